@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from kafka_hindsight.catalog.codes import Intent
+from kafka_hindsight.shared.words import instant as instant_text
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,7 @@ class TableRow:
 class Table:
     """A table; screen readers call it `label`. A heading that ends in `<` is aligned left.
 
-    Style `numbers` aligns cells to the right; a Filter acts on the table of style `rebalances`.
+    Style `numbers` aligns cells to the right.
     """
 
     label: str
@@ -195,6 +196,7 @@ class Evidence:
     quotes: tuple[Quotation, ...]
     left_out: int = 0
     label: str = ""
+    is_open: bool = False
 
 
 @dataclass(frozen=True)
@@ -245,10 +247,16 @@ class Trends:
 
 
 @dataclass(frozen=True)
-class Filter:
-    """The controls that filter the rows of the table of rebalances; `tones` are (tone, label)."""
+class Ledger:
+    """A long table that a browser filters and draws a page at a time: its rows are data, not elements.
 
-    tones: tuple[tuple[str, str], ...]
+    `rows` are (tone, words of each cell); a cell is a text, or a Link. `tones` are (tone, label) of the filter.
+    """
+
+    label: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Words, ...]], ...]
+    tones: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -312,7 +320,7 @@ class Timeline:
 
 
 Block = (
-    Paragraph | Heading | List | Facts | Table | Expandable | Evidence | Quotation | Entry | Box | Trends | Filter
+    Paragraph | Heading | List | Facts | Table | Expandable | Evidence | Quotation | Entry | Box | Trends | Ledger
     | Timeline
 )  # fmt: skip
 
@@ -322,13 +330,26 @@ Content = Words | Block | Cell | tuple["Content", ...]
 
 @dataclass(frozen=True)
 class ShownSection:
-    """A section of a page: its name is its address. `count` stands beside its title in the navigation."""
+    """A section of a view: its name is its address."""
 
     name: str
     title: str
-    nav: str
-    count: int | None
     blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class View:
+    """One view of a page. The first one is drawn at once, each other one when an address leads to it.
+
+    `name` is its address. `nav` is its label in the navigation, empty for a view that is only linked. `holds` are the
+    kinds of anchors that lie in it: `#finding-1a2b` leads to the view that holds `finding`.
+    """
+
+    name: str
+    title: str
+    sections: tuple[ShownSection, ...]
+    nav: str = ""
+    holds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -343,10 +364,26 @@ class Page:
     heading: str
     subtitle: Words
     day: date | None
-    sections: tuple[ShownSection, ...]
+    views: tuple[View, ...]
     log: str = ""
     place: str = ""
     file_name: str = ""
+
+
+def plain_text(content: Content, day: date | None = None) -> str:
+    """The plain text of words; instants of the date `day` without it."""
+    match content:
+        case str():
+            return content
+        case tuple():
+            return "".join(plain_text(part, day) for part in content)
+        case At(instant, precise):
+            return instant_text(instant, day, precise)
+        case Name(text) | PageLink(text) | Badge(text):
+            return text
+        case Strong(inner) | Quiet(inner) | Link(inner) | Cell(inner):
+            return plain_text(inner, day)
+    return ""
 
 
 DECLARED = Badge("declared")
@@ -365,6 +402,23 @@ def badges(intent: str, confidence: str) -> tuple[Badge, ...]:
 def head(content: Content, style: str = "") -> Cell:
     """The cell that names its row."""
     return Cell(content, style, is_head=True)
+
+
+def ledger(
+    label: str,
+    headings: Sequence[str],
+    rows: Sequence[tuple[str, tuple[Words, ...]]],
+    tones: Sequence[tuple[str, str]] = (),
+) -> Ledger:
+    """A ledger without the columns that no row fills, and with the tones that a row has."""
+    filled = [i for i in range(len(headings)) if any(cells[i] for _, cells in rows)]
+    own_tones = {tone for tone, _ in rows}
+    return Ledger(
+        label,
+        tuple(headings[i] for i in filled),
+        tuple((tone, tuple(cells[i] for i in filled)) for tone, cells in rows),
+        tuple((tone, text) for tone, text in tones if tone in own_tones),
+    )
 
 
 def note(words: Words, condition: object = True) -> tuple[Paragraph, ...]:

@@ -3,33 +3,47 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from datetime import datetime
 
 from kafka_hindsight.catalog.codes import FindingSeverity
 from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Night, Unavailability
 from kafka_hindsight.report import figures
-from kafka_hindsight.report.blocks import At, Page, Quiet, ShownSection
+from kafka_hindsight.report.blocks import At, Page, Quiet, ShownSection, View
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.phrases import incident_headline
 from kafka_hindsight.report.sections import SECTIONS, coverage
+from kafka_hindsight.report.subjects import answers
 from kafka_hindsight.shared import plain, words
+from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.page_names import page_name
 from kafka_hindsight.shared.unavailability_sums import NO_LEADER, NO_WRITES, unused
+
+VIEWS = (
+    View("night", "What happened", (), "Night"),
+    View("timeline", "The window in a picture", (), "Timeline"),
+    View("groups", "Groups", (), "Groups"),
+    View("cluster", "Brokers and topics", (), "Cluster", ("outage", "controller", "restart", "outofsync", "imbalance")),
+    View("findings", "Findings", (), "Findings", ("finding",)),
+    View("coverage", "What was seen, and what was not", (), "Coverage", ("break",)),
+    View("incidents", "All incidents", ()),
+    View("history", "The nights before", ()),
+)
+"""The views that each report has, in the order of the navigation; those without a label in it are linked."""
 
 
 def report_of(page: PageRows, place: str = "") -> Page:
     """Make the report of rows, for the path `place`. The order of the rows does not matter."""
-    sections = (
-        ShownSection(s.name, s.title, s.nav, len(page.of(s.counts)) if s.counts else None, tuple(s.blocks(page)))
-        for s in SECTIONS
-    )
+    shown = [(s.view, ShownSection(s.name, s.title, tuple(s.blocks(page)))) for s in SECTIONS]
+    sections = grouped(((view, section) for view, section in shown if section.blocks), lambda pair: pair[0])
+    views = (replace(v, sections=tuple(section for _, section in sections.get(v.name, ()))) for v in VIEWS)
     run, day = page.run, page.day
     return Page(
         title=f"{run.cluster}, {day or page.window[0].date()}: Kafka Hindsight",
         heading=run.cluster,
         subtitle=(words.instant(page.window[0]), " to ", At(page.window[1]), " ", Quiet("· all times in UTC")),
         day=day,
-        sections=tuple(section for section in sections if section.blocks),
+        views=(*(view for view in views if view.sections), *(answer.view(page) for answer in answers(page))),
         log=run.log_path or "",
         place=plain.visible(place),
         file_name=page_name(run.cluster, *page.window),

@@ -40,17 +40,17 @@ def validation_page(results: Sequence[Mapping[str, Any]], run: Mapping[str, Any]
         (_tone(r), f"{r.severity}: {s}") for failures in broken.values() for r in failures for s in r.sentences or ()
     ]
     sections = (
-        ui.ShownSection("verdict", "", "Verdict", None, (verdict,)),
-        ui.ShownSection("broken", "Broken expectations", "Broken", critical + warnings, ui.statements(statements)),
-        ui.ShownSection("checked", "All expectations", "Expectations", len(rows), tuple(_tables(rows))),
+        ui.ShownSection("verdict", "", (verdict,)),
+        ui.ShownSection("broken", "Broken expectations", ui.statements(statements)),
+        ui.ShownSection("checked", "All expectations", tuple(_tables(rows))),
     )
     return render_html(
         ui.Page(
             title=f"Validation of {page_run.cluster}",
-            heading=headline,
-            subtitle=f"{page_run.cluster}, {window}, run {page_run.run_id}",
+            heading=page_run.cluster,
+            subtitle=f"{window}, run {page_run.run_id}",
             day=None,
-            sections=tuple(section for section in sections if section.blocks),
+            views=(ui.View("checks", headline, tuple(section for section in sections if section.blocks)),),
         ),
         has_script=False,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from kafka_hindsight.catalog.codes import FindingSeverity, Harm
 from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Rebalance, Unavailability
@@ -13,6 +14,9 @@ from kafka_hindsight.shared import words
 from kafka_hindsight.shared.absences import is_orderly
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.unavailability_sums import NO_CONSUMER, Unused, unused
+
+Life = Literal["over", "ongoing", "unknown"]
+"""Whether an incident was over when the logs end."""
 
 _ORDER = {harm: place for place, harm in enumerate(Harm)}
 
@@ -50,6 +54,16 @@ def needs(incident: Incident) -> State:
 def is_going_on(incident: Incident) -> bool:
     """Whether something was unavailable, or a broker or the controller gone, when the logs end."""
     return incident.is_over is False
+
+
+def life_of(incident: Incident) -> Life:
+    """Whether an incident was over when the logs end; rows of an earlier version do not say."""
+    return "unknown" if incident.is_over is None else "over" if incident.is_over else "ongoing"
+
+
+def equal_incidents(incidents: Iterable[Incident]) -> Sequence[Sequence[Incident]]:
+    """Incidents that are the same but for their time, and did the same harm, together: in the order of the first."""
+    return [*grouped(incidents, lambda i: (i.recurrence_id or i.incident_id, harm_of(i), life_of(i))).values()]
 
 
 def urgent_first(incidents: Iterable[Incident]) -> list[Incident]:

@@ -124,16 +124,16 @@ def fleet_page(fleet: Fleet) -> ui.Page:
         items = (ui.Item((ui.Name(plain.shortened(c)), f": {reason}."), "warn") for c, reason in late.items())
         not_audited = ui.List(tuple(items), "statements")
     sections = (
-        ("clusters", "Clusters, the worst first", "Clusters", tuple(_clusters(fleet))),
-        ("late", "Not audited", "Not audited", (not_audited,)),
-        ("together", "Incidents of several clusters at once", "At once", tuple(_together(fleet))),
+        ui.ShownSection("clusters", "", tuple(_clusters(fleet))),
+        ui.ShownSection("late", "Not audited", (not_audited,)),
+        ui.ShownSection("together", "Incidents of several clusters at once", tuple(_together(fleet))),
     )
     return ui.Page(
         title="All clusters: Kafka Hindsight",
         heading="All clusters",
         subtitle=("as of ", words.instant(fleet.at), " ", ui.Quiet("· all times in UTC")),
         day=None,
-        sections=tuple(ui.ShownSection(name, title, nav, None, blocks) for name, title, nav, blocks in sections),
+        views=(ui.View("clusters", "Clusters, the worst first", sections),),
     )
 
 

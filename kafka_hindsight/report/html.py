@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from functools import cache
 from importlib.resources import files
@@ -14,30 +15,43 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from kafka_hindsight.report.blocks import At, Cell, Content, CurveLane, Page, Span, TableRow
+from kafka_hindsight.report.blocks import (
+    At,
+    Cell,
+    Content,
+    CurveLane,
+    Ledger,
+    Link,
+    Page,
+    Span,
+    View,
+    Words,
+    plain_text,
+)
+from kafka_hindsight.report.markdown import Markdown
 from kafka_hindsight.shared import words
 
-# A browser lays out a part of a long table only when it comes near the screen; a whole one it would lay out at once.
-ROWS_OF_A_LONG_TABLE = 300
-ROWS_PER_PART = 40
-# After so many rows a page shows the first few of each further table: the rest waits as in a long table.
-ROWS_OF_A_LONG_PAGE = 640
-FIRST_ROWS = 5
+CHUNK_BYTES = 120_000
+"""Views are packed together up to this size: those that a reader opens one after another are like each other."""
 
 
 def render_html(page: Page, has_script: bool = True) -> str:
     """The page: style, script and pictures inline, and a policy that lets a browser run and load nothing else.
 
-    Every text of the page is escaped, and addresses inside the page come from hashes.
+    The first view is part of the page. The others are packed in it, and the script draws one when an address leads to
+    it. Every text of the page is escaped, and addresses inside the page come from hashes.
     """
     style = _asset("page.css")
-    script = _asset("page.js") + _asset("timeline.js") if has_script else ""
+    script = "".join(map(_asset, ("page.js", "ledger.js", "timeline.js"))) if has_script else ""
+    renderer = _Renderer(page.day)
     return (
         _environment()
         .get_template("page.html")
         .render(
             page=page,
-            show=_Renderer(page.day).show,
+            first=renderer.view(page.views[0]),
+            packed=Markup(_packed_views(page, renderer)) if has_script else "",
+            show=renderer.show,
             style=Markup(style),
             script=Markup(script),
             policy=f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
@@ -46,14 +60,41 @@ def render_html(page: Page, has_script: bool = True) -> str:
     )
 
 
+def _packed_views(page: Page, renderer: _Renderer) -> str:
+    """The views as JSON: `chunks` of packed views, the chunk of each view by its name, and what the views hold."""
+    chunks: list[str] = []
+    places: dict[str, int] = {}
+    waiting: dict[str, dict[str, str]] = {}
+    size = 0
+    for view in page.views:
+        is_first = view is page.views[0]
+        html = "" if is_first else renderer.view(view)
+        waiting[view.name] = {"title": view.title, "html": html, "markdown": Markdown(page).view(view)}
+        places[view.name] = len(chunks)
+        size += len(html)
+        if size > CHUNK_BYTES:
+            chunks.append(_deflated(waiting))
+            waiting, size = {}, 0
+    holders = {kind: view.name for view in page.views for kind in view.holds}
+    return json.dumps({"chunks": [*chunks, _deflated(waiting)], "places": places, "holders": holders})
+
+
+def _deflated(views: Mapping[str, Any]) -> str:
+    return base64.b64encode(zlib.compress(json.dumps(views, ensure_ascii=False).encode(), 9)).decode()
+
+
 class _Renderer:
     """Content as HTML, by the macro of blocks.html that has the name of its class."""
 
     def __init__(self, day: date | None) -> None:
         self.day = day
-        self.rows_at_hand = 0
-        functions = {"show": self.show, "cells": self.cells, "parts": self.parts}
+        functions = {"show": self.show, "cells": self.cells, "ledger_rows": self.ledger_rows}
         self.macros: Any = _environment().get_template("blocks.html").make_module(functions).__dict__
+
+    def view(self, view: View) -> Markup:
+        """Show the sections of a view."""
+        html: Markup = self.macros["Sections"](view.sections)
+        return html
 
     def show(self, content: Content) -> Markup:
         """Show any content as HTML, its text escaped."""
@@ -67,28 +108,24 @@ class _Renderer:
         html: Markup = self.macros[type(content).__name__](content)
         return html
 
-    def parts(self, rows: Sequence[TableRow]) -> list[Sequence[TableRow]]:
-        """The rows of a table as its parts: the first is at hand, the others wait packed."""
-        is_long_page = self.rows_at_hand >= ROWS_OF_A_LONG_PAGE
-        limit, size = (FIRST_ROWS, FIRST_ROWS) if is_long_page else (ROWS_OF_A_LONG_TABLE, ROWS_PER_PART)
-        first = size if len(rows) > limit else len(rows)
-        self.rows_at_hand += first
-        return [rows[:first], *(rows[i : i + ROWS_PER_PART] for i in range(first, len(rows), ROWS_PER_PART))]
-
-    def cells(self, row: TableRow, headings: Sequence[str]) -> Markup:
-        """The cells of a row, the first with its address, each with its heading for a narrow screen.
-
-        Not a macro: a page may hold a hundred thousand of them.
-        """
+    def cells(self, cells: Iterable[Content], headings: Sequence[str]) -> Markup:
+        """The cells of a row, each with its heading for a narrow screen."""
         html = []
-        for i, (content, heading) in enumerate(zip(row.cells, headings, strict=False)):
+        for i, (content, heading) in enumerate(zip(cells, headings, strict=False)):
             cell = content if isinstance(content, Cell) else Cell(content)
             tag = 'th scope="row"' if cell.is_head else "td"
             style = f' class="{escape(cell.style)}"' if cell.style else ""
-            label = f' data-of="{escape(heading.rstrip("<"))}"' if i and heading and not row.detail else ""
-            address = self.macros["Address"](row) if row.anchor and not i else ""
-            html.append(f"<{tag}{style}{label}>{address}{self.show(cell.content)}</{tag[:2]}>")
+            label = f' data-of="{escape(heading.rstrip("<"))}"' if i and heading else ""
+            html.append(f"<{tag}{style}{label}>{self.show(cell.content)}</{tag[:2]}>")
         return Markup("".join(html))
+
+    def ledger_rows(self, ledger: Ledger) -> str:
+        """The rows of a ledger as JSON: [tone, cells], each cell a text or [text, address]."""
+        return json.dumps([[tone, [self._cell_data(cell) for cell in cells]] for tone, cells in ledger.rows])
+
+    def _cell_data(self, cell: Words) -> str | list[str]:
+        text = plain_text(cell, self.day)
+        return [text, cell.anchor] if isinstance(cell, Link) else text
 
 
 @cache
@@ -102,11 +139,8 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "counted": words.counted,
-        "exact": words.exact,
         "listed": words.listed,
         "packed": _packed,
-        # A part of a long table, small: a browser unpacks it when it comes near the screen.
-        "deflated": lambda html: base64.b64encode(zlib.compress(html.encode(), 9)).decode(),
         "stepped": _stepped,
         "epoch_ms": lambda instant: round(1_000 * instant.timestamp()),
     }

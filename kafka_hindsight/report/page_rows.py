@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar, cast
 
+from kafka_hindsight.catalog.codes import NOBODY, LagStatus
 from kafka_hindsight.catalog.row import Row, struct
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
@@ -25,6 +27,7 @@ from kafka_hindsight.catalog.rows import (
     LeaderImbalance,
     LeadershipGap,
     LossSimulation,
+    MemberSetting,
     OffsetSnapshot,
     OutOfSyncPeriod,
     PartitionRisk,
@@ -38,7 +41,7 @@ from kafka_hindsight.catalog.rows import (
     UnparsedLine,
     ValidationResult,
 )
-from kafka_hindsight.report.blocks import At, Block, Evidence, Link, Quotation
+from kafka_hindsight.report.blocks import At, Block, Evidence, Link, Name, Quotation, Words
 from kafka_hindsight.settings.owners import Owner
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
@@ -47,7 +50,8 @@ R = TypeVar("R", bound=Row)
 
 QUOTES_PER_ROW = 12
 OWNERS = 4
-# With more quotations than this a page no longer opens at once: each row then shows fewer and counts the others.
+CLIENTS = 500
+# With more quotations than this a page grows too large: each row then shows fewer and counts the others.
 QUOTES_PER_PAGE = 14_000
 
 
@@ -129,8 +133,8 @@ class LagReading(Row):
 READS: tuple[type[Row], ...] = (
     BrokerOutage, ControllerChange, CoordinatorMove, Coverage, Failover, Finding, GenerationGap, ImbalancePeriod,
     Incident, IsrChange, LagReading, LagVerdict, LeaderBalance, LeaderImbalance, LeadershipGap, LineShape,
-    LossSimulation, OutOfSyncPeriod, PartitionRisk, Quarantine, Rebalance, Remedy, RollingRestart, Truncation,
-    Unavailability, ValidationResult,
+    LossSimulation, MemberSetting, OutOfSyncPeriod, PartitionRisk, Quarantine, Rebalance, Remedy, RollingRestart,
+    Truncation, Unavailability, ValidationResult,
 )  # fmt: skip
 """The rows that the page is made of."""
 
@@ -157,6 +161,21 @@ class PageRows:
     def of(self, kind: type[R]) -> Sequence[R]:
         """The rows of a class. Raises KeyError for one that is not in READS."""
         return cast("Sequence[R]", self.tables[kind])
+
+    @cached_property
+    def _indexes(self) -> dict[tuple[type[Row], str], Mapping[Any, Sequence[Row]]]:
+        return {}
+
+    def rows_of(self, kind: type[R], column: str, value: object) -> Sequence[R]:
+        """The rows of a class whose column is a value, or is a list that holds it."""
+        if (kind, column) not in self._indexes:
+            index: defaultdict[Any, list[Row]] = defaultdict(list)
+            for row in self.of(kind):
+                values = getattr(row, column)
+                for each in dict.fromkeys(values) if isinstance(values, list) else [values]:
+                    index[each].append(row)
+            self._indexes[kind, column] = index
+        return cast("Sequence[R]", self._indexes[kind, column].get(value, ()))
 
     @cached_property
     def window(self) -> tuple[datetime, datetime]:
@@ -207,6 +226,15 @@ class PageRows:
         return grouped(self.rebalances, lambda r: r.group_id)
 
     @cached_property
+    def _delayed_by(self) -> Mapping[str | None, Sequence[Rebalance]]:
+        pairs = [(client, row) for row in self.rebalances for client in {d.client_id for d in row.delayed_by}]
+        return {client: [row for _, row in rows] for client, rows in grouped(pairs, lambda pair: pair[0]).items()}
+
+    def delayed_by(self, client: str) -> Sequence[Rebalance]:
+        """The rebalances that waited for a client, in order of time."""
+        return self._delayed_by.get(client, ())
+
+    @cached_property
     def incidents_of(self) -> Mapping[str | None, Sequence[Incident]]:
         """The incidents that an outage led to, by its id, in order of time."""
         return grouped(
@@ -222,6 +250,68 @@ class PageRows:
     def failovers_of(self) -> Mapping[str | None, Sequence[Failover]]:
         """The changes of leaders of each incident, in order of time."""
         return grouped(self.failovers, lambda r: r.incident_id)
+
+    @cached_property
+    def groups(self) -> Sequence[str]:
+        """The groups that have a view of their own: those that rebalanced, were part of an incident, or fell behind."""
+        behind = {row.group_id for row in self.of(LagVerdict) if row.status != LagStatus.OK}
+        concerned = {group for row in self.of(Incident) for group in row.group_ids}
+        return sorted({*self.rebalances_of_group, *concerned, *behind})
+
+    @cached_property
+    def topics(self) -> Sequence[str]:
+        """The topics that have a view of their own: those that changed a leader, could not be used, or lost records."""
+        unused = {row.topic for row in self.of(Unavailability) if row.topic is not None}
+        concerned = {topic for row in self.of(Incident) for topic in row.topics or ()}
+        return sorted({*(row.topic for row in self.failovers), *unused, *concerned})
+
+    @cached_property
+    def brokers(self) -> Sequence[int]:
+        """The brokers that have a view of their own: all that the window shows."""
+        led = {broker for row in self.failovers for broker in (row.leader_from, row.leader_to) if broker is not None}
+        balanced = {row.broker for row in self.of(LeaderImbalance)}
+        return sorted({*led, *balanced, *(row.broker for row in self.of(BrokerOutage))} - {NOBODY})
+
+    @cached_property
+    def clients(self) -> Sequence[str]:
+        """The clients that have a view of their own: those that started or delayed a rebalance, at most CLIENTS."""
+        acts = Counter(row.client_id for row in self.rebalances if row.client_id)
+        acts.update(delay.client_id for row in self.rebalances for delay in row.delayed_by if delay.client_id)
+        return [client for client, _ in sorted(acts.items(), key=lambda item: (-item[1], item[0]))[:CLIENTS]]
+
+    def link(self, kind: str, name: str, limit: int = plain.MAX_NAME) -> Words:
+        """A name from outside, as a link where it has a view of its own. `kind` is group, topic or client."""
+        label = Name(plain.shortened(name, limit))
+        return Link(label, plain.anchor(kind, name)) if name in self._linked[kind] else label
+
+    @cached_property
+    def _linked(self) -> Mapping[str, set[str]]:
+        return {"group": {*self.groups}, "topic": {*self.topics}, "client": {*self.clients}}
+
+    def recurrence(self, incident: Incident) -> tuple[str, str] | None:
+        """Whether the nights before had an incident too: a label and a sentence; None where no night is known."""
+        history = self.run.history
+        if history is None or not history.windows:
+            return None
+        nights = words.counted(len(history.windows), "night")
+        before = next((e for e in history.incidents if e.recurrence_id == incident.recurrence_id), None)
+        if before is None:
+            return "new", f"new: on none of the {nights} before"
+        is_last = before.last_at >= max(w.window_from for w in history.windows)
+        label = "as the night before" if is_last else "back again"
+        first, last = words.instant(before.first_at), words.instant(before.last_at)
+        return (
+            label,
+            f"{label}; on {words.number(before.nights)} of the {nights} before, first at {first}, last at {last}",
+        )
+
+    def rebalance_anchor(self, row: Rebalance) -> str:
+        """The address of a rebalance, in the view of its group."""
+        return f"{plain.anchor('group', row.group_id)}/{plain.anchor('rebalance', row.rebalance_id)}"
+
+    def broker_link(self, broker: int) -> Link:
+        """A link to the view of a broker."""
+        return Link(f"broker {broker}", plain.anchor("broker", str(broker)))
 
     @cached_property
     def _owners(self) -> list[Owner]:
@@ -255,12 +345,11 @@ class PageRows:
 class Section:
     """A section of the report: a function from the rows of a window to blocks; it is left out where there are none.
 
-    `order` is its place in the page, `name` its address; the number of `counts` stands beside `nav` in the navigation.
+    `view` is the name of the view that it lies in, `order` its place there, `name` its address.
     """
 
+    view: str
     order: int
     name: str
     title: str
-    nav: str
     blocks: Callable[[PageRows], Iterable[Block]]
-    counts: type[Row] | None = None

@@ -9,8 +9,8 @@ from datetime import date
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.shared import words
 
-INCIDENTS, FINDINGS = 10, 5
-"""The most of each that a terminal shows."""
+FINDINGS = 5
+"""The most rules whose findings a terminal shows."""
 
 _MARKS = {"good": "✓ ", "plain": "· ", "warn": "! ", "act": "! ", "look": "· "}
 
@@ -32,21 +32,13 @@ class Terminal:
         self.advised: set[str] = set()
 
     def plain(self, content: ui.Content) -> str:
-        """The plain text of words."""
+        """The plain text of words; the state of a window in capitals."""
         match content:
-            case str():
-                return content
             case tuple():
                 return "".join(map(self.plain, content))
-            case ui.At(instant, precise):
-                return words.instant(instant, self.day, precise)
             case ui.Badge(text, style) if style.startswith("state"):
                 return f"{text.upper()}."
-            case ui.Name(text) | ui.PageLink(text) | ui.Badge(text):
-                return text
-            case ui.Strong(inner) | ui.Quiet(inner) | ui.Link(inner):
-                return self.plain(inner)
-        return ""
+        return ui.plain_text(content, self.day)
 
     def blocks(self, blocks: Iterable[ui.Block], indent: int = 0) -> Iterator[str]:
         """The lines of blocks. Tables, pictures and folded blocks are left out."""
@@ -120,26 +112,22 @@ class Terminal:
 
 
 def _summary(terminal: Terminal, page: ui.Page) -> Iterator[str]:
-    blocks = {section.name: section.blocks for section in page.sections}
+    blocks = {section.name: section.blocks for view in page.views for section in view.sections}
     yield from terminal.text(f"{page.heading}, {terminal.plain(page.subtitle)}")
     yield ""
     yield from terminal.blocks([block for block in blocks["verdict"] if isinstance(block, ui.Box)])
-    yield from _entries(
-        terminal, "Incidents, the most harmful first", blocks["incidents"], INCIDENTS, "lesser incident"
-    )
-    yield from _entries(terminal, "Findings", blocks["findings"], FINDINGS, "further rule")
+    yield from ("", "Incidents, the most urgent first")
+    yield from terminal.blocks(blocks["incident-list"], 2)
+    findings = [block for block in blocks["findings"] if isinstance(block, ui.Entry)]
+    if findings:
+        yield from ("", "Findings")
+        yield from terminal.blocks(findings[:FINDINGS])
+    if findings[FINDINGS:]:
+        further = words.counted(len(findings) - FINDINGS, "further rule")
+        yield from terminal.text(f"and {further} in the report", 2)
     yield from ("", "Coverage")
     yield from terminal.blocks([block for block in blocks["coverage"] if isinstance(block, ui.List)], 2)
     yield ""
     for label, place in (("Report", page.place), ("Log", page.log)):
         if place:
             yield f"{label:8}{place}"
-
-
-def _entries(terminal: Terminal, title: str, blocks: Iterable[ui.Block], most: int, others: str) -> Iterator[str]:
-    entries = [block for block in blocks if isinstance(block, ui.Entry)]
-    if entries:
-        yield from ("", title)
-        yield from terminal.blocks(entries[:most])
-    if len(entries) > most:
-        yield from terminal.text(f"and {words.counted(len(entries) - most, others)} in the report", 2)

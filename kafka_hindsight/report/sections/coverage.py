@@ -293,4 +293,4 @@ def _source(row: Coverage) -> ui.TableRow:
 STATEMENTS = (
     _lines, _layouts, _generations, _leaders, _missing_input, _missing_logs, _silence, _expectations, _not_read,
 )  # fmt: skip
-SECTION = Section(150, "coverage", "What was seen, and what was not", "Coverage", coverage)
+SECTION = Section("coverage", 10, "coverage", "", coverage)

@@ -81,7 +81,7 @@ def _election(page: PageRows, row: Failover) -> ui.TableRow:
                 "plain" if row.records_lost_high == 0 else "bad",
             ),
             ui.confidence_badge(row.confidence),
-            ui.Cell((page.evidence(row.evidence, row.explanation), " ", _failover(row.failover_id)), "wide"),
+            ui.Cell((page.evidence(row.evidence, row.explanation), " ", _failover(row.topic)), "wide"),
         )
     )
 
@@ -99,14 +99,14 @@ def _cut(page: PageRows, row: Truncation) -> ui.TableRow:
             f"cut {part if row.records_cut is None else words.counted(row.records_cut, 'record')}",
             ui.Cell(look.label, look.tone),
             ui.confidence_badge(row.confidence),
-            ui.Cell((why, " ", _failover(row.failover_id)) if row.failover_id and is_known else why, "wide"),
+            ui.Cell((why, " ", _failover(row.topic)) if row.failover_id and is_known else why, "wide"),
         ),
         plain.anchor("truncation", row.truncation_id),
     )
 
 
-def _failover(failover_id: str) -> ui.Link:
-    return ui.Link("its failover", plain.anchor("failover", failover_id))
+def _failover(topic: str) -> ui.Link:
+    return ui.Link("its failover", plain.anchor("topic", topic))
 
 
 def _loss_sentences(page: PageRows) -> Iterator[tuple[str, str]]:
@@ -217,4 +217,4 @@ def _risk(page: PageRows, row: PartitionRisk) -> ui.TableRow:
     )
 
 
-SECTION = Section(60, "danger", "Data lost, data at risk", "Data at risk", danger)
+SECTION = Section("cluster", 20, "danger", "Data lost, data at risk", danger)

@@ -73,4 +73,4 @@ def _item(page: PageRows, row: Finding) -> ui.Item:
     )
 
 
-SECTION = Section(40, "findings", "Findings", "Findings", findings, counts=Finding)
+SECTION = Section("findings", 10, "findings", "", findings)

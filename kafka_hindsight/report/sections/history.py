@@ -98,4 +98,4 @@ def _trend(
     return ui.Trend(label, as_text(values[-1]), as_text(median(values[:-1])), bars)
 
 
-SECTION = Section(50, "history", "What changed", "Changes", history)
+SECTION = Section("history", 10, "history", "What changed", history)

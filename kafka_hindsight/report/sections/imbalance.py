@@ -184,4 +184,4 @@ def _balance(row: LeaderBalance) -> ui.TableRow:
     )
 
 
-SECTION = Section(110, "imbalance", "Leader imbalance", "Imbalance", imbalance)
+SECTION = Section("cluster", 70, "imbalance", "Leader imbalance", imbalance)

@@ -10,7 +10,7 @@ from kafka_hindsight.catalog.rows import LagVerdict
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows, Section
-from kafka_hindsight.shared import plain, words
+from kafka_hindsight.shared import words
 from kafka_hindsight.shared.grouping import grouped
 
 HEADINGS = ("Group", "Verdict<", "Topic<", "Partitions", "Lag at first", "Lag at last", "Worst partition", "Proof")
@@ -51,9 +51,9 @@ def _group(page: PageRows, rows: Sequence[LagVerdict]) -> ui.TableRow:
     look = vocabulary.LAG[worst.status]
     return ui.TableRow(
         (
-            ui.head(ui.Name(plain.shortened(worst.group_id)), "id"),
+            ui.head(page.link("group", worst.group_id), "id"),
             ui.Cell(f"{worst.status}: {look.label}", f"{look.tone} left"),
-            ui.Cell(ui.Name(plain.shortened(worst.topic)), "left id"),
+            ui.Cell(page.link("topic", worst.topic), "left id"),
             words.ranges([r.partition for r in rows]),
             words.exact(_sum(r.lag_first for r in rows)),
             words.exact(_sum(r.lag_last for r in rows)),
@@ -68,4 +68,4 @@ def _sum(values: Iterator[int | None]) -> int | None:
     return sum(numbers) if numbers else None
 
 
-SECTION = Section(140, "lag", "Lag", "Lag", lag)
+SECTION = Section("groups", 30, "lag", "Lag", lag)

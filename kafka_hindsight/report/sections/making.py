@@ -43,4 +43,4 @@ def _facts(page: PageRows) -> Iterator[ui.Fact]:
         yield ui.Fact("Log", ui.Badge(run.log_path, "code"), is_wide=True)
 
 
-SECTION = Section(170, "making", "About this report", "About", making)
+SECTION = Section("coverage", 40, "making", "About this report", making)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from kafka_hindsight.catalog.rows import BrokerOutage, CoordinatorMove, Failover
+from kafka_hindsight.catalog.rows import BrokerOutage, CoordinatorMove
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.report.phrases import empty_sentence, incident_headline, outage_words
-from kafka_hindsight.report.sections.failovers import by_kind
 from kafka_hindsight.report.sections.restarts import restart_link
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.absences import away, is_orderly, starts_exactly
@@ -31,7 +30,6 @@ def outages(page: PageRows) -> Iterator[ui.Block]:
                 ui.Paragraph(f"{label}; {'; '.join(_facts(page, row))}.", "quiet"),
                 *_relations(page, row),
                 page.evidence(row.evidence),
-                *by_kind(page, [f for f in page.of(Failover) if f.outage_id == row.outage_id], most_open=0),
             ),
             anchor=plain.anchor("outage", row.outage_id),
             tone=vocabulary.OUTAGES[row.kind].tone,
@@ -95,4 +93,4 @@ def _relations(page: PageRows, row: BrokerOutage) -> Iterator[ui.Block]:
         yield ui.Paragraph((f"{noun}: ", ui.join(incidents), "."))
 
 
-SECTION = Section(70, "outages", "Broker outages", "Outages", outages)
+SECTION = Section("cluster", 30, "outages", "Broker outages", outages)

@@ -10,7 +10,7 @@ from kafka_hindsight.knowledge.remedy_settings import REMEDIES, REMEDY_BY_SETTIN
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows, Section
-from kafka_hindsight.shared import plain, words
+from kafka_hindsight.shared import words
 
 SHOWN = 100
 LINKS_PER_REMEDY = 20
@@ -49,11 +49,11 @@ def _remedy(page: PageRows, row: Remedy) -> ui.TableRow:
     rebalances = {r.rebalance_id: r for r in page.rebalances_of_group.get(row.group_id, ())}
     avoided = [rebalances[i] for i in row.rebalance_ids if i in rebalances][:LINKS_PER_REMEDY]
     hidden = row.rebalances_avoided - len(avoided)
-    links = [ui.Link(words.instant(r.started_at, page.day), plain.anchor("rebalance", r.rebalance_id)) for r in avoided]
+    links = [ui.Link(words.instant(r.started_at, page.day), page.rebalance_anchor(r)) for r in avoided]
     line = (" ", ui.link_line(links, f"and {hidden} more" if hidden > 0 else "")) if links else ""
     return ui.TableRow(
         (
-            ui.head(ui.Name(plain.shortened(row.group_id)), "id"),
+            ui.head(page.link("group", row.group_id), "id"),
             ui.Cell((vocabulary.REMEDY_LABELS[row.setting], " ", ui.Quiet(option)), "left"),
             words.duration(row.value_now),
             words.duration(row.value_smallest),
@@ -65,4 +65,4 @@ def _remedy(page: PageRows, row: Remedy) -> ui.TableRow:
     )
 
 
-SECTION = Section(120, "remedies", "What would have helped", "Remedies", remedies, counts=Remedy)
+SECTION = Section("groups", 40, "remedies", "What would have helped", remedies)

@@ -65,4 +65,4 @@ def _facts(row: OutOfSyncPeriod) -> Iterator[str]:
         yield f"the trouble points to broker {row.suspected_broker}"
 
 
-SECTION = Section(100, "replicas", "Replicas out of sync", "Replicas", replicas, counts=OutOfSyncPeriod)
+SECTION = Section("cluster", 60, "replicas", "Replicas out of sync", replicas)

@@ -77,4 +77,4 @@ def _stop(page: PageRows, i: int, score: RestartStep) -> ui.TableRow:
     )
 
 
-SECTION = Section(90, "restarts", "Rolling restarts", "Restarts", restarts, counts=RollingRestart)
+SECTION = Section("cluster", 50, "restarts", "Rolling restarts", restarts)

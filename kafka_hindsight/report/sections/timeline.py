@@ -112,7 +112,7 @@ def _broker_lane(
     troubles = [note for times, note in notes if times]
     change_count = [words.counted(len(failovers), "leader change")] if failovers else []
     sentence = "; ".join([*(span.says for span in periods[:6]), *troubles, *change_count]) or "nothing happened to it"
-    anchor = periods[0].anchor if periods else ""
+    anchor = plain.anchor("broker", str(broker))
     spans = (*recoveries, *periods, *changes)
     return Lane(
         "broker", f"Broker {broker}", ", ".join(troubles or change_count) or "undisturbed", sentence, anchor, spans
@@ -152,7 +152,7 @@ def _outage_span(row: BrokerOutage, shape: str, start: datetime, end: datetime, 
 def _failover_span(page: PageRows, row: Failover) -> Span:
     look, at = vocabulary.FAILOVERS[row.kind], row.happened_at
     sentence = f"{words.instant(at, page.day)}: {plain.shortened(row.topic, 48)}-{row.partition} {look.label}"
-    anchor = plain.anchor("failover", row.failover_id)
+    anchor = plain.anchor("topic", row.topic)
     return Span("tick", at, at, look.tone, sentence, look.label, anchor)
 
 
@@ -202,7 +202,7 @@ def _leaderless(page: PageRows, row: Failover) -> Span | None:
     end = row.happened_at
     start = end - timedelta(milliseconds=row.leaderless_ms)
     text = f"{words.instant(start, page.day)}: without a leader for {words.duration(row.leaderless_ms)}"
-    return Span("bar", start, end, "lost", text, "without a leader", plain.anchor("failover", row.failover_id))
+    return Span("bar", start, end, "lost", text, "without a leader", plain.anchor("topic", row.topic))
 
 
 def _group_lanes(page: PageRows) -> tuple[list[Lane], str]:
@@ -230,10 +230,10 @@ def _group_lane(page: PageRows, group: str, rows: Sequence[Rebalance]) -> Lane:
         look, start = vocabulary.CAUSES[row.cause], row.started_at
         length = f", {words.duration(row.duration_ms)}" if row.duration_ms is not None else ""
         text = f"{words.instant(start, page.day)}{length}: {look.label}"
-        anchor = plain.anchor("rebalance", row.rebalance_id)
+        anchor = page.rebalance_anchor(row)
         spans.append(Span("bar", start, row.ended_at or start, look.tone, text, look.label, anchor))
     sentence = f"{note} {when}: {_tally(vocabulary.CAUSES[row.cause].label for row in rows)}"
-    return Lane("group", plain.shortened(group, 64), note, sentence, spans[0].anchor, spans)
+    return Lane("group", plain.shortened(group, 64), note, sentence, plain.anchor("group", group), spans)
 
 
-SECTION = Section(30, "timeline", "The window in a picture", "Timeline", timeline)
+SECTION = Section("timeline", 10, "timeline", "", timeline)

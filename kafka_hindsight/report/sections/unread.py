@@ -44,4 +44,4 @@ def _refusal(row: Quarantine) -> ui.Item:
     return ui.Item((" ".join(row.sentences), " ", origin), blocks=(original,))
 
 
-SECTION = Section(160, "unread", "What could not be read", "Not read", unread)
+SECTION = Section("coverage", 20, "unread", "What could not be read", unread)

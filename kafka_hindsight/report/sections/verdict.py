@@ -51,10 +51,11 @@ def _lead(page: PageRows) -> ui.Box:
     ]
     items += [_sentence(page, harm, rows, advised[harm] == place) for place, (harm, rows) in enumerate(grave)]
     calm = () if items else tuple(_calm(page))
+    badge = ui.Badge(vocabulary.STATES[state], f"state {state}")
     return ui.Box(
         f"lead {state}",
         (
-            ui.Paragraph((ui.Badge(vocabulary.STATES[state], f"state {state}"), " ", _coverage(page)), "state-line"),
+            ui.Paragraph((badge, ui.Strong(" Not over.") if going_on else "", " ", _coverage(page)), "state-line"),
             *ui.note(unread_warning(page)),
             *calm,
             *((ui.List(tuple(items), "gravest"),) if items else ()),
@@ -178,4 +179,4 @@ def _tile(value: str, label: str, tone: str, anchor: str) -> ui.Item:
     return ui.Item(ui.Link((ui.Strong(value), f" {label}"), anchor), tone)
 
 
-SECTION = Section(10, "verdict", "", "Verdict", verdict)
+SECTION = Section("night", 10, "verdict", "", verdict)

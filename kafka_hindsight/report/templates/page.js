@@ -7,8 +7,8 @@ const zone = (() => {
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
   let isLocal = false;
   const offset = (ms) => isLocal ? -6e4 * new Date(ms).getTimezoneOffset() : 0;
-  const moved = (found, date, time) => {
-    if (!time) return found;
+  const moved = (text, date, time) => {
+    if (!time) return text;
     const at = Date.parse(`${date ?? day}T${time}Z`), iso = new Date(at + offset(at)).toISOString();
     return `${date || iso.slice(0, 10) !== day ? `${iso.slice(0, 10)} ` : ""}${iso.slice(11, 11 + time.length)}`;
   };
@@ -19,8 +19,8 @@ const zone = (() => {
       const text = texts.currentNode, around = text.parentElement;
       if (around.tagName !== "TIME" && around.closest(KEPT)) continue;
       if (!first.has(text)) first.set(text, text.data);
-      const said = shown(first.get(text));
-      if (text.data !== said) text.data = said;
+      const local = shown(first.get(text));
+      if (text.data !== local) text.data = local;
     }
   };
   const button = document.getElementById("zone"), name = document.querySelector(".window .quiet");
@@ -38,72 +38,73 @@ const zone = (() => {
   const start = () => { try { if (localStorage.getItem("hindsight-zone") === "local" && own !== "UTC") choose(true); } catch { /* a sandbox keeps nothing */ } };
   return { apply: (root) => isLocal && apply(root), shown, offset, start, name: () => isLocal ? own : "UTC" };
 })();
-(() => {
+// The first view stands in the page. Each other one is packed, and is drawn when an address leads to it.
+const router = () => {
   const byId = (id) => document.getElementById(id);
+  const packed = JSON.parse(byId("views")?.textContent ?? '{"chunks":[],"places":{},"holders":{}}');
+  const main = document.querySelector("main"), place = byId("view"), heading = main.querySelector("h1");
+  const home = main.dataset.view, title = document.title, chunks = new Map();
+  const homeView = { title: heading.textContent, content: [...place.childNodes] };
 
-  // What lies far down in a long table waits packed until it is wanted.
-  const parts = [...document.querySelectorAll(".later")], unpacking = new Map();
-  const unpack = (part) => unpacking.get(part) ?? unpacking.set(part, unpacked(part)).get(part);
-  const unpacked = async (part) => {
-    const packed = part.dataset.packed;
-    delete part.dataset.packed;
-    const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
-    const text = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
-    const template = document.createElement("template");
-    template.innerHTML = text;
-    part.replaceChildren(template.content);
-    zone.apply(part);
-    part.classList.add("there");
+  const unpacked = async (chunk) => {
+    const bytes = Uint8Array.from(atob(packed.chunks[chunk]), (letter) => letter.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
   };
-  const near = new IntersectionObserver((seen) => {
-    for (const { isIntersecting, target } of seen) {
-      if (!isIntersecting) continue;
-      unpack(target);
-      near.unobserve(target);
+  const read = async (name) => {
+    const chunk = packed.places[name];
+    if (!chunks.has(chunk)) chunks.set(chunk, unpacked(chunk));
+    return (await chunks.get(chunk))[name];
+  };
+
+  // An address is a view, `view/anchor`, or an anchor of a kind that a view holds; what is shown of it follows a `?`.
+  const parsed = () => {
+    const [, path, query] = /^#?([a-z0-9/-]*)(?:\?(.*))?$/.exec(location.hash) ?? [];
+    const [first, anchor] = (path ?? "").split("/"), state = new URLSearchParams(query ?? "");
+    if (first in packed.places) return { name: first, anchor: anchor ?? "", state };
+    const holder = packed.holders[first.split("-")[0]];
+    return { name: holder ?? home, anchor: first, state };
+  };
+  const keep = (name) => (values) => {
+    const query = new URLSearchParams(Object.entries(values).filter(([, value]) => value !== "")).toString();
+    // A frame in a sandbox may not change its own address.
+    try { if (query || location.hash.includes("?")) history.replaceState(null, "", `#${name}${query ? `?${query}` : ""}`); } catch { /* no address to keep */ }
+  };
+
+  let current = home, turn = 0;
+  const show = async () => {
+    const { name, anchor, state } = parsed(), mine = ++turn, isNew = name !== current;
+    if (isNew) {
+      const view = name === home ? homeView : await read(name);
+      if (mine !== turn) return;
+      if (name === home) place.replaceChildren(...homeView.content);
+      else {
+        const template = document.createElement("template");
+        template.innerHTML = view.html;
+        place.replaceChildren(template.content);
+      }
+      current = main.dataset.view = name;
+      heading.textContent = view.title;
+      document.title = name === home ? title : `${view.title}, ${title}`;
+      enhance(place);
+      zone.apply(place);
+      for (const link of document.querySelectorAll("nav a")) link.toggleAttribute("aria-current", link.hash === `#${name}`);
+      document.querySelector("nav [aria-current]")?.setAttribute("aria-current", "page");
+      for (const ledger of place.querySelectorAll(".ledger")) drawLedger(ledger, state, keep(name));
+      const lanes = place.querySelector(".lanes");
+      if (lanes) drawTimeline(lanes, state, keep(name));
+      byId("announced").textContent = view.title;
     }
-  }, { rootMargin: "1500px 0px" });
-  for (const part of parts) near.observe(part);
-  const when = window.requestIdleCallback ?? ((act) => setTimeout(() => act({ timeRemaining: () => 10 }), 50));
-  const unpackAll = () => Promise.all(parts.map(unpack));
-  const unpackIdly = async (idle) => {
-    const part = parts.find((each) => !unpacking.has(each));
-    if (!part) return;
-    if (idle.timeRemaining() > 5) await unpack(part);
-    when(unpackIdly);
+    const target = anchor && byId(anchor);
+    if (target) {
+      for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+      for (const marked of document.querySelectorAll(".marked")) marked.classList.remove("marked");
+      target.classList.add("marked");
+      target.scrollIntoView();
+    } else if (isNew) {
+      scrollTo(0, 0);
+      if (document.activeElement !== document.body) heading.focus({ preventScroll: true });
+    }
   };
-  addEventListener("load", () => when(unpackIdly));
-
-  // A phone shows the first rows of a long table. A button, a search and an address into it show all.
-  const BRIEF = 8;
-  const unfold = (within) => { for (const each of within?.querySelectorAll(".brief") ?? []) each.classList.remove("brief"); };
-  for (const scroll of document.querySelectorAll(".scroll")) {
-    const bodies = scroll.querySelector("table").tBodies, count = bodies.length > 1 ? bodies.length : bodies[0].rows.length;
-    if (count <= BRIEF) continue;
-    const all = document.createElement("button");
-    Object.assign(all, { type: "button", className: "button all", textContent: "Show all rows" });
-    all.addEventListener("click", () => unfold(all.closest("section")));
-    scroll.classList.add("brief");
-    scroll.append(all);
-  }
-
-  // An address leads into what is folded, filtered away or still waits: open it on the way.
-  const reveal = async () => {
-    const anchor = location.hash.slice(1);
-    if (!/^[a-z0-9-]+$/.test(anchor)) return;
-    const waited = !byId(anchor) && !anchor.startsWith("timeline-");
-    if (waited) await unpackAll();
-    const target = byId(anchor);
-    if (!target) return;
-    for (let around = target; around; around = around.parentElement) around.hidden = false;
-    unfold(target.closest("section"));
-    for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
-    const own = target.querySelector(":scope details");
-    if (own && (target.tagName === "TBODY" || target.tagName === "TR" || target.tagName === "LI")) own.open = true;
-    if (waited) location.replace(location.hash);
-    target.scrollIntoView();
-  };
-  addEventListener("hashchange", reveal);
-  reveal();
 
   // What is copied is to be pasted into a chat. The old way comes first: it alone works in a frame in a sandbox, and at once,
   // while the click still counts.
@@ -118,34 +119,20 @@ const zone = (() => {
   };
   // index.html is another night's tomorrow: what is copied leads to the page of this night.
   const lasting = (href) => document.body.dataset.own ? href.replace(/\bindex\.html(?=#|$)/, document.body.dataset.own) : href;
-  const announce = (words) => { byId("announced").textContent = words; };
-
-  // An incident as text: headings, lists, facts, commands and quotations as Markdown has them.
-  const FORMS = {
-    H3: (text) => `\n### ${text}\n`, P: (text) => `${text}\n`, LI: (text) => `- ${text}`, CODE: (text) => `    ${text}`, Q: (text) => `> ${text.replaceAll("\n", "\n> ")}`,
-  };
-  const markdown = (row) => {
-    const lines = [`## ${row.querySelector(".what b").textContent.trim()}`, "", `${lasting(location.href.split("#")[0])}#${row.querySelector(".body").id}`, "", `All times in ${zone.name()}.`, ""];
-    for (const part of row.querySelectorAll(".body :is(h3, p, dt, code, q, .moments li)")) {
-      const text = part.textContent.trim();
-      if (part.tagName === "DT") lines.push(`- ${text}: ${part.nextElementSibling.innerText.trim().replaceAll("\n", ", ")}`);
-      else lines.push(FORMS[part.tagName](text));
-    }
-    return `${lines.join("\n")}\n`;
-  };
-  for (const button of document.querySelectorAll(".copy")) button.hidden = false;
-  document.addEventListener("click", (event) => {
-    const here = event.target.closest("a.here"), button = event.target.closest(".copy");
-    const from = here ?? button;
+  const button = main.querySelector(".copy");
+  button.hidden = !packed.chunks.length;
+  document.addEventListener("click", async (event) => {
+    const here = event.target.closest("a.here"), from = here ?? event.target.closest(".copy");
     if (!from) return;
-    copied(here ? lasting(here.href) : markdown(button.closest(".row"))).then(() => {
-      announce(here ? "The address is copied." : "The incident is copied.");
+    const text = here ? lasting(here.href) : `${(await read(current)).markdown}\n${lasting(`${location.href.split("#")[0]}#${current}`)}\n`;
+    copied(text).then(() => {
+      byId("announced").textContent = here ? "The address is copied." : "The view is copied.";
       from.classList.add("copied");
       setTimeout(() => from.classList.remove("copied"), 1500);
-    }, () => announce("The browser does not allow this page to copy."));
+    }, () => { byId("announced").textContent = "The browser does not allow this page to copy."; });
   });
 
-  // A heading sorts its table with all of its parts: lengths of time by their length, numbers by their value, else by letters.
+  // A heading sorts its table: lengths of time by their length, numbers by their value, else by letters.
   const UNITS = { ms: 1, s: 1e3, min: 6e4, h: 36e5, d: 864e5 };
   const value = (text) => {
     const lengths = [...text.matchAll(/([\d.,]+) (ms|s|min|h|d)\b/g)];
@@ -153,89 +140,44 @@ const zone = (() => {
     const number = /^[#\s]*-?[\d,]*\.?\d+/.exec(text.trim());
     return number && !text.includes(":") ? parseFloat(number[0].replace(/[#\s,]/g, "")) : text.trim().toLowerCase();
   };
-  const partsFrom = (part) => part?.classList.contains("later") ? [part, ...partsFrom(part.nextElementSibling)] : [];
-  const tablesOf = async (first) => {
-    const others = partsFrom(first.nextElementSibling);
-    first.classList.remove("brief");
-    await Promise.all(others.map(unpack));
-    return [first, ...others].map((part) => part.querySelector("table"));
-  };
-  const rowsOf = (table) => table.tBodies.length > 1 ? [...table.tBodies] : [...table.tBodies[0].rows];
-  const sort = async (head) => {
-    const column = head.cellIndex, tables = await tablesOf(head.closest(".scroll")), all = tables.map(rowsOf), rows = all.flat();
-    const falls = head.getAttribute("aria-sort") === "ascending";
-    const cell = (row) => value((row.rows?.[0] ?? row).cells[column]?.textContent ?? "");
-    const keys = new Map(rows.map((row) => [row, cell(row)]));
+  const sort = (head) => {
+    const body = head.closest("table").tBodies[0], rows = [...body.rows], falls = head.getAttribute("aria-sort") === "ascending";
+    const keys = new Map(rows.map((row) => [row, value(row.cells[head.cellIndex]?.textContent ?? "")]));
     // What has no number comes last, whichever way the numbers run.
     const compare = (one, other) => typeof one !== typeof other ? (typeof one === "number" ? -1 : 1) : (one < other ? -1 : Number(one > other)) * (falls ? -1 : 1);
-    rows.sort((one, other) => compare(keys.get(one), keys.get(other)));
-    tables.forEach((table, i) => (rows[0].tagName === "TBODY" ? table : table.tBodies[0]).append(...rows.splice(0, all[i].length)));
+    body.append(...rows.sort((one, other) => compare(keys.get(one), keys.get(other))));
     for (const each of head.parentElement.cells) each.removeAttribute("aria-sort");
     head.setAttribute("aria-sort", falls ? "descending" : "ascending");
   };
-  for (const head of document.querySelectorAll(".scroll thead th")) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "sort";
-    button.append(...head.childNodes);
-    button.addEventListener("click", () => sort(head));
-    head.append(button);
-  }
 
   // A table of more than a screen is searched: the rows that hold the words stay.
   const SEARCHED = 12;
-  for (const first of document.querySelectorAll(".scroll")) {
-    const table = first.querySelector("table");
-    if (table.rows.length <= SEARCHED || table.classList.contains("rebalances")) continue;
-    const box = document.createElement("input");
-    Object.assign(box, { type: "search", className: "search", placeholder: "Search", autocomplete: "off", spellcheck: false });
-    box.setAttribute("aria-label", `Search: ${first.getAttribute("aria-label").replace(/, part 1$/, "")}`);
-    const search = async () => {
-      const wanted = box.value.trim().toLowerCase(), tables = await tablesOf(first);
-      for (const row of tables.flatMap(rowsOf)) row.hidden = !row.textContent.toLowerCase().includes(wanted);
-    };
-    let waiting;
-    box.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(search, 80); });
-    first.before(box);
-  }
-
-  const filter = document.querySelector(".filter");
-  if (filter) {
-    filter.hidden = false;
-    let rows;
-    const read = () => [...document.querySelectorAll(".rebalances > tbody")].map((body) => ({
-      body,
-      words: body.rows[0].textContent.toLowerCase(),
-      tone: body.className.slice(2),
-      declared: "declared" in body.dataset,
-    }));
-    // Some hundred rows at a time, so that thousands stall no typing; what is typed meanwhile begins again.
-    const AT_ONCE = 400;
-    let turn = 0;
-    const apply = async () => {
-      const mine = ++turn;
-      unfold(byId("rebalances"));
-      await unpackAll();
-      rows ??= read();
-      const wanted = byId("filter-text").value.trim().toLowerCase();
-      const tones = new Set([...document.querySelectorAll("input[name=tone]:checked")].map((box) => box.value));
-      const declared = byId("filter-declared").checked;
-      let shown = 0;
-      for (const [i, row] of rows.entries()) {
-        if (i % AT_ONCE === AT_ONCE - 1) await new Promise((next) => setTimeout(next));
-        if (mine !== turn) return;
-        const keep = row.words.includes(wanted) && tones.has(row.tone) && (declared || !row.declared);
-        if (row.body.hidden === keep) row.body.hidden = !keep;
-        shown += keep;
+  const enhance = (root) => {
+    for (const scroll of root.querySelectorAll(".scroll")) {
+      if (scroll.closest(".ledger") || scroll.previousElementSibling?.matches(".search")) continue;
+      const body = scroll.querySelector("tbody");
+      for (const head of scroll.querySelectorAll("thead th")) {
+        const sorter = document.createElement("button");
+        Object.assign(sorter, { type: "button", className: "sort" });
+        sorter.append(...head.childNodes);
+        sorter.addEventListener("click", () => sort(head));
+        head.append(sorter);
       }
-      for (const chunk of document.querySelectorAll(".chunk")) chunk.hidden = !chunk.querySelector("tbody:not([hidden])");
-      byId("filter-count").textContent = shown === rows.length ? "" : `${shown.toLocaleString("en")} of ${rows.length.toLocaleString("en")}`;
-    };
-    let pending;
-    filter.addEventListener("input", () => {
-      clearTimeout(pending);
-      pending = setTimeout(apply, 80);
-    });
-  }
+      if (body.rows.length <= SEARCHED) continue;
+      const box = document.createElement("input");
+      Object.assign(box, { type: "search", className: "search", placeholder: "Search", autocomplete: "off", spellcheck: false });
+      box.setAttribute("aria-label", `Search: ${scroll.getAttribute("aria-label")}`);
+      box.addEventListener("input", () => {
+        const wanted = box.value.trim().toLowerCase();
+        for (const row of body.rows) row.hidden = !row.textContent.toLowerCase().includes(wanted);
+      });
+      scroll.before(box);
+    }
+  };
+
+  enhance(place);
   zone.start();
-})();
+  addEventListener("hashchange", show);
+  show();
+};
+addEventListener("DOMContentLoaded", router);

@@ -1,7 +1,5 @@
-(() => {
-  // The picture is drawn for whatever part of the window one looks at.
-  const lanes = document.querySelector(".lanes");
-  if (!lanes) return;
+// The picture is drawn for whatever part of the window one looks at.
+const drawTimeline = (lanes, state, keep) => {
   const STRIPS = { "broker tick": [20, 9], "broker tail": [9, 3], "broker bar": [5, 10], "partition bar": [7, 7], "partition tick": [16, 13] };
   const OTHER_STRIP = [9, 16];
   const STEPS = [0.1, 0.5, 1, 5, 10, 30, 60, 300, 600, 1800, 3600, 10800, 21600, 43200, 86400, 604800];
@@ -57,7 +55,7 @@
     return `${clock(run[0].start)} to ${clock(run.at(-1).start)}: ${listed(tally)}`;
   };
   const drawn = (track) => {
-    const found = document.createDocumentFragment();
+    const marks = document.createDocumentFragment();
     for (const shape of ["tail", "bar", "tick"]) {
       const [y, height] = STRIPS[`${track.kind} ${shape}`] ?? OTHER_STRIP;
       for (const cluster of clustered(track.items.filter((item) => item.shape === shape))) {
@@ -69,12 +67,12 @@
           const rect = make("rect", { class: `m t-${run[0].tone}`, x: left, width: Math.max(1, right - left), y: top, height: share, rx: 1 });
           const link = make("a", { "aria-label": says(run), "data-start": run[0].start, ...(run[0].anchor && { href: `#${run[0].anchor}`, tabindex: -1 }) });
           link.append(rect);
-          found.append(link);
+          marks.append(link);
           top += share;
         }
       }
     }
-    return found;
+    return marks;
   };
   const drawAxis = () => {
     const step = STEPS.find((seconds) => (to - from) / seconds / 1e3 <= Math.max(2, width / TICK_ROOM)) ?? STEPS.at(-1);
@@ -96,12 +94,12 @@
   const draw = () => {
     pending = 0;
     width = Math.max(1, axis.getBoundingClientRect().width);
-    const held = document.activeElement?.closest?.(".track a");
-    const track = held && tracks.find((each) => each.svg.contains(held));
+    const focused = document.activeElement?.closest?.(".track a");
+    const track = focused && tracks.find((each) => each.svg.contains(focused));
     drawAxis();
     for (const each of tracks) each.layer.replaceChildren(drawn(each));
     for (const plot of plots) plot.setAttribute("viewBox", `${from} 0 ${to - from} 100`);
-    if (track) focus(nearest(track, Number(held.dataset.start)));
+    if (track) focus(nearest(track, Number(focused.dataset.start)));
     view.textContent = `${clock(from, to - from < 2e4)} to ${clock(to, to - from < 2e4)}`;
   };
   let pending = 0;
@@ -110,21 +108,9 @@
     from = Math.min(span - length, Math.max(0, (start + end - length) / 2));
     to = from + length;
     hush();
-    keep();
+    keep(from === 0 && to === span ? {} : { from: Math.round(from), to: Math.round(to) });
     pending ||= requestAnimationFrame(draw);
   };
-  // What is shown is part of the address, so that a link leads to it. A frame in a sandbox may not change its own.
-  const keep = () => {
-    const whole = from === 0 && to === span;
-    try { history.replaceState(null, "", whole ? "#timeline" : `#timeline-${Math.round(from)}-${Math.round(to)}`); } catch { /* no address to keep */ }
-  };
-  const shown = () => {
-    const [, start, end] = /^#timeline-(\d+)-(\d+)$/.exec(location.hash) ?? [];
-    if (end === undefined) return;
-    look(Number(start), Number(end));
-    figure.scrollIntoView();
-  };
-  addEventListener("hashchange", shown);
   const zoom = (factor, around = (from + to) / 2) => {
     const length = Math.min(span, Math.max(SHORTEST, (to - from) * factor)), kept = (around - from) / (to - from);
     look(around - kept * length, around + (1 - kept) * length);
@@ -220,22 +206,25 @@
   for (const each of [figure.querySelector(".glass"), figure.querySelector(".keys")]) each.hidden = false;
   figure.querySelector(".glass").addEventListener("click", (event) => moves[event.target.dataset.move]?.());
   for (const track of tracks) track.svg.removeAttribute("data-items");
-  addEventListener("zonechange", draw);
+  const isShown = () => lanes.isConnected;
+  addEventListener("zonechange", () => isShown() && draw());
   new ResizeObserver(() => { pending ||= requestAnimationFrame(draw); }).observe(lanes);
   draw();
-  shown();
+  if (state.has("to")) look(Number(state.get("from")), Number(state.get("to")));
 
   // Paper is narrower than the screen and cannot be moved: it shows the whole window at its own width.
-  let held;
+  let before;
   addEventListener("beforeprint", () => {
-    held = [from, to];
+    if (!isShown()) return;
+    before = [from, to];
     [from, to] = [0, span];
     document.documentElement.classList.add("printing");
     draw();
   });
   addEventListener("afterprint", () => {
     document.documentElement.classList.remove("printing");
-    [from, to] = held ?? [0, span];
+    if (!isShown()) return;
+    [from, to] = before ?? [0, span];
     draw();
   });
-})();
+};

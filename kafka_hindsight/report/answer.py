@@ -1,0 +1,133 @@
+"""The answer about one subject of a window: from one source for the page, the terminal and programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_hindsight.catalog.codes import FindingSeverity
+from kafka_hindsight.catalog.rows import Finding, Incident, Quote
+from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report import figures, phrases, vocabulary
+from kafka_hindsight.report.page_rows import PageRows
+from kafka_hindsight.shared import plain
+
+TIMES = 12
+TONES = {FindingSeverity.CRITICAL: "bad", FindingSeverity.WARNING: "warn", FindingSeverity.INFO: "plain"}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What happened to one incident, group, topic, broker or client in a window.
+
+    `verdict` is one sentence, `explanation` more about it. `unobserved` are sentences about what no log and no reading showed. `cost` is what it
+    cost, `advice` what to do or to change, the most helpful first; `commands` show how things are now. `proof` are the
+    lines that prove the verdict. `sections` say more.
+    """
+
+    kind: str
+    name: str
+    anchor: str
+    verdict: str
+    confidence: str = ""
+    state: figures.Life | None = None
+    explanation: str = ""
+    unobserved: tuple[str, ...] = ()
+    cost: tuple[ui.Fact, ...] = ()
+    advice: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    proof: Sequence[Quote] = ()
+    sections: tuple[ui.ShownSection, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The subject in words: `Group orders`; of an incident its headline."""
+        return self.name if self.kind == "incident" else f"{self.kind.capitalize()} {self.name}"
+
+    def view(self, page: PageRows) -> ui.View:
+        """The answer as a view of the report."""
+        return ui.View(self.anchor, plain.shortened(self.title, 120), tuple(self._sections(page)))
+
+    def data(self) -> dict[str, Any]:
+        """The answer for programs."""
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "verdict": self.verdict,
+            "confidence": self.confidence or None,
+            "state": self.state,
+            "explanation": self.explanation or None,
+            "not_observed": list(self.unobserved),
+            "cost": {fact.label: ui.plain_text(fact.value) for fact in self.cost},
+            "advice": list(self.advice),
+            "commands": list(self.commands),
+            "evidence": [quote.as_dict() for quote in self.proof],
+        }
+
+    def _sections(self, page: PageRows) -> Iterator[ui.ShownSection]:
+        yield ui.ShownSection("answer", "", tuple(self._blocks()))
+        yield from (section for section in self.sections if section.blocks)
+        if self.proof:
+            proof = page.evidence(self.proof)
+            yield ui.ShownSection(
+                "proof", "The lines that prove it", (ui.Evidence(proof.quotes, proof.left_out, is_open=True),)
+            )
+
+    def _blocks(self) -> Iterator[ui.Block]:
+        tags: list[ui.Words] = [life_badge(self.state)] if self.state else []
+        tags += [ui.confidence_badge(self.confidence)] if self.confidence else []
+        yield ui.Box("answer", (ui.Paragraph(self.verdict, "verdict"), ui.Paragraph(ui.join(tags, " · "), "tags")))
+        if self.explanation:
+            yield ui.Paragraph(self.explanation)
+        yield from ui.note(f"Not observed: {' '.join(self.unobserved)}", self.unobserved)
+        if self.cost:
+            yield ui.Facts(self.cost)
+        if self.advice:
+            yield ui.Box("advice", (ui.Heading("What to do"), *(ui.Paragraph(sentence) for sentence in self.advice)))
+        if self.commands:
+            yield ui.Paragraph("See how it is now:", "quiet ask")
+            yield ui.List(tuple(ui.Item(ui.Badge(command, "code")) for command in self.commands), "commands")
+
+
+def life_badge(state: figures.Life) -> ui.Badge:
+    """The badge of whether an incident is over."""
+    labels = {"over": "over", "ongoing": "not over", "unknown": "not known whether over"}
+    return ui.Badge(labels[state], f"life {state}")
+
+
+def incident_lines(page: PageRows, incidents: Sequence[Incident]) -> tuple[ui.Block, ...]:
+    """Incidents, a line for each; those that are the same but for their time are one line. Empty without any."""
+    items = tuple(_line(page, rows) for rows in figures.equal_incidents(incidents))
+    return (ui.List(items, "incidents"),) if items else ()
+
+
+def _line(page: PageRows, rows: Sequence[Incident]) -> ui.Item:
+    first, others = rows[0], rows[1:]
+    tags: list[ui.Words] = [ui.Badge(f"{len(rows)} times")] if others else []
+    tags += [life_badge(figures.life_of(first)), *ui.badges(first.intent, first.confidence)]
+    if recurrence := page.recurrence(first):
+        tags.append(ui.Badge(recurrence[0]))
+    links = [ui.Link(ui.At(row.started_at), plain.anchor("incident", row.incident_id)) for row in others]
+    more = f" and {len(links) - TIMES} more" if links[TIMES:] else ""
+    label, owners = page.whose(first.group_ids, first.topics or ())
+    also: ui.Words = (" ", ui.Quiet(("also at ", ui.join(links[:TIMES]), more))) if links else ""
+    headline = ui.Link(phrases.incident_headline(first), plain.anchor("incident", first.incident_id))
+    facts = [*tags, ui.Quiet(vocabulary.HARMS[figures.harm_of(first)].label)]
+    facts += [ui.Quiet(f"{label.lower()}: {owners}")] if owners else []
+    parts: ui.Words = (ui.At(first.started_at), "  ", ui.Strong(headline), also, " · ", ui.join(facts, " · "))
+    return ui.Item(parts, figures.needs(first))
+
+
+def finding_items(page: PageRows, kind: str, names: Iterable[str]) -> tuple[ui.Block, ...]:
+    """The findings about subjects of one kind, each with its advice; empty without any."""
+    severities = [*FindingSeverity]
+    rows = sorted(
+        (f for name in names for f in page.rows_of(Finding, "subject", name) if f.subject_kind == kind),
+        key=lambda f: (severities.index(f.severity), f.first_at, f.finding_id),
+    )
+    items = [
+        ui.Item((ui.Link(f.message, plain.anchor("finding", f.finding_id)), f". {f.advice}"), TONES[f.severity])
+        for f in rows
+    ]
+    return (ui.List(tuple(items), "statements"),) if items else ()

@@ -1,0 +1,70 @@
+"""The long tables of the report: leader changes and rebalances, a row for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kafka_hindsight.catalog.rows import Failover, Rebalance
+from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report import vocabulary
+from kafka_hindsight.report.page_rows import PageRows
+from kafka_hindsight.report.phrases import change, declared_label, lost_records, member_name
+from kafka_hindsight.shared import plain, words
+
+FAILOVERS = (
+    "When", "Partition", "Leader", "Epoch", "Why", "Without a leader", "In-sync replicas", "Records lost", "Confidence",
+)  # fmt: skip
+REBALANCES = ("Start", "Group", "Took", "Cause", "Confidence", "Started by", "Delayed by", "Generation", "Cost")
+
+
+def failover_ledger(rows: Sequence[Failover]) -> Iterator[ui.Block]:
+    """Changes of leaders in order of time, with a filter; nothing where there is none."""
+    if rows:
+        ordered = sorted(rows, key=lambda r: (r.happened_at, r.topic, r.partition, r.failover_id))
+        tones = tuple(vocabulary.TONES.items())
+        yield ui.ledger("Leader changes", FAILOVERS, [_failover(row) for row in ordered], tones)
+
+
+def _failover(row: Failover) -> tuple[str, tuple[ui.Words, ...]]:
+    look, requested = vocabulary.FAILOVERS[row.kind], {True: ", requested", False: ", by Kafka itself", None: ""}
+    partition = f"{plain.shortened(row.topic)}-{row.partition}"
+    return look.tone, (
+        ui.At(row.happened_at),
+        ui.Link(partition, plain.anchor("topic", row.topic)),
+        change(words.leader(row.leader_from), words.leader(row.leader_to)),
+        change(row.epoch_from, row.epoch_to),
+        f"{look.label}{requested[row.requested_by_operator]}",
+        words.duration(row.leaderless_ms) or words.between(row.leaderless_low_ms, row.leaderless_high_ms),
+        change(_replicas(row.isr_before), _replicas(row.isr_after)),
+        lost_records(row.records_lost_low, row.records_lost_high),
+        row.confidence,
+    )
+
+
+def _replicas(brokers: Sequence[int] | None) -> str | None:
+    return None if brokers is None else ", ".join(map(str, brokers)) or "none"
+
+
+def rebalance_ledger(page: PageRows, rows: Sequence[Rebalance]) -> Iterator[ui.Block]:
+    """Rebalances in order of time, with a filter; nothing where there is none."""
+    if rows:
+        tones = tuple(vocabulary.FAMILIES.items())
+        yield ui.ledger("Rebalances", REBALANCES, [_rebalance(page, row) for row in rows], tones)
+
+
+def _rebalance(page: PageRows, row: Rebalance) -> tuple[str, tuple[ui.Words, ...]]:
+    look, incident = vocabulary.CAUSES[row.cause], page.incidents.get(row.incident_id)
+    took = words.duration(row.duration_ms) or "not known"
+    delays = [f"{member_name(d)} {words.duration(d.waited_ms)}".strip() for d in row.delayed_by]
+    is_numbered = row.from_generation is not None or row.to_generation is not None
+    return look.tone, (
+        ui.Link(ui.At(row.started_at), page.rebalance_anchor(row)),
+        ui.Link(plain.shortened(row.group_id), plain.anchor("group", row.group_id)),
+        took if row.outcome == "completed" else f"{took}, {row.outcome}",
+        f"{look.label}{declared_label(incident) if incident else ''}",
+        row.confidence,
+        f"{member_name(row)} {plain.shortened(row.host or '')}".strip(),
+        ", ".join(delays),
+        change(row.from_generation, row.to_generation) if is_numbered else "",
+        "" if row.partition_seconds is None else f"{words.number(row.partition_seconds)} partition-seconds",
+    )

@@ -1,0 +1,61 @@
+"""The brokers and the topics of the window, each with the way to its own view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kafka_hindsight.catalog.rows import BrokerOutage, Failover, LeaderImbalance, Unavailability
+from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report.page_rows import PageRows, Section
+from kafka_hindsight.shared import plain, words
+from kafka_hindsight.shared.unavailability_sums import NO_LEADER, NO_WRITES, Unused, unused
+
+BROKERS = ("Broker", "Absences", "Leader changes", "Leader imbalance at the last reading")
+TOPICS = (
+    "Topic",
+    "Partitions without a leader",
+    "Partition-seconds without a leader",
+    "Partition-seconds without writes",
+    "Leader changes",
+    "Owner",
+)
+
+
+def brokers_and_topics(page: PageRows) -> Iterator[ui.Block]:
+    """A row for each broker, then a row for each topic, the one that was unavailable the longest first."""
+    if page.brokers:
+        yield ui.Heading("Brokers")
+        yield ui.Table("Brokers", BROKERS, tuple(_broker(page, broker) for broker in page.brokers))
+    sums = {topic: unused(page.rows_of(Unavailability, "topic", topic), NO_LEADER) for topic in page.topics}
+    worst = sorted(page.topics, key=lambda topic: (-sums[topic].total_ms, topic))
+    if worst:
+        yield ui.Heading("Topics that changed a leader or could not be used")
+        yield ui.ledger("Topics", TOPICS, tuple(("lost", _topic(page, topic, sums[topic])) for topic in worst))
+
+
+def _broker(page: PageRows, broker: int) -> ui.TableRow:
+    readings = page.rows_of(LeaderImbalance, "broker", broker)
+    last = max(readings, key=lambda row: row.snapshot_at, default=None)
+    changes = len(page.rows_of(Failover, "leader_from", broker)) + len(page.rows_of(Failover, "leader_to", broker))
+    cells = (
+        ui.head(page.broker_link(broker)),
+        words.number(len(page.rows_of(BrokerOutage, "broker", broker))),
+        words.number(changes),
+        words.percent(last.ratio) if last else "",
+    )
+    return ui.TableRow(cells)
+
+
+def _topic(page: PageRows, topic: str, leaderless: Unused) -> tuple[ui.Words, ...]:
+    refused = unused(page.rows_of(Unavailability, "topic", topic), NO_WRITES)
+    return (
+        ui.Link(plain.shortened(topic), plain.anchor("topic", topic)),
+        words.number(len(leaderless.subjects)),
+        words.number(leaderless.total_ms / 1000),
+        words.number(refused.total_ms / 1000),
+        words.number(len(page.rows_of(Failover, "topic", topic))),
+        page.whose((), [topic])[1],
+    )
+
+
+SECTION = Section("cluster", 10, "brokers-and-topics", "", brokers_and_topics)

@@ -1,0 +1,54 @@
+"""The groups of the window, the costliest first, each with the way to its own view."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from kafka_hindsight.catalog.rows import Incident, Unavailability
+from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report import figures, vocabulary
+from kafka_hindsight.report.page_rows import PageRows, Section
+from kafka_hindsight.report.phrases import empty_sentence
+from kafka_hindsight.shared import plain, words
+from kafka_hindsight.shared.unavailability_sums import NO_CONSUMER, unused
+
+HEADINGS = (
+    "Group",
+    "Rebalances",
+    "Partition-seconds stopped",
+    "No member consumed",
+    "Most frequent cause",
+    "Incidents",
+    "Owner",
+)
+
+
+def groups(page: PageRows) -> Iterator[ui.Block]:
+    """A row for each group, with a filter."""
+    if not page.groups:
+        yield ui.Paragraph(empty_sentence(page, "No group rebalanced or fell behind.", "No group"))
+        return
+    costs = {group: figures.partition_seconds(page.rebalances_of_group.get(group, ())) for group in page.groups}
+    counts = {group: len(page.rebalances_of_group.get(group, ())) for group in page.groups}
+    worst = sorted(page.groups, key=lambda group: (-costs[group], -counts[group], group))
+    rows = tuple(_row(page, group, costs[group], counts[group]) for group in worst)
+    yield ui.ledger("Groups", HEADINGS, rows)
+
+
+def _row(page: PageRows, group: str, cost: float, count: int) -> tuple[str, tuple[ui.Words, ...]]:
+    causes = Counter(row.cause for row in page.rebalances_of_group.get(group, ())).most_common(1)
+    look = vocabulary.CAUSES[causes[0][0]] if causes else None
+    stopped = unused(page.rows_of(Unavailability, "group_id", group), NO_CONSUMER)
+    return look.tone if look else "unknown", (
+        ui.Link(plain.shortened(group), plain.anchor("group", group)),
+        words.number(count),
+        words.number(cost),
+        words.duration(stopped.total_ms) if stopped.subjects else "",
+        f"{look.label} ({words.number(causes[0][1])})" if look else "",
+        words.number(len(page.rows_of(Incident, "group_ids", group))),
+        page.whose([group], ())[1],
+    )
+
+
+SECTION = Section("groups", 10, "group-list", "", groups)

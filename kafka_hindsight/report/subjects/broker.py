@@ -1,0 +1,81 @@
+"""The answer about one broker: was it away, what did that do, and does it lead what it should."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kafka_hindsight.catalog.rows import BrokerOutage, Incident, LeaderImbalance, OutOfSyncPeriod
+from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report import figures, phrases
+from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
+from kafka_hindsight.report.ledgers import failover_ledger
+from kafka_hindsight.report.page_rows import PageRows
+from kafka_hindsight.shared import plain, words
+from kafka_hindsight.shared.absences import away
+
+NAMED = 4
+
+
+def broker_answer(page: PageRows, name: str) -> Answer:
+    """Answer for a broker of the window, by its id."""
+    broker = int(name)
+    outages = [row for row in page.outages.values() if row.broker == broker]
+    incidents = figures.urgent_first(page.rows_of(Incident, "brokers", broker))
+    worst = incidents[0] if incidents else None
+    failovers = [row for row in page.failovers if broker in (row.leader_from, row.leader_to)]
+    return Answer(
+        "broker",
+        name,
+        plain.anchor("broker", name),
+        _verdict(outages),
+        outages[-1].confidence if outages else "",
+        None if not outages else "ongoing" if outages[-1].up_at is None else "over",
+        cost=tuple(_cost(page, broker, outages)),
+        advice=tuple(dict.fromkeys(filter(None, (i.advice for i in incidents[:2])))),
+        commands=tuple(worst.commands or ()) if worst else (),
+        proof=outages[-1].evidence if outages else (),
+        sections=(
+            ui.ShownSection("broker-incidents", "Its incidents", incident_lines(page, incidents)),
+            ui.ShownSection("broker-outages", "When it was away", tuple(_outages(outages))),
+            ui.ShownSection("broker-findings", "Findings about it", finding_items(page, "broker", [name])),
+            ui.ShownSection("broker-leaders", "Changes of leaders from and to it", tuple(failover_ledger(failovers))),
+        ),
+    )
+
+
+def _verdict(outages: Sequence[BrokerOutage]) -> str:
+    if not outages:
+        return "It was not away, as far as logs were read."
+    sentences = [
+        f"{phrases.outage_words(row).partition(' ')[2].partition(' ')[2]} at {words.instant(row.down_at)}"
+        f" ({f'away for {away(row)}' if away(row) else 'not back'})"
+        for row in outages
+    ]
+    return f"It {words.listed(sentences, at_most=NAMED)}."
+
+
+def _cost(page: PageRows, broker: int, outages: Sequence[BrokerOutage]) -> Iterator[ui.Fact]:
+    yield ui.Fact("Absences", words.number(len(outages)))
+    elections, rebalances = (sum(getattr(o, name) or 0 for o in outages) for name in ("elections", "rebalances"))
+    if outages:
+        yield ui.Fact("Changes of leaders by them", words.number(elections))
+        yield ui.Fact("Rebalances by them", words.number(rebalances))
+    periods = [row for row in page.of(OutOfSyncPeriod) if row.broker == broker]
+    if periods:
+        yield ui.Fact("Out of sync while alive", words.times(len(periods)))
+    readings = sorted((r for r in page.of(LeaderImbalance) if r.broker == broker), key=lambda r: r.snapshot_at)
+    if readings:
+        worst = max(row.ratio or 0.0 for row in readings)
+        yield ui.Fact(
+            "Leader imbalance",
+            f"{words.percent(readings[-1].ratio)} at the last reading, {words.percent(worst)} at worst",
+        )
+
+
+def _outages(outages: Sequence[BrokerOutage]) -> Iterator[ui.Block]:
+    if outages:
+        items = (
+            ui.Item((ui.At(o.down_at), "  ", ui.Link(o.explanation, plain.anchor("outage", o.outage_id))))
+            for o in outages
+        )
+        yield ui.List(tuple(items), "moments")

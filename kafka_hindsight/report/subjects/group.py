@@ -1,0 +1,251 @@
+"""The answer about one group: is it the group's own doing or the cluster's, what it cost, and what to change."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+
+from kafka_hindsight.catalog.causes import CauseFamily
+from kafka_hindsight.catalog.codes import LagStatus, Origin
+from kafka_hindsight.catalog.rows import (
+    BrokerOutage,
+    CoordinatorMove,
+    Coverage,
+    Finding,
+    Incident,
+    LagVerdict,
+    MemberSetting,
+    Rebalance,
+    Remedy,
+    Unavailability,
+)
+from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report import figures, phrases, vocabulary
+from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
+from kafka_hindsight.report.ledgers import rebalance_ledger
+from kafka_hindsight.report.page_rows import PageRows
+from kafka_hindsight.shared import plain, words
+from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.unavailability_sums import NO_CONSUMER, unused
+
+STORIES = 60
+"""The most rebalances that are told one by one; the ledger has all."""
+
+NEAR = timedelta(minutes=1)
+"""An absence of a broker that ended this long before a rebalance may have to do with it: session timeouts are 45 s or
+less by default (KIP-735)."""
+
+_CLUSTER_SIDE = frozenset({CauseFamily.BROKER})
+_OTHER_SIDES = {
+    CauseFamily.TOPIC: "Its topics changed",
+    CauseFamily.ASKED: "Somebody asked for it",
+    CauseFamily.PROTOCOL: "A step of the protocol",
+    CauseFamily.UNKNOWN: "The cause is not known",
+}
+
+
+def group_answer(page: PageRows, group: str) -> Answer:
+    """Answer for a group of the window."""
+    rebalances = page.rebalances_of_group.get(group, ())
+    own_incidents = page.rows_of(Incident, "group_ids", group)
+    incidents = figures.urgent_first(own_incidents)
+    routine = [i for i in figures.ranked(own_incidents) if figures.needs(i) == "calm"]
+    worst = incidents[0] if incidents else None
+    remedies = sorted(
+        page.rows_of(Remedy, "group_id", group),
+        key=lambda r: (-(r.partition_seconds_avoided or 0.0), -r.rebalances_avoided, r.setting),
+    )
+    settings = page.rows_of(MemberSetting, "group_id", group)
+    advice = [r.explanation for r in remedies[:2]] + ([worst.advice] if worst else [])
+    return Answer(
+        "group",
+        plain.shortened(group),
+        plain.anchor("group", group),
+        _verdict(page, group, worst, rebalances),
+        worst.confidence if worst else _confidence(rebalances),
+        figures.life_of(worst) if worst else None,
+        worst.explanation if worst else "",
+        unobserved=tuple(_unobserved(page)),
+        cost=tuple(_cost(page, group, rebalances)),
+        advice=tuple(dict.fromkeys(advice)),
+        commands=tuple(worst.commands or ()) if worst else (),
+        proof=worst.evidence if worst else rebalances[0].evidence if rebalances else (),
+        sections=(
+            ui.ShownSection("group-incidents", "Its incidents", incident_lines(page, [*incidents, *routine])),
+            ui.ShownSection("group-findings", "Findings about it", finding_items(page, "group", [group])),
+            ui.ShownSection("group-settings", "Its members and their settings", tuple(_settings(settings))),
+            ui.ShownSection("group-rebalances", "Its rebalances", tuple(_stories(page, rebalances))),
+        ),
+    )
+
+
+def _verdict(page: PageRows, group: str, worst: Incident | None, rebalances: Sequence[Rebalance]) -> str:
+    """Whose doing it was, what happened, and whether the brokers were healthy meanwhile."""
+    if worst is None and not rebalances:
+        behind = sum(r.status != LagStatus.OK for r in page.rows_of(LagVerdict, "group_id", group))
+        return (
+            f"It did not rebalance; {words.counted(behind, 'partition')} fell behind."
+            if behind
+            else "Nothing happened."
+        )
+    rows = [r for r in rebalances if r.incident_id == worst.incident_id] if worst else rebalances
+    tally = Counter(vocabulary.CAUSES[r.cause].label for r in rows).most_common()
+    causes = words.listed([f"{label} ({words.number(count)})" for label, count in tally], at_most=3)
+    event = f"{worst.headline}." if worst and worst.headline else f"{words.counted(len(rows), 'rebalance')}: {causes}."
+    side = _side(worst, rows)
+    is_clear = side == "Yours" and rows
+    return " ".join(filter(None, [f"{side}: {event}", _health(page, group, rows) if is_clear else ""]))
+
+
+def _side(worst: Incident | None, rows: Sequence[Rebalance]) -> str:
+    """The side on which the cause lies: the group's own processes, the cluster, or another one.
+
+    A cause that an outage of a broker led to counts for the cluster, whatever the members did. Of several causes the
+    one with more than half of the rebalances counts.
+    """
+    if worst is not None and (worst.brokers or worst.first_outage_id):
+        return "Not yours"
+    sides = Counter(
+        "Not yours" if row.cause.family in _CLUSTER_SIDE else _OTHER_SIDES.get(row.cause.family, "Yours")
+        for row in rows
+    )
+    side, count = sides.most_common(1)[0] if sides else ("The cause is not known", 0)
+    return side if 2 * count > sides.total() or not sides else "Several causes"
+
+
+def _health(page: PageRows, group: str, rows: Sequence[Rebalance]) -> str:
+    """Whether a broker was away or the coordinator moved while the group rebalanced, as far as logs were read."""
+    if all(row.origin != Origin.BROKER for row in page.of(Coverage)):
+        return "No broker's log was read, so it is not known whether the brokers were healthy."
+    start, end = rows[0].started_at - NEAR, max(row.ended_at or row.started_at for row in rows)
+    away = [o for o in page.of(BrokerOutage) if o.down_at <= end and (o.up_at is None or o.up_at >= start)]
+    moves = [m for m in page.rows_of(CoordinatorMove, "group_id", group) if start <= m.moved_at <= end]
+    if away:
+        names = words.listed([f"broker {broker}" for broker in sorted({o.broker for o in away})])
+        verb = words.verb(len(away), "was", "were")
+        return f"{words.sentence(names)} {verb} away meanwhile; no line links that with it."
+    if moves:
+        return "Its coordinator moved meanwhile; no line links that with it."
+    return "No broker was away meanwhile, and its coordinator did not move."
+
+
+def _confidence(rebalances: Sequence[Rebalance]) -> str:
+    """The confidence that most of the rebalances have."""
+    counts = Counter(row.confidence for row in rebalances)
+    return counts.most_common(1)[0][0] if counts else ""
+
+
+def _unobserved(page: PageRows) -> Iterator[str]:
+    """What the window lacks that would say more about a group."""
+    origins = {row.origin for row in page.of(Coverage)}
+    if Origin.CLIENT not in origins:
+        yield "The members' own logs: they say why a member went."
+    gaps = figures.unseen(page.of(Finding))
+    yield from (f"{gap.message}." for gap in gaps if gap.subject_kind not in ("partition", "topic"))
+
+
+def _cost(page: PageRows, group: str, rebalances: Sequence[Rebalance]) -> Iterator[ui.Fact]:
+    known = [row.partition_seconds for row in rebalances if row.partition_seconds is not None]
+    stopped = unused(page.rows_of(Unavailability, "group_id", group), NO_CONSUMER)
+    yield ui.Fact("Rebalances", words.number(len(rebalances)))
+    if known:
+        yield ui.Fact("Partitions stopped", f"{words.number(sum(known))} partition-seconds")
+    if stopped.longest is not None:
+        still = ", to the end of the logs" if stopped.still else ""
+        yield ui.Fact("No member consumed", f"for {words.duration(stopped.total_ms)}{still}")
+    lag = Counter(row.status for row in page.rows_of(LagVerdict, "group_id", group))
+    if lag:
+        bad = [f"{words.number(lag[s])} {vocabulary.LAG[s].label}" for s in vocabulary.LAG if lag[s]]
+        yield ui.Fact("Partitions by lag", words.listed(bad))
+    label, owners = page.whose([group], ())
+    if owners:
+        yield ui.Fact(label, owners)
+
+
+def _settings(rows: Sequence[MemberSetting]) -> Iterator[ui.Block]:
+    """One row for each set of settings, with the clients that have it."""
+    if not rows:
+        return
+    sets = grouped(
+        rows,
+        lambda r: (
+            r.protocol,
+            tuple(r.assignors or ()),
+            r.session_timeout_ms,
+            r.rebalance_timeout_ms,
+            bool(r.instance_id),
+        ),
+    )
+    table_rows = []
+    for (protocol, assignors, session, rebalance, is_static), members in sets.items():
+        clients = dict.fromkeys(m.client_id or "not known" for m in members)
+        names = words.listed([plain.shortened(client, 48) for client in clients], at_most=4)
+        cells = (
+            ui.head(names),
+            protocol or "not known",
+            ", ".join(assignors) or "not known",
+            words.duration(session) or "not known",
+            words.duration(rebalance) or "not known",
+            "yes" if is_static else "no",
+        )
+        table_rows.append(ui.TableRow(cells))
+    headings = ("Clients", "Protocol", "Assignors", "session.timeout.ms", "max.poll.interval.ms", "Static")
+    yield ui.Table("Settings of its members", headings, tuple(table_rows))
+
+
+def _stories(page: PageRows, rows: Sequence[Rebalance]) -> Iterator[ui.Block]:
+    """The first rebalances one by one; where there are more, all of them in a ledger."""
+    if len(rows) > STORIES:
+        yield from rebalance_ledger(page, rows)
+        yield ui.Heading(f"The first {STORIES} of them one by one")
+    for row in rows[:STORIES]:
+        look, incident = vocabulary.CAUSES[row.cause], page.incidents.get(row.incident_id)
+        intent = (ui.DECLARED,) if incident and phrases.declared_label(incident) else ()
+        yield ui.Entry(
+            row.explanation,
+            (ui.Paragraph(row.advice, "advice"), ui.Facts(_facts(page, row)), page.evidence(row.evidence)),
+            anchor=plain.anchor("rebalance", row.rebalance_id),
+            style="rebalance",
+            tone=look.tone,
+            when=ui.At(row.started_at),
+            badges=(ui.Badge(look.label, f"cause t-{look.tone}"), *intent, ui.confidence_badge(row.confidence)),
+            cost=words.duration(row.duration_ms),
+        )
+
+
+_KIPS = {"consumer": "KIP-848", "streams": "KIP-1071", "share": "KIP-932"}
+
+
+def _facts(page: PageRows, row: Rebalance) -> tuple[ui.Fact, ...]:
+    incident = page.incidents.get(row.incident_id)
+    seconds, members = row.partition_seconds, (row.members_before, row.members_after)
+    generations = (row.from_generation, row.to_generation)
+    contributors = [
+        (ui.Name(phrases.member_name(m)), f" ({m.cause.label}", (", ", ui.At(m.at)) if m.at else "", ")")
+        for m in row.contributors or ()
+    ]
+    delays = [
+        (ui.Name(phrases.member_name(d)), f" for {words.duration(d.waited_ms)}" if d.waited_ms is not None else "")
+        for d in row.delayed_by
+    ]
+    facts = (
+        row.reason and ui.Fact("Reason in the broker's log", row.reason, is_wide=True),
+        row.client_id
+        and ui.Fact("Started by", (page.link("client", row.client_id), f" {plain.shortened(row.host or '')}")),
+        contributors and ui.Fact("Other causes", ui.join(contributors), is_wide=True),
+        delays and ui.Fact("It waited for", ui.join(delays), is_wide=True),
+        incident
+        and ui.Fact(
+            "Incident",
+            ui.Link(phrases.incident_headline(incident), plain.anchor("incident", incident.incident_id)),
+            is_wide=True,
+        ),
+        seconds is not None and ui.Fact("Cost", f"{seconds:,.0f} partition-seconds"),
+        any(n is not None for n in members) and ui.Fact("Members", phrases.change(*members)),
+        any(n is not None for n in generations) and ui.Fact("Generation", phrases.change(*generations)),
+        row.outcome != "completed" and ui.Fact("Outcome", row.outcome),
+        row.coordinator is not None and ui.Fact("Coordinator", page.broker_link(row.coordinator)),
+        row.protocol in _KIPS and ui.Fact("Protocol", f"{row.protocol} ({_KIPS[row.protocol]})"),
+    )
+    return tuple(fact for fact in facts if isinstance(fact, ui.Fact))

@@ -1,0 +1,135 @@
+"""The answer about one incident, like a postmortem."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kafka_hindsight.catalog.codes import Harm
+from kafka_hindsight.catalog.rows import Incident, Rebalance, Remedy
+from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report import figures, phrases, vocabulary
+from kafka_hindsight.report.answer import Answer
+from kafka_hindsight.report.ledgers import failover_ledger, rebalance_ledger
+from kafka_hindsight.report.page_rows import PageRows
+from kafka_hindsight.shared import plain, words
+from kafka_hindsight.shared.grouping import grouped
+
+MOMENTS = 40
+TOPICS = 3
+NAMES = 24
+
+
+def incident_answer(page: PageRows, incident_id: str) -> Answer:
+    """Answer for an incident of the window."""
+    row = page.incidents[incident_id]
+    failovers, rebalances = page.failovers_of.get(incident_id, ()), page.rebalances_of.get(incident_id, ())
+    return Answer(
+        "incident",
+        phrases.incident_headline(row),
+        plain.anchor("incident", incident_id),
+        row.explanation,
+        row.confidence,
+        figures.life_of(row),
+        cost=tuple(_facts(page, row)),
+        advice=(row.advice, *_prevention(page, row)),
+        commands=tuple(row.commands or ()),
+        proof=row.evidence,
+        sections=(
+            ui.ShownSection("moments", "Minute by minute", tuple(_moments(page, row))),
+            ui.ShownSection("changes", "Its changes of leaders", tuple(failover_ledger(failovers))),
+            ui.ShownSection("rebalances", "Its rebalances", tuple(rebalance_ledger(page, rebalances))),
+        ),
+    )
+
+
+def _facts(page: PageRows, row: Incident) -> Iterator[ui.Fact]:
+    """The harm of an incident, its time, its owners, and the groups and topics concerned."""
+    harm = figures.harm_of(row)
+    yield ui.Fact("Kind of harm", ui.Strong(harm.meaning), is_wide=True)
+    length = f" ({words.duration(words.elapsed_ms(row.started_at, row.ended_at))})"
+    until: ui.Words = (" to ", ui.At(row.ended_at), length) if row.ended_at else ", and it was not over by the end"
+    yield ui.Fact("From, to", (ui.At(row.started_at), until))
+    yield ui.Fact("Kind", vocabulary.INCIDENT_LABELS[row.kind])
+    yield ui.Fact("Intent", row.intent.meaning)
+    label, owners = page.whose(row.group_ids, row.topics or ())
+    if owners:
+        yield ui.Fact(label, owners)
+    if recurrence := page.recurrence(row):
+        yield ui.Fact("Nights before", recurrence[1])
+    yield from _figures(row)
+    if row.cause is not None:
+        look = vocabulary.CAUSES[row.cause]
+        yield ui.Fact("Cause", (ui.Badge(look.label, f"cause t-{look.tone}"), f", {row.confidence}"))
+    if row.brokers:
+        yield ui.Fact("Brokers", ui.join([page.broker_link(broker) for broker in row.brokers]))
+    for kind, names in (("topic", row.topics or ()), ("group", row.group_ids)):
+        if names:
+            links = ui.join([page.link(kind, name) for name in names[:NAMES]])
+            more = f" and {len(names) - NAMES} more" if names[NAMES:] else ""
+            noun = words.verb(len(names), kind.capitalize(), f"{kind.capitalize()}s")
+            yield ui.Fact(noun, (links, more), is_wide=len(names) > 1)
+
+
+def _figures(row: Incident) -> Iterator[ui.Fact]:
+    loss = phrases.lost_records(row.records_lost_low, row.records_lost_high)
+    if loss and figures.harm_of(row) == Harm.RECORDS_LOST:
+        yield ui.Fact("Records lost", loss)
+    if row.partitions_offline:
+        longest = f", the longest for at least {words.duration(row.offline_ms)}" if row.offline_ms is not None else ""
+        count = row.partitions_still_offline
+        still_offline = f"; {words.number(count)} still had none when the logs end" if count else ""
+        summary = f"{words.counted(row.partitions_offline, 'partition')}{longest}{still_offline}"
+        yield ui.Fact("Without a leader", summary)
+    if row.partitions_refusing:
+        yield ui.Fact("Refused acks=all", words.counted(row.partitions_refusing, "partition"))
+    if row.failover_count:
+        yield ui.Fact("Leader changes", words.number(row.failover_count))
+    if row.rebalance_count:
+        seconds = row.partition_seconds
+        cost = "cost not known" if seconds is None else f"{seconds:,.1f} partition-seconds stopped"
+        yield ui.Fact("Rebalances", f"{words.number(row.rebalance_count)}, {cost}")
+
+
+def _moments(page: PageRows, row: Incident) -> Iterator[ui.Block]:
+    """Absences, changes of leaders by kind, and rebalances, in order of time."""
+    moments: list[tuple[ui.At, ui.Words]] = []
+    for outage in page.outages_of.get(row.incident_id, ()):
+        link = ui.Link(words.sentence(phrases.outage_words(outage)), plain.anchor("outage", outage.outage_id))
+        moments.append((ui.At(outage.down_at), (link, ".")))
+        for at, sentence in (
+            (outage.detected_at, "The controller detected it."),
+            (outage.up_at, "The broker served again."),
+            (outage.isr_recovered_at, "The broker was back in every ISR."),
+            (outage.leadership_restored_at, "The broker led its former partitions again."),
+        ):
+            if at is not None:
+                moments.append((ui.At(at), sentence))
+    for kind, rows in grouped(page.failovers_of.get(row.incident_id, ()), lambda f: f.kind).items():
+        label = vocabulary.FAILOVERS[kind].label
+        topics = words.listed([plain.shortened(t, 48) for t in dict.fromkeys(f.topic for f in rows)], TOPICS)
+        sentence = f"{words.counted(len(rows), 'leader change')} of {topics}: {label}."
+        moments.append((ui.At(rows[0].happened_at), sentence))
+    for rebalance in page.rebalances_of.get(row.incident_id, ())[:MOMENTS]:
+        moments.append((ui.At(rebalance.started_at), _rebalance(rebalance)))
+    if len(moments) > 1:
+        ordered = sorted(moments, key=lambda m: (m[0].instant is None, m[0].instant))
+        yield ui.List(tuple(ui.Item((at, "  ", sentence)) for at, sentence in ordered), "moments")
+
+
+def _rebalance(row: Rebalance) -> str:
+    starter = phrases.member_name(row)
+    delaying = [name for name in map(phrases.member_name, row.delayed_by) if name]
+    origin = f", started by {starter}" if starter else ""
+    delay = f"; it waited for {words.listed(delaying, 2)}" if delaying else ""
+    length = f" for {words.duration(row.duration_ms)}" if row.duration_ms is not None else ""
+    group = plain.shortened(row.group_id, 48)
+    return f"Group {group} rebalanced{length}: {vocabulary.CAUSES[row.cause].label}{origin}{delay}."
+
+
+def _prevention(page: PageRows, row: Incident) -> Iterator[str]:
+    """The measures that would have prevented an incident: for its harm, and by the replay of the window."""
+    rebalance_ids = {r.rebalance_id for r in page.rebalances_of.get(row.incident_id, ())}
+    replays = [r.explanation for r in page.of(Remedy) if rebalance_ids & {*r.rebalance_ids}]
+    sentences = " ".join(filter(None, [row.prevention or "", *replays]))
+    if sentences:
+        yield f"What would have prevented it: {sentences}"

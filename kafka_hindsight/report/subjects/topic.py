@@ -1,0 +1,111 @@
+"""The answer about one topic: what of it could not be used, what was lost, and what its replicas risk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kafka_hindsight.catalog.rows import Failover, Incident, PartitionRisk, Unavailability
+from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report import figures, phrases, vocabulary
+from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
+from kafka_hindsight.report.ledgers import failover_ledger
+from kafka_hindsight.report.page_rows import PageRows
+from kafka_hindsight.shared import plain, words
+from kafka_hindsight.shared.unavailability_sums import NO_LEADER, NO_WRITES, Unused, unused
+
+STORIES = 60
+"""The most changes of leaders that are told one by one; the ledger has all."""
+
+
+def topic_answer(page: PageRows, topic: str) -> Answer:
+    """Answer for a topic of the window."""
+    failovers = page.rows_of(Failover, "topic", topic)
+    intervals = page.rows_of(Unavailability, "topic", topic)
+    incidents = figures.urgent_first(page.rows_of(Incident, "topics", topic))
+    worst = incidents[0] if incidents else None
+    risks = page.rows_of(PartitionRisk, "topic", topic)
+    numbers = {*(row.partition for row in failovers), *(row.partition for row in risks)}
+    partitions = [f"{topic}-{partition}" for partition in sorted(numbers)]
+    worst_interval = max(intervals, key=lambda r: (r.ended_at is None, r.low_ms, r.unavailability_id), default=None)
+    proof = worst_interval.evidence if worst_interval else failovers[0].evidence if failovers else ()
+    return Answer(
+        "topic",
+        plain.shortened(topic),
+        plain.anchor("topic", topic),
+        _verdict(failovers, intervals, worst),
+        worst.confidence if worst else "",
+        figures.life_of(worst) if worst else None,
+        cost=tuple(_cost(page, topic, failovers, intervals)),
+        advice=tuple(dict.fromkeys(filter(None, (i.prevention for i in incidents)))),
+        commands=tuple(worst.commands or ()) if worst else (),
+        proof=proof,
+        sections=(
+            ui.ShownSection("topic-incidents", "Its incidents", incident_lines(page, incidents)),
+            ui.ShownSection(
+                "topic-findings",
+                "Findings about it",
+                (*finding_items(page, "topic", [topic]), *finding_items(page, "partition", partitions)),
+            ),
+            ui.ShownSection("topic-leaders", "Its changes of leaders", tuple(_stories(page, failovers))),
+        ),
+    )
+
+
+def _verdict(failovers: Sequence[Failover], intervals: Sequence[Unavailability], worst: Incident | None) -> str:
+    """What could not be used and for how long, and the incident behind the worst of it."""
+    parts = [
+        _unused(unused(intervals, NO_LEADER), "had no leader"),
+        _unused(unused(intervals, NO_WRITES), "took no writes with acks=all"),
+    ]
+    losses = [phrases.lost_records(f.records_lost_low, f.records_lost_high) for f in failovers if f.records_lost_low]
+    if losses:
+        parts.insert(0, f"{words.listed(losses)} lost in an unclean election")
+    summary = words.listed([part for part in parts if part])
+    if not summary:
+        count = words.counted(len(failovers), "change of a leader", "changes of a leader")
+        return (
+            f"Each partition could be used, but for less than a second: {count}."
+            if failovers
+            else "Each partition could be used."
+        )
+    cause = f" The gravest incident: {phrases.incident_headline(worst)}." if worst else ""
+    return f"{words.sentence(summary)}.{cause}"
+
+
+def _unused(sums: Unused, predicate: str) -> str:
+    if not sums.subjects:
+        return ""
+    still = f", {words.number(len(sums.still))} of them when the logs end" if sums.still else ""
+    count = words.counted(len(sums.subjects), "partition")
+    return f"{count} {predicate}{still}, the longest for {words.duration(sums.longest_ms)}"
+
+
+def _cost(
+    page: PageRows, topic: str, failovers: Sequence[Failover], intervals: Sequence[Unavailability]
+) -> Iterator[ui.Fact]:
+    for label, kinds in (("Without a leader", NO_LEADER), ("Without writes (acks=all)", NO_WRITES)):
+        if (sums := unused(intervals, kinds)).subjects:
+            yield ui.Fact(label, words.counted(round(sums.total_ms / 1000), "partition-second"))
+    yield ui.Fact("Changes of leaders", words.number(len(failovers)))
+    label, owners = page.whose((), [topic])
+    if owners:
+        yield ui.Fact(label, owners)
+
+
+def _stories(page: PageRows, rows: Sequence[Failover]) -> Iterator[ui.Block]:
+    """All changes in a ledger, and those with a loss or the longest time without a leader one by one."""
+    yield from failover_ledger(rows)
+    grave = sorted(rows, key=lambda f: (not f.records_lost_high, -(f.leaderless_ms or 0), f.happened_at, f.failover_id))
+    if rows:
+        yield ui.Heading("The gravest of them one by one")
+    for row in grave[:STORIES]:
+        look = vocabulary.FAILOVERS[row.kind]
+        yield ui.Entry(
+            row.explanation,
+            (page.evidence(row.evidence),),
+            style="failover",
+            tone=look.tone,
+            when=ui.At(row.happened_at),
+            badges=(ui.confidence_badge(row.confidence),),
+            cost=words.duration(row.leaderless_ms),
+        )

@@ -1,0 +1,52 @@
+// A ledger draws a page of its rows at a time. What it shows is part of the address, so that a link leads to it.
+const drawLedger = (ledger, state, keep) => {
+  const ROWS = 100;
+  const rows = JSON.parse(ledger.dataset.rows).map(([tone, cells]) => ({
+    tone, cells, words: cells.map((cell) => Array.isArray(cell) ? cell[0] : cell).join(" ").toLowerCase(),
+  }));
+  const body = ledger.querySelector("tbody"), box = ledger.querySelector("input[type=search]"), count = ledger.querySelector("output");
+  const headings = [...ledger.querySelectorAll("th")].map((head) => head.textContent);
+  const tones = [...ledger.querySelectorAll("input[type=checkbox]")], steps = [...ledger.querySelectorAll("[data-step]")];
+  // A few rows need neither a search nor a second page.
+  const FEW = 12;
+  ledger.querySelector(".filter").hidden = rows.length <= FEW;
+  for (const step of steps) step.hidden = rows.length <= ROWS;
+  let first = 0;
+  box.value = state.get("q") ?? "";
+  const hidden = (state.get("without") ?? "").split(".");
+  for (const tone of tones) tone.checked = !hidden.includes(tone.value);
+  first = Math.max(0, Number(state.get("row") ?? 0) || 0);
+  const cellOf = (cell, i) => {
+    const [text, address] = Array.isArray(cell) ? cell : [cell], td = document.createElement("td");
+    if (i) td.dataset.of = headings[i];
+    if (address) {
+      const link = document.createElement("a");
+      Object.assign(link, { href: `#${address}`, textContent: text });
+      td.append(link);
+    } else td.textContent = text;
+    return td;
+  };
+  const draw = () => {
+    const wanted = box.value.trim().toLowerCase(), shown = new Set(tones.filter((tone) => tone.checked).map((tone) => tone.value));
+    const matches = rows.filter((row) => row.words.includes(wanted) && (!tones.length || shown.has(row.tone)));
+    if (first >= matches.length) first = 0;
+    body.replaceChildren(...matches.slice(first, first + ROWS).map(({ tone, cells }) => {
+      const row = document.createElement("tr");
+      row.className = `t-${tone}`;
+      row.append(...cells.map(cellOf));
+      return row;
+    }));
+    zone.apply(body);
+    const last = Math.min(first + ROWS, matches.length), text = (number) => number.toLocaleString("en");
+    const share = matches.length === rows.length ? "" : ` (${text(rows.length)} in all)`;
+    count.textContent = matches.length ? `${text(first + 1)} to ${text(last)} of ${text(matches.length)}${share}` : `None of ${text(rows.length)}`;
+    steps[0].disabled = first === 0;
+    steps[1].disabled = last === matches.length;
+    const without = tones.filter((tone) => !tone.checked).map((tone) => tone.value).join(".");
+    keep({ q: box.value.trim(), without, row: first || "" });
+  };
+  let waiting;
+  ledger.addEventListener("input", () => { first = 0; clearTimeout(waiting); waiting = setTimeout(draw, 80); });
+  for (const step of steps) step.addEventListener("click", () => { first = Math.max(0, first + ROWS * Number(step.dataset.step)); draw(); });
+  draw();
+};
