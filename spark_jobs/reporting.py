@@ -12,6 +12,7 @@ from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.report.build import night_of, report_of
 from kafka_hindsight.report.html import render_html
+from kafka_hindsight.report.markdown import document
 from kafka_hindsight.report.terminal import render_terminal
 from kafka_hindsight.shared import plain
 from kafka_hindsight.shared.at_once import at_once
@@ -26,7 +27,7 @@ _VERSIONS = {"Delta (deltalake)": "deltalake", "DuckDB": "duckdb", "Great Expect
 
 
 def write_report(store: Store, run: Mapping[str, Any]) -> dict[str, str]:
-    """Write the window's own page and `<LAKE>/report/index.html`.
+    """Write the window's own page, the same as Markdown, and `<LAKE>/report/index.html`.
 
     The latter is the same page where the cluster has no later one; in a lake of several clusters the page of all.
 
@@ -36,7 +37,7 @@ def write_report(store: Store, run: Mapping[str, Any]) -> dict[str, str]:
             and warnings.
 
     Returns:
-        `report`, where the page lies, and `terminal`, the summary in plain text.
+        `report`, where the page lies (its Markdown lies beside it), and `terminal`, the summary in plain text.
     """
     cluster, window = run["cluster"], Window(run["window_from"], run["window_to"])
     versions = {name: version(package) for name, package in _VERSIONS.items()}
@@ -45,9 +46,10 @@ def write_report(store: Store, run: Mapping[str, Any]) -> dict[str, str]:
     own, newest = (f"{store.lake}/report/{name}" for name in (page_name(cluster, window.start, window.end), NEWEST))
     report, place = report_of(rows), own
     page = render_html(report)
-    has_several, _ = at_once(
+    has_several, *_ = at_once(
         partial(write_fleet, store, night_of(rows, run["run_id"], run["run_at"]), window),
         partial(landing.write_atomically, own, page),
+        partial(landing.write_atomically, own.removesuffix(".html") + ".md", document(report)),
     )
     if is_newest and not has_several:
         place = newest

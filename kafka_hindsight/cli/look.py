@@ -25,8 +25,9 @@ from kafka_hindsight.shared.exits import DONE, BadInput
 from kafka_hindsight.shared.page_names import NEWEST, page_name
 
 SUBJECT = (
-    "the id of a row, its first six characters or more, or its address in the report; a group; a partition; worst:"
-    " the most harmful incident of the newest night; latest: the incident that started last"
+    "a group; a topic; a partition, such as orders-17; 'broker 1'; a client id; worst: the most harmful incident of the"
+    " newest night; latest: the incident that started last; the id of a row, its first six characters or more, or its"
+    " address in the report"
 )
 
 
@@ -35,6 +36,7 @@ def report(
     in_browser: Annotated[bool, typer.Option("--open", help="open it in the browser")] = False,
     lists: Annotated[bool, typer.Option("--list", help="list every published night, the newest first")] = False,
     as_json: AsJson = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="print the newest night as Markdown")] = False,
 ) -> int:
     """Print the path of the newest report, open it, or list the nights. Unfinished publications are reported on stderr.
 
@@ -43,6 +45,12 @@ def report(
     """
     if lists:
         return _nights(lake, as_json)
+    if as_markdown:
+        from kafka_hindsight.sql.lake import open_lake
+
+        with open_lake(lake) as tables:
+            print(tables.report().markdown(), end="")
+        return DONE
     page = f"{lake.rstrip('/')}/report/{NEWEST}"
     if is_uri(lake) and in_browser:
         raise BadInput(f"{page} is a URI. Needed: a page on this machine. Copy it here and open the copy.")
@@ -142,18 +150,23 @@ def metrics(lake: Lake = str(LAKE)) -> int:
 
 
 def explain(
-    subject: Annotated[str, typer.Argument(metavar="ID|GROUP|TOPIC-PARTITION|worst|latest", help=SUBJECT)],
+    subject: Annotated[str, typer.Argument(metavar="SUBJECT", help=SUBJECT)],
     lake: Lake = str(LAKE),
+    at: Annotated[
+        str,
+        typer.Option("--at", metavar="INSTANT", help="what was going on then, such as 01:43 or 2026-11-21T01:43 (UTC)"),
+    ] = "",
     as_json: AsJson = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="print Markdown")] = False,
 ) -> int:
-    """Print one row, group or partition as a story. Raises: BadInput if the lake has no such subject."""
+    """Print what happened to one subject. Raises: BadInput if the lake has no such subject."""
     from kafka_hindsight.sql import answers
     from kafka_hindsight.sql.lake import open_lake
 
     with open_lake(lake) as tables:
-        explanation = tables.explain(subject)
+        explanation = tables.explain(subject, at)
     if as_json:
         print(json.dumps(answers.plain(explanation.data()), indent=2))
     else:
-        print(explanation.text(get_terminal_size((100, 24)).columns))
+        print(explanation.markdown() if as_markdown else explanation.text(get_terminal_size((100, 24)).columns))
     return DONE

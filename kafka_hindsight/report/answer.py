@@ -21,9 +21,9 @@ TONES = {FindingSeverity.CRITICAL: "bad", FindingSeverity.WARNING: "warn", Findi
 class Answer:
     """What happened to one incident, group, topic, broker or client in a window.
 
-    `verdict` is one sentence, `explanation` more about it. `unobserved` are sentences about what no log and no reading showed. `cost` is what it
-    cost, `advice` what to do or to change, the most helpful first; `commands` show how things are now. `proof` are the
-    lines that prove the verdict. `sections` say more.
+    `verdict` is one sentence, `explanation` more about it. `unobserved` are sentences about what no log and no reading
+    showed. `cost` is what it cost, `advice` what to do or to change, the most helpful first; `commands` show how things
+    are now. `proof` are the lines that prove the verdict. `sections` have more.
     """
 
     kind: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -37,13 +38,20 @@ def report_of(page: PageRows, place: str = "") -> Page:
     shown = [(s.view, ShownSection(s.name, s.title, tuple(s.blocks(page)))) for s in SECTIONS]
     sections = grouped(((view, section) for view, section in shown if section.blocks), lambda pair: pair[0])
     views = (replace(v, sections=tuple(section for _, section in sections.get(v.name, ()))) for v in VIEWS)
+    return page_of(
+        page, (*(view for view in views if view.sections), *(answer.view(page) for answer in answers(page))), place
+    )
+
+
+def page_of(page: PageRows, views: Sequence[View], place: str = "") -> Page:
+    """Make a page of views about the window of these rows."""
     run, day = page.run, page.day
     return Page(
         title=f"{run.cluster}, {day or page.window[0].date()}: Kafka Hindsight",
         heading=run.cluster,
         subtitle=(words.instant(page.window[0]), " to ", At(page.window[1]), " ", Quiet("· all times in UTC")),
         day=day,
-        views=(*(view for view in views if view.sections), *(answer.view(page) for answer in answers(page))),
+        views=tuple(views),
         log=run.log_path or "",
         place=plain.visible(place),
         file_name=page_name(run.cluster, *page.window),

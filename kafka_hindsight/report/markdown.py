@@ -14,6 +14,13 @@ LEDGER_ROWS = 100
 _MARKUP = re.compile(r"[\\`*\[\]<>|~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|^[#+=-](?=\s)|^\d+(?=[.)]\s)")
 
 
+def document(page: ui.Page) -> str:
+    """The first view of a page and the views of its incidents, one after the other."""
+    markdown = Markdown(page)
+    views = [view for view in page.views[1:] if view.name.startswith("incident-")]
+    return "\n".join(map(markdown.view, (page.views[0], *views)))
+
+
 class Markdown:
     """The views of a page as Markdown."""
 

@@ -30,6 +30,7 @@ from kafka_hindsight.catalog.rows import (
     MemberSetting,
     OffsetSnapshot,
     OutOfSyncPeriod,
+    Ownership,
     PartitionRisk,
     Quarantine,
     Quote,
@@ -133,10 +134,26 @@ class LagReading(Row):
 READS: tuple[type[Row], ...] = (
     BrokerOutage, ControllerChange, CoordinatorMove, Coverage, Failover, Finding, GenerationGap, ImbalancePeriod,
     Incident, IsrChange, LagReading, LagVerdict, LeaderBalance, LeaderImbalance, LeadershipGap, LineShape,
-    LossSimulation, MemberSetting, OutOfSyncPeriod, PartitionRisk, Quarantine, Rebalance, Remedy, RollingRestart,
-    Truncation, Unavailability, ValidationResult,
+    LossSimulation, MemberSetting, OutOfSyncPeriod, Ownership, PartitionRisk, Quarantine, Rebalance, Remedy,
+    RollingRestart, Truncation, Unavailability, ValidationResult,
 )  # fmt: skip
 """The rows that the page is made of."""
+
+
+NEAR = timedelta(minutes=1)
+"""What was over this long before an instant, or began this long after it, may have to do with it."""
+
+_SPANS: Mapping[type[Row], tuple[str, str]] = {
+    BrokerOutage: ("down_at", "up_at"),
+    CoordinatorMove: ("moved_at", "moved_at"),
+    Failover: ("happened_at", "happened_at"),
+    Finding: ("first_at", "last_at"),
+    Incident: ("started_at", "ended_at"),
+    Ownership: ("valid_from", "valid_to"),
+    Rebalance: ("started_at", "ended_at"),
+    Unavailability: ("started_at", "ended_at"),
+}
+"""The columns from when and to when a row holds, of the rows that lie within a window."""
 
 
 @dataclass(frozen=True)
@@ -176,6 +193,20 @@ class PageRows:
                     index[each].append(row)
             self._indexes[kind, column] = index
         return cast("Sequence[R]", self._indexes[kind, column].get(value, ()))
+
+    def around(self, at: datetime) -> PageRows:
+        """The rows of what was going on at an instant, or within a minute of it; rows of the whole window stay."""
+        first, end = at - NEAR, at + NEAR
+
+        def is_near(row: Row) -> bool:
+            spans = _SPANS[type(row)]
+            start, stop = getattr(row, spans[0]), getattr(row, spans[1])
+            return start <= end and (stop is None or stop >= first)
+
+        tables = {
+            kind: [r for r in rows if is_near(r)] if kind in _SPANS else rows for kind, rows in self.tables.items()
+        }
+        return PageRows(tables, self.run)
 
     @cached_property
     def window(self) -> tuple[datetime, datetime]:

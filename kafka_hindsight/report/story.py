@@ -12,7 +12,7 @@ from kafka_hindsight.catalog.table_model import Column, Table
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report.terminal import Terminal
 from kafka_hindsight.shared import words
-from kafka_hindsight.shared.plain import harmless, shortened, visible
+from kafka_hindsight.shared.plain import harmless
 
 _SHOWN_APART = frozenset({"cluster", "headline", "explanation", "message", "advice", "evidence", "knowledge_version"})
 _LIST = 8
@@ -37,23 +37,12 @@ class Story:
     parts: Sequence[RelatedRows] = ()
 
 
-@dataclass(frozen=True)
-class Subject:
-    """A group or a partition, with the rows that are about it."""
-
-    kind: str
-    name: str
-    about: Sequence[RelatedRows] = ()
-
-
-def as_data(story: Story | Subject) -> dict[str, Any]:
+def as_data(story: Story) -> dict[str, Any]:
     """The story for machines: the table's name, the row as it stands in gold, and the related rows."""
 
     def as_dicts(related: Sequence[RelatedRows]) -> list[dict[str, Any]]:
         return [{"table": r.table.full_name, "count": r.count, "rows": [w.as_dict() for w in r.rows]} for r in related]
 
-    if isinstance(story, Subject):
-        return {"kind": story.kind, "name": story.name, "about": as_dicts(story.about)}
     return {
         "table": story.table.full_name,
         "row": story.row.as_dict(),
@@ -62,24 +51,12 @@ def as_data(story: Story | Subject) -> dict[str, Any]:
     }
 
 
-def as_lines(story: Story | Subject, width: int = 100) -> Iterator[str]:
+def as_lines(story: Story, width: int = 100) -> Iterator[str]:
     """The story in lines of at most `width` columns, quoted lines excepted.
 
     All characters are printable, whatever names clients chose.
     """
     terminal = Terminal(width)
-    if isinstance(story, Story):
-        yield from _row_lines(story, terminal)
-        return
-    counts = words.listed([_count_words(r) for r in story.about])
-    name = visible(shortened(story.name))
-    yield from terminal.text(f"{words.sentence(story.kind)} {name}: {counts or 'no row'}.")
-    for related in story.about:
-        yield from terminal.blocks([ui.Heading(words.sentence(_count_words(related)))])
-        yield from terminal.blocks([ui.List(tuple(_items(related)))], 2)
-
-
-def _row_lines(story: Story, terminal: Terminal) -> Iterator[str]:
     row = _safe(story.row)
     cluster, advice, evidence = (getattr(row, name, None) for name in ("cluster", "advice", "evidence"))
     yield from terminal.text(f"{words.sentence(_row_name(story.table, row))}, cluster {cluster}")

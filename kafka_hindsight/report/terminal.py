@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 
 from kafka_hindsight.report import blocks as ui
@@ -11,6 +11,9 @@ from kafka_hindsight.shared import words
 
 FINDINGS = 5
 """The most rules whose findings a terminal shows."""
+
+ROWS = 12
+"""The most rows of a table that a terminal shows."""
 
 _MARKS = {"good": "✓ ", "plain": "· ", "warn": "! ", "act": "! ", "look": "· "}
 
@@ -21,6 +24,16 @@ def render_terminal(page: ui.Page, width: int = 100) -> str:
     All characters are printable or line ends, whatever names clients chose.
     """
     return "\n".join(_summary(Terminal(max(40, width), page.day), page)) + "\n"
+
+
+def render_view(page: ui.Page, width: int = 100) -> str:
+    """The first view of a page as lines of at most `width` columns, quoted lines excepted."""
+    terminal, view = Terminal(max(40, width), page.day), page.views[0]
+    lines = [*terminal.text(view.title), *terminal.text(f"{page.heading}, {terminal.plain(page.subtitle)}"), ""]
+    for section in view.sections:
+        lines += ["", *terminal.text(section.title)] if section.title else []
+        lines += terminal.blocks(section.blocks, 2 if section.title else 0)
+    return "\n".join(lines) + "\n"
 
 
 class Terminal:
@@ -41,7 +54,7 @@ class Terminal:
         return ui.plain_text(content, self.day)
 
     def blocks(self, blocks: Iterable[ui.Block], indent: int = 0) -> Iterator[str]:
-        """The lines of blocks. Tables, pictures and folded blocks are left out."""
+        """The lines of blocks. Folded blocks are left out; of a picture its lanes are in words."""
         for block in blocks:
             match block:
                 case ui.Paragraph(inner):
@@ -52,6 +65,13 @@ class Terminal:
                     yield from (line for item in items for line in self.item(item, indent))
                 case ui.Facts(facts):
                     yield from self.facts(facts, indent)
+                case ui.Table(_, headings, rows):
+                    yield from self.rows(headings, [row.cells for row in rows], indent)
+                case ui.Ledger(_, headings, rows):
+                    yield from self.rows(headings, [cells for _, cells in rows], indent)
+                case ui.Timeline(lanes=lanes):
+                    for lane in lanes[:ROWS]:
+                        yield from self.text(f"{lane.label}: {lane.says}", indent, hang=2)
                 case ui.Entry():
                     yield from self.entry(block)
                 case ui.Box():
@@ -59,8 +79,22 @@ class Terminal:
                 case ui.Evidence(quotes):
                     yield from (line for quote in quotes for line in self.quotation(quote, indent))
 
+    def rows(self, headings: Sequence[str], rows: Sequence[Sequence[ui.Content]], indent: int) -> Iterator[str]:
+        """The first rows of a table: the first two cells, then the others with their headings."""
+        for cells in rows[:ROWS]:
+            first, texts = 2, [self.plain(cell) for cell in cells]
+            others = [f"{h.rstrip('<').lower()} {text}" for h, text in zip(headings[first:], texts[first:]) if text]
+            yield from self.text(
+                "  ".join(texts[:first]) + (f": {', '.join(others)}" if others else ""), indent, hang=2
+            )
+        if rows[ROWS:]:
+            yield from self.text(f"and {words.counted(len(rows) - ROWS, 'more row')} in the report", indent)
+
     def item(self, item: ui.Item, indent: int) -> Iterator[str]:
-        """One item of a list, with the mark of its tone."""
+        """One item of a list, with the mark of its tone. A command is never broken: it is to be copied."""
+        if isinstance(item.words, ui.Badge) and item.words.style == "code":
+            yield f"{' ' * indent}{item.words.text}"
+            return
         yield from self.text(_MARKS.get(item.tone, "") + self.plain(item.words), indent, hang=2)
         yield from self.blocks(item.blocks, indent + 2)
 

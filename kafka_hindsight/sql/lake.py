@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from types import TracebackType
@@ -13,20 +13,21 @@ import duckdb
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.report.blocks import Page
-from kafka_hindsight.report.build import report_of
+from kafka_hindsight.report.build import page_of, report_of
 from kafka_hindsight.report.html import render_html
-from kafka_hindsight.report.story import Story, Subject, as_data, as_lines
-from kafka_hindsight.report.terminal import render_terminal
+from kafka_hindsight.report.markdown import Markdown, document
+from kafka_hindsight.report.story import Story, as_data, as_lines
+from kafka_hindsight.report.terminal import render_terminal, render_view
 from kafka_hindsight.shared.arrow_rows import rows_of
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.plain import visible
 from kafka_hindsight.shared.windows import Window
-from kafka_hindsight.shared.words import did_you_mean
+from kafka_hindsight.shared.words import did_you_mean, instant
 from kafka_hindsight.sql.duck_types import one_sentence, view_name
 from kafka_hindsight.sql.lake_views import open_views
 from kafka_hindsight.sql.named_queries import named_queries, named_question, variables_set
 from kafka_hindsight.sql.report_rows import page_rows
-from kafka_hindsight.sql.subjects import story_of
+from kafka_hindsight.sql.subjects import Explained, explained
 
 if TYPE_CHECKING:
     import pandas
@@ -52,20 +53,36 @@ class Night:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The explanation of one row, group or partition, with the lines that prove it."""
+    """The explanation of one subject, with the lines that prove it."""
 
-    story: Story | Subject
+    subject: Explained | Story
 
     def text(self, width: int = 100) -> str:
         """Write it as lines of at most `width` columns; quoted lines may be longer."""
-        return "\n".join(as_lines(self.story, width))
+        if isinstance(self.subject, Story):
+            return "\n".join(as_lines(self.subject, width))
+        return render_view(self._page(), width)
+
+    def markdown(self) -> str:
+        """Write it as Markdown; the story of a row as a block of code."""
+        if isinstance(self.subject, Story):
+            return "\n".join(f"    {line}" for line in as_lines(self.subject))
+        page = self._page()
+        return Markdown(page).view(page.views[0])
 
     def data(self) -> dict[str, Any]:
-        """Give the row and its related rows as dicts and lists."""
-        return as_data(self.story)
+        """Give the answer, or the row and its related rows, as dicts and lists."""
+        return as_data(self.subject) if isinstance(self.subject, Story) else self.subject.answer.data()
 
     def __str__(self) -> str:
         return self.text()
+
+    def _page(self) -> Page:
+        assert isinstance(self.subject, Explained)
+        view = self.subject.answer.view(self.subject.rows)
+        if self.subject.instant:
+            view = replace(view, title=f"{view.title} around {instant(self.subject.instant, self.subject.rows.day)}")
+        return page_of(self.subject.rows, [view])
 
 
 @dataclass(frozen=True)
@@ -77,6 +94,10 @@ class Report:
     def html(self) -> str:
         """Render the whole page: one file, without anything to fetch."""
         return render_html(self.page)
+
+    def markdown(self) -> str:
+        """Render the first view and those of the incidents as Markdown."""
+        return document(self.page)
 
     def text(self, width: int = 100) -> str:
         """Render the summary that a terminal shows, in lines of at most `width` columns."""
@@ -163,18 +184,19 @@ class Lake:
         except duckdb.Error as problem:
             raise BadInput(one_sentence(problem)) from problem
 
-    def explain(self, subject: str) -> Explanation:
-        """Explain a row, a group, a partition, or an incident of the newest night.
+    def explain(self, subject: str, at: str = "") -> Explanation:
+        """Explain an incident, a group, a topic, a partition, a broker, a client, or any row by its id.
 
         Args:
-            subject: The id of a row of gold or its first six characters, a group id, `topic-partition`, or one of the
-                words that `hindsight explain --help` lists.
+            subject: The id of a row of gold or its first six characters, a group id, a topic, `topic-partition`,
+                `broker 1`, a client id, `worst` or `latest`.
+            at: An instant of the night, as `01:43` or `2026-11-21T01:43`; empty for the whole night.
 
         Raises:
-            BadInput: The lake holds nothing of that name.
+            BadInput: The lake holds nothing of that name, or no night that holds the instant.
         """
         try:
-            return Explanation(story_of(self._connection, subject))
+            return Explanation(explained(self._connection, subject, at))
         except duckdb.Error as problem:
             raise BadInput(one_sentence(problem)) from problem
 

@@ -10,7 +10,7 @@ import duckdb
 
 from kafka_hindsight.catalog import Table
 from kafka_hindsight.catalog.bronze import OFFSET_SNAPSHOTS
-from kafka_hindsight.catalog.gold import REBALANCES
+from kafka_hindsight.catalog.gold import OWNERSHIP, REBALANCES
 from kafka_hindsight.catalog.quality import PUBLICATIONS, UNPARSED_LINES, VALIDATION_RESULTS
 from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.report.page_rows import READS, PageRows
@@ -41,6 +41,13 @@ _LAG = """
     ORDER BY snapshot_at"""
 _GROUPED = {UNPARSED_LINES: _SHAPES, OFFSET_SNAPSHOTS: _LAG}
 """Tables of which a page shows sums."""
+
+BUSY_GROUPS = 40
+"""The groups whose owners of partitions a report draws: those with the most rebalances."""
+
+_BUSY = f"""group_id IN (
+        SELECT group_id FROM gold.rebalances WHERE cluster = $cluster AND started_at >= $start AND started_at < $end
+        GROUP BY group_id ORDER BY count(*) DESC, group_id LIMIT {BUSY_GROUPS})"""
 
 _PUBLISHED = """
     SELECT DISTINCT window_from, window_to FROM quality.publications
@@ -75,12 +82,15 @@ _INCIDENTS = """
     GROUP BY recurrence_id"""
 
 
-def page_rows(connection: duckdb.DuckDBPyConnection, run: Mapping[str, Any]) -> tuple[PageRows, bool]:
+def page_rows(
+    connection: duckdb.DuckDBPyConnection, run: Mapping[str, Any], group: str | None = None
+) -> tuple[PageRows, bool]:
     """Read what the report of a window shows: its rows, at most `MOST_ROWS` of each table, and the nights before it.
 
     Args:
         connection: A lake that `open_views` opened with the tables of `READ`.
         run: The columns of PageRun; the validation results are those of its run_id.
+        group: The group whose ownership is read; by default the groups that rebalanced the most.
 
     Returns:
         The rows, with a warning for each table that has more; and whether the cluster has no later window.
@@ -89,7 +99,7 @@ def page_rows(connection: duckdb.DuckDBPyConnection, run: Mapping[str, Any]) -> 
     tables: dict[str, Rows] = {}
     warnings = [*run.get("warnings", ())]
     for table in dict.fromkeys(kind.TABLE for kind in READS):
-        query, values = _query(table, cluster, window, run["run_id"])
+        query, values = _query(table, cluster, window, run["run_id"], group)
         rows = _rows(connection, f"{query} LIMIT {MOST_ROWS + 1}", values)
         tables[table.full_name] = rows[:MOST_ROWS]
         if len(rows) > MOST_ROWS:
@@ -140,7 +150,7 @@ def without_overlap(windows: Iterable[Window]) -> list[Window]:
     return selection[::-1]
 
 
-def _query(table: Table, cluster: str, window: Window, run_id: str) -> tuple[str, dict[str, Any]]:
+def _query(table: Table, cluster: str, window: Window, run_id: str, group: str | None) -> tuple[str, dict[str, Any]]:
     """The query of the rows that a page shows of a table, ordered because the last ones may be left out."""
     if table is VALIDATION_RESULTS:
         return f"SELECT * FROM {view_name(table)} WHERE run_id = $run_id ORDER BY ALL", {"run_id": run_id}
@@ -151,6 +161,10 @@ def _query(table: Table, cluster: str, window: Window, run_id: str) -> tuple[str
         columns = f"* REPLACE (evidence[1:{limit}] AS evidence)"
     rows = f"SELECT {columns} FROM {view_name(table)} WHERE cluster = $cluster AND {at} >= $start AND {at} < $end"
     values = {"cluster": cluster, "start": window.start, "end": window.end}
+    if table is OWNERSHIP:
+        rows, values = (
+            (f"{rows} AND group_id = $group", {**values, "group": group}) if group else (f"{rows} AND {_BUSY}", values)
+        )
     if grouped := _GROUPED.get(table):
         return grouped.format(rows=f"({rows})"), values
     return f"{rows} ORDER BY {', '.join(_order(table))}", values

@@ -1,52 +1,76 @@
 """The subjects of `hindsight explain`, read from a lake.
 
-A row of gold by its id, with the rows that it names and those that name it; a group or a partition with the rows that
-are about it; the worst and the latest incident.
+An incident, a group, a topic, a partition, a broker or a client of a published window; the worst and the latest
+incident; or any row of gold by its id, with the rows that it names and those that name it.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
 from functools import lru_cache
-from itertools import chain
 from typing import Any
 
 import duckdb
 
 from kafka_hindsight.catalog import TABLES, Table
-from kafka_hindsight.catalog.gold import FINDINGS, INCIDENTS
+from kafka_hindsight.catalog.gold import INCIDENTS
 from kafka_hindsight.catalog.row import Row
-from kafka_hindsight.report.story import RelatedRows, Story, Subject
+from kafka_hindsight.report.answer import Answer
+from kafka_hindsight.report.page_rows import PageRows
+from kafka_hindsight.report.story import RelatedRows, Story
+from kafka_hindsight.report.subjects import SUBJECTS
 from kafka_hindsight.shared.exits import BadInput
-from kafka_hindsight.shared.plain import visible
+from kafka_hindsight.shared.plain import harmless, visible
+from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.shared.words import did_you_mean
 from kafka_hindsight.sql.duck_types import CANNOT_BE_READ, one_sentence, view_name
 from kafka_hindsight.sql.lake_views import dicts_of
+from kafka_hindsight.sql.report_rows import page_rows
 
 WITH_ID = tuple(t for t in TABLES if t.layer == "gold" and len(t.key) == 1)
 """The tables whose rows have an id."""
 
 _ID = re.compile(r"(?:.*#)?(?:[a-z_-]+-)?([0-9a-f]{6,32})")
+_BROKER = re.compile(r"broker[ -]?(\d+)")
 _ROWS = 10
 _AMBIGUOUS = 5
-_FIRST = (INCIDENTS, FINDINGS)
-_OTHERS = tuple(t for t in WITH_ID if t not in _FIRST)
-_SUBJECTS = {
+
+_SUBJECTS: Mapping[str, Sequence[str]] = {
     "group": (
-        "SELECT group_id FROM gold.rebalances",
-        "SELECT group_id FROM gold.lag_verdicts",
-        "SELECT group_id FROM gold.member_settings",
-        "SELECT unnest(group_ids) FROM gold.incidents",
+        "SELECT cluster, group_id AS name, started_at AS shown_at FROM gold.rebalances",
+        "SELECT cluster, group_id, window_from FROM gold.lag_verdicts",
+        "SELECT cluster, group_id, first_seen_at FROM gold.member_settings",
+        "SELECT cluster, unnest(group_ids), started_at FROM gold.incidents",
     ),
-    "partition": tuple(
-        f"SELECT concat(topic, '-', partition) FROM gold.{table}"
-        for table in ("failovers", "partition_risks", "lag_verdicts", "isr_changes")
+    "topic": (
+        "SELECT cluster, topic AS name, happened_at AS shown_at FROM gold.failovers",
+        "SELECT cluster, topic, started_at FROM gold.unavailability WHERE topic IS NOT NULL",
+        "SELECT cluster, unnest(topics), started_at FROM gold.incidents",
+    ),
+    "partition": (
+        "SELECT cluster, concat(topic, '-', partition) AS name, happened_at AS shown_at FROM gold.failovers",
+        "SELECT cluster, concat(topic, '-', partition), window_from FROM gold.lag_verdicts",
+        "SELECT cluster, concat(topic, '-', partition), started_at FROM gold.unavailability WHERE topic IS NOT NULL",
+    ),
+    "client": (
+        "SELECT cluster, client_id AS name, started_at AS shown_at FROM gold.rebalances WHERE client_id IS NOT NULL",
+    ),
+    "broker": (
+        "SELECT cluster, concat('broker ', broker) AS name, down_at AS shown_at FROM gold.broker_outages",
+        "SELECT cluster, concat('broker ', broker), snapshot_at FROM gold.leader_imbalance",
+        "SELECT cluster, concat('broker ', leader_to), happened_at FROM gold.failovers WHERE leader_to >= 0",
     ),
 }
-"""Queries for the names of subjects."""
+"""Queries for the names of subjects, with the cluster and an instant of each."""
+
+_WINDOWS = """
+    SELECT cluster, window_from, window_to, arg_max(run_id, run_published_at) AS run_id
+    FROM quality.publications GROUP BY ALL ORDER BY window_to DESC, cluster"""
 
 _INCIDENT_OF_WORD = {
     "worst": """
@@ -60,30 +84,128 @@ _INCIDENT_OF_WORD = {
 """The most harmful incident of the newest night; the incident that started last."""
 
 
-def story_of(connection: duckdb.DuckDBPyConnection, subject: str) -> Story | Subject:
-    """Read a subject: a group, a partition as topic-number, a row by its id, or the worst or latest incident.
+@dataclass(frozen=True)
+class Explained:
+    """The answer about a subject, the rows of the window that it lies in, and the instant that was asked for."""
 
-    Of a group or a partition, incidents and findings come first, then the tables in the order of the catalog.
+    answer: Answer
+    rows: PageRows
+    instant: datetime | None = None
+
+
+def explained(connection: duckdb.DuckDBPyConnection, subject: str, at: str = "") -> Explained | Story:
+    """Explain a subject.
+
+    Args:
+        connection: A lake that `open_views` opened.
+        subject: `worst`, `latest`, a group, a topic, a partition as topic-number, `broker 1`, a client id, or the id of
+            a row of gold or its beginning.
+        at: An instant, as `01:43`, `01:43:40` or `2026-11-21T01:43`; empty for the whole window.
+
+    Returns:
+        The answer from the newest window that shows the subject, or from the one that holds the instant; the story of a
+        row that is no incident.
 
     Raises:
-        BadInput: The lake has nothing of that name.
+        BadInput: The lake has nothing of that name, or no window that holds the instant.
     """
     subject = subject.strip()
     if subject in _INCIDENT_OF_WORD:
-        return _row_with_relations(connection, _incident_of(connection, subject))
-    names = {kind: _names(connection, queries) for kind, queries in _SUBJECTS.items()}
-    kind = next((kind for kind, subjects in names.items() if subject in subjects), None)
-    if kind:
-        return Subject(kind, subject, [r for t in (*_FIRST, *_OTHERS) for r in _rows(connection, t, kind, subject)])
+        return _incident(connection, _incident_of(connection, subject))
+    if broker := _BROKER.fullmatch(subject):
+        subject = f"broker {broker[1]}"
+    for kind, queries in _SUBJECTS.items():
+        places = _places(connection, queries, subject)
+        if places:
+            return _answer(connection, kind, subject, places, at)
     row_id = _id_in(subject)
     if row_id:
-        return _row_with_relations(connection, row_id)
-    hint = visible(did_you_mean(subject, chain.from_iterable(names.values())))
+        return _incident(connection, row_id)
+    names = (name for queries in _SUBJECTS.values() for query in queries for name in _names(connection, query))
+    hint = visible(did_you_mean(subject, names))
     raise BadInput(
-        f"{visible(subject)!r} is not an id, a group or a partition of this lake.{hint} Needed: the id of a row of gold"
-        " (32 characters of 0-9 and a-f) or its first six or more, an address in the report that ends in one, a group"
-        " id, topic-partition, worst or latest. `hindsight sql` finds ids."
+        f"{visible(subject)!r} is not an id, a group, a topic, a partition, a broker or a client of this lake.{hint}"
+        " Needed: the id of a row of gold (32 characters of 0-9 and a-f) or its first six or more, an address in the"
+        " report that ends in one, a group id, a topic, topic-partition, `broker 1`, a client id, worst or latest."
+        " `hindsight sql` finds ids."
     )
+
+
+Place = tuple[str, datetime]
+"""A cluster, and an instant at which it shows a subject."""
+
+
+def _places(connection: duckdb.DuckDBPyConnection, queries: Sequence[str], name: str) -> list[Place]:
+    """The last instant at which each cluster shows a subject, the newest first."""
+    places: dict[str, datetime] = {}
+    for query in queries:
+        with _where_readable(connection, query):
+            sql = f"SELECT cluster, max(shown_at) FROM ({query}) AS s(cluster, name, shown_at) WHERE name = ? GROUP BY cluster"
+            for cluster, instant in connection.execute(sql, [name]).fetchall():
+                places[cluster] = max(instant, places.get(cluster, instant))
+    return sorted(places.items(), key=lambda place: place[1], reverse=True)
+
+
+def _names(connection: duckdb.DuckDBPyConnection, query: str) -> list[str]:
+    with _where_readable(connection, query):
+        return [
+            name
+            for (name,) in connection.execute(
+                f"SELECT DISTINCT name FROM ({query}) AS s(cluster, name, shown_at)"
+            ).fetchall()
+        ]
+    return []
+
+
+def _answer(connection: duckdb.DuckDBPyConnection, kind: str, name: str, places: Sequence[Place], at: str) -> Explained:
+    """The answer about a subject from the window that holds the instant, else from the newest one that shows it."""
+    windows = [(c, Window(start, end), run) for c, start, end, run in connection.execute(_WINDOWS).fetchall()]
+    clusters = {cluster for cluster, _ in places}
+    instants = {w: _instant(at, w) for c, w, _ in windows if c in clusters} if at else {}
+    choices = (
+        [(c, w, run) for c, w, run in windows if c in clusters and (i := instants[w]) and w.holds(i)]
+        if at
+        else [
+            (c, w, run) for cluster, shown_at in places for c, w, run in windows if c == cluster and w.holds(shown_at)
+        ]
+    )
+    if not choices:
+        moment = f" that holds {at}" if at else ""
+        raise BadInput(
+            f"No published window{moment} shows {visible(name)!r}. `hindsight report --list` lists the windows."
+        )
+    cluster, window, run = choices[0]
+    rows = _window_rows(connection, cluster, window, run, name if kind == "group" else None)
+    instant = instants.get(window)
+    rows = rows.around(instant) if instant else rows
+    return Explained(SUBJECTS[kind].answer(rows, str(harmless(name)).removeprefix("broker ")), rows, instant)
+
+
+def _window_rows(
+    connection: duckdb.DuckDBPyConnection, cluster: str, window: Window, run_id: str, group: str | None = None
+) -> PageRows:
+    run = {"cluster": cluster, "window_from": window.start, "window_to": window.end, "run_id": run_id}
+    return page_rows(connection, run, group)[0]
+
+
+def _instant(text: str, window: Window) -> datetime | None:
+    """The instant that a text names in a window: a whole instant, or a time of one of its days. None if in none.
+
+    Raises:
+        BadInput: It is neither.
+    """
+    try:
+        if "T" in text or " " in text.strip():
+            moment = datetime.fromisoformat(text.strip())
+            return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        clock = time.fromisoformat(text.strip())
+    except ValueError:
+        raise BadInput(
+            f"{visible(text)!r} is not an instant. Needed: 01:43, 01:43:40 or 2026-11-21T01:43, in UTC."
+        ) from None
+    days: list[date] = [window.start.astimezone(UTC).date(), window.end.astimezone(UTC).date()]
+    instants = (datetime.combine(day, clock, UTC) for day in days)
+    return next((instant for instant in instants if window.holds(instant)), None)
 
 
 def _incident_of(connection: duckdb.DuckDBPyConnection, word: str) -> str:
@@ -94,34 +216,16 @@ def _incident_of(connection: duckdb.DuckDBPyConnection, word: str) -> str:
     return str(row[0])
 
 
-def _names(connection: duckdb.DuckDBPyConnection, queries: Iterable[str]) -> set[str]:
-    names: set[str] = set()
-    for query in queries:
-        with _where_readable(connection, query.rpartition("FROM ")[2]):
-            names |= {name for (name,) in connection.execute(query).fetchall() if name}
-    return names
-
-
-def _rows(connection: duckdb.DuckDBPyConnection, table: Table, kind: str, name: str) -> Iterator[RelatedRows]:
-    condition = _about(table, kind)
-    if not condition:
-        return
-    topic, _, partition = name.rpartition("-")
-    all_parameters = {"name": name, "topic": topic, "partition": partition}
-    parameters = {key: text for key, text in all_parameters.items() if f"${key}" in condition}
-    yield from _related(connection, table, condition, parameters)
-
-
-def _about(table: Table, kind: str) -> str:
-    """The condition under which a row of a table is about a group or a partition; empty where none can be."""
-    columns = set(table.column_names)
-    if {"subject_kind", "subject"} <= columns:
-        return f"subject_kind = '{kind}' AND subject = $name"
-    if kind == "partition":
-        of_partition = "topic = $topic AND partition = $partition::INTEGER"
-        of_topic = "list_contains(topics, $topic)" if "topics" in columns else ""
-        return of_partition if {"topic", "partition"} <= columns else of_topic
-    return "group_id = $name" if "group_id" in columns else "list_contains(group_ids, $name)" * ("group_ids" in columns)
+def _incident(connection: duckdb.DuckDBPyConnection, row_id: str) -> Explained | Story:
+    """The answer about an incident of a published window; the story of any other row."""
+    table, row = _row(connection, row_id)
+    if table is INCIDENTS:
+        for cluster, start, end, run in connection.execute(_WINDOWS).fetchall():
+            if cluster == row.cluster and start <= row.started_at < end:
+                rows = _window_rows(connection, cluster, Window(start, end), run)
+                if row.incident_id in rows.incidents:
+                    return Explained(SUBJECTS["incident"].answer(rows, row.incident_id), rows)
+    return Story(table, row, list(_part_of(connection, table, row)), list(_parts(connection, table, row)))
 
 
 def _id_in(subject: str) -> str | None:
@@ -130,8 +234,8 @@ def _id_in(subject: str) -> str | None:
     return match[1] if match else None
 
 
-def _row_with_relations(connection: duckdb.DuckDBPyConnection, row_id: str) -> Story:
-    """The row of an id, or of the first six or more characters of one.
+def _row(connection: duckdb.DuckDBPyConnection, row_id: str) -> tuple[Table, Any]:
+    """The row of an id, or of the first six or more characters of one, and its table.
 
     Raises:
         BadInput: No row has the id, or several have.
@@ -145,8 +249,7 @@ def _row_with_relations(connection: duckdb.DuckDBPyConnection, row_id: str) -> S
     if len(matches) > 1:
         ids = "; ".join(f"{t.name} {getattr(row, t.key[0])}" for t, row in matches[:_AMBIGUOUS])
         raise BadInput(f"{row_id} begins the ids of {len(matches)} rows or more: {ids}. Needed: more of the id.")
-    table, row = matches[0]
-    return Story(table, row, list(_part_of(connection, table, row)), list(_parts(connection, table, row)))
+    return matches[0]
 
 
 def _part_of(connection: duckdb.DuckDBPyConnection, table: Table, row: Row) -> Iterator[RelatedRows]:
@@ -172,15 +275,15 @@ def _parts(connection: duckdb.DuckDBPyConnection, table: Table, row: Row) -> Ite
 
 def _related(connection: duckdb.DuckDBPyConnection, table: Table, condition: str, values: Any) -> Iterator[RelatedRows]:
     """The number of rows of a table that meet a condition, and the first of them; empty where none does."""
-    with _where_readable(connection, table.full_name):
+    with _where_readable(connection, f"FROM {table.full_name}"):
         count = connection.execute(f"SELECT count(*) FROM {view_name(table)} WHERE {condition}", values).fetchone()
         if count and count[0]:
             yield RelatedRows(table, count[0], _rows_where(connection, table, condition, values))
 
 
 @contextmanager
-def _where_readable(connection: duckdb.DuckDBPyConnection, table: str) -> Iterator[None]:
-    """Leave the block where a table cannot be read, and print so.
+def _where_readable(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[None]:
+    """Leave the block where the table of a query cannot be read, and print so.
 
     Opening the lake reports what the table's log shows. Only reading the rows shows a missing or damaged file.
     """
@@ -188,14 +291,15 @@ def _where_readable(connection: duckdb.DuckDBPyConnection, table: str) -> Iterat
         yield
     except duckdb.Error as problem:
         if CANNOT_BE_READ not in str(problem):
-            _say_once(connection, f"The table {table}{CANNOT_BE_READ}{one_sentence(problem)}. {_TO_DO}")
+            table = query.rpartition("FROM ")[2].split()[0]
+            _print_once(connection, f"The table {table}{CANNOT_BE_READ}{one_sentence(problem)}. {_TO_DO}")
 
 
 _TO_DO = "What to do: `hindsight doctor` with --lake names each table that is not whole."
 
 
 @lru_cache(16)
-def _say_once(_: duckdb.DuckDBPyConnection, line: str) -> None:
+def _print_once(_: duckdb.DuckDBPyConnection, line: str) -> None:
     """Print a line once: several queries read the same file."""
     print(line, file=sys.stderr)
 
@@ -204,7 +308,7 @@ def _rows_where(connection: duckdb.DuckDBPyConnection, table: Table, condition: 
     """The first rows of a table, in order of time, for which a condition with these parameters holds."""
     order = ", ".join(filter(None, (table.time_column, table.key[0])))
     rows: list[Row] = []
-    with _where_readable(connection, table.full_name):
+    with _where_readable(connection, f"FROM {table.full_name}"):
         answer = connection.execute(
             f"SELECT * FROM {view_name(table)} WHERE {condition} ORDER BY {order} LIMIT {_ROWS}", values
         )

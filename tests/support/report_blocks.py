@@ -37,7 +37,7 @@ def build_report(tables: Mapping[str, Sequence[Mapping[str, Any]]], about: Mappi
 
 def section(page: Page, name: str) -> Any:
     """The blocks of a section; none where the page leaves it out."""
-    return next((s.blocks for s in page.sections if s.name == name), ())
+    return next((s.blocks for view in page.views for s in view.sections if s.name == name), ())
 
 
 def walk(content: Any) -> Iterator[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 
 from kafka_hindsight.catalog.causes import CauseFamily
@@ -16,6 +16,7 @@ from kafka_hindsight.catalog.rows import (
     Incident,
     LagVerdict,
     MemberSetting,
+    Ownership,
     Rebalance,
     Remedy,
     Unavailability,
@@ -35,6 +36,10 @@ STORIES = 60
 NEAR = timedelta(minutes=1)
 """An absence of a broker that ended this long before a rebalance may have to do with it: session timeouts are 45 s or
 less by default (KIP-735)."""
+
+OWNER_LANES = 24
+OWNER_TONES = ("member", "topic", "asked", "broker", "lost", "protocol")
+"""The colours of owners, in turn: those of the style sheet that colour-blind readers tell apart best come first."""
 
 _CLUSTER_SIDE = frozenset({CauseFamily.BROKER})
 _OTHER_SIDES = {
@@ -75,6 +80,7 @@ def group_answer(page: PageRows, group: str) -> Answer:
             ui.ShownSection("group-incidents", "Its incidents", incident_lines(page, [*incidents, *routine])),
             ui.ShownSection("group-findings", "Findings about it", finding_items(page, "group", [group])),
             ui.ShownSection("group-settings", "Its members and their settings", tuple(_settings(settings))),
+            ui.ShownSection("group-owners", "Who owned what", tuple(_owners(page, group))),
             ui.ShownSection("group-rebalances", "Its rebalances", tuple(_stories(page, rebalances))),
         ),
     )
@@ -161,6 +167,49 @@ def _cost(page: PageRows, group: str, rebalances: Sequence[Rebalance]) -> Iterat
     label, owners = page.whose([group], ())
     if owners:
         yield ui.Fact(label, owners)
+
+
+def _owners(page: PageRows, group: str) -> Iterator[ui.Block]:
+    """A lane for each partition, in the colour of its owner; a list of the owners below."""
+    rows = sorted(page.rows_of(Ownership, "group_id", group), key=lambda r: (r.topic, r.partition, r.valid_from))
+    if not rows:
+        return
+    names = {row.member_id: plain.shortened(row.client_id or row.member_id, 48) for row in rows}
+    clients = list(dict.fromkeys(names.values()))
+    tones = {client: OWNER_TONES[i % len(OWNER_TONES)] for i, client in enumerate(clients)}
+    by_partition = grouped(rows, lambda r: (r.topic, r.partition))
+    moved = sorted(by_partition, key=lambda place: (-len(by_partition[place]), place))
+    lanes = tuple(_lane(page, place, by_partition[place], names, tones) for place in sorted(moved[:OWNER_LANES]))
+    hidden = len(moved) - len(lanes)
+    yield ui.Timeline(
+        begins=page.window[0],
+        ends=page.window[1],
+        absences=(),
+        curves=(),
+        lanes=lanes,
+        left_out=(f"{words.counted(hidden, 'partition')} that changed its owner less often",) if hidden > 0 else (),
+        focus=50.0,
+        legend=tuple((tones[client], client) for client in clients[: len(OWNER_TONES)]),
+    )
+
+
+def _lane(
+    page: PageRows,
+    place: tuple[str, int],
+    rows: Sequence[Ownership],
+    names: Mapping[str, str],
+    tones: Mapping[str, str],
+) -> ui.Lane:
+    spans = []
+    for row in rows:
+        owner = names[row.member_id]
+        until = "the end of the window" if row.is_open else words.instant(row.valid_to, page.day)
+        sentence = f"{owner} from {words.instant(row.valid_from, page.day)} to {until}"
+        spans.append(ui.Span("bar", row.valid_from, row.valid_to, tones[owner], sentence, owner, ""))
+    partition = phrases.partition_name(*place)
+    return ui.Lane(
+        "owner", partition, words.counted(len(rows), "owner"), "; ".join(s.says for s in spans[:8]), "", spans
+    )
 
 
 def _settings(rows: Sequence[MemberSetting]) -> Iterator[ui.Block]:

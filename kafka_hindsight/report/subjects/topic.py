@@ -19,40 +19,57 @@ STORIES = 60
 
 def topic_answer(page: PageRows, topic: str) -> Answer:
     """Answer for a topic of the window."""
-    failovers = page.rows_of(Failover, "topic", topic)
-    intervals = page.rows_of(Unavailability, "topic", topic)
+    failovers, intervals = page.rows_of(Failover, "topic", topic), page.rows_of(Unavailability, "topic", topic)
+    risks = page.rows_of(PartitionRisk, "topic", topic)
+    numbers = sorted({*(row.partition for row in failovers), *(row.partition for row in risks)})
+    partitions = [f"{topic}-{partition}" for partition in numbers]
+    findings = (*finding_items(page, "topic", [topic]), *finding_items(page, "partition", partitions))
+    return _answer(page, "topic", topic, topic, failovers, intervals, findings)
+
+
+def partition_answer(page: PageRows, name: str) -> Answer:
+    """Answer for a partition of the window, by its topic and number as in `orders-17`."""
+    topic, _, number = name.rpartition("-")
+    failovers = [row for row in page.rows_of(Failover, "topic", topic) if row.partition == int(number)]
+    intervals = [row for row in page.rows_of(Unavailability, "topic", topic) if row.partition == int(number)]
+    return _answer(page, "partition", name, topic, failovers, intervals, finding_items(page, "partition", [name]))
+
+
+def _answer(
+    page: PageRows,
+    kind: str,
+    name: str,
+    topic: str,
+    failovers: Sequence[Failover],
+    intervals: Sequence[Unavailability],
+    findings: tuple[ui.Block, ...],
+) -> Answer:
     incidents = figures.urgent_first(page.rows_of(Incident, "topics", topic))
     worst = incidents[0] if incidents else None
-    risks = page.rows_of(PartitionRisk, "topic", topic)
-    numbers = {*(row.partition for row in failovers), *(row.partition for row in risks)}
-    partitions = [f"{topic}-{partition}" for partition in sorted(numbers)]
     worst_interval = max(intervals, key=lambda r: (r.ended_at is None, r.low_ms, r.unavailability_id), default=None)
+    cause = page.incidents.get(worst_interval.incident_id if worst_interval else None, worst)
     proof = worst_interval.evidence if worst_interval else failovers[0].evidence if failovers else ()
     return Answer(
-        "topic",
-        plain.shortened(topic),
-        plain.anchor("topic", topic),
-        _verdict(failovers, intervals, worst),
+        kind,
+        plain.shortened(name),
+        plain.anchor(kind, name),
+        _verdict(failovers, intervals, cause),
         worst.confidence if worst else "",
         figures.life_of(worst) if worst else None,
         cost=tuple(_cost(page, topic, failovers, intervals)),
         advice=tuple(dict.fromkeys(filter(None, (i.prevention for i in incidents)))),
-        commands=tuple(worst.commands or ()) if worst else (),
+        commands=tuple(command for command in (worst.commands or () if worst else ()) if topic in command),
         proof=proof,
         sections=(
             ui.ShownSection("topic-incidents", "Its incidents", incident_lines(page, incidents)),
-            ui.ShownSection(
-                "topic-findings",
-                "Findings about it",
-                (*finding_items(page, "topic", [topic]), *finding_items(page, "partition", partitions)),
-            ),
+            ui.ShownSection("topic-findings", "Findings about it", findings),
             ui.ShownSection("topic-leaders", "Its changes of leaders", tuple(_stories(page, failovers))),
         ),
     )
 
 
-def _verdict(failovers: Sequence[Failover], intervals: Sequence[Unavailability], worst: Incident | None) -> str:
-    """What could not be used and for how long, and the incident behind the worst of it."""
+def _verdict(failovers: Sequence[Failover], intervals: Sequence[Unavailability], cause: Incident | None) -> str:
+    """What could not be used and for how long, and what was behind the longest of it."""
     parts = [
         _unused(unused(intervals, NO_LEADER), "had no leader"),
         _unused(unused(intervals, NO_WRITES), "took no writes with acks=all"),
@@ -62,14 +79,15 @@ def _verdict(failovers: Sequence[Failover], intervals: Sequence[Unavailability],
         parts.insert(0, f"{words.listed(losses)} lost in an unclean election")
     summary = words.listed([part for part in parts if part])
     if not summary:
-        count = words.counted(len(failovers), "change of a leader", "changes of a leader")
+        changes = words.counted(len(failovers), "change of a leader", "changes of a leader")
         return (
-            f"Each partition could be used, but for less than a second: {count}."
+            f"It could be used all the time, but for less than a second: {changes}."
             if failovers
-            else "Each partition could be used."
+            else "It could be used."
         )
-    cause = f" The gravest incident: {phrases.incident_headline(worst)}." if worst else ""
-    return f"{words.sentence(summary)}.{cause}"
+    # A headline is what was lost, then the event behind it.
+    event = phrases.incident_headline(cause).rpartition(": ")[2] if cause else ""
+    return f"{words.sentence(summary)}." + (f" Behind the longest: {event}." if event else "")
 
 
 def _unused(sums: Unused, predicate: str) -> str:
