@@ -46,6 +46,7 @@ from kafka_hindsight.report.blocks import At, Block, Evidence, Link, Name, Quota
 from kafka_hindsight.settings.owners import Owner
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.unavailability_sums import NO_LEADER, unused
 
 R = TypeVar("R", bound=Row)
 
@@ -58,9 +59,11 @@ QUOTES_PER_PAGE = 14_000
 
 @struct
 class EarlierWindow(Row):
-    """A window that was published before, in numbers."""
+    """A window that was published before, in numbers; `is_comparable` where it is as long as the report's."""
 
     window_from: datetime
+    is_comparable: bool = True
+    state: str | None = None
     rebalances: float
     partition_seconds: float
     failovers: float
@@ -69,21 +72,34 @@ class EarlierWindow(Row):
 
 @struct
 class EarlierIncident(Row):
-    """An incident that earlier windows had too: on how many of them, and when it began first and last."""
+    """An incident of earlier windows: the first instants of these windows, and when it began first and last."""
 
     recurrence_id: str
-    nights: int
+    headline: str = ""
+    windows: list[datetime] = field(default_factory=list)
     first_at: datetime
     last_at: datetime
 
 
 @struct
+class EarlierSubject(Row):
+    """A group, a topic or a broker in an earlier window: its rebalances, times without use, or absences."""
+
+    kind: str
+    name: str
+    window_from: datetime
+    events: float
+    seconds: float
+
+
+@struct
 class History(Row):
-    """The windows before this one, in any order, the findings of the last of them, and the incidents of all."""
+    """The windows before this one, the findings of the last of them, and the incidents and subjects of all."""
 
     windows: list[EarlierWindow] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     incidents: list[EarlierIncident] = field(default_factory=list)
+    subjects: list[EarlierSubject] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -319,22 +335,58 @@ class PageRows:
     def _linked(self) -> Mapping[str, set[str]]:
         return {"group": {*self.groups}, "topic": {*self.topics}, "client": {*self.clients}}
 
-    def recurrence(self, incident: Incident) -> tuple[str, str] | None:
-        """Whether the nights before had an incident too: a label and a sentence; None where no night is known."""
-        history = self.run.history
-        if history is None or not history.windows:
-            return None
-        nights = words.counted(len(history.windows), "night")
-        before = next((e for e in history.incidents if e.recurrence_id == incident.recurrence_id), None)
-        if before is None:
-            return "new", f"new: on none of the {nights} before"
-        is_last = before.last_at >= max(w.window_from for w in history.windows)
-        label = "as the night before" if is_last else "back again"
-        first, last = words.instant(before.first_at), words.instant(before.last_at)
-        return (
-            label,
-            f"{label}; on {words.number(before.nights)} of the {nights} before, first at {first}, last at {last}",
+    @cached_property
+    def earlier_windows(self) -> Sequence[EarlierWindow]:
+        """The windows before this one, oldest first."""
+        return sorted(self._history.windows, key=lambda w: w.window_from)
+
+    @cached_property
+    def comparable_windows(self) -> Sequence[EarlierWindow]:
+        """The earlier windows that are as long as this one, oldest first."""
+        return [window for window in self.earlier_windows if window.is_comparable]
+
+    @cached_property
+    def as_window(self) -> EarlierWindow:
+        """This window in the same numbers."""
+        return EarlierWindow(
+            window_from=self.window[0],
+            rebalances=len(self.rebalances),
+            partition_seconds=sum(row.partition_seconds or 0.0 for row in self.rebalances),
+            failovers=len(self.failovers),
+            leaderless_ms=unused(self.of(Unavailability), NO_LEADER).total_ms,
         )
+
+    @cached_property
+    def earlier_incidents(self) -> Mapping[str, EarlierIncident]:
+        """The incidents of earlier windows, by what they are but for their time."""
+        return {row.recurrence_id: row for row in self._history.incidents}
+
+    @cached_property
+    def earlier_findings(self) -> Sequence[Finding]:
+        """The findings of the window before."""
+        return self._history.findings
+
+    @cached_property
+    def earlier_subjects(self) -> Mapping[tuple[str, str], Sequence[EarlierSubject]]:
+        """Groups, topics and brokers in earlier windows, by kind and name."""
+        return grouped(self._history.subjects, lambda row: (row.kind, row.name))
+
+    @property
+    def _history(self) -> History:
+        return self.run.history or History()
+
+    def recurrence(self, incident: Incident) -> tuple[str, str] | None:
+        """Whether earlier windows had an incident too: a label and a sentence; None where none is known."""
+        if not self.earlier_windows:
+            return None
+        count = words.counted(len(self.earlier_windows), "window")
+        before = self.earlier_incidents.get(incident.recurrence_id or "")
+        if before is None:
+            return "new", f"new: in none of the {count} before"
+        label = "as in the window before" if self.earlier_windows[-1].window_from in before.windows else "back again"
+        first, last = words.instant(before.first_at), words.instant(before.last_at)
+        times = f"in {words.number(len(before.windows))} of the {count} before"
+        return label, f"{label}; {times}, first at {first}, last at {last}"
 
     def rebalance_anchor(self, row: Rebalance) -> str:
         """The address of a rebalance, in the view of its group."""

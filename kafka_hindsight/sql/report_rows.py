@@ -11,7 +11,7 @@ import duckdb
 from kafka_hindsight.catalog import Table
 from kafka_hindsight.catalog.bronze import OFFSET_SNAPSHOTS
 from kafka_hindsight.catalog.gold import OWNERSHIP, REBALANCES
-from kafka_hindsight.catalog.quality import PUBLICATIONS, UNPARSED_LINES, VALIDATION_RESULTS
+from kafka_hindsight.catalog.quality import NIGHTS, PUBLICATIONS, UNPARSED_LINES, VALIDATION_RESULTS
 from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.report.page_rows import READS, PageRows
 from kafka_hindsight.report.sections.danger import WORST_RISK
@@ -22,9 +22,12 @@ from kafka_hindsight.sql.duck_types import quoted_name, view_name
 MOST_ROWS = 20_000
 """The most rows of one table on a page. The others are counted, and stay in the lake."""
 
-NIGHTS = 30
+HISTORY = timedelta(days=30)
+"""How far back the windows lie that a report shows beside its own."""
 
-READ: tuple[Table, ...] = tuple(dict.fromkeys((*(kind.TABLE for kind in READS), PUBLICATIONS)))
+MOST_WINDOWS = 240
+
+READ: tuple[Table, ...] = tuple(dict.fromkeys((*(kind.TABLE for kind in READS), PUBLICATIONS, NIGHTS)))
 """The tables that a report is made of."""
 
 Rows = list[dict[str, Any]]
@@ -52,11 +55,14 @@ _BUSY = f"""group_id IN (
 _PUBLISHED = """
     SELECT DISTINCT window_from, window_to FROM quality.publications
     WHERE cluster = $cluster AND "table" = $table AND window_to >= $first"""
-_NUMBERS = """
-    SELECT w.window_from, w.window_to, coalesce(r.rebalances, 0)::DOUBLE AS rebalances,
+_BEFORE = "(SELECT unnest($starts::TIMESTAMPTZ[]) AS window_from, unnest($ends::TIMESTAMPTZ[]) AS window_to) AS w"
+_NUMBERS = f"""
+    SELECT w.window_from, w.window_to, n.state, coalesce(r.rebalances, 0)::DOUBLE AS rebalances,
         coalesce(r.partition_seconds, 0)::DOUBLE AS partition_seconds,
         coalesce(f.failovers, 0)::DOUBLE AS failovers, coalesce(u.leaderless_ms, 0)::DOUBLE AS leaderless_ms
-    FROM (SELECT unnest($starts::TIMESTAMPTZ[]) AS window_from, unnest($ends::TIMESTAMPTZ[]) AS window_to) AS w
+    FROM {_BEFORE}
+    LEFT JOIN quality.nights AS n
+        ON n.cluster = $cluster AND n.window_from = w.window_from AND n.window_to = w.window_to
     LEFT JOIN LATERAL (
         SELECT count(*) AS rebalances, sum(partition_seconds) AS partition_seconds FROM gold.rebalances
         WHERE cluster = $cluster AND started_at >= w.window_from AND started_at < w.window_to) AS r ON true
@@ -72,14 +78,29 @@ _NUMBERS = """
 _FINDINGS = """
     SELECT * REPLACE ([] AS evidence) FROM gold.findings
     WHERE cluster = $cluster AND first_at >= $start AND first_at < $end"""
-_INCIDENTS = """
-    SELECT recurrence_id, count(DISTINCT w.window_from) AS nights, min(started_at) AS first_at,
-        max(started_at) AS last_at
-    FROM gold.incidents AS i
-    JOIN (SELECT unnest($starts::TIMESTAMPTZ[]) AS window_from, unnest($ends::TIMESTAMPTZ[]) AS window_to) AS w
-        ON i.started_at >= w.window_from AND i.started_at < w.window_to
+_INCIDENTS = f"""
+    SELECT recurrence_id, arg_max(headline, started_at) AS headline, list_sort(list(DISTINCT w.window_from)) AS windows,
+        min(started_at) AS first_at, max(started_at) AS last_at
+    FROM gold.incidents AS i JOIN {_BEFORE} ON i.started_at >= w.window_from AND i.started_at < w.window_to
     WHERE cluster = $cluster AND recurrence_id IS NOT NULL AND NOT list_contains($calm, harm)
     GROUP BY recurrence_id"""
+_OF_SUBJECT = """
+    SELECT '{kind}' AS kind, {name}::VARCHAR AS name, w.window_from, count(*)::DOUBLE AS events,
+        coalesce(sum({seconds}), 0)::DOUBLE AS seconds
+    FROM {table} AS t JOIN {before} ON t.{at} >= w.window_from AND t.{at} < w.window_to
+    WHERE t.cluster = $cluster AND {name} IN (
+        SELECT {name} FROM {table} WHERE cluster = $cluster AND {at} >= $start AND {at} < $end)
+    GROUP BY ALL"""
+_AWAY = "date_diff('millisecond', {}, coalesce({}, {})) / 1000"
+_SUBJECTS = " UNION ALL ".join(
+    _OF_SUBJECT.format(kind=kind, name=name, table=table, at=at, seconds=seconds, before=_BEFORE)
+    for kind, name, table, at, seconds in (
+        ("group", "group_id", "gold.rebalances", "started_at", "partition_seconds"),
+        ("topic", "topic", "gold.unavailability", "started_at", _AWAY.format("started_at", "ended_at", "started_at")),
+        ("broker", "broker", "gold.broker_outages", "down_at", _AWAY.format("down_at", "up_at", "down_at")),
+    )
+)
+"""The groups, topics and brokers of the window as the windows before have them."""
 
 
 def page_rows(
@@ -111,7 +132,7 @@ def page_rows(
 
 
 def nights_before(connection: duckdb.DuckDBPyConnection, cluster: str, window: Window) -> tuple[dict[str, Any], bool]:
-    """Read the nights that a report shows beside its own.
+    """Read the windows that a report shows beside its own.
 
     Args:
         connection: A lake that `open_views` opened with the tables of `READ`.
@@ -119,25 +140,28 @@ def nights_before(connection: duckdb.DuckDBPyConnection, cluster: str, window: W
         window: The window of the report.
 
     Returns:
-        What `PageRun.history` takes: the windows as long as this one that were published before it, at most 30, with
-        their numbers, the findings of the last of them, and the incidents that recurred on them. Empty where there is
-        none. And whether the cluster has no later window.
+        The columns of `PageRun.history`: the windows of the 30 days before, with their numbers, the findings of the
+        last of them, and the incidents and subjects that they share with this one. Empty where there is none. And
+        whether the cluster has no later window.
     """
     length = window.end - window.start
-    thirty_nights = {"cluster": cluster, "table": REBALANCES.full_name, "first": window.start - (NIGHTS - 1) * length}
-    windows = [Window(r["window_from"], r["window_to"]) for r in _rows(connection, _PUBLISHED, thirty_nights)]
+    values = {"cluster": cluster, "table": REBALANCES.full_name, "first": window.start - HISTORY}
+    windows = [Window(r["window_from"], r["window_to"]) for r in _rows(connection, _PUBLISHED, values)]
     is_newest = all(w.end <= window.end for w in windows)
-    as_long = (w for w in windows if abs(w.end - w.start - length) <= timedelta(seconds=1))
-    before = without_overlap(w for w in as_long if w.end <= window.start)
+    before = without_overlap(w for w in windows if w.end <= window.start)[-MOST_WINDOWS:]
     if not before:
         return {}, is_newest
-    all_nights = {"cluster": cluster, "starts": [w.start for w in before], "ends": [w.end for w in before]}
-    last_night = {"cluster": cluster, "start": before[-1].start, "end": before[-1].end}
+    all_windows = {"cluster": cluster, "starts": [w.start for w in before], "ends": [w.end for w in before]}
+    last_window = {"cluster": cluster, "start": before[-1].start, "end": before[-1].end}
     calm = [str(harm) for harm, note in HARM_NOTES.items() if note.state == "calm"]
+    numbers = _rows(connection, _NUMBERS, {**all_windows, "noticed_ms": NOTICED_MS})
+    for row in numbers:
+        row["is_comparable"] = abs(row.pop("window_to") - row["window_from"] - length) <= timedelta(seconds=1)
     return {
-        "windows": _rows(connection, _NUMBERS, {**all_nights, "noticed_ms": NOTICED_MS}),
-        "findings": _rows(connection, _FINDINGS, last_night),
-        "incidents": _rows(connection, _INCIDENTS, {**all_nights, "calm": calm}),
+        "windows": numbers,
+        "findings": _rows(connection, _FINDINGS, last_window),
+        "incidents": _rows(connection, _INCIDENTS, {**all_windows, "calm": calm}),
+        "subjects": _rows(connection, _SUBJECTS, {**all_windows, "start": window.start, "end": window.end}),
     }, is_newest
 
 

@@ -140,8 +140,9 @@ def _places(connection: duckdb.DuckDBPyConnection, queries: Sequence[str], name:
     places: dict[str, datetime] = {}
     for query in queries:
         with _where_readable(connection, query):
-            sql = f"SELECT cluster, max(shown_at) FROM ({query}) AS s(cluster, name, shown_at) WHERE name = ? GROUP BY cluster"
-            for cluster, instant in connection.execute(sql, [name]).fetchall():
+            rows = f"({query}) AS s(cluster, name, shown_at) WHERE name = ?"
+            last = connection.execute(f"SELECT cluster, max(shown_at) FROM {rows} GROUP BY cluster", [name])
+            for cluster, instant in last.fetchall():
                 places[cluster] = max(instant, places.get(cluster, instant))
     return sorted(places.items(), key=lambda place: place[1], reverse=True)
 

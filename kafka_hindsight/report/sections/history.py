@@ -1,101 +1,100 @@
-"""This window beside those before it: new findings, past ones, and the trend of the numbers."""
+"""The windows before this one: a calendar, the incidents that came back, and the trend of the numbers."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from statistics import median
 
-from kafka_hindsight.catalog.rows import Finding, Unavailability
+from kafka_hindsight.catalog.rows import Incident
 from kafka_hindsight.report import blocks as ui
-from kafka_hindsight.report import figures
-from kafka_hindsight.report.page_rows import EarlierWindow, PageRows, Section
+from kafka_hindsight.report import vocabulary
+from kafka_hindsight.report.page_rows import EarlierIncident, EarlierWindow, PageRows, Section
+from kafka_hindsight.report.trends import WINDOWS_FOR_A_TREND, trend
 from kafka_hindsight.shared import plain, words
-from kafka_hindsight.shared.unavailability_sums import NO_LEADER, unused
 
-CHANGES = 12
-WINDOWS_FOR_A_TREND = 3
-# The numbers that are shown window by window, and how each is formatted.
+RECURRING = 60
 NUMBERS: tuple[tuple[str, Callable[[EarlierWindow], float], Callable[[float], str]], ...] = (
     ("Rebalances", lambda w: w.rebalances, words.number),
     ("Partition-seconds stopped", lambda w: w.partition_seconds, words.number),
     ("Leader changes", lambda w: w.failovers, words.number),
     ("Time without a leader, summed over partitions", lambda w: w.leaderless_ms, words.duration),
 )
-SEVERE = {"critical": "bad", "warning": "warn"}
+"""The numbers that are shown window by window, and how each is formatted."""
+
+HEADINGS = ("Incident", "Windows with it", "Windows<", "First", "Last", "In this window")
 
 
 def history(page: PageRows) -> Iterator[ui.Block]:
-    """The changes since the window before, and the trend; empty where the lake holds no window before this one."""
-    earlier = page.run.history
-    if earlier is None or not earlier.windows:
+    """Nothing where the lake holds no window before this one."""
+    windows = page.earlier_windows
+    if not windows:
         return
-    before = sorted(earlier.windows, key=lambda w: w.window_from)
-    this = EarlierWindow(
-        window_from=page.window[0],
-        rebalances=len(page.rebalances),
-        partition_seconds=figures.partition_seconds(page.rebalances),
-        failovers=len(page.failovers),
-        leaderless_ms=unused(page.of(Unavailability), NO_LEADER).total_ms,
+    yield ui.Paragraph((_calendar_sentence(windows), " ", _calendar(windows)))
+    others = len(windows) - len(page.comparable_windows)
+    yield from ui.note(
+        f"{words.sentence(words.counted(others, 'window'))} {words.verb(others, 'has', 'have')} another length than"
+        " this one: their incidents count here, their numbers are not compared.",
+        others,
     )
-    windows, last = [*before, this], before[-1]
-    rebalances = _comparison(this.rebalances, last.rebalances, "rebalance")
-    failovers = _comparison(this.failovers, last.failovers, "leader change")
-    yield ui.Paragraph(f"Against the window from {words.instant(last.window_from)}: {rebalances} and {failovers}.")
-    changes = tuple(_changes(page, earlier.findings))
-    if changes:
-        yield ui.List(changes, "statements")
-    if len(windows) >= WINDOWS_FOR_A_TREND:
-        yield ui.Trends(tuple(_trend(windows, *number) for number in NUMBERS))
-
-
-def _comparison(now: float, before: float, noun: str) -> str:
-    count = words.counted(int(now), noun)
-    if now == before:
-        return f"{count}, as many"
-    return f"{count}, {words.number(abs(now - before))} {'more' if now > before else 'fewer'}"
-
-
-def _changes(page: PageRows, before: Sequence[Finding]) -> Iterator[ui.Item]:
-    """New findings, worst first, then those of the window before that this one does not have."""
-    now = {_key(row): row for row in sorted(page.of(Finding), key=_order) if row.severity in SEVERE}
-    then = {_key(row): row for row in sorted(before, key=_order) if row.severity in SEVERE}
-    new = [
-        ui.Item(
-            (f"New: {row.message} ", ui.Link("Show", plain.anchor("finding", row.finding_id))), SEVERE[row.severity]
+    comparable = [*page.comparable_windows, page.as_window]
+    if len(comparable) >= WINDOWS_FOR_A_TREND:
+        yield ui.Trends(
+            tuple(trend(comparable, label, [value(w) for w in comparable], text) for label, value, text in NUMBERS)
         )
-        for key, row in now.items()
-        if key not in then
-    ]
-    past = [ui.Item(f"No longer found: {row.message}", "good") for key, row in then.items() if key not in now]
-    for items, label in ((new, "new findings"), (past, "findings of the window before")):
-        yield from items[:CHANGES]
-        if len(items) > CHANGES:
-            yield ui.Item(f"{words.number(len(items) - CHANGES)} more {label}.", "plain")
+    yield from _recurring(page, windows)
 
 
-def _order(row: Finding) -> tuple[str, str, str]:
-    # The order of SEVERE is that of the alphabet.
-    return row.severity, row.rule_id, row.subject
+def _calendar_sentence(windows: Sequence[EarlierWindow]) -> str:
+    states = Counter(w.state for w in windows)
+    counts = [f"{words.number(states[s])} {vocabulary.STATES[s].lower()}" for s in vocabulary.STATES if states[s]]
+    since = words.instant(windows[0].window_from)[:10]
+    summary = f": {words.listed(counts)}" if counts else ""
+    return f"{words.sentence(words.counted(len(windows), 'window'))} before this one, since {since}{summary}."
 
 
-def _key(finding: Finding) -> tuple[str, str, str]:
-    return finding.rule_id, finding.subject_kind, finding.subject
-
-
-def _trend(
-    windows: Sequence[EarlierWindow],
-    label: str,
-    value_of: Callable[[EarlierWindow], float],
-    as_text: Callable[[float], str],
-) -> ui.Trend:
-    values = [float(value_of(window)) for window in windows]
-    most, width = max(values) or 1.0, 100 / len(values)
-    places = [(round(i * width, 3), round(width * 0.8, 3)) for i in range(len(values))]
-    bars = tuple(
-        (*place, round(100 * value / most, 2), f"{words.instant(window.window_from)[:10]}: {as_text(value)}")
-        for place, window, value in zip(places, windows, values, strict=True)
+def _calendar(windows: Sequence[EarlierWindow]) -> ui.Strip:
+    squares = tuple(
+        (w.state or "none", f"{words.instant(w.window_from)}: {w.state or 'state not known'}") for w in windows
     )
-    return ui.Trend(label, as_text(values[-1]), as_text(median(values[:-1])), bars)
+    return ui.Strip(squares, f"{len(windows)} windows, the oldest first")
 
 
-SECTION = Section("history", 10, "history", "What changed", history)
+def _recurring(page: PageRows, windows: Sequence[EarlierWindow]) -> Iterator[ui.Block]:
+    """The incidents of several windows, those of most windows first."""
+    now = {row.recurrence_id: row for row in page.of(Incident)}
+    rows = sorted(
+        (e for e in page.earlier_incidents.values() if len(e.windows) + (e.recurrence_id in now) > 1),
+        key=lambda e: (-len(e.windows), e.first_at, e.recurrence_id),
+    )
+    if not rows:
+        yield ui.Paragraph("No incident came back.")
+        return
+    yield ui.Heading("Incidents that came back")
+    table_rows = tuple(_row(row, now.get(row.recurrence_id), windows) for row in rows[:RECURRING])
+    yield ui.Table("Incidents that came back", HEADINGS, table_rows)
+    yield from ui.left_out_note(len(rows) - RECURRING, "gold.incidents")
+
+
+def _row(row: EarlierIncident, incident: Incident | None, windows: Sequence[EarlierWindow]) -> ui.TableRow:
+    starts = {*row.windows}
+    squares = tuple(
+        (
+            "act" if w.window_from in starts else "calm",
+            f"{words.instant(w.window_from)[:10]}: {'yes' if w.window_from in starts else 'no'}",
+        )
+        for w in windows
+    )
+    link = ui.Link("yes", plain.anchor("incident", incident.incident_id)) if incident else "no"
+    return ui.TableRow(
+        (
+            ui.head(plain.shortened(row.headline, 160)),
+            f"{len(row.windows)} of {len(windows)}",
+            ui.Cell(ui.Strip(squares, f"on {len(row.windows)} of {len(windows)} windows"), "left"),
+            words.instant(row.first_at),
+            words.instant(row.last_at),
+            link,
+        )
+    )
+
+
+SECTION = Section("history", 10, "history-list", "", history)

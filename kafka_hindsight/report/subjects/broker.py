@@ -10,6 +10,7 @@ from kafka_hindsight.report import figures, phrases
 from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
 from kafka_hindsight.report.ledgers import failover_ledger
 from kafka_hindsight.report.page_rows import PageRows
+from kafka_hindsight.report.trends import subject_trends
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.absences import away
 
@@ -39,6 +40,19 @@ def broker_answer(page: PageRows, name: str) -> Answer:
             ui.ShownSection("broker-outages", "When it was away", tuple(_outages(outages))),
             ui.ShownSection("broker-findings", "Findings about it", finding_items(page, "broker", [name])),
             ui.ShownSection("broker-leaders", "Changes of leaders from and to it", tuple(failover_ledger(failovers))),
+            ui.ShownSection(
+                "nights",
+                "The windows before",
+                tuple(
+                    subject_trends(
+                        page,
+                        "broker",
+                        name,
+                        ("Absences", len(outages)),
+                        ("Seconds away", sum(words.elapsed_ms(o.down_at, o.up_at) or 0 for o in outages) / 1000),
+                    )
+                ),
+            ),
         ),
     )
 

@@ -26,6 +26,7 @@ from kafka_hindsight.report import figures, phrases, vocabulary
 from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
 from kafka_hindsight.report.ledgers import rebalance_ledger
 from kafka_hindsight.report.page_rows import PageRows
+from kafka_hindsight.report.trends import subject_trends
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.unavailability_sums import NO_CONSUMER, unused
@@ -82,6 +83,19 @@ def group_answer(page: PageRows, group: str) -> Answer:
             ui.ShownSection("group-settings", "Its members and their settings", tuple(_settings(settings))),
             ui.ShownSection("group-owners", "Who owned what", tuple(_owners(page, group))),
             ui.ShownSection("group-rebalances", "Its rebalances", tuple(_stories(page, rebalances))),
+            ui.ShownSection(
+                "nights",
+                "The windows before",
+                tuple(
+                    subject_trends(
+                        page,
+                        "group",
+                        group,
+                        ("Rebalances", len(rebalances)),
+                        ("Partition-seconds stopped", figures.partition_seconds(rebalances)),
+                    )
+                ),
+            ),
         ),
     )
 

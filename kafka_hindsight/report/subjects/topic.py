@@ -10,6 +10,7 @@ from kafka_hindsight.report import figures, phrases, vocabulary
 from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
 from kafka_hindsight.report.ledgers import failover_ledger
 from kafka_hindsight.report.page_rows import PageRows
+from kafka_hindsight.report.trends import subject_trends
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.unavailability_sums import NO_LEADER, NO_WRITES, Unused, unused
 
@@ -24,7 +25,10 @@ def topic_answer(page: PageRows, topic: str) -> Answer:
     numbers = sorted({*(row.partition for row in failovers), *(row.partition for row in risks)})
     partitions = [f"{topic}-{partition}" for partition in numbers]
     findings = (*finding_items(page, "topic", [topic]), *finding_items(page, "partition", partitions))
-    return _answer(page, "topic", topic, topic, failovers, intervals, findings)
+    seconds = sum(words.elapsed_ms(row.started_at, row.ended_at) or 0 for row in intervals) / 1000
+    events = ("Times that a partition could not be used", len(intervals))
+    trends = tuple(subject_trends(page, "topic", topic, events, ("Partition-seconds of these times", seconds)))
+    return _answer(page, "topic", topic, topic, failovers, intervals, findings, trends)
 
 
 def partition_answer(page: PageRows, name: str) -> Answer:
@@ -43,6 +47,7 @@ def _answer(
     failovers: Sequence[Failover],
     intervals: Sequence[Unavailability],
     findings: tuple[ui.Block, ...],
+    trends: tuple[ui.Block, ...] = (),
 ) -> Answer:
     incidents = figures.urgent_first(page.rows_of(Incident, "topics", topic))
     worst = incidents[0] if incidents else None
@@ -64,6 +69,7 @@ def _answer(
             ui.ShownSection("topic-incidents", "Its incidents", incident_lines(page, incidents)),
             ui.ShownSection("topic-findings", "Findings about it", findings),
             ui.ShownSection("topic-leaders", "Its changes of leaders", tuple(_stories(page, failovers))),
+            ui.ShownSection("nights", "The windows before", trends),
         ),
     )
 

@@ -1,0 +1,64 @@
+"""Numbers window by window: those of the cluster, of a group, of a topic and of a broker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from statistics import median
+
+from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report.page_rows import EarlierWindow, PageRows
+from kafka_hindsight.shared import words
+
+WINDOWS_FOR_A_TREND = 3
+
+
+def trend(
+    windows: Sequence[EarlierWindow], label: str, values: Sequence[float], as_text: Callable[[float], str]
+) -> ui.Trend:
+    """One number as bars, the window of the report last.
+
+    Args:
+        windows: The windows, oldest first.
+        label: The name of the number.
+        values: Its value in each window.
+        as_text: The value in words, with its unit.
+    """
+    most, width = max(values) or 1.0, 100 / len(values)
+    bars = tuple(
+        (
+            round(i * width, 3),
+            round(width * 0.8, 3),
+            round(100 * value / most, 2),
+            f"{words.instant(window.window_from)[:10]}: {as_text(value)}",
+        )
+        for i, (window, value) in enumerate(zip(windows, values, strict=True))
+    )
+    return ui.Trend(label, as_text(values[-1]), as_text(median(values[:-1])), bars)
+
+
+def subject_trends(
+    page: PageRows, kind: str, name: str, events: tuple[str, float], seconds: tuple[str, float]
+) -> Iterator[ui.Block]:
+    """The events of a subject and their seconds, window by window; nothing where too few windows can be compared.
+
+    Args:
+        page: The rows of the window.
+        kind: group, topic or broker.
+        name: The subject.
+        events: A label, and the number of events in this window.
+        seconds: A label, and the seconds in this window.
+    """
+    windows = page.comparable_windows
+    if len(windows) + 1 < WINDOWS_FOR_A_TREND:
+        return
+    earlier = {row.window_from: row for row in page.earlier_subjects.get((kind, name), ())}
+    rows = [earlier.get(window.window_from) for window in windows]
+    counts = [row.events if row else 0.0 for row in rows]
+    sums = [row.seconds if row else 0.0 for row in rows]
+    all_windows = [*windows, page.as_window]
+    yield ui.Trends(
+        (
+            trend(all_windows, events[0], [*counts, events[1]], words.number),
+            trend(all_windows, seconds[0], [*sums, seconds[1]], words.number),
+        )
+    )
