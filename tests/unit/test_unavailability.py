@@ -62,7 +62,7 @@ def of_excerpt(name: str, until: str) -> list[Unavailability]:
     return unavailable(found, rebuild_outages(found, [], WHOLE), at(until), WHOLE)
 
 
-def told(rows: Sequence[Unavailability]) -> list[tuple[str, float, float | None]]:
+def seconds_of(rows: Sequence[Unavailability]) -> list[tuple[str, float, float | None]]:
     """Kind, start and end of each row, in seconds after AT."""
     return [
         (u.kind, (u.started_at - AT).total_seconds(), u.ended_at and (u.ended_at - AT).total_seconds()) for u in rows
@@ -136,7 +136,7 @@ def test_the_deletion_of_the_topic_ends_it() -> None:
     gone = line("follower_started", 1, 10, leader=-1, leader_epoch=1)
     deleted = row(EVENTS, kind="topic_deleted", topic="t", happened_at=after(40))
     [found] = unavailable([led(1, 0, 0), gone, deleted], [], after(LOGS_END))
-    assert told([found]) == [("no_leader", 10, 40)]
+    assert seconds_of([found]) == [("no_leader", 10, 40)]
     assert found.low_ms == 30_000
 
 
@@ -157,7 +157,7 @@ def test_a_leader_in_epochs_that_no_line_shows_may_have_led_in_between() -> None
         line("leader_started", 2, 30, leader_epoch=4, previous_leader=-1, previous_leader_epoch=3),
     ]
     [found] = unavailable(lines, [], after(LOGS_END))
-    assert told([found]) == [("no_leader", 10, 30)]
+    assert seconds_of([found]) == [("no_leader", 10, 30)]
     assert (found.low_ms, found.high_ms, found.confidence) == (0, 30_000, "likely")
 
 
@@ -167,7 +167,7 @@ STOPS = [outage(b, "controlled_shutdown", 10 * b, None) for b in (1, 2, 3)]
 def test_where_every_replica_stopped_for_good_no_line_is_needed_to_show_it() -> None:
     """In ZooKeeper mode the last broker is the controller: none is left to take the leadership from it."""
     [found] = unavailable([led(3, 0, 0)], STOPS, after(LOGS_END))
-    assert told([found]) == [("no_leader", 30, None)]
+    assert seconds_of([found]) == [("no_leader", 30, None)]
     assert (found.outage_id, found.failover_id, found.low_ms, found.confidence) == ("o3", None, 0, "likely")
 
 
@@ -179,7 +179,7 @@ def test_a_replica_that_is_there_may_lead_though_no_line_shows_it() -> None:
 def test_a_leader_that_came_back_as_leader_left_its_partition_without_one_meanwhile(epoch: int) -> None:
     away = replace(outage(3, "crash", 30, 50, unreachable=31), away_low_ms=19_000, away_high_ms=22_000)
     [found] = unavailable([led(3, 0, 0), led(3, 50, epoch)], [away], after(LOGS_END))
-    assert told([found]) == [("no_leader", 30, 50)]
+    assert seconds_of([found]) == [("no_leader", 30, 50)]
     assert (found.low_ms, found.high_ms, found.outage_id) == (19_000, 22_000, "o3")
 
 
@@ -208,11 +208,11 @@ def test_fewer_in_sync_than_the_minimum_refuse_writes_while_a_leader_is_there() 
         committed(1, 60, "1,2", 3),
     ]
     [found] = unavailable(lines, [], after(LOGS_END))
-    assert told([found]) == [("acks_all_refused", 20, 60)]
+    assert seconds_of([found]) == [("acks_all_refused", 20, 60)]
     assert (found.low_ms, found.high_ms, found.confidence) == (40_000, 40_000, "certain")
     assert "1 of 3 replicas were in sync, and min.insync.replicas is 2." in found.explanation
     gone = line("follower_started", 1, 40, leader=-1, leader_epoch=1)
-    assert told(unavailable([*lines[:-1], gone], [], after(LOGS_END))) == [
+    assert seconds_of(unavailable([*lines[:-1], gone], [], after(LOGS_END))) == [
         ("no_leader", 40, None),
         ("acks_all_refused", 20, 40),
     ]
@@ -222,7 +222,7 @@ def test_where_the_isr_is_not_known_writes_may_have_been_refused() -> None:
     """Versions 2 to 6 are not in the lines: what was in sync from second 20 to 60 is not known."""
     lines = [MINIMUM, OWN, led(1, 0, 0), committed(1, 20, "1,2", 1), committed(1, 60, "1", 7)]
     [found] = unavailable(lines, [], after(LOGS_END))
-    assert told([found]) == [("acks_all_refused", 60, None)]
+    assert seconds_of([found]) == [("acks_all_refused", 60, None)]
     lines += [committed(1, 80, "1,2", 8)]
     [found] = unavailable(lines, [], after(LOGS_END))
     assert (found.low_ms, found.high_ms) == (20_000, 60_000)
@@ -289,7 +289,7 @@ def test_a_leader_is_known_up_to_its_last_commit_before_an_epoch_that_no_line_sh
 def test_writes_wait_for_a_follower_that_crashed_until_it_leaves_the_isr(settings: list[Event]) -> None:
     lines = [*settings, led(1, 0, 0), committed(1, 30, "1,3", 1), committed(1, 55, "1,3,2", 2)]
     [found] = unavailable(lines, [CRASH], after(LOGS_END))
-    assert told([found]) == [("acks_all_hung", 20, 30)]
+    assert seconds_of([found]) == [("acks_all_hung", 20, 30)]
     assert (found.low_ms, found.high_ms) == (9_000, 12_000)
     assert (found.confidence, found.outage_id) == ("certain", "o2")
 
@@ -298,29 +298,29 @@ def test_writes_wait_for_a_broker_that_the_controller_does_not_hear_as_far_as_is
     """It may have fetched from the leader all the time: that it was fenced at 29 is proven."""
     paused = replace(CRASH, kind="unresponsive", unreachable_at=None)
     [found] = unavailable([led(1, 0, 0), committed(1, 30, "1,3", 1)], [paused], after(LOGS_END))
-    assert told([found]) == [("acks_all_hung", 20, 30)]
+    assert seconds_of([found]) == [("acks_all_hung", 20, 30)]
     assert (found.low_ms, found.high_ms, found.confidence) == (1_000, 12_000, "likely")
 
 
 def test_a_follower_that_is_back_before_it_leaves_the_isr_ends_the_wait() -> None:
     [found] = unavailable([led(1, 0, 0)], [CRASH], after(LOGS_END))
-    assert told([found]) == [("acks_all_hung", 20, 50)]
+    assert seconds_of([found]) == [("acks_all_hung", 20, 50)]
     assert (found.low_ms, found.high_ms) == (29_000, 42_000)
     [found] = unavailable([led(1, 0, 0)], [replace(CRASH, up_at=None)], after(LOGS_END))
-    assert (told([found]), found.low_ms) == ([("acks_all_hung", 20, None)], 79_000)
+    assert (seconds_of([found]), found.low_ms) == ([("acks_all_hung", 20, None)], 79_000)
 
 
 def test_nothing_waits_for_a_broker_that_is_shut_down_in_order_or_that_led() -> None:
     lines = [led(1, 0, 0), committed(1, 30, "1,3", 1)]
     assert unavailable(lines, [outage(2, "controlled_shutdown", 20, 50)], after(LOGS_END)) == []
     lines = [led(2, 0, 0), led(1, 30, 1, "1,3")]
-    assert told(unavailable(lines, [CRASH], after(LOGS_END))) == [("no_leader", 20, 30)]
+    assert seconds_of(unavailable(lines, [CRASH], after(LOGS_END))) == [("no_leader", 20, 30)]
 
 
 def test_two_followers_that_crash_count_once() -> None:
     other = outage(3, "crash", 25, 50, last_heard=18, unreachable=25, detected=34)
     lines = [led(1, 0, 0), committed(1, 30, "1,3", 1), committed(1, 35, "1", 2)]
-    assert told(unavailable(lines, [CRASH, other], after(LOGS_END))) == [
+    assert seconds_of(unavailable(lines, [CRASH, other], after(LOGS_END))) == [
         ("acks_all_hung", 20, 30),
         ("acks_all_hung", 30, 35),
     ]
@@ -417,7 +417,7 @@ def test_a_topic_that_is_created_again_lacks_a_leader_once_at_a_time() -> None:
     deleted = row(EVENTS, kind="topic_deleted", topic="t", happened_at=after(10))
     lines = [led(1, 0, 0), lost(5, 1), deleted, led(1, 20, 0), led(3, 20.2, 1)]
     away = outage(1, "unresponsive", 4, 26, last_heard=4, detected=6)
-    rows = told(unavailable(lines, [away], after(LOGS_END)))
+    rows = seconds_of(unavailable(lines, [away], after(LOGS_END)))
     assert [times for kind, *times in rows if kind == "no_leader"] == [[4, 10], [10, 20.2]]
 
 
