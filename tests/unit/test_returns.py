@@ -32,7 +32,7 @@ def test_start_after_lost_hours_leaves_end_of_outage_open() -> None:
 
 
 @pytest.mark.parametrize(("line", "up_at"), [("leader_started", "03:00:08"), ("follower_started", "03:01:00")])
-def test_no_controller_makes_a_leader_of_a_broker_that_it_has_let_go(line: str, up_at: str) -> None:
+def test_leadership_after_granted_shutdown_ends_the_outage(line: str, up_at: str) -> None:
     """Its own log is lost, its state changes are not; a replica may still be assigned as it goes."""
     released = of_controller("broker_shutdown_granted", "03:00:02")
     lines = [own("leader_started", "02:50:00"), released, own(line, "03:00:08"), own("follower_started", "03:01:00")]

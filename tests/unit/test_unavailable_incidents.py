@@ -10,7 +10,7 @@ from tests.support.rows import AT, row
 from tests.unit.test_harm import incidents_of, of_groups, outage, stopped_writes
 
 
-def test_writes_that_stopped_belong_to_what_had_taken_the_replica() -> None:
+def test_stopped_writes_belong_to_incident_that_removed_the_replica() -> None:
     crash = outage(1)
     slow = row(
         OUT_OF_SYNC_PERIODS, kind="slow", broker=3, partitions=1, started_at=AT + timedelta(minutes=10),
@@ -34,7 +34,7 @@ def test_writes_that_stopped_belong_to_what_had_taken_the_replica() -> None:
     ]
 
 
-def test_a_group_that_a_failure_left_without_a_consumer_is_not_over_and_one_that_was_stopped_is() -> None:
+def test_group_without_consumer_after_failure_is_open_and_after_stop_is_over() -> None:
     def idle(rebalance_id: str) -> Unavailability:
         about = {"kind": "no_consumer", "group_id": "g", "topic": None, "partition": None, "ended_at": None}
         return row(UNAVAILABILITY, unavailability_id=rebalance_id, rebalance_id=rebalance_id, low_ms=60_000, **about)
