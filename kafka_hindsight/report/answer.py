@@ -47,7 +47,7 @@ class Answer:
 
     def view(self, page: PageRows) -> ui.View:
         """The answer as a view of the report."""
-        return ui.View(self.anchor, plain.shortened(self.title, 120), tuple(self._sections(page)))
+        return ui.View(self.anchor, plain.shortened(self.title, 240), tuple(self._sections(page)))
 
     def data(self) -> dict[str, Any]:
         """The answer for programs."""

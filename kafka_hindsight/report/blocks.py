@@ -247,6 +247,14 @@ class Trends:
 
 
 @dataclass(frozen=True)
+class Bars:
+    """Numbers side by side: (label, value in words, length in percent, tone)."""
+
+    label: str
+    bars: tuple[tuple[Words, str, float, str], ...]
+
+
+@dataclass(frozen=True)
 class Ledger:
     """A long table that a browser filters and draws a page at a time: its rows are data, not elements.
 
@@ -306,7 +314,8 @@ class CurveLane:
 class Timeline:
     """The picture of the window.
 
-    `focus` is where most of it happened, in percent of the axis; `legend` what the colours mean: (tone, label).
+    `focus` is where most of it happened, in percent of the axis; `legend` what the colours mean: (tone, label). `note`
+    says how to read it.
     """
 
     begins: datetime
@@ -317,11 +326,12 @@ class Timeline:
     left_out: tuple[str, ...]
     focus: float
     legend: tuple[tuple[str, str], ...]
+    note: str = ""
 
 
 Block = (
-    Paragraph | Heading | List | Facts | Table | Expandable | Evidence | Quotation | Entry | Box | Trends | Ledger
-    | Timeline
+    Paragraph | Heading | List | Facts | Table | Expandable | Evidence | Quotation | Entry | Box | Trends | Bars
+    | Ledger | Timeline
 )  # fmt: skip
 
 Content = Words | Block | Cell | tuple["Content", ...]

@@ -9,7 +9,7 @@ from itertools import accumulate, groupby, pairwise
 from kafka_hindsight.catalog.codes import IsrChangeKind, OutOfSyncKind
 from kafka_hindsight.catalog.rows import IsrChange, Unavailability
 from kafka_hindsight.report.blocks import CurveLane
-from kafka_hindsight.report.page_rows import LagReading, PageRows
+from kafka_hindsight.report.page_rows import LagReading, LeaderReading, PageRows
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.unavailability_sums import NO_LEADER
@@ -31,6 +31,15 @@ def curves(page: PageRows) -> Iterator[CurveLane]:
         yield from _lane(page, label, count_curve(page, intervals.values()))
     lag = [(_ms(page, r.snapshot_at), r.lag) for r in sorted(page.of(LagReading), key=lambda r: r.snapshot_at)]
     yield from _lane(page, "Lag of all groups, in records", lag)
+
+
+def leader_curves(page: PageRows) -> Iterator[CurveLane]:
+    """The partitions that each broker leads, as the readings show them."""
+    readings = sorted({row.snapshot_at for row in page.of(LeaderReading)})
+    for broker in page.brokers:
+        leaders = {row.snapshot_at: row.leaders for row in page.rows_of(LeaderReading, "broker", broker)}
+        points = [(_ms(page, at), leaders.get(at, 0)) for at in readings]
+        yield from _lane(page, f"Partitions that broker {broker} leads", points)
 
 
 def without_leader(page: PageRows) -> Mapping[object, Sequence[Interval]]:

@@ -86,6 +86,10 @@ class Markdown:
                 yield from self.blocks(inner_blocks)
             case ui.Trends(trends):
                 yield from (f"- {escaped(t.label)}: {t.last}; median of the windows before: {t.usual}" for t in trends)
+            case ui.Bars(label, bars):
+                yield f"{escaped(label)}:"
+                yield ""
+                yield from (f"- {self.words(name)}: {value}" for name, value, _, _ in bars)
             case ui.Timeline():
                 labels = [(lane.label, lane.says) for lane in block.curves] + [
                     (lane.label, lane.says) for lane in block.lanes

@@ -32,6 +32,7 @@ from kafka_hindsight.catalog.rows import (
     OutOfSyncPeriod,
     Ownership,
     PartitionRisk,
+    PartitionSnapshot,
     Quarantine,
     Quote,
     Rebalance,
@@ -147,10 +148,21 @@ class LagReading(Row):
     lag: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaderReading(Row):
+    """The partitions that one broker leads in one reading of the cluster."""
+
+    TABLE = PartitionSnapshot.TABLE
+
+    snapshot_at: datetime
+    broker: int
+    leaders: int
+
+
 READS: tuple[type[Row], ...] = (
     BrokerOutage, ControllerChange, CoordinatorMove, Coverage, Failover, Finding, GenerationGap, ImbalancePeriod,
-    Incident, IsrChange, LagReading, LagVerdict, LeaderBalance, LeaderImbalance, LeadershipGap, LineShape,
-    LossSimulation, MemberSetting, OutOfSyncPeriod, Ownership, PartitionRisk, Quarantine, Rebalance, Remedy,
+    Incident, IsrChange, LagReading, LagVerdict, LeaderBalance, LeaderImbalance, LeaderReading, LeadershipGap,
+    LineShape, LossSimulation, MemberSetting, OutOfSyncPeriod, Ownership, PartitionRisk, Quarantine, Rebalance, Remedy,
     RollingRestart, Truncation, Unavailability, ValidationResult,
 )  # fmt: skip
 """The rows that the page is made of."""

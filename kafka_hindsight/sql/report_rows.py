@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 
 from kafka_hindsight.catalog import Table
-from kafka_hindsight.catalog.bronze import OFFSET_SNAPSHOTS
+from kafka_hindsight.catalog.bronze import OFFSET_SNAPSHOTS, PARTITION_SNAPSHOTS
 from kafka_hindsight.catalog.gold import OWNERSHIP, REBALANCES
 from kafka_hindsight.catalog.quality import NIGHTS, PUBLICATIONS, UNPARSED_LINES, VALIDATION_RESULTS
 from kafka_hindsight.knowledge.harms import HARM_NOTES
@@ -42,7 +42,10 @@ _SHAPES = """
 _LAG = """
     SELECT snapshot_at, sum(lag)::BIGINT AS lag FROM {rows} GROUP BY snapshot_at HAVING sum(lag) IS NOT NULL
     ORDER BY snapshot_at"""
-_GROUPED = {UNPARSED_LINES: _SHAPES, OFFSET_SNAPSHOTS: _LAG}
+_LEADERS = """
+    SELECT snapshot_at, leader AS broker, count(*)::BIGINT AS leaders FROM {rows} WHERE leader >= 0 GROUP BY ALL
+    ORDER BY ALL"""
+_GROUPED = {UNPARSED_LINES: _SHAPES, OFFSET_SNAPSHOTS: _LAG, PARTITION_SNAPSHOTS: _LEADERS}
 """Tables of which a page shows sums."""
 
 BUSY_GROUPS = 40

@@ -18,7 +18,7 @@ HEADINGS = (
     "Rebalances",
     "Partition-seconds stopped",
     "No member consumed",
-    "Most frequent cause",
+    "Gravest cause",
     "Incidents",
     "Owner",
 )
@@ -37,15 +37,16 @@ def groups(page: PageRows) -> Iterator[ui.Block]:
 
 
 def _row(page: PageRows, group: str, cost: float, count: int) -> tuple[str, tuple[ui.Words, ...]]:
-    causes = Counter(row.cause for row in page.rebalances_of_group.get(group, ())).most_common(1)
-    look = vocabulary.CAUSES[causes[0][0]] if causes else None
+    causes = Counter(row.cause for row in page.rebalances_of_group.get(group, ()))
+    gravest = next((cause for cause in vocabulary.CAUSES if causes[cause]), None)
+    look = vocabulary.CAUSES[gravest] if gravest else None
     stopped = unused(page.rows_of(Unavailability, "group_id", group), NO_CONSUMER)
     return look.tone if look else "unknown", (
         ui.Link(plain.shortened(group), plain.anchor("group", group)),
         words.number(count),
         words.number(cost),
         words.duration(stopped.total_ms) if stopped.subjects else "",
-        f"{look.label} ({words.number(causes[0][1])})" if look else "",
+        f"{look.label} ({words.number(causes[gravest])})" if look and gravest else "",
         words.number(len(page.rows_of(Incident, "group_ids", group))),
         page.whose([group], ())[1],
     )

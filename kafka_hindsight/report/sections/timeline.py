@@ -29,13 +29,20 @@ BROKER_LANES = 12
 PARTITION_LANES = 8
 GROUP_LANES = 24
 
+NOTE = (
+    "On a broker's lane, its absence is above and below it each change of leader; the thin tail lasts until it is in"
+    " every ISR and leads again; a thin line alone is a broker that was alive and out of sync. A curve counts what rows"
+    " show: a replica that was out of sync before the window began, and a rebalance without a known end, are not in it."
+    " Shaded columns are the absences of brokers, through all lanes: what they caused is below them."
+)
+
 
 def timeline(page: PageRows) -> Iterator[ui.Block]:
     """The controller, the brokers, the partitions and the groups as lanes, those in the most trouble first."""
     brokers, brokers_left_out = _broker_lanes(page)
     partitions, partitions_left_out = _topic_lanes(page)
     groups, groups_left_out = _group_lanes(page)
-    absences = [_absence(page, row) for row in page.outages.values()]
+    absences = [absence(page, row) for row in page.outages.values()]
     lanes = (*_controller_lane(page), *brokers, *partitions, *groups)
     if not lanes:
         yield ui.Paragraph(empty_sentence(page, "Nothing happened that could be drawn.", "Nothing to be drawn"))
@@ -52,6 +59,7 @@ def timeline(page: PageRows) -> Iterator[ui.Block]:
         # Where the most harmful incident lies on the axis, in percent; without one the middle.
         focus=round(page.place(worst.started_at), 3) if worst else 50.0,
         legend=tuple((tone, label) for tone, label in vocabulary.TONES.items() if tone in tones),
+        note=NOTE,
     )
 
 
@@ -100,7 +108,7 @@ def _broker_lane(
     failovers: Sequence[Failover],
 ) -> Lane:
     recoveries = [span for row in outages if (span := _recovery(page, row))]
-    periods = [*(_absence(page, row) for row in outages), *(_out_of_sync_span(page, row) for row in out_of_sync)]
+    periods = [*(absence(page, row) for row in outages), *(_out_of_sync_span(page, row) for row in out_of_sync)]
     changes = [_failover_span(page, row) for row in failovers]
     # How often it was away or out of sync, and how often leaders changed: what did not happen is left out.
     absences, count = figures.absences(outages), len(out_of_sync)
@@ -119,7 +127,8 @@ def _broker_lane(
     )
 
 
-def _absence(page: PageRows, row: BrokerOutage) -> Span:
+def absence(page: PageRows, row: BrokerOutage) -> Span:
+    """The absence of a broker as a span."""
     length_ms = words.elapsed_ms(row.down_at, row.up_at)
     back = f"back after {words.duration(length_ms)}" if length_ms is not None else "not back in this window"
     text = f"{words.instant(row.down_at, page.day)}: {words.sentence(outage_words(row))}, {back}"

@@ -196,8 +196,8 @@ def _owners(page: PageRows, group: str) -> Iterator[ui.Block]:
     lanes = tuple(_lane(page, place, by_partition[place], names, tones) for place in sorted(moved[:OWNER_LANES]))
     hidden = len(moved) - len(lanes)
     yield ui.Timeline(
-        begins=page.window[0],
-        ends=page.window[1],
+        begins=min(row.valid_from for row in rows),
+        ends=max(row.valid_to for row in rows),
         absences=(),
         curves=(),
         lanes=lanes,
