@@ -35,12 +35,13 @@ VERBS = {
     "alert": Verb("alert", "command", "send the alerts that are due, each once"),
     "sql": Verb("ask", "sql", "open an SQL prompt over the lake, or answer one query"),
     "tables": Verb("ask", "tables", "list the tables of a lake: row counts, newest rows, and what one row is"),
-    "explain": Verb("look", "explain", "explain one row, group or partition, with its log lines"),
+    "explain": Verb("look", "explain", "explain a group, topic, broker, client or incident, with its log lines"),
     "fleet": Verb("look", "fleet", "list all clusters, the worst first, and which were not audited"),
     "metrics": Verb("look", "metrics", "print the newest night of each cluster as OpenMetrics"),
+    "mcp": Verb("mcp_server", "mcp", "serve the answers of a lake to programs (Model Context Protocol)"),
     "clusters": Verb("clusters_file", "command", "check hindsight.toml, or print its JSON Schema"),
     "doctor": Verb("main", "doctor", "check this machine, a lake, a cluster or logs"),
-    "report": Verb("look", "report", "print the path of the newest report, or a list of all nights"),
+    "report": Verb("look", "report", "print the path of the newest report, or Markdown, or a list of all nights"),
 }
 
 _REACH = "Check the path, the network and the rights of this user, then run the command again."

@@ -40,7 +40,7 @@ def brokers_and_topics(page: PageRows) -> Iterator[ui.Block]:
             left_out=(),
             focus=50.0,
             legend=(),
-            note="The partitions that each broker leads, as readings of the cluster show them; shaded: absences of brokers.",
+            note="The partitions that each broker leads, by readings of the cluster. Shaded: absences of brokers.",
         )
     sums = {topic: unused(page.rows_of(Unavailability, "topic", topic), NO_LEADER) for topic in page.topics}
     worst = sorted(page.topics, key=lambda topic: (-sums[topic].total_ms, topic))
