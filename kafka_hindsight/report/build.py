@@ -27,7 +27,7 @@ VIEWS = (
     View("cluster", "Brokers and topics", (), "Cluster", ("outage", "controller", "restart", "outofsync", "imbalance")),
     View("findings", "Findings", (), "Findings", ("finding",)),
     View("coverage", "What was seen, and what was not", (), "Coverage", ("break",)),
-    View("incidents", "All incidents", ()),
+    View("incidents", "All incidents", (), holds=("incident",)),
     View("history", "The nights before", ()),
 )
 """The views that each report has, in the order of the navigation; those without a label in it are linked."""

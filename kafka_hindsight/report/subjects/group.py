@@ -299,9 +299,10 @@ def _facts(page: PageRows, row: Rebalance) -> tuple[ui.Fact, ...]:
         contributors and ui.Fact("Other causes", ui.join(contributors), is_wide=True),
         delays and ui.Fact("It waited for", ui.join(delays), is_wide=True),
         incident
+        and page.incident_anchor(incident) != page.rebalance_anchor(row)
         and ui.Fact(
             "Incident",
-            ui.Link(phrases.incident_headline(incident), plain.anchor("incident", incident.incident_id)),
+            ui.Link(phrases.incident_headline(incident), page.incident_anchor(incident)),
             is_wide=True,
         ),
         seconds is not None and ui.Fact("Cost", f"{seconds:,.0f} partition-seconds"),
