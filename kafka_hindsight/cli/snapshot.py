@@ -31,11 +31,15 @@ def command(
     ] = None,
     config: Annotated[
         str | None,
-        typer.Option(metavar="CONFIG", help="client.properties file with librdkafka's settings; KAFKA_CONFIG"),
+        typer.Option(
+            metavar="CONFIG", help="file of key=value lines with librdkafka's settings; default: KAFKA_CONFIG"
+        ),
     ] = None,
     connection: Annotated[
         str | None,
-        typer.Option(metavar="CONNECTION", help="-: read the connection from stdin as JSON, instead of both"),
+        typer.Option(
+            metavar="CONNECTION", help="-: read the connection from stdin as JSON, in place of --bootstrap and --config"
+        ),
     ] = None,
     cluster: Annotated[
         str | None,
