@@ -51,19 +51,12 @@ def main(arguments: list[str] | None = None) -> int:
 def parser() -> argparse.ArgumentParser:
     """The options, without Typer, which set-up installs. The default of each is the variable of its name."""
     options = argparse.ArgumentParser(prog="hindsight doctor", description=__doc__.splitlines()[0])
-    options.add_argument(
-        "--bootstrap", default=os.environ.get("BOOTSTRAP", ""), help="brokers to ask, host:port,host:port"
-    )
-    options.add_argument(
-        "--lake", default=os.environ.get("LAKE", ""), help="the lake whose tables are read and checked"
-    )
+    options.add_argument("--bootstrap", default=os.environ.get("BOOTSTRAP", ""), help="brokers, host:port,host:port")
+    options.add_argument("--lake", default=os.environ.get("LAKE", ""), help="the lake; all its tables are checked")
     for variable, option, pattern in _LOGS:
-        whose = "brokers'" if variable == "LOGS" else "clients'"
-        places = f"folder or file of the {whose} logs, of which a sample is read"
-        layout = f"layout of the {whose} logs that is not found by itself, as log4j has it"
-        options.add_argument(option, default=os.environ.get(variable, ""), help=places)
-        pattern_option = f"--{pattern.lower().replace('_', '-')}"
-        options.add_argument(pattern_option, default=os.environ.get(pattern, ""), help=layout)
+        layout = f"--{pattern.lower().replace('_', '-')}"
+        options.add_argument(option, default=os.environ.get(variable, ""), help=f"a sample of {variable} is read")
+        options.add_argument(layout, default=os.environ.get(pattern, ""), help="their layout, if none is found")
     options.add_argument("--json", action="store_true", help="print the results as JSON")
     return options
 

@@ -33,9 +33,7 @@ SUBJECT = (
 def report(
     lake: Lake = str(LAKE),
     in_browser: Annotated[bool, typer.Option("--open", help="open it in the browser")] = False,
-    lists: Annotated[
-        bool, typer.Option("--list", help="list every published night with its state, the newest first")
-    ] = False,
+    lists: Annotated[bool, typer.Option("--list", help="list every night with its state, the newest first")] = False,
     as_json: AsJson = False,
 ) -> int:
     """Print the path of the newest report, open it, or list the nights. Unfinished publications are reported on stderr.

@@ -31,15 +31,11 @@ def command(
     ] = None,
     config: Annotated[
         str | None,
-        typer.Option(
-            metavar="CONFIG", help="file of key=value lines with librdkafka's settings; default: KAFKA_CONFIG"
-        ),
+        typer.Option(metavar="CONFIG", help="file of librdkafka's settings, key=value; default: KAFKA_CONFIG"),
     ] = None,
     connection: Annotated[
         str | None,
-        typer.Option(
-            metavar="CONNECTION", help="-: read the connection from stdin as JSON, in place of --bootstrap and --config"
-        ),
+        typer.Option(metavar="CONNECTION", help="-: read bootstrap and settings from stdin, as JSON"),
     ] = None,
     cluster: Annotated[
         str | None,

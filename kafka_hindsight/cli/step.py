@@ -92,12 +92,7 @@ def run(step: Step, settings: Settings) -> int:
 
 
 def become(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="STEP", help="ingest, rebuild, publish, or another step", autocompletion=lambda: [*BY_NAME]
-        ),
-    ],
+    name: Annotated[str, typer.Argument(metavar="STEP", help="its name", autocompletion=lambda: [*BY_NAME])],
     settings: Annotated[str, typer.Option(metavar="JSON", help="its settings as JSON")],
 ) -> int:
     """Replace this process by the step's, with a scheduler's settings: its output, exit code and end are ours.
