@@ -129,9 +129,9 @@ class TestStory:
         return explain_outages(counted, {"o": "r"})[0]
 
     def test_it_says_when_it_was_over_and_who_was_disturbed(self) -> None:
-        story = self.explained(moves=2, explanation="Broker 1 was shut down in order.", kind="controlled_shutdown")
+        story = self.explained(moves=2, explanation="Broker 1 had a controlled shutdown.", kind="controlled_shutdown")
         assert story.explanation == (
-            "Broker 1 was shut down in order. The controller released it after 2 s and it was in every ISR again"
+            "Broker 1 had a controlled shutdown. The controller released it after 2 s and it was in every ISR again"
             " after 15 s."
             " Group coordinators moved twice; the outage caused 3 rebalances (12.5 partition-seconds)."
         )
