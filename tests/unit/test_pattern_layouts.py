@@ -19,7 +19,7 @@ from kafka_hindsight.logs.clocks import Clock
 from kafka_hindsight.logs.cutting import cut
 from kafka_hindsight.logs.detection import layouts_of, sampled
 from kafka_hindsight.logs.heads import PLAIN
-from kafka_hindsight.logs.pattern_clocks import head_of
+from kafka_hindsight.logs.pattern_clocks import head_of, instant_at
 from kafka_hindsight.logs.pieces import REACH, Way, look, ranges_of
 from kafka_hindsight.logs.plain_reader import Record, read_line
 from kafka_hindsight.logs.reading import read_record
@@ -133,6 +133,24 @@ def test_a_pattern_that_a_user_gives_is_read(pattern: str, line: str, at: dateti
 def test_a_pattern_that_cannot_be_read_says_why(pattern: str, wrong: str) -> None:
     with pytest.raises(NotAPattern, match=wrong):
         compile_pattern(pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "line"),
+    [
+        ("%d %m - %c(%L)%n", "2026-11-21 01:44:29,117 hello - a.b.C(66)"),
+        ("%d %p{lowerCase=true} %c %m%n", "2026-11-21 01:44:29,117 info a.b.C hello"),
+        (r"%d\t%c\t%m%n", "2026-11-21 01:44:29,117\ta.b.C\thello"),
+        ("%d{yy/MM/dd HH:mm:ss} %c: %m%n", "26/11/21 01:44:29 a.b.C: hello"),
+    ],
+)
+def test_what_log4j_allows_in_a_pattern_is_read(pattern: str, line: str) -> None:
+    assert compile_pattern(pattern).cut(line) == ("a.b.C", "hello")
+    assert instant_at(line.encode(), pattern) // 1_000_000 == 1_795_225_469
+
+
+def test_a_pattern_with_text_behind_the_message_and_no_logger_names_none() -> None:
+    assert compile_pattern("%d %p %m [%t]%n").cut("2026-11-21 01:44:29 INFO hello [main]") == (None, "hello")
 
 
 def test_a_stack_trace_is_no_part_of_a_message_that_ends_a_line() -> None:
