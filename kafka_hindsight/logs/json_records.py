@@ -19,7 +19,8 @@ _FAR = 20_000_000_000
 """Seconds up to the year 2603: a greater number counts in milliseconds, microseconds or nanoseconds."""
 
 _FURTHEST = 1e25
-_NUMBER = re.compile(r"[0-9]{1,20}([.][0-9]{1,20})?")
+_NUMBER = re.compile(r"[0-9]{1,20}([.][0-9]{1,20})?(e[+][0-9]{2})?")
+_ZAP_LEVELS = ("debug", "info", "warn", "error", "dpanic", "panic", "fatal")
 _FIRST = b"time="
 _PAIR = re.compile(r'([\w.]{1,100})=("(?:[^"\\]|\\.)*+"|[^\s"]*+)')
 _ORDERED = sorted(JSON_LAYOUTS, key=lambda layout: not layout.program)
@@ -72,7 +73,7 @@ def record_in(text: bytes, json_object: Mapping[str, Any] | None) -> tuple[int, 
 
     `json_object` is the object of the text, if it is one.
     """
-    fields = json_object or _pairs(text)
+    fields = json_object or _pairs(text) or _columns(text)
     if not fields:
         return None
     for layout in _layouts_of(tuple(fields)):
@@ -118,6 +119,16 @@ def _pairs(text: bytes) -> dict[str, Any] | None:
         return None
     pairs = _PAIR.findall(text.decode(errors="replace"))
     return {name: _unquoted(value) if value.startswith('"') else value for name, value in pairs}
+
+
+def _columns(text: bytes) -> dict[str, Any] | None:
+    """The fields of a line of zap's console: time, level, logger, caller, message and JSON, with tabs between them."""
+    time, *columns = text.decode(errors="replace").rstrip("\r").split("\t") if b"\t" in text else ("",)
+    context = object_in(columns[-1].encode(errors="replace")) if columns else None
+    columns = columns[:-1] if context is not None else columns
+    if len(columns) < 2 or columns[0].lower() not in _ZAP_LEVELS:
+        return None
+    return {**(context or {}), "ts": time, "level": columns[0], "msg": columns[-1]}
 
 
 def _unquoted(value: str) -> str:
