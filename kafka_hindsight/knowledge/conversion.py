@@ -270,6 +270,9 @@ def _clock(format_: str) -> str:
             regexes.append(part)
         else:
             regexes.append(re.escape(token["quoted"] or letters or token["other"]))
+    names = re.findall(r"\?P<(\w+)>", "".join(regexes))
+    if len(set(names)) < len(names):
+        raise NotAPattern(f"{format_!r} holds a part of a date twice.")
     regex = _AS_DEFAULT.sub("[.,]", "".join(regexes))
     if date_format == _FULL:
         regex = regex.replace(r"\ ", "[T ]").replace(_FRACTION, f"(?:{_FRACTION})?") + f"(?: ?{_PARTS['X']})?"

@@ -20,7 +20,9 @@ _FAR = 20_000_000_000
 
 _FURTHEST = 1e25
 _NUMBER = re.compile(r"[0-9]{1,20}([.][0-9]{1,20})?(e[+][0-9]{2})?")
-_ZAP_LEVELS = ("debug", "info", "warn", "error", "dpanic", "panic", "fatal")
+_ZAP = re.compile(
+    r"(?P<ts>[^\t]{10,40})\t(?P<level>[A-Za-z]{4,6})\t(?:[^\t]*\t)?[^\t]+[.]go:\d+\t(?P<rest>.*)", re.DOTALL
+)
 _FIRST = b"time="
 _PAIR = re.compile(r'([\w.]{1,100})=("(?:[^"\\]|\\.)*+"|[^\s"]*+)')
 _ORDERED = sorted(JSON_LAYOUTS, key=lambda layout: not layout.program)
@@ -123,12 +125,16 @@ def _pairs(text: bytes) -> dict[str, Any] | None:
 
 def _columns(text: bytes) -> dict[str, Any] | None:
     """The fields of a line of zap's console: time, level, logger, caller, message and JSON, with tabs between them."""
-    time, *columns = text.decode(errors="replace").rstrip("\r").split("\t") if b"\t" in text else ("",)
-    context = object_in(columns[-1].encode(errors="replace")) if columns else None
-    columns = columns[:-1] if context is not None else columns
-    if len(columns) < 2 or columns[0].lower() not in _ZAP_LEVELS:
+    if b".go:" not in text or not (head := _ZAP.match(text.decode(errors="replace"))):
         return None
-    return {**(context or {}), "ts": time, "level": columns[0], "msg": columns[-1]}
+    message, _, context = head["rest"].rpartition("\t")
+    fields = object_in(context.encode(errors="replace"))
+    return {
+        **(fields or {}),
+        "ts": head["ts"],
+        "level": head["level"],
+        "msg": head["rest"] if fields is None else message,
+    }
 
 
 def _unquoted(value: str) -> str:

@@ -20,8 +20,8 @@ from kafka_hindsight.logs.reading import is_relevant
 _REACH = 300
 """The fields before a message begin within so many characters."""
 
-_SOME = 120
-"""Lines by which patterns are compared."""
+_SOME, _LONG = 120, 2_000
+"""Lines by which patterns are compared, and from how many characters on they are too long for that."""
 
 _MOST = 0.95
 """The share of lines that have a text in common. The message of another line may look like a field."""
@@ -34,11 +34,15 @@ _FEW = 0.25
 
 _SHAPES = 4
 _SEPARATORS = 8
-_LONGEST = 4
+_LONGEST = 6
 
 _ORDERS = ("yyyy MM dd", "dd MM yyyy", "MM dd yyyy", "dd MMM yyyy", "yyyy MMM dd", "yy MM dd", "dd MM yy", "MM dd yy")
 _DAYS = (*(order.replace(" ", mark) for order in _ORDERS for mark in "-/. "), "yyyyMMdd", "MMM dd, yyyy", "MMM dd yyyy")
-_BEGINS = tuple(f"{day}{between}HH:mm:ss" for day, between in product(_DAYS, (" ", "'T'", ", ", ":", "_", "-")))
+_BEGINS = (
+    *(f"{day}{between}HH:mm:ss" for day, between in product(_DAYS, (" ", "'T'", ", ", ":", ";", "_", "-", " @ "))),
+    *(f"HH:mm:ss{fraction} {day}" for day, fraction in product(_DAYS, ("", ".SSS"))),
+    "MMM dd HH:mm:ss yyyy",
+)
 _ENDS = tuple(f"{fraction}{zone}" for fraction, zone in product((".SSS", ":SSS", ""), ("X", " X", "")))
 _ISO = tuple(f"yyyy-MM-dd HH:mm:ss{end}" for end in ("", "X", ".SSS", ".SSSX"))
 _EPOCHS = ("UNIX_MILLIS", "UNIX")
@@ -46,6 +50,7 @@ _EPOCHS = ("UNIX_MILLIS", "UNIX")
 _OPENING, _CLOSING = "[({<|*,;\"'", "])}>|*,;\"'"
 _WORD = re.compile(r"[\w$]+(?:[.][\w$]+)*")
 _NO_WORDS = re.compile(r"[^\w\n]+(?:\w+=)?")
+_ANYTHING = re.compile(r".+")
 _VALUE = re.compile(r"(?<!\w)\w+(?![\w=])")
 
 _FILLED = "%-1c"
@@ -83,7 +88,7 @@ def proposal_of(lines: Sequence[str]) -> Proposal | str:
         return "No date in a known form was found in its lines."
     instant = _date_regex(dates[0])
     dated = [line for line in lines if instant.search(line, 0, _REACH)]
-    known = [line for line in dated if any(map(_logger, _WORD.findall(line)))]
+    known = [line for line in dated if len(line) < _LONG and any(map(_logger, _WORD.findall(line)))]
     some = known[:: max(len(known) // _SOME, 1)]
     level, word = _level(dated)
     by_shape = defaultdict[Shape, list[Parts]](list)
@@ -96,7 +101,7 @@ def proposal_of(lines: Sequence[str]) -> Proposal | str:
     fits = {pattern: _fit(some, pattern) for pattern in patterns if pattern.isprintable()}
     best = max(fits, key=lambda pattern: (*order_of(fits[pattern]), -pattern.count("%t"), len(pattern)), default="")
     if not best or not fits[best].is_any:
-        return "No place was found in its lines that names a logger of Kafka's."
+        return "No pattern was found by which its lines name a logger of Kafka's."
     plainer = best.replace(_FILLED, "%c")
     best = plainer if order_of(_fit(some, plainer)) >= order_of(fits[best]) else best
     compiled = compile_pattern(best)
@@ -123,7 +128,7 @@ def _date_regex(date: str) -> re.Pattern[str]:
 def _dates(lines: Sequence[str]) -> list[str]:
     """The forms of a date that most lines hold; if several, the one by which the lines span least time is first."""
     begins = _best(lines, (*_BEGINS, *_EPOCHS))
-    dates = _best(lines, [f"{begin}{end}" for begin in begins for end in (("",) if begin in _EPOCHS else _ENDS)])
+    dates = _best(lines, [f"{begin}{end}" for begin in begins for end in (_ENDS if begin.endswith("ss") else ("",))])
     return ["ISO8601"] if any(date.replace("'T'", " ") in _ISO for date in dates) else dates
 
 
@@ -194,7 +199,7 @@ def _patterns(shape: Shape, lines: Sequence[Parts], names: dict[str, str]) -> It
     tail, ends = "", [""]
     if shape.is_behind:
         *columns, messages = columns
-        before = _common([text[::-1] for text in messages])[-1][::-1]
+        before = _common([text[::-1] for text in messages], _ANYTHING)[-1][::-1]
         tail = _literal(before) + names[fields.pop()] + _between(rests)
         rests = [text.removesuffix(before) for text in messages]
     else:
@@ -232,12 +237,12 @@ def _separators(rests: Sequence[str]) -> Iterator[str]:
                 yield f"{_literal(separator)}%t{_literal(one)}%t{_literal(other)}"
 
 
-def _common(texts: Sequence[str]) -> list[str]:
-    """The beginnings without a letter or digit that most texts have, the shortest first."""
+def _common(texts: Sequence[str], allowed: re.Pattern[str] = _NO_WORDS) -> list[str]:
+    """The beginnings that most texts have, the shortest first; without a letter or digit if nothing else is allowed."""
     beginnings = [""]
     for length in range(1, _LONGEST + 1):
         text, count = Counter(text[:length] for text in texts).most_common(1)[0]
-        if count < _MOST * len(texts) or not _NO_WORDS.fullmatch(text):
+        if count < _MOST * len(texts) or not allowed.fullmatch(text):
             break
         beginnings.append(text)
     return beginnings

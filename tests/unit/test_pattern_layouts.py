@@ -128,7 +128,13 @@ def test_a_pattern_that_a_user_gives_is_read(pattern: str, line: str, at: dateti
 
 @pytest.mark.parametrize(
     ("pattern", "wrong"),
-    [("%p %m%n", "holds no date"), ("%d %p%n", "holds no message"), ("%d %bogus %m", "%bogus"), ("%m %d", "after")],
+    [
+        ("%p %m%n", "holds no date"),
+        ("%d %p%n", "holds no message"),
+        ("%d %bogus %m", "%bogus"),
+        ("%m %d", "after"),
+        ("%d{ss.SSS yyyy SSS} %m", "twice"),
+    ],
 )
 def test_a_pattern_that_cannot_be_read_says_why(pattern: str, wrong: str) -> None:
     with pytest.raises(NotAPattern, match=wrong):
