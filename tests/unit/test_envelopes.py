@@ -244,10 +244,10 @@ def test_a_head_without_a_day_has_the_instant_of_its_envelope() -> None:
     assert meanings(rows, None) == originals([record]) * 3
 
 
-def test_a_message_below_a_head_without_a_day_is_read_in_an_envelope() -> None:
+def test_message_below_a_head_without_a_day_is_read_in_an_envelope() -> None:
     (sample,) = layout_samples("dotnet-default")[0]
     at = EVENTS[0].happened_at
-    rows = read("\n".join([wrapped(sample, at, "app", ["cri"])] * 3).encode())
+    rows = read("\n".join([wrapped(sample, at, "app", ["timestamps"])] * 3).encode())
     assert {(r["happened_at"], r["line_count"], said(r["layout"], str(r["text"]))[0]) for r in rows} == {
         (at, 2, "librdkafka.poll_expired_through_logger")
     }

@@ -130,7 +130,7 @@ def laid_out(form: Callable[[Parts], str]) -> list[str]:
     return [form(Parts(record, number)).partition("\n")[0] for number, record in enumerate(night()[:400])]
 
 
-def test_an_open_order_of_day_and_month_is_shown_and_a_day_above_twelve_closes_it() -> None:
+def test_open_order_of_day_and_month_is_shown_until_a_day_above_twelve() -> None:
     lines = laid_out(lambda p: f"03/04/2026 {p.time('%H:%M:%S')} {p.level} {p.name}: {p.message}")
     proposal = proposal_of(lines)
     assert isinstance(proposal, Proposal)
@@ -152,26 +152,26 @@ def test_an_open_order_of_day_and_month_is_shown_and_a_day_above_twelve_closes_i
     ],
     ids=["time alone", "twelve hours", "no logger", "control characters"],
 )
-def test_lines_that_lack_a_part_get_no_proposal_but_its_name(form: Callable[[Parts], str], lacks: str) -> None:
+def test_lines_without_a_needed_part_get_its_name_and_no_proposal(form: Callable[[Parts], str], lacks: str) -> None:
     sentence = proposal_of(laid_out(form))
     assert isinstance(sentence, str)
     assert lacks in sentence
 
 
-def test_a_pattern_that_reads_too_few_lines_is_not_proposed() -> None:
+def test_pattern_that_reads_too_few_lines_is_not_proposed() -> None:
     lines = laid_out(lambda p: f"{p.time('%Y-%m-%d %H:%M:%S')} <{p.level}> {p.logger}: {p.message}")
     others = ["2026-11-21 01:44:29 GET /health 200"] * len(lines)
     assert str(proposal_of([*lines, *others])).endswith("not enough to propose it.")
 
 
-def test_lines_in_an_envelope_are_proposed_a_pattern_for_what_is_inside(tmp_path: Path) -> None:
+def test_proposal_for_wrapped_lines_is_for_what_is_inside(tmp_path: Path) -> None:
     lines = laid_out(STRANGERS["pipes and a zone"])
     (tmp_path / "all.log").write_text("".join(f"kafka-{n % 2}  | {line}\n" for n, line in enumerate(lines)))
     ((_, _, says),) = look_at("CLIENT_LOGS", str(tmp_path), None)
     assert f"--client-logs {tmp_path} --client-pattern '%d{{ISO8601}}|%-5p|%t|%c|%m%n'" in says
 
 
-def test_files_that_no_pattern_reads_keep_their_sentence_beside_a_proposal(tmp_path: Path) -> None:
+def test_unread_file_keeps_its_sentence_beside_a_proposal(tmp_path: Path) -> None:
     (tmp_path / "a.log").write_text("\n".join(laid_out(STRANGERS["pipes and a zone"])))
     (tmp_path / "b.log").write_text("hello world\n" * 20)
     proposed, other = sorted((says for _, _, says in look_at("LOGS", str(tmp_path), None)), key=len, reverse=True)
