@@ -15,7 +15,7 @@ from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.unavailability_sums import NO_LEADER, NO_WRITES, Unused, unused
 
 STORIES = 60
-"""The most changes of leaders that are told one by one; the ledger has all."""
+"""The most changes of leaders that are shown one by one; the ledger has all."""
 
 
 def topic_answer(page: PageRows, topic: str) -> Answer:
@@ -75,7 +75,7 @@ def _answer(
 
 
 def _verdict(failovers: Sequence[Failover], intervals: Sequence[Unavailability], cause: Incident | None) -> str:
-    """What could not be used and for how long, and what was behind the longest of it."""
+    """The partitions that could not be used, for how long, and the event behind the longest of these times."""
     parts = [
         _unused(unused(intervals, NO_LEADER), "had no leader"),
         _unused(unused(intervals, NO_WRITES), "took no writes with acks=all"),

@@ -32,7 +32,7 @@ from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.unavailability_sums import NO_CONSUMER, unused
 
 STORIES = 60
-"""The most rebalances that are told one by one; the ledger has all."""
+"""The most rebalances that are shown one by one; the ledger has all."""
 
 NEAR = timedelta(minutes=1)
 """An absence of a broker that ended this long before a rebalance may have to do with it: session timeouts are 45 s or
@@ -45,7 +45,7 @@ OWNER_TONES = ("member", "topic", "asked", "broker", "lost", "protocol")
 _CLUSTER_SIDE = frozenset({CauseFamily.BROKER})
 _OTHER_SIDES = {
     CauseFamily.TOPIC: "Its topics changed",
-    CauseFamily.ASKED: "Somebody asked for it",
+    CauseFamily.ASKED: "An operator asked for it",
     CauseFamily.PROTOCOL: "A step of the protocol",
     CauseFamily.UNKNOWN: "The cause is not known",
 }
@@ -157,7 +157,7 @@ def _confidence(rebalances: Sequence[Rebalance]) -> str:
 
 
 def _unobserved(page: PageRows) -> Iterator[str]:
-    """What the window lacks that would say more about a group."""
+    """The evidence that the window lacks and that would say more about a group."""
     origins = {row.origin for row in page.of(Coverage)}
     if Origin.CLIENT not in origins:
         yield "The members' own logs: they say why a member went."
@@ -166,14 +166,14 @@ def _unobserved(page: PageRows) -> Iterator[str]:
 
 
 def _cost(page: PageRows, group: str, rebalances: Sequence[Rebalance]) -> Iterator[ui.Fact]:
-    known = [row.partition_seconds for row in rebalances if row.partition_seconds is not None]
-    stopped = unused(page.rows_of(Unavailability, "group_id", group), NO_CONSUMER)
+    costs = [row.partition_seconds for row in rebalances if row.partition_seconds is not None]
+    stops = unused(page.rows_of(Unavailability, "group_id", group), NO_CONSUMER)
     yield ui.Fact("Rebalances", words.number(len(rebalances)))
-    if known:
-        yield ui.Fact("Partitions stopped", f"{words.number(sum(known))} partition-seconds")
-    if stopped.longest is not None:
-        still = ", to the end of the logs" if stopped.still else ""
-        yield ui.Fact("No member consumed", f"for {words.duration(stopped.total_ms)}{still}")
+    if costs:
+        yield ui.Fact("Partitions stopped", f"{words.number(sum(costs))} partition-seconds")
+    if stops.longest is not None:
+        still = ", to the end of the logs" if stops.still else ""
+        yield ui.Fact("No member consumed", f"for {words.duration(stops.total_ms)}{still}")
     lag = Counter(row.status for row in page.rows_of(LagVerdict, "group_id", group))
     if lag:
         bad = [f"{words.number(lag[s])} {vocabulary.LAG[s].label}" for s in vocabulary.LAG if lag[s]]
