@@ -49,7 +49,9 @@ def linked(database: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("minor", LOCKS)
-def test_dag_files_load_and_an_audit_runs(minor: str, wheel: Path, audited: dict[str, str], tmp_path: Path) -> None:
+def test_dag_files_load_and_audit_runs_on_each_minor_version(
+    minor: str, wheel: Path, audited: dict[str, str], tmp_path: Path
+) -> None:
     environment = tmp_path / "environment"
     build_environment(environment, LOCKS[minor])
     given = {

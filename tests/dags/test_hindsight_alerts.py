@@ -63,7 +63,7 @@ def context(failure: BaseException | None = None) -> dict[str, Any]:
     }
 
 
-def test_a_look_hands_receivers_over_on_stdin_and_nowhere_else(python: Path) -> None:
+def test_look_passes_receivers_on_stdin_only(python: Path) -> None:
     Look(lake="/lake", cluster="prod")(context())
     assert noted(python, "arguments").split() == [
         "-m",
@@ -77,7 +77,7 @@ def test_a_look_hands_receivers_over_on_stdin_and_nowhere_else(python: Path) -> 
     assert URL not in noted(python, "arguments") + noted(python, "environment")
 
 
-def test_a_night_that_failed_is_an_event_with_its_reason_and_its_interval(python: Path) -> None:
+def test_failed_audit_is_event_with_reason_and_interval(python: Path) -> None:
     Failure(lake="/lake", cluster="prod")(context(ValueError("disk full\nand more")))
     event = json.loads(noted(python, "stdin"))["event"]
     assert (event["rule"], event["cluster"], event["from"]) == ("night_failed", "prod", NIGHT.isoformat())
@@ -85,17 +85,17 @@ def test_a_night_that_failed_is_an_event_with_its_reason_and_its_interval(python
     assert event["reason"] == "The step ingest of kafka_night_audit failed and is not tried again: disk full"
 
 
-def test_a_refused_publication_is_told_by_the_lake_and_not_twice(python: Path) -> None:
+def test_refused_publication_sends_no_event_because_lake_has_it(python: Path) -> None:
     Failure(lake="/lake", cluster="prod")(context(Refused("publish ended with exit code 42.")))
     assert json.loads(noted(python, "stdin"))["event"] is None
 
 
-def test_a_killed_task_has_no_exception_and_is_told(python: Path) -> None:
+def test_killed_task_without_exception_is_reported(python: Path) -> None:
     Failure(lake="/lake", cluster="prod")(context())
     assert json.loads(noted(python, "stdin"))["event"]["reason"].endswith("it was killed")
 
 
-def test_a_missed_deadline_is_told_with_the_run(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missed_deadline_is_event_with_run_and_interval(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HINDSIGHT_DEADLINE_HOURS", "0")
     assert deadline_alert(cluster="prod", lake="/lake") is None
     monkeypatch.delenv("HINDSIGHT_DEADLINE_HOURS")
@@ -111,13 +111,13 @@ def test_a_missed_deadline_is_told_with_the_run(python: Path, monkeypatch: pytes
 
 
 @pytest.mark.parametrize(("said", "meant"), [("0.5", timedelta(minutes=30)), ("6", timedelta(hours=6))])
-def test_a_deadline_is_hours(monkeypatch: pytest.MonkeyPatch, said: str, meant: timedelta) -> None:
+def test_deadline_is_read_as_hours(monkeypatch: pytest.MonkeyPatch, said: str, meant: timedelta) -> None:
     monkeypatch.setenv("HINDSIGHT_DEADLINE_HOURS", said)
     alert = deadline_alert(cluster="prod", lake="/lake")
     assert alert and alert.interval == meant
 
 
-def test_where_the_executor_runs_no_callbacks_a_night_has_no_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_executor_without_callbacks_has_no_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HINDSIGHT_DEADLINE_HOURS", raising=False)
     assert deadline_alert(cluster="prod", lake="/lake")
     monkeypatch.setattr(ExecutorLoader, "import_default_executor_cls", lambda: (BaseExecutor, None))
@@ -125,14 +125,14 @@ def test_where_the_executor_runs_no_callbacks_a_night_has_no_deadline(monkeypatc
 
 
 @pytest.mark.parametrize("said", ["soon", "-1", "nan", "inf", "1e300"])
-def test_a_deadline_that_is_no_hours_says_what_is_needed(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
+def test_deadline_that_is_not_hours_is_refused(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
     monkeypatch.setenv("HINDSIGHT_DEADLINE_HOURS", said)
     with pytest.raises(BadInput, match="Needed: hours"):
         deadline_alert(cluster="prod", lake="/lake")
 
 
 @pytest.mark.parametrize("error", [AirflowSecretsBackendAccessDenied, ConnectionError])
-def test_where_connections_may_not_be_read_the_lake_keeps_the_event(
+def test_event_is_kept_where_connections_cannot_be_read(
     python: Path, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
     def refuses(connection_id: str) -> None:
@@ -143,7 +143,7 @@ def test_where_connections_may_not_be_read_the_lake_keeps_the_event(
     assert json.loads(noted(python, "stdin")) == {"urls": {}, "event": {"rule": "deadline_missed"}}
 
 
-def test_where_the_settings_cannot_be_read_the_lake_keeps_the_event(python: Path, tmp_path: Path) -> None:
+def test_event_is_kept_where_settings_cannot_be_read(python: Path, tmp_path: Path) -> None:
     (tmp_path / "h.toml").write_text("[alerts]\nrotes = []\n")
     send_alerts("/lake", {"rule": "night_failed"})
     assert json.loads(noted(python, "stdin")) == {"urls": {}, "event": {"rule": "night_failed"}}
@@ -151,16 +151,14 @@ def test_where_the_settings_cannot_be_read_the_lake_keeps_the_event(python: Path
         send_alerts("/lake")
 
 
-def test_a_child_that_cannot_tell_is_an_error_of_its_own_and_fails_no_task(python: Path) -> None:
+def test_failed_alert_child_raises_and_fails_no_task(python: Path) -> None:
     ends(python, 2)
     with pytest.raises(AirflowException, match="last words"):
         send_alerts("/lake")
     Look(lake="/lake", cluster="prod")(context())
 
 
-def test_a_receiver_without_a_connection_has_its_url_in_a_variable(
-    python: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_receiver_without_connection_has_url_in_variable(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AIRFLOW_CONN_HINDSIGHT_ALERTS_PAGER")
     send_alerts("/lake")
     assert not Path(f"{python}.arguments").exists(), "where nobody is to be told nothing is started"
