@@ -77,7 +77,7 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Row], list[Row]
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_an_archive_is_read_as_a_folder_of_its_name_is(read: tuple[list[Row], list[Row]], suffix: str) -> None:
+def test_archive_is_read_like_folder_of_its_name(read: tuple[list[Row], list[Row]], suffix: str) -> None:
     name = f"night.{suffix}"
     given, expected = (what([r for r in rows if r["source"].startswith(f"{name}/")]) for rows in read)
     assert len(given) == 903
@@ -88,11 +88,11 @@ def test_an_archive_is_read_as_a_folder_of_its_name_is(read: tuple[list[Row], li
     }
 
 
-def test_no_record_is_of_anything_else(read: tuple[list[Row], list[Row]]) -> None:
+def test_archives_give_no_other_records(read: tuple[list[Row], list[Row]]) -> None:
     assert [len(rows) for rows in read] == [903 * len(SUFFIXES)] * 2
 
 
-def test_an_archive_that_has_not_changed_is_walked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unchanged_archive_is_listed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     walked: list[str] = []
     walk = log_files.members
 
@@ -109,12 +109,12 @@ def test_an_archive_that_has_not_changed_is_walked_once(tmp_path: Path, monkeypa
     assert walked == ["a.tgz", "b.tgz", "b.tgz"]
 
 
-def test_an_archive_that_the_user_names_is_read(tmp_path: Path) -> None:
+def test_archive_named_as_input_is_read(tmp_path: Path) -> None:
     lay(tmp_path, {"night.tgz": packed(tarred(FILES), "tgz")})
     assert len(collected(tmp_path / "night.tgz")) == 903
 
 
-def test_what_breaks_off_is_read_to_the_break_and_told(tmp_path: Path) -> None:
+def test_truncated_archive_is_read_to_break_and_reported(tmp_path: Path) -> None:
     plain = tarred({"a/server.log": TEXT.encode(), "b/server.log": TEXT.encode()})
     cut = len(plain) // 4 * 3
     for name, archive in (("x.tar", plain[:cut]), ("x.tgz", gzip.compress(plain[:cut])), ("y.tgz", b"no tar at all")):
@@ -128,7 +128,7 @@ def test_what_breaks_off_is_read_to_the_break_and_told(tmp_path: Path) -> None:
         assert begun[:-1] == texts[: max(len(begun) - 1, 0)] and len(begun) < 300
 
 
-def test_a_packed_archive_that_is_cut_off_shows_the_files_before_the_cut(tmp_path: Path) -> None:
+def test_truncated_compressed_archive_keeps_files_before_break(tmp_path: Path) -> None:
     import random
 
     noise = "".join(resigned(random.Random(n).randrange(10**9)) for n in range(20_000)).encode()
@@ -141,7 +141,7 @@ def test_a_packed_archive_that_is_cut_off_shows_the_files_before_the_cut(tmp_pat
     assert facts["x.tar.gz/b.log"].damage == "it is incomplete: it was cut off, or is still being written"
 
 
-def test_hostile_entries_are_names_and_no_paths(tmp_path: Path) -> None:
+def test_hostile_archive_entries_are_names_not_paths(tmp_path: Path) -> None:
     link, device, far = tarfile.TarInfo("link.log"), tarfile.TarInfo("device.log"), tarfile.TarInfo("late.log")
     link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
     device.type = tarfile.CHRTYPE
@@ -173,7 +173,7 @@ def test_hostile_entries_are_names_and_no_paths(tmp_path: Path) -> None:
     assert len(collected(tmp_path)) == 4
 
 
-def test_of_a_name_that_is_there_twice_the_last_one_counts(tmp_path: Path) -> None:
+def test_last_of_two_archive_entries_with_same_name_counts(tmp_path: Path) -> None:
     first, last = tarred({"server.log": resigned(1).encode()}), tarred({"server.log": resigned(2).encode()})
     lay(tmp_path, {"night.tar": first[:1024] + last})
     (row,) = collected(tmp_path)

@@ -59,9 +59,7 @@ def findings(root: Path, zone: str = "UTC") -> list[Finding]:
     ],
     ids=["none", "a late line", "each thread that slept", "another process"],
 )
-def test_lines_that_are_late_or_of_another_process_keep_their_instants_and_say_nothing(
-    tmp_path: Path, lines: Written
-) -> None:
+def test_late_lines_keep_instants_and_cause_no_clock_finding(tmp_path: Path, lines: Written) -> None:
     rows = collected(written(tmp_path, lines))
     read = [datetime.strptime(r["text"][1:20], "%Y-%m-%d %H:%M:%S") for r in rows]
     assert [r["happened_at"].replace(tzinfo=None) for r in rows] == read
@@ -74,7 +72,7 @@ def test_lines_that_are_late_or_of_another_process_keep_their_instants_and_say_n
     ids=["a year ahead", "a year behind", "a month behind", "an hour ahead"],
 )
 @pytest.mark.parametrize("engine", ENGINES, ids=["whole", "in pieces"])
-def test_a_garbled_instant_stands_where_its_line_was_written_and_leaves_every_clock_in_peace(
+def test_garbled_instant_is_ordered_by_file_and_moves_no_clock(
     tmp_path: Path, damaged: dict[str, int], engine: LocalEngine
 ) -> None:
     lines: Written = [*MINUTES[:300], MINUTES[300].replace(**damaged), *MINUTES[301:]]
@@ -87,7 +85,7 @@ def test_a_garbled_instant_stands_where_its_line_was_written_and_leaves_every_cl
 
 
 @pytest.mark.parametrize("engine", ENGINES, ids=["whole", "in pieces"])
-def test_a_clock_that_is_set_back_for_good_keeps_the_order_of_the_file(tmp_path: Path, engine: LocalEngine) -> None:
+def test_clock_set_back_keeps_order_of_file(tmp_path: Path, engine: LocalEngine) -> None:
     back = 5 * MINUTE
     lines: Written = [*MINUTES[:400], *(at - back for at in MINUTES[400:]), *(at + back for at in MINUTES)]
     rows = collected(written(tmp_path, lines), engine=engine)
@@ -102,7 +100,7 @@ def test_a_clock_that_is_set_back_for_good_keeps_the_order_of_the_file(tmp_path:
     )
 
 
-def test_a_file_that_goes_back_by_hours_may_hold_several_logs_and_keeps_their_times(tmp_path: Path) -> None:
+def test_file_that_goes_back_by_hours_keeps_its_instants(tmp_path: Path) -> None:
     lines: Written = [*MINUTES, *(at - 5 * HOUR for at in MINUTES)]
     assert by_place(collected(written(tmp_path, lines)), lines) == lines
     ((error, sentence),) = findings(tmp_path)
@@ -116,9 +114,7 @@ LATE = BEFORE[400] - 4 * MINUTE
 
 
 @pytest.mark.parametrize("engine", ENGINES, ids=["whole", "in pieces"])
-def test_the_hour_that_comes_twice_is_read_by_the_order_in_the_file_where_the_zone_is_given(
-    tmp_path: Path, engine: LocalEngine
-) -> None:
+def test_repeated_hour_is_read_by_file_order_where_zone_is_set(tmp_path: Path, engine: LocalEngine) -> None:
     """A line that is late by 4 min in its first time is not its second one."""
     lines: Written = [*BEFORE[:400], LATE, *BEFORE[400:], *AGAIN]
     rows = collected(written(tmp_path, lines), "Europe/Berlin", engine=engine)
@@ -137,7 +133,7 @@ def test_the_hour_that_comes_twice_is_read_by_the_order_in_the_file_where_the_zo
         (datetime(2026, 4, 5) - HOUR, "Australia/Lord_Howe"),
     ],
 )
-def test_the_hour_that_comes_twice_is_named_where_no_zone_is_given_and_no_clock_was_set_back(
+def test_repeated_hour_without_zone_is_named_and_is_no_clock_step(
     tmp_path: Path, day: datetime, zone: str, engine: LocalEngine
 ) -> None:
     length = HOUR / 2 if zone == "Australia/Lord_Howe" else HOUR
@@ -153,7 +149,7 @@ def test_the_hour_that_comes_twice_is_named_where_no_zone_is_given_and_no_clock_
 
 
 @pytest.mark.parametrize(("begins", "is_named"), [(HOUR, True), (HOUR + 5 * MINUTE, False), (MINUTE, False)])
-def test_the_hour_that_is_missing_between_two_files_is_named(tmp_path: Path, begins: timedelta, is_named: bool) -> None:
+def test_missing_hour_between_two_files_is_named(tmp_path: Path, begins: timedelta, is_named: bool) -> None:
     """Kafka's log4j.properties rolls a log each hour: the file of the missing hour is not there."""
     night = datetime(2026, 3, 29, 2)
     files = {
@@ -175,7 +171,7 @@ NIGHT = datetime(2026, 10, 25, 2)
 
 @pytest.mark.parametrize("engine", ENGINES, ids=["whole", "in pieces"])
 @pytest.mark.parametrize("rolled", [30 * MINUTE, 61 * MINUTE, 95 * MINUTE], ids=["in its first time", "soon", "later"])
-def test_a_file_that_begins_in_an_hour_that_comes_twice_goes_on_where_the_one_before_ended(
+def test_file_that_begins_in_repeated_hour_continues_previous_file(
     tmp_path: Path, rolled: timedelta, engine: LocalEngine
 ) -> None:
     """A log that is rolled by size, at some time after the hour began first."""
@@ -191,7 +187,7 @@ def test_a_file_that_begins_in_an_hour_that_comes_twice_goes_on_where_the_one_be
     assert findings(tmp_path, "Europe/Berlin") == []
 
 
-def test_a_file_that_alone_begins_in_an_hour_that_comes_twice_is_not_certain(tmp_path: Path) -> None:
+def test_lone_file_that_begins_in_repeated_hour_is_uncertain(tmp_path: Path) -> None:
     lines: Written = [NIGHT + MINUTE + n * SECOND for n in range(60)]
     assert by_place(collected(written(tmp_path, lines), "Europe/Berlin"), lines)[0] == NIGHT + MINUTE - 2 * HOUR
     ((error, sentence),) = findings(tmp_path, "Europe/Berlin")
@@ -212,7 +208,7 @@ def test_a_file_that_alone_begins_in_an_hour_that_comes_twice_is_not_certain(tmp
         (70 * MINUTE, HOUR, None),  # after the hour
     ],
 )
-def test_a_start_of_a_process_shows_which_time_of_an_hour_that_comes_twice_a_file_begins_in(
+def test_start_time_of_process_decides_which_repeated_hour(
     tmp_path: Path, starts_after: timedelta, ahead: timedelta, instant: timedelta | None, engine: LocalEngine
 ) -> None:
     """A client of 4.1.2 that began at 2026-11-21 01:41:07.811 UTC wrote startTimeMs 1795225267811."""
@@ -235,9 +231,7 @@ def test_a_start_of_a_process_shows_which_time_of_an_hour_that_comes_twice_a_fil
         ("state-change.log.1", "state-change.log"),
     ],
 )
-def test_names_of_a_log_show_which_time_of_an_hour_that_comes_twice_its_files_begin_in(
-    tmp_path: Path, older: str, newer: str
-) -> None:
+def test_rotation_names_decide_which_repeated_hour(tmp_path: Path, older: str, newer: str) -> None:
     """Both files lie within the hour: the newer one begins earlier by the clock, so it is of the second time."""
     files = {older: NIGHT + 50 * MINUTE, newer: NIGHT + MINUTE}
     lay(tmp_path, {f"broker-1/{name}": f"{broker(at, 0)}\n{broker(at, 1)}\n" for name, at in files.items()})
@@ -249,7 +243,7 @@ def test_names_of_a_log_show_which_time_of_an_hour_that_comes_twice_its_files_be
     assert findings(tmp_path, "Europe/Berlin") == []
 
 
-def test_names_that_do_not_show_an_order_leave_an_hour_that_comes_twice_open(tmp_path: Path) -> None:
+def test_unordered_rotation_names_leave_repeated_hour_open(tmp_path: Path) -> None:
     files = {"state-change.log.1": NIGHT + 50 * MINUTE, "state-change.log.2026-10-25": NIGHT + MINUTE}
     lay(tmp_path, {f"broker-1/{name}": f"{broker(at, 0)}\n{broker(at, 1)}\n" for name, at in files.items()})
     assert len([finding for finding in findings(tmp_path, "Europe/Berlin") if finding.sentence]) == 1

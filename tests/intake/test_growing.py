@@ -65,7 +65,7 @@ def aged(root: Path, minutes: float, *names: str) -> None:
 LINES = [resigned(n, f"01:{n:02d}:00,000") for n in range(30)]
 
 
-def test_every_way_of_rotation_under_a_writer_gives_what_one_reading_gives(tmp_path: Path) -> None:
+def test_every_kind_of_rotation_under_writer_keeps_each_line_once(tmp_path: Path) -> None:
     outcome = rotation.play(tmp_path, batches=24, lines=700, every=4, collects=3)
     assert outcome.lines > 100_000
     assert min(outcome.rotations.values()) >= 5
@@ -73,7 +73,7 @@ def test_every_way_of_rotation_under_a_writer_gives_what_one_reading_gives(tmp_p
     assert outcome.same
 
 
-def test_what_is_known_is_not_read_again_whatever_its_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_renamed_file_is_not_read_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     parts = {LOG: "".join(LINES[20:]), f"{LOG}.1": "".join(LINES[10:20]), f"{LOG}.2": "".join(LINES[:10])}
     lay(tmp_path / "logs", parts)
     aged(tmp_path, 30, *parts)
@@ -93,7 +93,7 @@ def test_what_is_known_is_not_read_again_whatever_its_name(tmp_path: Path, capsy
     assert "Cluster another has 4 files, 4 of them new" in capsys.readouterr().out
 
 
-def test_the_last_record_of_a_growing_file_waits_for_the_next_head_or_ten_minutes(tmp_path: Path) -> None:
+def test_last_record_of_growing_file_waits_for_next_head_or_ten_minutes(tmp_path: Path) -> None:
     half = resigned(3, "01:03:00,000")[:70]
     lay(tmp_path / "logs", {LOG: "".join(LINES[:3]) + half, OTHER: LINES[0]})
     aged(tmp_path, 1, LOG)
@@ -110,7 +110,7 @@ def test_the_last_record_of_a_growing_file_waits_for_the_next_head_or_ten_minute
     assert texts(tmp_path) == words(*LINES[:4], LINES[4] + "\ta trace")
 
 
-def test_a_rotated_file_is_whole_at_once_and_equal_lines_on_either_side_are_two(tmp_path: Path) -> None:
+def test_rotated_file_is_complete_and_equal_lines_across_rotation_are_kept(tmp_path: Path) -> None:
     twin = resigned(9, "01:09:00,000")
     lay(tmp_path / "logs", {f"{LOG}.1": "".join(LINES[:9]) + twin, LOG: twin + twin + LINES[10]})
     aged(tmp_path, 1, f"{LOG}.1", LOG)
@@ -122,7 +122,7 @@ def test_a_rotated_file_is_whole_at_once_and_equal_lines_on_either_side_are_two(
     assert texts(tmp_path) == words(*LINES[:9], twin, twin, twin, *LINES[10:12])
 
 
-def test_a_file_that_vanishes_between_listing_and_reading_fails_nothing(tmp_path: Path) -> None:
+def test_file_that_vanishes_after_listing_fails_nothing(tmp_path: Path) -> None:
     lay(tmp_path / "logs", {LOG: "".join(LINES[5:]), f"{LOG}.1": "".join(LINES[:5]), OTHER: LINES[0]})
     aged(tmp_path, 30, LOG, f"{LOG}.1", OTHER)
 
@@ -136,7 +136,7 @@ def test_a_file_that_vanishes_between_listing_and_reading_fails_nothing(tmp_path
     assert texts(tmp_path, OTHER) == words(LINES[0])
 
 
-def test_a_rotation_between_listing_and_reading_makes_no_record_of_two_files(tmp_path: Path) -> None:
+def test_rotation_after_listing_joins_no_records_of_two_files(tmp_path: Path) -> None:
     folder = tmp_path / "logs" / "broker-1"
     lay(tmp_path / "logs", {LOG: "".join(LINES[5:]), f"{LOG}.1": "".join(LINES[:5])})
     aged(tmp_path, 30, LOG, f"{LOG}.1")
@@ -153,7 +153,7 @@ def test_a_rotation_between_listing_and_reading_makes_no_record_of_two_files(tmp
     assert texts(tmp_path) == words(*LINES, resigned(1, "02:01:00,000"), resigned(3, "02:03:00,000"))
 
 
-def test_a_log_that_changes_as_often_as_it_is_read_is_left_to_the_next_run(tmp_path: Path) -> None:
+def test_log_that_changes_at_each_reading_is_left_to_next_run(tmp_path: Path) -> None:
     lay(tmp_path / "logs", {LOG: "".join(LINES), OTHER: LINES[0]})
     aged(tmp_path, 30, LOG, OTHER)
 
@@ -173,7 +173,7 @@ def test_a_log_that_changes_as_often_as_it_is_read_is_left_to_the_next_run(tmp_p
     assert texts(tmp_path) == words(*LINES)
 
 
-def test_a_copy_and_its_truncated_original_hold_each_line_once(tmp_path: Path) -> None:
+def test_copytruncate_rotation_keeps_each_line_once(tmp_path: Path) -> None:
     whole = "".join(LINES[:10])
     half = whole[: len(whole) // 2 + 20]
     for copy, original, at in ((half, whole, 3), (whole, whole, 2), (whole, "".join(LINES[10:12]), 1)):
@@ -185,7 +185,7 @@ def test_a_copy_and_its_truncated_original_hold_each_line_once(tmp_path: Path) -
     assert texts(tmp_path) == words(*LINES[:12])
 
 
-def test_a_packed_file_that_is_still_written_adds_the_rest_when_it_is_whole(tmp_path: Path) -> None:
+def test_gzip_file_in_progress_adds_its_rest_when_complete(tmp_path: Path) -> None:
     lines = [resigned(n % 7, f"0{n // 3600}:{n // 60 % 60:02d}:{n % 60:02d},000") for n in range(9_000)]
     packed = gzip.compress("".join(lines).encode())
     lay(tmp_path / "logs", {f"{LOG}.1.gz": packed[: len(packed) // 2], OTHER: LINES[0]})
@@ -201,7 +201,7 @@ def test_a_packed_file_that_is_still_written_adds_the_rest_when_it_is_whole(tmp_
     assert texts(tmp_path) == words(*lines)
 
 
-def test_what_a_jvm_says_about_its_garbage_is_not_read_and_said_so(tmp_path: Path) -> None:
+def test_gc_logs_are_listed_as_not_read(tmp_path: Path) -> None:
     garbage = ("broker-1/kafkaServer-gc.log", "broker-1/kafkaServer-gc.log.0.current")
     lay(tmp_path / "logs", {LOG: LINES[0], **dict.fromkeys(garbage, "[0.004s][info][gc] Using G1\n")})
     done = run(tmp_path, read_to_end=True)
@@ -219,7 +219,7 @@ def land(root: Path, cluster: str, minute: int, text: str) -> None:
     lay(Path(landing.landing_folder(str(root / "lake"), landing.SNAPSHOTS)), {name: text})
 
 
-def test_readings_that_landed_are_taken_once_beside_those_that_are_brought_also_after_a_run_that_died(
+def test_landed_readings_are_taken_once_beside_snapshots_file_after_failed_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lay(tmp_path / "logs", {LOG: LINES[0]})
@@ -256,7 +256,7 @@ def test_readings_that_landed_are_taken_once_beside_those_that_are_brought_also_
     ]
 
 
-def test_a_packed_file_of_readings_that_breaks_off_is_read_up_to_the_break(tmp_path: Path) -> None:
+def test_truncated_gzip_of_readings_is_read_to_break(tmp_path: Path) -> None:
     many = "".join(reading(n % 60, cluster=os.urandom(300).hex()) for n in range(300))
     packed = gzip.compress(many.encode())
     lay(tmp_path / "logs", {LOG: LINES[0]})

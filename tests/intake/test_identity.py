@@ -66,7 +66,7 @@ def chosen(tmp_path: Path, *files: tuple[str, int, str], **wishes: Any) -> tuple
     return of_one_cluster(NoTraits(), Store(str(tmp_path)), scanned(*files), wanted, readings)
 
 
-def test_files_of_before_a_format_are_of_the_same_cluster(tmp_path: Path) -> None:
+def test_files_before_reformat_are_of_same_cluster(tmp_path: Path) -> None:
     files = [("b-1/server.log.1", 1, "old"), ("b-1/server.log.2", 2, "new"), ("b-2/server.log.3", 3, "new")]
     for cluster in (None, "old", "prod"):
         found, own = chosen(tmp_path, *files, cluster=cluster)
@@ -80,7 +80,7 @@ TWO = [
 ]  # fmt: skip
 
 
-def test_of_two_clusters_one_is_audited_and_the_rest_is_named(tmp_path: Path) -> None:
+def test_one_of_two_clusters_is_audited_and_rest_is_named(tmp_path: Path) -> None:
     found, own = chosen(tmp_path, *TWO)
     assert [f.file.name for f in found.facts.values()] == ["b-1/server.log.1", "b-1/server.log.2", "one.out", "any.out"]
     assert (own.ids, own.others, own.is_partial) == (("one",), ("two",), True)
@@ -98,14 +98,14 @@ def test_of_two_clusters_one_is_audited_and_the_rest_is_named(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("wishes", "is_partial"), [({}, True), ({"audits_others": True}, False), ({"cluster": "one"}, False)]
 )
-def test_it_is_a_part_alone_where_nothing_audits_the_other_cluster(
+def test_audit_is_partial_only_where_other_cluster_is_not_audited(
     tmp_path: Path, wishes: dict[str, Any], is_partial: bool
 ) -> None:
     _, own = chosen(tmp_path, *TWO[:3], **wishes)
     assert (own.others, own.is_partial) == (("two",), is_partial)
 
 
-def test_a_cluster_without_a_file_of_the_window_gets_no_audit_of_it(tmp_path: Path) -> None:
+def test_cluster_without_file_in_window_gets_no_audit(tmp_path: Path) -> None:
     day = {"window_from": AT, "window_to": AT + timedelta(days=2)}
     later = [(name, 3, ids) if ids == "two" else (name, 1, ids) for name, _, ids in TWO[:3]]
     _, own = chosen(tmp_path, *later, **day)
@@ -120,13 +120,13 @@ def test_a_cluster_without_a_file_of_the_window_gets_no_audit_of_it(tmp_path: Pa
         {"window_from": AT + timedelta(days=2), "window_to": AT + timedelta(days=9)},
     ],
 )
-def test_cluster_window_and_readings_choose(tmp_path: Path, wishes: dict[str, Any]) -> None:
+def test_cluster_window_and_readings_choose_audited_cluster(tmp_path: Path, wishes: dict[str, Any]) -> None:
     later = [(name, 3, ids) if ids == "two" else (name, day, ids) for name, day, ids in TWO[:3]]
     _, own = chosen(tmp_path, *[f for f in later if f[2]], **wishes)
     assert own.ids == ("two",)
 
 
-def test_an_own_name_for_one_of_two_clusters_is_refused_with_their_files(tmp_path: Path) -> None:
+def test_custom_name_for_one_of_two_clusters_is_refused_with_files(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as refused:
         chosen(tmp_path, *TWO, cluster="prod")
     headline, *files = refused.value.sentences
@@ -159,14 +159,14 @@ def named(
         ("test", "by-broker", "", "", "test"),
     ],
 )
-def test_a_cluster_is_named_by_who_knows_best(
+def test_cluster_name_comes_from_setting_then_brokers_readings_clients(
     store: Store, given: str | None, brokers: str, clients: str, readings: str, name: str
 ) -> None:
     assert named(store, given, brokers, clients, readings) == (name, [])
 
 
 @pytest.mark.parametrize("clients", ["", "two three"])
-def test_a_cluster_that_nothing_names_is_called_after_its_folder_with_a_warning(store: Store, clients: str) -> None:
+def test_unnamed_cluster_gets_name_of_folder_with_warning(store: Store, clients: str) -> None:
     name, (doubt,) = named(store, None, clients=clients)
     assert name == "berlin"
     assert "Give CLUSTER" in doubt
@@ -181,7 +181,7 @@ def test_a_cluster_that_nothing_names_is_called_after_its_folder_with_a_warning(
         ("test", "", "one", "has the cluster by-broker under the name test, and the input is of one"),
     ],
 )
-def test_a_second_cluster_under_one_name_is_refused(
+def test_second_cluster_id_under_one_name_is_refused(
     store: Store, given: str | None, brokers: str, readings: str, words: str
 ) -> None:
     with pytest.raises(BadInput, match=words):

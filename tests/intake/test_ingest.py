@@ -31,7 +31,7 @@ MESSAGES = {
 
 
 @pytest.mark.parametrize("case", MESSAGES)
-def test_input_that_holds_no_log_is_refused_in_a_sentence(tmp_path: Path, case: str) -> None:
+def test_input_without_log_is_refused_in_sentence(tmp_path: Path, case: str) -> None:
     files, words = MESSAGES[case]
     logs = tmp_path / "logs"
     for name, text in files.items():
@@ -50,7 +50,7 @@ OLD = line(
 """A line of Kafka 0.9 that matters, and that no pattern knows."""
 
 
-def test_a_kafka_before_1_0_is_refused_with_what_it_wrote_however_much_of_that_does_not_matter(tmp_path: Path) -> None:
+def test_kafka_before_1_0_is_refused_with_its_unread_lines(tmp_path: Path) -> None:
     """Captured on Kafka 0.8.2, without what 0.10 writes alike: how a broker and a controller come and go.
 
     Each connection that ends is a line of its own there: a day has very many.
@@ -65,7 +65,7 @@ def test_a_kafka_before_1_0_is_refused_with_what_it_wrote_however_much_of_that_d
             ingested(tmp_path / "lake", tmp_path / "logs", run_at=datetime(2026, 11, 24, tzinfo=UTC))
 
 
-def test_all_places_that_cannot_be_read_are_named_at_once(tmp_path: Path) -> None:
+def test_all_unreadable_inputs_are_named_at_once(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as refused:
         ingested(tmp_path / "lake", tmp_path / "a", client_logs="nosuch://b/c")
     assert [s.split()[0] for s in refused.value.sentences] == ["LOGS", "CLIENT_LOGS"]
@@ -111,7 +111,7 @@ def counted(bad: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Store,
     return ingested(tmp_path_factory.mktemp("counted"), bad)
 
 
-def test_bad_lines_are_counted_and_named_and_lose_no_other(counted: tuple[Store, Row]) -> None:
+def test_bad_lines_are_counted_and_lose_no_good_line(counted: tuple[Store, Row]) -> None:
     store, told = counted
     covered = {r["source"]: r for r in rows(store, quality.COVERAGE)}
     fates = ("events", "ignored", "unparsed", "quarantined")
@@ -140,7 +140,7 @@ def test_bad_lines_are_counted_and_named_and_lose_no_other(counted: tuple[Store,
     assert [r["template"] for r in rows(store, quality.UNPARSED_LINES)] == ["before the first head"]
 
 
-def test_an_ingest_that_ended_while_it_created_tables_is_made_good_and_one_more_changes_nothing(
+def test_ingest_killed_at_table_creation_is_repaired_by_next_run(
     bad: Path, counted: tuple[Store, Row], tmp_path: Path
 ) -> None:
     undisturbed = hashes(counted[0])
@@ -152,7 +152,7 @@ def test_an_ingest_that_ended_while_it_created_tables_is_made_good_and_one_more_
         assert rows(healed, bronze.OFFSET_SNAPSHOTS) == []
 
 
-def test_a_wrapped_file_that_grows_and_rotates_is_taken_once(tmp_path: Path) -> None:
+def test_growing_rotated_wrapped_file_is_taken_once(tmp_path: Path) -> None:
     whole, _ = collected(tmp_path / "whole", lay(tmp_path / "a", {"all.log": "".join(WRAPPED)}))
     collected(tmp_path / "grown", lay(tmp_path / "b", {"all.log": "".join(WRAPPED[:70])}))
     lay(tmp_path / "b", {"all.log.1": "".join(WRAPPED[:90]), "all.log": "".join(WRAPPED[90:])})
@@ -161,7 +161,7 @@ def test_a_wrapped_file_that_grows_and_rotates_is_taken_once(tmp_path: Path) -> 
     assert content(grown, bronze.LOG_RECORDS) == content(whole, bronze.LOG_RECORDS)
 
 
-def test_a_window_that_is_asked_for_is_all_that_is_counted(tmp_path: Path) -> None:
+def test_only_lines_of_requested_window_are_counted(tmp_path: Path) -> None:
     """No pattern knows most of its lines: it is audited all the same, since the others are known."""
     hourly = [resigned(n, f"0{n}:00:00,000") for n in range(6)]
     lay(tmp_path / "logs", {"broker-1/server.log": "".join([*hourly[:3], OLD * 3, *hourly[3:]])})
@@ -176,7 +176,7 @@ def test_a_window_that_is_asked_for_is_all_that_is_counted(tmp_path: Path) -> No
         ingested(tmp_path / "lake", tmp_path / "logs", **nothing)
 
 
-def test_garbled_years_do_not_widen_the_window_and_are_told(tmp_path: Path) -> None:
+def test_garbled_years_are_reported_and_do_not_widen_window(tmp_path: Path) -> None:
     years = ("9999", "0001", "2926", "2016")
     for broker, year in enumerate(years, 1):
         lines = [resigned(n, f"01:{n // 60:02d}:{n % 60:02d},000", broker) for n in range(120)]
@@ -192,7 +192,7 @@ def test_garbled_years_do_not_widen_the_window_and_are_told(tmp_path: Path) -> N
     assert len(rows(store, bronze.LOG_RECORDS)) == 4 * 120
 
 
-def test_names_of_any_kind_are_read_and_what_is_no_file_is_named(tmp_path: Path) -> None:
+def test_hostile_file_names_are_read_and_non_files_listed(tmp_path: Path) -> None:
     names = ["server.log.2026-11-20T10:00", "a:b.log", "broker:1/server.log", "it's [1] {2} %41 #?.log"]
     logs = lay(tmp_path / "logs", {name: resigned(n) for n, name in enumerate(names)})
     os.mkfifo(logs / "fifo.log")

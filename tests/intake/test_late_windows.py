@@ -39,7 +39,7 @@ def record(source: str, happened_at: datetime, collected_at: datetime, cluster: 
     return values(BY_NAME["bronze.log_records"], line_id=f"{source}{happened_at}", **about)
 
 
-def test_a_window_is_judged_anew_when_records_that_it_reads_came_after_it_was_published(tmp_path: Path) -> None:
+def test_window_is_judged_again_when_its_records_came_after_publication(tmp_path: Path) -> None:
     """Windows end at midnight and are judged at two; the third night before was judged again by now."""
     judged = [publication(night(n), night(n).end + 2 * HOUR) for n in range(1, 9)]
     judged += [publication(night(3), RUN_AT), publication(night(1), RUN_AT, cluster="other")]
@@ -71,13 +71,13 @@ def test_a_window_is_judged_anew_when_records_that_it_reads_came_after_it_was_pu
     assert found[night(5).start]["first_at"] == four.start + HOUR, "within its look-ahead"
 
 
-def test_an_empty_lake_has_no_late_windows(tmp_path: Path) -> None:
+def test_empty_lake_has_no_late_windows(tmp_path: Path) -> None:
     store = Store(str(tmp_path))
     assert keep_late_windows(store, settings(tmp_path, tmp_path), "prod", TONIGHT) == []
 
 
 @given(st.lists(st.tuples(st.integers(-300, 60), st.integers(1, 48), st.integers(0, 20)), max_size=12))
-def test_no_window_is_judged_anew_for_which_another_answers(shapes: list[tuple[int, int, int]]) -> None:
+def test_window_covered_by_younger_publication_is_not_judged_again(shapes: list[tuple[int, int, int]]) -> None:
     published = {
         Window(TONIGHT.start + start * HOUR, TONIGHT.start + (start + length) * HOUR): RUN_AT - at * HOUR
         for start, length, at in shapes

@@ -45,7 +45,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, str, str,
     return told(collected(root / "lake", lay(root / "logs", {"broker-1/server.log": TEXT}))[0])
 
 
-def test_a_source_gives_the_records_of_the_folder_however_many_readings_bring_it(
+def test_source_gives_records_of_folder_in_any_number_of_readings(
     plain: list[tuple[str, str, str, int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """GLOB chooses logs of a source by their names."""
@@ -58,7 +58,7 @@ def test_a_source_gives_the_records_of_the_folder_however_many_readings_bring_it
     assert sum(count for *_, count in plain) == len(lines)
 
 
-def test_landed_files_of_a_source_go_when_they_are_old_and_the_lake_has_their_lines(
+def test_old_landed_files_are_removed_once_lake_has_their_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     declare(tmp_path, TEXT.splitlines(), monkeypatch)
@@ -74,21 +74,19 @@ def test_landed_files_of_a_source_go_when_they_are_old_and_the_lake_has_their_li
     assert len(rows(store, LOG_FILES)) == 1
 
 
-def test_a_name_that_no_log_of_a_source_has_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_glob_without_match_in_source_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     declare(tmp_path, TEXT.splitlines(), monkeypatch)
     with pytest.raises(BadInput, match="none of its 1 files is a log by its name"):
         collected(tmp_path / "lake", "source://night", glob="controller.log")
 
 
-def test_a_source_without_a_line_is_told_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_source_without_line_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     declare(tmp_path, [], monkeypatch)
     with pytest.raises(BadInput, match="LOGS names source://night, and nothing is there"):
         collected(tmp_path / "lake", "source://night")
 
 
-def test_the_folders_of_a_window_s_dates_are_read_and_no_others(
-    plain: list[tuple[str, str, str, int]], tmp_path: Path
-) -> None:
+def test_date_pattern_reads_only_folders_of_window(plain: list[tuple[str, str, str, int]], tmp_path: Path) -> None:
     files = {"2026/11/21/kafka/broker-1/server.log": TEXT, "2026/11/01/kafka/broker-1/server.log": resigned(9)}
     logs = lay(tmp_path / "logs", files)
     window = {"window_from": "2026-11-21T00:00Z", "window_to": "2026-11-22T00:00Z"}

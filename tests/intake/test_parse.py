@@ -125,7 +125,7 @@ def split_of(file: Path) -> list[str]:
     return list(plain_reader.split(plain_reader.text_of(file)))
 
 
-def test_every_captured_line_is_read_as_the_plain_reader_reads_it() -> None:
+def test_every_captured_line_parses_like_plain_reader() -> None:
     texts = sorted(
         {s.record for s in captured()}
         | {r for files in plain_reader._files_by_source(EXCERPTS).values() for f in files for r in split_of(f)}
@@ -164,13 +164,13 @@ def named() -> dict[str, Row]:
 
 
 @pytest.mark.parametrize("group", HOSTILE)
-def test_a_hostile_name_is_read_as_it_is(named: dict[str, Row], group: str) -> None:
+def test_hostile_group_name_is_read_unchanged(named: dict[str, Row], group: str) -> None:
     event = named[group]
     assert event["group_id"] == group
     assert (event["generation"], event["offsets_partition"], event["broker"]) == (3, 5, 1)
 
 
-def test_every_record_has_one_fate() -> None:
+def test_each_record_has_one_fate() -> None:
     other = line("Rolled new log segment", logger="com.acme.Unheard")
     unknown = line("[GroupCoordinator 1]: Something that no version has said yet")
     assert fates(
@@ -189,7 +189,7 @@ def test_every_record_has_one_fate() -> None:
     ) == ["event", "ignored", "unparsed", "unparsed", "unparsed", *["quarantined"] * 5, "ignored", "event"]
 
 
-def test_what_is_quarantined_is_told_why_in_sentences() -> None:
+def test_quarantined_record_has_reason_for_each_fault() -> None:
     both = record(resigned(1) + "a\0b", raw=b"\xff")
     (told,) = parsed(both).of_fate("quarantined")
     assert told["quarantine_id"] == "line-0"
@@ -199,7 +199,7 @@ def test_what_is_quarantined_is_told_why_in_sentences() -> None:
     ]
 
 
-def test_a_hundred_lines_of_one_shape_have_one_template() -> None:
+def test_lines_of_one_shape_have_one_template() -> None:
     texts = [
         line(f"[GroupCoordinator {n}]: Never said of group {name} 'x{n}' by {n}b6b2a5e-7b5f-4c8e-9d63-0a1b2c3d4e5f")
         for n, name in ((1, "orders"), (22, "pay.ments-7"), (3, "ü"))
@@ -210,7 +210,7 @@ def test_a_hundred_lines_of_one_shape_have_one_template() -> None:
     assert "Never said of group <name> <name> by" in templates.pop()
 
 
-def test_the_same_words_in_two_files_of_a_broker_are_one_event_and_all_lines_count() -> None:
+def test_same_line_in_two_logs_of_broker_is_one_event() -> None:
     out, server = "broker-9/kafkaServer.out", SOURCE
     both = [
         record(text, n, source=s, line_id=f"{s}{n}")
@@ -229,7 +229,7 @@ def test_the_same_words_in_two_files_of_a_broker_are_one_event_and_all_lines_cou
     assert covered == {out: 2, server: 2, "a.log": 1, "b.log": 1}
 
 
-def test_a_copy_with_other_line_ends_is_recognised_and_named() -> None:
+def test_copied_log_with_other_line_ends_is_named() -> None:
     logs = "broker-9/server.log", "broker-9-copy/server.log"
     line = "[2026-11-21 01:44:2{},117] INFO [KafkaServer id=9] started (kafka.server.KafkaServer){}"
     texts = [(s, n, line.format(n, "\r" if "copy" in s else "")) for s in logs for n in (1, 2)]
@@ -240,7 +240,7 @@ def test_a_copy_with_other_line_ends_is_recognised_and_named() -> None:
     assert sentence.startswith("broker-9/server.log has 2 events that another log of the same broker has too")
 
 
-def test_a_line_that_tells_no_broker_was_written_by_the_one_its_log_tells() -> None:
+def test_line_without_broker_gets_broker_of_its_log_or_folder() -> None:
     silent = "Cluster ID = MFyWfhVxSNOBAy-tm_oW-w"
     logs = {
         "host-a/server.log": [silent, resigned(1, broker=4)],
@@ -266,7 +266,7 @@ def test_a_line_that_tells_no_broker_was_written_by_the_one_its_log_tells() -> N
     }
 
 
-def test_coverage_counts_physical_lines_and_the_longest_silence() -> None:
+def test_coverage_counts_physical_lines_and_longest_silence() -> None:
     hour = Window(datetime(2026, 11, 21, 1, tzinfo=UTC), datetime(2026, 11, 21, 2, tzinfo=UTC))
     records = [
         record("left over\nfrom before", 0, happened_at=None, layout=None),
@@ -290,7 +290,7 @@ def test_coverage_counts_physical_lines_and_the_longest_silence() -> None:
     assert (row_["first_at"].minute, row_["last_at"].minute) == (0, 30)
 
 
-def test_equal_words_of_one_instant_have_one_key_and_few_others_do() -> None:
+def test_equal_records_of_one_instant_share_one_key() -> None:
     records = [
         record(resigned(n % 40, f"01:{n % 50:02}:00,000"), n, source=f"broker-{n % 3}/x.log") for n in range(500)
     ]
