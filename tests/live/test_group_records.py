@@ -69,7 +69,7 @@ def of_group(files: Sequence[str], group: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.usefixtures("admin")
-def test_each_record_is_read_once_however_often_the_reader_starts(cluster: GuardedCluster, tmp_path: Path) -> None:
+def test_each_group_record_is_read_once_over_several_readings(cluster: GuardedCluster, tmp_path: Path) -> None:
     with member(cluster, "once", client_id="first"):
         one = read(cluster, tmp_path)
         nothing = read(cluster, tmp_path)
@@ -87,7 +87,7 @@ def test_each_record_is_read_once_however_often_the_reader_starts(cluster: Guard
 
 
 @pytest.mark.usefixtures("admin")
-def test_a_topic_of_any_length_is_read_in_small_answers(
+def test_offsets_topic_of_any_length_is_read_in_small_answers(
     cluster: GuardedCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for group in ("long-1", "long-2", "long-3"):
@@ -107,7 +107,7 @@ def test_a_topic_of_any_length_is_read_in_small_answers(
     assert sorted((r["offsets_partition"], r["record_offset"]) for some in found for r in some) == sorted(whole)
 
 
-def test_a_reading_that_died_before_it_kept_its_positions_adds_nothing_new(
+def test_reading_without_saved_positions_adds_no_file(
     cluster: GuardedCluster, admin: AdminClient, tmp_path: Path
 ) -> None:
     with member(cluster, "died"):
@@ -120,7 +120,7 @@ def test_a_reading_that_died_before_it_kept_its_positions_adds_nothing_new(
     assert {f: Path(f).read_bytes() for f in all_files(tmp_path)} == before
 
 
-def test_the_end_of_a_group_is_a_tombstone(cluster: GuardedCluster, admin: AdminClient, tmp_path: Path) -> None:
+def test_deleted_group_ends_with_tombstone(cluster: GuardedCluster, admin: AdminClient, tmp_path: Path) -> None:
     with member(cluster, "mortal"):
         pass
     admin.delete_consumer_groups(["mortal"])["mortal"].result(20)
@@ -130,7 +130,7 @@ def test_the_end_of_a_group_is_a_tombstone(cluster: GuardedCluster, admin: Admin
 
 
 @pytest.mark.usefixtures("admin")
-def test_members_of_kip_848_come_with_the_names_of_their_topics(cluster: GuardedCluster, tmp_path: Path) -> None:
+def test_kip_848_members_have_topic_names(cluster: GuardedCluster, tmp_path: Path) -> None:
     with member(cluster, "kip-848", group_protocol="consumer", client_id="new"):
         pass
     found = of_group(read(cluster, tmp_path).files, "kip-848")
@@ -144,9 +144,7 @@ def test_members_of_kip_848_come_with_the_names_of_their_topics(cluster: Guarded
 
 
 @pytest.mark.usefixtures("admin")
-def test_positions_that_the_topic_does_not_reach_are_told_and_it_is_read_anew(
-    cluster: GuardedCluster, tmp_path: Path
-) -> None:
+def test_positions_beyond_topic_are_reported_and_topic_is_read_again(cluster: GuardedCluster, tmp_path: Path) -> None:
     first = read(cluster, tmp_path)
     kept = tmp_path / "landing/group_records/live.positions.json"
     said = json.loads(kept.read_text())
@@ -159,9 +157,7 @@ def test_positions_that_the_topic_does_not_reach_are_told_and_it_is_read_anew(
     assert json.loads(kept.read_text()) == said
 
 
-def test_compaction_takes_old_records_and_no_new_one(
-    cluster: GuardedCluster, admin: AdminClient, tmp_path: Path
-) -> None:
+def test_compaction_removes_only_old_group_records(cluster: GuardedCluster, admin: AdminClient, tmp_path: Path) -> None:
     compacting = {"segment.ms": "500", "min.cleanable.dirty.ratio": "0.001", "max.compaction.lag.ms": "500"}
     for _ in range(3):
         with member(cluster, "compacted"):
@@ -211,9 +207,7 @@ def guarded(cluster: GuardedCluster, user: str) -> dict[str, str]:
 
 
 @pytest.mark.usefixtures("admin")
-def test_who_may_not_read_the_topic_is_told_so_and_nothing_else_happens(
-    cluster: GuardedCluster, tmp_path: Path
-) -> None:
+def test_user_without_read_right_gets_note_and_lands_nothing(cluster: GuardedCluster, tmp_path: Path) -> None:
     with member(cluster, "hidden"):
         pass
     refused = read(cluster, tmp_path, **guarded(cluster, "nobody"))
@@ -222,7 +216,9 @@ def test_who_may_not_read_the_topic_is_told_so_and_nothing_else_happens(
     assert not (tmp_path / "landing").exists()
 
 
-def test_the_documented_rights_are_enough(cluster: GuardedCluster, admin: AdminClient, tmp_path: Path) -> None:
+def test_documented_rights_suffice_for_group_records(
+    cluster: GuardedCluster, admin: AdminClient, tmp_path: Path
+) -> None:
     for future in admin.create_acls(documented_rights()).values():
         future.result()
     until = time.monotonic() + 15

@@ -118,7 +118,7 @@ def back_again(cluster: GuardedCluster, number: int) -> Iterator[Any]:
 
 
 class TestContent:
-    def test_brokers_topics_offsets_groups_and_settings(self, cluster: GuardedCluster) -> None:
+    def test_reading_has_brokers_topics_and_end_offsets(self, cluster: GuardedCluster) -> None:
         began = datetime.now(UTC)
         reading = cluster_snapshot.take(connection(cluster), "prod")
         assert "missing" not in reading
@@ -138,7 +138,7 @@ class TestContent:
         assert [o[:3] for o in ends] == [["readings", n, RECORDS // PARTITIONS] for n in range(PARTITIONS)]
         assert all(isinstance(epoch, int) and epoch >= 0 for *_, epoch in ends)
 
-    def test_groups_of_both_types_with_members_and_offsets(self, cluster: GuardedCluster) -> None:
+    def test_reading_has_classic_and_kip_848_groups_with_members_and_offsets(self, cluster: GuardedCluster) -> None:
         groups = {g["group"]: g for g in cluster_snapshot.take(connection(cluster))["groups"] if g["group"] in GROUPS}
         assert {n: (g["type"], g["state"], g["assignor"]) for n, g in groups.items()} == {
             "static": ("CLASSIC", "STABLE", "range"),
@@ -154,9 +154,7 @@ class TestContent:
         assert [groups[n]["committed"] for n in GROUPS] == [each, each, each]
         assert all(g["coordinator"] in (1, 2, 3) for g in groups.values())
 
-    def test_settings_that_somebody_set_or_an_audit_asks_for_and_no_sensitive_value(
-        self, cluster: GuardedCluster
-    ) -> None:
+    def test_reading_has_changed_and_needed_settings_without_secrets(self, cluster: GuardedCluster) -> None:
         reading = cluster_snapshot.take(connection(cluster))
         found = {(c["resource_type"], c["resource"], c["name"]): c for c in reading["configs"]}
         assert found["topic", "readings", "min.insync.replicas"]["value"] == "2"
@@ -171,7 +169,7 @@ class TestContent:
 
 
 class TestTrouble:
-    def test_a_broker_killed_again_and_again_while_readings_are_taken(self, cluster: GuardedCluster) -> None:
+    def test_readings_are_taken_while_broker_is_killed_repeatedly(self, cluster: GuardedCluster) -> None:
         readings = []
         with back_again(cluster, 2) as broker:
             for _ in range(2):
@@ -188,7 +186,7 @@ class TestTrouble:
         assert troubled
         assert all(m["part"] and m["reason"] for r in readings for m in r.get("missing", ()))
 
-    def test_a_paused_broker_costs_its_own_answers_only_and_is_named(self, cluster: GuardedCluster) -> None:
+    def test_paused_broker_is_named_and_costs_only_its_own_answers(self, cluster: GuardedCluster) -> None:
         with back_again(cluster, 3) as broker:
             before = cluster_snapshot.take(connection(cluster))
             led = {(t["topic"], p["partition"]) for t in before["topics"] for p in t["partitions"] if p["leader"] == 3}
@@ -200,7 +198,7 @@ class TestTrouble:
         assert any("broker 3" in m["reason"] for m in reading["missing"])
         assert {c["resource"] for c in reading["configs"] if c["resource_type"] == "broker"} == {"1", "2"}
 
-    def test_a_reader_that_librdkafka_aborts_is_started_again(self, cluster: GuardedCluster) -> None:
+    def test_aborted_reader_is_started_again(self, cluster: GuardedCluster) -> None:
         said: list[str] = []
 
         def abort(text: str) -> None:
@@ -213,7 +211,7 @@ class TestTrouble:
         assert members(reading) == {"left": 0, "modern": 1, "static": 1}
         assert "configs" in reading
 
-    def test_a_reader_that_hangs_is_ended_and_started_again(self, cluster: GuardedCluster) -> None:
+    def test_hung_reader_is_ended_and_started_again(self, cluster: GuardedCluster) -> None:
         said: list[str] = []
 
         def stop(text: str) -> None:
@@ -226,7 +224,9 @@ class TestTrouble:
         assert members(reading) == {"left": 0, "modern": 1, "static": 1}
         assert "configs" in reading
 
-    def test_a_topic_deleted_between_listing_and_asking(self, cluster: GuardedCluster, admin: AdminClient) -> None:
+    def test_topic_deleted_after_listing_is_missing_with_reason(
+        self, cluster: GuardedCluster, admin: AdminClient
+    ) -> None:
         admin.create_topics([NewTopic("short-lived", 2, 1)])["short-lived"].result()
         assert within(20, lambda: "short-lived" in admin.list_topics(timeout=5).topics)
 
@@ -249,9 +249,7 @@ class TestTrouble:
         assert all("UNKNOWN_TOPIC_OR_PART" in m["reason"] for m in gone)
         assert {o[0] for o in reading["end_offsets"]} >= {"readings"}
 
-    def test_a_group_that_vanishes_between_listing_and_asking(
-        self, cluster: GuardedCluster, admin: AdminClient
-    ) -> None:
+    def test_group_deleted_after_listing_is_dead_or_error(self, cluster: GuardedCluster, admin: AdminClient) -> None:
         passing = Consumer({"bootstrap.servers": cluster.bootstrap, "group.id": "passing", "log_level": 0})
         passing.subscribe(["readings"])
         assert within(20, lambda: passing.poll(0.2) is not None or passing.assignment())

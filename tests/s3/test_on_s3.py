@@ -78,14 +78,14 @@ def audited(s3: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     return done
 
 
-def test_its_tables_equal_those_of_an_audit_on_disk(audited: subprocess.CompletedProcess[str], tmp_path: Path) -> None:
+def test_audit_on_s3_equals_audit_on_disk(audited: subprocess.CompletedProcess[str], tmp_path: Path) -> None:
     assert "40 committed records were lost in fraud-risky-19-0" in audited.stdout
     on_disk = hindsight("audit", "--lake", str(tmp_path / "lake"))
     assert on_disk.returncode == 0, on_disk.stdout + on_disk.stderr
     assert contents(LAKE) == contents(tmp_path / "lake")
 
 
-def test_a_step_that_was_killed_is_run_again_and_leaves_the_same_tables(
+def test_killed_step_is_run_again_and_leaves_same_tables(
     audited: subprocess.CompletedProcess[str], s3: Mapping[str, str]
 ) -> None:
     """Its lock is not freed: the next run takes it a minute later."""
@@ -106,7 +106,7 @@ def test_a_step_that_was_killed_is_run_again_and_leaves_the_same_tables(
     assert _holder(locks) == {}
 
 
-def test_two_writers_of_a_table_lose_and_double_nothing(s3: Mapping[str, str]) -> None:
+def test_concurrent_writers_lose_and_double_no_row(s3: Mapping[str, str]) -> None:
     store, names = Store("s3a://lakes/two-writers"), ("one", "two")
     store.create(writer.EVENTS)
     at_once(*(partial(_write, store.lake, name) for name in names))
@@ -119,7 +119,7 @@ def test_two_writers_of_a_table_lose_and_double_nothing(s3: Mapping[str, str]) -
     assert len(store.read(writer.EVENTS)) == 0
 
 
-def test_no_commit_of_two_writers_that_are_killed_is_lost_or_doubled(s3: Mapping[str, str], tmp_path: Path) -> None:
+def test_killed_writers_on_s3_lose_and_double_no_commit(s3: Mapping[str, str], tmp_path: Path) -> None:
     assert writer.kill_writers("s3a://lakes/killed-writers", tmp_path) >= 4
 
 
@@ -128,7 +128,7 @@ def _write(lake: str, name: str) -> None:
         writer.write(Store(lake), name, number)
 
 
-def test_files_of_a_bucket_are_those_of_a_folder(s3: Mapping[str, str], tmp_path: Path) -> None:
+def test_bucket_files_are_listed_and_read_like_folder(s3: Mapping[str, str], tmp_path: Path) -> None:
     """Of any name, packed, and in archives: listed and read by the same functions, also from their middle."""
     logs = S3Store("logs", prefix="odd")
     content = b"".join(b"[2026-11-21 01:44:29,117] INFO line %d (kafka.A)\n" % n for n in range(1_000))
@@ -176,7 +176,7 @@ def _kill(first: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-def test_sql_explain_and_doctor_read_it(audited: subprocess.CompletedProcess[str]) -> None:
+def test_sql_explain_and_doctor_read_lake_on_s3(audited: subprocess.CompletedProcess[str]) -> None:
     lost = "select max(records_lost_low) as lost from gold.incidents"
     answer = hindsight("sql", lost, "--format", "json", "--lake", LAKE)
     assert json.loads(answer.stdout) == [{"lost": 40}], answer.stderr
@@ -185,7 +185,7 @@ def test_sql_explain_and_doctor_read_it(audited: subprocess.CompletedProcess[str
     assert "all rows can be read, and every published version is there" in whole.stdout, whole.stdout
 
 
-def test_duckdb_and_delta_rs_read_it_without_us(
+def test_duckdb_reads_lake_on_s3_by_docs_example(
     audited: subprocess.CompletedProcess[str], s3: Mapping[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """The example of docs/sql.md, by a user who has installed DuckDB's extensions."""
@@ -200,7 +200,7 @@ def test_duckdb_and_delta_rs_read_it_without_us(
     assert len(counted) > 5
 
 
-def test_alerts_are_told_once(audited: subprocess.CompletedProcess[str]) -> None:
+def test_alerts_on_s3_are_sent_once(audited: subprocess.CompletedProcess[str]) -> None:
     """Looks of the morning after: nights that ended more than two days ago alert no one."""
     with webhook() as box:
         receiver = {"HINDSIGHT_ALERTS_DEFAULT": f"json://127.0.0.1:{box.port}/hook?retry=0"}
@@ -211,7 +211,7 @@ def test_alerts_are_told_once(audited: subprocess.CompletedProcess[str]) -> None
     assert "fraud-risky-19-0" in hindsight("alert", "--list", "--lake", LAKE).stdout
 
 
-def test_airflow_shows_its_page(audited: subprocess.CompletedProcess[str], tmp_path: Path) -> None:
+def test_airflow_shows_report_on_s3(audited: subprocess.CompletedProcess[str], tmp_path: Path) -> None:
     (tmp_path / "hindsight.toml").write_text(
         f"[[clusters]]\nname = 'kafka'\nlogs = 's3a://logs/logs'\nlake = '{LAKE}'\n"
     )

@@ -87,7 +87,7 @@ def told(lake: Path, table: str) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", SOURCES)
-def test_the_night_out_of_a_source_gives_the_tables_of_the_folder(
+def test_source_gives_same_tables_as_folder(
     kind: str,
     folder: Path,
     tmp_path: Path,
@@ -111,7 +111,7 @@ def test_the_night_out_of_a_source_gives_the_tables_of_the_folder(
         assert contents(lake) == contents(folder), "plain lines land as they are, so even their ids are the same"
 
 
-def test_an_audit_in_airflow_reads_sources_as_it_reads_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_airflow_audit_of_sources_equals_audit_of_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HINDSIGHT_SOURCES", str(tmp_path))
     lake, (begin, end) = tmp_path / "lake", ("2026-11-21T00:00Z", "2026-11-22T00:00Z")
     given = ["--snapshots", str(SAMPLE / "snapshots.jsonl"), "--cluster", "prod", "--from", begin, "--to", end]

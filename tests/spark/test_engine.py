@@ -70,7 +70,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("block", ["128m", "3000"])
-def test_spark_makes_the_rows_that_one_process_makes(
+def test_spark_ingest_equals_ingest_of_one_process(
     spark: SparkSession, folder: Path, tmp_path: Path, block: str
 ) -> None:
     found = []
@@ -87,7 +87,7 @@ def test_spark_makes_the_rows_that_one_process_makes(
     assert written and not [f for f in written if f.stat().st_mode & 0o077], "others may not read them"
 
 
-def test_a_log_that_is_replaced_while_it_is_read_is_found_out_by_spark_too(spark: SparkSession, tmp_path: Path) -> None:
+def test_log_replaced_while_spark_reads_it_is_read_again(spark: SparkSession, tmp_path: Path) -> None:
     lay(tmp_path, {"logs/server.log": TEXT, "logs/other.log": resigned(1)})
     wishes, engine = settings(tmp_path / "lake", tmp_path / "logs"), SparkEngine(spark)
     look, listings = looking(engine, wishes), list[Listing]()
@@ -105,7 +105,7 @@ def test_a_log_that_is_replaced_while_it_is_read_is_found_out_by_spark_too(spark
 
 
 @pytest.mark.parametrize("engine", ["one", "many"])
-def test_a_unit_comes_to_its_worker_as_it_is(spark: SparkSession, tmp_path: Path, engine: str) -> None:
+def test_unit_reaches_worker_unchanged(spark: SparkSession, tmp_path: Path, engine: str) -> None:
     archive = packed({"b-4/server.log": b"abcdef"})
     lay(tmp_path, {"night.tgz": archive, "plain": "0123456789"})
     units = [

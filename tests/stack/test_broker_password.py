@@ -57,18 +57,18 @@ def checked(running: Running, name: str, environment: Mapping[str, str]) -> subp
     return subprocess.run(check, cwd=HOME, env={**os.environ, **environment}, capture_output=True, text=True)
 
 
-def test_a_health_check_needs_the_password(running: Running, password: str) -> None:
+def test_broker_health_check_needs_password(running: Running, password: str) -> None:
     assert [checked(running, name, {PASSWORD: password}).returncode for name in BROKERS] == [0, 0, 0]
     guessed = checked(running, "broker-1", {PASSWORD: "guessed"})
     assert guessed.returncode == 1 and "does not answer" in guessed.stderr
 
 
-def test_a_client_without_it_learns_nothing(running: Running) -> None:
+def test_client_without_password_is_refused(running: Running) -> None:
     with pytest.raises(KafkaException):
         AdminClient({"bootstrap.servers": address(running, 9092), "log_level": 0}).list_topics(timeout=5)
 
 
-def test_controllers_ask_for_it_too(running: Running, password: str, tmp_path: Path) -> None:
+def test_controllers_need_password(running: Running, password: str, tmp_path: Path) -> None:
     module = "org.apache.kafka.common.security.plain.PlainLoginModule"
     asked = {}
     for said in (password, "guessed"):
@@ -84,7 +84,7 @@ def test_controllers_ask_for_it_too(running: Running, password: str, tmp_path: P
     assert asked["guessed"].returncode and "Authentication failed" in asked["guessed"].stderr + asked["guessed"].stdout
 
 
-def test_airflow_reads_the_brokers_with_the_file_that_its_start_writes(running: Running, password: str) -> None:
+def test_airflow_reads_brokers_with_kafka_config_of_its_init(running: Running, password: str) -> None:
     if postgres_programs() is None:
         pytest.exit("Found: no PostgreSQL below /usr/lib/postgresql. Needed: its server. Install postgresql.", 2)
     running.start("airflow-init")
@@ -100,9 +100,7 @@ def test_airflow_reads_the_brokers_with_the_file_that_its_start_writes(running: 
     assert refused.returncode
 
 
-def test_members_of_both_libraries_log_in_and_the_password_stays_in_files_of_its_owner(
-    running: Running, password: str
-) -> None:
+def test_members_log_in_and_password_stays_in_private_files(running: Running, password: str) -> None:
     members = running.outside.services["members"]
     command = [*running.outside.command(members), "--rest", "0", "--seed", "7"]
     command[0] = sys.executable

@@ -126,21 +126,21 @@ def audited(running: Running, airflow: Airflow) -> dict[str, Any]:
     return until(over, "the audit's end")
 
 
-def test_every_service_comes_up_by_its_own_command_line(running: Running) -> None:
+def test_every_service_starts_by_its_own_command_line(running: Running) -> None:
     services = running.outside.services
     assert set(running.names) == set(services)
     for service in (s for name, s in services.items() if name != ONCE):
         until(lambda service=service: running.is_well(service), f"word that {service.name} is well", 60)  # type: ignore[misc]
 
 
-def test_nobody_comes_in_without_the_password_that_was_drawn(airflow: Airflow) -> None:
+def test_airflow_needs_generated_password(airflow: Airflow) -> None:
     stranger = Airflow(airflow.address)
     assert stranger.log_in("admin", "admin") == stranger.log_in("admin", "") + 1 == 401
     for page in ("/api/v2/dags", "/hindsight/", "/api/v2/connections"):
         assert stranger.ask(page)[0] == 401, page
 
 
-def test_every_dag_of_ours_is_there_and_on_its_schedule(airflow: Airflow) -> None:
+def test_every_dag_is_loaded_and_unpaused(airflow: Airflow) -> None:
     dags = {d["dag_id"]: d["is_paused"] for d in airflow.json("/api/v2/dags")["dags"]}
     assert dags.keys() == DAGS
     assert not any(dags.values())
@@ -148,11 +148,11 @@ def test_every_dag_of_ours_is_there_and_on_its_schedule(airflow: Airflow) -> Non
     assert airflow.json("/api/v2/pools/hindsight_spark")["slots"] == 1
 
 
-def test_the_audit_of_the_stack_s_own_brokers_succeeds(audited: dict[str, Any]) -> None:
+def test_audit_of_stack_brokers_succeeds(audited: dict[str, Any]) -> None:
     assert audited["state"] == "success"
 
 
-def test_its_steps_ran_on_the_worker(running: Running, audited: dict[str, Any]) -> None:
+def test_spark_steps_ran_on_worker(running: Running, audited: dict[str, Any]) -> None:
     master = f"http://127.0.0.1:{running.outside.port('spark-master', 8080)}/json/"
     said = json.loads(urllib.request.urlopen(master, timeout=10).read())
     ran = {app["name"].split()[1]: app["id"] for app in said["completedapps"] if app["name"].startswith("hindsight ")}
@@ -161,27 +161,25 @@ def test_its_steps_ran_on_the_worker(running: Running, audited: dict[str, Any]) 
         assert any("Finished task" in e.read_text() for e in executors), step.name
 
 
-def test_the_tables_hold_what_the_members_did_and_nothing_else(
-    running: Running, audited: dict[str, Any], root: Path
-) -> None:
+def test_audit_meets_truth_of_played_scenarios(running: Running, audited: dict[str, Any], root: Path) -> None:
     truth = root / "truth.jsonl"
     told = sorted((running.outside.folder("input") / "truth").iterdir())
     truth.write_text("".join(file.read_text() for file in told))
     assert score.main(["--lake", str(running.outside.folder("lake")), "--truth", str(truth)]) == 0
 
 
-def test_readings_land_every_five_minutes(running: Running, airflow: Airflow) -> None:
+def test_readings_of_brokers_land(running: Running, airflow: Airflow) -> None:
     landed = running.outside.folder("lake") / "landing" / "snapshots"
     (first, *_) = until(lambda: sorted(landed.rglob("*.json*")), "a reading of the brokers", 420)
     assert {b["id"] for b in json.loads(first.read_text())["brokers"]} == {1, 2, 3}
 
 
-def test_the_report_is_a_page_of_airflow_s(airflow: Airflow, audited: dict[str, Any]) -> None:
+def test_report_is_served_by_airflow(airflow: Airflow, audited: dict[str, Any]) -> None:
     code, said = airflow.ask("/hindsight/night/index.html")
     assert code == 200 and b"stack" in said
 
 
-def test_a_broker_that_is_started_again_takes_up_what_it_had(running: Running) -> None:
+def test_restarted_broker_keeps_its_log(running: Running) -> None:
     running.stop("broker-2")
     assert not running.is_well(running.outside.services["broker-2"])
     running.start("broker-2")
@@ -189,7 +187,7 @@ def test_a_broker_that_is_started_again_takes_up_what_it_had(running: Running) -
     assert sum(log.read_text().count("started (kafka.server.KafkaRaftServer)") for log in logs) == 2
 
 
-def test_each_service_keeps_within_its_limit(running: Running, audited: dict[str, Any]) -> None:
+def test_each_service_stays_within_memory_limit(running: Running, audited: dict[str, Any]) -> None:
     services = running.outside.services
     assert running.peak.keys() == services.keys()
     assert {name: peak for name, peak in running.peak.items() if peak > services[name].memory} == {}

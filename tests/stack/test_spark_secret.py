@@ -43,7 +43,7 @@ def counted(running: Running, conf: Mapping[str, str]) -> subprocess.CompletedPr
     return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=180)
 
 
-def test_work_is_taken_from_who_knows_the_secret_alone(running: Running, tmp_path: Path) -> None:
+def test_spark_refuses_driver_without_secret(running: Running, tmp_path: Path) -> None:
     text = running.outside.environment(running.outside.services["airflow-scheduler"])["HINDSIGHT_SPARK_CONF"]
     conf = {**dict(pair.split("=", 1) for pair in text.split(";")), "spark.executor.memory": "512m"}
     done = counted(running, conf)
