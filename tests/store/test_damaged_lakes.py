@@ -30,7 +30,7 @@ FINDINGS = {"gold.findings": LAKE["gold.findings"]}
 
 
 @pytest.mark.parametrize("scheme", ["", "file://"])
-def test_a_table_whose_log_is_cut_is_named_and_the_others_answer(
+def test_sql_names_table_with_cut_commit_and_reads_others(
     tmp_path: Path, scheme: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_lake(tmp_path, {"silver.events": [{"line_id": "a"}], "gold.rebalances": []})
@@ -58,9 +58,7 @@ def test_a_table_whose_log_is_cut_is_named_and_the_others_answer(
     assert tables["gold.rebalances"]["rows"] is None
 
 
-def test_explain_goes_on_without_a_table_that_cannot_be_read(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_explain_continues_without_unreadable_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_lake(tmp_path, {"gold.failovers": [], "gold.findings": LAKE["gold.findings"]})
     commit = tmp_path / "gold/failovers/_delta_log/00000000000000000000.json"
     commit.write_text(commit.read_text()[:700])
@@ -70,7 +68,7 @@ def test_explain_goes_on_without_a_table_that_cannot_be_read(
     assert answer.startswith("No row of gold has the id abcdef.")
 
 
-def test_a_file_that_is_missing_is_told_in_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_parquet_file_is_reported_in_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_lake(tmp_path, FINDINGS)
     for file in (tmp_path / "gold/findings").glob("*.parquet"):
         file.unlink()
@@ -114,7 +112,7 @@ def night(tmp_path: Path) -> Path:
         (_overwrite, r"The table gold.findings cannot be read: .* `hindsight doctor`"),
     ],
 )
-def test_explain_tells_all_that_can_be_read(
+def test_explain_answers_from_tables_that_can_be_read(
     night: Path, harm: Any, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     harm(night / "gold/findings")
@@ -125,9 +123,7 @@ def test_explain_tells_all_that_can_be_read(
     assert re.match(said, line)
 
 
-def test_beside_a_commit_that_is_cut_short_an_id_a_group_the_worst_and_the_latest_incident_are_told(
-    night: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_explain_finds_incident_beside_cut_commit(night: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _cut(night / "gold/findings")
     with open_views(str(night)) as opened:
         for asked in ("abcdef", "orders", "worst", "latest"):
@@ -137,7 +133,7 @@ def test_beside_a_commit_that_is_cut_short_an_id_a_group_the_worst_and_the_lates
 
 
 @pytest.mark.parametrize("scheme", ["", "file://"])
-def test_a_publication_that_is_not_finished_is_told_and_not_seen(
+def test_unfinished_publication_is_reported_and_hidden_from_sql(
     tmp_path: Path, scheme: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lake = f"{scheme}{tmp_path}"
@@ -176,7 +172,7 @@ def test_a_publication_that_is_not_finished_is_told_and_not_seen(
     assert look()[0].startswith("A publication is not finished: gold.findings hold rows of a window that")
 
 
-def test_a_cut_commit_of_a_publication_that_is_not_finished_hides_no_table(
+def test_cut_commit_of_unfinished_publication_hides_no_table(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_lake(tmp_path, FINDINGS)
@@ -188,9 +184,7 @@ def test_a_cut_commit_of_a_publication_that_is_not_finished_hides_no_table(
     assert err.startswith("A publication is not finished: gold.findings hold rows")
 
 
-def test_whoever_asks_for_the_report_is_told_what_is_not_whole(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_report_command_warns_of_unfinished_publication(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page, table = tmp_path / "report" / "index.html", tmp_path / "gold" / "findings"
     write_lake(tmp_path, FINDINGS)
     page.parent.mkdir()
@@ -206,7 +200,7 @@ def test_whoever_asks_for_the_report_is_told_what_is_not_whole(
     assert err.startswith("A publication is not finished: gold.findings hold rows")
 
 
-def test_a_list_that_was_damaged_or_names_versions_that_are_gone_hides_nothing(tmp_path: Path) -> None:
+def test_damaged_published_json_hides_no_row(tmp_path: Path) -> None:
     write_lake(tmp_path, FINDINGS)
     for text in ("", "{", '{"versions": []}', '{"versions": {"gold.findings": 9}}'):
         (tmp_path / "published.json").write_text(text)
@@ -214,7 +208,7 @@ def test_a_list_that_was_damaged_or_names_versions_that_are_gone_hides_nothing(t
             assert readers.sql("FROM gold.findings").shape[0] == len(LAKE["gold.findings"])
 
 
-def test_an_object_store_that_does_not_answer_is_a_sentence_within_a_minute(
+def test_unreachable_object_store_fails_in_sentence_within_a_minute(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:

@@ -48,7 +48,7 @@ def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return row, sql.Session(open_views(str(lake)), named_queries(), "json")
 
 
-def test_the_figures_of_a_night_are_those_of_its_first_screen(seen: Any, capsys: Any) -> None:
+def test_night_figures_query_equals_first_screen(seen: Any, capsys: Any) -> None:
     row, session = seen
     (said,) = answers(session, OF_A_NIGHT, capsys)
     told = {name: value for name, value in said.items() if name not in ("cluster", "window_from", "window_to")}
@@ -56,7 +56,7 @@ def test_the_figures_of_a_night_are_those_of_its_first_screen(seen: Any, capsys:
     assert told == {**expected, "partition_seconds": round(row.partition_seconds, 1)}
 
 
-def test_other_named_queries_add_up_to_the_same(seen: Any, capsys: Any) -> None:
+def test_named_queries_add_up_to_night_figures(seen: Any, capsys: Any) -> None:
     row, session = seen
     incidents = answers(session, "incidents_by_harm", capsys)
     assert sum(i["records_lost_low"] for i in incidents if i["harm"] == "records_lost") == row.records_lost_low

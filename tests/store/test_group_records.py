@@ -78,7 +78,9 @@ def taken(night: Path) -> tuple[Store, Row]:
     return ingested(night / "lake", night / "logs", cluster="prod")
 
 
-def test_landed_records_become_rows_once_and_broken_ones_are_kept_apart(night: Path, taken: tuple[Store, Row]) -> None:
+def test_landed_group_records_become_rows_once_and_broken_ones_quarantine(
+    night: Path, taken: tuple[Store, Row]
+) -> None:
     store, _ = taken
     for again in (False, True):
         if again:
@@ -95,7 +97,7 @@ def test_landed_records_become_rows_once_and_broken_ones_are_kept_apart(night: P
     assert told["run_landed_as"].startswith("prod-20261121T01")
 
 
-def test_ownership_follows_from_records_and_begins_before_the_window(taken: tuple[Store, Row]) -> None:
+def test_ownership_follows_from_group_records_and_starts_before_window(taken: tuple[Store, Row]) -> None:
     store, said = taken
     held = rebuilt(store, said, "gold.ownership", around=timedelta(0))["gold.ownership"]
     assert sorted((r["group_id"], r["partition"], r["member_id"], r["generation"], r["topic"]) for r in held) == [

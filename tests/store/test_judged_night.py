@@ -103,7 +103,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
     )
 
 
-def test_what_a_group_had_read_and_what_a_replica_cut_are_told(told: Told) -> None:
+def test_loss_and_truncation_of_unclean_election_are_bounded(told: Told) -> None:
     (lost,) = [f for f in told["gold.failovers"] if f["kind"] == "unclean_election" and f["partition"] == 0]
     assert (lost["records_lost_low"], lost["records_lost_high"]) == (62, None)
     assert any("group g has committed offset 90" in q["text"] for q in lost["evidence"])
@@ -124,7 +124,7 @@ def test_what_a_group_had_read_and_what_a_replica_cut_are_told(told: Told) -> No
     assert "records_truncated" not in {f["rule_id"] for f in told["gold.findings"]}, "the election shows it"
 
 
-def test_what_a_night_risked_and_what_a_loss_would_cost_is_told(told: Told) -> None:
+def test_night_has_partition_risks_and_loss_simulations(told: Told) -> None:
     risks = {r["partition"]: r for r in told["gold.partition_risks"] if r["topic"] == TOPIC}
     shown = ("topic", "replication_factor", "min_insync_replicas", "worst_isr_size", "one_from_offline_ms")
     assert [risks[0][c] for c in shown] == ["fraud-risky-19", 2, 1, 1, 0]
@@ -151,7 +151,7 @@ def test_what_a_night_risked_and_what_a_loss_would_cost_is_told(told: Told) -> N
     assert not {"replication_factor_one", "min_isr_low", "racks_missing", "replicas_in_one_rack"} & set(found)
 
 
-def test_a_night_s_settings_are_told_and_every_rule_is_counted_once(told: Told) -> None:
+def test_member_settings_are_rebuilt_and_every_rule_is_counted_once(told: Told) -> None:
     settings = {r["client_id"]: r for r in sorted(told["gold.member_settings"], key=lambda r: str(r["client_id"]))}
     assert list(settings) == ["billing-storm-8-a", *(f"billing-storm-8-b{n}" for n in range(5)), "python-a"]
     shown = ("session_timeout_ms", "rebalance_timeout_ms", "assignors", "assignor", "protocol", "witnesses")

@@ -42,7 +42,7 @@ def left(store: Store, table: Table, column: str) -> set[str]:
     return {row[column] for row in rows(store.lake, table.full_name)}
 
 
-def test_old_rows_go_where_they_are_told_to_and_older_versions_can_still_be_read(tmp_path: Path) -> None:
+def test_maintenance_removes_old_rows_of_named_layer_and_keeps_old_versions(tmp_path: Path) -> None:
     store = Store(str(tmp_path))
     for days in (0, 20, 50):
         put(store, LOG_RECORDS, {"line_id": f"{days}", "happened_at": ago(days)})
@@ -64,12 +64,12 @@ def test_old_rows_go_where_they_are_told_to_and_older_versions_can_still_be_read
 @pytest.mark.parametrize(
     ("keep", "word"), [("bronze=9", "10 days or more"), ("brnze=90", "'brnze=90'"), ("gold=x", "'gold=x'")]
 )
-def test_what_nights_still_read_is_not_given_away(tmp_path: Path, keep: str, word: str) -> None:
+def test_unusable_or_too_short_retention_is_refused(tmp_path: Path, keep: str, word: str) -> None:
     with pytest.raises(BadInput, match=word):
         maintain.run_step(None, settings(tmp_path, keep), {})
 
 
-def test_landed_files_go_when_they_are_old_and_were_taken(tmp_path: Path) -> None:
+def test_landed_files_are_removed_when_old_and_taken(tmp_path: Path) -> None:
     store = Store(str(tmp_path))
     names = {d: f"c-{ago(d):%Y%m%dT%H%M%SZ}-{'0' * 16}.jsonl" for d in (1, 20, 21)}
     for name in names.values():

@@ -55,7 +55,7 @@ def night(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_metadata_log_is_decoded_once_and_read_on(night: Path) -> None:
+def test_growing_metadata_log_is_decoded_once_and_continued(night: Path) -> None:
     store, said = ingested(night / "lake", night / "logs")
     held = rows(store, bronze.METADATA_RECORDS)
     logged = [r for r in held if not r["snapshot_place"]]
@@ -133,7 +133,7 @@ def found(is_snapshot: bool, first: int, after: int, **fields: Any) -> dict[str,
         ([], [20], []),
     ],
 )
-def test_of_snapshots_the_earliest_is_taken_that_opens_a_stretch(
+def test_earliest_snapshot_that_opens_a_log_stretch_is_needed(
     log: list[tuple[int, int]], snapshots: list[int], needed: list[int]
 ) -> None:
     files = [found(False, *span) for span in log] + [found(True, at, at) for at in snapshots]

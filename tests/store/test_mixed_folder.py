@@ -104,12 +104,12 @@ def told(night: Tables, table: Table) -> list[str]:
 
 
 @pytest.mark.parametrize("table", REBUILT, ids=lambda t: t.full_name)
-def test_a_mixed_folder_says_what_the_plain_one_says(nights: tuple[Tables, Tables], table: Table) -> None:
+def test_mixed_layouts_give_same_rows_as_plain_folder(nights: tuple[Tables, Tables], table: Table) -> None:
     plain, other = nights
     assert told(other, table) == told(plain, table)
 
 
-def test_the_night_is_one_on_which_much_happens(nights: tuple[Tables, Tables]) -> None:
+def test_night_has_many_causes_and_a_crash(nights: tuple[Tables, Tables]) -> None:
     plain, _ = nights
     causes = {r["cause"] for r in plain["gold.rebalances"]}
     assert {"member_joined", "member_left", "member_dead", "heartbeat_expired", "max_poll_exceeded"} <= causes
@@ -121,7 +121,7 @@ def test_each_source_is_read_by_its_own_layout(nights: tuple[Tables, Tables]) ->
     assert {("broker-1", "cri>json>apache"), ("broker-2", "strimzi"), ("broker-3", "apache")} <= found
 
 
-def test_a_night_is_accounted_for_to_the_line(audited: tuple[Store, Row], night: Path) -> None:
+def test_night_is_accounted_for_to_the_line(audited: tuple[Store, Row], night: Path) -> None:
     store, summary = audited
     by_source = {r["source"]: r["lines_in"] for r in rows(store, quality.COVERAGE)}
     expected = {
@@ -140,14 +140,14 @@ def test_a_night_is_accounted_for_to_the_line(audited: tuple[Store, Row], night:
     assert rows(store, quality.QUARANTINE) == []
 
 
-def test_the_window_without_a_wish_is_everything_in_the_input(audited: tuple[Store, Row]) -> None:
+def test_default_window_is_whole_input(audited: tuple[Store, Row]) -> None:
     store, told = audited
     assert told["window_from"] == "2026-11-22T22:10:10.270000+00:00"
     assert told["window_to"] == "2026-11-22T22:13:00.501000+00:00"
     assert told["snapshots"] == len(rows(store, bronze.SNAPSHOT_READINGS)) == 15
 
 
-def test_the_ingest_reads_what_the_plain_reader_reads(audited: tuple[Store, Row], night: Path) -> None:
+def test_ingest_equals_plain_reader(audited: tuple[Store, Row], night: Path) -> None:
     store, summary = audited
     plain = [
         e
@@ -169,7 +169,7 @@ def rotate(text: str, parts: int) -> list[str]:
     return ["\n".join(records[i : i + size]) + "\n" for i in range(0, len(records), size)]
 
 
-def test_the_night_is_the_same_however_it_lies_and_however_often_it_is_read(
+def test_rotated_night_read_twice_gives_same_tables(
     audited: tuple[Store, Row], night: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store, summary = audited

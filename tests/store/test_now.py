@@ -95,7 +95,9 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> sql.Session:
 
 
 @pytest.mark.parametrize("asked", EXPECTED)
-def test_a_named_query_answers(session: sql.Session, asked: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_named_query_on_newest_reading_answers(
+    session: sql.Session, asked: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     capsys.readouterr()
     session.tell(asked)
     found = list(json.loads(capsys.readouterr().out))
@@ -107,14 +109,14 @@ def rows(session: sql.Session, query: str) -> list[tuple[Any, ...]]:
     return session.connection.execute(query).fetchall()
 
 
-def test_a_reading_says_what_it_lacks(session: sql.Session) -> None:
+def test_now_readings_show_missing_parts_and_errors(session: sql.Session) -> None:
     assert rows(session, "SELECT cluster, cluster_id, missing, reasons, error FROM now.readings ORDER BY cluster") == [
         ("eu", None, None, None, "nobody answered"),
         ("id-prod", "id-prod", ["end_offsets"], PROD["missing"], None),
     ]
 
 
-def test_what_is_not_known_is_null(session: sql.Session) -> None:
+def test_unknown_values_of_reading_are_null(session: sql.Session) -> None:
     assert rows(
         session, "SELECT partition, leader, leader_epoch, end_offset, preferred_leader FROM now.partitions"
     ) == [
@@ -139,7 +141,7 @@ def test_what_is_not_known_is_null(session: sql.Session) -> None:
     assert rows(session, "SELECT resource_type, value FROM now.configs") == [("topic", None)]
 
 
-def test_every_view_has_the_columns_and_types_of_its_table(session: sql.Session) -> None:
+def test_every_now_view_has_declared_columns_and_types(session: sql.Session) -> None:
     for view in VIEWS:
         found = rows(
             session,
@@ -150,7 +152,7 @@ def test_every_view_has_the_columns_and_types_of_its_table(session: sql.Session)
         assert found == declared, view.name
 
 
-def test_a_lake_without_readings_has_the_views_and_no_lake_needs_one_or_the_other(tmp_path: Path) -> None:
+def test_lake_with_failed_reading_alone_has_empty_views(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"Run `hindsight audit` or `hindsight snapshot` first"):
         open_views(str(tmp_path))
     land(tmp_path, "eu", AT, json.dumps(FAILED))
@@ -169,7 +171,7 @@ def test_a_lake_without_readings_has_the_views_and_no_lake_needs_one_or_the_othe
         ('{"at": "2026-', "Malformed JSON"),
     ],
 )
-def test_a_newest_reading_that_cannot_be_shown_is_named_and_hides_no_other_cluster(
+def test_unreadable_newest_reading_is_named_and_hides_no_other_cluster(
     tmp_path: Path, bad: Any, why: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     land(tmp_path, "prod", AT, json.dumps(PROD) + "\n")

@@ -157,7 +157,7 @@ def few(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> Lake:
     return lake
 
 
-def test_a_good_night_is_published_and_accounted_for(published: tuple[Lake, dict[str, Any]]) -> None:
+def test_valid_night_is_published_and_recorded(published: tuple[Lake, dict[str, Any]]) -> None:
     lake, summary = published
     assert [r["rebalance_id"] for r in lake.rows(gold.REBALANCES)] == ["r-1"]
     told = {
@@ -181,12 +181,12 @@ def test_a_good_night_is_published_and_accounted_for(published: tuple[Lake, dict
     assert summary["warnings"] == []
 
 
-def test_other_windows_and_clusters_stay(published: tuple[Lake, dict[str, Any]]) -> None:
+def test_publication_keeps_other_windows_and_clusters(published: tuple[Lake, dict[str, Any]]) -> None:
     ids = {r["finding_id"] for r in published[0].rows(gold.FINDINGS)}
     assert ids == {"the night before", "another cluster", "finding_id"}
 
 
-def test_a_rebalance_that_ends_before_it_starts_is_refused_and_gold_is_as_it_was_until_it_is_right(
+def test_broken_critical_expectation_refuses_publication_until_fixed(
     few: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before, content = few.versions(), few.content()
@@ -217,7 +217,7 @@ def test_a_rebalance_that_ends_before_it_starts_is_refused_and_gold_is_as_it_was
     assert all(r["success"] for r in results)
 
 
-def test_a_publish_that_died_halfway_is_simply_run_again(
+def test_publish_that_died_halfway_is_taken_back_and_repeated(
     died: tuple[Lake, list[Table]],
     taken_back: tuple[Lake, dict[Table, int]],
     published: tuple[Lake, dict[str, Any]],
@@ -253,7 +253,7 @@ def assert_written(lake: Lake, before: dict[str, int], content: dict[str, str], 
     assert {name for name, told in lake.content().items() if told != content[name]} == tables
 
 
-def test_what_changed_is_written_what_is_doubtful_is_told_and_what_has_no_evidence_is_left_out(few: Lake) -> None:
+def test_publish_writes_changes_warns_of_doubts_and_withholds_unproven_rows(few: Lake) -> None:
     before, content = few.versions(), few.content()
     changed = {gold.BROKER_OUTAGES: [values(gold.BROKER_OUTAGES, cluster="prod", broker=2)]}
     findings = [values(gold.FINDINGS, cluster="prod", finding_id=f"f-{n}") for n in range(5)]
@@ -282,7 +282,7 @@ def test_what_changed_is_written_what_is_doubtful_is_told_and_what_has_no_eviden
     assert (of_findings["severity"], of_findings["unexpected_count"]) == ("warning", 1)
 
 
-def test_where_too_little_of_a_table_would_remain_nothing_is_published(few: Lake) -> None:
+def test_publication_is_refused_where_most_rows_would_be_withheld(few: Lake) -> None:
     bad = [{**values(gold.FINDINGS, cluster="prod", finding_id=f"f-{n}"), "evidence": []} for n in range(2)]
     with pytest.raises(PublicationRefused):
         few.stage({gold.FINDINGS: [*bad, values(gold.FINDINGS, cluster="prod")]}).publish(AGAIN)

@@ -85,7 +85,7 @@ def owner(store: Store) -> Any:
     return (landing.read_json(f"{store.lake}/staging/_run.json") or {}).get("run_id")
 
 
-def test_costs_and_remedies_of_a_night_are_published(night: Night) -> None:
+def test_costs_and_remedies_of_night_are_published(night: Night) -> None:
     store = Store(night.given.lake)
     rebalances = rows(store, gold.REBALANCES, "started_at")
     assert [r["partition_seconds"] for r in rebalances] == [9 * r["duration_ms"] / 1_000 for r in rebalances]
@@ -104,7 +104,9 @@ def test_costs_and_remedies_of_a_night_are_published(night: Night) -> None:
     assert "A session timeout of 13 s (now 7 s) would have avoided 2 of 5 rebalances" in page
 
 
-def test_a_window_is_judged_anew(night: Night, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reclassification_names_changed_verdicts_and_is_repeatable(
+    night: Night, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shutil.copytree(night.given.lake, tmp_path / "lake")
     store = Store(str(tmp_path / "lake"))
     verdicts = {r["rebalance_id"]: r["cause"] for r in rows(store, gold.REBALANCES, "started_at")}
@@ -154,7 +156,7 @@ def test_a_window_is_judged_anew(night: Night, tmp_path: Path, monkeypatch: pyte
     assert page.read_text(encoding="utf-8") == written
 
 
-def test_a_window_must_be_given_and_have_been_published(tmp_path: Path) -> None:
+def test_reclassification_needs_published_window(tmp_path: Path) -> None:
     given = settings(tmp_path, LOGS)
     with pytest.raises(BadInput, match="FROM and TO are not given"):
         reclassify.run_step(None, given, {})

@@ -18,7 +18,7 @@ from tests.support.report_night import night
 from tests.support.report_rows import CLUSTER, DAY, END, at, made, rebalance
 
 
-def test_a_page_is_written_from_the_lake_beside_the_night_before(tmp_path: Path) -> None:
+def test_report_page_compares_with_night_before(tmp_path: Path) -> None:
     tables, about = night()
     before = rebalance("orders", at("02:00:00") - timedelta(days=1), "member_left")
     tables["gold.rebalances"].append(before)
@@ -58,7 +58,7 @@ def assert_fleet(lake: Path, page: str) -> None:
     assert f'hindsight_rebalances{{cluster="{CLUSTER}"}} 73\n' in metrics
 
 
-def test_the_page_of_all_clusters_keeps_other_nights_and_replaces_its_own(tmp_path: Path) -> None:
+def test_fleet_page_keeps_other_nights_and_replaces_its_own(tmp_path: Path) -> None:
     tables, about = night()
     lake = write_lake(tmp_path / "lake", {"gold.incidents": tables["gold.incidents"]})
     store, window = Store(str(lake)), Window(DAY, END)

@@ -19,9 +19,7 @@ def named(cluster: str) -> str:
     return line(f"Cluster ID = {cluster}", "01:40:00,829", "kafka.server.KafkaServer")
 
 
-def test_each_cluster_is_audited_and_the_first_page_leads_to_all(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_each_cluster_is_audited_and_index_links_to_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     of_one = named(ONE) + resigned(3) + resigned(4)
     logs = lay(tmp_path / "logs", {"eu/server.log": of_one, "us/server.log": named(TWO) + resigned(5, broker=2)})
     lake = tmp_path / "lake"
