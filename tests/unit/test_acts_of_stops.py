@@ -15,7 +15,7 @@ from tests.support.nights import events
 from tests.unit.test_harm import by_start, stop, told
 
 
-def test_a_stop_after_all_are_back_is_an_act_of_its_own() -> None:
+def test_shutdown_after_all_brokers_returned_is_separate_incident() -> None:
     """Brokers 1 and 2 are shut down at 07:55:00 and come back at 07:55:34; at 07:55:48 all three go for good."""
     found = Window(datetime(2026, 11, 24, tzinfo=UTC), datetime(2026, 11, 25, tzinfo=UTC))
     away = rebuild_outages(events("stopped-again-4.3"), [], found)
@@ -30,7 +30,7 @@ def test_a_stop_after_all_are_back_is_an_act_of_its_own() -> None:
     ]
 
 
-def test_stops_are_one_act_while_any_broker_of_it_is_away() -> None:
+def test_shutdowns_are_one_incident_while_one_broker_is_away() -> None:
     def acts(*stops: BrokerOutage) -> list[list[int] | None]:
         return [i.brokers for i in by_start(told(outages=stops))]
 

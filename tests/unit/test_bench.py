@@ -33,9 +33,7 @@ def night(tmp_path: Path) -> Path:
     return tmp_path / "night"
 
 
-def test_copies_of_a_night_are_an_hour_apart_up_to_the_recorded_one_and_have_groups_of_their_own(
-    night: Path, tmp_path: Path
-) -> None:
+def test_copies_of_night_are_an_hour_apart_with_own_groups(night: Path, tmp_path: Path) -> None:
     many = nights.multiply(night, tmp_path / "many", 2)
     one, two = (LOG.replace("group orders", f"group orders-n{n}") for n in (0, 1))
     one, two = (text.replace("orders#", f"orders-n{n}#") for n, text in enumerate((one, two)))
@@ -52,13 +50,13 @@ def test_copies_of_a_night_are_an_hour_apart_up_to_the_recorded_one_and_have_gro
     ]
 
 
-def test_a_log_moves_by_its_heads_alone() -> None:
+def test_moving_a_log_changes_only_record_heads() -> None:
     assert nights.later("[2026-11-21 23:40:47,519] at 2026-11-21 23:40:47\n", timedelta(hours=1)) == (
         "[2026-11-22 00:40:47,519] at 2026-11-21 23:40:47\n"
     )
 
 
-def test_engines_that_cut_heads_see_the_same_lines(night: Path, tmp_path: Path) -> None:
+def test_duckdb_and_polars_cut_same_heads(night: Path, tmp_path: Path) -> None:
     import duckdb
 
     found = []
@@ -74,7 +72,7 @@ def test_engines_that_cut_heads_see_the_same_lines(night: Path, tmp_path: Path) 
     assert anchors.grep(nights.logs_of(night)) == 1
 
 
-def test_a_meter_counts_what_children_use_and_write() -> None:
+def test_meter_counts_cpu_and_memory_of_children() -> None:
     """In a process of its own: this one may have a JVM below it that other tests use."""
     busy = "import time; held = bytearray(60_000_000)\nwhile time.process_time() < 2.5: pass"
     measure = (
@@ -90,7 +88,7 @@ def test_a_meter_counts_what_children_use_and_write() -> None:
     assert (used["jvm_mib"], used["worker_mib"]) == (0.0, 0.0)
 
 
-def test_a_meter_counts_what_outlives_its_parent() -> None:
+def test_meter_counts_orphaned_process() -> None:
     orphan = "import time\nwhile time.process_time() < 1: pass"
     code = f"""
 import os, subprocess, sys, time
@@ -106,7 +104,7 @@ print(used.cpu_s)
     assert float(done.stdout or "0") >= 0.6, done.stderr
 
 
-def test_a_pinned_process_hands_its_cores_on() -> None:
+def test_pinned_cores_are_inherited() -> None:
     core = min(os.sched_getaffinity(0))
     code = f"from lab.bench import usage; usage.pin('{core}'); import os, subprocess, sys\n"
     code += "print(subprocess.run([sys.executable, '-c', 'import os; print(os.sched_getaffinity(0))'])); "
@@ -135,7 +133,7 @@ def ended(stage: int, executor: str, ms: int, read: int = 0, shuffled: int = 0) 
     }
 
 
-def test_an_event_log_shows_who_did_what_and_which_stages_left_cores_idle() -> None:
+def test_spark_event_log_gives_executor_work_and_narrow_stages() -> None:
     work = cluster.read_work(
         [
             {"Event": "SparkListenerApplicationStart"},
@@ -159,19 +157,19 @@ def test_an_event_log_shows_who_did_what_and_which_stages_left_cores_idle() -> N
     assert [(s.name, s.longest_s) for s in work.narrow(3)] == [("huge", 4.0)]
 
 
-def test_a_daemon_that_does_not_start_is_quoted(tmp_path: Path) -> None:
+def test_failed_daemon_log_is_quoted(tmp_path: Path) -> None:
     log = tmp_path / "daemon.log"
     log.write_text("no such port")
     with subprocess.Popen([sys.executable, "-c", "pass"]) as process, pytest.raises(RuntimeError, match="no such port"):
         cluster._wait_for(log, re.compile("ready"), process)
 
 
-def test_a_line_is_fitted_through_what_was_measured() -> None:
+def test_line_is_fitted_through_measurements() -> None:
     line = sizing.fitted({100.0: 30.0, 200.0: 50.0, 300.0: 70.0})
     assert (round(line.start, 6), round(line.slope, 6), round(line.at(1000), 6)) == (10.0, 0.2, 210.0)
 
 
-def test_a_night_ten_times_as_large_needs_ten_times_the_cores() -> None:
+def test_tenfold_night_needs_tenfold_cores() -> None:
     by = sizing.Rates(
         ingest=sizing.Line(0, 0.252),
         rebuild=sizing.Line(10, 0.001),
@@ -191,14 +189,14 @@ def test_a_night_ten_times_as_large_needs_ten_times_the_cores() -> None:
     assert small.scratch_gb == pytest.approx(300)
 
 
-def test_the_page_shows_the_figures_that_are_kept() -> None:
+def test_bench_page_shows_stored_figures() -> None:
     figures = json.loads(FIGURES.read_text())
     text = page.PAGE.read_text()
     assert page.filled(text, figures) == text
     assert set(re.findall(r"<!-- measured: (\w+) -->", text)) == set(page.TABLES)
 
 
-def test_ratios_leave_out_the_first_round_of_a_jvm() -> None:
+def test_ratios_leave_out_first_jvm_round() -> None:
     def used(wall_s: float, **more: Any) -> dict[str, Any]:
         return {"wall_s": wall_s, "cpu_s": 2 * wall_s, **more}
 
@@ -214,7 +212,7 @@ def test_ratios_leave_out_the_first_round_of_a_jvm() -> None:
     assert [re.findall(r"([\d.]+)x", line) for line in said if "spark copy" in line] == [["6.0", "6.0"]]
 
 
-def test_the_picture_has_no_chart_of_what_was_never_measured() -> None:
+def test_picture_has_only_measured_charts() -> None:
     kept = json.loads(FIGURES.read_text())
     grown = {"growth": {"figures": {"96": {"read_mb": 96.0, "wall_s": 64.8, "cpu_s": 82.6}}}}
     titles = [[chart["title"] for chart in page.picture(f)["hconcat"]] for f in ({"engines": kept["engines"]}, grown)]
@@ -222,7 +220,7 @@ def test_the_picture_has_no_chart_of_what_was_never_measured() -> None:
 
 
 @pytest.mark.parametrize(("what", "size", "rows"), [("groups", 24, 24), ("partitions", 2, 12)])
-def test_a_huge_key_is_judged_from_columns_of_arrow(what: str, size: int, rows: int) -> None:
+def test_huge_key_is_judged_from_arrow_columns(what: str, size: int, rows: int) -> None:
     seen = judgements.measure(judgements.MAKERS[what](size))
     assert seen["rows"] >= rows
     assert seen["peak_mb"] > seen["arrow_mb"] > 0

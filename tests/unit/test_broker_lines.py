@@ -71,7 +71,7 @@ def proofs(found: Iterable[Event]) -> set[tuple[str, int | None]]:
     return {(r["line_id"], r["leader"]) for r in picked.to_pylist()}
 
 
-def test_of_each_hour_the_first_and_the_last_proof_of_each_sort_is_kept() -> None:
+def test_first_and_last_proof_of_service_per_hour_is_kept() -> None:
     minutes = {
         "leader_started": (0, 10, 20, 70),
         "rebalance_started": (5, 6, 7),
@@ -89,7 +89,7 @@ def test_of_each_hour_the_first_and_the_last_proof_of_each_sort_is_kept() -> Non
     }
 
 
-def test_a_line_that_shows_a_broker_at_work_is_kept_behind_one_of_its_second_that_does_not() -> None:
+def test_proof_of_service_is_kept_beside_other_line_of_same_second() -> None:
     """As on 2.8 before a crash: a log was loaded, and 1 ms later the broker led the partition."""
     told = {"log_loaded": (0, 655), "leader_started": (1, 656), "broker_failed": (8_000,)}
     found = lines(told, timedelta(milliseconds=1))
@@ -101,7 +101,7 @@ def test_a_line_that_shows_a_broker_at_work_is_kept_behind_one_of_its_second_tha
     }
 
 
-def test_just_before_and_just_after_a_signal_each_broker_has_its_last_and_its_first_line() -> None:
+def test_lines_nearest_before_and_after_signal_are_kept() -> None:
     told = {"leader_started": (1, 5, 6, 7, 8, 20, 30), "broker_failed": (7, 9)}
     found = lines(told, timedelta(milliseconds=100))
     ends = [f"leader_started {n}" for n in (1, 6, 7, 8, 20, 30)]
@@ -109,7 +109,7 @@ def test_just_before_and_just_after_a_signal_each_broker_has_its_last_and_its_fi
     assert proofs(found) == {(line_id, None) for line_id in ends}
 
 
-def test_what_a_client_writes_is_no_signal() -> None:
+def test_client_line_is_no_signal() -> None:
     of_client = lines({"broker_failed": (7,)}, timedelta(seconds=1), origin="client")
     found = [*lines({"leader_started": (1, 5, 9, 12)}, timedelta(seconds=1)), *of_client]
     assert kept(found) == {"leader_started 1", "leader_started 12"}
@@ -123,7 +123,7 @@ def said(outages: list[BrokerOutage]) -> list[tuple[object, ...]]:
     ]
 
 
-def test_the_judgement_is_handed_all_that_it_rests_on() -> None:
+def test_narrowed_lines_give_verdicts_of_all_lines() -> None:
     """Of few lines the verdicts are those of all lines; the files of the logs come along."""
     found = in_order(events("crash-2.8"))
     table = as_table(found, EVENTS)
@@ -148,7 +148,7 @@ def test_the_judgement_is_handed_all_that_it_rests_on() -> None:
     assert judged["unobserved"].num_rows == 0
 
 
-def test_files_that_reach_into_what_is_seen_are_read() -> None:
+def test_only_broker_files_that_overlap_window_are_read() -> None:
     spans = {"before": (-9, -2), "into": (-2, 1), "within": (1, 2), "after": (5, 6)}
     files = [
         row(LOG_FILES, origin=o, file=name, first_at=AT + timedelta(hours=a), last_at=AT + timedelta(hours=b))

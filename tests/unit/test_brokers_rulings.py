@@ -213,7 +213,7 @@ def change_of(case: str) -> ControllerChange:
 
 
 @pytest.mark.parametrize("ruling", OUTAGE_RULINGS, ids=lambda r: r.cases[0])
-def test_outages(ruling: Ruling[object]) -> None:
+def test_outage_ruling_decides_its_case_and_not_lookalike(ruling: Ruling[object]) -> None:
     decided, other = outage_of(ruling.cases[0]), outage_of(ruling.cases[1])
     assert [r for r in OUTAGE_RULINGS if wording(r).match(decided.explanation)] == [ruling]
     assert decided.kind == ruling.code
@@ -221,7 +221,7 @@ def test_outages(ruling: Ruling[object]) -> None:
 
 
 @pytest.mark.parametrize("ruling", CONTROLLER_RULINGS, ids=lambda r: r.cases[0])
-def test_controller_changes(ruling: Ruling[object]) -> None:
+def test_controller_ruling_decides_its_case_and_not_lookalike(ruling: Ruling[object]) -> None:
     decided, other = change_of(ruling.cases[0]), change_of(ruling.cases[1])
     assert [r for r in CONTROLLER_RULINGS if wording(r).match(decided.explanation)] == [ruling]
     assert not wording(ruling).match(other.explanation)
@@ -239,12 +239,12 @@ def test_controller_changes(ruling: Ruling[object]) -> None:
         ("crash-2.8, controller 2 resigned while broker 1 was down", "resigned", "possible"),
     ],
 )
-def test_what_a_ruling_decides_beside_its_case(case: str, cause: str, confidence: str) -> None:
+def test_controller_ruling_decides_made_case(case: str, cause: str, confidence: str) -> None:
     change = change_of(f"made: {case}")
     assert (change.cause, change.confidence) == (cause, confidence)
 
 
-def test_without_a_majority_the_time_without_a_controller_is_bounded() -> None:
+def test_time_without_controller_is_bounded_where_majority_was_lost() -> None:
     """Two of three controllers were away from 15:11:23 to 15:11:37; two were killed at 15:11:55."""
     resigned = change_of("quorum-4.3 epoch 3")
     assert (resigned.cause, resigned.elections, resigned.uncontrolled_low_ms) == ("no_majority", 9, 16_669)
@@ -253,7 +253,7 @@ def test_without_a_majority_the_time_without_a_controller_is_bounded() -> None:
     assert "no leader was elected" in killed.explanation
 
 
-def test_a_vote_that_is_repeated_seven_times_lacks_a_majority_whoever_led_before() -> None:
+def test_seven_repeated_elections_mean_no_majority() -> None:
     """Two of three controllers stood still from 08:41:39 to 08:41:58."""
     paused = change_of("made: quorum-paused-4.3, controller 2 was paused")
     assert (paused.cause, paused.confidence, paused.elections) == ("no_majority", "likely", 7)
@@ -261,7 +261,7 @@ def test_a_vote_that_is_repeated_seven_times_lacks_a_majority_whoever_led_before
 
 
 @pytest.mark.parametrize(("kind", "column"), [("controlled_shutdown", "down_at"), ("unresponsive", "detected_at")])
-def test_an_absence_before_a_controller_took_office_is_not_why_it_lost_it(kind: str, column: str) -> None:
+def test_absence_before_election_is_no_cause_of_later_change(kind: str, column: str) -> None:
     """Where the line of its return is lost an absence goes on; that its node was elected meanwhile shows it to live."""
     elections = [
         row(EVENTS, kind="controller_elected", broker=3, controller_epoch=n, happened_at=at(clock), line_id=clock)
@@ -278,7 +278,7 @@ def elected(epoch: int, clock: str, **columns: object) -> Event:
     return row(EVENTS, **known | {"happened_at": at(clock)} | columns)
 
 
-def test_of_two_absences_that_meet_at_a_change_the_newest_is_why() -> None:
+def test_newest_of_two_adjacent_absences_causes_controller_change() -> None:
     """The log of the return is lost: the shutdown at 05:19:59 shows that it served again, and that it went."""
     ends = (("03:10:00", "05:19:59"), ("05:19:59", "05:30:00"))
     first, second = (
@@ -299,7 +299,7 @@ def test_of_two_absences_that_meet_at_a_change_the_newest_is_why() -> None:
     assert (changes[-1].outage_id, changes[-1].uncontrolled_high_ms) == ("05:19:59", 1_000)
 
 
-def test_on_zookeeper_epochs_that_no_line_shows_hide_the_former_controller() -> None:
+def test_skipped_zookeeper_epochs_leave_former_controller_unknown() -> None:
     away = row(
         BROKER_OUTAGES,
         broker=3,
@@ -313,7 +313,7 @@ def test_on_zookeeper_epochs_that_no_line_shows_hide_the_former_controller() -> 
     assert (change.controller_from, change.cause, change.uncontrolled_high_ms) == (None, "unknown", None)
 
 
-def test_a_quorum_that_is_lost_to_the_end_of_the_lines_is_told_from_its_beginning_on() -> None:
+def test_quorum_lost_until_end_of_logs_is_open_change() -> None:
     lost = change_of("made: quorum-4.3 until 15:11:36")
     assert (lost.controller_from, lost.controller_to, lost.epoch) == (2, -1, 2)
     assert (f"{lost.happened_at:%H:%M:%S}", lost.uncontrolled_high_ms) == ("15:11:26", None)
@@ -321,7 +321,7 @@ def test_a_quorum_that_is_lost_to_the_end_of_the_lines_is_told_from_its_beginnin
     assert "Meanwhile no leader was elected" in lost.explanation
 
 
-def test_a_node_that_names_a_controller_and_goes_on_follows_it() -> None:
+def test_node_that_names_controller_and_continues_follows_it() -> None:
     """Between two elections a node names the former controller, however dead it is: for at most seconds; or none."""
     found = quorum_until("15:12:14")
     later = row(EVENTS, kind="process_signalled", broker=3, happened_at=at("15:12:40") + A_DAY)
@@ -332,13 +332,13 @@ def test_a_node_that_names_a_controller_and_goes_on_follows_it() -> None:
     assert [(c.controller_to, c.epoch) for c in made] == [(-1, 4), (2, 3), (-1, 4)]
 
 
-def test_a_node_that_stands_while_a_controller_fences_a_broker_does_not_reach_it() -> None:
+def test_candidate_cut_off_from_active_controller_is_no_lost_quorum() -> None:
     found = quorum_until("15:11:36")
     fenced = [row(BROKER_OUTAGES, broker=3, down_at=at("15:11:20") + A_DAY, detected_at=at("15:11:30") + A_DAY)]
     assert [c.controller_to for c in rebuild_controller_changes(found, fenced, EVER)] == [2]
 
 
 @pytest.mark.parametrize("ruling", [*OUTAGE_RULINGS, *CONTROLLER_RULINGS], ids=lambda r: r.sentence)
-def test_what_no_captured_line_shows_is_likely_at_most(ruling: Ruling[object]) -> None:
+def test_ruling_without_captured_case_is_not_certain(ruling: Ruling[object]) -> None:
     assert ruling.source
     assert not ruling.cases[0].startswith("made: ") or ruling.confidence is not Confidence.CERTAIN

@@ -28,13 +28,13 @@ def links(rows: list[Rebalance]) -> list[int | None]:
     return [places.get(r.follows) for r in rows]
 
 
-def test_what_overtakes_a_rebalance_follows_it() -> None:
+def test_interrupting_rebalance_follows_interrupted_one() -> None:
     rows = rebalances(lines("chain-2.8", *BOTH))
     assert [r.outcome for r in rows[-2:]] == ["interrupted", "emptied"]
     assert links(rows)[-1] == len(rows) - 2
 
 
-def test_an_assignment_that_was_in_use_for_less_than_a_heartbeat_is_restarted() -> None:
+def test_rebalance_within_heartbeat_of_assignment_continues_chain() -> None:
     # Assigned at 01:00:01; the next begin at once, 2 s later, and after a minute.
     rows = rebalances([*generation(0, 0, 4), *generation(0, 1, 5), *generation(0, 4, 6), *generation(1, 0, 7)])
     assert links(rows) == [None, 0, 1, None]
@@ -43,7 +43,7 @@ def test_an_assignment_that_was_in_use_for_less_than_a_heartbeat_is_restarted() 
     assert told == [*(f"{n} in a chain of 3 rebalances: {LINKED}" for n in (1, 2, 3)), ""]
 
 
-def test_an_incident_of_many_tells_whether_the_chain_is_all_in_it() -> None:
+def test_incident_says_whether_it_holds_whole_chain() -> None:
     storm = rebalances(lines("storm-2.8", *BOTH))
     deployment = rebalances(lines("deployment-4.1", *BOTH))
     incidents = list(group_incidents([*storm, *deployment], [], [])[0])
@@ -54,7 +54,7 @@ def test_an_incident_of_many_tells_whether_the_chain_is_all_in_it() -> None:
 
 
 @pytest.mark.parametrize("excerpt", ["cooperative-2.8", "kip848-4.1"])
-def test_a_second_half_and_an_epoch_restart_nothing(excerpt: str) -> None:
+def test_cooperative_followup_and_kip_848_epoch_follow_nothing(excerpt: str) -> None:
     rows = rebalances(lines(excerpt, *BOTH))
     halves = [r for r in rows if r.cause == "cooperative_followup" or r.protocol == "consumer"]
     assert halves
@@ -62,7 +62,7 @@ def test_a_second_half_and_an_epoch_restart_nothing(excerpt: str) -> None:
 
 
 @pytest.mark.parametrize("excerpt", GROUPS)
-def test_a_chain_never_forks_and_leads_back_in_time(excerpt: str) -> None:
+def test_chain_never_forks_and_links_previous_rebalance(excerpt: str) -> None:
     rows = rebalances(lines(excerpt, *BOTH))
     followed = [n for n in links(rows) if n is not None]
     assert len(set(followed)) == len(followed)

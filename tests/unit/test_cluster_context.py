@@ -41,9 +41,7 @@ def outages(draw: st.DrawFn) -> list[BrokerOutage]:
 
 
 @given(outages(), SECONDS, SECONDS)
-def test_the_outage_between_two_instants_is_the_first_that_the_cluster_knew_of(
-    found: list[BrokerOutage], start: int, end: int
-) -> None:
+def test_outage_between_instants_is_first_known_to_cluster(found: list[BrokerOutage], start: int, end: int) -> None:
     expected = [
         o
         for o in found
@@ -55,7 +53,7 @@ def test_the_outage_between_two_instants_is_the_first_that_the_cluster_knew_of(
     assert context.outage_between(1, after(start), after(end)) == min(expected, key=lambda o: o.down_at, default=None)
 
 
-def test_of_two_outages_that_meet_the_newer_one_holds() -> None:
+def test_newer_of_two_adjacent_outages_is_found() -> None:
     """A broker whose return no line shows is shut down again: with that the first absence ends and the next begins."""
     first, second = (
         row(BROKER_OUTAGES, broker=1, kind="controlled_shutdown", down_at=a, detected_at=None, up_at=z)
@@ -66,7 +64,7 @@ def test_of_two_outages_that_meet_the_newer_one_holds() -> None:
 
 
 @given(outages(), SECONDS)
-def test_a_broker_has_just_returned_until_it_has_caught_up(found: list[BrokerOutage], instant: int) -> None:
+def test_broker_has_just_returned_until_catch_up_time_ends(found: list[BrokerOutage], instant: int) -> None:
     expected = any(
         o.broker == 1
         and (o.detected_at or o.down_at) < after(instant)
@@ -76,7 +74,7 @@ def test_a_broker_has_just_returned_until_it_has_caught_up(found: list[BrokerOut
     assert ClusterContext(outages=tuple(found)).has_just_returned(1, after(instant)) == expected
 
 
-def test_an_outage_after_the_last_leader_counts_whenever_it_began() -> None:
+def test_outage_after_last_leader_counts_at_any_time() -> None:
     away = row(BROKER_OUTAGES, broker=1, down_at=after(50), detected_at=after(60), up_at=None)
     context = ClusterContext(outages=(away,))
     assert context.outage_between(1, AT, None) == away

@@ -34,7 +34,7 @@ def checked(folder: Path, text: str, capsys: pytest.CaptureFixture[str]) -> tupl
     return code, *capsys.readouterr()
 
 
-def test_the_example_of_the_docs_is_told_cluster_by_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_docs_example_is_listed_by_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, told, wrong = checked(tmp_path, EXAMPLE, capsys)
     assert (code, wrong) == (0, "")
     assert "  orders: /var/log/kafka/orders into /srv/lake, labelled prod\n" in told
@@ -57,7 +57,7 @@ def test_the_example_of_the_docs_is_told_cluster_by_cluster(tmp_path: Path, caps
         ('groups = ["pay-*"]', 'groups = "pay-*"'),
     ],
 )
-def test_the_schema_and_the_check_refuse_the_same(
+def test_schema_and_check_refuse_same_files(
     right: str, wrong: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert right in EXAMPLE
@@ -68,7 +68,7 @@ def test_the_schema_and_the_check_refuse_the_same(
     assert "Needed: " in told
 
 
-def test_what_is_wrong_with_clusters_and_alerts_is_told_at_once(
+def test_problems_of_clusters_and_alerts_are_reported_at_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = "[[clusters]]\nname = 'a'\nlogs = 'x'\nlog_tz = 'UTC'\n[[alerts.receivers]]\nname = 'x'\n"
@@ -78,7 +78,7 @@ def test_what_is_wrong_with_clusters_and_alerts_is_told_at_once(
     assert "h.toml: receivers.x.severities is not set. Needed: the severities" in told
 
 
-def test_without_a_file_the_check_says_what_to_do(
+def test_check_without_file_says_what_to_do(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv(FILE_VARIABLE, raising=False)
@@ -86,6 +86,6 @@ def test_without_a_file_the_check_says_what_to_do(
     assert "There is no hindsight.toml. Needed: " in capsys.readouterr().err
 
 
-def test_the_schema_is_the_one_of_the_docs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_printed_schema_equals_docs(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["clusters", "schema"]) == 0
     assert capsys.readouterr().out == (HOME / "docs" / clusters_file.SCHEMA_PAGE).read_text(encoding="utf-8")

@@ -33,7 +33,7 @@ def heavy_after(*words: str) -> set[str]:
         (("metrics",), {"pyarrow"}),
     ],
 )
-def test_a_verb_loads_what_it_uses_and_not_before_it_is_used(verb: tuple[str, ...], packages: set[str]) -> None:
+def test_verb_help_loads_no_heavy_package(verb: tuple[str, ...], packages: set[str]) -> None:
     assert heavy_after(*verb) <= packages
 
 
@@ -62,9 +62,7 @@ def test_wrong_words_are_bad_input(words: list[str], sentence: str, capsys: pyte
     assert sentence in capsys.readouterr().err
 
 
-def test_what_cannot_be_read_or_written_is_a_fault_without_its_secret(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_io_error_is_fault_without_secret(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def fails(*_: object) -> str:
         raise OSError("no way to s3a://key:secret@bucket")
 
@@ -74,7 +72,7 @@ def test_what_cannot_be_read_or_written_is_a_fault_without_its_secret(
     assert "no way to s3a://***@bucket. Needed: files that can be read" in told
 
 
-def test_a_reader_that_has_seen_enough_and_one_that_stops_it(
+def test_interrupt_exits_130_and_closed_pipe_exits_0(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def stopped(*_: object) -> str:
@@ -107,5 +105,5 @@ def completed(words: str) -> list[str]:
         ("hindsight clusters ", {"check", "schema"}),
     ],
 )
-def test_a_shell_completes_verbs_options_values_and_named_queries(words: str, expected: set[str]) -> None:
+def test_shell_completes_verbs_options_values_and_named_queries(words: str, expected: set[str]) -> None:
     assert {*completed(words)} == expected

@@ -105,7 +105,7 @@ def read(second: float, **held: list[int] | None) -> tuple[list[GroupSnapshot], 
     return [group], members
 
 
-def test_an_eager_group_stands_as_a_whole() -> None:
+def test_eager_rebalance_stops_all_partitions() -> None:
     assert of_excerpt("pause-4.1", *BOTH, more=assignments("pause-4.1")) == [
         ("member_joined", 9),
         ("member_joined", 9),
@@ -115,7 +115,7 @@ def test_an_eager_group_stands_as_a_whole() -> None:
     ]
 
 
-def test_a_cooperative_member_goes_on_with_what_it_keeps_and_what_moves_stands_in_the_follow_up() -> None:
+def test_cooperative_rebalance_stops_moved_partitions_in_followup_only() -> None:
     assert of_excerpt("cooperative-2.8", *BOTH, more=assignments("cooperative-2.8")) == [
         ("member_joined", 9),
         ("member_joined", 0),
@@ -127,7 +127,7 @@ def test_a_cooperative_member_goes_on_with_what_it_keeps_and_what_moves_stands_i
     ]
 
 
-def test_under_kip_848_those_stand_that_change_their_owner() -> None:
+def test_kip_848_rebalance_stops_only_partitions_that_change_owner() -> None:
     assert of_excerpt("kip848-4.1", *BOTH, more=assignments("kip848-4.1"))[:4] == [
         ("member_joined", 9),
         ("member_joined", 4),
@@ -137,7 +137,7 @@ def test_under_kip_848_those_stand_that_change_their_owner() -> None:
 
 
 @pytest.mark.parametrize("excerpt", ["pause-4.1", "cooperative-2.8", "kip848-4.1"])
-def test_nothing_is_invented_where_only_brokers_speak(excerpt: str) -> None:
+def test_stopped_partitions_are_unknown_from_broker_logs_alone(excerpt: str) -> None:
     told = of_excerpt(excerpt, "broker")
     assert {count for cause, count in told} <= {None, 0}
 
@@ -146,25 +146,25 @@ def test_nothing_is_invented_where_only_brokers_speak(excerpt: str) -> None:
     ("assignor", "is_eager"),
     [("range", True), ("cooperative-sticky", False), ("sessioned", False), ("stream", False), ("default", True)],
 )
-def test_members_of_connect_and_streams_keep_what_does_not_move(assignor: str, is_eager: bool) -> None:
+def test_connect_and_streams_assignors_are_cooperative(assignor: str, is_eager: bool) -> None:
     [stop] = stops_of([rebalance(5, 2)], Witnesses([chosen(assignor)])).values()
     assert stop.is_eager is is_eager
 
 
-def test_a_reading_tells_how_many_partitions_an_eager_group_has() -> None:
+def test_reading_gives_partition_count_of_eager_group() -> None:
     groups, members = read(60, a=[0, 1], b=[2])
     rebalances = [rebalance(0, 4), rebalance(90, 5, "member_left")]
     assert stopped(rebalances, Witnesses((), (), groups, members)) == [("member_joined", 3), ("member_left", 3)]
 
 
 @pytest.mark.parametrize(("state", "held"), [("PREPARING_REBALANCE", [0]), ("STABLE", None)])
-def test_a_reading_between_two_assignments_or_without_them_tells_nothing(state: str, held: list[int] | None) -> None:
+def test_reading_of_unsettled_group_gives_no_partition_count(state: str, held: list[int] | None) -> None:
     groups, members = read(60, a=held)
     told = Witnesses((), (), [replace(groups[0], state=state)], members)
     assert stopped([rebalance(0, 4)], told) == [("member_joined", None)]
 
 
-def test_records_of_the_coordinator_tell_what_logs_of_clients_would() -> None:
+def test_group_records_give_assignments_without_client_logs() -> None:
     records = [stored(2, 4, COOPERATIVE, a=[0, 1]), stored(12, 5, COOPERATIVE, a=[0], b=[]),
                stored(22, 6, COOPERATIVE, a=[0], b=[1])]  # fmt: skip
     rebalances = [rebalance(0, 4), rebalance(10, 5), rebalance(20, 6, "cooperative_followup")]
@@ -175,7 +175,7 @@ def test_records_of_the_coordinator_tell_what_logs_of_clients_would() -> None:
     ]
 
 
-def test_an_assignment_that_never_arrived_moved_nothing() -> None:
+def test_assignment_of_interrupted_rebalance_moves_nothing() -> None:
     events = [
         chosen(COOPERATIVE),
         assigned(2, 1, "a=t-0, t-1"),
@@ -187,19 +187,19 @@ def test_an_assignment_that_never_arrived_moved_nothing() -> None:
     assert found == [("member_joined", 2), ("member_joined", None), ("member_joined", 1)]
 
 
-def test_without_the_assignor_nobody_knows_who_stood() -> None:
+def test_stopped_partitions_are_unknown_without_assignor() -> None:
     events = [assigned(2, 1, "a=t-0, t-1")]
     assert stopped([rebalance(0, 1)], Witnesses(events)) == [("member_joined", None)]
     assert stopped([rebalance(0, 1)], Witnesses([*events, chosen(EAGER)])) == [("member_joined", 2)]
 
 
-def test_a_name_may_hold_what_parts_an_assignment_from_the_next() -> None:
+def test_assignment_is_read_with_separators_in_names() -> None:
     events = [chosen(EAGER), assigned(2, 1, "a, b=c-1=t-0; (x)=my-topic-1, my-topic-2")]
     assert stopped([rebalance(0, 1)], Witnesses(events)) == [("member_joined", 3)]
     assert partitions_in("my-topic-12, t-0, ") == {("my-topic", 12), ("t", 0)}
 
 
-def test_the_cost_is_partitions_times_seconds_and_null_where_one_is_not_known() -> None:
+def test_cost_is_partitions_times_seconds_or_null() -> None:
     events = [chosen(EAGER), assigned(2, 1, "a=t-0, t-1, t-2")]
     known, open_ = rebalance(0, 1), rebalance(10, 2, outcome="unfinished", ended_at=None, duration_ms=None)
     told = stops_of([known, open_], Witnesses(events))
@@ -208,7 +208,7 @@ def test_the_cost_is_partitions_times_seconds_and_null_where_one_is_not_known() 
 
 
 @given(st.lists(st.dictionaries(st.sampled_from("abc"), st.sets(st.integers(0, 5))), min_size=1, max_size=6))
-def test_a_cooperative_group_never_stands_for_more_than_an_eager_one(generations: list[dict[str, set[int]]]) -> None:
+def test_cooperative_rebalance_never_stops_more_than_eager_one(generations: list[dict[str, set[int]]]) -> None:
     def disjoint(held: dict[str, set[int]]) -> str:
         owned = {p: m for m in sorted(held) for p in sorted(held[m])}
         return "; ".join(f"{m}={', '.join(f't-{p}' for p, o in owned.items() if o == m)}" for m in sorted(held) or "a")
@@ -223,7 +223,7 @@ def test_a_cooperative_group_never_stands_for_more_than_an_eager_one(generations
         assert few <= all_.partitions - all_.unmoved
 
 
-def test_an_assignment_from_before_the_rebalance_before_prices_nothing() -> None:
+def test_assignment_older_than_previous_rebalance_gives_no_cost() -> None:
     groups, members = read(10, a=[0, 1], b=[2])
     events = [chosen(COOPERATIVE), assigned(32, 6, "a=t-0; b=t-1, t-2")]
     rebalances = [rebalance(20, 5), rebalance(30, 6)]
@@ -234,7 +234,7 @@ def test_an_assignment_from_before_the_rebalance_before_prices_nothing() -> None
     ]
 
 
-def test_stored_holders_price_an_epoch_by_who_holds_what_before_and_after() -> None:
+def test_kip_848_group_records_give_cost_of_epoch() -> None:
     def reached(second: float, member: str, epoch: int, *partitions: int) -> GroupRecord:
         held = [{"topic": "t", "topic_id": "T", "partition": p} for p in partitions]
         return row(
