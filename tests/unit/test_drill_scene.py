@@ -47,7 +47,7 @@ def _watched(scenario: str, tmp_path: Path) -> tuple[Scene, Watched]:
     return Scene(stage, SCENARIOS[scenario], random.Random(1)), canaries
 
 
-def test_every_partition_that_is_made_gets_canaries_and_those_that_are_added_later_too(tmp_path: Path) -> None:
+def test_created_and_added_partitions_get_canaries(tmp_path: Path) -> None:
     scene, canaries = _watched("partitions", tmp_path)
     for step in (CreateTopic(topic="t"), AddPartitions(topic="t", to=5), DeleteTopic(topic="t")):
         do(step, scene)
@@ -57,13 +57,13 @@ def test_every_partition_that_is_made_gets_canaries_and_those_that_are_added_lat
 
 
 @pytest.mark.parametrize("scenario", ["unclean_election", "truncation"])
-def test_a_partition_whose_records_the_drill_counts_has_no_canaries(scenario: str, tmp_path: Path) -> None:
+def test_partition_with_counted_records_has_no_canaries(scenario: str, tmp_path: Path) -> None:
     scene, canaries = _watched(scenario, tmp_path)
     do(next(s for s in scene.scenario.steps if isinstance(s, CreateTopic)), scene)
     assert [partitions for _, _, partitions in canaries.orders] == [[1]]
 
 
-def test_canaries_leave_with_the_scenario_of_their_topic_but_where_it_is_for_good(tmp_path: Path) -> None:
+def test_canaries_leave_with_scenario_unless_it_is_for_good(tmp_path: Path) -> None:
     for scenario, orders in (("subscription", ["watch", "leave"]), ("stopped_for_good", ["watch"])):
         (tmp_path / scenario).mkdir()
         scene, canaries = _watched(scenario, tmp_path / scenario)
@@ -83,7 +83,7 @@ class Stopping:
             raise ClusterFault("broker-3 did not end within 60 s; it was killed.")
 
 
-def test_a_broker_that_no_controller_lets_go_leaves_open_what_its_end_is_called(tmp_path: Path) -> None:
+def test_broker_killed_during_stop_of_all_is_undecided(tmp_path: Path) -> None:
     scene, _ = _watched("all_stopped", tmp_path)
     scene.stage.cluster.brokers.update({i: cast("Node", Stopping(ends=i != 3)) for i in (1, 2, 3)})
     do(StopAll(), scene)

@@ -65,7 +65,7 @@ def raised(
     return {f.rule_id: f for f in found}
 
 
-def test_a_cluster_set_up_well_hears_nothing() -> None:
+def test_well_configured_cluster_has_no_finding() -> None:
     assert raised() == {}
 
 
@@ -77,11 +77,11 @@ def test_a_cluster_set_up_well_hears_nothing() -> None:
         ((1, 2, 3), set()),
     ],
 )
-def test_fewer_than_three_replicas_where_three_brokers_are(replicas: tuple[int, ...], broken: set[str]) -> None:
+def test_fewer_than_three_replicas_on_three_brokers_is_finding(replicas: tuple[int, ...], broken: set[str]) -> None:
     assert set(raised([partition("t", *replicas)])) == broken
 
 
-def test_two_replicas_are_all_that_two_brokers_can_hold() -> None:
+def test_two_replicas_on_two_brokers_are_no_finding() -> None:
     two = {1: "a", 2: "b"}
     assert "replication_factor_low" not in raised([partition("t", 1, 2)], two)
     assert "replication_factor_one" in raised([partition("t", 1)], two)
@@ -94,11 +94,11 @@ def test_two_replicas_are_all_that_two_brokers_can_hold() -> None:
         (1, {"min_isr_low"}), (2, set()), (3, {"min_isr_equals_replication"}), (4, {"min_isr_above_replication"}),
     ],
 )  # fmt: skip
-def test_min_insync_replicas_against_three_replicas(least: int, broken: set[str]) -> None:
+def test_min_insync_replicas_is_judged_against_replication_factor(least: int, broken: set[str]) -> None:
     assert set(raised([partition("t", 1, 2, 3)], settings=set_up({"t": f"min.insync.replicas={least}"}))) == broken
 
 
-def test_a_thousand_topics_with_one_fault_are_one_finding_and_kafka_s_own_are_told_apart() -> None:
+def test_topics_with_same_fault_are_one_finding_apart_from_internal_topics() -> None:
     names = [f"t{n:03}" for n in range(1000)]
     some = [partition(name, 1, 2, 3) for name in (*names, "__consumer_offsets")]
     settings = set_up(dict.fromkeys(names, "min.insync.replicas=1") | {"__consumer_offsets": "min.insync.replicas=1"})
@@ -112,18 +112,18 @@ def test_a_thousand_topics_with_one_fault_are_one_finding_and_kafka_s_own_are_to
     assert "acks" in found[1].advice and "cannot see" in found[1].advice
 
 
-def test_what_is_not_known_breaks_no_rule() -> None:
+def test_unknown_settings_are_no_finding() -> None:
     silent = settings_of([])
     assert set(raised([partition("t", 1, 2, 3)], settings=silent)) == set()
 
 
-def test_unclean_elections_matter_where_there_is_somebody_to_elect() -> None:
+def test_unclean_election_setting_matters_only_with_several_replicas() -> None:
     settings = set_up({"t": "unclean.leader.election.enable=true"})
     assert set(raised([partition("t", 1, 2, 3)], settings=settings)) == {"unclean_election_enabled"}
     assert "unclean_election_enabled" not in raised([partition("t", 1)], settings=settings)
 
 
-def test_all_replicas_in_one_rack() -> None:
+def test_replicas_in_one_rack_are_finding_where_racks_are_known() -> None:
     racks = {1: "a", 2: "a", 3: "a", 4: "b"}
     some = [partition("t", 1, 2, 3), partition("t", 1, 2, 4, number=1)]
     found = raised(some, racks)
@@ -142,11 +142,11 @@ def test_all_replicas_in_one_rack() -> None:
         ({1: None}, set()),
     ],
 )
-def test_racks_that_some_or_all_brokers_do_not_tell(racks: dict[int, str | None], broken: set[str]) -> None:
+def test_missing_or_equal_racks_are_finding(racks: dict[int, str | None], broken: set[str]) -> None:
     assert {r for r in raised(racks=racks) if r.startswith("racks")} == broken
 
 
-def test_the_topics_that_keep_offsets_and_transactions() -> None:
+def test_weak_offsets_or_transaction_topic_is_finding() -> None:
     def own(topic: str, *replicas: int) -> dict[str, Finding]:
         return raised([partition(topic, *replicas)])
 
@@ -175,21 +175,21 @@ def test_the_topics_that_keep_offsets_and_transactions() -> None:
         ({"group_consumer_heartbeat_interval_ms": 15_000}, set()),
     ],
 )
-def test_what_brokers_make_of_everybody(changed: dict[str, Any], broken: set[str]) -> None:
+def test_broker_defaults_are_judged_at_threshold(changed: dict[str, Any], broken: set[str]) -> None:
     assert set(raised(settings=set_up(**changed))) == broken
 
 
-def test_brokers_that_differ_are_told_with_both_their_values() -> None:
+def test_differing_broker_settings_are_finding_with_values() -> None:
     lines = [line_of_broker(1, **HEALTHY), line_of_broker(2, **{**HEALTHY, "min_insync_replicas": 1})]
     found = raised(settings=settings_of([*lines, line_of_topic("t", "")]))
     assert set(found) == {"settings_differ"}
     assert "min.insync.replicas is 1 or 2" in found["settings_differ"].message
 
 
-def test_the_question_in_sql_asks_for_every_rule() -> None:
+def test_durability_query_names_every_rule() -> None:
     assert set(re.findall(r"'(\w+_\w+)'", (HOME / "queries" / "durability.sql").read_text())) == RULES
 
 
-def test_every_rule_is_standing_and_says_where_it_comes_from() -> None:
+def test_every_durability_rule_is_standing_with_source_and_advice() -> None:
     assert all(rule.is_standing and rule.source and rule.advice for rule in rules.RULES)
     assert len(RULES) == len(rules.RULES)

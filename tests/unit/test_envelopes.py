@@ -100,7 +100,7 @@ def originals(records: Iterable[Record]) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.parametrize("name", ["colours", *(e.name for e in (*PREFIXES, *OBJECTS))])
-def test_an_envelope_takes_its_samples_apart_and_no_other(name: str) -> None:
+def test_envelope_recognises_only_its_samples(name: str) -> None:
     samples, counter_samples = layout_samples(name)
     assert samples
     assert counter_samples
@@ -109,7 +109,7 @@ def test_an_envelope_takes_its_samples_apart_and_no_other(name: str) -> None:
 
 
 @pytest.mark.parametrize("layout", JSON_LAYOUTS, ids=lambda e: e.name)
-def test_a_record_of_json_is_known_by_its_fields(layout) -> None:
+def test_json_record_is_recognised_by_its_fields(layout) -> None:
     samples, counter_samples = layout_samples(layout.name)
     assert samples
     assert all(is_in(JSON_RECORD, sample) for sample in samples)
@@ -117,7 +117,7 @@ def test_a_record_of_json_is_known_by_its_fields(layout) -> None:
 
 
 @pytest.mark.parametrize("name", WRAPS)
-def test_what_is_in_an_envelope_reads_as_what_is_not(name: str) -> None:
+def test_wrapped_records_read_like_plain_ones(name: str) -> None:
     lines = [wrapped(r.text, r.happened_at, "kafka-0", [name]) for r in EVENTS]
     rows = read("\n".join(lines).encode() + b"\n")
     assert meanings(rows, None) == originals(EVENTS)
@@ -125,7 +125,7 @@ def test_what_is_in_an_envelope_reads_as_what_is_not(name: str) -> None:
 
 
 @pytest.mark.parametrize("layout", OF_CLASSES, ids=lambda e: e.name)
-def test_records_of_json_read_as_lines(layout) -> None:
+def test_json_records_read_like_plain_lines(layout) -> None:
     plain = [r for r in EVENTS if "\n" not in r.text]
     rows = read("\n".join(in_json(r, layout.name) for r in plain).encode())
     assert meanings(rows, None) == originals(plain)
@@ -147,7 +147,7 @@ NAMING = ["kubectl-prefix", "compose", "cloudwatch-tail", "loki", "fluent-bit", 
     st.sampled_from([200, 4_000, 1 << 20]),
     st.randoms(use_true_random=False),
 )
-def test_sources_in_one_file_are_told_apart_whatever_their_layout_and_their_envelopes(
+def test_interleaved_sources_are_separated_in_any_layout_and_envelope(
     records: Sequence[Record], layout, inner: str, outer: str | None, size: int, random
 ) -> None:
     by_source = {source: list(records) for source in SOURCES}
@@ -175,7 +175,7 @@ def test_sources_in_one_file_are_told_apart_whatever_their_layout_and_their_enve
     st.sampled_from([None, *WITH_LOGGER]),
     st.sampled_from([300, 5_000, CHUNK]),
 )
-def test_an_export_with_the_newest_line_first_reads_as_the_original(
+def test_export_with_newest_line_first_reads_like_original(
     records: Sequence[Record], wraps: list[str], layout, chunk: int
 ) -> None:
     told = sorted(records, key=lambda r: r.happened_at)  # type: ignore[arg-type, return-value]
@@ -193,7 +193,7 @@ def test_an_export_with_the_newest_line_first_reads_as_the_original(
     assert by_instant == as_written
 
 
-def test_a_trace_whose_lines_are_mixed_with_those_of_others_stays_with_its_record() -> None:
+def test_interleaved_trace_stays_with_its_record() -> None:
     first = "kafka-0  | [2026-11-21 01:44:29,117] INFO [KafkaServer id=0] started (kafka.server.KafkaServer)"
     other = "kafka-1  | [2026-11-21 01:44:29,118] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)"
     rows = read("\n".join([first, other, "kafka-0  | \tat a.B(C.java:1)", other]).encode())
@@ -204,7 +204,7 @@ def test_a_trace_whose_lines_are_mixed_with_those_of_others_stays_with_its_recor
     ]
 
 
-def test_each_source_of_a_mixed_file_has_its_own_layout() -> None:
+def test_each_source_of_mixed_file_has_its_own_layout() -> None:
     plain = [wrapped(r.text, r.happened_at, "kafka-0", ["compose"]) for r in EVENTS]
     other = [wrapped(in_pattern(r, STRIMZI), r.happened_at, "kafka-1", ["compose"]) for r in EVENTS]
     rows = read("\n".join(x for both in zip(plain, other, strict=True) for x in both).encode())
@@ -212,7 +212,7 @@ def test_each_source_of_a_mixed_file_has_its_own_layout() -> None:
     assert {r["layout"] for r in rows} == {"apache", "strimzi"}
 
 
-def test_an_envelope_that_looks_like_a_thread_is_known_by_the_lines_that_go_on_a_record() -> None:
+def test_envelope_like_thread_name_is_recognised_by_trace_lines() -> None:
     pattern = next(layout.pattern for layout in PATTERN_LAYOUTS if layout.name == "thread-first")
     assert [r for r in EVENTS if "\n" in r.text]
     plain = [in_pattern(r, pattern) for r in EVENTS]
@@ -221,7 +221,7 @@ def test_an_envelope_that_looks_like_a_thread_is_known_by_the_lines_that_go_on_a
     assert meanings(rows, "kafka-0/kafka") == originals(EVENTS)
 
 
-def test_plain_lines_are_in_no_envelope() -> None:
+def test_plain_lines_have_no_envelope() -> None:
     assert not form_of([line for r in EVENTS for line in r.text.split("\n")]).envelopes
     iso = [in_pattern(r, "%d{ISO8601} %5p %pid --- [%t] %-40.40logger{39} : %m%n") for r in EVENTS]
     assert form_of([line for r in iso for line in r.split("\n")]).layouts[""][0] == "spring-boot"
@@ -229,7 +229,7 @@ def test_plain_lines_are_in_no_envelope() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
-def test_a_file_in_utf_16_is_read(encoding: str) -> None:
+def test_utf_16_file_is_read(encoding: str) -> None:
     text = "\n".join(r.text for r in EVENTS)
     data = text.encode(encoding) if encoding == "utf-16" else b"\xfe\xff" + text.encode(encoding)
     form = wrapped_as(data, None)
@@ -237,14 +237,14 @@ def test_a_file_in_utf_16_is_read(encoding: str) -> None:
     assert meanings(read(data), None) == originals(EVENTS)
 
 
-def test_a_head_without_a_day_has_the_instant_of_its_envelope() -> None:
+def test_head_without_time_takes_instant_of_envelope() -> None:
     (record,) = [r for r in EVENTS if "(Re-)joining group" in r.text][:1]
     line = in_pattern(record, "[%t] %p %c - %m%n")
     rows = read("\n".join([wrapped(line, record.happened_at, "app", ["cri"])] * 3).encode())
     assert meanings(rows, None) == originals([record]) * 3
 
 
-def test_lines_that_are_wrapped_and_not_known_are_named_with_what_is_inside() -> None:
+def test_unknown_wrapped_lines_are_named_with_inner_layout() -> None:
     assert misfit_of(["kafka-1 | 2026-11-21 01:00:00,117 <7> x"] * 3).startswith(
         "Its lines are wrapped (compose). Inside: The closest layout is"
     )
@@ -255,7 +255,7 @@ def test_lines_that_are_wrapped_and_not_known_are_named_with_what_is_inside() ->
     st.sampled_from(["apache", *(layout.name for layout in (*WITH_LOGGER, *OF_CLASSES))]),
     st.lists(st.sampled_from([n for n in WRAPS if n not in ("timestamps", "otlp")]), max_size=2, unique=True),
 )
-def test_a_log_that_is_rendered_again_has_the_events_of_the_original(layout: str, wraps: list[str]) -> None:
+def test_rendered_log_has_events_of_original(layout: str, wraps: list[str]) -> None:
     """Where neither an envelope nor JSON is drawn, the file is read by its layout alone."""
     records = [r for r in EVENTS if "\n" not in r.text]
     text = render("".join(f"{r.text}\n" for r in records), layout, wraps, "kafka-1")
@@ -266,7 +266,7 @@ def test_a_log_that_is_rendered_again_has_the_events_of_the_original(layout: str
         assert [said(*record) for record in split_by(text.splitlines(), found)] == [o[1:] for o in originals(records)]
 
 
-def test_a_folder_is_rendered_file_by_file(tmp_path: Path) -> None:
+def test_folder_is_rendered_file_by_file(tmp_path: Path) -> None:
     (tmp_path / "logs/broker-1").mkdir(parents=True)
     (tmp_path / "logs/broker-1/server.log").write_text("".join(f"{r.text}\n" for r in EVENTS))
     (written,) = render_folder(tmp_path / "logs", tmp_path / "new", "strimzi", ["cri"])
@@ -277,7 +277,7 @@ def test_a_folder_is_rendered_file_by_file(tmp_path: Path) -> None:
             render_folder(tmp_path / "logs", tmp_path / name, "strimzi", wraps)
 
 
-def test_the_command_says_how_many_files_it_wrote_and_which_envelope_it_does_not_know(
+def test_render_command_counts_files_and_refuses_unknown_envelope(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "server.log").write_text(f"{EVENTS[0].text}\n")
@@ -311,7 +311,7 @@ def started(second: int, at: object = "1") -> dict[str, object]:
     ],
     ids=["none", "hostile", "numbers"],
 )
-def test_objects_of_opentelemetry_hold_the_records_of_several_pods(odd: list[object]) -> None:
+def test_opentelemetry_objects_hold_records_of_several_pods(odd: list[object]) -> None:
     told = [
         {"resourceLogs": [otlp(started(10), started(11)), otlp(started(12), pod="kafka-1")]},
         {"resourceLogs": []},

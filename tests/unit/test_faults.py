@@ -52,7 +52,7 @@ def raised(
     return [(f.rule_id, f.severity, f.message.partition(": ")[2]) for f in judge_findings(facts)]
 
 
-def test_a_heartbeat_may_take_a_third_of_the_session_and_no_more() -> None:
+def test_heartbeat_interval_above_third_of_session_is_finding() -> None:
     assert raised(member(heartbeat_interval_ms=15_000)) == []
     assert raised(member(heartbeat_interval_ms=15_001)) == [
         ("heartbeat_slow", "warning", "every 15 s in a session of 45 s")
@@ -60,7 +60,7 @@ def test_a_heartbeat_may_take_a_third_of_the_session_and_no_more() -> None:
     assert raised(member(heartbeat_interval_ms=None)) == []
 
 
-def test_a_session_below_thirty_seconds_says_what_it_cost() -> None:
+def test_session_timeout_below_30_s_is_finding_with_expiries() -> None:
     assert raised(member(session_timeout_ms=30_000)) == []
     short = member(session_timeout_ms=10_000)
     assert raised(short) == [("session_short", "info", "10 s")]
@@ -69,13 +69,13 @@ def test_a_session_below_thirty_seconds_says_what_it_cost() -> None:
     ]
 
 
-def test_the_limit_between_polls_is_no_shorter_than_the_session() -> None:
+def test_poll_interval_below_session_timeout_is_finding() -> None:
     assert raised(member(rebalance_timeout_ms=45_000)) == []
     assert raised(member(rebalance_timeout_ms=44_900)) == [("poll_below_session", "warning", "44.9 s for 45 s")]
     assert raised(member(rebalance_timeout_ms=9_000)) == [("poll_below_session", "warning", "9 s for 45 s")]
 
 
-def test_settings_are_mixed_where_clients_differ_at_the_same_time() -> None:
+def test_differing_settings_of_concurrent_clients_are_finding() -> None:
     other = {"rebalance_timeout_ms": 900_000, "session_timeout_ms": 60_000}
     assert raised(member("a"), member("b"), member("c", **other)) == [
         (
@@ -90,7 +90,7 @@ def test_settings_are_mixed_where_clients_differ_at_the_same_time() -> None:
     assert raised(member("a"), member("b", session_timeout_ms=None, assignors=None)) == []
 
 
-def test_an_eager_assignor_is_told_where_the_group_rebalances_often() -> None:
+def test_eager_assignor_is_finding_where_group_rebalances_often() -> None:
     often = rebalances(6)
     said = "range, 6 rebalances within 60 minutes"
 
@@ -108,7 +108,7 @@ def test_an_eager_assignor_is_told_where_the_group_rebalances_often() -> None:
     assert eager(often, kind="rolling_restart", assignors=["range"]) == []
 
 
-def test_restarts_within_a_session_would_have_cost_a_static_member_nothing() -> None:
+def test_restarts_within_session_suggest_static_membership() -> None:
     quick, slow = timedelta(seconds=45), timedelta(seconds=46)
     found = [("static_membership_missing", "info", "3 restarts in 6 rebalances, most often a (3 times)")]
     assert raised(member(), rebalances=restarts(3, quick)) == found
@@ -119,7 +119,7 @@ def test_restarts_within_a_session_would_have_cost_a_static_member_nothing() -> 
     assert raised(member(), rebalances=restarts(3, quick, instance_id="i1")) == []
 
 
-def test_many_groups_with_the_same_fault_are_one_finding_below_what_happened() -> None:
+def test_many_groups_with_same_fault_are_one_finding_ranked_last() -> None:
     few = [member(group=f"g{n}", session_timeout_ms=10_000) for n in range(3)]
     assert len(judge_findings(Facts("c", settings=few))) == 3
     many = [member(group=f"g{n:02}", session_timeout_ms=9_000 + n, rebalance_timeout_ms=5_000) for n in range(50)]
@@ -151,7 +151,7 @@ MEMBERS = st.lists(
 
 
 @given(MEMBERS, st.integers(0, 8), st.randoms())
-def test_findings_do_not_depend_on_the_order_of_members(settings: list[MemberSetting], count: int, random: Any) -> None:
+def test_findings_do_not_depend_on_order_of_members(settings: list[MemberSetting], count: int, random: Any) -> None:
     acts = rebalances(count, cause="member_left", client_id="a")
     found = judge_findings(Facts("c", settings=settings, rebalances=acts))
     shuffled = Facts("c", settings=random.sample(settings, len(settings)), rebalances=random.sample(acts, len(acts)))
@@ -161,6 +161,6 @@ def test_findings_do_not_depend_on_the_order_of_members(settings: list[MemberSet
 
 
 @given(st.lists(st.sampled_from("abcdef"), min_size=1, unique=True), st.integers(0, 9))
-def test_a_group_with_the_recommended_settings_has_no_fault(clients: list[str], count: int) -> None:
+def test_recommended_settings_give_no_finding(clients: list[str], count: int) -> None:
     rules = {rule_id for rule_id, _, _ in raised(*map(member, clients), rebalances=rebalances(count))}
     assert rules <= {"rebalances_frequent", "rebalances_excessive"}

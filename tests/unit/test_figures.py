@@ -28,7 +28,7 @@ from tests.support.rows import AT, row
 from tests.support.unavailability import without_consumer
 
 
-def test_page_terminal_and_alerts_show_the_same_numbers() -> None:
+def test_page_terminal_and_alerts_show_same_numbers() -> None:
     tables, about = night()
     page = build_report(tables, about)
     incidents = [Incident.of(r) for r in tables["gold.incidents"]]
@@ -75,7 +75,7 @@ def incidents_of_a_night(draw: st.DrawFn) -> list[Incident]:
 
 
 @given(incidents_of_a_night(), st.sampled_from(Intent))
-def test_what_was_declared_changes_no_figure_no_order_and_no_state(rows: list[Incident], intent: Intent) -> None:
+def test_intent_changes_no_figure_order_or_state(rows: list[Incident], intent: Intent) -> None:
     labelled = [replace(r, intent=intent) for r in rows]
     idle = without_consumer(
         [
@@ -95,13 +95,13 @@ def test_what_was_declared_changes_no_figure_no_order_and_no_state(rows: list[In
     assert figures.state_of(rows, ()) == ("act" if lasting else HARM_NOTES[figures.harm_of(worst)].state)
 
 
-def test_absences_are_counted_by_how_brokers_went_and_whether_they_came_back() -> None:
+def test_absences_are_counted_by_kind_and_return() -> None:
     kinds = (("crash", AT), ("controlled_shutdown", None), ("controlled_shutdown", AT))
     rows = [row(BROKER_OUTAGES, kind=kind, up_at=up_at) for kind, up_at in kinds]
     assert figures.absences(rows) == figures.Absences(sudden=1, orderly=2, not_back=1)
 
 
-def test_a_row_of_an_earlier_version_has_a_harm_too() -> None:
+def test_incident_without_harm_is_consumers_stopped() -> None:
     assert figures.harm_of(incident(harm=None)) == Harm.CONSUMERS_STOPPED
 
 
@@ -109,5 +109,5 @@ def test_a_row_of_an_earlier_version_has_a_harm_too() -> None:
     ("low", "high", "says"),
     [(5, 5, "5 records"), (3, 5, "3 to 5 records"), (0, 5, "up to 5 records"), (5, None, "at least 5 records")],
 )
-def test_bounds_of_a_loss_are_worded_as_far_as_they_are_known(low: int, high: int | None, says: str) -> None:
+def test_loss_wording_follows_known_bounds(low: int, high: int | None, says: str) -> None:
     assert lost_records(low, high) == says

@@ -41,7 +41,7 @@ def period(broker: int, suspect: int, **more: Any) -> OutOfSyncPeriod:
 
 
 class TestSlow:
-    def test_one_finding_for_each_suspect(self) -> None:
+    def test_slow_follower_is_one_finding_per_suspect(self) -> None:
         (finding,) = found(out_of_sync_periods=[period(3, 3), period(3, 3, partitions=4)])
         assert (finding.rule_id, finding.severity, finding.subject) == ("broker_slow", "warning", "3")
         assert finding.message == (
@@ -49,20 +49,20 @@ class TestSlow:
             " most, 2 min in all)"
         )
 
-    def test_the_leader_of_those_that_fell_out(self) -> None:
+    def test_slow_leader_of_lagging_followers_is_finding(self) -> None:
         (finding,) = found(out_of_sync_periods=[period(2, 1), period(3, 1)])
         assert finding.subject == "1"
         assert "too slow as a leader: its followers 2, 3 left ISRs" in finding.message
 
-    def test_doubt_is_told(self) -> None:
+    def test_possible_slow_broker_finding_names_doubt(self) -> None:
         (finding,) = found(out_of_sync_periods=[period(2, 2, confidence="possible")])
         assert finding.message.endswith("unless its only leader or the network between them was slow")
 
-    def test_who_was_away_is_not_slow(self) -> None:
+    def test_broker_that_was_down_is_not_slow(self) -> None:
         assert found(out_of_sync_periods=[period(2, 2, kind="outage"), period(2, 2, kind="disk")]) == []
 
 
-def test_three_cycles_within_half_an_hour_are_flapping() -> None:
+def test_three_isr_cycles_within_30_minutes_are_flapping() -> None:
     calm = {"kind": "outage", "partitions": 2}
     assert found(out_of_sync_periods=[period(2, 2, cycles=2, **calm)]) == []
     (finding,) = found(out_of_sync_periods=[period(2, 2, cycles=3, flaps=4, **calm)])
@@ -81,12 +81,12 @@ class TestTooEarly:
         )  # fmt: skip
         return row(ROLLING_RESTARTS, scorecard=[step])
 
-    def test_a_warning(self) -> None:
+    def test_early_stop_in_rolling_restart_is_warning(self) -> None:
         assert found(restarts=[self.restart(False), self.restart(None)]) == []
         (finding,) = found(restarts=[self.restart(True)])
         assert (finding.rule_id, finding.severity, finding.subject) == ("restart_too_early", "warning", "2")
 
-    def test_critical_where_partitions_suffered(self) -> None:
+    def test_early_stop_is_critical_where_partitions_suffered(self) -> None:
         offline = row(FAILOVERS, kind="offline", outage_id="o", topic="t", leader_to=-1)
         finding = next(f for f in found(restarts=[self.restart(True)], failovers=[offline]) if f.subject == "2")
         assert (finding.severity, finding.message.endswith(": 1 partition had no leader")) == ("critical", True)
@@ -115,22 +115,22 @@ class TestLeadership:
         )  # fmt: skip
         return sorted(f.rule_id for f in found(outages=outages, imbalance=[reading]))
 
-    def test_two_rounds_of_the_automatic_election_later(self) -> None:
+    def test_leadership_not_restored_is_finding_after_two_election_rounds(self) -> None:
         assert self.rules([self.outage()], 10.9) == []
         assert self.rules([self.outage()], 11) == ["leadership_not_restored"]
 
-    def test_not_where_it_leads_again_or_had_led_nothing_or_is_another(self) -> None:
+    def test_restored_or_never_led_leadership_is_no_finding(self) -> None:
         led_again = self.outage(leadership_restored_at=after(3))
         for outages in ([led_again], [self.outage(elections=0)], [self.outage(broker=1)], [self.outage(up_at=None)]):
             assert self.rules(outages, 30) == []
 
-    def test_what_another_absence_left_behind_is_told_of_that_one(self) -> None:
+    def test_leadership_not_restored_is_counted_from_last_outage(self) -> None:
         again = self.outage(outage_id="p", down_at=after(20), up_at=after(21))
         assert self.rules([self.outage(), again], 25) == []
         assert self.rules([self.outage(), again], 31) == ["leadership_not_restored"]
 
 
-def test_under_replicated_names_the_missing_brokers_since_when_and_why() -> None:
+def test_under_replicated_finding_names_missing_brokers_since_when_and_why() -> None:
     troubled = [row(PARTITION_SNAPSHOTS, topic="t", partition=p, replicas=[1, 2, 3], isr=[1]) for p in (0, 1)]
     span = row(
         IsrSpan.TABLE,

@@ -110,15 +110,13 @@ def written(draw: st.DrawFn) -> tuple[Layout, int, dict[str, Any]]:
 
 
 @given(written())
-def test_what_is_written_is_read(what: tuple[Layout, int, dict[str, Any]]) -> None:
+def test_group_record_survives_round_trip(what: tuple[Layout, int, dict[str, Any]]) -> None:
     layout, version, said = what
     assert read_versioned(layout, encode(layout, version, said)) == (version, said)
 
 
 @given(written(), st.data())
-def test_a_record_that_is_cut_short_is_refused_and_nothing_else_happens(
-    what: tuple[Layout, int, dict[str, Any]], data: st.DataObject
-) -> None:
+def test_truncated_group_record_is_refused(what: tuple[Layout, int, dict[str, Any]], data: st.DataObject) -> None:
     whole = encode(*what)
     cut = whole[: data.draw(st.integers(0, len(whole) - 1))]
     with pytest.raises(Malformed, match=r"needs|says|null|varint|version"):
@@ -126,9 +124,7 @@ def test_a_record_that_is_cut_short_is_refused_and_nothing_else_happens(
 
 
 @given(st.sampled_from(TYPES), st.integers(-2, 6), st.binary(max_size=200))
-def test_bytes_that_nobody_meant_are_refused_in_a_sentence_or_read(
-    record_type: Any, version: int, noise: bytes
-) -> None:
+def test_random_value_bytes_are_refused_in_sentence_or_read(record_type: Any, version: int, noise: bytes) -> None:
     key = struct.pack(">hh", record_type.number, 1) + b"g" + (b"\0\1m" if len(record_type.key.fields) == 2 else b"")
     try:
         row = decode(key, struct.pack(">h", version) + noise)
@@ -139,7 +135,7 @@ def test_bytes_that_nobody_meant_are_refused_in_a_sentence_or_read(
 
 
 @given(st.binary(max_size=40), st.none() | st.binary(max_size=40))
-def test_keys_that_nobody_meant_are_refused_too(key: bytes, value: bytes | None) -> None:
+def test_random_key_bytes_are_refused_or_read(key: bytes, value: bytes | None) -> None:
     try:
         assert decode(key, value)["record_type"] in set(GroupRecordType)
     except Malformed as wrong:
@@ -147,13 +143,13 @@ def test_keys_that_nobody_meant_are_refused_too(key: bytes, value: bytes | None)
 
 
 @pytest.mark.parametrize("count", (0x7FFFFFFF, -2))
-def test_a_length_is_believed_only_as_far_as_bytes_follow(count: int) -> None:
+def test_length_beyond_record_is_refused(count: int) -> None:
     head = struct.pack(">hh", 3, 0) + struct.pack(">i", 1) + struct.pack(">hhq", -1, -1, 0)
     with pytest.raises(Malformed, match=f"members says that it holds {count}"):
         decode(struct.pack(">hh", 2, 1) + b"g", head + struct.pack(">i", count))
 
 
-def test_names_are_the_catalogs() -> None:
+def test_record_types_states_and_columns_match_catalog() -> None:
     assert [t.name for t in TYPES] == list(GroupRecordType)
     assert (*STATES.values(), "unknown") == tuple(MemberState)
     named = {name for sample in CAPTURED for name in decode(*bytes_of(sample))}
@@ -161,21 +157,21 @@ def test_names_are_the_catalogs() -> None:
 
 
 @pytest.mark.parametrize("kafka", ("2.8.2", "3.9.2", "4.1.2", "4.3.1"))
-def test_every_record_captured_from_a_real_broker_is_read(kafka: str) -> None:
+def test_captured_group_records_are_read(kafka: str) -> None:
     told = [(decode(*bytes_of(s)), s) for s in CAPTURED if s["kafka"] == kafka]
     assert told
     for row, sample in told:
         assert {name: row[name] for name in sample["says"]} == sample["says"]
 
 
-def test_the_captures_hold_every_type_and_the_tombstones_of_groups_and_members() -> None:
+def test_captures_have_every_record_type_and_tombstones() -> None:
     rows = [decode(*bytes_of(s)) for s in CAPTURED]
     assert {r["record_type"] for r in rows} == set(GroupRecordType)
     buried = {r["record_type"] for r in rows if r["is_tombstone"]}
     assert {"group_metadata", "consumer_group_current_member_assignment"} <= buried
 
 
-def test_the_early_access_layouts_of_3_7_are_refused() -> None:
+def test_early_access_layouts_of_3_7_are_refused() -> None:
     """Sources: ConsumerGroupMemberMetadataValue and ConsumerGroupCurrentMemberAssignmentValue of 3.7, made bytes."""
     member = bytes.fromhex("0005 0001 67 0001 6d".replace(" ", ""))
     metadata = bytes.fromhex("0000 00 00 0263 0268 0202 74 00 000493e0 00 01 00".replace(" ", ""))
@@ -185,7 +181,7 @@ def test_the_early_access_layouts_of_3_7_are_refused() -> None:
             decode(key, value)
 
 
-def test_a_subscription_that_is_none_of_the_consumer_protocols_is_null_and_the_rest_stands() -> None:
+def test_foreign_subscription_bytes_are_null() -> None:
     assert group_records.subscription_of(b"\xff") is None
     assert group_records.assignment_of(b"\0\1\0") is None
     newer = encode(SUBSCRIPTION, 3, {"topics": ["t"], "user_data": None, "owned_partitions": [], "generation": 4,
@@ -195,7 +191,7 @@ def test_a_subscription_that_is_none_of_the_consumer_protocols_is_null_and_the_r
 
 
 @pytest.mark.parametrize(("number", "name"), ((1, None), (3, "consumer_group_metadata"), (11, None), (24, None)))
-def test_other_types_are_told_by_their_first_two_bytes(number: int, name: str | None) -> None:
+def test_record_type_is_recognised_by_first_two_key_bytes(number: int, name: str | None) -> None:
     key = struct.pack(">h", number) + b"whatever follows"
     found = type_of(key)
     assert (found.name if found else None) == name
@@ -206,7 +202,7 @@ def test_other_types_are_told_by_their_first_two_bytes(number: int, name: str | 
 @given(st.integers(-(2**63), 2**63 - 1))
 @example(64)
 @example(-65)
-def test_a_signed_varint_is_read_as_it_was_written(number: int) -> None:
+def test_signed_varint_survives_round_trip(number: int) -> None:
     written = _varint((number << 1) ^ (number >> 63))
     cursor = Cursor(written, "a number")
     assert cursor.zigzag("number", 64) == number
@@ -214,13 +210,13 @@ def test_a_signed_varint_is_read_as_it_was_written(number: int) -> None:
 
 
 @given(st.integers(0, 2**32 - 1))
-def test_an_unsigned_varint_is_read_as_it_was_written(number: int) -> None:
+def test_unsigned_varint_survives_round_trip(number: int) -> None:
     cursor = Cursor(_varint(number), "a number")
     assert cursor.varint("number") == number
     cursor.ends()
 
 
-def test_a_null_where_a_value_is_needed_is_refused() -> None:
+def test_null_for_required_value_is_refused() -> None:
     needed = Layout("a record", 0, Struct((Field("name", "string"),)), None)
     with pytest.raises(Malformed, match="name is null at byte 4; needed a value"):
         read_versioned(needed, struct.pack(">hh", 0, -1))
