@@ -119,8 +119,8 @@ def test_truncated_archive_is_read_to_break_and_reported(tmp_path: Path) -> None
     cut = len(plain) // 4 * 3
     for name, archive in (("x.tar", plain[:cut]), ("x.tgz", gzip.compress(plain[:cut])), ("y.tgz", b"no tar at all")):
         root = lay(tmp_path / name, {name: archive, "other.log": resigned(1)})
-        (told,) = listing(root).not_read
-        assert told.startswith(f"{name} (a tar archive that cannot be read to its end: ")
+        (reason,) = listing(root).not_read
+        assert reason.startswith(f"{name} (a tar archive that cannot be read to its end: ")
         rows = collected(root)
         texts = [r["text"] for r in rows if r["source"] == f"{name}/a/server.log"]
         assert len(texts) == (300 if name.startswith("x") else 0)
@@ -134,8 +134,8 @@ def test_truncated_compressed_archive_keeps_files_before_break(tmp_path: Path) -
     noise = "".join(resigned(random.Random(n).randrange(10**9)) for n in range(20_000)).encode()
     whole = gzip.compress(tarred({"a.log": TEXT.encode(), "b.log": noise}))
     lay(tmp_path, {"x.tar.gz": whole[: len(whole) // 2], "other.log": resigned(1)})
-    found = passed(tmp_path)
-    facts = {fact.file.name: fact for fact in found.facts.values()}
+    outcome = passed(tmp_path)
+    facts = {fact.file.name: fact for fact in outcome.facts.values()}
     assert facts["x.tar.gz/a.log"].lines == TEXT.count("\n")
     assert 0 < facts["x.tar.gz/b.log"].lines < 20_000
     assert facts["x.tar.gz/b.log"].damage == "it is incomplete: it was cut off, or is still being written"

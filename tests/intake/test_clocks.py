@@ -157,12 +157,12 @@ def test_missing_hour_between_two_files_is_named(tmp_path: Path, begins: timedel
         "broker-1/server.log": [night + begins + n * SECOND for n in range(60)],
     }
     lay(tmp_path, {name: "".join(f"{broker(at, n)}\n" for n, at in enumerate(lines)) for name, lines in files.items()})
-    found = findings(tmp_path)
-    assert [f.error.meaning for f in found] == ["hour_missing"] * is_named
+    errors = findings(tmp_path)
+    assert [f.error.meaning for f in errors] == ["hour_missing"] * is_named
     assert findings(tmp_path, "Europe/Berlin") == []
     if is_named:
-        assert "from 2026-03-29 01:59:59 to 03:00:00, when summer time begins" in found[0].sentence
-        assert "such as LOGS_TZ=Europe/Berlin" in found[0].sentence
+        assert "from 2026-03-29 01:59:59 to 03:00:00, when summer time begins" in errors[0].sentence
+        assert "such as LOGS_TZ=Europe/Berlin" in errors[0].sentence
 
 
 NIGHT = datetime(2026, 10, 25, 2)

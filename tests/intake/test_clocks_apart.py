@@ -114,6 +114,6 @@ def test_unclear_evidence_names_no_zone(facts: list[tuple[float, int]]) -> None:
 
 
 def test_three_broker_pairs_are_named_and_others_counted() -> None:
-    found = apart({(1, other): [(3_600.0, n) for n in range(10)] for other in range(2, 8)}, SOURCES)
-    assert [f.sentence for f in found[3:]] == ["3 more pairs of brokers write times that lie apart so.", "", ""]
-    assert all(" 1 h later " in f.sentence for f in found[:3])
+    errors = apart({(1, other): [(3_600.0, n) for n in range(10)] for other in range(2, 8)}, SOURCES)
+    assert [f.sentence for f in errors[3:]] == ["3 more pairs of brokers write times that lie apart so.", "", ""]
+    assert all(" 1 h later " in f.sentence for f in errors[:3])

@@ -72,11 +72,11 @@ def test_wrapped_file_of_several_brokers_gives_records_of_each(tmp_path: Path, b
     lay(tmp_path, {"all.log": text, "packed/all.log.gz": gzip.compress(text.encode())})
     rows = collected(tmp_path, engine=LocalEngine(piece=block))
     assert sum(r["line_count"] for r in rows) == 2 * text.count("\n")
-    found: dict[str, list[tuple[Any, ...]]] = {}
+    by_source: dict[str, list[tuple[Any, ...]]] = {}
     for r in rows:
-        found.setdefault(r["source"], []).append((r["happened_at"].replace(tzinfo=UTC), r["text"]))
+        by_source.setdefault(r["source"], []).append((r["happened_at"].replace(tzinfo=UTC), r["text"]))
     parts = [f"{file}//kafka-{n}" for file in ("all.log", "packed/all.log") for n in (1, 2)]
-    assert found == {part: [(r.happened_at, r.text) for r in records] for part in parts}
+    assert by_source == {part: [(r.happened_at, r.text) for r in records] for part in parts}
     assert len({r["line_id"] for r in rows}) == len(rows)
     assert {r["layout"] for r in rows} == {"docker>compose>apache"}
 
@@ -129,8 +129,8 @@ def test_instant_is_read_in_zone_of_its_clock(tmp_path: Path) -> None:
 
 
 def test_repeated_hour_is_read_by_order_in_file(tmp_path: Path) -> None:
-    told = ("01:59:00", "02:30:00", "02:29:59", "02:50:00", "02:10:00", "02:40:00", "03:10:00")
-    lines = "".join(resigned(n, f"{clock},000") for n, clock in enumerate(told))
+    clocks = ("01:59:00", "02:30:00", "02:29:59", "02:50:00", "02:10:00", "02:40:00", "03:10:00")
+    lines = "".join(resigned(n, f"{clock},000") for n, clock in enumerate(clocks))
     lay(tmp_path, {"server.log": lines.replace("2026-11-21", "2026-10-25")})
     rows = collected(tmp_path, zone="Europe/Berlin")
     by_place = sorted(rows, key=lambda r: r["text"].partition("partition ")[2])

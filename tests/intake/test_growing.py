@@ -84,9 +84,9 @@ def test_renamed_file_is_not_read_again(tmp_path: Path, capsys: pytest.CaptureFi
     lay(tmp_path / "logs", {LOG: resigned(1, "02:00:00,000")})
     aged(tmp_path, 20, LOG)
     second = run(tmp_path, NEXT)
-    told = capsys.readouterr().out
-    assert "Cluster prod has 3 files, 3 of them new" in told
-    assert "Cluster prod has 4 files, 1 of them new" in told
+    output = capsys.readouterr().out
+    assert "Cluster prod has 3 files, 3 of them new" in output
+    assert "Cluster prod has 4 files, 1 of them new" in output
     assert (first.span[0], second.span[1] - first.span[1]) == (second.span[0], timedelta(minutes=31))
     assert texts(tmp_path) == words(*LINES, resigned(1, "02:00:00,000"))
     run(tmp_path, cluster="another")

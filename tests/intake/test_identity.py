@@ -69,8 +69,8 @@ def chosen(tmp_path: Path, *files: tuple[str, int, str], **wishes: Any) -> tuple
 def test_files_before_reformat_are_of_same_cluster(tmp_path: Path) -> None:
     files = [("b-1/server.log.1", 1, "old"), ("b-1/server.log.2", 2, "new"), ("b-2/server.log.3", 3, "new")]
     for cluster in (None, "old", "prod"):
-        found, own = chosen(tmp_path, *files, cluster=cluster)
-        assert len(found.facts) == 3
+        scan, own = chosen(tmp_path, *files, cluster=cluster)
+        assert len(scan.facts) == 3
         assert own == OwnCluster(("old", "new"))
 
 
@@ -81,8 +81,8 @@ TWO = [
 
 
 def test_one_of_two_clusters_is_audited_and_rest_is_named(tmp_path: Path) -> None:
-    found, own = chosen(tmp_path, *TWO)
-    assert [f.file.name for f in found.facts.values()] == ["b-1/server.log.1", "b-1/server.log.2", "one.out", "any.out"]
+    scan, own = chosen(tmp_path, *TWO)
+    assert [f.file.name for f in scan.facts.values()] == ["b-1/server.log.1", "b-1/server.log.2", "one.out", "any.out"]
     assert (own.ids, own.others, own.is_partial) == (("one",), ("two",), True)
     stray = {"x.log.1": "fits none of 2 clusters"}
     assert own.left_out == {"b-2/server.log.1": "of cluster two", "two.out": "of cluster two", **stray}

@@ -112,7 +112,7 @@ def counted(bad: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Store,
 
 
 def test_bad_lines_are_counted_and_lose_no_good_line(counted: tuple[Store, Row]) -> None:
-    store, told = counted
+    store, summary = counted
     covered = {r["source"]: r for r in rows(store, quality.COVERAGE)}
     fates = ("events", "ignored", "unparsed", "quarantined")
     counts = {s: tuple(r[f] for f in fates) for s, r in covered.items()}
@@ -136,7 +136,7 @@ def test_bad_lines_are_counted_and_lose_no_good_line(counted: tuple[Store, Row])
     assert set(broken) == {"broker-4/server.log", "broker-4/controller.log"}
     assert f"The {kept[0]} lines before the break are kept" in broken["broker-4/server.log"]["sentences"][0]
     assert "Copy it again" in broken["broker-4/controller.log"]["sentences"][0]
-    assert sum("cannot be unpacked" in w for w in told["warnings"]) == 2
+    assert sum("cannot be unpacked" in w for w in summary["warnings"]) == 2
     assert [r["template"] for r in rows(store, quality.UNPARSED_LINES)] == ["before the first head"]
 
 
@@ -167,8 +167,8 @@ def test_only_lines_of_requested_window_are_counted(tmp_path: Path) -> None:
     lay(tmp_path / "logs", {"broker-1/server.log": "".join([*hourly[:3], OLD * 3, *hourly[3:]])})
     hours = {"window_from": "2026-11-21T02:00Z", "window_to": "2026-11-21T04:00Z"}
     around = {"look_back_hours": "1", "look_ahead_hours": "1"}
-    store, told = ingested(tmp_path / "lake", tmp_path / "logs", **hours, **around)
-    assert (told["window_from"], told["lines"]["lines_in"]) == ("2026-11-21T02:00:00+00:00", 2 + 3)
+    store, summary = ingested(tmp_path / "lake", tmp_path / "logs", **hours, **around)
+    assert (summary["window_from"], summary["lines"]["lines_in"]) == ("2026-11-21T02:00:00+00:00", 2 + 3)
     assert [r["happened_at"].hour for r in rows(store, silver.EVENTS, "happened_at")] == [1, 2, 3, 4]
     assert len(rows(store, bronze.LOG_RECORDS)) == 6 + 3
     nothing = {"window_from": "2026-11-20T02:00Z", "window_to": "2026-11-20T04:00Z"}
@@ -184,11 +184,11 @@ def test_garbled_years_are_reported_and_do_not_widen_window(tmp_path: Path) -> N
         lay(tmp_path / "logs", {f"broker-{broker}/server.log": "".join(lines)})
     wild = "".join(json.dumps({"at": f"{year}-12-31T23:59:59Z"}) + "\n" for year in years[:3])
     lay(tmp_path, {"s.jsonl": wild})
-    store, told = ingested(tmp_path / "lake", tmp_path / "logs", snapshots=tmp_path / "s.jsonl")
-    assert (told["window_from"][:19], told["window_to"][:19]) == ("2026-11-21T01:00:00", "2026-11-21T01:01:59")
-    (garbled,) = told["warnings"]
+    store, summary = ingested(tmp_path / "lake", tmp_path / "logs", snapshots=tmp_path / "s.jsonl")
+    assert (summary["window_from"][:19], summary["window_to"][:19]) == ("2026-11-21T01:00:00", "2026-11-21T01:01:59")
+    (garbled,) = summary["warnings"]
     assert garbled.startswith("4 instants in broker-1/server.log, broker-2/server.log, broker-3/server.log and 1 more")
-    assert told["lines"]["lines_in"] == 4 * 120
+    assert summary["lines"]["lines_in"] == 4 * 120
     assert len(rows(store, bronze.LOG_RECORDS)) == 4 * 120
 
 
@@ -198,6 +198,6 @@ def test_hostile_file_names_are_read_and_non_files_listed(tmp_path: Path) -> Non
     os.mkfifo(logs / "fifo.log")
     (logs / "passwd.log").symlink_to("/etc/passwd")
     (logs / "loop").symlink_to(".")
-    store, told = collected(tmp_path / "lake", logs)
+    store, summary = collected(tmp_path / "lake", logs)
     assert len(rows(store, bronze.LOG_RECORDS)) == len(names)
-    assert [name.partition(" (")[0] for name in told["files_not_read"]] == ["fifo.log", "loop", "passwd.log"]
+    assert [name.partition(" (")[0] for name in summary["files_not_read"]] == ["fifo.log", "loop", "passwd.log"]

@@ -57,18 +57,18 @@ def test_window_is_judged_again_when_its_records_came_after_publication(tmp_path
     store.create(LATE_WINDOWS)
     given_ = settings(lake, tmp_path, run_id="tonight", run_at=RUN_AT)
     for _ in range(2):
-        told = keep_late_windows(store, given_, "prod", TONIGHT)
-        assert [sentence.partition(" for ")[0] for sentence in told] == [
+        sentences = keep_late_windows(store, given_, "prod", TONIGHT)
+        assert [sentence.partition(" for ")[0] for sentence in sentences] == [
             "1 record came late",
             "1 record came late",
             "2 records came late",
         ], "the run that is tried again finds the same"
-    assert told[-1].endswith("(1/server.log, 2/server.log): it is judged again.")
-    found = {r["window_from"]: r for r in rows(lake, LATE_WINDOWS.full_name)}
-    assert sorted(found) == [night(n).start for n in (7, 5, 4)]
-    assert found[four.start]["sources"] == ["1/server.log", "2/server.log"]
-    assert (found[four.start]["records"], found[night(5).start]["records"]) == (2, 1)
-    assert found[night(5).start]["first_at"] == four.start + HOUR, "within its look-ahead"
+    assert sentences[-1].endswith("(1/server.log, 2/server.log): it is judged again.")
+    late = {r["window_from"]: r for r in rows(lake, LATE_WINDOWS.full_name)}
+    assert sorted(late) == [night(n).start for n in (7, 5, 4)]
+    assert late[four.start]["sources"] == ["1/server.log", "2/server.log"]
+    assert (late[four.start]["records"], late[night(5).start]["records"]) == (2, 1)
+    assert late[night(5).start]["first_at"] == four.start + HOUR, "within its look-ahead"
 
 
 def test_empty_lake_has_no_late_windows(tmp_path: Path) -> None:

@@ -21,10 +21,10 @@ TEXT = resigned(1) * 2 + resigned(2, "01:44:30,500") + TRACE + resigned(3, "01:4
 """Identical lines of one instant, and a trace."""
 
 
-def told(store: Store) -> list[tuple[str, str, str, int]]:
+def records_of(store: Store) -> list[tuple[str, str, str, int]]:
     """What the records of a lake say, but for the envelope of what a command printed."""
-    found = rows(store, bronze.LOG_RECORDS, "happened_at", "order")
-    return [(r["source"], r["text"], str(r["happened_at"]), r["line_count"]) for r in found]
+    records = rows(store, bronze.LOG_RECORDS, "happened_at", "order")
+    return [(r["source"], r["text"], str(r["happened_at"]), r["line_count"]) for r in records]
 
 
 def declare(folder: Path, lines: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,7 +42,7 @@ def declare(folder: Path, lines: list[str], monkeypatch: pytest.MonkeyPatch) -> 
 def plain(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, str, str, int]]:
     """What the records of a folder say that holds the text."""
     root = tmp_path_factory.mktemp("plain")
-    return told(collected(root / "lake", lay(root / "logs", {"broker-1/server.log": TEXT}))[0])
+    return records_of(collected(root / "lake", lay(root / "logs", {"broker-1/server.log": TEXT}))[0])
 
 
 def test_source_gives_records_of_folder_in_any_number_of_readings(
@@ -54,7 +54,7 @@ def test_source_gives_records_of_folder_in_any_number_of_readings(
         declare(tmp_path, lines[:count], monkeypatch)
         collected(lake, "source://night", run_id=f"run-{count}", read_to_end=False, glob="server.log")
     store, _ = collected(lake, "source://night", run_id="night", glob="server.log")
-    assert told(store) == plain
+    assert records_of(store) == plain
     assert sum(count for *_, count in plain) == len(lines)
 
 
@@ -91,7 +91,7 @@ def test_date_pattern_reads_only_folders_of_window(plain: list[tuple[str, str, s
     logs = lay(tmp_path / "logs", files)
     window = {"window_from": "2026-11-21T00:00Z", "window_to": "2026-11-22T00:00Z"}
     store, _ = collected(tmp_path / "lake", logs / "{date:%Y/%m/%d}" / "kafka", **window)
-    assert told(store) == plain
+    assert records_of(store) == plain
     late = {"window_from": "2026-12-21T00:00Z", "window_to": "2026-12-22T00:00Z"}
     with pytest.raises(BadInput, match=r"nothing is there in its 3 folders from .*2026/12/20/kafka to"):
         collected(tmp_path / "lake", logs / "{date:%Y/%m/%d}" / "kafka", **late)

@@ -42,7 +42,7 @@ Row = dict[str, Any]
 def record(text: str, number: int = 0, **columns: Any) -> Row:
     """A row of bronze.log_records as collect writes it."""
     read = plain_reader.read_line(text.rstrip("\n"), SOURCE)
-    told = {
+    defaults = {
         "line_id": f"line-{number}",
         "source": SOURCE,
         "happened_at": read.happened_at,
@@ -52,7 +52,7 @@ def record(text: str, number: int = 0, **columns: Any) -> Row:
         "text": read.text,
         "run_collected_at": RUN_AT,
     }
-    return values(bronze.LOG_RECORDS, **told | columns)
+    return values(bronze.LOG_RECORDS, **defaults | columns)
 
 
 @dataclass(frozen=True)
@@ -83,18 +83,18 @@ def parsed(*records: Row) -> Read:
     """What parse makes of these records."""
     packer = Packer()
     held = table_of(records, bronze.LOG_RECORDS).to_batches()
-    found = pa.Table.from_batches(read_batches(held, DAY, packer.pack), SCHEMA)
+    table = pa.Table.from_batches(read_batches(held, DAY, packer.pack), SCHEMA)
     packed, keys = packer.packed()
-    return Read(found, packed, len(keys))
+    return Read(table, packed, len(keys))
 
 
 def events_of(read: Read) -> list[Row]:
     """The events among parsed records."""
     every, brokers = np.arange(read.count), read.brokers
-    found = pa.Table.from_batches(picked(read.packed, 0, every, brokers), PICKED)
+    picks = pa.Table.from_batches(picked(read.packed, 0, every, brokers), PICKED)
     none = np.array([], np.int64)
-    told = events.events_of(read.packed, repeats_among(found).of_unit.get(0, none), brokers, "known")
-    return [row for batch in told for row in batch.to_pylist()]
+    batches = events.events_of(read.packed, repeats_among(picks).of_unit.get(0, none), brokers, "known")
+    return [row for batch in batches for row in batch.to_pylist()]
 
 
 def by_order(rows: Iterable[Row]) -> dict[int, Row]:
@@ -112,13 +112,13 @@ def fates_of(read: Read) -> dict[int, str]:
 def fates(*records: Row) -> list[str]:
     """The fate of each record; the tallies must count the same."""
     lines = parsed(*records)
-    found, counted = fates_of(lines), Counter[str]()
+    by_number, counted = fates_of(lines), Counter[str]()
     for row in lines.rows.to_pylist():
         if row["tally"]:
             counted[row["fate"]] += row["tally"]["records"]
-    told = [found.get(n, "ignored") for n in range(len(records))]
-    assert counted == Counter(told)
-    return told
+    outcome = [by_number.get(n, "ignored") for n in range(len(records))]
+    assert counted == Counter(outcome)
+    return outcome
 
 
 def split_of(file: Path) -> list[str]:
@@ -141,9 +141,9 @@ def test_every_captured_line_parses_like_plain_reader() -> None:
             assert plain.reading.fate in ("ignored", "unparsed"), text
         else:
             writer = event["broker"]
-            told = {**event, "broker": broker_of_folder(SOURCE) if writer is None else writer}
+            expected = {**event, "broker": broker_of_folder(SOURCE) if writer is None else writer}
             names = ["kind", "pattern_id", "broker", *FIELDS]
-            assert {k: given[n][k] for k in names} == {k: told[k] for k in names}, text
+            assert {k: given[n][k] for k in names} == {k: expected[k] for k in names}, text
 
 
 HOSTILE = ("a$1\\b", "g\x01h", 'it\'s "so"', "x\x1fy", "${jndi:x}", "ü𝄞", "a b (c) [d]", "\\Q\\E")
@@ -191,9 +191,9 @@ def test_each_record_has_one_fate() -> None:
 
 def test_quarantined_record_has_reason_for_each_fault() -> None:
     both = record(resigned(1) + "a\0b", raw=b"\xff")
-    (told,) = parsed(both).of_fate("quarantined")
-    assert told["quarantine_id"] == "line-0"
-    assert [s.split(";")[0].split(",")[0] for s in told["sentences"]] == [
+    (quarantined,) = parsed(both).of_fate("quarantined")
+    assert quarantined["quarantine_id"] == "line-0"
+    assert [s.split(";")[0].split(",")[0] for s in quarantined["sentences"]] == [
         "It holds bytes that are not UTF-8",
         "It holds NUL bytes",
     ]
@@ -297,9 +297,9 @@ def test_equal_records_of_one_instant_share_one_key() -> None:
     keys = list[int]()
     words = list[tuple[str, str]]()
 
-    def pack(found: pa.RecordBatch) -> None:
-        keys.extend(keys_of(found).tolist())
-        words.extend(zip(found["happened_at"].cast("string").to_pylist(), found["text"].to_pylist()))
+    def pack(batch: pa.RecordBatch) -> None:
+        keys.extend(keys_of(batch).tolist())
+        words.extend(zip(batch["happened_at"].cast("string").to_pylist(), batch["text"].to_pylist()))
 
     list(read_batches(table_of(records, bronze.LOG_RECORDS).to_batches(), DAY, pack))
     assert len(keys) == 500

@@ -123,11 +123,11 @@ def hour(night: Night, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_only_unparsed_hours_are_parsed(night: Night, store: Store, undisturbed: dict[str, str]) -> None:
     night(store, "old", "01:00", "03:00")
     forget(store, silver.EVENTS, "happened_at < '2026-11-21 01:30:00'")
-    told = night(store, "new", "03:00", "05:30")
-    assert told["lines_in"] == 3
+    counts = night(store, "new", "03:00", "05:30")
+    assert counts["lines_in"] == 3
     assert hours(store) == [1, 3, 5], "the hour that was parsed is not looked at again"
     forget(store, quality.PARSED_HOURS, "hour_from < '2026-11-21 02:00:00'")
-    assert night(store, "new", "03:00", "05:30") == told
+    assert night(store, "new", "03:00", "05:30") == counts
     assert hashes(store, KEPT) == undisturbed, "what a run did not finish the next does, whichever window comes first"
 
 

@@ -63,10 +63,10 @@ def read(*lines: Row | str) -> list[ReadLine]:
 
 def rows(table: Table, *lines: Row | str) -> list[Row]:
     """The rows of a table, without the columns that all of them share."""
-    found = snapshots.tables_of(snapshots.readings(read(*lines)), "prod")[table]
+    content = snapshots.tables_of(snapshots.readings(read(*lines)), "prod")[table]
     shared = ("cluster", "snapshot_id", "snapshot_at")
     names = [n for n in table.content_columns if n not in shared]
-    held: list[Row] = found.select(names).to_pylist()
+    held: list[Row] = content.select(names).to_pylist()
     return sorted(held, key=lambda row: [str(row[n]) for n in names[:3]])
 
 
@@ -106,8 +106,8 @@ def test_reading_becomes_rows_of_every_table() -> None:
 def test_snapshot_id_is_hash_of_cluster_and_instant() -> None:
     whole = datetime(2026, 11, 21, 1, 41, tzinfo=UTC)
     lines = snapshots.readings(read(READING, {"at": "2026-11-21T02:41:00+01:00"}))
-    found = snapshots.tables_of(lines, "prod")[bronze.SNAPSHOT_READINGS]
-    assert set(found["snapshot_id"].to_pylist()) == {row_id("prod", INSTANT), row_id("prod", whole)}
+    readings = snapshots.tables_of(lines, "prod")[bronze.SNAPSHOT_READINGS]
+    assert set(readings["snapshot_id"].to_pylist()) == {row_id("prod", INSTANT), row_id("prod", whole)}
 
 
 def test_parts_without_answer_are_missing_with_reasons() -> None:
@@ -120,14 +120,17 @@ def test_parts_without_answer_are_missing_with_reasons() -> None:
     (partial,) = rows(bronze.SNAPSHOT_READINGS, {k: v for k, v in READING.items() if k != "end_offsets"})
     assert (partial["missing"], partial["reasons"]) == (["end_offsets"], None)
     why = [{"part": "configs", "reason": "broker 2: timed out"}, {"part": "groups", "reason": "a broker: timed out"}]
-    (told,) = rows(bronze.SNAPSHOT_READINGS, READING | {"missing": why})
-    assert (told["missing"], told["reasons"]) == (["configs", "groups"], why)
+    (explained,) = rows(bronze.SNAPSHOT_READINGS, READING | {"missing": why})
+    assert (explained["missing"], explained["reasons"]) == (["configs", "groups"], why)
 
 
-def test_empty_assignor_is_null_and_controller_may_be_unknown() -> None:
+def test_empty_assignor_is_null() -> None:
     empty = GROUP | {"assignor": "", "state": "EMPTY", "members": []}
     (group,) = rows(bronze.GROUP_SNAPSHOTS, READING | {"groups": [empty]})
     assert (group["assignor"], group["state"], group["member_count"]) == (None, "empty", 0)
+
+
+def test_is_controller_is_null_where_controller_is_unknown() -> None:
     brokers = rows(bronze.BROKER_SNAPSHOTS, READING | {"controller": None})
     assert [b["is_controller"] for b in brokers] == [None, None]
 
@@ -150,9 +153,9 @@ def test_fuller_of_two_readings_of_one_instant_is_kept() -> None:
 )
 def test_line_that_is_not_a_reading_is_quarantined(line: str, word: str) -> None:
     lines = read(READING, line, line)
-    (told,) = snapshots.quarantined(lines, "prod", "snapshots")
-    assert told["row"] == line
-    assert word in told["sentences"][0]
+    (quarantined,) = snapshots.quarantined(lines, "prod", "snapshots")
+    assert quarantined["row"] == line
+    assert word in quarantined["sentences"][0]
     assert len(snapshots.readings(lines)) == 1
 
 
@@ -161,12 +164,12 @@ def test_minority_reading_of_other_cluster_is_quarantined(tmp_path: Path) -> Non
     lines = [{"at": f"2026-11-21T01:0{n}:00Z", "cluster_id": "ours"} for n in range(4)]
     lines += [{"at": "2026-11-21T01:05:00Z"}, {"at": "2031-11-21T01:06:00Z", "cluster_id": "\x00"}]
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    found = read_readings(str(file))
-    assert (found.cluster_ids, found.count, found.broken) == ({"ours"}, 5, 1)
-    assert found.last_at == datetime(2026, 11, 21, 1, 5, tzinfo=UTC)
-    (row,) = snapshots.quarantined(found.lines, "c", "snapshots")
+    readings = read_readings(str(file))
+    assert (readings.cluster_ids, readings.count, readings.broken) == ({"ours"}, 5, 1)
+    assert readings.last_at == datetime(2026, 11, 21, 1, 5, tzinfo=UTC)
+    (row,) = snapshots.quarantined(readings.lines, "c", "snapshots")
     assert row["sentences"] == ["It is of cluster \x00, and this audit is of another."]
-    assert len(snapshots.readings(found.lines)) == 5
+    assert len(snapshots.readings(readings.lines)) == 5
 
 
 def test_balanced_readings_of_two_clusters_keep_both_ids(tmp_path: Path) -> None:
@@ -199,9 +202,9 @@ def test_readings_with_crlf_invalid_utf8_or_deep_nesting_are_handled(tmp_path: P
     deep = '{"at": ' + "[" * 100_000 + "]" * 100_000 + "}"
     file = tmp_path / "snapshots.jsonl"
     file.write_bytes(json.dumps(READING).encode() + b"\r\n \n\xff\n" + deep.encode())
-    found = read_readings(str(file))
-    assert (found.count, found.broken) == (1, 2)
-    assert {line.sentence.partition(":")[0] for line in found.lines if line.sentence} == {"It is not JSON"}
+    readings = read_readings(str(file))
+    assert (readings.count, readings.broken) == (1, 2)
+    assert {line.sentence.partition(":")[0] for line in readings.lines if line.sentence} == {"It is not JSON"}
 
 
 def test_folder_of_readings_skips_hidden_and_unfinished_files(tmp_path: Path) -> None:

@@ -48,16 +48,16 @@ def test_shutdown_seconds_after_start_is_shutdown() -> None:
     lines = events("start-unlogged-4.3")
     first = next(e for e in lines if "immediate shutdown" in e.text)
     later = replace(first, happened_at=first.happened_at + timedelta(seconds=5))
-    told = rebuild_outages([later if e is first else e for e in lines], [], EVER)
-    assert [(o.kind, o.failed_starts) for o in told] == [("crash", 0), ("controlled_shutdown", 2)]
+    outages = rebuild_outages([later if e is first else e for e in lines], [], EVER)
+    assert [(o.kind, o.failed_starts) for o in outages] == [("crash", 0), ("controlled_shutdown", 2)]
 
 
 def test_shutdown_minutes_after_failed_starts_is_shutdown() -> None:
     """From then on the broker's own log is at hand."""
     at = datetime(2026, 11, 23, 8, 9, 1, tzinfo=UTC)
     stop = row(EVENTS, kind="broker_shutdown_started", broker=3, source="broker-3/server.log", happened_at=at)
-    told = rebuild_outages([*events("start-unlogged-4.3"), stop], [], EVER)
-    assert [(o.kind, o.failed_starts) for o in told] == [("crash", 3), ("controlled_shutdown", 0)]
+    outages = rebuild_outages([*events("start-unlogged-4.3"), stop], [], EVER)
+    assert [(o.kind, o.failed_starts) for o in outages] == [("crash", 3), ("controlled_shutdown", 0)]
 
 
 def test_decisions_of_deposed_controller_are_no_outages() -> None:
@@ -101,8 +101,8 @@ def test_absence_is_unknown_where_log_gap_may_hide_start(ends: str, goes_on: str
 
 def test_failed_start_soon_after_shutdown_belongs_to_next_process() -> None:
     """Broker 3 served from 13:08:46.4, shut down at 13:08:49.3; its next process found a wrong disk at 13:08:50.8."""
-    told = absences("short-life-4.1")
-    assert [(o.kind, o.failed_starts, o.start_failure) for o in told] == [
+    outages = absences("short-life-4.1")
+    assert [(o.kind, o.failed_starts, o.start_failure) for o in outages] == [
         ("controlled_shutdown", 1, "log_dir_failed"),
         ("controlled_shutdown", 1, "other_cluster"),
     ]

@@ -114,9 +114,9 @@ def look(
         "mail": of_mail or f"mailto://127.0.0.1:{mail.port}?from=night@example.org&to=ops@example.org&mode=insecure",
     }
     line = io.StringIO(json.dumps({"urls": urls, "event": event}) + "\n")
-    with redirect_stdout(io.StringIO()) as said:
+    with redirect_stdout(io.StringIO()) as output:
         assert alert.run(alert.order_of(lake, {}, line, now)) == code
-    return said.getvalue().splitlines()
+    return output.getvalue().splitlines()
 
 
 def subjects(mail: Box) -> list[str]:
@@ -225,9 +225,9 @@ def test_receiver_urls_are_not_printed_or_stored(
 def test_alert_list_shows_receivers_and_declared_work(lake: str, pager: Box, mail: Box) -> None:
     pager.close()
     look(lake, pager, mail)
-    told = alert.ledger_text(lake)
-    assert "rebalances_excessive orders: sent to mail\n" in f"{told}\n"
-    assert "rebalances_excessive deployed: declared" in told
+    listing = alert.ledger_text(lake)
+    assert "rebalances_excessive orders: sent to mail\n" in f"{listing}\n"
+    assert "rebalances_excessive deployed: declared" in listing
 
 
 def test_alerts_without_receivers_wait_in_ledger(lake: str, pager: Box, mail: Box) -> None:
@@ -284,8 +284,8 @@ def test_unreadable_lake_is_alerted_beside_event(
     for _ in range(2):
         look(lake, pager, mail, event=FAILED, code=FAULT)
     assert titles(pager) == [f"[critical] every cluster: lake unreadable: {shortened(lake)}", FAILED_TITLE, *findings]
-    said = capsys.readouterr().err.partition(f"The lake {lake} could not be read, or not all of it: ")[2]
-    assert re.match(r"The table gold.findings cannot be read: its commit 0 is cut short\. |IOError: ", said)
+    reason = capsys.readouterr().err.partition(f"The lake {lake} could not be read, or not all of it: ")[2]
+    assert re.match(r"The table gold.findings cannot be read: its commit 0 is cut short\. |IOError: ", reason)
 
 
 def test_unreadable_lake_alert_recovers_once(lake: str, pager: Box, mail: Box) -> None:
@@ -345,9 +345,9 @@ def test_event_is_kept_in_ledger_before_settings_are_read(
 def test_event_is_sent_where_ledger_cannot_be_written(tmp_path: Path, lake: str, pager: Box, mail: Box) -> None:
     no_folder = tmp_path / "a file"
     no_folder.touch()
-    said = look(str(no_folder), pager, mail, event=FAILED, code=BAD_INPUT)
+    output = look(str(no_folder), pager, mail, event=FAILED, code=BAD_INPUT)
     assert titles(pager) == [FAILED_TITLE]
-    assert said == ["2 messages sent, 0 lost: the ledger cannot be written"]
+    assert output == ["2 messages sent, 0 lost: the ledger cannot be written"]
 
 
 def test_event_is_sent_while_other_look_holds_lock(

@@ -71,8 +71,8 @@ def sent(
 
 def test_alert_goes_once_to_receivers_of_its_severity_gravest_first() -> None:
     lost = sighting("40 records were lost", subject_kind="incident", rule="records_lost", began_at=MORNING)
-    seen = [sighting("x", severity="info"), sighting("pay", severity="warning"), sighting(), lost]
-    state, messages = sent(ledger.record({}, seen, MORNING))
+    alerts = [sighting("x", severity="info"), sighting("pay", severity="warning"), sighting(), lost]
+    state, messages = sent(ledger.record({}, alerts, MORNING))
     assert messages == [
         ("pager", "critical", "40 records were lost"),
         ("pager", "critical", "orders"),
@@ -80,7 +80,7 @@ def test_alert_goes_once_to_receivers_of_its_severity_gravest_first() -> None:
         ("chat", "critical", "orders"),
         ("chat", "warning", "pay"),
     ]
-    again = ledger.record(state, seen, MORNING)
+    again = ledger.record(state, alerts, MORNING)
     assert again == state
     assert sent(again)[1] == []
 
@@ -103,8 +103,8 @@ def test_receiver_with_owner_gets_only_alerts_of_owner(owner: dict[str, Any], is
             "owners": [{"name": "team", **owner}],
         }
     )
-    seen = sighting(groups=("pay-worker",), topics=("payments.v2",))
-    assert len(sent(ledger.record({}, [seen], MORNING), settings=settings)[1]) == is_wanted
+    alert = sighting(groups=("pay-worker",), topics=("payments.v2",))
+    assert len(sent(ledger.record({}, [alert], MORNING), settings=settings)[1]) == is_wanted
 
 
 def test_lasting_alert_is_sent_once_recovers_and_is_sent_again_on_return() -> None:
@@ -112,10 +112,10 @@ def test_lasting_alert_is_sent_once_recovers_and_is_sent_again_on_return() -> No
     by_night = []
     for night, is_shown in enumerate((True, True, False, False, True)):
         now = MORNING + night * DAY
-        seen = [sighting(nights_later=night)] if is_shown else []
-        state, messages = sent(ledger.record(state, seen, now, NIGHTS[: night + 1]), now)
+        alerts = [sighting(nights_later=night)] if is_shown else []
+        state, messages = sent(ledger.record(state, alerts, now, NIGHTS[: night + 1]), now)
         by_night.append([m[:2] for m in messages])
-        assert sent(ledger.record(state, seen, now, NIGHTS[: night + 1]), now)[1] == []
+        assert sent(ledger.record(state, alerts, now, NIGHTS[: night + 1]), now)[1] == []
     begins = [("pager", "critical"), ("chat", "critical")]
     assert by_night == [begins, [], [("pager", "recovered"), ("chat", "recovered")], [], begins]
 
@@ -183,13 +183,13 @@ def test_receiver_that_was_down_gets_alert_then_recovery() -> None:
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["a", "b"]), st.booleans()), max_size=12))
 def test_each_receiver_gets_each_alert_once_despite_downtime(looks: list[tuple[int, str, bool]]) -> None:
     state: Ledger = {}
-    heard: list[Message] = []
+    delivered: list[Message] = []
     for night, subject, is_up in sorted(looks):
         now = MORNING + night * DAY
         state, _ = of_text(to_text(ledger.record(state, [sighting(subject, night % 2)], now)))
         state, messages = sent(state, now, down="" if is_up else "chat")
-        heard += messages
-    assert len(heard) == len(set(heard))
+        delivered += messages
+    assert len(delivered) == len(set(delivered))
 
 
 def test_ledger_survives_round_trip_and_counts_damaged_lines() -> None:
@@ -201,23 +201,23 @@ def test_ledger_survives_round_trip_and_counts_damaged_lines() -> None:
 
 
 def test_hostile_subject_is_escaped_in_message() -> None:
-    seen = sighting("a\r\nBcc: all@b\x1b[2J", reason="x\ny")
-    assert title_of(seen).isprintable()
-    body = body_of(seen, "")
+    alert = sighting("a\r\nBcc: all@b\x1b[2J", reason="x\ny")
+    assert title_of(alert).isprintable()
+    body = body_of(alert, "")
     assert "\x1b" not in body and "x\\ny" in body
 
 
 def test_message_has_reason_report_link_and_advice() -> None:
-    seen = sighting(cluster="a/b")
-    assert title_of(seen) == "[critical] a/b: rebalances excessive: orders"
-    assert body_of(seen, "https://airflow.example.org/hindsight/{cluster}/{page}") == (
+    alert = sighting(cluster="a/b")
+    assert title_of(alert) == "[critical] a/b: rebalances excessive: orders"
+    assert body_of(alert, "https://airflow.example.org/hindsight/{cluster}/{page}") == (
         "2026-11-20 02:00 UTC  Group 'orders' rebalanced 14 times.\n"
         "https://airflow.example.org/hindsight/a%2Fb/prod.html#finding-1\n\n"
         "What to do: Use static membership."
     )
     crash = sighting("Broker 1 crashed", subject_kind="incident", rule="broker_lost")
     assert title_of(crash) == "[critical] prod: Broker 1 crashed"
-    (over,) = ledger.record(ledger.record({}, [seen], MORNING), [], MORNING + DAY, [("a/b", *NIGHTS[1][1:])]).values()
+    (over,) = ledger.record(ledger.record({}, [alert], MORNING), [], MORNING + DAY, [("a/b", *NIGHTS[1][1:])]).values()
     assert recovery_of(over) == "Recovered. The night that ended at 2026-11-22 00:00 UTC no longer shows it."
 
 
@@ -231,9 +231,9 @@ def finding(**given: Any) -> dict[str, Any]:
 
 
 def test_finding_alert_links_to_its_page() -> None:
-    (seen,) = sightings.of_findings([finding(), finding(cluster="other")], [WINDOW], [])
-    assert (seen.page, seen.anchor) == (page_name("prod", NIGHT, NIGHT + DAY), "finding-" + "a" * 32)
-    assert not seen.declared
+    (alert,) = sightings.of_findings([finding(), finding(cluster="other")], [WINDOW], [])
+    assert (alert.page, alert.anchor) == (page_name("prod", NIGHT, NIGHT + DAY), "finding-" + "a" * 32)
+    assert not alert.declared
 
 
 @pytest.mark.parametrize(
@@ -249,8 +249,8 @@ def test_finding_alert_links_to_its_page() -> None:
 )
 def test_finding_within_declared_work_is_declared(work: dict[str, Any], declared: bool) -> None:
     usual = {"cluster": "prod", "subject_kind": "group", "subject": "g", "from": NIGHT, "to": NIGHT + DAY}
-    (seen,) = sightings.of_findings([finding()], [WINDOW], [{**usual, **work}])
-    assert seen.declared is declared
+    (alert,) = sightings.of_findings([finding()], [WINDOW], [{**usual, **work}])
+    assert alert.declared is declared
 
 
 def check(expectation: str, severity: str = "critical", **given: Any) -> dict[str, Any]:
@@ -266,12 +266,12 @@ def check(expectation: str, severity: str = "critical", **given: Any) -> dict[st
 
 
 def test_refused_publication_is_one_alert() -> None:
-    seen = sightings.of_validations([check("b"), check("a"), check("w", "warning")])
-    assert [(s.rule, s.severity, s.subject) for s in seen] == [
+    alerts = sightings.of_validations([check("b"), check("a"), check("w", "warning")])
+    assert [(s.rule, s.severity, s.subject) for s in alerts] == [
         ("publication_refused", "critical", "gold.rebalances.a, gold.rebalances.b"),
         ("expectation_failed", "warning", "gold.rebalances.w"),
     ]
-    assert seen[0].reason == "2 critical expectations are broken, nothing was published. b is broken. a is broken."
+    assert alerts[0].reason == "2 critical expectations are broken, nothing was published. b is broken. a is broken."
 
 
 def covered(source: str, night: int, **given: Any) -> dict[str, Any]:
@@ -318,8 +318,8 @@ EVENT = {
 
 
 def test_scheduler_event_becomes_sighting_with_advice() -> None:
-    seen = sightings.of_event(EVENT)
-    assert (seen.rule, seen.advice) == ("night_failed", sightings.OWN_TROUBLES["night_failed"])
+    alert = sightings.of_event(EVENT)
+    assert (alert.rule, alert.advice) == ("night_failed", sightings.OWN_TROUBLES["night_failed"])
 
 
 @pytest.mark.parametrize(
@@ -346,14 +346,14 @@ def incident(harm: str, **given: Any) -> dict[str, Any]:
 def test_harmful_incident_is_sent_and_irreversible_harm_is_critical() -> None:
     harms = ("records_lost", "broker_lost", "consumers_stopped", "routine")
     gone = [incident(harm, ended_at=None, is_over=False) for harm in ("broker_lost", "data_at_risk")]
-    told = sightings.of_incidents([*map(incident, harms), *gone], [WINDOW])
-    assert [(s.rule, s.severity) for s in told] == [
+    alerts = sightings.of_incidents([*map(incident, harms), *gone], [WINDOW])
+    assert [(s.rule, s.severity) for s in alerts] == [
         ("records_lost", "critical"),
         ("broker_lost", "warning"),
         ("broker_lost", "critical"),
         ("data_at_risk", "critical"),
     ]
-    assert told[0].anchor == "incident-" + "a" * 32
+    assert alerts[0].anchor == "incident-" + "a" * 32
 
 
 def test_incident_of_other_cluster_is_not_sent() -> None:
@@ -375,8 +375,8 @@ def test_declared_incident_is_muted_only_if_over_in_time_without_loss(
     harm: str, columns: dict[str, Any], is_muted: bool
 ) -> None:
     declared = {"intent": "declared", "declared_until": NIGHT + timedelta(hours=3), **columns}
-    (seen,) = sightings.of_incidents([incident(harm, **declared)], [WINDOW])
-    assert seen.declared is is_muted
+    (alert,) = sightings.of_incidents([incident(harm, **declared)], [WINDOW])
+    assert alert.declared is is_muted
 
 
 def test_every_problem_of_alert_settings_is_named_at_once() -> None:

@@ -82,8 +82,8 @@ def test_missing_column_is_refused_unless_nullable() -> None:
     batch = pa.record_batch({"topic": ["t"], "partition": [1]})
     with pytest.raises(TypeError, match="cluster, is_internal, snapshot_at, snapshot_id"):
         rows_of([batch], PartitionSnapshot)
-    known = {"cluster": ["c"], "is_internal": [False], "snapshot_at": [AT], "snapshot_id": ["r"]}
-    whole = pa.record_batch({**known, "topic": ["t"], "partition": [1]})
+    required = {"cluster": ["c"], "is_internal": [False], "snapshot_at": [AT], "snapshot_id": ["r"]}
+    whole = pa.record_batch({**required, "topic": ["t"], "partition": [1]})
     assert rows_of([whole], PartitionSnapshot)[0].leader is None
 
 

@@ -73,8 +73,8 @@ def test_unreadable_live_cluster_is_warning(
     nowhere = {"bootstrap.servers": "127.0.0.1:1", "default.api.timeout.ms": 1000, **setting}
     with hold_lock(settings.lake, "audit", "another"):
         assert audit.audit(settings, Connection.of("prod", nowhere)) == 1
-    told, warning, busy = capsys.readouterr().err.splitlines()
-    assert reason in told
+    fault, warning, busy = capsys.readouterr().err.splitlines()
+    assert reason in fault
     assert warning == "Warning: the live cluster was not read. The audit goes on with LOGS."
     assert "another" in busy
 
@@ -91,11 +91,11 @@ def test_run_that_dies_silently_is_fault_with_step_and_end_of_log(
     log = tmp_path / "a.log"
     log.write_bytes(b"starting\n" * 9 + b"Database migration\x1b[2J required\xff.\n")
     assert verdict(ends("ingest"), log=log) == 1
-    said = capsys.readouterr()
-    assert "before the step rebuild was done" in said.out
-    assert said.err.count("starting") == 4
-    assert "| Database migration\N{REPLACEMENT CHARACTER}[2J required" in said.err
-    assert "a.log" in said.err
+    output = capsys.readouterr()
+    assert "before the step rebuild was done" in output.out
+    assert output.err.count("starting") == 4
+    assert "| Database migration\N{REPLACEMENT CHARACTER}[2J required" in output.err
+    assert "a.log" in output.err
 
 
 def test_summary_of_last_step_is_printed_last(capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,9 +107,9 @@ def test_summary_of_last_step_is_printed_last(capsys: pytest.CaptureFixture[str]
 def test_refused_earlier_window_keeps_summary_of_night(capsys: pytest.CaptureFixture[str]) -> None:
     night = [ends(s.name, terminal="3 rebalances") for s in STEPS]
     assert verdict(*night, ends("reclassify", 42, ("Nothing was published.",)), ends("reclassify")) == 42
-    said = capsys.readouterr()
-    assert "3 rebalances" in said.out
-    assert "Nothing was published." in said.err
+    output = capsys.readouterr()
+    assert "3 rebalances" in output.out
+    assert "Nothing was published." in output.err
 
 
 def test_hostile_names_cannot_move_terminal_cursor(capsys: pytest.CaptureFixture[str]) -> None:

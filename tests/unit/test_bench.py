@@ -59,16 +59,16 @@ def test_moving_a_log_changes_only_record_heads() -> None:
 def test_duckdb_and_polars_cut_same_heads(night: Path, tmp_path: Path) -> None:
     import duckdb
 
-    found = []
+    heads = []
     for name in ("duckdb", "polars"):
         target = tmp_path / f"{name}.parquet"
         assert anchors.WITHOUT_SPARK[name](nights.logs_of(night), target) == 4
         columns = "text, strftime(happened_at, '%H:%M:%S.%g'), level"
-        found.append(
+        heads.append(
             duckdb.sql(f"SELECT {columns} FROM '{target}' WHERE happened_at IS NOT NULL ORDER BY 2").fetchall()
         )
-    assert found[0] == found[1]
-    assert [row[1:] for row in found[0]] == [("01:40:47.519", "INFO"), ("01:40:48.020", "WARN")]
+    assert heads[0] == heads[1]
+    assert [row[1:] for row in heads[0]] == [("01:40:47.519", "INFO"), ("01:40:48.020", "WARN")]
     assert anchors.grep(nights.logs_of(night)) == 1
 
 
@@ -108,8 +108,8 @@ def test_pinned_cores_are_inherited() -> None:
     core = min(os.sched_getaffinity(0))
     code = f"from lab.bench import usage; usage.pin('{core}'); import os, subprocess, sys\n"
     code += "print(subprocess.run([sys.executable, '-c', 'import os; print(os.sched_getaffinity(0))'])); "
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert said.splitlines()[0] == f"{{{core}}}"
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert output.splitlines()[0] == f"{{{core}}}"
 
 
 def submitted(stage: int, tasks: int, name: str) -> dict[str, Any]:
@@ -203,13 +203,13 @@ def test_ratios_leave_out_first_jvm_round() -> None:
     def warm(copy: float, ingest: float) -> dict[str, Any]:
         return {"spark copy": used(copy), "spark heads": used(2 * copy), "ingest": used(ingest, read_mb=100)}
 
-    found = {name: [used(3), used(1)] for name in anchors.WITHOUT_SPARK} | {
+    measured = {name: [used(3), used(1)] for name in anchors.WITHOUT_SPARK} | {
         "rounds": [warm(1, 2), warm(2, 12), warm(3, 15)]
     }
-    said = ratios(found)
-    assert said[0] == "Ingest of 100 MB, warm: 12.0 s, 24.0 processor seconds."
-    assert "2.0, 6.0, 5.0x in wall time" in said[-1]
-    assert [re.findall(r"([\d.]+)x", line) for line in said if "spark copy" in line] == [["6.0", "6.0"]]
+    sentences = ratios(measured)
+    assert sentences[0] == "Ingest of 100 MB, warm: 12.0 s, 24.0 processor seconds."
+    assert "2.0, 6.0, 5.0x in wall time" in sentences[-1]
+    assert [re.findall(r"([\d.]+)x", line) for line in sentences if "spark copy" in line] == [["6.0", "6.0"]]
 
 
 def test_picture_has_only_measured_charts() -> None:
@@ -221,6 +221,6 @@ def test_picture_has_only_measured_charts() -> None:
 
 @pytest.mark.parametrize(("what", "size", "rows"), [("groups", 24, 24), ("partitions", 2, 12)])
 def test_huge_key_is_judged_from_arrow_columns(what: str, size: int, rows: int) -> None:
-    seen = judgements.measure(judgements.MAKERS[what](size))
-    assert seen["rows"] >= rows
-    assert seen["peak_mb"] > seen["arrow_mb"] > 0
+    figures = judgements.measure(judgements.MAKERS[what](size))
+    assert figures["rows"] >= rows
+    assert figures["peak_mb"] > figures["arrow_mb"] > 0

@@ -59,8 +59,8 @@ def test_superset_charts_datasets_and_database_are_linked() -> None:
 
 def test_dbt_sources_have_every_table_above_bronze() -> None:
     sources = yaml.safe_load(HELD[f"{FOLDER}/dbt_sources.yml"])["sources"]
-    told = {f"{s['schema']}.{t['name']}": [c["name"] for c in t["columns"]] for s in sources for t in s["tables"]}
-    assert told == {t.full_name: list(t.column_names) for t in TABLES if t.layer != "bronze"}
+    columns = {f"{s['schema']}.{t['name']}": [c["name"] for c in t["columns"]] for s in sources for t in s["tables"]}
+    assert columns == {t.full_name: list(t.column_names) for t in TABLES if t.layer != "bronze"}
     (incidents,) = (t for s in sources for t in s["tables"] if t["name"] == "incidents")
     assert incidents["columns"][1]["data_tests"] == ["not_null", "unique"]
 

@@ -15,9 +15,9 @@ MIN_ISR, UNCLEAN = "min.insync.replicas", "unclean.leader.election.enable"
 HOUR = timedelta(hours=1)
 
 
-def says(settings: BrokerSettings, topic: str, name: str, clock: str) -> str | None:
-    found = settings.of_topic(topic, name, at(clock))
-    return found.value if found else None
+def value_of(settings: BrokerSettings, topic: str, name: str, clock: str) -> str | None:
+    setting = settings.of_topic(topic, name, at(clock))
+    return setting.value if setting else None
 
 
 def configured(hour: int, broker: int = 1, **values: str) -> Event:
@@ -38,9 +38,9 @@ def read(hour: int, name: str, value: str, topic: str | None = None, node: int |
 def test_broker_settings_hold_from_its_start() -> None:
     for excerpt, started, replicas in (("settings-2.8", "01:44:23.934", "3"), ("settings-4.1", "01:40:53.162", "3")):
         settings = settings_of(events(excerpt))
-        found = settings.of_broker(2, "offsets.topic.replication.factor", at(started))
-        assert found and found.value == replicas and found.number == 3
-        assert found.quote.text.endswith("KafkaConfig values: offsets.topic.replication.factor = 3")
+        setting = settings.of_broker(2, "offsets.topic.replication.factor", at(started))
+        assert setting and setting.value == replicas and setting.number == 3
+        assert setting.quote.text.endswith("KafkaConfig values: offsets.topic.replication.factor = 3")
         rack = settings.of_broker(2, "broker.rack", at(started))
         assert rack and rack.value == "rack-b"
         assert settings.of_broker(2, "broker.rack", at(started) - timedelta(seconds=1)) is None
@@ -51,8 +51,8 @@ def test_setting_unknown_to_version_is_none() -> None:
     old, new = settings_of(events("settings-2.8")), settings_of(events("settings-4.1"))
     name = "group.consumer.session.timeout.ms"
     assert old.of_brokers(name, at("02:00:00")) is None
-    found = new.of_brokers(name, at("02:00:00"))
-    assert found and found.number == 45_000
+    setting = new.of_brokers(name, at("02:00:00"))
+    assert setting and setting.number == 45_000
 
 
 def test_topic_setting_holds_from_its_line_and_is_unknown_before() -> None:
@@ -61,15 +61,17 @@ def test_topic_setting_holds_from_its_line_and_is_unknown_before() -> None:
         ("settings-4.1", "fraud-risky-19", "01:52:23.870"),
     ):
         settings = settings_of(events(excerpt))
-        assert says(settings, topic, UNCLEAN, since) == "true"
-        assert says(settings, topic, MIN_ISR, since) == "1"
-        assert says(settings, topic, UNCLEAN, "01:50:00") is None
-        assert says(settings, "never-set", MIN_ISR, "01:55:00") is None
+        assert value_of(settings, topic, UNCLEAN, since) == "true"
+        assert value_of(settings, topic, MIN_ISR, since) == "1"
+        assert value_of(settings, topic, UNCLEAN, "01:50:00") is None
+        assert value_of(settings, "never-set", MIN_ISR, "01:55:00") is None
 
 
 def test_zookeeper_broker_logs_each_topic_setting_change() -> None:
     settings = settings_of(events("settings-3.9"))
-    reports = [says(settings, "__consumer_offsets", MIN_ISR, clock) for clock in ("13:10:24", "13:10:25", "13:10:45")]
+    reports = [
+        value_of(settings, "__consumer_offsets", MIN_ISR, clock) for clock in ("13:10:24", "13:10:25", "13:10:45")
+    ]
     assert reports == [None, "3", "1"]
     course = settings.course_of_topic("__consumer_offsets", MIN_ISR)
     assert [(s and s.value) for _, s in course] == [None, "3", "1"]
@@ -108,9 +110,9 @@ def test_controller_setting_counts_for_unclean_election_only() -> None:
         return configured(0, number, **values)
 
     settings = settings_of([node(1, "[broker]", "2", "true"), node(4, "[controller]", "1", "false")])
-    found = settings.of_brokers(MIN_ISR, AT), settings.of_brokers(UNCLEAN, AT)
-    assert [s and s.value for s in found] == ["2", "false"]
+    common = settings.of_brokers(MIN_ISR, AT), settings.of_brokers(UNCLEAN, AT)
+    assert [s and s.value for s in common] == ["2", "false"]
     assert settings.serving() == [1]
     both = settings_of([node(1, "[broker, controller]", "2", "true")])
-    found = both.of_brokers(MIN_ISR, AT), both.of_brokers(UNCLEAN, AT)
-    assert [s and s.value for s in found] == ["2", "true"]
+    common = both.of_brokers(MIN_ISR, AT), both.of_brokers(UNCLEAN, AT)
+    assert [s and s.value for s in common] == ["2", "true"]

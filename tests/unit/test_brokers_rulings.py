@@ -48,11 +48,11 @@ def listed(clock: str, *brokers: int) -> list[BrokerSnapshot]:
 
 def fenced(kind: str, *after: Event) -> list[Event]:
     """Controller 4 fences broker 1 at 03:00."""
-    said = row(EVENTS, kind=kind, broker=4, node=1, source="controller-4", line_id="f", happened_at=at("03:00:00"))
-    return [said, *after]
+    fencing = row(EVENTS, kind=kind, broker=4, node=1, source="controller-4", line_id="f", happened_at=at("03:00:00"))
+    return [fencing, *after]
 
 
-def heard(minute: int) -> Event:
+def last_line(minute: int) -> Event:
     """The last known line."""
     return row(
         EVENTS,
@@ -90,8 +90,8 @@ MADE_OUTAGES = {
     "idle, and a start failed": ([SERVED, STARTED, FAILS], []),
     "snapshots alone": ([], SNAPSHOTS),
     "snapshots beside the lines of crash-2.8": (lines("crash-2.8"), SNAPSHOTS),
-    "fenced while it led nothing": (fenced("broker_fenced_idle", heard(1)), []),
-    "fenced while it led nothing, and started": (fenced("broker_fenced_idle", STARTED, heard(1)), []),
+    "fenced while it led nothing": (fenced("broker_fenced_idle", last_line(1)), []),
+    "fenced while it led nothing, and started": (fenced("broker_fenced_idle", STARTED, last_line(1)), []),
     "crash-2.8 without the broker's own log": ([e for e in lines("crash-2.8") if e.broker != 1], []),
     "a fatal fault while it served": (
         [SERVED, own("process_faulted", "03:00:00"), own("broker_stopped", "03:00:01")],
@@ -123,12 +123,12 @@ MADE_OUTAGES = {
         fenced("broker_fenced", STARTED, CLEAN, UNCLEAN),
         [],
     ),
-    "silent for 5 minutes": (fenced("broker_fenced", heard(5)), []),
-    "silent for 15 minutes": (fenced("broker_fenced", heard(15)), []),
+    "silent for 5 minutes": (fenced("broker_fenced", last_line(5)), []),
+    "silent for 15 minutes": (fenced("broker_fenced", last_line(15)), []),
 }
 
 
-def said_by_2(kind: str) -> Event:
+def line_of_controller_2(kind: str) -> Event:
     """A line that controller 2 writes a second before controller 3 follows it."""
     return row(EVENTS, kind=kind, broker=2, happened_at=at("01:52:59"), line_id=kind)
 
@@ -179,13 +179,16 @@ MADE_CHANGES = {
         [replace(DOWN, down_at=at("01:50:00"), up_at=at("01:53:01"))],
     ),
     "crash-2.8, controller 3 followed": ([*lines("crash-2.8"), ELECTED], []),
-    "crash-2.8, controller 2 resigned": ([*lines("crash-2.8"), said_by_2("controller_resigned"), ELECTED], []),
+    "crash-2.8, controller 2 resigned": (
+        [*lines("crash-2.8"), line_of_controller_2("controller_resigned"), ELECTED],
+        [],
+    ),
     "crash-2.8, controller 2 resigned while broker 1 was down": (
-        [*lines("crash-2.8"), said_by_2("controller_resigned"), ELECTED],
+        [*lines("crash-2.8"), line_of_controller_2("controller_resigned"), ELECTED],
         [replace(DOWN, broker=1, up_at=None)],
     ),
     "crash-2.8, the session of controller 2 expired": (
-        [*lines("crash-2.8"), said_by_2("zookeeper_session_expired"), ELECTED],
+        [*lines("crash-2.8"), line_of_controller_2("zookeeper_session_expired"), ELECTED],
         [],
     ),
 }
@@ -274,8 +277,8 @@ def test_absence_before_election_is_no_cause_of_later_change(kind: str, column: 
 
 
 def elected(epoch: int, clock: str, **columns: object) -> Event:
-    known = {"kind": "controller_elected", "broker": 3, "controller_epoch": epoch, "line_id": clock}
-    return row(EVENTS, **known | {"happened_at": at(clock)} | columns)
+    defaults = {"kind": "controller_elected", "broker": 3, "controller_epoch": epoch, "line_id": clock}
+    return row(EVENTS, **defaults | {"happened_at": at(clock)} | columns)
 
 
 def test_newest_of_two_adjacent_absences_causes_controller_change() -> None:
@@ -323,19 +326,21 @@ def test_quorum_lost_until_end_of_logs_is_open_change() -> None:
 
 def test_node_that_names_controller_and_continues_follows_it() -> None:
     """Between two elections a node names the former controller, however dead it is: for at most seconds; or none."""
-    found = quorum_until("15:12:14")
+    until_lost = quorum_until("15:12:14")
     later = row(EVENTS, kind="process_signalled", broker=3, happened_at=at("15:12:40") + A_DAY)
-    last = max(e.happened_at for e in found if e.kind == "election_stood")
-    nameless = [replace(e, node=None) if e.happened_at > last else e for e in found]
-    assert nameless != found
-    made = (rebuild_controller_changes(own, [], EVER)[-1] for own in (found, [*found, later], [*nameless, later]))
+    last = max(e.happened_at for e in until_lost if e.kind == "election_stood")
+    nameless = [replace(e, node=None) if e.happened_at > last else e for e in until_lost]
+    assert nameless != until_lost
+    made = (
+        rebuild_controller_changes(own, [], EVER)[-1] for own in (until_lost, [*until_lost, later], [*nameless, later])
+    )
     assert [(c.controller_to, c.epoch) for c in made] == [(-1, 4), (2, 3), (-1, 4)]
 
 
 def test_candidate_cut_off_from_active_controller_is_no_lost_quorum() -> None:
-    found = quorum_until("15:11:36")
+    until_lost = quorum_until("15:11:36")
     fenced = [row(BROKER_OUTAGES, broker=3, down_at=at("15:11:20") + A_DAY, detected_at=at("15:11:30") + A_DAY)]
-    assert [c.controller_to for c in rebuild_controller_changes(found, fenced, EVER)] == [2]
+    assert [c.controller_to for c in rebuild_controller_changes(until_lost, fenced, EVER)] == [2]
 
 
 @pytest.mark.parametrize("ruling", [*OUTAGE_RULINGS, *CONTROLLER_RULINGS], ids=lambda r: r.sentence)

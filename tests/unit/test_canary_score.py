@@ -73,9 +73,14 @@ def _both(start: float, end: float | None) -> list[Row]:
 
 
 def test_gap_within_interval_is_met() -> None:
-    found = _compared(_both(10, 20), [_interval(10.1, 18, low=7.5, high=8)])
-    assert found.unmatched == ()
-    assert (found.counts.gaps, found.counts.met, found.counts.intervals, found.counts.without_gap) == (1, 1, 1, 0)
+    comparison = _compared(_both(10, 20), [_interval(10.1, 18, low=7.5, high=8)])
+    assert comparison.unmatched == ()
+    assert (
+        comparison.counts.gaps,
+        comparison.counts.met,
+        comparison.counts.intervals,
+        comparison.counts.without_gap,
+    ) == (1, 1, 1, 0)
 
 
 def test_gap_may_exceed_interval_only_by_client_waits() -> None:
@@ -100,9 +105,11 @@ def test_gap_may_be_met_by_consecutive_intervals() -> None:
 
 
 def test_gap_without_interval_is_named() -> None:
-    found = _compared(_both(10, 20), [])
-    assert found.unmatched == ("orders-0 write_all 2026-11-24 08:00:10.000 to 08:00:20.000: the ledger has nothing",)
-    assert (found.counts.gaps, found.counts.met) == (1, 0)
+    comparison = _compared(_both(10, 20), [])
+    assert comparison.unmatched == (
+        "orders-0 write_all 2026-11-24 08:00:10.000 to 08:00:20.000: the ledger has nothing",
+    )
+    assert (comparison.counts.gaps, comparison.counts.met) == (1, 0)
 
 
 def test_gap_longer_than_high_bound_is_named() -> None:
@@ -116,11 +123,11 @@ def test_open_gap_is_met_by_open_interval_only() -> None:
 
 
 def test_interval_without_gap_is_named() -> None:
-    found = _compared([], [_interval(10, 20)])
-    assert found.unmatched == (
+    comparison = _compared([], [_interval(10, 20)])
+    assert comparison.unmatched == (
         "orders-0 no_leader 2026-11-24 08:00:10.000 to 08:00:20.000: the canary write_one went on",
     )
-    assert (found.counts.intervals, found.counts.without_gap) == (1, 1)
+    assert (comparison.counts.intervals, comparison.counts.without_gap) == (1, 1)
 
 
 def test_leaderless_interval_needs_gap_of_acks_1() -> None:
@@ -129,13 +136,13 @@ def test_leaderless_interval_needs_gap_of_acks_1() -> None:
 
 
 def test_interval_with_low_bound_above_gap_is_named() -> None:
-    found = _compared(_both(10, 13), [_interval(9, 30, low=15)])
-    assert found.unmatched[0].endswith("15.0 s at least, and the canary write_one had 3.0 s")
+    comparison = _compared(_both(10, 13), [_interval(9, 30, low=15)])
+    assert comparison.unmatched[0].endswith("15.0 s at least, and the canary write_one had 3.0 s")
 
 
 def test_short_gaps_and_own_stalls_are_not_compared() -> None:
-    found = _compared([*_both(10, 11.4), _gap(20, 24, stall=2800)], [_interval(40, 41.2)])
-    assert (found.counts.gaps, found.counts.intervals, found.unmatched) == (0, 0, ())
+    comparison = _compared([*_both(10, 11.4), _gap(20, 24, stall=2800)], [_interval(40, 41.2)])
+    assert (comparison.counts.gaps, comparison.counts.intervals, comparison.unmatched) == (0, 0, ())
 
 
 def test_interval_outside_canary_lifetime_is_not_compared() -> None:
@@ -174,8 +181,8 @@ def test_loss_equals_records_missing_from_sweep() -> None:
 
 def test_loss_not_confirmed_by_sweep_is_named() -> None:
     cut = {"topic": "orders", "partition": 0, "records_cut": 3, "verdict": "committed_lost"}
-    found = _compared([_swept([], [104])], [], truncations=[cut])
-    assert found.unmatched == ("orders-0: 3 records lost at least, and the sweep found each acknowledged one",)
+    comparison = _compared([_swept([], [104])], [], truncations=[cut])
+    assert comparison.unmatched == ("orders-0: 3 records lost at least, and the sweep found each acknowledged one",)
     assert _compared([_swept([], [104])], [], truncations=[{**cut, "verdict": "uncommitted"}]).unmatched == ()
     assert _compared([_swept([], [], partition=1)], [], truncations=[cut]).unmatched == (), "it was not swept"
 
@@ -202,5 +209,5 @@ def test_lake_without_unavailability_cannot_be_compared(tmp_path: Path, capsys: 
 
 def test_canary_counts_sum_over_sweeps() -> None:
     rows = [_swept([5], [6, 7]), _swept([], [1], partition=1)]
-    found = _compared(rows, [], failovers=[_unclean(3, 3)]).counts
-    assert found == CanaryCounts(0, 0, 0, 0, swept=2, missing_all=1, missing_one=3, losses_wrong=0)
+    counts = _compared(rows, [], failovers=[_unclean(3, 3)]).counts
+    assert counts == CanaryCounts(0, 0, 0, 0, swept=2, missing_all=1, missing_one=3, losses_wrong=0)

@@ -39,18 +39,18 @@ def test_rebalance_within_heartbeat_of_assignment_continues_chain() -> None:
     rows = rebalances([*generation(0, 0, 4), *generation(0, 1, 5), *generation(0, 4, 6), *generation(1, 0, 7)])
     assert links(rows) == [None, 0, 1, None]
     incidents = list(group_incidents(rows, [], [])[0])
-    told = [i.explanation.partition(" It is number ")[2] for i in incidents]
-    assert told == [*(f"{n} in a chain of 3 rebalances: {LINKED}" for n in (1, 2, 3)), ""]
+    places = [i.explanation.partition(" It is number ")[2] for i in incidents]
+    assert places == [*(f"{n} in a chain of 3 rebalances: {LINKED}" for n in (1, 2, 3)), ""]
 
 
 def test_incident_says_whether_it_holds_whole_chain() -> None:
     storm = rebalances(lines("storm-2.8", *BOTH))
     deployment = rebalances(lines("deployment-4.1", *BOTH))
     incidents = list(group_incidents([*storm, *deployment], [], [])[0])
-    told = {i.kind: i.explanation for i in incidents}
-    assert f"It holds a chain of 2 rebalances: {LINKED}" in told["storm"]
+    explanations = {i.kind: i.explanation for i in incidents}
+    assert f"It holds a chain of 2 rebalances: {LINKED}" in explanations["storm"]
     # Its members joined, closed and came back within seconds: the chain began before the deployment.
-    assert f"It is part of a chain of 6 rebalances: {LINKED}" in told["rolling_restart"]
+    assert f"It is part of a chain of 6 rebalances: {LINKED}" in explanations["rolling_restart"]
 
 
 @pytest.mark.parametrize("excerpt", ["cooperative-2.8", "kip848-4.1"])

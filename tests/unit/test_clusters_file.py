@@ -35,11 +35,11 @@ def checked(folder: Path, text: str, capsys: pytest.CaptureFixture[str]) -> tupl
 
 
 def test_docs_example_is_listed_by_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, told, wrong = checked(tmp_path, EXAMPLE, capsys)
-    assert (code, wrong) == (0, "")
-    assert "  orders: /var/log/kafka/orders into /srv/lake, labelled prod\n" in told
-    assert "  payments: s3a://logs/payments into s3a://lakes/payments\n" in told
-    assert "  alerts pager: critical, to hindsight_alerts_pager or HINDSIGHT_ALERTS_PAGER\n" in told
+    code, listing, errors = checked(tmp_path, EXAMPLE, capsys)
+    assert (code, errors) == (0, "")
+    assert "  orders: /var/log/kafka/orders into /srv/lake, labelled prod\n" in listing
+    assert "  payments: s3a://logs/payments into s3a://lakes/payments\n" in listing
+    assert "  alerts pager: critical, to hindsight_alerts_pager or HINDSIGHT_ALERTS_PAGER\n" in listing
     assert [error for text in (EXAMPLE, MANY) for error in SCHEMA.iter_errors(as_an_editor_sees(text))] == []
 
 
@@ -63,19 +63,19 @@ def test_schema_and_check_refuse_same_files(
     assert right in EXAMPLE
     text = EXAMPLE.replace(right, wrong, 1)
     assert list(SCHEMA.iter_errors(as_an_editor_sees(text)))
-    code, _, told = checked(tmp_path, text, capsys)
+    code, _, errors = checked(tmp_path, text, capsys)
     assert code == 2
-    assert "Needed: " in told
+    assert "Needed: " in errors
 
 
 def test_problems_of_clusters_and_alerts_are_reported_at_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = "[[clusters]]\nname = 'a'\nlogs = 'x'\nlog_tz = 'UTC'\n[[alerts.receivers]]\nname = 'x'\n"
-    code, _, told = checked(tmp_path, text, capsys)
+    code, _, errors = checked(tmp_path, text, capsys)
     assert code == 2
-    assert "clusters.a.log_tz is not known" in told
-    assert "h.toml: receivers.x.severities is not set. Needed: the severities" in told
+    assert "clusters.a.log_tz is not known" in errors
+    assert "h.toml: receivers.x.severities is not set. Needed: the severities" in errors
 
 
 def test_check_without_file_says_what_to_do(

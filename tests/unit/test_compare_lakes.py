@@ -31,8 +31,8 @@ def compared(old: Lake, new: Lake, **declared: Any) -> list[Comparison]:
 
 def differences(old: Rows, new: Rows, **declared: Any) -> tuple[str, ...]:
     """Of one table."""
-    (found,) = compared(lake(failovers=old), lake(failovers=new), **declared)
-    return found.differences
+    (comparison,) = compared(lake(failovers=old), lake(failovers=new), **declared)
+    return comparison.differences
 
 
 def test_row_order_is_ignored_but_row_count_is_compared() -> None:
@@ -91,14 +91,14 @@ def test_renamed_tables_columns_and_codes_are_equal() -> None:
     old = lake(isr_lapses=[{"owed_to": "slow", "spans": [{"down": 1, "up": 2}], "kinds": ["slow", "disk"]}])
     new = lake(out_of_sync=[{"cause": "lagging", "spans": [{"from": 1, "up": 2}], "kinds": ["lagging", "disk"]}])
     table = "gold.out_of_sync"
-    (found,) = compared(
+    (comparison,) = compared(
         old,
         new,
         tables={"gold.isr_lapses": table},
         columns={"*": {"owed_to": "cause"}, table: {"spans.down": "from"}},
         values={table: {"cause": {"slow": "lagging"}, "kinds": {"slow": "lagging"}}},
     )
-    assert found == Comparison(table, 1, 1, ())
+    assert comparison == Comparison(table, 1, 1, ())
 
 
 def test_renamed_struct_keeps_renames_of_its_fields() -> None:
@@ -109,8 +109,8 @@ def test_renamed_struct_keeps_renames_of_its_fields() -> None:
 def test_columns_can_swap_names_but_not_share_one() -> None:
     old, new = [{"partition": 1, "first": "a", "last": "b"}], [{"partition": 1, "first": "b", "last": "a"}]
     assert differences(old, new, columns={"*": {"first": "last", "last": "first"}}) == ()
-    (said, *_) = differences(old, new, columns={"*": {"first": "last"}})
-    assert said == "column last: two columns of OLD have this name, see `columns`"
+    (sentence, *_) = differences(old, new, columns={"*": {"first": "last"}})
+    assert sentence == "column last: two columns of OLD have this name, see `columns`"
 
 
 def test_tables_cannot_share_a_name() -> None:
@@ -137,10 +137,10 @@ def test_struct_field_can_be_declared() -> None:
     ],
 )
 def test_reworded_sentence_is_compared_by_presence(old: Any, new: Any, is_equal: bool) -> None:
-    found = differences(
+    differing = differences(
         [{"partition": 1, "says": old}], [{"partition": 1, "says": new}], reworded={"gold.failovers": ["says"]}
     )
-    assert (found == ()) is is_equal
+    assert (differing == ()) is is_equal
 
 
 class TestIds:
@@ -203,10 +203,10 @@ class TestFiles:
 
     def test_differences_are_printed(self, lakes: list[str], capsys: pytest.CaptureFixture[str]) -> None:
         assert compare_lakes.main(lakes) == 1
-        said = capsys.readouterr().out
-        assert "DIFFERS  gold.failovers" in said
-        assert '"says": "Who led nobody saw."' in said
-        assert said.endswith("1 tables are equal, 1 differ.\n")
+        output = capsys.readouterr().out
+        assert "DIFFERS  gold.failovers" in output
+        assert '"says": "Who led nobody saw."' in output
+        assert output.endswith("1 tables are equal, 1 differ.\n")
 
     def test_mapping_explains_differences(self, lakes: list[str], tmp_path: Path) -> None:
         mapping = tmp_path / "mapping.toml"

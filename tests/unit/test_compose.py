@@ -186,8 +186,8 @@ def test_every_address_belongs_to_service_that_listens_there() -> None:
     assert {name for name, _ in called} <= set(SERVICES) and len(called) >= 10
     for name, port in called:
         own = SERVICES[name]
-        said = " ".join((*own.command, *own.environment.values()))
-        assert re.search(rf"(?:--(?:webui-)?port |-p |{name}:|^){port}\b", said) or port in own.environment.values()
+        words = " ".join((*own.command, *own.environment.values()))
+        assert re.search(rf"(?:--(?:webui-)?port |-p |{name}:|^){port}\b", words) or port in own.environment.values()
 
 
 def test_brokers_differ_only_by_id_name_and_rack() -> None:
@@ -235,13 +235,13 @@ def test_members_command_is_valid_and_has_playable_scenarios() -> None:
 
 def options_of_airflow() -> Mapping[str, Mapping[str, object]]:
     place = next((HOME / ".venv-airflow").glob("lib/python3.*/site-packages/airflow/config_templates/config.yml"))
-    said: dict[str, dict[str, dict[str, object]]] = yaml.safe_load(place.read_text(encoding="utf-8"))
-    return {section: told["options"] for section, told in said.items()}
+    declared: dict[str, dict[str, dict[str, object]]] = yaml.safe_load(place.read_text(encoding="utf-8"))
+    return {section: entry["options"] for section, entry in declared.items()}
 
 
 def test_airflow_has_both_postgresql_drivers() -> None:
-    said = SERVICES["airflow-api"].environment["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"]
-    assert said.startswith("postgresql+psycopg2://airflow:")
+    connection = SERVICES["airflow-api"].environment["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"]
+    assert connection.startswith("postgresql+psycopg2://airflow:")
     lock = (HOME / "locks" / "airflow.txt").read_text(encoding="utf-8")
     assert all(re.search(rf"^{driver}==", lock, re.MULTILINE) for driver in ("psycopg2-binary", "asyncpg"))
 
@@ -262,10 +262,10 @@ def test_every_hindsight_setting_is_read() -> None:
         for folder in ("kafka_hindsight", "spark_jobs", "plugins", "dags", "docker")
         for p in (HOME / folder).rglob("*.*y")
     ) + "".join(p.read_text() for p in (HOME / "docker").glob("*.sh"))
-    known = {f"HINDSIGHT_{variable(field)}" for field in MEANINGS} | {DEFAULT.variable}
-    known |= set(re.findall(r"\b((?:HINDSIGHT|KAFKA)_[A-Z_]+)\b", sources))
+    names = {f"HINDSIGHT_{variable(field)}" for field in MEANINGS} | {DEFAULT.variable}
+    names |= set(re.findall(r"\b((?:HINDSIGHT|KAFKA)_[A-Z_]+)\b", sources))
     passed = {k for s in SERVICES.values() for k in s.environment if k.startswith(("HINDSIGHT_", "KAFKA_"))}
-    assert passed and passed <= known, passed - known
+    assert passed and passed <= names, passed - names
 
 
 @each_of_ours
@@ -312,18 +312,18 @@ def test_dockerfile_copies_match_dockerignore() -> None:
 
 def imported_at_the_top(*paths: Path) -> set[Path]:
     """The files, and those of ours that they import when they are loaded."""
-    found: set[Path] = set()
+    files: set[Path] = set()
     coming = [*paths]
     while coming:
         path = coming.pop()
-        found.add(path)
+        files.add(path)
         lines = re.findall(
             r"^from ((?:lab|setup|kafka_hindsight|spark_jobs)[\w.]*) import (.+)$", path.read_text(), re.MULTILINE
         )
         names = [f"{module}.{name.strip()}" for module, names in lines for name in names.split(",")]
         modules = [HOME / f"{name.replace('.', '/')}.py" for each in names for name in (each, each.rpartition(".")[0])]
-        coming += [module for module in modules if module.exists() and module not in found]
-    return found
+        coming += [module for module in modules if module.exists() and module not in files]
+    return files
 
 
 def test_first_image_layer_has_all_imported_files() -> None:

@@ -31,9 +31,9 @@ def problems(**changed: Any) -> list[str]:
 
 
 def test_all_setting_problems_come_at_once() -> None:
-    told = problems(logs="", window_from="yesterday", logs_tz="Mars/Base", look_ahead_hours="-1", colour="red")
-    assert sorted(t.split()[0] for t in told) == ["'colour'", "FROM", "LOGS", "LOGS_TZ", "LOOK_AHEAD_HOURS"]
-    assert all(re.search(r"\. Needed: .+\. (Add|Correct|Rename) it\.$", t) for t in told)
+    sentences = problems(logs="", window_from="yesterday", logs_tz="Mars/Base", look_ahead_hours="-1", colour="red")
+    assert sorted(t.split()[0] for t in sentences) == ["'colour'", "FROM", "LOGS", "LOGS_TZ", "LOOK_AHEAD_HOURS"]
+    assert all(re.search(r"\. Needed: .+\. (Add|Correct|Rename) it\.$", t) for t in sentences)
 
 
 @pytest.mark.parametrize(
@@ -102,9 +102,9 @@ def test_secrets_are_masked_where_settings_are_printed() -> None:
     ],
 )
 def test_uri_with_secret_is_refused_and_masked(field: str, place: str, shown: str) -> None:
-    (said,) = problems(**{field: place})
-    assert said.startswith(f"{field.upper()} is '{shown}'. Needed: a URI without a password or a key, ")
-    assert "SECRET" not in said
+    (sentence,) = problems(**{field: place})
+    assert sentence.startswith(f"{field.upper()} is '{shown}'. Needed: a URI without a password or a key, ")
+    assert "SECRET" not in sentence
 
 
 def test_user_name_in_uri_is_no_secret() -> None:
@@ -118,8 +118,8 @@ def test_missing_local_inputs_are_named_and_uris_not_checked(tmp_path: Path) -> 
 
 
 def test_environment_variables_map_to_settings() -> None:
-    said = models.from_environment({"LOGS": " /x ", "FROM": "2026-11-20", "CLIENT_LOGS": " ", "HOME": "/home/me"})
-    assert said == {"logs": "/x", "window_from": "2026-11-20"}
+    values = models.from_environment({"LOGS": " /x ", "FROM": "2026-11-20", "CLIENT_LOGS": " ", "HOME": "/home/me"})
+    assert values == {"logs": "/x", "window_from": "2026-11-20"}
 
 
 @given(st.dictionaries(st.sampled_from(models.INPUTS), st.text(max_size=40)))

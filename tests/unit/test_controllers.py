@@ -24,8 +24,8 @@ MINUTE = timedelta(minutes=1)
 EVER = Window(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
 
 
-def changes_of(found: list[Event]) -> list[ControllerChange]:
-    return rebuild_controller_changes(found, rebuild_outages(found, [], WHOLE), WHOLE)
+def changes_of(lines: list[Event]) -> list[ControllerChange]:
+    return rebuild_controller_changes(lines, rebuild_outages(lines, [], WHOLE), WHOLE)
 
 
 def test_each_won_controller_epoch_is_one_change() -> None:
@@ -51,9 +51,9 @@ def test_node_that_learns_controller_at_start_is_no_change() -> None:
 
 
 def test_deposed_controller_does_not_speak_for_cluster() -> None:
-    found = events("pause-4.1")
-    fencings = [e for e in found if e.kind == "broker_fenced"]
-    assert {e.broker: speaks_for_cluster(controller_epochs_of(found), e) for e in fencings} == {1: False, 3: True}
+    lines = events("pause-4.1")
+    fencings = [e for e in lines if e.kind == "broker_fenced"]
+    assert {e.broker: speaks_for_cluster(controller_epochs_of(lines), e) for e in fencings} == {1: False, 3: True}
 
 
 @pytest.mark.parametrize(
@@ -109,9 +109,9 @@ def test_controller_change_without_evidence_has_unknown_cause() -> None:
     assert (second.confidence, second.outage_id) == ("unknown", None)
 
 
-def days_later(found: list[Event], days: int) -> list[Event]:
+def days_later(lines: list[Event], days: int) -> list[Event]:
     """The same lines, printed some days later."""
-    return [replace(e, line_id=f"{e.line_id}-{days}", happened_at=e.happened_at + timedelta(days=days)) for e in found]
+    return [replace(e, line_id=f"{e.line_id}-{days}", happened_at=e.happened_at + timedelta(days=days)) for e in lines]
 
 
 @pytest.mark.parametrize("excerpt", ["crash-2.8", "quorum-4.3"])
@@ -138,8 +138,8 @@ def test_controller_epoch_claimed_twice_is_one_epoch() -> None:
 
 def test_migration_to_kraft_continues_zookeeper_epochs_until_quorum_counts() -> None:
     """The quorum's leader registers in ZooKeeper as the next controller; from then on the quorum's own epochs count."""
-    found = events("moved-3.9")
-    changes = rebuild_controller_changes(found, [], EVER)
+    lines = events("moved-3.9")
+    changes = rebuild_controller_changes(lines, [], EVER)
     assert [(c.epoch, c.controller_from, c.controller_to, c.cause) for c in changes] == [
         (9, None, 2, "unknown"),
         (10, 2, 1, "resigned"),
@@ -147,7 +147,7 @@ def test_migration_to_kraft_continues_zookeeper_epochs_until_quorum_counts() -> 
         (2, 4, 4, "unknown"),
     ]
     when = {n: datetime(2026, 11, 23, 13, 3, n, tzinfo=UTC) for n in (43, 50, 55)}
-    epochs = controller_epochs_of(found)
+    epochs = controller_epochs_of(lines)
     assert [active_at(epochs, when[n]) for n in (43, 50, 55)] == [2, 1, 4]
 
 
@@ -156,8 +156,8 @@ def test_quorum_waiting_for_migration_has_no_controller() -> None:
     waits = [e for e in events("moved-3.9") if e.broker == 4 and e.controller_epoch in (None, 1)]
     assert {e.kind for e in waits} == {"controller_elected", "controller_known", "controller_waits"}
     assert rebuild_controller_changes(waits, [], EVER) == []
-    told = rebuild_controller_changes([e for e in waits if e.kind != "controller_waits"], [], EVER)
-    assert [c.cause for c in told] == ["first"]
+    changes = rebuild_controller_changes([e for e in waits if e.kind != "controller_waits"], [], EVER)
+    assert [c.cause for c in changes] == ["first"]
 
 
 def test_controller_actions_show_former_controller_but_no_election(tmp_path: Path) -> None:
@@ -173,10 +173,10 @@ def test_controller_actions_show_former_controller_but_no_election(tmp_path: Pat
     )
     (tmp_path / "state-change.log").write_text(sent)
     (tmp_path / "controller.log").write_text(elected)
-    found, _ = read_logs(tmp_path, "broker")
-    shown = controller_sightings(as_table(found, EVENTS)).to_pylist()
+    lines, _ = read_logs(tmp_path, "broker")
+    shown = controller_sightings(as_table(lines, EVENTS)).to_pylist()
     named = [row(EVENTS, **line) for line in shown]
-    changes = rebuild_controller_changes([*found, *named], [], EVER)
+    changes = rebuild_controller_changes([*lines, *named], [], EVER)
     assert [(c.epoch, c.controller_from, c.controller_to) for c in changes] == [(5, 1, 2)]
 
 

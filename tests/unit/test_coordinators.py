@@ -20,28 +20,28 @@ from tests.support.nights import WHOLE, at, events
 from tests.support.rows import row
 
 
-def moves(found: list[Event], context: ClusterContext | None = None) -> list[tuple[object, ...]]:
-    rows = rebuild_coordinator_moves(found, context or ClusterContext(), None, WHOLE)
+def moves(lines: list[Event], context: ClusterContext | None = None) -> list[tuple[object, ...]]:
+    rows = rebuild_coordinator_moves(lines, context or ClusterContext(), None, WHOLE)
     return [(r.moved_at, r.broker_from, r.broker_to) for r in rows]
 
 
 def test_group_load_by_another_broker_is_coordinator_move() -> None:
-    found = moves(events("moves-4.1"))
-    assert found[:3] == [
+    chain = moves(events("moves-4.1"))
+    assert chain[:3] == [
         (at("01:50:38.372"), 1, 2),
         (at("01:50:53.230"), 2, 1),
         (at("01:51:07.950"), 1, 2),
     ]
-    assert all(a[2] == b[1] for a, b in pairwise(found)), "moves chain"
+    assert all(a[2] == b[1] for a, b in pairwise(chain)), "moves chain"
 
 
 def test_load_ends_with_line_of_loading_broker() -> None:
     """Its first line of a load names a member; another broker's line between that and its end is not the end."""
-    found = events("moves-4.1")
-    loaded = next(e for e in found if (e.kind, e.happened_at) == ("group_loaded", at("01:50:38.372")))
+    lines = events("moves-4.1")
+    loaded = next(e for e in lines if (e.kind, e.happened_at) == ("group_loaded", at("01:50:38.372")))
     begun = replace(loaded, kind="member_loaded", line_id="begun", happened_at=at("01:50:38.370"))
     others = replace(loaded, broker=3, source="broker-3/server.log", line_id="other", happened_at=at("01:50:38.371"))
-    assert moves([*found, begun, others])[0] == (at("01:50:38.372"), 1, 2)
+    assert moves([*lines, begun, others])[0] == (at("01:50:38.372"), 1, 2)
 
 
 def test_late_unload_by_paused_coordinator_is_no_move() -> None:
@@ -54,10 +54,10 @@ def test_late_unload_by_paused_coordinator_is_no_move() -> None:
 
 
 def test_late_action_of_paused_coordinator_is_no_move() -> None:
-    found = events("moves-4.1")
-    acted = next(e for e in found if e.kind == "join_completed" and e.broker == 1)
+    lines = events("moves-4.1")
+    acted = next(e for e in lines if e.kind == "join_completed" and e.broker == 1)
     late = replace(acted, line_id="late", happened_at=at("01:52:17.900"))
-    assert moves([*found, late]) == moves(found)
+    assert moves([*lines, late]) == moves(lines)
 
 
 def test_late_unload_by_unknown_broker_makes_no_coordinator() -> None:
@@ -97,6 +97,6 @@ def test_offsets_partition_follows_from_group_name() -> None:
 
 def test_offsets_partition_is_computed_where_no_line_names_it() -> None:
     unnamed = [replace(e, offsets_partition=None) for e in events("moves-4.1")]
-    told = {r.offsets_partition for r in rebuild_coordinator_moves(unnamed, ClusterContext(), None, WHOLE)}
+    unknown = {r.offsets_partition for r in rebuild_coordinator_moves(unnamed, ClusterContext(), None, WHOLE)}
     computed = {r.offsets_partition for r in rebuild_coordinator_moves(unnamed, ClusterContext(), 50, WHOLE)}
-    assert (told, computed) == ({None}, {8})
+    assert (unknown, computed) == ({None}, {8})

@@ -26,9 +26,9 @@ from tests.support.rows import AT, row
 COOPERATIVE, EAGER = "cooperative-sticky", "range"
 
 
-def stopped(rebalances: Sequence[Rebalance], told: Witnesses) -> list[tuple[str, int | None]]:
-    found = stops_of(rebalances, told)
-    return [(r.cause, found[r.rebalance_id].partitions) for r in rebalances]
+def stopped(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> list[tuple[str, int | None]]:
+    stops = stops_of(rebalances, witnesses)
+    return [(r.cause, stops[r.rebalance_id].partitions) for r in rebalances]
 
 
 def assignments(excerpt: str) -> list[Event]:
@@ -63,13 +63,13 @@ def rebalance(second: int, generation: int, cause: str = "member_joined", **colu
 def assigned(second: float, generation: int, held: str) -> Event:
     """The line in which a leader tells the assignment: `a=t-0, t-1; b=t-2`."""
     parts = (part.partition("=") for part in held.split("; "))
-    said = ", ".join(f"{member}=Assignment(partitions=[{owned}])" for member, _, owned in parts)
+    entries = ", ".join(f"{member}=Assignment(partitions=[{owned}])" for member, _, owned in parts)
     return row(
         EVENTS,
         kind="client_assignment_finished",
         happened_at=at(second),
         generation=generation,
-        detail=f"{{{said}}}",
+        detail=f"{{{entries}}}",
     )
 
 
@@ -138,8 +138,8 @@ def test_kip_848_rebalance_stops_only_partitions_that_change_owner() -> None:
 
 @pytest.mark.parametrize("excerpt", ["pause-4.1", "cooperative-2.8", "kip848-4.1"])
 def test_stopped_partitions_are_unknown_from_broker_logs_alone(excerpt: str) -> None:
-    told = of_excerpt(excerpt, "broker")
-    assert {count for cause, count in told} <= {None, 0}
+    stops = of_excerpt(excerpt, "broker")
+    assert {count for cause, count in stops} <= {None, 0}
 
 
 @pytest.mark.parametrize(
@@ -160,8 +160,8 @@ def test_reading_gives_partition_count_of_eager_group() -> None:
 @pytest.mark.parametrize(("state", "held"), [("PREPARING_REBALANCE", [0]), ("STABLE", None)])
 def test_reading_of_unsettled_group_gives_no_partition_count(state: str, held: list[int] | None) -> None:
     groups, members = read(60, a=held)
-    told = Witnesses((), (), [replace(groups[0], state=state)], members)
-    assert stopped([rebalance(0, 4)], told) == [("member_joined", None)]
+    witnesses = Witnesses((), (), [replace(groups[0], state=state)], members)
+    assert stopped([rebalance(0, 4)], witnesses) == [("member_joined", None)]
 
 
 def test_group_records_give_assignments_without_client_logs() -> None:
@@ -183,8 +183,8 @@ def test_assignment_of_interrupted_rebalance_moves_nothing() -> None:
         assigned(14, 3, "a=t-0; b=t-1"),
     ]
     overtaken = rebalance(10, 2, outcome="interrupted")
-    found = stopped([rebalance(0, 1), overtaken, rebalance(13, 3)], Witnesses(events))
-    assert found == [("member_joined", 2), ("member_joined", None), ("member_joined", 1)]
+    stops = stopped([rebalance(0, 1), overtaken, rebalance(13, 3)], Witnesses(events))
+    assert stops == [("member_joined", 2), ("member_joined", None), ("member_joined", 1)]
 
 
 def test_stopped_partitions_are_unknown_without_assignor() -> None:
@@ -201,10 +201,10 @@ def test_assignment_is_read_with_separators_in_names() -> None:
 
 def test_cost_is_partitions_times_seconds_or_null() -> None:
     events = [chosen(EAGER), assigned(2, 1, "a=t-0, t-1, t-2")]
-    known, open_ = rebalance(0, 1), rebalance(10, 2, outcome="unfinished", ended_at=None, duration_ms=None)
-    told = stops_of([known, open_], Witnesses(events))
-    assert [r.partition_seconds for r in price([known, open_], told)] == [6.0, None]
-    assert cost_of(known, None) is None
+    finished, open_ = rebalance(0, 1), rebalance(10, 2, outcome="unfinished", ended_at=None, duration_ms=None)
+    stops = stops_of([finished, open_], Witnesses(events))
+    assert [r.partition_seconds for r in price([finished, open_], stops)] == [6.0, None]
+    assert cost_of(finished, None) is None
 
 
 @given(st.lists(st.dictionaries(st.sampled_from("abc"), st.sets(st.integers(0, 5))), min_size=1, max_size=6))
@@ -214,9 +214,9 @@ def test_cooperative_rebalance_never_stops_more_than_eager_one(generations: list
         return "; ".join(f"{m}={', '.join(f't-{p}' for p, o in owned.items() if o == m)}" for m in sorted(held) or "a")
 
     rebalances = [rebalance(10 * n, n + 1) for n in range(len(generations))]
-    said = [assigned(10 * n + 1, n + 1, disjoint(held)) for n, held in enumerate(generations)]
-    cooperative = stops_of(rebalances, Witnesses([chosen(COOPERATIVE), *said]))
-    eager = stops_of(rebalances, Witnesses([chosen(EAGER), *said]))
+    assignments_made = [assigned(10 * n + 1, n + 1, disjoint(held)) for n, held in enumerate(generations)]
+    cooperative = stops_of(rebalances, Witnesses([chosen(COOPERATIVE), *assignments_made]))
+    eager = stops_of(rebalances, Witnesses([chosen(EAGER), *assignments_made]))
     for r in rebalances:
         few, all_ = cooperative[r.rebalance_id].partitions, eager[r.rebalance_id]
         assert few is not None and all_.partitions is not None and all_.unmoved is not None

@@ -19,12 +19,12 @@ def waits(row: Rebalance) -> list[tuple[str | None, int]]:
     return [(d.client_id, d.waited_ms) for d in row.delayed_by]
 
 
-def generation(joined: str, assigned: str, **told: Any) -> list[Event]:
+def generation(joined: str, assigned: str, **columns: Any) -> list[Event]:
     """A rebalance that begins at 01:00:00."""
     return [
         line("rebalance_started", "01:00:00", generation=4, reason="words"),
         line("join_completed", joined, generation=5, member_count=2),
-        line("assignment_received", assigned, generation=5, **told),
+        line("assignment_received", assigned, generation=5, **columns),
     ]
 
 
@@ -60,8 +60,8 @@ def test_long_sync_phase_is_explained() -> None:
 
 def test_client_log_names_group_leader_where_coordinator_does_not() -> None:
     silent = generation("01:00:01", "01:00:09")
-    told = {"origin": "client", "broker": None, "client_id": "app", "source": "app.log"}
-    own = line("client_assignment_finished", "01:00:08", generation=5, **told)
+    columns = {"origin": "client", "broker": None, "client_id": "app", "source": "app.log"}
+    own = line("client_assignment_finished", "01:00:08", generation=5, **columns)
     assert [waits(r) for r in rebalances(silent)] == [[]]
     assert [waits(r) for r in rebalances([*silent, own])] == [[("app", 8_000)]]
     assert [waits(r) for r in rebalances([*silent, replace(own, generation=4)])] == [[]]

@@ -51,7 +51,7 @@ def test_unknown_lines_begin_no_record() -> None:
 
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=20))
-def test_divided_files_share_no_instant(told: list[int]) -> None:
-    lines = [resigned(n, f"01:44:0{at},000").rstrip("\n").encode() for n, at in enumerate(told)]
-    found = divisions(lines)
-    assert found == [n for n in range(len(told)) if not n or max(told[:n]) < min(told[n:])]
+def test_divided_files_share_no_instant(seconds: list[int]) -> None:
+    lines = [resigned(n, f"01:44:0{at},000").rstrip("\n").encode() for n, at in enumerate(seconds)]
+    starts = divisions(lines)
+    assert starts == [n for n in range(len(seconds)) if not n or max(seconds[:n]) < min(seconds[n:])]

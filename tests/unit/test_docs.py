@@ -155,10 +155,10 @@ def test_ruling_place_leads_to_its_declaration() -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_prose_has_no_markup_but_code(text: str) -> None:
-    seen = re.sub(r"`([^`]+)`", r"\1", visible(text))
+    shown = re.sub(r"`([^`]+)`", r"\1", visible(text))
     line = next(t for t in parsed(f"- Says: {markdown.prose(text)}.") if t.type == "inline")
-    assert inline_text(line) == f"Says: {seen}."
-    assert cells(markdown.as_table(("a", "b"), [(markdown.prose(text), "end")])) == [["a", "b"], [seen, "end"]]
+    assert inline_text(line) == f"Says: {shown}."
+    assert cells(markdown.as_table(("a", "b"), [(markdown.prose(text), "end")])) == [["a", "b"], [shown, "end"]]
 
 
 def test_plain_prose_is_unchanged() -> None:

@@ -262,8 +262,8 @@ def test_every_link_between_pages_has_a_target(name: str) -> None:
         assert page.exists(), target
         if anchor:
             headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
-            known = {re.sub(r"[^a-z0-9_ -]", "", h.lower()).replace(" ", "-") for h in headings}
-            assert anchor in known, f"{target}#{anchor}"
+            anchors = {re.sub(r"[^a-z0-9_ -]", "", h.lower()).replace(" ", "-") for h in headings}
+            assert anchor in anchors, f"{target}#{anchor}"
 
 
 # --- shipping and installing --------------------------------------------------------------------------------------
@@ -299,7 +299,7 @@ def test_folder_name_in_docs_names_broker(folder: str) -> None:
     assert reading.broker_of_folder(f"{folder}/server.log") == 3
 
 
-def told(folder: Path) -> Counter[tuple[int | None, str, str]]:
+def events_in(folder: Path) -> Counter[tuple[int | None, str, str]]:
     """What the logs of a folder say: who, when, what."""
     events, _ = plain_reader.read_logs(folder, "broker", "orders")
     return Counter((e.broker, e.kind, str(e.happened_at)) for e in events)
@@ -311,7 +311,7 @@ def test_one_log_of_all_loggers_gives_same_events(night: str, tmp_path: Path) ->
         lines = [line for log in sorted(folder.glob("*.log")) for line in log.read_text().splitlines(keepends=True)]
         (tmp_path / folder.name).mkdir()
         (tmp_path / folder.name / "kafka.log").write_text("".join(sorted(lines, key=lambda line: line[:25])))
-    assert told(tmp_path) == told(EXCERPTS / night) != Counter()
+    assert events_in(tmp_path) == events_in(EXCERPTS / night) != Counter()
 
 
 @pytest.mark.parametrize("before", ["2026-11-21T01:52:24Z ", "[pod/kafka-0/kafka] ", "2026-11-21T01:52:24Z stdout F "])
@@ -321,7 +321,7 @@ def test_line_with_text_before_head_gives_no_event(before: str, tmp_path: Path) 
     for log in folder.glob("*.log"):
         shipped = "".join(before + line for line in log.read_text().splitlines(keepends=True))
         (tmp_path / folder.name / log.name).write_text(shipped)
-    assert told(tmp_path) == Counter()
+    assert events_in(tmp_path) == Counter()
 
 
 def test_versions_and_jars_on_install_page_are_locked_ones() -> None:
@@ -331,9 +331,9 @@ def test_versions_and_jars_on_install_page_are_locked_ones() -> None:
     (spark,) = re.findall(r"^pyspark==(\S+)", (HOME / "locks" / "spark.txt").read_text(), flags=re.MULTILINE)
     assert set(re.findall(r"Spark (\d+\.\d+\.\d+)", page)) == {spark}
     airflow = (HOME / "locks" / "airflow.txt").read_text()
-    (told,) = re.findall(r"Airflow (\d+\.\d+) with the provider apache-spark (\d+\.\d+)", page)
-    assert f"\napache-airflow=={told[0]}." in f"\n{airflow}"
-    assert f"apache-airflow-providers-apache-spark=={told[1]}." in airflow
+    (versions,) = re.findall(r"Airflow (\d+\.\d+) with the provider apache-spark (\d+\.\d+)", page)
+    assert f"\napache-airflow=={versions[0]}." in f"\n{airflow}"
+    assert f"apache-airflow-providers-apache-spark=={versions[1]}." in airflow
 
 
 def test_runbook_has_every_rule_cause_and_kind() -> None:

@@ -161,11 +161,11 @@ def test_failed_disk_loses_partitions_until_mended(tmp_path: Path) -> None:
 
 def test_glance_gives_verdicts_of_audit() -> None:
     group = EXCERPTS / "groups" / "pause-4.1"
-    told = [(r.cause, r.confidence) for r in glance(group / "logs", group / "clients").rebalances]
-    assert ("heartbeat_expired", "certain") in told
-    found = glance(EXCERPTS / "crash-2.8", EXCERPTS / "nothing")
-    assert [o.kind for o in found.broker_outages] == ["crash"]
-    assert {f.kind for f in found.failovers} == {"broker_crash"}
+    causes = [(r.cause, r.confidence) for r in glance(group / "logs", group / "clients").rebalances]
+    assert ("heartbeat_expired", "certain") in causes
+    verdicts = glance(EXCERPTS / "crash-2.8", EXCERPTS / "nothing")
+    assert [o.kind for o in verdicts.broker_outages] == ["crash"]
+    assert {f.kind for f in verdicts.failovers} == {"broker_crash"}
 
 
 def test_drill_plays_scenarios_of_its_kafka_version() -> None:
@@ -200,23 +200,23 @@ def test_scenarios_without_client_toolchain_are_left_out_and_named(monkeypatch, 
     monkeypatch.setenv("PATH", "/nowhere")
     asked = choose("leave, franz_go, kafkajs", "4.3.1", "combined")
     assert [s.name for s in played_here(asked)] == ["leave"]
-    said = capsys.readouterr().err
-    assert "Members of franz-go are left out. Found: no program go." in said
-    assert "Members of kafkajs are left out. Found: no program npm." in said
+    output = capsys.readouterr().err
+    assert "Members of franz-go are left out. Found: no program go." in output
+    assert "Members of kafkajs are left out. Found: no program npm." in output
     with pytest.raises(BadInput, match="no program go"):
         played_here(choose("sarama", "4.3.1", "combined"))
 
 
 @pytest.mark.parametrize(
-    ("names", "version", "layout", "said"),
+    ("names", "version", "layout", "sentence"),
     [
         ("crash,crush", "4.3.1", "combined", "crush"),
         ("consumer_protocol", "3.9.2", "combined", "cannot play consumer_protocol"),
         ("controller_lost", "4.3.1", "combined", "cannot play controller_lost"),
     ],
 )
-def test_unplayable_scenario_is_refused_by_name(names: str, version: str, layout: str, said: str) -> None:
-    with pytest.raises(BadInput, match=said):
+def test_unplayable_scenario_is_refused_by_name(names: str, version: str, layout: str, sentence: str) -> None:
+    with pytest.raises(BadInput, match=sentence):
         choose(names, version, layout)
 
 
@@ -302,9 +302,9 @@ def _texts(folder: Path) -> Iterator[bytes]:
 def test_recording_keeps_every_line_without_local_paths(tmp_path: Path) -> None:
     drill = _drill(tmp_path / "drill")
     kept = record(drill, tmp_path / "kept" / "night")
-    found = {str(p.relative_to(kept)) for p in kept.rglob("*") if p.is_file()}
+    files = {str(p.relative_to(kept)) for p in kept.rglob("*") if p.is_file()}
     whole = {"snapshots.jsonl", "truth.jsonl", "cluster.json", "canary.jsonl"}
-    assert found == {"logs/broker-1/server.log", "clients/a.log", *whole}
+    assert files == {"logs/broker-1/server.log", "clients/a.log", *whole}
     for path in (str(tmp_path), str(HOME), f"{Path.home()}/x"):
         assert not any(path.encode() in text for text in _texts(kept)), path
     log = (kept / "logs/broker-1/server.log").read_bytes()

@@ -27,18 +27,18 @@ def test_scenarios_without_hosts_or_faketime_are_left_out_and_named(monkeypatch,
     monkeypatch.setattr(machine, "_FAKETIME", None)
     asked = choose("host_slow,clock_ahead,start_loop", "4.3.1", "combined")
     assert [s.name for s in played_here(asked)] == ["start_loop"]
-    said = capsys.readouterr().err
-    assert "Scenarios with clocks that differ are left out. Found: no libfaketime." in said
-    assert "Scenarios with members on hosts of their own are left out. Found: ip did not answer" in said
+    output = capsys.readouterr().err
+    assert "Scenarios with clocks that differ are left out. Found: no libfaketime." in output
+    assert "Scenarios with members on hosts of their own are left out. Found: ip did not answer" in output
     with pytest.raises(BadInput, match="no libfaketime"):
         played_here(choose("clock_ahead", "4.3.1", "combined"))
 
 
 def test_process_with_clock_ahead_keeps_monotonic_clock(monkeypatch) -> None:
     monkeypatch.setattr(machine, "_FAKETIME", Path("/lib/libfaketime.so.1"))
-    told = machine.clock_ahead(7)
-    assert (told["LD_PRELOAD"], told["FAKETIME"]) == ("/lib/libfaketime.so.1", "+7")
-    assert (told["FAKETIME_DONT_FAKE_MONOTONIC"], told["FAKETIME_FORCE_MONOTONIC_FIX"]) == ("1", "0")
+    variables = machine.clock_ahead(7)
+    assert (variables["LD_PRELOAD"], variables["FAKETIME"]) == ("/lib/libfaketime.so.1", "+7")
+    assert (variables["FAKETIME_DONT_FAKE_MONOTONIC"], variables["FAKETIME_FORCE_MONOTONIC_FIX"]) == ("1", "0")
     assert machine.clock_ahead(0) == {}
 
 
@@ -111,9 +111,9 @@ def test_expectations_without_logs_become_undecided(tmp_path: Path) -> None:
 def test_metadata_log_shows_unclean_elections() -> None:
     """Captured: partitions whose only replica was killed and came back, one moved later; others changed in order."""
     lines = DUMPED.read_text().splitlines()
-    found = list(elected_uncleanly(lines))
-    assert [(e["topic"], e["partition"], e["leader"]) for e in found] == [("lone", 0, 2), ("lone", 1, 3)]
-    assert found[0]["at"] == "2026-11-21T15:14:43.867+00:00"
+    elections = list(elected_uncleanly(lines))
+    assert [(e["topic"], e["partition"], e["leader"]) for e in elections] == [("lone", 0, 2), ("lone", 1, 3)]
+    assert elections[0]["at"] == "2026-11-21T15:14:43.867+00:00"
     still_eligible = [line for line in lines if '"eligibleLeaderReplicas":[]}' not in line]
     assert len(still_eligible) < len(lines)
     assert list(elected_uncleanly(still_eligible)) == [], "a replica of the ELR has every record"

@@ -57,12 +57,12 @@ def raised(
     facts = Facts(
         "c", partitions=some, brokers=brokers(racks), broker_settings=settings or set_up(), judged_at=AT
     )  # fmt: skip
-    found = judge_findings(facts)
-    for finding in found:
+    findings = judge_findings(facts)
+    for finding in findings:
         assert set(finding.as_dict()) == set(FINDINGS.column_names)
         assert finding.evidence
         assert (finding.first_at, finding.last_at) == (AT, AT)
-    return {f.rule_id: f for f in found}
+    return {f.rule_id: f for f in findings}
 
 
 def test_well_configured_cluster_has_no_finding() -> None:
@@ -103,13 +103,15 @@ def test_topics_with_same_fault_are_one_finding_apart_from_internal_topics() -> 
     some = [partition(name, 1, 2, 3) for name in (*names, "__consumer_offsets")]
     settings = set_up(dict.fromkeys(names, "min.insync.replicas=1") | {"__consumer_offsets": "min.insync.replicas=1"})
     facts = Facts("c", partitions=some, brokers=brokers(RACKS), broker_settings=settings, judged_at=AT)
-    found = judge_findings(facts)
-    assert [(f.rule_id, f.subject) for f in found] == [
+    findings = judge_findings(facts)
+    assert [(f.rule_id, f.subject) for f in findings] == [
         ("min_isr_low", "__consumer_offsets"),
         ("min_isr_low", "t000 and 999 more"),
     ]
-    assert found[1].message.endswith(": t000 (1 of 3), t001 (1 of 3), t002 (1 of 3), t003 (1 of 3), t004 (1 of 3), ...")
-    assert "acks" in found[1].advice and "cannot see" in found[1].advice
+    assert findings[1].message.endswith(
+        ": t000 (1 of 3), t001 (1 of 3), t002 (1 of 3), t003 (1 of 3), t004 (1 of 3), ..."
+    )
+    assert "acks" in findings[1].advice and "cannot see" in findings[1].advice
 
 
 def test_unknown_settings_are_no_finding() -> None:
@@ -126,9 +128,9 @@ def test_unclean_election_setting_matters_only_with_several_replicas() -> None:
 def test_replicas_in_one_rack_are_finding_where_racks_are_known() -> None:
     racks = {1: "a", 2: "a", 3: "a", 4: "b"}
     some = [partition("t", 1, 2, 3), partition("t", 1, 2, 4, number=1)]
-    found = raised(some, racks)
-    assert set(found) == {"replicas_in_one_rack"}
-    assert "though there are 2: t (1 partitions)" in found["replicas_in_one_rack"].message
+    findings = raised(some, racks)
+    assert set(findings) == {"replicas_in_one_rack"}
+    assert "though there are 2: t (1 partitions)" in findings["replicas_in_one_rack"].message
     assert "replicas_in_one_rack" not in raised(some, {1: "a", 2: "a", 3: "a", 4: "a"})
     assert "replicas_in_one_rack" not in raised(some, {1: "a", 2: None, 3: "a", 4: "b"})
 
@@ -154,8 +156,8 @@ def test_weak_offsets_or_transaction_topic_is_finding() -> None:
     assert set(own("__transaction_state", 1, 2, 3)) == set()
     assert "transaction_topic_weak" in own("__transaction_state", 1, 2)
     made_weak = set_up(transaction_state_log_replication_factor=1, transaction_state_log_min_isr=1)
-    found = raised(settings=made_weak)["transaction_topic_weak"]
-    assert found.message.endswith(
+    finding = raised(settings=made_weak)["transaction_topic_weak"]
+    assert finding.message.endswith(
         "it does not exist yet, and transaction.state.log.replication.factor is 1 and transaction.state.log.min.isr is"
         " 1"
     )
@@ -181,9 +183,9 @@ def test_broker_defaults_are_judged_at_threshold(changed: dict[str, Any], broken
 
 def test_differing_broker_settings_are_finding_with_values() -> None:
     lines = [line_of_broker(1, **HEALTHY), line_of_broker(2, **{**HEALTHY, "min_insync_replicas": 1})]
-    found = raised(settings=settings_of([*lines, line_of_topic("t", "")]))
-    assert set(found) == {"settings_differ"}
-    assert "min.insync.replicas is 1 or 2" in found["settings_differ"].message
+    findings = raised(settings=settings_of([*lines, line_of_topic("t", "")]))
+    assert set(findings) == {"settings_differ"}
+    assert "min.insync.replicas is 1 or 2" in findings["settings_differ"].message
 
 
 def test_durability_query_names_every_rule() -> None:

@@ -78,7 +78,7 @@ def read(data: bytes, size: int = 1 << 20) -> list[Row]:
     ]
 
 
-def said(layout: str | None, text: str) -> tuple[object, ...]:
+def meaning_of(layout: str | None, text: str) -> tuple[object, ...]:
     """The pattern that claims a record, and what it reads."""
     reading = read_record(layout, text)
     return reading.pattern.pattern_id if reading.pattern else None, reading.groups
@@ -87,7 +87,7 @@ def said(layout: str | None, text: str) -> tuple[object, ...]:
 def meanings(rows: Iterable[Row], source: str | None) -> list[tuple[object, ...]]:
     """What the records of one source within a file say, and when."""
     part = [r for r in rows if source is None or str(r["part"]).find(source) >= 0]
-    return [(r["happened_at"], *said(r["layout"], str(r["text"]))) for r in part]  # type: ignore[arg-type]
+    return [(r["happened_at"], *meaning_of(r["layout"], str(r["text"]))) for r in part]  # type: ignore[arg-type]
 
 
 def is_in(envelope: str, line: str) -> bool:
@@ -96,7 +96,7 @@ def is_in(envelope: str, line: str) -> bool:
 
 
 def originals(records: Iterable[Record]) -> list[tuple[object, ...]]:
-    return [(r.happened_at, *said("apache", r.text)) for r in records]
+    return [(r.happened_at, *meaning_of("apache", r.text)) for r in records]
 
 
 @pytest.mark.parametrize("name", ["colours", *(e.name for e in (*PREFIXES, *OBJECTS))])
@@ -132,7 +132,7 @@ def test_json_records_read_like_plain_lines(layout) -> None:
 
 
 COMPOSED = st.lists(st.sampled_from(EVENTS), min_size=8, max_size=40).map(
-    lambda told: sorted(told, key=lambda r: r.happened_at)
+    lambda records: sorted(records, key=lambda r: r.happened_at)
 )
 """Records in the order of their time: where the clock goes back at nearly each line, the newest line comes first."""
 NAMING = ["kubectl-prefix", "compose", "cloudwatch-tail", "loki", "fluent-bit", "filebeat", "vector", "gelf", "otlp"]
@@ -154,18 +154,18 @@ def test_interleaved_sources_are_separated_in_any_layout_and_envelope(
     waiting = {
         source: [
             wrapped(line, r.happened_at, source, [inner, *([outer] if outer else [])])
-            for r in told
+            for r in own
             for line in (in_pattern(r, layout.pattern) if layout else r.text).split("\n")
         ]
-        for source, told in by_source.items()
+        for source, own in by_source.items()
     }
     lines = []
     while any(waiting.values()):
         source = random.choice([s for s, left in waiting.items() if left])
         lines.append(waiting[source].pop(0))
     rows = read("\n".join(lines).encode(), size)
-    for source, told in by_source.items():
-        assert meanings(rows, source) == originals(told)
+    for source, own in by_source.items():
+        assert meanings(rows, source) == originals(own)
 
 
 @settings(max_examples=30, deadline=None)
@@ -178,12 +178,12 @@ def test_interleaved_sources_are_separated_in_any_layout_and_envelope(
 def test_export_with_newest_line_first_reads_like_original(
     records: Sequence[Record], wraps: list[str], layout, chunk: int
 ) -> None:
-    told = sorted(records, key=lambda r: r.happened_at)  # type: ignore[arg-type, return-value]
-    assume(len({r.happened_at for r in told}) > _FEW)
-    texts = [in_pattern(r, layout.pattern) if layout else r.text for r in told]
+    in_time = sorted(records, key=lambda r: r.happened_at)  # type: ignore[arg-type, return-value]
+    assume(len({r.happened_at for r in in_time}) > _FEW)
+    texts = [in_pattern(r, layout.pattern) if layout else r.text for r in in_time]
     lines = [
         line
-        for r, text in zip(told, texts, strict=True)
+        for r, text in zip(in_time, texts, strict=True)
         for line in wrapped(text, r.happened_at, "kafka-0", wraps).split("\n")  # type: ignore[arg-type]
     ]
     with patch("kafka_hindsight.logs.unwrapping.CHUNK", chunk):
@@ -262,8 +262,10 @@ def test_rendered_log_has_events_of_original(layout: str, wraps: list[str]) -> N
     if form_of(text.splitlines()).envelopes:
         assert meanings(read(text.encode()), None) == originals(records)
     else:
-        found = layouts_of(text.splitlines())
-        assert [said(*record) for record in split_by(text.splitlines(), found)] == [o[1:] for o in originals(records)]
+        layouts = layouts_of(text.splitlines())
+        assert [meaning_of(*record) for record in split_by(text.splitlines(), layouts)] == [
+            o[1:] for o in originals(records)
+        ]
 
 
 def test_folder_is_rendered_file_by_file(tmp_path: Path) -> None:
@@ -298,8 +300,8 @@ def otlp(*records: object, pod: object = "kafka-0") -> dict[str, object]:
 
 def started(second: int, at: object = "1") -> dict[str, object]:
     """A record of OpenTelemetry's."""
-    said = f"[2026-11-21 01:44:{second},117] INFO [KafkaServer id=0] started (kafka.server.KafkaServer)\n"
-    return {"timeUnixNano": at, "body": {"stringValue": said}}
+    text = f"[2026-11-21 01:44:{second},117] INFO [KafkaServer id=0] started (kafka.server.KafkaServer)\n"
+    return {"timeUnixNano": at, "body": {"stringValue": text}}
 
 
 @pytest.mark.parametrize(
@@ -312,17 +314,17 @@ def started(second: int, at: object = "1") -> dict[str, object]:
     ids=["none", "hostile", "numbers"],
 )
 def test_opentelemetry_objects_hold_records_of_several_pods(odd: list[object]) -> None:
-    told = [
+    objects = [
         {"resourceLogs": [otlp(started(10), started(11)), otlp(started(12), pod="kafka-1")]},
         {"resourceLogs": []},
         {"resourceLogs": [otlp(started(13))]},
         {"resourceLogs": odd},
     ]
-    rows = read("\n".join(json.dumps(each) for each in told).encode())
+    rows = read("\n".join(json.dumps(each) for each in objects).encode())
     assert [(r["part"], str(r["text"])[:22]) for r in rows if r["layout"]][:4] == [
         ("kafka-0", "[2026-11-21 01:44:10,1"),
         ("kafka-0", "[2026-11-21 01:44:11,1"),
         ("kafka-1", "[2026-11-21 01:44:12,1"),
         ("kafka-0", "[2026-11-21 01:44:13,1"),
     ]
-    assert sum(r["line_count"] for r in rows) == len(told) + 2
+    assert sum(r["line_count"] for r in rows) == len(objects) + 2

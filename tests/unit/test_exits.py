@@ -88,9 +88,9 @@ def test_java_error_shows_first_and_innermost_message() -> None:
     [(errno.ENOSPC, "A disk is full. Needed: space"), (errno.ECONNREFUSED, "A store or a service")],
 )
 def test_full_disk_and_unreachable_store_come_with_advice(number: int, advice: str) -> None:
-    said, do = sentences_of(OSError(number, os.strerror(number)))
-    assert os.strerror(number) in said
-    assert do.startswith(advice)
+    error, action = sentences_of(OSError(number, os.strerror(number)))
+    assert os.strerror(number) in error
+    assert action.startswith(advice)
     assert len(sentences_of(OSError(errno.EIO, os.strerror(errno.EIO)))) == 1
 
 

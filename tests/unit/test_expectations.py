@@ -139,8 +139,8 @@ def test_hostile_values_are_escaped_and_short_in_breach() -> None:
 
 
 def test_wrong_columns_are_named() -> None:
-    found = ["cluster", "pet_id", "kind", "born_at", "died_at", "tail"]
-    assert columns_breach(expected(PETS, "columns_match"), found) == [
+    columns = ["cluster", "pet_id", "kind", "born_at", "died_at", "tail"]
+    assert columns_breach(expected(PETS, "columns_match"), columns) == [
         "gold.pets: columns_match is broken (the columns are those declared): missing toys; unknown tail"
     ]
 

@@ -31,10 +31,10 @@ AROUND_AT = Window(AT - timedelta(days=1), AT + timedelta(days=1))
 
 
 def failovers(
-    found: list[Event], readings: list[PartitionSnapshot] | None = None, window: Window = WHOLE
+    lines: list[Event], readings: list[PartitionSnapshot] | None = None, window: Window = WHOLE
 ) -> list[Failover]:
-    context = context_of(found, rebuild_outages(found, [], window))
-    return rebuild_leaders(found, readings or [], context, window).failovers
+    context = context_of(lines, rebuild_outages(lines, [], window))
+    return rebuild_leaders(lines, readings or [], context, window).failovers
 
 
 def outages(excerpt: str) -> list[BrokerOutage]:
@@ -90,8 +90,8 @@ def test_paused_controller_is_detected_as_down_by_next_controller() -> None:
     ],
 )
 def test_failed_log_dir_causes_failover(excerpt: str, topic: str, partition: int, changes: list[object]) -> None:
-    found = [r for r in failovers(events(excerpt)) if (r.topic, r.partition) == (topic, partition)]
-    assert columns_of(found, "kind", "confidence", "leader_from", "leader_to") == changes
+    own = [r for r in failovers(events(excerpt)) if (r.topic, r.partition) == (topic, partition)]
+    assert columns_of(own, "kind", "confidence", "leader_from", "leader_to") == changes
 
 
 @pytest.mark.parametrize(("excerpt", "leaders"), [("reassignment-4.3", (1, 2)), ("reassignment-2.8", (1, 3))])
@@ -102,20 +102,20 @@ def test_reassignment_causes_failover(excerpt: str, leaders: tuple[int, int]) ->
 
 
 def test_reassignment_of_other_epoch_explains_no_failover() -> None:
-    found = [replace(e, leader_epoch=7) if e.kind == "reassignment_changed" else e for e in events("reassignment-4.3")]
-    assert [r.kind for r in failovers(found)] != ["reassignment"]
+    lines = [replace(e, leader_epoch=7) if e.kind == "reassignment_changed" else e for e in events("reassignment-4.3")]
+    assert [r.kind for r in failovers(lines)] != ["reassignment"]
 
 
 def test_preferred_election_explains_failover_after_disk_or_reassignment_ended() -> None:
     # Broker 3 lost its disk at 15:48:34 and was started again; partition 0 of the other topic was moved at 15:45:58.
-    found = {(r.topic, r.happened_at): r for r in failovers(events("elections-3.9"))}
-    after_disk = found["ads-69-svc", at("15:49:13.793")]
-    after_move = found["search-34-sink-t", at("15:48:13.763")]
+    by_place = {(r.topic, r.happened_at): r for r in failovers(events("elections-3.9"))}
+    after_disk = by_place["ads-69-svc", at("15:49:13.793")]
+    after_move = by_place["search-34-sink-t", at("15:48:13.763")]
     assert columns_of([after_disk, after_move], "kind", "confidence", "leader_from", "leader_to") == [
         ("preferred_election", "certain", 3, 1),
         ("preferred_election", "certain", 2, 3),
     ]
-    assert found["search-34-sink-t", at("15:48:34.784")].kind == "log_dir_failed"
+    assert by_place["search-34-sink-t", at("15:48:34.784")].kind == "log_dir_failed"
 
 
 def test_cancelled_reassignment_leads_to_automatic_preferred_election() -> None:
@@ -135,15 +135,15 @@ def test_requested_election_of_new_first_replica_is_preferred_election() -> None
 
 
 def test_failed_log_dir_without_partition_causes_no_failover() -> None:
-    found = [replace(e, members="other-0") if e.members and e.broker == 2 else e for e in events("disk-4.3")]
-    [first, _] = [r for r in failovers(found) if r.partition == 9]
+    lines = [replace(e, members="other-0") if e.members and e.broker == 2 else e for e in events("disk-4.3")]
+    [first, _] = [r for r in failovers(lines) if r.partition == 9]
     assert first.kind != "log_dir_failed"
 
 
 def test_replayed_reassignment_causes_no_failover() -> None:
     """Broker 3 started at 19:04:48 and printed the reassignment of 19:02:23; the leader moved at 19:08:49."""
-    found = failovers(events("replayed-3.7"), window=replace(WHOLE, end=WHOLE.end + timedelta(days=1)))
-    assert columns_of(found, "epoch_to", "kind") == [(1, "reassignment"), (2, "broker_crash"), (3, "unknown")]
+    rows = failovers(events("replayed-3.7"), window=replace(WHOLE, end=WHOLE.end + timedelta(days=1)))
+    assert columns_of(rows, "epoch_to", "kind") == [(1, "reassignment"), (2, "broker_crash"), (3, "unknown")]
 
 
 def test_disk_failure_at_start_is_no_cause_of_earlier_failover() -> None:
@@ -154,8 +154,8 @@ def test_disk_failure_at_start_is_no_cause_of_earlier_failover() -> None:
 
 def test_disk_failure_at_start_is_no_cause_of_later_failover() -> None:
     """Broker 2 could not start over its disks at 18:18:04, served from 18:18:12 on, and gave its leader back later."""
-    found = failovers(events("failed-start-3.9"), window=replace(WHOLE, end=WHOLE.end + timedelta(days=1)))
-    assert columns_of(found, "epoch_to", "kind", "leader_from", "leader_to")[-1] == (6, "preferred_election", 2, 3)
+    rows = failovers(events("failed-start-3.9"), window=replace(WHOLE, end=WHOLE.end + timedelta(days=1)))
+    assert columns_of(rows, "epoch_to", "kind", "leader_from", "leader_to")[-1] == (6, "preferred_election", 2, 3)
 
 
 def test_broker_that_halts_over_failed_disks_is_crash() -> None:
@@ -199,11 +199,11 @@ def test_unclean_election_loss_is_counted(excerpt: str, lost: list[int]) -> None
 
 def test_reading_bounds_loss_where_old_leader_never_returned() -> None:
     before_its_return = [e for e in events("unclean-4.1") if e.happened_at < at("01:53:00")]
-    seen = row(
+    reading = row(
         PARTITION_SNAPSHOTS,
         cluster="unclean-4.1", topic="fraud-risky-19", partition=0, snapshot_at=at("01:52:40"), leader=1, end_offset=60,
     )  # fmt: skip
-    [unclean] = [c for c in failovers(before_its_return, [seen]) if c.partition == 0]
+    [unclean] = [c for c in failovers(before_its_return, [reading]) if c.partition == 0]
     assert (unclean.records_lost_low, unclean.records_lost_high) == (32, None)
     assert "at least 32" in unclean.explanation
 
@@ -398,8 +398,8 @@ epoch 1 for partition orders-0 (state.change.logger)\n"
             for clock, leader, epoch, isr, version in states
         )
     )
-    found, _ = read_logs(tmp_path, "broker")
-    rows = failovers(found)
+    lines, _ = read_logs(tmp_path, "broker")
+    rows = failovers(lines)
     assert columns_of(rows, "happened_at", "leader_from", "leader_to", "epoch_to", "isr_before", "isr_after") == [
         (at("11:10:00.000"), 1, 2, 1, [1, 2, 3], [2, 3]),
         (at("11:20:00.000"), 2, -1, 2, [2, 3], [2]),

@@ -26,8 +26,8 @@ IN_A_WHILE = timedelta(hours=2)
 
 def member(client: str = "a", group: str = "orders", **columns: Any) -> MemberSetting:
     """A client as it is recommended, but for these columns."""
-    told = {**RECOMMENDED, "last_seen_at": AT + IN_A_WHILE, **columns}
-    return row(MEMBER_SETTINGS, settings_id=f"{group} {client}", group_id=group, client_id=client, **told)
+    settings = {**RECOMMENDED, "last_seen_at": AT + IN_A_WHILE, **columns}
+    return row(MEMBER_SETTINGS, settings_id=f"{group} {client}", group_id=group, client_id=client, **settings)
 
 
 def rebalances(count: int, apart: timedelta = timedelta(minutes=1), **columns: Any) -> list[Rebalance]:
@@ -41,8 +41,8 @@ def restarts(count: int, away: timedelta, **columns: Any) -> list[Rebalance]:
     """A member that leaves and is back after a while, so many times, an hour apart."""
     once = (timedelta(0), "member_left"), (away, "member_rejoined")
     acts = [(n * timedelta(hours=1) + late, cause) for n in range(count) for late, cause in once]
-    told = {"group_id": "orders", "client_id": "a", **columns}
-    return [row(REBALANCES, rebalance_id=f"{at}", started_at=AT + at, cause=cause, **told) for at, cause in acts]
+    shared = {"group_id": "orders", "client_id": "a", **columns}
+    return [row(REBALANCES, rebalance_id=f"{at}", started_at=AT + at, cause=cause, **shared) for at, cause in acts]
 
 
 def raised(
@@ -92,15 +92,15 @@ def test_differing_settings_of_concurrent_clients_are_finding() -> None:
 
 def test_eager_assignor_is_finding_where_group_rebalances_often() -> None:
     often = rebalances(6)
-    said = "range, 6 rebalances within 60 minutes"
+    sentence = "range, 6 rebalances within 60 minutes"
 
     def eager(rows: Sequence[Rebalance], kind: str = "single", **columns: Any) -> list[str]:
         incidents = [row(INCIDENTS, incident_id="i", kind=kind)]
-        found = raised(member(**columns), rebalances=rows, incidents=incidents)
-        return [told for rule_id, _, told in found if rule_id == "eager_often"]
+        findings = raised(member(**columns), rebalances=rows, incidents=incidents)
+        return [message for rule_id, _, message in findings if rule_id == "eager_often"]
 
-    assert eager(often, assignors=["range", "cooperative-sticky"]) == [said]
-    assert eager(often, assignors=None, assignor="range") == [said]
+    assert eager(often, assignors=["range", "cooperative-sticky"]) == [sentence]
+    assert eager(often, assignors=None, assignor="range") == [sentence]
     assert eager(often, assignors=["cooperative-sticky"], assignor="cooperative-sticky") == []
     assert eager(often, assignors=["com.acme.OwnAssignor"]) == []
     assert eager(often, assignors=["range"], protocol="consumer") == []
@@ -110,12 +110,12 @@ def test_eager_assignor_is_finding_where_group_rebalances_often() -> None:
 
 def test_restarts_within_session_suggest_static_membership() -> None:
     quick, slow = timedelta(seconds=45), timedelta(seconds=46)
-    found = [("static_membership_missing", "info", "3 restarts in 6 rebalances, most often a (3 times)")]
-    assert raised(member(), rebalances=restarts(3, quick)) == found
-    assert raised(rebalances=restarts(3, quick)) == found
+    suggestion = [("static_membership_missing", "info", "3 restarts in 6 rebalances, most often a (3 times)")]
+    assert raised(member(), rebalances=restarts(3, quick)) == suggestion
+    assert raised(rebalances=restarts(3, quick)) == suggestion
     assert raised(member(), rebalances=restarts(2, quick)) == []
     assert raised(member(), rebalances=restarts(3, slow)) == []
-    assert raised(member(session_timeout_ms=60_000), rebalances=restarts(3, slow)) == found
+    assert raised(member(session_timeout_ms=60_000), rebalances=restarts(3, slow)) == suggestion
     assert raised(member(), rebalances=restarts(3, quick, instance_id="i1")) == []
 
 
@@ -123,13 +123,13 @@ def test_many_groups_with_same_fault_are_one_finding_ranked_last() -> None:
     few = [member(group=f"g{n}", session_timeout_ms=10_000) for n in range(3)]
     assert len(judge_findings(Facts("c", settings=few))) == 3
     many = [member(group=f"g{n:02}", session_timeout_ms=9_000 + n, rebalance_timeout_ms=5_000) for n in range(50)]
-    found = judge_findings(Facts("c", settings=many, rebalances=rebalances(12)))
-    assert [(f.rule_id, f.subject) for f in found] == [
+    findings = judge_findings(Facts("c", settings=many, rebalances=rebalances(12)))
+    assert [(f.rule_id, f.subject) for f in findings] == [
         ("rebalances_excessive", "orders"),
         ("poll_below_session", "g49 and 49 more"),
         ("session_short", "g00 and 49 more"),
     ]
-    assert found[-1].message == (
+    assert findings[-1].message == (
         "Group 'g00' and 49 more used a session timeout below 30 s: the worst are 'g00' 9 s; 'g01' 9 s; 'g02' 9 s"
     )
 
@@ -153,10 +153,10 @@ MEMBERS = st.lists(
 @given(MEMBERS, st.integers(0, 8), st.randoms())
 def test_findings_do_not_depend_on_order_of_members(settings: list[MemberSetting], count: int, random: Any) -> None:
     acts = rebalances(count, cause="member_left", client_id="a")
-    found = judge_findings(Facts("c", settings=settings, rebalances=acts))
+    findings = judge_findings(Facts("c", settings=settings, rebalances=acts))
     shuffled = Facts("c", settings=random.sample(settings, len(settings)), rebalances=random.sample(acts, len(acts)))
-    assert judge_findings(shuffled) == found
-    subjects = [(f.rule_id, f.subject) for f in found]
+    assert judge_findings(shuffled) == findings
+    subjects = [(f.rule_id, f.subject) for f in findings]
     assert len(set(subjects)) == len(subjects)
 
 

@@ -51,10 +51,10 @@ def test_page_terminal_and_alerts_show_same_numbers() -> None:
     of_rules = sightings.of_findings([f.as_dict() for f in findings], [window], [])
     of_incidents = [f for f in critical if f.rule_id in INCIDENT_RULES]
     assert sum(s.severity == "critical" for s in of_rules) + len(of_incidents) == len(critical)
-    told = sightings.of_incidents([i.as_dict() for i in incidents], [window])
+    alerts = sightings.of_incidents([i.as_dict() for i in incidents], [window])
     terminal = " ".join(render_terminal(page).split())
     acted = [i for i in figures.ranked(incidents) if figures.needs(i) == "act"]
-    assert [s.subject for s in told] == [i.headline for i in acted]
+    assert [s.subject for s in alerts] == [i.headline for i in acted]
     assert all(str(i.headline) in terminal for i in acted)
     sudden = {r["outage_id"] for r in tables["gold.broker_outages"] if r["kind"] != "controlled_shutdown"}
     assert sudden <= {i.first_outage_id for i in acted} and len(sudden) == away.sudden

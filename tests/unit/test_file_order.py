@@ -52,10 +52,10 @@ def test_file_without_head_follows_no_file() -> None:
 
 
 def test_files_sharing_an_instant_are_read_together() -> None:
-    known = {1: span(0, 10), 2: span(10, 20), 3: span(20, 30), 4: span(10, 20, "b"), 5: span(0, 1, timeless=True)}
-    assert sharing({9: span(20, 25)}, known) == {2, 3}
-    assert sharing({9: span(20.001, 25, timeless=True)}, known) == {3, 5}
-    assert sharing({}, known) == set()
+    spans = {1: span(0, 10), 2: span(10, 20), 3: span(20, 30), 4: span(10, 20, "b"), 5: span(0, 1, timeless=True)}
+    assert sharing({9: span(20, 25)}, spans) == {2, 3}
+    assert sharing({9: span(20.001, 25, timeless=True)}, spans) == {3, 5}
+    assert sharing({}, spans) == set()
 
 
 def test_young_copy_waits_for_its_original() -> None:
@@ -78,7 +78,7 @@ class Line(NamedTuple):
 
 
 Files = dict[int, list[Line]]
-Found = dict[tuple[Line, int], int]
+Settled = dict[tuple[Line, int], int]
 """A line and its number among its equals, with its rank among the lines of its instant."""
 
 SMALLEST = 12
@@ -106,26 +106,26 @@ def spans_of(files: Files, growing: int | None) -> dict[int, Span]:
     }
 
 
-def found(files: Files, turns: dict[int, Turn]) -> Found:
+def settled(files: Files, turns: dict[int, Turn]) -> Settled:
     """What `ranked_records.settle` does, in plain words."""
     counts: Counter[tuple[int, Line]] = Counter()
-    seen: Counter[int] = Counter()
-    rows: Found = {}
+    ranks: Counter[int] = Counter()
+    rows: Settled = {}
     for n in sorted(files, key=lambda n: turns[n].rank):
         for line in files[n]:
             key = line, counts[turns[n].lane, line]
             counts[turns[n].lane, line] += 1
             if key not in rows:
-                rows[key] = seen[line.at]
-                seen[line.at] += 1
+                rows[key] = ranks[line.at]
+                ranks[line.at] += 1
     return rows
 
 
 @given(log=logs(), data=st.data())
 def test_growing_log_gives_same_records_as_whole_log(log: tuple[list[Line], list[int]], data: st.DataObject) -> None:
     lines, cuts = log
-    bronze: Found = {}
-    known: set[tuple[Line, ...]] = set()
+    bronze: Settled = {}
+    read_parts: set[tuple[Line, ...]] = set()
     for upto in [*sorted(data.draw(st.lists(st.integers(1, len(lines)), max_size=6))), len(lines)]:
         edges = [0, *(c for c in cuts if c < upto), upto]
         files = {n: lines[a:b] for n, (a, b) in enumerate(itertools.pairwise(edges))}
@@ -135,15 +135,15 @@ def test_growing_log_gives_same_records_as_whole_log(log: tuple[list[Line], list
         copied = copies(spans_of(files, None), range(newest, len(files)))
         files = {n: part for n, part in files.items() if n not in copied}
         turns = in_turn(spans_of(files, newest))
-        fresh = {n for n, part in files.items() if tuple(part) not in known}
+        fresh = {n for n, part in files.items() if tuple(part) not in read_parts}
         real = spans_of(files, None)
         beside = sharing({n: real[n] for n in fresh}, {n: real[n] for n in files if n not in fresh})
         read = {n: part for n, part in files.items() if n in fresh | beside}
         waits = {n for n in fresh if n >= newest and not turns[n].is_followed}
-        rows = found({n: part[:-1] if n in waits else part for n, part in read.items()}, turns)
+        rows = settled({n: part[:-1] if n in waits else part for n, part in read.items()}, turns)
         bronze = rows | bronze
-        known |= {tuple(files[n]) for n in fresh - waits}
+        read_parts |= {tuple(files[n]) for n in fresh - waits}
     last = {0: lines}
-    whole = found(last, in_turn(spans_of(last, None)))
+    whole = settled(last, in_turn(spans_of(last, None)))
     assert bronze.items() <= whole.items()
     assert len(whole) - len(bronze) <= 1

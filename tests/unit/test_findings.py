@@ -63,11 +63,11 @@ def test_rebalance_finding_advice_names_clients_per_cause() -> None:
         replace(r, cause=cause, client_id=client, host=host, advice=f"What of {cause}.")
         for r, (cause, client, host) in zip(rebalances(6, timedelta(minutes=1)), went, strict=True)
     ]
-    (found,) = judge_findings(Facts("c", rebalances=hour))
-    assert found.message.endswith(
+    (finding,) = judge_findings(Facts("c", rebalances=hour))
+    assert finding.message.endswith(
         ": 2 × a member died, 2 × a member joined, 1 × max poll interval exceeded, 1 × a member left"
     )
-    assert found.advice == (
+    assert finding.advice == (
         "Clients 'c' on 10.0.0.1 and 'd': What of member_dead. Client 'd' on 10.0.0.2: What of max_poll_exceeded."
     )
 
@@ -91,9 +91,9 @@ def test_offline_partitions_of_one_outage_are_one_finding() -> None:
         row(FAILOVERS, failover_id=f"{n}", kind="offline", topic="t", partition=n, leader_to=-1, leaderless_ms=9_000)
         for n in range(3)
     ]
-    (found,) = judge_findings(Facts("c", failovers=offline, unavailability=without_leader(offline)))
-    assert found.message == "Partition 't-0' and 2 more were offline from 03:00:00 to 03:00:09"
-    assert found.last_at == AT + timedelta(seconds=9)
+    (finding,) = judge_findings(Facts("c", failovers=offline, unavailability=without_leader(offline)))
+    assert finding.message == "Partition 't-0' and 2 more were offline from 03:00:00 to 03:00:09"
+    assert finding.last_at == AT + timedelta(seconds=9)
 
 
 def test_imbalance_periods_of_broker_are_one_finding() -> None:
@@ -103,9 +103,9 @@ def test_imbalance_periods_of_broker_are_one_finding() -> None:
             started_at_is_exact=True, explanation=f"{ratio:.0%} were led elsewhere.")
         for ratio, since in ((0.2, timedelta(0)), (0.9, timedelta(minutes=5)))
     ]  # fmt: skip
-    (found,) = judge_findings(Facts("c", imbalance_periods=imbalance_periods))
-    assert found.message == ("Broker 2 led too few partitions: 90% were led elsewhere. It happened twice")
-    assert (found.first_at, found.last_at) == (AT, AT + timedelta(minutes=6))
+    (finding,) = judge_findings(Facts("c", imbalance_periods=imbalance_periods))
+    assert finding.message == ("Broker 2 led too few partitions: 90% were led elsewhere. It happened twice")
+    assert (finding.first_at, finding.last_at) == (AT, AT + timedelta(minutes=6))
 
 
 def test_truncations_with_loss_are_one_finding_per_broker() -> None:
@@ -236,9 +236,9 @@ def test_each_kind_of_evidence_raises_its_rule() -> None:
         ("under_min_isr", "critical", "t"),
         ("under_replicated", "warning", "t"),
     ]
-    for found in judge_findings(facts):
-        assert set(found.as_dict()) == set(FINDINGS.column_names)
-        assert found.evidence
+    for finding in judge_findings(facts):
+        assert set(finding.as_dict()) == set(FINDINGS.column_names)
+        assert finding.evidence
 
 
 def test_growing_lag_is_one_finding_per_group() -> None:
@@ -255,9 +255,9 @@ def test_growing_lag_is_one_finding_per_group() -> None:
         verdict("orders", 2, "stall", 50, 40),
         verdict("ads", 0, "ok", 0, 9),
     ]
-    (found,) = judge_findings(Facts("c", lag_verdicts=lag))
-    assert (found.rule_id, found.subject, found.last_at) == ("lag_growing", "orders", AT + timedelta(hours=1))
-    assert found.message == "Group 'orders' fell behind: its lag grew from 5 to 125 records"
+    (finding,) = judge_findings(Facts("c", lag_verdicts=lag))
+    assert (finding.rule_id, finding.subject, finding.last_at) == ("lag_growing", "orders", AT + timedelta(hours=1))
+    assert finding.message == "Group 'orders' fell behind: its lag grew from 5 to 125 records"
 
 
 def test_unobserved_broker_is_one_finding() -> None:
@@ -265,12 +265,12 @@ def test_unobserved_broker_is_one_finding() -> None:
         begin = AT + timedelta(hours=hour)
         return row(UnobservedSpan.TABLE, broker=broker, first_at=begin, last_at=begin + timedelta(hours=hours))
 
-    found = judge_findings(Facts("c", unobserved=[span(1, 0, 1), span(1, 4, 3), span(2, 0, 2)]))
-    assert [(f.rule_id, f.subject, f.first_at, f.last_at - AT) for f in found] == [
+    findings = judge_findings(Facts("c", unobserved=[span(1, 0, 1), span(1, 4, 3), span(2, 0, 2)]))
+    assert [(f.rule_id, f.subject, f.first_at, f.last_at - AT) for f in findings] == [
         ("broker_unobserved", "1", AT, timedelta(hours=7)),
         ("broker_unobserved", "2", AT, timedelta(hours=2)),
     ]
-    assert found[0].message == (
+    assert findings[0].message == (
         "Whether broker 1 served is not known 2 times, 3 h at most: neither its own log nor a controller's has a line"
         " of that time"
     )

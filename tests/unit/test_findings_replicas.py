@@ -24,7 +24,7 @@ def after(minutes: float) -> Any:
     return AT + timedelta(minutes=minutes)
 
 
-def found(**facts: Any) -> list[Finding]:
+def findings(**facts: Any) -> list[Finding]:
     return judge_findings(Facts("c", **facts))
 
 
@@ -42,7 +42,7 @@ def period(broker: int, suspect: int, **more: Any) -> OutOfSyncPeriod:
 
 class TestSlow:
     def test_slow_follower_is_one_finding_per_suspect(self) -> None:
-        (finding,) = found(out_of_sync_periods=[period(3, 3), period(3, 3, partitions=4)])
+        (finding,) = findings(out_of_sync_periods=[period(3, 3), period(3, 3, partitions=4)])
         assert (finding.rule_id, finding.severity, finding.subject) == ("broker_slow", "warning", "3")
         assert finding.message == (
             "Broker 3 was alive and too slow to keep up with its leaders, which removed it from ISRs (9 partitions at"
@@ -50,22 +50,22 @@ class TestSlow:
         )
 
     def test_slow_leader_of_lagging_followers_is_finding(self) -> None:
-        (finding,) = found(out_of_sync_periods=[period(2, 1), period(3, 1)])
+        (finding,) = findings(out_of_sync_periods=[period(2, 1), period(3, 1)])
         assert finding.subject == "1"
         assert "too slow as a leader: its followers 2, 3 left ISRs" in finding.message
 
     def test_possible_slow_broker_finding_names_doubt(self) -> None:
-        (finding,) = found(out_of_sync_periods=[period(2, 2, confidence="possible")])
+        (finding,) = findings(out_of_sync_periods=[period(2, 2, confidence="possible")])
         assert finding.message.endswith("unless its only leader or the network between them was slow")
 
     def test_broker_that_was_down_is_not_slow(self) -> None:
-        assert found(out_of_sync_periods=[period(2, 2, kind="outage"), period(2, 2, kind="disk")]) == []
+        assert findings(out_of_sync_periods=[period(2, 2, kind="outage"), period(2, 2, kind="disk")]) == []
 
 
 def test_three_isr_cycles_within_30_minutes_are_flapping() -> None:
     calm = {"kind": "outage", "partitions": 2}
-    assert found(out_of_sync_periods=[period(2, 2, cycles=2, **calm)]) == []
-    (finding,) = found(out_of_sync_periods=[period(2, 2, cycles=3, flaps=4, **calm)])
+    assert findings(out_of_sync_periods=[period(2, 2, cycles=2, **calm)]) == []
+    (finding,) = findings(out_of_sync_periods=[period(2, 2, cycles=3, flaps=4, **calm)])
     assert (finding.rule_id, finding.subject) == ("isr_flapping", "2")
     assert finding.message == (
         "Broker 2 left and rejoined the ISR of one partition 3 times within 30 minutes: 4 repeated shrinks"
@@ -82,21 +82,21 @@ class TestTooEarly:
         return row(ROLLING_RESTARTS, scorecard=[step])
 
     def test_early_stop_in_rolling_restart_is_warning(self) -> None:
-        assert found(restarts=[self.restart(False), self.restart(None)]) == []
-        (finding,) = found(restarts=[self.restart(True)])
+        assert findings(restarts=[self.restart(False), self.restart(None)]) == []
+        (finding,) = findings(restarts=[self.restart(True)])
         assert (finding.rule_id, finding.severity, finding.subject) == ("restart_too_early", "warning", "2")
 
     def test_early_stop_is_critical_where_partitions_suffered(self) -> None:
         offline = row(FAILOVERS, kind="offline", outage_id="o", topic="t", leader_to=-1)
-        finding = next(f for f in found(restarts=[self.restart(True)], failovers=[offline]) if f.subject == "2")
+        finding = next(f for f in findings(restarts=[self.restart(True)], failovers=[offline]) if f.subject == "2")
         assert (finding.severity, finding.message.endswith(": 1 partition had no leader")) == ("critical", True)
         spans = [row(IsrSpan.TABLE, topic="t", partition=p, outage_id="o", isr_size=1) for p in (0, 1, 1)]
-        (finding,) = found(
+        (finding,) = findings(
             restarts=[self.restart(True)], isr_spans=spans, broker_settings=own("t", "min.insync.replicas=2")
         )
         assert finding.severity == "critical"
         assert ": 2 partitions had fewer in-sync replicas than min.insync.replicas" in finding.message
-        (finding,) = found(
+        (finding,) = findings(
             restarts=[self.restart(True)], isr_spans=spans, broker_settings=own("t", "min.insync.replicas=1")
         )
         assert finding.severity == "warning"
@@ -113,7 +113,7 @@ class TestLeadership:
             broker=broker, snapshot_at=after(minute), led_elsewhere=3, preferred_partitions=9, ratio=3 / 9,
             over_threshold=True,
         )  # fmt: skip
-        return sorted(f.rule_id for f in found(outages=outages, imbalance=[reading]))
+        return sorted(f.rule_id for f in findings(outages=outages, imbalance=[reading]))
 
     def test_leadership_not_restored_is_finding_after_two_election_rounds(self) -> None:
         assert self.rules([self.outage()], 10.9) == []
@@ -142,10 +142,10 @@ def test_under_replicated_finding_names_missing_brokers_since_when_and_why() -> 
         replace(span, broker=3, shrink_cause="outage", happened_at=after(-2)),
         replace(span, broker=3, partition=1, out_of_sync_until=after(-1)),
     ]
-    (finding,) = found(partitions=troubled, isr_spans=spans)
+    (finding,) = findings(partitions=troubled, isr_spans=spans)
     assert finding.message == (
         "2 partitions had fewer in-sync replicas than replicas at the last reading: broker 2 is missing from 2 since"
         " 02:51:00 (alive and too slow); broker 3 is missing from 1 since 02:58:00 (it was down)"
     )
-    (finding,) = found(partitions=troubled)
+    (finding,) = findings(partitions=troubled)
     assert finding.message.endswith("at the last reading")

@@ -36,14 +36,14 @@ def lakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_fleet_page_has_clusters_of_all_lakes_worst_first(lakes: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fleet", "--html"]) == 0
-    page, said = capsys.readouterr()
+    page, errors = capsys.readouterr()
     assert re.findall(r'href="(file:[^"]+)">', page) == [
         f"file://{lakes}/us/report/us.html",
         f"file://{lakes}/us/report/us.html",
         f"file://{lakes}/eu/report/eu.html",
     ]
     assert "no night was ever audited" in page
-    assert f"There is no lake at {lakes}/new" in said
+    assert f"There is no lake at {lakes}/new" in errors
 
 
 def test_fleet_shows_only_requested_clusters_with_requested_links(

@@ -40,8 +40,8 @@ def gone(clock: str, member: str) -> list[Event]:
 
 def breaks(*events: list[Event]) -> list[Break]:
     context = GroupContext("night", at("01:00:00"), at("02:00:00"))
-    found = rebuild_group("g", [e for several in events for e in several], context).gaps
-    return [(g.after_generation, g.next_generation, g.explained_by) for g in found]
+    gaps = rebuild_group("g", [e for several in events for e in several], context).gaps
+    return [(g.after_generation, g.next_generation, g.explained_by) for g in gaps]
 
 
 MOVED = [line("01:00:05", "group_loaded", broker=2, source="broker-2/server.log", member_count=1)]
@@ -107,10 +107,12 @@ def test_later_generation_in_other_line_shows_gap(kind: str, protocol: str) -> N
 
 
 def test_client_line_shows_gap_while_broker_logs_were_read() -> None:
-    seen = line("01:05:00", "client_joined", origin="client", source="a.log", broker=None, client_id="a", generation=6)
-    assert breaks(classic("01:00:00", 4), [seen]) == [(4, 6, None)]
-    assert breaks(classic("01:00:00", 4), [replace(seen, happened_at=at("02:00:01"))]) == []
-    assert breaks(classic("01:00:00", 4), [replace(seen, generation=4)]) == []
+    joined = line(
+        "01:05:00", "client_joined", origin="client", source="a.log", broker=None, client_id="a", generation=6
+    )
+    assert breaks(classic("01:00:00", 4), [joined]) == [(4, 6, None)]
+    assert breaks(classic("01:00:00", 4), [replace(joined, happened_at=at("02:00:01"))]) == []
+    assert breaks(classic("01:00:00", 4), [replace(joined, generation=4)]) == []
 
 
 def test_truncated_broker_log_shows_as_generation_gap() -> None:

@@ -30,10 +30,10 @@ def bytes_of(sample: dict[str, Any]) -> tuple[bytes, bytes | None]:
     return bytes.fromhex(sample["key"]), None if sample["value"] is None else bytes.fromhex(sample["value"])
 
 
-def encode(layout: Layout, version: int, said: dict[str, Any]) -> bytes:
+def encode(layout: Layout, version: int, values: dict[str, Any]) -> bytes:
     """What `wire.read` reads back. Of tagged fields those that are there are written."""
     flexible = layout.flexible_from is not None and version >= layout.flexible_from
-    return struct.pack(">h", version) + _struct(layout.struct, version, flexible, said)
+    return struct.pack(">h", version) + _struct(layout.struct, version, flexible, values)
 
 
 def _varint(number: int) -> bytes:
@@ -44,36 +44,36 @@ def _length(count: int, flexible: bool, shape: str) -> bytes:
     return _varint(count + 1) if flexible else struct.pack(shape, count)
 
 
-def _struct(shape: Struct, version: int, flexible: bool, said: dict[str, Any]) -> bytes:
+def _struct(shape: Struct, version: int, flexible: bool, values: dict[str, Any]) -> bytes:
     written = [f for f in shape.fields if f.tag is None and f.since <= version]
-    body = b"".join(_value(f, version, flexible, said[f.name]) for f in written)
+    body = b"".join(_value(f, version, flexible, values[f.name]) for f in written)
     if not flexible:
         return body
     there = [
-        (f.tag, _value(f, version, True, said[f.name]))
+        (f.tag, _value(f, version, True, values[f.name]))
         for f in shape.fields
-        if f.tag is not None and said[f.name] != f.default
+        if f.tag is not None and values[f.name] != f.default
     ]
     return body + _varint(len(there)) + b"".join(_varint(t) + _varint(len(d)) + d for t, d in there)
 
 
-def _value(field: Field, version: int, flexible: bool, said: Any) -> bytes:
+def _value(field: Field, version: int, flexible: bool, value: Any) -> bytes:
     if field.many:
-        if said is None:
+        if value is None:
             return _length(-1, flexible, ">i")
         one = Field(field.name, field.kind)
-        return _length(len(said), flexible, ">i") + b"".join(_value(one, version, flexible, each) for each in said)
+        return _length(len(value), flexible, ">i") + b"".join(_value(one, version, flexible, each) for each in value)
     if isinstance(field.kind, Struct):
         if not field.nullable:
-            return _struct(field.kind, version, flexible, said)
-        return _varint(0) if said is None else _varint(1) + _struct(field.kind, version, flexible, said)
+            return _struct(field.kind, version, flexible, value)
+        return _varint(0) if value is None else _varint(1) + _struct(field.kind, version, flexible, value)
     if field.kind in NUMBERS:
-        return struct.pack(NUMBERS[field.kind], 0 if said is None else said)
+        return struct.pack(NUMBERS[field.kind], 0 if value is None else value)
     if field.kind == "uuid":
-        return base64.urlsafe_b64decode(said + "==")
-    if said is None:
+        return base64.urlsafe_b64decode(value + "==")
+    if value is None:
         return _length(-1, flexible, LENGTHS[field.kind])
-    data = said.encode() if field.kind == "string" else said
+    data = value.encode() if field.kind == "string" else value
     return _length(len(data), flexible, LENGTHS[field.kind]) + data
 
 
@@ -82,7 +82,7 @@ def _numbers(kind: str) -> st.SearchStrategy[int]:
     return st.integers(-(1 << bits), (1 << bits) - 1)
 
 
-def _said(shape: Struct, version: int) -> st.SearchStrategy[dict[str, Any]]:
+def _values(shape: Struct, version: int) -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries(
         {f.name: _of(f, version) if f.since <= version else st.just(f.default) for f in shape.fields}
     )
@@ -92,7 +92,7 @@ def _of(field: Field, version: int) -> st.SearchStrategy[Any]:
     if field.many:
         some: st.SearchStrategy[Any] = st.lists(_of(Field(field.name, field.kind), version), max_size=3)
     elif isinstance(field.kind, Struct):
-        some = _said(field.kind, version)
+        some = _values(field.kind, version)
     elif field.kind in NUMBERS:
         some = _numbers(field.kind)
     elif field.kind == "uuid":
@@ -106,13 +106,13 @@ def _of(field: Field, version: int) -> st.SearchStrategy[Any]:
 def written(draw: st.DrawFn) -> tuple[Layout, int, dict[str, Any]]:
     layout = draw(st.sampled_from(LAYOUTS))
     version = draw(st.integers(0, layout.newest))
-    return layout, version, draw(_said(layout.struct, version))
+    return layout, version, draw(_values(layout.struct, version))
 
 
 @given(written())
 def test_group_record_survives_round_trip(what: tuple[Layout, int, dict[str, Any]]) -> None:
-    layout, version, said = what
-    assert read_versioned(layout, encode(layout, version, said)) == (version, said)
+    layout, version, values = what
+    assert read_versioned(layout, encode(layout, version, values)) == (version, values)
 
 
 @given(written(), st.data())
@@ -158,9 +158,9 @@ def test_record_types_states_and_columns_match_catalog() -> None:
 
 @pytest.mark.parametrize("kafka", ("2.8.2", "3.9.2", "4.1.2", "4.3.1"))
 def test_captured_group_records_are_read(kafka: str) -> None:
-    told = [(decode(*bytes_of(s)), s) for s in CAPTURED if s["kafka"] == kafka]
-    assert told
-    for row, sample in told:
+    rows = [(decode(*bytes_of(s)), s) for s in CAPTURED if s["kafka"] == kafka]
+    assert rows
+    for row, sample in rows:
         assert {name: row[name] for name in sample["says"]} == sample["says"]
 
 
@@ -193,8 +193,8 @@ def test_foreign_subscription_bytes_are_null() -> None:
 @pytest.mark.parametrize(("number", "name"), ((1, None), (3, "consumer_group_metadata"), (11, None), (24, None)))
 def test_record_type_is_recognised_by_first_two_key_bytes(number: int, name: str | None) -> None:
     key = struct.pack(">h", number) + b"whatever follows"
-    found = type_of(key)
-    assert (found.name if found else None) == name
+    record_type = type_of(key)
+    assert (record_type.name if record_type else None) == name
     with pytest.raises(Malformed, match="a record of a group or its members" if name is None else "key of"):
         decode(key, b"")
 
