@@ -100,9 +100,9 @@ def docker(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Docker:
     return client
 
 
-def program(folder: Path, code: int, *said: str) -> None:
+def program(folder: Path, code: int, *sentences: str) -> None:
     """A `hindsight` that notes what it was given, says this, and ends with the code."""
-    lines = "\n".join(said)
+    lines = "\n".join(sentences)
     (folder / "hindsight").write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" > $0.given\necho '{lines}'\nexit {code}\n")
     (folder / "hindsight").chmod(0o755)
 
@@ -159,10 +159,10 @@ def test_pod_gets_command_of_step_and_its_exit_code_42_is_refusal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lake = str(tmp_path)
-    seen: list[Any] = []
+    pods: list[Any] = []
 
     def ends(task: Any, given: Any) -> None:
-        seen.append(task.build_pod_request_obj(given))
+        pods.append(task.build_pod_request_obj(given))
         leave_result(lake, "r", "publish", Result(42))
         raise AirflowSkipException("Pod publish-1 returned exit code 42. Skipping.")
 
@@ -172,7 +172,7 @@ def test_pod_gets_command_of_step_and_its_exit_code_42_is_refusal(
     task = step_in("kubernetes", monkeypatch, pod_template_file=str(RECIPE / "step-pod.yaml"))
     with pytest.raises(Refused, match="publish ended with exit code 42"):
         task.execute(context(lake=lake))
-    (container,) = ApiClient().sanitize_for_serialization(seen[0])["spec"]["containers"]
+    (container,) = ApiClient().sanitize_for_serialization(pods[0])["spec"]["containers"]
     assert container["command"][:3] == ["hindsight", "step", "publish"]
     assert Settings.of(json.loads(container["command"][4])).logs == HOSTILE
     assert container["image"] == IMAGE
@@ -263,9 +263,9 @@ def test_openlineage_gets_tables_with_columns(
     monkeypatch.setenv(CONTAINER, json.dumps({kind: {"image": IMAGE}}) if kind else "")
     task = step_operator()(step=PUBLISH, cluster=Cluster("orders", None, {"lake": lake}))
     at_work = SimpleNamespace(dag_id="d", task_id="publish", run_id="r", map_index=-1, try_number=1, task=task)
-    found = ExtractorManager().extract_metadata(at_work, task, None, at_work)
-    assert len(found.outputs) == len(PUBLISH.writes) and len(found.inputs) == len(PUBLISH.reads)
-    (rebalances,) = [d for d in found.outputs if d.name == name]
+    lineage = ExtractorManager().extract_metadata(at_work, task, None, at_work)
+    assert len(lineage.outputs) == len(PUBLISH.writes) and len(lineage.inputs) == len(PUBLISH.reads)
+    (rebalances,) = [d for d in lineage.outputs if d.name == name]
     assert rebalances.namespace == namespace
     assert "group_id" in {field.name for field in rebalances.facets["schema"].fields}
 

@@ -89,9 +89,9 @@ def test_dag_files_load_and_audit_runs_on_each_minor_version(
     }
     airflow("dags", "reserialize")
     assert "hindsight_report" in airflow("plugins", "--output", "json")
-    said = airflow("dags", "test", "kafka_night_audit_orders", "2026-11-22T02:00Z", "--conf", '{"whole_input": true}')
-    assert [o["kind"] for o in rows(lake, "gold.broker_outages")] == ["crash"], said
+    output = airflow("dags", "test", "kafka_night_audit_orders", "2026-11-22T02:00Z", "--conf", '{"whole_input": true}')
+    assert [o["kind"] for o in rows(lake, "gold.broker_outages")] == ["crash"], output
     (page,) = {Path(link).name for link in linked(tmp_path / "home" / "airflow.db")}
     assert page != "index.html" and (lake / "report" / page).exists()
-    found = contents(lake)
-    assert audited.setdefault("", found) == found
+    content = contents(lake)
+    assert audited.setdefault("", content) == content

@@ -99,9 +99,9 @@ def test_leader_imbalance_equals_counts_of_each_reading(night: tuple[Path, subpr
     for row in rows(night[0], "gold.leader_imbalance"):
         published[row["snapshot_at"]][row["broker"]] = row
     readings = [json.loads(line) for line in (SAMPLE / "snapshots.jsonl").read_text().splitlines()]
-    told = {datetime.fromisoformat(r["at"]): counted(r) for r in readings if r.get("topics")}
-    assert published.keys() == told.keys()
-    for at, brokers in told.items():
+    expected = {datetime.fromisoformat(r["at"]): counted(r) for r in readings if r.get("topics")}
+    assert published.keys() == expected.keys()
+    for at, brokers in expected.items():
         assert published[at].keys() == brokers.keys()
         for broker, (preferred, elsewhere) in brokers.items():
             row = published[at][broker]
@@ -212,21 +212,21 @@ def test_first_screen_names_loss_crashes_and_what_to_do(
             "[...document.querySelectorAll('.state-line, .gravest li')].map(e => e.getBoundingClientRect().bottom)"
         )
         assert max(browser.tell(bottoms)) <= height
-        said = browser.tell("[...document.querySelectorAll('.gravest li')].map(e => e.innerText)")
+        items = browser.tell("[...document.querySelectorAll('.gravest li')].map(e => e.innerText)")
         assert browser.tell("document.documentElement.scrollWidth") == width
         assert browser.tell("document.querySelector('.state').innerText") == "Act"
-    assert said[0].startswith(
+    assert items[0].startswith(
         "76 partitions of 7 topics had no leader, not over when the logs end: brokers 1, 2 and 3 were shut down at"
         " 01:53:36, and none came back"
     )
     assert (
         "40 committed records were lost in fraud-risky-19-0 (unclean election at 01:52:56): broker 1 crashed at"
-        in said[1]
+        in items[1]
     )
-    assert "send them again" in said[1]
-    assert said[2].startswith("73 partitions had no leader, the longest for 16.3 s: broker 2 crashed at 01:53:12")
-    assert all(fate in said[2] for fate in ("broker 2 crashed at", "broker 1 crashed at", "broker 1 was unresponsive"))
-    assert "find out why its broker went" in said[0]
+    assert "send them again" in items[1]
+    assert items[2].startswith("73 partitions had no leader, the longest for 16.3 s: broker 2 crashed at 01:53:12")
+    assert all(fate in items[2] for fate in ("broker 2 crashed at", "broker 1 crashed at", "broker 1 was unresponsive"))
+    assert "find out why its broker went" in items[0]
 
 
 def test_audit_by_wheel_without_airflow_leaves_same_tables(
@@ -250,8 +250,8 @@ def test_audit_by_wheel_without_airflow_leaves_same_tables(
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    said = run("audit", *options)
-    assert "40 committed records were lost in fraud-risky-19-0" in said
+    output = run("audit", *options)
+    assert "40 committed records were lost in fraud-risky-19-0" in output
     assert contents(lake) == before
     assert run("report").strip() == str(lake / "report" / "index.html")
     assert json.loads(run("sql", "select count(*) as lost from gold.truncations", "--format", "json"))

@@ -86,15 +86,17 @@ def test_foreign_kafka_hindsight_package_is_reported_with_its_path(site: Path, t
     other.mkdir(parents=True)
     (other / "__init__.py").touch()
     done = loaded(tmp_path, other.parent, site)
-    said = done.stdout + done.stderr
-    assert f"Found: another package kafka_hindsight, {other}." in said
-    assert "What to do: rename" in said
+    output = done.stdout + done.stderr
+    assert f"Found: another package kafka_hindsight, {other}." in output
+    assert "What to do: rename" in output
 
 
 def test_step_without_spark_environment_says_what_it_needs(site: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(site), "HINDSIGHT_SPARK_ENV": str(tmp_path)}
-    said = "import kafka_hindsight_airflow; from hindsight_child import child; child('sql')"
-    done = subprocess.run([sys.executable, "-c", said], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    program = "import kafka_hindsight_airflow; from hindsight_child import child; child('sql')"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
     assert f"AirflowFailException: Found: no {tmp_path}/bin/spark-submit. Needed: " in done.stderr
 
 

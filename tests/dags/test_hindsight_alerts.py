@@ -110,11 +110,11 @@ def test_missed_deadline_is_event_with_run_and_interval(python: Path, monkeypatc
     assert event["from"] == NIGHT.isoformat(), "a night of a backfill is as old as it is, and wakes no one"
 
 
-@pytest.mark.parametrize(("said", "meant"), [("0.5", timedelta(minutes=30)), ("6", timedelta(hours=6))])
-def test_deadline_is_read_as_hours(monkeypatch: pytest.MonkeyPatch, said: str, meant: timedelta) -> None:
-    monkeypatch.setenv("HINDSIGHT_DEADLINE_HOURS", said)
+@pytest.mark.parametrize(("text", "length"), [("0.5", timedelta(minutes=30)), ("6", timedelta(hours=6))])
+def test_deadline_is_read_as_hours(monkeypatch: pytest.MonkeyPatch, text: str, length: timedelta) -> None:
+    monkeypatch.setenv("HINDSIGHT_DEADLINE_HOURS", text)
     alert = deadline_alert(cluster="prod", lake="/lake")
-    assert alert and alert.interval == meant
+    assert alert and alert.interval == length
 
 
 def test_executor_without_callbacks_has_no_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,9 +124,9 @@ def test_executor_without_callbacks_has_no_deadline(monkeypatch: pytest.MonkeyPa
     assert deadline_alert(cluster="prod", lake="/lake") is None
 
 
-@pytest.mark.parametrize("said", ["soon", "-1", "nan", "inf", "1e300"])
-def test_deadline_that_is_not_hours_is_refused(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
-    monkeypatch.setenv("HINDSIGHT_DEADLINE_HOURS", said)
+@pytest.mark.parametrize("text", ["soon", "-1", "nan", "inf", "1e300"])
+def test_deadline_that_is_not_hours_is_refused(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("HINDSIGHT_DEADLINE_HOURS", text)
     with pytest.raises(BadInput, match="Needed: hours"):
         deadline_alert(cluster="prod", lake="/lake")
 

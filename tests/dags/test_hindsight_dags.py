@@ -54,8 +54,8 @@ def test_factory_makes_same_dags_as_cluster_file(monkeypatch: pytest.MonkeyPatch
 
 
 def test_wrong_cluster_key_becomes_import_error(tmp_path: Path) -> None:
-    (told,) = bag_of(tmp_path / "own", OWN.replace('"logs": "s3a', '"log": "s3a')).import_errors.values()
-    assert "clusters.payments.log is not known. Needed: one of logs, " in told
+    (error,) = bag_of(tmp_path / "own", OWN.replace('"logs": "s3a', '"log": "s3a')).import_errors.values()
+    assert "clusters.payments.log is not known. Needed: one of logs, " in error
 
 
 def test_step_arguments_reach_each_spark_task(tmp_path: Path) -> None:

@@ -124,14 +124,14 @@ def test_later_steps_have_higher_priority(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 def test_step_assets_are_tables_it_reads_and_writes() -> None:
     for step in BY_NAME.values():
-        known = task_arguments(step, ORDERS)
-        assert {a.group for a in known["outlets"]} == {t.partition(".")[0] for t in step.writes}, "listed by layer"
+        arguments = task_arguments(step, ORDERS)
+        assert {a.group for a in arguments["outlets"]} == {t.partition(".")[0] for t in step.writes}, "listed by layer"
         for side, tables in (("inlets", step.reads), ("outlets", step.writes)):
-            assert {a.name for a in known[side]} == {f"orders.{t}" for t in tables}
-            assert {a.uri for a in known[side]} == {
+            assert {a.name for a in arguments[side]} == {f"orders.{t}" for t in tables}
+            assert {a.uri for a in arguments[side]} == {
                 f"s3a://lakes/k/{t.replace('.', '/')}?cluster=orders" for t in tables
             }
-            assert {(a.extra["cluster"], a.extra["lake"]) for a in known[side]} <= {("orders", "s3a://lakes/k")}
+            assert {(a.extra["cluster"], a.extra["lake"]) for a in arguments[side]} <= {("orders", "s3a://lakes/k")}
 
 
 def test_clusters_share_no_asset_and_lone_cluster_has_plain_names() -> None:
@@ -242,8 +242,8 @@ def test_reclassified_windows_come_from_lake(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("HINDSIGHT_SPARK_ENV", str(tmp_path))
     asked = published_windows.function
     within = {"cluster": "prod", "from": "2026-11-18", "to": "2026-11-20"}
-    found = asked(**context(**within))
-    assert [(w["cluster"], w["from"][:10]) for w in found] == [("prod", "2026-11-18"), ("prod", "2026-11-19")]
+    windows = asked(**context(**within))
+    assert [(w["cluster"], w["from"][:10]) for w in windows] == [("prod", "2026-11-18"), ("prod", "2026-11-19")]
     with pytest.raises(AirflowFailException, match="no published window"):
         asked(**context(**{**within, "from": "2026-11-19T12:00Z"}))
     with pytest.raises(AirflowFailException, match="are not given"):

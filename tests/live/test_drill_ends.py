@@ -106,18 +106,18 @@ def _scene(folder: Path, *steps: Step) -> Scene:
 
 
 def test_overlong_scenario_is_ended_with_its_members_and_reported(tmp_path: Path) -> None:
-    told: list[str] = []
+    sentences: list[str] = []
     scene = _scene(tmp_path, Start(member="a", settles=False), Wait(seconds=60))
-    played = play_one(scene, told.append, longest=8)
-    assert played.fault == "It took longer than 8 s." and played.fault in told[-1]
+    played = play_one(scene, sentences.append, longest=8)
+    assert played.fault == "It took longer than 8 s." and played.fault in sentences[-1]
     assert played.seconds < 8 + SOON
     assert not cast("JavaMember", scene.members["a"])._jvm.is_running()
 
 
 def test_scenario_that_cannot_be_ended_is_left_behind(tmp_path: Path) -> None:
-    told: list[str] = []
-    played = play_one(_scene(tmp_path, Stuck()), told.append, longest=0.2, ends_within=0.2)
-    assert "left behind" in str(played.fault) and str(played.fault) in told[-1]
+    sentences: list[str] = []
+    played = play_one(_scene(tmp_path, Stuck()), sentences.append, longest=0.2, ends_within=0.2)
+    assert "left behind" in str(played.fault) and str(played.fault) in sentences[-1]
 
 
 def test_unexpected_exception_leaves_scenario(tmp_path: Path) -> None:
@@ -139,20 +139,20 @@ def test_ctrl_c_ends_drill_in_seconds_and_leaves_no_process(tmp_path: Path) -> N
     time.sleep(5)
     assert len(_processes_with(mark)) > 4
     drill.send_signal(signal.SIGINT)
-    _, said = drill.communicate(timeout=30)
-    assert "Stopped." in said and drill.returncode == 130
+    _, output = drill.communicate(timeout=30)
+    assert "Stopped." in output and drill.returncode == 130
     assert _processes_with(mark) == []
 
 
 def _processes_with(mark: str) -> list[str]:
-    found = []
+    commands = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             if mark.encode() in (process / "environ").read_bytes().split(b"\0"):
-                found.append((process / "cmdline").read_text()[:200])
+                commands.append((process / "cmdline").read_text()[:200])
         except OSError:
             continue
-    return found
+    return commands
 
 
 def test_drill_continues_where_brokers_do_not_come_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,12 +58,12 @@ def consume(cluster: GuardedCluster, group: str, over: threading.Event) -> None:
     settings = {"auto.offset.reset": "earliest", "enable.auto.commit": False, "log_level": 0, **GROUPS[group]}
     consumer = Consumer({"bootstrap.servers": cluster.bootstrap, "group.id": group, **settings})
     consumer.subscribe(["readings"])
-    seen = 0
+    count = 0
     while not over.is_set():
         message = consumer.poll(0.2)
         if message is not None and not message.error():
-            seen += 1
-            if seen == RECORDS:
+            count += 1
+            if count == RECORDS:
                 consumer.commit(asynchronous=False)
                 if group == "left":
                     break
@@ -74,12 +74,12 @@ def committed(cluster: GuardedCluster, group: str) -> int:
     """How many records a group has committed; asked by no reading, since each is a process of its own."""
     asking = Consumer({"bootstrap.servers": cluster.bootstrap, "group.id": group, "log_level": 0})
     try:
-        found = asking.committed([TopicPartition("readings", n) for n in range(PARTITIONS)], timeout=5)
+        offsets = asking.committed([TopicPartition("readings", n) for n in range(PARTITIONS)], timeout=5)
     except KafkaException:
         return 0
     finally:
         asking.close()
-    return sum(max(place.offset, 0) for place in found)
+    return sum(max(place.offset, 0) for place in offsets)
 
 
 def members(reading: dict[str, Any]) -> dict[str, int]:
@@ -156,14 +156,14 @@ class TestContent:
 
     def test_reading_has_changed_and_needed_settings_without_secrets(self, cluster: GuardedCluster) -> None:
         reading = cluster_snapshot.take(connection(cluster))
-        found = {(c["resource_type"], c["resource"], c["name"]): c for c in reading["configs"]}
-        assert found["topic", "readings", "min.insync.replicas"]["value"] == "2"
-        assert found["topic", "readings", "min.insync.replicas"]["source"] == "DYNAMIC_TOPIC_CONFIG"
-        assert found["topic", "readings-single", "unclean.leader.election.enable"]["source"] == "DEFAULT_CONFIG"
-        assert found["broker", "2", "auto.leader.rebalance.enable"]["value"] == "true"
-        assert found["broker", "1", "offsets.topic.num.partitions"]["value"] == "50"
-        assert ("broker", "1", "log.segment.bytes") not in found
-        jaas = found["broker", "3", "listener.name.door.plain.sasl.jaas.config"]
+        settings = {(c["resource_type"], c["resource"], c["name"]): c for c in reading["configs"]}
+        assert settings["topic", "readings", "min.insync.replicas"]["value"] == "2"
+        assert settings["topic", "readings", "min.insync.replicas"]["source"] == "DYNAMIC_TOPIC_CONFIG"
+        assert settings["topic", "readings-single", "unclean.leader.election.enable"]["source"] == "DEFAULT_CONFIG"
+        assert settings["broker", "2", "auto.leader.rebalance.enable"]["value"] == "true"
+        assert settings["broker", "1", "offsets.topic.num.partitions"]["value"] == "50"
+        assert ("broker", "1", "log.segment.bytes") not in settings
+        jaas = settings["broker", "3", "listener.name.door.plain.sasl.jaas.config"]
         assert jaas["value"] is None
         assert not any(password in json.dumps(reading) for password in USERS.values())
 
@@ -192,35 +192,35 @@ class TestTrouble:
             led = {(t["topic"], p["partition"]) for t in before["topics"] for p in t["partitions"] if p["leader"] == 3}
             broker.pause()
             reading = cluster_snapshot.take(connection(cluster, 2000))
-        told = {(topic, partition) for topic, partition, *_ in reading["end_offsets"]}
-        assert {("readings", n) for n in range(PARTITIONS)} - led <= told
+        answered = {(topic, partition) for topic, partition, *_ in reading["end_offsets"]}
+        assert {("readings", n) for n in range(PARTITIONS)} - led <= answered
         assert {m["part"] for m in reading["missing"]} >= {"end_offsets", "configs"}
         assert any("broker 3" in m["reason"] for m in reading["missing"])
         assert {c["resource"] for c in reading["configs"] if c["resource_type"] == "broker"} == {"1", "2"}
 
     def test_aborted_reader_is_started_again(self, cluster: GuardedCluster) -> None:
-        said: list[str] = []
+        messages: list[str] = []
 
         def abort(text: str) -> None:
-            said.append(text)
+            messages.append(text)
             if text.endswith("groups"):
                 os.kill(reader_of_this_process(), signal.SIGABRT)
 
         reading = cluster_snapshot.take(connection(cluster), say=abort)
-        assert any("SIGABRT" in text for text in said)
+        assert any("SIGABRT" in text for text in messages)
         assert members(reading) == {"left": 0, "modern": 1, "static": 1}
         assert "configs" in reading
 
     def test_hung_reader_is_ended_and_started_again(self, cluster: GuardedCluster) -> None:
-        said: list[str] = []
+        messages: list[str] = []
 
         def stop(text: str) -> None:
-            said.append(text)
+            messages.append(text)
             if text.endswith("groups"):
                 os.kill(reader_of_this_process(), signal.SIGSTOP)
 
         reading = cluster_snapshot.take(connection(cluster, 1000), say=stop)
-        assert any("said nothing in time" in text for text in said)
+        assert any("said nothing in time" in text for text in messages)
         assert members(reading) == {"left": 0, "modern": 1, "static": 1}
         assert "configs" in reading
 

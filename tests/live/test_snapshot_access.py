@@ -92,15 +92,15 @@ class TestBadInput:
 
 class TestSecretsAndRights:
     def test_password_is_in_no_process_list_and_no_environment(self, cluster: GuardedCluster) -> None:
-        seen: list[bytes] = []
+        texts: list[bytes] = []
 
         def look(_: str) -> None:
             child = Path(f"/proc/{reader_of_this_process()}")
-            seen.append((child / "cmdline").read_bytes() + (child / "environ").read_bytes())
+            texts.append((child / "cmdline").read_bytes() + (child / "environ").read_bytes())
 
         reading = cluster_snapshot.take(guarded(cluster, "admin"), say=look)
-        assert len(seen) >= 2
-        assert not any(password.encode() in text for password in USERS.values() for text in seen)
+        assert len(texts) >= 2
+        assert not any(password.encode() in text for password in USERS.values() for text in texts)
         assert USERS["admin"] not in json.dumps(reading)
 
     def test_documented_rights_suffice_for_whole_reading(self, cluster: GuardedCluster, admin: AdminClient) -> None:

@@ -165,9 +165,9 @@ def _holder(locks: S3Store) -> Any:
 
 def _kill(first: int) -> None:
     """Kills a process and all that it started: spark-submit leads a session of its own."""
-    found = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+    listing = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
     children: dict[int, list[int]] = {}
-    for pid, parent in (map(int, line.split()) for line in found.splitlines()):
+    for pid, parent in (map(int, line.split()) for line in listing.splitlines()):
         children.setdefault(parent, []).append(pid)
     doomed = [first]
     for pid in doomed:
@@ -205,8 +205,8 @@ def test_alerts_on_s3_are_sent_once(audited: subprocess.CompletedProcess[str]) -
     with webhook() as box:
         receiver = {"HINDSIGHT_ALERTS_DEFAULT": f"json://127.0.0.1:{box.port}/hook?retry=0"}
         for at in ("2026-11-21T06:00Z", "2026-11-21T07:00Z"):
-            told = hindsight("alert", "--lake", LAKE, "--at", at, also=receiver)
-            assert told.returncode == 0, told.stdout + told.stderr
+            done = hindsight("alert", "--lake", LAKE, "--at", at, also=receiver)
+            assert done.returncode == 0, done.stdout + done.stderr
     assert sum("lost in fraud-risky-19-0" in message["title"] for message in box.got) == 1
     assert "fraud-risky-19-0" in hindsight("alert", "--list", "--lake", LAKE).stdout
 

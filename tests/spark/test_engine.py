@@ -73,14 +73,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_spark_ingest_equals_ingest_of_one_process(
     spark: SparkSession, folder: Path, tmp_path: Path, block: str
 ) -> None:
-    found = []
+    outcomes = []
     for name, engine in (("one", None), ("many", spark)):
         given = settings(tmp_path / name, folder / "logs", snapshots=folder / "readings.jsonl")
         with conf(spark, spark__sql__files__maxPartitionBytes=block):
-            told = [ingest.run_step(engine, given, {}) for _ in range(2)]
-        assert told[0]["lines"] == told[1]["lines"]
-        found.append((told, hashes(Store(given.lake), MADE_BY_INGEST)))
-    assert found[0] == found[1]
+            summaries = [ingest.run_step(engine, given, {}) for _ in range(2)]
+        assert summaries[0]["lines"] == summaries[1]["lines"]
+        outcomes.append((summaries, hashes(Store(given.lake), MADE_BY_INGEST)))
+    assert outcomes[0] == outcomes[1]
     written = [
         f for table in ("bronze/log_records", "silver/events") for f in (tmp_path / "many" / table).glob("*.parquet")
     ]
@@ -113,18 +113,18 @@ def test_unit_reaches_worker_unchanged(spark: SparkSession, tmp_path: Path, engi
         Unit(str(tmp_path / "night.tgz"), (0, len(archive)), {"name": "member"}, Member("b-4/server.log", 512, 6)),
     ]
     spread: Engine = LocalEngine() if engine == "one" else SparkEngine(spark)
-    found = pa.Table.from_batches(spread.spread(units, told, SAID), SAID).to_pylist()
-    assert found == [
+    descriptions = pa.Table.from_batches(spread.spread(units, describe_unit, DESCRIPTION), DESCRIPTION).to_pylist()
+    assert descriptions == [
         {"name": "plain", "held": "2345", "numbers": [0, 1, 2, 3, 4]},
         {"name": "member", "held": "cdef", "numbers": None},
     ]
-    assert list(spread.spread([], told, SAID)) == []
+    assert list(spread.spread([], describe_unit, DESCRIPTION)) == []
 
 
-SAID = pa.schema([("name", pa.string()), ("held", pa.string()), ("numbers", pa.list_(pa.int64()))])
+DESCRIPTION = pa.schema([("name", pa.string()), ("held", pa.string()), ("numbers", pa.list_(pa.int64()))])
 
 
-def told(said, held, numbers):  # type: ignore[no-untyped-def]
+def describe_unit(unit, content, numbers):  # type: ignore[no-untyped-def]
     """What a unit says, and some of its bytes."""
-    row = {"name": said["name"], "held": held.between(2, 6).decode(), "numbers": numbers}
-    yield pa.RecordBatch.from_pylist([row], SAID)
+    row = {"name": unit["name"], "held": content.between(2, 6).decode(), "numbers": numbers}
+    yield pa.RecordBatch.from_pylist([row], DESCRIPTION)

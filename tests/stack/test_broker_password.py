@@ -71,15 +71,15 @@ def test_client_without_password_is_refused(running: Running) -> None:
 def test_controllers_need_password(running: Running, password: str, tmp_path: Path) -> None:
     module = "org.apache.kafka.common.security.plain.PlainLoginModule"
     asked = {}
-    for said in (password, "guessed"):
-        login = tmp_path / said
+    for secret in (password, "guessed"):
+        login = tmp_path / secret
         login.write_text(
             "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
-            f'sasl.jaas.config={module} required username="hindsight" password="{said}";\n'
+            f'sasl.jaas.config={module} required username="hindsight" password="{secret}";\n'
         )
         tool = ["java", "-Xmx96m", "-cp", f"{libs(NEWEST)}/*", "org.apache.kafka.tools.MetadataQuorumCommand"]
         words = ["--bootstrap-controller", address(running, 9093), "--command-config", str(login)]
-        asked[said] = subprocess.run([*tool, *words, "describe", "--status"], capture_output=True, text=True)
+        asked[secret] = subprocess.run([*tool, *words, "describe", "--status"], capture_output=True, text=True)
     assert "LeaderId:" in asked[password].stdout, asked[password].stderr
     assert asked["guessed"].returncode and "Authentication failed" in asked["guessed"].stderr + asked["guessed"].stdout
 
@@ -92,11 +92,11 @@ def test_airflow_reads_brokers_with_kafka_config_of_its_init(running: Running, p
     file = Path(own["KAFKA_CONFIG"])
     assert stat.S_IMODE(file.stat().st_mode) == 0o600 and password in file.read_text()
     assert password not in " ".join(own.values())
-    said = {**os.environ, **{name: own[name] for name in ("BOOTSTRAP", "KAFKA_CONFIG")}}
+    environment = {**os.environ, **{name: own[name] for name in ("BOOTSTRAP", "KAFKA_CONFIG")}}
     words = [sys.executable, "-m", "kafka_hindsight.cli.main", "snapshot", "--print"]
-    read = subprocess.run(words, cwd=HOME, env=said, capture_output=True, text=True)
+    read = subprocess.run(words, cwd=HOME, env=environment, capture_output=True, text=True)
     assert {b["id"] for b in json.loads(read.stdout)["brokers"]} == {1, 2, 3}, read.stderr
-    refused = subprocess.run(words, cwd=HOME, env={**said, "KAFKA_CONFIG": ""}, capture_output=True, text=True)
+    refused = subprocess.run(words, cwd=HOME, env={**environment, "KAFKA_CONFIG": ""}, capture_output=True, text=True)
     assert refused.returncode
 
 

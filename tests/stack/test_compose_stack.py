@@ -50,15 +50,15 @@ class Airflow:
 
     def json(self, path: str, body: dict[str, Any] | None = None, method: str | None = None) -> dict[str, Any]:
         """What is answered where all is well."""
-        code, said = self.ask(path, body, method=method)
-        assert code < 300, (code, said)
-        answer: dict[str, Any] = json.loads(said)
+        code, content = self.ask(path, body, method=method)
+        assert code < 300, (code, content)
+        answer: dict[str, Any] = json.loads(content)
         return answer
 
     def log_in(self, user: str, password: str) -> int:
         """Takes a token for a user and a password. Gives: the status."""
-        code, said = self.ask("/auth/token", {"username": user, "password": password}, token="")
-        self.token = json.loads(said)["access_token"] if code == 201 else ""
+        code, content = self.ask("/auth/token", {"username": user, "password": password}, token="")
+        self.token = json.loads(content)["access_token"] if code == 201 else ""
         return code
 
     def call_off(self, dag: str) -> None:
@@ -102,10 +102,10 @@ def running(root: Path) -> Iterator[Running]:
 @pytest.fixture(scope="module")
 def airflow(running: Running, root: Path) -> Airflow:
     """Airflow, with the drawn password, when it has read the DAGs."""
-    found = Airflow(f"http://127.0.0.1:{running.outside.port('airflow-api', 8080)}")
-    assert found.log_in(setup_stack.ADMIN, setup_stack.values_of(root / ".env")["HINDSIGHT_ADMIN_PASSWORD"]) == 201
-    until(lambda: found.json("/api/v2/dags")["total_entries"] >= len(DAGS), "every DAG", 120)
-    return found
+    client = Airflow(f"http://127.0.0.1:{running.outside.port('airflow-api', 8080)}")
+    assert client.log_in(setup_stack.ADMIN, setup_stack.values_of(root / ".env")["HINDSIGHT_ADMIN_PASSWORD"]) == 201
+    until(lambda: client.json("/api/v2/dags")["total_entries"] >= len(DAGS), "every DAG", 120)
+    return client
 
 
 @pytest.fixture(scope="module")
@@ -120,8 +120,8 @@ def audited(running: Running, airflow: Airflow) -> dict[str, Any]:
     place = f"/api/v2/dags/{AUDIT}/dagRuns/{run['dag_run_id']}"
 
     def over() -> dict[str, Any] | None:
-        said = airflow.json(place)
-        return said if said["state"] in ("success", "failed") else None
+        state = airflow.json(place)
+        return state if state["state"] in ("success", "failed") else None
 
     return until(over, "the audit's end")
 
@@ -154,8 +154,8 @@ def test_audit_of_stack_brokers_succeeds(audited: dict[str, Any]) -> None:
 
 def test_spark_steps_ran_on_worker(running: Running, audited: dict[str, Any]) -> None:
     master = f"http://127.0.0.1:{running.outside.port('spark-master', 8080)}/json/"
-    said = json.loads(urllib.request.urlopen(master, timeout=10).read())
-    ran = {app["name"].split()[1]: app["id"] for app in said["completedapps"] if app["name"].startswith("hindsight ")}
+    status = json.loads(urllib.request.urlopen(master, timeout=10).read())
+    ran = {app["name"].split()[1]: app["id"] for app in status["completedapps"] if app["name"].startswith("hindsight ")}
     for step in STEPS:
         executors = running.outside.folder("spark").glob(f"{ran[step.name]}/*/stderr")
         assert any("Finished task" in e.read_text() for e in executors), step.name
@@ -163,8 +163,8 @@ def test_spark_steps_ran_on_worker(running: Running, audited: dict[str, Any]) ->
 
 def test_audit_meets_truth_of_played_scenarios(running: Running, audited: dict[str, Any], root: Path) -> None:
     truth = root / "truth.jsonl"
-    told = sorted((running.outside.folder("input") / "truth").iterdir())
-    truth.write_text("".join(file.read_text() for file in told))
+    files = sorted((running.outside.folder("input") / "truth").iterdir())
+    truth.write_text("".join(file.read_text() for file in files))
     assert score.main(["--lake", str(running.outside.folder("lake")), "--truth", str(truth)]) == 0
 
 
@@ -175,8 +175,8 @@ def test_readings_of_brokers_land(running: Running, airflow: Airflow) -> None:
 
 
 def test_report_is_served_by_airflow(airflow: Airflow, audited: dict[str, Any]) -> None:
-    code, said = airflow.ask("/hindsight/night/index.html")
-    assert code == 200 and b"stack" in said
+    code, content = airflow.ask("/hindsight/night/index.html")
+    assert code == 200 and b"stack" in content
 
 
 def test_restarted_broker_keeps_its_log(running: Running) -> None:

@@ -37,8 +37,8 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 def counted(running: Running, conf: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     """A job of a driver with these settings."""
     master = f"spark://127.0.0.1:{running.outside.port('spark-master', 7077)}"
-    said = {"HINDSIGHT_SPARK_CONF": ";".join(f"{name}={value}" for name, value in conf.items())}
-    environment = {**os.environ, **launch.environment(), **said}
+    settings = {"HINDSIGHT_SPARK_CONF": ";".join(f"{name}={value}" for name, value in conf.items())}
+    environment = {**os.environ, **launch.environment(), **settings}
     words = [sys.executable, "-c", COUNT, master]
     return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=180)
 

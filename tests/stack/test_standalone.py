@@ -37,14 +37,14 @@ class Stack:
 
     airflow: Standalone
     lake: Path
-    told: Box
+    alerts: Box
 
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     folder = tmp_path_factory.mktemp("standalone")
     nights, lake = write_nights(folder / "nights", (*PAST, LAST)), folder / "lake"
-    with webhook() as told:
+    with webhook() as alerts:
         given = {
             "HINDSIGHT_LOGS": str(nights / "logs"),
             "HINDSIGHT_CLIENT_LOGS": str(nights / "clients"),
@@ -53,16 +53,16 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
             "HINDSIGHT_LAKE": str(lake),
             "HINDSIGHT_POOL": POOL,
             "HINDSIGHT_DEADLINE_HOURS": "0.005",
-            "HINDSIGHT_ALERTS_DEFAULT": f"json://127.0.0.1:{told.port}",
+            "HINDSIGHT_ALERTS_DEFAULT": f"json://127.0.0.1:{alerts.port}",
             "HINDSIGHT_DRIVER_MEMORY": "1g",
         }
         with Standalone(folder / "airflow", given) as airflow:
             airflow.cli("pools", "set", POOL, "1", "one Spark step at a time")
-            until(lambda: AUDIT in known(airflow), "the DAGs", 120)
-            yield Stack(airflow, lake, told)
+            until(lambda: AUDIT in dag_ids(airflow), "the DAGs", 120)
+            yield Stack(airflow, lake, alerts)
 
 
-def known(airflow: Standalone) -> set[str]:
+def dag_ids(airflow: Standalone) -> set[str]:
     return {dag["dag_id"] for dag in airflow.api("dags?limit=100")["dags"]}
 
 
@@ -91,7 +91,7 @@ def last_commit(lake: Path, layer: str) -> int:
 
 def test_every_dag_loads_without_error(stack: Stack) -> None:
     assert stack.airflow.api("importErrors")["import_errors"] == []
-    assert known(stack.airflow) == {
+    assert dag_ids(stack.airflow) == {
         f"kafka_{name}" for name in ("alerts", "collect", "maintenance", "night_audit", "reclassify", "snapshot")
     }
 
@@ -120,7 +120,7 @@ def in_order(stack: Stack, run: dict[str, Any]) -> list[dict[str, Any]]:
 
 def test_missed_deadline_alerts_once(stack: Stack) -> None:
     (run,) = stack.airflow.runs(AUDIT, "scheduled")
-    late = until(lambda: [m for m in stack.told.got if "deadline missed" in m["title"]], "word of the deadline", 60)
+    late = until(lambda: [m for m in stack.alerts.got if "deadline missed" in m["title"]], "word of the deadline", 60)
     assert [m["title"] for m in late] == [f"[critical] {CLUSTER}: deadline missed: {AUDIT} of {run['dag_run_id']}"]
     assert late[0]["type"] == "failure"
     assert "is not done" in late[0]["message"] and "What to do: Look in Airflow" in late[0]["message"]
@@ -175,8 +175,8 @@ def test_undisturbed_rerun_of_backfill_leaves_same_tables(stack: Stack) -> None:
 
 
 def test_backfill_sends_no_alert(stack: Stack) -> None:
-    assert sum("deadline missed" in m["title"] for m in stack.told.got) == 1
-    assert not any("night failed" in m["title"] for m in stack.told.got)
+    assert sum("deadline missed" in m["title"] for m in stack.alerts.got) == 1
+    assert not any("night failed" in m["title"] for m in stack.alerts.got)
 
 
 def test_concurrent_dag_runs_wait_in_pool_and_succeed(stack: Stack) -> None:
@@ -198,15 +198,15 @@ def test_concurrent_dag_runs_wait_in_pool_and_succeed(stack: Stack) -> None:
 
 
 def test_steps_never_overlap(stack: Stack) -> None:
-    imbalance_periods = sorted(
+    task_runs = sorted(
         (t["start_date"], t["end_date"], t["dag_id"], t["task_id"])
-        for dag in known(stack.airflow)
+        for dag in dag_ids(stack.airflow)
         for run in stack.airflow.api(f"dags/{dag}/dagRuns?limit=100")["dag_runs"]
         for t in stack.airflow.tries(dag, run["dag_run_id"])
         if t["task_id"] in BY_NAME and t["start_date"]
     )
-    assert len(imbalance_periods) >= 3 * len(STEPS) + 3
-    for before, after in itertools.pairwise(imbalance_periods):
+    assert len(task_runs) >= 3 * len(STEPS) + 3
+    for before, after in itertools.pairwise(task_runs):
         assert before[1] <= after[0], (before, after)
 
 
@@ -225,8 +225,8 @@ def test_report_opens_from_airflow_navigation(stack: Stack, tab: Tab) -> None:
     tab.click("Browse")
     tab.click("Kafka Hindsight")
     assert tab.tell("location.pathname").startswith("/plugin/hindsight_report")
-    seen = "document.querySelector('h1')?.innerText"
-    assert until(lambda: tab.in_frame(seen), "the report in its frame", 60) == CLUSTER
+    heading = "document.querySelector('h1')?.innerText"
+    assert until(lambda: tab.in_frame(heading), "the report in its frame", 60) == CLUSTER
     assert f"{LAST}" in tab.in_frame("document.body.innerText")
     assert tab.in_frame("document.documentElement.scrollHeight") > 1000
     assert tab.in_frame("self.origin") == "null", "its script cannot reach the session of who reads it"

@@ -40,9 +40,11 @@ def test_sql_names_table_with_cut_commit_and_reads_others(
     assert sql.main(place, "SELECT line_id FROM silver.events", "csv") == DONE
     out, err = capsys.readouterr()
     assert out.split() == ["line_id", "a"]
-    (said,) = err.splitlines()
-    assert re.match(r"The table gold.rebalances cannot be read: .*\. Needed: .* What to do: bring the files back", said)
-    assert "delta_kernel::" not in said
+    (sentence,) = err.splitlines()
+    assert re.match(
+        r"The table gold.rebalances cannot be read: .*\. Needed: .* What to do: bring the files back", sentence
+    )
+    assert "delta_kernel::" not in sentence
     session = sql.Session(open_views(place), named_queries(), "json")
     for query in (
         "SELECT count(*) FROM gold.rebalances",
@@ -73,11 +75,13 @@ def test_missing_parquet_file_is_reported_in_one_sentence(tmp_path: Path, capsys
     for file in (tmp_path / "gold/findings").glob("*.parquet"):
         file.unlink()
     assert cli.main(["sql", "FROM gold.findings", "--lake", str(tmp_path)]) == BAD_INPUT
-    (said,) = capsys.readouterr().err.splitlines()
-    assert re.search(r"\.parquet of gold\.findings has 0 of the \d+ bytes", said)
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert re.search(r"\.parquet of gold\.findings has 0 of the \d+ bytes", sentence)
     assert cli.main(["explain", "abcdef", "--lake", str(tmp_path)]) == BAD_INPUT
-    said, answer = capsys.readouterr().err.splitlines()
-    assert re.match(r"The table gold.findings cannot be read: IOError: .*\.parquet of gold\.findings has 0 of", said)
+    sentence, answer = capsys.readouterr().err.splitlines()
+    assert re.match(
+        r"The table gold.findings cannot be read: IOError: .*\.parquet of gold\.findings has 0 of", sentence
+    )
     assert answer.startswith("No row of gold has the id abcdef.")
 
 
@@ -106,21 +110,21 @@ def night(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("harm", "said"),
+    ("harm", "sentence"),
     [
         (_lose, r"The table gold.findings cannot be read: IOError: .*\.parquet.* `hindsight doctor`"),
         (_overwrite, r"The table gold.findings cannot be read: .* `hindsight doctor`"),
     ],
 )
 def test_explain_answers_from_tables_that_can_be_read(
-    night: Path, harm: Any, said: str, capsys: pytest.CaptureFixture[str]
+    night: Path, harm: Any, sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     harm(night / "gold/findings")
     assert cli.main(["explain", "abcdef", "--lake", str(night)]) == DONE
     out, err = capsys.readouterr()
     assert "abcdef0123" in out
     (line,) = err.splitlines()
-    assert re.match(said, line)
+    assert re.match(sentence, line)
 
 
 def test_explain_finds_incident_beside_cut_commit(night: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -140,29 +144,29 @@ def test_unfinished_publication_is_reported_and_hidden_from_sql(
 
     tables = ("gold.findings", "gold.rebalances", "quality.publications", "quality.coverage")
 
-    def look(*seen: str) -> tuple[str, dict[str, int]]:
+    def look(*names: str) -> tuple[str, dict[str, int]]:
         """What is said of the lake, and how many rows of tables are seen."""
         capsys.readouterr()
         with open_views(lake, [BY_NAME[name] for name in tables]) as readers:
-            return capsys.readouterr().err, {name: readers.sql(f"FROM {name}").shape[0] for name in seen}
+            return capsys.readouterr().err, {name: readers.sql(f"FROM {name}").shape[0] for name in names}
 
     def write(name: str, **how: Any) -> None:
         table = DeltaTable(str(tmp_path / name))
         write_deltalake(table, table.to_pyarrow_table(), **how)
 
     write_lake(tmp_path, {name: LAKE[name] for name in tables})
-    said, before = look(*tables)
-    assert said == ""
+    sentence, before = look(*tables)
+    assert sentence == ""
     list_versions(lake, newest_versions(lake, *TOGETHER))
     for name in ("gold/findings", "gold/rebalances", "quality/coverage"):
         write(name, mode="append")
-    said, now = look(*tables)
-    assert re.match(r"A publication is not finished: gold\.\w+, gold\.\w+ hold rows of a window", said)
+    sentence, now = look(*tables)
+    assert re.match(r"A publication is not finished: gold\.\w+, gold\.\w+ hold rows of a window", sentence)
     assert now == before | {"quality.coverage": 2 * before["quality.coverage"]}
 
     list_versions(lake, newest_versions(lake, *TOGETHER))
-    said, now = look("gold.findings")
-    assert said == ""
+    sentence, now = look("gold.findings")
+    assert sentence == ""
     assert now == {"gold.findings": 2 * before["gold.findings"]}
 
     write("gold/findings", mode="overwrite", predicate="cluster = 'c'")
@@ -219,5 +223,5 @@ def test_unreachable_object_store_fails_in_sentence_within_a_minute(
     began = time.monotonic()
     assert cli.main(["sql", "SELECT 1", "--lake", "s3a://bucket/lake"]) == FAULT
     assert time.monotonic() - began < 60
-    (said,) = capsys.readouterr().err.splitlines()
-    assert re.match(r"OSError: .*bucket.* Check the path, the network and the rights of this user", said)
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert re.match(r"OSError: .*bucket.* Check the path, the network and the rights of this user", sentence)

@@ -67,7 +67,7 @@ def opened(lake: Path) -> duckdb.DuckDBPyConnection:
     return open_views(str(lake))
 
 
-def told(lake: Path, asked: str, capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, str]:
+def explained(lake: Path, asked: str, capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, str]:
     """What the command says. It opens the lake, which takes most of its time."""
     code = cli.main(["explain", asked, "--lake", str(lake), *options])
     printed = capsys.readouterr()
@@ -82,7 +82,7 @@ def story(opened: duckdb.DuckDBPyConnection, asked: str) -> str:
 def test_failover_is_explained_with_outage_lines_and_escaped_names(
     lake: Path, opened: duckdb.DuckDBPyConnection, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, text = told(lake, FAILOVER, capsys)
+    code, text = explained(lake, FAILOVER, capsys)
     assert code == DONE
     assert text == f"{story(opened, FAILOVER)}\n"
     assert text.startswith(f"Failover {FAILOVER}, cluster c\nLeadership of partition 0 moved.\n")
@@ -121,23 +121,25 @@ def test_explain_refuses_unknown_or_ambiguous_id_in_one_sentence(
 ) -> None:
     with pytest.raises(BadInput) as problem:
         story_of(opened, asked)
-    (said,) = problem.value.sentences
-    assert says in said
-    assert len(said.splitlines()) == 1
+    (sentence,) = problem.value.sentences
+    assert says in sentence
+    assert len(sentence.splitlines()) == 1
 
 
 def test_explain_json_has_row_and_related_rows(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _, text = told(lake, OUTAGE, capsys, "--json")
-    said = json.loads(text)
-    assert (said["table"], said["row"]["broker"]) == ("gold.broker_outages", 2)
-    assert [(k["table"], k["count"], k["rows"][0]["topic"]) for k in said["parts"]] == [("gold.failovers", 2, HOSTILE)]
+    _, text = explained(lake, OUTAGE, capsys, "--json")
+    content = json.loads(text)
+    assert (content["table"], content["row"]["broker"]) == ("gold.broker_outages", 2)
+    assert [(k["table"], k["count"], k["rows"][0]["topic"]) for k in content["parts"]] == [
+        ("gold.failovers", 2, HOSTILE)
+    ]
 
 
 def test_explain_reads_table_without_newer_column(lake: Path, tmp_path: Path, capsys: Any) -> None:
     newer = DeltaTable(str(lake / "gold" / "failovers")).to_pyarrow_table()
     older: pyarrow.Table = newer.drop_columns(["outage_id"])
     write_deltalake(str(tmp_path / "lake" / "gold" / "failovers"), older)
-    code, text = told(tmp_path / "lake", FAILOVER, capsys)
+    code, text = explained(tmp_path / "lake", FAILOVER, capsys)
     assert code == DONE
     assert "outage" not in text
 
@@ -156,18 +158,18 @@ def test_explain_ignores_table_without_commit(
 def test_group_is_explained_with_its_rebalances(tmp_path: Path) -> None:
     with open_views(str(write_lake(tmp_path, LAKE))) as asked:
         text = story(asked, "orders")
-        said = json.loads(json.dumps(plain(as_data(story_of(asked, "orders")))))
+        content = json.loads(json.dumps(plain(as_data(story_of(asked, "orders")))))
     assert text.startswith("Group orders: ")
     assert "2 rebalances" in text
-    assert (said["kind"], said["name"]) == ("group", "orders")
-    assert {r["group_id"] for t in said["about"] if t["table"] == "gold.rebalances" for r in t["rows"]} == {"orders"}
+    assert (content["kind"], content["name"]) == ("group", "orders")
+    assert {r["group_id"] for t in content["about"] if t["table"] == "gold.rebalances" for r in t["rows"]} == {"orders"}
 
 
 def test_partition_is_explained_and_similar_name_is_proposed(
     lake: Path, opened: duckdb.DuckDBPyConnection, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert story(opened, "orders-1").startswith("Partition orders-1: 1 failover.\n\n1 failover\n")
-    code, text = told(lake, "order-1", capsys)
+    code, text = explained(lake, "order-1", capsys)
     assert code == BAD_INPUT
     assert len(text.splitlines()) == 1
     assert "Did you mean orders-1" in text

@@ -147,15 +147,15 @@ def test_doctor_names_damaged_table(lake: Path, harm: Any, sentence: str, capsys
     folder = lake / "gold/findings"
     harm(folder, next(folder.glob("*.parquet")))
     command.main(str(lake))
-    found = json.loads(capsys.readouterr().out)
-    assert any(state == "missing" and says.startswith(sentence) for state, _, says in found), found
+    results = json.loads(capsys.readouterr().out)
+    assert any(state == "missing" and says.startswith(sentence) for state, _, says in results), results
 
 
 def test_doctor_reports_unfinished_publication(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
     add(lake, "gold.findings")
     command.main(str(lake))
-    found = json.loads(capsys.readouterr().out)
-    assert [(state, what) for state, what, _ in found] == [("missing", "publication"), ("good", "tables")]
+    results = json.loads(capsys.readouterr().out)
+    assert [(state, what) for state, what, _ in results] == [("missing", "publication"), ("good", "tables")]
 
 
 def test_doctor_ends_with_2_while_a_table_is_damaged(lake: Path) -> None:

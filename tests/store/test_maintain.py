@@ -50,9 +50,9 @@ def test_maintenance_removes_old_rows_of_named_layer_and_keeps_old_versions(tmp_
     put(store, LOG_FILES, {"source": "50", "modified_at": ago(50)})
     before = store.version(LOG_RECORDS)
 
-    told = maintain.run_step(None, settings(tmp_path, "bronze=30"), {})
+    summary = maintain.run_step(None, settings(tmp_path, "bronze=30"), {})
 
-    assert told == {"landed_files": 0, "rows": {"bronze.log_records": 1}}
+    assert summary == {"landed_files": 0, "rows": {"bronze.log_records": 1}}
     assert left(store, LOG_RECORDS, "line_id") == {"0", "20"}
     assert left(store, FINDINGS, "finding_id") == {"0", "20"}, "what is not named is kept"
     assert left(store, LOG_FILES, "source") == {"50"}, "a file may lie there for years, and is not read again"

@@ -219,10 +219,10 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> sql.Session:
 
 @pytest.mark.parametrize("asked", EXPECTED)
 def test_named_query_answers(session: sql.Session, asked: str, capsys: pytest.CaptureFixture[str]) -> None:
-    found = answers(session, asked, capsys)
+    rows = answers(session, asked, capsys)
     expected = EXPECTED[asked]
-    assert [{k: f[k] for k in e} for f, e in zip(found, expected)] == expected
-    assert len(found) == len(expected)
+    assert [{k: f[k] for k in e} for f, e in zip(rows, expected)] == expected
+    assert len(rows) == len(expected)
 
 
 def test_leader_timeline_orders_recreated_topic_by_incarnation(

@@ -100,9 +100,9 @@ def test_named_query_on_newest_reading_answers(
 ) -> None:
     capsys.readouterr()
     session.tell(asked)
-    found = list(json.loads(capsys.readouterr().out))
-    assert [{k: f[k] for k in e} for f, e in zip(found, EXPECTED[asked])] == EXPECTED[asked]
-    assert len(found) == len(EXPECTED[asked])
+    answer = list(json.loads(capsys.readouterr().out))
+    assert [{k: f[k] for k in e} for f, e in zip(answer, EXPECTED[asked])] == EXPECTED[asked]
+    assert len(answer) == len(EXPECTED[asked])
 
 
 def rows(session: sql.Session, query: str) -> list[tuple[Any, ...]]:
@@ -143,13 +143,13 @@ def test_unknown_values_of_reading_are_null(session: sql.Session) -> None:
 
 def test_every_now_view_has_declared_columns_and_types(session: sql.Session) -> None:
     for view in VIEWS:
-        found = rows(
+        columns = rows(
             session,
             "SELECT column_name, replace(data_type, '\"', '') FROM duckdb_columns()"
             f" WHERE schema_name = 'now' AND table_name = '{view.name}' ORDER BY column_index",
         )
         declared = [(c.name, duck_type(c.kind).replace('"', "")) for c in view.columns]
-        assert found == declared, view.name
+        assert columns == declared, view.name
 
 
 def test_lake_with_failed_reading_alone_has_empty_views(tmp_path: Path) -> None:
@@ -179,6 +179,6 @@ def test_unreadable_newest_reading_is_named_and_hides_no_other_cluster(
     connection = open_views(str(tmp_path))
     assert connection.execute("SELECT cluster, count(*) FROM now.partitions GROUP BY 1").fetchall() == [("id-prod", 3)]
     assert all(connection.execute(f"SELECT * FROM {v.full_name}").fetchall() for v in VIEWS)
-    (said,) = capsys.readouterr().err.splitlines()
-    assert said.startswith("Schema now has no rows of bad~1b: the newest reading that landed cannot be shown (")
-    assert why in said
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert sentence.startswith("Schema now has no rows of bad~1b: the newest reading that landed cannot be shown (")
+    assert why in sentence

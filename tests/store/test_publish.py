@@ -82,7 +82,7 @@ class Lake:
     def versions(self) -> dict[str, int]:
         return {t.name: self.store.version(t) for t in gold.TABLES}
 
-    def seen(self) -> dict[Table, int]:
+    def visible_rows(self) -> dict[Table, int]:
         """How many rows of each gold table readers see."""
         with open_views(str(self.folder)) as readers:
             return {t: readers.sql(f"FROM {t.full_name}").shape[0] for t in gold.TABLES}
@@ -101,10 +101,12 @@ def staged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     window = Window(AT, AT + NIGHT)
     for table, columns in ((quality.COVERAGE, {}), (PARTITION_SNAPSHOTS, {"preferred_leader": 1})):
-        told = table_of([values(table, cluster="prod", **columns)], table)
-        lake.store.replace_window(table, told, "prod", window)
-    for other, told in (("prod", EARLIER), ("test", ELSEWHERE)):
-        lake.store.replace_window(gold.FINDINGS, table_of([told], gold.FINDINGS), other, Window(AT - NIGHT, AT + NIGHT))
+        content = table_of([values(table, cluster="prod", **columns)], table)
+        lake.store.replace_window(table, content, "prod", window)
+    for other, content in (("prod", EARLIER), ("test", ELSEWHERE)):
+        lake.store.replace_window(
+            gold.FINDINGS, table_of([content], gold.FINDINGS), other, Window(AT - NIGHT, AT + NIGHT)
+        )
     return lake.folder
 
 
@@ -160,13 +162,13 @@ def few(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> Lake:
 def test_valid_night_is_published_and_recorded(published: tuple[Lake, dict[str, Any]]) -> None:
     lake, summary = published
     assert [r["rebalance_id"] for r in lake.rows(gold.REBALANCES)] == ["r-1"]
-    told = {
+    recorded = {
         r["table"]: {"rows": r["row_count"], "version": r["version"]}
         for r in lake.rows(quality.PUBLICATIONS)
         if r["run_id"] == "run-1" and r["cluster"] == "prod"
     }
     assert (
-        told
+        recorded
         == summary["published"]
         == {t.full_name: {"rows": 1, "version": lake.store.version(t)} for t in gold.TABLES}
     )
@@ -201,8 +203,8 @@ def test_broken_critical_expectation_refuses_publication_until_fixed(
     assert few.versions() == before
     assert few.content() == content
     assert not [r for r in few.rows(quality.PUBLICATIONS) if r["run_id"] == "run-2"]
-    (told,) = (r for r in few.rows(quality.VALIDATION_RESULTS) if not r["success"])
-    assert (told["run_id"], told["expectation"], told["sentences"]) == ("run-2", "ends_after_start", [breach])
+    (result,) = (r for r in few.rows(quality.VALIDATION_RESULTS) if not r["success"])
+    assert (result["run_id"], result["expectation"], result["sentences"]) == ("run-2", "ends_after_start", [breach])
     assert "Refused: nothing of this window was published" in (few.folder / "report/validation.html").read_text()
     assert [r["rebalance_id"] for r in few.store.read_staging(gold.REBALANCES).to_pylist()] == ["r-666"]
 
@@ -210,7 +212,9 @@ def test_broken_critical_expectation_refuses_publication_until_fixed(
     again = few.stage({gold.REBALANCES: [rebalance("r-666", group_id="payments")]}).publish(AGAIN)
     assert [r["rebalance_id"] for r in few.rows(gold.REBALANCES)] == ["r-666"]
     assert_written(few, before, content, {"rebalances"})
-    assert {table: told["rows"] for table, told in again["published"].items()} == {t.full_name: 1 for t in gold.TABLES}
+    assert {table: result["rows"] for table, result in again["published"].items()} == {
+        t.full_name: 1 for t in gold.TABLES
+    }
     assert len([r for r in few.rows(quality.PUBLICATIONS) if r["run_id"] == "run-2"]) == len(gold.TABLES)
     results = [r for r in few.rows(quality.VALIDATION_RESULTS) if r["run_id"] == "run-2"]
     assert len(results) == len({(r["table"], r["expectation"]) for r in results})
@@ -231,7 +235,7 @@ def test_publish_that_died_halfway_is_taken_back_and_repeated(
     assert before
     assert before <= {*replaced} < with_it
     assert lake.rows(quality.PUBLICATIONS) == []
-    assert lake.seen() == {t: 2 * (t is gold.FINDINGS) for t in gold.TABLES}
+    assert lake.visible_rows() == {t: 2 * (t is gold.FINDINGS) for t in gold.TABLES}
     assert "A publication is not finished: " in capsys.readouterr().err
 
     lake, taken = taken_back
@@ -240,7 +244,7 @@ def test_publish_that_died_halfway_is_taken_back_and_repeated(
     assert take_back(lake.store.lake, lake.store.restore) == {}
 
     lake, _ = published
-    assert lake.seen() == {t: 1 + 2 * (t is gold.FINDINGS) for t in gold.TABLES}
+    assert lake.visible_rows() == {t: 1 + 2 * (t is gold.FINDINGS) for t in gold.TABLES}
     assert "not finished" not in capsys.readouterr().err
     wanted = {t.full_name: rows + [EARLIER, ELSEWHERE] * (t is gold.FINDINGS) for t, rows in night().items()}
     assert lake.content() == Lake(write_lake(tmp_path, wanted)).content()
@@ -250,7 +254,7 @@ def test_publish_that_died_halfway_is_taken_back_and_repeated(
 def assert_written(lake: Lake, before: dict[str, int], content: dict[str, str], tables: set[str]) -> None:
     """A table that holds the same rows is not written again."""
     assert {name for name, version in lake.versions().items() if version != before[name]} == tables
-    assert {name for name, told in lake.content().items() if told != content[name]} == tables
+    assert {name for name, hashed in lake.content().items() if hashed != content[name]} == tables
 
 
 def test_publish_writes_changes_warns_of_doubts_and_withholds_unproven_rows(few: Lake) -> None:

@@ -72,9 +72,9 @@ def test_fleet_page_keeps_other_nights_and_replaces_its_own(tmp_path: Path) -> N
     assert write_fleet(store, replace(own, run_id="again"), window)
     held = sorted((r["cluster"], r["window_from"], r["run_id"]) for r in rows(lake, "quality.nights"))
     assert held == sorted([("other", DAY, "first"), (CLUSTER, earlier.window_from, "first"), (CLUSTER, DAY, "again")])
-    told = fleet_rows.read_fleet(str(lake), END)
-    assert [n.cluster for n in told.newest] == [CLUSTER, "other"]
-    assert {i.cluster for i in told.incidents} == {CLUSTER}
+    fleet_nights = fleet_rows.read_fleet(str(lake), END)
+    assert [n.cluster for n in fleet_nights.newest] == [CLUSTER, "other"]
+    assert {i.cluster for i in fleet_nights.incidents} == {CLUSTER}
     page = (lake / "report" / "fleet.html").read_text(encoding="utf-8")
     assert "2 clusters: 1 to act on and 1 calm." in page
     assert (lake / "report" / "index.html").read_text(encoding="utf-8") == page

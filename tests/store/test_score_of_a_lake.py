@@ -37,10 +37,10 @@ def test_passing_score_exits_0(arguments: list[str], capsys: pytest.CaptureFixtu
 
 def test_score_below_minimum_exits_1_with_reasons(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert score.main([*truth(arguments, "member_leave", "topic_deleted"), "--json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert (told["passes"], told["met"], told["expectations"]) == (False, 1, 2)
-    assert told["unmet"][0]["expect"] == "topic_deleted"
-    assert told["unmet"][0]["near"] == ["+2.0 s g: member_left a (certain)"]
+    report = json.loads(capsys.readouterr().out)
+    assert (report["passes"], report["met"], report["expectations"]) == (False, 1, 2)
+    assert report["unmet"][0]["expect"] == "topic_deleted"
+    assert report["unmet"][0]["near"] == ["+2.0 s g: member_left a (certain)"]
 
 
 def test_minimum_score_can_be_set(arguments: list[str]) -> None:
@@ -48,13 +48,13 @@ def test_minimum_score_can_be_set(arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("expects", "told"), [((), "found nothing expected in"), (("tea_time",), "line 1: expects 'tea_time'")]
+    ("expects", "sentence"), [((), "found nothing expected in"), (("tea_time",), "line 1: expects 'tea_time'")]
 )
 def test_unusable_truth_exits_2(
-    arguments: list[str], expects: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], expects: tuple[str, ...], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert score.main(truth(arguments, *expects)) == 2
-    assert told in capsys.readouterr().err
+    assert sentence in capsys.readouterr().err
 
 
 def test_lake_without_gold_exits_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -209,10 +209,10 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
 class TestNamedQueries:
     @pytest.mark.parametrize("asked", EXPECTED)
     def test_named_query_answers(self, session: sql.Session, asked: str, capsys: pytest.CaptureFixture[str]) -> None:
-        found = answers(session, asked, capsys)
+        rows = answers(session, asked, capsys)
         expected = EXPECTED[asked]
-        assert [{k: f[k] for k in e} for f, e in zip(found, expected)] == expected
-        assert len(found) == len(expected)
+        assert [{k: f[k] for k in e} for f, e in zip(rows, expected)] == expected
+        assert len(rows) == len(expected)
 
     @pytest.mark.parametrize("name", named_queries())
     def test_named_query_documents_question_and_variables(self, name: str) -> None:
@@ -253,12 +253,12 @@ class TestNamedQueries:
 
 class TestViews:
     def test_every_table_is_a_view_with_catalog_columns(self, session: sql.Session) -> None:
-        found = session.connection.execute(
+        fields = session.connection.execute(
             "SELECT schema_name || '.' || table_name, column_name, data_type FROM duckdb_columns()"
             " WHERE schema_name IN ('bronze', 'silver', 'gold', 'quality') ORDER BY 1, column_index"
         ).fetchall()
         for table in TABLES:
-            columns = [(f[1], f[2].replace('"', "")) for f in found if f[0] == table.full_name]
+            columns = [(f[1], f[2].replace('"', "")) for f in fields if f[0] == table.full_name]
             assert columns == [(c.name, duck_type(c.kind).replace('"', "")) for c in table.columns], table.full_name
 
     @pytest.mark.parametrize(

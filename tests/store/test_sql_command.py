@@ -44,11 +44,11 @@ class TestMain:
         self, lake: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         assert sql.main(str(lake), "SELECT grup_id FROM gold.rebalances") == BAD_INPUT
-        said = capsys.readouterr()
-        assert said.out == ""
-        assert said.err.startswith('Binder Error: Referenced column "grup_id" not found')
-        assert '"group_id"' in said.err
-        assert said.err.count("\n") == 1
+        output = capsys.readouterr()
+        assert output.out == ""
+        assert output.err.startswith('Binder Error: Referenced column "grup_id" not found')
+        assert '"group_id"' in output.err
+        assert output.err.count("\n") == 1
 
     def test_candidate_functions_are_left_out_of_error(self, lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert sql.main(str(lake), "SELECT strlen(1, 2)") == BAD_INPUT
@@ -157,9 +157,9 @@ class TestPrompt:
     ) -> None:
         monkeypatch.setattr(sys, "stdin", io.StringIO("SELECT 1\n AS a;\n\nSELECT nope;\nSELECT 2;\n"))
         assert sql.main(str(lake), format="csv") == BAD_INPUT
-        said = capsys.readouterr()
-        assert said.out == "a\n1\n"
-        assert said.err.startswith("Binder Error")
+        output = capsys.readouterr()
+        assert output.out == "a\n1\n"
+        assert output.err.startswith("Binder Error")
 
     def test_last_piped_query_needs_no_semicolon(
         self, lake: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -178,7 +178,7 @@ class TestPrompt:
         assert "leader_timeline\n    Who led a partition" in capsys.readouterr().out
         session.tell(".help")
         assert ".describe gold.rebalances" in capsys.readouterr().out
-        for wrong, told in (
+        for wrong, sentence in (
             (".nope", "is not a command"),
             (".tabels", "Did you mean .tables"),
             (".describe x", "no table 'x'"),
@@ -187,20 +187,20 @@ class TestPrompt:
             ("FROM cost_by_grup", "The table cost_by_grup does not exist. Did you mean cost_by_group"),
             ("storms grup_id=a", "Did you mean group_id"),
         ):
-            with pytest.raises(BadInput, match=told):
+            with pytest.raises(BadInput, match=sentence):
                 session.tell(wrong)
 
-    @pytest.mark.parametrize("said", ["show tables", "SHOW  TABLES;", ".tables"])
+    @pytest.mark.parametrize("typed", ["show tables", "SHOW  TABLES;", ".tables"])
     def test_show_tables_of_other_prompts_works(
-        self, session: sql.Session, capsys: pytest.CaptureFixture[str], said: str
+        self, session: sql.Session, capsys: pytest.CaptureFixture[str], typed: str
     ) -> None:
-        assert "gold.rebalances" in {row["table"] for row in answers(session, said, capsys)}
+        assert "gold.rebalances" in {row["table"] for row in answers(session, typed, capsys)}
 
-    @pytest.mark.parametrize(("said", "command"), [("help", ".help"), ("exit;", ".quit"), ("Quit", ".quit")])
-    def test_bare_command_word_is_complete_only_outside_statement(self, said: str, command: str) -> None:
-        assert sql.gather("", said) == ("", said)
-        assert sql.gather("SELECT\n", said)[1] in ("", f"SELECT\n{said}")
-        assert sql.SYNONYMS[said.rstrip(";").lower()] == command
+    @pytest.mark.parametrize(("typed", "command"), [("help", ".help"), ("exit;", ".quit"), ("Quit", ".quit")])
+    def test_bare_command_word_is_complete_only_outside_statement(self, typed: str, command: str) -> None:
+        assert sql.gather("", typed) == ("", typed)
+        assert sql.gather("SELECT\n", typed)[1] in ("", f"SELECT\n{typed}")
+        assert sql.SYNONYMS[typed.rstrip(";").lower()] == command
 
     def test_running_query_can_be_interrupted(self, session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:
         timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))

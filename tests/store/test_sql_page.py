@@ -50,19 +50,19 @@ def test_duckdb_examples_on_sql_page_run() -> None:
 
 def test_delta_rs_examples_on_sql_page_run(capsys: pytest.CaptureFixture[str]) -> None:
     costs, history = examples("delta-rs and pandas", "python")
-    said: dict[str, object] = {}
-    exec(costs, said)
-    assert set(said["rebalances"].columns) == {"group_id", "cause", "started_at", "partition_seconds"}  # type: ignore[attr-defined]
+    names: dict[str, object] = {}
+    exec(costs, names)
+    assert set(names["rebalances"].columns) == {"group_id", "cause", "started_at", "partition_seconds"}  # type: ignore[attr-defined]
     assert "member_left" in capsys.readouterr().out
-    exec(history, said)
+    exec(history, names)
     assert capsys.readouterr().out.startswith("0 ")
 
 
 def test_polars_example_on_sql_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
     (example,) = examples("Polars", "python")
-    said: dict[str, object] = {}
-    exec(example, said)
-    assert said["cost"].collect().rows_by_key("cause")["member_left"] == [(1, 6.0)]  # type: ignore[attr-defined]
+    names: dict[str, object] = {}
+    exec(example, names)
+    assert names["cost"].collect().rows_by_key("cause")["member_left"] == [(1, 6.0)]  # type: ignore[attr-defined]
     assert "member_left" in capsys.readouterr().out
 
 
@@ -89,9 +89,9 @@ def test_spark_and_jdbc_examples_on_sql_page_run(
 
 def test_notebook_example_on_sql_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
     (example,) = examples("A notebook", "python")
-    said: dict[str, object] = {}
-    exec(example, said)
-    assert list(said["causes"]["cause"]) == ["member_dead", "member_left", "member_rejoined"]  # type: ignore[index]
+    names: dict[str, object] = {}
+    exec(example, names)
+    assert list(names["causes"]["cause"]) == ["member_dead", "member_left", "member_rejoined"]  # type: ignore[index]
     assert "broker_crash" in capsys.readouterr().out
 
 

@@ -74,7 +74,7 @@ def test_statement_with_other_effect_is_refused(
 def test_watch_detects_file_access_of_unlocked_duckdb(folder: Path, watch: Watch, statement: str, what: str) -> None:
     duckdb.connect().execute(filled(statement, folder, watch))
     (folder / "outside" / "written").unlink(missing_ok=True)
-    assert any(re.search(what, seen) for seen in watch.happened())
+    assert any(re.search(what, access) for access in watch.happened())
 
 
 def test_query_log_is_not_written(folder: Path, tmp_path: Path) -> None:
