@@ -82,7 +82,7 @@ def test_coverage_accounts_for_every_physical_line(
     assert all(c["lines_in"] == c["events"] + c["ignored"] + c["unparsed"] + c["quarantined"] for c in coverage)
 
 
-def counted(reading: dict[str, Any]) -> dict[int, tuple[int, int]]:
+def leader_counts(reading: dict[str, Any]) -> dict[int, tuple[int, int]]:
     """The partitions each broker is preferred for, and those of them that it does not lead: straight from a reading."""
     counts = {b["id"]: [0, 0] for b in reading["brokers"]}
     for partition in (p for topic in reading["topics"] for p in topic["partitions"]):
@@ -99,7 +99,7 @@ def test_leader_imbalance_equals_counts_of_each_reading(night: tuple[Path, subpr
     for row in rows(night[0], "gold.leader_imbalance"):
         published[row["snapshot_at"]][row["broker"]] = row
     readings = [json.loads(line) for line in (SAMPLE / "snapshots.jsonl").read_text().splitlines()]
-    expected = {datetime.fromisoformat(r["at"]): counted(r) for r in readings if r.get("topics")}
+    expected = {datetime.fromisoformat(r["at"]): leader_counts(r) for r in readings if r.get("topics")}
     assert published.keys() == expected.keys()
     for at, brokers in expected.items():
         assert published[at].keys() == brokers.keys()

@@ -49,7 +49,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def loaded(work: Path, *path: Path, dag_file: str = DAG_FILE) -> subprocess.CompletedProcess[str]:
+def load_in_airflow(work: Path, *path: Path, dag_file: str = DAG_FILE) -> subprocess.CompletedProcess[str]:
     """What Airflow finds, in a folder where nothing of the project is, with the package among what is installed."""
     dags = work / "dags"
     dags.mkdir()
@@ -65,7 +65,7 @@ def loaded(work: Path, *path: Path, dag_file: str = DAG_FILE) -> subprocess.Comp
 
 
 def test_airflow_finds_dags_and_page_of_package(site: Path, tmp_path: Path) -> None:
-    done = loaded(tmp_path, site)
+    done = load_in_airflow(tmp_path, site)
     assert done.returncode == 0, done.stderr
     dags, errors, pages, places = json.loads(done.stdout.splitlines()[-1])
     of_each = ("collect", "maintenance", "night_audit", "reclassify")
@@ -77,7 +77,7 @@ def test_airflow_finds_dags_and_page_of_package(site: Path, tmp_path: Path) -> N
 def test_dag_file_of_managed_airflow_page_loads(site: Path, tmp_path: Path) -> None:
     page = (HOME / "docs" / "managed.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```python\n(.+?)```", page, flags=re.DOTALL)
-    dags, errors, _, _ = json.loads(loaded(tmp_path, site, dag_file=example).stdout.splitlines()[-1])
+    dags, errors, _, _ = json.loads(load_in_airflow(tmp_path, site, dag_file=example).stdout.splitlines()[-1])
     assert "kafka_night_audit_orders" in dags and errors == {}
 
 
@@ -85,7 +85,7 @@ def test_foreign_kafka_hindsight_package_is_reported_with_its_path(site: Path, t
     other = tmp_path / "theirs" / "kafka_hindsight"
     other.mkdir(parents=True)
     (other / "__init__.py").touch()
-    done = loaded(tmp_path, other.parent, site)
+    done = load_in_airflow(tmp_path, other.parent, site)
     output = done.stdout + done.stderr
     assert f"Found: another package kafka_hindsight, {other}." in output
     assert "What to do: rename" in output

@@ -40,16 +40,16 @@ def python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "h.toml"))
     monkeypatch.setenv("HINDSIGHT_SPARK_ENV", str(tmp_path))
     monkeypatch.setenv("AIRFLOW_CONN_HINDSIGHT_ALERTS_PAGER", json.dumps({"conn_type": "generic", "password": URL}))
-    return ends(tmp_path / "bin" / "python", 0)
+    return interpreter_that_exits(tmp_path / "bin" / "python", 0)
 
 
-def ends(python: Path, code: int) -> Path:
+def interpreter_that_exits(python: Path, code: int) -> Path:
     python.write_text(PYTHON.format(code=code))
     python.chmod(0o755)
     return python
 
 
-def noted(python: Path, what: str) -> str:
+def recorded(python: Path, what: str) -> str:
     return Path(f"{python}.{what}").read_text()
 
 
@@ -65,7 +65,7 @@ def context(failure: BaseException | None = None) -> dict[str, Any]:
 
 def test_look_passes_receivers_on_stdin_only(python: Path) -> None:
     Look(lake="/lake", cluster="prod")(context())
-    assert noted(python, "arguments").split() == [
+    assert recorded(python, "arguments").split() == [
         "-m",
         "kafka_hindsight.cli.main",
         "alert",
@@ -73,13 +73,13 @@ def test_look_passes_receivers_on_stdin_only(python: Path) -> None:
         "--lake",
         "/lake",
     ]
-    assert json.loads(noted(python, "stdin")) == {"urls": {"pager": URL}, "event": None}
-    assert URL not in noted(python, "arguments") + noted(python, "environment")
+    assert json.loads(recorded(python, "stdin")) == {"urls": {"pager": URL}, "event": None}
+    assert URL not in recorded(python, "arguments") + recorded(python, "environment")
 
 
 def test_failed_audit_is_event_with_reason_and_interval(python: Path) -> None:
     Failure(lake="/lake", cluster="prod")(context(ValueError("disk full\nand more")))
-    event = json.loads(noted(python, "stdin"))["event"]
+    event = json.loads(recorded(python, "stdin"))["event"]
     assert (event["rule"], event["cluster"], event["from"]) == ("night_failed", "prod", NIGHT.isoformat())
     assert event["subject"] == "kafka_night_audit.ingest of scheduled__1"
     assert event["reason"] == "The step ingest of kafka_night_audit failed and is not tried again: disk full"
@@ -87,12 +87,12 @@ def test_failed_audit_is_event_with_reason_and_interval(python: Path) -> None:
 
 def test_refused_publication_sends_no_event_because_lake_has_it(python: Path) -> None:
     Failure(lake="/lake", cluster="prod")(context(Refused("publish ended with exit code 42.")))
-    assert json.loads(noted(python, "stdin"))["event"] is None
+    assert json.loads(recorded(python, "stdin"))["event"] is None
 
 
 def test_killed_task_without_exception_is_reported(python: Path) -> None:
     Failure(lake="/lake", cluster="prod")(context())
-    assert json.loads(noted(python, "stdin"))["event"]["reason"].endswith("it was killed")
+    assert json.loads(recorded(python, "stdin"))["event"]["reason"].endswith("it was killed")
 
 
 def test_missed_deadline_is_event_with_run_and_interval(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,7 +104,7 @@ def test_missed_deadline_is_event_with_run_and_interval(python: Path, monkeypatc
     night = {"data_interval_start": "2026-11-20T02:00:00Z", "data_interval_end": "2026-11-21T02:00:00Z"}
     run = {"dag_id": "kafka_night_audit", "dag_run_id": "scheduled__1", **night}
     deadline_missed(**alert.callback.kwargs, context={"dag_run": run, "deadline": {"deadline_time": SIX}})
-    event = json.loads(noted(python, "stdin"))["event"]
+    event = json.loads(recorded(python, "stdin"))["event"]
     assert (event["rule"], event["subject"]) == ("deadline_missed", "kafka_night_audit of scheduled__1")
     assert event["reason"] == "kafka_night_audit is not done, and should have been by 2026-11-21 06:00 UTC"
     assert event["from"] == NIGHT.isoformat(), "a night of a backfill is as old as it is, and wakes no one"
@@ -140,19 +140,19 @@ def test_event_is_kept_where_connections_cannot_be_read(
 
     monkeypatch.setattr(Connection, "get", refuses)
     send_alerts("/lake", {"rule": "deadline_missed"})
-    assert json.loads(noted(python, "stdin")) == {"urls": {}, "event": {"rule": "deadline_missed"}}
+    assert json.loads(recorded(python, "stdin")) == {"urls": {}, "event": {"rule": "deadline_missed"}}
 
 
 def test_event_is_kept_where_settings_cannot_be_read(python: Path, tmp_path: Path) -> None:
     (tmp_path / "h.toml").write_text("[alerts]\nrotes = []\n")
     send_alerts("/lake", {"rule": "night_failed"})
-    assert json.loads(noted(python, "stdin")) == {"urls": {}, "event": {"rule": "night_failed"}}
+    assert json.loads(recorded(python, "stdin")) == {"urls": {}, "event": {"rule": "night_failed"}}
     with pytest.raises(BadInput, match="rotes is not known"):
         send_alerts("/lake")
 
 
 def test_failed_alert_child_raises_and_fails_no_task(python: Path) -> None:
-    ends(python, 2)
+    interpreter_that_exits(python, 2)
     with pytest.raises(AirflowException, match="last words"):
         send_alerts("/lake")
     Look(lake="/lake", cluster="prod")(context())
@@ -164,4 +164,4 @@ def test_receiver_without_connection_has_url_in_variable(python: Path, monkeypat
     assert not Path(f"{python}.arguments").exists(), "where nobody is to be told nothing is started"
     monkeypatch.setenv("HINDSIGHT_ALERTS_PAGER", URL)
     send_alerts("/lake")
-    assert json.loads(noted(python, "stdin"))["urls"] == {}
+    assert json.loads(recorded(python, "stdin"))["urls"] == {}

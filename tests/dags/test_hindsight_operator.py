@@ -86,14 +86,14 @@ def run(code: int, step: Step = STEPS[0], **params: Any) -> SparkStepOperator:
     return task
 
 
-def handed(spark: Path) -> list[dict[str, Any]]:
+def submitted_settings(spark: Path) -> list[dict[str, Any]]:
     """What spark-submit was handed, step by step."""
     return [json.loads(line) for line in Path(f"{spark}.py.settings").read_text().splitlines()]
 
 
 def test_sources_and_date_patterns_reach_step_unchanged(spark: Path) -> None:
     run(0, logs="source://orders", client_logs="/logs/{date:%Y/%m/%d}/{hour}")
-    (given,) = handed(spark)
+    (given,) = submitted_settings(spark)
     settings = Settings.of({name: value for name, value in given.items() if name != "step"})
     assert (settings.logs, settings.client_logs) == ("source://orders", "/logs/{date:%Y/%m/%d}/{hour}")
     assert settings.window_from is not None and not settings.read_to_end
@@ -167,7 +167,7 @@ def test_killed_task_ends_its_spark_submit(
 def test_spark_submit_gets_step_settings_and_environment(spark: Path) -> None:
     hostile = "/logs/{{ params.logs }} $(reboot) 'x'"
     run(0, logs=hostile, whole_input=True)
-    (given,) = handed(spark)
+    (given,) = submitted_settings(spark)
     assert given.pop("step") == "ingest"
     assert Settings.of(given).logs == hostile
     arguments = Path(f"{spark}.arguments").read_text().splitlines()
@@ -181,7 +181,7 @@ def test_spark_submit_gets_step_settings_and_environment(spark: Path) -> None:
 def test_task_links_to_report_of_its_window_and_to_spark_ui(spark: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HINDSIGHT_SPARK_UI", "https://spark.example.org/{application}")
     task = run(0, cluster="orders")
-    (given,) = handed(spark)
+    (given,) = submitted_settings(spark)
     ends = (datetime.fromisoformat(given[end]) for end in ("window_from", "window_to"))
     assert ReportLink().get_link(task, ti_key=None).endswith(f"/hindsight/orders/{page_name('orders', *ends)}")
     assert SparkLink().get_link(task, ti_key=None) == "https://spark.example.org/local-1"
@@ -208,7 +208,7 @@ def test_step_gets_no_secret_argument_and_no_airflow_key(spark: Path, monkeypatc
 def test_each_step_is_submitted_separately(spark: Path) -> None:
     for step in STEPS:
         run(0, step)
-    assert [given["step"] for given in handed(spark)] == [step.name for step in STEPS]
+    assert [given["step"] for given in submitted_settings(spark)] == [step.name for step in STEPS]
 
 
 def test_cluster_deploy_mode_submits_step_with_cluster_environment(

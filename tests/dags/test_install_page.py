@@ -15,7 +15,7 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs" / "install.md").read_text(e
 STANDALONE, YARN, KUBERNETES = re.findall(r"^    AIRFLOW_CONN_SPARK_DEFAULT='(.*)'$", PAGE, flags=re.MULTILINE)
 
 
-def submitted(connection: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], set[str]]:
+def submit_with(connection: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], set[str]]:
     """What a program in the place of spark-submit is given: its arguments, and the variables that it sees."""
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", connection)
     submit = folder / "submit"
@@ -45,26 +45,26 @@ def test_connection_sets_master_and_passes_environment(
     connection: str, begins: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(spark_submit, "kube_client", object(), raising=False)
-    arguments, environment = submitted(connection, tmp_path, monkeypatch)
+    arguments, environment = submit_with(connection, tmp_path, monkeypatch)
     assert arguments[:2] == begins
     assert "--deploy-mode" not in arguments
     assert {f"{name}={value}" for name, value in launch.environment().items()} <= environment
 
 
 def test_yarn_queue_comes_from_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    arguments, _ = submitted(YARN, tmp_path, monkeypatch)
+    arguments, _ = submit_with(YARN, tmp_path, monkeypatch)
     assert arguments[arguments.index("--queue") + 1] == "audits"
 
 
 def test_kubernetes_master_needs_its_provider(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Odd: the hook means to say so with a RuntimeError, and looks for a name that it did not import."""
     with pytest.raises((RuntimeError, NameError), match="kube"):
-        submitted(KUBERNETES, tmp_path, monkeypatch)
+        submit_with(KUBERNETES, tmp_path, monkeypatch)
 
 
 def test_kubernetes_namespace_comes_from_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spark_submit, "kube_client", object(), raising=False)
-    arguments, _ = submitted(KUBERNETES, tmp_path, monkeypatch)
+    arguments, _ = submit_with(KUBERNETES, tmp_path, monkeypatch)
     assert "spark.kubernetes.namespace=spark" in arguments
 
 

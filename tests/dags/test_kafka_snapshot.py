@@ -49,7 +49,7 @@ def run(python: Path, code: int, connection_id: str = "orders") -> None:
     SnapshotOperator(cluster=cluster).execute({"dag_run": SimpleNamespace(run_after=run_after)})
 
 
-def noted(python: Path, what: str) -> str:
+def recorded(python: Path, what: str) -> str:
     return Path(f"{python}.{what}").read_text()
 
 
@@ -89,16 +89,16 @@ def test_snapshot_dag_runs_every_five_minutes_with_retries() -> None:
 
 def test_snapshot_passes_secrets_on_stdin_only(python: Path) -> None:
     run(python, 0)
-    assert json.loads(noted(python, "stdin")) == {"name": "orders", "settings": EXTRA}
-    assert "s3cret" not in noted(python, "arguments") + noted(python, "environment")
+    assert json.loads(recorded(python, "stdin")) == {"name": "orders", "settings": EXTRA}
+    assert "s3cret" not in recorded(python, "arguments") + recorded(python, "environment")
     assert os.environ["AIRFLOW_CONN_ORDERS"]
 
 
 def test_retried_snapshot_writes_same_file(python: Path) -> None:
     run(python, 0)
-    first = noted(python, "arguments")
+    first = recorded(python, "arguments")
     run(python, 0)
-    assert noted(python, "arguments") == first
+    assert recorded(python, "arguments") == first
     arguments = first.split()
     assert arguments[:3] == ["-m", "kafka_hindsight.cli.main", "snapshot"]
     assert dict(zip(arguments[3::2], arguments[4::2])) == {
@@ -112,13 +112,13 @@ def test_retried_snapshot_writes_same_file(python: Path) -> None:
 def test_variables_name_cluster_without_default_connection(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BOOTSTRAP", "b:1")
     run(python, 0, "kafka_default")
-    assert noted(python, "stdin") == ""
-    assert "--connection" not in noted(python, "arguments")
-    assert "--cluster" not in noted(python, "arguments")
-    assert "BOOTSTRAP=b:1" in noted(python, "environment").splitlines()
+    assert recorded(python, "stdin") == ""
+    assert "--connection" not in recorded(python, "arguments")
+    assert "--cluster" not in recorded(python, "arguments")
+    assert "BOOTSTRAP=b:1" in recorded(python, "environment").splitlines()
     monkeypatch.setenv("HINDSIGHT_CLUSTER", "prod")
     run(python, 0, "kafka_default")
-    assert noted(python, "arguments").endswith("--cluster\nprod\n")
+    assert recorded(python, "arguments").endswith("--cluster\nprod\n")
 
 
 def test_missing_named_connection_is_not_replaced_by_default(python: Path) -> None:

@@ -33,12 +33,12 @@ def zookeeper(at: datetime) -> str:
     return f"[{at:%Y-%m-%d %H:%M:%S},000] INFO Expiring session 0x1 (org.apache.zookeeper.server.ZooKeeperServer)"
 
 
-def written(root: Path, lines: Written) -> Path:
+def write_log(root: Path, lines: Written) -> Path:
     texts = [line if isinstance(line, str) else broker(line, n) for n, line in enumerate(lines)]
     return lay(root, {"broker-1/server.log": "".join(f"{text}\n" for text in texts)})
 
 
-def by_place(rows: list[Row], lines: Written) -> list[datetime]:
+def instants_in_file_order(rows: list[Row], lines: Written) -> list[datetime]:
     """The instants of the records, in the order of the file."""
     at = {row["text"]: row["happened_at"].replace(tzinfo=None) for row in rows}
     texts = [line if isinstance(line, str) else broker(line, n) for n, line in enumerate(lines)]
@@ -60,7 +60,7 @@ def findings(root: Path, zone: str = "UTC") -> list[Finding]:
     ids=["none", "a late line", "each thread that slept", "another process"],
 )
 def test_late_lines_keep_instants_and_cause_no_clock_finding(tmp_path: Path, lines: Written) -> None:
-    rows = collected(written(tmp_path, lines))
+    rows = collected(write_log(tmp_path, lines))
     read = [datetime.strptime(r["text"][1:20], "%Y-%m-%d %H:%M:%S") for r in rows]
     assert [r["happened_at"].replace(tzinfo=None) for r in rows] == read
     assert findings(tmp_path) == []
@@ -76,8 +76,8 @@ def test_garbled_instant_is_ordered_by_file_and_moves_no_clock(
     tmp_path: Path, damaged: dict[str, int], engine: LocalEngine
 ) -> None:
     lines: Written = [*MINUTES[:300], MINUTES[300].replace(**damaged), *MINUTES[301:]]
-    rows = collected(written(tmp_path, lines), engine=engine)
-    assert by_place(rows, lines) == [*MINUTES[:300], MINUTES[299], *MINUTES[301:]]
+    rows = collected(write_log(tmp_path, lines), engine=engine)
+    assert instants_in_file_order(rows, lines) == [*MINUTES[:300], MINUTES[299], *MINUTES[301:]]
     ((error, sentence),) = findings(tmp_path)
     assert (error.meaning, error.ordered_at) == ("garbled", None)
     assert "1 instant in broker-1/server.log cannot be" in sentence
@@ -88,8 +88,8 @@ def test_garbled_instant_is_ordered_by_file_and_moves_no_clock(
 def test_clock_set_back_keeps_order_of_file(tmp_path: Path, engine: LocalEngine) -> None:
     back = 5 * MINUTE
     lines: Written = [*MINUTES[:400], *(at - back for at in MINUTES[400:]), *(at + back for at in MINUTES)]
-    rows = collected(written(tmp_path, lines), engine=engine)
-    at = by_place(rows, lines)
+    rows = collected(write_log(tmp_path, lines), engine=engine)
+    at = instants_in_file_order(rows, lines)
     assert at == sorted(at) and all(MINUTES[399] <= one < MINUTES[401] for one in at[400:600])
     assert at[:400] == lines[:400] and at[700:] == lines[700:]
     assert [int(r["text"].partition("word ")[2].split()[0]) for r in rows] == [*range(len(lines))]
@@ -102,7 +102,7 @@ def test_clock_set_back_keeps_order_of_file(tmp_path: Path, engine: LocalEngine)
 
 def test_file_that_goes_back_by_hours_keeps_its_instants(tmp_path: Path) -> None:
     lines: Written = [*MINUTES, *(at - 5 * HOUR for at in MINUTES)]
-    assert by_place(collected(written(tmp_path, lines)), lines) == lines
+    assert instants_in_file_order(collected(write_log(tmp_path, lines)), lines) == lines
     ((error, sentence),) = findings(tmp_path)
     assert (error.meaning, error.ordered_at) == ("set_back", None)
     assert "or several logs follow one another in a file" in sentence
@@ -117,10 +117,15 @@ LATE = BEFORE[400] - 4 * MINUTE
 def test_repeated_hour_is_read_by_file_order_where_zone_is_set(tmp_path: Path, engine: LocalEngine) -> None:
     """A line that is late by 4 min in its first time is not its second one."""
     lines: Written = [*BEFORE[:400], LATE, *BEFORE[400:], *AGAIN]
-    rows = collected(written(tmp_path, lines), "Europe/Berlin", engine=engine)
+    rows = collected(write_log(tmp_path, lines), "Europe/Berlin", engine=engine)
     summer, winter = 2 * HOUR, HOUR
     first = [at - summer for at in BEFORE]
-    assert by_place(rows, lines) == [*first[:400], LATE - summer, *first[400:], *(at - winter for at in AGAIN)]
+    assert instants_in_file_order(rows, lines) == [
+        *first[:400],
+        LATE - summer,
+        *first[400:],
+        *(at - winter for at in AGAIN),
+    ]
     assert findings(tmp_path, "Europe/Berlin") == []
 
 
@@ -140,7 +145,7 @@ def test_repeated_hour_without_zone_is_named_and_is_no_clock_step(
     moved = day - datetime(2026, 10, 25)
     first, again = [at + moved for at in BEFORE], [at + moved + HOUR - length for at in AGAIN]
     lines: Written = [*first, *again]
-    at = by_place(collected(written(tmp_path, lines), engine=engine), lines)
+    at = instants_in_file_order(collected(write_log(tmp_path, lines), engine=engine), lines)
     assert at == sorted(at) and at[: len(first)] == first
     ((error, sentence),) = findings(tmp_path)
     assert (error.meaning, error.by) == ("hour_repeated", length - 10 * SECOND)
@@ -189,12 +194,15 @@ def test_file_that_begins_in_repeated_hour_continues_previous_file(
 
 def test_lone_file_that_begins_in_repeated_hour_is_uncertain(tmp_path: Path) -> None:
     lines: Written = [NIGHT + MINUTE + n * SECOND for n in range(60)]
-    assert by_place(collected(written(tmp_path, lines), "Europe/Berlin"), lines)[0] == NIGHT + MINUTE - 2 * HOUR
+    assert (
+        instants_in_file_order(collected(write_log(tmp_path, lines), "Europe/Berlin"), lines)[0]
+        == NIGHT + MINUTE - 2 * HOUR
+    )
     ((error, sentence),) = findings(tmp_path, "Europe/Berlin")
     assert (error.brokers, error.by, error.ordered_at) == ({1}, HOUR, None)
     assert sentence.startswith("It is not known whether broker-1/server.log begin in the first or the second time")
     lines = [NIGHT - MINUTE, *lines]
-    assert findings(written(tmp_path, lines), "Europe/Berlin") == []
+    assert findings(write_log(tmp_path, lines), "Europe/Berlin") == []
 
 
 @pytest.mark.parametrize("engine", ENGINES, ids=["whole", "in pieces"])
@@ -217,8 +225,8 @@ def test_start_time_of_process_decides_which_repeated_hour(
     line = f"[{local:%F %T},000] INFO Kafka startTimeMs: {started:.0f}000 (org.apache.kafka.common.utils.AppInfoParser)"
     times = [NIGHT + MINUTE + n * SECOND for n in range(0, 1_500, 2)]
     lines: Written = [*(at for at in times if at < local), line, *(at for at in times if at >= local)]
-    rows = collected(written(tmp_path, lines), "Europe/Berlin", engine=engine)
-    assert by_place(rows, lines)[0] == NIGHT + MINUTE + (instant or -2 * HOUR)
+    rows = collected(write_log(tmp_path, lines), "Europe/Berlin", engine=engine)
+    assert instants_in_file_order(rows, lines)[0] == NIGHT + MINUTE + (instant or -2 * HOUR)
     assert len(findings(tmp_path, "Europe/Berlin")) == (instant is None)
 
 

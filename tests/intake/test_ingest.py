@@ -87,7 +87,7 @@ WRAPPED = [
 
 
 @pytest.fixture(scope="module")
-def bad(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def bad_logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Logs of which some are broken."""
     two_brokers = "".join(resigned(p, f"03:00:0{p},000", broker) for p, broker in ((1, 1), (2, 2), (3, 1)))
     whole = "".join(resigned(n, f"01:{n // 60:02d}:{n % 60:02d},000") for n in range(1_000))
@@ -106,13 +106,13 @@ def bad(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def counted(bad: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Row]:
+def ingested_bad_logs(bad_logs: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Row]:
     """What they become."""
-    return ingested(tmp_path_factory.mktemp("counted"), bad)
+    return ingested(tmp_path_factory.mktemp("counted"), bad_logs)
 
 
-def test_bad_lines_are_counted_and_lose_no_good_line(counted: tuple[Store, Row]) -> None:
-    store, summary = counted
+def test_bad_lines_are_counted_and_lose_no_good_line(ingested_bad_logs: tuple[Store, Row]) -> None:
+    store, summary = ingested_bad_logs
     covered = {r["source"]: r for r in rows(store, quality.COVERAGE)}
     fates = ("events", "ignored", "unparsed", "quarantined")
     counts = {s: tuple(r[f] for f in fates) for s, r in covered.items()}
@@ -141,13 +141,13 @@ def test_bad_lines_are_counted_and_lose_no_good_line(counted: tuple[Store, Row])
 
 
 def test_ingest_killed_at_table_creation_is_repaired_by_next_run(
-    bad: Path, counted: tuple[Store, Row], tmp_path: Path
+    bad_logs: Path, ingested_bad_logs: tuple[Store, Row], tmp_path: Path
 ) -> None:
-    undisturbed = hashes(counted[0])
+    undisturbed = hashes(ingested_bad_logs[0])
     for table in (bronze.LOG_RECORDS, bronze.OFFSET_SNAPSHOTS, silver.EVENTS, quality.COVERAGE):
         (tmp_path / "lake" / table.layer / table.name / "_delta_log").mkdir(parents=True)
     for _ in range(2):
-        healed, _ = ingested(tmp_path / "lake", bad, on_nothing=True)
+        healed, _ = ingested(tmp_path / "lake", bad_logs, on_nothing=True)
         assert hashes(healed) == undisturbed
         assert rows(healed, bronze.OFFSET_SNAPSHOTS) == []
 

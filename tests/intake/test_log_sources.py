@@ -39,14 +39,14 @@ def declare(folder: Path, lines: list[str], monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, str, str, int]]:
+def folder_records(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, str, str, int]]:
     """What the records of a folder say that holds the text."""
     root = tmp_path_factory.mktemp("plain")
     return records_of(collected(root / "lake", lay(root / "logs", {"broker-1/server.log": TEXT}))[0])
 
 
 def test_source_gives_records_of_folder_in_any_number_of_readings(
-    plain: list[tuple[str, str, str, int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder_records: list[tuple[str, str, str, int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """GLOB chooses logs of a source by their names."""
     lines, lake = TEXT.splitlines(), tmp_path / "lake"
@@ -54,8 +54,8 @@ def test_source_gives_records_of_folder_in_any_number_of_readings(
         declare(tmp_path, lines[:count], monkeypatch)
         collected(lake, "source://night", run_id=f"run-{count}", read_to_end=False, glob="server.log")
     store, _ = collected(lake, "source://night", run_id="night", glob="server.log")
-    assert records_of(store) == plain
-    assert sum(count for *_, count in plain) == len(lines)
+    assert records_of(store) == folder_records
+    assert sum(count for *_, count in folder_records) == len(lines)
 
 
 def test_old_landed_files_are_removed_once_lake_has_their_lines(
@@ -86,12 +86,14 @@ def test_source_without_line_is_refused_by_name(tmp_path: Path, monkeypatch: pyt
         collected(tmp_path / "lake", "source://night")
 
 
-def test_date_pattern_reads_only_folders_of_window(plain: list[tuple[str, str, str, int]], tmp_path: Path) -> None:
+def test_date_pattern_reads_only_folders_of_window(
+    folder_records: list[tuple[str, str, str, int]], tmp_path: Path
+) -> None:
     files = {"2026/11/21/kafka/broker-1/server.log": TEXT, "2026/11/01/kafka/broker-1/server.log": resigned(9)}
     logs = lay(tmp_path / "logs", files)
     window = {"window_from": "2026-11-21T00:00Z", "window_to": "2026-11-22T00:00Z"}
     store, _ = collected(tmp_path / "lake", logs / "{date:%Y/%m/%d}" / "kafka", **window)
-    assert records_of(store) == plain
+    assert records_of(store) == folder_records
     late = {"window_from": "2026-12-21T00:00Z", "window_to": "2026-12-22T00:00Z"}
     with pytest.raises(BadInput, match=r"nothing is there in its 3 folders from .*2026/12/20/kafka to"):
         collected(tmp_path / "lake", logs / "{date:%Y/%m/%d}" / "kafka", **late)

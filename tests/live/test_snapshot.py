@@ -87,7 +87,7 @@ def members(reading: dict[str, Any]) -> dict[str, int]:
     return {g["group"]: len(g["members"]) for g in reading["groups"] if g["group"] in GROUPS}
 
 
-def whole(cluster: GuardedCluster) -> bool:
+def is_whole(cluster: GuardedCluster) -> bool:
     """Whether every broker is there and in sync again, and groups answer."""
     topics = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 0}).list_topics(timeout=5).topics
     if any(len(p.isrs) < len(p.replicas) for t in topics.values() for p in t.partitions.values()):
@@ -103,7 +103,7 @@ def whole(cluster: GuardedCluster) -> bool:
 
 
 @contextmanager
-def back_again(cluster: GuardedCluster, number: int) -> Iterator[Any]:
+def broker_restored_after(cluster: GuardedCluster, number: int) -> Iterator[Any]:
     """A broker to which anything may be done: afterwards it runs, and the cluster is whole."""
     broker = cluster.broker(number)
     try:
@@ -114,7 +114,7 @@ def back_again(cluster: GuardedCluster, number: int) -> Iterator[Any]:
         else:
             broker.start()
         cluster.wait_until_up()
-        assert within(60, lambda: whole(cluster))
+        assert within(60, lambda: is_whole(cluster))
 
 
 class TestContent:
@@ -171,7 +171,7 @@ class TestContent:
 class TestTrouble:
     def test_readings_are_taken_while_broker_is_killed_repeatedly(self, cluster: GuardedCluster) -> None:
         readings = []
-        with back_again(cluster, 2) as broker:
+        with broker_restored_after(cluster, 2) as broker:
             for _ in range(2):
                 broker.kill()
                 readings += [cluster_snapshot.take(connection(cluster, 2000)) for _ in range(4)]
@@ -187,7 +187,7 @@ class TestTrouble:
         assert all(m["part"] and m["reason"] for r in readings for m in r.get("missing", ()))
 
     def test_paused_broker_is_named_and_costs_only_its_own_answers(self, cluster: GuardedCluster) -> None:
-        with back_again(cluster, 3) as broker:
+        with broker_restored_after(cluster, 3) as broker:
             before = cluster_snapshot.take(connection(cluster))
             led = {(t["topic"], p["partition"]) for t in before["topics"] for p in t["partitions"] if p["leader"] == 3}
             broker.pause()

@@ -71,22 +71,22 @@ def hindsight(*arguments: str, also: Mapping[str, str] | None = None) -> subproc
 
 
 @pytest.fixture(scope="module")
-def audited(s3: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+def audit_on_s3(s3: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     """The audit from S3 into a lake on S3, through Airflow."""
     done = hindsight("audit", "--lake", LAKE, also={name: f"s3a://logs/{at}" for name, at in INPUT.items()})
     assert done.returncode == 0, done.stdout + done.stderr
     return done
 
 
-def test_audit_on_s3_equals_audit_on_disk(audited: subprocess.CompletedProcess[str], tmp_path: Path) -> None:
-    assert "40 committed records were lost in fraud-risky-19-0" in audited.stdout
+def test_audit_on_s3_equals_audit_on_disk(audit_on_s3: subprocess.CompletedProcess[str], tmp_path: Path) -> None:
+    assert "40 committed records were lost in fraud-risky-19-0" in audit_on_s3.stdout
     on_disk = hindsight("audit", "--lake", str(tmp_path / "lake"))
     assert on_disk.returncode == 0, on_disk.stdout + on_disk.stderr
     assert contents(LAKE) == contents(tmp_path / "lake")
 
 
 def test_killed_step_is_run_again_and_leaves_same_tables(
-    audited: subprocess.CompletedProcess[str], s3: Mapping[str, str]
+    audit_on_s3: subprocess.CompletedProcess[str], s3: Mapping[str, str]
 ) -> None:
     """Its lock is not freed: the next run takes it a minute later."""
     before = contents(LAKE)
@@ -176,7 +176,7 @@ def _kill(first: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-def test_sql_explain_and_doctor_read_lake_on_s3(audited: subprocess.CompletedProcess[str]) -> None:
+def test_sql_explain_and_doctor_read_lake_on_s3(audit_on_s3: subprocess.CompletedProcess[str]) -> None:
     lost = "select max(records_lost_low) as lost from gold.incidents"
     answer = hindsight("sql", lost, "--format", "json", "--lake", LAKE)
     assert json.loads(answer.stdout) == [{"lost": 40}], answer.stderr
@@ -186,7 +186,10 @@ def test_sql_explain_and_doctor_read_lake_on_s3(audited: subprocess.CompletedPro
 
 
 def test_duckdb_reads_lake_on_s3_by_docs_example(
-    audited: subprocess.CompletedProcess[str], s3: Mapping[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    audit_on_s3: subprocess.CompletedProcess[str],
+    s3: Mapping[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     """The example of docs/sql.md, by a user who has installed DuckDB's extensions."""
     (example,) = re.findall(r"^## A lake on S3$.*?```sql\n(.*?)```", PAGE, flags=re.MULTILINE | re.DOTALL)
@@ -200,7 +203,7 @@ def test_duckdb_reads_lake_on_s3_by_docs_example(
     assert len(counted) > 5
 
 
-def test_alerts_on_s3_are_sent_once(audited: subprocess.CompletedProcess[str]) -> None:
+def test_alerts_on_s3_are_sent_once(audit_on_s3: subprocess.CompletedProcess[str]) -> None:
     """Looks of the morning after: nights that ended more than two days ago alert no one."""
     with webhook() as box:
         receiver = {"HINDSIGHT_ALERTS_DEFAULT": f"json://127.0.0.1:{box.port}/hook?retry=0"}
@@ -211,7 +214,7 @@ def test_alerts_on_s3_are_sent_once(audited: subprocess.CompletedProcess[str]) -
     assert "fraud-risky-19-0" in hindsight("alert", "--list", "--lake", LAKE).stdout
 
 
-def test_airflow_shows_report_on_s3(audited: subprocess.CompletedProcess[str], tmp_path: Path) -> None:
+def test_airflow_shows_report_on_s3(audit_on_s3: subprocess.CompletedProcess[str], tmp_path: Path) -> None:
     (tmp_path / "hindsight.toml").write_text(
         f"[[clusters]]\nname = 'kafka'\nlogs = 's3a://logs/logs'\nlake = '{LAKE}'\n"
     )

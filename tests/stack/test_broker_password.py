@@ -51,15 +51,15 @@ def address(running: Running, port: int) -> str:
     return f"127.0.0.1:{running.outside.port('broker-1', port)}"
 
 
-def checked(running: Running, name: str, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+def health_check(running: Running, name: str, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     """The health check of a broker, with other variables than its own."""
     check = running.outside.healthcheck(running.outside.services[name])
     return subprocess.run(check, cwd=HOME, env={**os.environ, **environment}, capture_output=True, text=True)
 
 
 def test_broker_health_check_needs_password(running: Running, password: str) -> None:
-    assert [checked(running, name, {PASSWORD: password}).returncode for name in BROKERS] == [0, 0, 0]
-    guessed = checked(running, "broker-1", {PASSWORD: "guessed"})
+    assert [health_check(running, name, {PASSWORD: password}).returncode for name in BROKERS] == [0, 0, 0]
+    guessed = health_check(running, "broker-1", {PASSWORD: "guessed"})
     assert guessed.returncode == 1 and "does not answer" in guessed.stderr
 
 

@@ -43,7 +43,7 @@ def generation(clock: str, offset: int, number: int, *members: tuple[str, list[i
     return record(clock, offset, record_type="group_metadata", group_id="g", generation=number, members=entries)
 
 
-def reached(clock: str, offset: int, epoch: int, topic: str | None) -> Row:
+def member_epoch(clock: str, offset: int, epoch: int, topic: str | None) -> Row:
     owned = [{"topic": topic, "topic_id": "QVbV2BrVQ7ac1tuhDXDZ_g", "partition": 0}]
     fields = {"group_id": "k", "member_id": "m", "member_epoch": epoch, "member_state": "stable", "assignment": owned}
     return record(clock, offset, record_type="consumer_group_current_member_assignment", **fields)
@@ -57,9 +57,9 @@ def jsonl(*records: Row) -> str:
 def night(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two hours of logs of cluster prod, and what has landed of its groups; a colleague's cluster beside it."""
     first = jsonl(generation("00:10:00", 7, 4, ("a", [0, 1])), generation("01:20:00", 8, 5, ("a", [0]), ("b", [1])))
-    again = jsonl(generation("01:20:00", 8, 5, ("a", [0]), ("b", [1])), reached("01:30:00", 2, 3, "t"))
+    again = jsonl(generation("01:20:00", 8, 5, ("a", [0]), ("b", [1])), member_epoch("01:30:00", 2, 3, "t"))
     broken = record("01:40:00", 9, sentence="GroupMetadataValue has version 9; needed 0 to 4.", key="00020001")
-    deleted = reached("01:50:00", 3, 4, None)
+    deleted = member_epoch("01:50:00", 3, 4, None)
     return lay(
         tmp_path_factory.mktemp("night"),
         {
@@ -68,20 +68,20 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Path:
             f"{LANDED}/prod-20261121T013500Z-1123456789abcdef.jsonl": again + '{"offsets_part',
             f"{LANDED}/prod-20261121T020000Z-2123456789abcdef.jsonl": jsonl(broken, deleted),
             f"{LANDED}/prod.positions.json": "{}",
-            f"{LANDED}/other-20261121T020000Z-3123456789abcdef.jsonl": jsonl(reached("01:00:00", 1, 9, "t")),
+            f"{LANDED}/other-20261121T020000Z-3123456789abcdef.jsonl": jsonl(member_epoch("01:00:00", 1, 9, "t")),
         },
     )
 
 
 @pytest.fixture(scope="module")
-def taken(night: Path) -> tuple[Store, Row]:
+def ingested_night(night: Path) -> tuple[Store, Row]:
     return ingested(night / "lake", night / "logs", cluster="prod")
 
 
 def test_landed_group_records_become_rows_once_and_broken_ones_quarantine(
-    night: Path, taken: tuple[Store, Row]
+    night: Path, ingested_night: tuple[Store, Row]
 ) -> None:
-    store, _ = taken
+    store, _ = ingested_night
     for again in (False, True):
         if again:
             ingested(night / "lake", night / "logs", cluster="prod")
@@ -97,8 +97,8 @@ def test_landed_group_records_become_rows_once_and_broken_ones_quarantine(
     assert second["run_landed_as"].startswith("prod-20261121T01")
 
 
-def test_ownership_follows_from_group_records_and_starts_before_window(taken: tuple[Store, Row]) -> None:
-    store, summary = taken
+def test_ownership_follows_from_group_records_and_starts_before_window(ingested_night: tuple[Store, Row]) -> None:
+    store, summary = ingested_night
     ownership = rebuilt(store, summary, "gold.ownership", around=timedelta(0))["gold.ownership"]
     assert sorted((r["group_id"], r["partition"], r["member_id"], r["generation"], r["topic"]) for r in ownership) == [
         ("g", 0, "a", 4, "t"),

@@ -51,33 +51,33 @@ def add(lake: Path, name: str) -> None:
     write_deltalake(table, table.to_pyarrow_table(), mode="append")
 
 
-def held(lake: Path) -> dict[str, int]:
+def row_counts(lake: Path) -> dict[str, int]:
     return {name: len(rows(lake, name)) for name in TABLES}
 
 
-def taken_back(lake: Path) -> set[str]:
+def names_taken_back(lake: Path) -> set[str]:
     back = take_back(str(lake), lambda t, v: DeltaTable(str(lake / t.layer / t.name)).restore(v))
     return {table.full_name for table in back}
 
 
 def test_whole_lake_is_unchanged(lake: Path) -> None:
-    before = held(lake)
+    before = row_counts(lake)
     require_whole(str(lake))
-    assert taken_back(lake) == set()
-    assert held(lake) == before
+    assert names_taken_back(lake) == set()
+    assert row_counts(lake) == before
 
 
 def test_unfinished_publication_is_taken_back(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before = held(lake)
+    before = row_counts(lake)
     add(lake, "gold.findings")
     assert "gold.findings hold rows" in (note(str(lake), newest_versions(str(lake))) or "")
-    assert taken_back(lake) == {"gold.findings"}
+    assert names_taken_back(lake) == {"gold.findings"}
     assert "restoring the rows that gold.findings had before it" in capsys.readouterr().out
-    assert held(lake) == before
+    assert row_counts(lake) == before
     (newest,) = DeltaTable(str(lake / "gold/findings")).history(1)
     assert newest["operation"] == "RESTORE"
     assert note(str(lake), newest_versions(str(lake))) is None
-    assert taken_back(lake) == set()
+    assert names_taken_back(lake) == set()
 
 
 @pytest.mark.parametrize("how", [lambda f: f.write_bytes(b""), lambda f: f.write_bytes(f.read_bytes()[:-9])])

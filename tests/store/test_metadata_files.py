@@ -87,7 +87,7 @@ def test_growing_metadata_log_is_decoded_once_and_continued(night: Path) -> None
     at = logged[len(logged) // 2]["written_at"].replace(tzinfo=UTC)
     later = Window(at, WHOLE.end)
     lake = Store(store.lake)
-    begun = judged(lake, Scope("prod", later, WHOLE))
+    begun = judge_metadata(lake, Scope("prod", later, WHOLE))
     assert begun.start is None
     changes = [e for e in (*begun.events, *rows(store, silver.EVENTS)) if e["kind"] == "partition_changed"]
     led = sorted((e["partition"], e["leader_epoch"], e["leader"]) for e in changes if e["topic"] == "orders")
@@ -95,7 +95,7 @@ def test_growing_metadata_log_is_decoded_once_and_continued(night: Path) -> None
 
     lake.create(METADATA_STATES)
     lake.replace_window(METADATA_STATES, begun.states, "prod", later)
-    read_on = judged(lake, Scope("prod", later, later))
+    read_on = judge_metadata(lake, Scope("prod", later, later))
     assert read_on.start is not None and read_on.start.state_at == at
     whole = [e for e in begun.events if e["happened_at"] >= at]
     assert whole and read_on.events == whole
@@ -109,7 +109,7 @@ class Judged(NamedTuple):
     states: pa.Table
 
 
-def judged(lake: Store, scope: Scope) -> Judged:
+def judge_metadata(lake: Store, scope: Scope) -> Judged:
     """A rebuild that has come to the metadata log."""
     outputs = {name: METADATA.output(name) for name in ("events", "states")}
     runner = LocalRunner(lake)

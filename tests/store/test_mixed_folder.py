@@ -38,7 +38,7 @@ OF_TEXT = ("line_id", "text")
 """What stands for the text of a line, which is another one in each layout."""
 
 
-def mixed(night: Path, to: Path) -> Path:
+def write_mixed_night(night: Path, to: Path) -> Path:
     """The night in its forms, beside what is no log."""
     for folder, (layout, wraps) in FORMS.items():
         render_folder(night / folder, to / folder, layout, wraps)
@@ -82,7 +82,7 @@ def audited(night: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Stor
 @pytest.fixture(scope="module")
 def nights(audited: tuple[Store, Row], night: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Tables, Tables]:
     root = tmp_path_factory.mktemp("mixed")
-    other = mixed(night, root / "other")
+    other = write_mixed_night(night, root / "other")
     return tables_of(*audited), tables_of(*ingested_night(root / "lake", other, other / "logs"))
 
 

@@ -80,17 +80,17 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
 }  # fmt: skip
 
 
-def land(lake: Path, cluster: str, at: datetime, text: str) -> None:
+def land_reading(lake: Path, cluster: str, at: datetime, text: str) -> None:
     write_atomically(f"{landing_folder(str(lake), SNAPSHOTS)}/{landed_name(cluster, at)}", text)
 
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> sql.Session:
     lake = tmp_path_factory.mktemp("a lake's 100%")
-    land(lake, "id-prod", AT - timedelta(minutes=5), json.dumps({**PROD, "groups": []}) + "\n")
-    land(lake, "id-prod", AT, json.dumps(PROD) + "\n")
-    land(lake, "eu", AT, json.dumps(FAILED) + "\n")
-    land(lake, "torn", AT, '{"at": "2026-')
+    land_reading(lake, "id-prod", AT - timedelta(minutes=5), json.dumps({**PROD, "groups": []}) + "\n")
+    land_reading(lake, "id-prod", AT, json.dumps(PROD) + "\n")
+    land_reading(lake, "eu", AT, json.dumps(FAILED) + "\n")
+    land_reading(lake, "torn", AT, '{"at": "2026-')
     return sql.Session(open_views(str(lake)), named_queries(), "json")
 
 
@@ -155,7 +155,7 @@ def test_every_now_view_has_declared_columns_and_types(session: sql.Session) -> 
 def test_lake_with_failed_reading_alone_has_empty_views(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"Run `hindsight audit` or `hindsight snapshot` first"):
         open_views(str(tmp_path))
-    land(tmp_path, "eu", AT, json.dumps(FAILED))
+    land_reading(tmp_path, "eu", AT, json.dumps(FAILED))
     connection = open_views(str(tmp_path))
     assert connection.execute("SELECT count(*) FROM now.brokers").fetchone() == (0,)
     assert connection.execute("SELECT count(*) FROM gold.rebalances").fetchone() == (0,)
@@ -174,8 +174,8 @@ def test_lake_with_failed_reading_alone_has_empty_views(tmp_path: Path) -> None:
 def test_unreadable_newest_reading_is_named_and_hides_no_other_cluster(
     tmp_path: Path, bad: Any, why: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    land(tmp_path, "prod", AT, json.dumps(PROD) + "\n")
-    land(tmp_path, "bad\x1b", AT, bad if isinstance(bad, str) else json.dumps(bad) + "\n")
+    land_reading(tmp_path, "prod", AT, json.dumps(PROD) + "\n")
+    land_reading(tmp_path, "bad\x1b", AT, bad if isinstance(bad, str) else json.dumps(bad) + "\n")
     connection = open_views(str(tmp_path))
     assert connection.execute("SELECT cluster, count(*) FROM now.partitions GROUP BY 1").fetchall() == [("id-prod", 3)]
     assert all(connection.execute(f"SELECT * FROM {v.full_name}").fetchall() for v in VIEWS)

@@ -111,7 +111,7 @@ def staged(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def died(staged: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Lake, list[Table]]:
+def failed_publication(staged: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Lake, list[Table]]:
     """A lake whose first publication died halfway, and the tables it had written; not to be changed."""
     lake = Lake(staged).copied(tmp_path_factory.mktemp("died"))
     renew_window, renewed = Store.renew_window, []
@@ -130,10 +130,10 @@ def died(staged: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Lake, 
 
 @pytest.fixture(scope="module")
 def taken_back(
-    died: tuple[Lake, list[Table]], tmp_path_factory: pytest.TempPathFactory
+    failed_publication: tuple[Lake, list[Table]], tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Lake, dict[Table, int]]:
     """The same lake after that was taken back, and what was; not to be changed."""
-    lake = died[0].copied(tmp_path_factory.mktemp("taken back"))
+    lake = failed_publication[0].copied(tmp_path_factory.mktemp("taken back"))
     return lake, take_back(lake.store.lake, lake.store.restore)
 
 
@@ -153,7 +153,7 @@ def lake(published: tuple[Lake, dict[str, Any]], tmp_path: Path) -> Lake:
 
 
 @pytest.fixture
-def few(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> Lake:
+def lake_of_few_tables(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> Lake:
     """The same lake, of which only few tables are published again: each is checked as if all were."""
     monkeypatch.setattr(publishing, "GOLD", FEW)
     return lake
@@ -189,46 +189,49 @@ def test_publication_keeps_other_windows_and_clusters(published: tuple[Lake, dic
 
 
 def test_broken_critical_expectation_refuses_publication_until_fixed(
-    few: Lake, monkeypatch: pytest.MonkeyPatch
+    lake_of_few_tables: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before, content = few.versions(), few.content()
+    before, content = lake_of_few_tables.versions(), lake_of_few_tables.content()
     with pytest.raises(PublicationRefused) as refusal:
-        few.stage(BACKWARDS).publish(AGAIN)
+        lake_of_few_tables.stage(BACKWARDS).publish(AGAIN)
 
     assert exit_code(refusal.value) == REFUSED
     headline, breach = refusal.value.sentences
     assert "Nothing was published, and gold is as it was: 1 critical expectation is broken" in headline
     assert "gold.rebalances: 1 row breaks ends_after_start" in breach
     assert "rebalance_id='r-666', group_id='payments'" in breach
-    assert few.versions() == before
-    assert few.content() == content
-    assert not [r for r in few.rows(quality.PUBLICATIONS) if r["run_id"] == "run-2"]
-    (result,) = (r for r in few.rows(quality.VALIDATION_RESULTS) if not r["success"])
+    assert lake_of_few_tables.versions() == before
+    assert lake_of_few_tables.content() == content
+    assert not [r for r in lake_of_few_tables.rows(quality.PUBLICATIONS) if r["run_id"] == "run-2"]
+    (result,) = (r for r in lake_of_few_tables.rows(quality.VALIDATION_RESULTS) if not r["success"])
     assert (result["run_id"], result["expectation"], result["sentences"]) == ("run-2", "ends_after_start", [breach])
-    assert "Refused: nothing of this window was published" in (few.folder / "report/validation.html").read_text()
-    assert [r["rebalance_id"] for r in few.store.read_staging(gold.REBALANCES).to_pylist()] == ["r-666"]
+    assert (
+        "Refused: nothing of this window was published"
+        in (lake_of_few_tables.folder / "report/validation.html").read_text()
+    )
+    assert [r["rebalance_id"] for r in lake_of_few_tables.store.read_staging(gold.REBALANCES).to_pylist()] == ["r-666"]
 
     monkeypatch.setattr(publishing, "GOLD", gold.TABLES)
-    again = few.stage({gold.REBALANCES: [rebalance("r-666", group_id="payments")]}).publish(AGAIN)
-    assert [r["rebalance_id"] for r in few.rows(gold.REBALANCES)] == ["r-666"]
-    assert_written(few, before, content, {"rebalances"})
+    again = lake_of_few_tables.stage({gold.REBALANCES: [rebalance("r-666", group_id="payments")]}).publish(AGAIN)
+    assert [r["rebalance_id"] for r in lake_of_few_tables.rows(gold.REBALANCES)] == ["r-666"]
+    assert_written(lake_of_few_tables, before, content, {"rebalances"})
     assert {table: result["rows"] for table, result in again["published"].items()} == {
         t.full_name: 1 for t in gold.TABLES
     }
-    assert len([r for r in few.rows(quality.PUBLICATIONS) if r["run_id"] == "run-2"]) == len(gold.TABLES)
-    results = [r for r in few.rows(quality.VALIDATION_RESULTS) if r["run_id"] == "run-2"]
+    assert len([r for r in lake_of_few_tables.rows(quality.PUBLICATIONS) if r["run_id"] == "run-2"]) == len(gold.TABLES)
+    results = [r for r in lake_of_few_tables.rows(quality.VALIDATION_RESULTS) if r["run_id"] == "run-2"]
     assert len(results) == len({(r["table"], r["expectation"]) for r in results})
     assert all(r["success"] for r in results)
 
 
 def test_publish_that_died_halfway_is_taken_back_and_repeated(
-    died: tuple[Lake, list[Table]],
+    failed_publication: tuple[Lake, list[Table]],
     taken_back: tuple[Lake, dict[Table, int]],
     published: tuple[Lake, dict[str, Any]],
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    lake, replaced = died
+    lake, replaced = failed_publication
     waves = in_waves(gold.TABLES)
     (dying,) = (n for n, wave in enumerate(waves) if gold.FAILOVERS in wave)
     before, with_it = ({t for wave in waves[:n] for t in wave} for n in (dying, dying + 1))
@@ -257,22 +260,27 @@ def assert_written(lake: Lake, before: dict[str, int], content: dict[str, str], 
     assert {name for name, hashed in lake.content().items() if hashed != content[name]} == tables
 
 
-def test_publish_writes_changes_warns_of_doubts_and_withholds_unproven_rows(few: Lake) -> None:
-    before, content = few.versions(), few.content()
+def test_publish_writes_changes_warns_of_doubts_and_withholds_unproven_rows(lake_of_few_tables: Lake) -> None:
+    before, content = lake_of_few_tables.versions(), lake_of_few_tables.content()
     changed = {gold.BROKER_OUTAGES: [values(gold.BROKER_OUTAGES, cluster="prod", broker=2)]}
     findings = [values(gold.FINDINGS, cluster="prod", finding_id=f"f-{n}") for n in range(5)]
     unproven = {gold.FINDINGS: [*findings[:4], {**findings[4], "evidence": []}]}
-    summary = few.stage(changed | UNKNOWN_OUTAGE | unproven).publish(AGAIN)
+    summary = lake_of_few_tables.stage(changed | UNKNOWN_OUTAGE | unproven).publish(AGAIN)
 
-    assert_written(few, before, content, {"broker_outages", "failovers", "findings"})
+    assert_written(lake_of_few_tables, before, content, {"broker_outages", "failovers", "findings"})
 
     (doubt,) = (s for s in summary["warnings"] if "gold.findings" not in s)
     assert "gold.failovers: 1 row breaks outage_known" in doubt
-    assert [r["outage_id"] for r in few.rows(gold.FAILOVERS)] == ["lost"]
+    assert [r["outage_id"] for r in lake_of_few_tables.rows(gold.FAILOVERS)] == ["lost"]
     assert any("1 row of gold.findings broke 1 law of its table" in s for s in summary["warnings"])
-    assert {r["finding_id"] for r in few.rows(gold.FINDINGS) if r["cluster"] == "prod"} >= {"f-0", "f-1", "f-2", "f-3"}
-    assert "f-4" not in {r["finding_id"] for r in few.rows(gold.FINDINGS)}
-    (kept,) = few.rows(quality.WITHHELD_ROWS)
+    assert {r["finding_id"] for r in lake_of_few_tables.rows(gold.FINDINGS) if r["cluster"] == "prod"} >= {
+        "f-0",
+        "f-1",
+        "f-2",
+        "f-3",
+    }
+    assert "f-4" not in {r["finding_id"] for r in lake_of_few_tables.rows(gold.FINDINGS)}
+    (kept,) = lake_of_few_tables.rows(quality.WITHHELD_ROWS)
     assert (kept["run_id"], kept["table"], kept["sentences"][0].partition(":")[0]) == (
         "run-2",
         "gold.findings",
@@ -280,14 +288,15 @@ def test_publish_writes_changes_warns_of_doubts_and_withholds_unproven_rows(few:
     )
     assert '"finding_id":"f-4"' in kept["row"]
     of_failovers, of_findings = sorted(
-        (r for r in few.rows(quality.VALIDATION_RESULTS) if not r["success"]), key=lambda r: str(r["table"])
+        (r for r in lake_of_few_tables.rows(quality.VALIDATION_RESULTS) if not r["success"]),
+        key=lambda r: str(r["table"]),
     )
     assert (of_failovers["severity"], of_failovers["sentences"]) == ("warning", [doubt])
     assert (of_findings["severity"], of_findings["unexpected_count"]) == ("warning", 1)
 
 
-def test_publication_is_refused_where_most_rows_would_be_withheld(few: Lake) -> None:
+def test_publication_is_refused_where_most_rows_would_be_withheld(lake_of_few_tables: Lake) -> None:
     bad = [{**values(gold.FINDINGS, cluster="prod", finding_id=f"f-{n}"), "evidence": []} for n in range(2)]
     with pytest.raises(PublicationRefused):
-        few.stage({gold.FINDINGS: [*bad, values(gold.FINDINGS, cluster="prod")]}).publish(AGAIN)
-    assert few.rows(quality.WITHHELD_ROWS) == []
+        lake_of_few_tables.stage({gold.FINDINGS: [*bad, values(gold.FINDINGS, cluster="prod")]}).publish(AGAIN)
+    assert lake_of_few_tables.rows(quality.WITHHELD_ROWS) == []

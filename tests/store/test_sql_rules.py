@@ -42,7 +42,7 @@ def watch(folder: Path, session: sql.Session) -> Iterator[Watch]:
         yield watch
 
 
-def filled(statement: str, folder: Path, watch: Watch) -> str:
+def fill(statement: str, folder: Path, watch: Watch) -> str:
     lake, outside = (str(folder / name).replace("'", "''") for name in ("a lake's 100%", "outside"))
     return statement.format(lake=lake, outside=outside, url=watch.url)
 
@@ -51,7 +51,7 @@ def filled(statement: str, folder: Path, watch: Watch) -> str:
 def test_statement_that_reads_lake_is_answered(
     session: sql.Session, folder: Path, watch: Watch, statement: str
 ) -> None:
-    session.ask(filled(statement, folder, watch))
+    session.ask(fill(statement, folder, watch))
     assert watch.happened() == []
 
 
@@ -60,7 +60,7 @@ def test_statement_with_other_effect_is_refused(
     session: sql.Session, folder: Path, watch: Watch, statement: str
 ) -> None:
     with pytest.raises(BadInput):
-        session.tell(filled(statement, folder, watch))
+        session.tell(fill(statement, folder, watch))
     assert watch.happened() == []
 
 
@@ -72,7 +72,7 @@ def test_statement_with_other_effect_is_refused(
     ],
 )
 def test_watch_detects_file_access_of_unlocked_duckdb(folder: Path, watch: Watch, statement: str, what: str) -> None:
-    duckdb.connect().execute(filled(statement, folder, watch))
+    duckdb.connect().execute(fill(statement, folder, watch))
     (folder / "outside" / "written").unlink(missing_ok=True)
     assert any(re.search(what, access) for access in watch.happened())
 

@@ -74,7 +74,7 @@ def test_absence_is_likely_where_controller_epoch_is_missing() -> None:
     assert (shutdown.away_low_ms, shutdown.away_high_ms) == (0, 95_636)
 
 
-def held(source: str, day: int, first: str, last: str) -> LogFile:
+def log_file(source: str, day: int, first: str, last: str) -> LogFile:
     """A file of a log, with the time that it covers."""
     first_at, last_at = (datetime.fromisoformat(f"2026-11-{day}T{clock}+00:00") for clock in (first, last))
     return row(LOG_FILES, origin="broker", source=source, first_at=first_at, last_at=last_at)
@@ -83,7 +83,7 @@ def held(source: str, day: int, first: str, last: str) -> LogFile:
 @pytest.mark.parametrize("until", ["12:23:38", "12:25:00"])
 def test_new_registration_is_crash_although_start_log_is_lost(until: str) -> None:
     """The log of broker 2 is lost from before it was killed until after it served again, for less than two minutes."""
-    files = [held("broker-2/server.log", 23, "12:12:57", until)]
+    files = [log_file("broker-2/server.log", 23, "12:12:57", until)]
     [crash] = rebuild_outages(events("logs-lost-4.3"), [], EVER, files)
     assert (crash.broker, crash.kind, crash.confidence) == (2, "crash", "likely")
 
@@ -95,7 +95,7 @@ def test_absence_is_unknown_where_log_gap_may_hide_start(ends: str, goes_on: str
     """ZooKeeper's controller reports the same of a new process and of a new session."""
     lines = [e for e in events("crash-2.8") if e.broker != 1 or not "01:52:22" < f"{e.happened_at:%T}" < "01:52:42"]
     spans = (("01:44:00", ends), (goes_on, "02:00:00"))
-    [absence] = rebuild_outages(lines, [], EVER, [held("broker-1/server.log", 21, *span) for span in spans])
+    [absence] = rebuild_outages(lines, [], EVER, [log_file("broker-1/server.log", 21, *span) for span in spans])
     assert absence.kind == kind
 
 

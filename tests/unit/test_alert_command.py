@@ -48,7 +48,7 @@ NIGHT_TITLES = [f"[critical] prod: rebalances excessive: {group}" for group in (
 
 
 @pytest.fixture(autouse=True)
-def no_manners(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_request_delay(monkeypatch: pytest.MonkeyPatch) -> None:
     """Apprise lets seconds pass between two messages to one receiver; ours does not mind."""
     monkeypatch.setattr(NotifyEmail, "request_rate_per_sec", 0)
 
@@ -247,7 +247,7 @@ def titles(pager: Box) -> list[str]:
     return sorted(got["title"] for got in pager.got)
 
 
-def cut(file: Path, by: int) -> None:
+def truncate(file: Path, by: int) -> None:
     file.write_bytes(file.read_bytes()[:-by])
 
 
@@ -268,7 +268,7 @@ def test_unusable_receiver_is_reported_to_other_receivers(
 
 def damage(lake: str, what: str) -> None:
     if what == "a truncated commit":
-        cut(Path(lake, "gold/findings/_delta_log/00000000000000000000.json"), 40)
+        truncate(Path(lake, "gold/findings/_delta_log/00000000000000000000.json"), 40)
     else:
         next(Path(lake, "quality/coverage").glob("*.parquet")).unlink()
 
@@ -310,7 +310,7 @@ def test_unreadable_lake_alert_recovers_once(lake: str, pager: Box, mail: Box) -
 def test_damaged_ledger_is_moved_aside_and_whole_lines_count(lake: str, pager: Box, mail: Box) -> None:
     look(lake, pager, mail)
     ledger = Path(lake, "alerts/ledger.jsonl")
-    cut(ledger, 40)
+    truncate(ledger, 40)
     damaged = ledger.read_bytes()
     pager.got.clear()
     assert alert.ledger_text(lake).splitlines()[-1] == "Damaged lines in the ledger: 1. The next look moves it aside."

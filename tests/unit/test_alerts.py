@@ -55,7 +55,7 @@ Message = tuple[str, str, str]
 """A receiver, what kind of message it got, and what that is about."""
 
 
-def sent(
+def send(
     state: Ledger, now: datetime = MORNING, settings: AlertSettings = BOTH, down: str = ""
 ) -> tuple[Ledger, list[Message]]:
     """The ledger after a look at what is due, and the messages; one receiver may be down."""
@@ -72,7 +72,7 @@ def sent(
 def test_alert_goes_once_to_receivers_of_its_severity_gravest_first() -> None:
     lost = sighting("40 records were lost", subject_kind="incident", rule="records_lost", began_at=MORNING)
     alerts = [sighting("x", severity="info"), sighting("pay", severity="warning"), sighting(), lost]
-    state, messages = sent(ledger.record({}, alerts, MORNING))
+    state, messages = send(ledger.record({}, alerts, MORNING))
     assert messages == [
         ("pager", "critical", "40 records were lost"),
         ("pager", "critical", "orders"),
@@ -82,7 +82,7 @@ def test_alert_goes_once_to_receivers_of_its_severity_gravest_first() -> None:
     ]
     again = ledger.record(state, alerts, MORNING)
     assert again == state
-    assert sent(again)[1] == []
+    assert send(again)[1] == []
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_receiver_with_owner_gets_only_alerts_of_owner(owner: dict[str, Any], is
         }
     )
     alert = sighting(groups=("pay-worker",), topics=("payments.v2",))
-    assert len(sent(ledger.record({}, [alert], MORNING), settings=settings)[1]) == is_wanted
+    assert len(send(ledger.record({}, [alert], MORNING), settings=settings)[1]) == is_wanted
 
 
 def test_lasting_alert_is_sent_once_recovers_and_is_sent_again_on_return() -> None:
@@ -113,44 +113,44 @@ def test_lasting_alert_is_sent_once_recovers_and_is_sent_again_on_return() -> No
     for night, is_shown in enumerate((True, True, False, False, True)):
         now = MORNING + night * DAY
         alerts = [sighting(nights_later=night)] if is_shown else []
-        state, messages = sent(ledger.record(state, alerts, now, NIGHTS[: night + 1]), now)
+        state, messages = send(ledger.record(state, alerts, now, NIGHTS[: night + 1]), now)
         by_night.append([m[:2] for m in messages])
-        assert sent(ledger.record(state, alerts, now, NIGHTS[: night + 1]), now)[1] == []
+        assert send(ledger.record(state, alerts, now, NIGHTS[: night + 1]), now)[1] == []
     begins = [("pager", "critical"), ("chat", "critical")]
     assert by_night == [begins, [], [("pager", "recovered"), ("chat", "recovered")], [], begins]
 
 
 def test_unaudited_night_keeps_alert_open_but_a_week_ends_it() -> None:
-    state, _ = sent(ledger.record({}, [sighting()], MORNING))
-    state, messages = sent(ledger.record(state, [sighting(nights_later=2)], MORNING + 2 * DAY), MORNING + 2 * DAY)
+    state, _ = send(ledger.record({}, [sighting()], MORNING))
+    state, messages = send(ledger.record(state, [sighting(nights_later=2)], MORNING + 2 * DAY), MORNING + 2 * DAY)
     assert messages == []
-    _, messages = sent(ledger.record(state, [sighting(nights_later=7)], MORNING + 7 * DAY), MORNING + 7 * DAY)
+    _, messages = send(ledger.record(state, [sighting(nights_later=7)], MORNING + 7 * DAY), MORNING + 7 * DAY)
     assert len(messages) == 2
 
 
 def test_rereading_previous_night_repeats_no_message() -> None:
-    state, _ = sent(ledger.record({}, [sighting()], MORNING, NIGHTS[:1]))
+    state, _ = send(ledger.record({}, [sighting()], MORNING, NIGHTS[:1]))
     now = MORNING + DAY
     for expected in (2, 0, 0):
-        state, messages = sent(ledger.record(state, [sighting()], now, NIGHTS[:2]), now)
+        state, messages = send(ledger.record(state, [sighting()], now, NIGHTS[:2]), now)
         assert [m[1] for m in messages] == ["recovered"] * expected
 
 
 def test_incident_alert_sends_no_recovery() -> None:
     crash = sighting("Broker 1 crashed", subject_kind="incident", rule="broker_lost")
-    state, _ = sent(ledger.record({}, [crash], MORNING, NIGHTS[:1]))
-    assert sent(ledger.record(state, [], MORNING + DAY, NIGHTS[:2]), MORNING + DAY)[1] == []
+    state, _ = send(ledger.record({}, [crash], MORNING, NIGHTS[:1]))
+    assert send(ledger.record(state, [], MORNING + DAY, NIGHTS[:2]), MORNING + DAY)[1] == []
 
 
 def test_night_of_other_cluster_ends_no_alert() -> None:
-    state, _ = sent(ledger.record({}, [sighting()], MORNING))
+    state, _ = send(ledger.record({}, [sighting()], MORNING))
     other = [("test", *NIGHTS[1][1:])]
-    assert sent(ledger.record(state, [], MORNING + DAY, other), MORNING + DAY)[1] == []
+    assert send(ledger.record(state, [], MORNING + DAY, other), MORNING + DAY)[1] == []
 
 
 def test_alert_that_becomes_critical_is_sent_again() -> None:
-    state, _ = sent(ledger.record({}, [sighting(severity="warning")], MORNING))
-    _, messages = sent(ledger.record(state, [sighting(nights_later=1)], MORNING + DAY), MORNING + DAY)
+    state, _ = send(ledger.record({}, [sighting(severity="warning")], MORNING))
+    _, messages = send(ledger.record(state, [sighting(nights_later=1)], MORNING + DAY), MORNING + DAY)
     assert ("pager", "critical", "orders") in messages
 
 
@@ -160,24 +160,24 @@ def test_old_night_sends_no_alert() -> None:
 
 def test_declared_work_is_not_alerted_until_undeclared() -> None:
     declared = ledger.record({}, [sighting(declared=True)], MORNING)
-    assert sent(declared)[1] == []
-    _, messages = sent(ledger.record(declared, [sighting(nights_later=1)], MORNING + DAY), MORNING + DAY)
+    assert send(declared)[1] == []
+    _, messages = send(ledger.record(declared, [sighting(nights_later=1)], MORNING + DAY), MORNING + DAY)
     assert len(messages) == 2
 
 
 def test_receiver_back_within_a_week_gets_missed_alert() -> None:
-    state, messages = sent(ledger.record({}, [sighting()], MORNING), down="chat")
+    state, messages = send(ledger.record({}, [sighting()], MORNING), down="chat")
     assert messages == [("pager", "critical", "orders")]
-    assert sent(state, MORNING + 6 * DAY)[1] == [("chat", "critical", "orders")]
-    assert sent(state, MORNING + 8 * DAY)[1] == []
+    assert send(state, MORNING + 6 * DAY)[1] == [("chat", "critical", "orders")]
+    assert send(state, MORNING + 8 * DAY)[1] == []
 
 
 def test_receiver_that_was_down_gets_alert_then_recovery() -> None:
-    state, _ = sent(ledger.record({}, [sighting()], MORNING, NIGHTS[:1]), down="chat")
+    state, _ = send(ledger.record({}, [sighting()], MORNING, NIGHTS[:1]), down="chat")
     now = MORNING + DAY
-    state, messages = sent(ledger.record(state, [], now, NIGHTS[:2]), now)
+    state, messages = send(ledger.record(state, [], now, NIGHTS[:2]), now)
     assert messages == [("pager", "recovered", "orders"), ("chat", "critical", "orders")]
-    assert sent(state, now)[1] == [("chat", "recovered", "orders")]
+    assert send(state, now)[1] == [("chat", "recovered", "orders")]
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["a", "b"]), st.booleans()), max_size=12))
@@ -187,15 +187,15 @@ def test_each_receiver_gets_each_alert_once_despite_downtime(looks: list[tuple[i
     for night, subject, is_up in sorted(looks):
         now = MORNING + night * DAY
         state, _ = of_text(to_text(ledger.record(state, [sighting(subject, night % 2)], now)))
-        state, messages = sent(state, now, down="" if is_up else "chat")
+        state, messages = send(state, now, down="" if is_up else "chat")
         delivered += messages
     assert len(delivered) == len(set(delivered))
 
 
 def test_ledger_survives_round_trip_and_counts_damaged_lines() -> None:
     strange = sighting("näme\n\u202e\u2028\x85\x0c", groups=("g",), topics=("t",))
-    state, _ = sent(ledger.record({}, [strange, sighting(severity="warning")], MORNING, NIGHTS[:1]))
-    state, _ = sent(ledger.record(state, [], MORNING + DAY, NIGHTS[:2]), MORNING + DAY)
+    state, _ = send(ledger.record({}, [strange, sighting(severity="warning")], MORNING, NIGHTS[:1]))
+    state, _ = send(ledger.record(state, [], MORNING + DAY, NIGHTS[:2]), MORNING + DAY)
     assert of_text(to_text(state)) == (state, 0)
     assert of_text(to_text(state) + "{}\n[1]\nnonsense\n") == (state, 3)
 
@@ -253,7 +253,7 @@ def test_finding_within_declared_work_is_declared(work: dict[str, Any], declared
     assert alert.declared is declared
 
 
-def check(expectation: str, severity: str = "critical", **given: Any) -> dict[str, Any]:
+def validation_row(expectation: str, severity: str = "critical", **given: Any) -> dict[str, Any]:
     return {
         **WINDOW,
         "table": "gold.rebalances",
@@ -266,7 +266,7 @@ def check(expectation: str, severity: str = "critical", **given: Any) -> dict[st
 
 
 def test_refused_publication_is_one_alert() -> None:
-    alerts = sightings.of_validations([check("b"), check("a"), check("w", "warning")])
+    alerts = sightings.of_validations([validation_row("b"), validation_row("a"), validation_row("w", "warning")])
     assert [(s.rule, s.severity, s.subject) for s in alerts] == [
         ("publication_refused", "critical", "gold.rebalances.a, gold.rebalances.b"),
         ("expectation_failed", "warning", "gold.rebalances.w"),
@@ -274,35 +274,35 @@ def test_refused_publication_is_one_alert() -> None:
     assert alerts[0].reason == "2 critical expectations are broken, nothing was published. b is broken. a is broken."
 
 
-def covered(source: str, night: int, **given: Any) -> dict[str, Any]:
+def coverage_row(source: str, night: int, **given: Any) -> dict[str, Any]:
     start = NIGHT + night * DAY
     usual = {"lines_in": 5, "last_at": start + DAY - timedelta(minutes=5), "longest_silence_ms": 60_000}
     return {"cluster": "prod", "source": source, "window_from": start, "window_to": start + DAY, **usual, **given}
 
 
-def logs(*rows: dict[str, Any]) -> list[tuple[str, str]]:
+def log_alerts(*rows: dict[str, Any]) -> list[tuple[str, str]]:
     return [(s.rule, s.subject) for s in sightings.of_coverage(rows, MORNING - 2 * DAY)]
 
 
 def test_log_present_on_two_nights_is_reported_missing() -> None:
-    former = [covered(s, n) for s in ("1/server.log", "2/server.log") for n in (-2, -1)]
-    assert logs(*former, covered("1/server.log", 0)) == [("log_missing", "2/server.log")]
-    assert logs(*former, covered("1/server.log", 0), covered("2/server.log", 0)) == []
+    former = [coverage_row(s, n) for s in ("1/server.log", "2/server.log") for n in (-2, -1)]
+    assert log_alerts(*former, coverage_row("1/server.log", 0)) == [("log_missing", "2/server.log")]
+    assert log_alerts(*former, coverage_row("1/server.log", 0), coverage_row("2/server.log", 0)) == []
 
 
 def test_irregular_log_is_not_reported_missing() -> None:
-    former = [covered("1/server.log", -2), covered("1/server.log", -1), covered("app.log", -1)]
-    assert logs(*former, covered("1/server.log", 0)) == []
-    assert logs(covered("app.log", -1), covered("1/server.log", 0)) == [], "one night is no habit"
-    assert logs(*former, covered("1/server.log", 0), covered("app.log", -2, lines_in=0)) == []
+    former = [coverage_row("1/server.log", -2), coverage_row("1/server.log", -1), coverage_row("app.log", -1)]
+    assert log_alerts(*former, coverage_row("1/server.log", 0)) == []
+    assert log_alerts(coverage_row("app.log", -1), coverage_row("1/server.log", 0)) == [], "one night is no habit"
+    assert log_alerts(*former, coverage_row("1/server.log", 0), coverage_row("app.log", -2, lines_in=0)) == []
 
 
 def test_log_silent_early_is_reported_unless_usual() -> None:
     early = {"last_at": NIGHT + timedelta(hours=12)}
-    busy = [covered("1/server.log", n) for n in (-2, -1)]
-    quiet = [covered("1/server.log", n, longest_silence_ms=5 * 3_600_000) for n in (-2, -1)]
-    assert logs(*busy, covered("1/server.log", 0, **early)) == [("log_silent", "1/server.log")]
-    assert logs(*quiet, covered("1/server.log", 0, **early)) == []
+    busy = [coverage_row("1/server.log", n) for n in (-2, -1)]
+    quiet = [coverage_row("1/server.log", n, longest_silence_ms=5 * 3_600_000) for n in (-2, -1)]
+    assert log_alerts(*busy, coverage_row("1/server.log", 0, **early)) == [("log_silent", "1/server.log")]
+    assert log_alerts(*quiet, coverage_row("1/server.log", 0, **early)) == []
 
 
 EVENT = {

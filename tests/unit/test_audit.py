@@ -15,7 +15,7 @@ from kafka_hindsight.lake.lock import hold_lock
 from kafka_hindsight.shared.exits import BadInput
 
 
-def ends(step: str, code: int = 0, sentences: tuple[str, ...] = (), **summary: Any) -> dict[str, Any]:
+def step_end(step: str, code: int = 0, sentences: tuple[str, ...] = (), **summary: Any) -> dict[str, Any]:
     return {"event": "ends", "step": step, "exit_code": code, "sentences": list(sentences), "summary": summary}
 
 
@@ -81,7 +81,7 @@ def test_unreadable_live_cluster_is_warning(
 
 @pytest.mark.parametrize("code", [1, 2, 42, 137])
 def test_exit_code_is_that_of_failed_step(code: int, capsys: pytest.CaptureFixture[str]) -> None:
-    assert verdict(ends("ingest"), ends("rebuild", code, ("Found: nothing.",))) == code
+    assert verdict(step_end("ingest"), step_end("rebuild", code, ("Found: nothing.",))) == code
     assert "Found: nothing." in capsys.readouterr().err
 
 
@@ -90,7 +90,7 @@ def test_run_that_dies_silently_is_fault_with_step_and_end_of_log(
 ) -> None:
     log = tmp_path / "a.log"
     log.write_bytes(b"starting\n" * 9 + b"Database migration\x1b[2J required\xff.\n")
-    assert verdict(ends("ingest"), log=log) == 1
+    assert verdict(step_end("ingest"), log=log) == 1
     output = capsys.readouterr()
     assert "before the step rebuild was done" in output.out
     assert output.err.count("starting") == 4
@@ -100,13 +100,13 @@ def test_run_that_dies_silently_is_fault_with_step_and_end_of_log(
 
 def test_summary_of_last_step_is_printed_last(capsys: pytest.CaptureFixture[str]) -> None:
     *before, last = STEPS
-    assert verdict(*(ends(s.name) for s in before), ends(last.name, terminal="3 rebalances")) == 0
+    assert verdict(*(step_end(s.name) for s in before), step_end(last.name, terminal="3 rebalances")) == 0
     assert capsys.readouterr().out.endswith("3 rebalances\n")
 
 
 def test_refused_earlier_window_keeps_summary_of_night(capsys: pytest.CaptureFixture[str]) -> None:
-    night = [ends(s.name, terminal="3 rebalances") for s in STEPS]
-    assert verdict(*night, ends("reclassify", 42, ("Nothing was published.",)), ends("reclassify")) == 42
+    night = [step_end(s.name, terminal="3 rebalances") for s in STEPS]
+    assert verdict(*night, step_end("reclassify", 42, ("Nothing was published.",)), step_end("reclassify")) == 42
     output = capsys.readouterr()
     assert "3 rebalances" in output.out
     assert "Nothing was published." in output.err

@@ -27,7 +27,7 @@ DAY = Window(AT, AT + timedelta(days=1))
 MINUTE = timedelta(minutes=1)
 
 
-def fired(facts: Facts) -> dict[str, tuple[int, int, int]]:
+def firings(facts: Facts) -> dict[str, tuple[int, int, int]]:
     """Of the rules that fired: how often, how often in restarts, and how often restarts suppressed them."""
     rows = back_test(facts, DAY)
     return {r.rule_id: (r.fired, r.fired_in_restarts, r.suppressed) for r in rows if r.fired}
@@ -60,14 +60,14 @@ def test_firings_suppressed_by_restarts_are_counted() -> None:
     )
     facts = Facts("c", rebalances=[*rebalances(6), *rebalances(6, "bills")], incidents=[deployed])
     assert [(f.rule_id, f.subject) for f in judge_findings(facts)] == [("rebalances_frequent", "bills")]
-    assert fired(facts) == {"rebalances_frequent": (2, 1, 1)}
+    assert firings(facts) == {"rebalances_frequent": (2, 1, 1)}
 
 
 def test_each_group_of_combined_finding_is_counted() -> None:
     many = [row(MEMBER_SETTINGS, settings_id=f"{n}", group_id=f"g{n}", session_timeout_ms=6_000) for n in range(9)]
     facts = Facts("c", settings=many)
     assert len(judge_findings(facts)) == 1
-    assert fired(facts) == {"session_short": (9, 0, 0)}
+    assert firings(facts) == {"session_short": (9, 0, 0)}
 
 
 def test_firings_within_controlled_shutdown_are_counted_separately() -> None:
@@ -77,4 +77,4 @@ def test_firings_within_controlled_shutdown_are_counted_separately() -> None:
     led = [row(IMBALANCE_PERIODS, broker=b, first_reading_at=AT + MINUTE, max_ratio=0.5) for b in (2, 3)]
     lost = [replace(u, ended_at=u.started_at) for u in without_leader([offline, late])]
     facts = Facts("c", failovers=[offline, late], unavailability=lost, imbalance_periods=led, outages=[away])
-    assert fired(facts) == {"offline_partitions": (2, 1, 0), "leader_imbalance": (2, 1, 0)}
+    assert firings(facts) == {"offline_partitions": (2, 1, 0), "leader_imbalance": (2, 1, 0)}

@@ -112,13 +112,13 @@ def test_pinned_cores_are_inherited() -> None:
     assert output.splitlines()[0] == f"{{{core}}}"
 
 
-def submitted(stage: int, tasks: int, name: str) -> dict[str, Any]:
+def stage_submitted(stage: int, tasks: int, name: str) -> dict[str, Any]:
     scopes = [{"Scope": json.dumps({"id": "1", "name": f"{name} - file:///lake"})}, {}]
     info = {"Stage ID": stage, "Number of Tasks": tasks, "RDD Info": [*scopes, *scopes]}
     return {"Event": "SparkListenerStageSubmitted", "Stage Info": info}
 
 
-def ended(stage: int, executor: str, ms: int, read: int = 0, shuffled: int = 0) -> dict[str, Any]:
+def task_ended(stage: int, executor: str, ms: int, read: int = 0, shuffled: int = 0) -> dict[str, Any]:
     metrics = {
         "Executor Run Time": ms,
         "Disk Bytes Spilled": 0,
@@ -137,14 +137,14 @@ def test_spark_event_log_gives_executor_work_and_narrow_stages() -> None:
     work = cluster.read_work(
         [
             {"Event": "SparkListenerApplicationStart"},
-            submitted(0, 3, "scan"),
-            *(ended(0, str(n), 3_000, read=10, shuffled=5) for n in range(3)),
-            submitted(1, 1, "small"),
-            ended(1, "0", 100),
-            submitted(2, 2, "huge"),
-            ended(2, "0", 4_000),
-            ended(2, "1", 1_000),
-            submitted(3, 9, "skipped"),
+            stage_submitted(0, 3, "scan"),
+            *(task_ended(0, str(n), 3_000, read=10, shuffled=5) for n in range(3)),
+            stage_submitted(1, 1, "small"),
+            task_ended(1, "0", 100),
+            stage_submitted(2, 2, "huge"),
+            task_ended(2, "0", 4_000),
+            task_ended(2, "1", 1_000),
+            stage_submitted(3, 9, "skipped"),
         ]
     )
     assert {name: (e.tasks, e.run_s) for name, e in work.executors.items()} == {

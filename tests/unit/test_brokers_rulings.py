@@ -42,7 +42,7 @@ def outages(excerpt: str) -> tuple[BrokerOutage, ...]:
     return tuple(rebuild_outages(lines(excerpt), [], EVER))
 
 
-def listed(clock: str, *brokers: int) -> list[BrokerSnapshot]:
+def broker_rows(clock: str, *brokers: int) -> list[BrokerSnapshot]:
     return [row(BROKER_SNAPSHOTS, snapshot_id=clock, snapshot_at=at(clock), broker=b) for b in brokers]
 
 
@@ -73,7 +73,7 @@ def file(first: str, last: str) -> LogFile:
     return row(LOG_FILES, origin="broker", source="broker-1", first_at=at(first), last_at=at(last))
 
 
-SNAPSHOTS = [*listed("01:52:20", 1, 2), *listed("01:52:30", 2), *listed("01:52:50", 1, 2)]
+SNAPSHOTS = [*broker_rows("01:52:20", 1, 2), *broker_rows("01:52:30", 2), *broker_rows("01:52:50", 1, 2)]
 STARTED = own("broker_starting", "03:00:30")
 CLEAN, UNCLEAN = own("logs_clean", "03:00:31"), own("logs_unclean", "03:00:32")
 UNFLUSHED = own("logs_unclean", "03:00:33", pattern_id="process.segment_recovering")

@@ -22,7 +22,7 @@ def generation(minute: int, second: int, old: int, reason: str = JOINS) -> list[
     ]
 
 
-def links(rows: list[Rebalance]) -> list[int | None]:
+def followed_places(rows: list[Rebalance]) -> list[int | None]:
     """For each row the place of the row that it follows."""
     places = {r.rebalance_id: n for n, r in enumerate(rows)}
     return [places.get(r.follows) for r in rows]
@@ -31,13 +31,13 @@ def links(rows: list[Rebalance]) -> list[int | None]:
 def test_interrupting_rebalance_follows_interrupted_one() -> None:
     rows = rebalances(lines("chain-2.8", *BOTH))
     assert [r.outcome for r in rows[-2:]] == ["interrupted", "emptied"]
-    assert links(rows)[-1] == len(rows) - 2
+    assert followed_places(rows)[-1] == len(rows) - 2
 
 
 def test_rebalance_within_heartbeat_of_assignment_continues_chain() -> None:
     # Assigned at 01:00:01; the next begin at once, 2 s later, and after a minute.
     rows = rebalances([*generation(0, 0, 4), *generation(0, 1, 5), *generation(0, 4, 6), *generation(1, 0, 7)])
-    assert links(rows) == [None, 0, 1, None]
+    assert followed_places(rows) == [None, 0, 1, None]
     incidents = list(group_incidents(rows, [], [])[0])
     places = [i.explanation.partition(" It is number ")[2] for i in incidents]
     assert places == [*(f"{n} in a chain of 3 rebalances: {LINKED}" for n in (1, 2, 3)), ""]
@@ -64,6 +64,6 @@ def test_cooperative_followup_and_kip_848_epoch_follow_nothing(excerpt: str) -> 
 @pytest.mark.parametrize("excerpt", GROUPS)
 def test_chain_never_forks_and_links_previous_rebalance(excerpt: str) -> None:
     rows = rebalances(lines(excerpt, *BOTH))
-    followed = [n for n in links(rows) if n is not None]
+    followed = [n for n in followed_places(rows) if n is not None]
     assert len(set(followed)) == len(followed)
-    assert all(n == before + 1 for n, before in enumerate(links(rows)) if before is not None)
+    assert all(n == before + 1 for n, before in enumerate(followed_places(rows)) if before is not None)

@@ -23,24 +23,24 @@ OPERATIONS = (HOME / "docs" / "operations.md").read_text(encoding="utf-8")
 SCHEMA = Draft202012Validator(json.loads(clusters_file.schema_text()))
 
 
-def as_an_editor_sees(text: str) -> Any:
+def toml_as_json(text: str) -> Any:
     """TOML as JSON: an instant is a text."""
     return json.loads(json.dumps(tomllib.loads(text), default=datetime.isoformat))
 
 
-def checked(folder: Path, text: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+def check_file(folder: Path, text: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
     (folder / "h.toml").write_text(text)
     code = cli.main(["clusters", "check", "--file", str(folder / "h.toml")])
     return code, *capsys.readouterr()
 
 
 def test_docs_example_is_listed_by_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, listing, errors = checked(tmp_path, EXAMPLE, capsys)
+    code, listing, errors = check_file(tmp_path, EXAMPLE, capsys)
     assert (code, errors) == (0, "")
     assert "  orders: /var/log/kafka/orders into /srv/lake, labelled prod\n" in listing
     assert "  payments: s3a://logs/payments into s3a://lakes/payments\n" in listing
     assert "  alerts pager: critical, to hindsight_alerts_pager or HINDSIGHT_ALERTS_PAGER\n" in listing
-    assert [error for text in (EXAMPLE, MANY) for error in SCHEMA.iter_errors(as_an_editor_sees(text))] == []
+    assert [error for text in (EXAMPLE, MANY) for error in SCHEMA.iter_errors(toml_as_json(text))] == []
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,8 @@ def test_schema_and_check_refuse_same_files(
 ) -> None:
     assert right in EXAMPLE
     text = EXAMPLE.replace(right, wrong, 1)
-    assert list(SCHEMA.iter_errors(as_an_editor_sees(text)))
-    code, _, errors = checked(tmp_path, text, capsys)
+    assert list(SCHEMA.iter_errors(toml_as_json(text)))
+    code, _, errors = check_file(tmp_path, text, capsys)
     assert code == 2
     assert "Needed: " in errors
 
@@ -72,7 +72,7 @@ def test_problems_of_clusters_and_alerts_are_reported_at_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = "[[clusters]]\nname = 'a'\nlogs = 'x'\nlog_tz = 'UTC'\n[[alerts.receivers]]\nname = 'x'\n"
-    code, _, errors = checked(tmp_path, text, capsys)
+    code, _, errors = check_file(tmp_path, text, capsys)
     assert code == 2
     assert "clusters.a.log_tz is not known" in errors
     assert "h.toml: receivers.x.severities is not set. Needed: the severities" in errors

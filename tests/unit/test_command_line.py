@@ -15,7 +15,7 @@ from kafka_hindsight.settings.home import HOME
 HEAVY = ("apprise", "confluent_kafka", "deltalake", "duckdb", "great_expectations", "pandas", "pyarrow", "pyspark")
 
 
-def heavy_after(*words: str) -> set[str]:
+def heavy_packages_loaded(*words: str) -> set[str]:
     """Which of the heavy packages a command has loaded when it has printed its help."""
     run = f"import sys; from kafka_hindsight.cli.main import main; main({[*words, '--help']!r}); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, cwd=HOME, check=True)
@@ -34,7 +34,7 @@ def heavy_after(*words: str) -> set[str]:
     ],
 )
 def test_verb_help_loads_no_heavy_package(verb: tuple[str, ...], packages: set[str]) -> None:
-    assert heavy_after(*verb) <= packages
+    assert heavy_packages_loaded(*verb) <= packages
 
 
 @pytest.mark.parametrize("verb", cli.VERBS)
@@ -85,7 +85,7 @@ def test_closed_pipe_exits_0() -> None:
     assert subprocess.run(["bash", "-c", command], cwd=HOME).returncode == 0
 
 
-def completed(words: str) -> list[str]:
+def complete(words: str) -> list[str]:
     """What bash offers for the last word."""
     count = len(words.split(" ")) - 1
     asked = {"_HINDSIGHT_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(count)}
@@ -107,4 +107,4 @@ def completed(words: str) -> list[str]:
     ],
 )
 def test_shell_completes_verbs_options_values_and_named_queries(words: str, expected: set[str]) -> None:
-    assert {*completed(words)} == expected
+    assert {*complete(words)} == expected

@@ -25,13 +25,13 @@ def lake(**gold: Rows) -> Lake:
     return {f"gold.{name}": lambda rows=rows: pyarrow.Table.from_pylist(rows) for name, rows in gold.items()}
 
 
-def compared(old: Lake, new: Lake, **declared: Any) -> list[Comparison]:
+def compare_all(old: Lake, new: Lake, **declared: Any) -> list[Comparison]:
     return list(compare(old, new, LakeMapping(**declared), KEYS))
 
 
 def differences(old: Rows, new: Rows, **declared: Any) -> tuple[str, ...]:
     """Of one table."""
-    (comparison,) = compared(lake(failovers=old), lake(failovers=new), **declared)
+    (comparison,) = compare_all(lake(failovers=old), lake(failovers=new), **declared)
     return comparison.differences
 
 
@@ -91,7 +91,7 @@ def test_renamed_tables_columns_and_codes_are_equal() -> None:
     old = lake(isr_lapses=[{"owed_to": "slow", "spans": [{"down": 1, "up": 2}], "kinds": ["slow", "disk"]}])
     new = lake(out_of_sync=[{"cause": "lagging", "spans": [{"from": 1, "up": 2}], "kinds": ["lagging", "disk"]}])
     table = "gold.out_of_sync"
-    (comparison,) = compared(
+    (comparison,) = compare_all(
         old,
         new,
         tables={"gold.isr_lapses": table},
@@ -115,7 +115,7 @@ def test_columns_can_swap_names_but_not_share_one() -> None:
 
 def test_tables_cannot_share_a_name() -> None:
     with pytest.raises(MappingError, match="Needed: one name each"):
-        compared(lake(a=[], b=[]), lake(b=[]), tables={"gold.a": "gold.b"})
+        compare_all(lake(a=[], b=[]), lake(b=[]), tables={"gold.a": "gold.b"})
 
 
 def test_struct_field_can_be_declared() -> None:
@@ -160,26 +160,26 @@ class TestIds:
         )
 
     def test_changed_ids_differ_with_hint(self) -> None:
-        (_, outages) = compared(self.OLD, self.renewed())
+        (_, outages) = compare_all(self.OLD, self.renewed())
         assert outages.differences[0].startswith("the rows differ in ids alone")
 
     def test_rehashed_ids_are_compared_by_their_rows(self) -> None:
-        assert [c.differences for c in compared(self.OLD, self.renewed(), **self.REHASHED)] == [(), ()]
+        assert [c.differences for c in compare_all(self.OLD, self.renewed(), **self.REHASHED)] == [(), ()]
 
     def test_rehashed_reference_to_other_row_differs(self) -> None:
-        (failovers, outages) = compared(self.OLD, self.renewed(outage_id=self.D), **self.REHASHED)
+        (failovers, outages) = compare_all(self.OLD, self.renewed(outage_id=self.D), **self.REHASHED)
         assert outages.differences == ()
         assert failovers.differences[0].startswith("partition=1: outage_id was")
 
 
 def test_one_sided_table_differs_unless_declared() -> None:
     old, new = lake(gone=[{"a": 1}]), lake(come=[{"a": 1}, {"a": 2}])
-    assert compared(old, new) == [
+    assert compare_all(old, new) == [
         Comparison("gold.come", None, 2, ("only in NEW: see `tables` and `added`",)),
         Comparison("gold.gone", 1, None, ("only in OLD: see `tables` and `removed`",)),
     ]
-    assert compared(old, new, added={"gold.come": ["*"]}, removed={"gold.gone": ["*"]}) == []
-    assert compared(old, new, left_out={"gold.come": ["*"], "gold.gone": ["*"]}) == []
+    assert compare_all(old, new, added={"gold.come": ["*"]}, removed={"gold.gone": ["*"]}) == []
+    assert compare_all(old, new, left_out={"gold.come": ["*"], "gold.gone": ["*"]}) == []
 
 
 class TestFiles:

@@ -310,7 +310,7 @@ def test_dockerfile_copies_match_dockerignore() -> None:
     assert {source.split("/")[0] for source in copied} == reaches
 
 
-def imported_at_the_top(*paths: Path) -> set[Path]:
+def files_imported_by(*paths: Path) -> set[Path]:
     """The files, and those of ours that they import when they are loaded."""
     files: set[Path] = set()
     coming = [*paths]
@@ -329,7 +329,7 @@ def imported_at_the_top(*paths: Path) -> set[Path]:
 def test_first_image_layer_has_all_imported_files() -> None:
     heavy = DOCKERFILE[DOCKERFILE.index("COPY locks") : DOCKERFILE.index("COPY samples")]
     assert set(re.search(r"--only ([\w ]+)", heavy)[1].split()) < {p.name for p in build.PARTS}  # type: ignore[index]
-    needed = imported_at_the_top(HOME / "setup" / "build.py", HOME / "lab" / "drill" / "jars.py")
+    needed = files_imported_by(HOME / "setup" / "build.py", HOME / "lab" / "drill" / "jars.py")
     needed |= {HOME / "kafka_hindsight" / "start" / f"{lazily}.py" for lazily in ("launch", "maven")}
     assert len(needed) > 5
     assert [path for path in needed if str(path.relative_to(HOME)) not in heavy] == []

@@ -45,7 +45,7 @@ HOSTILE = (
 )
 
 
-def parsed(page: str) -> list[Token]:
+def tokens_of(page: str) -> list[Token]:
     return MarkdownIt("commonmark").enable("table").parse(page)
 
 
@@ -59,13 +59,13 @@ def inline_text(token: Token) -> str:
 
 
 def headings(page: str) -> list[str]:
-    tokens = parsed(page)
+    tokens = tokens_of(page)
     return [inline_text(tokens[n + 1]) for n, t in enumerate(tokens) if t.type == "heading_open"]
 
 
 def cells(page: str) -> list[list[str]]:
     """The rows of all tables of a page."""
-    tokens = parsed(page)
+    tokens = tokens_of(page)
     rows: list[list[str]] = []
     for n, token in enumerate(tokens):
         if token.type == "tr_open":
@@ -77,7 +77,7 @@ def cells(page: str) -> list[list[str]]:
 
 
 def fences(page: str) -> list[str]:
-    return [t.content.removesuffix("\n") for t in parsed(page) if t.type == "fence"]
+    return [t.content.removesuffix("\n") for t in tokens_of(page) if t.type == "fence"]
 
 
 def test_generated_pages_are_current(capsys: pytest.CaptureFixture[str]) -> None:
@@ -156,7 +156,7 @@ def test_ruling_place_leads_to_its_declaration() -> None:
 @pytest.mark.parametrize("text", HOSTILE)
 def test_prose_has_no_markup_but_code(text: str) -> None:
     shown = re.sub(r"`([^`]+)`", r"\1", visible(text))
-    line = next(t for t in parsed(f"- Says: {markdown.prose(text)}.") if t.type == "inline")
+    line = next(t for t in tokens_of(f"- Says: {markdown.prose(text)}.") if t.type == "inline")
     assert inline_text(line) == f"Says: {shown}."
     assert cells(markdown.as_table(("a", "b"), [(markdown.prose(text), "end")])) == [["a", "b"], [shown, "end"]]
 
@@ -167,14 +167,14 @@ def test_plain_prose_is_unchanged() -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_code_is_literal_in_line_and_cell(text: str) -> None:
-    line = next(t for t in parsed(f"Key: {markdown.code(text)}.") if t.type == "inline")
+    line = next(t for t in tokens_of(f"Key: {markdown.code(text)}.") if t.type == "inline")
     assert inline_text(line) == f"Key: {visible(text)}."
     assert cells(markdown.as_table(("a", "b"), [(markdown.code(text), "end")]))[1] == [visible(text), "end"]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_fence_holds_any_text(text: str) -> None:
-    tokens = parsed(f"before\n\n{markdown.fenced(text)}\n\nafter")
+    tokens = tokens_of(f"before\n\n{markdown.fenced(text)}\n\nafter")
     assert [t.type for t in tokens if t.nesting >= 0 and t.type != "inline"] == [
         "paragraph_open",
         "fence",

@@ -38,7 +38,7 @@ class Watched:
         self.orders.append(("forget", topic, []))
 
 
-def _watched(scenario: str, tmp_path: Path) -> tuple[Scene, Watched]:
+def _scene_with_canaries(scenario: str, tmp_path: Path) -> tuple[Scene, Watched]:
     brokers = {i: Node(f"broker-{i}", (), tmp_path) for i in (1, 2, 3)}
     cluster = Cluster("4.3.1", "combined", tmp_path, tmp_path, "", {}, {}, brokers=brokers)
     truth, canaries = TruthFile(tmp_path / "truth.jsonl"), Watched()
@@ -48,7 +48,7 @@ def _watched(scenario: str, tmp_path: Path) -> tuple[Scene, Watched]:
 
 
 def test_created_and_added_partitions_get_canaries(tmp_path: Path) -> None:
-    scene, canaries = _watched("partitions", tmp_path)
+    scene, canaries = _scene_with_canaries("partitions", tmp_path)
     for step in (CreateTopic(topic="t"), AddPartitions(topic="t", to=5), DeleteTopic(topic="t")):
         do(step, scene)
     scene.end()
@@ -58,7 +58,7 @@ def test_created_and_added_partitions_get_canaries(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("scenario", ["unclean_election", "truncation"])
 def test_partition_with_counted_records_has_no_canaries(scenario: str, tmp_path: Path) -> None:
-    scene, canaries = _watched(scenario, tmp_path)
+    scene, canaries = _scene_with_canaries(scenario, tmp_path)
     do(next(s for s in scene.scenario.steps if isinstance(s, CreateTopic)), scene)
     assert [partitions for _, _, partitions in canaries.orders] == [[1]]
 
@@ -66,7 +66,7 @@ def test_partition_with_counted_records_has_no_canaries(scenario: str, tmp_path:
 def test_canaries_leave_with_scenario_unless_it_is_for_good(tmp_path: Path) -> None:
     for scenario, orders in (("subscription", ["watch", "leave"]), ("stopped_for_good", ["watch"])):
         (tmp_path / scenario).mkdir()
-        scene, canaries = _watched(scenario, tmp_path / scenario)
+        scene, canaries = _scene_with_canaries(scenario, tmp_path / scenario)
         do(CreateTopic(topic="t"), scene)
         scene.end()
         assert [what for what, _, _ in canaries.orders] == orders
@@ -84,7 +84,7 @@ class Stopping:
 
 
 def test_broker_killed_during_stop_of_all_is_undecided(tmp_path: Path) -> None:
-    scene, _ = _watched("all_stopped", tmp_path)
+    scene, _ = _scene_with_canaries("all_stopped", tmp_path)
     scene.stage.cluster.brokers.update({i: cast("Node", Stopping(ends=i != 3)) for i in (1, 2, 3)})
     do(StopAll(), scene)
     rows = {row["broker"]: row for row in scene.stage.truth.rows()}

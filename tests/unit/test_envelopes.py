@@ -84,7 +84,7 @@ def meaning_of(layout: str | None, text: str) -> tuple[object, ...]:
     return reading.pattern.pattern_id if reading.pattern else None, reading.groups
 
 
-def meanings(rows: Iterable[Row], source: str | None) -> list[tuple[object, ...]]:
+def meanings_of(rows: Iterable[Row], source: str | None) -> list[tuple[object, ...]]:
     """What the records of one source within a file say, and when."""
     part = [r for r in rows if source is None or str(r["part"]).find(source) >= 0]
     return [(r["happened_at"], *meaning_of(r["layout"], str(r["text"]))) for r in part]  # type: ignore[arg-type]
@@ -95,7 +95,7 @@ def is_in(envelope: str, line: str) -> bool:
     return bool(PEELS[envelope](Line(line.encode(), 1)))
 
 
-def originals(records: Iterable[Record]) -> list[tuple[object, ...]]:
+def meanings_of_plain(records: Iterable[Record]) -> list[tuple[object, ...]]:
     return [(r.happened_at, *meaning_of("apache", r.text)) for r in records]
 
 
@@ -120,7 +120,7 @@ def test_json_record_is_recognised_by_its_fields(layout) -> None:
 def test_wrapped_records_read_like_plain_ones(name: str) -> None:
     lines = [wrapped(r.text, r.happened_at, "kafka-0", [name]) for r in EVENTS]
     rows = read("\n".join(lines).encode() + b"\n")
-    assert meanings(rows, None) == originals(EVENTS)
+    assert meanings_of(rows, None) == meanings_of_plain(EVENTS)
     assert sum(r["line_count"] for r in rows) == sum(line.count("\n") + 1 for line in lines)
 
 
@@ -128,7 +128,7 @@ def test_wrapped_records_read_like_plain_ones(name: str) -> None:
 def test_json_records_read_like_plain_lines(layout) -> None:
     plain = [r for r in EVENTS if "\n" not in r.text]
     rows = read("\n".join(in_json(r, layout.name) for r in plain).encode())
-    assert meanings(rows, None) == originals(plain)
+    assert meanings_of(rows, None) == meanings_of_plain(plain)
 
 
 COMPOSED = st.lists(st.sampled_from(EVENTS), min_size=8, max_size=40).map(
@@ -165,7 +165,7 @@ def test_interleaved_sources_are_separated_in_any_layout_and_envelope(
         lines.append(waiting[source].pop(0))
     rows = read("\n".join(lines).encode(), size)
     for source, own in by_source.items():
-        assert meanings(rows, source) == originals(own)
+        assert meanings_of(rows, source) == meanings_of_plain(own)
 
 
 @settings(max_examples=30, deadline=None)
@@ -208,7 +208,7 @@ def test_each_source_of_mixed_file_has_its_own_layout() -> None:
     plain = [wrapped(r.text, r.happened_at, "kafka-0", ["compose"]) for r in EVENTS]
     other = [wrapped(in_pattern(r, STRIMZI), r.happened_at, "kafka-1", ["compose"]) for r in EVENTS]
     rows = read("\n".join(x for both in zip(plain, other, strict=True) for x in both).encode())
-    assert meanings(rows, "kafka-0") == meanings(rows, "kafka-1") == originals(EVENTS)
+    assert meanings_of(rows, "kafka-0") == meanings_of(rows, "kafka-1") == meanings_of_plain(EVENTS)
     assert {r["layout"] for r in rows} == {"apache", "strimzi"}
 
 
@@ -218,7 +218,7 @@ def test_envelope_like_thread_name_is_recognised_by_trace_lines() -> None:
     plain = [in_pattern(r, pattern) for r in EVENTS]
     assert not form_of([line for text in plain for line in text.split("\n")]).envelopes
     rows = read("\n".join(wrapped(t, r.happened_at, "kafka-0", WITHIN_TIMES) for t, r in zip(plain, EVENTS)).encode())
-    assert meanings(rows, "kafka-0/kafka") == originals(EVENTS)
+    assert meanings_of(rows, "kafka-0/kafka") == meanings_of_plain(EVENTS)
 
 
 def test_plain_lines_have_no_envelope() -> None:
@@ -234,14 +234,14 @@ def test_utf_16_file_is_read(encoding: str) -> None:
     data = text.encode(encoding) if encoding == "utf-16" else b"\xfe\xff" + text.encode(encoding)
     form = wrapped_as(data, None)
     assert form.envelopes == ("utf-16",)
-    assert meanings(read(data), None) == originals(EVENTS)
+    assert meanings_of(read(data), None) == meanings_of_plain(EVENTS)
 
 
 def test_head_without_time_takes_instant_of_envelope() -> None:
     (record,) = [r for r in EVENTS if "(Re-)joining group" in r.text][:1]
     line = in_pattern(record, "[%t] %p %c - %m%n")
     rows = read("\n".join([wrapped(line, record.happened_at, "app", ["cri"])] * 3).encode())
-    assert meanings(rows, None) == originals([record]) * 3
+    assert meanings_of(rows, None) == meanings_of_plain([record]) * 3
 
 
 def test_unknown_wrapped_lines_are_named_with_inner_layout() -> None:
@@ -260,11 +260,11 @@ def test_rendered_log_has_events_of_original(layout: str, wraps: list[str]) -> N
     records = [r for r in EVENTS if "\n" not in r.text]
     text = render("".join(f"{r.text}\n" for r in records), layout, wraps, "kafka-1")
     if form_of(text.splitlines()).envelopes:
-        assert meanings(read(text.encode()), None) == originals(records)
+        assert meanings_of(read(text.encode()), None) == meanings_of_plain(records)
     else:
         layouts = layouts_of(text.splitlines())
         assert [meaning_of(*record) for record in split_by(text.splitlines(), layouts)] == [
-            o[1:] for o in originals(records)
+            o[1:] for o in meanings_of_plain(records)
         ]
 
 
@@ -273,7 +273,7 @@ def test_folder_is_rendered_file_by_file(tmp_path: Path) -> None:
     (tmp_path / "logs/broker-1/server.log").write_text("".join(f"{r.text}\n" for r in EVENTS))
     (written,) = render_folder(tmp_path / "logs", tmp_path / "new", "strimzi", ["cri"])
     assert written == tmp_path / "new/broker-1/server.log"
-    assert meanings(read(written.read_bytes()), None) == originals(EVENTS)
+    assert meanings_of(read(written.read_bytes()), None) == meanings_of_plain(EVENTS)
     for name, wraps in (("new", []), ("other", ["nowhere"])):
         with pytest.raises(BadInput, match="Needed"):
             render_folder(tmp_path / "logs", tmp_path / name, "strimzi", wraps)

@@ -282,7 +282,7 @@ def test_zookeeper_isr_shrink_before_election_is_one_failover() -> None:
     assert columns_of([change], "leader_from", "leader_to", "epoch_from", "epoch_to") == [(1, 3, 0, 2)]
 
 
-def moved_at(instant: datetime, outage: BrokerOutage, replicas: str = "3,2,1") -> Failover:
+def failover_at(instant: datetime, outage: BrokerOutage, replicas: str = "3,2,1") -> Failover:
     """The verdict on a partition that went from broker 1 to broker 2, in the light of an absence of broker 1."""
     base = {"topic": "t", "partition": 0, "replicas": replicas}
     lines = [
@@ -317,7 +317,7 @@ def absence(kind: str) -> BrokerOutage:
     ],
 )
 def test_outage_explains_failovers_only_once_detected(seconds: int, replicas: str, outage: str, kind: str) -> None:
-    assert moved_at(AT + timedelta(seconds=seconds), absence(outage), replicas).kind == kind
+    assert failover_at(AT + timedelta(seconds=seconds), absence(outage), replicas).kind == kind
 
 
 def test_other_in_sync_replicas_give_low_bound_of_loss() -> None:
@@ -339,7 +339,7 @@ def test_failovers_do_not_depend_on_arrival_order(excerpt: str, seed: int) -> No
     assert failovers(shuffled) == failovers(events(excerpt))
 
 
-def witnesses(leaders: list[int]) -> list[Event]:
+def witness_lines(leaders: list[int]) -> list[Event]:
     """What three brokers print of a partition's leaders, epoch by epoch: one leads, the others follow it."""
     return [
         row(
@@ -362,7 +362,7 @@ def witnesses(leaders: list[int]) -> list[Event]:
 @given(st.lists(st.sampled_from([1, 2, 3]), min_size=1, max_size=9), st.randoms(use_true_random=False))
 def test_failover_chain_equals_history_with_partial_witnesses(leaders: list[int], chance: random.Random) -> None:
     """Some witnesses stay silent, but never all of one epoch; each broker's last line comes again after a start."""
-    lines = witnesses(leaders)
+    lines = witness_lines(leaders)
     heard = [e for e in lines if e.kind == "leader_started" or chance.random() < 0.5]
     last = {e.broker: e for e in heard}.values()
     again = [replace(e, line_id=f"{e.line_id}b", happened_at=AT + timedelta(hours=1)) for e in last]
@@ -375,7 +375,7 @@ def test_failover_chain_equals_history_with_partial_witnesses(leaders: list[int]
 
 @given(st.lists(st.sampled_from([1, 2, 3]), min_size=2, max_size=9), st.sets(st.integers(0, 26)))
 def test_failover_chain_is_consistent_with_any_witness_missing(leaders: list[int], silent: set[int]) -> None:
-    heard = [e for i, e in enumerate(witnesses(leaders)) if i not in silent]
+    heard = [e for i, e in enumerate(witness_lines(leaders)) if i not in silent]
     rows = rebuild_leaders(heard, [], ClusterContext(), AROUND_AT).failovers
     for before, after in pairwise(rows):
         assert before.leader_to == after.leader_from

@@ -45,7 +45,7 @@ def restarts(count: int, away: timedelta, **columns: Any) -> list[Rebalance]:
     return [row(REBALANCES, rebalance_id=f"{at}", started_at=AT + at, cause=cause, **shared) for at, cause in acts]
 
 
-def raised(
+def findings_of(
     *settings: MemberSetting, rebalances: Sequence[Rebalance] = (), incidents: Sequence[Incident] = ()
 ) -> list[tuple[str, str, str]]:
     facts = Facts("c", settings=settings, rebalances=rebalances, incidents=incidents)
@@ -53,31 +53,31 @@ def raised(
 
 
 def test_heartbeat_interval_above_third_of_session_is_finding() -> None:
-    assert raised(member(heartbeat_interval_ms=15_000)) == []
-    assert raised(member(heartbeat_interval_ms=15_001)) == [
+    assert findings_of(member(heartbeat_interval_ms=15_000)) == []
+    assert findings_of(member(heartbeat_interval_ms=15_001)) == [
         ("heartbeat_slow", "warning", "every 15 s in a session of 45 s")
     ]
-    assert raised(member(heartbeat_interval_ms=None)) == []
+    assert findings_of(member(heartbeat_interval_ms=None)) == []
 
 
 def test_session_timeout_below_30_s_is_finding_with_expiries() -> None:
-    assert raised(member(session_timeout_ms=30_000)) == []
+    assert findings_of(member(session_timeout_ms=30_000)) == []
     short = member(session_timeout_ms=10_000)
-    assert raised(short) == [("session_short", "info", "10 s")]
-    assert raised(short, rebalances=rebalances(2, cause="heartbeat_expired")) == [
+    assert findings_of(short) == [("session_short", "info", "10 s")]
+    assert findings_of(short, rebalances=rebalances(2, cause="heartbeat_expired")) == [
         ("session_short", "info", "10 s, which ran out 2 times on a living member")
     ]
 
 
 def test_poll_interval_below_session_timeout_is_finding() -> None:
-    assert raised(member(rebalance_timeout_ms=45_000)) == []
-    assert raised(member(rebalance_timeout_ms=44_900)) == [("poll_below_session", "warning", "44.9 s for 45 s")]
-    assert raised(member(rebalance_timeout_ms=9_000)) == [("poll_below_session", "warning", "9 s for 45 s")]
+    assert findings_of(member(rebalance_timeout_ms=45_000)) == []
+    assert findings_of(member(rebalance_timeout_ms=44_900)) == [("poll_below_session", "warning", "44.9 s for 45 s")]
+    assert findings_of(member(rebalance_timeout_ms=9_000)) == [("poll_below_session", "warning", "9 s for 45 s")]
 
 
 def test_differing_settings_of_concurrent_clients_are_finding() -> None:
     other = {"rebalance_timeout_ms": 900_000, "session_timeout_ms": 60_000}
-    assert raised(member("a"), member("b"), member("c", **other)) == [
+    assert findings_of(member("a"), member("b"), member("c", **other)) == [
         (
             "settings_mixed",
             "warning",
@@ -86,8 +86,8 @@ def test_differing_settings_of_concurrent_clients_are_finding() -> None:
         )
     ]
     later = {"first_seen_at": AT + 2 * IN_A_WHILE, "last_seen_at": AT + 3 * IN_A_WHILE}
-    assert raised(member("a"), member("a2", **other, **later)) == []
-    assert raised(member("a"), member("b", session_timeout_ms=None, assignors=None)) == []
+    assert findings_of(member("a"), member("a2", **other, **later)) == []
+    assert findings_of(member("a"), member("b", session_timeout_ms=None, assignors=None)) == []
 
 
 def test_eager_assignor_is_finding_where_group_rebalances_often() -> None:
@@ -96,7 +96,7 @@ def test_eager_assignor_is_finding_where_group_rebalances_often() -> None:
 
     def eager(rows: Sequence[Rebalance], kind: str = "single", **columns: Any) -> list[str]:
         incidents = [row(INCIDENTS, incident_id="i", kind=kind)]
-        findings = raised(member(**columns), rebalances=rows, incidents=incidents)
+        findings = findings_of(member(**columns), rebalances=rows, incidents=incidents)
         return [message for rule_id, _, message in findings if rule_id == "eager_often"]
 
     assert eager(often, assignors=["range", "cooperative-sticky"]) == [sentence]
@@ -111,12 +111,12 @@ def test_eager_assignor_is_finding_where_group_rebalances_often() -> None:
 def test_restarts_within_session_suggest_static_membership() -> None:
     quick, slow = timedelta(seconds=45), timedelta(seconds=46)
     suggestion = [("static_membership_missing", "info", "3 restarts in 6 rebalances, most often a (3 times)")]
-    assert raised(member(), rebalances=restarts(3, quick)) == suggestion
-    assert raised(rebalances=restarts(3, quick)) == suggestion
-    assert raised(member(), rebalances=restarts(2, quick)) == []
-    assert raised(member(), rebalances=restarts(3, slow)) == []
-    assert raised(member(session_timeout_ms=60_000), rebalances=restarts(3, slow)) == suggestion
-    assert raised(member(), rebalances=restarts(3, quick, instance_id="i1")) == []
+    assert findings_of(member(), rebalances=restarts(3, quick)) == suggestion
+    assert findings_of(rebalances=restarts(3, quick)) == suggestion
+    assert findings_of(member(), rebalances=restarts(2, quick)) == []
+    assert findings_of(member(), rebalances=restarts(3, slow)) == []
+    assert findings_of(member(session_timeout_ms=60_000), rebalances=restarts(3, slow)) == suggestion
+    assert findings_of(member(), rebalances=restarts(3, quick, instance_id="i1")) == []
 
 
 def test_many_groups_with_same_fault_are_one_finding_ranked_last() -> None:
@@ -162,5 +162,5 @@ def test_findings_do_not_depend_on_order_of_members(settings: list[MemberSetting
 
 @given(st.lists(st.sampled_from("abcdef"), min_size=1, unique=True), st.integers(0, 9))
 def test_recommended_settings_give_no_finding(clients: list[str], count: int) -> None:
-    rules = {rule_id for rule_id, _, _ in raised(*map(member, clients), rebalances=rebalances(count))}
+    rules = {rule_id for rule_id, _, _ in findings_of(*map(member, clients), rebalances=rebalances(count))}
     assert rules <= {"rebalances_frequent", "rebalances_excessive"}

@@ -65,7 +65,7 @@ def incident(**columns: Any) -> Incident:
 
 
 @st.composite
-def incidents_of_a_night(draw: st.DrawFn) -> list[Incident]:
+def night_incidents(draw: st.DrawFn) -> list[Incident]:
     kinds = st.tuples(st.sampled_from([h for h in Harm if h != Harm.POSTURE]), st.booleans())
     rows = [
         incident(incident_id=f"i{n}", harm=harm, is_over=is_over, harm_rank=n, group_ids=[f"g{n}"], rebalance_count=n)
@@ -74,7 +74,7 @@ def incidents_of_a_night(draw: st.DrawFn) -> list[Incident]:
     return draw(st.permutations(rows))
 
 
-@given(incidents_of_a_night(), st.sampled_from(Intent))
+@given(night_incidents(), st.sampled_from(Intent))
 def test_intent_changes_no_figure_order_or_state(rows: list[Incident], intent: Intent) -> None:
     labelled = [replace(r, intent=intent) for r in rows]
     idle = without_consumer(

@@ -20,21 +20,21 @@ def span(first: float, last: float, source: str = "a", timeless: bool = False) -
     return Span(source, START + timedelta(seconds=first), START + timedelta(seconds=last), timeless)
 
 
-def places(spans: dict[int, Span]) -> dict[int, tuple[int, int]]:
+def rank_and_lane(spans: dict[int, Span]) -> dict[int, tuple[int, int]]:
     return {file: (turn.rank, turn.lane) for file, turn in in_turn(spans).items()}
 
 
 def test_files_are_ordered_by_their_instants() -> None:
     spans = {1: span(10, 20), 2: span(0, 10), 3: span(0, 20), 4: span(20, 20), 5: span(20, 20), 6: span(5, 6, "b")}
-    assert places(spans) == {2: (0, 0), 3: (1, 1), 1: (2, 0), 4: (3, 0), 5: (4, 1), 6: (5, 0)}
+    assert rank_and_lane(spans) == {2: (0, 0), 3: (1, 1), 1: (2, 0), 4: (3, 0), 5: (4, 1), 6: (5, 0)}
 
 
 def test_slight_overlap_at_rotation_is_no_copy() -> None:
-    assert places({1: span(0, 10.005), 2: span(10.003, 20)}) == {1: (0, 0), 2: (1, 0)}
-    assert places({1: span(0, 10), 2: span(10 - OUT_OF_ORDER.total_seconds(), 20)}) == {1: (0, 0), 2: (1, 1)}
-    assert places({1: span(0, 10.005), 2: span(10.003, 10.004)}) == {1: (0, 0), 2: (1, 1)}
+    assert rank_and_lane({1: span(0, 10.005), 2: span(10.003, 20)}) == {1: (0, 0), 2: (1, 0)}
+    assert rank_and_lane({1: span(0, 10), 2: span(10 - OUT_OF_ORDER.total_seconds(), 20)}) == {1: (0, 0), 2: (1, 1)}
+    assert rank_and_lane({1: span(0, 10.005), 2: span(10.003, 10.004)}) == {1: (0, 0), 2: (1, 1)}
     growing = Span("a", START + timedelta(seconds=10.003), NEVER)
-    assert places({1: span(0, 10.005), 2: growing}) == {1: (0, 0), 2: (1, 0)}
+    assert rank_and_lane({1: span(0, 10.005), 2: growing}) == {1: (0, 0), 2: (1, 0)}
 
 
 def test_file_follows_the_file_that_ends_last_before_it() -> None:

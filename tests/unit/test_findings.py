@@ -40,18 +40,20 @@ def rebalances(count: int, apart: timedelta, **columns: Any) -> list[Rebalance]:
     ]
 
 
-def raised(facts: Facts) -> list[tuple[str, str, str]]:
+def findings_of(facts: Facts) -> list[tuple[str, str, str]]:
     return [(f.rule_id, f.severity, f.subject) for f in judge_findings(facts)]
 
 
 def test_six_rebalances_within_an_hour_warn_and_twelve_are_critical() -> None:
     ten_minutes = timedelta(minutes=10)
-    assert raised(Facts("c", rebalances=rebalances(5, ten_minutes))) == []
-    assert raised(Facts("c", rebalances=rebalances(6, ten_minutes))) == [("rebalances_frequent", "warning", "orders")]
-    assert raised(Facts("c", rebalances=rebalances(12, timedelta(minutes=5)))) == [
+    assert findings_of(Facts("c", rebalances=rebalances(5, ten_minutes))) == []
+    assert findings_of(Facts("c", rebalances=rebalances(6, ten_minutes))) == [
+        ("rebalances_frequent", "warning", "orders")
+    ]
+    assert findings_of(Facts("c", rebalances=rebalances(12, timedelta(minutes=5)))) == [
         ("rebalances_excessive", "critical", "orders")
     ]
-    assert raised(Facts("c", rebalances=rebalances(12, timedelta(minutes=13)))) == []
+    assert findings_of(Facts("c", rebalances=rebalances(12, timedelta(minutes=13)))) == []
 
 
 def test_rebalance_finding_advice_names_clients_per_cause() -> None:
@@ -75,13 +77,13 @@ def test_rebalance_finding_advice_names_clients_per_cause() -> None:
 def test_rolling_restarts_and_cooperative_followups_do_not_count() -> None:
     many = rebalances(12, timedelta(minutes=1))
     restarts = [row(INCIDENTS, incident_id="i", kind="rolling_restart")]
-    assert raised(Facts("c", rebalances=many, incidents=restarts)) == []
-    assert raised(Facts("c", rebalances=[replace(r, cause=Cause.COOPERATIVE_FOLLOWUP) for r in many])) == []
+    assert findings_of(Facts("c", rebalances=many, incidents=restarts)) == []
+    assert findings_of(Facts("c", rebalances=[replace(r, cause=Cause.COOPERATIVE_FOLLOWUP) for r in many])) == []
 
 
 def test_member_silent_for_over_30_s_is_critical() -> None:
-    assert raised(Facts("c", rebalances=rebalances(1, timedelta(0), silent_ms=30_000))) == []
-    assert raised(Facts("c", rebalances=rebalances(1, timedelta(0), silent_ms=30_001))) == [
+    assert findings_of(Facts("c", rebalances=rebalances(1, timedelta(0), silent_ms=30_000))) == []
+    assert findings_of(Facts("c", rebalances=rebalances(1, timedelta(0), silent_ms=30_001))) == [
         ("member_silent", "critical", "orders")
     ]
 
@@ -141,7 +143,7 @@ def test_unclean_election_finding_states_loss() -> None:
     ]
 
 
-def unseen(partition: int, next_epoch: int, **columns: Any) -> LeadershipGap:
+def leadership_gap(partition: int, next_epoch: int, **columns: Any) -> LeadershipGap:
     return row(
         LEADERSHIP_GAPS, **{"topic": "t", "partition": partition, "after_epoch": 3, "next_epoch": next_epoch} | columns
     )
@@ -149,10 +151,10 @@ def unseen(partition: int, next_epoch: int, **columns: Any) -> LeadershipGap:
 
 def test_unknown_leaders_are_one_finding_for_all_partitions() -> None:
     gaps = [
-        unseen(1, 6, leader_before=1, leader_after=2),
-        unseen(0, 5, leader_before=1, leader_after=1, seen_at=AT + timedelta(minutes=1)),
-        unseen(0, 4, leader_before=1, leader_after=2),
-        unseen(2, 5, explained_by="its replicas were reassigned"),
+        leadership_gap(1, 6, leader_before=1, leader_after=2),
+        leadership_gap(0, 5, leader_before=1, leader_after=1, seen_at=AT + timedelta(minutes=1)),
+        leadership_gap(0, 4, leader_before=1, leader_after=2),
+        leadership_gap(2, 5, explained_by="its replicas were reassigned"),
     ]
     [finding] = judge_findings(Facts("c", leadership_gaps=gaps))
     assert (finding.rule_id, finding.subject) == ("leaderships_unseen", "t-0 and 1 more")
@@ -227,7 +229,7 @@ def test_each_kind_of_evidence_raises_its_rule() -> None:
         unanswered=[row(GROUP_SNAPSHOTS, group_id="g", error="no answer")],
         coverage=[row(COVERAGE, source="broker-1/server.log", unparsed=2, quarantined=1)],
     )
-    assert sorted(raised(facts)) == [
+    assert sorted(findings_of(facts)) == [
         ("generations_missing", "warning", "g"),
         ("group_unanswered", "info", "g"),
         ("leader_imbalance", "warning", "2"),

@@ -34,7 +34,7 @@ def epoch(clock: str, generation: int, **fields: Any) -> list[Event]:
     return [line(clock, "epoch_bumped", generation=generation, protocol="consumer", **fields)]
 
 
-def gone(clock: str, member: str) -> list[Event]:
+def member_left_line(clock: str, member: str) -> list[Event]:
     return [line(clock, "member_left", member_id=member, protocol="consumer")]
 
 
@@ -90,7 +90,7 @@ def test_group_conversion_continues_generations() -> None:
 
 
 def test_epoch_rise_beyond_member_removals_is_gap() -> None:
-    went = [*gone("01:00:20", "a"), *gone("01:00:40", "b")]
+    went = [*member_left_line("01:00:20", "a"), *member_left_line("01:00:40", "b")]
     assert breaks(epoch("01:00:00", 4), went, epoch("01:01:00", 7)) == []
     assert breaks(epoch("01:00:00", 4), went, epoch("01:01:00", 8)) == [(4, 8, None)]
 
