@@ -57,7 +57,7 @@ def findings(root: Path, zone: str = "UTC") -> list[Finding]:
         [*MINUTES[:500], *(at - 2 * HOUR for at in MINUTES[:12]), *(at + 93 * MINUTE for at in MINUTES[500:])],
         [*MINUTES[:500], *map(zookeeper, MINUTES[100:160]), *MINUTES[500:]],
     ],
-    ids=["none", "a late line", "each thread that slept", "another process"],
+    ids=["lines in order", "a late line", "a suspended process", "another process"],
 )
 def test_late_lines_keep_instants_and_cause_no_clock_finding(tmp_path: Path, lines: Written) -> None:
     rows = collected(write_log(tmp_path, lines))
@@ -175,7 +175,11 @@ NIGHT = datetime(2026, 10, 25, 2)
 
 
 @pytest.mark.parametrize("engine", ENGINES, ids=["whole", "in pieces"])
-@pytest.mark.parametrize("rolled", [30 * MINUTE, 61 * MINUTE, 95 * MINUTE], ids=["in its first time", "soon", "later"])
+@pytest.mark.parametrize(
+    "rolled",
+    [30 * MINUTE, 61 * MINUTE, 95 * MINUTE],
+    ids=["in first hour", "early in second hour", "late in second hour"],
+)
 def test_file_that_begins_in_repeated_hour_continues_previous_file(
     tmp_path: Path, rolled: timedelta, engine: LocalEngine
 ) -> None:

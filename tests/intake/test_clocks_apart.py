@@ -77,13 +77,13 @@ def test_leader_epochs_repeatedly_later_than_followers_mean_clock_ahead() -> Non
         {(1, 2): TWICE, (2, 1): [*later(-0.5, 3), *later(6, 7)]},
     ],
     ids=[
-        "nothing",
-        "once, as a leader that stood still",
+        "delays below a second",
+        "one delay of a paused leader",
         "few epochs",
-        "delays of other lengths",
-        "some of the same minute together",
-        "together in between",
-        "no later as a follower",
+        "delays of different lengths",
+        "same minute without delay",
+        "no delay in between",
+        "not ahead as a follower",
     ],
 )
 def test_delayed_leader_has_no_clock_ahead(pairs: Distances) -> None:
@@ -107,7 +107,7 @@ def test_epochs_whole_quarter_hours_apart_mean_different_zones() -> None:
         [*((3_600.0, n) for n in range(80)), *((0.1, n) for n in range(20))],
         [(500.0, n) for n in range(100)],
     ],
-    ids=["one zone", "few epochs", "one return", "not most", "no whole quarters"],
+    ids=["one zone", "few epochs", "one minute only", "too small a share", "not whole quarter hours"],
 )
 def test_unclear_evidence_names_no_zone(facts: list[tuple[float, int]]) -> None:
     assert apart({(1, 2): facts}, SOURCES) == []

@@ -57,7 +57,7 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Night:
     shutil.copytree(EXCERPTS / "assignments" / "pause-4.1", clients / "assignments")
     lake = tmp_path_factory.mktemp("published") / "lake"
     given = settings(lake, LOGS, client_logs=clients)
-    store, said = ingested(lake, LOGS, client_logs=clients)
+    store, summary = ingested(lake, LOGS, client_logs=clients)
     landing.write_json(f"{store.lake}/staging/_run.json", {"run_id": "another"})
     write = lake_store.Store.write_staging
 
@@ -69,16 +69,16 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Night:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(lake_store.Store, "write_staging", dies)
         patched.setattr(rebuild, "rebuild", partial(rebuild.rebuild, names=("gold.ownership", "gold.lag_verdicts")))
-        with pytest.raises(MemoryError), _claimed(None, PUBLISH, given, {"ingest": said}):
+        with pytest.raises(MemoryError), _claimed(None, PUBLISH, given, {"ingest": summary}):
             raise AssertionError("a part of staging was to be published")
         assert owner(store) is None, "what a kill leaves in staging belongs to no run"
         patched.undo()
-        with _claimed(None, PUBLISH, given, {"ingest": said}):
+        with _claimed(None, PUBLISH, given, {"ingest": summary}):
             assert owner(store) == given.run_id
         patched.setattr(lake_store.Store, "write_staging", dies)
-        with _claimed(None, PUBLISH, given, {"ingest": said}):
+        with _claimed(None, PUBLISH, given, {"ingest": summary}):
             assert owner(store) == given.run_id, "what is whole and ours is not rebuilt"
-    return Night(given, said, publish.run_step(None, given, {"ingest": said}))
+    return Night(given, summary, publish.run_step(None, given, {"ingest": summary}))
 
 
 def owner(store: Store) -> Any:

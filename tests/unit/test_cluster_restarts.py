@@ -93,7 +93,7 @@ class TestEarly:
         assert restart.scorecard[1].is_early is None
 
 
-class TestWhatBelongsToIt:
+class TestMembership:
     def test_crash_within_rolling_restart_is_named(self) -> None:
         (restart,) = restarts(broker_outage(1, 0, 10), broker_outage(2, 20, 30, kind="crash"), broker_outage(3, 40, 50))
         assert (restart.brokers, restart.is_complete) == ([1, 2, 3], True)
@@ -109,7 +109,7 @@ class TestWhatBelongsToIt:
             [broker_outage(b, b, None) for b in BROKERS],
             [broker_outage(b, b, 100 + b) for b in BROKERS],
         ],
-        ids=["one", "the same again", "a crash", "long after", "a stop of the cluster", "all away at once"],
+        ids=["one stop", "same broker twice", "crash", "ten minutes apart", "all stopped for good", "all away at once"],
     )
     def test_single_repeated_or_simultaneous_stops_are_no_rolling_restart(self, outages: list[BrokerOutage]) -> None:
         assert restarts(*outages) == []
