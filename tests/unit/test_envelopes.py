@@ -244,6 +244,15 @@ def test_head_without_time_takes_instant_of_envelope() -> None:
     assert meanings_of(rows, None) == meanings_of_plain([record]) * 3
 
 
+def test_message_below_head_without_day_is_read_in_envelope() -> None:
+    (sample,) = layout_samples("dotnet-default")[0]
+    at = EVENTS[0].happened_at
+    rows = read("\n".join([wrapped(sample, at, "app", ["timestamps"])] * 3).encode())
+    assert {(r["happened_at"], r["line_count"], meaning_of(r["layout"], str(r["text"]))[0]) for r in rows} == {
+        (at, 2, "librdkafka.poll_expired_through_logger")
+    }
+
+
 def test_unknown_wrapped_lines_are_named_with_inner_layout() -> None:
     assert misfit_of(["kafka-1 | 2026-11-21 01:00:00,117 <7> x"] * 3).startswith(
         "Its lines are wrapped (compose). Inside: The closest layout is"
