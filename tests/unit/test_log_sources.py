@@ -184,7 +184,7 @@ def test_a_command_that_cannot_work_says_why(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('kind = "ftp"', "kind = one of command, kafka"),
+        ('kind = "ftp"', "kind = one of .*command, kafka"),
         ("kind = ", "it is not TOML"),
         ('kind = "command"\npassword = "s3cret"', "no commands, an unknown password"),
         ('kind = "command"\ncommands = "ls"', "a wrong commands"),
