@@ -9,7 +9,7 @@ import pytest
 
 from kafka_hindsight.catalog.codes import Cause
 from kafka_hindsight.catalog.rows import Rebalance
-from kafka_hindsight.judgements.reasoning.proofs import always, says
+from kafka_hindsight.judgements.reasoning.proofs import always, sentence_of
 from kafka_hindsight.judgements.reasoning.rulings import Ruling
 from kafka_hindsight.judgements.rebalances.case import Case
 from kafka_hindsight.judgements.rebalances.judge import RULINGS
@@ -104,7 +104,7 @@ def test_no_two_rulings_share_a_sentence_and_each_predicate_says_what_holds() ->
     for ruling in ALL:
         assert ruling.source
         for predicate in (*ruling.proof, *ruling.unless):
-            assert re.fullmatch(r"[A-Z].*\.", says(predicate)), ruling.sentence
+            assert re.fullmatch(r"[A-Z].*\.", sentence_of(predicate)), ruling.sentence
         assert always not in ruling.proof[:-1]
 
 
