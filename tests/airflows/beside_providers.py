@@ -24,8 +24,9 @@ from airflow.providers.docker.operators.docker import DockerOperator
 from airflow.providers.openlineage.extractors.manager import ExtractorManager
 from hindsight_airflow import AirflowFailException, AirflowSkipException
 from hindsight_container import CONTAINER, container_operator, read_container
+from hindsight_dags import reclassify_each
 from hindsight_links import ReportLink
-from hindsight_operator import SparkStepOperator, judged_anew, step_operator
+from hindsight_operator import SparkStepOperator, step_operator
 from hindsight_step import Refused
 from kubernetes.client import ApiClient
 
@@ -221,7 +222,7 @@ def test_the_files_of_the_recipe_fit_one_another() -> None:
 
 def test_windows_of_the_past_are_containers_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(CONTAINER, json.dumps({"docker": {"image": IMAGE}}))
-    assert judged_anew([], ORDERS).task_type == "ContainedStepOperator"
+    assert reclassify_each([], ORDERS).task_type == "ContainedStepOperator"
 
 
 def test_the_examples_of_the_page_can_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
