@@ -24,6 +24,7 @@ RULINGS = "kafka_hindsight/judgements/rebalances/leave_rulings.py"
 RULES = "kafka_hindsight/knowledge/rules/broker_rules.py"
 FINDINGS = "kafka_hindsight/judgements/findings/broker_findings.py"
 PUBLISHED = "kafka_hindsight/judgements/rebuild/published.py"
+UNSEEN = "tests/unit/test_laws_of_causes.py"
 MADE = "tests/unit/test_patterns.py"
 SOURCES_PAGE = "docs/sources.md"
 SOURCES = "kafka_hindsight/sources/declarations.py"
@@ -35,6 +36,7 @@ LISTS = {
     RULES: "RULES: tuple[Rule, ...] = (\n",
     FINDINGS: "RULES = (\n",
     PUBLISHED: "JUDGEMENTS = (",
+    UNSEEN: "UNSEEN = {",
     MADE: "MADE = {\n",
     SOURCES_PAGE: "",
     SOURCES: "KINDS: Mapping[str, tuple[str, str]] = {\n",
@@ -46,13 +48,15 @@ LISTS = {
 class Recipe:
     """The part of a recipe that the page gives in prose, and what proves it.
 
-    `items`: what is added to the list of a file. `samples`: the file of the sample rows. `tests`: the test modules that
-    pass afterwards. `page`, `text`: a generated page, and text that it has afterwards.
+    `items`: what is added to the list of a file. `replaced`: the text of a file that goes. `samples`: the file of the
+    sample rows. `tests`: the test modules that pass afterwards. `page`, `text`: a generated page, and text that it has
+    afterwards.
     """
 
     tests: str
     items: dict[str, str] = field(default_factory=dict)
     samples: str = ""
+    replaced: dict[str, str] = field(default_factory=dict)
     page: str = ""
     text: str = ""
 
@@ -69,10 +73,11 @@ RECIPES = {
         "test_layouts", {LAYOUTS: "    LAYOUT,\n"}, "kafka_hindsight/knowledge/samples/layouts.jsonl"
     ),
     "A cause": Recipe(
-        "test_rebalances_rulings test_incidents test_storms test_remedies",
-        {CAUSES: "", RULINGS: "    GROUP_STOPPED,\n"},
+        "test_rebalances_rulings test_laws_of_causes test_incidents test_storms test_remedies",
+        {CAUSES: "", RULINGS: "    UNSUBSCRIBED,\n", UNSEEN: '"member_unsubscribed", '},
+        replaced={RULINGS: r"    Likely\(Cause.MEMBER_LEFT, \"\{who\} unsubscribed(.*\n){3}"},
         page="causes.md",
-        text="The coordinator's line says that the group was empty afterwards.",
+        text="\n## member_unsubscribed\n",
     ),
     "A rule": Recipe(
         "test_findings test_backtest",
@@ -124,6 +129,10 @@ def follow(heading: str, tree: Path) -> list[str]:
         add(tree / file, indent(block, " " * (len(opening) - len(opening.lstrip()))), opening)
     for file, item in recipe.items.items():
         add(tree / file, "", LISTS[file], item)
+    for file, pattern in recipe.replaced.items():
+        text, count = re.subn(pattern, "", (tree / file).read_text())
+        assert count == 1, f"{file} has no {pattern}"
+        (tree / file).write_text(text)
     for rows in re.findall(r"```jsonl\n(.*?)```", section, flags=re.DOTALL):
         add(tree / recipe.samples, rows)
     return [file for file, _ in blocks if file.startswith("tests/")]
