@@ -36,7 +36,7 @@ LISTS = {
     RULES: "RULES: tuple[Rule, ...] = (\n",
     FINDINGS: "RULES = (\n",
     PUBLISHED: "JUDGEMENTS = (",
-    UNSEEN: "UNSEEN = {",
+    UNSEEN: "UNSEEN = {\n",
     MADE: "MADE = {\n",
     SOURCES_PAGE: "",
     SOURCES: "KINDS: Mapping[str, tuple[str, str]] = {\n",
@@ -74,7 +74,7 @@ RECIPES = {
     ),
     "A cause": Recipe(
         "test_rebalances_rulings test_laws_of_causes test_incidents test_storms test_remedies",
-        {CAUSES: "", RULINGS: "    UNSUBSCRIBED,\n", UNSEEN: '"member_unsubscribed", '},
+        {CAUSES: "", RULINGS: "    UNSUBSCRIBED,\n", UNSEEN: '    "member_unsubscribed",\n'},
         replaced={RULINGS: r"    Likely\(Cause.MEMBER_LEFT, \"\{who\} unsubscribed(.*\n){3}"},
         page="causes.md",
         text="\n## member_unsubscribed\n",
