@@ -24,7 +24,7 @@ RULINGS = "kafka_hindsight/judgements/rebalances/leave_rulings.py"
 RULES = "kafka_hindsight/knowledge/rules/broker_rules.py"
 FINDINGS = "kafka_hindsight/judgements/findings/broker_findings.py"
 PUBLISHED = "kafka_hindsight/judgements/rebuild/published.py"
-UNSEEN = "tests/unit/test_laws_of_causes.py"
+NEVER_CAPTURED = "tests/unit/test_laws_of_causes.py"
 MADE = "tests/unit/test_patterns.py"
 SOURCES_PAGE = "docs/sources.md"
 SOURCES = "kafka_hindsight/sources/declarations.py"
@@ -36,7 +36,7 @@ LISTS = {
     RULES: "RULES: tuple[Rule, ...] = (\n",
     FINDINGS: "RULES = (\n",
     PUBLISHED: "JUDGEMENTS = (",
-    UNSEEN: "UNSEEN = {\n",
+    NEVER_CAPTURED: "NEVER_CAPTURED = {\n",
     MADE: "MADE = {\n",
     SOURCES_PAGE: "",
     SOURCES: "KINDS: Mapping[str, tuple[str, str]] = {\n",
@@ -74,7 +74,7 @@ RECIPES = {
     ),
     "A cause": Recipe(
         "test_rebalances_rulings test_laws_of_causes test_incidents test_storms test_remedies",
-        {CAUSES: "", RULINGS: "    UNSUBSCRIBED,\n", UNSEEN: '    "member_unsubscribed",\n'},
+        {CAUSES: "", RULINGS: "    UNSUBSCRIBED,\n", NEVER_CAPTURED: '    "member_unsubscribed",\n'},
         replaced={RULINGS: r"    Likely\(Cause.MEMBER_LEFT, \"\{who\} unsubscribed(.*\n){3}"},
         page="causes.md",
         text="\n## member_unsubscribed\n",
