@@ -30,19 +30,19 @@ setup-check:
 	@$(FIND_PYTHON) "$$python" setup/build.py --check
 
 doctor: ## what is missing on this machine, with LAKE in its tables, with BOOTSTRAP on that cluster, and what would be read of LOGS
-	@$(FIND_PYTHON) "$$python" -m kafka_hindsight.cli.doctor
+	@./hindsight doctor
 
 audit: setup ## audit the recorded night, or your own LOGS
 	@$(SPARK)/python -m kafka_hindsight.cli.main audit
 
-snapshot: setup ## one reading of a live cluster into the lake: make snapshot BOOTSTRAP=host:port
-	@$(SPARK)/python -m kafka_hindsight.cli.main snapshot
+snapshot: ## one reading of a live cluster into the lake: make snapshot BOOTSTRAP=host:port
+	@./hindsight snapshot
 
-report: setup ## print the path of the newest report
-	@$(SPARK)/python -m kafka_hindsight.cli.main report
+report: ## print the path of the newest report
+	@./hindsight report
 
-sql: setup ## an SQL prompt over the lake; make sql Q="select ..." prints one answer
-	@$(SPARK)/python -m kafka_hindsight.cli.main sql
+sql: ## an SQL prompt over the lake; make sql Q="select ..." prints one answer
+	@./hindsight sql
 
 test: export PYTHONDONTWRITEBYTECODE := # each process collects all tests: what one of them compiles serves the others
 test: setup-check ## every test; ends with pytest's summary line
@@ -113,11 +113,13 @@ up: ## Airflow, Spark, the lake and three brokers, in containers: http://localho
 down: ## stop what `make up` started; what it keeps stays
 	@docker compose --profile '*' down
 
-locks: setup ## resolve the locks again, Spark's from pyproject.toml, the others from locks/*.in
-	@cd locks && for needed in ../pyproject.toml *.in; do \
-		lock=$$(basename $$needed .in | sed s/pyproject.toml/spark/).txt; \
-		../.build/uv/bin/uv pip compile --quiet --no-header --no-emit-index-url --no-emit-find-links \
-			--generate-hashes --universal --python-version 3.11 $$needed -o $$lock || exit 1; done
+COMPILE = ../.build/uv/bin/uv pip compile --quiet --no-header --no-emit-index-url --no-emit-find-links \
+	--generate-hashes --universal --python-version 3.11
+
+locks: setup ## resolve the locks again: spark.txt and local.txt from pyproject.toml, the others from locks/*.in
+	@cd locks && $(COMPILE) ../pyproject.toml --extra alerts --extra snapshot --extra spark -o spark.txt
+	@cd locks && $(COMPILE) ../pyproject.toml --extra alerts --extra snapshot -c spark.txt -o local.txt
+	@cd locks && for needed in *.in; do $(COMPILE) $$needed -o $$(basename $$needed .in).txt || exit 1; done
 
 supply: setup ## licences, bills of materials, known vulnerabilities of what is locked; jars against their hashes
 	@.build/uv/bin/uv venv --quiet --allow-existing --python $(SPARK)/python .build/supply

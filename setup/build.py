@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tarfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,6 +31,8 @@ SPARK = HOME / ".venv-spark"
 JARS = HOME / ".jars"
 SAMPLE = HOME / "samples" / "night-4.1.tar.gz"
 SAMPLES = HOME / ".samples"
+SPACE = 3.5
+"""Bytes on the disk for each byte that is fetched: environments and the installer's cache."""
 
 
 class Part(NamedTuple):
@@ -41,37 +43,53 @@ class Part(NamedTuple):
     made_from: tuple[Path, ...]
     makes: Path
     build: Callable[[], None]
+    megabytes: int = 0
+    """What is fetched."""
+
+    @property
+    def says(self) -> str:
+        """The sentence, with what is fetched."""
+        return self.sentence + (f", {self.megabytes} MB to fetch" if self.megabytes else "")
 
 
 def main() -> int:
     """Build every part that is missing or out of date. Return 0, or 2 if this machine lacks something."""
     parser = argparse.ArgumentParser(description="Build what is missing. Current parts stay as they are.")
     parser.add_argument("--check", action="store_true", help="also build the tools of tests and checks")
-    parser.add_argument("--only", nargs="+", choices=[p.name for p in PARTS], help="build only these parts")
+    parser.add_argument("--only", nargs="+", choices=NAMES, help="build only these parts")
     options = parser.parse_args()
-    parts = (
-        PARTS + CHECK_PARTS if options.check else tuple(p for p in PARTS if not options.only or p.name in options.only)
-    )
+    of_setup = [p for p in PARTS if p.name in (options.only or {*NAMES} - {"local"})]
+    return ensure([*of_setup, *(CHECK_PARTS if options.check else ())])
+
+
+def ensure(parts: Sequence[Part]) -> int:
+    """Build those of the parts that are missing or out of date. Return 0, or 2 if this machine lacks something."""
     try:
         require_python()
-        require_java()
+        if any(p.name == "jars" for p in parts):
+            require_java()
         missing = [p for p in parts if not is_current(p)]
         if missing:
-            build(missing, parts)
-    except CannotBuild as problem:
-        print(f"\nSet-up stopped.\n{problem}", file=sys.stderr)
+            build(missing, len(parts))
+    except (CannotBuild, PermissionError) as problem:
+        advice = ". Needed: write access. What to do: use a copy that you own." if isinstance(problem, OSError) else ""
+        print(f"\nSet-up stopped.\n{problem}{advice}", file=sys.stderr)
         return 2
     return 0
 
 
-def build(missing: list[Part], parts: tuple[Part, ...]) -> None:
+def build(missing: Sequence[Part], of: int) -> None:
     """Build the missing parts in order, and print the progress."""
-    require_space()
+    megabytes = sum(p.megabytes for p in missing)
+    require_space(SPACE * megabytes * 1_000_000)
     BUILD.mkdir(exist_ok=True)
-    print(f"Setting up: {len(missing)} of {len(parts)} parts are missing. This happens once; details: {relative(LOG)}.")
+    print(
+        f"Setting up: {len(missing)} of {of} parts are missing, {megabytes:,} MB to fetch. This happens once; "
+        f"details: {relative(LOG)}."
+    )
     began = time.monotonic()
     for number, part in enumerate(missing, start=1):
-        Ticker.label = f"  [{number}/{len(missing)}] {part.sentence}"
+        Ticker.label = f"  [{number}/{len(missing)}] {part.says}"
         Ticker.began = time.monotonic()
         Ticker.show()
         stamp_of(part).unlink(missing_ok=True)
@@ -249,22 +267,32 @@ def unpack_samples() -> None:
 
 
 PARTS: tuple[Part, ...] = (
-    Part("uv", "the installer", (LOCKS / "uv.txt",), UV, build_installer),
+    Part("uv", "the installer", (LOCKS / "uv.txt",), UV, build_installer, 25),
     Part(
         "airflow",
-        "Airflow's environment: some 130 packages, 200 MB to fetch",
+        "Airflow's environment: some 130 packages",
         (LOCKS / "airflow.txt",),
         AIRFLOW / "bin" / "airflow",
         lambda: build_environment(AIRFLOW, "airflow.txt"),
+        200,
+    ),
+    Part(
+        "local",
+        "the environment of audits without Spark: some 60 packages",
+        (LOCKS / "local.txt",),
+        SPARK / "bin" / "python",
+        lambda: build_environment(SPARK, "local.txt"),
+        220,
     ),
     Part(
         "spark",
-        "Spark's environment: some 80 packages, 900 MB to fetch, half of it Spark",
+        "Spark's environment: some 80 packages, half of it Spark",
         (LOCKS / "spark.txt", LOCKS / "build.txt"),
         SPARK / "bin" / "spark-submit",
         lambda: build_environment(SPARK, "spark.txt"),
+        900,
     ),
-    Part("jars", "Delta's four jars, 13 MB", (LOCKS / "jars.sha256",), JARS, fetch_jars),
+    Part("jars", "Delta's four jars", (LOCKS / "jars.sha256",), JARS, fetch_jars, 13),
     Part(
         "airflow-tables",
         "Airflow's own tables",
@@ -274,6 +302,7 @@ PARTS: tuple[Part, ...] = (
     ),
     Part("samples", "the recorded night", (SAMPLE,), SAMPLES / "night-4.1", unpack_samples),
 )
+NAMES = [part.name for part in PARTS]
 CHECK_PARTS: tuple[Part, ...] = (
     Part(
         "check",

@@ -21,9 +21,10 @@ def checks() -> Iterator[Check]:
     """Python, space on the disk, and each part of set-up."""
     yield _required("Python", needs.require_python, f"{platform.python_version()} ({sys.executable})")
     yield _required("space", needs.require_space, f"{shutil.disk_usage(needs.HOME).free / 1e9:.1f} GB free")
+    spark = next(part for part in build.PARTS if part.name == "spark")
     for part in build.PARTS:
-        current = build.is_current(part)
-        says = "built" if current else f"`make setup` builds it: {part.sentence}"
+        current = build.is_current(part) or (part.name == "local" and build.is_current(spark))
+        says = "built" if current else f"`make setup` builds it: {part.says}"
         yield "good" if current else "later", part.name, says
 
 

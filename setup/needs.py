@@ -44,11 +44,10 @@ def require_java() -> None:
         raise CannotBuild(problem)
 
 
-def require_space() -> None:
+def require_space(needed: float = FREE_BYTES_NEEDED) -> None:
     free = shutil.disk_usage(HOME).free
-    if free < FREE_BYTES_NEEDED:
+    if free < needed:
         raise CannotBuild(
-            f"Found: {free / 1e9:.1f} GB free beside {HOME}. "
-            f"Needed: {FREE_BYTES_NEEDED / 1e9:.0f} GB for both environments.\n"
+            f"Found: {free / 1e9:.1f} GB free beside {HOME}. Needed: {needed / 1e9:.1f} GB for what is missing.\n"
             "What to do: free some space, or check the project out where there is more."
         )

@@ -7,42 +7,17 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from kafka_hindsight import __version__
-from kafka_hindsight.catalog.steps import STEPS
+from kafka_hindsight.cli.verbs import EPILOG, PURPOSE, VERBS
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput, sentences_of
 from kafka_hindsight.start import launch
 
-
-class Verb(NamedTuple):
-    """A verb: its module in this room, its function, and its line of help."""
-
-    module: str
-    function: str
-    says: str
-
-
-VERBS = {
-    "audit": Verb("audit", "command", "audit a night: the recorded one, or your own logs"),
-    **{s.name: Verb("step", "by_hand", f"run one step: {s.sentence[0].lower()}{s.sentence[1:]}") for s in STEPS},
-    "step": Verb("step", "become", "run one step as a scheduler's container does"),
-    "snapshot": Verb("snapshot", "command", "take a reading of a live cluster and land it in the lake"),
-    "alert": Verb("alert", "command", "send the alerts that are due, each once"),
-    "sql": Verb("ask", "sql", "open an SQL prompt over the lake, or answer one query"),
-    "tables": Verb("ask", "tables", "list a lake's tables: rows, newest row, what one row is"),
-    "explain": Verb("look", "explain", "explain a group, topic, broker, client or incident, with its log lines"),
-    "fleet": Verb("look", "fleet", "list all clusters, the worst first, and which were not audited"),
-    "metrics": Verb("look", "metrics", "print the newest night of each cluster as OpenMetrics"),
-    "mcp": Verb("mcp_server", "mcp", "serve the answers of a lake to programs (Model Context Protocol)"),
-    "clusters": Verb("clusters_file", "command", "check hindsight.toml, or print its JSON Schema"),
-    "doctor": Verb("main", "doctor", "check this machine, a lake, a cluster or logs"),
-    "report": Verb("look", "report", "print the path of the newest report, or Markdown, or a list of all nights"),
-}
 
 _REACH = "Check the path, the network and the rights of this user, then run the command again."
 
@@ -107,9 +82,8 @@ app = typer.Typer(
     cls=Verbs,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    help="Explain what happened to Kafka's consumer groups and partition leaders in a night, why, and what it cost.",
-    epilog="Exit codes: 0 done; 42 publication refused; 2 bad input or settings; anything else: a retry may succeed."
-    " `hindsight doctor` shows what is missing on this machine.",
+    help=PURPOSE,
+    epilog=EPILOG,
 )
 for _name, _verb in VERBS.items():
     app.command(_name, short_help=_verb.says)(lambda: None)

@@ -99,8 +99,8 @@ def missing_environment() -> str | None:
     if not IS_INSTALLED or spark_submit().exists():
         return None
     return (
-        f"Found: no {spark_submit()}. Needed: the environment into which pip installed kafka-hindsight. "
-        "What to do: name its folder in HINDSIGHT_SPARK_ENV."
+        f"Found: no {spark_submit()}. Needed: an environment with kafka-hindsight[spark]. "
+        "What to do: install the extra `spark`, or name the environment's folder in HINDSIGHT_SPARK_ENV."
     )
 
 
@@ -149,8 +149,9 @@ def is_large(*places: str | None) -> bool:
 
 
 def uses_spark(engine: str, is_large: bool) -> bool:
-    """Whether Spark does the work: engine spark; or engine auto, with a large input or a configured master."""
-    return engine == "spark" or (engine == "auto" and (is_large or "spark.master=" in os.environ.get(_CONF, "")))
+    """Whether Spark does the work: engine spark; or engine auto, with a configured master, or a large input and Spark."""
+    is_best = "spark.master=" in os.environ.get(_CONF, "") or (is_large and spark_submit().exists())
+    return engine == "spark" or (engine == "auto" and is_best)
 
 
 def _sizes(places: Iterable[str]) -> Iterator[int]:

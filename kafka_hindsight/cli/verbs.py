@@ -1,0 +1,57 @@
+"""The verbs of `hindsight`, and their list before set-up has run. Standard library only."""
+
+from __future__ import annotations
+
+import sys
+from typing import NamedTuple
+
+from kafka_hindsight import __version__
+from kafka_hindsight.catalog.steps import STEPS
+
+PURPOSE = "Explain what happened to Kafka's consumer groups and partition leaders in a night, why, and what it cost."
+EPILOG = (
+    "Exit codes: 0 done; 42 publication refused; 2 bad input or settings; anything else: a retry may succeed."
+    " `hindsight doctor` shows what is missing on this machine."
+)
+
+
+class Verb(NamedTuple):
+    """A verb: its module in this room, its function, and its line of help."""
+
+    module: str
+    function: str
+    says: str
+
+
+VERBS = {
+    "audit": Verb("audit", "command", "audit a night: the recorded one, or your own logs"),
+    **{s.name: Verb("step", "by_hand", f"run one step: {s.sentence[0].lower()}{s.sentence[1:]}") for s in STEPS},
+    "step": Verb("step", "become", "run one step as a scheduler's container does"),
+    "snapshot": Verb("snapshot", "command", "take a reading of a live cluster and land it in the lake"),
+    "alert": Verb("alert", "command", "send the alerts that are due, each once"),
+    "sql": Verb("ask", "sql", "open an SQL prompt over the lake, or answer one query"),
+    "tables": Verb("ask", "tables", "list a lake's tables: rows, newest row, what one row is"),
+    "explain": Verb("look", "explain", "explain a group, topic, broker, client or incident, with its log lines"),
+    "fleet": Verb("look", "fleet", "list all clusters, the worst first, and which were not audited"),
+    "metrics": Verb("look", "metrics", "print the newest night of each cluster as OpenMetrics"),
+    "mcp": Verb("mcp_server", "mcp", "serve the answers of a lake to programs (Model Context Protocol)"),
+    "clusters": Verb("clusters_file", "command", "check hindsight.toml, or print its JSON Schema"),
+    "doctor": Verb("main", "doctor", "check this machine, a lake, a cluster or logs"),
+    "report": Verb("look", "report", "print the path of the newest report, or Markdown, or a list of all nights"),
+}
+
+
+def main(arguments: list[str]) -> int:
+    """Print the version, or the verbs that are named, else all."""
+    if "--version" in arguments:
+        print(f"hindsight {__version__}")
+        return 0
+    named = [name for name in VERBS if name in arguments] or [*VERBS]
+    print(f"Usage: hindsight VERB [OPTIONS]\n\n{PURPOSE}\n")
+    print("\n".join(f"  {name:<14}{VERBS[name].says}" for name in named))
+    print(f"\n{EPILOG}\nAfter set-up, `hindsight VERB --help` lists the options of a verb.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

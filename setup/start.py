@@ -1,0 +1,55 @@
+"""`./hindsight VERB`: build what an audit lacks, and run the verb. Verbs that only read never build.
+
+Standard library only: set-up may not have run yet.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from kafka_hindsight.catalog.steps import BY_NAME
+from kafka_hindsight.start import launch
+from setup import build
+from setup.needs import HOME
+
+BUILDERS = {"audit", "snapshot", *BY_NAME}
+"""The verbs that build what they lack: those that add to a lake."""
+
+_HELP = {"--help", "--version"}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Replace this process by the verb's. Return 2 if something is missing and may not be built."""
+    verb = next(iter(arguments), "")
+    is_help = not _HELP.isdisjoint(arguments)
+    if verb in BUILDERS and not is_help and (code := build.ensure(parts_for(arguments, os.environ))):
+        return code
+    module, python = f"kafka_hindsight.cli.{'doctor' if verb == 'doctor' else 'main'}", launch.spark_python()
+    if not python.exists():
+        if not is_help and verb and verb != "doctor":
+            print(f"Found: no {python}. Needed: set-up. What to do: ./hindsight audit, or make setup.", file=sys.stderr)
+            return 2
+        module, python = module.replace(".main", ".verbs"), Path(sys.executable)
+    words = arguments[1:] if verb == "doctor" else arguments
+    sys.stdout.flush()
+    os.execve(python, [str(python), "-m", module, *words], {**os.environ, "PYTHONPATH": str(HOME)})
+
+
+def parts_for(arguments: Sequence[str], environment: Mapping[str, str]) -> list[build.Part]:
+    """The parts that a verb needs, and those that were built before: they stay current."""
+    engines = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    engines.add_argument("--engine", default=environment.get("ENGINE") or "auto")
+    engine = engines.parse_known_args(arguments)[0].engine
+    names = {"uv", "samples", *(("spark", "jars") if launch.uses_spark(engine, is_large=False) else ("local",))}
+    names |= {part.name for part in build.PARTS if build.stamp_of(part).exists()}
+    return [part for part in build.PARTS if part.name in names - ({"local"} if "spark" in names else set())]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
