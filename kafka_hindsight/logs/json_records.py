@@ -24,7 +24,7 @@ _ZAP = re.compile(
     r"(?P<ts>[^\t]{10,40})\t(?P<level>[A-Za-z]{4,6})\t(?:[^\t]*\t)?[^\t]+[.]go:\d+\t(?P<rest>.*)", re.DOTALL
 )
 _FIRST = b"time="
-_PAIR = re.compile(r'([\w.]{1,100})=("(?:[^"\\]|\\.)*+"|[^\s"]*+)')
+_PAIR = re.compile(r'([\w.]{1,100})=("(?>(?:[^"\\]|\\.)*)"|[^\s"]*+)')
 _ORDERED = sorted(JSON_LAYOUTS, key=lambda layout: not layout.program)
 
 
