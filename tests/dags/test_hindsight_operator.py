@@ -16,7 +16,7 @@ from uuid import uuid4
 import pytest
 from airflow.exceptions import AirflowException
 from hindsight_airflow import AirflowFailException
-from hindsight_links import ReportLink, SparkLink
+from hindsight_links import ReportLink, SparkLink, ValidationLink
 from hindsight_operator import SparkStepOperator
 from hindsight_step import settings_of
 
@@ -186,6 +186,7 @@ def test_the_report_that_a_task_links_to_is_that_of_the_night_which_its_step_was
     (given,) = handed(spark)
     ends = (datetime.fromisoformat(given[end]) for end in ("window_from", "window_to"))
     assert ReportLink().get_link(task, ti_key=None).endswith(f"/hindsight/orders/{page_name('orders', *ends)}")
+    assert ValidationLink().get_link(task, ti_key=None).endswith("/hindsight/orders/validation.html")
     assert SparkLink().get_link(task, ti_key=None) == "https://spark.example.org/local-1"
 
 

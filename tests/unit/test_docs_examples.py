@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
-from expectations.derive import expectations_of
+from expectations.derive import suite_of
 from kafka_hindsight.catalog import codes, gold, rows
 from kafka_hindsight.catalog.causes import CauseCode
 from kafka_hindsight.catalog.codes import Cause, FailoverKind, ImbalanceEnd, OutOfSyncKind
@@ -178,7 +178,11 @@ def test_the_table_gives_all_that_tables_give(tmp_path: Path, monkeypatch: pytes
     assert names[-1] == "coordination"
     assert "groups" in names
     run(tested, added)
-    assert {e.name for e in expectations_of(table)} >= {"columns_match", "key_unique", "groups_rebalanced"}
+    assert {e["meta"]["name"] for e in suite_of(table)["expectations"]} >= {
+        "columns_match",
+        "key_unique",
+        "groups_rebalanced",
+    }
     assert "NOT NULL" in columns_ddl(table)
     assert "delta.constraints.groups_rebalanced" in properties(table)
     assert table.grain in docs.tables_page([table], {table.full_name: "publish"})

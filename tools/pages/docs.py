@@ -1,15 +1,18 @@
-"""Write the generated pages of docs/: `python -m tools.pages.docs`; --check only compares."""
+"""Write the generated pages of docs/, and the suites: `python -m tools.pages.docs`; --check only compares."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from os.path import normpath
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 
+from expectations.derive import CHECKED, suite_of
 from kafka_hindsight.alerts.sightings import OWN_TROUBLES
 from kafka_hindsight.catalog import TABLES, Column, Table
 from kafka_hindsight.catalog.codes import Cause, FindingSeverity
@@ -54,12 +57,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stale = [name for name, text in texts.items() if _text_of(options.folder / name) != text]
     if options.check:
         for name in stale:
-            print(f"docs/{name} is not what its declarations say. Needed: the page as generated. Run `make docs`.")
+            file = normpath(f"docs/{name}")
+            print(f"{file} is not what its declarations say. Needed: the page as generated. Run `make docs`.")
         return 1 if stale else 0
     for name in stale:
         (options.folder / name).parent.mkdir(parents=True, exist_ok=True)
         (options.folder / name).write_text(texts[name], encoding="utf-8")
-        print(f"wrote docs/{name}")
+        print(f"wrote {normpath(f'docs/{name}')}")
     return 0
 
 
@@ -68,7 +72,7 @@ def _text_of(page: Path) -> str | None:
 
 
 def pages() -> dict[str, str]:
-    """Every generated page by its file name."""
+    """Every generated page, and every suite, by its path from docs/."""
     declared = places()
     return {
         "tables.md": tables_page(TABLES, {name: step.name for step in (RECLASSIFY, *STEPS) for name in step.writes}),
@@ -85,6 +89,7 @@ def pages() -> dict[str, str]:
         "design.md": design_page((FOLDER / "design.md").read_text(encoding="utf-8")),
         clusters_file.SCHEMA_PAGE: clusters_file.schema_text(),
         **boards.files(),
+        **{f"../expectations/suites/{t.full_name}.json": json.dumps(suite_of(t), indent=1) + "\n" for t in CHECKED},
     }
 
 

@@ -1,0 +1,39 @@
+"""A user's own suites are files beside the lake, or where EXPECTATIONS says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from expectations.own import own_suites
+from kafka_hindsight.shared.exits import BadInput
+
+
+def test_a_lake_without_suites_has_none(tmp_path: Path) -> None:
+    assert own_suites(None, str(tmp_path)) == {}
+
+
+def test_suites_lie_in_the_lake_or_in_the_folder_that_is_named(tmp_path: Path) -> None:
+    for folder, table in (("lake/expectations", "gold.findings"), ("mine", "silver.events")):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / f"{table}.json").write_text('{"expectations": []}')
+    (tmp_path / "mine" / "README.md").write_text("no suite")
+    assert own_suites(None, f"{tmp_path}/lake").keys() == {"gold.findings"}
+    assert own_suites(f"{tmp_path}/mine/", f"{tmp_path}/lake").keys() == {"silver.events"}
+
+
+def test_each_file_that_is_no_suite_is_a_sentence(tmp_path: Path) -> None:
+    for name, text in (("gold.nothing", "{}"), ("gold.findings", "{"), ("gold.incidents", "[]")):
+        (tmp_path / f"{name}.json").write_text(text)
+    with pytest.raises(BadInput) as refusal:
+        own_suites(str(tmp_path), "lake")
+    findings, incidents, nothing = refusal.value.sentences
+    assert "gold.findings.json is not a suite: JSONDecodeError" in findings
+    assert "gold.incidents.json is not a suite" in incidents
+    assert "gold.nothing.json names no table that is checked. Needed: TABLE.json of one of gold." in nothing
+
+
+def test_a_named_folder_without_a_suite_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"EXPECTATIONS names .*, and no suite is there"):
+        own_suites(str(tmp_path / "lost"), "lake")
