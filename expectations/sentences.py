@@ -28,10 +28,10 @@ class Claim:
 def naming_columns(table: Table, text: str) -> tuple[str, ...]:
     """The key, the columns by which people know a row, its instant, and the columns that a text names; once each."""
     words = set(re.findall(r"\w+", text))
+    mentioned = (n for n in table.column_names if n in words)
     key = tuple(k for k in table.key if k != "cluster")
-    named = (n for n in table.column_names if n in words)
     scalar = {c.name for c in table.columns if not isinstance(c.kind, ListOf)}
-    return tuple(dict.fromkeys(n for n in (*key, *_SAYS_WHICH, table.time_column, *named) if n in scalar))
+    return tuple(dict.fromkeys(n for n in (*key, *_SAYS_WHICH, table.time_column, *mentioned) if n in scalar))
 
 
 def breach(claim: Claim, rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -31,7 +31,7 @@ _ANSWER: ContextVar[Answer] = ContextVar("answer")
 
 
 def expectations_of(table: str, own: Mapping[str, Any] | None = None) -> list[Expectation]:
-    """What our suite of a table expects, and behind it what a user's own suite does.
+    """The expectations of our suite of a table, and behind them those of a user's own suite.
 
     The `meta` of each expectation names it. A user's is named by its own meta, or by its type, with `user.` before it
     and a number behind it if it is not the first.

@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from expectations.derive import LANDED
 from expectations.own import own_suites, suite_text
-from kafka_hindsight.catalog.bronze import PARTITION_SNAPSHOTS
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES, INCIDENTS
 from kafka_hindsight.catalog.gold import TABLES as GOLD
 from kafka_hindsight.catalog.order import in_waves
@@ -153,30 +152,25 @@ def _publish(store: Store, run: Run, checked: Checked) -> dict[str, Any]:
 def _tables(
     store: Store, cluster: str, window: Window, own: str = ""
 ) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:
-    """The tables to check, by full name, and other tables that laws read, by the name they use.
-
-    Of bronze and silver the columns are read that a suite of theirs or a user's names.
-    """
+    """The tables to check, by full name, and other tables that laws read, by the name they use."""
     store.create(*GOLD, VALIDATION_RESULTS, WITHHELD_ROWS, PUBLICATIONS)
-    words = set(re.findall(r"\w+", own))
-    landed = {t: words | {*re.findall(r"\w+", suite_text(t.full_name))} for t in LANDED if store.has(t)}
     readings = {
         **{t.full_name: partial(store.read_staging, t) for t in GOLD},
         **{t.full_name: partial(store.read_window, t, cluster, window) for t in (COVERAGE, GENERATION_GAPS)},
         LEADERSHIP_GAPS.name: partial(store.read_window, LEADERSHIP_GAPS, cluster, window),
-        **{
-            t.full_name: partial(
-                store.read,
-                t,
-                part_of(t, cluster, window),
-                [n for n in t.column_names if n in named or (t, n) == (PARTITION_SNAPSHOTS, "preferred_leader")],
-            )
-            for t, named in landed.items()
-        },
+        **{t.full_name: partial(_landed, store, t, part_of(t, cluster, window), own) for t in LANDED},
         **{f"published_{t.name}": partial(store.read, t, Part(cluster), t.key) for t in (INCIDENTS, BROKER_OUTAGES)},
     }
     tables = dict(zip(readings, at_once(*readings.values()), strict=True))
     return {n: t for n, t in tables.items() if "." in n}, {n: t for n, t in tables.items() if "." not in n}
+
+
+def _landed(store: Store, table: Table, part: Part, own: str) -> pa.Table:
+    """Rows of bronze or silver, with the columns that its suite, a user's suites or a law names."""
+    if not store.has(table):
+        return arrow_schema(table).empty_table()
+    words = {*re.findall(r"\w+", own + suite_text(table.full_name)), "preferred_leader"}
+    return store.read(table, part, [name for name in table.column_names if name in words])
 
 
 def _record(store: Store, run: Run, checked: Checked) -> str:

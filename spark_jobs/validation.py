@@ -39,6 +39,7 @@ Docs = dict[str, bytes]
 Results = Mapping[str, ExpectationValidationResult]
 
 _COLUMNS = "columns_match"
+_CORRECT = "Correct your suite, or take the file away."
 _DETAILS = {"result_format": "COMPLETE", "partial_unexpected_count": 0}
 """The number of each row, and no example: strangers choose names, and Data Docs show examples as they are."""
 
@@ -92,21 +93,21 @@ def problems(own: Suites) -> list[str]:
             try:
                 expectations = [e for e in expectations_of(name, suite) if is_own(e)]
             except Exception as refusal:  # GX has several classes of them
-                sentences.append(f"{name}.json: {one_sentence(refusal)}")
+                sentences.append(f"{name}.json: {one_sentence(refusal)}. {_CORRECT}")
                 continue
             for expectation in expectations:
                 if reason := _refusal(name, expectation, answer):
-                    sentences.append(f"{name}.json: {name_of(expectation)}: {reason}")
+                    sentences.append(f"{name}.json: {name_of(expectation)}: {reason}. {_CORRECT}")
     return sentences
 
 
 def _refusal(table: str, expectation: Expectation, answer: Answer) -> str:
     """Why an expectation cannot be checked; empty if it can."""
     kwargs = expectation.configuration.kwargs
-    named = [kwargs[key] for key in ("column", "column_A", "column_B") if key in kwargs]
-    strange = {*named, *kwargs.get("column_list", ())} - {*BY_NAME[table].column_names}
+    columns = [kwargs[key] for key in ("column", "column_A", "column_B") if key in kwargs]
+    strange = {*columns, *kwargs.get("column_list", ())} - {*BY_NAME[table].column_names}
     if strange:
-        return f"{table} has no column {', '.join(sorted(strange))}. Needed: one of docs/tables.md"
+        return f"{table} has no column {', '.join(sorted(strange))}. Needed: a column of docs/tables.md"
     try:
         if "unexpected_rows_query" in kwargs:
             answer(kwargs["unexpected_rows_query"].format(batch=BY_NAME[table].name))
@@ -147,8 +148,8 @@ class _Check:
         the two checks GX makes only the second one asks that again.
         """
         batch = {"dataframe": rows.to_pandas(types_mapper=pd.ArrowDtype)}
-        asked = [e for e in expectations if not (isinstance(e, _Present) and rows[e.column].null_count == 0)]
-        first = gx.ExpectationSuite(name=name, expectations=asked)
+        doubtful = [e for e in expectations if not (isinstance(e, _Present) and rows[e.column].null_count == 0)]
+        first = gx.ExpectationSuite(name=name, expectations=doubtful)
         with sql_answered(lambda query: self._answer(query.format(batch=BY_NAME[name].name))):
             data = self._data.get_batch(batch)
             if data.validate(first, result_format="BOOLEAN_ONLY", expectation_parameters=self._parameters).success:
@@ -158,7 +159,7 @@ class _Check:
         return {r.expectation_config.meta["name"]: r for result in run.run_results.values() for r in result.results}
 
     def _checkpoint(self, suite: gx.ExpectationSuite) -> gx.Checkpoint:
-        """What judges a suite with all details, and renews Data Docs."""
+        """A checkpoint that judges a suite with all details, and renews Data Docs."""
         context = self._context
         validation = gx.ValidationDefinition(name=suite.name, data=self._data, suite=context.suites.add(suite))
         checkpoint = gx.Checkpoint(
@@ -177,7 +178,7 @@ def _verdict(
     name, kwargs, of_rows = name_of(expectation), expectation.configuration.kwargs, is_of_rows(expectation)
     claim = Claim(table, name, expectation.description or str(kwargs))
     severity = CheckSeverity.CRITICAL if expectation.severity == "critical" else CheckSeverity.WARNING
-    held = {
+    sound = {
         "table": table,
         "expectation": name,
         "description": claim.says,
@@ -190,13 +191,13 @@ def _verdict(
         "row_numbers": (),
     }
     if result is None or result.success:
-        return held
+        return sound
     if fault := _fault(result.exception_info):
-        if held["is_vacuous"]:
-            return held
+        if sound["is_vacuous"]:
+            return sound
         sentence = f"{table}: {name} could not be checked: {one_sentence(Exception(fault))}"
-        raise BadInput(f"{sentence}. Correct your suite.") if is_own(expectation) else RuntimeError(sentence)
-    broken = held | {"success": False, "is_vacuous": False}
+        raise BadInput(f"{sentence}. {_CORRECT}") if is_own(expectation) else RuntimeError(sentence)
+    broken = sound | {"success": False, "is_vacuous": False}
     details = result.result
     if not of_rows:
         observed = details.get("observed_value")

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from expectations.own import own_suites
-from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.shared.exits import BAD_INPUT, BadInput
+from spark_jobs.run import run_step
 
 
 def test_a_lake_without_suites_has_none(tmp_path: Path) -> None:
@@ -37,3 +38,12 @@ def test_each_file_that_is_no_suite_is_a_sentence(tmp_path: Path) -> None:
 def test_a_named_folder_without_a_suite_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"EXPECTATIONS names .*, and no suite is there"):
         own_suites(str(tmp_path / "lost"), "lake")
+
+
+def test_a_bad_suite_ends_the_audit_before_a_log_is_read(tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    (lake / "expectations").mkdir(parents=True)
+    (lake / "expectations" / "gold.finding.json").write_text("{}")
+    settings = {"logs": str(tmp_path), "lake": str(lake), "run_id": "r", "run_at": "2026-10-01T00:00Z"}
+    assert run_step("ingest", settings) == BAD_INPUT
+    assert [p.name for p in lake.iterdir() if p.name in ("bronze", "locks")] == []
