@@ -18,7 +18,7 @@ _SAYS_WHICH = ("group_id", "topic", "partition", "broker", "member_id", "client_
 
 @dataclass(frozen=True)
 class Claim:
-    """What a table should keep."""
+    """A property that a table should have."""
 
     table: str
     name: str

@@ -32,7 +32,7 @@ class Validator:
         return self._ask("validate", tables, views, window, own)  # type: ignore[no-any-return]
 
     def problems(self, own: Suites) -> list[str]:
-        """What cannot be checked in a user's own suites: see `validation.problems`."""
+        """A sentence for each unusable expectation of a user: see `validation.problems`."""
         return self._ask("problems", own)  # type: ignore[no-any-return]
 
     def _ask(self, *request: Any) -> Any:

@@ -57,7 +57,7 @@ def by_name(table: Table) -> dict[str, dict[str, Any]]:
     return {e["meta"]["name"]: e for e in suite_of(table)["expectations"]}
 
 
-def test_a_declaration_gives_columns_nulls_codes_key_window_and_checks() -> None:
+def test_table_declaration_gives_its_expectations() -> None:
     native = "expect_column_values_to"
     assert [(name, e["type"], e["severity"]) for name, e in by_name(PETS).items()] == [
         ("columns_match", "expect_table_columns_to_match_set", "critical"),
@@ -88,18 +88,18 @@ def test_a_declaration_gives_columns_nulls_codes_key_window_and_checks() -> None
         ("n <> 0", {"unexpected_rows_query": "SELECT * FROM (SELECT * FROM {batch}) AS pets WHERE NOT (n <> 0)"}),
     ],
 )
-def test_a_predicate_is_an_expectation_of_its_own_kind_if_there_is_one(predicate: str, kwargs: dict[str, Any]) -> None:
+def test_predicate_becomes_native_expectation_if_there_is_one(predicate: str, kwargs: dict[str, Any]) -> None:
     table = replace(PETS, checks=(Check("some_law", predicate, "it holds"),))
     assert by_name(table)["some_law"]["kwargs"] == kwargs
 
 
-def test_a_breach_is_named_by_key_instant_and_the_columns_it_speaks_of() -> None:
+def test_breach_names_key_instant_and_involved_columns() -> None:
     assert naming_columns(PETS, "{'column_A': 'died_at', 'column_B': 'born_at'}") == ("pet_id", "born_at", "died_at")
     assert naming_columns(PETS, "size(toys) > 0") == ("pet_id", "born_at")
     assert naming_columns(PETS, "{'column': 'cluster'}") == ("pet_id", "born_at", "cluster")
 
 
-def test_every_law_belongs_to_a_table_that_is_checked_and_says_what_it_wants() -> None:
+def test_every_law_is_of_checked_table_with_unique_name() -> None:
     assert LAWS.keys() <= {t.full_name for t in CHECKED}
     assert {*gold.TABLES, quality.COVERAGE, quality.GENERATION_GAPS} == {*CHECKED} - {*LANDED}
     for checked in CHECKED:
@@ -108,16 +108,16 @@ def test_every_law_belongs_to_a_table_that_is_checked_and_says_what_it_wants() -
         assert all(e["description"] for e in suite["expectations"])
 
 
-def test_the_suites_beside_the_code_are_those_of_the_tables() -> None:
+def test_suite_files_are_those_of_the_tables() -> None:
     assert {p.stem for p in FOLDER.iterdir()} == {t.full_name for t in CHECKED}
     assert all(json.loads(suite_text(t.full_name)) == suite_of(t) for t in CHECKED)
 
 
-def test_what_is_written_before_it_is_checked_refuses_nothing() -> None:
+def test_expectations_of_bronze_and_silver_are_warnings() -> None:
     assert {e["severity"] for t in LANDED for e in suite_of(t)["expectations"]} == {"warning"}
 
 
-def test_a_law_that_lost_evidence_can_break_does_not_gate() -> None:
+def test_only_laws_independent_of_lost_evidence_are_critical() -> None:
     gates = {(t, law.name) for t, laws in LAWS.items() for law in laws if law.severity == "critical"}
     assert gates == {
         ("gold.failovers", "chain_unbroken"),
@@ -148,21 +148,21 @@ def named_pet(number: int) -> dict[str, object]:
     }
 
 
-def test_a_breach_of_one_row_is_one_sentence() -> None:
+def test_breach_of_one_row_is_one_sentence() -> None:
     assert breach(DIES_AFTER_BIRTH, [named_pet(1)]) == [
         "gold.pets: 1 row breaks dies_after_birth (no pet dies before it is born): "
         "pet_id='pet-1', born_at=2026-10-01T03:00:00.123Z, died_at=null"
     ]
 
 
-def test_many_rows_are_counted_and_the_first_five_named() -> None:
+def test_breach_of_many_rows_counts_them_and_names_five() -> None:
     sentences = breach(DIES_AFTER_BIRTH, [named_pet(n) for n in range(1234)])
     assert sentences[0].startswith("gold.pets: 1,234 rows break dies_after_birth (")
     assert [n for n in range(5) if f"pet_id='pet-{n}'" in sentences[n]] == [0, 1, 2, 3, 4]
     assert sentences[5:] == ["gold.pets: dies_after_birth is broken by 1,229 more"]
 
 
-def test_what_strangers_named_is_inert_and_short() -> None:
+def test_hostile_values_are_escaped_and_short_in_breach() -> None:
     hostile = named_pet(1) | {"pet_id": "\x1b[31m\r\nPUBLISHED\u202e" + "x" * 10_000}
     (sentence,) = breach(DIES_AFTER_BIRTH, [hostile])
     assert sentence.isprintable()
@@ -170,28 +170,28 @@ def test_what_strangers_named_is_inert_and_short() -> None:
     assert r"pet_id='\x1b[31m\r\nPUBLISHED\u202exxx" in sentence
 
 
-def test_wrong_columns_are_told_by_name() -> None:
-    found = ["cluster", "pet_id", "kind", "born_at", "died_at", "tail"]
+def test_wrong_columns_are_named() -> None:
+    columns = ["cluster", "pet_id", "kind", "born_at", "died_at", "tail"]
     assert columns_breach(
-        Claim("gold.pets", "columns_match", "the columns are those declared"), found, PETS.column_names
+        Claim("gold.pets", "columns_match", "the columns are those declared"), columns, PETS.column_names
     ) == ["gold.pets: columns_match is broken (the columns are those declared): missing toys; unknown tail"]
 
 
 @pytest.mark.parametrize("table", BY_NAME.values(), ids=lambda t: t.full_name)
-def test_the_row_factory_fills_exactly_the_declared_columns(table: Table) -> None:
+def test_row_factory_fills_exactly_declared_columns(table: Table) -> None:
     made = values(table)
     assert tuple(made) == table.column_names
     assert all(made[c.name] is not None for c in table.columns if not c.nullable)
     assert all(made[c.name] in (None, *c.codes) for c in table.columns if c.codes)
 
 
-def test_the_row_factory_takes_only_columns_of_the_table() -> None:
+def test_row_factory_takes_only_columns_of_table() -> None:
     assert values(REBALANCES, group_id="orders", ended_at=AT)["group_id"] == "orders"
     with pytest.raises(KeyError, match=r"gold\.rebalances has no generation"):
         values(REBALANCES, generation=3)
 
 
-def test_great_expectations_is_known_to_the_suites_and_to_one_module_alone() -> None:
+def test_great_expectations_is_imported_by_two_modules_only() -> None:
     home = Path(__file__).parents[2]
     sources = (
         s
@@ -206,7 +206,7 @@ def test_great_expectations_is_known_to_the_suites_and_to_one_module_alone() -> 
     assert knowing == {"expectations/suite.py", "spark_jobs/validation.py"}
 
 
-def test_checks_speak_of_columns_that_their_table_has() -> None:
+def test_checks_use_only_columns_of_their_table() -> None:
     """DuckDB binds each predicate against the table's columns, as Delta does when it creates the table."""
     for declared in BY_NAME.values():
         with tables_in_sql({"rows": schema(declared).empty_table()}) as connection:
@@ -214,7 +214,7 @@ def test_checks_speak_of_columns_that_their_table_has() -> None:
                 connection.execute(as_duck(f"SELECT {check.predicate} FROM rows"))
 
 
-def test_what_gold_itself_refuses_is_asked_before_a_commit() -> None:
+def test_delta_constraints_are_expectations_too() -> None:
     """CHECK and NOT NULL hold for other writers; ours asks them as expectations."""
     for declared in gold.TABLES:
         asked = {name for name, e in by_name(declared).items() if e["severity"] == "critical"}

@@ -11,7 +11,7 @@ from kafka_hindsight.shared.exits import BAD_INPUT, BadInput
 from spark_jobs.run import run_step
 
 
-def test_a_lake_without_suites_has_none(tmp_path: Path) -> None:
+def test_lake_without_suites_has_none(tmp_path: Path) -> None:
     assert own_suites(None, str(tmp_path)) == {}
 
 
@@ -24,7 +24,7 @@ def test_suites_lie_in_the_lake_or_in_the_folder_that_is_named(tmp_path: Path) -
     assert own_suites(f"{tmp_path}/mine/", f"{tmp_path}/lake").keys() == {"silver.events"}
 
 
-def test_each_file_that_is_no_suite_is_a_sentence(tmp_path: Path) -> None:
+def test_each_bad_file_is_one_sentence(tmp_path: Path) -> None:
     for name, text in (("gold.nothing", "{}"), ("gold.findings", "{"), ("gold.incidents", "[]")):
         (tmp_path / f"{name}.json").write_text(text)
     with pytest.raises(BadInput) as refusal:
@@ -35,12 +35,12 @@ def test_each_file_that_is_no_suite_is_a_sentence(tmp_path: Path) -> None:
     assert "gold.nothing.json names no table that is checked. Needed: TABLE.json of one of gold." in nothing
 
 
-def test_a_named_folder_without_a_suite_is_refused(tmp_path: Path) -> None:
+def test_named_folder_without_suite_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"EXPECTATIONS names .*, and no suite is there"):
         own_suites(str(tmp_path / "lost"), "lake")
 
 
-def test_a_bad_suite_ends_the_audit_before_a_log_is_read(tmp_path: Path) -> None:
+def test_bad_suite_ends_audit_before_a_log_is_read(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     (lake / "expectations").mkdir(parents=True)
     (lake / "expectations" / "gold.finding.json").write_text("{}")

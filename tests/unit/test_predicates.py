@@ -29,7 +29,7 @@ ROWS = pyarrow.table(
         ("`partition` = lag(`partition`) OVER (ORDER BY `partition` NULLS FIRST) + 1", [True, True, True, True]),
     ],
 )
-def test_a_predicate_is_answered_row_by_row_and_null_counts_as_kept(predicate: str, answers: list[bool]) -> None:
+def test_predicate_has_one_answer_per_row_and_null_counts_as_true(predicate: str, answers: list[bool]) -> None:
     with tables_in_sql({"some rows": ROWS}) as connection:
         query = as_duck(f'SELECT coalesce({predicate}, true) FROM "some rows" ORDER BY "{ROW}"')
         assert [law for (law,) in connection.execute(query).fetchall()] == answers
