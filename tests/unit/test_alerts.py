@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,9 @@ from hypothesis import strategies as st
 
 from kafka_hindsight.alerts import memory as ledger
 from kafka_hindsight.alerts import sightings
-from kafka_hindsight.alerts.alert_model import Ledger, Sighting, of_text, to_text
-from kafka_hindsight.alerts.messages import body_of, recovery_of, title_of
-from kafka_hindsight.settings.alerts import AlertSettings, alerts_of
+from kafka_hindsight.alerts.alert_model import FIGURES, Entry, Ledger, Sighting, of_text, to_text
+from kafka_hindsight.alerts.messages import LASTS, NOTICE, Text, alert_of, message_of
+from kafka_hindsight.settings.alerts import AlertSettings, Receiver, alerts_of
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.page_names import page_name
 
@@ -24,11 +25,12 @@ MORNING = datetime(2026, 11, 21, 2, 30, tzinfo=UTC)
 BOTH = AlertSettings.model_validate(
     {
         "receivers": [
-            {"name": "pager", "severities": ["critical"]},
-            {"name": "chat", "severities": ["critical", "warning"]},
+            {"name": "pager", "kind": "page", "severities": ["critical"]},
+            {"name": "chat", "kind": "digest", "severities": ["critical", "warning"]},
         ]
     }
 )
+PAGER, CHAT = BOTH.receivers
 NIGHTS = [("prod", NIGHT + n * DAY, NIGHT + (n + 1) * DAY) for n in range(8)]
 
 
@@ -51,6 +53,14 @@ def sighting(subject: str = "orders", nights_later: int = 0, **given: Any) -> Si
     return Sighting(**{**usual, **given})
 
 
+def of_incident(headline: str, **given: Any) -> Sighting:
+    return sighting(headline, **{"subject_kind": "incident", "incident_id": "f" * 32, "confidence": "certain", **given})
+
+
+def crash(ended_at: datetime | None = NIGHT + timedelta(hours=3)) -> Sighting:
+    return of_incident("40 records were lost", rule="records_lost", ended_at=ended_at)
+
+
 Message = tuple[str, str, str]
 """A receiver, what kind of message it got, and what that is about."""
 
@@ -70,19 +80,21 @@ def sent(
 
 
 def test_severity_decides_who_gets_it_and_each_gets_it_once_the_gravest_first() -> None:
-    lost = sighting("40 records were lost", subject_kind="incident", rule="records_lost", began_at=MORNING)
-    seen = [sighting("x", severity="info"), sighting("pay", severity="warning"), sighting(), lost]
+    gone = of_incident("Broker 2 is away", rule="broker_lost")
+    seen = [sighting("x", severity="info"), sighting("pay", severity="warning"), sighting(), crash(MORNING), gone]
     state, messages = sent(ledger.record({}, seen, MORNING))
     assert messages == [
+        ("pager", "critical", "Broker 2 is away"),
         ("pager", "critical", "40 records were lost"),
         ("pager", "critical", "orders"),
+        ("chat", "critical", "Broker 2 is away"),
         ("chat", "critical", "40 records were lost"),
         ("chat", "critical", "orders"),
         ("chat", "warning", "pay"),
     ]
     again = ledger.record(state, seen, MORNING)
     assert again == state
-    assert sent(again)[1] == []
+    assert sent(again)[1] == [("pager", "recovered", "40 records were lost")]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +111,7 @@ def test_severity_decides_who_gets_it_and_each_gets_it_once_the_gravest_first() 
 def test_a_receiver_with_an_owner_gets_what_that_owner_owns(owner: dict[str, Any], is_wanted: bool) -> None:
     settings = AlertSettings.model_validate(
         {
-            "receivers": [{"name": "team", "severities": ["critical"], "owner": "team"}],
+            "receivers": [{"name": "team", "kind": "page", "severities": ["critical"], "owner": "team"}],
             "owners": [{"name": "team", **owner}],
         }
     )
@@ -136,10 +148,19 @@ def test_a_look_that_reads_the_night_before_again_repeats_nothing() -> None:
         assert [m[1] for m in messages] == ["recovered"] * expected
 
 
-def test_what_happened_is_over_anyway() -> None:
-    crash = sighting("Broker 1 crashed", subject_kind="incident", rule="broker_lost")
-    state, _ = sent(ledger.record({}, [crash], MORNING, NIGHTS[:1]))
-    assert sent(ledger.record(state, [], MORNING + DAY, NIGHTS[:2]), MORNING + DAY)[1] == []
+def test_what_is_over_when_it_is_sent_needs_no_second_message_but_to_close_a_page() -> None:
+    state, first = sent(ledger.record({}, [crash()], MORNING))
+    state, second = sent(state)
+    assert [m[:2] for m in (*first, *second)] == [("pager", "critical"), ("chat", "critical"), ("pager", "recovered")]
+    assert sent(ledger.record(state, [crash()], MORNING))[1] == []
+
+
+def test_a_later_night_does_not_end_an_incident_and_its_own_night_judged_again_does() -> None:
+    state, _ = sent(ledger.record({}, [crash(None)], MORNING))
+    state = ledger.record(state, [], MORNING + DAY, NIGHTS[:2])
+    assert sent(state, MORNING + DAY)[1] == []
+    state = ledger.record(state, [crash()], MORNING)
+    assert [m[:2] for m in sent(state)[1]] == [("pager", "recovered"), ("chat", "recovered")]
 
 
 def test_another_clusters_night_ends_nothing() -> None:
@@ -177,7 +198,11 @@ def test_a_receiver_that_missed_both_gets_the_alert_and_then_that_it_is_over() -
     now = MORNING + DAY
     state, messages = sent(ledger.record(state, [], now, NIGHTS[:2]), now)
     assert messages == [("pager", "recovered", "orders"), ("chat", "critical", "orders")]
-    assert sent(state, now)[1] == [("chat", "recovered", "orders")]
+    assert sent(state, now)[1] == [], "a digest says that it is over"
+    (over,) = state.values()
+    assert message(CHAT, replace(over.sighting, ended_at=over.ended_at)).body.startswith(
+        "critical, over since 2026-11-22"
+    )
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["a", "b"]), st.booleans()), max_size=12))
@@ -200,25 +225,133 @@ def test_a_ledger_survives_its_lines() -> None:
     assert of_text(to_text(state) + "{}\n[1]\nnonsense\n") == (state, 3)
 
 
-def test_a_name_of_a_stranger_commands_nothing() -> None:
-    seen = sighting("a\r\nBcc: all@b\x1b[2J", reason="x\ny")
-    assert title_of(seen).isprintable()
-    body = body_of(seen, "")
-    assert "\x1b" not in body and "x\\ny" in body
+LINKED = BOTH.model_copy(update={"link": "https://airflow.example.org/hindsight/{cluster}/{page}"})
+PLACE = "https://airflow.example.org/hindsight/prod/prod.html#finding-1"
 
 
-def test_a_message_has_the_reason_its_place_in_the_report_and_what_to_do() -> None:
+def message(receiver: Receiver, *sightings: Sighting, settings: AlertSettings = BOTH) -> Any:
+    return message_of([Entry(s, s.night_to, ended_at=s.ended_at) for s in sightings], receiver, settings, MORNING)
+
+
+@pytest.mark.parametrize("kind", ["page", "digest", "webhook", "alertmanager"])
+def test_a_name_of_a_stranger_commands_nothing(kind: Any) -> None:
+    name = "a\r\nBcc: all@b\x1b[2J\u202e"
+    named = {"reason": name, "advice": name, "groups": (name,), "topics": (name,), "commands": (name,)}
+    seen = [sighting(name, cluster=name, **named), of_incident(name, rule="records_lost", **named)]
+    receiver = Receiver(name="any", kind=kind, severities=["critical"])
+    texts: list[Any] = [message(receiver, *seen[n:]) for n in (0, 1)]
+    while texts:
+        text = texts.pop()
+        if isinstance(text, Text):
+            texts += [text.title, *text.body.split("\n")]
+        elif isinstance(text, (list, dict)):
+            texts += [*text] + ([*text.values()] if isinstance(text, dict) else [])
+        elif isinstance(text, str):
+            assert text.isprintable()
+
+
+def test_a_page_has_the_reason_how_sure_it_is_its_state_its_owner_its_place_and_what_to_do() -> None:
     seen = sighting(cluster="a/b")
-    assert title_of(seen) == "[critical] a/b: rebalances excessive: orders"
-    assert body_of(seen, "https://airflow.example.org/hindsight/{cluster}/{page}") == (
-        "2026-11-20 02:00 UTC  Group 'orders' rebalanced 14 times.\n"
-        "https://airflow.example.org/hindsight/a%2Fb/prod.html#finding-1\n\n"
-        "What to do: Use static membership."
+    owned = AlertSettings.model_validate(LINKED.model_dump() | {"owners": [{"name": "ops", "clusters": ["a/*"]}]})
+    assert message(PAGER, seen, settings=owned) == (
+        "critical",
+        "[critical] a/b: rebalances excessive: orders",
+        "2026-11-20 02:00 UTC  Group 'orders' rebalanced 14 times.\nState: ongoing. Owner: ops.\n"
+        "https://airflow.example.org/hindsight/a%2Fb/prod.html#finding-1\n\nWhat to do: Use static membership.",
     )
-    crash = sighting("Broker 1 crashed", subject_kind="incident", rule="broker_lost")
-    assert title_of(crash) == "[critical] prod: Broker 1 crashed"
-    (over,) = ledger.record(ledger.record({}, [seen], MORNING), [], MORNING + DAY, [("a/b", *NIGHTS[1][1:])]).values()
-    assert recovery_of(over) == "Recovered. The night that ended at 2026-11-22 00:00 UTC no longer shows it."
+    over = message(PAGER, crash())
+    assert over.title == "[critical] prod: 40 records were lost"
+    assert "Confidence: certain. State: over since 2026-11-20 03:00 UTC.\n" in over.body
+
+
+def test_a_recovery_has_the_title_of_its_page_and_says_what_shows_it() -> None:
+    state, _ = sent(ledger.record({}, [sighting(), crash()], MORNING))
+    found, lost = ledger.record(state, [], MORNING + DAY, NIGHTS[:2]).values()
+    if found.sighting.is_incident:
+        found, lost = lost, found
+    assert [message_of([e], PAGER, BOTH, MORNING) for e in (found, lost)] == [
+        (
+            "recovered",
+            "[critical] prod: rebalances excessive: orders",
+            "Recovered. The night that ended at 2026-11-22 00:00 UTC no longer shows it.",
+        ),
+        ("recovered", "[critical] prod: 40 records were lost", "Recovered. It was over at 2026-11-20 03:00 UTC."),
+    ]
+
+
+def test_a_digest_names_the_worst_counts_equal_alerts_and_has_one_link() -> None:
+    headline = "4 partitions had no leader: broker 2 crashed at 02:00"
+    equal = [
+        of_incident(headline, rule="partitions_offline", incident_id=f"{n:032}", recurrence_id="same")
+        for n in range(12)
+    ]
+    settings = AlertSettings.model_validate(LINKED.model_dump() | {"owners": [{"name": "ops", "groups": ["orders"]}]})
+    rest = [sighting(groups=("orders",)), sighting("pay"), sighting("elsewhere", cluster="test")]
+    assert message(CHAT, *equal, *rest, settings=settings) == (
+        "critical",
+        "[critical] prod: 4 partitions had no leader, and 14 more",
+        f"critical, certain, ongoing, 12 times: {headline}\n"
+        "critical, twice: rebalances excessive: orders and pay (ops)\n"
+        f"critical, test: rebalances excessive: elsewhere\n{PLACE}",
+    )
+
+
+@pytest.mark.parametrize(("rules", "lines"), [(8, 9), (9, 10), (10, 10), (40, 10)])
+def test_a_digest_has_ten_lines_at_most(rules: int, lines: int) -> None:
+    body = message(CHAT, *[sighting(rule=f"rule_{n}") for n in range(rules)], settings=LINKED).body.split("\n")
+    assert len(body) == lines
+    assert body[-1] == PLACE
+    assert (body[-2] == f"and {rules - 8} more") == (rules > 9)
+
+
+def test_a_digest_of_what_ended_says_so() -> None:
+    state, _ = sent(ledger.record({}, [sighting()], MORNING))
+    (over,) = ledger.record(state, [], MORNING + DAY, NIGHTS[:2]).values()
+    assert message_of([over], CHAT, BOTH, MORNING) == (
+        "recovered",
+        "[recovered] prod: rebalances excessive: orders",
+        "recovered: rebalances excessive: orders",
+    )
+
+
+def test_a_webhook_gets_one_document_with_the_figures_of_the_incident() -> None:
+    firing = alert_of(Entry(sighting(), NIGHT + DAY), BOTH)
+    assert (firing.status, firing.state, firing.ended_at, firing.figures) == ("firing", "ongoing", None, None)
+    costs = {**dict.fromkeys(FIGURES), "records_lost_low": 40, "offline_partition_seconds": 1.5}
+    seen = of_incident("40 records were lost", rule="records_lost", ended_at=MORNING, figures=costs)
+    resolved = alert_of(Entry(seen, NIGHT + DAY, ended_at=MORNING), BOTH)
+    assert (resolved.status, resolved.state, resolved.ended_at) == ("resolved", "over", MORNING)
+    assert resolved.model_dump(mode="json")["figures"] == costs
+    assert resolved.id == alert_of(Entry(seen, NIGHT + DAY), BOTH).id != firing.id
+
+
+ALERTMANAGER = Receiver(name="am", kind="alertmanager", severities=["critical"])
+
+
+def ends_at(entry: Entry) -> datetime:
+    (alert,) = message_of([entry], ALERTMANAGER, BOTH, MORNING)
+    return datetime.fromisoformat(alert["endsAt"])
+
+
+def test_alertmanager_keeps_what_goes_on_until_a_night_without_audit_has_passed_and_gets_it_again() -> None:
+    new = Entry(sighting(), NIGHT + DAY)
+    sent_before = ledger.mark_delivered(new, ALERTMANAGER, MORNING)
+    assert ends_at(new) == ends_at(sent_before) == NIGHT + DAY + LASTS
+    state = {"key": sent_before}
+    assert ledger.open_entries(state, ALERTMANAGER, MORNING) == [sent_before]
+    assert ledger.open_entries(state, ALERTMANAGER, NIGHT + DAY + LASTS + DAY) == []
+
+
+def test_alertmanager_has_time_to_notify_of_what_is_over_and_resolves_it_by_itself() -> None:
+    over = Entry(crash(), NIGHT + DAY, ended_at=crash().ended_at)
+    assert ends_at(over) == MORNING + NOTICE
+    assert not ledger.is_due(ledger.mark_delivered(over, ALERTMANAGER, MORNING), ALERTMANAGER, BOTH, MORNING)
+
+
+def test_alertmanager_resolves_what_has_ended_since_it_was_sent() -> None:
+    ended = ledger.end_entry(ledger.mark_delivered(Entry(sighting(), NIGHT + DAY), ALERTMANAGER, MORNING), MORNING)
+    assert ledger.is_due(ended, ALERTMANAGER, BOTH, MORNING)
+    assert ends_at(ended) == MORNING
 
 
 WINDOW = {"cluster": "prod", "window_from": NIGHT, "window_to": NIGHT + DAY}
@@ -340,7 +473,8 @@ def incident(harm: str, **given: Any) -> dict[str, Any]:
     }
     times = {"started_at": NIGHT + timedelta(hours=1), "ended_at": NIGHT + timedelta(hours=2)}
     intent = {"intent": "undeclared", "declared_until": None, "is_over": True}
-    return {**usual, **times, **intent, "group_ids": ["g"], "topics": None, **given}
+    more = {"explanation": "It crashed.", "confidence": "certain", "recurrence_id": "b" * 32, "commands": ["ls"]}
+    return {**dict.fromkeys(FIGURES), **usual, **times, **intent, **more, "group_ids": ["g"], "topics": None, **given}
 
 
 def test_an_incident_that_asks_to_act_is_sent_and_what_cannot_be_undone_is_critical() -> None:
@@ -354,6 +488,8 @@ def test_an_incident_that_asks_to_act_is_sent_and_what_cannot_be_undone_is_criti
         ("data_at_risk", "critical"),
     ]
     assert told[0].anchor == "incident-" + "a" * 32
+    over_at = NIGHT + timedelta(hours=2)
+    assert [(s.ended_at, s.is_ongoing) for s in told] == [(over_at, False)] * 2 + [(None, True)] * 2
 
 
 def test_an_incident_belongs_to_a_window_of_its_own_cluster() -> None:
@@ -383,7 +519,7 @@ def test_every_problem_of_the_settings_is_named_at_once() -> None:
     given = {
         "rotes": [],
         "receivers": [
-            {"name": "Chat!", "severities": ["bad"], "url": "mailto://user:s3cret@x"},
+            {"name": "Chat!", "kind": "chat", "severities": ["bad"], "url": "mailto://user:s3cret@x"},
             {"severities": []},
         ],
         "owners": [{"name": "a", "groups": "x"}],
@@ -392,18 +528,23 @@ def test_every_problem_of_the_settings_is_named_at_once() -> None:
         alerts_of({"alerts": given}, Path("/h.toml"))
     assert sorted(problem.value.sentences) == [
         "/h.toml: owners.a.groups is 'x'. Needed: a valid list. Correct it.",
+        "/h.toml: receivers.2.kind is not set. Needed: page (a message for each alert) or digest (one for all new"
+        " ones), by a URL of Apprise; webhook (a JSON document for each alert) or alertmanager (its API), by a URL of"
+        " HTTP. Add it.",
         "/h.toml: receivers.2.name is not set. Needed: names its connection hindsight_alerts_<name>: small letters,"
         " digits and underscores. Add it.",
         "/h.toml: receivers.2.severities is []. Needed: at least 1 item after validation, not 0. Correct it.",
+        "/h.toml: receivers.Chat!.kind is 'chat'. Needed: 'page', 'digest', 'webhook' or 'alertmanager'. Correct it.",
         "/h.toml: receivers.Chat!.name is 'Chat!'. Needed: match pattern '^[a-z][a-z0-9_]{0,39}$'. Correct it.",
         "/h.toml: receivers.Chat!.severities.1 is 'bad'. Needed: 'critical', 'warning' or 'info'. Correct it.",
-        "/h.toml: receivers.Chat!.url is not known. Needed: one of name, severities, owner. Rename it.",
+        "/h.toml: receivers.Chat!.url is not known. Needed: one of name, kind, severities, owner. Rename it.",
         "/h.toml: rotes is not known. Needed: one of link, receivers, owners. Rename it.",
     ]
 
 
 def test_names_of_receivers_and_owners_are_known_and_unique() -> None:
-    twice = [{"name": "a", "severities": ["info"]}, {"name": "a", "severities": ["info"], "owner": "who"}]
+    receiver = {"name": "a", "kind": "page", "severities": ["info"]}
+    twice = [receiver, {**receiver, "owner": "who"}]
     with pytest.raises(BadInput) as problem:
         alerts_of({"alerts": {"receivers": twice, "owners": [{"name": "idle"}]}}, Path("/h.toml"))
     assert [s.split(". Needed")[0] for s in problem.value.sentences] == [
