@@ -9,7 +9,9 @@ from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
+from kafka_hindsight.catalog import gold
 from kafka_hindsight.catalog.ids import row_id
+from kafka_hindsight.catalog.table_model import Scalar
 from kafka_hindsight.lake import landing
 
 Night = tuple[str, datetime, datetime]
@@ -19,18 +21,8 @@ State = Literal["over", "ongoing", "unknown"]
 RECOVERED = "recovered"
 """The severity of a message that says that a trouble is over."""
 
-FIGURES = (
-    "records_lost_low",
-    "records_lost_high",
-    "partitions_offline",
-    "partitions_still_offline",
-    "offline_ms",
-    "offline_partition_seconds",
-    "partitions_refusing",
-    "refusing_ms",
-    "rebalance_count",
-    "partition_seconds",
-)
+_NUMBERS = (Scalar.INT, Scalar.BIGINT, Scalar.DOUBLE)
+FIGURES = tuple(c.name for c in gold.INCIDENTS.columns if c.kind in _NUMBERS and c.name != "harm_rank")
 """The columns of gold.incidents that say what an incident cost."""
 
 

@@ -247,22 +247,8 @@ def _of_check(rule: str, severity: str, broken: Sequence[Row]) -> Sighting:
 
 
 def _of_log(rule: str, night: Night, source: str, at: datetime, reason: str) -> Sighting:
-    cluster, start, end = night
-    page = page_name(cluster, start, end)
-    return Sighting(
-        cluster,
-        rule,
-        "warning",
-        "log",
-        source,
-        start,
-        end,
-        at,
-        reason,
-        OWN_TROUBLES[rule],
-        page=page,
-        anchor="coverage",
-    )
+    advice, page = OWN_TROUBLES[rule], page_name(*night)
+    return Sighting(night[0], rule, "warning", "log", source, *night[1:], at, reason, advice, page, "coverage")
 
 
 def _is_silent(row: Row, before: Sequence[Row]) -> bool:

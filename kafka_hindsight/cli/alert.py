@@ -27,7 +27,7 @@ from kafka_hindsight.alerts.alert_model import (
     write_ledger,
 )
 from kafka_hindsight.alerts.messages import message_of
-from kafka_hindsight.alerts.receivers import Address, address_of
+from kafka_hindsight.alerts.receivers import Send, sender
 from kafka_hindsight.cli.options import AsJson, At, Lake, instant
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.lock import hold_lock
@@ -206,11 +206,11 @@ class _Delivery:
 
 
 def _send(order: Order, state: Ledger, settings: AlertSettings, write: Write) -> _Delivery:
-    addresses, unusable = _addresses(order, state, settings)
+    senders, unusable = _senders(order, state, settings)
     alerts = [sightings.of_look("receiver_unusable", name, str(p), order.at) for name, p in unusable.items()]
     state = {**ledger.record(state, alerts, order.at)}
     for receiver in settings.receivers:
-        if receiver.name not in addresses:
+        if receiver.name not in senders:
             reason = "its URL cannot be used" if receiver.name in unusable else _no_url(receiver)
             for entry in ledger.due_entries(state, receiver, settings, order.at):
                 state[entry.sighting.key] = ledger.mark_failed(entry, receiver, reason)
@@ -218,8 +218,8 @@ def _send(order: Order, state: Ledger, settings: AlertSettings, write: Write) ->
     count = waiting = 0
     for receiver in settings.receivers:
         due = ledger.due_entries(state, receiver, settings, order.at)
-        for batch in _batches(due, state, receiver, order.at) if receiver.name in addresses else ():
-            reason = addresses[receiver.name].send(message_of(batch, receiver, settings, order.at))
+        for batch in _batches(due, state, receiver, order.at) if receiver.name in senders else ():
+            reason = senders[receiver.name](message_of(batch, receiver, settings, order.at))
             for entry in (e for e in batch if e in due):
                 state[entry.sighting.key] = (
                     ledger.mark_failed(entry, receiver, reason)
@@ -243,20 +243,20 @@ def _no_url(receiver: Receiver) -> str:
     return f"it has no URL in {receiver.variable} or {receiver.connection}"
 
 
-def _addresses(order: Order, state: Ledger, settings: AlertSettings) -> tuple[dict[str, Address], dict[str, Exception]]:
-    """The address of each receiver that gets something, and the problems of those that cannot be used."""
+def _senders(order: Order, state: Ledger, settings: AlertSettings) -> tuple[dict[str, Send], dict[str, Exception]]:
+    """What sends to each receiver that gets something, and the problems of those that cannot be used."""
     storage = None if is_uri(order.lake) else f"{alerts_folder(order.lake)}/receivers"
-    addresses: dict[str, Address] = {}
+    senders: dict[str, Send] = {}
     unusable: dict[str, Exception] = {}
     for receiver in settings.receivers:
         url = (order.urls.get(receiver.name) or order.environment.get(receiver.variable, "")).strip()
         due = ledger.due_entries(state, receiver, settings, order.at)
         if url and _batches(due, state, receiver, order.at):
             try:
-                addresses[receiver.name] = address_of(receiver, url, storage)
+                senders[receiver.name] = sender(receiver, url, storage)
             except BadInput as problem:
                 unusable[receiver.name] = problem
-    return addresses, unusable
+    return senders, unusable
 
 
 def _current_sightings(order: Order) -> tuple[list[Sighting], list[Night], list[Exception]]:

@@ -22,24 +22,19 @@ class AlertSent(Row):
     fingerprint: Annotated[str, "Hash of the trouble: the same on each night that shows it"]
     rule: Annotated[str, "The harm of an incident, the rule of a finding, or a trouble of our own"]
     severity: Annotated[FindingSeverity, "How bad it is"]
-    subject_kind: Annotated[str, "What it is about: incident, group, broker, topic, partition, run, log"]
-    subject: Annotated[str, "Which one; the headline of an incident"]
-    reason: Annotated[str, "What happened, in a few sentences"]
+    subject: Annotated[str, "What it is about; the headline of an incident"]
     confidence: Annotated[Confidence | None, "How sure an incident's cause is; null for other alerts"] = None
     state: Annotated[str, "over, ongoing, or unknown, as far as the logs show"]
-    is_declared: Annotated[bool, "Whether it was declared, and so is sent to no receiver"]
     started_at: Annotated[datetime, "When it began"]
     ended_at: Annotated[
         datetime | None, "When it was over, or the end of the first night that no longer shows it; null before"
     ] = None
-    window_to: Annotated[datetime, "End of the last window that shows it"]
     incident_id: Annotated[str | None, "The incident; null for other alerts"] = None
     group_ids: Annotated[list[str], "Groups that it concerns"]
     topics: Annotated[list[str], "Topics that it concerns"]
     receiver: Annotated[str | None, "The receiver; null where no evaluation tried one"] = None
     sent_at: Annotated[datetime | None, "When that receiver got it; null where it did not"] = None
-    is_ending_sent: Annotated[bool, "Whether that receiver knows that it is over"]
-    failure: Annotated[str | None, "Why the last try to send it failed; null where it did not"] = None
+    not_sent_because: Annotated[str | None, "Why the last try to send it failed, or `declared`"] = None
 
 
 @table("now.owners", key=("owner", "kind", "pattern"))
@@ -66,22 +61,17 @@ def _rows_of(entry: Entry) -> Iterator[AlertSent]:
             fingerprint=s.key,
             rule=s.rule,
             severity=FindingSeverity(s.severity),
-            subject_kind=s.subject_kind,
             subject=s.subject,
-            reason=s.reason,
             confidence=Confidence(s.confidence) if s.confidence else None,
             state=entry.state,
-            is_declared=s.declared,
             started_at=s.began_at,
             ended_at=entry.ended_at,
-            window_to=entry.seen_to,
             incident_id=s.incident_id or None,
             group_ids=[*s.groups],
             topics=[*s.topics],
             receiver=receiver,
             sent_at=entry.sent.get(receiver or ""),
-            is_ending_sent=receiver in entry.recovered,
-            failure=entry.failures.get(receiver or ""),
+            not_sent_because="declared" if s.declared else entry.failures.get(receiver or ""),
         )
 
 

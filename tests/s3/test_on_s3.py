@@ -207,7 +207,7 @@ def test_alerts_are_told_once(audited: subprocess.CompletedProcess[str]) -> None
         for at in ("2026-11-21T06:00Z", "2026-11-21T07:00Z"):
             told = hindsight("alert", "--lake", LAKE, "--at", at, also=receiver)
             assert told.returncode == 0, told.stdout + told.stderr
-    assert sum("lost in fraud-risky-19-0" in message["title"] for message in box.got) == 1
+    assert sum("lost in fraud-risky-19-0" in message["message"] for message in box.got) == 1
     assert "fraud-risky-19-0" in hindsight("alert", "--list", "--lake", LAKE).stdout
 
 
