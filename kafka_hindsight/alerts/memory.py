@@ -86,12 +86,11 @@ def _rank(s: Sighting) -> tuple[int, bool, int, datetime]:
 
 
 def is_due(entry: Entry, receiver: Receiver, settings: AlertSettings, now: datetime) -> bool:
-    """Whether to send an entry to a receiver now."""
-    if receiver.name in entry.sent:
-        return (
-            entry.ended_at is not None and receiver.name not in entry.recovered and now - entry.seen_to <= RETRIED_FOR
-        )
-    return not why_not(entry, receiver, settings, now)
+    """Whether to send an entry to a receiver now: it is new, or has ended and was sent by an evaluation before."""
+    if receiver.name not in entry.sent:
+        return not why_not(entry, receiver, settings, now)
+    is_news = entry.ended_at is not None and receiver.name not in entry.recovered
+    return is_news and entry.sent[receiver.name] < now <= entry.seen_to + RETRIED_FOR
 
 
 def why_not(entry: Entry, receiver: Receiver, settings: AlertSettings, now: datetime) -> str:

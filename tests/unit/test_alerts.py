@@ -22,6 +22,7 @@ from kafka_hindsight.shared.page_names import page_name
 DAY = timedelta(days=1)
 NIGHT = datetime(2026, 11, 20, tzinfo=UTC)
 MORNING = datetime(2026, 11, 21, 2, 30, tzinfo=UTC)
+LATER = MORNING + timedelta(minutes=10)
 BOTH = AlertSettings.model_validate(
     {
         "receivers": [
@@ -94,7 +95,8 @@ def test_severity_decides_who_gets_it_and_each_gets_it_once_the_gravest_first() 
     ]
     again = ledger.record(state, seen, MORNING)
     assert again == state
-    assert sent(again)[1] == [("pager", "recovered", "40 records were lost")]
+    assert sent(again)[1] == []
+    assert sent(again, LATER)[1] == [("pager", "recovered", "40 records were lost")]
 
 
 @pytest.mark.parametrize(
@@ -150,9 +152,10 @@ def test_a_look_that_reads_the_night_before_again_repeats_nothing() -> None:
 
 def test_what_is_over_when_it_is_sent_needs_no_second_message_but_to_close_a_page() -> None:
     state, first = sent(ledger.record({}, [crash()], MORNING))
-    state, second = sent(state)
+    assert sent(state)[1] == [], "a page that is closed at once calls no one"
+    state, second = sent(state, LATER)
     assert [m[:2] for m in (*first, *second)] == [("pager", "critical"), ("chat", "critical"), ("pager", "recovered")]
-    assert sent(ledger.record(state, [crash()], MORNING))[1] == []
+    assert sent(ledger.record(state, [crash()], LATER), LATER + DAY)[1] == []
 
 
 def test_a_later_night_does_not_end_an_incident_and_its_own_night_judged_again_does() -> None:
@@ -160,7 +163,7 @@ def test_a_later_night_does_not_end_an_incident_and_its_own_night_judged_again_d
     state = ledger.record(state, [], MORNING + DAY, NIGHTS[:2])
     assert sent(state, MORNING + DAY)[1] == []
     state = ledger.record(state, [crash()], MORNING)
-    assert [m[:2] for m in sent(state)[1]] == [("pager", "recovered"), ("chat", "recovered")]
+    assert [m[:2] for m in sent(state, LATER)[1]] == [("pager", "recovered"), ("chat", "recovered")]
 
 
 def test_another_clusters_night_ends_nothing() -> None:
@@ -345,12 +348,12 @@ def test_alertmanager_keeps_what_goes_on_until_a_night_without_audit_has_passed_
 def test_alertmanager_has_time_to_notify_of_what_is_over_and_resolves_it_by_itself() -> None:
     over = Entry(crash(), NIGHT + DAY, ended_at=crash().ended_at)
     assert ends_at(over) == MORNING + NOTICE
-    assert not ledger.is_due(ledger.mark_delivered(over, ALERTMANAGER, MORNING), ALERTMANAGER, BOTH, MORNING)
+    assert not ledger.is_due(ledger.mark_delivered(over, ALERTMANAGER, MORNING), ALERTMANAGER, BOTH, LATER)
 
 
 def test_alertmanager_resolves_what_has_ended_since_it_was_sent() -> None:
     ended = ledger.end_entry(ledger.mark_delivered(Entry(sighting(), NIGHT + DAY), ALERTMANAGER, MORNING), MORNING)
-    assert ledger.is_due(ended, ALERTMANAGER, BOTH, MORNING)
+    assert ledger.is_due(ended, ALERTMANAGER, BOTH, LATER)
     assert ends_at(ended) == MORNING
 
 
