@@ -105,21 +105,16 @@ def why_not(entry: Entry, receiver: Receiver, settings: AlertSettings, now: date
     return "its night ended more than seven days ago" if now - entry.seen_to > RETRIED_FOR else ""
 
 
-def mark_delivered(entry: Entry, receiver: Receiver, now: datetime) -> Entry:
-    """Mark an entry as delivered to a receiver.
+def mark_tried(entry: Entry, receiver: Receiver, now: datetime, failure: str = "") -> Entry:
+    """Mark that an entry was sent to a receiver, or why it did not get there.
 
     What is over by then needs no second message, but for a pager: it has to open a page, so that someone is called, and
     gets the message that closes it at the next evaluation.
     """
-    is_last = entry.ended_at and (receiver.name in entry.sent or receiver.kind != "page")
-    return replace(
-        entry,
-        sent={receiver.name: now, **entry.sent},
-        recovered=(*entry.recovered, receiver.name) if is_last else entry.recovered,
-        failures={name: reason for name, reason in entry.failures.items() if name != receiver.name},
-    )
-
-
-def mark_failed(entry: Entry, receiver: Receiver, reason: str) -> Entry:
-    """Mark that an entry did not reach a receiver."""
-    return replace(entry, failures={**entry.failures, receiver.name: reason})
+    name = receiver.name
+    failures = {n: reason for n, reason in {**entry.failures, name: failure}.items() if reason}
+    if failure:
+        return replace(entry, failures=failures)
+    is_last = entry.ended_at and (name in entry.sent or receiver.kind != "page")
+    recovered = (*entry.recovered, name) if is_last else entry.recovered
+    return replace(entry, sent={name: now, **entry.sent}, recovered=recovered, failures=failures)

@@ -211,9 +211,10 @@ def _send(order: Order, state: Ledger, settings: AlertSettings, write: Write) ->
     state = {**ledger.record(state, alerts, order.at)}
     for receiver in settings.receivers:
         if receiver.name not in senders:
-            reason = "its URL cannot be used" if receiver.name in unusable else _no_url(receiver)
+            missing = f"it has no URL in {receiver.variable} or {receiver.connection}"
+            reason = "its URL cannot be used" if receiver.name in unusable else missing
             for entry in ledger.due_entries(state, receiver, settings, order.at):
-                state[entry.sighting.key] = ledger.mark_failed(entry, receiver, reason)
+                state[entry.sighting.key] = ledger.mark_tried(entry, receiver, order.at, reason)
     write(state)
     count = waiting = 0
     for receiver in settings.receivers:
@@ -221,11 +222,7 @@ def _send(order: Order, state: Ledger, settings: AlertSettings, write: Write) ->
         for batch in _batches(due, state, receiver, order.at) if receiver.name in senders else ():
             reason = senders[receiver.name](message_of(batch, receiver, settings, order.at))
             for entry in (e for e in batch if e in due):
-                state[entry.sighting.key] = (
-                    ledger.mark_failed(entry, receiver, reason)
-                    if reason
-                    else ledger.mark_delivered(entry, receiver, order.at)
-                )
+                state[entry.sighting.key] = ledger.mark_tried(entry, receiver, order.at, reason)
                 count, waiting = count + (not reason), waiting + bool(reason)
             write(state)
     return _Delivery(state, count, waiting, list(unusable.values()))
@@ -239,19 +236,15 @@ def _batches(due: list[Entry], state: Ledger, receiver: Receiver, at: datetime) 
     return [[*due, *again]] if due or again else []
 
 
-def _no_url(receiver: Receiver) -> str:
-    return f"it has no URL in {receiver.variable} or {receiver.connection}"
-
-
 def _senders(order: Order, state: Ledger, settings: AlertSettings) -> tuple[dict[str, Send], dict[str, Exception]]:
-    """What sends to each receiver that gets something, and the problems of those that cannot be used."""
+    """What sends to each receiver, where one gets something new, and the problems of those that cannot be used."""
     storage = None if is_uri(order.lake) else f"{alerts_folder(order.lake)}/receivers"
     senders: dict[str, Send] = {}
     unusable: dict[str, Exception] = {}
+    due = {r.name: ledger.due_entries(state, r, settings, order.at) for r in settings.receivers}
     for receiver in settings.receivers:
         url = (order.urls.get(receiver.name) or order.environment.get(receiver.variable, "")).strip()
-        due = ledger.due_entries(state, receiver, settings, order.at)
-        if url and _batches(due, state, receiver, order.at):
+        if url and (any(due.values()) or _batches([], state, receiver, order.at)):
             try:
                 senders[receiver.name] = sender(receiver, url, storage)
             except BadInput as problem:

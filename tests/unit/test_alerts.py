@@ -76,7 +76,7 @@ def sent(
             if receiver.name != down:
                 kind = "recovered" if receiver.name in entry.sent else entry.sighting.severity
                 messages.append((receiver.name, kind, entry.sighting.subject))
-                state = {**state, entry.sighting.key: ledger.mark_delivered(entry, receiver, now)}
+                state = {**state, entry.sighting.key: ledger.mark_tried(entry, receiver, now)}
     return state, messages
 
 
@@ -338,7 +338,7 @@ def ends_at(entry: Entry) -> datetime:
 
 def test_alertmanager_keeps_what_goes_on_until_a_night_without_audit_has_passed_and_gets_it_again() -> None:
     new = Entry(sighting(), NIGHT + DAY)
-    sent_before = ledger.mark_delivered(new, ALERTMANAGER, MORNING)
+    sent_before = ledger.mark_tried(new, ALERTMANAGER, MORNING)
     assert ends_at(new) == ends_at(sent_before) == NIGHT + DAY + LASTS
     state = {"key": sent_before}
     assert ledger.open_entries(state, ALERTMANAGER, MORNING) == [sent_before]
@@ -348,11 +348,11 @@ def test_alertmanager_keeps_what_goes_on_until_a_night_without_audit_has_passed_
 def test_alertmanager_has_time_to_notify_of_what_is_over_and_resolves_it_by_itself() -> None:
     over = Entry(crash(), NIGHT + DAY, ended_at=crash().ended_at)
     assert ends_at(over) == MORNING + NOTICE
-    assert not ledger.is_due(ledger.mark_delivered(over, ALERTMANAGER, MORNING), ALERTMANAGER, BOTH, LATER)
+    assert not ledger.is_due(ledger.mark_tried(over, ALERTMANAGER, MORNING), ALERTMANAGER, BOTH, LATER)
 
 
 def test_alertmanager_resolves_what_has_ended_since_it_was_sent() -> None:
-    ended = ledger.end_entry(ledger.mark_delivered(Entry(sighting(), NIGHT + DAY), ALERTMANAGER, MORNING), MORNING)
+    ended = ledger.end_entry(ledger.mark_tried(Entry(sighting(), NIGHT + DAY), ALERTMANAGER, MORNING), MORNING)
     assert ledger.is_due(ended, ALERTMANAGER, BOTH, LATER)
     assert ends_at(ended) == MORNING
 

@@ -39,7 +39,7 @@ def test_the_example_of_the_docs_is_told_cluster_by_cluster(tmp_path: Path, caps
     assert (code, wrong) == (0, "")
     assert "  orders: /var/log/kafka/orders into /srv/lake, labelled prod\n" in told
     assert "  payments: s3a://logs/payments into s3a://lakes/payments\n" in told
-    assert "  alerts pager: critical, to hindsight_alerts_pager or HINDSIGHT_ALERTS_PAGER\n" in told
+    assert "  alerts pager: page of critical, to hindsight_alerts_pager or HINDSIGHT_ALERTS_PAGER\n" in told
     assert [error for text in (EXAMPLE, MANY) for error in SCHEMA.iter_errors(as_an_editor_sees(text))] == []
 
 
