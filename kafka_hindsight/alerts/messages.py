@@ -1,4 +1,4 @@
-"""What receivers get. Names of groups and topics come from outside: no character of theirs commands a terminal."""
+"""The messages of receivers. Names of groups and topics are from outside: no character of theirs rules a terminal."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Figures = create_model("Figures", **_FIGURES)
 
 
 class Alert(BaseModel):
-    """What a webhook gets for each alert, and again when it is resolved."""
+    """The document of a webhook: one for each alert, and another one when it is resolved."""
 
     version: Literal["1"] = Field(description="The version of this form")
     id: str = Field(description="The alert: the same when it is resolved; another one when the trouble comes back")
@@ -80,7 +80,7 @@ class Text(NamedTuple):
 
 
 def message_of(entries: Sequence[Entry], receiver: Receiver, settings: AlertSettings, now: datetime) -> Any:
-    """What a receiver of this kind gets for these entries: a Text, or a value of JSON."""
+    """The message about these entries for a receiver of this kind: a Text, or a value of JSON."""
     match receiver.kind:
         case "webhook":
             return alert_of(entries[0], settings).model_dump(mode="json")
@@ -148,7 +148,7 @@ def _of_alertmanager(alert: Alert, ends_at: datetime) -> dict[str, Any]:
 
 
 def _ends_at(entry: Entry, receiver: Receiver, now: datetime) -> datetime:
-    """When Alertmanager resolves an alert: when it was over, or LASTS after the end of the last night that showed it.
+    """The instant at which Alertmanager resolves an alert: its end, or LASTS after the last night that showed it.
 
     A trouble goes on that long without another night; one that the receiver has not got yet fires for NOTICE at least.
     """
@@ -194,7 +194,7 @@ def _digest_of(entries: Sequence[Entry], receiver: Receiver, settings: AlertSett
 
 
 def _kin(s: Sighting) -> tuple[str, ...]:
-    """What alerts have in common that are one line: an incident's recurrence, or the rule."""
+    """The key of alerts that are one line: an incident's recurrence, or the rule."""
     return s.cluster, s.severity, s.rule, s.recurrence_id
 
 
@@ -233,7 +233,7 @@ def _titled(severity: str, sighting: Sighting, headline: str) -> str:
 
 
 def headline_of(sighting: Sighting) -> str:
-    """What happened, in one line."""
+    """The event in one line."""
     if sighting.is_incident:
         return visible(shortened(sighting.subject, MAX_HEADLINE))
     return f"{_rule(sighting)}: {visible(shortened(sighting.subject))}"

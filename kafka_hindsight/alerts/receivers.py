@@ -21,7 +21,7 @@ Send = Callable[[Any], str]
 
 
 def sender(receiver: Receiver, url: str, storage: str | None) -> Send:
-    """What sends to a receiver.
+    """The function that sends to a receiver.
 
     `storage` is a folder of this machine. Apprise keeps the ids of the alerts there that it opened in Opsgenie, so that
     another run closes them.

@@ -140,7 +140,7 @@ def ledger_text(lake: str, at: datetime, as_json: bool = False) -> str:
 
 
 def _fate(entry: Entry, settings: AlertSettings, at: datetime) -> str:
-    """What became of an alert, in words."""
+    """The fate of an alert, in words."""
     if entry.sighting.declared:
         return "declared"
     others = grouped(
@@ -237,7 +237,7 @@ def _batches(due: list[Entry], state: Ledger, receiver: Receiver, at: datetime) 
 
 
 def _senders(order: Order, state: Ledger, settings: AlertSettings) -> tuple[dict[str, Send], dict[str, Exception]]:
-    """What sends to each receiver, where one gets something new, and the problems of those that cannot be used."""
+    """The senders of all receivers, where one gets something new, and the problems of those that cannot be used."""
     storage = None if is_uri(order.lake) else f"{alerts_folder(order.lake)}/receivers"
     senders: dict[str, Send] = {}
     unusable: dict[str, Exception] = {}

@@ -1,4 +1,4 @@
-"""What files hold now, as DuckDB views in schema `now`: the newest reading of each cluster, alerts, and owners."""
+"""The schema `now`, DuckDB views over files: the newest reading of each cluster, alerts, and owners."""
 
 from __future__ import annotations
 
