@@ -150,6 +150,9 @@ def test_an_alertmanager_takes_the_alerts_of_the_night_notifies_resolves_them_an
     write_ledger(place, record({}, sightings, now))
     manager = Manager(tmp_path, box)
     try:
+        past = {name: (now - timedelta(hours=hours)).isoformat() for name, hours in (("startsAt", 2), ("endsAt", 1))}
+        ended = [{"labels": {"fingerprint": "ended"}, **past}]
+        assert requests.post(f"{manager.url}/api/v2/alerts", json=ended, timeout=5).ok
         send = {"HINDSIGHT_ALERTS_ALERTMANAGER": manager.url}
         assert alert.run(alert.order_of(place, send, None, now)) == DONE
         keys = {s.key for s in sightings}
@@ -159,6 +162,7 @@ def test_an_alertmanager_takes_the_alerts_of_the_night_notifies_resolves_them_an
         assert lost["annotations"]["summary"].startswith(LOST)
         assert lost["generatorURL"].startswith("https://airflow.example.org/hindsight/prod/")
         until(lambda: notified(box, "firing") == keys, "a notification of each, of what is over too", 30)
+        assert "ended" not in notified(box, "resolved"), "it says nothing of what has ended before it came"
 
         manager.stop()
         manager = Manager(tmp_path, box)
@@ -168,8 +172,7 @@ def test_an_alertmanager_takes_the_alerts_of_the_night_notifies_resolves_them_an
         going_on = {key for key, entry in read_ledger(place)[0].items() if not entry.ended_at}
         assert manager.active().keys() == going_on < keys
 
-        ended = {key: replace(e, ended_at=e.ended_at or now) for key, e in read_ledger(place)[0].items()}
-        write_ledger(place, ended)
+        write_ledger(place, {k: replace(e, ended_at=e.ended_at or now) for k, e in read_ledger(place)[0].items()})
         assert alert.run(alert.order_of(place, send, None, now + timedelta(minutes=1))) == DONE
         until(lambda: manager.active() == {}, "no active alert", 30)
         until(lambda: notified(box, "resolved") == going_on, "a notification of each end", 30)
