@@ -6,9 +6,13 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
+from kafka_hindsight.cli import main as cli
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.report.build import night_of
 from kafka_hindsight.report.page_rows import PageRows
+from kafka_hindsight.shared.exits import DONE
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.sql import fleet_rows
 from spark_jobs.fleet_page import write_fleet
@@ -78,3 +82,18 @@ def test_the_page_of_all_clusters_keeps_other_nights_and_replaces_its_own(tmp_pa
     page = (lake / "report" / "fleet.html").read_text(encoding="utf-8")
     assert "2 clusters: 1 to act on and 1 calm." in page
     assert (lake / "report" / "index.html").read_text(encoding="utf-8") == page
+
+
+def test_list_of_nights_has_their_states_and_headlines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tables, about = night()
+    lake = write_lake(tmp_path / "lake", {"gold.incidents": tables["gold.incidents"]})
+    own = night_of(PageRows.from_tables(tables, about), "first", END)
+    hostile = replace(own, cluster="calm", state="calm", headline="\x1b[2J")
+    write_fleet(Store(str(lake)), own, Window(DAY, END))
+    write_fleet(Store(str(lake)), hostile, Window(DAY, END))
+    capsys.readouterr()
+    assert cli.main(["report", "--lake", str(lake), "--list"]) == DONE
+    when = f"{DAY:%Y-%m-%d %H:%M} to {END:%Y-%m-%d %H:%M} UTC  {lake}/report/{own.page}"
+    assert capsys.readouterr().out == (
+        f"calm  {when}\n      calm: \\x1b[2J\nact   {when}\n      {CLUSTER}: {own.headline}\n"
+    )

@@ -283,7 +283,7 @@ class TestViews:
         tables = {t["table"]: t for t in answers(session, ".tables", capsys)}
         assert set(tables) == {*BY_NAME, *VIEW_BY_NAME}
         empty, filled = tables["gold.isr_changes"], tables["gold.rebalances"]
-        assert filled["meaning"] == f"One row: {BY_NAME['gold.rebalances'].grain}"
+        assert filled["meaning"] == BY_NAME["gold.rebalances"].grain
         assert (empty["rows"], empty["newest"], filled["rows"]) == (0, None, 3)
 
     def test_a_uri_is_read_too(self, lake: Path) -> None:

@@ -10,7 +10,7 @@ from tests.support.histories import BOTH, line, lines, rebalances
 from tests.support.nights import EXCERPTS
 
 GROUPS = sorted(p.name for p in (EXCERPTS / "groups").iterdir())
-LINKED = "each began before members could use the assignment of the one before."
+LINKED = "each started before the last one had finished."
 JOINS = "Adding new member app-35264ebf-dc38-4338-91a3-b8ad0d1e11a4 with group instance id null"
 
 

@@ -95,7 +95,7 @@ class TestWhatBelongsToIt:
     def test_a_crash_in_between_is_told(self) -> None:
         (restart,) = restarts(away(1, 0, 10), away(2, 20, 30, kind="crash"), away(3, 40, 50))
         assert (restart.brokers, restart.is_complete) == ([1, 2, 3], True)
-        assert "Broker 2 was not shut down in order (crash)." in restart.explanation
+        assert "Broker 2 had no controlled shutdown (crash)." in restart.explanation
 
     @pytest.mark.parametrize(
         "outages",
