@@ -61,7 +61,7 @@ def written(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
-def test_the_page_prints_each_message_as_it_is_sent(lake: str) -> None:
+def test_page_prints_each_message_as_it_is_sent(lake: str) -> None:
     with webhook() as pager, webhook() as chat, webhook() as tickets, webhook() as manager:
         environment = {
             "HINDSIGHT_ALERTS_PAGER": f"json://127.0.0.1:{pager.port}",
@@ -141,7 +141,7 @@ def notified(box: Box, status: str) -> set[str]:
 
 
 @pytest.mark.skipif(SERVER is None, reason="there is no Alertmanager: install the package prometheus-alertmanager")
-def test_an_alertmanager_takes_the_alerts_of_the_night_notifies_resolves_them_and_may_be_restarted(
+def test_alertmanager_notifies_and_resolves_alerts_of_night_across_a_restart(
     lake: str, tmp_path: Path, box: Box
 ) -> None:
     place = str(tmp_path / "lake")

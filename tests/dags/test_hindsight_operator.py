@@ -86,27 +86,27 @@ def run(code: int, step: Step = STEPS[0], **params: Any) -> SparkStepOperator:
     return task
 
 
-def handed(spark: Path) -> list[dict[str, Any]]:
+def submitted_settings(spark: Path) -> list[dict[str, Any]]:
     """What spark-submit was handed, step by step."""
     return [json.loads(line) for line in Path(f"{spark}.py.settings").read_text().splitlines()]
 
 
-def test_sources_and_places_with_dates_reach_the_step_as_a_user_wrote_them(spark: Path) -> None:
+def test_sources_and_date_patterns_reach_step_unchanged(spark: Path) -> None:
     run(0, logs="source://orders", client_logs="/logs/{date:%Y/%m/%d}/{hour}")
-    (given,) = handed(spark)
+    (given,) = submitted_settings(spark)
     settings = Settings.of({name: value for name, value in given.items() if name != "step"})
     assert (settings.logs, settings.client_logs) == ("source://orders", "/logs/{date:%Y/%m/%d}/{hour}")
     assert settings.window_from is not None and not settings.read_to_end
 
 
 @pytest.mark.parametrize("code", [2, 42])
-def test_what_no_retry_can_heal_fails_for_good(spark: Path, code: int) -> None:
+def test_exit_codes_2_and_42_fail_for_good(spark: Path, code: int) -> None:
     with pytest.raises(AirflowFailException, match=f"ingest ended with exit code {code}"):
         run(code)
 
 
 @pytest.mark.parametrize("code", [1, 137])
-def test_any_other_failure_may_be_retried(spark: Path, code: int) -> None:
+def test_other_exit_code_may_be_retried(spark: Path, code: int) -> None:
     with pytest.raises(AirflowException) as failure:
         run(code)
     assert not isinstance(failure.value, AirflowFailException)
@@ -115,21 +115,21 @@ def test_any_other_failure_may_be_retried(spark: Path, code: int) -> None:
     )
 
 
-def test_why_a_step_refuses_its_input_is_told_with_the_task_and_so_in_an_alert(spark: Path) -> None:
+def test_task_failure_quotes_why_step_refused_its_input(spark: Path) -> None:
     with pytest.raises(AirflowFailException) as failure:
         run(2)
     assert str(failure.value) == "ingest ended with exit code 2. LOGS names /x. A retry would find the same."
 
 
 @pytest.mark.parametrize("lake", ["lake", "nowhere://lake"])
-def test_a_step_that_was_killed_or_whose_lake_is_out_of_reach_may_be_retried(spark: Path, lake: str) -> None:
+def test_killed_step_or_unreachable_lake_may_be_retried(spark: Path, lake: str) -> None:
     spark.write_text("#!/bin/sh\nkill -9 $$\n")
     with pytest.raises(AirflowException, match="ingest left no result: it was killed, or could not start") as failure:
         task_of().execute(context(lake=lake))
     assert not isinstance(failure.value, AirflowFailException)
 
 
-def test_what_an_earlier_try_left_counts_for_nothing(spark: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_result_of_earlier_try_is_ignored(spark: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = context(conf={"run_id": "r"})
     monkeypatch.setenv("ENDS_WITH", "2")
     with pytest.raises(AirflowFailException):
@@ -141,7 +141,7 @@ def test_what_an_earlier_try_left_counts_for_nothing(spark: Path, monkeypatch: p
 
 
 @pytest.mark.parametrize("connection", [None, ELSEWHERE], ids=["local", "cluster"])
-def test_a_task_that_is_killed_ends_what_it_submitted(
+def test_killed_task_ends_its_spark_submit(
     connection: dict[str, Any] | None, spark: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if connection:
@@ -164,10 +164,10 @@ def test_a_task_that_is_killed_ends_what_it_submitted(
         os.kill(int(begun.read_text()), 0)
 
 
-def test_a_step_that_ends_well_ends_well_and_was_given_its_name_settings_and_environment(spark: Path) -> None:
+def test_spark_submit_gets_step_settings_and_environment(spark: Path) -> None:
     hostile = "/logs/{{ params.logs }} $(reboot) 'x'"
     run(0, logs=hostile, whole_input=True)
-    (given,) = handed(spark)
+    (given,) = submitted_settings(spark)
     assert given.pop("step") == "ingest"
     assert Settings.of(given).logs == hostile
     arguments = Path(f"{spark}.arguments").read_text().splitlines()
@@ -178,20 +178,16 @@ def test_a_step_that_ends_well_ends_well_and_was_given_its_name_settings_and_env
     assert any(line.startswith("SPARK_HOME=") for line in environment)
 
 
-def test_the_report_that_a_task_links_to_is_that_of_the_night_which_its_step_was_handed(
-    spark: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_task_links_to_report_of_its_window_and_to_spark_ui(spark: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HINDSIGHT_SPARK_UI", "https://spark.example.org/{application}")
     task = run(0, cluster="orders")
-    (given,) = handed(spark)
+    (given,) = submitted_settings(spark)
     ends = (datetime.fromisoformat(given[end]) for end in ("window_from", "window_to"))
     assert ReportLink().get_link(task, ti_key=None).endswith(f"/hindsight/orders/{page_name('orders', *ends)}")
     assert SparkLink().get_link(task, ti_key=None) == "https://spark.example.org/local-1"
 
 
-def test_no_secret_is_an_argument_and_no_key_of_airflows_is_inherited(
-    spark: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_step_gets_no_secret_argument_and_no_airflow_key(spark: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HINDSIGHT_SPARK_CONF", "spark.hadoop.fs.s3a.secret.key=S3CR\\ET")
     for name in (
         "AIRFLOW__CORE__FERNET_KEY",
@@ -209,13 +205,15 @@ def test_no_secret_is_an_argument_and_no_key_of_airflows_is_inherited(
     assert "F3RNET" not in Path(f"{spark}.environment").read_text()
 
 
-def test_each_step_is_submitted_by_itself(spark: Path) -> None:
+def test_each_step_is_submitted_separately(spark: Path) -> None:
     for step in STEPS:
         run(0, step)
-    assert [given["step"] for given in handed(spark)] == [step.name for step in STEPS]
+    assert [given["step"] for given in submitted_settings(spark)] == [step.name for step in STEPS]
 
 
-def test_a_driver_that_runs_on_the_cluster_is_handed_one_step(spark: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cluster_deploy_mode_submits_step_with_cluster_environment(
+    spark: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(ELSEWHERE))
     spark.write_text('#!/bin/sh\nprintf \'%s\\n\' "$@" > "$0.arguments"\n')
     task_of().execute(context())
@@ -227,7 +225,7 @@ def test_a_driver_that_runs_on_the_cluster_is_handed_one_step(spark: Path, monke
     assert not [line for line in lines if "SPARK_LOCAL_IP" in line], "the cluster's host has an address of its own"
 
 
-def test_a_scheduled_run_owns_midnight_to_midnight() -> None:
+def test_scheduled_run_has_window_midnight_to_midnight() -> None:
     settings = Settings.of(settings_of(context()))
     assert (settings.window_from, settings.window_to) == (
         datetime(2026, 11, 20, tzinfo=UTC),
@@ -236,24 +234,24 @@ def test_a_scheduled_run_owns_midnight_to_midnight() -> None:
     assert settings.run_at == datetime(2026, 11, 21, 2, 1, tzinfo=UTC)
 
 
-def test_params_win_over_the_interval() -> None:
+def test_params_override_data_interval() -> None:
     settings = Settings.of(settings_of(context(**{"from": "2026-10-01", "to": "2026-10-02"})))
     assert settings.window_from == datetime(2026, 10, 1, tzinfo=UTC)
 
 
-def test_half_a_window_is_not_completed_from_the_interval() -> None:
+def test_half_a_window_is_not_completed_from_data_interval() -> None:
     with pytest.raises(ValueError, match="FROM is set and TO is not"):
         Settings.of(settings_of(context(**{"from": "2026-10-01"})))
 
 
-def test_the_whole_input_has_no_window() -> None:
+def test_whole_input_has_no_window() -> None:
     assert Settings.of(settings_of(context(whole_input=True))).window_from is None
 
 
-def test_a_schedule_leaves_a_growing_last_record_for_the_next_run_and_an_audit_by_hand_takes_it() -> None:
+def test_read_to_end_is_off_by_default_and_set_by_param() -> None:
     assert not Settings.of(settings_of(context())).read_to_end
     assert Settings.of(settings_of(context(read_to_end=True))).read_to_end
 
 
-def test_a_run_asked_for_by_hand_keeps_its_name() -> None:
+def test_run_id_in_conf_is_kept() -> None:
     assert settings_of(context(conf={"run_id": "20261121T030000Z"}))["run_id"] == "20261121T030000Z"

@@ -35,7 +35,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_each_table_is_a_cluster_and_places_are_seen_from_the_file(file: Path) -> None:
+def test_cluster_tables_are_read_with_paths_relative_to_file(file: Path) -> None:
     file.write_text(TWO)
     orders, payments = clusters.clusters()
     assert (orders.name, orders.connection, orders.lake) == ("orders", "kafka_orders", str(file.parent / "lake"))
@@ -46,9 +46,7 @@ def test_each_table_is_a_cluster_and_places_are_seen_from_the_file(file: Path) -
     assert [c.dag_id("kafka_collect") for c in (orders, payments)] == ["kafka_collect_orders", "kafka_collect_payments"]
 
 
-def test_without_clusters_in_the_file_the_environment_describes_one(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_file_without_clusters_leaves_one_from_environment(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.write_text("[alerts]\n")
     monkeypatch.setenv("HINDSIGHT_LOGS", "/var/log/kafka")
     (one,) = clusters.clusters()
@@ -79,14 +77,14 @@ def test_without_clusters_in_the_file_the_environment_describes_one(
         ("defaults = 1\n", ["defaults is 1"]),
     ],
 )
-def test_a_file_that_is_wrong_is_told_by_name(file: Path, text: str, words: list[str]) -> None:
+def test_wrong_cluster_file_is_refused_by_key(file: Path, text: str, words: list[str]) -> None:
     file.write_text(text)
     with pytest.raises(BadInput) as problem:
         clusters.clusters()
     assert all(word in str(problem.value) for word in (*words, str(file)))
 
 
-def test_a_file_that_is_named_and_not_there_is_told(file: Path) -> None:
+def test_missing_cluster_file_is_refused(file: Path) -> None:
     with pytest.raises(BadInput, match="cannot be read"):
         clusters.clusters()
 
@@ -112,7 +110,7 @@ keep = "bronze=400"
 """
 
 
-def test_defaults_hold_for_each_cluster_that_does_not_say_otherwise(file: Path) -> None:
+def test_defaults_apply_unless_cluster_overrides_them(file: Path) -> None:
     file.write_text(MANY)
     orders, payments = clusters.clusters()
     assert (orders.lake, orders.connection, orders.labels) == ("s3a://lakes/live", "kafka_orders", ("prod",))
@@ -122,6 +120,6 @@ def test_defaults_hold_for_each_cluster_that_does_not_say_otherwise(file: Path) 
     assert (payments.inputs["keep"], payments.labels) == ("bronze=400", ("prod", "pci"))
 
 
-def test_what_is_wrong_with_alerts_stops_no_night(file: Path) -> None:
+def test_wrong_alert_settings_do_not_stop_clusters(file: Path) -> None:
     file.write_text(f"{MANY}[alerts]\nrotes = 1\n")
     assert len(clusters.clusters()) == 2

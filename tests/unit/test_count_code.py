@@ -32,7 +32,7 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_lines_of_a_room_are_all_but_captured_ones_and_generated_pages(checkout: Path) -> None:
+def test_room_lines_exclude_captured_lines_and_generated_pages(checkout: Path) -> None:
     counts = count_rooms(checkout)
     assert counts == {
         "kafka_hindsight": 1,
@@ -56,7 +56,7 @@ def test_ceilings_only_go_down() -> None:
     assert lowered({"a": 3, "b": 4, "c": 1}, {"a": 5, "b": 3, "gone": 7}) == {"a": 3, "b": 3, "c": 1}
 
 
-def test_verdict_outside_of_a_table_of_rulings_is_named(checkout: Path) -> None:
+def test_verdict_outside_rulings_is_named(checkout: Path) -> None:
     assert [s.split(": found")[0] for s in stray_verdicts(checkout)] == [
         "kafka_hindsight/judgements/a.py:2",
         "kafka_hindsight/judgements/a.py:3",
