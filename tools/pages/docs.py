@@ -163,7 +163,9 @@ def _pattern(pattern: Pattern) -> Iterator[str]:
 def rules_page(rules: Sequence[Rule]) -> str:
     """The rules: what raises a finding, at which threshold, and the source of that threshold."""
     parts = [
-        "The rules behind `gold.findings`. Findings judge the cluster, never the data.",
+        "The rules behind `gold.findings`. Findings judge the cluster, never the data. The severity of a rule decides"
+        " whether it pages: `critical` does, `warning` is sent to receivers that page no one, and `info` is in the"
+        " report only. An incident alerts by its harm instead ([who gets alerts](operations.md#who-gets-alerts)).",
         "Its back-test shows how often a rule fired over the lake's history, and how often in restarts. There each"
         " group counts by itself, also where one finding covers many, and what rolling restarts keep out of the"
         " findings counts as suppressed.",
