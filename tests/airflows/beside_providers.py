@@ -24,8 +24,9 @@ from airflow.providers.docker.operators.docker import DockerOperator
 from airflow.providers.openlineage.extractors.manager import ExtractorManager
 from hindsight_airflow import AirflowFailException, AirflowSkipException
 from hindsight_container import CONTAINER, container_operator, read_container
+from hindsight_dags import reclassify_each
 from hindsight_links import ReportLink
-from hindsight_operator import SparkStepOperator, judged_anew, step_operator
+from hindsight_operator import SparkStepOperator, step_operator
 from hindsight_step import Refused
 from kubernetes.client import ApiClient
 
@@ -223,7 +224,7 @@ def test_kubernetes_files_agree_on_volumes_and_paths() -> None:
 
 def test_reclassification_runs_in_containers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(CONTAINER, json.dumps({"docker": {"image": IMAGE}}))
-    assert judged_anew([], ORDERS).task_type == "ContainedStepOperator"
+    assert reclassify_each([], ORDERS).task_type == "ContainedStepOperator"
 
 
 def test_container_examples_on_install_page_give_operators(monkeypatch: pytest.MonkeyPatch) -> None:
