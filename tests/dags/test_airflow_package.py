@@ -36,7 +36,7 @@ DAG_FILE = """
 
 from kafka_hindsight_airflow.dags import hindsight_dags
 from kafka_hindsight_airflow.notifiers import Look
-from kafka_hindsight_airflow.operators import SnapshotOperator, SparkStepOperator
+from kafka_hindsight_airflow.operators import SnapshotOperator, StepOperator
 
 hindsight_dags([{"name": "orders", "logs": "/logs/orders"}], lake="/lake")
 """

@@ -14,9 +14,10 @@ from airflow.executors.base_executor import BaseExecutor
 from airflow.executors.executor_loader import ExecutorLoader
 from airflow.sdk import Connection
 from airflow.sdk.exceptions import AirflowSecretsBackendAccessDenied
-from hindsight_alerts import Failure, Look, deadline_alert, deadline_missed, send_alerts
+from hindsight_alerts import Failure, Look, deadline, deadline_missed, send_alerts
 from hindsight_step import Refused
 
+from kafka_hindsight.settings.clusters import Cluster
 from kafka_hindsight.settings.settings_file import FILE_VARIABLE
 from kafka_hindsight.shared.exits import BadInput
 
@@ -28,6 +29,7 @@ echo 'last words'
 exit {code}
 """
 URL = "slack://s3cret/token"
+PROD = Cluster("prod", None, {"lake": "/lake"})
 NIGHT = datetime(2026, 11, 20, 2, tzinfo=UTC)
 SIX = datetime(2026, 11, 21, 6, 0, 0, 116746, tzinfo=UTC)
 
@@ -54,17 +56,25 @@ def noted(python: Path, what: str) -> str:
 
 
 def context(failure: BaseException | None = None) -> dict[str, Any]:
+    params = {"lake": "/lake", "cluster": "prod"}
     return {
         "exception": failure,
+        "params": params,
+        "dag": SimpleNamespace(params=params),
         "dag_run": SimpleNamespace(
-            run_id="scheduled__1", data_interval_start=NIGHT, data_interval_end=NIGHT + timedelta(days=1)
+            run_id="scheduled__1",
+            conf=None,
+            run_type="scheduled",
+            start_date=NIGHT,
+            data_interval_start=NIGHT,
+            data_interval_end=NIGHT + timedelta(days=1),
         ),
         "task_instance": SimpleNamespace(dag_id="kafka_night_audit", task_id="ingest"),
     }
 
 
 def test_a_look_hands_receivers_over_on_stdin_and_nowhere_else(python: Path) -> None:
-    Look(lake="/lake", cluster="prod")(context())
+    Look()(context())
     assert noted(python, "arguments").split() == [
         "-m",
         "kafka_hindsight.cli.main",
@@ -78,7 +88,7 @@ def test_a_look_hands_receivers_over_on_stdin_and_nowhere_else(python: Path) -> 
 
 
 def test_a_night_that_failed_is_an_event_with_its_reason_and_its_interval(python: Path) -> None:
-    Failure(lake="/lake", cluster="prod")(context(ValueError("disk full\nand more")))
+    Failure()(context(ValueError("disk full\nand more")))
     event = json.loads(noted(python, "stdin"))["event"]
     assert (event["rule"], event["cluster"], event["from"]) == ("night_failed", "prod", NIGHT.isoformat())
     assert event["subject"] == "kafka_night_audit.ingest of scheduled__1"
@@ -86,21 +96,21 @@ def test_a_night_that_failed_is_an_event_with_its_reason_and_its_interval(python
 
 
 def test_a_refused_publication_is_told_by_the_lake_and_not_twice(python: Path) -> None:
-    Failure(lake="/lake", cluster="prod")(context(Refused("publish ended with exit code 42.")))
+    Failure()(context(Refused("publish ended with exit code 42.")))
     assert json.loads(noted(python, "stdin"))["event"] is None
 
 
 def test_a_killed_task_has_no_exception_and_is_told(python: Path) -> None:
-    Failure(lake="/lake", cluster="prod")(context())
+    Failure()(context())
     assert json.loads(noted(python, "stdin"))["event"]["reason"].endswith("it was killed")
 
 
 def test_a_missed_deadline_is_told_with_the_run(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HINDSIGHT_DEADLINE_HOURS", "0")
-    assert deadline_alert(cluster="prod", lake="/lake") is None
+    assert deadline(PROD) == {}
     monkeypatch.delenv("HINDSIGHT_DEADLINE_HOURS")
-    alert = deadline_alert(cluster="prod", lake="/lake")
-    assert alert and alert.interval == timedelta(hours=4)
+    alert = deadline(PROD)["deadline"]
+    assert alert.interval == timedelta(hours=4)
     night = {"data_interval_start": "2026-11-20T02:00:00Z", "data_interval_end": "2026-11-21T02:00:00Z"}
     run = {"dag_id": "kafka_night_audit", "dag_run_id": "scheduled__1", **night}
     deadline_missed(**alert.callback.kwargs, context={"dag_run": run, "deadline": {"deadline_time": SIX}})
@@ -113,22 +123,22 @@ def test_a_missed_deadline_is_told_with_the_run(python: Path, monkeypatch: pytes
 @pytest.mark.parametrize(("said", "meant"), [("0.5", timedelta(minutes=30)), ("6", timedelta(hours=6))])
 def test_a_deadline_is_hours(monkeypatch: pytest.MonkeyPatch, said: str, meant: timedelta) -> None:
     monkeypatch.setenv("HINDSIGHT_DEADLINE_HOURS", said)
-    alert = deadline_alert(cluster="prod", lake="/lake")
-    assert alert and alert.interval == meant
+    alert = deadline(PROD)["deadline"]
+    assert alert.interval == meant
 
 
 def test_where_the_executor_runs_no_callbacks_a_night_has_no_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HINDSIGHT_DEADLINE_HOURS", raising=False)
-    assert deadline_alert(cluster="prod", lake="/lake")
+    assert deadline(PROD)
     monkeypatch.setattr(ExecutorLoader, "import_default_executor_cls", lambda: (BaseExecutor, None))
-    assert deadline_alert(cluster="prod", lake="/lake") is None
+    assert deadline(PROD) == {}
 
 
 @pytest.mark.parametrize("said", ["soon", "-1", "nan", "inf", "1e300"])
 def test_a_deadline_that_is_no_hours_says_what_is_needed(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
     monkeypatch.setenv("HINDSIGHT_DEADLINE_HOURS", said)
     with pytest.raises(BadInput, match="Needed: hours"):
-        deadline_alert(cluster="prod", lake="/lake")
+        deadline(PROD)
 
 
 @pytest.mark.parametrize("error", [AirflowSecretsBackendAccessDenied, ConnectionError])
@@ -155,7 +165,7 @@ def test_a_child_that_cannot_tell_is_an_error_of_its_own_and_fails_no_task(pytho
     ends(python, 2)
     with pytest.raises(AirflowException, match="last words"):
         send_alerts("/lake")
-    Look(lake="/lake", cluster="prod")(context())
+    Look()(context())
 
 
 def test_a_receiver_without_a_connection_has_its_url_in_a_variable(
@@ -167,3 +177,25 @@ def test_a_receiver_without_a_connection_has_its_url_in_a_variable(
     monkeypatch.setenv("HINDSIGHT_ALERTS_PAGER", URL)
     send_alerts("/lake")
     assert json.loads(noted(python, "stdin"))["urls"] == {}
+
+
+def test_the_connection_of_the_cluster_may_hold_the_url_of_the_default_receiver_and_the_lake(
+    python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "h.toml").write_text("")
+    described = {"conn_type": "hindsight", "host": "/srv/lake", "schema": "prod", "password": URL}
+    monkeypatch.setenv("AIRFLOW_CONN_HINDSIGHT_DEFAULT", json.dumps(described))
+    send_alerts(None)
+    assert json.loads(noted(python, "stdin")) == {"urls": {"default": URL}, "event": None}
+    assert noted(python, "arguments").endswith("--lake\n/srv/lake\n")
+    night = {"data_interval_start": None, "data_interval_end": None}
+    run = {"dag_id": "kafka_night_audit", "dag_run_id": "scheduled__1", **night}
+    deadline_missed(cluster=None, lake=None, context={"dag_run": run, "deadline": {"deadline_time": SIX}})
+    assert json.loads(noted(python, "stdin"))["event"]["cluster"] == "prod"
+
+
+def test_a_night_whose_settings_cannot_be_used_is_reported_all_the_same(python: Path) -> None:
+    given = context(ValueError("The conf of this run has 'lgos'."))
+    given["dag_run"].conf = {"lgos": "/x"}
+    Failure()(given)
+    assert json.loads(noted(python, "stdin"))["event"]["rule"] == "night_failed"

@@ -17,7 +17,7 @@ import pytest
 from airflow.exceptions import AirflowException
 from hindsight_airflow import AirflowFailException
 from hindsight_links import ReportLink, SparkLink
-from hindsight_operator import SparkStepOperator
+from hindsight_operator import StepOperator
 from hindsight_step import settings_of
 
 from kafka_hindsight.catalog.steps import STEPS, Step
@@ -27,10 +27,11 @@ from kafka_hindsight.shared.page_names import page_name
 from kafka_hindsight.start import launch
 
 ELSEWHERE = {"conn_type": "spark", "host": "yarn", "extra": {"deploy-mode": "cluster"}}
+NIGHT = {"timezone": "UTC", "night_starts": "00:00"}
 SUBMIT = f"""#!/bin/sh
 printf '%s\\n' "$@" > "$0.arguments"
 env > "$0.environment"
-{sys.executable} "$0.py" "$@"
+{sys.executable} "$(dirname "$0")/step.py" "$@"
 """
 STEP = """
 import json, os, sys
@@ -46,49 +47,75 @@ sys.exit(code)
 """
 
 
+CONNECTION = json.dumps(
+    {
+        "conn_type": "hindsight",
+        "host": "s3a://lakes/kafka",
+        "schema": "orders",
+        "extra": {"logs": "/logs", "logs_tz": "Europe/Berlin"},
+    }
+)
+LOCAL = json.dumps({"conn_type": "spark", "host": "local[*]"})
+WAYS = pytest.mark.parametrize("spark", ["spark-submit", "python"], indirect=True)
+"""With a connection of Spark, and without one."""
+
+
 @pytest.fixture()
-def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A Spark environment whose spark-submit notes what it was given, and ends as a step does, without Spark."""
+def spark(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program of the Spark environment that notes what it was given, and ends as a step does, without Spark."""
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("HINDSIGHT_SPARK_ENV", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("AIRFLOW_CONN_SPARK_DEFAULT", raising=False)
-    submit = tmp_path / "bin" / "spark-submit"
-    submit.write_text(SUBMIT)
-    submit.chmod(0o755)
-    Path(f"{submit}.py").write_text(STEP)
-    return submit
+    program = tmp_path / "bin" / getattr(request, "param", "spark-submit")
+    if program.name == "spark-submit":
+        monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", LOCAL)
+    else:
+        monkeypatch.delenv("AIRFLOW_CONN_SPARK_DEFAULT", raising=False)
+    program.write_text(SUBMIT)
+    program.chmod(0o755)
+    (tmp_path / "bin" / "step.py").write_text(STEP)
+    return program
 
 
 def context(conf: dict[str, Any] | None = None, **params: Any) -> dict[str, Any]:
+    params = {"logs": "/logs", "lake": str(Path("lake").absolute()), **NIGHT, **params}
     return {
-        "params": {"logs": "/logs", "lake": str(Path("lake").absolute()), **params},
+        "params": params,
+        "dag": SimpleNamespace(params=params),
         "data_interval_start": datetime(2026, 11, 20, 2, tzinfo=UTC),
         "data_interval_end": datetime(2026, 11, 21, 2, tzinfo=UTC),
         "dag_run": SimpleNamespace(
             run_id="scheduled__2026-11-21T02:00:00+00:00",
             conf=conf,
+            run_type="scheduled",
             start_date=datetime(2026, 11, 21, 2, 1, tzinfo=UTC),
         ),
     }
 
 
-def task_of(step: Step = STEPS[0]) -> SparkStepOperator:
-    return SparkStepOperator(step=step, cluster=Cluster("orders", None, {"lake": "lake"}))
+def task_of(step: Step = STEPS[0]) -> StepOperator:
+    return StepOperator(step=step, cluster=Cluster("orders", None, {"lake": "lake"}))
 
 
-def run(code: int, step: Step = STEPS[0], **params: Any) -> SparkStepOperator:
+def execute(task: StepOperator, given: dict[str, Any]) -> None:
+    """Renders and runs a task, as Airflow does."""
+    given["task"] = task
+    task.render_template_fields(given)
+    task.execute(given)
+
+
+def run(code: int, step: Step = STEPS[0], **params: Any) -> StepOperator:
     """A step of a run of its own, which ends with the code. Gives: its task."""
     task = task_of(step)
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("ENDS_WITH", str(code))
-        task.execute(context(conf={"run_id": uuid4().hex}, **params))
+        execute(task, context(conf={"run_id": uuid4().hex}, **params))
     return task
 
 
 def handed(spark: Path) -> list[dict[str, Any]]:
     """What spark-submit was handed, step by step."""
-    return [json.loads(line) for line in Path(f"{spark}.py.settings").read_text().splitlines()]
+    return [json.loads(line) for line in (spark.parent / "step.py.settings").read_text().splitlines()]
 
 
 def test_sources_and_places_with_dates_reach_the_step_as_a_user_wrote_them(spark: Path) -> None:
@@ -99,12 +126,14 @@ def test_sources_and_places_with_dates_reach_the_step_as_a_user_wrote_them(spark
     assert settings.window_from is not None and not settings.read_to_end
 
 
+@WAYS
 @pytest.mark.parametrize("code", [2, 42])
 def test_what_no_retry_can_heal_fails_for_good(spark: Path, code: int) -> None:
     with pytest.raises(AirflowFailException, match=f"ingest ended with exit code {code}"):
         run(code)
 
 
+@WAYS
 @pytest.mark.parametrize("code", [1, 137])
 def test_any_other_failure_may_be_retried(spark: Path, code: int) -> None:
     with pytest.raises(AirflowException) as failure:
@@ -121,11 +150,12 @@ def test_why_a_step_refuses_its_input_is_told_with_the_task_and_so_in_an_alert(s
     assert str(failure.value) == "ingest ended with exit code 2. LOGS names /x. A retry would find the same."
 
 
+@WAYS
 @pytest.mark.parametrize("lake", ["lake", "nowhere://lake"])
 def test_a_step_that_was_killed_or_whose_lake_is_out_of_reach_may_be_retried(spark: Path, lake: str) -> None:
     spark.write_text("#!/bin/sh\nkill -9 $$\n")
     with pytest.raises(AirflowException, match="ingest left no result: it was killed, or could not start") as failure:
-        task_of().execute(context(lake=lake))
+        execute(task_of(), context(lake=lake))
     assert not isinstance(failure.value, AirflowFailException)
 
 
@@ -133,19 +163,15 @@ def test_what_an_earlier_try_left_counts_for_nothing(spark: Path, monkeypatch: p
     given = context(conf={"run_id": "r"})
     monkeypatch.setenv("ENDS_WITH", "2")
     with pytest.raises(AirflowFailException):
-        task_of().execute(given)
+        execute(task_of(), given)
     monkeypatch.setenv("LEAVES_NOTHING", "1")
     with pytest.raises(AirflowException, match="ingest left no result") as failure:
-        task_of().execute(given)
+        execute(task_of(), given)
     assert not isinstance(failure.value, AirflowFailException)
 
 
-@pytest.mark.parametrize("connection", [None, ELSEWHERE], ids=["local", "cluster"])
-def test_a_task_that_is_killed_ends_what_it_submitted(
-    connection: dict[str, Any] | None, spark: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if connection:
-        monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
+@WAYS
+def test_a_task_that_is_killed_ends_what_it_has_started(spark: Path) -> None:
     begun = Path(f"{spark}.pid")
     spark.write_text(f"#!/bin/sh\necho $$ > {begun}.new; mv {begun}.new {begun}\nexec sleep 60\n")
     task = task_of()
@@ -158,24 +184,62 @@ def test_a_task_that_is_killed_ends_what_it_submitted(
     killer = Thread(target=kill)
     killer.start()
     with pytest.raises(AirflowException, match="ingest left no result"):
-        task.execute(context())
+        execute(task, context())
     killer.join()
     with pytest.raises(ProcessLookupError):
         os.kill(int(begun.read_text()), 0)
 
 
 def test_a_step_that_ends_well_ends_well_and_was_given_its_name_settings_and_environment(spark: Path) -> None:
-    hostile = "/logs/{{ params.logs }} $(reboot) 'x'"
-    run(0, logs=hostile, whole_input=True)
+    run(0, whole_input=True)
     (given,) = handed(spark)
     assert given.pop("step") == "ingest"
-    assert Settings.of(given).logs == hostile
     arguments = Path(f"{spark}.arguments").read_text().splitlines()
     assert arguments[:2] == ["--master", "local[*]"]
     assert arguments[-5:-1] == ["--load-spark-defaults", str(launch.RUN), "ingest", "--settings"]
     environment = Path(f"{spark}.environment").read_text().splitlines()
     assert f"PYSPARK_PYTHON={spark.parent}/python" in environment
     assert any(line.startswith("SPARK_HOME=") for line in environment)
+
+
+@WAYS
+def test_hostile_names_reach_the_step_and_the_page_of_rendered_templates_as_they_are(spark: Path) -> None:
+    hostile = "/logs/{{ params.logs }} $(reboot) 'x'"
+    task = run(0, logs=hostile, whole_input=True)
+    (given,) = handed(spark)
+    assert Settings.of({name: value for name, value in given.items() if name != "step"}).logs == hostile
+    assert task.template_fields == ("settings", "command")
+    assert task.settings["logs"] == hostile
+    assert task.command[:4] == ["hindsight", "step", "ingest", "--settings"]
+    assert json.loads(task.command[4]) == task.settings
+
+
+def test_a_small_step_without_a_connection_of_spark_is_a_process_without_airflows_secrets(
+    spark: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AIRFLOW__CORE__FERNET_KEY", "F3RNET")
+    python = spark.rename(spark.with_name("python"))
+    monkeypatch.delenv("AIRFLOW_CONN_SPARK_DEFAULT")
+    run(0)
+    arguments = Path(f"{python}.arguments").read_text().splitlines()
+    assert arguments[:5] == ["-m", "kafka_hindsight.cli.main", "step", "ingest", "--settings"]
+    assert "F3RNET" not in Path(f"{python}.environment").read_text()
+
+
+def test_the_engine_local_needs_no_spark_whatever_the_connection(spark: Path) -> None:
+    python = spark.with_name("python")
+    python.write_text(SUBMIT)
+    python.chmod(0o755)
+    run(0, engine="local")
+    assert "kafka_hindsight.cli.main" in Path(f"{python}.arguments").read_text()
+    assert not Path(f"{spark}.arguments").exists()
+
+
+def test_a_key_that_is_no_param_ends_the_run_and_is_named(spark: Path) -> None:
+    given = context(conf={"lgos": "/x", "from": "2026-11-20"}, **{"from": None})
+    with pytest.raises(AirflowFailException, match=r"The conf of this run has 'lgos'\. Needed: params .*logs"):
+        execute(task_of(), given)
+    assert not Path(f"{spark}.arguments").exists()
 
 
 def test_the_report_that_a_task_links_to_is_that_of_the_night_which_its_step_was_handed(
@@ -218,13 +282,81 @@ def test_each_step_is_submitted_by_itself(spark: Path) -> None:
 def test_a_driver_that_runs_on_the_cluster_is_handed_one_step(spark: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(ELSEWHERE))
     spark.write_text('#!/bin/sh\nprintf \'%s\\n\' "$@" > "$0.arguments"\n')
-    task_of().execute(context())
+    execute(task_of(), context())
     arguments = Path(f"{spark}.arguments").read_text().splitlines()
     assert arguments[:2] == ["--master", "yarn"] and arguments[-3:-1] == ["ingest", "--settings"]
     assert arguments[arguments.index("--deploy-mode") + 1] == "cluster"
     lines = Path(arguments[arguments.index("--properties-file") + 1]).read_text().splitlines()
     assert f"spark.yarn.appMasterEnv.PYSPARK_PYTHON {spark.parent}/python" in lines
     assert not [line for line in lines if "SPARK_LOCAL_IP" in line], "the cluster's host has an address of its own"
+
+
+@pytest.mark.parametrize(
+    ("zone", "starts", "now", "window"),
+    [
+        ("UTC", "00:00", "2026-11-21T02:00Z", ("2026-11-20T00:00Z", "2026-11-21T00:00Z")),
+        ("UTC", "00:00", "2026-11-21T01:59Z", ("2026-11-19T00:00Z", "2026-11-20T00:00Z")),
+        ("UTC", "12:00", "2026-11-21T13:00Z", ("2026-11-19T12:00Z", "2026-11-20T12:00Z")),
+        ("Australia/Sydney", "00:00", "2026-11-20T15:00Z", ("2026-11-19T13:00Z", "2026-11-20T13:00Z")),
+        ("Australia/Sydney", "00:00", "2026-10-03T16:00Z", ("2026-10-02T14:00Z", "2026-10-03T14:00Z")),
+        ("Australia/Sydney", "00:00", "2026-10-04T15:00Z", ("2026-10-03T14:00Z", "2026-10-04T13:00Z")),
+        ("Australia/Sydney", "00:00", "2026-04-05T16:00Z", ("2026-04-04T13:00Z", "2026-04-05T14:00Z")),
+    ],
+    ids=["utc", "not over yet", "noon to noon", "sydney", "the day before", "23 hours", "25 hours"],
+)
+@pytest.mark.parametrize("run_type", ["scheduled", "asset_triggered"])
+def test_a_run_takes_the_last_night_that_is_over_on_the_clock_of_the_cluster(
+    zone: str, starts: str, now: str, window: tuple[str, str], run_type: str
+) -> None:
+    given = context(timezone=zone, night_starts=starts)
+    at = datetime.fromisoformat(now)
+    given |= {"data_interval_start": None, "data_interval_end": None if run_type == "asset_triggered" else at}
+    given["dag_run"].run_type, given["dag_run"].run_after = run_type, at
+    settings = Settings.of(settings_of(given))
+    assert (settings.window_from, settings.window_to) == tuple(map(datetime.fromisoformat, window))
+
+
+def test_a_zone_that_is_none_is_named() -> None:
+    with pytest.raises(AirflowFailException, match="timezone is 'Berlin'. Needed: a zone"):
+        settings_of(context(timezone="Berlin"))
+
+
+def test_a_collect_has_the_interval_of_its_run() -> None:
+    given = context()
+    given["params"] = {name: value for name, value in given["params"].items() if name not in NIGHT}
+    given["data_interval_start"] = datetime(2026, 11, 21, 1, tzinfo=UTC)
+    settings = Settings.of(settings_of(given))
+    assert settings.window_from == datetime(2026, 11, 20, 23, tzinfo=UTC)
+
+
+def test_what_a_form_leaves_empty_comes_from_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AIRFLOW_CONN_HINDSIGHT_DEFAULT", CONNECTION)
+    asked = {"connection": "hindsight_default", "lake": None, "cluster": None, "logs_tz": None}
+    settings = Settings.of(settings_of(context(**{**asked, "logs": "/mine"})))
+    assert (settings.lake, settings.cluster, settings.logs_tz) == ("s3a://lakes/kafka", "orders", "Europe/Berlin")
+    assert settings.logs == "/mine", "the form stands before it"
+    assert Settings.of(settings_of(context())).cluster is None, "a cluster of hindsight.toml has no such param"
+
+
+@pytest.mark.parametrize(
+    ("connection", "words"),
+    [
+        (
+            '{"conn_type": "hindsight", "extra": {"lgos": "/x"}}',
+            "The connection hindsight_default: 'lgos' is not known",
+        ),
+        ('{"conn_type": "hindsight", "host": "s3://k:s3cret@b/l"}', "LAKE is .* Needed: a URI without a password"),
+        (None, "There is no connection elsewhere"),
+    ],
+)
+def test_a_connection_that_cannot_be_used_ends_the_run(
+    connection: str | None, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if connection:
+        monkeypatch.setenv("AIRFLOW_CONN_HINDSIGHT_DEFAULT", connection)
+    with pytest.raises(AirflowFailException, match=words) as failure:
+        settings_of(context(connection="hindsight_default" if connection else "elsewhere"))
+    assert "s3cret" not in str(failure.value)
 
 
 def test_a_scheduled_run_owns_midnight_to_midnight() -> None:
