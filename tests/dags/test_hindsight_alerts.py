@@ -12,7 +12,7 @@ import pytest
 from airflow.exceptions import AirflowException
 from airflow.executors.base_executor import BaseExecutor
 from airflow.executors.executor_loader import ExecutorLoader
-from airflow.sdk import Connection
+from airflow.sdk import DAG, Connection
 from airflow.sdk.exceptions import AirflowSecretsBackendAccessDenied
 from hindsight_alerts import Failure, Look, deadline, deadline_missed, send_alerts
 from hindsight_step import Refused
@@ -60,7 +60,7 @@ def context(failure: BaseException | None = None) -> dict[str, Any]:
     return {
         "exception": failure,
         "params": params,
-        "dag": SimpleNamespace(params=params),
+        "dag": DAG("kafka_night_audit", params=params),
         "dag_run": SimpleNamespace(
             run_id="scheduled__1",
             conf=None,

@@ -317,7 +317,7 @@ def test_a_run_takes_the_last_night_that_is_over_on_the_clock_of_the_cluster(
 
 
 def test_a_zone_that_is_none_is_named() -> None:
-    with pytest.raises(AirflowFailException, match="timezone is 'Berlin'. Needed: a zone"):
+    with pytest.raises(AirflowFailException, match=r"timezone is 'Berlin'\. Needed: a zone"):
         settings_of(context(timezone="Berlin"))
 
 

@@ -313,7 +313,7 @@ def test_a_night_in_sydney_begins_and_is_audited_by_the_clock_there(
 def test_an_audit_may_be_started_by_a_collect(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     dags = bag_of(monkeypatch, tmp_path, TWO.replace("logs = '/b'\n", "logs = '/b'\nschedule = 'assets'\n")).dags
     audit, collect = dags["kafka_night_audit_b"], dags["kafka_collect_b"].get_task("collect")
-    (awaited,) = (asset for _, asset in audit.timetable.asset_condition.iter_assets())
+    (awaited,) = audit.timetable.asset_condition.objects
     assert awaited in collect.outlets and awaited.name == "b.bronze.log_records"
     assert audit.get_task("ingest").upstream_task_ids == {"is_unpublished"}
     assert "is_unpublished" not in dags["kafka_night_audit_a"].task_ids
