@@ -79,7 +79,7 @@ def _operator(kind: Kind, arguments: Mapping[str, Any]) -> type[BaseOperator]:
             setattr(self, kind.command, command_of)
 
         def execute(self, context: Any) -> None:
-            """Run the container, and wait for it here or in the triggerer, as its operator was told."""
+            """Run the container, and wait for it here or in the triggerer, as the variable says."""
             forget_result(*self.place)
             with self.ending():
                 super().execute(context)

@@ -72,10 +72,10 @@ class StepOperator(StepTask):
 
     def _run(self) -> None:
         """Run the step in a process beside this one, which uses Spark where its input is large."""
-        self.process = child(*self.command[1:])
-        for line in self.process.stdout or ():
-            self.log.info("%s", line.rstrip())
-        if (code := self.process.wait()) != DONE:
+        with child(*self.command[1:]) as self.process:
+            for line in self.process.stdout or ():
+                self.log.info("%s", line.rstrip())
+        if (code := self.process.returncode) != DONE:
             raise (AirflowSkipException if code in NEVER_RETRIED else AirflowException)(f"exit code {code}")
 
     def on_kill(self) -> None:
@@ -161,45 +161,26 @@ def params(cluster: Cluster, *fields: str) -> dict[str, Param]:
         fields: The params that stand first: of JUDGED, or `keep`. A run without them lacks these params.
     """
     others = [field for field in MEANINGS if field not in (*JUDGED, KEEP)]
-    form = {param_name(f): _param(f, cluster.inputs.get(f)) for f in fields}
-    if not cluster.name:
-        form[CONNECTION] = Param(
-            HindsightHook.default_conn_name,
-            type=["null", "string"],
-            title="Connection",
-            description="Airflow connection of type hindsight, for what this form leaves empty",
-        )
-    return form | {param_name(f): _param(f, cluster.inputs.get(f), section=_SECTION) for f in others}
+    about = "Airflow connection of type hindsight, for what this form leaves empty"
+    connection = Param(HindsightHook.default_conn_name, about, title="Connection", type=["null", "string"])
+    return {
+        **{param_name(f): _param(f, cluster.inputs.get(f)) for f in fields},
+        **({} if cluster.name else {CONNECTION: connection}),
+        **{param_name(f): _param(f, cluster.inputs.get(f), section=_SECTION) for f in others},
+    }
 
 
 def night_params(cluster: Cluster) -> dict[str, Param]:
-    """The form of the nightly audit."""
+    """The form of the nightly audit: that of a run that judges, and how its night is chosen and read."""
+    zone = {"title": "Time zone", "type": "string", "section": _SECTION}
+    starts = {"title": "Night starts", "type": "string", "pattern": TIME_OF_DAY, "section": _SECTION}
+    whole, last = "everything in the input, whatever the interval", "last records of files that still grow, as they are"
     return {
         **params(cluster, *JUDGED),
-        "whole_input": Param(
-            False, type="boolean", title="Whole input", description="everything in the input, whatever the interval"
-        ),
-        "read_to_end": Param(
-            False,
-            type="boolean",
-            title="Read to the end",
-            description="last records of files that still grow, as they stand",
-        ),
-        "timezone": Param(
-            cluster.timezone,
-            type="string",
-            title="Time zone",
-            description="zone in which nights begin, without From and To",
-            section=_SECTION,
-        ),
-        "night_starts": Param(
-            cluster.night_starts,
-            type="string",
-            pattern=TIME_OF_DAY,
-            title="Night starts",
-            description="when a night begins on the clock of that zone",
-            section=_SECTION,
-        ),
+        "whole_input": Param(False, whole, title="Whole input", type="boolean"),
+        "read_to_end": Param(False, last, title="Read to the end", type="boolean"),
+        "timezone": Param(cluster.timezone, "zone in which nights begin, where From and To are empty", **zone),
+        "night_starts": Param(cluster.night_starts, "when a night begins on the clock of that zone", **starts),
     }
 
 

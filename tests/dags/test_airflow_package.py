@@ -22,14 +22,18 @@ from pathlib import Path
 import airflow, jsonschema
 from airflow.dag_processing.dagbag import DagBag
 from airflow.plugins_manager import get_fastapi_plugins
+from airflow.providers_manager import ProvidersManager
 bag = DagBag(sys.argv[1])
 apps, _ = get_fastapi_plugins()
 providers = entry_points(group="apache_airflow_provider", name="provider_info")
 (provider,) = providers.select(module="kafka_hindsight_airflow.provider")
 schema = Path(airflow.__file__).with_name("provider_info.schema.json").read_text()
 jsonschema.validate(provider.load()(), json.loads(schema))
+manager = ProvidersManager()
+hook = manager.hooks["hindsight"]
+form = [hook.hook_name, hook.connection_id_attribute_name, manager.field_behaviours["hindsight"]["relabeling"]["host"]]
 places = sorted({Path(sys.modules[name].__file__).parts[-3] for name in ("hindsight_operator", "kafka_hindsight")})
-print(json.dumps([sorted(bag.dags), bag.import_errors, [app["name"] for app in apps], places]))
+print(json.dumps([sorted(bag.dags), bag.import_errors, [app["name"] for app in apps], places, form]))
 """
 DAG_FILE = """
 \"\"\"The clusters that our Airflow audits.\"\"\"
@@ -67,17 +71,18 @@ def loaded(work: Path, *path: Path, dag_file: str = DAG_FILE) -> subprocess.Comp
 def test_airflow_finds_its_dags_and_its_page(site: Path, tmp_path: Path) -> None:
     done = loaded(tmp_path, site)
     assert done.returncode == 0, done.stderr
-    dags, errors, pages, places = json.loads(done.stdout.splitlines()[-1])
+    dags, errors, pages, places, form = json.loads(done.stdout.splitlines()[-1])
     of_each = ("collect", "maintenance", "night_audit", "reclassify")
     assert dags == sorted(["kafka_alerts", "kafka_snapshot", *(f"kafka_{name}_orders" for name in of_each)])
     assert (errors, pages) == ({}, ["Kafka Hindsight"])
     assert places == ["kafka_hindsight_airflow"]
+    assert form == ["Kafka Hindsight", "hindsight_conn_id", "Lake"], "the form of a connection"
 
 
 def test_the_dag_file_of_the_page_on_managed_airflow_loads(site: Path, tmp_path: Path) -> None:
     page = (HOME / "docs" / "managed.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```python\n(.+?)```", page, flags=re.DOTALL)
-    dags, errors, _, _ = json.loads(loaded(tmp_path, site, dag_file=example).stdout.splitlines()[-1])
+    dags, errors, *_ = json.loads(loaded(tmp_path, site, dag_file=example).stdout.splitlines()[-1])
     assert "kafka_night_audit_orders" in dags and errors == {}
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import sys
 import time
 from datetime import UTC, datetime
@@ -14,6 +16,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from airflow.cli.cli_parser import get_parser
 from airflow.exceptions import AirflowException
 from hindsight_airflow import AirflowFailException
 from hindsight_links import ReportLink, SparkLink
@@ -336,6 +339,18 @@ def test_what_a_form_leaves_empty_comes_from_the_connection(monkeypatch: pytest.
     assert (settings.lake, settings.cluster, settings.logs_tz) == ("s3a://lakes/kafka", "orders", "Europe/Berlin")
     assert settings.logs == "/mine", "the form stands before it"
     assert Settings.of(settings_of(context())).cluster is None, "a cluster of hindsight.toml has no such param"
+
+
+def test_the_connection_on_the_page_can_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"^    airflow (connections add hindsight_default .*)$", page, re.MULTILINE)
+    asked = get_parser().parse_args(shlex.split(command))
+    fields = {"conn_type": asked.conn_type, "host": asked.conn_host, "schema": asked.conn_schema}
+    connection = {**fields, "extra": json.loads(asked.conn_extra)}
+    monkeypatch.setenv("AIRFLOW_CONN_HINDSIGHT_DEFAULT", json.dumps(connection))
+    settings = Settings.of(settings_of(context(connection="hindsight_default", lake=None, logs=None)))
+    found = settings.lake, settings.cluster, settings.logs, settings.client_logs
+    assert found == ("s3a://lakes/kafka", "orders", "s3a://logs/orders", "s3a://logs/apps")
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,13 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     nights, lake = write_nights(folder / "nights", (*PAST, LAST)), folder / "lake"
     with webhook() as told:
         given = {
-            **described(lake, CLUSTER, logs=f"{nights}/logs", client_logs=f"{nights}/clients", snapshots=f"{nights}/snapshots.jsonl"),
+            **described(
+                lake,
+                CLUSTER,
+                logs=f"{nights}/logs",
+                client_logs=f"{nights}/clients",
+                snapshots=f"{nights}/snapshots.jsonl",
+            ),
             "HINDSIGHT_POOL": POOL,
             "HINDSIGHT_DEADLINE_HOURS": "0.005",
             "HINDSIGHT_ALERTS_DEFAULT": f"json://127.0.0.1:{told.port}",

@@ -40,7 +40,7 @@ BLOCKS: Mapping[str, Mapping[str, tuple[int, str]]] = {
     "kubernetes.md": {"yaml": (1, "tests/airflows/beside_providers.py")},
     "managed.md": {"python": (1, "tests/dags/test_airflow_package.py loads it by the wheel")},
     "operations.md": {
-        "toml": (3, "tests/unit/test_operations_page.py"),
+        "toml": (4, "tests/unit/test_operations_page.py"),
         "python": (1, "tests/dags/test_hindsight_dags.py"),
     },
     "shipping_logs.md": {
