@@ -171,10 +171,10 @@ def urls_of(receivers: Sequence[Receiver]) -> dict[str, str]:
 
     That of the cluster holds the one of the receiver `default`.
     """
-    found = {r.name: _password(r.connection) for r in receivers}
-    if DEFAULT.name in found:
-        found[DEFAULT.name] = found[DEFAULT.name] or _password(HindsightHook.default_conn_name)
-    return {name: url for name, url in found.items() if url}
+    urls = {r.name: _password(r.connection) for r in receivers}
+    if DEFAULT.name in urls:
+        urls[DEFAULT.name] = urls[DEFAULT.name] or _password(HindsightHook.default_conn_name)
+    return {name: url for name, url in urls.items() if url}
 
 
 def _password(connection_id: str) -> str | None:

@@ -78,8 +78,8 @@ def tags(cluster: Cluster) -> list[str]:
 
 def defaults(cluster: Cluster) -> dict[str, Any]:
     """The default arguments of a cluster's tasks: its owner, retries, and what the factory was given."""
-    named = [o["name"] for o in owners() if cluster.name and fits(o["clusters"], [cluster.name])]
-    return {**({"owner": ", ".join(named)} if named else {}), **retries(), **_FACTORY.get()[1]}
+    teams = [o["name"] for o in owners() if cluster.name and fits(o["clusters"], [cluster.name])]
+    return {**({"owner": ", ".join(teams)} if teams else {}), **retries(), **_FACTORY.get()[1]}
 
 
 def night_schedule(cluster: Cluster) -> CronDataIntervalTimetable | list[Asset]:

@@ -117,7 +117,7 @@ class Cluster:
         return f"{name}: {self.name}" if self.name else name
 
     def cron(self) -> str:
-        """When a night is over, and its look-ahead too, on the clock of its zone."""
+        """The schedule of its audit, on the clock of its zone: when a night and its look-ahead are over."""
         starts = time.fromisoformat(self.night_starts)
         hour = starts.hour + self.inputs.get("look_ahead_hours", LOOK_AHEAD_HOURS)
         return f"{starts.minute} {hour % 24} * * *"
