@@ -88,6 +88,8 @@ class StepTask(BaseOperator):
         failure = None
         try:
             yield
+        except AirflowFailException:  # it was not started
+            raise
         except AirflowException as problem:
             failure = problem
         result = read_result(*self.place)

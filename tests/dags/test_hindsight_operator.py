@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
+import hindsight_operator
 import pytest
 from airflow.cli.cli_parser import get_parser
 from airflow.exceptions import AirflowException
@@ -26,6 +27,7 @@ from hindsight_step import settings_of
 from kafka_hindsight.catalog.steps import STEPS, Step
 from kafka_hindsight.settings.clusters import Cluster
 from kafka_hindsight.settings.models import Settings
+from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.page_names import page_name
 from kafka_hindsight.start import launch
 
@@ -151,6 +153,17 @@ def test_why_a_step_refuses_its_input_is_told_with_the_task_and_so_in_an_alert(s
     with pytest.raises(AirflowFailException) as failure:
         run(2)
     assert str(failure.value) == "ingest ended with exit code 2. LOGS names /x. A retry would find the same."
+
+
+def test_a_step_that_cannot_be_started_says_what_is_missing_and_is_not_tried_again(
+    spark: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lacks() -> None:
+        raise BadInput("Found: no Java.")
+
+    monkeypatch.setattr(hindsight_operator, "prepare_spark", lacks)
+    with pytest.raises(AirflowFailException, match=r"^Found: no Java\.$"):
+        run(0)
 
 
 @WAYS
