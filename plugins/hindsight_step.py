@@ -40,7 +40,7 @@ _RETRY_NOTE = "The lines above say why; another try leaves the same tables as an
 POOL = os.environ.get("HINDSIGHT_POOL") or "default_pool"
 """The pool of each step. The default is Airflow's own: tasks of a pool that does not exist are never scheduled."""
 
-CONNECTION = "connection"
+CONNECTION = "hindsight_conn_id"
 """The param that names the connection of a cluster without a name."""
 
 WINDOW = ("window_from", "window_to")

@@ -347,7 +347,7 @@ def test_a_collect_has_the_interval_of_its_run() -> None:
 
 def test_what_a_form_leaves_empty_comes_from_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AIRFLOW_CONN_HINDSIGHT_DEFAULT", CONNECTION)
-    asked = {"connection": "hindsight_default", "lake": None, "cluster": None, "logs_tz": None}
+    asked = {"hindsight_conn_id": "hindsight_default", "lake": None, "cluster": None, "logs_tz": None}
     settings = Settings.of(settings_of(context(**{**asked, "logs": "/mine"})))
     assert (settings.lake, settings.cluster, settings.logs_tz) == ("s3a://lakes/kafka", "orders", "Europe/Berlin")
     assert settings.logs == "/mine", "the form stands before it"
@@ -361,7 +361,7 @@ def test_the_connection_on_the_page_can_be_used(monkeypatch: pytest.MonkeyPatch)
     fields = {"conn_type": asked.conn_type, "host": asked.conn_host, "schema": asked.conn_schema}
     connection = {**fields, "extra": json.loads(asked.conn_extra)}
     monkeypatch.setenv("AIRFLOW_CONN_HINDSIGHT_DEFAULT", json.dumps(connection))
-    settings = Settings.of(settings_of(context(connection="hindsight_default", lake=None, logs=None)))
+    settings = Settings.of(settings_of(context(hindsight_conn_id="hindsight_default", lake=None, logs=None)))
     found = settings.lake, settings.cluster, settings.logs, settings.client_logs
     assert found == ("s3a://lakes/kafka", "orders", "s3a://logs/orders", "s3a://logs/apps")
 
@@ -383,7 +383,7 @@ def test_a_connection_that_cannot_be_used_ends_the_run(
     if connection:
         monkeypatch.setenv("AIRFLOW_CONN_HINDSIGHT_DEFAULT", connection)
     with pytest.raises(AirflowFailException, match=words) as failure:
-        settings_of(context(connection="hindsight_default" if connection else "elsewhere"))
+        settings_of(context(hindsight_conn_id="hindsight_default" if connection else "elsewhere"))
     assert "s3cret" not in str(failure.value)
 
 

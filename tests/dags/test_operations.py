@@ -103,10 +103,10 @@ def test_a_form_knows_numbers_and_instants(monkeypatch: pytest.MonkeyPatch, tmp_
 @pytest.mark.parametrize(
     ("dag_id", "asked"),
     [
-        ("kafka_night_audit", ["from", "to", "maintenance", "connection", "whole_input", "read_to_end"]),
-        ("kafka_reclassify", ["from", "to", "maintenance", "connection"]),
-        ("kafka_maintenance", ["keep", "connection"]),
-        ("kafka_collect", ["connection"]),
+        ("kafka_night_audit", ["from", "to", "maintenance", "hindsight_conn_id", "whole_input", "read_to_end"]),
+        ("kafka_reclassify", ["from", "to", "maintenance", "hindsight_conn_id"]),
+        ("kafka_maintenance", ["keep", "hindsight_conn_id"]),
+        ("kafka_collect", ["hindsight_conn_id"]),
     ],
 )
 def test_a_form_asks_what_a_run_is_about_and_folds_the_inputs_away(
