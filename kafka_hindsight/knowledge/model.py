@@ -52,8 +52,8 @@ class PatternLayout:
 class PrefixEnvelope:
     """A prefix that a transport puts before a line.
 
-    `regex` has the group `line`, and may have `at` (the time of an instant), `host`, `from` and `labels` (who wrote the
-    line), and `part` (P where the line goes on in the next one).
+    `regex` has the group `line`, and may have `at` (the time of an instant), `namespace`, `host`, `from` and `labels`
+    (who wrote the line), and `part` (P where the line goes on in the next one).
     """
 
     name: str

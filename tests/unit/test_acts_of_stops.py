@@ -12,7 +12,7 @@ from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.incidents import WindowHistory, judge_incidents
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import events
-from tests.unit.test_harm import by_start, stop, told
+from tests.unit.test_harm import by_start, incidents_of, stop
 
 
 def test_a_stop_after_all_are_back_is_an_act_of_its_own() -> None:
@@ -32,7 +32,7 @@ def test_a_stop_after_all_are_back_is_an_act_of_its_own() -> None:
 
 def test_stops_are_one_act_while_any_broker_of_it_is_away() -> None:
     def acts(*stops: BrokerOutage) -> list[list[int] | None]:
-        return [i.brokers for i in by_start(told(outages=stops))]
+        return [i.brokers for i in by_start(incidents_of(outages=stops))]
 
     assert acts(stop(1, 0, up_after=10), stop(1, 30)) == [[1], [1]]
     assert acts(stop(1, 0, up_after=30), stop(2, 10, up_after=5), stop(3, 29)) == [[1, 2, 3]]

@@ -104,11 +104,11 @@ def test_the_pattern_keeps_the_laws_of_all_patterns(monkeypatch: pytest.MonkeyPa
     patterns = (*knowledge.patterns, (pattern.contains, pattern))
     monkeypatch.setitem(reading.LOGGER_KNOWLEDGE, name, replace(knowledge, patterns=patterns))
     test_patterns.test_each_pattern_has_its_own_name()
-    test_patterns.test_a_pattern_speaks_the_catalogs_words()
-    test_patterns.test_a_regex_holds_the_whole_message_and_only_named_groups_capture()
+    test_patterns.test_pattern_uses_kinds_and_fields_of_the_catalog()
+    test_patterns.test_regex_matches_the_whole_message_with_named_groups_alone()
     test_patterns.test_samples_are_claimed_by_their_pattern_alone(pattern)
-    test_patterns.test_what_only_looks_alike_is_not_claimed()
-    test_patterns.test_a_regex_does_not_run_away_on_what_strangers_write(pattern)
+    test_patterns.test_counter_samples_are_not_claimed_by_their_pattern()
+    test_patterns.test_regex_on_hostile_text_takes_less_than_a_second(pattern)
 
 
 def test_the_layout_reads_its_samples_and_no_other() -> None:

@@ -244,6 +244,15 @@ def test_a_head_without_a_day_has_the_instant_of_its_envelope() -> None:
     assert meanings(rows, None) == originals([record]) * 3
 
 
+def test_message_below_a_head_without_a_day_is_read_in_an_envelope() -> None:
+    (sample,) = layout_samples("dotnet-default")[0]
+    at = EVENTS[0].happened_at
+    rows = read("\n".join([wrapped(sample, at, "app", ["timestamps"])] * 3).encode())
+    assert {(r["happened_at"], r["line_count"], said(r["layout"], str(r["text"]))[0]) for r in rows} == {
+        (at, 2, "librdkafka.poll_expired_through_logger")
+    }
+
+
 def test_lines_that_are_wrapped_and_not_known_are_named_with_what_is_inside() -> None:
     assert misfit_of(["kafka-1 | 2026-11-21 01:00:00,117 <7> x"] * 3).startswith(
         "Its lines are wrapped (compose). Inside: The closest layout is"

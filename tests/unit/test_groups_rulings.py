@@ -64,13 +64,13 @@ def key_of(case: Any) -> str:
 
 def decisions(run: Callable[[], object]) -> list[Decision]:
     """Every decision of the room while something runs: the case, the ruling, its verdict."""
-    found: list[Decision] = []
+    trace: list[Decision] = []
 
     def decide(rulings: Iterable[Ruling[Any]], case: Any) -> Verdict | None:
         for ruling in rulings:
             verdict = ruling.decide(case)
             if verdict is not None:
-                found.append((key_of(case), ruling, verdict))
+                trace.append((key_of(case), ruling, verdict))
                 return verdict
         return None
 
@@ -79,7 +79,7 @@ def decisions(run: Callable[[], object]) -> list[Decision]:
                              (coordinators, "decide"), (remedies, "judge"), (remedies, "decide")):  # fmt: skip
             patch.setattr(module, name, decide)
         run()
-    return found
+    return trace
 
 
 def judge_night(groups: Sequence[Witnessed], logs: Any = None) -> None:
@@ -244,7 +244,7 @@ def decisions_on(case: str) -> list[Decision]:
 
 
 @pytest.mark.parametrize("ruling", ALL, ids=lambda r: f"{r.code}-{r.cases[0]}")
-def test_a_ruling_decides_its_case_and_another_one_what_looks_like_it(ruling: Ruling[Any]) -> None:
+def test_ruling_decides_its_case_and_not_the_lookalike(ruling: Ruling[Any]) -> None:
     (verdict,) = {v.sentence: v for _, r, v in decisions_on(ruling.cases[0]) if r is ruling}.values()
     assert wording(ruling).fullmatch(verdict.sentence)
     others = [r for _, r, _ in decisions_on(ruling.cases[1])]
@@ -262,7 +262,7 @@ ALIKE = [
 
 
 @pytest.mark.parametrize(("case", "code", "confidence"), ALIKE)
-def test_what_a_ruling_decides_beside_its_case(case: str, code: str, confidence: str) -> None:
+def test_remedy_is_likely_or_possible_where_evidence_is_incomplete(case: str, code: str, confidence: str) -> None:
     assert (code, confidence) in {(v.code, v.confidence) for _, _, v in decided(case)}
 
 

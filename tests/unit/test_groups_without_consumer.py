@@ -15,7 +15,7 @@ from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.groups import costs as groups
 from kafka_hindsight.judgements.groups.costs import Stop
 from tests.support.rows import row
-from tests.unit.test_unavailability import LOGS_END, after, told
+from tests.unit.test_unavailability import LOGS_END, after, seconds_of
 
 
 def rebalance(start: float, generation: int, joined: float | None, end: float | None, **columns: Any) -> Rebalance:
@@ -31,18 +31,20 @@ def rebalance(start: float, generation: int, joined: float | None, end: float | 
     return row(REBALANCES, **{**defaults, **columns})
 
 
-def without_consumer(*rebalances: Rebalance, is_eager: bool | None = True, found: Sequence[Event] = ()) -> Any:
+def without_consumer(*rebalances: Rebalance, is_eager: bool | None = True, events: Sequence[Event] = ()) -> Any:
     """Start, end and bounds of each row, in seconds."""
     stops = {r.rebalance_id: Stop(is_eager=is_eager) for r in rebalances}
-    rows = groups.rebuild_unavailability(rebalances, stops, found, after(LOGS_END))
+    rows = groups.rebuild_unavailability(rebalances, stops, events, after(LOGS_END))
     assert all((u.kind, u.group_id, u.topic) == ("no_consumer", "g", None) and u.evidence for u in rows)
-    return [(*t[1:], u.low_ms / 1000, u.high_ms and u.high_ms / 1000) for t, u in zip(told(rows), rows, strict=True)]
+    return [
+        (*t[1:], u.low_ms / 1000, u.high_ms and u.high_ms / 1000) for t, u in zip(seconds_of(rows), rows, strict=True)
+    ]
 
 
 EMPTIED = rebalance(10, 3, None, 10, outcome="emptied", cause=Cause.MEMBER_LEFT)
 
 
-def test_an_eager_group_consumes_nothing_until_its_next_assignment() -> None:
+def test_eager_group_consumes_nothing_until_its_next_assignment() -> None:
     """Its members stop one after another, and all have stopped when the last one has joined."""
     assert without_consumer(rebalance(10, 3, 14, 15)) == [(10, 15, 1, 5)]
     cut = rebalance(10, 3, 14, 20, outcome="interrupted")
@@ -50,35 +52,33 @@ def test_an_eager_group_consumes_nothing_until_its_next_assignment() -> None:
 
 
 @pytest.mark.parametrize("is_eager", [False, None])
-def test_members_that_keep_what_does_not_move_go_on(is_eager: bool | None) -> None:
+def test_rebalance_not_known_as_eager_stops_no_consumption(is_eager: bool | None) -> None:
     assert without_consumer(rebalance(10, 3, 14, 15), is_eager=is_eager) == []
 
 
-def test_the_first_members_of_a_new_group_stop_nothing() -> None:
+def test_first_rebalances_of_new_group_stop_no_consumption() -> None:
     first = rebalance(5, 0, 8, 9, outcome="interrupted")
     assert without_consumer(first, rebalance(9, 0, 10, 11), rebalance(20, 1, 21, 22)) == [(20, 22, 1, 2)]
 
 
 @pytest.mark.parametrize("is_eager", [True, False])
-def test_a_group_without_a_member_consumes_nothing_until_one_is_assigned(is_eager: bool) -> None:
+def test_empty_group_consumes_nothing_until_a_member_is_assigned(is_eager: bool) -> None:
     assert without_consumer(EMPTIED, rebalance(40, 4, 43, 44), is_eager=is_eager) == [(10, 44, 34, 34)]
     assert without_consumer(EMPTIED, is_eager=is_eager) == [(10, None, 90, None)]
 
 
-def test_a_group_that_was_removed_has_nothing_to_consume() -> None:
+def test_removal_of_group_ends_its_time_without_consumer() -> None:
     removed = row(EVENTS, kind="group_dead", group_id="g", happened_at=after(30))
-    assert without_consumer(EMPTIED, found=[removed]) == [(10, 30, 20, 20)]
+    assert without_consumer(EMPTIED, events=[removed]) == [(10, 30, 20, 20)]
 
 
 @pytest.mark.parametrize(("session", "high"), [(6_000, 40), (None, None)])
-def test_a_last_member_whose_session_expired_can_have_stopped_as_long_before(
-    session: int | None, high: float | None
-) -> None:
+def test_session_timeout_of_expired_last_member_widens_upper_bound(session: int | None, high: float | None) -> None:
     silent = replace(EMPTIED, cause=Cause.MEMBER_DEAD, session_timeout_ms=session)
     assert without_consumer(silent, rebalance(40, 4, 43, 44)) == [(10, 44, 34, high)]
 
 
-def test_a_group_whose_coordinator_assigns_stops_only_where_its_last_member_goes() -> None:
+def test_kip_848_group_stops_consuming_only_when_its_last_member_leaves() -> None:
     """The first member of the next epoch can consume before all are stable."""
     epoch = {"protocol": Protocol.CONSUMER}
     back = rebalance(40, 4, None, 46, **epoch)
@@ -90,7 +90,7 @@ def test_a_group_whose_coordinator_assigns_stops_only_where_its_last_member_goes
     assert without_consumer(replace(EMPTIED, **epoch), open_end, more, is_eager=False) == [(10, 40, 0, None)]
 
 
-def test_a_rebalance_whose_end_no_evidence_shows_is_not_bounded() -> None:
+def test_rebalance_without_observed_end_has_no_upper_bound() -> None:
     lost = rebalance(10, 3, 14, None, outcome="unfinished")
     assert without_consumer(lost, rebalance(50, 5, 51, 52)) == [(10, 14, 0, None), (50, 52, 1, 2)]
     assert without_consumer(lost) == [(10, None, 0, None)]

@@ -74,9 +74,9 @@ def unclean(low: int | None, high: int | None, **columns: Any) -> Failover:
 
 def stopped_writes(kind: str, partition: int, second: int = 0, seconds: float = 31.0, **columns: Any) -> Unavailability:
     began = AT + timedelta(seconds=second)
-    known = {"started_at": began, "ended_at": began + timedelta(seconds=seconds), "low_ms": int(seconds * 1000)}
+    times = {"started_at": began, "ended_at": began + timedelta(seconds=seconds), "low_ms": int(seconds * 1000)}
     about = {"unavailability_id": f"{kind} {partition} {second}", "topic": "t", "partition": partition}
-    return row(UNAVAILABILITY, kind=kind, **{**about, **known, **columns})
+    return row(UNAVAILABILITY, kind=kind, **{**about, **times, **columns})
 
 
 def of_groups(kind: str = "single", cause: str = "member_dead", **columns: Any) -> Incident:
@@ -84,24 +84,24 @@ def of_groups(kind: str = "single", cause: str = "member_dead", **columns: Any) 
     return row(INCIDENTS, kind=kind, cause=cause, **defaults | columns)
 
 
-def told(maintenance: str = "", **found: Any) -> list[Incident]:
-    return list(judge_incidents("c", found_in(**found), maintenance_of(maintenance)).incidents)
+def incidents_of(maintenance: str = "", **rows: Any) -> list[Incident]:
+    return list(judge_incidents("c", history_of(**rows), maintenance_of(maintenance)).incidents)
 
 
-def found_in(**found: Any) -> WindowHistory:
+def history_of(**rows: Any) -> WindowHistory:
     """What was found, with the times in which its partitions had no leader."""
-    unused = [*without_leader(found.get("failovers", ())), *found.pop("unavailability", ())]
-    return WindowHistory(window=WINDOW, unavailability=unused, **found)
+    unused = [*without_leader(rows.get("failovers", ())), *rows.pop("unavailability", ())]
+    return WindowHistory(window=WINDOW, unavailability=unused, **rows)
 
 
-def harms(**found: Any) -> list[str | None]:
-    return [i.harm for i in told(**found)]
+def harms(**rows: Any) -> list[str | None]:
+    return [i.harm for i in incidents_of(**rows)]
 
 
-def test_a_quorum_without_a_majority_is_an_incident_and_another_change_of_the_controller_is_not() -> None:
+def test_quorum_without_majority_is_incident_and_other_controller_change_is_not() -> None:
     bounds = {"uncontrolled_low_ms": 16_669, "confidence": "likely", "happened_at": AT + timedelta(minutes=1)}
     lost = row(CONTROLLER_CHANGES, cause="no_majority", epoch=3, explanation="It had none.", **bounds)
-    (incident,) = told(controllers=[lost, row(CONTROLLER_CHANGES, cause="outage", epoch=4, **bounds)])
+    (incident,) = incidents_of(controllers=[lost, row(CONTROLLER_CHANGES, cause="outage", epoch=4, **bounds)])
     assert (incident.kind, incident.harm, incident.confidence) == ("quorum_lost", "no_controller", "likely")
     assert incident.ended_at and incident.ended_at - incident.started_at == timedelta(milliseconds=16_669)
     assert incident.headline == (
@@ -110,41 +110,41 @@ def test_a_quorum_without_a_majority_is_an_incident_and_another_change_of_the_co
     assert "It had none." in incident.explanation and "two of three" in incident.advice
 
 
-def test_a_quorum_without_a_majority_to_the_end_of_the_lines_is_an_incident_that_is_not_over() -> None:
+def test_quorum_without_majority_at_end_of_logs_is_open_incident() -> None:
     bounds = {"uncontrolled_low_ms": 16_669, "confidence": "likely", "happened_at": AT}
     lost = row(CONTROLLER_CHANGES, cause="no_majority", controller_to=-1, epoch=3, explanation="It has none.", **bounds)
-    (incident,) = told(controllers=[lost])
+    (incident,) = incidents_of(controllers=[lost])
     assert (incident.kind, incident.started_at, incident.ended_at) == ("quorum_lost", AT, None)
     assert "for 16.7 s at least, and no line shows a controller afterwards" in incident.headline
 
 
-def test_a_quorum_that_loses_its_controllers_again_and_again_is_one_incident() -> None:
+def test_repeated_quorum_losses_are_one_incident() -> None:
     def lost(seconds: int, **columns: Any) -> ControllerChange:
-        known = {"cause": "no_majority", "epoch": seconds, "confidence": "likely", "uncontrolled_low_ms": 3_000}
+        defaults = {"cause": "no_majority", "epoch": seconds, "confidence": "likely", "uncontrolled_low_ms": 3_000}
         at_second = AT + timedelta(seconds=seconds)
         return row(
-            CONTROLLER_CHANGES, **known | {"explanation": f"Lost {seconds}.", "happened_at": at_second} | columns
+            CONTROLLER_CHANGES, **defaults | {"explanation": f"Lost {seconds}.", "happened_at": at_second} | columns
         )
 
     long = lost(600, uncontrolled_low_ms=510_000)
-    again, calm = told(controllers=[lost(900), long, lost(90), lost(30)])
+    again, calm = incidents_of(controllers=[lost(900), long, lost(90), lost(30)])
     assert again.headline.startswith("The controllers had no majority 3 times within 9 min 33 s: no leader")
     assert (again.started_at, again.ended_at) == (AT + timedelta(seconds=27), long.happened_at)
     assert "Lost 30. Lost 600." in again.explanation and "Lost 90" not in again.explanation
     assert calm.headline.startswith("The controllers had no majority for 3 s")
-    (over,) = told(controllers=[lost(30), lost(40, controller_to=-1)])
+    (over,) = incidents_of(controllers=[lost(30), lost(40, controller_to=-1)])
     assert over.headline.startswith("The controllers had no majority twice within 13 s, and no line shows a controller")
 
 
-def test_a_log_that_was_cut_without_an_absence_is_an_incident_of_its_own() -> None:
+def test_truncation_without_outage_is_its_own_incident() -> None:
     lost = {"topic": "t", "partition": 0, "verdict": "committed_lost", "records_cut": 40, "outage_id": None}
-    (incident,) = told(truncations=[row(TRUNCATIONS, broker=1, explanation="It was cut.", **lost)])
+    (incident,) = incidents_of(truncations=[row(TRUNCATIONS, broker=1, explanation="It was cut.", **lost)])
     assert (incident.kind, incident.harm) == ("log_cut", "records_lost")
     assert "broker 1 cut its log" in str(incident.headline)
     assert HARM_NOTES[Harm.PARTITIONS_OFFLINE].advice in str(incident.advice)
 
 
-def test_a_crash_with_all_that_followed_is_one_incident() -> None:
+def test_crash_and_its_consequences_are_one_incident() -> None:
     crash = outage()
     rows = [unclean(40, 40, outage_id=crash.outage_id), failover("broker_crash", 1, outage_id=crash.outage_id)]
     cut = row(
@@ -157,7 +157,7 @@ def test_a_crash_with_all_that_followed_is_one_incident() -> None:
         records_cut=40,
     )
     groups = of_groups("broker_outage", first_outage_id=crash.outage_id, rebalance_count=3, incident_id="of groups")
-    judged = judge_incidents("c", found_in(of_groups=[groups], outages=[crash], failovers=rows, truncations=[cut]))
+    judged = judge_incidents("c", history_of(of_groups=[groups], outages=[crash], failovers=rows, truncations=[cut]))
     (incident,) = judged.incidents
     assert (incident.harm, incident.harm_rank, incident.records_lost_low, incident.records_lost_high) == (
         "records_lost", 1, 40, 40,
@@ -172,7 +172,7 @@ def test_a_crash_with_all_that_followed_is_one_incident() -> None:
     assert [o.incident_id for o in judged.name([crash])] == [incident.incident_id]
 
 
-def test_harm_decides_the_order_and_how_a_broker_stopped_does_not() -> None:
+def test_incidents_are_ordered_by_harm_and_not_by_kind_of_stop() -> None:
     lossy, gone, stopped, back = outage(1), outage(2, 100), stop(3, 200), stop(3, 400)
     rows = [
         unclean(5, 9, outage_id=lossy.outage_id),
@@ -182,7 +182,9 @@ def test_harm_decides_the_order_and_how_a_broker_stopped_does_not() -> None:
     lag = row(LAG_VERDICTS, group_id="slow", status="stop", window_from=WINDOW.start, window_to=WINDOW.end)
     late = row(OUT_OF_SYNC_PERIODS, kind="slow", broker=3, partitions=4, started_at=AT, ended_at=None, outage_id=None)
     groups = [of_groups(incident_id="a"), of_groups(cause="member_joined", incident_id="b")]
-    incidents = told(of_groups=groups, outages=[stopped, gone, back, lossy], failovers=rows, periods=[late], lag=[lag])
+    incidents = incidents_of(
+        of_groups=groups, outages=[stopped, gone, back, lossy], failovers=rows, periods=[late], lag=[lag]
+    )
     assert [i.harm for i in incidents] == [
         "records_lost", "partitions_offline", "broker_lost", "data_at_risk", "data_at_risk", "consumers_stopped",
         "lag_grew", "routine",
@@ -190,11 +192,11 @@ def test_harm_decides_the_order_and_how_a_broker_stopped_does_not() -> None:
     assert [i.harm_rank for i in incidents] == [*range(1, 9)]
 
 
-def test_partitions_without_a_leader_come_before_refused_writes_and_before_a_crash() -> None:
+def test_offline_partitions_rank_before_refused_writes_and_crashes() -> None:
     offline, refusing, plain = outage(1), outage(2, 100), outage(3, 200)
     refused = stopped_writes("acks_all_refused", 7, outage_id=refusing.outage_id)
     lost = failover("offline", 1, outage_id=offline.outage_id, leader_to=-1, leaderless_low_ms=16_300)
-    incidents = told(outages=[offline, refusing, plain], failovers=[lost], unavailability=[refused])
+    incidents = incidents_of(outages=[offline, refusing, plain], failovers=[lost], unavailability=[refused])
     assert [(i.harm, i.partitions_offline, i.partitions_refusing) for i in incidents] == [
         ("partitions_offline", 1, 0), ("writes_refused", 0, 1), ("broker_lost", 0, 0),
     ]  # fmt: skip
@@ -202,7 +204,7 @@ def test_partitions_without_a_leader_come_before_refused_writes_and_before_a_cra
 
 
 @pytest.mark.parametrize(
-    ("columns", "said"),
+    ("columns", "sentence"),
     [
         (
             {"leaderless_ms": 16_300, "leaderless_low_ms": 16_286, "leaderless_high_ms": 16_351},
@@ -213,14 +215,14 @@ def test_partitions_without_a_leader_come_before_refused_writes_and_before_a_cra
         ({}, "had no leader, not over when the logs end: "),
     ],
 )
-def test_how_long_partitions_were_offline_is_as_exact_as_it_is_known(columns: dict[str, int], said: str) -> None:
+def test_headline_states_known_bounds_of_leaderless_time(columns: dict[str, int], sentence: str) -> None:
     crash = outage(1)
     lost = failover("offline", 1, outage_id=crash.outage_id, leader_to=-1, **columns)
-    assert f"t-1 {said}" in str(told(outages=[crash], failovers=[lost])[0].headline)
+    assert f"t-1 {sentence}" in str(incidents_of(outages=[crash], failovers=[lost])[0].headline)
 
 
 @pytest.mark.parametrize(
-    ("columns", "said"),
+    ("columns", "sentence"),
     [
         ({"unreachable_at": AT}, "crashed at 03:00:00, away for 20 s"),
         ({"unreachable_at": None}, "crashed about 03:00:00, away for 7.9 s to 26.1 s"),
@@ -228,16 +230,16 @@ def test_how_long_partitions_were_offline_is_as_exact_as_it_is_known(columns: di
         ({"unreachable_at": None, "up_at": None}, "crashed about 03:00:00 and had not come back by the end"),
     ],
 )
-def test_an_absence_of_which_only_the_last_sign_of_life_is_known_has_bounds(columns: dict[str, Any], said: str) -> None:
+def test_outage_sentence_has_bounds_where_start_is_inexact(columns: dict[str, Any], sentence: str) -> None:
     gone = replace(outage(1), **{"away_low_ms": 7_873, "away_high_ms": 26_066, **columns})
-    assert fate(gone) == said
+    assert fate(gone) == sentence
 
 
-def test_a_restart_and_stops_within_a_minute_are_one_act_and_crashes_are_not() -> None:
+def test_stops_within_a_minute_are_one_incident_and_crashes_are_not() -> None:
     restart = [stop(b, b * 30, restart_id="r") for b in (1, 2, 3)]
     stopped = [stop(b, 1_000 + b, up_after=None) for b in (1, 2, 3)]
     crashes = [outage(b, 2_000 + b) for b in (1, 2)]
-    incidents = told(outages=[*restart, *stopped, *crashes])
+    incidents = incidents_of(outages=[*restart, *stopped, *crashes])
     assert sorted((i.kind, i.harm, i.is_over, tuple(i.brokers or ())) for i in incidents) == [
         ("broker_outage", "broker_lost", False, (1, 2, 3)),
         ("broker_outage", "broker_lost", True, (1,)),
@@ -251,70 +253,73 @@ def by_start(incidents: Iterable[Incident]) -> list[Incident]:
     return sorted(incidents, key=lambda i: i.started_at)
 
 
-def test_a_leader_that_came_back_belongs_to_what_had_taken_it() -> None:
+def test_restored_leader_belongs_to_incident_of_its_loss() -> None:
     crash = outage()
     lost = failover("offline", outage_id=crash.outage_id, leader_to=-1)
     back = failover("leader_restored", second=20, leader_from=-1)
-    judged = judge_incidents("c", found_in(outages=[crash], failovers=[back, lost]))
+    judged = judge_incidents("c", history_of(outages=[crash], failovers=[back, lost]))
     assert len({judged.of_failover[f.failover_id] for f in (lost, back)}) == 1
 
 
-def test_leaders_lost_without_an_absence_are_an_incident_until_they_are_back() -> None:
+def test_leaders_lost_without_outage_are_one_incident() -> None:
     rows = [
         failover("offline", 0, 10, leader_to=-1, leaderless_ms=80_000),
         unclean(0, 12, partition=0, second=90, leader_from=-1),
         failover("preferred_election", 5, 10),
     ]
-    (incident,) = told(failovers=rows)
+    (incident,) = incidents_of(failovers=rows)
     assert (incident.kind, incident.harm, incident.failover_count) == ("leaders_lost", "records_lost", 2)
     assert str(incident.headline).startswith("Up to 12 committed records may have been lost in t-0: ")
 
 
-def test_an_election_that_lost_nothing_is_no_loss() -> None:
+def test_unclean_election_without_lost_records_is_no_record_loss() -> None:
     assert harms(failovers=[unclean(0, 0)]) == [Harm.PARTITIONS_OFFLINE]
     assert harms(failovers=[unclean(0, None)]) == [Harm.RECORDS_LOST]
 
 
-def test_a_disk_that_failed_takes_its_partitions_along_as_one_incident() -> None:
+def test_failed_disk_and_its_failovers_are_one_incident() -> None:
     period = row(OUT_OF_SYNC_PERIODS, kind="disk", broker=1, started_at=AT, ended_at=None, outage_id=None, partitions=2)
     rows = [failover(FailoverKind.LOG_DIR_FAILED, p, 5) for p in (0, 1)]
-    (incident,) = told(periods=[period], failovers=rows)
+    (incident,) = incidents_of(periods=[period], failovers=rows)
     assert (incident.kind, incident.harm, incident.failover_count) == ("replicas_out", "data_at_risk", 2)
 
 
-def test_a_replica_that_was_away_with_its_broker_or_moved_is_none() -> None:
+def test_out_of_sync_by_outage_or_reassignment_is_no_incident() -> None:
     kinds = (OutOfSyncKind.OUTAGE, OutOfSyncKind.REASSIGNMENT)
-    assert told(periods=[row(OUT_OF_SYNC_PERIODS, kind=kind, outage_id=None, started_at=AT) for kind in kinds]) == []
-    assert told(lag=[row(LAG_VERDICTS, status=LagStatus.OK)]) == []
+    assert (
+        incidents_of(periods=[row(OUT_OF_SYNC_PERIODS, kind=kind, outage_id=None, started_at=AT) for kind in kinds])
+        == []
+    )
+    assert incidents_of(lag=[row(LAG_VERDICTS, status=LagStatus.OK)]) == []
 
 
-def test_the_same_trouble_on_another_night_is_known_again() -> None:
+def test_same_outage_at_another_time_has_same_recurrence_id() -> None:
     one, other = outage(1), replace(outage(1, 600), down_at=AT + timedelta(minutes=10))
-    crash, again = told(outages=[one, other])
+    crash, again = incidents_of(outages=[one, other])
     assert crash.recurrence_id == again.recurrence_id and crash.incident_id != again.incident_id
-    assert told(outages=[outage(2)])[0].recurrence_id != crash.recurrence_id
+    assert incidents_of(outages=[outage(2)])[0].recurrence_id != crash.recurrence_id
 
 
-def test_commands_name_what_was_hit_and_a_stranger_s_name_commands_no_shell() -> None:
-    (incident,) = told(of_groups=[of_groups(group_ids=["g; rm -rf /"])])
+def test_hostile_group_name_is_quoted_in_shell_command() -> None:
+    (incident,) = incidents_of(of_groups=[of_groups(group_ids=["g; rm -rf /"])])
     assert incident.commands == [
         "kafka-consumer-groups.sh --bootstrap-server $BOOTSTRAP --describe --group 'g; rm -rf /' --members --verbose"
     ]
 
 
-def test_what_began_before_the_window_is_of_another_night() -> None:
+def test_outage_before_window_is_no_incident_of_the_window() -> None:
     early = replace(outage(), down_at=WINDOW.start - timedelta(seconds=5), up_at=WINDOW.start + timedelta(seconds=5))
     groups = of_groups("broker_outage", first_outage_id=early.outage_id, incident_id="kept")
-    assert [i.incident_id for i in told(of_groups=[groups], outages=[early])] == ["kept"]
+    assert [i.incident_id for i in incidents_of(of_groups=[groups], outages=[early])] == ["kept"]
 
 
 @given(st.permutations(range(6)))
-def test_the_order_in_which_rows_come_changes_nothing(order: list[int]) -> None:
+def test_order_of_input_rows_does_not_change_incidents(order: list[int]) -> None:
     rows = [outage(b, 50 * b) for b in range(3)] + [stop(b, 50 * b) for b in range(3, 6)]
-    assert told(outages=[rows[n] for n in order]) == told(outages=rows)
+    assert incidents_of(outages=[rows[n] for n in order]) == incidents_of(outages=rows)
 
 
-def test_a_broker_that_went_suddenly_or_for_good_is_a_finding_and_one_that_was_restarted_in_order_is_none() -> None:
+def test_crash_or_outage_without_return_is_finding_and_clean_restart_is_not() -> None:
     away = [outage(1), outage(2, 100, up_after=None), stop(3, 200, up_after=None), stop(4, 300)]
     lost = [failover("offline", n, 205, incident_id=f"i{n}", leader_to=-1) for n in (0, 1)]
     gone_for_good = [o for o in away if is_lost(o)]
@@ -332,7 +337,7 @@ def test_a_broker_that_went_suddenly_or_for_good_is_a_finding_and_one_that_was_r
     assert message == f"Broker 2 crashed at {at:%H:%M:%S} and had not come back by the end"
 
 
-def test_a_broker_that_went_before_the_window_and_is_not_back_is_a_finding_of_the_window() -> None:
+def test_broker_down_since_before_window_is_finding_of_the_window() -> None:
     gone = replace(outage(1, up_after=None), down_at=WINDOW.start - timedelta(hours=3))
     (finding,) = judge_findings(Facts("c", starts_at=WINDOW.start, lost_brokers=[gone]))
     assert (finding.rule_id, finding.subject) == ("broker_gone", "1")
@@ -341,7 +346,7 @@ def test_a_broker_that_went_before_the_window_and_is_not_back_is_a_finding_of_th
     assert state_of([], [finding]) == "act"
 
 
-def test_a_rule_about_settings_is_about_posture_and_an_incident_did_harm() -> None:
+def test_standing_rules_have_harm_posture_and_incident_rules_do_not() -> None:
     assert {rule.harm for rule in RULES if rule.is_standing} == {Harm.POSTURE}
     assert {rule.rule_id for rule in RULES if rule.is_incident} == {
         "offline_partitions",
@@ -352,18 +357,18 @@ def test_a_rule_about_settings_is_about_posture_and_an_incident_did_harm() -> No
     assert not {rule.harm for rule in RULES if rule.is_incident} & {None, Harm.POSTURE}
 
 
-def test_every_harm_is_noted_in_its_order_and_says_what_it_asks() -> None:
+def test_every_harm_has_note_with_source_ordered_by_state() -> None:
     assert list(HARM_NOTES) == list(Harm)
     assert all(note.source for note in HARM_NOTES.values())
     states = [note.state for note in HARM_NOTES.values()]
     assert states == sorted(states, key=["act", "look", "calm"].index)
 
 
-def test_a_cluster_that_was_shut_down_in_order_and_did_not_return_is_harm_that_is_not_over() -> None:
+def test_cluster_shut_down_without_return_is_open_incident() -> None:
     stops = [stop(b, b, up_after=None) for b in (1, 2, 3)]
     moved = failover("controlled_shutdown", 0, 1, outage_id="o1-1", leaderless_ms=40)
     lost = [failover("offline", p, 3, outage_id="o3-3", leader_from=3, leader_to=-1) for p in range(76)]
-    (incident,) = told(outages=stops, failovers=[moved, *lost])
+    (incident,) = incidents_of(outages=stops, failovers=[moved, *lost])
     assert (incident.harm, incident.is_over, incident.ended_at, incident.intent) == (
         "partitions_offline", False, None, "undeclared",
     )  # fmt: skip
@@ -375,7 +380,7 @@ def test_a_cluster_that_was_shut_down_in_order_and_did_not_return_is_harm_that_i
     assert "liveness probe" in incident.advice
 
 
-def test_partitions_count_whose_dead_leader_was_not_replaced_for_a_second_and_no_other() -> None:
+def test_partition_counts_as_offline_from_one_second_without_leader() -> None:
     crash = outage(1)
     rows = [
         failover("broker_crash", 0, outage_id=crash.outage_id, leaderless_ms=9_500, leaderless_high_ms=12_000),
@@ -384,26 +389,28 @@ def test_partitions_count_whose_dead_leader_was_not_replaced_for_a_second_and_no
         failover("offline", 3, outage_id=crash.outage_id, leader_to=-1, epoch_to=7, leaderless_ms=4_000),
         failover("leader_restored", 3, 14, leader_from=-1, epoch_from=7, leaderless_ms=4_000),
     ]
-    (incident,) = told(outages=[crash], failovers=rows)
+    (incident,) = incidents_of(outages=[crash], failovers=rows)
     assert (incident.partitions_offline, incident.offline_ms, incident.offline_partition_seconds) == (3, 9_500, 21.0)
     assert (incident.partitions_still_offline, incident.is_over) == (0, True)
     assert str(incident.headline).startswith("3 partitions of t had no leader, the longest for 9.5 s to 12 s: broker 1")
 
 
-def test_a_leader_that_was_missed_without_an_absence_is_an_incident_whatever_its_kind() -> None:
-    (missed,) = told(failovers=[failover("unknown", 0, leaderless_ms=8_000), failover("unknown", 1, leaderless_ms=80)])
+def test_unknown_failover_with_leaderless_second_and_no_outage_is_incident() -> None:
+    (missed,) = incidents_of(
+        failovers=[failover("unknown", 0, leaderless_ms=8_000), failover("unknown", 1, leaderless_ms=80)]
+    )
     assert (missed.kind, missed.harm, missed.failover_count) == ("leaders_lost", "partitions_offline", 1)
     assert missed.headline == (
         "Partition t-0 had no leader for at least 8 s: the leader moved from broker 1, and no line shows why"
     )
 
 
-def test_what_is_not_over_comes_first_of_its_harm_then_the_longest_then_the_most() -> None:
+def test_open_incidents_rank_first_within_harm_then_longest_then_largest() -> None:
     def lost(broker: int, *partitions: int, kind: str = "broker_crash", **columns: Any) -> list[Failover]:
         about = {"outage_id": f"o{broker}-{broker * 100}", "leader_from": broker, **columns}
         return [failover(kind, p, broker * 100, topic=f"t{broker}", **about) for p in partitions]
 
     open_end = lost(4, 0, kind="offline", leader_to=-1)
     rows = [*lost(1, 0, 1, leaderless_ms=5_000), *lost(2, 0, leaderless_ms=9_000), *lost(3, 0, leaderless_ms=5_000)]
-    incidents = told(outages=[outage(b, b * 100) for b in (1, 2, 3, 4)], failovers=[*rows, *open_end])
+    incidents = incidents_of(outages=[outage(b, b * 100) for b in (1, 2, 3, 4)], failovers=[*rows, *open_end])
     assert [i.brokers for i in incidents] == [[4], [2], [1], [3]]

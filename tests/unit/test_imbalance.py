@@ -33,22 +33,22 @@ def test_one_in_ten_is_not_above_ten_percent() -> None:
     assert by_broker(nine)[1] == (9, 1, 1 / 9, True)
 
 
-def test_a_broker_that_is_preferred_for_none_has_no_ratio() -> None:
-    found = by_broker([partition(0, 1, 1)], 4)
-    assert found[4] == found[2] == (0, 0, None, False)
+def test_broker_without_preferred_partitions_has_no_ratio() -> None:
+    rows = by_broker([partition(0, 1, 1)], 4)
+    assert rows[4] == rows[2] == (0, 0, None, False)
 
 
-def test_a_broker_that_is_gone_is_still_preferred() -> None:
+def test_missing_broker_still_counts_as_preferred_leader() -> None:
     assert by_broker([partition(0, 3, 1), partition(1, 1, 1)], 1, 2)[3] == (1, 1, 1.0, True)
 
 
-def test_a_leaderless_partition_is_led_elsewhere_and_internal_topics_count() -> None:
-    found = rebuild_imbalance([partition(0, 1, None, "__consumer_offsets"), partition(0, 1, 1)])
-    assert (found[0].broker, found[0].led_elsewhere, found[0].over_threshold) == (1, 1, True)
-    assert "__consumer_offsets-0 (no leader)" in found[0].evidence[0].text
+def test_leaderless_partition_of_internal_topic_counts_as_led_elsewhere() -> None:
+    rows = rebuild_imbalance([partition(0, 1, None, "__consumer_offsets"), partition(0, 1, 1)])
+    assert (rows[0].broker, rows[0].led_elsewhere, rows[0].over_threshold) == (1, 1, True)
+    assert "__consumer_offsets-0 (no leader)" in rows[0].evidence[0].text
 
 
-def test_readings_are_judged_one_by_one() -> None:
+def test_each_snapshot_has_its_own_imbalance() -> None:
     later = replace(partition(0, 1, 2), snapshot_id="later")
     assert [r.led_elsewhere for r in rebuild_imbalance([partition(0, 1, 1), later]) if r.broker == 1] == [0, 1]
 
@@ -57,7 +57,7 @@ BROKERS = st.sampled_from([1, 2, 3])
 
 
 @given(st.lists(st.tuples(BROKERS, st.none() | BROKERS), min_size=1, max_size=40))
-def test_the_preferred_partitions_of_all_brokers_are_all_partitions(led: list[tuple[int, int | None]]) -> None:
+def test_preferred_partitions_of_all_brokers_sum_to_all_partitions(led: list[tuple[int, int | None]]) -> None:
     rows = rebuild_imbalance([partition(i, preferred, leader) for i, (preferred, leader) in enumerate(led)])
     assert sum(r.preferred_partitions for r in rows) == len(led)
     assert sum(r.led_elsewhere for r in rows) == sum(preferred != leader for preferred, leader in led)

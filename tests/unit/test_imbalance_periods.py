@@ -43,7 +43,7 @@ def columns_of(imbalance_periods: list[ImbalancePeriod], *columns: str) -> list[
     return [tuple(getattr(s, c) for c in columns) for s in imbalance_periods]
 
 
-def test_the_changes_that_cross_the_threshold_are_named() -> None:
+def test_period_names_changes_that_cross_the_threshold() -> None:
     """One of ten is no more than 10 %: the second change crosses the threshold, the last but one crosses it back."""
     left = [moved(1 + i / 10, 1, 2, outage_id="o") for i in range(3)]
     back = [moved(7 + i / 10, 2, 1, "preferred_election", requested_by_operator=False) for i in range(3)]
@@ -70,13 +70,15 @@ def test_the_changes_that_cross_the_threshold_are_named() -> None:
         ("broker_crash", None, "failover"),
     ],
 )
-def test_what_ended_it_is_named(kind: str, requested_by_operator: bool | None, ended_by: str) -> None:
+def test_period_names_election_or_failover_that_ended_it(
+    kind: str, requested_by_operator: bool | None, ended_by: str
+) -> None:
     left, back = [moved(1, 1, 2)] * 2, [moved(7, 2, 1, kind, requested_by_operator=requested_by_operator)] * 2
     (period,) = rebuild_imbalance_periods([reading(0, 0), reading(5, 2), reading(10, 0)], [*left, *back])
     assert period.ended_by == ended_by
 
 
-def test_changes_that_do_not_lead_to_the_reading_prove_no_instant() -> None:
+def test_changes_that_contradict_a_reading_prove_no_exact_start() -> None:
     (period,) = rebuild_imbalance_periods(
         [reading(0, 0), reading(5, 3), reading(10, 0)], [moved(1, 1, 2, outage_id="o")] * 2
     )
@@ -86,18 +88,18 @@ def test_changes_that_do_not_lead_to_the_reading_prove_no_instant() -> None:
     assert (period.started_by, period.outage_id, period.ended_by) == ("broker_crash", "o", None)
 
 
-def test_a_reading_shows_what_happened_just_after_its_instant() -> None:
+def test_reading_can_show_changes_logged_just_after_it() -> None:
     left = [moved(5.01, 1, 2)] * 3
     (period,) = rebuild_imbalance_periods([reading(0, 0), reading(5, 3), reading(10, 3)], left)
     assert (period.started_at, period.started_at_is_exact) == (minute(5), True), "no later than it was seen"
 
 
-def test_partitions_that_came_in_between_hide_no_instant() -> None:
+def test_new_partitions_between_readings_keep_the_start_exact() -> None:
     (period,) = rebuild_imbalance_periods([reading(0, 0, 10), reading(5, 4, 12)], [moved(1, 1, 2)] * 4)
     assert (period.started_at, period.started_at_is_exact) == (minute(1), True)
 
 
-def test_before_the_first_reading_the_changes_are_undone() -> None:
+def test_changes_before_first_reading_are_undone_to_find_the_start() -> None:
     (period,) = rebuild_imbalance_periods(
         [reading(0, 3), reading(5, 3)], [moved(-9, 1, 3)] + [moved(-8, 1, 2, outage_id="o")] * 2
     )
@@ -109,10 +111,10 @@ def test_before_the_first_reading_the_changes_are_undone() -> None:
     assert columns_of([blind], "started_at", "started_at_is_exact", "started_by") == [(minute(0), False, None)]
 
 
-def test_a_broker_that_is_preferred_for_nothing_is_not_above_the_threshold() -> None:
+def test_reading_without_preferred_partitions_ends_the_period() -> None:
     others = [reading(n, 0, broker=2) for n in (0, 5, 10)]
-    for gone in ([], [reading(5, 0, 0)]):
-        first, second = rebuild_imbalance_periods([reading(0, 3), *gone, reading(10, 3), *others], [])
+    for missing in ([], [reading(5, 0, 0)]):
+        first, second = rebuild_imbalance_periods([reading(0, 3), *missing, reading(10, 3), *others], [])
         assert columns_of([first, second], "ended_at", "ended_at_is_exact") == [(minute(5), False), (None, False)]
 
 
@@ -131,8 +133,8 @@ def test_periods_cover_exactly_the_readings_above_the_threshold_and_do_not_overl
     for r in readings:
         covers = [s for s in imbalance_periods if s.first_reading_at <= r.snapshot_at <= s.last_reading_at]
         assert len(covers) == r.over_threshold
-        held = [s for s in imbalance_periods if s.started_at < r.snapshot_at < (s.ended_at or minute(99))]
-        assert r.over_threshold or not held
+        overlaps = [s for s in imbalance_periods if s.started_at < r.snapshot_at < (s.ended_at or minute(99))]
+        assert r.over_threshold or not overlaps
     for s in imbalance_periods:
         assert s.started_at <= s.first_reading_at
         assert s.ended_at is None or s.ended_at >= s.last_reading_at
@@ -142,7 +144,7 @@ def test_periods_cover_exactly_the_readings_above_the_threshold_and_do_not_overl
 
 
 @given(st.lists(st.integers(0, 9), min_size=2, max_size=40))
-def test_with_every_change_known_each_crossing_that_readings_bracket_is_exact(partitions: list[int]) -> None:
+def test_crossing_between_readings_is_exact_where_every_change_is_known(partitions: list[int]) -> None:
     """Each change moves one of ten partitions away, or back; a reading follows every third."""
     away: set[int] = set()
     changes, readings = [], [reading(-1, 0)]

@@ -53,7 +53,7 @@ def impact(
     )[0]  # fmt: skip
 
 
-def test_counted_and_over() -> None:
+def test_recovered_outage_counts_elections_and_isr_changes() -> None:
     first = impact([*LOST, failover(0, 30, 2, 1), failover(1, 40, 3, 1)], [out(0, 10, 21), out(1, 10, 22)])
     assert (first.elections, first.partitions_led_before) == (2, 2)
     assert first.leadership_restored_at == after(40)
@@ -61,12 +61,12 @@ def test_counted_and_over() -> None:
     assert (first.isr_shrinks, first.isr_expands) == (2, 2)
 
 
-def test_not_over_while_one_partition_is_missing() -> None:
+def test_outage_is_not_recovered_while_one_partition_is_missing() -> None:
     first = impact([*LOST, failover(0, 30, 2, 1)], [out(0, 10, 21), out(1, 10, None)])
     assert first.leadership_restored_at is first.isr_recovered_at is None
 
 
-def test_what_comes_back_after_it_went_again_does_not_count() -> None:
+def test_return_after_second_outage_does_not_recover_the_first() -> None:
     first = impact(
         [*LOST, failover(0, 30, 2, 1), failover(1, 70, 3, 1)],
         [out(0, 10, 21), out(1, 10, 71)],
@@ -75,25 +75,25 @@ def test_what_comes_back_after_it_went_again_does_not_count() -> None:
     assert first.leadership_restored_at is first.isr_recovered_at is None
 
 
-def test_other_brokers_do_not_count() -> None:
+def test_changes_of_other_outages_do_not_count() -> None:
     first = impact([*LOST, failover(5, 12, 2, 3)], [out(0, 11, 12, "other")])
     assert first.elections == 2
     assert (first.isr_shrinks, first.isr_recovered_at) == (0, None)
 
 
-def test_a_reading_shows_what_it_led_where_no_election_followed() -> None:
+def test_snapshot_shows_partitions_led_before_where_no_election_followed() -> None:
     led = [row(PARTITION_SNAPSHOTS, partition=i, snapshot_at=after(-5), leader=1 if i else 2) for i in range(4)]
     assert impact([], [], readings=led).partitions_led_before == 3
     assert impact([], []).partitions_led_before is None
 
 
-def test_the_groups_whose_coordinator_it_was() -> None:
+def test_outage_counts_groups_whose_coordinator_moved() -> None:
     moves = [row(COORDINATOR_MOVES, group_id=g, outage_id=o) for g, o in (("b", "first"), ("a", "first"), ("c", None))]
     first = impact([], [], moves=moves)
     assert (first.group_ids, first.coordinator_moves) == (["a", "b"], 2)
 
 
-def seen(seconds: int, partitions_out: int, broker: int = 1) -> OutOfSyncCount:
+def out_of_sync(seconds: int, partitions_out: int, broker: int = 1) -> OutOfSyncCount:
     quote = {"line_id": str(seconds), "source": "snapshots", "happened_at": after(seconds), "text": "a reading"}
     return row(
         OutOfSyncCount.TABLE,
@@ -101,16 +101,23 @@ def seen(seconds: int, partitions_out: int, broker: int = 1) -> OutOfSyncCount:
     )  # fmt: skip
 
 
-def test_in_sync_again_where_only_readings_tell() -> None:
-    counts = [seen(-5, 0), seen(10, 3), seen(15, 0, broker=2), seen(25, 1), seen(35, 0), seen(45, 0)]
+def test_isr_recovery_is_shown_by_snapshots_alone() -> None:
+    counts = [
+        out_of_sync(-5, 0),
+        out_of_sync(10, 3),
+        out_of_sync(15, 0, broker=2),
+        out_of_sync(25, 1),
+        out_of_sync(35, 0),
+        out_of_sync(45, 0),
+    ]
     first = impact([], [], in_sync=counts)
     assert first.isr_recovered_at == after(35)
     assert [e.line_id for e in first.evidence][-2:] == ["10", "35"]
-    assert impact([], [], in_sync=[seen(25, 0)]).isr_recovered_at is None
+    assert impact([], [], in_sync=[out_of_sync(25, 0)]).isr_recovered_at is None
     assert impact([], [out(0, 10, None)], in_sync=counts).isr_recovered_at is None
 
 
-def test_a_reading_counts_for_each_replica_whether_it_is_in_sync() -> None:
+def test_snapshot_counts_out_of_sync_partitions_of_each_broker() -> None:
     rows = [
         row(PARTITION_SNAPSHOTS, partition=p, replicas=[1, 2], isr=isr, snapshot_at=AT)
         for p, isr in enumerate(([1, 2], [1], [1], None))
@@ -118,17 +125,17 @@ def test_a_reading_counts_for_each_replica_whether_it_is_in_sync() -> None:
     assert [(r.broker, r.partitions_out) for r in count_out_of_sync(rows)] == [(1, 0), (2, 2)]
 
 
-class TestStory:
+class TestExplanation:
     def explained(self, moves: int = 0, **columns: Any) -> BrokerOutage:
-        known = {"outage_id": "o", "broker": 1, "down_at": AT, "up_at": after(11), "detected_at": after(2)}
-        away = [row(BROKER_OUTAGES, **known | columns)]
+        defaults = {"outage_id": "o", "broker": 1, "down_at": AT, "up_at": after(11), "detected_at": after(2)}
+        away = [row(BROKER_OUTAGES, **defaults | columns)]
         moved = [row(COORDINATOR_MOVES, group_id=f"g{i}", outage_id="o") for i in range(moves)]
         spans = [out(0, 1, 13, "o"), out(1, 1, 15, "o")]
         incident = row(INCIDENTS, first_outage_id="o", group_ids=["g0", "h"], rebalance_count=3, partition_seconds=12.5)
         counted = add_rebalances(add_impact(away, [], spans, moved), [incident] if moves else [])
         return explain_outages(counted, {"o": "r"})[0]
 
-    def test_it_says_when_it_was_over_and_who_was_disturbed(self) -> None:
+    def test_explanation_names_recovery_time_and_rebalances(self) -> None:
         story = self.explained(moves=2, explanation="Broker 1 was shut down in order.", kind="controlled_shutdown")
         assert story.explanation == (
             "Broker 1 was shut down in order. The controller released it after 2 s and it was in every ISR again"
@@ -138,13 +145,13 @@ class TestStory:
         assert (story.rebalances, story.partition_seconds, story.restart_id) == (3, 12.5, "r")
         assert story.group_ids == ["g0", "g1", "h"]
 
-    def test_a_move_alone_starts_no_rebalance(self) -> None:
+    def test_coordinator_move_alone_counts_no_rebalance(self) -> None:
         moved = [row(COORDINATOR_MOVES, group_id="g", outage_id="o")]
         counted = add_rebalances(add_impact([outage("o", 0, None)], [], [], moved), [])
         (story,) = explain_outages(counted, {})
         assert story.explanation.endswith("Group coordinators moved once, and the outage caused no rebalance.")
 
-    def test_nothing_is_said_of_what_is_not_known(self) -> None:
+    def test_explanation_omits_unknown_times(self) -> None:
         story = self.explained(explanation="Gone.", up_at=None, detected_at=None)
         assert story.explanation == "Gone."
         assert (story.rebalances, story.partition_seconds) == (0, None)

@@ -50,10 +50,10 @@ PLUGINS = {path.stem for path in (HOME / "plugins").glob("*.py")}
 
 
 def imported(path: Path) -> set[str]:
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module in (
             "kafka_hindsight",
             "kafka_hindsight.shared",
@@ -62,10 +62,10 @@ def imported(path: Path) -> set[str]:
             "kafka_hindsight.cli",
             "kafka_hindsight.lake",
         ):
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module)
-    return found
+            names.add(node.module)
+    return names
 
 
 def foreign(names: set[str]) -> set[str]:
@@ -81,7 +81,7 @@ def test_dags_and_plugins_load_airflow_and_plain_modules_of_ours_only() -> None:
         assert not wild, path.name
 
 
-def test_what_airflow_loads_of_ours_needs_the_standard_library_alone() -> None:
+def test_modules_for_airflow_need_the_standard_library_alone() -> None:
     for module in PLAIN:
         path = HOME / module.replace(".", "/")
         path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
@@ -110,7 +110,7 @@ def imports() -> grimp.ImportGraph:
         ("engine", {"numpy", "pyarrow", "deltalake"}),
     ],
 )
-def test_a_room_needs_these_packages_at_most_by_whatever_it_imports(
+def test_room_needs_at_most_these_packages_through_its_imports(
     room: str, packages: set[str], imports: grimp.ImportGraph
 ) -> None:
     needed = imports.find_upstream_modules(f"kafka_hindsight.{room}", as_package=True)
@@ -118,6 +118,8 @@ def test_a_room_needs_these_packages_at_most_by_whatever_it_imports(
 
 
 @pytest.mark.parametrize("module", ["setup.build", "setup.doctor", "setup.stack", "kafka_hindsight.cli.doctor"])
-def test_what_runs_before_set_up_needs_the_standard_library_alone(module: str, imports: grimp.ImportGraph) -> None:
+def test_module_that_runs_before_setup_needs_the_standard_library_alone(
+    module: str, imports: grimp.ImportGraph
+) -> None:
     needed = imports.find_upstream_modules(module)
     assert not {n for n in foreign(needed) if not n.startswith(("kafka_hindsight", "setup"))}

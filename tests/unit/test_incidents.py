@@ -33,60 +33,64 @@ def rebalance(second: int, cause: str, client: str = "a", group: str = "g", **co
     )
 
 
-def told(
+def kinds_and_counts(
     rows: Sequence[Rebalance], outages: Sequence[BrokerOutage] = (), moves: Sequence[CoordinatorMove] = ()
 ) -> list[tuple[str, int]]:
     incidents, _ = group_incidents(rows, outages, moves)
     return [(i.kind, i.rebalance_count) for i in incidents]
 
 
-def test_a_cooperative_follow_up_belongs_to_what_began_it() -> None:
-    assert told([rebalance(0, "member_joined"), rebalance(1, "cooperative_followup")]) == [("cooperative_pair", 2)]
+def test_cooperative_followup_belongs_to_its_first_rebalance() -> None:
+    assert kinds_and_counts([rebalance(0, "member_joined"), rebalance(1, "cooperative_followup")]) == [
+        ("cooperative_pair", 2)
+    ]
 
 
-def test_members_that_close_and_come_back_one_after_another_are_a_deployment() -> None:
+def test_members_that_leave_and_rejoin_in_turn_are_a_rolling_restart() -> None:
     one = [rebalance(0, "member_left", "a"), rebalance(5, "member_rejoined", "a")]
     two = [rebalance(9, "member_left", "b"), rebalance(14, "member_rejoined", "b")]
-    assert told([*one, *two]) == [("rolling_restart", 4)]
-    assert told(one) == [("single", 1)] * 2
+    assert kinds_and_counts([*one, *two]) == [("rolling_restart", 4)]
+    assert kinds_and_counts(one) == [("single", 1)] * 2
 
 
-def test_members_that_crash_and_come_back_are_none() -> None:
+def test_members_that_crash_and_rejoin_are_no_rolling_restart() -> None:
     crashes = [
         rebalance(n * 9 + s, cause, client)
         for n, client in enumerate("ab")
         for s, cause in ((0, "member_dead"), (5, "member_rejoined"))
     ]
-    assert {kind for kind, _ in told(crashes)} == {"single"}
+    assert {kind for kind, _ in kinds_and_counts(crashes)} == {"single"}
 
 
-def test_a_loop_of_removals_is_a_storm_and_a_start_up_is_none() -> None:
+def test_repeated_removals_are_a_storm_and_joins_at_start_up_are_not() -> None:
     loop = [rebalance(n * 60, "member_dead" if n % 2 else "member_joined", f"c{n}") for n in range(6)]
-    assert told(loop) == [("storm", 6)]
-    assert {kind for kind, _ in told([rebalance(n * 60, "member_joined", f"c{n}") for n in range(9)])} == {"single"}
+    assert kinds_and_counts(loop) == [("storm", 6)]
+    assert {kind for kind, _ in kinds_and_counts([rebalance(n * 60, "member_joined", f"c{n}") for n in range(9)])} == {
+        "single"
+    }
 
 
-def test_groups_that_a_broker_took_along_are_one_incident() -> None:
+def test_rebalances_of_groups_on_failed_coordinator_are_one_incident() -> None:
     outage = row(BROKER_OUTAGES, outage_id="o", broker=7, down_at=AT, up_at=AT + timedelta(seconds=30))
     lost = [
         rebalance(20, "heartbeat_expired", group="g1", coordinator=7),
         rebalance(25, "heartbeat_expired", group="g2", coordinator=7),
         rebalance(25, "member_left", group="g3", coordinator=7),
     ]
-    assert told(lost, [outage]) == [("broker_outage", 2), ("single", 1)]
+    assert kinds_and_counts(lost, [outage]) == [("broker_outage", 2), ("single", 1)]
     move = row(COORDINATOR_MOVES, group_id="g4", moved_at=AT + timedelta(seconds=9), outage_id="o")
-    assert told([rebalance(10, "coordinator_moved", group="g4", coordinator=8)], [outage], [move]) == [
+    assert kinds_and_counts([rebalance(10, "coordinator_moved", group="g4", coordinator=8)], [outage], [move]) == [
         ("broker_outage", 1)
     ]
 
 
 def outage(broker: int = 7, outage_id: str = "o", up_after: int = 30) -> BrokerOutage:
     up_at = AT + timedelta(seconds=up_after)
-    told = {"outage_id": outage_id, "broker": broker, "up_at": up_at, "isr_recovered_at": None}
-    return row(BROKER_OUTAGES, down_at=AT, **told)
+    columns = {"outage_id": outage_id, "broker": broker, "up_at": up_at, "isr_recovered_at": None}
+    return row(BROKER_OUTAGES, down_at=AT, **columns)
 
 
-def test_an_outage_says_for_how_many_of_all_rebalances_it_accounts() -> None:
+def test_outage_incident_states_its_share_of_all_rebalances() -> None:
     lost = [rebalance(20, "heartbeat_expired", group=g, coordinator=7) for g in ("g1", "g2")]
     (owed, _), _ = group_incidents([*lost, rebalance(20, "member_left", group="g3")], [outage()], [])
     assert owed.explanation == (
@@ -94,7 +98,7 @@ def test_an_outage_says_for_how_many_of_all_rebalances_it_accounts() -> None:
     )
 
 
-def test_a_group_whose_partition_lost_its_leader_owes_its_rebalance_to_that_outage() -> None:
+def test_outage_of_offsets_partition_leader_explains_the_rebalance() -> None:
     """No line of the group tells who coordinated it before: the partition that keeps it does."""
     at = AT + timedelta(seconds=9)
     lost = row(FAILOVERS, topic="__consumer_offsets", happened_at=at, outage_id="o")
@@ -111,7 +115,7 @@ def test_a_group_whose_partition_lost_its_leader_owes_its_rebalance_to_that_outa
     assert losses_of_groups(["g"], [replace(lost, partition=home)], None) == {}
 
 
-def test_a_coordinator_that_cannot_write_owes_it_to_the_replica_that_is_away() -> None:
+def test_storage_error_of_coordinator_belongs_to_outage_of_missing_replica() -> None:
     """Its own outage is over; the broker that went last is missing from its in-sync replicas."""
     own = outage(broker=7, outage_id="own", up_after=20)
     late = replace(outage(broker=9, outage_id="late", up_after=60), down_at=AT + timedelta(seconds=30))
@@ -120,17 +124,17 @@ def test_a_coordinator_that_cannot_write_owes_it_to_the_replica_that_is_away() -
         (incident,), _ = group_incidents(failed, outages, [])
         assert (incident.first_outage_id, incident.rebalance_count) == ("late", 2)
     over = rebalance(200, "storage_error", coordinator=7)
-    assert told([over], [own, late]) == [("single", 1)]
+    assert kinds_and_counts([over], [own, late]) == [("single", 1)]
 
 
-def test_what_follows_from_an_outage_is_owed_to_it_and_a_crash_is_not() -> None:
+def test_rebalances_after_coordinator_outage_belong_to_it_and_member_crash_does_not() -> None:
     cut = rebalance(5, "coordinator_moved", coordinator=7, outcome="interrupted")
     again = rebalance(9, "member_joined", "b", coordinator=8, follows=cut.rebalance_id)
     silent = rebalance(20, "heartbeat_expired", "a", coordinator=7)
     back = rebalance(60, "member_rejoined", "a", coordinator=8)
     other = rebalance(61, "member_rejoined", "c", coordinator=8)
     dead = rebalance(62, "member_dead", "d", coordinator=7)
-    assert told([cut, again, silent, back, other, dead], [outage()]) == [
+    assert kinds_and_counts([cut, again, silent, back, other, dead], [outage()]) == [
         ("broker_outage", 4),
         ("single", 1),
         ("single", 1),
@@ -142,16 +146,16 @@ def test_a_crash_loop_is_no_rolling_restart() -> None:
         return [rebalance(at, "member_left", client), rebalance(at + 5, "member_rejoined", client)]
 
     deployed = [*restarts("a", 0), *restarts("b", 9)]
-    assert told(deployed) == [("rolling_restart", 4)]
+    assert kinds_and_counts(deployed) == [("rolling_restart", 4)]
     # A client that closes and comes back again and again crashes in order: its application ends, and starts again.
     looping = [r for n in range(3) for r in (*restarts("a", 20 * n), *restarts("b", 20 * n + 9))]
-    assert "rolling_restart" not in {kind for kind, _ in told(looping)}
+    assert "rolling_restart" not in {kind for kind, _ in kinds_and_counts(looping)}
     ran_out = Contributor(client_id="c", cause=Cause.MEMBER_DEAD, at=AT)
     broken = [replace(deployed[0], contributors=[ran_out]), *deployed[1:]]
-    assert "rolling_restart" not in {kind for kind, _ in told(broken)}
+    assert "rolling_restart" not in {kind for kind, _ in kinds_and_counts(broken)}
 
 
-def test_a_group_that_only_grows_is_scaled_out_and_one_that_loses_members_is_not() -> None:
+def test_scale_out_is_growth_of_group_without_leaving_members() -> None:
     grown = rebalance(0, "member_joined", confidence="certain", members_before=2, members_after=3)
 
     def says(*rows: Rebalance) -> str:
@@ -164,18 +168,18 @@ def test_a_group_that_only_grows_is_scaled_out_and_one_that_loses_members_is_not
     assert says(replace(grown, confidence=Confidence.POSSIBLE)) == "explanation"
 
 
-def test_a_rolling_restart_of_static_members_is_no_incident() -> None:
+def test_rolling_restart_of_static_members_is_not_grouped() -> None:
     rows = rebalances(lines("static-4.1", *BOTH))
     assert [i.kind for i in group_incidents(rows, [], [])[0]] == ["single"] * len(rows)
     assert "member_rejoined" not in {r.cause for r in rows}
 
 
-def test_a_captured_deployment() -> None:
+def test_captured_deployment_is_one_rolling_restart_of_four_rebalances() -> None:
     incidents, _ = group_incidents(rebalances(lines("deployment-4.1", *BOTH)), [], [])
     assert [i.rebalance_count for i in incidents if i.kind == "rolling_restart"] == [4]
 
 
-def test_the_cost_is_what_its_rebalances_cost_as_far_as_that_is_known() -> None:
+def test_cost_of_incident_sums_known_costs_of_its_rebalances() -> None:
     rows = [
         rebalance(0, "member_joined", partition_seconds=18.0),
         rebalance(1, "cooperative_followup", partition_seconds=4.5),
@@ -202,7 +206,7 @@ def test_every_rebalance_is_in_exactly_one_incident_whatever_the_order(acts: lis
     assert group_incidents(rows, outages, [])[0] == incidents
 
 
-def test_only_a_command_that_surely_began_each_of_them_declares_rebalances() -> None:
+def test_only_certain_removal_by_admin_declares_rebalances() -> None:
     removed = rebalance(0, "removed_by_admin", confidence="certain")
     deployed = [
         rebalance(n, cause, c) for n, (cause, c) in enumerate(product(("member_left", "member_rejoined"), "ab"))

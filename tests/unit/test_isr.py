@@ -31,14 +31,14 @@ def shown(rows: Iterable[IsrChange]) -> list[tuple[object, ...]]:
     return [(r.happened_at, r.change, r.broker, r.isr_before, r.isr_after) for r in rows]
 
 
-def test_out_with_a_crash_and_in_again() -> None:
+def test_crashed_broker_leaves_the_isr_and_rejoins_it() -> None:
     assert shown(rebuild_isr_changes(events("crash-2.8"), (), ClusterContext(), WHOLE)) == [
         (at("01:52:31.810"), "shrink", 1, [1, 2, 3], [2, 3]),
         (at("01:52:41.929"), "expand", 1, [2, 3], [1, 2, 3]),
     ]
 
 
-def test_with_kraft_only_the_state_that_brokers_repeat_shows_a_fenced_follower() -> None:
+def test_kraft_shrink_by_fencing_is_read_from_repeated_leader_state() -> None:
     """fraud-risky-19-0: broker 1 goes on leading in the same leader epoch, without broker 2."""
     rows = rebuild_isr_changes(events("unclean-4.1"), (), ClusterContext(), WHOLE)
     first = shown(r for r in rows if r.partition == 0)[0]
@@ -47,13 +47,13 @@ def test_with_kraft_only_the_state_that_brokers_repeat_shows_a_fenced_follower()
     assert at("01:52:35.892") not in {r.happened_at for r in rebuild_isr_changes(silent, (), ClusterContext(), WHOLE)}
 
 
-def test_an_unclean_leader_is_out_and_in_at_once() -> None:
+def test_unclean_election_shrinks_and_expands_the_isr_at_once() -> None:
     rows = rebuild_isr_changes(events("unclean-2.8"), (), ClusterContext(), WHOLE)
     swap = [r for r in rows if r.happened_at == at("01:54:32.170")]
     assert [(r.change, r.broker) for r in swap] == [("shrink", 1), ("expand", 2)]
 
 
-def test_a_proposal_is_not_a_change() -> None:
+def test_isr_shrink_proposal_is_no_isr_change() -> None:
     proposal = row(EVENTS, kind="isr_shrink_proposed", topic="t", partition=0, previous_isr="1,2", isr="1")
     assert rebuild_isr_changes([proposal], (), ClusterContext(), Window(AT, AT + timedelta(days=1))) == []
 
@@ -63,7 +63,7 @@ def test_a_proposal_is_not_a_change() -> None:
     st.integers(0, 3),
     st.randoms(use_true_random=False),
 )
-def test_the_rows_lead_from_the_first_isr_to_the_last(
+def test_isr_changes_lead_from_first_isr_to_last_in_any_order_of_lines(
     history: list[set[int]], late: int, chance: random.Random
 ) -> None:
     """However often a commit is repeated later, and in whatever order the lines arrive."""
@@ -107,14 +107,14 @@ class TestShrinkCause:
         ((_, _, *lines),) = shrinks("crash-2.8")
         assert lines == [1, "outage", True, at("01:52:41.929")]
 
-    def test_a_failed_disk_of_a_broker_that_lives_on(self) -> None:
+    def test_failed_disk_of_running_broker_is_cause_disk(self) -> None:
         """Broker 2 lost one of two log directories and went on; broker 3 ended over its only one."""
         for excerpt in ("disk-3.9", "disk-4.3"):
             kinds = {(broker, kind, is_away, until) for _, _, broker, kind, is_away, until in shrinks(excerpt)}
             assert kinds == {(2, "disk", False, None), (3, "outage", True, None)}
 
     @pytest.mark.parametrize("excerpt", ["reassignment-2.8", "reassignment-4.3"])
-    def test_the_shrink_of_a_moved_replica_ends_at_once(self, excerpt: str) -> None:
+    def test_shrink_of_reassigned_replica_ends_at_once(self, excerpt: str) -> None:
         lines = events(excerpt)
         rows = rebuild_isr_changes(lines, (), context_of(lines, ()), WHOLE)
         (gone,) = (r for r in rows if r.change == "shrink")
@@ -126,7 +126,7 @@ class TestShrinkCause:
         )
         assert come.shrink_cause is None
 
-    def test_a_leader_that_removes_a_broker_logs_how_far_behind_it_was(self) -> None:
+    def test_shrink_by_leader_states_lag_of_removed_replica(self) -> None:
         """As captured: broker 1 had heard nothing of broker 3 since it led, and broker 3 was dead."""
         commit = {"topic": "t", "partition": 13, "broker": 1, "source": "broker-1/server.log"}
         line = row(
@@ -146,7 +146,7 @@ class TestShrinkCause:
         (shrink,) = rebuild_isr_changes(lines, (), context, Window(AT - HOUR, AT + HOUR))
         assert (shrink.shrink_cause, shrink.outage_id, shrink.removed_by_leader) == ("outage", "o", 1)
 
-    def test_a_broker_that_was_back_and_lags_again_is_slow(self) -> None:
+    def test_broker_removed_again_after_its_return_is_slow(self) -> None:
         """As a drill had it: a broker back from a pause was paused again three seconds later."""
         key = {"topic": "t", "partition": 0, "broker": 1, "source": "broker-1/server.log", "order": 0}
         commits = [
@@ -164,7 +164,7 @@ class TestShrinkCause:
         rows = rebuild_isr_changes(commits, (), context, Window(AT - HOUR, AT + HOUR))
         assert [r.shrink_cause for r in rows] == ["outage"] * 4
 
-    def test_a_broker_that_was_in_sync_from_the_creation_after_its_outage_is_slow(self) -> None:
+    def test_shrink_of_topic_created_after_the_outage_is_slow(self) -> None:
         key = {"topic": "t", "partition": 0, "broker": 1, "source": "broker-1/server.log"}
         lines = [
             row(EVENTS, kind="isr_updated", isr="1,3", partition_epoch=0, happened_at=AT, order=0, **key),
@@ -185,7 +185,7 @@ class TestShrinkCause:
             (shrink,) = rebuild_isr_changes(lines, (), context, Window(AT - HOUR, AT + HOUR))
             assert shrink.shrink_cause == shrink_cause
 
-    def test_a_restart_ends_the_effect_of_a_failed_disk(self) -> None:
+    def test_disk_failure_before_a_restart_explains_no_later_shrink(self) -> None:
         failures = [row(EVENTS, kind="log_dir_failed", broker=3, happened_at=AT - MINUTE / 2, members="t-0")]
         key = {"topic": "t", "partition": 0, "broker": 1, "source": "broker-1/server.log"}
         lines = [
@@ -206,7 +206,7 @@ class TestShrinkCause:
             (shrink,) = rebuild_isr_changes(lines, (), context, Window(AT - HOUR, AT + HOUR))
             assert shrink.shrink_cause == shrink_cause
 
-    def test_a_reading_ends_a_shrink_that_no_line_ends(self) -> None:
+    def test_snapshot_ends_shrink_that_no_log_line_ends(self) -> None:
         lines = [e for e in events("crash-2.8") if e.happened_at < at("01:52:41")]
         context = context_of(lines, rebuild_outages(lines, (), WHOLE))
         first = next(e for e in lines if e.topic)
@@ -228,7 +228,7 @@ class TestShrinkCause:
         (shrink,) = rebuild_isr_changes(lines, readings[:2], context, WHOLE)
         assert shrink.out_of_sync_until is None
 
-    def test_a_shrink_ends_with_its_topic(self) -> None:
+    def test_deletion_of_topic_ends_its_shrink(self) -> None:
         lines = [e for e in events("crash-2.8") if e.happened_at < at("01:52:41")]
         topic = next(e.topic for e in lines if e.topic)
         cluster = lines[0].cluster

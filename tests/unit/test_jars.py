@@ -15,7 +15,7 @@ from kafka_hindsight.start import maven
 from lab.drill import jars
 
 
-def test_a_kafka_is_fetched_once_however_many_ask_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kafka_is_fetched_once_for_concurrent_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     jar = b"a jar"
     fetched: list[str] = []
 
@@ -36,7 +36,7 @@ def test_a_kafka_is_fetched_once_however_many_ask_for_it(tmp_path: Path, monkeyp
     assert [(folder / "kafka.jar").read_bytes() for folder in folders] == [jar] * 4
 
 
-def test_a_folder_of_jars_is_there_when_each_is_the_pinned_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folder_of_jars_appears_only_with_pinned_checksums(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "bin" / "java"
     program.parent.mkdir()
     program.write_text(

@@ -10,7 +10,7 @@ from kafka_hindsight.logs.json_records import field, instant_of, object_in
 
 
 @pytest.mark.parametrize(
-    ("held", "value"),
+    ("record", "value"),
     [
         ({"log.level": "own", "log": {"level": "inner"}}, "own"),
         ({"log": {"level": "inner"}}, "inner"),
@@ -18,18 +18,18 @@ from kafka_hindsight.logs.json_records import field, instant_of, object_in
         ({"log": {"level": None}}, None),
     ],
 )
-def test_a_path_is_a_field_s_own_name_or_leads_into_another_field(held: object, value: object) -> None:
-    assert field(held, "log.level") == value
+def test_dotted_path_reads_field_of_that_name_before_nested_field(record: object, value: object) -> None:
+    assert field(record, "log.level") == value
 
 
 @pytest.mark.parametrize(
     "line", [b'{"log":"b"', b'{"log":"a"} {"log":"x"}', b"plain", b'"x":1}', b"[1]", b"{" + b'"a":{' * 200_000]
 )
-def test_what_is_no_object_has_no_fields(line: bytes) -> None:
+def test_line_that_is_not_one_json_object_is_none(line: bytes) -> None:
     assert object_in(line) is None
 
 
-def test_a_line_of_any_bytes_is_taken_out_as_text() -> None:
+def test_invalid_unicode_in_json_line_is_replaced() -> None:
     for text, inside in ((b"a\xff", "a\ufffd"), (rb"\ud800", "?")):
         line = Line(b'{"log":"' + text + b'"}\r', 1)
         assert PEELS["log"](line)
@@ -53,12 +53,12 @@ def test_a_line_of_any_bytes_is_taken_out_as_text() -> None:
         (None, NO_INSTANT),
     ],
 )
-def test_an_instant_is_read_in_every_unit(at: object, micros: int) -> None:
+def test_timestamp_is_read_in_every_unit(at: object, micros: int) -> None:
     assert instant_of(at) == micros
 
 
 @pytest.mark.parametrize("name", ["message", "elasticsearch", "otlp", "json"])
-def test_an_object_of_any_depth_ends_no_reading(name: str) -> None:
+def test_deeply_nested_json_does_not_stop_the_parser(name: str) -> None:
     outer = (
         '{"message":DEEP,"_index":1,"_source":DEEP,"msg":"m","time":1,"x":DEEP,'
         '"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"stringValue":DEEP}}]}]}]}'

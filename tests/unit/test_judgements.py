@@ -52,7 +52,7 @@ def same(events: pa.Table) -> pa.Table:
     return events
 
 
-def known_of(events: pa.Table, context: str) -> pa.Table:
+def of_context(events: pa.Table, context: str) -> pa.Table:
     return events
 
 
@@ -73,26 +73,26 @@ def test_every_table_of_gold_is_published_by_one_judgement() -> None:
     assert set(PUBLISHED) == set(ALL_TABLES)
 
 
-def test_a_signature_says_what_is_read_and_what_is_given() -> None:
+def test_signature_declares_inputs_values_and_outputs_of_judgement() -> None:
     assert inputs_of(judge_findings) == {"outages": BrokerOutage}
     assert inputs_of(count) == {"outages": BrokerOutage, "events": None}, "a table comes as it is"
     assert values_of(count) == values_of(judge_findings) == ("context",)
     assert outputs_of(judge_outages) == {"outages": BrokerOutage}
 
 
-def test_a_judgement_comes_after_what_it_reads_and_what_it_needs() -> None:
+def test_judgement_runs_after_its_inputs_and_needs() -> None:
     assert in_order([FINDINGS.output("findings")]) == [OUTAGES, CONTEXT, FINDINGS]
-    made = each(known_of, EVENTS, needs=(CONTEXT,))
+    made = each(of_context, EVENTS, needs=(CONTEXT,))
     assert in_order([made]) == [OUTAGES, CONTEXT], "a function of what is published takes a value too"
 
 
-def test_a_source_is_made_of_tables_and_outputs_each_with_its_functions_in_order() -> None:
-    source = narrowed(known_of, union(EVENTS, each(same, OUTAGES.output("outages"))))
+def test_source_lists_tables_and_outputs_with_their_functions_in_order() -> None:
+    source = narrowed(of_context, union(EVENTS, each(same, OUTAGES.output("outages"))))
     assert [(leaf.table, leaf.output, functions) for leaf, functions in source.leaves()] == [
-        ("silver.events", "", (known_of,)),
-        ("", "outages", (same, known_of)),
+        ("silver.events", "", (of_context,)),
+        ("", "outages", (same, of_context)),
     ]
-    assert source.again is known_of and narrowed(same, EVENTS, again=known_of).again is known_of
+    assert source.again is of_context and narrowed(same, EVENTS, again=of_context).again is of_context
     assert union(EVENTS).row_class is Event and source.row_class is None
 
 
@@ -108,12 +108,12 @@ def test_a_source_is_made_of_tables_and_outputs_each_with_its_functions_in_order
         (Judgement("j", judge_outages, ("cluster",), {"events": table("silver.evnets")}), "silver.evnets is read"),
         (Judgement("j", judge_findings, ("cluster",), FINDINGS.reads), "takes context, which it does not need"),
         (
-            Judgement("j", judge_outages, ("cluster",), {"events": each(known_of, EVENTS, EVENTS)}),
-            "known_of takes context, which it does not need",
+            Judgement("j", judge_outages, ("cluster",), {"events": each(of_context, EVENTS, EVENTS)}),
+            "of_context takes context, which it does not need",
         ),
         (
-            Judgement("j", judge_outages, ("cluster",), {"events": narrowed(same, EVENTS, again=known_of)}),
-            "known_of takes context, which it does not need",
+            Judgement("j", judge_outages, ("cluster",), {"events": narrowed(same, EVENTS, again=of_context)}),
+            "of_context takes context, which it does not need",
         ),
         (
             Judgement("j", judge_outages, ("cluster",), {"events": each(same, narrowed(same, EVENTS))}),
@@ -121,12 +121,12 @@ def test_a_source_is_made_of_tables_and_outputs_each_with_its_functions_in_order
         ),
     ],
 )
-def test_a_declaration_that_cannot_work_is_refused(judgement: Judgement, problem: str) -> None:
+def test_invalid_judgement_declaration_is_refused(judgement: Judgement, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         in_order([judgement.output("outages")])
 
 
-def test_a_judgement_that_rests_on_itself_is_refused() -> None:
+def test_circular_judgement_is_refused() -> None:
     reads: dict[str, Source] = {}
     judgement = Judgement("round", judge_findings, ("cluster",), reads, (CONTEXT,))
     reads["outages"] = judgement.output("findings")
@@ -134,7 +134,7 @@ def test_a_judgement_that_rests_on_itself_is_refused() -> None:
         in_order([judgement.output("findings")])
 
 
-def test_a_table_takes_its_own_rows() -> None:
+def test_gold_table_without_source_or_with_rows_of_other_class_is_refused() -> None:
     with pytest.raises(ValueError, match=f"gold.failovers takes {Failover.__name__} and is given BrokerOutage"):
         check_published({"gold.failovers": OUTAGES.output("outages")}, ["gold.failovers"])
     with pytest.raises(ValueError, match=r"gold\.findings is not published"):

@@ -27,7 +27,7 @@ SCOPE = Scope("c", WHOLE, WHOLE)
 
 
 @dataclass(frozen=True)
-class Given:
+class Echo:
     """What the judgement was given."""
 
     partitions: list[PartitionSnapshot]
@@ -35,9 +35,9 @@ class Given:
     outages: list[BrokerOutage]
 
 
-def give_back(outages: list[BrokerOutage], brokers: list[BrokerSnapshot], partitions: list[PartitionSnapshot]) -> Given:
+def give_back(outages: list[BrokerOutage], brokers: list[BrokerSnapshot], partitions: list[PartitionSnapshot]) -> Echo:
     assert len({*(o.broker for o in outages), *(b.broker for b in brokers), *(p.leader for p in partitions)}) == 1
-    return Given(partitions, brokers, outages)
+    return Echo(partitions, brokers, outages)
 
 
 def of_leader(partitions: pa.Table) -> pa.Table:
@@ -57,9 +57,9 @@ SAME = Judgement(
 )
 
 
-def test_inputs_share_columns_and_each_gets_its_own_back() -> None:
+def test_judgement_receives_rows_of_each_input_unchanged() -> None:
     quote = Quote(line_id="1", source="a log", happened_at=AT, text="a line")
-    given = {
+    inputs = {
         "partitions": [
             row(PARTITION_SNAPSHOTS, snapshot_id="s", snapshot_at=AT, topic="t", partition=n, leader=leader, isr=isr)
             for n, (leader, isr) in enumerate([(1, [1, None]), (2, []), (1, None), (None, None)])
@@ -70,17 +70,17 @@ def test_inputs_share_columns_and_each_gets_its_own_back() -> None:
             for n, i in enumerate("ab")
         ],
     }
-    given["outages"] += [row(BROKER_OUTAGES, outage_id="c", broker=3, down_at=AT, evidence=[quote])]
+    inputs["outages"] += [row(BROKER_OUTAGES, outage_id="c", broker=3, down_at=AT, evidence=[quote])]
     tables = {"partitions": PARTITION_SNAPSHOTS, "brokers": BROKER_SNAPSHOTS, "outages": BROKER_OUTAGES}
     parts = {
-        name: [narrow(functions, as_table(given[name][n:][:1], tables[name]), {}) for n in range(len(given[name]))]
+        name: [narrow(functions, as_table(inputs[name][n:][:1], tables[name]), {}) for n in range(len(inputs[name]))]
         for name, source in SAME.reads.items()
         for _, functions in source.leaves()
     }
     judged = judge(SAME, parts, {"scope": SCOPE})
-    for name, rows in given.items():
-        found = rows_of(judged[name].to_batches(), type(rows[0]))
-        assert sorted(map(repr, found)) == sorted(map(repr, rows))
+    for name, rows in inputs.items():
+        output = rows_of(judged[name].to_batches(), type(rows[0]))
+        assert sorted(map(repr, output)) == sorted(map(repr, rows))
 
 
 def test_an_input_without_a_part_is_an_empty_list() -> None:
@@ -112,7 +112,7 @@ def give_verdicts(scope: Scope) -> Verdicts:
     ("apart", "capped"),
     [(timedelta(0), [*Confidence]), (timedelta(seconds=7), ["likely", "likely", "possible", "unknown"])],
 )
-def test_where_clocks_differ_no_verdict_is_certain_and_none_becomes_surer(apart: timedelta, capped: list[str]) -> None:
+def test_differing_clocks_cap_confidence_at_likely(apart: timedelta, capped: list[str]) -> None:
     scope = Scope("c", WHOLE, WHOLE, clocks_apart(apart, 1, sources=[QUOTE["source"]]))
     judged = judge(Judgement("verdicts", give_verdicts, ("cluster",)), {}, {"scope": scope})
     assert judged["outages"]["confidence"].to_pylist() == capped

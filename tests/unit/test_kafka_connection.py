@@ -32,32 +32,32 @@ def refused(settings: dict[str, object]) -> str:
 
 
 @given(st.dictionaries(st.sampled_from(SECRET_KEYS), secrets, min_size=1))
-def test_no_secret_is_ever_shown(said: dict[str, str]) -> None:
-    connection = Connection.of("prod", {BOOTSTRAP: "b:1", "sasl.mechanism": "PLAIN", **said})
+def test_no_secret_is_ever_shown(settings: dict[str, str]) -> None:
+    connection = Connection.of("prod", {BOOTSTRAP: "b:1", "sasl.mechanism": "PLAIN", **settings})
     shown = "\n".join((connection.described(), repr(connection), str(connection), f"{connection!s}"))
-    assert not any(secret in shown for secret in said.values())
-    assert not any(secret in connection.masked(f"bad {secret}!") for secret in said.values())
+    assert not any(secret in shown for secret in settings.values())
+    assert not any(secret in connection.masked(f"bad {secret}!") for secret in settings.values())
     assert "sasl.mechanism = PLAIN" in shown
 
 
 @given(st.dictionaries(st.sampled_from([*SECRET_KEYS, *JAVA_ONLY, BOOTSTRAP, "default.api.timeout.ms"]), secrets))
-def test_no_secret_stands_in_a_refusal_but_what_is_given_as_an_address_or_a_time(said: dict[str, str]) -> None:
+def test_refusal_shows_no_secret_setting(settings: dict[str, str]) -> None:
     try:
-        Connection.of("prod", said)
+        Connection.of("prod", settings)
     except BadInput as problem:
-        hidden = [v for k, v in said.items() if k not in (BOOTSTRAP, "default.api.timeout.ms")]
-        open_ = [v for k, v in said.items() if k in (BOOTSTRAP, "default.api.timeout.ms")]
+        hidden = [v for k, v in settings.items() if k not in (BOOTSTRAP, "default.api.timeout.ms")]
+        open_ = [v for k, v in settings.items() if k in (BOOTSTRAP, "default.api.timeout.ms")]
         assert not any(h in str(problem) for h in hidden if not any(h in o for o in open_))
 
 
-def test_a_child_is_given_everything_and_reads_it_back() -> None:
+def test_connection_survives_json_round_trip_to_child_process() -> None:
     connection = Connection.of("prod", {BOOTSTRAP: "b:1", "sasl.password": "s3cret", "default.api.timeout.ms": 5000})
     assert from_json(connection.to_json()) == connection
     assert connection.timeout_ms == 5000
 
 
 @pytest.mark.parametrize("text", ["", "no json s3cret", "[]", '{"name": "x"}', '{"name": "x", "settings": "s3cret"}'])
-def test_what_is_no_connection_is_refused_and_not_quoted(text: str) -> None:
+def test_invalid_connection_json_is_refused_and_not_quoted(text: str) -> None:
     with pytest.raises(BadInput, match="Stdin holds no connection") as problem:
         from_json(text)
     assert "s3cret" not in str(problem.value)
@@ -66,26 +66,26 @@ def test_what_is_no_connection_is_refused_and_not_quoted(text: str) -> None:
 @pytest.mark.parametrize(
     "servers", ["b:1", "b", "b:1, c:2", "SASL_SSL://b:1", "[::1]:9092", "10.0.0.1:9092", "a-b.c_d:1"]
 )
-def test_addresses(servers: str) -> None:
+def test_valid_bootstrap_servers_are_accepted(servers: str) -> None:
     assert Connection.of("prod", {BOOTSTRAP: servers}).settings[BOOTSTRAP] == servers
 
 
 @pytest.mark.parametrize("servers", ["b:port", "b:0", "b:65536", "b c", ":9092", "http://b:1/x", "b:1;c:2", "::1"])
-def test_what_is_no_address_is_refused(servers: str) -> None:
+def test_invalid_bootstrap_servers_are_refused(servers: str) -> None:
     assert "in bootstrap.servers. Needed: host:port,host:port" in refused({BOOTSTRAP: servers})
 
 
 def test_credentials_in_an_address_are_refused_and_not_quoted() -> None:
-    said = refused({BOOTSTRAP: "user:s3cret@b:1"})
-    assert "credentials" in said
-    assert "s3cret" not in said
+    message = refused({BOOTSTRAP: "user:s3cret@b:1"})
+    assert "credentials" in message
+    assert "s3cret" not in message
 
 
-def test_all_problems_are_told_at_once() -> None:
-    said = refused({"sasl.jaas.config": "s3cret", "ssl.truststore.location": "/t", "default.api.timeout.ms": "soon"})
-    assert len(said.splitlines()) == 4
-    assert "Give sasl.username and sasl.password instead" in said
-    assert "s3cret" not in said
+def test_all_invalid_settings_are_reported_at_once() -> None:
+    message = refused({"sasl.jaas.config": "s3cret", "ssl.truststore.location": "/t", "default.api.timeout.ms": "soon"})
+    assert len(message.splitlines()) == 4
+    assert "Give sasl.username and sasl.password instead" in message
+    assert "s3cret" not in message
 
 
 def test_airflow_s_booleans_and_numbers_become_text() -> None:
@@ -101,12 +101,12 @@ def test_airflow_s_booleans_and_numbers_become_text() -> None:
 
 def test_a_properties_file_is_read_as_java_reads_it() -> None:
     text = "# comment\n! too\n\n  a=1\nb = two words\nc: 3\nd=one,\\\n  two\ne=\nsasl.password=a=b#c\n"
-    found, wrong = parsed(text + "nothing\n")
-    assert found == {"a": "1", "b": "two words", "c": "3", "d": "one,two", "e": "", "sasl.password": "a=b#c"}
+    values, wrong = parsed(text + "nothing\n")
+    assert values == {"a": "1", "b": "two words", "c": "3", "d": "one,two", "e": "", "sasl.password": "a=b#c"}
     assert wrong == [11]
 
 
-def test_the_environment_names_the_cluster(tmp_path: Path) -> None:
+def test_environment_variable_bootstrap_overrides_properties_file(tmp_path: Path) -> None:
     file = tmp_path / "client.properties"
     file.write_text("bootstrap.servers=a:1\nsasl.password=s3cret\n")
     assert from_environment({"BOOTSTRAP": " "}) is None
@@ -116,7 +116,7 @@ def test_the_environment_names_the_cluster(tmp_path: Path) -> None:
     assert both and both.settings == {BOOTSTRAP: "b:2", "sasl.password": "s3cret"}
 
 
-def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_unreadable_properties_file_is_refused_without_its_content(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="cannot be read: No such file"):
         properties_of(str(tmp_path / "none"))
     (tmp_path / "keystore").write_bytes(b"\xfe\xed\xff")

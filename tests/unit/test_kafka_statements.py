@@ -35,11 +35,11 @@ def texts(name: str, source: str) -> list[str]:
         ('info(s"""Two lines\n   |of $them""".stripMargin)', "Two lines of <>"),
     ],
 )
-def test_a_statement_is_its_words_with_a_hole_for_each_value(call: str, text: str) -> None:
+def test_statement_is_its_text_with_a_placeholder_for_each_value(call: str, text: str) -> None:
     assert texts("LogManager", call) == [text]
 
 
-def test_only_what_a_class_that_matters_logs_at_info_and_above_counts() -> None:
+def test_only_statements_of_known_classes_at_info_and_above_count() -> None:
     assert len(texts("BrokerLifecycleManager", LIFECYCLE)) == 2
     assert texts("SomeClassOfNoPattern", LIFECYCLE) == []
     assert (
@@ -47,7 +47,7 @@ def test_only_what_a_class_that_matters_logs_at_info_and_above_counts() -> None:
     )
 
 
-def test_the_writer_is_the_logger_not_the_file() -> None:
+def test_statement_is_named_after_its_logger_and_not_its_file() -> None:
     changes = 'stateChangeLogger.withControllerEpoch(epoch).info(s"Changed partition $partition")'
     assert [s.name for s in statements_of("ControllerChannelManager", changes)] == ["state.change.logger"]
     assert [s.name for s in statements_of("AbstractFetcherThread", 'info("Starting")')] == ["ReplicaFetcherThread"]
@@ -65,11 +65,11 @@ def test_the_writer_is_the_logger_not_the_file() -> None:
         ("GroupCoordinator", 'info(s"Stabilised group $group generation $generation")', [False]),
     ],
 )
-def test_a_statement_is_read_as_an_event_or_as_noise(name: str, source: str, expected: list[bool]) -> None:
+def test_statement_is_read_where_a_pattern_or_noise_matches(name: str, source: str, expected: list[bool]) -> None:
     assert [is_read(s) for s in statements_of(name, source)] == expected
 
 
-def test_sources_come_from_a_folder_or_from_a_tag(tmp_path: Path) -> None:
+def test_sources_come_from_a_folder_or_a_git_tag(tmp_path: Path) -> None:
     path = tmp_path / "core/src/main/scala/kafka/server/BrokerLifecycleManager.scala"
     path.parent.mkdir(parents=True)
     path.write_text(LIFECYCLE)
@@ -83,7 +83,7 @@ def test_sources_come_from_a_folder_or_from_a_tag(tmp_path: Path) -> None:
     assert list(sources_of(f"{tmp_path}@9.9.9")) == expected
 
 
-def test_the_page_names_each_exception_with_its_versions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_page_names_each_unread_statement_with_its_versions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "versions.md"
     for version, source in (("9.0", LIFECYCLE), ("9.1", LIFECYCLE.replace("warn(", "trace("))):
         folder = tmp_path / version / "kafka"
@@ -98,5 +98,5 @@ def test_the_page_names_each_exception_with_its_versions(tmp_path: Path, capsys:
     assert "what no pattern knows" in capsys.readouterr().out
 
 
-def test_a_page_without_exceptions_says_so() -> None:
+def test_page_without_unread_statements_says_so() -> None:
     assert "Each statement is read." in page_of({"9.0": {Statement("LogManager", "Loading logs.")}}, frozenset())

@@ -29,7 +29,7 @@ def library(tmp_path: Path) -> Path:
     return tmp_path / "copy"
 
 
-def test_the_version_is_the_same_in_every_process_without_samples_and_from_an_archive(library: Path) -> None:
+def test_knowledge_version_is_same_in_other_process_and_from_an_archive(library: Path) -> None:
     expected = [version_of(READING), version_of(JUDGING)]
     assert versions(library) == expected
     with ZipFile(library / "shipped.zip", "w") as archive:
@@ -46,7 +46,7 @@ def test_the_version_is_the_same_in_every_process_without_samples_and_from_an_ar
         ("judgements/brokers/outage_rulings.py", False),
     ],
 )
-def test_a_changed_source_is_another_version(library: Path, file: str, rereads: bool) -> None:
+def test_changed_source_changes_the_knowledge_version(library: Path, file: str, rereads: bool) -> None:
     reading, judging = version_of(READING), version_of(JUDGING)
     with (library / PACKAGE.name / file).open("a") as source:
         source.write("\n")

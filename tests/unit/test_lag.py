@@ -57,13 +57,13 @@ def readings(points: Points) -> list[OffsetSnapshot]:
         ("ok", [(5, None)] * 20),
     ],
 )
-def test_status(status: str, points: Points) -> None:
+def test_status_of_lag_follows_commits_and_end_offsets(status: str, points: Points) -> None:
     [verdict] = judge_lag(readings(points), HOUR)
     assert verdict.status == status
     assert status == "ok" or verdict.evidence
 
 
-def test_the_figures_are_of_the_window() -> None:
+def test_lag_figures_count_readings_of_the_window_alone() -> None:
     [verdict] = judge_lag(
         readings([(0, 3), (0, 9), (2, 6)]), Window(AT + timedelta(minutes=1), AT + timedelta(hours=1))
     )
@@ -75,6 +75,6 @@ def test_a_partition_without_a_commit_has_no_verdict() -> None:
     assert judge_lag(readings([(None, 10)] * 20), HOUR) == []
 
 
-def test_the_order_of_arrival_does_not_matter() -> None:
-    told = readings([(5 * i, 10 * i) for i in range(20)])
-    assert judge_lag(told[::-1], HOUR) == judge_lag(told, HOUR)
+def test_order_of_readings_does_not_change_the_lag_verdict() -> None:
+    points = readings([(5 * i, 10 * i) for i in range(20)])
+    assert judge_lag(points[::-1], HOUR) == judge_lag(points, HOUR)

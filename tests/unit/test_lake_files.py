@@ -25,7 +25,7 @@ def files_of_at_most(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (before, most))
 
 
-def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
+def test_failed_write_leaves_the_former_file(tmp_path: Path) -> None:
     place = f"{tmp_path}/lake_version.json"
     landing.write_json(place, {"version": 1})
     with files_of_at_most(LIMIT), pytest.raises(OSError, match="File too large"):

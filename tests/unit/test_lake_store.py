@@ -63,9 +63,9 @@ def line(line_id: str, at: datetime | None) -> dict[str, Any]:
 
 def ids(store: Store, table: Table = EVENTS) -> list[str]:
     """The rows as the store and as delta-rs read them."""
-    seen = sorted(store.read(table, columns=["line_id"])["line_id"].to_pylist())
-    assert seen == sorted(DeltaTable(folder(store, table)).to_pyarrow_table()["line_id"].to_pylist())
-    return seen
+    line_ids = sorted(store.read(table, columns=["line_id"])["line_id"].to_pylist())
+    assert line_ids == sorted(DeltaTable(folder(store, table)).to_pyarrow_table()["line_id"].to_pylist())
+    return line_ids
 
 
 def folder(store: Store, table: Table = EVENTS) -> str:
@@ -78,7 +78,7 @@ def newest(store: Store, table: Table = EVENTS) -> list[dict[str, Any]]:
     return [json.loads(line) for line in commit.read_text().splitlines()]
 
 
-def test_every_declared_table_can_be_made_and_says_what_it_holds(store: Store) -> None:
+def test_every_declared_table_is_created_with_its_columns_and_comments(store: Store) -> None:
     store.create(*TABLES)
     store.create(*TABLES)
     for table in TABLES:
@@ -103,9 +103,7 @@ LEFT_OVER = {
 
 @pytest.mark.parametrize("names", LEFT_OVER.values(), ids=LEFT_OVER)
 @pytest.mark.parametrize("scheme", ["", "file://"])
-def test_a_table_whose_creation_was_cut_short_is_absent_and_is_created(
-    tmp_path: Path, names: tuple[str, ...], scheme: str
-) -> None:
+def test_table_with_interrupted_creation_is_created_again(tmp_path: Path, names: tuple[str, ...], scheme: str) -> None:
     store = Store(f"{scheme}{tmp_path}/lake")
     log = lay(tmp_path / "lake/silver/events/_delta_log", dict.fromkeys(names, "{"))
     log.mkdir(parents=True, exist_ok=True)
@@ -118,14 +116,14 @@ def test_a_table_whose_creation_was_cut_short_is_absent_and_is_created(
 @pytest.mark.parametrize(
     "lost", ["_delta_log/00000000000000000000.crc", "_delta_log/_last_checkpoint", "part-0.parquet"]
 )
-def test_a_table_that_lost_its_commits_is_neither_created_nor_removed(tmp_path: Path, lost: str) -> None:
+def test_table_with_data_and_no_commits_is_refused_and_kept(tmp_path: Path, lost: str) -> None:
     lost_table = lay(tmp_path / "silver/events", {"_delta_log/.a.tmp": "", lost: "rows"})
     with pytest.raises(BadInput, match=rf"silver\.events has no commit in .*, and the file {Path(lost).name}\."):
         Store(str(tmp_path)).create(EVENTS)
     assert (lost_table / lost).read_text() == "rows"
 
 
-def test_a_table_that_is_there_is_not_created_over(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_existing_table_is_not_created_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     table_id = DeltaTable(folder(store)).metadata().id
     monkeypatch.setattr(Store, "has", lambda *_: False)
     monkeypatch.setattr(store_module.landing, "files_below", lambda _: [])
@@ -133,7 +131,7 @@ def test_a_table_that_is_there_is_not_created_over(store: Store, monkeypatch: py
     assert DeltaTable(folder(store)).metadata().id == table_id
 
 
-def test_a_version_is_the_newest_one(tmp_path: Path) -> None:
+def test_version_of_table_is_the_newest_and_missing_table_is_refused(tmp_path: Path) -> None:
     store = Store(str(tmp_path))
     assert not store.has(EVENTS)
     for ask in (store.version, store.read, store.put_in_order):
@@ -158,7 +156,7 @@ def test_bronze_gains_each_row_once(store: Store) -> None:
     assert store.read(RECORDS, columns=["line_id"])["line_id"].to_pylist().count("d") == 1
 
 
-def test_columns_of_any_order_and_type_become_those_of_the_table(store: Store) -> None:
+def test_appended_columns_take_order_and_types_of_the_table(store: Store) -> None:
     shuffled = events(event("a", log_offset=7)).select(sorted(EVENTS.column_names))
     at = shuffled.schema.get_field_index("log_offset")
     store.append(EVENTS, shuffled.set_column(at, "log_offset", shuffled["log_offset"].cast(pa.string())))
@@ -167,7 +165,7 @@ def test_columns_of_any_order_and_type_become_those_of_the_table(store: Store) -
         store.append(EVENTS, pa.table({"id": [1]}))
 
 
-def test_a_window_is_replaced_and_nothing_else(store: Store) -> None:
+def test_replace_window_replaces_rows_of_its_cluster_and_window_alone(store: Store) -> None:
     store.append(
         EVENTS,
         events(event("before", -HOUR), event("in"), event("end", HOUR), event("theirs", cluster="o'ther")),
@@ -181,17 +179,17 @@ def test_a_window_is_replaced_and_nothing_else(store: Store) -> None:
 
 
 @pytest.mark.parametrize("cluster", ["x" * 200, "\U00020000", "\U0010ffff" * 70, "\uffff", "a\"\\\n\x00'"])
-def test_the_name_of_a_cluster_may_be_any(store: Store, cluster: str) -> None:
+def test_window_is_replaced_for_any_cluster_name(store: Store, cluster: str) -> None:
     store.append(EVENTS, events(event("a", cluster=cluster), event("b", HOUR, cluster=cluster)))
     store.append(EVENTS, events(event("theirs", cluster=f"{cluster}y")))
     for _ in range(2):
         store.replace_window(EVENTS, events(event("new", cluster=cluster)), cluster, WINDOW)
-        seen = store.read(EVENTS, Part(cluster))["line_id"].to_pylist()
-        assert (sorted(seen), ids(store)) == (["b", "new"], ["b", "new", "theirs"])
+        rows = store.read(EVENTS, Part(cluster))["line_id"].to_pylist()
+        assert (sorted(rows), ids(store)) == (["b", "new"], ["b", "new", "theirs"])
         store.put_in_order(EVENTS)
 
 
-def test_files_that_have_other_rows_alone_are_not_opened_and_stay(store: Store) -> None:
+def test_files_without_rows_of_the_window_stay_untouched(store: Store) -> None:
     for row in (event("before", -HOUR), event("in"), event("theirs", cluster="other")):
         store.append(EVENTS, events(row))
     window = Part("prod", "happened_at", (WINDOW.start, WINDOW.end))
@@ -206,13 +204,13 @@ def test_files_that_have_other_rows_alone_are_not_opened_and_stay(store: Store) 
 def test_a_row_outside_the_window_is_refused(store: Store, filled: bool, wrong: dict[str, Any]) -> None:
     store.append(EVENTS, events(*([event("in")] if filled else [])))
     rows = events(event("new"), wrong)
-    for given_rows in (rows, write_files(folder(store), EVENTS, rows.to_batches())):
+    for batch in (rows, write_files(folder(store), EVENTS, rows.to_batches())):
         with pytest.raises(ValueError, match=r"A row for silver\.events lies outside .*cluster prod, happened_at 2026"):
-            store.replace_window(EVENTS, given_rows, "prod", WINDOW)
+            store.replace_window(EVENTS, batch, "prod", WINDOW)
     assert ids(store) == (["in"] if filled else [])
 
 
-def test_files_of_workers_are_files_of_the_table(store: Store) -> None:
+def test_files_written_by_workers_are_added_to_the_table(store: Store) -> None:
     def files(table: Table, *rows: dict[str, Any]) -> Any:
         return write_files(folder(store, table), table, rows_of(table, *rows).to_batches())
 
@@ -226,7 +224,7 @@ def test_files_of_workers_are_files_of_the_table(store: Store) -> None:
     assert ids(store, LINES) == ["b", "timeless"]
 
 
-def test_rows_without_an_instant_are_added_once_and_never_taken_away(store: Store) -> None:
+def test_rows_without_timestamp_are_added_once_and_never_removed(store: Store) -> None:
     def lines(*named: tuple[str, datetime | None]) -> pa.Table:
         return rows_of(LINES, *(line(*name) for name in named))
 
@@ -238,7 +236,7 @@ def test_rows_without_an_instant_are_added_once_and_never_taken_away(store: Stor
     assert ids(store, LINES) == ["another", "c", "timeless"]
 
 
-def test_a_lake_of_an_earlier_version_gains_the_columns_declared_since(tmp_path: Path) -> None:
+def test_older_table_gains_newly_declared_columns(tmp_path: Path) -> None:
     store = Store(str(tmp_path))
     earlier = replace(EVENTS, columns=tuple(c for c in EVENTS.columns if c.name != "heartbeat_interval_ms"))
     store.create(earlier)
@@ -246,12 +244,12 @@ def test_a_lake_of_an_earlier_version_gains_the_columns_declared_since(tmp_path:
     store.append(earlier, pa.Table.from_pylist([then], arrow_schema(earlier)))
     assert store.read(EVENTS)["heartbeat_interval_ms"].to_pylist() == [None]
     store.replace_window(EVENTS, events(event("now", HOUR, heartbeat_interval_ms=3000)), "prod", LATER)
-    seen = DeltaTable(folder(store)).to_pyarrow_table().to_pylist()
-    assert {row["line_id"]: row["heartbeat_interval_ms"] for row in seen} == {"then": None, "now": 3000}
+    rows = DeltaTable(folder(store)).to_pyarrow_table().to_pylist()
+    assert {row["line_id"]: row["heartbeat_interval_ms"] for row in rows} == {"then": None, "now": 3000}
     assert store.content_hash(EVENTS) != ""
 
 
-def test_a_window_is_renewed_where_it_holds_other_rows_whoever_wrote_them(store: Store) -> None:
+def test_renew_window_commits_only_where_rows_differ(store: Store) -> None:
     store.append(EVENTS, events(event("before", -HOUR)))
 
     def renewed(window: Window, *rows: dict[str, Any]) -> int:
@@ -274,7 +272,7 @@ def test_a_window_is_renewed_where_it_holds_other_rows_whoever_wrote_them(store:
     assert ids(store) == ["a"]
 
 
-def test_rows_of_a_run_take_the_place_of_those_that_it_wrote_before(store: Store) -> None:
+def test_rows_of_a_run_replace_its_former_rows(store: Store) -> None:
     table = quality.PUBLICATIONS
     store.create(table)
 
@@ -284,15 +282,15 @@ def test_rows_of_a_run_take_the_place_of_those_that_it_wrote_before(store: Store
 
     for run_id, tables in (("o'ne", ("a", "b")), ("two", ("a",)), ("o'ne", ("c",))):
         store.replace_rows_of_run(table, published(run_id, *tables), "prod", WINDOW, run_id)
-    seen = store.read(table)
-    assert sorted(zip(seen["run_id"].to_pylist(), seen["table"].to_pylist())) == [("o'ne", "c"), ("two", "a")]
+    rows = store.read(table)
+    assert sorted(zip(rows["run_id"].to_pylist(), rows["table"].to_pylist())) == [("o'ne", "c"), ("two", "a")]
     with pytest.raises(ValueError, match="outside of what is replaced: cluster prod, run_id three"):
         store.replace_rows_of_run(table, published("two", "a"), "prod", WINDOW, "three")
     with pytest.raises(ValueError, match="no time column"):
         store.replace_window(table, published("two", "a"), "prod", WINDOW)
 
 
-def test_a_row_without_what_is_never_null_is_refused_and_staging_takes_it(store: Store) -> None:
+def test_row_with_null_in_required_column_is_refused_except_in_staging(store: Store) -> None:
     table = gold.REBALANCES
     nameless = rows_of(table, values(table, group_id=None))
     store.create(table)
@@ -306,7 +304,7 @@ def test_a_row_without_what_is_never_null_is_refused_and_staging_takes_it(store:
 
 
 @pytest.mark.parametrize("count", [0, 3])
-def test_staging_holds_what_was_staged_last(store: Store, count: int) -> None:
+def test_staging_holds_only_the_rows_staged_last(store: Store, count: int) -> None:
     table = gold.REBALANCES
     lay(Path(store.lake, "staging", table.name), {"_columns.json": "", "part-0.parquet": "what Spark staged"})
     for names in ([f"former-{n}" for n in range(5)], [f"now-{n}" for n in range(count)]):
@@ -318,7 +316,7 @@ def test_staging_holds_what_was_staged_last(store: Store, count: int) -> None:
     assert sorted(files.project("rebalance_id").fetchall()) == [(f"now-{n}",) for n in range(count)]
 
 
-def test_content_is_the_rows_in_any_order_and_nothing_that_depends_on_the_run(tmp_path: Path) -> None:
+def test_content_hash_ignores_row_order_and_run_columns(tmp_path: Path) -> None:
     def content(n: int, *commits: list[dict[str, Any]]) -> str:
         store = Store(str(tmp_path / str(n)))
         store.create(RECORDS)
@@ -336,7 +334,7 @@ def test_content_is_the_rows_in_any_order_and_nothing_that_depends_on_the_run(tm
     assert len(hashes | {same}) == len(others) + 1
 
 
-def test_lists_and_structs_are_content_too() -> None:
+def test_content_hash_covers_lists_and_structs() -> None:
     table = gold.INCIDENTS
     quote = {"line_id": "l", "source": "s", "happened_at": AT, "text": "t"}
     lists = [[], [quote], [quote, quote], [quote | {"text": None}], [None], [quote | {"line_id": "ls", "source": ""}]]
@@ -347,7 +345,7 @@ def test_lists_and_structs_are_content_too() -> None:
     assert store_module.content_hash(two, table) == store_module.content_hash(shuffled, table)
 
 
-def test_a_table_in_order_has_few_files_and_none_that_no_version_of_a_week_has(store: Store) -> None:
+def test_put_in_order_merges_files_and_removes_week_old_strays(store: Store) -> None:
     for n in range(3):
         store.append(EVENTS, events(event(str(n), n * HOUR)))
     store.put_in_order(EVENTS)
@@ -369,7 +367,7 @@ def test_a_table_in_order_has_few_files_and_none_that_no_version_of_a_week_has(s
     assert ids(store) == ["0", "1", "2"]
 
 
-def test_a_publication_is_half_done_where_rows_were_written_and_not_where_a_table_was_maintained(
+def test_publication_is_half_done_after_row_writes_and_not_after_maintenance(
     tmp_path: Path,
 ) -> None:
     store, table = Store(str(tmp_path)), gold.REBALANCES
@@ -409,7 +407,7 @@ def test_a_publication_is_half_done_where_rows_were_written_and_not_where_a_tabl
     [lambda file: file.unlink(), lambda file: file.write_bytes(file.read_bytes()[:-7])],
     ids=["missing", "cut short"],
 )
-def test_a_file_that_is_not_whole_is_named(store: Store, harm: Callable[[Path], object]) -> None:
+def test_missing_or_truncated_data_file_is_named(store: Store, harm: Callable[[Path], object]) -> None:
     store.append(EVENTS, events(event("a")))
     (file,) = Path(folder(store)).glob("*.parquet")
     harm(file)
@@ -430,9 +428,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> Non
     monkeypatch.setattr(store_module, "commit", commit_behind)
 
 
-def test_rows_are_added_whatever_others_add_or_take_away_meanwhile(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_append_succeeds_beside_concurrent_writers(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     store.append(EVENTS, events(event("a")))
     meanwhile(monkeypatch, lambda: store.append(EVENTS, events(event("b", HOUR))))
     store.append(EVENTS, events(event("c", HOUR)))
@@ -460,7 +456,7 @@ def test_rows_are_added_whatever_others_add_or_take_away_meanwhile(
     ],
     ids=["append_new", "replace", "renew", "delete"],
 )
-def test_what_follows_from_rows_that_were_read_is_not_written_behind_another_writer(
+def test_write_that_depends_on_read_rows_is_refused_after_concurrent_change(
     store: Store, monkeypatch: pytest.MonkeyPatch, act: Callable[[Store], object], write: Callable[[Store], object]
 ) -> None:
     store.append(EVENTS, events(event("a")))
@@ -478,7 +474,9 @@ STEPS = st.lists(st.tuples(st.sampled_from(["append", "replace", "new", "delete"
 
 @settings(max_examples=30)
 @given(STEPS)
-def test_a_table_has_the_rows_that_were_written_last(tmp_path_factory: pytest.TempPathFactory, steps: Any) -> None:
+def test_table_has_the_rows_of_a_model_after_any_sequence_of_writes(
+    tmp_path_factory: pytest.TempPathFactory, steps: Any
+) -> None:
     """A model of sets: a row is a cluster, an hour, and the step that wrote it."""
     store = Store(str(tmp_path_factory.mktemp("lake")))
     store.create(EVENTS)

@@ -25,7 +25,7 @@ names = st.text(min_size=1, max_size=300)
 
 
 @given(names)
-def test_a_name_leads_nowhere_and_hides_nowhere(name: str) -> None:
+def test_safe_name_of_any_cluster_is_a_plain_visible_file_name(name: str) -> None:
     safe = safe_name(name)
     assert safe.isascii()
     assert safe.isprintable()
@@ -39,7 +39,7 @@ def test_no_two_clusters_share_a_file(one: str, other: str) -> None:
     assert (safe_name(one) == safe_name(other)) == (one == other)
 
 
-def test_what_is_plain_stays_as_it_is() -> None:
+def test_plain_cluster_name_stays_readable_in_the_file_name() -> None:
     assert landed_name("M3qSc9eLQMSD2A9RXcqTKA", AT) == "M3qSc9eLQMSD2A9RXcqTKA-20261120T030500Z.jsonl"
     berlin = AT.astimezone(timezone(timedelta(hours=1)))
     assert landed_name("../../etc/passwd", berlin) == "~2e.~2f..~2fetc~2fpasswd-20261120T030500Z.jsonl"
@@ -55,7 +55,7 @@ def land(lake: str, cluster: str, at: datetime, text: str) -> None:
     write_atomically(f"{lake}/landing/{SNAPSHOTS}/{landed_name(cluster, at)}", text)
 
 
-def test_the_same_instant_lands_once_and_the_newest_is_found(lake: str) -> None:
+def test_same_instant_lands_once_and_newest_file_is_listed(lake: str) -> None:
     assert list_landed(lake, SNAPSHOTS) == []
     for text in ("first", "again"):
         land(lake, "prod", AT, text)
@@ -68,17 +68,17 @@ def test_the_same_instant_lands_once_and_the_newest_is_found(lake: str) -> None:
     }
 
 
-def test_nobody_sees_half_a_file(tmp_path: Path) -> None:
+def test_atomic_write_shows_no_partial_file(tmp_path: Path) -> None:
     place = tmp_path / "landing" / SNAPSHOTS / landed_name("prod", AT)
     texts = {letter * 1_000_000 for letter in "ab"}
     write_atomically(str(place), "a" * 1_000_000)
-    seen: set[str] = set()
+    texts_read: set[str] = set()
     listed: set[str] = set()
     over = threading.Event()
 
     def look() -> None:
         while not over.is_set():
-            seen.add(place.read_text())
+            texts_read.add(place.read_text())
             listed.update(list_landed(str(tmp_path), SNAPSHOTS))
 
     watcher = threading.Thread(target=look)
@@ -87,6 +87,6 @@ def test_nobody_sees_half_a_file(tmp_path: Path) -> None:
         write_atomically(str(place), "ab"[n % 2] * 1_000_000)
     over.set()
     watcher.join()
-    assert seen <= texts
+    assert texts_read <= texts
     assert listed == {place.name}
     assert [p.name for p in place.parent.iterdir()] == [place.name]

@@ -16,7 +16,7 @@ from kafka_hindsight.shared.exits import BAD_INPUT, BadInput
 from kafka_hindsight.start import launch
 
 
-def test_the_last_word_on_sparks_configuration_is_the_operators(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_operator_setting_overrides_spark_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HINDSIGHT_SPARK_CONF", "spark.driver.memory=8g; spark.a=b=c")
     conf = launch.configuration()
     assert (conf["spark.driver.memory"], conf["spark.a"]) == ("8g", "b=c")
@@ -40,7 +40,7 @@ def test_a_large_input_gets_the_second_compiler_and_smaller_partitions(tmp_path:
     assert large["spark.sql.files.maxPartitionBytes"] == "32m"
 
 
-def test_a_schedulers_run_id_becomes_a_name_that_settings_take() -> None:
+def test_run_id_of_scheduler_becomes_a_valid_name() -> None:
     name = launch.safe_run_id("scheduled__2026-11-21T02:00:00+00:00")
     assert name == "scheduled__2026-11-21T02-00-00-00-00"
     Settings.of({"logs": "/l", "lake": "/l", "run_id": name, "run_at": "2026-11-21"})
@@ -52,7 +52,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HINDSIGHT_UMASK", raising=False)
 
 
-def test_the_configuration_is_a_file_for_its_owner_alone_named_by_what_it_holds(
+def test_spark_properties_file_is_private_and_named_by_its_content(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("HINDSIGHT_SPARK_CONF", "spark.hadoop.fs.s3a.secret.key=a\\b")
@@ -68,7 +68,7 @@ def test_the_configuration_is_a_file_for_its_owner_alone_named_by_what_it_holds(
     assert {p.suffix for p in file.parent.iterdir()} == {".conf"}
 
 
-def test_a_file_of_settings_that_no_step_asked_for_within_a_day_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_properties_file_unused_for_a_day_is_removed(monkeypatch: pytest.MonkeyPatch) -> None:
     file = launch.properties_file({"spark.x": "1"})
     long_ago = time.time() - 25 * 3600
     os.utime(file, (long_ago, long_ago))
@@ -78,7 +78,7 @@ def test_a_file_of_settings_that_no_step_asked_for_within_a_day_goes(monkeypatch
     assert not file.exists()
 
 
-def test_a_folder_that_others_may_read_or_a_stranger_made_is_not_used(
+def test_properties_folder_readable_or_owned_by_others_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / f"hindsight-{os.getuid()}"
@@ -94,12 +94,12 @@ def test_a_folder_that_others_may_read_or_a_stranger_made_is_not_used(
         launch.properties_file({})
 
 
-@pytest.mark.parametrize(("given", "mode"), [(None, 0o600), ("027", 0o640), ("007", 0o660)])
-def test_what_is_written_is_for_its_owner_alone_unless_a_setting_says_otherwise(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str | None, mode: int
+@pytest.mark.parametrize(("umask", "mode"), [(None, 0o600), ("027", 0o640), ("007", 0o660)])
+def test_written_files_are_private_unless_umask_is_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, umask: str | None, mode: int
 ) -> None:
-    if given:
-        monkeypatch.setenv("HINDSIGHT_UMASK", given)
+    if umask:
+        monkeypatch.setenv("HINDSIGHT_UMASK", umask)
     before = os.umask(0o022)
     try:
         launch.keep_private()
@@ -107,10 +107,10 @@ def test_what_is_written_is_for_its_owner_alone_unless_a_setting_says_otherwise(
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "x").stat().st_mode) == mode
-    assert launch.configuration()["spark.hadoop.fs.permissions.umask-mode"] == (given or "077")
+    assert launch.configuration()["spark.hadoop.fs.permissions.umask-mode"] == (umask or "077")
 
 
-def test_a_umask_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_umask_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("HINDSIGHT_UMASK", "rwx")
     assert cli.main(["completion", "bash"]) == BAD_INPUT
     assert capsys.readouterr().err.startswith("HINDSIGHT_UMASK is 'rwx'. Needed: three digits from 0 to 7")

@@ -21,7 +21,7 @@ from tests.support.groups import EXCERPT_NAMES, GROUPS, Witnessed, excerpt, samp
 
 CONFIDENCES = [*Confidence][::-1]
 VIEWS = (("broker",), ("broker", "client"))
-UNSEEN = {
+NEVER_CAPTURED = {
     "coordinator_moved",  # no drill moved a coordinator in the milliseconds in which a join phase ran
     "group_over_capacity",
     "host_stalled",  # three groups of one host have to expire at once
@@ -33,7 +33,7 @@ UNSEEN = {
 
 
 @cache
-def told(name: str, origins: tuple[str, ...]) -> GroupHistory:
+def history_of(name: str, origins: tuple[str, ...]) -> GroupHistory:
     """What these witnesses of an excerpt tell, whole."""
     return excerpt(name).of(*origins).history()
 
@@ -51,46 +51,48 @@ def row_of(history: GroupHistory, row: Rebalance) -> Rebalance | None:
     )
 
 
-def not_carried(group: Witnessed, history: GroupHistory) -> list[tuple[str, str, str]]:
+def independent_of_evidence(group: Witnessed, history: GroupHistory) -> list[tuple[str, str, str]]:
     """The verdicts that stand as they are without the lines they quote."""
-    found = []
+    verdicts = []
     for row in history.rebalances:
         left = row_of(group.without(q.line_id for q in row.evidence).history(), row)
         stands = left is not None and left.cause == row.cause != "unknown"
         if stands and CONFIDENCES.index(left.confidence) >= CONFIDENCES.index(row.confidence):
-            found.append((row.cause, row.confidence, row.explanation))
-    return found
+            verdicts.append((row.cause, row.confidence, row.explanation))
+    return verdicts
 
 
-def not_shown(group: Witnessed, history: GroupHistory) -> list[tuple[str, str, str]]:
+def unproven_by_evidence(group: Witnessed, history: GroupHistory) -> list[tuple[str, str, str]]:
     """The verdicts that the quoted lines alone do not lead to. How sure one is may rest on the silence around them."""
-    found = []
+    verdicts = []
     for row in history.rebalances:
         alone = row_of(group.only(q.line_id for q in row.evidence).history(), row)
         if alone is None or alone.cause != row.cause:
-            found.append((row.cause, row.confidence, row.explanation))
-    return found
+            verdicts.append((row.cause, row.confidence, row.explanation))
+    return verdicts
 
 
 @pytest.mark.parametrize("name", EXCERPT_NAMES)
-def test_evidence_carries_the_verdict_and_shows_it_by_itself(name: str) -> None:
+def test_verdict_falls_without_its_evidence_and_follows_from_it_alone(name: str) -> None:
     for origins in VIEWS:
-        group, history = excerpt(name).of(*origins), told(name, origins)
-        assert not_carried(group, history) == []
-        assert not_shown(group, history) == []
+        group, history = excerpt(name).of(*origins), history_of(name, origins)
+        assert independent_of_evidence(group, history) == []
+        assert unproven_by_evidence(group, history) == []
 
 
-def test_evidence_carries_every_verdict_of_the_sample_night() -> None:
+def test_every_verdict_of_the_sample_night_rests_on_its_evidence() -> None:
     groups = [(g, g.history()) for whole in sample_night() for origins in VIEWS if (g := whole.of(*origins))]
-    assert [found for each in groups for found in (*not_carried(*each), *not_shown(*each))] == []
+    assert [
+        verdict for each in groups for verdict in (*independent_of_evidence(*each), *unproven_by_evidence(*each))
+    ] == []
 
 
-def test_the_laws_are_shown_for_every_cause_that_was_ever_captured() -> None:
-    seen = {r.cause for n in EXCERPT_NAMES for origins in VIEWS for r in told(n, origins).rebalances}
-    assert set(Cause) - seen == UNSEEN
+def test_excerpts_cover_every_cause_except_the_listed_ones() -> None:
+    captured = {r.cause for n in EXCERPT_NAMES for origins in VIEWS for r in history_of(n, origins).rebalances}
+    assert set(Cause) - captured == NEVER_CAPTURED
 
 
-def test_where_many_joined_in_the_lines_that_decide_are_quoted_before_theirs() -> None:
+def test_deciding_lines_are_quoted_before_lines_of_twenty_contributors() -> None:
     pause = excerpt("pause-4.1")
     (expired,) = (r for r in pause.history().rebalances if r.cause == "heartbeat_expired")
     left = next(e for e in pause.events if e.kind == "member_left")
@@ -114,18 +116,16 @@ def test_where_many_joined_in_the_lines_that_decide_are_quoted_before_theirs() -
 
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(EXCERPT_NAMES), st.sampled_from(VIEWS), st.randoms(use_true_random=False))
-def test_the_order_in_which_lines_arrive_is_nothing_to_a_history(
-    name: str, origins: tuple[str, ...], random: Random
-) -> None:
+def test_order_of_lines_does_not_change_group_history(name: str, origins: tuple[str, ...], random: Random) -> None:
     group = excerpt(name).of(*origins)
     events = list(group.events)
     random.shuffle(events)
-    assert Witnessed(group.group_id, tuple(events), group.context).history() == told(name, origins)
+    assert Witnessed(group.group_id, tuple(events), group.context).history() == history_of(name, origins)
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.sampled_from(EXCERPT_NAMES), st.data())
-def test_split_files_whose_second_half_comes_later_tell_the_same_once_all_is_there(
+def test_log_split_by_rotation_gives_the_same_group_history(
     tmp_path_factory: pytest.TempPathFactory, name: str, data: st.DataObject
 ) -> None:
     folder = tmp_path_factory.mktemp("split") / name
@@ -142,7 +142,7 @@ def test_split_files_whose_second_half_comes_later_tell_the_same_once_all_is_the
         group.history()  # half of it is told as well as it can be
     path.write_text("".join(texts[cut:]), encoding="utf-8")
     (whole,) = _groups_of(folder)
-    assert whole.history() == told(name, VIEWS[-1])
+    assert whole.history() == history_of(name, VIEWS[-1])
 
 
 def _groups_of(folder: Path) -> list[Witnessed]:
@@ -163,11 +163,11 @@ class Cut:
     @property
     def left(self) -> Witnessed:
         whole = excerpt(self.name).of(*self.origins)
-        said = _said(whole, self.log)
-        return whole.without(e.line_id for e in said[self.first : self.first + self.count])
+        lines = _lines_of(whole, self.log)
+        return whole.without(e.line_id for e in lines[self.first : self.first + self.count])
 
 
-def _said(group: Witnessed, log: str) -> list[Event]:
+def _lines_of(group: Witnessed, log: str) -> list[Event]:
     return sorted((e for e in group.events if e.source == log), key=lambda e: (e.happened_at, e.order))
 
 
@@ -176,15 +176,15 @@ def cuts(draw: st.DrawFn) -> Cut:
     name, origins = draw(st.sampled_from(EXCERPT_NAMES)), draw(st.sampled_from(VIEWS))
     group = excerpt(name).of("broker")
     log = draw(st.sampled_from(sorted({e.source for e in group.events})))
-    count = len(_said(group, log))
+    count = len(_lines_of(group, log))
     first = draw(st.integers(0, count - 1))
     return Cut(name, origins, log, first, draw(st.integers(1, count - first)))
 
 
 @settings(max_examples=400, deadline=None)
 @given(cuts())
-def test_no_verdict_that_needed_lost_lines_stays_certain_and_a_cut_is_found_in_the_generations(cut: Cut) -> None:
-    truth, left = told(cut.name, cut.origins), cut.left
+def test_lost_lines_leave_no_wrong_certain_verdict_and_show_as_generation_gaps(cut: Cut) -> None:
+    truth, left = history_of(cut.name, cut.origins), cut.left
     history = left.history()
     for row in history.rebalances:
         if row.confidence == "certain":

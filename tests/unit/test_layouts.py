@@ -49,7 +49,7 @@ def accounted(left: Leftovers, events: list[dict[str, object]]) -> int:
 
 
 @each_layout
-def test_a_head_is_known_by_its_beginning(layout: Layout) -> None:
+def test_head_pattern_matches_samples_and_no_counter_sample(layout: Layout) -> None:
     samples, counter_samples = layout_samples(layout.name)
     assert samples
     assert counter_samples
@@ -58,7 +58,7 @@ def test_a_head_is_known_by_its_beginning(layout: Layout) -> None:
 
 
 @each_layout
-def test_a_sample_is_taken_apart_by_its_own_layout(layout: Layout) -> None:
+def test_sample_is_read_by_its_own_layout(layout: Layout) -> None:
     for sample in layout_samples(layout.name)[0]:
         record = read_line(sample)
         assert record.layout is layout
@@ -66,14 +66,14 @@ def test_a_sample_is_taken_apart_by_its_own_layout(layout: Layout) -> None:
         assert record.happened_at
 
 
-def test_an_apache_record_has_its_instant_its_logger_and_its_message() -> None:
+def test_apache_record_has_timestamp_logger_and_message() -> None:
     record = read_line(line("[GroupCoordinator 1]: Starting up. (really) (a b)"))
     assert record.happened_at == datetime(2026, 11, 21, 1, 44, 29, 117_000, tzinfo=UTC)
     assert record.logger == COORDINATOR
     assert record.message == "[GroupCoordinator 1]: Starting up. (really) (a b)"
 
 
-def test_a_librdkafka_record_has_its_facility_as_logger_and_keeps_hostile_client_ids() -> None:
+def test_librdkafka_record_has_facility_as_logger_and_keeps_hostile_client_id() -> None:
     record = read_line("%4|1795226046.041|MAXPOLL|a|b#c#consumer-1| [thrd:main]: x|y")
     assert record.layout is LIBRDKAFKA
     assert record.happened_at == datetime(2026, 11, 21, 1, 54, 6, 41_000, tzinfo=UTC)
@@ -81,7 +81,7 @@ def test_a_librdkafka_record_has_its_facility_as_logger_and_keeps_hostile_client
     assert record.message == "a|b#c#consumer-1| [thrd:main]: x|y"
 
 
-def test_what_a_program_prints_between_lines_of_librdkafka_is_no_part_of_their_message() -> None:
+def test_program_output_between_librdkafka_lines_is_not_in_their_message() -> None:
     record = read_line("%4|1795226046.041|MAXPOLL|c-1| [thrd:main]: over\r\nprocessing 17 ...\ndone")
     assert (record.logger, record.message, record.line_count) == ("librdkafka.MAXPOLL", "c-1| [thrd:main]: over", 3)
 
@@ -93,7 +93,7 @@ def test_a_stack_trace_belongs_to_its_record_and_not_to_its_message() -> None:
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_a_message_of_several_lines_ends_at_its_logger(end: str) -> None:
+def test_multi_line_message_ends_at_its_logger(end: str) -> None:
     record = read_line(
         f"[2026-11-21 01:44:29,117] INFO ConsumerConfig values: {end}\tclient.id = a{end} (a.b.C){end[:-1]}"
     )
@@ -105,14 +105,14 @@ def test_a_message_of_several_lines_ends_at_its_logger(end: str) -> None:
     "text",
     ["[2026-11-21 01:44:29,117] INFO no logger", "[2026-11-21 01:44:29,117] INFO a parenthesis (that is no logger)"],
 )
-def test_a_record_without_a_logger_says_so(text: str) -> None:
+def test_record_without_logger_has_logger_none(text: str) -> None:
     record = read_line(text)
     assert (record.layout, record.logger) == (APACHE, None)
     assert record.message == text.split("INFO ")[1]
 
 
 @pytest.mark.parametrize("digits", ["2026-13-21 01:44:29", "2026-11-21 25:44:29", "2026-02-30 01:44:29"])
-def test_a_head_whose_digits_are_no_date_has_no_instant(digits: str) -> None:
+def test_head_with_invalid_date_has_no_timestamp(digits: str) -> None:
     assert read_line(f"[{digits},117] INFO x (a.b.C)").happened_at is None
 
 
@@ -141,7 +141,7 @@ def test_a_head_whose_digits_are_no_date_has_no_instant(digits: str) -> None:
         "[Topic Deletion Manager 3] Handling deletion for topics a",
     ],
 )
-def test_a_line_tells_its_broker_before_its_folder_does(message: str) -> None:
+def test_line_with_broker_id_names_its_broker(message: str) -> None:
     assert broker_of_line(message) == 3
 
 
@@ -158,7 +158,7 @@ def test_a_line_tells_its_broker_before_its_folder_does(message: str) -> None:
         ("broker-2.log", None),
     ],
 )
-def test_a_folder_tells_its_broker_where_it_names_one(source: str, broker: int | None) -> None:
+def test_folder_names_its_broker_where_it_has_an_id(source: str, broker: int | None) -> None:
     assert broker_of_folder(source) == broker
 
 
@@ -176,20 +176,20 @@ def test_a_folder_tells_its_broker_where_it_names_one(source: str, broker: int |
         "broker-1/server.log-20261121.gz",
     ],
 )
-def test_a_log_is_the_same_before_and_after_its_rotation(path: str) -> None:
+def test_rotated_log_has_the_source_of_its_active_log(path: str) -> None:
     assert source_of(path) == "broker-1/server.log"
 
 
-def test_kafkas_own_misspelling_of_a_rotated_log_is_undone() -> None:
+def test_rotated_stage_change_log_is_read_as_state_change_log() -> None:
     assert source_of("broker-1/stage-change.log.2026-11-21-01") == "broker-1/state-change.log"
 
 
-def test_logs_are_told_from_what_lies_beside_them() -> None:
+def test_log_file_names_are_distinguished_from_other_files() -> None:
     names = ("server.log", "server.log.2", "server.log.gz", "x.gz", "kafkaServer.out", "billing-a.out", "truth.jsonl")
     assert [n for n in names if LOG_NAME_REGEX.fullmatch(n)] == list(names[:5])
 
 
-def test_an_event_has_the_catalogs_columns_and_types(tmp_path: Path) -> None:
+def test_event_has_columns_and_types_of_the_catalog(tmp_path: Path) -> None:
     events, _ = read_logs(lay(tmp_path, broker_7__server_log=resigned(37)), "broker", "night")
     [event] = events
     assert isinstance(event, Event) and set(event.as_dict()) == set(EVENTS.column_names)
@@ -198,20 +198,20 @@ def test_an_event_has_the_catalogs_columns_and_types(tmp_path: Path) -> None:
     assert event.text == resigned(37)
 
 
-def test_a_clients_line_has_no_broker(tmp_path: Path) -> None:
+def test_client_line_has_no_broker(tmp_path: Path) -> None:
     logger = "org.apache.kafka.clients.consumer.internals.ConsumerCoordinator"
-    said = line("[Consumer clientId=a, groupId=b] (Re-)joining group", logger=logger)
-    events, _ = read_logs(lay(tmp_path, kafka_3__a_log=said), "client", "night")
+    text = line("[Consumer clientId=a, groupId=b] (Re-)joining group", logger=logger)
+    events, _ = read_logs(lay(tmp_path, kafka_3__a_log=text), "client", "night")
     assert [(e.kind, e.broker) for e in events] == [("client_joining", None)]
 
 
-def test_ranks_count_within_one_instant_by_place_in_the_file(tmp_path: Path) -> None:
+def test_order_counts_lines_of_one_instant_by_position_in_file(tmp_path: Path) -> None:
     text = "\n".join([resigned(1), resigned(2, "01:44:29,118"), resigned(3), resigned(4, "01:44:29,118")])
     events, _ = read_logs(lay(tmp_path, broker_1__server_log=text), "broker", "night")
     assert [(e.offsets_partition, e.order) for e in events] == [(1, 0), (2, 0), (3, 1), (4, 1)]
 
 
-def test_a_rotation_changes_nothing(tmp_path: Path) -> None:
+def test_rotation_changes_no_event(tmp_path: Path) -> None:
     lines = [resigned(n, f"01:44:{n:02d},117") for n in range(6)]
     whole, _ = read_logs(lay(tmp_path / "whole", broker_1__server_log="\n".join(lines)), "broker", "night")
     cut = {
@@ -223,7 +223,7 @@ def test_a_rotation_changes_nothing(tmp_path: Path) -> None:
     assert parts == whole
 
 
-def test_a_log_that_lies_there_twice_is_read_once(tmp_path: Path) -> None:
+def test_log_with_compressed_copy_is_read_once(tmp_path: Path) -> None:
     once = {"broker_1__server_log": resigned(1)}
     twice = once | {"broker_1__server_log_gz": gzip.compress(resigned(1).encode())}
     assert (
@@ -232,21 +232,21 @@ def test_a_log_that_lies_there_twice_is_read_once(tmp_path: Path) -> None:
     )
 
 
-def test_the_same_words_of_a_broker_at_one_instant_are_one_event(tmp_path: Path) -> None:
+def test_repeated_lines_of_a_broker_at_one_instant_are_one_event(tmp_path: Path) -> None:
     files = {"broker_1__server_log": "\n".join([resigned(1)] * 3), "broker_1__kafkaServer_out": resigned(1)}
     events, left = read_logs(lay(tmp_path, **files), "broker", "night")
     assert [e.source for e in events] == ["broker-1/kafkaServer.out"]
     assert (left.repeats, left.records) == (3, 4)
 
 
-def test_identical_records_of_one_file_are_each_their_own(tmp_path: Path) -> None:
+def test_identical_unparsed_records_of_one_file_have_their_own_ids(tmp_path: Path) -> None:
     text = "\n".join([line("[GroupCoordinator 1]: Something new")] * 3)
     _, left = read_logs(lay(tmp_path, broker_1__server_log=text), "broker", "night")
     assert len({r.line_id for r in left.unparsed}) == 3
     assert [r.order for r in left.unparsed] == [0, 1, 2]
 
 
-def test_every_record_is_an_event_or_noise_or_ignored_or_left_over(tmp_path: Path) -> None:
+def test_every_record_is_event_noise_ignored_or_unparsed(tmp_path: Path) -> None:
     text = "\n".join(
         [
             "\tat the.end(Of.java:1)",
@@ -270,7 +270,7 @@ def test_every_record_is_an_event_or_noise_or_ignored_or_left_over(tmp_path: Pat
 
 
 @given(st.binary(max_size=300), st.booleans())
-def test_bytes_of_any_kind_lose_no_line(tmp_path_factory: pytest.TempPathFactory, junk: bytes, last: bool) -> None:
+def test_arbitrary_bytes_lose_no_line(tmp_path_factory: pytest.TempPathFactory, junk: bytes, last: bool) -> None:
     """Invalid UTF-8, NUL bytes, lone CRs, separators of other systems: only LF ends a line."""
     raw = resigned(1).encode() + b"\n" + junk + b"\n" + resigned(2).encode() + (b"\n" if last else b"")
     events, left = read_logs(lay(tmp_path_factory.mktemp("junk"), broker_1__server_log=raw), "broker", "night")
@@ -279,14 +279,14 @@ def test_bytes_of_any_kind_lose_no_line(tmp_path_factory: pytest.TempPathFactory
     assert [e.offsets_partition for e in events] == ([2] if b"\0" in junk else [1, 2]), "NUL bytes break a record"
 
 
-def test_an_endless_line_is_no_trouble(tmp_path: Path) -> None:
+def test_line_of_a_megabyte_is_unparsed_and_next_line_is_read(tmp_path: Path) -> None:
     endless = line("[GroupCoordinator 1]: Preparing to rebalance group " + "x in state " * 100_000)
     events, left = read_logs(lay(tmp_path, broker_1__server_log=f"{endless}\n{resigned(2)}"), "broker", "night")
     assert [e.offsets_partition for e in events] == [2]
     assert [len(r.text) for r in left.unparsed] == [len(endless)]
 
 
-def test_an_empty_file_holds_nothing(tmp_path: Path) -> None:
+def test_empty_file_has_no_records(tmp_path: Path) -> None:
     events, left = read_logs(lay(tmp_path, broker_1__server_log=""), "broker", "night")
     assert (events, left.records, left.lines) == ([], 0, 0)
 
@@ -299,5 +299,5 @@ def test_an_empty_file_holds_nothing(tmp_path: Path) -> None:
         "[Controller 2] Created partition pay.ments-v2-0 with 3 replicas",
     ],
 )
-def test_lines_of_one_shape_have_one_template_whatever_names_they_hold(message: str) -> None:
+def test_lines_of_one_shape_share_a_template_whatever_their_names(message: str) -> None:
     assert template(message) == "[Controller #] Created partition <name> with # replicas"

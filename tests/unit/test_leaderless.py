@@ -41,8 +41,8 @@ def handover(
     outage: dict[str, Any] | None, *others: Event, elected_at: float = ELECTED_AT, apart: timedelta = timedelta()
 ) -> Failover:
     """Broker 1 leads from second 0 on, broker 2 from second 30 on. Takes: how far apart clocks are known to be."""
-    known = {k: after(v) if k.endswith("_at") and v is not None else v for k, v in (outage or {}).items()}
-    outages = [row(BROKER_OUTAGES, broker=1, confidence="certain", **known)] if outage else []
+    columns = {k: after(v) if k.endswith("_at") and v is not None else v for k, v in (outage or {}).items()}
+    outages = [row(BROKER_OUTAGES, broker=1, confidence="certain", **columns)] if outage else []
     lines = [
         line("leader_started", 1, 0, leader_epoch=0),
         line("leader_started", 2, elected_at, leader_epoch=1),
@@ -75,13 +75,17 @@ CRASH = {"kind": "crash", "last_heard_at": 18, "down_at": 20, "unreachable_at": 
          (None, None, 2_000)),
     ],
 )  # fmt: skip
-def test_a_time_without_leader_lies_between_the_proofs(outage: dict[str, Any], expected: tuple[Any, ...]) -> None:
+def test_leaderless_time_is_bounded_by_signs_of_outage_and_election(
+    outage: dict[str, Any], expected: tuple[Any, ...]
+) -> None:
     assert bounds(handover(outage)) == expected
 
 
 @pytest.mark.parametrize("ahead", [-7, 0, 7])
 @pytest.mark.parametrize("outage", [CRASH, CRASH | {"unreachable_at": None}])
-def test_where_clocks_are_known_to_differ_the_bounds_hold_the_true_time(outage: dict[str, Any], ahead: float) -> None:
+def test_bounds_of_leaderless_time_hold_the_true_time_despite_differing_clocks(
+    outage: dict[str, Any], ahead: float
+) -> None:
     """The new leader's clock is seconds ahead or behind: by its own words it began to lead 10 s after the crash."""
     low, shown, high = bounds(handover(outage, elected_at=ELECTED_AT + ahead, apart=timedelta(seconds=7)))
     assert shown is None
@@ -90,14 +94,12 @@ def test_where_clocks_are_known_to_differ_the_bounds_hold_the_true_time(outage: 
         assert low is not None and high - low <= 2 * (7_000 + 2_000) + 11_000
 
 
-@pytest.mark.parametrize(("told_by_another", "ms"), [(10, 20_000), (27, 2_000)])
-def test_what_a_leader_writes_after_its_return_does_not_shorten_the_time_without_it(
-    told_by_another: float, ms: int
-) -> None:
+@pytest.mark.parametrize(("follower_line_at", "ms"), [(10, 20_000), (27, 2_000)])
+def test_lines_of_returned_leader_do_not_shorten_its_leaderless_time(follower_line_at: float, ms: int) -> None:
     """It was away, and follows in the epoch without a leader that another broker has seen begin."""
     lines = [
         line("leader_started", 1, 0, leader_epoch=0),
-        line("follower_started", 3, told_by_another, leader_epoch=1, leader=-1),
+        line("follower_started", 3, follower_line_at, leader_epoch=1, leader=-1),
         line("follower_started", 1, 28, leader_epoch=1, leader=-1),
         line("leader_started", 1, ELECTED_AT, leader_epoch=2),
     ]
@@ -106,19 +108,19 @@ def test_what_a_leader_writes_after_its_return_does_not_shorten_the_time_without
 
 
 @pytest.mark.parametrize(("gave_way", "ms"), [(29.9, 100), (30.1, 0)])
-def test_a_leader_that_says_when_it_gave_way_bounds_it_from_both_sides(gave_way: float, ms: int) -> None:
+def test_line_of_former_leader_makes_leaderless_time_exact(gave_way: float, ms: int) -> None:
     """Some hand over before the new leader starts, some after: then the partition always had a leader."""
-    said = line("follower_started", 1, gave_way, leader=2, leader_epoch=1)
-    assert bounds(handover(None, said)) == (ms, ms, ms)
+    line_of_leader = line("follower_started", 1, gave_way, leader=2, leader_epoch=1)
+    assert bounds(handover(None, line_of_leader)) == (ms, ms, ms)
 
 
-def test_without_a_proof_nothing_is_bounded() -> None:
+def test_leaderless_time_without_evidence_has_no_bounds() -> None:
     lines = [line("follower_started", 3, epoch * 30, leader=epoch + 1, leader_epoch=epoch) for epoch in (0, 1)]
     [change] = rebuild_leaders(lines, [], context_of([], []), HOURS).failovers
     assert bounds(change) == (None, None, None)
 
 
-def test_a_new_leader_is_proven_by_what_it_commits() -> None:
+def test_isr_commit_of_new_leader_bounds_leaderless_time() -> None:
     """Its start is lost; the ISR that it commits 2 s after the follower's line shows that it leads."""
     lines = [
         line("leader_started", 1, 0, leader_epoch=0),
@@ -133,22 +135,26 @@ def test_a_new_leader_is_proven_by_what_it_commits() -> None:
 
 @given(st.tuples(*(st.none() | st.integers(0, 60) for _ in range(4))), st.sampled_from(["crash", "unresponsive"]),
        st.none() | st.integers(1, 60))  # fmt: skip
-def test_the_bounds_hold_what_is_told(times: tuple[int | None, ...], kind: str, gave_way: int | None) -> None:
+def test_leaderless_time_lies_within_its_bounds_for_any_clocks(
+    times: tuple[int | None, ...], kind: str, gave_way: int | None
+) -> None:
     """Whatever the clocks say."""
     heard, down, reached, detected = times
     outage = {
         "kind": kind, "last_heard_at": heard, "down_at": down or 0, "unreachable_at": reached, "detected_at": detected,
         "up_at": None,
     }  # fmt: skip
-    said = [line("follower_started", 1, gave_way, leader=2, leader_epoch=1)] if gave_way else []
-    low, ms, high = bounds(handover(outage, *said))
-    known = [b for b in (low, ms, high) if b is not None]
-    assert known == sorted(known)
-    assert all(b >= 0 for b in known)
+    lines = [line("follower_started", 1, gave_way, leader=2, leader_epoch=1)] if gave_way else []
+    low, ms, high = bounds(handover(outage, *lines))
+    values = [b for b in (low, ms, high) if b is not None]
+    assert values == sorted(values)
+    assert all(b >= 0 for b in values)
 
 
 @pytest.mark.parametrize(("excerpt", "low", "high"), [("offline-3.9", 8761, 16950), ("offline-4.1", None, None)])
-def test_a_partition_is_offline_until_a_broker_leads_it_again(excerpt: str, low: int | None, high: int | None) -> None:
+def test_offline_partition_and_its_restored_leader_share_their_bounds(
+    excerpt: str, low: int | None, high: int | None
+) -> None:
     gone, back = leaders(events(excerpt), [], WHOLE).failovers
     for bound, value in (("leaderless_low_ms", low), ("leaderless_high_ms", high)):
         assert getattr(gone, bound) == getattr(back, bound)
@@ -156,7 +162,7 @@ def test_a_partition_is_offline_until_a_broker_leads_it_again(excerpt: str, low:
     assert gone.leaderless_low_ms <= back.leaderless_ms <= gone.leaderless_high_ms
 
 
-def test_a_paused_leader_that_leads_again_has_not_led_in_between() -> None:
+def test_pause_of_leader_counts_as_leaderless_time() -> None:
     """Broker 3 is paused from 07:53:41.0 to 07:53:56.0, 15.1 s; it wrote last at 07:53:27.8, and leads again at once.
 
     Shut down in order, it leads again too, and its own lines show both ends.
@@ -168,7 +174,7 @@ def test_a_paused_leader_that_leads_again_has_not_led_in_between() -> None:
     assert bounds(shut_down) == (11_639, None, 11_639)
 
 
-def test_a_later_leader_bounds_it_also_where_epochs_between_are_not_known() -> None:
+def test_later_leader_bounds_offline_time_across_unknown_epochs() -> None:
     lines = [
         line("leader_started", 1, 0, leader_epoch=0),
         line("follower_started", 1, 10, leader=-1, leader_epoch=1),
@@ -180,7 +186,7 @@ def test_a_later_leader_bounds_it_also_where_epochs_between_are_not_known() -> N
 
 
 @pytest.mark.parametrize(("hours", "count"), [(0.5, 2), (2.0, 0)])
-def test_epochs_that_fall_for_good_are_of_other_metadata(hours: float, count: int) -> None:
+def test_leader_epoch_that_falls_for_good_starts_other_metadata(hours: float, count: int) -> None:
     lines = [
         line("leader_started", 1, 0, leader_epoch=2),
         line("leader_started", 1, 10, leader_epoch=4),
@@ -190,14 +196,14 @@ def test_epochs_that_fall_for_good_are_of_other_metadata(hours: float, count: in
     assert len(rebuild_leaders(lines, [], context_of([], []), day).failovers) == count
 
 
-def test_a_partition_without_a_later_leader_has_no_bounds() -> None:
+def test_offline_partition_without_later_leader_has_no_bounds() -> None:
     [gone, _] = leaders(events("offline-3.9"), [], WHOLE).failovers
     until_then = [e for e in events("offline-3.9") if e.happened_at <= gone.happened_at]
     [still] = leaders(until_then, [], WHOLE).failovers
     assert (still.kind, *bounds(still)) == ("offline", None, None, None)
 
 
-def test_a_failed_disk_says_when_its_broker_led_no_more() -> None:
+def test_failed_log_dir_makes_leaderless_time_exact() -> None:
     lost = [f for f in leaders(events("disk-4.3"), [], WHOLE).failovers if f.kind == "log_dir_failed"]
     assert lost
     assert all(f.leaderless_low_ms == f.leaderless_ms == f.leaderless_high_ms for f in lost)
@@ -215,12 +221,14 @@ def test_a_failed_disk_says_when_its_broker_led_no_more() -> None:
         ("offline-3.9", "offline", {None}),
     ],
 )
-def test_whether_it_was_requested(excerpt: str, kind: str, expected: set[bool | None]) -> None:
-    found = [f for f in leaders(events(excerpt), [], WHOLE).failovers if f.kind == kind]
-    assert {f.requested_by_operator for f in found} == expected
+def test_election_is_requested_automatic_or_unknown_by_its_lines(
+    excerpt: str, kind: str, expected: set[bool | None]
+) -> None:
+    failovers = [f for f in leaders(events(excerpt), [], WHOLE).failovers if f.kind == kind]
+    assert {f.requested_by_operator for f in failovers} == expected
 
 
-def test_an_election_that_no_log_shows_as_it_happened_is_not_said_to_be_requested() -> None:
+def test_election_within_lost_logs_has_unknown_trigger() -> None:
     """All logs of 12:44:23 to 12:45:00 are lost, and broker 2 was killed meanwhile; later lines name the new leader."""
     night = replace(WHOLE, end=WHOLE.end + timedelta(days=2))
     [_, change] = leaders(events("election-lost-4.3"), [], night).failovers
@@ -246,7 +254,7 @@ def task(second: float, count: int, broker: int = 9) -> Event:
                happened_at=after(second))  # fmt: skip
 
 
-def test_kraft_reports_only_its_own_elections() -> None:
+def test_kraft_election_without_periodic_task_is_requested() -> None:
     assert elected(task(30.1, 3)) is False
     assert elected(task(-270, 0)) is True, "its task is reported, and was not at work"
     assert elected(task(-270, 0), task(30.1, 3, broker=8)) is True, "a standby controller's word counts nothing"
@@ -254,7 +262,7 @@ def test_kraft_reports_only_its_own_elections() -> None:
 
 
 @pytest.mark.parametrize(("trigger", "expected"), [(None, None), ("AutoTriggered", False), ("ZkTriggered", True)])
-def test_before_kafka_2_4_no_line_shows_what_triggered_an_election(trigger: str | None, expected: bool | None) -> None:
+def test_election_before_kafka_2_4_has_no_known_trigger(trigger: str | None, expected: bool | None) -> None:
     started = row(EVENTS, kind="election_started", reason="PREFERRED", members="t-0", detail=trigger, broker=9,
                   happened_at=after(29.9))  # fmt: skip
     assert elected(started) is expected

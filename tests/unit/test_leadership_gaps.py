@@ -61,30 +61,30 @@ def away(broker: int, since: int, until: int) -> BrokerOutage:
     return row(BROKER_OUTAGES, broker=broker, kind="crash", down_at=down_at, detected_at=down_at, up_at=up_at)
 
 
-def test_an_epoch_that_rose_by_two_with_the_same_leader_may_hide_a_failover_and_a_return() -> None:
-    found = history([led(3, 1, 0), led(5, 1, 60)])
-    assert found.failovers == []
-    [gap] = found.gaps
+def test_epoch_raised_by_two_with_same_leader_is_an_unexplained_gap() -> None:
+    rebuilt = history([led(3, 1, 0), led(5, 1, 60)])
+    assert rebuilt.failovers == []
+    [gap] = rebuilt.gaps
     assert (gap.after_epoch, gap.next_epoch, gap.leader_before, gap.leader_after) == (3, 5, 1, 1)
     assert gap.explained_by is None
     assert gap.explanation.endswith("no line shows the leader in between: a failover and a return are possible.")
     assert {q.line_id for q in gap.evidence} == {"3-1-0", "5-1-60"}
 
 
-def test_an_epoch_that_rose_by_one_hides_nothing() -> None:
+def test_epoch_raised_by_one_with_same_leader_is_no_gap() -> None:
     assert history([led(3, 1, 0), led(4, 1, 60)]).gaps == []
 
 
-def test_a_change_of_leader_that_skips_an_epoch_is_surer_of_nothing() -> None:
-    found = history([led(3, 1, 0), led(5, 2, 60)], (away(1, 30, 90),))
-    [change], [gap] = found.failovers, found.gaps
+def test_failover_across_skipped_epoch_is_at_most_possible() -> None:
+    rebuilt = history([led(3, 1, 0), led(5, 2, 60)], (away(1, 30, 90),))
+    [change], [gap] = rebuilt.failovers, rebuilt.gaps
     assert (change.leader_from, change.leader_to, change.epoch_to) == (1, 2, 5)
     assert change.confidence not in ("certain", "likely")
     assert "The leader in leader epoch 4 is not known" in change.explanation
     assert (gap.next_epoch, gap.explained_by, gap.seen_at) == (5, None, change.happened_at)
 
 
-def test_zookeepers_controller_raises_the_epoch_when_it_takes_a_replica_out_of_the_isr() -> None:
+def test_shrink_by_zookeeper_controller_explains_raised_epoch() -> None:
     lines = [led(3, 1, 0, replicas="1,2,3"), led(5, 1, 60, replicas="1,2,3")]
     [explained] = history(lines, (away(2, 10, 20),), by_zookeeper=True).gaps
     assert "broker 2, which was away, out of the ISR" in explained.explained_by
@@ -97,7 +97,7 @@ def test_zookeepers_controller_raises_the_epoch_when_it_takes_a_replica_out_of_t
         assert [g.explained_by for g in gaps] == [None]
 
 
-def test_a_reassignment_raises_the_epoch() -> None:
+def test_reassignment_explains_one_raised_epoch() -> None:
     moved = row(EVENTS, kind="reassignment_changed", topic="t", partition=0, happened_at=AT + 30 * SECOND, detail="")
     [gap] = history([led(3, 1, 0), moved, led(5, 1, 60)]).gaps
     assert gap.explained_by == "its replicas were reassigned"
@@ -105,7 +105,7 @@ def test_a_reassignment_raises_the_epoch() -> None:
     assert gap.explained_by is None, "two rises are left, and two changes of leader fit into them"
 
 
-def test_a_leader_that_committed_all_that_changed_was_never_away() -> None:
+def test_commits_of_leader_for_all_changes_explain_raised_epoch() -> None:
     """Below metadata.version 3.6 each shrink raises the epoch; each change of a partition raises its own epoch too."""
     commits = [
         row(EVENTS, line_id=f"isr-{v}", kind="isr_updated", topic="t", partition=0, broker=1, isr=isr,
@@ -120,36 +120,36 @@ def test_a_leader_that_committed_all_that_changed_was_never_away() -> None:
     assert history([ends[0], later, *commits]).gaps[0].explained_by is None, "nothing explains the other two changes"
 
 
-def test_the_two_steps_of_a_new_zookeeper_controller_are_one_election() -> None:
-    found = leaders(captured("unclean-2.8"), [], WHOLE)
-    assert {g.explained_by for g in found.gaps} <= {"one election in two steps of a new controller"}
+def test_two_epochs_of_new_zookeeper_controller_are_one_election() -> None:
+    rebuilt = leaders(captured("unclean-2.8"), [], WHOLE)
+    assert {g.explained_by for g in rebuilt.gaps} <= {"one election in two steps of a new controller"}
 
 
-def test_readings_alone_show_a_rise_by_two() -> None:
-    seen = tuple(
+def test_snapshots_alone_show_a_gap_in_epochs() -> None:
+    readings = tuple(
         row(PARTITION_SNAPSHOTS, cluster="c", snapshot_id=f"{n}", topic="t", partition=0, leader=1, leader_epoch=epoch,
             snapshot_at=AT + n * 10 * SECOND)
         for n, epoch in enumerate((3, 3, 5, 5))
     )  # fmt: skip
-    [gap] = history([], readings=seen).gaps
+    [gap] = history([], readings=readings).gaps
     assert (gap.after_epoch, gap.next_epoch, gap.explained_by) == (3, 5, None)
 
 
-def test_a_leader_that_only_a_later_line_names_is_marked_and_not_dated() -> None:
+def test_leader_named_only_by_later_line_is_a_gap_and_no_failover() -> None:
     """Broker 3 writes that broker 2 led before it; no line shows when that began."""
     lines = [led(0, 1, 0), led(2, 3, 60, previous_leader=2, previous_leader_epoch=1)]
-    found = history(lines)
-    assert [(f.leader_from, f.leader_to) for f in found.failovers] == [(2, 3)]
-    [gap] = found.gaps
+    rebuilt = history(lines)
+    assert [(f.leader_from, f.leader_to) for f in rebuilt.failovers] == [(2, 3)]
+    [gap] = rebuilt.gaps
     assert (gap.after_epoch, gap.next_epoch, gap.leader_after, gap.explained_by) == (0, 1, 2, None)
-    assert unmarked_breaks(found) == []
+    assert unmarked_breaks(rebuilt) == []
     # The outage of the former leader shows when.
-    found = history(lines, (away(1, 20, 90),))
-    assert [(f.leader_from, f.leader_to) for f in found.failovers] == [(1, 2), (2, 3)]
-    assert (found.failovers[0].happened_at, found.gaps) == (AT + 20 * SECOND, [])
+    rebuilt = history(lines, (away(1, 20, 90),))
+    assert [(f.leader_from, f.leader_to) for f in rebuilt.failovers] == [(1, 2), (2, 3)]
+    assert (rebuilt.failovers[0].happened_at, rebuilt.gaps) == (AT + 20 * SECOND, [])
 
 
-def test_a_topic_that_comes_back_begins_another_chain() -> None:
+def test_recreated_topic_starts_another_chain_of_failovers() -> None:
     lines = [
         led(0, 1, 0),
         led(1, 2, 10),
@@ -157,12 +157,12 @@ def test_a_topic_that_comes_back_begins_another_chain() -> None:
         led(0, 3, 30),
         led(1, 1, 40),
     ]
-    found = history(lines)
-    assert [(f.topic_incarnation, f.leader_from, f.leader_to) for f in found.failovers] == [
+    rebuilt = history(lines)
+    assert [(f.topic_incarnation, f.leader_from, f.leader_to) for f in rebuilt.failovers] == [
         (0, 1, 2),
         (1, 3, 1),
     ]
-    assert (found.gaps, unmarked_breaks(found)) == ([], [])
+    assert (rebuilt.gaps, unmarked_breaks(rebuilt)) == ([], [])
 
 
 @settings(max_examples=500)
@@ -172,20 +172,22 @@ def test_a_topic_that_comes_back_begins_another_chain() -> None:
     silent=st.none() | st.integers(1, 4),
     chance=st.randoms(use_true_random=False),
 )
-def test_no_break_is_unmarked_whatever_is_lost(
+def test_break_in_leader_chain_is_always_marked_whatever_lines_are_lost(
     excerpt: str, lost: list[tuple[float, float]], silent: int | None, chance: random.Random
 ) -> None:
     """Spans of lines, a broker's whole log; in any order of arrival."""
     whole = captured(excerpt)
-    gone = {i for start, share in lost for i in range(int(start * len(whole)), int((start + share) * len(whole)) + 1)}
-    left = [e for i, e in enumerate(whole) if i not in gone and e.broker != silent]
+    removed = {
+        i for start, share in lost for i in range(int(start * len(whole)), int((start + share) * len(whole)) + 1)
+    }
+    left = [e for i, e in enumerate(whole) if i not in removed and e.broker != silent]
     history = leaders(chance.sample(left, len(left)), [], WHOLE)
     assert unmarked_breaks(history) == []
     assert history == leaders(left, [], WHOLE)
 
 
 @given(st.lists(st.integers(-1, 3), min_size=2, max_size=9), st.sets(st.integers(0, 8)))
-def test_every_epoch_that_no_line_shows_lies_in_a_gap_or_changes_nothing(led_by: list[int], unseen: set[int]) -> None:
+def test_every_epoch_without_a_line_lies_in_a_gap(led_by: list[int], unseen: set[int]) -> None:
     """Followers' lines show the leaders of some epochs: rows and gaps together cover each step of the chain."""
     lines = [
         row(EVENTS, line_id=f"{epoch}", kind="follower_started", topic="t", partition=0, broker=9, leader=leader,
@@ -193,8 +195,8 @@ def test_every_epoch_that_no_line_shows_lies_in_a_gap_or_changes_nothing(led_by:
         for epoch, leader in enumerate(led_by)
         if epoch not in unseen
     ]  # fmt: skip
-    found = rebuild_leaders(lines, [], ClusterContext(), HOURS)
-    skipped = {e for g in found.gaps for e in range(g.after_epoch + 1, g.next_epoch)}
-    known = [e.leader_epoch for e in lines]
-    assert skipped == {e for e in unseen if known and known[0] < e < known[-1]}
-    assert unmarked_breaks(found) == []
+    rebuilt = rebuild_leaders(lines, [], ClusterContext(), HOURS)
+    skipped = {e for g in rebuilt.gaps for e in range(g.after_epoch + 1, g.next_epoch)}
+    epochs = [e.leader_epoch for e in lines]
+    assert skipped == {e for e in unseen if epochs and epochs[0] < e < epochs[-1]}
+    assert unmarked_breaks(rebuilt) == []

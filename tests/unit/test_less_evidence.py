@@ -72,10 +72,10 @@ def cut(case: Case) -> Night:
 def signs_of_life(night: Night) -> list[tuple[int, datetime]]:
     """Each broker, and when it showed that it served, by the words of its own lines."""
     lines = ((_BROKER.search(e.text), e.happened_at) for e in night.events if _SERVES.search(e.text))
-    return [(int(found[1]), at) for found, at in lines if found]
+    return [(int(match[1]), at) for match, at in lines if match]
 
 
-def same_absence(claim: BrokerOutage, truth: BrokerOutage, end: datetime) -> bool:
+def is_same_outage(claim: BrokerOutage, truth: BrokerOutage, end: datetime) -> bool:
     """Whether a claim is of an absence, and its bounds hold it. `end`: the last line that is left."""
     begins = claim.broker == truth.broker and abs(claim.down_at - truth.down_at) <= timedelta(seconds=20)
     if claim.up_at is None or truth.up_at is None:
@@ -84,7 +84,7 @@ def same_absence(claim: BrokerOutage, truth: BrokerOutage, end: datetime) -> boo
     return begins and claim.away_low_ms - 1000 <= lasted and (claim.up_at - truth.up_at) >= timedelta(seconds=-1)
 
 
-def test_each_night_of_a_month_is_told_as_the_night_alone() -> None:
+def test_each_night_of_a_month_has_the_outages_of_the_night_alone() -> None:
     alone = [(o.broker, o.kind, o.down_at) for o in whole("night").outages]
     days = [(o.broker, o.kind, o.down_at) for o in whole("month").outages]
     assert sorted(days) == sorted((b, kind, at + day * DAY) for b, kind, at in alone for day in range(DAYS))
@@ -96,15 +96,15 @@ def test_no_certain_outage_contradicts_what_happened(case: Case) -> None:
     end = left.window.end
     for claim in left.outages:
         if claim.confidence == "certain":
-            truths = [t for t in whole(case[0]).outages if same_absence(claim, t, end)]
+            truths = [t for t in whole(case[0]).outages if is_same_outage(claim, t, end)]
             assert claim.kind in [t.kind for t in truths], (claim.broker, claim.down_at, claim.up_at, claim.explanation)
 
 
 @each_case
-def test_each_absence_agrees_with_what_was_done(case: Case) -> None:
-    found = agreement([asdict(claim) for claim in cut(case).outages], recorded()[1][case[0]])
-    print(case, dict(found.counts))
-    assert not [judged for judged in found.rows if judged.verdict == WRONG]
+def test_each_outage_agrees_with_what_was_done(case: Case) -> None:
+    agreed = agreement([asdict(claim) for claim in cut(case).outages], recorded()[1][case[0]])
+    print(case, dict(agreed.counts))
+    assert not [judged for judged in agreed.rows if judged.verdict == WRONG]
 
 
 @each_case
@@ -127,7 +127,7 @@ def test_no_certain_failover_contradicts_what_happened(case: Case) -> None:
 
 
 @each_case
-def test_no_sign_of_life_lies_in_an_absence(case: Case) -> None:
+def test_no_sign_of_life_lies_in_an_outage(case: Case) -> None:
     left = cut(case)
     signs = signs_of_life(left)
     assert signs
@@ -141,7 +141,7 @@ def test_no_sign_of_life_lies_in_an_absence(case: Case) -> None:
 
 
 @each_case
-def test_nothing_is_claimed_of_a_span_without_logs(case: Case) -> None:
+def test_no_outage_or_certain_change_is_claimed_in_a_span_without_logs(case: Case) -> None:
     left = cut(case)
     ats = sorted(e.happened_at for e in left.events)
     gaps = [(a, b) for a, b in pairwise(ats) if b - a > timedelta(minutes=2)]

@@ -19,15 +19,15 @@ NAMES = (
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_file_of_any_name_is_found_and_its_bytes_are_read(tmp_path: Path, name: str) -> None:
+def test_file_of_any_name_is_listed_and_read(tmp_path: Path, name: str) -> None:
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_bytes(b"what it says")
-    (found,) = files_at(str(tmp_path))
-    assert (found.name, found.size, found.why_not) == (name, 12, "")
-    assert Stored(found.uri).between(0, 12) == b"what it says"
+    (file,) = files_at(str(tmp_path))
+    assert (file.name, file.size, file.why_not) == (name, 12, "")
+    assert Stored(file.uri).between(0, 12) == b"what it says"
 
 
-def test_links_and_what_is_no_file_are_named_and_not_read(tmp_path: Path) -> None:
+def test_links_and_special_files_are_named_and_not_read(tmp_path: Path) -> None:
     logs, elsewhere = tmp_path / "logs", tmp_path / "elsewhere"
     logs.mkdir()
     elsewhere.mkdir()
@@ -42,18 +42,18 @@ def test_links_and_what_is_no_file_are_named_and_not_read(tmp_path: Path) -> Non
     os.mkfifo(logs / "fifo.log")
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(logs / "s.log"))
-        found = {f.name: f.why_not.partition(":")[0] for f in files_at(str(logs))}
+        reasons = {f.name: f.why_not.partition(":")[0] for f in files_at(str(logs))}
     links = dict.fromkeys(("passwd.log", "etc", "a", "b", "gone.log", "zero.log"), "a link")
-    assert found == {"server.log": "", "fifo.log": "not a regular file", "s.log": "not a regular file", **links}
+    assert reasons == {"server.log": "", "fifo.log": "not a regular file", "s.log": "not a regular file", **links}
 
 
-def test_a_name_that_is_no_text_is_named_and_not_read(tmp_path: Path) -> None:
+def test_file_name_that_is_not_utf_8_is_named_and_not_read(tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"a\xff.log")).write_text("one")
-    (found,) = files_at(str(tmp_path))
-    assert (found.name, found.why_not) == ("a\ufffd.log", "its name is not UTF-8")
+    (file,) = files_at(str(tmp_path))
+    assert (file.name, file.why_not) == ("a\ufffd.log", "its name is not UTF-8")
 
 
-def test_the_folder_itself_may_be_a_link_or_a_file(tmp_path: Path) -> None:
+def test_logs_argument_may_be_a_link_or_a_file(tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "server.log").write_text("one")
     (tmp_path / "named").symlink_to("logs")
@@ -61,6 +61,6 @@ def test_the_folder_itself_may_be_a_link_or_a_file(tmp_path: Path) -> None:
     assert [f.name for f in files_at(str(tmp_path / "logs" / "server.log"))] == ["server.log"]
 
 
-def test_a_folder_that_vanished_is_told_so(tmp_path: Path) -> None:
+def test_missing_folder_raises_file_not_found(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         files_at(str(tmp_path / "nowhere"))

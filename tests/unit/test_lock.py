@@ -24,7 +24,7 @@ with hold_lock(sys.argv[1], "step", "run-of-another"):
 """
 
 
-def test_a_second_run_is_told_who_holds_the_lake_and_gets_it_when_the_holder_dies(tmp_path: Path) -> None:
+def test_second_run_is_refused_with_holders_name_until_the_holder_dies(tmp_path: Path) -> None:
     other = subprocess.Popen([sys.executable, "-c", HOLDER, str(tmp_path)], stdout=subprocess.PIPE, cwd=Path.cwd())
     try:
         assert other.stdout is not None
@@ -39,9 +39,7 @@ def test_a_second_run_is_told_who_holds_the_lake_and_gets_it_when_the_holder_die
         assert "mine" in (tmp_path / "locks" / "step").read_text()
 
 
-def test_whoever_has_patience_is_told_who_holds_the_lake_and_gets_it_when_that_one_ends(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_waiting_run_gets_the_lake_when_its_holder_ends(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     taken, ended = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -59,7 +57,7 @@ def test_whoever_has_patience_is_told_who_holds_the_lake_and_gets_it_when_that_o
     assert capsys.readouterr().out.count("in use by run the-hourly-one") == 1
 
 
-def test_patience_ends(tmp_path: Path) -> None:
+def test_waiting_run_gives_up_after_its_patience(tmp_path: Path) -> None:
     began = time.monotonic()
     patience = timedelta(seconds=0.6)
     with (
@@ -70,7 +68,7 @@ def test_patience_ends(tmp_path: Path) -> None:
     assert time.monotonic() - began >= patience.total_seconds()
 
 
-def test_a_lake_that_cannot_be_written_is_bad_input(tmp_path: Path) -> None:
+def test_unwritable_lake_is_bad_input(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(BadInput, match="cannot be written"), hold_lock(str(tmp_path / "file"), "step", "mine"):
         pass

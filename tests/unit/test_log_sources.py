@@ -42,7 +42,7 @@ class Made:
             yield Batch([self.lines[n]], n + 1)
 
 
-def test_a_record_is_never_divided_between_two_readings(tmp_path: Path) -> None:
+def test_record_is_never_split_between_two_landings(tmp_path: Path) -> None:
     folder, text = tmp_path / "night", resigned(1) + FAILED + resigned(2, "01:44:31,000")
     for count in range(1, len(text.splitlines()) + 1):
         land(Made("\n".join(text.splitlines()[:count])), str(folder), PERIOD, to_end=False)
@@ -53,12 +53,12 @@ def test_a_record_is_never_divided_between_two_readings(tmp_path: Path) -> None:
     assert landed(folder)["broker-1/server.log"] == text.splitlines(), "a log that has rested is taken to its end"
 
 
-def test_the_last_record_is_taken_where_everything_is_asked_for(tmp_path: Path) -> None:
+def test_last_record_lands_where_reading_goes_to_the_end(tmp_path: Path) -> None:
     assert land(Made(FAILED), str(tmp_path / "night"), PERIOD, to_end=True) == 3
     assert landed(tmp_path / "night") == {"broker-1/server.log": FAILED.splitlines()}
 
 
-def test_batches_hold_whole_records_and_little_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_hold_whole_records_of_bounded_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(landing, "BATCH_BYTES", 2_000)
     text = "".join(FAILED.replace("30,000", f"30,{n:03d}") for n in range(100))
     land(Made(text), str(tmp_path / "night"), PERIOD, to_end=True)
@@ -72,7 +72,7 @@ def test_batches_hold_whole_records_and_little_memory(tmp_path: Path, monkeypatc
         assert landed(alone)["broker-1/server.log"][0].startswith("[")
 
 
-def test_what_a_killed_reading_left_is_not_counted(tmp_path: Path) -> None:
+def test_files_left_by_a_killed_landing_are_ignored(tmp_path: Path) -> None:
     folder = tmp_path / "night"
     land(Made(resigned(1)), str(folder), PERIOD, to_end=True)
     (left,) = folder.rglob("*.zst")
@@ -84,14 +84,14 @@ def test_what_a_killed_reading_left_is_not_counted(tmp_path: Path) -> None:
 
 
 @given(st.text(max_size=40), st.integers(1, 9))
-def test_a_log_s_name_leads_nowhere_and_is_read_as_a_log(log: str, number: int) -> None:
+def test_any_log_name_becomes_a_safe_log_path(log: str, number: int) -> None:
     name = log_of(log)
     assert source_of(f"{name}.20261122-000000-{number:06d}.zst") == name
     assert all(part and part[0] not in "._" for part in name.split("/"))
     assert name.endswith(".log")
 
 
-def test_what_names_a_log_is_kept_where_it_can_be() -> None:
+def test_log_name_is_kept_where_it_is_safe() -> None:
     assert log_of("broker-1/server.log") == "broker-1/server.log"
     assert log_of("broker-1/server.log.2026-11-21-03") == "broker-1/server.log"
     assert log_of("../../etc/passwd") == "etc/passwd.log"
@@ -102,7 +102,7 @@ printed = st.lists(st.integers(0, 6), max_size=30).map(sorted)
 
 
 @given(printed, st.lists(st.integers(1, 9), max_size=6))
-def test_what_is_asked_again_from_the_last_instant_on_is_taken_once(instants: list[int], pages: list[int]) -> None:
+def test_entries_read_again_from_the_last_instant_are_taken_once(instants: list[int], pages: list[int]) -> None:
     entries = [(at, Line(str(n), b"%d" % (n % 3))) for n, at in enumerate(instants)]
     taken, position = list[Line](), None
     for size in [*pages, len(entries) + 1]:
@@ -133,7 +133,7 @@ def printing(tmp_path: Path, lines: list[str]) -> str:
 STAMPED = [f"2026-11-21T01:44:{n // 3:02d}.117Z {resigned(n)}".rstrip() for n in range(120)]
 
 
-def test_what_a_command_prints_is_taken_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_printed_by_a_command_land_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "lake" / "night"
     for count in (50, 50, 51, 53, 120):
         declared(tmp_path / "sources", "night", printing(tmp_path, STAMPED[:count]), monkeypatch)
@@ -142,21 +142,19 @@ def test_what_a_command_prints_is_taken_once(tmp_path: Path, monkeypatch: pytest
     assert landed(folder) == {"broker-1/server.log": STAMPED}
 
 
-def test_a_trace_that_a_command_prints_without_instants_stays_with_its_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stack_trace_without_timestamps_stays_with_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [f"2026-11-21T02:44:30.5+01:00 {FAILED}".rstrip("\n"), f"2026-11-21T01:44:31Z {resigned(1)}".rstrip("\n")]
-    told = "\n".join(lines).split("\n")
-    for count in range(1, len(told) + 1):
-        (tmp_path / "told.log").write_text("".join(f"{text}\n" for text in told[:count]))
+    lines_and_trace = "\n".join(lines).split("\n")
+    for count in range(1, len(lines_and_trace) + 1):
+        (tmp_path / "told.log").write_text("".join(f"{text}\n" for text in lines_and_trace[:count]))
         command = [sys.executable, "-c", f"print(end=open({str(tmp_path / 'told.log')!r}).read())"]
         declared(tmp_path, "night", f'kind = "command"\ncommands = {{"a.log" = {json.dumps(command)}}}', monkeypatch)
         land(source_at("source://night"), str(tmp_path / "lake"), PERIOD, to_end=False)
     land(source_at("source://night"), str(tmp_path / "lake"), PERIOD, to_end=True)
-    assert landed(tmp_path / "lake") == {"a.log": told}
+    assert landed(tmp_path / "lake") == {"a.log": lines_and_trace}
 
 
-def test_a_reading_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_killed_landing_resumes_without_loss_or_repeats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     many = [each.replace("01:44", f"{n // 60:02d}:{n % 60:02d}") for n in range(60) for each in STAMPED]
     declared(tmp_path / "sources", "night", printing(tmp_path, many), monkeypatch)
     folder = tmp_path / "lake" / "night"
@@ -166,23 +164,23 @@ def test_a_reading_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(
-    ("command", "error", "said"),
+    ("command", "error", "message"),
     [
         (["/nowhere/kubectl"], BadInput, "cannot be started"),
         ([sys.executable, "-c", "print('no instant')"], BadInput, "Add --timestamps"),
         ([sys.executable, "-c", "raise SystemExit(3)"], SourceFails, "ended with code 3"),
     ],
 )
-def test_a_command_that_cannot_work_says_why(
-    command: list[str], error: type[Exception], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_failing_command_is_refused_with_its_reason(
+    command: list[str], error: type[Exception], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     declared(tmp_path, "night", f'kind = "command"\ncommands = {{"a.log" = {json.dumps(command)}}}', monkeypatch)
-    with pytest.raises(error, match=said):
+    with pytest.raises(error, match=message):
         land(source_at("source://night"), str(tmp_path / "night"), PERIOD, to_end=True)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('kind = "ftp"', "kind = one of command, kafka"),
         ("kind = ", "it is not TOML"),
@@ -191,17 +189,17 @@ def test_a_command_that_cannot_work_says_why(
         ('kind = "command"\ncommands = {"a.log" = "ls"}', "for each log a list"),
     ],
 )
-def test_a_file_that_cannot_be_used_says_why(
-    text: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_invalid_source_file_is_refused_with_its_reason(
+    text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     declared(tmp_path, "night", text, monkeypatch)
-    with pytest.raises(BadInput, match=said) as refused:
+    with pytest.raises(BadInput, match=message) as refused:
         source_at("source://night")
     assert "s3cret" not in str(refused.value)
 
 
 @pytest.mark.parametrize("name", ["", "../hosts", "a/b", "nowhere"])
-def test_only_what_a_file_declares_is_a_source(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_source_without_a_file_is_refused(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     declared(tmp_path, "night", 'kind = "command"', monkeypatch)
     with pytest.raises(BadInput, match="Needed: "):
         source_at(f"source://{name}")
@@ -218,19 +216,19 @@ def test_only_what_a_file_declares_is_a_source(name: str, tmp_path: Path, monkey
         (b"plain", "key"),
     ],
 )
-def test_who_wrote_a_line_is_found_as_the_ingest_finds_it(value: bytes, log: str) -> None:
+def test_log_of_a_kafka_record_comes_from_its_value_or_key(value: bytes, log: str) -> None:
     assert lines_in(value, "key") == [Line(log, value)]
 
 
-def night(logs: str, **given: Any) -> Settings:
-    return Settings.of({"logs": logs, "lake": "/lake", "run_id": "run", "run_at": RUN_AT, **given})
+def night(logs: str, **inputs: Any) -> Settings:
+    return Settings.of({"logs": logs, "lake": "/lake", "run_id": "run", "run_at": RUN_AT, **inputs})
 
 
-def folders(logs: str, **given: Any) -> tuple[str, ...]:
-    return dated(Place(logs, "broker", "UTC", "LOGS"), night(logs, **given))
+def folders(logs: str, **inputs: Any) -> tuple[str, ...]:
+    return dated(Place(logs, "broker", "UTC", "LOGS"), night(logs, **inputs))
 
 
-def test_dates_name_the_folders_of_a_window_and_of_what_lies_around_it() -> None:
+def test_date_placeholders_cover_window_look_back_and_look_ahead() -> None:
     window = {"window_from": "2026-11-20T00:00Z", "window_to": "2026-11-21T00:00Z"}
     assert folders("s3a://logs/{date}/kafka", **window) == tuple(f"s3a://logs/2026-11-{d}/kafka" for d in (19, 20, 21))
     assert folders("/logs/{date:%Y/%m/%d}", **window)[0] == "/logs/2026/11/19"
@@ -238,21 +236,21 @@ def test_dates_name_the_folders_of_a_window_and_of_what_lies_around_it() -> None
     assert (hours[0], hours[-1], len(hours)) == ("/logs/2026-11-19/23", "/logs/2026-11-21/01", 27)
 
 
-def test_a_run_that_collects_reads_the_last_dates() -> None:
+def test_run_without_a_window_reads_the_last_two_dates() -> None:
     assert folders("/logs/{date}") == ("/logs/2026-11-21", "/logs/2026-11-22")
 
 
-def test_dates_need_a_window_where_everything_is_asked_for() -> None:
+def test_date_placeholder_with_read_to_end_needs_a_window() -> None:
     with pytest.raises(BadInput, match="Set FROM and TO"):
         folders("/logs/{date}", read_to_end=True)
 
 
-def test_a_place_without_dates_stays_as_it_is(tmp_path: Path) -> None:
+def test_place_without_date_placeholder_is_unchanged(tmp_path: Path) -> None:
     place = Place(str(tmp_path), "broker", "UTC", "LOGS")
     assert ready(place, settings(tmp_path, tmp_path)) == place
 
 
-def test_sources_and_dates_are_not_looked_for_on_this_machine() -> None:
+def test_sources_and_dated_places_are_not_missing_inputs() -> None:
     assert missing_inputs(night("source://night", client_logs="/nowhere/{date}")) == []
     assert len(missing_inputs(night("/nowhere/logs"))) == 1
 
@@ -262,10 +260,12 @@ EXAMPLES = re.findall(r"<!-- example: source -->\n```toml\n(.+?)```", PAGE, re.D
 
 
 @pytest.mark.parametrize("text", EXAMPLES, ids=lambda text: text.split('"')[1])
-def test_each_example_of_the_page_declares_a_source(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_example_of_the_sources_page_declares_a_source(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     declared(tmp_path, "example", text, monkeypatch)
     assert callable(source_at("source://example").new)
 
 
-def test_the_page_shows_every_kind() -> None:
+def test_sources_page_shows_every_kind() -> None:
     assert all(f'"{kind}"' in PAGE for kind in KINDS)

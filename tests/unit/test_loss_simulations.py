@@ -47,17 +47,17 @@ def counts(reading: Reading) -> dict[str, tuple[int, ...]]:
     return {r.scope: tuple(getattr(r, name) for name in COUNTS) for r in simulate_losses(reading)}
 
 
-def test_without_its_only_in_sync_replica_a_partition_has_no_leader() -> None:
+def test_loss_of_only_in_sync_replica_takes_the_partition_offline() -> None:
     alone = [partition(0, [1], [1, 2]), partition(1, [2, 3], [2, 3])]
-    found = simulate_losses(Reading(alone, [broker(b, r) for b, r in RACKS.items()], settings=SAFE))
-    assert {r.scope: tuple(getattr(r, n) for n in COUNTS) for r in found} == {
+    simulations = simulate_losses(Reading(alone, [broker(b, r) for b, r in RACKS.items()], settings=SAFE))
+    assert {r.scope: tuple(getattr(r, n) for n in COUNTS) for r in simulations} == {
         "1": (1, 0, 0, 0, 0),
         "2": (0, 0, 1, 0, 1),
         "3": (0, 0, 1, 0, 0),
         "a": (1, 0, 0, 0, 0),
         "b": (1, 0, 0, 0, 0),
     }
-    one, *_, rack = found
+    one, *_, rack = simulations
     assert one.explanation == (
         "Without broker 1, 1 partition would have no leader; no leaders would move;"
         " the reading does not show the groups that it coordinates."
@@ -66,7 +66,7 @@ def test_without_its_only_in_sync_replica_a_partition_has_no_leader() -> None:
     assert "t-0: leader 1, isr [1], replicas [1, 2]" in [e.text for e in one.evidence]
 
 
-def test_with_unclean_elections_another_replica_leads_and_loses_records() -> None:
+def test_loss_with_unclean_election_enabled_elects_another_replica() -> None:
     unclean = set_up(min_insync_replicas=1, unclean_leader_election_enable=True)
     alone = [partition(0, [1], [1, 2])]
     assert counts(Reading(alone, [broker(1), broker(2)], settings=unclean))["1"] == (0, 1, 0, 0, 1)
@@ -74,24 +74,26 @@ def test_with_unclean_elections_another_replica_leads_and_loses_records() -> Non
     assert counts(Reading(alone, [broker(1), broker(2)]))["1"] == (1, 0, 0, 0, 0)
 
 
-def test_a_partition_that_is_down_or_short_already_costs_nothing() -> None:
+def test_partition_already_offline_or_below_min_isr_costs_nothing() -> None:
     down, short = partition(0, [1], leader=None), partition(1, [1, 2], [1, 2, 3])
     strict = set_up(min_insync_replicas=3)
     assert counts(Reading([down, short], [broker(1), broker(2)], settings=strict))["1"] == (0, 0, 0, 0, 1)
 
 
-def test_without_a_known_minimum_writes_are_not_judged() -> None:
+def test_writes_are_unjudged_without_known_min_insync_replicas() -> None:
     assert counts(Reading([partition(0, [1, 2])], [broker(1), broker(2)]))["2"] == (0, 0, 0, 1, 0)
 
 
-def test_groups_go_with_the_leader_of_their_partition_of_the_offsets_topic() -> None:
+def test_groups_move_with_the_leader_of_their_offsets_partition() -> None:
     offsets = [partition(n, [1, 2] if n else [2], topic="__consumer_offsets") for n in range(4)]
     groups = [f"g{n}" for n in range(20)]
-    found = simulate_losses(Reading(offsets, [broker(1), broker(2)], groups))
+    simulations = simulate_losses(Reading(offsets, [broker(1), broker(2)], groups))
     home = {g: offsets_partition_of(g, 4) for g in groups}
-    assert found[0].group_ids == sorted(g for g in groups if home[g] != 0)
-    assert found[0].stranded_group_ids == []
-    assert found[1].group_ids == found[1].stranded_group_ids == sorted(g for g in groups if home[g] == 0) != []
+    assert simulations[0].group_ids == sorted(g for g in groups if home[g] != 0)
+    assert simulations[0].stranded_group_ids == []
+    assert (
+        simulations[1].group_ids == simulations[1].stranded_group_ids == sorted(g for g in groups if home[g] == 0) != []
+    )
     assert simulate_losses(Reading(offsets, [broker(1)]))[0].group_ids is None
     assert simulate_losses(Reading([partition(0, [1])], [broker(1)], groups))[0].group_ids is None
 
@@ -113,11 +115,11 @@ def recomputed(reading: dict[str, Any], lost: set[int], least: int, unclean: set
 
 
 @pytest.mark.parametrize("least", [1, 2])
-def test_every_reading_of_the_recorded_night_says_what_a_recomputation_says(least: int) -> None:
+def test_simulations_of_the_recorded_night_equal_a_recomputation(least: int) -> None:
     readings = [json.loads(line) for line in (SAMPLE / "snapshots.jsonl").read_text().splitlines()]
-    seen = set()
-    for said in (r for r in readings if r.get("topics")):
-        topics = {t["topic"] for t in said["topics"]}
+    has_cost = set()
+    for reading in (r for r in readings if r.get("topics")):
+        topics = {t["topic"] for t in reading["topics"]}
         unclean = {t for t in topics if "risky" in t}
         own = [
             f"min.insync.replicas={least},unclean.leader.election.enable={str(t in unclean).lower()}" for t in topics
@@ -128,16 +130,18 @@ def test_every_reading_of_the_recorded_night_says_what_a_recomputation_says(leas
         )
         partitions = [
             partition(p["partition"], p["isr"], p["replicas"], max(p["leader"] or 0, 0) or None, t["topic"])
-            for t in said["topics"]
+            for t in reading["topics"]
             for p in t["partitions"]
         ]  # fmt: skip
-        brokers = [broker(b["id"], b["rack"]) for b in said["brokers"]]
-        for found in simulate_losses(Reading(partitions, brokers, [g["group"] for g in said["groups"]], settings)):
-            counts = tuple(getattr(found, name) for name in COUNTS if name != "partitions_unjudged")
-            assert counts == recomputed(said, set(found.broker_ids), least, unclean)
-            assert found.partitions_unjudged == 0
-            seen.add(counts[:3] != (0, 0, 0))
-    assert True in seen
+        brokers = [broker(b["id"], b["rack"]) for b in reading["brokers"]]
+        for simulation in simulate_losses(
+            Reading(partitions, brokers, [g["group"] for g in reading["groups"]], settings)
+        ):
+            counts = tuple(getattr(simulation, name) for name in COUNTS if name != "partitions_unjudged")
+            assert counts == recomputed(reading, set(simulation.broker_ids), least, unclean)
+            assert simulation.partitions_unjudged == 0
+            has_cost.add(counts[:3] != (0, 0, 0))
+    assert True in has_cost
 
 
 BROKERS = st.sampled_from([1, 2, 3, 4])
@@ -145,15 +149,15 @@ PARTITIONS = st.lists(st.tuples(st.lists(BROKERS, min_size=1, max_size=3, unique
 
 
 @given(PARTITIONS, st.integers(1, 3), st.booleans())
-def test_a_rack_costs_at_least_what_each_of_its_brokers_does_and_each_partition_has_one_fate(
+def test_loss_of_rack_costs_at_least_the_loss_of_each_of_its_brokers(
     drawn: list[tuple[list[int], int]], least: int, unclean: bool
 ) -> None:
     partitions = [partition(n, sorted(r)[: max(1, size)], r) for n, (r, size) in enumerate(drawn)]
     settings = set_up(min_insync_replicas=least, unclean_leader_election_enable=unclean)
     rows = simulate_losses(Reading(partitions, [broker(b, "r") for b in (1, 2)], settings=settings))
-    for found in rows:
-        assert sum(getattr(found, name) for name in COUNTS[:4]) <= found.partitions_hosted
-        assert found.evidence
+    for simulation in rows:
+        assert sum(getattr(simulation, name) for name in COUNTS[:4]) <= simulation.partitions_hosted
+        assert simulation.evidence
     bare = {r.scope: r.partitions_offline + r.partitions_unclean for r in rows}
     if rows:
         assert bare["r"] >= max(bare.get("1", 0), bare.get("2", 0))

@@ -25,35 +25,35 @@ TRUE_LOSS = {0: 40, 1: 0}
 EXCERPTS = ("unclean-2.8", "unclean-4.1")
 
 
-def bounds(found: list[Event]) -> dict[int, tuple[int, int | None]]:
-    context = context_of(found, rebuild_outages(found, [], WHOLE))
-    changes = rebuild_leaders(found, [], context, WHOLE).failovers
+def bounds(lines: list[Event]) -> dict[int, tuple[int, int | None]]:
+    context = context_of(lines, rebuild_outages(lines, [], WHOLE))
+    changes = rebuild_leaders(lines, [], context, WHOLE).failovers
     return {c.partition: (c.records_lost_low, c.records_lost_high) for c in changes if c.kind == "unclean_election"}
 
 
-def holds(found: dict[int, tuple[int, int | None]]) -> bool:
-    return all(low <= TRUE_LOSS[p] and (high is None or TRUE_LOSS[p] <= high) for p, (low, high) in found.items())
+def holds(losses: dict[int, tuple[int, int | None]]) -> bool:
+    return all(low <= TRUE_LOSS[p] and (high is None or TRUE_LOSS[p] <= high) for p, (low, high) in losses.items())
 
 
 @pytest.mark.parametrize("excerpt", EXCERPTS)
-def test_with_all_witnesses_the_loss_is_exact(excerpt: str) -> None:
+def test_record_loss_is_exact_with_all_witnesses(excerpt: str) -> None:
     assert {(low, high) for low, high in bounds(events(excerpt)).values()} <= {(40, 40), (0, 0)}
     assert bounds(events(excerpt))[0] == (40, 40)
 
 
 @pytest.mark.parametrize("excerpt", EXCERPTS)
 @pytest.mark.parametrize("column", ["broker", "kind", "source"])
-def test_the_true_loss_is_within_the_bounds_whichever_witness_is_missing(excerpt: str, column: str) -> None:
+def test_bounds_hold_the_true_loss_whichever_witness_is_missing(excerpt: str, column: str) -> None:
     lines = events(excerpt)
-    found = [
+    losses = [
         bounds([e for e in lines if getattr(e, column) != silent]) for silent in {getattr(e, column) for e in lines}
     ]
-    assert all(map(holds, found))
-    assert any(f.get(0) == (40, 40) for f in found), "more than one witness shows it"
+    assert all(map(holds, losses))
+    assert any(f.get(0) == (40, 40) for f in losses), "more than one witness shows it"
 
 
 @pytest.mark.parametrize("excerpt", EXCERPTS)
-def test_no_single_line_is_relied_on(excerpt: str) -> None:
+def test_bounds_hold_the_true_loss_whichever_line_is_missing(excerpt: str) -> None:
     lines = [e for e in events(excerpt) if e.topic]
     rest = [e for e in events(excerpt) if not e.topic]
     assert all(holds(bounds([*rest, *lines[:i], *lines[i + 1 :]])) for i in range(0, len(lines), 1 + len(lines) // 60))
@@ -87,47 +87,47 @@ def with_commit(readings: list[PartitionSnapshot], commit: OffsetSnapshot) -> Pa
 STARTS_AT_28 = line("leader_started", 2, 3, leader_epoch=3, log_offset=28)
 
 
-def test_what_a_group_had_read_was_there() -> None:
+def test_committed_offset_beyond_new_log_proves_lost_records() -> None:
     """Its committed offset outlives the records: it proves them, where no broker logs how many there were."""
     commit = row(OFFSET_SNAPSHOTS, snapshot_id="4", topic="t", partition=0, group_id="g", committed_offset=60)
-    found = lost([STARTS_AT_28], with_commit([reading(4, 3, 30), reading(5, 3, 35)], commit))
-    assert (found.low, found.high) == (32, None)
-    assert any("group g has committed offset 60" in q.text for q in found.quotes)
+    loss = lost([STARTS_AT_28], with_commit([reading(4, 3, 30), reading(5, 3, 35)], commit))
+    assert (loss.low, loss.high) == (32, None)
+    assert any("group g has committed offset 60" in q.text for q in loss.quotes)
 
 
-def test_a_commit_that_the_new_leader_reaches_later_proves_nothing() -> None:
+def test_committed_offset_that_new_leader_reaches_later_proves_no_loss() -> None:
     """It was written after the election, between the question for the ends and the one for the commits."""
     commit = row(OFFSET_SNAPSHOTS, snapshot_id="4", topic="t", partition=0, group_id="g", committed_offset=33)
     assert lost([STARTS_AT_28], with_commit([reading(4, 3, 30), reading(5, 3, 35)], commit)).low == 0
 
 
-def test_a_high_watermark_that_both_had_reached_bounds_the_loss_from_above() -> None:
+def test_high_watermark_while_both_in_sync_bounds_the_loss_from_above() -> None:
     end = line("log_end_loaded", 1, 5, log_offset=68)
     assert (lost([end], [reading(1, 2, 20, 1, 2)]).low, lost([end], [reading(1, 2, 20, 1, 2)]).high) == (0, 48)
     assert lost([end], [reading(1, 2, 20, 1)]).high is None, "the new leader was not in sync then"
 
 
-def test_a_new_leader_that_led_before_may_have_parted_where_the_old_one_began() -> None:
+def test_log_of_former_leader_may_diverge_where_the_next_epoch_began() -> None:
     """It had 28 records when it came back, but the old leader had begun with the first 20 of them only."""
     created = line("partition_state_changed", 3, 0, leader=2, leader_epoch=0, isr="1,2")
     began = line("leader_started", 1, 1, leader_epoch=1, log_offset=20, isr="1")
     leaderless = line("partition_state_changed", 3, 2, leader=-1, leader_epoch=2, isr="1")
     end = line("log_end_loaded", 1, 5, log_offset=68)
-    found = lost([created, began, leaderless, STARTS_AT_28, end])
-    assert (found.low, found.high) == (40, 48)
-    assert found.says == "at least 40 (offset 28 to 68), at most 48 (offset 20 to 68)"
+    loss = lost([created, began, leaderless, STARTS_AT_28, end])
+    assert (loss.low, loss.high) == (40, 48)
+    assert loss.says == "at least 40 (offset 28 to 68), at most 48 (offset 20 to 68)"
     unseen = lost([created, leaderless, STARTS_AT_28, end])
     assert (unseen.low, unseen.high) == (40, None), "who led in epoch 1 is not known"
 
 
-def test_a_log_that_lost_its_own_tail_bounds_nothing_from_above() -> None:
+def test_log_shorter_than_a_former_reading_gives_no_upper_bound() -> None:
     """Power failed with the old leader: it comes back shorter than what had been read from it."""
     lines = [STARTS_AT_28, line("log_end_loaded", 1, 5, log_offset=50), line("log_truncated", 1, 6, log_offset=28)]
     assert (lost(lines).low, lost(lines).high) == (22, 22)
     assert (lost(lines, [reading(2, 2, 68, 1)]).low, lost(lines, [reading(2, 2, 68, 1)]).high) == (40, None)
 
 
-def test_a_log_that_was_cut_before_shows_no_end() -> None:
+def test_log_truncated_before_gives_no_upper_bound() -> None:
     back = line("isr_updated", 2, 5, isr="2,1")
     again = line("log_end_loaded", 1, 7, log_offset=28)
     assert lost([STARTS_AT_28, back, again]).high is None

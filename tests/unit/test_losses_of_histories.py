@@ -121,7 +121,7 @@ def live(history: History, chance: random.Random) -> None:
 
 
 @given(st.randoms(use_true_random=False))
-def test_the_true_loss_is_within_the_bounds_and_exact_with_all_witnesses(chance: random.Random) -> None:
+def test_bounds_hold_the_true_loss_and_are_exact_with_all_witnesses(chance: random.Random) -> None:
     history = History()
     live(history, chance)
     old, holders = history.leader, [history.leader]
@@ -149,5 +149,5 @@ def test_the_true_loss_is_within_the_bounds_and_exact_with_all_witnesses(chance:
         kinds = {e.kind for e in history.events if chance.random() < 0.05}
         heard = [e for e in history.events if e.broker != silent and e.kind not in kinds]
         readings = [r for r in history.readings if chance.random() < 0.7]
-        found = loss_of(unclean, old, holders, heard, readings)
-        assert found.low <= lost and (found.high is None or lost <= found.high)
+        loss = loss_of(unclean, old, holders, heard, readings)
+        assert loss.low <= lost and (loss.high is None or lost <= loss.high)

@@ -33,11 +33,11 @@ DAY = timedelta(days=1)
 def log_of(version: str) -> list[MetadataRecord]:
     """The records of a recorded log, an hour between two batches, so that they fill many days."""
     path = EXCERPTS / f"metadata-{version}" / "controller-4" / FOLDER / "00000000000000000000.log"
-    known = {**dict.fromkeys(METADATA_RECORDS.column_names), "cluster": "k", "source": "a"}
+    defaults = {**dict.fromkeys(METADATA_RECORDS.column_names), "cluster": "k", "source": "a"}
     written = sorted({r["written_at"] for r in read_segment(path.read_bytes(), 0).rows})
     hours = {at: EPOCH + n * timedelta(hours=1) for n, at in enumerate(written)}
-    found = read_segment(path.read_bytes(), 0).rows
-    return [MetadataRecord.of({**known, **r, "written_at": hours[r["written_at"]]}) for r in found]
+    rows = read_segment(path.read_bytes(), 0).rows
+    return [MetadataRecord.of({**defaults, **r, "written_at": hours[r["written_at"]]}) for r in rows]
 
 
 def ledger(records: Sequence[MetadataRecord], *missing: int) -> list[MetadataFile]:
@@ -51,8 +51,8 @@ def run(
     records: Sequence[MetadataRecord], files: list[MetadataFile], at: datetime, start: MetadataStart | None = None
 ) -> tuple[list[Event], list[MetadataState]]:
     """What a run sees from the instant on, and the state that it leaves there."""
-    found = read_metadata(list(records), files, start, Scope("k", Window(at, EVER), Window(at, EVER)))
-    return found.events, found.states
+    metadata = read_metadata(list(records), files, start, Scope("k", Window(at, EVER), Window(at, EVER)))
+    return metadata.events, metadata.states
 
 
 def read_on(
@@ -68,7 +68,7 @@ def read_on(
     return run([*parts, *(r for r in records if r.record_offset > start.record_offset)], files, at, start)
 
 
-def test_a_part_of_a_state_shows_what_a_record_shows() -> None:
+def test_state_row_has_the_columns_of_a_metadata_record() -> None:
     of_record, of_state = ({c.name: c for c in cls.COLUMNS} for cls in (MetadataRecord, MetadataState))
     own = ("cluster", "record_offset", "written_at", "controller_epoch", "snapshot_place")
     for name in (of_record.keys() & of_state.keys()) - {*own}:
@@ -76,7 +76,7 @@ def test_a_part_of_a_state_shows_what_a_record_shows() -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_wherever_a_run_began_the_next_one_sees_the_same(version: str) -> None:
+def test_run_from_a_state_equals_run_from_the_beginning(version: str) -> None:
     records = log_of(version)
     files, instants = ledger(records), sorted({r.written_at for r in records})
     for first, second in zip(instants[1::5], instants[4::5], strict=False):
@@ -86,7 +86,7 @@ def test_wherever_a_run_began_the_next_one_sees_the_same(version: str) -> None:
 
 @settings(max_examples=60, deadline=None, phases=(Phase.explicit, Phase.generate))
 @given(some.data())
-def test_transactions_copies_and_gaps_are_the_same_too(draw: some.DataObject) -> None:
+def test_run_from_a_state_is_equal_with_transactions_copies_and_gaps(draw: some.DataObject) -> None:
     records, gap = list(log_of("4.3")), list[int]()
     highest = records[-1].record_offset
     marks = sorted(draw.draw(some.sets(some.integers(1, len(records) - 2), min_size=2, max_size=2)))
@@ -107,7 +107,7 @@ def test_transactions_copies_and_gaps_are_the_same_too(draw: some.DataObject) ->
         assert read_on(records, files, states, second) == run(records, files, second)
 
 
-def test_a_state_outlives_the_records_that_retention_takes() -> None:
+def test_state_replaces_records_removed_by_retention() -> None:
     records = log_of("4.3")
     files, at = ledger(records), records[-10].written_at
     states, whole = run(records, files, at)[1], run(records, files, at)
@@ -116,7 +116,7 @@ def test_a_state_outlives_the_records_that_retention_takes() -> None:
     assert run(kept, files, at)[0] != whole[0], "without the state the start is not known"
 
 
-def test_records_that_come_late_are_not_passed_over() -> None:
+def test_late_records_invalidate_the_state() -> None:
     records = log_of("4.3")
     files, at = ledger(records), records[-30].written_at
     early = next(r for r in records if r.record_type == "partition")

@@ -38,8 +38,8 @@ RANK = {"certain": 3, "likely": 2, "possible": 1, "unknown": 0}
 def night(tmp_path_factory: pytest.TempPathFactory) -> Night:
     """The recorded night in samples/: its brokers' events, who was listed at each reading, and the truth."""
     folder = unpack_night(tmp_path_factory.mktemp("night"))
-    found, _ = read_logs(folder / "logs", "broker", "night")
-    return in_order(found), list(listed(folder)), (folder / "truth.jsonl").read_text().splitlines()
+    events, _ = read_logs(folder / "logs", "broker", "night")
+    return in_order(events), list(listed(folder)), (folder / "truth.jsonl").read_text().splitlines()
 
 
 def listed(folder: Path) -> Iterator[BrokerSnapshot]:
@@ -62,7 +62,7 @@ def rebuilt(lines: Sequence[Event]) -> dict[str, Any]:
     }
 
 
-def test_what_remains_without_a_log_is_right_and_no_surer_than_with_it(
+def test_rows_without_one_broker_log_stay_right_and_no_more_certain(
     night: Night,
 ) -> None:
     lines, _, truth = night
@@ -93,21 +93,21 @@ def right_and_wrong(tables: Tables, truth: list[str]) -> Counter[str]:
     return Counter("wrong" if v.wrong else "right" for v in sure)
 
 
-def test_a_node_that_others_name_and_that_wrote_nothing_is_named(
+def test_node_that_others_name_and_that_has_no_log_is_reported_missing(
     night: Night,
 ) -> None:
     lines, readings, _ = night
     assert find_missing_broker_logs(lines, readings, controller_epochs_of(lines)) == []
     for broker in (1, 2, 3):
         left = [e for e in lines if e.broker != broker]
-        for seen in (readings, []):
-            [silent] = find_missing_broker_logs(left, seen, controller_epochs_of(left))
+        for listing in (readings, []):
+            [silent] = find_missing_broker_logs(left, listing, controller_epochs_of(left))
             assert (silent.cluster, silent.broker) == ("night", broker)
             assert silent.first_at <= silent.last_at
             assert 0 < len(silent.evidence) <= 12
 
 
-def test_a_silent_node_is_named_in_each_window_in_which_others_name_it() -> None:
+def test_missing_log_is_reported_in_each_window_of_its_period() -> None:
     named = row(MissingBrokerLog.TABLE, broker=2, first_at=AT, last_at=AT + 3 * HOUR)
-    found = [cut_to(Window(AT + h * HOUR, AT + (h + 1) * HOUR), [named]) for h in (-1, 0, 1, 4)]
-    assert [[r.first_at for r in rows] for rows in found] == [[], [AT], [AT + HOUR], []]
+    windows = [cut_to(Window(AT + h * HOUR, AT + (h + 1) * HOUR), [named]) for h in (-1, 0, 1, 4)]
+    assert [[r.first_at for r in rows] for rows in windows] == [[], [AT], [AT + HOUR], []]

@@ -31,16 +31,16 @@ FORMS = {
 
 def unit_of(path: Path) -> dict[str, Any]:
     """What both readings of collect are told of a file."""
-    told = {"file": 0, "zone": "UTC", "piece": CHUNK, "layouts": None, "form": None, "pattern": None, "steps": []}
-    return {**told, "size": path.stat().st_size, "copy": f"{path}.zst"}
+    unit = {"file": 0, "zone": "UTC", "piece": CHUNK, "layouts": None, "form": None, "pattern": None, "steps": []}
+    return {**unit, "size": path.stat().st_size, "copy": f"{path}.zst"}
 
 
 def pieces_of(path: Path) -> list[Piece]:
     """The pieces of a file, as the first reading finds them."""
-    told = unit_of(path)
-    size = told["size"]
-    found = pieces_in({**told, "from": 0, "until": size}, open_bytes(path.as_uri(), size), None)
-    return [Piece.of(json.loads(row)) for batch in found for row in batch["piece"].to_pylist()]
+    unit = unit_of(path)
+    size = unit["size"]
+    batches = pieces_in({**unit, "from": 0, "until": size}, open_bytes(path.as_uri(), size), None)
+    return [Piece.of(json.loads(row)) for batch in batches for row in batch["piece"].to_pylist()]
 
 
 def records(path: Path) -> Iterator[tuple[str | None, Row]]:
@@ -58,20 +58,20 @@ def records(path: Path) -> Iterator[tuple[str | None, Row]]:
 
 def events(night: Path) -> Counter[tuple[object, ...]]:
     """Which pattern claims which records of which file, when, and what it reads in them."""
-    found = Counter[tuple[object, ...]]()
+    counts = Counter[tuple[object, ...]]()
     for path in sorted(night.rglob("*.log")):
         for layout, row in records(path):
             reading = read_record(layout, row["text"], row["line_count"])
             if reading.pattern:
                 name = str(path.relative_to(night))
-                found[name, row["happened_at"], row["order"], reading.pattern.pattern_id, reading.groups] += 1
-    return found
+                counts[name, row["happened_at"], row["order"], reading.pattern.pattern_id, reading.groups] += 1
+    return counts
 
 
 @pytest.mark.parametrize("prefix", ["", "kafka-1  | "])
-def test_a_file_shows_the_cluster_that_its_lines_name_wrapped_or_not(tmp_path: Path, prefix: str) -> None:
+def test_cluster_id_is_read_from_plain_and_wrapped_lines(tmp_path: Path, prefix: str) -> None:
     words = ("[KafkaServer id=1] starting", "Cluster ID = ours", "[KafkaServer id=1] started")
-    lines = [f"{prefix}[2026-11-21 01:44:29,117] INFO {said} (kafka.server.KafkaServer)\n" for said in words]
+    lines = [f"{prefix}[2026-11-21 01:44:29,117] INFO {message} (kafka.server.KafkaServer)\n" for message in words]
     path = tmp_path / "server.log"
     path.write_text("".join(lines))
     (piece,) = pieces_of(path)
@@ -79,7 +79,7 @@ def test_a_file_shows_the_cluster_that_its_lines_name_wrapped_or_not(tmp_path: P
     assert (piece.is_wrapped, piece.clusters) == (bool(prefix), (("ours", at, at, 1),))
 
 
-def test_a_mixed_folder_has_the_events_of_the_plain_one(tmp_path: Path) -> None:
+def test_folder_of_mixed_layouts_has_the_events_of_the_plain_one(tmp_path: Path) -> None:
     night, mixed = unpack_night(tmp_path / "night"), tmp_path / "mixed"
     for folder, (layout, wraps) in FORMS.items():
         render_folder(night / folder, mixed / folder, layout, wraps)

@@ -41,14 +41,14 @@ def rows(month: Path) -> list[Row]:
     return [asdict(o) for o in night_of(month / "logs").outages]
 
 
-def test_each_day_of_a_month_has_the_absences_of_the_night(rows: list[Row], truth: list[Away]) -> None:
-    found = agreement_with(rows, truth)
-    assert [away for away in truth if away.is_owed] and found.missed == []
-    assert {j.verdict for j in found.rows} == {RIGHT}
-    assert found.played == 16
+def test_each_day_of_a_laid_month_has_the_outages_of_the_night(rows: list[Row], truth: list[Away]) -> None:
+    agreed = agreement_with(rows, truth)
+    assert [away for away in truth if away.is_owed] and agreed.missed == []
+    assert {j.verdict for j in agreed.rows} == {RIGHT}
+    assert agreed.played == 16
 
 
-def test_epochs_go_on_from_day_to_day(month: Path) -> None:
+def test_controller_epochs_rise_from_day_to_day(month: Path) -> None:
     epochs = [
         int(epoch)
         for log in sorted(month.glob("logs/broker-1/controller.log.*"))
@@ -57,7 +57,7 @@ def test_epochs_go_on_from_day_to_day(month: Path) -> None:
     assert epochs == sorted(epochs) and epochs[0] < 100 and epochs[-1] > 100_000
 
 
-def test_a_share_of_all_files_is_missing_and_named(tmp_path: Path) -> None:
+def test_missing_share_of_files_is_listed(tmp_path: Path) -> None:
     lay(unpack_night(tmp_path / "night"), tmp_path / "month", days=2, missing=0.5, minutes=5, seed=3)
     laid = json.loads((tmp_path / "month" / MONTH).read_text())
     there = {p.relative_to(tmp_path / "month" / "logs").as_posix() for p in tmp_path.glob("month/logs/*/*")}
@@ -80,18 +80,18 @@ def spoilt(row: Row) -> Iterator[tuple[str, Row]]:
     yield DOUBTFUL, {**row, "up_at": row["up_at"] + timedelta(minutes=10), "confidence": Confidence.LIKELY}
 
 
-def test_what_contradicts_the_truth_is_wrong_and_what_leaves_it_open_is_doubtful(
-    rows: list[Row], truth: list[Away]
-) -> None:
+def test_outage_against_the_truth_is_wrong_and_open_outage_is_doubtful(rows: list[Row], truth: list[Away]) -> None:
     crash = next(row for row in rows if row["kind"] == OutageKind.CRASH)
     assert judged(crash, truth).verdict == RIGHT
     for verdict, row in spoilt(crash):
         assert judged(row, truth).verdict == verdict, row
 
 
-def test_what_is_not_right_and_what_was_not_found_is_listed(rows: list[Row], truth: list[Away]) -> None:
+def test_summary_lists_doubtful_and_missed_outages(rows: list[Row], truth: list[Away]) -> None:
     crash = next(row for row in rows if row["kind"] == OutageKind.CRASH)
     gone = f"broker-1/server.log.{crash['down_at']:%Y-%m-%d}-01-00"
-    told = in_words(agreement_with([{**crash, "kind": OutageKind.UNKNOWN}], truth), [gone])
-    assert told.startswith("1 absences: 1 doubtful; 16 were played, 15 not found\ndoubtful: broker 1 unknown, certain")
-    assert f"missing that day: {gone}" in told and "missing that day: no files" in told
+    summary = in_words(agreement_with([{**crash, "kind": OutageKind.UNKNOWN}], truth), [gone])
+    assert summary.startswith(
+        "1 absences: 1 doubtful; 16 were played, 15 not found\ndoubtful: broker 1 unknown, certain"
+    )
+    assert f"missing that day: {gone}" in summary and "missing that day: no files" in summary

@@ -37,18 +37,18 @@ def effects(moves: list[CoordinatorMove], rebalances: list[Rebalance], until: fl
     return [(m.effect, m.rebalance_id) for m in add_effects(moves, rebalances, after(until))]
 
 
-def test_a_move_alone_does_nothing() -> None:
+def test_coordinator_move_without_rebalance_has_effect_none() -> None:
     assert effects([], [rebalance(5, 2)]) == []
     assert effects([move()], []) == [("none", None)]
     assert effects([move()], [rebalance(5, 2, "member_joined"), rebalance(90, 2)]) == [("none", None)]
 
 
-def test_the_new_coordinator_begins_a_rebalance() -> None:
+def test_rebalance_on_new_coordinator_is_effect_of_the_move() -> None:
     assert effects([move()], [rebalance(-2, 2), rebalance(9, 2)]) == [("rebalanced", "2@-2")]
     assert effects([move()], [rebalance(-60, 1), rebalance(40, 2, "heartbeat_expired")]) == [("rebalanced", "2@40")]
 
 
-def test_the_former_coordinator_could_not_finish_one() -> None:
+def test_interrupted_rebalance_of_former_coordinator_is_cut_short_by_the_move() -> None:
     cut = rebalance(-4, 1, "member_left", outcome="interrupted")
     assert effects([move()], [cut, rebalance(1, 2)]) == [("cut_short", "1@-4")]
     long_over = rebalance(-600, 1, "member_left", outcome="interrupted")
@@ -56,9 +56,9 @@ def test_the_former_coordinator_could_not_finish_one() -> None:
 
 
 @pytest.mark.parametrize("until", [0, 74])
-def test_where_the_lines_end_nobody_can_say_that_nothing_followed(until: float) -> None:
+def test_effect_of_move_near_the_end_of_logs_is_unknown(until: float) -> None:
     assert effects([move()], [], until) == [(None, None)]
 
 
-def test_of_two_moves_the_last_one_before_a_rebalance_is_behind_it() -> None:
+def test_rebalance_after_two_moves_belongs_to_the_last_one() -> None:
     assert effects([move(), move(20, 2, 3)], [rebalance(25, 3)]) == [("none", None), ("rebalanced", "3@25")]

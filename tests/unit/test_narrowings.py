@@ -95,7 +95,7 @@ def as_rows(table: pa.Table) -> list[str]:
 @pytest.mark.parametrize("name", SOURCES)
 @settings(max_examples=20)
 @given(cuts=st.lists(st.floats(0, 1), min_size=1, max_size=5), turn=st.randoms(use_true_random=True))
-def test_parts_narrowed_apart_are_narrowed_at_once(name: str, cuts: list[float], turn: Any) -> None:
+def test_narrowing_of_parts_equals_narrowing_of_the_whole(name: str, cuts: list[float], turn: Any) -> None:
     tables, outputs, judged = world()
     source = SOURCES[name]
     once, apart = [], []
@@ -117,7 +117,7 @@ def test_parts_narrowed_apart_are_narrowed_at_once(name: str, cuts: list[float],
     assert as_rows(together) == as_rows(whole)
 
 
-def test_everything_that_is_narrowed_has_rows_here_before_and_after() -> None:
+def test_every_narrowing_has_rows_before_and_after_it() -> None:
     tables, outputs, judged = world()
     for name, source in SOURCES.items():
         narrowed = [

@@ -15,7 +15,7 @@ KINDS = {"STRING": str, "INT": int, "BIGINT": int, "DOUBLE": float, "TIMESTAMP":
 
 
 @pytest.mark.parametrize("is_empty", [True, False])
-def test_each_value_is_of_the_plain_type_of_its_column(is_empty: bool) -> None:
+def test_each_value_of_a_night_has_the_type_of_its_column(is_empty: bool) -> None:
     tables, about = night()
     shown = {name: [] for name in tables} if is_empty else tables
     row = night_of(PageRows.from_tables(shown, about), "run", datetime(2026, 10, 4, tzinfo=UTC)).as_dict()

@@ -38,25 +38,25 @@ def waiting(seconds: float = 0) -> Waiting:
     return Waiting(LAKE, timedelta(seconds=seconds))
 
 
-def told(store: MemoryStore) -> Any:
+def holder_in(store: MemoryStore) -> Any:
     return json.loads(bytes(obstore.get(store, "step").bytes()))
 
 
-def test_a_lock_names_its_holder_and_is_free_again(store: MemoryStore) -> None:
+def test_lock_names_its_holder_and_is_released(store: MemoryStore) -> None:
     for name in ("one", "two"):
         with hold_lock(LAKE, "step", run(name), waiting()):
-            assert told(store)["run_id"] == name
-        assert told(store) == {}
+            assert holder_in(store)["run_id"] == name
+        assert holder_in(store) == {}
 
 
-def test_who_comes_second_is_told_who_holds_it(store: MemoryStore) -> None:
-    said = r"in use by run one \(process 7 on worker-1, since 2026-11-22T01:00:00\+00:00\). One run at a time"
+def test_second_run_is_refused_with_holders_name(store: MemoryStore) -> None:
+    message = r"in use by run one \(process 7 on worker-1, since 2026-11-22T01:00:00\+00:00\). One run at a time"
     second = hold_lock(LAKE, "step", run("two"), waiting())
-    with hold_lock(LAKE, "step", run("one"), waiting()), pytest.raises(LakeBusy, match=said), second:
+    with hold_lock(LAKE, "step", run("one"), waiting()), pytest.raises(LakeBusy, match=message), second:
         raise AssertionError("two runs hold the lock")
 
 
-def test_who_waits_gets_it_when_it_is_free(store: MemoryStore) -> None:
+def test_waiting_run_gets_the_lock_on_release(store: MemoryStore) -> None:
     order: list[str] = []
 
     def second() -> None:
@@ -72,28 +72,28 @@ def test_who_waits_gets_it_when_it_is_free(store: MemoryStore) -> None:
     assert order == ["one ends", "two begins"]
 
 
-def test_a_holder_that_gives_no_sign_of_life_is_replaced(store: MemoryStore) -> None:
+def test_holder_without_heartbeat_is_replaced(store: MemoryStore) -> None:
     obstore.put(store, "step", json.dumps({**run("killed"), "signs": 3}).encode())
     with hold_lock(LAKE, "step", run("two"), waiting()):
-        assert told(store)["run_id"] == "two"
+        assert holder_in(store)["run_id"] == "two"
 
 
-def test_a_long_run_keeps_its_lock(store: MemoryStore) -> None:
+def test_long_run_renews_its_lock(store: MemoryStore) -> None:
     with hold_lock(LAKE, "step", run("one"), waiting()):
         time.sleep(1.5)
-        assert told(store)["run_id"] == "one" and told(store)["signs"] > 5
+        assert holder_in(store)["run_id"] == "one" and holder_in(store)["signs"] > 5
 
 
-def test_who_stood_still_and_lost_the_lock_ends_at_once(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_that_lost_its_lock_ends_at_once(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
     ended = threading.Event()
     monkeypatch.setattr(object_lock._Lock, "_give_up", lambda _: ended.set())
     with hold_lock(LAKE, "step", run("one"), waiting()):
         obstore.put(store, "step", json.dumps({**run("two"), "signs": 1}).encode())
         assert ended.wait(5)
-    assert told(store)["run_id"] == "two", "the other one's lock is not set free"
+    assert holder_in(store)["run_id"] == "two", "the other one's lock is not set free"
 
 
-def test_of_many_one_holds_it(store: MemoryStore) -> None:
+def test_one_of_many_runs_holds_the_lock_at_a_time(store: MemoryStore) -> None:
     inside, most = 0, 0
 
     def work(n: int) -> None:
@@ -112,13 +112,13 @@ def test_of_many_one_holds_it(store: MemoryStore) -> None:
     assert most == 1
 
 
-def test_a_store_that_does_not_answer_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreachable_store_is_one_sentence_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     monkeypatch.setenv("AWS_ALLOW_HTTP", "true")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "k")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "verysecret")
     monkeypatch.setattr(object_lock, "_RETRIES", {"max_retries": 0, "retry_timeout": timedelta(seconds=1)})
-    said = f"The lake {LAKE} cannot be written: .*Needed: a store"
-    with pytest.raises(BadInput, match=said) as refused, hold_lock(LAKE, "step", run("one"), waiting()):
+    message = f"The lake {LAKE} cannot be written: .*Needed: a store"
+    with pytest.raises(BadInput, match=message) as refused, hold_lock(LAKE, "step", run("one"), waiting()):
         raise AssertionError("nothing was there")
     assert "verysecret" not in str(refused.value)

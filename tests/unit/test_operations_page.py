@@ -18,7 +18,7 @@ HOME = Path(__file__).resolve().parents[2]
 PAGE = (HOME / "docs" / "operations.md").read_text(encoding="utf-8")
 
 
-def test_the_file_on_the_page_is_one_that_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_file_on_the_operations_page_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (example,) = re.findall(r"<!-- example: hindsight.toml -->\n```toml\n(.*?)```", PAGE, flags=re.DOTALL)
     path = tmp_path / "hindsight.toml"
     path.write_text(example)
@@ -30,20 +30,18 @@ def test_the_file_on_the_page_is_one_that_is_read(tmp_path: Path, monkeypatch: p
     assert receivers == [("pager", None), ("chat", None), ("payments_chat", "payments")]
 
 
-def test_the_file_of_many_clusters_on_the_page_is_one_that_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_file_of_many_clusters_on_the_operations_page_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (example,) = re.findall(r"<!-- example: many clusters -->\n```toml\n(.*?)```", PAGE, flags=re.DOTALL)
     (tmp_path / "hindsight.toml").write_text(example)
     monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "hindsight.toml"))
-    found = {c.name: (c.inputs["logs"], c.lake, c.labels) for c in clusters.clusters()}
-    assert found == {
+    places = {c.name: (c.inputs["logs"], c.lake, c.labels) for c in clusters.clusters()}
+    assert places == {
         "orders": ("s3a://logs/orders/{date}", "s3a://lakes/prod", ("prod",)),
         "payments": ("s3a://logs/payments/{date}", "s3a://lakes/prod", ("prod", "pci")),
     }
 
 
-def test_the_file_of_nights_on_the_page_is_one_that_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_of_nights_on_the_operations_page_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (example,) = re.findall(r"<!-- example: nights -->\n```toml\n(.*?)```", PAGE, flags=re.DOTALL)
     (tmp_path / "hindsight.toml").write_text(example)
     monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "hindsight.toml"))
@@ -51,16 +49,16 @@ def test_the_file_of_nights_on_the_page_is_one_that_is_read(tmp_path: Path, monk
     assert (sydney.timezone, sydney.night_starts, sydney.schedule) == ("Australia/Sydney", "12:00", "assets")
 
 
-def test_every_dag_is_on_the_page_with_its_schedule() -> None:
-    told = set(re.findall(r"^\| `(kafka_\w+)` \|", PAGE, flags=re.MULTILINE))
-    assert told == {path.stem for path in (HOME / "dags").glob("*.py")}
+def test_every_dag_is_on_the_operations_page() -> None:
+    dags = set(re.findall(r"^\| `(kafka_\w+)` \|", PAGE, flags=re.MULTILINE))
+    assert dags == {path.stem for path in (HOME / "dags").glob("*.py")}
 
 
-def test_every_trouble_of_our_own_is_on_the_page() -> None:
+def test_every_rule_about_the_product_itself_is_on_the_operations_page() -> None:
     assert all(f"`{rule}`" in PAGE for rule in OWN_TROUBLES)
 
 
-def test_retention_keeps_what_nights_read() -> None:
+def test_retention_shorter_than_what_nights_read_is_refused() -> None:
     assert "ten days with the defaults" in PAGE
     assert retention_of("gold=10", 24, 2).days == {"gold": 10}
     with pytest.raises(ValueError, match="10 days or more"):
@@ -69,7 +67,7 @@ def test_retention_keeps_what_nights_read() -> None:
         retention_of("gold=10", 72, 2)
 
 
-def test_the_maintenance_on_the_page_is_one_that_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_maintenance_windows_on_the_operations_page_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (example,) = re.findall(r"<!-- example: maintenance -->\n```toml\n(.*?)```", PAGE, flags=re.DOTALL)
     (tmp_path / "hindsight.toml").write_text(example)
     monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "hindsight.toml"))

@@ -15,7 +15,7 @@ def table(name: str, *refers_to: str) -> Table:
     return Table(Row, "gold", name, "one row", (f"{name}_id",), tuple(Column(i, Scalar.STRING, "an id") for i in ids))
 
 
-def test_what_others_refer_to_is_published_before_them() -> None:
+def test_referenced_table_is_published_before_its_references() -> None:
     storm, outage, failover, finding = (
         table("storm", "failover"),
         table("outage"),
@@ -25,12 +25,12 @@ def test_what_others_refer_to_is_published_before_them() -> None:
     assert in_waves([storm, outage, failover, finding]) == [[outage, finding], [failover], [storm]]
 
 
-def test_tables_that_refer_to_each_other_have_no_order() -> None:
+def test_circular_references_of_tables_are_refused() -> None:
     with pytest.raises(ValueError, match=r"in a circle: gold\.one, gold\.two"):
         in_waves([table("free"), table("one", "two"), table("two", "one")])
 
 
-def test_every_gold_table_has_its_place_and_refers_to_earlier_ones() -> None:
+def test_every_gold_table_refers_to_earlier_tables_alone() -> None:
     waves = in_waves(TABLES)
     assert sorted(t.full_name for wave in waves for t in wave) == sorted(t.full_name for t in TABLES)
     names = {t.key[0]: n for n, wave in enumerate(waves) for t in wave if len(t.key) == 1}

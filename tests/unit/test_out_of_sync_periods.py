@@ -59,7 +59,7 @@ def of_night(excerpt: str) -> list[OutOfSyncPeriod]:
     return rebuild_out_of_sync_periods(spans_of(changes), outages, WHOLE)
 
 
-def test_a_period_between_others_of_its_cause_has_evidence() -> None:
+def test_each_period_of_one_cause_has_evidence() -> None:
     """Another trouble lies between, so that what would be one period is three."""
     changes = [
         row(
@@ -77,7 +77,7 @@ def test_a_period_between_others_of_its_cause_has_evidence() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 2])
-def test_the_evidence_is_the_same_in_whatever_blocks_partitions_were_judged(size: int) -> None:
+def test_evidence_of_periods_does_not_depend_on_blocks_of_partitions(size: int) -> None:
     lines = events("metadata-3.9")
     outages = rebuild_outages(lines, (), WHOLE)
     changes = rebuild_isr_changes(lines, (), context_of(lines, outages), WHOLE)
@@ -89,18 +89,18 @@ def test_the_evidence_is_the_same_in_whatever_blocks_partitions_were_judged(size
 
 
 class TestNights:
-    def test_a_crash_and_the_return(self) -> None:
+    def test_crashed_broker_has_one_period_until_its_return(self) -> None:
         (period,) = of_night("crash-2.8")
         assert (period.broker, period.kind, period.confidence) == (1, "outage", "certain")
         assert (period.started_at, period.ended_at) == (at("01:52:31.810"), at("01:52:41.929"))
         assert (period.partition_ms, period.worst_topics) == (10_119, ["shop-events"])
         assert period.explanation == "Broker 1 was out of the ISR of 1 partition for 10.1 s, because it was away."
 
-    def test_a_disk_that_failed_under_a_living_broker(self) -> None:
-        found = {(r.broker, r.kind, r.partitions_out, r.ended_at) for r in of_night("disk-4.3")}
-        assert found == {(2, "disk", 2, None), (3, "outage", 2, None)}
+    def test_failed_disk_of_running_broker_is_a_disk_period(self) -> None:
+        periods = {(r.broker, r.kind, r.partitions_out, r.ended_at) for r in of_night("disk-4.3")}
+        assert periods == {(2, "disk", 2, None), (3, "outage", 2, None)}
 
-    def test_a_follower_that_was_paused_three_times_shorter_than_its_session(self) -> None:
+    def test_follower_paused_three_times_within_its_session_is_slow(self) -> None:
         """As a drill had it, with replica.lag.time.max.ms at 4 s: alive all the time, and removed by its leader."""
         (period,) = of_night("slow-4.1")
         assert (period.broker, period.kind, period.confidence) == (1, "slow", "possible")
@@ -108,7 +108,7 @@ class TestNights:
         assert (period.removed_by_leader, period.records_behind) == ([3], 10)
         assert (period.started_at, period.ended_at) == (at("15:36:56.383"), at("15:37:12.890"))
 
-    def test_with_zookeeper_it_is_the_same(self) -> None:
+    def test_paused_follower_in_zookeeper_mode_is_slow(self) -> None:
         (period,) = of_night("slow-3.9")
         assert (period.broker, period.kind, period.removed_by_leader, period.records_behind) == (
             1,
@@ -138,12 +138,12 @@ class TestMerging:
         )
         assert (period.flaps, period.cycles) == (3, 2)
 
-    def test_a_broker_that_went_down_again_before_it_was_back(self) -> None:
+    def test_second_outage_before_recovery_is_in_the_same_period(self) -> None:
         (period,) = out_of_sync_periods(away(2, 0, 9), away(2, 3, 4, "p", partition=1))
         assert (period.kind, period.outage_id) == ("outage", "o")
         assert "It went down again before it was back, 2 times." in period.explanation
 
-    def test_what_is_still_out_counts_to_the_end_of_the_window(self) -> None:
+    def test_open_span_counts_to_the_end_of_the_window(self) -> None:
         (period,) = out_of_sync_periods(span(2, 0, None), span(2, 0, 1, 1))
         assert (period.ended_at, period.partitions_out, period.expands) == (None, 1, 1)
         assert period.partition_ms == 21 * 3_600_000 + 60_000
@@ -152,7 +152,7 @@ class TestMerging:
 class TestSuspect:
     """Each leader judges its own followers: Partition.isFollowerOutOfSync."""
 
-    def test_a_broker_that_several_leaders_remove_is_slow(self) -> None:
+    def test_broker_removed_by_several_leaders_is_likely_slow(self) -> None:
         (period,) = out_of_sync_periods(
             span(3, 0, 1, records_behind=120), span(3, 0, 1, 1, removed_by_leader=2, records_behind=7)
         )
@@ -160,14 +160,14 @@ class TestSuspect:
         assert "up to 120 records behind" in period.explanation
         assert "broker 3 itself is slow" in period.explanation
 
-    def test_a_leader_that_alone_removes_several_is_slow_itself(self) -> None:
+    def test_leader_that_alone_removes_several_followers_is_likely_slow(self) -> None:
         rows = out_of_sync_periods(span(2, 0, 1), span(3, 0.25, 1, 1))
         assert [(r.broker, r.suspected_broker, r.confidence) for r in rows] == [
             (2, 1, "likely"),
             (3, 1, "likely"),
         ]
 
-    def test_a_follower_that_others_remove_too_does_not_make_its_leader_a_suspect(self) -> None:
+    def test_follower_removed_by_others_too_clears_its_leader(self) -> None:
         rows = out_of_sync_periods(span(2, 0, 1), span(3, 0, 1, 1), span(3, 0, 1, 2, removed_by_leader=2))
         assert [(r.broker, r.suspected_broker, r.confidence) for r in rows] == [
             (2, 2, "possible"),
@@ -180,11 +180,13 @@ class TestSuspect:
         assert "or the network between them" in period.explanation
 
     @pytest.mark.parametrize(("shrink_cause", "suspect", "sure"), [("disk", 2, "likely"), ("unknown", None, "unknown")])
-    def test_other_kinds(self, shrink_cause: str, suspect: int | None, sure: str) -> None:
+    def test_disk_period_suspects_its_broker_and_unknown_period_no_broker(
+        self, shrink_cause: str, suspect: int | None, sure: str
+    ) -> None:
         (period,) = out_of_sync_periods(span(2, 0, 1, shrink_cause=shrink_cause, removed_by_leader=None))
         assert (period.kind, period.suspected_broker, period.confidence) == (shrink_cause, suspect, sure)
 
-    def test_a_known_cause_goes_before_an_unknown_one(self) -> None:
+    def test_period_with_known_and_unknown_cause_has_the_known_one(self) -> None:
         (period,) = out_of_sync_periods(span(2, 0, 2, shrink_cause="unknown", removed_by_leader=None), span(2, 1, 2, 1))
         assert period.kind == "slow"
 
@@ -192,7 +194,7 @@ class TestSuspect:
 @st.composite
 def any_spans(draw: st.DrawFn) -> list[IsrSpan]:
     """Spans of a few brokers over a few partitions: one broker is out of one partition once at a time."""
-    found = []
+    spans = []
     for broker in (1, 2):
         for partition in range(draw(st.integers(0, 3))):
             minute = 0.0
@@ -206,15 +208,15 @@ def any_spans(draw: st.DrawFn) -> list[IsrSpan]:
                     "outage_id": how[1],
                     "removed_by_leader": 3 if how[0] == "slow" else None,
                 }
-                found.append(span(broker, minute, None if is_open else minute + length, partition, **more))
+                spans.append(span(broker, minute, None if is_open else minute + length, partition, **more))
                 minute += length
                 if is_open:
                     break
-    return found
+    return spans
 
 
 @given(any_spans(), st.randoms(use_true_random=False))
-def test_laws(spans: list[IsrSpan], chance: random.Random) -> None:
+def test_periods_are_disjoint_and_sum_to_their_spans_in_any_order(spans: list[IsrSpan], chance: random.Random) -> None:
     rows = out_of_sync_periods(*spans)
     shuffled = list(spans)
     chance.shuffle(shuffled)

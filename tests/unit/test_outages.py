@@ -17,7 +17,7 @@ from tests.support.nights import WHOLE, at, events
 from tests.support.rows import AT, row
 
 
-def said(rows: list[BrokerOutage]) -> list[tuple[object, ...]]:
+def summaries(rows: list[BrokerOutage]) -> list[tuple[object, ...]]:
     return [(r.broker, r.kind, r.confidence, r.down_at, r.detected_at, r.up_at) for r in rows]
 
 
@@ -33,68 +33,70 @@ def said(rows: list[BrokerOutage]) -> list[tuple[object, ...]]:
         ("offline-3.9", 1, "crash", "02:03:39.464", "02:03:47.653", "02:03:56.370"),
     ],
 )
-def test_one_absence(excerpt: str, broker: int, kind: str, down_at: str, detected_at: str, up_at: str) -> None:
-    found = rebuild_outages(events(excerpt), [], WHOLE)
-    assert said(found) == [(broker, kind, "certain", at(down_at), at(detected_at), at(up_at))]
-    assert found[0].evidence
+def test_outage_has_kind_start_detection_and_end(
+    excerpt: str, broker: int, kind: str, down_at: str, detected_at: str, up_at: str
+) -> None:
+    outages = rebuild_outages(events(excerpt), [], WHOLE)
+    assert summaries(outages) == [(broker, kind, "certain", at(down_at), at(detected_at), at(up_at))]
+    assert outages[0].evidence
 
 
-def test_a_session_that_expired_is_no_crash() -> None:
+def test_expired_session_without_restart_is_unresponsive() -> None:
     """ZooKeeper: the paused broker says itself that its session ran out, and registers again without starting."""
     [pause] = rebuild_outages(events("preferred-2.8"), [], WHOLE)
     assert (pause.broker, pause.kind, pause.detected_at) == (2, "unresponsive", at("01:53:43.760"))
 
 
-def test_a_controller_that_dies_with_its_broker_is_detected_as_down_by_the_next_one() -> None:
+def test_crash_of_active_controller_is_detected_by_the_next_one() -> None:
     first, second = rebuild_outages(events("unclean-2.8"), [], WHOLE)
     assert (first.broker, first.kind, first.detected_at) == (1, "crash", at("01:54:31.771"))
     assert (second.broker, second.kind, second.up_at) == (2, "crash", at("01:54:30.309"))
 
 
-def test_what_a_deposed_controller_says_in_its_first_instant_awake_starts_nothing() -> None:
+def test_fence_by_deposed_controller_on_wake_up_starts_no_outage() -> None:
     """It takes every broker for silent that it did not hear while it was paused itself."""
-    found = events("pause-4.1")
-    awake = next(e for e in found if e.kind == "broker_fenced" and e.broker == 1)
+    lines = events("pause-4.1")
+    awake = next(e for e in lines if e.kind == "broker_fenced" and e.broker == 1)
     assert awake.happened_at == at("01:52:17.848")
-    assert rebuild_outages([*found, replace(awake, line_id="more", node=3)], [], WHOLE) == rebuild_outages(
-        found, [], WHOLE
+    assert rebuild_outages([*lines, replace(awake, line_id="more", node=3)], [], WHOLE) == rebuild_outages(
+        lines, [], WHOLE
     )
 
 
-def test_an_incarnation_that_a_controller_repeats_which_is_not_the_active_one_is_no_restart() -> None:
-    found = events("pause-4.1")
+def test_incarnation_line_of_inactive_controller_is_no_restart() -> None:
+    lines = events("pause-4.1")
     repeated = row(EVENTS, kind="broker_incarnated", broker=2, node=1, happened_at=at("01:52:10"))
-    assert said(rebuild_outages([*found, repeated], [], WHOLE)) == said(rebuild_outages(found, [], WHOLE))
+    assert summaries(rebuild_outages([*lines, repeated], [], WHOLE)) == summaries(rebuild_outages(lines, [], WHOLE))
 
 
-def test_a_broker_that_wrote_lines_while_it_was_considered_down_was_alive_even_if_it_restarts_later() -> None:
-    found = events("crash-2.8")
+def test_broker_that_wrote_lines_while_fenced_is_unresponsive() -> None:
+    lines = events("crash-2.8")
     spoke = row(EVENTS, kind="fetch_failed", broker=1, node=2, happened_at=at("01:52:35"))
-    [absence] = rebuild_outages([*found, spoke], [], WHOLE)
+    [absence] = rebuild_outages([*lines, spoke], [], WHOLE)
     assert (absence.kind, absence.confidence) == ("unresponsive", "certain")
 
 
-def test_a_fetch_that_failed_minutes_before_was_another_trouble() -> None:
+def test_fetch_failure_minutes_before_does_not_start_the_outage() -> None:
     others = [e for e in events("crash-2.8") if e.broker != 1]
     blip = row(EVENTS, kind="fetch_failed", broker=2, node=1, happened_at=at("01:50:00"))
     [absence] = rebuild_outages([*others, blip], [], WHOLE)
     assert absence.down_at == at("01:52:23.893")
 
 
-def test_the_first_start_of_a_broker_is_no_absence() -> None:
+def test_first_start_of_broker_is_no_outage() -> None:
     starts = [e for e in events("crash-2.8") if e.source.startswith("broker-1/") and e.happened_at > at("01:52:30")]
     assert {e.kind for e in starts} >= {"broker_starting", "broker_started"}
     assert rebuild_outages(starts, [], WHOLE) == []
 
 
-def test_a_restart_quicker_than_the_session_is_a_crash() -> None:
+def test_restart_within_the_session_without_shutdown_is_a_crash() -> None:
     quick = [e for e in events("crash-2.8") if e.source == "broker-1/server.log"]
     [crash] = rebuild_outages(quick, [], WHOLE)
     assert (crash.kind, crash.detected_at) == ("crash", None)
     assert crash.down_at == at("01:52:21.646"), "its last line before it started again"
 
 
-def test_bounced_is_an_absence_although_zookeeper_saw_none() -> None:
+def test_bounced_broker_in_zookeeper_mode_is_a_crash() -> None:
     bounced = row(
         EVENTS,
         kind="brokers_changed",
@@ -107,7 +109,7 @@ def test_bounced_is_an_absence_although_zookeeper_saw_none() -> None:
     assert (crash.kind, crash.detected_at, crash.up_at) == ("crash", at("01:52:41"), at("01:52:41"))
 
 
-def test_zookeeper_until_2_1_names_no_bounced_brokers() -> None:
+def test_outage_is_read_from_broker_change_line_of_kafka_2_1() -> None:
     def changed(minute: int, words: str) -> Event:
         at_minute = AT + timedelta(minutes=minute)
         event: Event = row(EVENTS, kind="brokers_changed", broker=2, detail=words, happened_at=at_minute, line_id=words)
@@ -124,27 +126,27 @@ def test_zookeeper_until_2_1_names_no_bounced_brokers() -> None:
     ("pattern_id", "kind"),
     [("kraft.cluster_named_by_broker", "crash"), ("kraft.cluster_named_by_controller", "unresponsive")],
 )
-def test_until_3_0_a_new_incarnation_alone_shows_that_a_broker_on_kraft_restarted(pattern_id: str, kind: str) -> None:
-    def said(second: int, what: str, broker: int, **fields: object) -> Event:
+def test_kraft_broker_of_3_0_restarted_only_where_it_names_its_cluster(pattern_id: str, kind: str) -> None:
+    def line(second: int, what: str, broker: int, **fields: object) -> Event:
         at_second = AT + timedelta(seconds=second)
         event: Event = row(EVENTS, kind=what, broker=broker, happened_at=at_second, line_id=f"{second}", **fields)
         return event
 
     lines = [
-        said(-600, "controller_elected", 1, controller_epoch=1),
-        said(-5, "follower_started", 3),
-        said(0, "broker_fenced", 1, node=3),
-        said(6, "cluster_named", 3, pattern_id=pattern_id),
-        said(7, "follower_started", 3),
-        said(9, "broker_unfenced_self", 3),
+        line(-600, "controller_elected", 1, controller_epoch=1),
+        line(-5, "follower_started", 3),
+        line(0, "broker_fenced", 1, node=3),
+        line(6, "cluster_named", 3, pattern_id=pattern_id),
+        line(7, "follower_started", 3),
+        line(9, "broker_unfenced_self", 3),
     ]
     around = Window(AT - timedelta(days=1), AT + timedelta(days=1))
     assert [(o.broker, o.kind) for o in rebuild_outages(lines, [], around)] == [(3, kind)]
 
 
-def test_without_the_brokers_own_log_zookeeper_leaves_the_kind_open() -> None:
+def test_outage_in_zookeeper_mode_without_broker_log_has_unknown_kind() -> None:
     only_controller = [e for e in events("crash-2.8") if e.source.endswith("controller.log")]
-    assert said(rebuild_outages(only_controller, [], WHOLE))[0][1:3] == ("unknown", "unknown")
+    assert summaries(rebuild_outages(only_controller, [], WHOLE))[0][1:3] == ("unknown", "unknown")
 
 
 def own(kind: str, clock: str, **columns: object) -> Event:
@@ -160,14 +162,14 @@ def own(kind: str, clock: str, **columns: object) -> Event:
     )
 
 
-def told_by_controller(kind: str, clock: str, controller: int = 4, **columns: object) -> Event:
+def of_controller(kind: str, clock: str, controller: int = 4, **columns: object) -> Event:
     """A line of a controller, about broker 1."""
     source = f"broker-{controller}/controller.log"
-    told = {"broker": controller, "node": 1, "source": source, "line_id": f"{kind}{clock}", "happened_at": at(clock)}
-    return row(EVENTS, kind=kind, **told | columns)
+    place = {"broker": controller, "node": 1, "source": source, "line_id": f"{kind}{clock}"}
+    return row(EVENTS, kind=kind, **place | {"happened_at": at(clock)} | columns)
 
 
-def held(source: str, first: str, last: str) -> LogFile:
+def log_file(source: str, first: str, last: str) -> LogFile:
     """A file of a log, with the time that it covers."""
     return row(LOG_FILES, origin="broker", source=source, first_at=at(first), last_at=at(last))
 
@@ -195,7 +197,7 @@ def failed_start(clock: str) -> list[Event]:
     ]
 
 
-def test_a_failed_start_is_no_shutdown_and_a_loop_of_them_one_absence() -> None:
+def test_loop_of_failed_starts_is_one_outage_and_no_shutdown() -> None:
     loop = [line for clock in ("03:00", "03:01", "03:02") for line in failed_start(clock)]
     works = [own("broker_starting", "03:05:00"), own("broker_unfenced_self", "03:05:09")]
     [absence] = rebuild_outages([*loop, *works], [], WHOLE)
@@ -204,23 +206,23 @@ def test_a_failed_start_is_no_shutdown_and_a_loop_of_them_one_absence() -> None:
     assert "failed 3 times: the controller quorum, or ZooKeeper, did not answer" in absence.explanation
 
 
-def test_a_controller_lets_only_a_broker_that_serves_move_its_leaders_before_it_goes() -> None:
-    granted = told_by_controller("broker_controlled_shutdown_granted", "03:20:00")
+def test_granted_controlled_shutdown_ends_the_outage_of_failed_starts() -> None:
+    granted = of_controller("broker_controlled_shutdown_granted", "03:20:00")
     failed, stopped = rebuild_outages([*failed_start("03:00"), granted], [], WHOLE)
     assert (failed.kind, failed.down_at, failed.up_at) == ("failed_start", at("03:00:00"), at("03:20:00"))
     assert (stopped.kind, stopped.down_at, stopped.up_at) == ("controlled_shutdown", at("03:20:00"), None)
 
 
-@pytest.mark.parametrize(("found", "kind"), [("logs_clean", "controlled_shutdown"), ("logs_unclean", "crash")])
-def test_a_fence_of_the_process_before_is_told_by_what_the_start_found(found: str, kind: str) -> None:
-    start = [own("broker_starting", "03:00:00"), own(found, "03:00:02")]
-    fence, back = told_by_controller("broker_fenced", "03:00:09"), own("broker_unfenced_self", "03:00:20")
+@pytest.mark.parametrize(("logs_kind", "kind"), [("logs_clean", "controlled_shutdown"), ("logs_unclean", "crash")])
+def test_kind_of_outage_follows_from_clean_or_unclean_logs_at_start(logs_kind: str, kind: str) -> None:
+    start = [own("broker_starting", "03:00:00"), own(logs_kind, "03:00:02")]
+    fence, back = of_controller("broker_fenced", "03:00:09"), own("broker_unfenced_self", "03:00:20")
     [absence] = rebuild_outages([own("leader_started", "02:50:00"), *start, fence, back], [], WHOLE)
     assert (absence.kind, absence.up_at) == (kind, at("03:00:20"))
-    assert any(found in quoted.line_id for quoted in absence.evidence)
+    assert any(logs_kind in quoted.line_id for quoted in absence.evidence)
 
 
-def test_starts_that_fail_after_a_shutdown_belong_to_its_absence() -> None:
+def test_failed_starts_after_shutdown_belong_to_its_outage() -> None:
     served, stopped = own("leader_started", "02:50:00"), own("broker_shutdown_started", "02:59:00")
     works = [own("broker_starting", "03:05:00"), own("broker_unfenced_self", "03:05:09")]
     [absence] = rebuild_outages([served, stopped, *failed_start("03:00"), *works], [], WHOLE)
@@ -228,7 +230,7 @@ def test_starts_that_fail_after_a_shutdown_belong_to_its_absence() -> None:
     assert "Its start failed 1 time" in absence.explanation
 
 
-def test_a_start_that_fails_just_after_the_controller_let_the_broker_in_ends_no_absence() -> None:
+def test_start_that_fails_just_after_unfencing_ends_no_outage() -> None:
     """It was let in, led partitions, and found its port taken within 75 ms. The next start worked, at 16:04:10."""
     [absence] = rebuild_outages(events("failed-start-4.3"), [], replace(WHOLE, end=WHOLE.end + timedelta(days=1)))
     assert (absence.kind, absence.confidence) == ("controlled_shutdown", "certain")
@@ -236,7 +238,7 @@ def test_a_start_that_fails_just_after_the_controller_let_the_broker_in_ends_no_
     assert absence.up_at and f"{absence.down_at:%H:%M:%S} {absence.up_at:%H:%M:%S}" == "16:03:43 16:04:10"
 
 
-def test_a_crash_loop_is_one_absence() -> None:
+def test_crash_loop_is_one_outage() -> None:
     """Each process takes up its replicas seconds before it is let in, and ends when it finds its port taken."""
     [absence] = rebuild_outages(events("crash-loop-4.3"), [], replace(WHOLE, end=WHOLE.end + timedelta(days=1)))
     assert (absence.broker, absence.kind) == (3, "crash")
@@ -244,23 +246,23 @@ def test_a_crash_loop_is_one_absence() -> None:
     assert absence.up_at and f"{absence.down_at:%H:%M:%S} {absence.up_at:%H:%M:%S}" == "18:14:09 18:15:12"
 
 
-def test_replicas_that_a_process_takes_up_after_hours_without_a_log_show_that_it_serves() -> None:
+def test_leadership_after_a_gap_in_the_log_ends_the_outage() -> None:
     started = own("broker_starting", "03:00:00", pattern_id="kraft.broker_starting")
     stops = [own("broker_shutdown_started", "02:59:00"), own("broker_stopped", "02:59:05")]
-    found = [own("leader_started", "02:50:00"), *stops, started, own("leader_started", "03:20:00")]
+    lines = [own("leader_started", "02:50:00"), *stops, started, own("leader_started", "03:20:00")]
     file: LogFile = row(LOG_FILES, origin="broker", source=started.source, first_at=at("02:50:00"))
-    [whole] = rebuild_outages(found, [], WHOLE, [replace(file, last_at=at("03:30:00"))])
-    [partial] = rebuild_outages(found, [], WHOLE, [replace(file, last_at=at("03:01:00"))])
+    [whole] = rebuild_outages(lines, [], WHOLE, [replace(file, last_at=at("03:30:00"))])
+    [partial] = rebuild_outages(lines, [], WHOLE, [replace(file, last_at=at("03:01:00"))])
     assert (whole.up_at, partial.up_at) == (None, at("03:20:00"))
 
 
 @pytest.mark.parametrize(("goes_on", "kinds"), [("leader_started", []), ("controller_elected", ["crash"])])
-def test_a_second_process_that_finds_the_port_taken_takes_no_broker_away(goes_on: str, kinds: list[str]) -> None:
+def test_second_process_that_finds_the_port_in_use_is_no_outage(goes_on: str, kinds: list[str]) -> None:
     """The first one serves, and writes on; as a controller a node may speak that has no broker any more."""
     serves, second = own("leader_started", "02:59:30"), failed_start("03:00")
     works = [own("broker_starting", "03:05:00"), own("broker_unfenced_self", "03:05:09")]
-    told = rebuild_outages([serves, *second, own(goes_on, "03:01:00"), *works[: 2 * len(kinds)]], [], WHOLE)
-    assert [o.kind for o in told] == kinds
+    outages = rebuild_outages([serves, *second, own(goes_on, "03:01:00"), *works[: 2 * len(kinds)]], [], WHOLE)
+    assert [o.kind for o in outages] == kinds
 
 
 def exits(clock: str) -> Event:
@@ -269,7 +271,7 @@ def exits(clock: str) -> Event:
     return own("broker_start_failed", clock, pattern_id="process.start_aborted", text="Exiting Kafka", error=error)
 
 
-def test_each_process_that_exits_without_a_line_about_its_start_is_counted() -> None:
+def test_each_exit_without_a_starting_line_counts_as_failed_start() -> None:
     stops = [own("leader_started", "02:50:00"), own("broker_shutdown_started", "02:59:00")]
     stopped = own("broker_stopped", "02:59:05")
     loop = [exits(f"03:00:{second}") for second in ("00", "10", "20")]
@@ -283,7 +285,7 @@ def test_each_process_that_exits_without_a_line_about_its_start_is_counted() -> 
 
 
 @pytest.mark.parametrize(("ends", "starts"), [(True, 1), (False, 0)])
-def test_a_process_that_halts_after_another_one_ended_has_failed_to_start(ends: bool, starts: int) -> None:
+def test_fatal_fault_after_the_former_process_ended_is_a_failed_start(ends: bool, starts: int) -> None:
     stops = [own("leader_started", "02:50:00"), own("broker_shutdown_started", "02:59:00")]
     stopped = [own("broker_stopped", "02:59:05")] if ends else []
     error = "java.lang.OutOfMemoryError: Java heap space"
@@ -292,7 +294,7 @@ def test_a_process_that_halts_after_another_one_ended_has_failed_to_start(ends: 
     assert (absence.failed_starts, absence.start_failure) == (starts, "out_of_memory" if ends else None)
 
 
-def test_a_sign_of_life_ends_an_absence_whose_end_is_lost() -> None:
+def test_sign_of_life_ends_outage_whose_return_is_lost() -> None:
     """The hour in which the broker came back is missing; later it leads, and is shut down again."""
     first = [own("broker_shutdown_started", "03:00:00"), own("broker_stopped", "03:00:05")]
     later = [
@@ -300,47 +302,53 @@ def test_a_sign_of_life_ends_an_absence_whose_end_is_lost() -> None:
         own("broker_shutdown_started", "07:00:00"),
         own("broker_stopped", "07:00:05"),
     ]
-    files = [held("broker-1/server.log", "02:00:00", "03:00:05"), held("broker-1/server.log", "05:10:00", "07:00:05")]
+    files = [
+        log_file("broker-1/server.log", "02:00:00", "03:00:05"),
+        log_file("broker-1/server.log", "05:10:00", "07:00:05"),
+    ]
     one, other = rebuild_outages([*first, *later], [], WHOLE, files)
     assert (one.kind, one.confidence, one.up_at) == ("controlled_shutdown", "likely", at("05:10:00"))
     assert (one.away_low_ms, one.away_high_ms) == (5_000, 7_800_000)
     assert (other.down_at, other.confidence, other.up_at) == (at("07:00:00"), "certain", None)
 
 
-def test_a_later_start_does_not_make_a_crash_of_a_shutdown_that_is_lost() -> None:
+def test_start_after_lost_hours_leaves_kind_of_outage_unknown() -> None:
     lines = [
         own("leader_started", "03:00:00"),
         own("broker_starting", "06:00:00"),
         own("broker_unfenced_self", "06:00:09"),
     ]
-    files = [held("broker-1/server.log", "02:00:00", "03:00:00"), held("broker-1/server.log", "06:00:00", "08:00:00")]
+    files = [
+        log_file("broker-1/server.log", "02:00:00", "03:00:00"),
+        log_file("broker-1/server.log", "06:00:00", "08:00:00"),
+    ]
     [absence] = rebuild_outages(lines, [], WHOLE, files)
     assert (absence.kind, absence.down_at, absence.away_high_ms) == ("unknown", at("06:00:00"), 10_809_000)
 
 
-def test_a_fence_that_its_controller_could_not_commit_did_not_happen() -> None:
+def test_fence_of_controller_that_lost_its_quorum_starts_no_outage() -> None:
     """Controller 4 was cut off from its quorum; controller 5, which follows it, never lets broker 1 back in."""
     lines = [
-        told_by_controller("controller_elected", "02:00:00", controller_epoch=1),
+        of_controller("controller_elected", "02:00:00", controller_epoch=1),
         own("leader_started", "02:30:00"),
-        told_by_controller("broker_fenced", "03:00:00"),
-        told_by_controller("controller_elected", "03:00:03", controller=5, controller_epoch=2),
+        of_controller("broker_fenced", "03:00:00"),
+        of_controller("controller_elected", "03:00:03", controller=5, controller_epoch=2),
         own("leader_started", "03:01:00"),
     ]
     assert rebuild_outages(lines, [], WHOLE) == []
-    unfenced = told_by_controller("broker_unfence_granted", "03:00:40", controller=5)
+    unfenced = of_controller("broker_unfence_granted", "03:00:40", controller=5)
     [absence] = rebuild_outages([*lines, unfenced], [], WHOLE)
     assert (absence.kind, absence.up_at) == ("unresponsive", at("03:00:40")), "the next controller knew of the fence"
 
 
-def test_what_a_controller_replays_before_anybody_is_active_is_no_event() -> None:
+def test_replayed_registration_is_no_new_incarnation() -> None:
     text = "[QuorumController id=4] Replayed RegisterBrokerRecord establishing a new incarnation of broker 1: ..."
-    fence = told_by_controller("broker_fenced", "03:00:00")
-    replayed = told_by_controller("broker_incarnated", "03:00:20", text=text)
-    back = told_by_controller("broker_unfence_granted", "03:00:40")
-    others = held("broker-1/server.log", "01:00:00", "02:00:00")
+    fence = of_controller("broker_fenced", "03:00:00")
+    replayed = of_controller("broker_incarnated", "03:00:20", text=text)
+    back = of_controller("broker_unfence_granted", "03:00:40")
+    others = log_file("broker-1/server.log", "01:00:00", "02:00:00")
     assert [o.kind for o in rebuild_outages([fence, replayed, back], [], WHOLE, [others])] == ["unresponsive"]
-    granted = told_by_controller("broker_incarnated", "03:00:20", text="Registering a new incarnation of broker 1.")
+    granted = of_controller("broker_incarnated", "03:00:20", text="Registering a new incarnation of broker 1.")
     assert [o.kind for o in rebuild_outages([fence, granted, back], [], WHOLE, [others])] == ["crash"]
 
 
@@ -354,43 +362,43 @@ def gone_for(minutes: int) -> BrokerOutage:
     return absence
 
 
-def test_a_broker_that_is_gone_at_the_end_is_still_gone() -> None:
+def test_outage_open_at_the_end_is_a_likely_crash_after_15_minutes() -> None:
     assert gone_for(5).up_at is None
     assert (gone_for(5).kind, gone_for(5).confidence) == ("unknown", "unknown")
     assert (gone_for(15).kind, gone_for(15).confidence) == ("crash", "likely")
 
 
-def test_readings_tell_of_an_absence_only_where_no_line_does() -> None:
+def test_snapshots_show_an_outage_only_without_log_lines() -> None:
     def listed(clock: str, *brokers: int) -> list[BrokerSnapshot]:
         return [row(BROKER_SNAPSHOTS, snapshot_id=clock, snapshot_at=at(clock), broker=b) for b in brokers]
 
     readings = [*listed("01:52:20", 1, 2), *listed("01:52:30", 2), *listed("01:52:50", 1, 2)]
     [absence] = rebuild_outages([], readings, WHOLE)
-    assert said([absence]) == [(1, "unknown", "unknown", at("01:52:20"), at("01:52:30"), at("01:52:50"))]
+    assert summaries([absence]) == [(1, "unknown", "unknown", at("01:52:20"), at("01:52:30"), at("01:52:50"))]
     assert [r.kind for r in rebuild_outages(events("crash-2.8"), readings, WHOLE)] == ["crash"]
 
 
 @pytest.mark.parametrize("excerpt", ["crash-2.8", "pause-4.1", "unclean-2.8", "unclean-4.1", "shutdown-3.9"])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_order_of_arrival_does_not_matter(excerpt: str, seed: int) -> None:
+def test_order_of_lines_does_not_change_outages(excerpt: str, seed: int) -> None:
     shuffled = events(excerpt)
     random.Random(seed).shuffle(shuffled)
     assert rebuild_outages(shuffled, [], WHOLE) == rebuild_outages(events(excerpt), [], WHOLE)
 
 
-def test_a_broker_that_halted_unnoticed_is_back_where_a_controller_lists_it() -> None:
+def test_halted_broker_in_zookeeper_mode_is_back_when_controller_lists_it() -> None:
     """On ZooKeeper it was gone and back within its session: the list that names it is the first sign of its return."""
     halted = [e for e in events("failed-start-3.9") if e.kind == "broker_halted" and e.broker == 2][:1]
     back_at = at("18:18:19.679") + timedelta(days=1)
     listed = [e for e in events("failed-start-3.9") if (e.kind, e.happened_at) == ("brokers_changed", back_at)]
-    found = rebuild_outages([*halted, *listed], [], Window(WHOLE.start, WHOLE.end + timedelta(days=1)))
-    assert [o.up_at for o in found if o.broker == 2] == [back_at]
+    outages = rebuild_outages([*halted, *listed], [], Window(WHOLE.start, WHOLE.end + timedelta(days=1)))
+    assert [o.up_at for o in outages if o.broker == 2] == [back_at]
 
 
-def test_a_broker_may_be_gone_since_its_last_line_where_no_controller_was_there_to_miss_it() -> None:
+def test_broker_missing_at_first_controller_start_is_down_since_its_last_line() -> None:
     """Where a controller was there before, it missed the broker a session after it had gone."""
     served = row(EVENTS, kind="leader_started", broker=2, line_id="s", happened_at=at("02:50:00"))
     listed = row(EVENTS, kind="brokers_listed", broker=1, nodes="1", line_id="l", happened_at=at("03:00:00"))
     started = row(EVENTS, kind="broker_started", broker=1, line_id="b", happened_at=at("03:00:10"))
-    found = [o for lines in ([], [started]) for o in rebuild_outages([served, listed, *lines], [], WHOLE)]
-    assert [(o.broker, o.down_at) for o in found] == [(2, at("02:59:51")), (2, at("02:50:00"))]
+    outages = [o for lines in ([], [started]) for o in rebuild_outages([served, listed, *lines], [], WHOLE)]
+    assert [(o.broker, o.down_at) for o in outages] == [(2, at("02:59:51")), (2, at("02:50:00"))]

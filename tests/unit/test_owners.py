@@ -17,7 +17,7 @@ from tests.support.report_night import night
 from tests.support.rows import AT
 
 
-def test_a_run_is_given_the_owners_of_the_file_and_none_of_one_that_cannot_be_used(
+def test_run_gets_owners_of_a_valid_file_and_none_of_an_invalid_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "hindsight.toml"
@@ -34,7 +34,7 @@ def test_a_run_is_given_the_owners_of_the_file_and_none_of_one_that_cannot_be_us
     assert owners_of() == []
 
 
-def test_who_owns_what_an_incident_or_a_finding_is_about_stands_beside_what_to_do() -> None:
+def test_page_names_owners_of_each_incident_and_finding() -> None:
     tables, about = night()
     owners = [
         {"name": "ops", "clusters": ["prod-*"]},

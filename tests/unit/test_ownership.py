@@ -16,12 +16,12 @@ NIGHT = Window(at("02:00:00"), at("03:00:00"))
 
 
 def readings(
-    *told: tuple[str, str | None, dict[str, list[int] | None]],
+    *states: tuple[str, str | None, dict[str, list[int] | None]],
 ) -> tuple[list[MemberSnapshot], list[GroupSnapshot]]:
     """Readings of one group: clock, state (None: it did not answer), and what each member owns (None: not told)."""
     members: list[MemberSnapshot] = []
     groups: list[GroupSnapshot] = []
-    for clock, state, owned in told:
+    for clock, state, owned in states:
         when = {"snapshot_id": clock, "snapshot_at": at(clock), "group_id": "g"}
         count = None if state is None else len(owned)
         error = "timed out" if state is None else None
@@ -33,15 +33,15 @@ def readings(
 
 
 def owned(
-    *told: tuple[str, str | None, dict[str, list[int] | None]], window: Window = NIGHT
+    *states: tuple[str, str | None, dict[str, list[int] | None]], window: Window = NIGHT
 ) -> list[tuple[object, ...]]:
-    rows = rebuild_ownership(*readings(*told), window)
+    rows = rebuild_ownership(*readings(*states), window)
     assert all(r.evidence for r in rows)
     clock = "%H:%M:%S"
     return [(r.partition, r.member_id, f"{r.valid_from:{clock}}", f"{r.valid_to:{clock}}", r.is_open) for r in rows]
 
 
-def test_from_the_first_reading_that_saw_it_to_the_first_that_did_not() -> None:
+def test_ownership_lasts_from_first_reading_with_it_to_first_without_it() -> None:
     assert owned(
         ("02:00:10", "stable", {"a": [0, 1]}),
         ("02:00:20", "stable", {"a": [0, 1]}),
@@ -53,37 +53,37 @@ def test_from_the_first_reading_that_saw_it_to_the_first_that_did_not() -> None:
     ]
 
 
-def test_a_group_that_emptied_owns_nothing() -> None:
+def test_empty_group_owns_nothing() -> None:
     assert owned(("02:00:10", "stable", {"a": [0]}), ("02:00:20", "empty", {})) == [
         (0, "a", "02:00:10", "02:00:20", False)
     ]
 
 
-def test_what_did_not_answer_concludes_nothing() -> None:
-    held = [(0, "a", "02:00:10", "02:00:40", False)]
+def test_unanswered_or_rebalancing_reading_ends_no_ownership() -> None:
+    expected = [(0, "a", "02:00:10", "02:00:40", False)]
     gone = ("02:00:40", "empty", {})
     first = ("02:00:10", "stable", {"a": [0]})
-    assert owned(first, ("02:00:20", None, {}), gone) == held
-    assert owned(first, ("02:00:20", "preparing_rebalancing", {"a": []}), gone) == held
-    assert owned(first, ("02:00:20", "PreparingRebalance", {"a": []}), gone) == held
-    assert owned(first, ("02:00:20", "stable", {"a": None}), gone) == held
+    assert owned(first, ("02:00:20", None, {}), gone) == expected
+    assert owned(first, ("02:00:20", "preparing_rebalancing", {"a": []}), gone) == expected
+    assert owned(first, ("02:00:20", "PreparingRebalance", {"a": []}), gone) == expected
+    assert owned(first, ("02:00:20", "stable", {"a": None}), gone) == expected
 
 
-def test_a_silent_member_loses_what_another_one_holds() -> None:
+def test_unanswered_member_loses_partition_that_another_member_owns() -> None:
     assert owned(("02:00:10", "stable", {"a": [0]}), ("02:00:20", "stable", {"a": None, "b": [0]})) == [
         (0, "a", "02:00:10", "02:00:20", False),
         (0, "b", "02:00:20", "03:00:00", True),
     ]
 
 
-def test_rows_are_cut_at_the_edges_of_the_window() -> None:
-    told = (("01:59:00", "stable", {"a": [0]}), ("02:30:00", "stable", {"a": [0]}), ("03:10:00", "empty", {}))
-    assert owned(*told) == [(0, "a", "02:00:00", "03:00:00", True)]
-    assert owned(*told, window=Window(at("03:00:00"), at("04:00:00"))) == [(0, "a", "03:00:00", "03:10:00", False)]
-    assert owned(*told, window=Window(at("03:30:00"), at("04:00:00"))) == []
+def test_ownership_is_cut_to_the_window() -> None:
+    states = (("01:59:00", "stable", {"a": [0]}), ("02:30:00", "stable", {"a": [0]}), ("03:10:00", "empty", {}))
+    assert owned(*states) == [(0, "a", "02:00:00", "03:00:00", True)]
+    assert owned(*states, window=Window(at("03:00:00"), at("04:00:00"))) == [(0, "a", "03:00:00", "03:10:00", False)]
+    assert owned(*states, window=Window(at("03:30:00"), at("04:00:00"))) == []
 
 
-def test_the_order_of_arrival_does_not_matter() -> None:
+def test_order_of_readings_does_not_change_ownership() -> None:
     members, groups = readings(
         ("02:00:10", "stable", {"a": [0, 1]}), ("02:00:20", "stable", {"a": [0], "b": [1]}), ("02:00:30", "empty", {})
     )
@@ -94,7 +94,7 @@ def partitions_of(numbers: Iterable[int]) -> list[dict[str, Any]]:
     return [{"topic": "t", "partition": p} for p in numbers]
 
 
-def stored(*told: tuple[str, int | None, dict[str, list[int]]]) -> list[GroupRecord]:
+def stored(*states: tuple[str, int | None, dict[str, list[int]]]) -> list[GroupRecord]:
     """What the coordinator of a classic group wrote: clock, generation (None: a tombstone), and who was given what."""
     return [
         row(
@@ -107,14 +107,14 @@ def stored(*told: tuple[str, int | None, dict[str, list[int]]]) -> list[GroupRec
             generation=generation,
             members=[
                 {"member_id": m, "client_id": f"c-{m}", "host": "h", "assignment": partitions_of(owned)}
-                for m, owned in given.items()
+                for m, owned in assignments.items()
             ],
         )
-        for n, (clock, generation, given) in enumerate(told)
+        for n, (clock, generation, assignments) in enumerate(states)
     ]
 
 
-def reached(*told: tuple[str, str, int | None, list[int]], revoking: tuple[int, ...] = ()) -> list[GroupRecord]:
+def reached(*states: tuple[str, str, int | None, list[int]], revoking: tuple[int, ...] = ()) -> list[GroupRecord]:
     """What the coordinator of a KIP-848 group wrote: clock, member, its epoch (None: a tombstone), its partitions."""
 
     def named(partitions: Iterable[int]) -> list[dict[str, Any]]:
@@ -133,18 +133,18 @@ def reached(*told: tuple[str, str, int | None, list[int]], revoking: tuple[int, 
             assignment=None if epoch is None else named(partitions),
             pending_revocation=None if epoch is None else named(revoking),
         )
-        for n, (clock, member, epoch, partitions) in enumerate(told)
+        for n, (clock, member, epoch, partitions) in enumerate(states)
     ]
 
 
-def recorded(records: list[GroupRecord], *told: Any, window: Window = NIGHT) -> list[tuple[object, ...]]:
-    rows = rebuild_ownership(*readings(*told), window, records)
+def recorded(records: list[GroupRecord], *states: Any, window: Window = NIGHT) -> list[tuple[object, ...]]:
+    rows = rebuild_ownership(*readings(*states), window, records)
     assert all(r.evidence for r in rows)
     clock = "%H:%M:%S"
     return [(r.partition, r.member_id, f"{r.valid_from:{clock}}", f"{r.valid_to:{clock}}", r.generation) for r in rows]
 
 
-def test_a_stored_generation_holds_until_the_next_one() -> None:
+def test_ownership_of_stored_generation_lasts_until_the_next_one() -> None:
     records = stored(
         ("02:00:10", 1, {"a": [0, 1]}), ("02:10:00", 2, {"a": [0], "b": []}), ("02:10:03", 3, {"a": [0], "b": [1]}),
         ("02:20:00", 4, {}),
@@ -158,12 +158,12 @@ def test_a_stored_generation_holds_until_the_next_one() -> None:
     ]
 
 
-def test_the_end_of_a_group_ends_what_was_held() -> None:
+def test_tombstone_of_group_ends_its_ownership() -> None:
     records = stored(("02:00:10", 1, {"a": [0]}), ("02:30:00", None, {}))
     assert recorded(records) == [(0, "a", "02:00:10", "02:30:00", 1)]
 
 
-def test_the_last_record_before_the_window_tells_what_held_when_it_began() -> None:
+def test_last_record_before_the_window_gives_ownership_at_its_start() -> None:
     records = stored(("01:00:00", 7, {"a": [0]}), ("02:30:00", 8, {"b": [0]}))
     rows = rebuild_ownership([], [], NIGHT, records)
     assert [(r.member_id, r.generation, r.is_open) for r in rows] == [("a", 7, False), ("b", 8, True)]
@@ -172,7 +172,7 @@ def test_the_last_record_before_the_window_tells_what_held_when_it_began() -> No
     assert rows[0].client_id == "c-a"
 
 
-def test_a_member_of_kip_848_holds_by_its_epoch_and_keeps_what_it_has_still_to_give_back() -> None:
+def test_kip_848_member_owns_partition_until_it_has_revoked_it() -> None:
     records = [
         *reached(("02:00:10", "a", 1, [0, 1])),
         *reached(("02:10:00", "a", 1, [0]), revoking=(1,)),
@@ -186,19 +186,27 @@ def test_a_member_of_kip_848_holds_by_its_epoch_and_keeps_what_it_has_still_to_g
     ]
 
 
-def test_readings_fill_what_no_record_tells() -> None:
+def test_readings_fill_ownership_before_the_first_record() -> None:
     records = stored(("02:10:00", 5, {"a": [0]}))
-    seen = [("02:00:00", "stable", {"a": [0]}), ("02:05:00", "stable", {"a": [0]}), ("02:20:00", "stable", {"a": [0]})]
-    assert recorded(records, *seen) == [
+    states = [
+        ("02:00:00", "stable", {"a": [0]}),
+        ("02:05:00", "stable", {"a": [0]}),
+        ("02:20:00", "stable", {"a": [0]}),
+    ]
+    assert recorded(records, *states) == [
         (0, "a", "02:00:00", "02:10:00", None),
         (0, "a", "02:10:00", "03:00:00", 5),
     ]
 
 
-def test_a_reading_that_shows_other_members_shows_that_records_are_missing() -> None:
+def test_reading_with_other_members_overrides_older_records() -> None:
     records = stored(("02:10:00", 5, {"a": [0]}))
-    seen = [("02:20:00", "stable", {"a": [0]}), ("02:30:00", "stable", {"b": [0]}), ("02:40:00", "stable", {"b": [0]})]
-    assert recorded(records, *seen) == [
+    states = [
+        ("02:20:00", "stable", {"a": [0]}),
+        ("02:30:00", "stable", {"b": [0]}),
+        ("02:40:00", "stable", {"b": [0]}),
+    ]
+    assert recorded(records, *states) == [
         (0, "a", "02:10:00", "02:30:00", 5),
         (0, "b", "02:30:00", "03:00:00", None),
     ]

@@ -35,7 +35,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(HOME, tmp_path_factory.mktemp("built"))
 
 
-def test_it_holds_one_package_and_nothing_that_only_developers_use(wheel: Path) -> None:
+def test_wheel_holds_one_package_without_developer_files(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in names} == {"kafka_hindsight", f"kafka_hindsight-{__version__}.dist-info"}
     inside = {name.split("/")[1] for name in names if name.startswith("kafka_hindsight/")}
@@ -49,7 +49,7 @@ def test_it_holds_one_package_and_nothing_that_only_developers_use(wheel: Path) 
     assert f"kafka_hindsight/_home/locks/{DELTA_LOCK.name}" in names
 
 
-def test_the_same_files_give_the_same_bytes(wheel: Path, tmp_path: Path) -> None:
+def test_wheel_is_byte_for_byte_reproducible(wheel: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     copy.mkdir()
     for name in PARTS:
@@ -62,14 +62,14 @@ def test_the_same_files_give_the_same_bytes(wheel: Path, tmp_path: Path) -> None
     assert build(copy, tmp_path / "again").read_bytes() == wheel.read_bytes()
 
 
-def test_the_source_distribution_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
+def test_source_distribution_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     packed = build(HOME, tmp_path / "source", "sdist")
     with tarfile.open(packed) as archive:
         archive.extractall(tmp_path, filter="data")
     assert build(tmp_path / packed.name.removesuffix(".tar.gz"), tmp_path / "built").read_bytes() == wheel.read_bytes()
 
 
-def test_airflow_s_part_holds_one_package_with_all_that_a_step_is(tmp_path: Path, wheel: Path) -> None:
+def test_airflow_wheel_holds_one_package_with_the_whole_library_and_plugins(tmp_path: Path, wheel: Path) -> None:
     names = set(zipfile.ZipFile(build(HOME / "setup" / "airflow", tmp_path)).namelist())
     assert {name.split("/")[0].partition("-")[0] for name in names} == {"kafka_hindsight_airflow"}
     files = [n for n in zipfile.ZipFile(wheel).namelist() if "dist-info" not in n]
@@ -77,7 +77,7 @@ def test_airflow_s_part_holds_one_package_with_all_that_a_step_is(tmp_path: Path
     assert {f"kafka_hindsight_airflow/{name}" for name in (*files, *plugins)} <= names
 
 
-def test_what_runs_beside_airflow_has_the_versions_of_the_other_wheel() -> None:
+def test_airflow_extra_pins_the_versions_of_the_main_wheel() -> None:
     projects = [tomllib.loads((HOME / p / "pyproject.toml").read_text())["project"] for p in (".", "setup/airflow")]
     needed, beside = projects[0]["dependencies"], projects[1]["optional-dependencies"]["beside-airflow"]
     assert {r for r in beside if "==" in r} <= {*needed}
@@ -85,7 +85,7 @@ def test_what_runs_beside_airflow_has_the_versions_of_the_other_wheel() -> None:
     assert not [r for r in beside if r.startswith(("pyspark", "delta-spark"))]
 
 
-def test_it_says_what_it_needs_where_there_is_no_java(wheel: Path, tmp_path: Path) -> None:
+def test_spark_audit_from_the_wheel_without_java_says_what_it_needs(wheel: Path, tmp_path: Path) -> None:
     package = tmp_path / "site"
     zipfile.ZipFile(wheel).extractall(package)
     (tmp_path / "logs").mkdir()

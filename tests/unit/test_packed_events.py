@@ -22,8 +22,8 @@ Event = tuple[int, int]
 
 
 def batch_of(events: list[Event], **columns: Any) -> pa.RecordBatch:
-    told = values(EVENTS, **columns) | {"folder_broker": 9}
-    rows = [{**told, "line_id": f"{n}", "likeness": likeness} for n, (_, likeness) in enumerate(events)]
+    columns_of_all = values(EVENTS, **columns) | {"folder_broker": 9}
+    rows = [{**columns_of_all, "line_id": f"{n}", "likeness": likeness} for n, (_, likeness) in enumerate(events)]
     at = pa.array([at for at, _ in events], pa.int64()).cast(PACKED.field("happened_at").type)
     named = {f.name: pa.array([row[f.name] for row in rows], f.type) for f in PACKED if f.name != "happened_at"}
     return pa.record_batch([at if f.name == "happened_at" else named[f.name] for f in PACKED], PACKED)
@@ -36,12 +36,12 @@ def packed(*batches: pa.RecordBatch) -> tuple[bytes, Ints]:
     packer = Packer()
     for events in batches:
         packer.pack(events)
-    told, keys = packer.packed()
-    return told, keys
+    data, keys = packer.packed()
+    return data, keys
 
 
 @given(st.lists(st.lists(EVENT, max_size=8), max_size=4))
-def test_exactly_the_events_that_are_there_twice_share_a_key(batches: list[list[Event]]) -> None:
+def test_only_repeated_events_share_a_key(batches: list[list[Event]]) -> None:
     events = [event for batch in batches for event in batch]
     _, keys = packed(*map(batch_of, batches))
     times, of_key = Counter(events), Counter(keys.tolist())
@@ -49,42 +49,42 @@ def test_exactly_the_events_that_are_there_twice_share_a_key(batches: list[list[
 
 
 @given(st.lists(st.lists(EVENT, max_size=8), max_size=4))
-def test_the_first_of_events_that_are_alike_stands_for_the_others(batches: list[list[Event]]) -> None:
-    shown, seen, wanted = [PICKED.empty_table()], set[Event](), dict[int, list[int]]()
+def test_every_repeat_after_the_first_event_is_listed(batches: list[list[Event]]) -> None:
+    shown, earlier, wanted = [PICKED.empty_table()], set[Event](), dict[int, list[int]]()
     for unit, events in enumerate(batches):
-        told, keys = packed(batch_of(events, source=f"{unit}/server.log"))
-        shown += map(pa.table, picked(told, unit, np.arange(len(keys)), {}))
+        data, keys = packed(batch_of(events, source=f"{unit}/server.log"))
+        shown += map(pa.table, picked(data, unit, np.arange(len(keys)), {}))
         for nth, event in enumerate(events):
-            if event in seen:
+            if event in earlier:
                 wanted.setdefault(unit, []).append(nth)
-            seen.add(event)
-    found = repeats_among(pa.concat_tables(shown))
-    assert {unit: numbers.tolist() for unit, numbers in found.of_unit.items()} == wanted
-    assert found.of_source.total() == sum(map(len, wanted.values()))
+            earlier.add(event)
+    repeats = repeats_among(pa.concat_tables(shown))
+    assert {unit: numbers.tolist() for unit, numbers in repeats.of_unit.items()} == wanted
+    assert repeats.of_source.total() == sum(map(len, wanted.values()))
 
 
-def test_events_come_out_as_they_were_packed_without_those_that_are_named() -> None:
+def test_unpacked_events_equal_packed_ones_without_the_excluded() -> None:
     one = batch_of([(HOUR, 5), (0, 6), (1, 7)], source="a/server.log", group_id="g")
     other = batch_of([(2, 8), (3, 9)], source="b/server.log")
-    told, _ = packed(one, other)
-    every = list(events_of(told, np.array([], np.int64), {}, "v1"))
+    data, _ = packed(one, other)
+    every = list(events_of(data, np.array([], np.int64), {}, "v1"))
     names = ["line_id", "happened_at", "group_id"]
     assert [events.select(names) for events in every] == [one.select(names), other.select(names)]
     assert {tuple(events.schema.names) for events in every} == {EVENTS.column_names}
     assert {version for events in every for version in events["knowledge_version"].to_pylist()} == {"v1"}
-    others = events_of(told, np.array([0, 2, 3]), {}, "v1")
+    others = events_of(data, np.array([0, 2, 3]), {}, "v1")
     assert [(e["source"].to_pylist(), e["line_id"].to_pylist()) for e in others] == [
         (["a/server.log"], ["1"]),
         (["b/server.log"], ["1"]),
     ]
-    named = [row for rows in picked(told, 3, np.array([0, 2, 4]), {}) for row in rows.to_pylist()]
+    named = [row for rows in picked(data, 3, np.array([0, 2, 4]), {}) for row in rows.to_pylist()]
     assert [(r["unit"], r["nth"], r["likeness"]) for r in named] == [(3, 0, 5), (3, 2, 7), (3, 4, 9)]
 
 
-def test_who_wrote_an_event_is_named_by_its_line_else_by_its_log_else_by_its_folder() -> None:
+def test_broker_of_an_event_comes_from_line_then_log_then_folder() -> None:
     def writer(source: str, broker: int | None) -> int:
-        told, _ = packed(batch_of([(0, 0)], source=source, broker=broker))
-        (rows,) = events_of(told, np.array([], np.int64), {"of 5": 5}, "v1")
+        data, _ = packed(batch_of([(0, 0)], source=source, broker=broker))
+        (rows,) = events_of(data, np.array([], np.int64), {"of 5": 5}, "v1")
         return int(rows["broker"][0].as_py())
 
     assert (writer("of 5", 2), writer("of 5", None), writer("other", None)) == (2, 5, 9)

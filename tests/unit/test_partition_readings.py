@@ -28,16 +28,16 @@ def rows_of(states: list[tuple[int | None, list[int] | None, int]]) -> list[Part
     ]  # fmt: skip
 
 
-def held(rows: list[PartitionSnapshot]) -> PartitionReadings:
+def readings_of(rows: list[PartitionSnapshot]) -> PartitionReadings:
     return TopicReadings.of(reversed(rows))["cluster", "t", 0]
 
 
 @given(taken, some.integers(-1, 13), some.integers(-1, 13))
-def test_look_ups_find_what_a_list_of_the_readings_holds(
+def test_look_ups_equal_those_of_a_list_of_readings(
     states: list[tuple[int | None, list[int] | None, int]], first: int, end: int
 ) -> None:
     rows, since, until = rows_of(states), AT + first * MINUTE, AT + end * MINUTE
-    readings = held(rows)
+    readings = readings_of(rows)
     assert list(readings) == rows and readings[-2:] == rows[-2:]
     part, inside = readings.within(since, until), [r for r in rows if since <= r.snapshot_at < until]
     assert list(part) == inside and len(part) == len(inside)
@@ -50,11 +50,11 @@ def test_look_ups_find_what_a_list_of_the_readings_holds(
 
 
 @given(taken, some.lists(some.integers(-1, 13), max_size=3))
-def test_what_is_left_out_only_repeats_the_readings_before_and_after_it(
+def test_omitted_readings_only_repeat_their_neighbours(
     states: list[tuple[int | None, list[int] | None, int]], minutes: list[int]
 ) -> None:
     rows, cuts = rows_of(states), [AT + m * MINUTE for m in minutes]
-    kept = held(rows).without_repeats(cuts)
+    kept = readings_of(rows).without_repeats(cuts)
     for n, reading in enumerate(rows):
         if reading not in kept:
             same = rows[n - 3 : n + 2]
@@ -62,12 +62,12 @@ def test_what_is_left_out_only_repeats_the_readings_before_and_after_it(
             assert not any(same[0].snapshot_at < cut <= same[-1].snapshot_at for cut in cuts)
 
 
-def test_a_reading_carries_what_groups_had_committed_by_then() -> None:
+def test_reading_carries_committed_offsets_of_its_snapshot() -> None:
     rows = rows_of([(1, [1], 5), (1, [1], 5)])
     commit = row(OFFSET_SNAPSHOTS, cluster="cluster", topic="t", partition=0, snapshot_id="1", committed_offset=7)
     first, second = TopicReadings(states_of(rows), [commit])["cluster", "t", 0]
     assert not hasattr(first, "commits") and getattr(second, "commits", None) == (commit,)
 
 
-def test_a_partition_that_no_reading_shows_has_none() -> None:
+def test_partition_without_readings_has_none() -> None:
     assert list(TopicReadings.of([])["cluster", "t", 0]) == []

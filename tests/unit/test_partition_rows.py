@@ -28,7 +28,7 @@ def line(topic: str, kind: str, partition: int | None = None) -> Event:
     return made
 
 
-def test_a_line_about_a_whole_topic_is_in_each_of_its_blocks() -> None:
+def test_line_about_a_topic_is_in_each_block_of_its_partitions() -> None:
     lines = [line(name, "topic_deleted") for name in NAMES]
     lines += [line("orders", "leader_started", p) for p in (0, BLOCK - 1, BLOCK, 4 * BLOCK)]
     lines += [line(NAMES[1], "leader_started", 2 * BLOCK)]
@@ -38,7 +38,7 @@ def test_a_line_about_a_whole_topic_is_in_each_of_its_blocks() -> None:
     blocks = find_blocks(later_blocks(events), later_blocks(as_table(readings, PARTITION_SNAPSHOTS)))
     kept = about_partitions(pa.concat_tables([events, settings]), blocks).to_pylist()
     whole = {"orders": (0, 1, 3, 4), NAMES[1]: (0, 2), NAMES[2]: (0,)}
-    told = {
+    of_topic = {
         (topic, kind, None, n)
         for topic, own in whole.items()
         for n in own
@@ -51,11 +51,11 @@ def test_a_line_about_a_whole_topic_is_in_each_of_its_blocks() -> None:
         ("orders", 4 * BLOCK, 4),
         (NAMES[1], 2 * BLOCK, 2),
     }
-    found = {(r["topic"], r["kind"], r["partition"], r["block"]) for r in kept}
-    assert found == told | {(topic, "leader_started", partition, block) for topic, partition, block in led}
+    placed = {(r["topic"], r["kind"], r["partition"], r["block"]) for r in kept}
+    assert placed == of_topic | {(topic, "leader_started", partition, block) for topic, partition, block in led}
 
 
-def test_the_states_of_partitions_are_those_of_plain_rows() -> None:
+def test_partition_states_from_tables_equal_those_from_rows() -> None:
     """A partition that goes from state to state and back, with lists that look alike as text, and with none."""
     states = [(1, [1, 2]), (1, [12]), (2, [2, None]), (1, [1, 2]), (None, []), (None, None), (None, [])]
     readings = [
@@ -73,6 +73,8 @@ def test_the_states_of_partitions_are_those_of_plain_rows() -> None:
         for partition in (0, BLOCK)
         for n, (leader, isr) in enumerate(states)
     ]
-    found = partition_states(as_table(readings[::-1], PARTITION_SNAPSHOTS))
-    assert sorted(map(repr, rows_of(found.to_batches(), PartitionState))) == sorted(map(repr, states_of(readings)))
-    assert {(r["partition"], r["block"]) for r in found.to_pylist()} == {(0, 0), (BLOCK, 1)}
+    states_table = partition_states(as_table(readings[::-1], PARTITION_SNAPSHOTS))
+    assert sorted(map(repr, rows_of(states_table.to_batches(), PartitionState))) == sorted(
+        map(repr, states_of(readings))
+    )
+    assert {(r["partition"], r["block"]) for r in states_table.to_pylist()} == {(0, 0), (BLOCK, 1)}

@@ -18,6 +18,6 @@ from kafka_hindsight.logs.pattern_clocks import pattern_heads
         (b"2026-02-30 01:44:29,117 INFO x", NO_INSTANT, False),
     ],
 )
-def test_the_clock_of_a_head_is_read_to_the_microsecond(line: bytes, micros: int, is_instant: bool) -> None:
+def test_timestamp_of_pattern_head_is_read_to_the_microsecond(line: bytes, micros: int, is_instant: bool) -> None:
     which, at, instants = pattern_heads(b"x\n" + line, np.array([0, 2]), "%d{ISO8601} %p %m%n")
     assert (which.tolist(), at.tolist(), instants.tolist()) == ([1], [micros], [is_instant])

@@ -19,7 +19,7 @@ from kafka_hindsight.logs.clocks import Clock
 from kafka_hindsight.logs.cutting import cut
 from kafka_hindsight.logs.detection import layouts_of, sampled
 from kafka_hindsight.logs.heads import PLAIN
-from kafka_hindsight.logs.pattern_clocks import head_of
+from kafka_hindsight.logs.pattern_clocks import head_of, instant_at
 from kafka_hindsight.logs.pieces import REACH, Way, look, ranges_of
 from kafka_hindsight.logs.plain_reader import Record, read_line
 from kafka_hindsight.logs.reading import read_record
@@ -35,43 +35,47 @@ SAMPLES = [
 KAFKAS = [r for r in SAMPLES if "\r" not in r.text and r.layout is APACHE]
 
 
-def said(name: str | None, text: str) -> tuple[str | None, tuple[str | None, ...]]:
+def reading_of(name: str | None, text: str) -> tuple[str | None, tuple[str | None, ...]]:
     """The pattern that claims a record, and what it reads."""
     reading = read_record(name, text)
     return reading.pattern.pattern_id if reading.pattern else None, reading.groups
 
 
 @cache
-def said_by_kafka(text: str) -> tuple[str | None, tuple[str | None, ...]]:
+def reading_in_kafka_layout(text: str) -> tuple[str | None, tuple[str | None, ...]]:
     """What is read of a record in Kafka's own layout."""
-    return said("apache", text)
+    return reading_of("apache", text)
 
 
 @each_layout
-def test_a_layout_is_found_by_each_of_its_samples_and_reads_it(layout: PatternLayout) -> None:
+def test_layout_is_detected_in_its_samples_and_reads_them(layout: PatternLayout) -> None:
     samples, _ = layout_samples(layout.name)
     assert samples
     for sample in samples:
         (name, _) = layouts_of([sample])
         assert name == layout.name
-        assert said(name, sample)[0]
+        assert reading_of(name, sample)[0]
         assert head_of(layout.name).match(sample)
 
 
 @each_layout
-def test_a_layout_does_not_claim_what_it_is_unlike(layout: PatternLayout) -> None:
+def test_layout_does_not_match_its_counter_samples(layout: PatternLayout) -> None:
     _, counter_samples = layout_samples(layout.name)
     assert counter_samples
     assert not [line for line in counter_samples if head_of(layout.name).match(line)]
 
 
 @pytest.mark.parametrize("layout", WITH_LOGGER, ids=lambda x: x.name)
-def test_every_captured_record_reads_the_same_in_every_layout(layout: PatternLayout) -> None:
-    changed = [r.text for r in KAFKAS if said(layout.name, in_pattern(r, layout.pattern)) != said_by_kafka(r.text)]
+def test_captured_records_read_the_same_in_the_layout(layout: PatternLayout) -> None:
+    changed = [
+        r.text
+        for r in KAFKAS
+        if reading_of(layout.name, in_pattern(r, layout.pattern)) != reading_in_kafka_layout(r.text)
+    ]
     assert changed == []
 
 
-def test_kafkas_own_layout_is_found_in_what_kafka_writes() -> None:
+def test_kafka_layout_is_detected_and_is_the_default() -> None:
     assert layouts_of([r.text for r in KAFKAS]) == PLAIN
     assert layouts_of([]) == PLAIN
     assert layouts_of(["nothing of ours", "at all"]) == PLAIN
@@ -79,7 +83,7 @@ def test_kafkas_own_layout_is_found_in_what_kafka_writes() -> None:
 
 @pytest.mark.parametrize("layout", WITH_LOGGER, ids=lambda x: x.name)
 @given(st.lists(st.sampled_from(KAFKAS), min_size=4, max_size=12), st.floats(0, 1), st.integers(1, 6))
-def test_a_file_of_any_layout_is_read_however_it_is_cut(
+def test_file_of_any_layout_is_read_the_same_in_any_pieces(
     layout: PatternLayout, records: list[Record], first: float, count: int
 ) -> None:
     data = "".join(in_pattern(r, layout.pattern) + "\n" for r in records).encode()
@@ -92,8 +96,8 @@ def test_a_file_of_any_layout_is_read_however_it_is_cut(
     batches = [cut(data[r.begin : r.begin + r.size], r, Clock("UTC"), None, Way(names)) for r in ranges]
     rows = [row for batch in batches for row in batch.to_pylist()]
     assert sum(row["line_count"] for row in rows) == data.count(b"\n")
-    assert [(row["happened_at"], *said(names[row["layout"]], row["text"])) for row in rows] == [
-        (r.happened_at, *said_by_kafka(r.text)) for r in records
+    assert [(row["happened_at"], *reading_of(names[row["layout"]], row["text"])) for row in rows] == [
+        (r.happened_at, *reading_in_kafka_layout(r.text)) for r in records
     ]
 
 
@@ -116,51 +120,75 @@ def test_a_file_of_any_layout_is_read_however_it_is_cut(
         ("%d{COMPACT}|%p|%c|%m%n", "20261121014429117|WARN|a.b.C|hello", None),
     ],
 )
-def test_a_pattern_that_a_user_gives_is_read(pattern: str, line: str, at: datetime | None) -> None:
+def test_pattern_from_the_user_is_read(pattern: str, line: str, at: datetime | None) -> None:
     assert layouts_of([line], pattern) == (pattern, "librdkafka")
     assert compile_pattern(pattern).cut(line) == ("a.b.C", "hello")
     data = line.encode()
     berlin = Clock("Europe/Berlin")
-    (held,) = ranges_of([look(data, 0, 0, len(data), berlin, Way((pattern,)))])
-    (row,) = cut(data, held, berlin, None, Way((pattern,))).to_pylist()
+    (range_,) = ranges_of([look(data, 0, 0, len(data), berlin, Way((pattern,)))])
+    (row,) = cut(data, range_, berlin, None, Way((pattern,))).to_pylist()
     assert row["happened_at"] == (at or datetime(2026, 11, 21, 0, 44, 29, 117_000, UTC))
 
 
 @pytest.mark.parametrize(
     ("pattern", "wrong"),
-    [("%p %m%n", "holds no date"), ("%d %p%n", "holds no message"), ("%d %bogus %m", "%bogus"), ("%m %d", "after")],
+    [
+        ("%p %m%n", "holds no date"),
+        ("%d %p%n", "holds no message"),
+        ("%d %bogus %m", "%bogus"),
+        ("%m %d", "after"),
+        ("%d{ss.SSS yyyy SSS} %m", "twice"),
+    ],
 )
-def test_a_pattern_that_cannot_be_read_says_why(pattern: str, wrong: str) -> None:
+def test_invalid_pattern_is_refused_with_its_reason(pattern: str, wrong: str) -> None:
     with pytest.raises(NotAPattern, match=wrong):
         compile_pattern(pattern)
 
 
-def test_a_stack_trace_is_no_part_of_a_message_that_ends_a_line() -> None:
+@pytest.mark.parametrize(
+    ("pattern", "line"),
+    [
+        ("%d %m - %c(%L)%n", "2026-11-21 01:44:29,117 hello - a.b.C(66)"),
+        ("%d %p{lowerCase=true} %c %m%n", "2026-11-21 01:44:29,117 info a.b.C hello"),
+        (r"%d\t%c\t%m%n", "2026-11-21 01:44:29,117\ta.b.C\thello"),
+        ("%d{yy/MM/dd HH:mm:ss} %c: %m%n", "26/11/21 01:44:29 a.b.C: hello"),
+    ],
+)
+def test_log4j_forms_in_a_pattern_are_read(pattern: str, line: str) -> None:
+    assert compile_pattern(pattern).cut(line) == ("a.b.C", "hello")
+    assert instant_at(line.encode(), pattern) // 1_000_000 == 1_795_225_469
+
+
+def test_pattern_with_a_tail_and_no_logger_names_no_logger() -> None:
+    assert compile_pattern("%d %p %m [%t]%n").cut("2026-11-21 01:44:29 INFO hello [main]") == (None, "hello")
+
+
+def test_stack_trace_is_not_in_the_message() -> None:
     text = "2026-11-21 01:44:29 INFO  [main] KafkaServer:66 - Boom\njava.io.IOException: no\n\tat a.B(C.java:1)"
     assert read_record("strimzi-4", text).message == "Boom"
 
 
-def test_of_a_long_file_lines_of_its_beginning_its_middle_and_its_end_are_looked_at() -> None:
+def test_long_file_is_sampled_at_beginning_middle_and_end() -> None:
     lines = sampled(b"\n".join(b"%d" % n for n in range(100_000)))
     assert (lines[0], lines[-1], len(lines)) == ("0", "99999", 900)
 
 
-def test_a_record_out_of_envelopes_is_read_by_the_layout_inside() -> None:
+def test_record_from_envelopes_is_read_by_the_inner_layout() -> None:
     (layout,) = [x for x in PATTERN_LAYOUTS if x.name == "strimzi"]
     for sample in layout_samples("strimzi")[0]:
-        assert said(inside(("docker", "compose"), "strimzi"), sample) == said("strimzi", sample)
-        assert said(inside(("docker",), layout.pattern), sample) == said("strimzi", sample)
-    assert said(inside(("cri",), "apache"), KAFKAS[0].text) == said("apache", KAFKAS[0].text)
+        assert reading_of(inside(("docker", "compose"), "strimzi"), sample) == reading_of("strimzi", sample)
+        assert reading_of(inside(("docker",), layout.pattern), sample) == reading_of("strimzi", sample)
+    assert reading_of(inside(("cri",), "apache"), KAFKAS[0].text) == reading_of("apache", KAFKAS[0].text)
 
 
-def test_of_words_that_a_pattern_repeats_the_first_counts() -> None:
+def test_first_of_repeated_conversion_words_counts() -> None:
     line = "2026-11-21 01:44:29,117 INFO 2020-01-01 00:00:00,000 a.B c.D e.F x"
     assert compile_pattern("%d %p %d %c %c %c %m%n").cut(line) == ("a.B", "x")
 
 
-def test_a_layout_is_known_by_loggers_of_kafkas_where_no_line_is_an_event() -> None:
+def test_layout_is_detected_by_kafka_loggers_where_no_line_is_an_event() -> None:
     quiet = "2022-01-06 15:36:2{},307 INFO   ||  {}   [org.apache.kafka.connect.runtime.{}]"
-    said = ("Kafka Connect starting", "Connect"), ("Worker starting", "Worker"), ("Worker started", "Worker")
-    lines = [quiet.format(n, *words) for n, words in enumerate(said)]
+    messages = ("Kafka Connect starting", "Connect"), ("Worker starting", "Worker"), ("Worker started", "Worker")
+    lines = [quiet.format(n, *words) for n, words in enumerate(messages)]
     assert layouts_of(lines)[0] == "debezium"
     assert layouts_of(lines[:2]) == PLAIN

@@ -84,7 +84,7 @@ def read(record: str) -> tuple[str, dict[str, str]]:
     reading = read_line(record).reading
     assert reading.pattern is not None, record
     fields = fields_of(reading.pattern, [reading.groups])
-    return reading.pattern.pattern_id, {name: str(told) for name, (told,) in fields.items() if told is not None}
+    return reading.pattern.pattern_id, {name: str(value) for name, (value,) in fields.items() if value is not None}
 
 
 def fate(record: str) -> LineFate:
@@ -97,14 +97,14 @@ def test_each_pattern_has_its_own_name() -> None:
     assert len(names) == len(set(names))
 
 
-def test_a_pattern_speaks_the_catalogs_words() -> None:
+def test_pattern_uses_kinds_and_fields_of_the_catalog() -> None:
     for pattern in PATTERNS:
         assert pattern.kind in KINDS, pattern.pattern_id
         assert set(pattern.fields) | set(pattern.constants) <= FIELD_NAMES, pattern.pattern_id
         assert not set(pattern.fields) & set(pattern.constants), pattern.pattern_id
 
 
-def test_a_regex_holds_the_whole_message_and_only_named_groups_capture() -> None:
+def test_regex_matches_the_whole_message_with_named_groups_alone() -> None:
     for pattern in PATTERNS:
         assert pattern.compiled.pattern.startswith("^"), pattern.pattern_id
         assert pattern.compiled.pattern.endswith("$"), pattern.pattern_id
@@ -122,7 +122,7 @@ def test_a_regex_holds_the_whole_message_and_only_named_groups_capture() -> None
         (r"(?:Disconnected|Connect to ).*", ""),
     ],
 )
-def test_the_gate_of_a_regex_is_the_longest_text_that_each_match_holds(regex: str, literal: str) -> None:
+def test_longest_literal_is_the_longest_text_in_every_match(regex: str, literal: str) -> None:
     assert longest_literal(regex) == literal
 
 
@@ -134,7 +134,7 @@ def test_samples_are_claimed_by_their_pattern_alone(pattern: Pattern) -> None:
         assert read(sample.record) == (pattern.pattern_id, {**pattern.constants, **sample.fields})
 
 
-def test_what_only_looks_alike_is_not_claimed() -> None:
+def test_counter_samples_are_not_claimed_by_their_pattern() -> None:
     for pattern in PATTERNS:
         assert counter_samples_of(pattern), pattern.pattern_id
         for record in counter_samples_of(pattern):
@@ -142,42 +142,42 @@ def test_what_only_looks_alike_is_not_claimed() -> None:
             assert pattern.pattern_id not in claimants(record)
 
 
-def test_a_class_that_kafka_moves_is_still_read_and_a_stranger_of_its_name_is_not() -> None:
+def test_class_moved_between_kafka_packages_is_read_and_foreign_class_is_ignored() -> None:
     line = "[2026-11-21 11:50:54,948] INFO [BrokerLifecycleManager id=2] Beginning controlled shutdown. ({})"
     for package in ("kafka.server", "org.apache.kafka.server", "org.apache.kafka.metadata.elsewhere"):
         assert read(line.format(f"{package}.BrokerLifecycleManager"))[0] == "kraft.controlled_shutdown_started"
     assert fate(line.format("com.example.BrokerLifecycleManager")) is LineFate.IGNORED
 
 
-def test_the_patterns_that_rest_on_made_lines_are_known_by_name() -> None:
+def test_patterns_without_captured_lines_are_listed() -> None:
     assert {p.pattern_id for p in PATTERNS if all(s.made for s in samples_of(p))} == MADE
 
 
-def test_each_sample_on_file_shows_or_is_unlike_something_that_is_declared() -> None:
-    known = {*(p.pattern_id for p in PATTERNS), *(layout.name for layout in LAYOUTS), SHOWS_NOISE}
+def test_each_sample_on_file_names_a_declared_pattern_or_layout() -> None:
+    declared = {*(p.pattern_id for p in PATTERNS), *(layout.name for layout in LAYOUTS), SHOWS_NOISE}
     assert captured()
     for sample in captured():
-        assert {sample.shows, *sample.unlike} <= {*known, None}, sample.record
+        assert {sample.shows, *sample.unlike} <= {*declared, None}, sample.record
         assert sample.shows or sample.unlike, sample.record
         if sample.shows == SHOWS_NOISE:
             assert fate(sample.record) is LineFate.IGNORED, sample.record
 
 
-def test_every_kind_is_told_by_some_pattern() -> None:
+def test_every_kind_of_event_has_a_pattern() -> None:
     assert {p.kind for p in PATTERNS} == set(KINDS)
 
 
-def test_noise_is_of_a_logger_that_matters_and_no_pattern_wants_it() -> None:
+def test_noise_is_of_a_relevant_logger_and_claimed_by_no_pattern() -> None:
     on_file = [(s.contains, read_line(s.record)) for s in captured() if s.shows == SHOWS_NOISE]
     for noise in NOISE:
         assert {class_of(logger) for logger in noise.loggers} <= RELEVANT_CLASSES, noise
-        held = [(own, r) for own, r in on_file if r.logger in noise.loggers and noise.contains in r.message]
-        assert noise.contains in {own for own, _ in held}, noise
-        assert {record.reading.fate for _, record in held} == {LineFate.IGNORED}, noise
+        matches = [(own, r) for own, r in on_file if r.logger in noise.loggers and noise.contains in r.message]
+        assert noise.contains in {own for own, _ in matches}, noise
+        assert {record.reading.fate for _, record in matches} == {LineFate.IGNORED}, noise
 
 
 @each_pattern
-def test_a_regex_does_not_run_away_on_what_strangers_write(pattern: Pattern) -> None:
+def test_regex_on_hostile_text_takes_less_than_a_second(pattern: Pattern) -> None:
     message = read_line(samples_of(pattern)[0].record).message
     copies = (message[:-1] + " ") * (MESSAGE_LIMIT // len(message) + 1)
     hostile = copies[: MESSAGE_LIMIT - 1] + "!"
@@ -229,23 +229,23 @@ JAVA = (
 
 
 @given(group=FREE_TEXT, words=WORDS)
-def test_a_started_rebalance_keeps_its_group_and_its_whole_reason(group: str, words: str) -> None:
+def test_started_rebalance_keeps_group_and_whole_reason_with_hostile_text(group: str, words: str) -> None:
     """The reason may hold whole lines of others; a group's name that does is read as the shortest that fits."""
     reason = f"Updating metadata for member a-{UUID} during Stable; client reason: {words}"
-    said = f"Preparing to rebalance group {group} in state PreparingRebalance with old generation 7"
+    head = f"Preparing to rebalance group {group} in state PreparingRebalance with old generation 7"
     expected = {"group_id": group, "generation": "7", "reason": reason, "protocol": "classic"}
-    assert read(SCALA.format(f"{said} (__consumer_offsets-9) (reason: {reason})")) == (
+    assert read(SCALA.format(f"{head} (__consumer_offsets-9) (reason: {reason})")) == (
         "scala.rebalance_started",
         expected | {"offsets_partition": "9"},
     )
-    assert read(JAVA.format(f"{said} (reason: {reason}).")) == (
+    assert read(JAVA.format(f"{head} (reason: {reason}).")) == (
         "java.rebalance_started",
         expected | {"offsets_partition": "11"},
     )
 
 
 @given(group=FREE_TEXT)
-def test_a_completed_join_ends_in_the_last_generation_of_its_line(group: str) -> None:
+def test_completed_join_is_read_with_hostile_group_name(group: str) -> None:
     expected = {"group_id": group, "generation": "8", "member_count": "3", "protocol": "classic"}
     assert read(SCALA.format(f"Stabilized group {group} generation 8 (__consumer_offsets-9) with 3 members")) == (
         "scala.join_completed",
@@ -258,16 +258,16 @@ def test_a_completed_join_ends_in_the_last_generation_of_its_line(group: str) ->
 
 
 @given(group=FREE_TEXT, client=FREE_TEXT)
-def test_a_failed_member_is_its_client_and_a_uuid(group: str, client: str) -> None:
+def test_failed_member_is_read_with_hostile_group_and_client(group: str, client: str) -> None:
     assume(f"{UUID} in group " not in client)
-    said = f"Member {client}-{UUID} in group {group} has failed, removing it from the group"
+    head = f"Member {client}-{UUID} in group {group} has failed, removing it from the group"
     expected = {"member_id": f"{client}-{UUID}", "group_id": group, "protocol": "classic"}
-    assert read(SCALA.format(said)) == ("scala.member_failed", expected)
-    assert read(JAVA.format(f"{said}.")) == ("java.member_failed", expected | {"offsets_partition": "11"})
+    assert read(SCALA.format(head)) == ("scala.member_failed", expected)
+    assert read(JAVA.format(f"{head}.")) == ("java.member_failed", expected | {"offsets_partition": "11"})
 
 
 @given(group=FREE_TEXT, client=FREE_TEXT, words=WORDS)
-def test_a_member_that_left_keeps_its_names_and_its_reason(group: str, client: str, words: str) -> None:
+def test_member_that_left_is_read_with_hostile_names_and_reason(group: str, client: str, words: str) -> None:
     assume(f"{UUID}, groupInstanceId=" not in client)
     left = f"through explicit `LeaveGroup`; client reason: {words}"
     metadata = (
@@ -291,7 +291,7 @@ def test_a_member_that_left_keeps_its_names_and_its_reason(group: str, client: s
 
 
 @given(group=FREE_TEXT, client=FREE_TEXT)
-def test_a_java_consumer_is_told_from_its_group(group: str, client: str) -> None:
+def test_java_consumer_is_read_with_hostile_client_and_group(group: str, client: str) -> None:
     assume(", groupId=" not in client)
     head = f"[Consumer instanceId=i-1, clientId={client}, groupId={group}]"
     logger = "org.apache.kafka.clients.consumer.internals.ConsumerCoordinator"
@@ -300,7 +300,7 @@ def test_a_java_consumer_is_told_from_its_group(group: str, client: str) -> None
 
 
 @given(client=FREE_TEXT)
-def test_a_librdkafka_client_may_hold_its_own_separators(client: str) -> None:
+def test_librdkafka_client_id_may_contain_separators(client: str) -> None:
     record = (
         f"%4|1795226046.941|MAXPOLL|{client}|#consumer-7| x#consumer-1| [thrd:main]: Application maximum poll "
         "interval (9000ms) exceeded by 84ms (adjust max.poll.interval.ms for long-running message processing): "

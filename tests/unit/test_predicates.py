@@ -29,12 +29,12 @@ ROWS = pyarrow.table(
         ("`partition` = lag(`partition`) OVER (ORDER BY `partition` NULLS FIRST) + 1", [True, True, True, True]),
     ],
 )
-def test_a_predicate_is_answered_row_by_row_and_null_counts_as_kept(predicate: str, answers: list[bool]) -> None:
+def test_predicate_has_one_answer_per_row_and_null_counts_as_true(predicate: str, answers: list[bool]) -> None:
     with tables_in_sql({"some rows": ROWS}) as connection:
         assert evaluate(connection, "some rows", {"law": predicate})["law"].to_pylist() == answers
 
 
-def test_the_order_is_that_of_the_rows() -> None:
+def test_answers_follow_the_order_of_rows() -> None:
     table = pyarrow.table({"n": pyarrow.array([(7 * n) % 5000 for n in range(5000)])})
     with tables_in_sql({"numbers": table}) as connection:
         law = evaluate(connection, "numbers", {"law": "count(*) OVER (PARTITION BY n % 3 ORDER BY n) % 2 = n % 2"})[

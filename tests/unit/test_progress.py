@@ -7,7 +7,7 @@ import pytest
 from kafka_hindsight.shared import progress
 
 
-def test_long_work_says_how_much_is_read_and_how_long_the_rest_takes(
+def test_long_work_reports_megabytes_read_and_time_left(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clock = iter([0.0, 0.0, 6.0, 12.0, 18.0])
@@ -17,7 +17,7 @@ def test_long_work_says_how_much_is_read_and_how_long_the_rest_takes(
     assert capsys.readouterr().out.splitlines() == ["3 of 8 MB of this pass are read; about 20 s left"]
 
 
-def test_short_work_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_short_work_reports_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert list(progress.reported([1, 2], lambda size: size)) == [1, 2]
     assert capsys.readouterr().out == ""
 

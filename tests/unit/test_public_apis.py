@@ -10,7 +10,7 @@ import pytest
 from tools import public_apis
 
 
-def found(text: str, file: str = "plugins/a.py", *others: str) -> list[str]:
+def private_names(text: str, file: str = "plugins/a.py", *others: str) -> list[str]:
     tree = ast.parse(text)
     ours = Counter(name for each in (tree, *map(ast.parse, others)) for name in public_apis.defined(each))
     return [line.split()[1] for line in public_apis.foreign(file, tree, ours)]
@@ -29,8 +29,8 @@ def found(text: str, file: str = "plugins/a.py", *others: str) -> list[str]:
         ("class A:\n    def f(self): self._jvm = 1\ncontext._jvm", "_jvm"),
     ],
 )
-def test_what_is_private_to_another_package_is_named(text: str, name: str) -> None:
-    assert found(text) == [name]
+def test_private_name_of_another_package_is_reported(text: str, name: str) -> None:
+    assert private_names(text) == [name]
 
 
 @pytest.mark.parametrize(
@@ -43,14 +43,14 @@ def test_what_is_private_to_another_package_is_named(text: str, name: str) -> No
         "class A:\n    def _x(self): ...\nclass B(A):\n    def _x(self): super()._x()",
     ],
 )
-def test_what_is_ours_or_documented_is_left_alone(text: str) -> None:
-    assert found(text) == []
+def test_own_or_documented_underscore_name_is_not_reported(text: str) -> None:
+    assert private_names(text) == []
 
 
-def test_java_is_reached_in_named_files_only() -> None:
-    assert found("spark._jvm", "kafka_hindsight/spark/session.py") == []
-    assert found("spark._jvm", "kafka_hindsight/intake/survey.py") == ["_jvm"]
+def test_py4j_gateway_is_allowed_in_listed_files_only() -> None:
+    assert private_names("spark._jvm", "kafka_hindsight/spark/session.py") == []
+    assert private_names("spark._jvm", "kafka_hindsight/intake/survey.py") == ["_jvm"]
 
 
-def test_our_own_code_uses_public_interfaces_alone(capsys: pytest.CaptureFixture[str]) -> None:
+def test_own_code_uses_public_apis_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert public_apis.main() == 0, capsys.readouterr().out

@@ -88,10 +88,10 @@ def one_of_each_shape(pattern: Pattern) -> list[str]:
 
 
 @each_pattern
-def test_no_line_made_of_a_patterns_own_pieces_holds_it_up(pattern: Pattern) -> None:
+def test_pattern_is_linear_on_lines_made_of_its_own_pieces(pattern: Pattern) -> None:
     for message in one_of_each_shape(pattern):
-        found = run_away(pattern.compiled, message)
-        assert found is None, f"{pattern.pattern_id} runs away on {found[:500]!r} ..." if found else ""
+        line = run_away(pattern.compiled, message)
+        assert line is None, f"{pattern.pattern_id} runs away on {line[:500]!r} ..." if line else ""
 
 
 @each_pattern
@@ -128,7 +128,7 @@ OF_NAMES = {
 
 
 @pytest.mark.parametrize(("name", "regex"), [*regexes()], ids=lambda value: str(value).rpartition(".")[2])
-def test_no_text_made_of_a_regexs_own_pieces_holds_a_search_up(name: str, regex: re.Pattern[str]) -> None:
+def test_search_is_linear_on_text_made_of_its_regex_pieces(name: str, regex: re.Pattern[str]) -> None:
     size = 255 if name in OF_NAMES | OF_OURS else LONG // 5
     pieces = units(regex.pattern)
     for unit in pieces[:: len(pieces) // 60 + 1]:
@@ -138,7 +138,7 @@ def test_no_text_made_of_a_regexs_own_pieces_holds_a_search_up(name: str, regex:
                 deque(regex.finditer(text), maxlen=0)
 
 
-def test_a_regex_that_runs_away_is_found() -> None:
+def test_quadratic_regex_is_detected() -> None:
     line = "Skipped partition registration PartitionRegistration(replicas=[1], directories=[], isr=[1],"
     line += " removingReplicas=[], addingReplicas=[], elr=[], lastKnownElr=[], x"
     assert run_away(re.compile(KEPT, re.DOTALL | re.ASCII), line, most=0.2) is not None

@@ -21,9 +21,9 @@ UUID_TEXT = "35264ebf-dc38-4338-91a3-b8ad0d1e11a4"
 NAMES = st.text(alphabet=st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=40)
 
 
-def test_scala_and_java_coordinators_say_the_same_in_their_own_ways() -> None:
+def test_reasons_of_scala_and_java_coordinators_are_read_alike() -> None:
     member = f"a-{UUID_TEXT}"
-    said = {
+    reasons = {
         f"Adding new member {member} with group instance id None": CoordinatorReason("joined", (member,)),
         f"Adding new member {member} with group instance id null; client reason: not provided": CoordinatorReason(
             "joined", (member,)
@@ -44,16 +44,16 @@ def test_scala_and_java_coordinators_say_the_same_in_their_own_ways() -> None:
         f"leader {member} re-joining group during Stable": CoordinatorReason("leader_rejoined", (member,)),
         f"Removing Set({member}) on pending sync request expiration": CoordinatorReason("sync_expired", (member,)),
     }
-    assert {text: read_coordinator_reason(text) for text in said} == said
+    assert {text: read_coordinator_reason(text) for text in reasons} == reasons
 
 
-def test_words_that_no_coordinator_writes_are_left_unclaimed() -> None:
+def test_unknown_coordinator_reason_is_unclaimed() -> None:
     assert read_coordinator_reason("something else").act == "unclaimed"
     assert read_coordinator_reason(None).act == "unclaimed"
 
 
 @given(NAMES, NAMES)
-def test_a_hostile_client_id_does_not_change_what_the_coordinator_said(client: str, words: str) -> None:
+def test_hostile_client_id_does_not_change_the_coordinator_reason(client: str, words: str) -> None:
     member = f"{client}-{UUID_TEXT}"
     reason = read_coordinator_reason(f"Adding new member {member} with group instance id None; client reason: {words}")
     assert reason.act == "joined"
@@ -61,7 +61,7 @@ def test_a_hostile_client_id_does_not_change_what_the_coordinator_said(client: s
         assert reason.members == (member,)
 
 
-def test_a_client_reason_is_known_only_as_a_whole() -> None:
+def test_client_reason_is_recognised_only_as_a_whole() -> None:
     assert read_client_reason("the consumer is being closed") == CLOSED
     assert read_client_reason("the consumer is being closed by the boss") == FREE_TEXT
     assert read_client_reason("consumer poll timeout has expired.") == POLL_EXPIRED
@@ -77,7 +77,7 @@ def test_a_client_reason_is_known_only_as_a_whole() -> None:
     )
 
 
-def test_the_difference_of_two_sides_is_named() -> None:
+def test_metadata_change_names_added_removed_and_extended_topics() -> None:
     racks = (
         "cached metadata has changed from (version11: {x1=[NO_RACKS, NO_RACKS], x2=[NO_RACKS], x3=[a]}) at the"
         " beginning of the rebalance to (version13: {x1=[], x2=[NO_RACKS, NO_RACKS], x3=[a], x4=[a]})"
@@ -97,7 +97,7 @@ def test_a_member_id_names_its_client_only_in_front_of_a_uuid() -> None:
     assert name_in_member_id(None) is None
 
 
-def test_options_print_in_scala_and_in_java() -> None:
+def test_option_is_read_in_scala_and_java_form() -> None:
     assert [option_value(t) for t in ("Some(i1)", "Optional[i1]", "i1", "None", "null", "Optional.empty", None)] == [
         "i1", "i1", "i1", None, None, None, None,
     ]  # fmt: skip

@@ -36,7 +36,7 @@ def history(events: Sequence[Event], topic_changes: Sequence[TopicChange] = ()) 
     return rebuild_group(group, events, context)
 
 
-def told(rows: Sequence[Row], *columns: str) -> list[tuple[Any, ...]]:
+def columns_of(rows: Sequence[Row], *columns: str) -> list[tuple[Any, ...]]:
     return [tuple(getattr(r, c) for c in columns) for r in rows]
 
 
@@ -44,7 +44,7 @@ def verdicts(rows: Sequence[Rebalance]) -> list[tuple[str, str, str | None]]:
     return [(r.cause, r.confidence, r.client_id) for r in rows]
 
 
-def test_a_group_that_only_its_members_show_has_the_rebalances_that_they_joined() -> None:
+def test_group_without_coordinator_lines_has_rebalances_its_members_joined() -> None:
     rows = history(lines("pause-4.1", "client")).rebalances
     a, b = "ads-etl-1-a", "ads-etl-1-b"
     assert verdicts(rows) == [
@@ -54,12 +54,12 @@ def test_a_group_that_only_its_members_show_has_the_rebalances_that_they_joined(
         ("member_rejoined", "likely", b),
         ("member_left", "likely", a),
     ]
-    assert told(rows, "from_generation", "to_generation") == [(0, 1), (1, 2), (2, 3), (3, 4), (4, None)]
+    assert columns_of(rows, "from_generation", "to_generation") == [(0, 1), (1, 2), (2, 3), (3, 4), (4, None)]
     assert all(row.explanation.endswith("No line of the group's coordinator is at hand.") for row in rows)
     assert [str(row.evidence[0].text).split("] ", 2)[2][:19] for row in rows[:2]] == ["(Re-)joining group "] * 2
 
 
-def test_a_member_that_names_its_reason_begins_a_rebalance_also_where_it_alone_shows_it(
+def test_connector_change_in_worker_log_alone_is_likely_cause(
     tmp_path: Path,
 ) -> None:
     """A worker of Connect: a connector is created, and a fifth of a second later its tasks are."""
@@ -67,7 +67,7 @@ def test_a_member_that_names_its_reason_begins_a_rebalance_also_where_it_alone_s
     joined = (
         "Successfully joined group with generation Generation{generationId=%d, memberId='%s', protocol='sessioned'}"
     )
-    said = (
+    messages = (
         ("WorkerCoordinator", "01:50:28,680", "(Re-)joining group"),
         ("WorkerCoordinator", "01:50:28,802", joined % (1, member)),
         ("DistributedHerder", "01:53:51,925", "Connector orders-sink config updated"),
@@ -78,14 +78,14 @@ def test_a_member_that_names_its_reason_begins_a_rebalance_also_where_it_alone_s
         ("WorkerCoordinator", "01:53:52,168", joined % (3, member)),
     )
     head = "[2026-11-21 %s] INFO [Worker clientId=connect-1, groupId=workers] %s (%s.%s)"
-    text = "".join(f"{head % (clock, words, worker, of)}\n" for of, clock, words in said)
+    text = "".join(f"{head % (clock, words, worker, of)}\n" for of, clock, words in messages)
     rows = history(read_logs(lay(tmp_path, {"connect.log": text}), "client", "night")[0]).rebalances
     assert verdicts(rows)[1:] == [("connector_changed", "likely", "connect-1")] * 2
     assert "Connector orders-sink config updated" in rows[1].explanation
     assert f"{rows[1].started_at:%H:%M:%S}" == "01:53:51"
 
 
-def test_members_alone_show_that_a_group_begins_again_and_no_generation_that_is_missing() -> None:
+def test_client_logs_alone_show_restart_of_generations_and_no_gap() -> None:
     own = lines("pause-4.1", "client")
     assert history([e for e in own if e.generation != 2]).gaps == []
     later = [replace(e, happened_at=e.happened_at + timedelta(hours=1), line_id=f"{e.line_id} later") for e in own]
@@ -93,7 +93,7 @@ def test_members_alone_show_that_a_group_begins_again_and_no_generation_that_is_
     assert gaps and all(gap.next_generation <= gap.after_generation for gap in gaps)
 
 
-def test_a_pause_is_told_from_a_crash_by_the_member_s_own_log() -> None:
+def test_paused_member_with_its_own_log_is_certain_heartbeat_expiry() -> None:
     a, b = "ads-etl-1-a", "ads-etl-1-b"
     rows = history(lines("pause-4.1", *BOTH)).rebalances
     assert verdicts(rows) == [
@@ -103,7 +103,7 @@ def test_a_pause_is_told_from_a_crash_by_the_member_s_own_log() -> None:
         ("member_rejoined", "likely", b),
         ("member_left", "certain", a),
     ]
-    assert told(rows, "from_generation", "to_generation", "outcome", "members_before", "members_after") == [
+    assert columns_of(rows, "from_generation", "to_generation", "outcome", "members_before", "members_after") == [
         (0, 1, "completed", None, 1),
         (1, 2, "completed", 1, 2),
         (2, 3, "completed", 2, 1),
@@ -115,24 +115,24 @@ def test_a_pause_is_told_from_a_crash_by_the_member_s_own_log() -> None:
     assert [c.cause for c in rows[4].contributors] == ["member_left"]
 
 
-def test_without_the_member_s_log_a_pause_and_a_crash_both_fit() -> None:
+def test_paused_member_without_its_own_log_is_possible_heartbeat_expiry() -> None:
     rows = history(lines("pause-4.1", "broker")).rebalances
     assert (rows[2].cause, rows[2].confidence) == ("heartbeat_expired", "possible")
     assert "died" in rows[2].explanation
 
 
-def test_a_static_member_restarts_unnoticed_dies_and_closes_in_silence() -> None:
-    found = history(lines("static-4.1", *BOTH))
-    assert told(found.rebalances, "cause", "confidence", "instance_id", "client_id") == [
+def test_static_member_within_session_timeout_is_no_rebalance() -> None:
+    rebuilt = history(lines("static-4.1", *BOTH))
+    assert columns_of(rebuilt.rebalances, "cause", "confidence", "instance_id", "client_id") == [
         ("member_joined", "certain", "i1", "audit-static-4-a"),
         ("member_joined", "certain", "i2", "audit-static-4-b"),
         ("member_dead", "likely", "i2", "audit-static-4-b"),
         ("member_left", "certain", "i1", "audit-static-4-a"),
     ]
-    assert [r.contributors for r in found.rebalances] == [[], [], [], []]
+    assert [r.contributors for r in rebuilt.rebalances] == [[], [], [], []]
 
 
-def test_who_began_a_rebalance_and_who_made_it_long_are_two() -> None:
+def test_slow_rebalance_names_its_cause_and_the_member_that_delayed_it() -> None:
     rows = history(lines("drag-4.1", *BOTH)).rebalances
     slow = rows[2]
     assert (slow.cause, slow.client_id) == ("member_joined", "audit-drag-16-c")
@@ -142,11 +142,11 @@ def test_who_began_a_rebalance_and_who_made_it_long_are_two() -> None:
     assert "waited" not in rows[1].explanation
 
 
-def test_nobody_is_charged_for_a_delay_without_a_witness() -> None:
+def test_delay_without_client_logs_is_attributed_to_no_member() -> None:
     assert [r.delayed_by for r in history(lines("drag-4.1", "broker")).rebalances] == [[]] * 5
 
 
-def test_a_member_that_sends_no_reason_was_slow_if_its_own_log_says_so() -> None:
+def test_librdkafka_max_poll_exceeded_is_certain_only_with_its_own_log() -> None:
     events = lines("slow-librdkafka-4.1", *BOTH)
     ours = [replace(e, group_id=e.group_id or "geo-py-5") for e in events]
     with_log, without = history(ours).rebalances[2], history(lines("slow-librdkafka-4.1", "broker")).rebalances[2]
@@ -154,9 +154,9 @@ def test_a_member_that_sends_no_reason_was_slow_if_its_own_log_says_so() -> None
     assert without.confidence == "possible"
 
 
-def test_epochs_of_the_new_protocol() -> None:
+def test_kip_848_epochs_are_rebalances_with_causes() -> None:
     rows = history(lines("kip848-4.1", *BOTH)).rebalances
-    assert told(rows, "to_generation", "cause", "confidence", "client_id", "members_after") == [
+    assert columns_of(rows, "to_generation", "cause", "confidence", "client_id", "members_after") == [
         (1, "member_joined", "certain", "email-next-11-a", 1),
         (2, "member_joined", "certain", "email-next-11-b", 2),
         (3, "member_left", "certain", "email-next-11-b", 1),
@@ -172,16 +172,19 @@ def test_epochs_of_the_new_protocol() -> None:
     assert rows[-1].outcome == "emptied"
 
 
-def test_without_client_logs_a_kip848_member_that_comes_back_under_its_id_was_slow() -> None:
+def test_kip_848_member_that_rejoins_with_its_id_exceeded_max_poll() -> None:
     rows = history(lines("kip848-4.1", "broker")).rebalances
-    assert told(rows[6:8], "cause", "confidence") == [("max_poll_exceeded", "likely"), ("member_rejoined", "certain")]
+    assert columns_of(rows[6:8], "cause", "confidence") == [
+        ("max_poll_exceeded", "likely"),
+        ("member_rejoined", "certain"),
+    ]
     joined = [(r.members_before, r.confidence) for r in rows[:6] if r.cause == "member_joined"]
     assert joined == [(0, "certain"), (1, "likely"), (1, "likely"), (1, "likely")]
     assert [r.ended_at for r in rows[:9]] == [None] * 9
 
 
 @pytest.mark.parametrize(("origins", "sure"), [(BOTH, "certain"), (("broker",), "likely")])
-def test_cooperative_follow_ups_of_a_broker_that_writes_no_client_reason(origins: Sequence[str], sure: str) -> None:
+def test_cooperative_followup_is_found_without_client_reason(origins: Sequence[str], sure: str) -> None:
     events = lines("cooperative-2.8", *origins)
     assignors = [replace(e, assignor="cooperative-sticky") if e.kind == "rebalance_started" else e for e in events]
     rows = history(assignors).rebalances
@@ -190,9 +193,9 @@ def test_cooperative_follow_ups_of_a_broker_that_writes_no_client_reason(origins
     ] * 2
 
 
-def test_which_topic_changed() -> None:
+def test_topic_creation_and_deletion_are_causes_by_leader_log() -> None:
     rows = history(lines("topics-3.9", *BOTH)).rebalances
-    assert told(rows, "cause", "confidence") == [
+    assert columns_of(rows, "cause", "confidence") == [
         ("member_joined", "certain"),
         ("topic_created", "certain"),
         ("topic_deleted", "certain"),
@@ -201,24 +204,26 @@ def test_which_topic_changed() -> None:
     ]
 
 
-def test_without_the_leader_s_log_one_change_of_topics_is_likely_and_two_are_nothing_certain() -> None:
+def test_one_topic_change_without_leader_log_is_likely_and_two_are_metadata_changed() -> None:
     events = lines("topics-3.9", "broker")
     change = coordinator("topic_created", "01:55:50.2", group=None, topic="crm-rx-6-x2")
     one = TopicChange(at=change.happened_at, kind="topic_created", topic="crm-rx-6-x2", event=quote(change))
     two = replace(one, topic="elsewhere")
-    assert told(history(events, [one]).rebalances[1:2], "cause", "confidence") == [("topic_created", "likely")]
-    assert told(history(events, [one, two]).rebalances[1:2], "cause", "confidence") == [("metadata_changed", "likely")]
+    assert columns_of(history(events, [one]).rebalances[1:2], "cause", "confidence") == [("topic_created", "likely")]
+    assert columns_of(history(events, [one, two]).rebalances[1:2], "cause", "confidence") == [
+        ("metadata_changed", "likely")
+    ]
 
 
-def test_members_that_came_while_a_join_phase_ran_are_found_in_the_generation_that_a_coordinator_loads() -> None:
+def test_members_that_joined_during_a_join_phase_are_contributors() -> None:
     rows = history(lines("storm-2.8", "broker")).rebalances
     joined = {c.client_id for r in rows for c in r.contributors if c.cause == "member_joined"}
     assert joined == {"billing-storm-8-b2", "billing-storm-8-b4"}
 
 
-def test_leaves_of_the_3x_coordinator_whose_lines_come_late() -> None:
+def test_late_leave_line_of_3_9_coordinator_is_read() -> None:
     rows = history(lines("leaves-3.9", "broker")).rebalances
-    assert told(rows, "cause", "outcome")[-2:] == [("client_requested", "completed"), ("member_left", "emptied")]
+    assert columns_of(rows, "cause", "outcome")[-2:] == [("client_requested", "completed"), ("member_left", "emptied")]
     assert [c.client_id for c in rows[-1].contributors] == ["search-op-4-b"]
     assert rows[-1].host == "127.0.0.1"
 
@@ -227,17 +232,17 @@ EXCERPT_NAMES = sorted(p.name for p in (EXCERPTS / "groups").iterdir())
 
 
 @pytest.mark.parametrize("excerpt", EXCERPT_NAMES)
-def test_laws_of_every_excerpt(excerpt: str) -> None:
+def test_excerpt_has_every_generation_and_ignores_order_of_lines(excerpt: str) -> None:
     events = lines(excerpt, *BOTH)
-    found = history(events)
+    rebuilt = history(events)
     shuffled = list(events)
     random.Random(1).shuffle(shuffled)
-    assert history(shuffled) == found
-    assert found.gaps == []
-    generations = [r.to_generation for r in found.rebalances]
-    first = 2 if found.rebalances[0].protocol in ("share", "streams") else 1  # they raise the first one silently
+    assert history(shuffled) == rebuilt
+    assert rebuilt.gaps == []
+    generations = [r.to_generation for r in rebuilt.rebalances]
+    first = 2 if rebuilt.rebalances[0].protocol in ("share", "streams") else 1  # they raise the first one silently
     assert generations == list(range(first, first + len(generations)))
-    for r in found.rebalances:
+    for r in rebuilt.rebalances:
         assert isinstance(r, Rebalance)
         assert (r.incident_id, r.knowledge_version) == (None, None)
         assert r.evidence
@@ -252,7 +257,7 @@ def joins(member: str) -> str:
     return f"Adding new member {member} with group instance id null; client reason: not provided"
 
 
-def test_a_rebalance_that_its_coordinator_s_move_cut_short_is_a_row_of_its_own() -> None:
+def test_rebalance_interrupted_by_coordinator_move_is_its_own_row() -> None:
     rows = history(
         [
             started("01:00:00", 4, joins(MEMBER)),
@@ -262,15 +267,15 @@ def test_a_rebalance_that_its_coordinator_s_move_cut_short_is_a_row_of_its_own()
             coordinator("assignment_received", "01:00:05", broker=2, generation=5),
         ]
     ).rebalances
-    assert told(rows, "outcome", "to_generation", "cause", "ended_at") == [
+    assert columns_of(rows, "outcome", "to_generation", "cause", "ended_at") == [
         ("interrupted", None, "coordinator_moved", at("01:00:02")),
         ("completed", 5, "member_joined", at("01:00:05")),
     ]
     assert [c.cause for c in rows[0].contributors] == ["member_joined"]
 
 
-def test_a_move_of_a_stable_group_starts_nothing() -> None:
-    found = history(
+def test_coordinator_move_of_stable_group_is_no_rebalance() -> None:
+    rebuilt = history(
         [
             started("01:00:00", 4, joins(MEMBER)),
             coordinator("join_completed", "01:00:01", generation=5, member_count=1),
@@ -281,12 +286,12 @@ def test_a_move_of_a_stable_group_starts_nothing() -> None:
             coordinator("group_loaded", "01:00:10", generation=5),
         ]
     )
-    assert len(found.rebalances) == 1
-    assert found.gaps == []
+    assert len(rebuilt.rebalances) == 1
+    assert rebuilt.gaps == []
 
 
-def test_a_broker_that_wakes_from_a_pause_speaks_for_no_group_that_another_has_loaded() -> None:
-    found = history(
+def test_lines_of_superseded_coordinator_are_ignored() -> None:
+    rebuilt = history(
         [
             started("01:00:00", 4, joins(MEMBER)),
             coordinator("join_completed", "01:00:01", generation=5, member_count=1),
@@ -301,21 +306,21 @@ def test_a_broker_that_wakes_from_a_pause_speaks_for_no_group_that_another_has_l
             coordinator("group_emptied", "01:00:50", broker=2, generation=6),
         ]
     )
-    assert told(found.rebalances, "to_generation", "cause", "coordinator") == [
+    assert columns_of(rebuilt.rebalances, "to_generation", "cause", "coordinator") == [
         (5, "member_joined", 1),
         (6, "member_left", 2),
     ]
-    assert found.gaps == []
+    assert rebuilt.gaps == []
 
 
-def test_a_missing_generation_is_a_gap_and_a_lost_one_is_explained() -> None:
+def test_missing_generation_is_a_gap_and_coordinator_move_explains_it() -> None:
     def generation(clock: str, old: int, **fields: Any) -> list[Event]:
         second = at(clock) + timedelta(seconds=1)
         done = coordinator("join_completed", clock, generation=old + 1, member_count=1, **fields)
         return [started(clock, old, joins(MEMBER), **fields), replace(done, happened_at=second)]
 
     lost = history([*generation("01:00:00", 4), *generation("01:01:00", 6)]).gaps
-    assert told(lost, "after_generation", "next_generation", "explained_by") == [(5, 6, None)]
+    assert columns_of(lost, "after_generation", "next_generation", "explained_by") == [(5, 6, None)]
     moved = history(
         [
             *generation("01:00:00", 4),
@@ -323,12 +328,12 @@ def test_a_missing_generation_is_a_gap_and_a_lost_one_is_explained() -> None:
             *generation("01:01:00", 4, broker=2),
         ]
     ).gaps
-    assert told(moved, "after_generation", "next_generation") == [(5, 4)]
+    assert columns_of(moved, "after_generation", "next_generation") == [(5, 4)]
     assert moved[0].explained_by
     assert moved[0].evidence
 
 
-def test_a_client_id_that_several_hold_at_once_identifies_nobody() -> None:
+def test_shared_client_id_makes_join_likely_and_not_certain() -> None:
     rows = history(
         [
             started("01:00:00", 0, joins(MEMBER)),
@@ -337,12 +342,12 @@ def test_a_client_id_that_several_hold_at_once_identifies_nobody() -> None:
             started("01:00:20", 2, f"explicit `LeaveGroup` request for ({MEMBER}) members."),
         ]
     ).rebalances
-    assert told(rows[:2], "cause", "confidence") == [("member_joined", "certain"), ("member_joined", "likely")]
+    assert columns_of(rows[:2], "cause", "confidence") == [("member_joined", "certain"), ("member_joined", "likely")]
 
 
-def test_what_an_administrator_removed_names_no_member() -> None:
+def test_leave_group_without_members_is_removal_by_admin() -> None:
     rows = history([started("01:00:00", 3, "explicit `LeaveGroup` request for () members.")]).rebalances
-    assert told(rows, "cause", "confidence") == [("removed_by_admin", "likely")]
+    assert columns_of(rows, "cause", "confidence") == [("removed_by_admin", "likely")]
 
 
 NONE = "client reason: not provided"
@@ -380,15 +385,17 @@ NONE = "client reason: not provided"
         ("words that no coordinator writes", "unknown", "unknown"),
     ],
 )
-def test_reasons_that_only_the_coordinator_tells(reason: str, cause: str, confidence: str) -> None:
-    assert told(history([started("01:00:00", 3, reason)]).rebalances, "cause", "confidence") == [(cause, confidence)]
+def test_cause_follows_from_coordinator_reason_alone(reason: str, cause: str, confidence: str) -> None:
+    assert columns_of(history([started("01:00:00", 3, reason)]).rebalances, "cause", "confidence") == [
+        (cause, confidence)
+    ]
 
 
 @pytest.mark.parametrize(
     ("other_back_at", "confidence", "watched"),
     [("01:02:00", "likely", "10 min"), ("01:40:00", "possible", "4 min 30 s")],
 )
-def test_no_log_shows_who_comes_back_while_every_broker_is_away(
+def test_time_without_any_broker_does_not_count_as_member_absence(
     other_back_at: str, confidence: str, watched: str
 ) -> None:
     """Brokers write one file. The coordinator is away from 01:05 on: another one leads its groups, if it is there."""
@@ -413,7 +420,7 @@ def test_no_log_shows_who_comes_back_while_every_broker_is_away(
     assert f"did not come back within {watched}" in last.explanation
 
 
-def test_a_member_dropped_for_not_rejoining_takes_part_as_such() -> None:
+def test_member_removed_for_not_rejoining_contributes_join_timeout() -> None:
     rows = history(
         [
             started("01:00:00", 3, joins(MEMBER)),
@@ -424,7 +431,7 @@ def test_a_member_dropped_for_not_rejoining_takes_part_as_such() -> None:
     assert [c.cause for c in rows[0].contributors] == ["join_timeout"]
 
 
-def test_a_member_dropped_for_not_rejoining_has_gone_and_comes_back_as_itself() -> None:
+def test_member_removed_for_not_rejoining_comes_back_as_rejoined() -> None:
     rows = history(lines("dropped-4.3", *BOTH)).rebalances
     assert verdicts(rows)[:4] == [
         ("member_joined", "certain", "loans-reader-96-fd960"),
@@ -435,7 +442,7 @@ def test_a_member_dropped_for_not_rejoining_has_gone_and_comes_back_as_itself() 
     assert [(c.cause, c.client_id) for c in rows[2].contributors] == [("join_timeout", "audit-sink-17c8d")]
 
 
-def test_a_member_that_learns_of_its_leave_did_not_leave_by_itself() -> None:
+def test_member_surprised_by_its_removal_was_removed_by_admin() -> None:
     rows = history(lines("emptied-2.8", *BOTH)).rebalances
     removed = next(r for r in rows if r.cause == "removed_by_admin")
     assert (removed.outcome, removed.confidence) == ("emptied", "likely")
@@ -443,7 +450,7 @@ def test_a_member_that_learns_of_its_leave_did_not_leave_by_itself() -> None:
     assert "removed_by_admin" not in {r.cause for r in history(lines("emptied-2.8", "broker")).rebalances}
 
 
-def test_a_member_dropped_for_not_syncing_has_gone_and_comes_back_as_itself() -> None:
+def test_member_removed_for_not_syncing_comes_back_as_rejoined() -> None:
     rows = history(lines("unsynced-4.3", *BOTH)).rebalances
     assert verdicts(rows)[:5] == [
         ("member_joined", "certain", "payroll-etl-58b4a"),
@@ -454,7 +461,7 @@ def test_a_member_dropped_for_not_syncing_has_gone_and_comes_back_as_itself() ->
     ]
 
 
-def test_a_static_member_that_leaves_by_its_instance_id_alone_was_removed_by_an_administrator() -> None:
+def test_static_member_that_leaves_by_instance_id_was_removed_by_admin() -> None:
     rows = history(lines("removed-2.8", *BOTH)).rebalances
     assert verdicts(rows)[2:4] == [
         ("removed_by_admin", "likely", "rides-core-66061"),
@@ -468,7 +475,7 @@ HOSTILE = st.text(min_size=1, max_size=30)
 
 @settings(max_examples=50, deadline=None)
 @given(HOSTILE, HOSTILE)
-def test_hostile_names_and_words_never_break_a_history(client: str, words: str) -> None:
+def test_hostile_client_id_and_reason_do_not_break_group_history(client: str, words: str) -> None:
     member = f"{client}-35264ebf-dc38-4338-91a3-b8ad0d1e11a4"
     reason = f"Adding new member {member} with group instance id None; client reason: {words}"
     events = [
@@ -479,7 +486,7 @@ def test_hostile_names_and_words_never_break_a_history(client: str, words: str) 
     assert [r.outcome for r in history(events).rebalances] == ["emptied"]
 
 
-def test_up_to_3_9_a_leave_raises_the_epoch_of_a_group_without_a_line() -> None:
+def test_leave_raises_kip_848_epoch_without_a_line_up_to_3_9() -> None:
     """Source: GroupMetadataManager.java consumerGroupFenceMember of 3.7 to 3.9."""
     consumer = {"protocol": "consumer"}
     first, second, third = "IF9u91ErTnivIe8vNKWFHQ", "LeKU1urcSAi56_OAkisBmw", "zzjkQj_MRce186K6U2x0Aw"
@@ -495,17 +502,17 @@ def test_up_to_3_9_a_leave_raises_the_epoch_of_a_group_without_a_line() -> None:
         coordinator("epoch_bumped", "01:20:00", generation=5, **consumer),
         coordinator("member_left", "01:20:30", member_id=third, **consumer),
     ]
-    told_all = history(joins_and_leaves)
-    assert told(told_all.rebalances, "to_generation", "members_after", "cause", "member_id")[2:] == [
+    rebuilt = history(joins_and_leaves)
+    assert columns_of(rebuilt.rebalances, "to_generation", "members_after", "cause", "member_id")[2:] == [
         (3, 1, "member_left", second),
         (4, 0, "member_left", first),
         (5, 1, "member_joined", third),
         (6, 0, "member_left", third),
     ]
-    assert told_all.gaps == []
+    assert rebuilt.gaps == []
 
 
-def test_where_generations_go_back_within_the_hour_no_join_is_surely_the_first() -> None:
+def test_join_is_at_most_likely_where_the_clock_went_back() -> None:
     """EasyCab, 2024-10-27: the clock went back from 03:00 to 02:00, and generation 2 has the earlier time."""
     rows = history([started("01:31:43", 2, joins(OTHER)), started("01:49:12", 0, joins(MEMBER))]).rebalances
-    assert told(rows[:1], "cause", "confidence") == [("member_joined", "likely")]
+    assert columns_of(rows[:1], "cause", "confidence") == [("member_joined", "likely")]

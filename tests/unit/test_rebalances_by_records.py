@@ -41,7 +41,7 @@ def record(clock: str, record_type: str, **fields: Any) -> GroupRecord:
 
 def generation(clock: str, number: int | None, *members: str) -> GroupRecord:
     """A stored generation of members by id; None: the tombstone of the group."""
-    said = [
+    stored_members = [
         {
             "member_id": member,
             "client_id": member[:-37],
@@ -53,10 +53,10 @@ def generation(clock: str, number: int | None, *members: str) -> GroupRecord:
         }
         for member in members
     ]
-    return record(clock, "group_metadata", generation=number, members=said, is_tombstone=number is None)
+    return record(clock, "group_metadata", generation=number, members=stored_members, is_tombstone=number is None)
 
 
-def known(clock: str, member: str, client: str) -> GroupRecord:
+def member_metadata(clock: str, member: str, client: str) -> GroupRecord:
     return record(
         clock, "consumer_group_member_metadata", member_id=member, client_id=client, host="10.0.0.7", subscription=["t"]
     )
@@ -73,7 +73,7 @@ def reached(clock: str, member: str, epoch: int | None, state: str = "stable") -
     )
 
 
-def test_a_kip848_epoch_ends_when_each_member_is_stable_at_it() -> None:
+def test_kip_848_epoch_ends_when_each_member_is_stable_at_it() -> None:
     records = [
         reached("01:46:05.184", FIRST, 1),
         reached("01:46:08.125", SECOND, 2, "unreleased_partitions"),
@@ -96,48 +96,50 @@ def test_a_kip848_epoch_ends_when_each_member_is_stable_at_it() -> None:
     assert rows[1].evidence[-1].source.startswith("__consumer_offsets-1@")
 
 
-def test_records_name_the_client_of_a_kip848_member() -> None:
-    untold = history(lines("kip848-4.1"), []).rebalances[0]
-    told = history(lines("kip848-4.1"), [known("01:46:05.184", FIRST, "app-1")]).rebalances[0]
-    assert (untold.cause, untold.confidence, untold.client_id) == (
+def test_group_records_name_the_client_of_kip_848_member() -> None:
+    unnamed = history(lines("kip848-4.1"), []).rebalances[0]
+    named_row = history(lines("kip848-4.1"), [member_metadata("01:46:05.184", FIRST, "app-1")]).rebalances[0]
+    assert (unnamed.cause, unnamed.confidence, unnamed.client_id) == (
         "member_joined",
         "certain",
         None,
     ), "the group had had no member before"
-    assert (told.cause, told.confidence, told.client_id) == ("member_joined", "certain", "app-1")
-    assert told.host == "10.0.0.7"
+    assert (named_row.cause, named_row.confidence, named_row.client_id) == ("member_joined", "certain", "app-1")
+    assert named_row.host == "10.0.0.7"
 
 
-def test_a_member_is_not_surely_new_where_earlier_ones_have_no_name() -> None:
+def test_join_is_at_most_likely_where_earlier_members_have_no_name() -> None:
     """A member's metadata go with it: compaction may take them before anybody reads them."""
-    late = history(lines("kip848-4.1"), [known("01:46:18.630", CRASHED, "app-3")]).rebalances[3]
+    late = history(lines("kip848-4.1"), [member_metadata("01:46:18.630", CRASHED, "app-3")]).rebalances[3]
     assert (late.cause, late.confidence, late.client_id) == ("member_joined", "likely", "app-3")
-    named = [known(c, m, f"app-{m}") for c, m in (("01:46:05.184", FIRST), ("01:46:08.125", SECOND))]
-    all_named = history(lines("kip848-4.1"), [*named, known("01:46:18.630", CRASHED, "app-3")]).rebalances[3]
+    named = [member_metadata(c, m, f"app-{m}") for c, m in (("01:46:05.184", FIRST), ("01:46:08.125", SECOND))]
+    all_named = history(lines("kip848-4.1"), [*named, member_metadata("01:46:18.630", CRASHED, "app-3")]).rebalances[3]
     assert (all_named.cause, all_named.confidence) == ("member_joined", "certain")
 
 
-def test_a_member_that_is_first_stored_in_a_generation_came_with_it() -> None:
+def test_member_first_stored_in_a_generation_joined_with_it() -> None:
     """Scala's coordinator before 3.0 prints nothing for a member that joins with its id while the group rebalances."""
     rows = history(lines("storm-2.8"), []).rebalances
     there = rows[0].member_id
     fourth, fifth = generation("01:48:21.300", 4, there), generation("01:48:35.300", 5, there, SILENT)
-    given = history(lines("storm-2.8"), [fourth, fifth]).rebalances
-    assert came(rows[4]) == {"billing-storm-8-b2"}
-    assert came(given[4]) == {"billing-storm-8-b2", "billing-storm-8-x"}
-    assert [r.cause for r in given] == [r.cause for r in rows]
+    with_records = history(lines("storm-2.8"), [fourth, fifth]).rebalances
+    assert joined_clients(rows[4]) == {"billing-storm-8-b2"}
+    assert joined_clients(with_records[4]) == {"billing-storm-8-b2", "billing-storm-8-x"}
+    assert [r.cause for r in with_records] == [r.cause for r in rows]
     unknown = history(lines("storm-2.8"), [fifth]).rebalances
-    assert came(unknown[4]) == came(rows[4]), "nothing tells whether it was there in the generation before"
+    assert joined_clients(unknown[4]) == joined_clients(rows[4]), (
+        "nothing tells whether it was there in the generation before"
+    )
 
 
-def came(rebalance: Rebalance) -> set[str | None]:
+def joined_clients(rebalance: Rebalance) -> set[str | None]:
     return {c.client_id for c in rebalance.contributors if c.cause == "member_joined"}
 
 
-def test_records_tell_the_session_timeout_of_a_member_that_ran_out() -> None:
+def test_group_record_gives_session_timeout_of_expired_member() -> None:
     rows = history(lines("static-4.1"), []).rebalances
     lost = rows[3]
-    told = record(
+    metadata = record(
         "01:42:34.600",
         "consumer_group_member_metadata",
         member_id=lost.member_id,
@@ -146,22 +148,24 @@ def test_records_tell_the_session_timeout_of_a_member_that_ran_out() -> None:
         subscription=["t"],
     )
     assert "session of" not in lost.explanation
-    assert "session of 6 s" in history(lines("static-4.1"), [told]).rebalances[3].explanation
+    assert "session of 6 s" in history(lines("static-4.1"), [metadata]).rebalances[3].explanation
 
 
-def test_a_stored_generation_shows_that_its_assignment_arrived() -> None:
-    told = [e for e in lines("storm-2.8") if e.happened_at < at("01:48:07.267") and e.kind != "assignment_received"]
-    last = history(told, []).rebalances[-1]
+def test_stored_generation_completes_its_rebalance() -> None:
+    cut_lines = [
+        e for e in lines("storm-2.8") if e.happened_at < at("01:48:07.267") and e.kind != "assignment_received"
+    ]
+    last = history(cut_lines, []).rebalances[-1]
     assert (last.to_generation, last.outcome, last.ended_at) == (2, "unfinished", None)
     member = last.member_id
     earlier = generation("01:40:00.000", 2, member)
-    assert history(told, [earlier]).rebalances[-1].outcome == "unfinished", "another group of that name"
-    last = history(told, [earlier, generation("01:48:07.280", 2, member)]).rebalances[-1]
+    assert history(cut_lines, [earlier]).rebalances[-1].outcome == "unfinished", "another group of that name"
+    last = history(cut_lines, [earlier, generation("01:48:07.280", 2, member)]).rebalances[-1]
     assert (last.outcome, last.ended_at) == ("completed", at("01:48:07.280"))
     assert last.evidence[-1].text == "generation 2 is stored"
 
 
-def test_a_group_that_begins_anew_after_its_tombstone_has_no_gap_that_nobody_explains() -> None:
+def test_tombstone_explains_restart_of_generations() -> None:
     line = {"origin": "broker", "source": "broker-1/server.log", "group_id": "g", "broker": 1}
     emptied = [
         row(EVENTS, line_id="1", kind="group_emptied", happened_at=at("02:00:00"), generation=7, **line),
@@ -175,8 +179,8 @@ def test_a_group_that_begins_anew_after_its_tombstone_has_no_gap_that_nobody_exp
     assert early.explained_by is None
 
 
-def test_what_was_written_before_the_look_back_still_held_when_it_began() -> None:
+def test_record_from_before_the_look_back_counts_at_its_start() -> None:
     (event,) = events_of_records(
-        [replace(known("01:46:05", FIRST, "app-1"), written_at=datetime(2026, 11, 1, tzinfo=UTC))], SINCE
+        [replace(member_metadata("01:46:05", FIRST, "app-1"), written_at=datetime(2026, 11, 1, tzinfo=UTC))], SINCE
     )
     assert event.happened_at == SINCE

@@ -39,7 +39,7 @@ def copy_with_cause(target: Path) -> None:
     (target / RULINGS).write_text(rulings.replace(TABLE, f"{ruling}\n\n{TABLE}    RULING,\n"))
 
 
-def test_a_new_cause_changes_no_verdict_on_incidents_storms_and_remedies(tmp_path: Path) -> None:
+def test_documented_new_cause_changes_no_verdict_on_incidents_storms_and_remedies(tmp_path: Path) -> None:
     copy_with_cause(tmp_path)
     files = ("test_incidents.py", "test_storms.py", "test_remedies.py")
     result = subprocess.run(

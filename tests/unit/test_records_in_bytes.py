@@ -52,7 +52,7 @@ _STARTS = (
     "ä\0",
 )
 lines = st.builds(str.__add__, st.sampled_from(_STARTS), st.text(st.sampled_from("a [%\rü1"), max_size=3))
-texts = st.builds(lambda told, end: "\n".join(told) + end, st.lists(lines, max_size=30), st.sampled_from(["", "\n"]))
+texts = st.builds(lambda parts, end: "\n".join(parts) + end, st.lists(lines, max_size=30), st.sampled_from(["", "\n"]))
 HEADS = [re.compile(layout.head, re.ASCII) for layout in LAYOUTS]
 
 
@@ -69,14 +69,14 @@ def texts_of(data: bytes, ranges: Sequence[Range]) -> list[tuple[str, int]]:
 
 
 @given(texts)
-def test_heads_are_those_that_the_regexes_of_the_layouts_match(text: str) -> None:
+def test_heads_equal_the_matches_of_the_layout_regexes(text: str) -> None:
     data = text.encode()
     begins = lines_of(data, True).tolist()
-    told = [line.decode() for line in data[begins[0] if begins else 0 :].removesuffix(b"\n").split(b"\n")]
+    file_lines = [line.decode() for line in data[begins[0] if begins else 0 :].removesuffix(b"\n").split(b"\n")]
     heads = heads_of(data, np.array(begins, np.int64))
     expected = [
         (begin, number)
-        for begin, line in zip(begins, told if begins else [], strict=True)
+        for begin, line in zip(begins, file_lines if begins else [], strict=True)
         for number, head in enumerate(HEADS)
         if head.match(line)
     ]
@@ -84,7 +84,7 @@ def test_heads_are_those_that_the_regexes_of_the_layouts_match(text: str) -> Non
 
 
 @given(st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31)).map(lambda at: at.replace(microsecond=0)))
-def test_a_clock_tells_its_instant(at: datetime) -> None:
+def test_clock_of_head_is_read_as_utc_microseconds(at: datetime) -> None:
     data = f"[{at.isoformat(' ')},123] INFO a\n".encode()
     heads = heads_of(data, lines_of(data, True))
     assert heads.clocks.tolist() == [(at.replace(tzinfo=UTC) - EPOCH) // MICRO + 123_000]
@@ -93,14 +93,14 @@ def test_a_clock_tells_its_instant(at: datetime) -> None:
 @pytest.mark.parametrize(
     "clock", ["0000-01-01 00:00:00", "2026-00-01 00:00:00", "2026-02-29 00:00:00", "2026-01-01 24:00:00"]
 )
-def test_digits_that_no_calendar_has_tell_no_instant(clock: str) -> None:
+def test_clock_outside_the_calendar_is_no_instant(clock: str) -> None:
     data = f"[{clock},000] INFO a\n".encode()
     assert heads_of(data, lines_of(data, True)).clocks.tolist() == [NO_INSTANT]
 
 
 @given(texts, st.integers(1, 300))
 @example("\ufeff1", 1)
-def test_records_are_the_same_however_a_file_is_cut_into_pieces(text: str, size: int) -> None:
+def test_records_are_the_same_in_any_pieces_of_a_file(text: str, size: int) -> None:
     data = text.encode()
     whole, pieces = pieces_of(data, max(len(data), 1)), pieces_of(data, size)
     ranges = ranges_of(pieces)
@@ -111,7 +111,7 @@ def test_records_are_the_same_however_a_file_is_cut_into_pieces(text: str, size:
     assert sum((r.times for r in ranges), NO_TIMES) == sum((p.before + p.after for p in whole), NO_TIMES)
 
 
-def test_a_range_is_cut_where_the_clock_goes_on_so_that_no_two_share_an_instant() -> None:
+def test_ranges_of_a_file_share_no_instant() -> None:
     clock = (datetime(2026, 11, 21, 1) + timedelta(milliseconds=n // 20) for n in range(2_000))
     data = "".join(f"[{at:%Y-%m-%d %H:%M:%S},{at.microsecond // 1_000:03d}] INFO a\n" for at in clock).encode()
     ranges = ranges_of(pieces_of(data, 5_000))
@@ -119,7 +119,7 @@ def test_a_range_is_cut_where_the_clock_goes_on_so_that_no_two_share_an_instant(
     assert contests({n: r.times for n, r in enumerate(ranges)}) == {}
 
 
-def test_of_an_endless_record_no_more_is_read_than_is_kept_and_all_its_lines_are_counted() -> None:
+def test_endless_record_is_truncated_and_all_its_lines_are_counted() -> None:
     head = "[2026-11-21 01:44:29,117] INFO a\n"
     data = (head + "z\n" * (MOST_LINES * 2) + head).encode()
     first, last = ranges_of(pieces_of(data, 1_000))
@@ -129,10 +129,10 @@ def test_of_an_endless_record_no_more_is_read_than_is_kept_and_all_its_lines_are
     assert texts_of(data, [last]) == [(head.rstrip("\n"), 1)]
 
 
-def test_what_stands_before_the_first_head_is_a_record_without_a_layout() -> None:
+def test_text_before_the_first_head_is_a_record_without_layout() -> None:
     data = b"left over\n\n[2026-11-21 01:44:29,117] INFO a\n"
-    (held,) = ranges_of(pieces_of(data, 100))
-    rows = cut(data, held, Clock("UTC"), None).to_pylist()
+    (range_,) = ranges_of(pieces_of(data, 100))
+    rows = cut(data, range_, Clock("UTC"), None).to_pylist()
     assert [(row["layout"], row["text"], row["line_count"]) for row in rows] == [
         (HEADLESS, "left over\n", 2),
         (0, "[2026-11-21 01:44:29,117] INFO a", 1),
@@ -145,19 +145,19 @@ times = st.builds(
 
 
 @given(st.dictionaries(st.integers(0, 9), times))
-def test_ranges_that_share_an_instant_are_contested_at_all_instants_that_they_share(spans: dict[int, Times]) -> None:
-    found = contests(spans)
+def test_ranges_are_contested_at_every_instant_they_share(spans: dict[int, Times]) -> None:
+    contested = contests(spans)
     for n, mine in spans.items():
         for m, other in spans.items():
             first, last = max(mine.first, other.first), min(mine.last, other.last)
             if n != m and first <= last:
-                assert found[n].first <= first
-                assert last <= found[n].last
+                assert contested[n].first <= first
+                assert last <= contested[n].last
             if n != m and mine.timeless and other.timeless:
-                assert found[n].is_timeless
+                assert contested[n].is_timeless
 
 
-class Held(Bytes):
+class InMemory(Bytes):
     """The bytes of a file in memory."""
 
     def __init__(self, data: bytes) -> None:
@@ -169,11 +169,11 @@ class Held(Bytes):
 
 def unpacked(packed: bytes, suffix: str) -> Unpacked:
     """What a packed file holds."""
-    return Unpacked(Held(packed), f"/a.log{suffix}", len(packed))
+    return Unpacked(InMemory(packed), f"/a.log{suffix}", len(packed))
 
 
 @pytest.mark.parametrize(
-    ("packed", "held", "damage"),
+    ("packed", "content", "damage"),
     [
         (PACKED + gzip.compress(b"two\n", mtime=0), b"one\ntwo\n", None),
         (PACKED + b"\0\0\0", b"one\n", None),
@@ -182,41 +182,39 @@ def unpacked(packed: bytes, suffix: str) -> Unpacked:
     ],
 )
 @pytest.mark.parametrize("size", [1, 5, CHUNK])
-def test_a_packed_file_is_read_as_far_as_it_can_be_unpacked(
-    packed: bytes, held: bytes, damage: str | None, size: int, monkeypatch: pytest.MonkeyPatch
+def test_damaged_gzip_file_is_read_as_far_as_possible(
+    packed: bytes, content: bytes, damage: str | None, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(file_bytes, "CHUNK", size)
-    found = unpacked(packed, ".gz")
-    assert found.between(0, CHUNK) == held
-    assert found.damage == damage
+    unpacked_file = unpacked(packed, ".gz")
+    assert unpacked_file.between(0, CHUNK) == content
+    assert unpacked_file.damage == damage
 
 
 @pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".xz", lzma.compress), (".bz2", bz2.compress)])
-def test_a_file_that_unpacks_to_too_much_is_read_up_to_a_limit(
-    suffix: str, pack: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_decompression_bomb_is_read_up_to_a_limit(suffix: str, pack: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_bytes, "_UNPACKED_LEAST", 9 * CHUNK)
     bomb = pack(bytes(10 * CHUNK))
-    found = unpacked(bomb, suffix)
-    longest = max(len(found.between(at, at + 2 * CHUNK)) for at in range(0, 12 * CHUNK, 2 * CHUNK))
+    unpacked_file = unpacked(bomb, suffix)
+    longest = max(len(unpacked_file.between(at, at + 2 * CHUNK)) for at in range(0, 12 * CHUNK, 2 * CHUNK))
     assert longest <= 2 * CHUNK
-    assert found.damage is not None
-    assert found.damage.startswith("it unpacks to more than 500 times its size")
+    assert unpacked_file.damage is not None
+    assert unpacked_file.damage.startswith("it unpacks to more than 500 times its size")
 
 
-def test_a_log_of_one_line_again_and_again_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_highly_compressible_log_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_bytes, "_UNPACKED_LEAST", 0)
     log = "".join(
         f"[2026-11-21 01:{n // 60 % 60:02d}:{n % 60:02d},000] INFO The same (kafka.A)\n" for n in range(50_000)
     )
-    found = unpacked(gzip.compress(log.encode()), ".gz")
-    assert found.between(0, len(log)).decode() == log
-    assert found.damage is None
+    unpacked_file = unpacked(gzip.compress(log.encode()), ".gz")
+    assert unpacked_file.between(0, len(log)).decode() == log
+    assert unpacked_file.damage is None
 
 
 @pytest.mark.parametrize("size", [1_000, 5, CHUNK])
 @pytest.mark.parametrize(
-    ("packed", "held", "is_damaged"),
+    ("packed", "content", "is_damaged"),
     [
         (XZ, b"one\n" * 50_000, False),
         (XZ * 2, b"one\n" * 100_000, False),
@@ -224,24 +222,24 @@ def test_a_log_of_one_line_again_and_again_is_read_to_its_end(monkeypatch: pytes
         (b"none", b"", True),
     ],
 )
-def test_a_file_of_xz_is_read_as_far_as_it_can_be_unpacked(
-    packed: bytes, held: bytes, is_damaged: bool, size: int, monkeypatch: pytest.MonkeyPatch
+def test_damaged_xz_file_is_read_as_far_as_possible(
+    packed: bytes, content: bytes, is_damaged: bool, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(file_bytes, "CHUNK", size)
-    found = unpacked(packed, ".xz")
-    assert found.between(0, CHUNK) == held
-    assert (found.damage is not None) is is_damaged
+    unpacked_file = unpacked(packed, ".xz")
+    assert unpacked_file.between(0, CHUNK) == content
+    assert (unpacked_file.damage is not None) is is_damaged
 
 
-def test_an_archive_is_unpacked_on_from_where_the_file_before_ended(tmp_path: Path) -> None:
+def test_archive_member_is_unpacked_from_the_end_of_the_former_one(tmp_path: Path) -> None:
     content = random.Random(1).randbytes(3 * CHUNK)
     packed = tmp_path / "night.tar.gz"
     packed.write_bytes(gzip.compress(content, 1))
     uri, size = str(packed), packed.stat().st_size
 
     def read(member: Member, before: Unpacked | None) -> tuple[Bytes, bytes]:
-        held = content_of(uri, size, before, member)
-        return held, OfMember(held, member).between(1, member.size + 99)
+        source = content_of(uri, size, before, member)
+        return source, OfMember(source, member).between(1, member.size + 99)
 
     first, early = read(Member("a", 10, 1000), None)
     assert early == content[11:1010]

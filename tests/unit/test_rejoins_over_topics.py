@@ -20,28 +20,28 @@ def causes(events: Sequence[Event], logged: Sequence[TopicChange]) -> list[str]:
     return [r.cause for r in rebuild_group("bridge-of-crm-41", events, context).rebalances]
 
 
-def test_of_several_changes_that_a_client_names_the_last_one_that_was_logged_counts() -> None:
+def test_last_logged_topic_change_is_cause_where_client_names_several() -> None:
     """A stale answer had taken topic x2 from the client again, when topic x1 was deleted: it saw both at once."""
     events = lines("pattern-3.7", *BOTH)
-    prefix, seen = "payroll-11-tracker-x", next(e for e in events if e.kind == "rebalance_started")
+    prefix, line = "payroll-11-tracker-x", next(e for e in events if e.kind == "rebalance_started")
 
     def change(clock: str, kind: str, topic: str) -> TopicChange:
-        return TopicChange(at=at(clock) + A_DAY, kind=kind, topic=prefix + topic, event=quote(seen))
+        return TopicChange(at=at(clock) + A_DAY, kind=kind, topic=prefix + topic, event=quote(line))
 
     logged = [change("18:49:43.524", "topic_created", "2"), change("18:49:47.233", "topic_deleted", "1")]
     assert causes(events, logged)[1:3] == ["topic_created", "topic_deleted"]
 
 
-def test_a_close_at_once_after_a_rejoin_is_not_its_reason() -> None:
+def test_consumer_close_just_after_a_rejoin_is_not_its_cause() -> None:
     """A deleted topic goes in two steps, each a rejoin: its partitions, then its name. A tenth of a second after the
     second the application closed the consumer, and the newest reason to join in its log is that one.
     """
     context = GroupContext("night", at("00:00:00"), at("00:00:00") + 3 * A_DAY)
-    told = rebuild_group("sink-of-mobile-23", lines("pattern-4.3", *BOTH), context).rebalances
-    assert [r.cause for r in told[2:]] == ["topic_deleted", "topic_deleted", "member_left"]
+    rebalances = rebuild_group("sink-of-mobile-23", lines("pattern-4.3", *BOTH), context).rebalances
+    assert [r.cause for r in rebalances[2:]] == ["topic_deleted", "topic_deleted", "member_left"]
 
 
-def test_a_group_that_subscribed_to_a_pattern_may_read_any_topic() -> None:
+def test_group_with_pattern_subscription_may_read_any_topic() -> None:
     events = _before_kip_800(lines("pattern-3.7", *BOTH))
     quoted = quote(next(e for e in events if e.kind == "rebalance_started"))
     created_at = at("18:49:43.524") + A_DAY

@@ -70,21 +70,21 @@ def configured(client: str = "a", session: int | None = 10_000, poll: int | None
 
 
 def judged(rows: Sequence[Rebalance], *events: Event, window: Window = DAY) -> list[Remedy]:
-    told = events or (configured(),)
+    member_lines = events or (configured(),)
     stops = {r.rebalance_id: Stop(3, 0, False) for r in rows}
-    return judge_remedies(rows, stops, MemberRegistry(told), told, window)
+    return judge_remedies(rows, stops, MemberRegistry(member_lines), member_lines, window)
 
 
-def told(rows: Sequence[Remedy], *columns: str) -> list[tuple[Any, ...]]:
+def columns_of(rows: Sequence[Remedy], *columns: str) -> list[tuple[Any, ...]]:
     return [tuple(getattr(r, c) for c in columns) for r in rows]
 
 
 WHAT = ("setting", "value_now", "value_smallest", "rebalances_avoided", "rebalances_total", "confidence")
 
 
-def test_a_longer_session_would_have_outlasted_a_pause() -> None:
+def test_longer_session_timeout_avoids_rebalance_of_paused_member() -> None:
     (longer,) = of_excerpt("pause-4.1")
-    assert told([longer], *WHAT) == [("session_timeout", 7_000, 12_044, 2, 5, "likely")]
+    assert columns_of([longer], *WHAT) == [("session_timeout", 7_000, 12_044, 2, 5, "likely")]
     assert longer.explanation == (
         "A session timeout of 13 s (now 7 s) would have avoided 2 of 5 rebalances: 1 silence was shorter; a member that"
         " died would have been noticed 6 s later."
@@ -93,38 +93,38 @@ def test_a_longer_session_would_have_outlasted_a_pause() -> None:
     assert any("heartbeat expiration" in e.text for e in longer.evidence)
 
 
-def test_static_members_would_have_been_restarted_unnoticed() -> None:
+def test_static_membership_avoids_rebalances_of_a_deployment() -> None:
     (static,) = of_excerpt("deployment-4.1")
-    assert told([static], *WHAT) == [("static_membership", 7_000, 2_912, 4, 7, "likely")]
+    assert columns_of([static], *WHAT) == [("static_membership", 7_000, 2_912, 4, 7, "likely")]
     assert static.explanation == (
         "Static membership would have avoided 4 of 7 rebalances: 2 restarts took less than 3 s, and the session timeout"
         " is 7 s."
     )
 
 
-def test_a_longer_poll_interval_would_have_waited_for_a_slow_member() -> None:
+def test_longer_max_poll_interval_avoids_rebalance_of_slow_member() -> None:
     (longer,) = of_excerpt("slow-librdkafka-4.1", "geo-py-5")
-    assert told([longer], *WHAT) == [("max_poll_interval", 9_000, 15_904, 2, 5, "likely")]
+    assert columns_of([longer], *WHAT) == [("max_poll_interval", 9_000, 15_904, 2, 5, "likely")]
 
 
-def test_a_slow_kip_848_member_tells_by_how_much_it_was_late() -> None:
+def test_kip_848_client_line_gives_needed_max_poll_interval() -> None:
     slow = configured(poll=9_000)
     exceeded = row(EVENTS, kind="client_poll_exceeded", member_id="m-a", took_ms=6_202, happened_at=AT)
     rows = [rebalance(0, "max_poll_exceeded"), rebalance(2, "member_rejoined")]
-    assert told(judged(rows, slow, exceeded), "value_now", "value_smallest") == [(9_000, 15_203)]
+    assert columns_of(judged(rows, slow, exceeded), "value_now", "value_smallest") == [(9_000, 15_203)]
 
 
-def test_a_static_member_that_was_slow_is_missed_only_when_its_session_has_run_out() -> None:
+def test_slow_static_member_needs_poll_interval_plus_session_timeout() -> None:
     rows = [rebalance(0, "max_poll_exceeded", instance_id="i"), rebalance(5, "member_rejoined", instance_id="i")]
-    assert told(judged(rows), "setting", "value_smallest") == [("max_poll_interval", 60_000 + 10_000 + 5_000 + 1)]
+    assert columns_of(judged(rows), "setting", "value_smallest") == [("max_poll_interval", 60_000 + 10_000 + 5_000 + 1)]
 
 
-def test_a_crashed_process_may_be_back_before_its_session_has_run_out() -> None:
+def test_static_membership_avoids_rebalances_of_crash_within_session() -> None:
     rows = [rebalance(0, "member_rejoined"), rebalance(6, "member_dead", confidence="likely")]
-    assert told(judged(rows), *WHAT) == [("static_membership", 10_000, 4_001, 2, 2, "likely")]
+    assert columns_of(judged(rows), *WHAT) == [("static_membership", 10_000, 4_001, 2, 2, "likely")]
 
 
-def test_a_session_that_is_too_short_for_a_restart_is_named() -> None:
+def test_static_membership_names_session_timeout_too_short_for_restart() -> None:
     rows = [rebalance(0, "member_left"), rebalance(20, "member_rejoined")]
     (static,) = judged(rows)
     assert static.explanation == (
@@ -137,57 +137,57 @@ def test_a_session_that_is_too_short_for_a_restart_is_named() -> None:
     ("rows", "why"),
     [
         ([rebalance(0, "member_left")], "it never came back"),
-        ([rebalance(0, "member_left"), rebalance(5, "member_rejoined", "b")], "another one came"),
+        ([rebalance(0, "member_left"), rebalance(5, "member_rejoined", "b")], "another member joined"),
         ([rebalance(0, "member_left"), rebalance(46, "member_rejoined")], "it took longer than Kafka's default"),
-        ([rebalance(0, "heartbeat_expired")], "nobody tells how long it was silent"),
+        ([rebalance(0, "heartbeat_expired")], "its silence is unknown"),
         ([rebalance(0, "heartbeat_expired", silent_ms=45_000)], "the silence was longer than Kafka's default allows"),
-        ([rebalance(0, "max_poll_exceeded")], "nobody tells how long it processed"),
+        ([rebalance(0, "max_poll_exceeded")], "its processing time is unknown"),
         ([rebalance(0, "member_left", instance_id="i"), rebalance(5, "member_rejoined", instance_id="i")],
          "it is static already"),
         ([rebalance(0, "heartbeat_expired", "a", act("member_left", "b"), silent_ms=12_000)],
-         "another one left as well"),
+         "another member left as well"),
         ([rebalance(0, "topic_created"), rebalance(5, "member_joined")], "no time-out avoids that"),
     ],
 )  # fmt: skip
-def test_nothing_is_claimed_where(rows: list[Rebalance], why: str) -> None:
+def test_no_remedy_is_claimed(rows: list[Rebalance], why: str) -> None:
     assert judged(rows) == [], why
 
 
-def test_a_rebalance_into_which_several_restarts_fell_asks_for_the_longest() -> None:
+def test_rebalance_with_several_restarts_needs_the_longest_timeout() -> None:
     both = [configured("a"), configured("b")]
     rows = [
         rebalance(0, "member_left", "a", act("member_left", "b", 1)),
         rebalance(3, "member_rejoined", "a"),
         rebalance(8, "member_rejoined", "b"),
     ]
-    assert told(judged(rows, *both), "value_smallest", "rebalances_avoided") == [(7_001, 3)]
+    assert columns_of(judged(rows, *both), "value_smallest", "rebalances_avoided") == [(7_001, 3)]
     without_b = [rows[0], rows[1]]
-    assert told(judged(without_b, *both), "rebalance_ids") == [(["member_rejoined-a-3"],)], "b left for good"
+    assert columns_of(judged(without_b, *both), "rebalance_ids") == [(["member_rejoined-a-3"],)], "b left for good"
 
 
-def test_a_follow_up_goes_with_what_it_follows() -> None:
+def test_cooperative_followup_is_avoided_with_its_rebalance() -> None:
     rows = [rebalance(0, "member_left"), rebalance(2, "member_rejoined"), rebalance(3, "cooperative_followup", "b")]
-    assert told(judged(rows), "rebalances_avoided", "partition_seconds_avoided") == [(3, 9.0)]
+    assert columns_of(judged(rows), "rebalances_avoided", "partition_seconds_avoided") == [(3, 9.0)]
 
 
-def test_what_may_have_been_something_else_is_possible_at_most() -> None:
+def test_remedy_for_possible_cause_is_at_most_possible() -> None:
     rows = [rebalance(0, "max_poll_exceeded", confidence="possible"), rebalance(9, "member_rejoined")]
-    assert told(judged(rows), "confidence") == [("possible",)]
+    assert columns_of(judged(rows), "confidence") == [("possible",)]
 
 
-def test_a_window_names_its_own_rebalances_and_knows_what_came_before_and_after() -> None:
+def test_remedy_lists_rebalances_of_the_window_and_uses_those_around_it() -> None:
     rows = [rebalance(-5, "member_left"), rebalance(5, "member_rejoined")]
     today = Window(AT, AT + timedelta(days=1))
-    assert told(judged(rows, window=today), "rebalance_ids", "rebalances_total") == [(["member_rejoined-a-5"], 1)]
+    assert columns_of(judged(rows, window=today), "rebalance_ids", "rebalances_total") == [(["member_rejoined-a-5"], 1)]
 
 
-def test_a_cooperative_assignor_avoids_cost_and_no_rebalance() -> None:
+def test_cooperative_assignor_avoids_cost_and_no_rebalance() -> None:
     rows = [rebalance(n, "member_joined", f"c{n}", partition_seconds=9.0) for n in range(3)]
     stops = {r.rebalance_id: Stop(9, kept, True) for r, kept in zip(rows, (0, 5, None), strict=True)}
     proof = Quote(line_id="l", source="s", happened_at=AT, text="t")
     stops[rows[1].rebalance_id] = Stop(9, 5, True, (proof,))
     (cooperative,) = judge_remedies(rows, stops, MemberRegistry(()), (), DAY)
-    assert told([cooperative], *WHAT) == [("cooperative_assignment", None, None, 0, 3, "likely")]
+    assert columns_of([cooperative], *WHAT) == [("cooperative_assignment", None, None, 0, 3, "likely")]
     assert (cooperative.partition_seconds_avoided, cooperative.evidence) == (5.0, [proof])
     assert cooperative.explanation == (
         "A cooperative assignor would have avoided no rebalance, but 5.0 of 27.0 partition-seconds: in 1 rebalance"
@@ -195,7 +195,7 @@ def test_a_cooperative_assignor_avoids_cost_and_no_rebalance() -> None:
     )
 
 
-def test_each_setting_is_known_with_its_source() -> None:
+def test_each_remedy_setting_has_a_kip_as_source() -> None:
     assert set(REMEDY_BY_SETTING) == set(RemedySetting)
     assert all("KIP-" in r.source for r in REMEDY_BY_SETTING.values())
 
@@ -205,12 +205,12 @@ ACTS = st.tuples(st.sampled_from(CAUSES), st.sampled_from("abc"))
 NIGHTS = st.lists(
     st.tuples(st.integers(0, 600), ACTS, st.lists(ACTS, max_size=2), st.integers(10_000, 60_000) | st.none()),
     max_size=12,
-    unique_by=lambda told: told[0],
+    unique_by=lambda drawn: drawn[0],
 )
 
 
 @given(NIGHTS)
-def test_the_smallest_value_avoids_what_is_listed_and_a_millisecond_less_avoids_fewer(night: list[Any]) -> None:
+def test_smallest_value_is_the_least_that_avoids_the_listed_rebalances(night: list[Any]) -> None:
     members = [configured(c, session) for c, session in (("a", 10_000), ("b", 60_000), ("c", None))]
     rows = [
         rebalance(second, cause, client, *(act(c, m, second) for c, m in others), silent_ms=silent)
@@ -219,10 +219,10 @@ def test_the_smallest_value_avoids_what_is_listed_and_a_millisecond_less_avoids_
     directory = MemberRegistry(members)
     acts = [a for r in rows for a in acts_of(r, directory)]
     needs = {t.rulings[0].code: replay(t, rows, acts, Polls({}, {})).needs for t in TIMEOUTS}
-    for found in judged(rows, *members):
-        ids, value = found.rebalance_ids, found.value_smallest
-        assert len(ids) == len(set(ids)) == found.rebalances_avoided > 0
-        assert avoided_by(needs[found.setting], value) == ids
-        assert set(avoided_by(needs[found.setting], value - 1)) < set(ids)
-        assert found.confidence in ("likely", "possible")
-        assert "would have" in found.explanation
+    for remedy in judged(rows, *members):
+        ids, value = remedy.rebalance_ids, remedy.value_smallest
+        assert len(ids) == len(set(ids)) == remedy.rebalances_avoided > 0
+        assert avoided_by(needs[remedy.setting], value) == ids
+        assert set(avoided_by(needs[remedy.setting], value - 1)) < set(ids)
+        assert remedy.confidence in ("likely", "possible")
+        assert "would have" in remedy.explanation

@@ -15,7 +15,7 @@ def report():
     return build_report(*night())
 
 
-def test_where_a_broker_could_mostly_not_be_read_the_verdict_says_so_first_and_states_no_absence():
+def test_verdict_names_mostly_unread_broker_logs_first():
     rows = [
         coverage(source="broker-1/server.log", origin="broker", unparsed=900, events=20),
         coverage(source="broker-2/server.log", origin="broker", events=20),
@@ -33,24 +33,24 @@ def test_where_a_broker_could_mostly_not_be_read_the_verdict_says_so_first_and_s
     assert led[2] == "No loss, no failure and no group that stopped in what could be read."
 
 
-def test_a_quiet_night_claims_no_more_than_was_seen():
+def test_quiet_night_states_that_every_line_was_read():
     page = build_report(empty() | {"quality.coverage": [coverage()]}, run())
     led = [seen.text(p) for p in seen.found(Paragraph, seen.section(page, "verdict"))]
     assert led[0] == "CALM. Every one of 1,000 lines could be read."
     assert led[1].startswith("No record was lost, ")
 
 
-def test_a_night_of_which_nothing_was_read_claims_nothing():
-    for rows, said in (
+def test_night_without_lines_claims_nothing():
+    for rows, sentence in (
         ([coverage(lines_in=0)], "No line was read, so nothing is known about what happened."),
         ([], "The lake has no coverage of this window, so it is not known which lines were not read."),
     ):
         page = build_report(empty() | {"quality.coverage": rows}, run())
         led = [seen.text(p) for p in seen.found(Paragraph, seen.section(page, "verdict"))]
-        assert led == [f"CALM. {said}", said]
+        assert led == [f"CALM. {sentence}", sentence]
 
 
-def test_one_rebalance_is_told_in_the_singular():
+def test_one_rebalance_is_worded_in_the_singular():
     rows = {
         "gold.rebalances": [rebalance("orders", at("02:00:00"), "member_left", seconds=0.5)],
         "quality.coverage": [coverage()],
@@ -60,8 +60,8 @@ def test_one_rebalance_is_told_in_the_singular():
     assert seen.timeline(page).lanes[0].note == "1 rebalance"
 
 
-def test_coverage_counts_what_is_missing(report):
-    statements = [said for _, said in seen.statements(report, "coverage")]
+def test_coverage_counts_unexplained_breaks_in_generations_and_epochs(report):
+    statements = [sentence for _, sentence in seen.statements(report, "coverage")]
     assert (
         "1 break in the generations of 1 group has no explanation: at least 2 rebalances are missing here."
         " 1 further break is explained."
@@ -71,7 +71,7 @@ def test_coverage_counts_what_is_missing(report):
     )
 
 
-def test_lines_that_do_not_add_up_are_no_small_print():
+def test_unbalanced_account_of_lines_is_a_warning():
     statements = seen.statements(build_report({"quality.coverage": [coverage(ignored=990)]}, run()), "coverage")
     assert statements[0] == (
         "warn",
@@ -79,7 +79,7 @@ def test_lines_that_do_not_add_up_are_no_small_print():
     )
 
 
-def test_incidents_come_by_harm_with_a_label_on_what_was_declared(report):
+def test_incidents_are_ordered_by_harm_and_declared_ones_are_labelled(report):
     harmful = seen.entries(report, "incidents")
     assert [(i.headline, i.cost) for i in harmful[:5]] == [
         (
@@ -105,7 +105,7 @@ def test_incidents_come_by_harm_with_a_label_on_what_was_declared(report):
     ]
 
 
-def test_an_incident_and_what_it_is_made_of_lead_to_each_other(report):
+def test_incident_and_its_outages_and_rebalances_link_to_each_other(report):
     (worst,) = [i for i in seen.entries(report, "incidents") if "broker 2 was unresponsive" in i.headline]
     cut = seen.entries(report, "outages")[0]
     links = [link.anchor for link in seen.found(Link, worst)]
@@ -116,7 +116,7 @@ def test_an_incident_and_what_it_is_made_of_lead_to_each_other(report):
     assert [link.anchor for link in seen.found(Link, rows[links[1]])] == [worst.anchor]
 
 
-def test_an_outage_holds_its_failovers_and_no_other_section_tells_them_again(report):
+def test_failovers_of_an_outage_are_listed_with_it_alone(report):
     cut, shut = seen.entries(report, "outages")
     inside, elsewhere = seen.found(Entry, cut.blocks), seen.entries(report, "failovers")
     assert (cut.headline, [g.headline for g in inside]) == (
@@ -133,7 +133,7 @@ def test_an_outage_holds_its_failovers_and_no_other_section_tells_them_again(rep
     assert {"40 to 52 records", "none → 1"} <= set(seen.cells(row))
 
 
-def test_an_outage_tells_its_moments_from_its_beginning(report):
+def test_times_of_an_outage_are_shown_from_its_start(report):
     def moments(page):
         facts = seen.found(Facts, seen.entries(page, "outages")[0])[0].facts
         return [(fact.label, seen.text(fact.value).partition(" ")[2]) for fact in facts]
@@ -143,7 +143,7 @@ def test_an_outage_tells_its_moments_from_its_beginning(report):
     assert moments(lost) == [("Last sign of life", ""), ("Detected", "after 9.3 s"), ("Back", "in this window")]
 
 
-def test_imbalance_tells_since_when_and_what_was_worst(report):
+def test_imbalance_section_shows_its_start_and_worst_ratio(report):
     assert (
         seen.first_paragraph(report, "imbalance")
         == "Over the threshold at the last reading: broker 1 (80%, since 06:40:00)."
@@ -153,7 +153,7 @@ def test_imbalance_tells_since_when_and_what_was_worst(report):
     assert (one[0], three[5]) == ("1", "")
 
 
-def test_a_broker_that_is_preferred_for_nothing_has_no_ratio():
+def test_broker_without_preferred_partitions_shows_no_ratio():
     rows = [
         made("gold.leader_imbalance", snapshot_at=at("01:00:00"), broker=4, preferred_partitions=0, led_elsewhere=0)
     ]
@@ -163,9 +163,9 @@ def test_a_broker_that_is_preferred_for_nothing_has_no_ratio():
     assert seen.first_paragraph(report, "imbalance") == "No broker was over the threshold at any reading."
 
 
-def test_lag_comes_worst_first_by_group_and_topic(report):
-    told = [seen.cells(row) for row in seen.rows(report, "lag")]
-    assert [(group, status, partitions, last) for group, status, _, partitions, _, last, *_ in told] == [
+def test_lag_is_listed_worst_first_by_group_and_topic(report):
+    rows = [seen.cells(row) for row in seen.rows(report, "lag")]
+    assert [(group, status, partitions, last) for group, status, _, partitions, _, last, *_ in rows] == [
         ("billing", "stop: stopped committing", "0-3", "9,000"),
         ("ads-etl", "stall: commits, but stands still", "0-3", "1,200,000"),
         ("mail-audit", "warn: lag never falls", "0-3", "34,000"),
@@ -182,7 +182,7 @@ def test_findings_of_one_rule_share_their_advice(report):
     ]
 
 
-def test_lanes_put_brokers_above_the_groups_in_most_trouble(report):
+def test_timeline_lists_brokers_above_groups_by_number_of_rebalances(report):
     lanes = [(lane.kind, lane.label) for lane in seen.timeline(report).lanes[:6]]
     assert lanes[:4] == [("controller", "Controller"), *(("broker", f"Broker {b}") for b in (1, 2, 3))]
     assert lanes[4:6] == [("partition", "risky.raw"), ("group", "ads-etl")]
@@ -190,35 +190,35 @@ def test_lanes_put_brokers_above_the_groups_in_most_trouble(report):
     assert counts == sorted(counts, reverse=True)
 
 
-def test_topics_that_lost_records_come_before_those_that_only_waited():
+def test_topic_with_lost_records_is_above_topic_without_leader():
     lost = failover("lost", 0, at("03:00:00"), "unclean_election", leaderless_ms=1_000)
     waited = failover("waited", 0, at("04:00:00"), "offline", leaderless_ms=60_000)
     page = build_report(empty() | {"gold.failovers": [waited, lost]}, run())
     assert [lane.label for lane in seen.timeline(page).lanes if lane.kind == "partition"] == ["lost", "waited"]
 
 
-def test_spans_lie_where_their_time_is(report):
+def test_timeline_span_has_the_time_of_its_rebalance(report):
     (span,) = next(lane for lane in seen.timeline(report).lanes if lane.label == "billing").spans
     assert (span.start, span.end) == (at("03:05:12"), at("03:06:14"))
     assert span.says == "03:05:12, 1 min 2 s: max poll interval exceeded"
 
 
-def test_groups_beyond_the_picture_are_counted():
+def test_groups_left_out_of_the_timeline_are_counted():
     rows = [rebalance(f"g{i:03d}", at("02:00:00"), "member_left") for i in range(30)]
     timeline = seen.timeline(build_report({"gold.rebalances": rows}, run()))
     assert len(timeline.lanes) == 24
     assert timeline.left_out == ("6 groups with fewer rebalances, 6 in all",)
 
 
-def test_the_order_in_which_rows_come_changes_nothing(report):
+def test_order_of_rows_does_not_change_the_report(report):
     tables, about = night()
     assert build_report({name: rows[::-1] for name, rows in tables.items()}, about) == report
 
 
-def test_many_rebalances_quote_less_and_say_so():
+def test_report_with_many_rebalances_limits_quotes_and_counts_the_rest():
     few, many = (
-        seen.found(Evidence, seen.rows(build_report(*given), "rebalances")[0])[0]
-        for given in (night(), crowded_night(5_000))
+        seen.found(Evidence, seen.rows(build_report(*one_night), "rebalances")[0])[0]
+        for one_night in (night(), crowded_night(5_000))
     )
     assert (len(few.quotes), few.left_out) == (2, 0)
     assert (len(many.quotes), many.left_out) == (2, 2)

@@ -45,7 +45,7 @@ def _written(place: Path, made: Night) -> str:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("width", SIZES)
-def test_it_opens_at_every_size_in_both_schemes_and_asks_and_complains_of_nothing(browser, places, width, scheme):
+def test_page_opens_at_every_size_and_scheme_without_requests_or_console_output(browser, places, width, scheme):
     browser.open(places["usual"], width, scheme=scheme)
     assert browser.tell(DRAWN)
     assert browser.asked == [places["usual"]]
@@ -55,7 +55,7 @@ def test_it_opens_at_every_size_in_both_schemes_and_asks_and_complains_of_nothin
     assert dark == (scheme == "dark")
 
 
-def test_five_thousand_rebalances_wait_as_text_until_they_are_wanted(browser, places):
+def test_five_thousand_rebalances_are_unpacked_on_demand(browser, places):
     address = _last_rebalance(places)
     browser.open(places["crowded"])
     first = "document.querySelectorAll('*').length - document.querySelectorAll('.later *').length"
@@ -66,7 +66,7 @@ def test_five_thousand_rebalances_wait_as_text_until_they_are_wanted(browser, pl
     assert browser.tell(
         f"new Promise(done => {{ const look = () => {there} ? done(true) : setTimeout(look, 50); look(); }})"
     )
-    assert _is_told(browser, address)
+    assert _is_in_view(browser, address)
 
 
 def _last_rebalance(places: dict[str, str]) -> str:
@@ -76,7 +76,7 @@ def _last_rebalance(places: dict[str, str]) -> str:
     return re.findall(r'id="(rebalance-[0-9a-f]+)"', "".join(packed))[-1]
 
 
-def _is_told(browser: Browser, address: str) -> bool:
+def _is_in_view(browser: Browser, address: str) -> bool:
     """Whether the row is on the screen with its lines within reach."""
     place = f"document.getElementById('{address}').getBoundingClientRect()"
     on_screen = browser.tell(f"{place}.bottom > 0 && {place}.top < innerHeight")
@@ -93,15 +93,15 @@ KINDS = (
 
 
 @pytest.mark.parametrize("script", [True, False])
-def test_every_kind_of_row_opens_at_its_address_with_script_and_without(browser, places, script):
+def test_every_kind_of_row_opens_at_its_address_with_and_without_script(browser, places, script):
     browser.open(places["usual"])
     last = "[...document.querySelectorAll(`[id^=${kind}-]`)].at(-1).id"
     for address in browser.tell(f"{list(KINDS)}.map(kind => {last})"):
         browser.open(f"{places['usual']}#{address}", script=script)
-        assert _is_told(browser, address), address
+        assert _is_in_view(browser, address), address
 
 
-def test_the_timeline_is_zoomed_moved_and_left_by_keyboard_alone(browser, places):
+def test_timeline_is_operated_by_keyboard_alone(browser, places):
     browser.open(places["usual"])
     browser.tell("document.querySelector('.lanes').focus()")
     view = "document.getElementById('timeline-view').textContent"
@@ -121,7 +121,7 @@ def test_the_timeline_is_zoomed_moved_and_left_by_keyboard_alone(browser, places
     assert browser.tell(f"{DRAWN}.then(() => document.querySelector(':target').id)").startswith("outage-")
 
 
-def test_zooming_tells_apart_what_is_one_mark_from_afar(browser, places):
+def test_zoom_separates_merged_marks(browser, places):
     browser.open(places["usual"])
     marks = "document.querySelectorAll('.track[aria-label^=orders-index] .m').length"
     from_afar = browser.tell(marks)
@@ -129,7 +129,7 @@ def test_zooming_tells_apart_what_is_one_mark_from_afar(browser, places):
     assert browser.tell(f"{DRAWN}.then(() => {marks})") > from_afar
 
 
-def test_strangers_names_do_nothing_in_a_browser(browser, places):
+def test_hostile_names_are_inert_in_a_browser(browser, places):
     for width in SIZES:
         browser.open(places["hostile"], width)
         assert browser.tell(DRAWN)
@@ -140,7 +140,7 @@ def test_strangers_names_do_nothing_in_a_browser(browser, places):
 
 
 @pytest.mark.parametrize(("width", "height"), [(1600, 1000), (390, 844)])
-def test_the_first_screen_says_what_was_lost_what_crashed_and_what_to_do(browser, places, width, height):
+def test_first_screen_shows_losses_outages_and_actions(browser, places, width, height):
     browser.open(places["usual"], width, height=height)
     low = "[...document.querySelectorAll('.state, .gravest li')].map(e => e.getBoundingClientRect().bottom)"
     assert max(browser.tell(low)) <= height
@@ -159,7 +159,7 @@ def test_the_first_screen_says_what_was_lost_what_crashed_and_what_to_do(browser
 
 
 @pytest.mark.parametrize(("width", "height"), [(1600, 1000), (390, 844)])
-def test_a_calm_night_looks_calm_on_one_screen_and_says_what_was_read(browser, tmp_path, width, height):
+def test_calm_night_fits_one_screen_and_states_coverage(browser, tmp_path, width, height):
     tables, about = night()
     kept = {name: rows if name.startswith("quality.") else [] for name, rows in tables.items()}
     kept["quality.unparsed_lines"] = kept["quality.quarantine"] = []
@@ -167,14 +167,14 @@ def test_a_calm_night_looks_calm_on_one_screen_and_says_what_was_read(browser, t
         r.update(unparsed=0, quarantined=0, ignored=r["lines_in"] - r["events"])
     browser.open(_written(tmp_path / "calm.html", (kept, about)), width, height=height)
     assert browser.tell("document.querySelector('.state').innerText") == "Calm"
-    said = browser.tell("document.querySelector('.lead').innerText")
-    assert "No record was lost, no partition was without a leader" in said and "could be read" in said
-    assert re.search(r"Checked: \d+ logs, \d+ rules and \d+ expectations on the tables", said)
+    text = browser.tell("document.querySelector('.lead').innerText")
+    assert "No record was lost, no partition was without a leader" in text and "could be read" in text
+    assert re.search(r"Checked: \d+ logs, \d+ rules and \d+ expectations on the tables", text)
     assert browser.tell("document.querySelectorAll('.tiles .bad, .tiles .warn').length") == 0
     assert browser.tell("document.querySelector('.tiles').getBoundingClientRect().bottom") <= height
 
 
-def test_a_link_to_a_section_unfolds_no_row_and_a_row_folds_again(browser, places):
+def test_link_to_section_unfolds_no_row_and_unfolded_row_folds_again(browser, places):
     browser.open(f"{places['usual']}#rebalances")
     shown = (
         "[...document.querySelectorAll('.story .proof')].filter(e => e.checkVisibility({contentVisibilityAuto: true}))"
@@ -189,7 +189,7 @@ def test_a_link_to_a_section_unfolds_no_row_and_a_row_folds_again(browser, place
     assert browser.tell(f"{DRAWN}.then(() => {height})") < unfolded
 
 
-def test_on_a_phone_nothing_scrolls_sideways(browser, places):
+def test_page_on_a_phone_does_not_scroll_sideways(browser, places):
     browser.open(places["usual"], 390)
     wide = "[...document.querySelectorAll('main *')].filter(e => !e.closest('svg') && !e.closest('nav')"
     assert (
@@ -198,7 +198,7 @@ def test_on_a_phone_nothing_scrolls_sideways(browser, places):
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_a_finding_that_is_not_critical_is_a_few_lines_that_unfold(browser, places, width):
+def test_finding_below_critical_is_folded_and_unfolds(browser, places, width):
     browser.open(places["usual"], width)
     rows = "[...document.querySelectorAll('#findings > .finding')]"
     assert browser.tell(f"{rows}.map(e => [e.open, e.classList.contains('critical')])") == [
@@ -214,7 +214,7 @@ def test_a_finding_that_is_not_critical_is_a_few_lines_that_unfold(browser, plac
     assert browser.tell(f"{DRAWN}.then(() => {heights})") == folded
 
 
-def test_a_phone_shows_the_first_rows_of_a_long_table_until_all_are_asked_for(browser, places):
+def test_phone_shows_first_rows_of_long_table_until_all_are_requested(browser, places):
     rows = "[...document.querySelectorAll('.rebalances > tbody')].filter(b => b.checkVisibility())"
     browser.open(places["usual"], 390)
     assert browser.tell(f"{rows}.length") == 8
@@ -222,19 +222,19 @@ def test_a_phone_shows_the_first_rows_of_a_long_table_until_all_are_asked_for(br
     browser.tell("document.querySelector('#rebalances .all').click()")
     assert browser.tell(f"{rows}.length") == 73
     browser.open(f"{places['usual']}#{last}", 390)
-    assert _is_told(browser, last)
+    assert _is_in_view(browser, last)
     browser.open(places["usual"], 1280)
     assert browser.tell(f"{rows}.length") == 73
 
 
-def test_on_paper_a_night_takes_under_ten_pages(browser, places):
+def test_printed_night_takes_under_ten_pages(browser, places):
     for night_of in ("usual", "crowded"):
         browser.open(places[night_of])
         paper = browser.call("Page.printToPDF", paperWidth=8.27, paperHeight=11.69)["data"]
         assert len(re.findall(rb"/Type\s*/Page[^s]", base64.b64decode(paper))) < 10
 
 
-def test_a_night_of_thirty_crashes_and_five_thousand_rebalances_takes_less_than_a_second_to_open(browser, places):
+def test_night_of_five_thousand_rebalances_opens_within_a_second(browser, places):
     # The processor time of the page's own thread: other work on the machine does not count.
     browser.call("Performance.enable", timeDomain="threadTicks")
     browser.open(places["crowded"])
@@ -249,17 +249,17 @@ SCROLLED = (
 )
 
 
-def test_thousands_of_rows_scroll_and_are_filtered_with_those_that_wait_without_a_stall(browser, places):
+def test_thousands_of_rows_scroll_and_filter_without_a_stall(browser, places):
     browser.open(places["crowded"])
     assert browser.longest_task_ms(SCROLLED) < STALL_MS
     shown = "document.querySelectorAll('.rebalances > tbody').length"
     assert browser.tell(shown) < 5000
     field, count = "document.getElementById('filter-text')", "document.getElementById('filter-count').textContent"
-    for wanted, said in (("team-219-", "22 of 5,073"), ("", "")):
+    for wanted, label in (("team-219-", "22 of 5,073"), ("", "")):
         typed = f"{field}.value = '{wanted}'; {field}.dispatchEvent(new Event('input', {{bubbles: true}}))"
-        done = f"{count} === '{said}' && {shown} > 5000"
+        done = f"{count} === '{label}' && {shown} > 5000"
         assert browser.longest_task_ms(f"{typed}; {until(done)}") < STALL_MS
-        assert browser.tell(count) == said
+        assert browser.tell(count) == label
 
 
 def until(condition: str) -> str:
@@ -276,7 +276,7 @@ LESSER = (
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_a_long_table_is_searched_and_sorted_with_the_parts_that_wait(browser, places, width):
+def test_long_table_is_searched_and_sorted_with_its_packed_parts(browser, places, width):
     browser.open(places["crowded"], width)
     box = "document.querySelector('[aria-label=\"Search: Lesser incidents\"]')"
     browser.tell(f"for (let d = {box}.closest('details'); d; d = d.parentElement.closest('details')) d.open = true")
@@ -287,33 +287,33 @@ def test_a_long_table_is_searched_and_sorted_with_the_parts_that_wait(browser, p
     for falls in ("ascending", "descending"):
         browser.tell(f"{start}.click()")
         assert browser.tell(until(f"{start}.parentElement.getAttribute('aria-sort') === '{falls}'"))
-    found = browser.tell(times)
-    assert found == sorted(found, reverse=True)
-    assert len(set(found)) > 1
+    starts = browser.tell(times)
+    assert starts == sorted(starts, reverse=True)
+    assert len(set(starts)) > 1
 
 
-def test_times_are_shown_in_the_readers_zone_and_back_but_quoted_lines_stay(browser, places):
+def test_times_switch_to_the_local_zone_and_quoted_lines_stay(browser, places):
     browser.call("Emulation.setTimezoneOverride", timezoneId="Asia/Kolkata")
     try:
         browser.open(places["usual"])
-        said = "document.querySelector('header').innerText + document.querySelector('.gravest').innerText"
+        texts = "document.querySelector('header').innerText + document.querySelector('.gravest').innerText"
         quoted = "[...document.querySelectorAll('q')].map(q => q.textContent).join()"
-        lines, before = browser.tell(quoted), browser.tell(said)
+        lines, before = browser.tell(quoted), browser.tell(texts)
         assert "2026-10-03 00:00:00 to 2026-10-04 00:00:00 · all times in UTC" in before
         browser.tell("document.getElementById('zone').click()")
-        local = browser.tell(said)
+        local = browser.tell(texts)
         assert "2026-10-03 05:30:00 to 2026-10-04 05:30:00 · all times in Asia/" in local
         assert "02:13:04" in before and "07:43:04" in local and "02:13:04" not in local
         assert browser.tell("document.getElementById('timeline-view').textContent").startswith("10-03 05:30:00")
         assert browser.tell(quoted) == lines
         browser.tell("document.getElementById('zone').click()")
-        assert browser.tell(said).replace("Show UTC", "") == before.replace("Show UTC", "")
+        assert browser.tell(texts).replace("Show UTC", "") == before.replace("Show UTC", "")
         browser.tell("localStorage.clear()")
     finally:
         browser.call("Emulation.setTimezoneOverride", timezoneId="UTC")
 
 
-def test_on_paper_every_lane_is_whole(browser, places):
+def test_printed_timeline_shows_every_lane_whole(browser, places):
     browser.open(places["usual"])
     browser.press("+")
     browser.tell("dispatchEvent(new Event('beforeprint'))")
@@ -328,7 +328,7 @@ def test_on_paper_every_lane_is_whole(browser, places):
     assert browser.tell(f"{lane}.width") > 720
 
 
-def test_what_the_timeline_shows_is_in_the_address(browser, places):
+def test_view_of_the_timeline_is_in_the_address(browser, places):
     browser.open(places["usual"])
     browser.tell("document.querySelector('[data-move=worst]').click()")
     view = "document.getElementById('timeline-view').textContent"
@@ -338,20 +338,20 @@ def test_what_the_timeline_shows_is_in_the_address(browser, places):
     assert browser.tell(f"{DRAWN}.then(() => {view})") == shown
 
 
-def test_an_incident_is_copied_as_markdown_where_there_is_no_clipboard(browser, places):
+def test_incident_is_copied_as_markdown_without_clipboard_api(browser, places):
     browser.open(places["usual"])
     browser.tell(
         "document.execCommand = () => { window.held = document.activeElement.value; return true; };"
         "Object.defineProperty(navigator, 'clipboard', {value: undefined}); document.querySelector('.copy').click()"
     )
-    said = browser.tell(f"{DRAWN}.then(() => window.held)")
-    assert said.startswith("## 40 to 52 committed records were lost in risky.raw-0")
+    text = browser.tell(f"{DRAWN}.then(() => window.held)")
+    assert text.startswith("## 40 to 52 committed records were lost in risky.raw-0")
     for part in ("#incident-", "- Kind of harm: ", "### What to do", "    kafka-topics.sh ", "\n> "):
-        assert part in said
+        assert part in text
     assert browser.tell("document.getElementById('announced').textContent") == "The incident is copied."
 
 
-def test_what_is_copied_of_the_newest_night_leads_to_the_page_of_that_night(browser, tmp_path):
+def test_copied_link_of_newest_night_leads_to_the_page_of_that_night(browser, tmp_path):
     browser.open(_written(tmp_path / "index.html", night()))
     for link in (".copy", ".incident .here"):
         browser.tell(
@@ -359,12 +359,12 @@ def test_what_is_copied_of_the_newest_night_leads_to_the_page_of_that_night(brow
             "Object.defineProperty(navigator, 'clipboard', {value: undefined, configurable: true});"
             f"document.querySelector('{link}').click()"
         )
-        said = browser.tell(f"{DRAWN}.then(() => window.held)")
-        assert re.search(r"file://\S*/prod-eu-20261003T000000Z-[0-9a-f]{8}\.html#incident-[0-9a-f]+", said)
-        assert "index.html" not in said
+        text = browser.tell(f"{DRAWN}.then(() => window.held)")
+        assert re.search(r"file://\S*/prod-eu-20261003T000000Z-[0-9a-f]{8}\.html#incident-[0-9a-f]+", text)
+        assert "index.html" not in text
 
 
-def test_a_heading_sorts_its_table_by_length_of_time_and_back(browser, places):
+def test_table_heading_sorts_by_duration_in_both_directions(browser, places):
     browser.open(places["usual"])
     took = "[...document.querySelectorAll('.rebalances > tbody')].map(b => b.rows[0].cells[2].innerText)"
     for order in ("ascending", "descending"):

@@ -11,101 +11,101 @@ def report(**tables):
     return build_report(empty() | {name.replace("__", "."): rows for name, rows in tables.items()}, run())
 
 
-def said(**tables):
+def statements_on_data(**tables):
     return [sentence for _, sentence in seen.statements(report(**tables), "danger")]
 
 
-def test_a_restart_has_a_line_for_each_stop_and_says_who_was_stopped_too_early():
+def test_rolling_restart_lists_each_stop_and_brokers_stopped_too_early():
     stops = [outage(b, at("04:00:00", plus=600.0 * b), "controlled_shutdown") for b in (1, 2, 3)]
-    told = report(gold__broker_outages=stops, gold__rolling_restarts=[restart(stops)])
-    (found,) = seen.entries(told, "restarts")
-    scores = [seen.cells(row) for row in seen.rows(told, "restarts")]
-    assert found.headline == "The cluster was restarted broker by broker: 1, 2 and 3"
+    page = report(gold__broker_outages=stops, gold__rolling_restarts=[restart(stops)])
+    (entry,) = seen.entries(page, "restarts")
+    scores = [seen.cells(row) for row in seen.rows(page, "restarts")]
+    assert entry.headline == "The cluster was restarted broker by broker: 1, 2 and 3"
     assert [(broker, waited, away) for broker, _, _, away, *_, waited in scores] == [
         ("1", "", "4 min 27 s"),
         ("2", "no", "4 min 27 s"),
         ("3", "yes", "4 min 27 s"),
     ]
-    assert "stopped too early: broker 2" in " ".join(map(seen.text, found.blocks))
-    assert [link.anchor for o in seen.entries(told, "outages") for link in seen.found(Link, o)] == [found.anchor] * 3
-    assert DECLARED in found.badges
+    assert "stopped too early: broker 2" in " ".join(map(seen.text, entry.blocks))
+    assert [link.anchor for o in seen.entries(page, "outages") for link in seen.found(Link, o)] == [entry.anchor] * 3
+    assert DECLARED in entry.badges
 
 
-def test_who_was_slow_comes_before_who_was_away():
+def test_slow_broker_is_listed_before_broker_with_outage():
     periods = [out_of_sync(1, at("02:00:00"), kind="outage"), out_of_sync(3, at("05:00:00"))]
-    found = seen.entries(report(gold__out_of_sync_periods=periods), "replicas")
-    assert [one.headline for one in found] == [
+    entries = seen.entries(report(gold__out_of_sync_periods=periods), "replicas")
+    assert [one.headline for one in entries] == [
         "Broker 3 out of sync for 12 partitions: it was alive and fetched too late",
         "Broker 1 out of sync for 12 partitions: it was away",
     ]
-    assert "lost again twice" in " ".join(map(seen.text, found[0].blocks))
+    assert "lost again twice" in " ".join(map(seen.text, entries[0].blocks))
 
 
-def test_truncations_that_took_nothing_committed_are_good_news():
+def test_truncation_without_lost_committed_records_is_one_statement():
     cuts = [truncation("orders", p, at("02:00:00"), "nothing_committed_lost", records_cut=3) for p in range(2)]
-    assert said(gold__truncations=cuts) == ["2 truncations removed no committed record."]
+    assert statements_on_data(gold__truncations=cuts) == ["2 truncations removed no committed record."]
 
 
-def test_a_loss_comes_first_and_what_is_not_known_is_said():
+def test_truncation_with_loss_is_listed_before_unknown_one():
     cuts = [truncation("a", 0, at("02:00:00"), "unknown"), truncation("b", 0, at("03:00:00"), "committed_lost")]
-    told = report(gold__truncations=cuts)
-    assert [seen.cells(row)[1] for row in seen.rows(told, "danger")] == ["b-0", "a-0"]
-    assert [tone for tone, _ in seen.statements(told, "danger")] == ["bad", "warn"]
+    page = report(gold__truncations=cuts)
+    assert [seen.cells(row)[1] for row in seen.rows(page, "danger")] == ["b-0", "a-0"]
+    assert [tone for tone, _ in seen.statements(page, "danger")] == ["bad", "warn"]
 
 
-def test_exposure_names_the_partition_that_was_exposed_for_longest():
+def test_risk_statement_names_the_partition_at_risk_for_longest():
     risks = [
         risk("a", p, one_from_offline_ms=60_000 * (p + 1), one_from_unclean_ms=0, under_min_isr_ms=0) for p in (0, 1)
     ]
-    assert said(gold__partition_risks=risks) == [
+    assert statements_on_data(gold__partition_risks=risks) == [
         "2 partitions were one failure away from being offline: most of all a-1, for 2 min in all."
     ]
 
 
-def test_what_is_not_known_of_a_risk_is_a_question_mark_and_not_zero():
+def test_unknown_risk_time_is_a_question_mark_and_not_zero():
     (shown,) = seen.rows(report(gold__partition_risks=[risk("a", 0, known_ms=0)]), "danger")
-    *_, from_offline, _, _, known, _ = seen.cells(shown)
-    assert (from_offline, known) == ("?", "0%")
+    *_, from_offline, _, _, known_share, _ = seen.cells(shown)
+    assert (from_offline, known_share) == ("?", "0%")
 
 
-def test_the_worst_rehearsal_is_told_and_a_harmless_one_is_good_news():
+def test_worst_loss_simulation_is_stated_and_harmless_ones_are_good():
     bad = simulation("broker", "3", offline=2)
-    assert said(gold__loss_simulations=[simulation("broker", "1"), bad]) == [bad["explanation"]]
-    told = report(gold__loss_simulations=[simulation("broker", "1"), simulation("rack", "east")])
-    assert seen.statements(told, "danger")[0][0] == "good"
+    assert statements_on_data(gold__loss_simulations=[simulation("broker", "1"), bad]) == [bad["explanation"]]
+    page = report(gold__loss_simulations=[simulation("broker", "1"), simulation("rack", "east")])
+    assert seen.statements(page, "danger")[0][0] == "good"
 
 
-def test_a_spell_that_lasts_comes_before_one_that_is_over():
+def test_open_imbalance_period_is_listed_before_an_ended_one():
     over = over_gate(2, at("02:00:00"), ended_at=at("03:00:00"), ended_by="automatic_election", max_ratio=1.0)
-    found = seen.entries(report(gold__imbalance_periods=[over, over_gate(1, at("06:00:00"))]), "imbalance")
-    assert [s.headline for s in found] == [
+    entries = seen.entries(report(gold__imbalance_periods=[over, over_gate(1, at("06:00:00"))]), "imbalance")
+    assert [s.headline for s in entries] == [
         "Broker 1 is over the threshold, at worst 80%",
         "Broker 2 was over the threshold, at worst 100%",
     ]
-    assert "ended by: automatic election" in " ".join(map(seen.text, found[1].blocks))
+    assert "ended by: automatic election" in " ".join(map(seen.text, entries[1].blocks))
 
 
-def test_unknown_leaders_are_said_before_anything_is_claimed():
+def test_unexplained_epoch_gap_is_a_warning_in_coverage():
     gap, other = (
         leadership_gap("mail", 2, at("02:30:00")),
         leadership_gap("mail", 3, at("01:00:00"), explained_by="a shrink"),
     )
-    told = report(quality__leadership_gaps=[other, gap])
+    page = report(quality__leadership_gaps=[other, gap])
     assert (
         "warn",
         "1 break in the leader epochs of 1 partition has no explanation: the leader in between is unknown.",
-    ) in seen.statements(told, "coverage")
-    assert [row.cells[-1].style for row in seen.rows(told, "coverage")] == ["wide warn", "wide"]
+    ) in seen.statements(page, "coverage")
+    assert [row.cells[-1].style for row in seen.rows(page, "coverage")] == ["wide warn", "wide"]
 
 
-def test_a_broker_whose_log_was_not_read_is_named_before_anything_is_claimed():
+def test_missing_broker_log_is_a_warning_in_coverage():
     silent = made(
         "gold.findings", rule_id="broker_log_missing", severity="warning", message="no log of broker 2 was read"
     )
     assert ("warn", "No log of broker 2 was read.") in seen.statements(report(gold__findings=[silent]), "coverage")
 
 
-def test_a_time_without_a_leader_that_is_only_bounded_says_so():
+def test_leaderless_time_without_exact_value_is_shown_as_bounds():
     row = failover(
         "t", 0, at("01:00:00"), "broker_crash", leaderless_ms=None, leaderless_low_ms=900, leaderless_high_ms=4_000
     )
@@ -113,7 +113,7 @@ def test_a_time_without_a_leader_that_is_only_bounded_says_so():
     assert seen.cells(shown)[4] == "900 ms to 4 s"
 
 
-def test_a_broker_that_is_alive_and_out_of_sync_is_drawn_on_its_lane():
+def test_out_of_sync_period_of_running_broker_is_on_its_timeline_lane():
     (lane,) = seen.timeline(report(gold__out_of_sync_periods=[out_of_sync(3, at("05:30:00"))])).lanes
     (span,) = lane.spans
     assert (lane.label, lane.note, span.shape) == ("Broker 3", "out of sync once", "tail")

@@ -6,26 +6,26 @@ from tests.support.report_blocks import build_report
 from tests.support.report_rows import coverage, made, run
 
 
-def test_coverage_names_layouts_that_are_not_kafkas_own():
+def test_coverage_names_layouts_other_than_kafkas_own():
     rows = [coverage(source="a", layouts=["apache"]), coverage(source="b", layouts=["docker>strimzi", "<b>%d %m"])]
     page = build_report({"quality.coverage": rows}, run())
-    said = "Layouts of the lines: apache in 1 source, docker>strimzi in 1 source and <b>%d %m in 1 source."
-    assert ("plain", said) in seen.statements(page, "coverage")
+    sentence = "Layouts of the lines: apache in 1 source, docker>strimzi in 1 source and <b>%d %m in 1 source."
+    assert ("plain", sentence) in seen.statements(page, "coverage")
     own = build_report({"quality.coverage": [coverage(layouts=["apache", "librdkafka"])]}, run())
     assert not any("Layouts" in text for _, text in seen.statements(own, "coverage"))
 
 
-def test_coverage_names_the_input_that_is_missing():
+def test_coverage_names_missing_inputs():
     statements = seen.statements(build_report({"quality.coverage": [coverage(origin="broker")]}, run()), "coverage")
     assert any("no client's log" in s and "no snapshot" in s and "no broker" not in s for _, s in statements)
 
 
-def test_an_input_that_was_given_is_not_called_missing_where_none_of_it_lies_in_the_window():
+def test_input_outside_the_window_is_not_reported_missing():
     tables = {"quality.coverage": [coverage(origin="broker")]}
 
     def statements(*inputs):
         shown = seen.statements(build_report(tables, run(inputs=inputs)), "coverage")
-        return [said for _, said in shown if said.startswith(("The input holds", "No line", "No snapshot"))]
+        return [sentence for _, sentence in shown if sentence.startswith(("The input holds", "No line", "No snapshot"))]
 
     assert statements("client", "snapshot") == [
         "No line of the client logs lies in this window.",
@@ -36,13 +36,13 @@ def test_an_input_that_was_given_is_not_called_missing_where_none_of_it_lies_in_
     assert outside == "No line of the client logs lies in this window."
 
 
-def test_expectations_without_a_row_to_judge_are_counted_apart():
+def test_expectations_without_rows_are_counted_separately():
     checks = [
         made("quality.validation_results", expectation=f"e-{i}", success=True, is_vacuous=vacuous)
         for i, vacuous in enumerate((False, False, True, None))
     ]
     broken = made("quality.validation_results", severity="warning", success=False, sentences=["Odd."])
-    for rows, said in (
+    for rows, sentence in (
         (checks, "All 3 evaluated expectations on the tables held. 1 further expectation had no row to judge."),
         (
             [*checks, broken],
@@ -52,16 +52,16 @@ def test_expectations_without_a_row_to_judge_are_counted_apart():
         (checks[2:3], "No expectation was evaluated. 1 further expectation had no row to judge."),
     ):
         page = build_report({"quality.validation_results": rows}, run())
-        assert said in [text for _, text in seen.statements(page, "coverage")]
+        assert sentence in [text for _, text in seen.statements(page, "coverage")]
 
 
-def test_a_calm_page_counts_only_the_expectations_that_were_evaluated():
+def test_calm_page_counts_evaluated_expectations_alone():
     checks = [made("quality.validation_results", success=True, is_vacuous=vacuous) for vacuous in (False, True)]
     page = build_report({"quality.coverage": [coverage()], "quality.validation_results": checks}, run())
     assert any("1 expectation on the tables" in seen.text(p) for p in seen.found(Paragraph, page))
 
 
-def test_a_broker_gone_since_before_the_window_is_its_first_sentence():
+def test_verdict_says_that_outage_began_before_the_window():
     window = run()
     gone = made(
         "gold.findings",

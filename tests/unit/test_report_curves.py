@@ -14,8 +14,8 @@ SECOND = 1_000
 
 def curve(tables, label):
     """The points of a curve, in seconds from midnight; none where it is not drawn."""
-    found = [c for c in timeline(build_report(tables, run())).curves if c.label == label]
-    return [(ms / SECOND, value) for c in found for ms, value in c.points]
+    curves = [c for c in timeline(build_report(tables, run())).curves if c.label == label]
+    return [(ms / SECOND, value) for c in curves for ms, value in c.points]
 
 
 def without_leader(partition, start, end):
@@ -25,7 +25,7 @@ def without_leader(partition, start, end):
     )  # fmt: skip
 
 
-def test_a_partition_has_no_leader_as_long_as_the_ledger_says():
+def test_leaderless_curve_follows_unavailability_rows():
     tables = empty()
     tables["gold.failovers"] = [failover("orders", 0, at("00:00:30"), "broker_crash")]
     tables["gold.unavailability"] = [
@@ -35,7 +35,7 @@ def test_a_partition_has_no_leader_as_long_as_the_ledger_says():
     assert curve(tables, "Partitions without a leader") == [(0, 0), (20, 1), (25, 2), (30, 0)]
 
 
-def test_a_partition_that_is_left_without_a_leader_has_none_until_the_next_change_or_the_end():
+def test_leaderless_curve_lasts_until_the_leader_returns_or_the_window_ends():
     tables = empty()
     tables["gold.failovers"] = [failover("orders", 0, at("00:01:00"), "offline", leader_to=-1)]
     tables["gold.unavailability"] = [
@@ -45,7 +45,7 @@ def test_a_partition_that_is_left_without_a_leader_has_none_until_the_next_chang
     assert curve(tables, "Partitions without a leader") == [(0, 0), (55, 1), (120, 0), (86_340, 1), (86_400, 0)]
 
 
-def test_a_partition_with_two_replicas_out_is_under_replicated_once_and_a_move_does_not_count():
+def test_under_replicated_curve_counts_a_partition_once_and_no_reassignment():
     tables = empty()
     for i, (broker, out, until, cause) in enumerate(
         [(1, 10, 40, "slow"), (2, 20, 60, "slow"), (3, 100, 200, "reassignment")]
@@ -67,7 +67,7 @@ def test_a_partition_with_two_replicas_out_is_under_replicated_once_and_a_move_d
     assert curve(tables, "Under-replicated partitions") == [(0, 0), (10, 1), (60, 0)]
 
 
-def test_groups_count_once_while_they_rebalance_and_the_lag_is_as_it_was_read():
+def test_curve_counts_rebalancing_groups_once_and_lag_as_read():
     tables = empty()
     tables["gold.rebalances"] = [
         rebalance("a", at("00:00:10"), "member_joined", seconds=10),
@@ -82,14 +82,14 @@ def test_groups_count_once_while_they_rebalance_and_the_lag_is_as_it_was_read():
     assert curve(tables, "Lag of all groups, in records") == [(10, 0), (20, 70)]
 
 
-def test_what_never_leaves_zero_is_not_drawn():
+def test_curve_that_stays_at_zero_is_not_drawn():
     tables = empty()
     tables["gold.rebalances"] = [rebalance("a", at("00:00:10"), "member_joined")]
     tables["bronze.offset_snapshots"] = [{"snapshot_at": at("00:00:20"), "lag": 0}]
     assert [c.label for c in timeline(build_report(tables, run())).curves] == ["Groups rebalancing"]
 
 
-def test_thinning_keeps_every_peak_that_is_the_highest_near_it():
+def test_thinning_keeps_the_highest_peaks():
     points = [(i * 10, 90 if i == 3_333 else i % 3) for i in range(10_000)]
     kept = thin(points, 100_000)
     assert len(kept) <= MOST_POINTS + 1
@@ -98,7 +98,7 @@ def test_thinning_keeps_every_peak_that_is_the_highest_near_it():
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("spans", "expected"),
     [
         ([(1, 3), (2, 5)], [(1, 5)]),
         ([(4, 6), (1, 3)], [(1, 3), (4, 6)]),
@@ -106,13 +106,13 @@ def test_thinning_keeps_every_peak_that_is_the_highest_near_it():
         ([(1, 9), (2, 3)], [(1, 9)]),
     ],
 )
-def test_intervals_that_overlap_are_one(given, expected):
-    assert merge([(DAY.replace(hour=a), DAY.replace(hour=b)) for a, b in given]) == [
+def test_overlapping_intervals_are_merged(spans, expected):
+    assert merge([(DAY.replace(hour=a), DAY.replace(hour=b)) for a, b in spans]) == [
         (DAY.replace(hour=a), DAY.replace(hour=b)) for a, b in expected
     ]
 
 
-def test_what_lies_outside_of_the_window_is_cut_to_it():
+def test_curve_is_cut_to_the_window():
     tables = empty()
     tables["gold.rebalances"] = [rebalance("a", END - timedelta(seconds=5), "member_joined", seconds=60)]
     assert curve(tables, "Groups rebalancing") == [(0, 0), (86_395, 1), (86_400, 0)]

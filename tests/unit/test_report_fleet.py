@@ -48,7 +48,7 @@ def shifted(row, days):
     return {**row, **{name: row[name] + timedelta(days=days) for name in ("window_from", "window_to")}}
 
 
-def test_a_nights_row_has_the_figures_of_the_first_screen():
+def test_night_row_has_the_figures_of_the_first_screen():
     page = PageRows.from_tables(*night())
     row = night_of(page, "run", AT)
     lost, offline, refusing, away, stopped, critical, gaps = (text(tile).split()[0] for tile in tiles(page))
@@ -56,24 +56,24 @@ def test_a_nights_row_has_the_figures_of_the_first_screen():
     assert lost == figures.RecordLoss(row.records_lost_low, row.records_lost_high).number
     assert refusing == str(row.partitions_refusing) == "0" and row.offline_partition_seconds > 72
     assert offline == str(row.partitions_offline) == "31" and row.offline_ms == 72_000
-    said = (row.sudden_absences + row.orderly_absences, row.groups_stopped, row.findings_critical, row.gaps)
-    assert [str(figure) for figure in said] == [away, stopped, critical, gaps]
+    counts = (row.sudden_absences + row.orderly_absences, row.groups_stopped, row.findings_critical, row.gaps)
+    assert [str(figure) for figure in counts] == [away, stopped, critical, gaps]
     assert row.harm == Harm.RECORDS_LOST
     assert row.headline == figures.ranked(page.of(Incident))[0].headline
     assert row.page in {row.page} and report_of(page).sections
 
 
-def test_the_worst_cluster_comes_first_with_links_to_its_night_and_its_incident():
-    given = [calm(cluster="quiet"), a_night(cluster="loud"), a_night(cluster="loud-too", records_lost_low=7)]
-    page = fleet_page(Fleet.of(given, [], AT))
+def test_worst_cluster_is_listed_first_with_links_to_night_and_incident():
+    nights = [calm(cluster="quiet"), a_night(cluster="loud"), a_night(cluster="loud-too", records_lost_low=7)]
+    page = fleet_page(Fleet.of(nights, [], AT))
     assert [cells(row)[0] for row in rows(page, "clusters")] == ["loud", "loud-too", "quiet"]
     links = [link.page for link in found(ui.PageLink, page)]
-    assert links.count(given[0]["page"]) >= 1
+    assert links.count(nights[0]["page"]) >= 1
     assert any(link.anchor.startswith("incident-") for link in found(ui.PageLink, page))
-    assert summary(Fleet.of(given, [], AT)) == "3 clusters: 2 to act on and 1 calm."
+    assert summary(Fleet.of(nights, [], AT)) == "3 clusters: 2 to act on and 1 calm."
 
 
-def test_only_the_newest_night_of_a_cluster_counts_and_the_others_are_its_trend():
+def test_newest_night_of_a_cluster_counts_and_older_ones_are_its_trend():
     fleet = Fleet.of([calm(cluster="c"), shifted(a_night(cluster="c"), -1), shifted(calm(cluster="c"), -29)], [], AT)
     assert [n.state for n in fleet.newest] == ["calm"]
     states = states_by_day(fleet, "c")
@@ -81,12 +81,12 @@ def test_only_the_newest_night_of_a_cluster_counts_and_the_others_are_its_trend(
     assert max(states) == DAY.date()
 
 
-def test_a_day_is_as_bad_as_its_worst_window():
+def test_day_has_the_state_of_its_worst_window():
     half = {**calm(cluster="c"), "window_from": DAY + timedelta(hours=12)}
     assert states_by_day(Fleet.of([half, a_night(cluster="c")], [], AT), "c")[DAY.date()] == "act"
 
 
-def test_a_cluster_whose_last_night_is_missing_is_named_and_so_is_one_without_any():
+def test_cluster_without_audit_of_the_last_night_is_named():
     fleet = Fleet.of([calm(cluster="on-time"), shifted(calm(cluster="late"), -2)], [], AT, ["on-time", "never"])
     late = late_clusters(fleet)
     assert list(late) == ["never", "late"]
@@ -97,7 +97,7 @@ def test_a_cluster_whose_last_night_is_missing_is_named_and_so_is_one_without_an
 
 
 @pytest.mark.parametrize(("minutes", "expected"), [(9, [["a", "b"]]), (11, [])])
-def test_incidents_of_several_clusters_that_begin_together_are_one_group(minutes, expected):
+def test_incidents_of_several_clusters_within_ten_minutes_are_grouped(minutes, expected):
     begun = [
         {"cluster": c, "incident_id": c * 32, "headline": f"Broker of {c}", "started_at": DAY + timedelta(minutes=m)}
         for c, m in (("a", 60), ("b", 60 + minutes), ("a", 300), ("a", 301))
@@ -106,7 +106,7 @@ def test_incidents_of_several_clusters_that_begin_together_are_one_group(minutes
     assert [[i.cluster for i in run] for run in together(fleet)] == expected
 
 
-def test_names_of_strangers_are_inert_on_the_page_and_in_metrics():
+def test_hostile_names_are_inert_on_the_page_and_in_metrics():
     nights = [a_night(cluster=name, headline=name) for name in HOSTILE]
     html = render_html(fleet_page(Fleet.of(nights, [], AT, HOSTILE)))
     assert "<script>alert" not in html and "onerror=alert(1)>" not in html.replace("&gt;", "")
@@ -116,7 +116,7 @@ def test_names_of_strangers_are_inert_on_the_page_and_in_metrics():
         )
 
 
-def test_metrics_have_the_newest_night_of_each_cluster_with_its_figures():
+def test_metrics_show_figures_of_the_newest_night_of_each_cluster():
     row = a_night(cluster='a "b"', records_lost_high=None)
     text = metrics_text(map(Night.of, [row, shifted(row, -1)]))
     assert text.endswith("# EOF\n")

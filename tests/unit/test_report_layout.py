@@ -33,7 +33,7 @@ def _written(folder: Path, page: Page) -> str:
     return place.as_uri()
 
 
-def test_a_plain_statement_does_not_look_like_a_button(browser, tmp_path):
+def test_plain_statement_has_no_button_border(browser, tmp_path):
     browser.open(_written(tmp_path, build_report(*night())))
     borders = "[...document.querySelectorAll('{}')].map(e => getComputedStyle(e).borderTopWidth)"
     assert set(browser.tell(borders.format(".statements .plain"))) == {"0px"}
@@ -44,7 +44,7 @@ CUT = "[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.c
 UNFOLDED = "document.querySelectorAll('details').forEach(e => { e.open = true; })"
 
 
-def test_no_table_is_cut_on_a_small_desk_screen(browser, tmp_path):
+def test_no_table_is_cut_at_a_width_of_1280(browser, tmp_path):
     page = PageRows.from_tables(*night())
     fleet = Fleet.of([night_of(page, "run", END).as_dict() | {"cluster": "M3qSc9eLQMSD2A9RXcqTKA"}], [], END)
     for shown in (build_report(*night()), fleet_page(fleet)):
@@ -53,7 +53,7 @@ def test_no_table_is_cut_on_a_small_desk_screen(browser, tmp_path):
         assert browser.tell(CUT) == []
 
 
-def test_where_the_window_crosses_midnight_no_date_covers_what_follows_it(browser, tmp_path):
+def test_dates_of_window_across_midnight_cover_no_text(browser, tmp_path):
     tables, about = night()
     about["window_to"] = END + timedelta(hours=1)
     browser.open(_written(tmp_path, build_report(tables, about)), 1280)

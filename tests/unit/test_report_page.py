@@ -60,19 +60,19 @@ def hostile():
     return Page(render_html(build_report(*poisoned_night(HOSTILE))))
 
 
-def test_sections_come_in_the_order_in_which_one_reads(page):
+def test_sections_of_the_page_have_their_order(page):
     assert [attrs["id"] for tag, attrs in page.elements if tag == "section"] == [
         "verdict", "incidents", "timeline", "findings", "danger", "outages", "failovers", "restarts", "replicas",
         "imbalance", "remedies", "rebalances", "lag", "coverage", "unread", "making",
     ]  # fmt: skip
 
 
-def test_each_section_has_a_place_and_an_address_of_its_own():
+def test_each_section_has_its_own_order_and_anchor():
     assert len({s.order for s in SECTIONS}) == len({s.name for s in SECTIONS}) == len(SECTIONS)
     assert all(re.fullmatch(r"[a-z]+", s.name) for s in SECTIONS)
 
 
-def test_every_row_has_an_address_and_every_link_leads_to_one(page):
+def test_every_row_has_an_anchor_and_every_link_has_a_target(page):
     ids = page.all("id")
     assert len(ids) == len(set(ids))
     assert {href[1:] for href in page.all("href") if href.startswith("#")} <= set(ids)
@@ -83,23 +83,23 @@ def test_every_row_has_an_address_and_every_link_leads_to_one(page):
     }  # fmt: skip
 
 
-def test_labels_name_what_is_there(page):
+def test_aria_labels_refer_to_existing_elements(page):
     ids = set(page.all("id"))
     assert {i for value in page.all("aria-labelledby") + page.all("aria-describedby") for i in value.split()} <= ids
 
 
-def test_elements_are_closed_in_their_order(page):
+def test_elements_are_closed_in_order(page):
     assert page.open == []
 
 
-def test_the_page_asks_nothing_of_the_network(page):
+def test_page_loads_nothing_from_the_network(page):
     html = render_html(build_report(*night()))
     assert not {"src", "srcset", "action", "poster", "data"} & {name for _, attrs in page.elements for name in attrs}
     assert {href for href in page.all("href") if not href.startswith("#")} == {"data:,"}
     assert not re.search(r"https?:|url\(|@import", html)
 
 
-def test_the_policy_admits_the_page_s_own_style_and_script_and_no_other(page):
+def test_content_security_policy_allows_own_style_and_script_alone(page):
     (policy,) = [a["content"] for t, a in page.elements if a.get("http-equiv") == "Content-Security-Policy"]
     for kind in ("style", "script"):
         (inline,) = page.raw[kind]
@@ -110,9 +110,9 @@ def test_the_policy_admits_the_page_s_own_style_and_script_and_no_other(page):
     assert not page.all("style")
 
 
-def test_the_page_tells_who_why_and_what_to_do(page):
+def test_page_shows_causes_members_lines_and_advice(page):
     text = " ".join(" ".join(page.text).split())
-    for said in (
+    for phrase in (
         "Lower max.poll.records, speed up processing, or raise max.poll.interval.ms.",
         "billing-b (instance i2)",
         "Preparing to rebalance group billing in state PreparingRebalance with old generation 41",
@@ -121,7 +121,7 @@ def test_the_page_tells_who_why_and_what_to_do(page):
         "Static membership (group.instance.id) has a cost",
         "The line holds NUL bytes. Its instant cannot be read.",
     ):
-        assert said in text
+        assert phrase in text
 
 
 def _luminance(colour):
@@ -131,7 +131,7 @@ def _luminance(colour):
 
 
 @pytest.mark.parametrize("scheme", [0, 1])
-def test_every_colour_of_text_stands_out_from_every_ground(page, scheme):
+def test_text_colours_have_wcag_aa_contrast_on_every_background(page, scheme):
     """WCAG 2.2 AA asks 4.5 to 1."""
     (style,) = page.raw["style"]
     colours = dict(re.findall(r"--([a-z]+): (#[0-9a-f]{6})", style.split(":root {")[1 + scheme].split("}")[0]))
@@ -142,7 +142,7 @@ def test_every_colour_of_text_stands_out_from_every_ground(page, scheme):
             assert (high + 0.05) / (low + 0.05) >= 4.5, (name, ground)
 
 
-def test_strangers_names_add_no_element_and_no_attribute(hostile):
+def test_hostile_names_add_no_element_and_no_attribute(hostile):
     tame = Page(render_html(build_report(*poisoned_night([f"name {i} of many" for i in range(len(HOSTILE))]))))
 
     def shape(page):
@@ -151,7 +151,7 @@ def test_strangers_names_add_no_element_and_no_attribute(hostile):
     assert shape(hostile) == shape(tame)
 
 
-def test_strangers_names_reach_no_address_no_script_and_no_style(hostile, page):
+def test_hostile_names_reach_no_link_script_or_style(hostile, page):
     assert hostile.raw == page.raw
     ours = re.compile(r"#[a-z]+(-[0-9a-f]{32})?|data:,")
     assert all(ours.fullmatch(href) for href in hostile.all("href"))
@@ -159,7 +159,7 @@ def test_strangers_names_reach_no_address_no_script_and_no_style(hostile, page):
     assert Counter(hostile.all("class")).keys() <= Counter(page.all("class")).keys() | {"t-unknown", "good"}
 
 
-def test_strangers_names_are_shown_as_they_are_and_command_nothing(hostile):
+def test_hostile_names_are_shown_escaped(hostile):
     text = "".join(hostile.text)
     assert "<script>alert(1)</script>" in text
     assert "{{ 7*7 }}{% raw %}&amp;&#60;" in text
@@ -168,21 +168,21 @@ def test_strangers_names_are_shown_as_they_are_and_command_nothing(hostile):
     text.encode("utf-8")
 
 
-def test_a_hash_that_is_none_becomes_one():
+def test_invalid_row_id_becomes_a_safe_anchor():
     tables, about = night()
     tables["gold.rebalances"][0]["rebalance_id"] = '"><script>'
     page = Page(render_html(build_report(tables, about)))
     assert all(re.fullmatch(r"[a-z0-9-]+", i) for i in page.all("id"))
 
 
-def test_an_empty_lake_makes_a_page_too():
+def test_empty_lake_makes_a_page():
     page = Page(render_html(build_report(empty(), run(files_not_read=[], warnings=[]))))
     text = " ".join(" ".join(page.text).split())
     assert "The lake has no coverage of this window, so it is not known which lines were not read." in text
     assert page.open == []
 
 
-def test_five_thousand_rebalances_stay_one_page_of_bounded_size():
+def test_page_of_five_thousand_rebalances_is_below_4_mb():
     html = render_html(build_report(*crowded_night(5_000)))
     assert len(html.encode()) < 4_000_000
     html += "".join(zlib.decompress(base64.b64decode(p)).decode() for p in re.findall(r'data-packed="([^"]+)"', html))

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(found() is None, reason="no Chromium on the PATH
 STOPPED = "See that the missing replicas are back, and find out why they went."
 OFFLINE = "See that each has a leader, and find out why its broker went."
 LOST = "Find out who wrote those records, and send them again."
-SAID = {
+HEADLINES = {
     "unclean-2.8": [
         "40 committed records were lost in ads-risky-18-0 (unclean election at 01:54:32): broker 1 crashed about"
         " 01:54:16, away for 1.5 s to 29.6 s."
@@ -83,14 +83,14 @@ def page_of(excerpt: str) -> str:
     return render_html(build_report(plain, {"cluster": excerpt, "run_id": "run", "run_at": END, **window}))
 
 
-@pytest.mark.parametrize("excerpt", SAID)
-def test_the_first_screen_names_what_was_lost_each_crash_and_what_to_do(browser, tmp_path, excerpt):
+@pytest.mark.parametrize("excerpt", HEADLINES)
+def test_first_screen_of_recorded_night_shows_losses_outages_and_actions(browser, tmp_path, excerpt):
     place = tmp_path / "page.html"
     place.write_text(page_of(excerpt), encoding="utf-8")
     for width, height in ((1600, 1000), (390, 844)):
         browser.open(place.as_uri(), width, height)
         bottoms = "[...document.querySelectorAll('.state, .gravest li')].map(e => e.getBoundingClientRect().bottom)"
         assert max(browser.tell(bottoms)) <= height
-        assert browser.tell("[...document.querySelectorAll('.gravest li')].map(e => e.innerText)") == SAID[excerpt]
+        assert browser.tell("[...document.querySelectorAll('.gravest li')].map(e => e.innerText)") == HEADLINES[excerpt]
         assert browser.tell("document.querySelector('.state').innerText") == "Act"
         assert browser.tell("document.documentElement.scrollWidth") == width

@@ -20,13 +20,13 @@ def remedy(setting, group="orders", avoided=(), **columns):
     )
 
 
-def told(remedies, rebalances=()):
+def report_of(remedies, rebalances=()):
     return build_report(empty() | {"gold.remedies": remedies, "gold.rebalances": list(rebalances)}, run())
 
 
-def test_what_avoids_most_comes_first_with_the_way_to_each_rebalance():
+def test_remedy_that_avoids_most_is_listed_first_with_links_to_rebalances():
     rows = [rebalance("orders", at("01:00:00", plus=n), "member_left") for n in range(3)]
-    page = told(
+    page = report_of(
         [
             remedy("cooperative_assignment", "billing", partition_seconds_avoided=9.0),
             remedy("cooperative_assignment", "orders", partition_seconds_avoided=90.0),
@@ -35,35 +35,35 @@ def test_what_avoids_most_comes_first_with_the_way_to_each_rebalance():
         ],
         rows,
     )
-    found = seen.rows(page, "remedies")
-    assert [[seen.cells(row)[i] for i in (0, 1, 4)] for row in found] == [
+    rows_shown = seen.rows(page, "remedies")
+    assert [[seen.cells(row)[i] for i in (0, 1, 4)] for row in rows_shown] == [
         ["orders", "static membership group.instance.id", "3 of 5"],
         ["orders", "a longer session timeout session.timeout.ms", "1 of 5"],
         ["orders", "a cooperative assignor partition.assignment.strategy", "0 of 5"],
         ["billing", "a cooperative assignor partition.assignment.strategy", "0 of 5"],
     ]
-    assert [link.text for link in seen.found(Link, found[0])] == ["01:00:00", "01:00:01", "01:00:02"]
+    assert [link.text for link in seen.found(Link, rows_shown[0])] == ["01:00:00", "01:00:01", "01:00:02"]
     assert "2 groups" in seen.first_paragraph(page, "remedies")
     assert "not a promise" in seen.first_paragraph(page, "remedies")
 
 
-def test_what_a_setting_costs_is_said_with_its_source_for_those_that_are_told():
-    price = seen.text(seen.section(told([remedy("session_timeout")]), "remedies")[-1])
+def test_shown_setting_has_its_cost_and_source():
+    price = seen.text(seen.section(report_of([remedy("session_timeout")]), "remedies")[-1])
     assert price.startswith("A longer session timeout (session.timeout.ms) has a cost: ")
     assert "KIP-735" in price
 
 
-def test_a_night_that_nothing_would_have_helped_says_so():
-    (said,) = seen.section(told([]), "remedies")
-    assert seen.text(said) == "No setting is known that would have avoided a rebalance, or its cost."
+def test_night_without_remedies_says_so():
+    (paragraph,) = seen.section(report_of([]), "remedies")
+    assert seen.text(paragraph) == "No setting is known that would have avoided a rebalance, or its cost."
 
 
-def test_more_than_anyone_reads_is_counted():
-    page = told([remedy("session_timeout", f"g{n}") for n in range(section.SHOWN + 7)])
+def test_remedies_beyond_the_limit_are_counted():
+    page = report_of([remedy("session_timeout", f"g{n}") for n in range(section.SHOWN + 7)])
     assert len(seen.rows(page, "remedies")) == section.SHOWN
     assert "7 more in gold.remedies." in map(seen.text, seen.section(page, "remedies"))
 
 
-def test_a_rebalance_tells_its_cost():
+def test_each_rebalance_shows_its_cost():
     stories = [row.detail for row in seen.rows(build_report(*night()), "rebalances")]
     assert all("Cost" in [fact.label for fact in seen.found(Fact, story)] for story in stories)

@@ -94,24 +94,24 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyCo
         yield connection
 
 
-def test_the_nights_before_are_counted_from_gold_each_once(lake: duckdb.DuckDBPyConnection) -> None:
-    found, is_newest = nights_before(lake, "prod", TONIGHT)
+def test_earlier_nights_are_counted_once_from_gold_tables(lake: duckdb.DuckDBPyConnection) -> None:
+    history, is_newest = nights_before(lake, "prod", TONIGHT)
     assert is_newest
-    assert [(n["window_from"], n["rebalances"], n["partition_seconds"]) for n in found["windows"]] == [
+    assert [(n["window_from"], n["rebalances"], n["partition_seconds"]) for n in history["windows"]] == [
         (night(2).start, 1, 4.0),
         (night(1).start, 3, 12.5),
     ]
-    assert [(n["failovers"], n["leaderless_ms"]) for n in found["windows"]] == [(0, 0), (1, 3_700)]
-    assert [f["subject"] for f in found["findings"]] == ["orders"]
-    (crash,) = found["incidents"]
+    assert [(n["failovers"], n["leaderless_ms"]) for n in history["windows"]] == [(0, 0), (1, 3_700)]
+    assert [f["subject"] for f in history["findings"]] == ["orders"]
+    (crash,) = history["incidents"]
     assert (crash["recurrence_id"], crash["nights"], crash["first_at"]) == ("crash", 2, night(2).start)
 
 
-def test_a_first_night_has_none_before_it(lake: duckdb.DuckDBPyConnection) -> None:
+def test_first_night_has_no_earlier_nights(lake: duckdb.DuckDBPyConnection) -> None:
     assert nights_before(lake, "prod", night(2)) == ({}, False)
     assert nights_before(lake, "nobody", TONIGHT) == ({}, True)
 
 
-def test_of_windows_that_overlap_the_later_one_stays() -> None:
+def test_later_of_overlapping_windows_is_kept() -> None:
     half = Window(night(1).start + DAY / 2, night(1).end + DAY / 2)
     assert without_overlap([half, night(2), night(1)]) == [night(2), half]

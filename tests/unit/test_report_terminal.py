@@ -12,9 +12,9 @@ def report():
     return build_report(*night())
 
 
-def test_it_tells_counts_findings_with_advice_coverage_and_where_to_read_on(report):
+def test_terminal_shows_verdict_findings_advice_and_file_places(report):
     text = " ".join(render_terminal(report).split())
-    for said in (
+    for phrase in (
         "prod-eu, 2026-10-03 00:00:00 to 2026-10-04 00:00:00 · all times in UTC",
         "ACT. Not covered: 3 lines of 1.9 million and 1 group in some readings.",
         "! 40 to 52 committed records were lost in risky.raw-0: ",
@@ -25,10 +25,10 @@ def test_it_tells_counts_findings_with_advice_coverage_and_where_to_read_on(repo
         "Report lake/report/index.html",
         "Log lake/run.log",
     ):
-        assert said in text
+        assert phrase in text
 
 
-def test_the_same_advice_is_given_once(report):
+def test_repeated_advice_is_printed_once(report):
     text = " ".join(render_terminal(report).split())
     assert text.count("→ What to do about lag growing.") == 1
     terminal = Terminal(80)
@@ -36,11 +36,11 @@ def test_the_same_advice_is_given_once(report):
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
-def test_lines_keep_to_the_width(report, width):
+def test_terminal_lines_fit_the_width(report, width):
     assert max(map(len, render_terminal(report, width).splitlines())) <= width
 
 
-def test_strangers_names_cannot_command_the_terminal():
+def test_hostile_names_cannot_control_the_terminal():
     text = render_terminal(build_report(*poisoned_night(HOSTILE)))
     assert not {c for c in text if not c.isprintable()} - {"\n"}
     assert "line one\\nline" in text

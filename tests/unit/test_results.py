@@ -9,7 +9,7 @@ import pytest
 from kafka_hindsight.lake.results import Result, forget_result, leave_result, read_result
 
 
-def test_what_a_step_leaves_is_found_by_its_run_and_name_until_it_is_forgotten(tmp_path: Path) -> None:
+def test_result_of_a_step_is_read_by_run_and_name_until_it_is_removed(tmp_path: Path) -> None:
     result = Result(2, ["LOGS names /x.\n\x1b[2J"], "local-1")
     leave_result(str(tmp_path), "r", "ingest", Result(1))
     leave_result(f"{tmp_path}/", "r", "ingest", result)
@@ -21,7 +21,7 @@ def test_what_a_step_leaves_is_found_by_its_run_and_name_until_it_is_forgotten(t
 
 
 @pytest.mark.parametrize("lake", ["nowhere://lake", "/dev/null/lake"])
-def test_a_lake_out_of_reach_has_no_result_and_ends_no_step(lake: str) -> None:
+def test_unreachable_lake_has_no_result_and_raises_nothing(lake: str) -> None:
     leave_result(lake, "r", "ingest", Result(0))
     assert read_result(lake, "r", "ingest") is None
     forget_result(lake, "r", "ingest")

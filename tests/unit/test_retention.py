@@ -19,7 +19,7 @@ def day(number: int) -> datetime:
     return datetime(2026, 11, number, tzinfo=UTC)
 
 
-def test_a_table_stands_above_its_layer_and_what_is_not_named_stays() -> None:
+def test_retention_of_a_table_overrides_its_layer_and_default_is_forever() -> None:
     keep = retention_of(" bronze=20, bronze.log_files=25 ", 24, 2)
     assert [keep.oldest(t, NOW) for t in (LOG_RECORDS, LOG_FILES, FINDINGS)] == [day(10), day(5), None]
     assert retention_of(None, 24, 2).oldest(LOG_RECORDS, NOW) is None
@@ -29,17 +29,17 @@ def test_a_table_stands_above_its_layer_and_what_is_not_named_stays() -> None:
     ("text", "oldest"),
     [("gold=20", None), ("landing=14", day(16)), ("bronze=20", day(10)), ("landing=25,bronze=20", day(10))],
 )
-def test_landed_files_go_no_later_than_the_rows_taken_from_them(text: str, oldest: datetime | None) -> None:
+def test_landed_files_are_kept_no_longer_than_bronze_rows(text: str, oldest: datetime | None) -> None:
     assert retention_of(text, 24, 2).oldest_landed(NOW) == oldest
 
 
-def test_every_problem_is_named_at_once() -> None:
+def test_all_invalid_retentions_are_reported_at_once() -> None:
     with pytest.raises(BadInput) as problem:
         retention_of("bronze=3,gld=90,gold", 24, 2)
     assert len(problem.value.sentences) == 3
 
 
-def test_a_landed_file_tells_its_instant() -> None:
+def test_timestamp_of_landed_file_is_read_from_its_name() -> None:
     assert landed_at(landed_name("a-b", NOW)) == NOW
     assert landed_at("c-20261130T123000Z-0123456789abcdef.jsonl") == NOW
     assert landed_at("readme.jsonl") is None

@@ -32,11 +32,11 @@ TIMES = ("under_replicated_ms", "under_min_isr_ms", "at_min_isr_ms", "one_from_o
 
 
 def risks_of_night(excerpt: str, settings: str | None, until: str) -> dict[int, PartitionRisk]:
-    found = events(excerpt)
-    context = context_of(found, rebuild_outages(found, [], WHOLE))
-    history = rebuild_leaders(found, [], context, WHOLE)
+    lines = events(excerpt)
+    context = context_of(lines, rebuild_outages(lines, [], WHOLE))
+    history = rebuild_leaders(lines, [], context, WHOLE)
     configured = settings_of(events(settings)) if settings else BrokerSettings()
-    histories = histories_of(found, [], history.leaders, history.leaderless, configured, context, at(until))
+    histories = histories_of(lines, [], history.leaders, history.leaderless, configured, context, at(until))
     return {r.partition: r for r in rebuild_risks(histories, history.failovers, at(until), WHOLE)}
 
 
@@ -103,7 +103,7 @@ def judged(
     return rows[0] if rows else NO_RISK
 
 
-def test_a_crash_leaves_a_partition_short_of_a_replica_until_it_is_back() -> None:
+def test_crash_makes_partition_under_replicated_until_the_return() -> None:
     """The ISR shrinks at 01:52:31.810 and grows again at 01:52:41.929; min.insync.replicas is unknown."""
     (risk,) = risks_of_night("crash-2.8", None, "01:53:00").values()
     assert (risk.under_replicated_ms, risk.worst_isr_size, risk.elections) == (10_119, 2, 1)
@@ -112,7 +112,7 @@ def test_a_crash_leaves_a_partition_short_of_a_replica_until_it_is_back() -> Non
     assert risk.leaderless_low_ms <= 7948 <= risk.leaderless_high_ms
 
 
-def test_a_partition_whose_epochs_begin_again_is_known_once_at_any_time() -> None:
+def test_partition_with_restarted_epochs_counts_known_time_once() -> None:
     """Its metadata were restored: what was known of the former incarnation holds up to the next one."""
     begins = {"kind": "leader_started", "broker": 1}
     lines = [
@@ -125,7 +125,7 @@ def test_a_partition_whose_epochs_begin_again_is_known_once_at_any_time() -> Non
     assert (risk.known_ms, risk.under_replicated_ms) == (6_000_000, 10_000)
 
 
-def test_alone_with_unclean_elections_enabled_a_leader_is_one_failure_from_losing_records() -> None:
+def test_lone_leader_with_unclean_election_enabled_is_one_failure_from_unclean() -> None:
     """fraud-risky-19-0: broker 1 is alone from 01:52:35.892 on, gone from 01:52:47.903 to 01:53:02.129, and then
     broker 2 is alone until 01:53:10.171."""
     risk = risks_of_night("unclean-4.1", "settings-4.1", "01:54:00")[0]
@@ -137,7 +137,7 @@ def test_alone_with_unclean_elections_enabled_a_leader_is_one_failure_from_losin
     assert unknown.one_from_unclean_ms == 0
 
 
-def test_short_of_replicas_at_and_below_the_minimum() -> None:
+def test_risk_counts_time_at_and_below_min_insync_replicas() -> None:
     lines = [isr(0, "1,2,3", 0), isr(10, "1,2", 1), isr(30, "1", 2), isr(60, "1,2,3", 3)]
     risk = judged(lines)
     assert [getattr(risk, name) for name in TIMES] == [50_000, 30_000, 20_000, 30_000, 0]
@@ -148,17 +148,17 @@ def test_short_of_replicas_at_and_below_the_minimum() -> None:
     assert [getattr(unclean, name) for name in TIMES] == [50_000, 0, 30_000, 0, 30_000]
 
 
-def test_a_partition_without_a_risk_has_no_row() -> None:
+def test_partition_without_risk_has_no_row() -> None:
     assert risks_of([isr(0, "1,2,3", 0)], WHOLE, AT + 9 * SECOND) == []
 
 
-def test_a_lone_replica_is_always_one_failure_from_offline_and_never_from_unclean() -> None:
+def test_single_replica_is_always_one_failure_from_offline() -> None:
     enabled = settings(min_insync_replicas="1", unclean_leader_election_enable="true")
     risk = judged([isr(0, "1", 0, replicas="1")], configured=enabled)
     assert [getattr(risk, name) for name in TIMES] == [0, 0, 100_000, 100_000, 0]
 
 
-def test_an_eligible_leader_replica_can_lead_too() -> None:
+def test_eligible_leader_replica_keeps_partition_from_one_failure_to_offline() -> None:
     """As the metadata log shows it: under the minimum the replica that falls out stays eligible."""
     changed: dict[str, Any] = {"kind": "partition_changed", "previous_isr": "1,2", "previous_leader_epoch": 0}
     diff = "isr: [1, 2] -> [1], elr: [] -> [2], partitionEpoch: 1 -> 2"
@@ -168,59 +168,59 @@ def test_an_eligible_leader_replica_can_lead_too() -> None:
     assert judged([*lines[:2], gone]).one_from_offline_ms == 40_000
 
 
-def test_a_minimum_above_the_replicas_counts_as_their_number() -> None:
+def test_min_insync_replicas_is_capped_at_the_replication_factor() -> None:
     risk = judged([isr(0, "1,2,3", 0)], configured=settings(min_insync_replicas="5"))
     assert (risk.under_min_isr_ms, risk.at_min_isr_ms) == (0, 100_000)
 
 
-def test_a_leaderless_partition_is_not_one_failure_from_offline() -> None:
+def test_leaderless_time_does_not_count_as_one_failure_from_offline() -> None:
     lines = [isr(0, "1", 0)]
     failovers = [led(20, -1), led(50, 1, 30_000, 40_000)]
     window = Window(AT, AT + 100 * SECOND)
-    known = {"lines": lines, "logs_end": window.end}
+    inputs = {"lines": lines, "logs_end": window.end}
     gone = [without_leader(20, 50, 30, 40)]
-    (risk,) = risks_of(over=window, failovers=failovers, leaderless=gone, **known)
+    (risk,) = risks_of(over=window, failovers=failovers, leaderless=gone, **inputs)
     assert (risk.leaderless_low_ms, risk.leaderless_high_ms, risk.elections) == (30_000, 40_000, 1)
     assert risk.one_from_offline_ms == 70_000
     cut = Window(AT + 40 * SECOND, window.end)
-    (late,) = risks_of(over=cut, failovers=failovers, leaderless=gone, **known)
+    (late,) = risks_of(over=cut, failovers=failovers, leaderless=gone, **inputs)
     assert (late.leaderless_low_ms, late.leaderless_high_ms) == (10_000, 10_000)
-    (open_,) = risks_of(over=window, failovers=failovers[:1], leaderless=[without_leader(20, None)], **known)
+    (open_,) = risks_of(over=window, failovers=failovers[:1], leaderless=[without_leader(20, None)], **inputs)
     assert (open_.leaderless_low_ms, open_.leaderless_high_ms, open_.elections) == (80_000, 80_000, 0)
 
 
-def test_a_reading_that_agrees_or_only_lags_changes_nothing() -> None:
+def test_snapshot_that_agrees_or_lags_changes_no_risk() -> None:
     lines = [isr(0, "1,2,3", 0), isr(20, "1,2", 1), isr(60, "1,2,3", 2)]
     alone = judged(lines)
     late = [reading(10, 1, 2, 3), reading(22, 1, 2, 3), reading(40, 2, 1), reading(58, 1, 2, 3), reading(61, 1, 2)]
     assert replace(judged(lines, late), evidence=[]) == replace(alone, evidence=[])
 
 
-def test_an_isr_that_a_reading_contradicts_is_not_known_up_to_the_reading() -> None:
+def test_isr_contradicted_by_a_snapshot_is_unknown_until_then() -> None:
     """No line shows that broker 3 left: it did between 20 and 40, and what came after 40 the next line shows."""
     lines = [isr(0, "1,2,3", 0), isr(70, "1,2", 1)]
     risk = judged(lines, [reading(20, 1, 2, 3), reading(40, 1, 2)])
     assert (risk.under_replicated_ms, risk.known_ms) == (60_000, 80_000)
 
 
-def test_where_a_line_between_two_is_missing_the_time_between_is_not_known() -> None:
+def test_isr_is_unknown_between_lines_with_missing_versions() -> None:
     assert judged([isr(0, "1,2,3", 0), isr(30, "1,2", 4)]).known_ms == 70_000
     assert judged([isr(0, "1,2", 0), isr(30, "1,2", 4)]).known_ms == 100_000
 
 
-def test_readings_alone_show_what_two_in_a_row_agree_on() -> None:
+def test_two_equal_snapshots_in_a_row_show_the_isr_between() -> None:
     risk = judged([], [reading(0, 1, 2), reading(30, 1, 2), reading(60, 1, 2, 3), reading(100, 1, 2, 3)])
     assert (risk.under_replicated_ms, risk.known_ms) == (30_000, 70_000)
     assert {e.source for e in risk.evidence} > {"snapshots"}
 
 
-def test_a_deleted_topic_risks_nothing_more() -> None:
+def test_deletion_of_topic_ends_its_risk() -> None:
     deleted = row(EVENTS, kind="topic_deleted", topic="t", happened_at=AT + 40 * SECOND)
     assert judged([isr(0, "1,2", 0), deleted]).under_replicated_ms == 40_000
 
 
 @pytest.mark.parametrize("excerpt", ["crash-2.8", "pause-4.1", "offline-3.9", "unclean-2.8", "reassignment-4.3"])
-def test_every_row_has_evidence_and_lies_in_its_window(excerpt: str) -> None:
+def test_every_risk_has_evidence_and_lies_in_its_window(excerpt: str) -> None:
     for risk in risks_of_night(excerpt, None, "14:00:00").values():
         assert risk.evidence
         assert risk.window_from <= risk.first_at <= risk.last_at <= risk.window_to
@@ -231,7 +231,7 @@ HISTORY = st.lists(st.tuples(st.integers(1, 30), ISRS), min_size=1, max_size=7)
 
 
 @given(HISTORY, st.integers(1, 4), st.booleans(), st.integers(1, 99))
-def test_times_are_those_of_each_second_and_add_up_over_windows(
+def test_risk_times_equal_a_count_of_seconds_and_add_up_over_windows(
     history: list[tuple[int, set[int]]], least: int, unclean: bool, cut: int
 ) -> None:
     configured = settings(min_insync_replicas=str(least), unclean_leader_election_enable=str(unclean).lower())
@@ -259,7 +259,7 @@ def test_times_are_those_of_each_second_and_add_up_over_windows(
 
 
 @given(HISTORY, st.lists(st.tuples(st.integers(0, 99), ISRS), max_size=5))
-def test_readings_of_whatever_kind_never_break_the_table_s_laws(
+def test_arbitrary_snapshots_break_no_law_of_the_risk_table(
     history: list[tuple[int, set[int]]], read: list[tuple[int, set[int]]]
 ) -> None:
     lines, second = [], 0

@@ -48,7 +48,7 @@ class Pet(Row):
     CHECKS = (WEIGHED,)
 
 
-def test_a_table_is_what_its_class_says() -> None:
+def test_table_is_derived_from_its_row_class() -> None:
     assert (
         Table(
             Pet,
@@ -75,7 +75,7 @@ def test_a_table_is_what_its_class_says() -> None:
     )
 
 
-def test_types_in_sql_and_arrow_follow() -> None:
+def test_sql_and_arrow_types_follow_from_the_row_class() -> None:
     assert sql_type(ListOf(Walk)) == "ARRAY<STRUCT<at: TIMESTAMP, took: BIGINT>>"
     assert "`weight` INT COMMENT 'How heavy it is [g]'" in columns_ddl(Pet.TABLE)
     assert "`version` STRING NOT NULL COMMENT 'Who judged it'" in columns_ddl(Pet.TABLE)
@@ -90,29 +90,29 @@ def test_types_in_sql_and_arrow_follow() -> None:
     ]
 
 
-def test_a_row_is_made_of_a_mapping_and_becomes_one_again() -> None:
+def test_row_survives_round_trip_through_a_mapping() -> None:
     walk = {"at": AT, "took": None}
-    given = {"pet_id": "1", "born_at": AT, "harm": "routine", "confidence": "certain", "walks": [walk], "lengths": []}
-    pet = Pet.of(given | {"best": walk, "tail": "long"})
+    fields = {"pet_id": "1", "born_at": AT, "harm": "routine", "confidence": "certain", "walks": [walk], "lengths": []}
+    pet = Pet.of(fields | {"best": walk, "tail": "long"})
     assert (pet.harm, pet.walks, pet.best, pet.version) == (Harm.ROUTINE, [Walk(at=AT)], Walk(at=AT), None)
-    assert pet.as_dict() == dict.fromkeys(Pet.TABLE.column_names) | given | {"best": walk}
+    assert pet.as_dict() == dict.fromkeys(Pet.TABLE.column_names) | fields | {"best": walk}
     with pytest.raises(FrozenInstanceError):
         pet.weight = 3  # type: ignore[misc]
     with pytest.raises(TypeError, match="lengths"):
         Pet.of({"pet_id": "1", "born_at": AT, "confidence": "certain"})
     with pytest.raises(ValueError, match="a guess"):
-        Pet.of(given | {"confidence": "a guess"})
+        Pet.of(fields | {"confidence": "a guess"})
 
 
 @pytest.mark.parametrize("hint", [complex, list[complex] | None, int | str, dict[str, int]])
-def test_a_type_that_tables_do_not_have_is_refused(hint: Any) -> None:
+def test_unsupported_column_type_is_refused(hint: Any) -> None:
     cls = type("Spider", (Row,), {"__annotations__": {"legs": Annotated[hint, "How many"]}})
     with pytest.raises(TypeError, match=r"Column legs has the type .*\. Needed: str, int, .* or a list"):
         struct(cls)
 
 
 @pytest.mark.parametrize("cls", ROW_CLASS.values(), ids=lambda cls: cls.__name__)
-def test_every_table_says_what_it_is(cls: type[Row]) -> None:
+def test_every_table_has_grain_key_and_meaning_of_columns(cls: type[Row]) -> None:
     declared = cls.TABLE
     assert declared.grain
     assert all(column.meaning for column in declared.columns)

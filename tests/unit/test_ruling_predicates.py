@@ -153,7 +153,7 @@ def is_another(ruling: Ruling[Any], case: Any, verdict: Shown) -> bool:
     return True
 
 
-def test_each_predicate_decides_some_case() -> None:
+def test_each_predicate_changes_the_verdict_of_some_case() -> None:
     idle = {
         (ruling.code, ruling.cases[0], name)
         for table in TABLES

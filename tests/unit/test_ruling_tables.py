@@ -19,23 +19,23 @@ RULINGS = [
 
 
 @pytest.mark.parametrize("ruling", RULINGS)
-def test_a_ruling_names_a_case_that_it_decides_and_one_that_only_looks_like_it(ruling: Ruling[object]) -> None:
+def test_ruling_has_two_cases_a_sentence_and_a_source(ruling: Ruling[object]) -> None:
     assert ruling.cases[0] and ruling.cases[1] and ruling.cases[0] != ruling.cases[1]
     assert ruling.source and ruling.sentence
 
 
 @pytest.mark.parametrize("ruling", RULINGS)
-def test_a_ruling_that_rests_on_a_made_case_is_never_certain(ruling: Ruling[object]) -> None:
+def test_ruling_with_made_case_is_never_certain(ruling: Ruling[object]) -> None:
     assert not (ruling.cases[0].startswith("made:") and ruling.confidence is CERTAIN)
 
 
 @pytest.mark.parametrize("ruling", RULINGS)
-def test_every_predicate_says_what_holds(ruling: Ruling[object]) -> None:
+def test_every_predicate_of_a_ruling_is_worded(ruling: Ruling[object]) -> None:
     for predicate in (*ruling.proof, *ruling.unless):
         assert re.fullmatch(r"[A-Z].*\.", says(predicate)), predicate
 
 
-def test_no_two_rulings_of_a_table_are_one() -> None:
+def test_rulings_of_a_table_differ() -> None:
     for tables in RULING_TABLES.values():
         for table in tables.values():
             assert len({(r.sentence, tuple(r.proof), tuple(r.unless)) for r in table}) == len(table)

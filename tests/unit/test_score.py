@@ -16,7 +16,7 @@ from tests.support.scored_rows import act, at, contributor, failover, incident, 
 Row = dict[str, Any]
 
 
-def test_every_code_a_truth_maps_to_is_a_code_of_the_catalog() -> None:
+def test_every_code_of_the_truth_is_in_the_catalog() -> None:
     causes = {c for mapped in truth.REBALANCE_CODES.values() for c in mapped} | set(truth.EXPIRY_CODES)
     assert causes <= set(codes.Cause)
     assert set(truth.OUTAGE_KINDS.values()) <= set(codes.OutageKind)
@@ -27,24 +27,24 @@ def test_every_code_a_truth_maps_to_is_a_code_of_the_catalog() -> None:
     ("expect", "cause"),
     [(e, c) for e, causes in truth.REBALANCE_CODES.items() if e != "rolling_restart" for c in causes],
 )
-def test_an_act_is_met_by_its_own_cause_only(expect: str, cause: str) -> None:
+def test_act_is_met_by_its_own_cause_alone(expect: str, cause: str) -> None:
     assert met([member(0, expect)], rebalances=[rebalance(5, cause)]) == [True]
     other = "unknown"
     assert met([member(0, expect)], rebalances=[rebalance(5, other)]) == [False]
 
 
 @pytest.mark.parametrize(("seconds", "is_met"), [(-1.1, False), (-1, True), (0, True), (75, True), (75.1, False)])
-def test_a_row_starts_within_1_s_before_and_75_s_after(seconds: float, is_met: bool) -> None:
+def test_rebalance_meets_act_from_1_s_before_to_75_s_after(seconds: float, is_met: bool) -> None:
     assert met([member(0, "member_leave")], rebalances=[rebalance(seconds, "member_left")]) == [is_met]
 
 
 @pytest.mark.parametrize(("seconds", "is_met"), [(-30.1, False), (-30, True), (75, True), (75.1, False)])
-def test_a_contributor_may_share_a_rebalance_begun_up_to_30_s_before(seconds: float, is_met: bool) -> None:
+def test_contributor_meets_act_in_rebalance_from_30_s_before_to_75_s_after(seconds: float, is_met: bool) -> None:
     shared = rebalance(seconds, "member_left", client="a", contributors=[contributor("member_left", "b")])
     assert met([member(0, "member_leave", client="b")], rebalances=[shared]) == [is_met]
 
 
-def test_the_group_and_the_member_must_match() -> None:
+def test_act_is_met_only_in_its_group_and_for_its_member() -> None:
     left = [rebalance(5, "member_left", client="a")]
     assert met([member(0, "member_leave", client="b")], rebalances=left) == [False]
     assert met([act(0, expect="member_leave", group="other", client="a")], rebalances=left) == [False]
@@ -52,7 +52,7 @@ def test_the_group_and_the_member_must_match() -> None:
     assert met([member(0, "member_leave", client="b")], rebalances=shared) == [False]
 
 
-def test_a_member_is_matched_by_client_id_or_by_instance_id() -> None:
+def test_member_is_matched_by_client_id_or_instance_id() -> None:
     static = member(0, "session_expired_dead", client="a", group_instance_id="i1")
     assert met([static], rebalances=[rebalance(5, "member_dead", client=None, instance_id="i1")]) == [True]
     assert met([static], rebalances=[rebalance(5, "member_dead", client="a")]) == [True]
@@ -60,18 +60,18 @@ def test_a_member_is_matched_by_client_id_or_by_instance_id() -> None:
     assert met([static], rebalances=[rebalance(5, "member_dead", client=None)]) == [False]
 
 
-def test_an_act_on_a_topic_asks_for_no_member() -> None:
+def test_act_on_a_topic_matches_any_member() -> None:
     acts = [act(0, expect="partitions_added", group="g", topic="t")]
     assert met(acts, rebalances=[rebalance(5, "partitions_added", client="whoever")]) == [True]
 
 
-def test_an_act_without_expect_asks_nothing() -> None:
+def test_act_without_expectation_is_not_scored() -> None:
     assert met([act(0, "member_close", group="g", client="a")], rebalances=[]) == []
 
 
 @pytest.mark.parametrize(("seconds", "is_met"), [(-40.1, False), (-40, True), (40, True), (40.1, False)])
 @pytest.mark.parametrize(("expect", "kind"), truth.OUTAGE_KINDS.items())
-def test_an_outage_begins_within_40_s_of_its_act(expect: str, kind: str, seconds: float, is_met: bool) -> None:
+def test_outage_meets_act_within_40_s(expect: str, kind: str, seconds: float, is_met: bool) -> None:
     acts = [act(0, expect=expect, broker=1)]
     assert met(acts, broker_outages=[outage(seconds, 1, kind)]) == [is_met]
     assert met(acts, broker_outages=[outage(0, 2, kind)]) == [False]
@@ -79,7 +79,7 @@ def test_an_outage_begins_within_40_s_of_its_act(expect: str, kind: str, seconds
 
 
 @pytest.mark.parametrize(("expect", "kind"), truth.FAILOVER_KINDS.items())
-def test_a_failover_is_matched_by_topic(expect: str, kind: str) -> None:
+def test_failover_meets_act_on_its_topic(expect: str, kind: str) -> None:
     acts = [act(0, expect=expect, topic="t", broker=9)]
     assert met(acts, failovers=[failover(5, kind)]) == [True]
     assert met(acts, failovers=[failover(5, kind, topic="other")]) == [False]
@@ -87,7 +87,7 @@ def test_a_failover_is_matched_by_topic(expect: str, kind: str) -> None:
     assert met(acts, failovers=[failover(76, kind)]) == [False]
 
 
-def test_imbalance_is_met_by_a_row_over_the_threshold() -> None:
+def test_imbalance_act_is_met_by_a_row_over_the_threshold() -> None:
     def imbalance(seconds: float, over: bool) -> Row:
         return values(BY_NAME["gold.leader_imbalance"], snapshot_at=at(seconds), over_threshold=over)
 
@@ -118,15 +118,15 @@ class TestRollingRestart:
             for (s, cause, client), i in zip(steps, incident_ids, strict=True)
         ]
 
-    def test_all_acts_lie_in_one_incident(self) -> None:
+    def test_all_acts_in_one_incident_are_met(self) -> None:
         assert met(self.ACTS, rebalances=self.rows("i", "i", "i", "i"), incidents=[incident("i")]) == [True] * 4
 
-    def test_of_two_incidents_one_counts(self) -> None:
+    def test_acts_in_a_second_incident_are_not_met(self) -> None:
         tables = {"rebalances": self.rows("i", "i", "i", "j"), "incidents": [incident("i"), incident("j")]}
         assert met(self.ACTS, **tables) == [True, True, True, False]
 
     @pytest.mark.parametrize("other", [incident("i", kind="storm"), incident("i", kind="single")])
-    def test_another_incident_meets_nothing(self, other: Row) -> None:
+    def test_incident_of_another_kind_meets_no_act(self, other: Row) -> None:
         assert met(self.ACTS, rebalances=self.rows("i", "i", "i", "i"), incidents=[other]) == [False] * 4
 
 
@@ -134,7 +134,7 @@ class TestHostSilent:
     ACT: ClassVar[Row] = {**member(0, "host_silent"), "host": "10.0.0.7"}
 
     @pytest.mark.parametrize(
-        ("told", "is_met"),
+        ("columns", "is_met"),
         [
             ({}, True),
             ({"kind": "single"}, False),
@@ -143,43 +143,43 @@ class TestHostSilent:
             ({"started_at": at(80)}, False),
         ],
     )
-    def test_one_incident_holds_the_group_and_names_the_host(self, told: Row, is_met: bool) -> None:
+    def test_host_silent_incident_must_name_group_and_host(self, columns: Row, is_met: bool) -> None:
         silent = {"kind": "host_silent", "group_ids": ["g"], "explanation": "All 3 members on host 10.0.0.7 ran out."}
-        assert met([self.ACT], incidents=[{**incident("i"), "started_at": at(7), **silent, **told}]) == [is_met]
+        assert met([self.ACT], incidents=[{**incident("i"), "started_at": at(7), **silent, **columns}]) == [is_met]
 
 
 class TestSilence:
     SILENT = member(0, "static_leave_silent", group_instance_id="i1", session_timeout_ms="15000")
 
-    def test_nothing_meets_it(self) -> None:
+    def test_silent_leave_is_met_without_rebalances(self) -> None:
         assert met([self.SILENT], rebalances=[]) == [True]
 
-    def test_a_rebalance_breaks_it(self) -> None:
+    def test_rebalance_breaks_silent_leave(self) -> None:
         assert met([self.SILENT], rebalances=[rebalance(5, "member_joined", client="b")]) == [False]
 
-    def test_a_rebalance_of_another_group_or_before_it_does_not(self) -> None:
+    def test_rebalance_of_other_group_or_before_does_not_break_silent_leave(self) -> None:
         others = [rebalance(5, "member_left", group_id="other"), rebalance(-0.1, "member_joined")]
         assert met([self.SILENT], rebalances=others) == [True]
 
-    def test_a_rebalance_after_the_next_act_does_not(self) -> None:
+    def test_rebalance_after_the_next_act_does_not_break_silent_leave(self) -> None:
         acts = [self.SILENT, act(20, "member_start", group="g", client="b")]
         assert met(acts, rebalances=[rebalance(20.5, "member_joined", client="b")]) == [True]
         assert met(acts, rebalances=[rebalance(19.5, "member_joined", client="b")]) == [False]
 
     @pytest.mark.parametrize("cause", truth.EXPIRY_CODES)
-    def test_the_expiry_of_its_session_meets_it(self, cause: str) -> None:
+    def test_session_expiry_meets_silent_leave(self, cause: str) -> None:
         later = rebalance(60, "member_dead", client="b")
         assert met([self.SILENT], rebalances=[rebalance(15, cause), later]) == [True]
         assert score.score({"rebalances": [rebalance(15, cause)]}, [self.SILENT]).false_alarms == ()
 
-    def test_a_leave_before_the_session_can_have_run_out_breaks_it(self) -> None:
+    def test_leave_before_session_expiry_breaks_silent_leave(self) -> None:
         assert met([self.SILENT], rebalances=[rebalance(0.2, "member_left")]) == [False]
 
-    def test_another_cause_or_another_member_at_the_expiry_breaks_it(self) -> None:
+    def test_other_cause_or_member_at_session_expiry_breaks_silent_leave(self) -> None:
         assert met([self.SILENT], rebalances=[rebalance(15, "heartbeat_expired")]) == [False]
         assert met([self.SILENT], rebalances=[rebalance(15, "member_dead", client="b")]) == [False]
 
-    def test_the_session_may_be_told_by_the_start_of_the_member(self) -> None:
+    def test_session_timeout_is_read_from_the_members_start(self) -> None:
         start = member(-30, "member_join", session_timeout_ms="30000")
         silent = member(0, "no_rebalance")
         assert met([start, silent], rebalances=[rebalance(10, "member_dead")])[1] is False
@@ -194,17 +194,17 @@ class TestDurationBlame:
         by = [{"client_id": n, "member_id": member_id, "waited_ms": 7000} for n in names]
         return rebalance(seconds, "member_joined", "c", delayed_by=by)
 
-    def test_the_next_rebalance_names_the_client(self) -> None:
+    def test_next_rebalance_must_blame_the_slow_client(self) -> None:
         assert met([self.ACT], rebalances=[self.delayed(1, "slow", "c")]) == [True]
         assert met([self.ACT], rebalances=[self.delayed(1, "c")]) == [False]
         assert met([self.ACT], rebalances=[self.delayed(1)]) == [False]
         assert met([self.ACT], rebalances=[]) == [False]
 
-    def test_a_static_member_is_told_by_its_member_id(self) -> None:
+    def test_static_member_is_recognised_by_its_member_id(self) -> None:
         assert met([self.ACT], rebalances=[self.delayed(1, "other", member_id="i1-uuid")]) == [True]
         assert met([self.ACT], rebalances=[self.delayed(1, "other", member_id="i10-uuid")]) == [False]
 
-    def test_a_later_rebalance_does_not_count(self) -> None:
+    def test_blame_in_a_later_rebalance_does_not_count(self) -> None:
         assert met([self.ACT], rebalances=[self.delayed(1), self.delayed(9, "slow")]) == [False]
 
 
@@ -220,14 +220,14 @@ class TestScore:
         rebalance(69, "member_left", "b", confidence="likely", evidence=[]),
     ]
 
-    def test_it_lists_what_is_unmet_with_what_was_found_near(self) -> None:
+    def test_unmet_acts_are_listed_with_rows_near_them(self) -> None:
         result = score.score({"rebalances": self.ROWS}, self.ACTS)
         assert (result.met, len(result.expectations), round(result.share_met, 2)) == (1, 3, 0.33)
         dead, deleted = result.unmet
         assert dead.near == ("+8.0 s g: heartbeat_expired b (certain)", "+9.0 s g: member_left b (likely)")
         assert (deleted.expect, deleted.near) == ("topic_deleted", ())
 
-    def test_certain_but_wrong_and_calibration(self) -> None:
+    def test_certain_but_wrong_rows_and_calibration_are_counted(self) -> None:
         result = score.score({"rebalances": self.ROWS}, self.ACTS)
         assert [v.row_id for v in result.certain_but_wrong] == ["heartbeat_expired@68"]
         assert [(c.confidence, c.verdicts, c.wrong, c.share_right) for c in result.calibration] == [
@@ -241,12 +241,12 @@ class TestScore:
         result = score.score({"rebalances": self.ROWS}, self.ACTS)
         assert [v.row_id for v in result.without_evidence] == ["member_left@69"]
 
-    def test_the_order_of_rows_and_acts_does_not_matter(self) -> None:
+    def test_order_of_rows_and_acts_does_not_change_the_score(self) -> None:
         assert score.score({"rebalances": self.ROWS[::-1]}, self.ACTS[::-1]) == score.score(
             {"rebalances": self.ROWS}, self.ACTS
         )
 
-    def test_it_passes_only_without_a_defect(self) -> None:
+    def test_score_passes_only_without_a_defect(self) -> None:
         leave = [member(0, "member_leave")]
         assert score.score({"rebalances": [rebalance(1, "member_left")]}, leave).passes(1.0)
         assert not score.score({"rebalances": []}, leave).passes(0.9)
@@ -257,13 +257,13 @@ class TestScore:
         assert score.score({"rebalances": [rebalance(1, "member_left"), guess]}, leave).passes(0.9)
 
 
-def test_a_truth_that_cannot_be_scored_is_refused_with_all_its_problems() -> None:
+def test_invalid_truth_is_refused_with_all_its_problems() -> None:
     lines = ["", json.dumps(act(0, expect="tea_time")), "no json", '{"at": 1, "action": "x"}']
     with pytest.raises(TruthError, match=r"line 2: expects 'tea_time'.*; line 3: .*; line 4: found no JSON object"):
         truth.read_truth(lines)
 
 
-def test_names_cannot_steer_the_terminal() -> None:
+def test_hostile_names_cannot_control_the_terminal() -> None:
     hostile = score.score({}, [act(0, expect="member_leave", group="g", client="\x1b[2J")])
     printed = score.show.as_text(hostile, 0.9)
     assert "\x1b" not in printed

@@ -27,8 +27,8 @@ def at(seconds: float) -> Any:
     return AT + timedelta(seconds=seconds)
 
 
-def act(seconds: float, action: str, expect: str | None = None, **told: Any) -> Row:
-    return {"at": at(seconds).isoformat(), "action": action, **({"expect": expect} if expect else {}), **told}
+def act(seconds: float, action: str, expect: str | None = None, **details: Any) -> Row:
+    return {"at": at(seconds).isoformat(), "action": action, **({"expect": expect} if expect else {}), **details}
 
 
 def failover(seconds: float, kind: str, topic: str = "t", **more: Any) -> Row:
@@ -72,7 +72,7 @@ def wrong(acts: list[Row], **tables: list[Row]) -> list[str | None]:
 class TestLogDirFailed:
     ACT: ClassVar[Row] = act(0, "log_dir_failed", "log_dir_failed", broker=1, led=[["t", 0], ["t", 1]])
 
-    def test_every_partition_it_led_from_there_must_be_told(self) -> None:
+    def test_log_dir_failure_must_show_every_partition_led_from_the_disk(self) -> None:
         first = failover(5, "log_dir_failed")
         second = failover(5, "log_dir_failed", partition=1, leader_to=-1)
         assert met([self.ACT], failovers=[first, second]) == [True]
@@ -80,7 +80,7 @@ class TestLogDirFailed:
         assert met([self.ACT], failovers=[first, failover(5, "offline", partition=1)]) == [False]
         assert met([self.ACT], failovers=[first, {**second, "leader_from": 3}]) == [False]
 
-    def test_a_failed_disk_where_nobody_took_one_away_is_wrong(self) -> None:
+    def test_log_dir_failure_without_its_act_is_wrong(self) -> None:
         stop = act(8, "broker_controlled_shutdown", "failover_planned", broker=1)
         gone = values(BROKER_OUTAGES, broker=1, kind="controlled_shutdown", down_at=at(8), up_at=at(12))
         rows = [
@@ -102,16 +102,16 @@ class TestFailedStarts:
 
     @staticmethod
     def outage(why: str | None, times: int = 3, up: float = 60) -> Row:
-        told = {"start_failure": why, "failed_starts": times, "up_at": at(up), "confidence": "certain"}
-        return values(BROKER_OUTAGES, broker=1, kind="crash", down_at=at(0), **told)
+        columns = {"start_failure": why, "failed_starts": times, "up_at": at(up), "confidence": "certain"}
+        return values(BROKER_OUTAGES, broker=1, kind="crash", down_at=at(0), **columns)
 
-    def test_an_absence_must_count_them_and_say_why(self) -> None:
+    def test_outage_must_count_failed_starts_with_their_reason(self) -> None:
         assert met([self.ACT], broker_outages=[self.outage("port_in_use")]) == [True]
         assert met([self.ACT], broker_outages=[self.outage("port_in_use", times=2)]) == [False]
         assert met([self.ACT], broker_outages=[self.outage("exception")]) == [False]
         assert met([self.ACT], broker_outages=[self.outage("port_in_use", up=5)]) == [False]
 
-    def test_another_reason_is_wrong_and_one_that_was_not_played_too(self) -> None:
+    def test_other_or_unplayed_reason_of_failed_start_is_wrong(self) -> None:
         acts = [self.KILL, self.ACT]
         assert wrong(acts, broker_outages=[self.outage("port_in_use")]) == [None]
         assert wrong(acts, broker_outages=[self.outage("exception")]) == [
@@ -121,7 +121,7 @@ class TestFailedStarts:
             "its starts were made to fail for nothing"
         ]
 
-    def test_a_start_that_the_cluster_itself_refused_is_not_judged(self) -> None:
+    def test_start_refused_by_the_cluster_is_not_judged(self) -> None:
         refused = act(20, "broker_start_ended", broker=1)
         assert wrong([self.KILL, refused], broker_outages=[self.outage("exception", times=1)]) == [None]
 
@@ -134,7 +134,7 @@ class TestQuorumLost:
         bounds = {"uncontrolled_low_ms": low, "uncontrolled_high_ms": high}
         return values(CONTROLLER_CHANGES, happened_at=at(seconds), cause=cause, **bounds)
 
-    def test_the_bounds_must_hold_the_time_without_a_controller(self) -> None:
+    def test_quorum_loss_must_overlap_the_time_without_controller(self) -> None:
         assert met([self.ACT], controller_changes=[self.change(4, "no_majority", 16_000, None)]) == [True]
         assert met([self.ACT], controller_changes=[self.change(4, "no_majority", None, 20_000)]) == [True]
         assert met([self.ACT], controller_changes=[self.change(4, "no_majority", 26_000, 30_000)]) == [False]
@@ -147,14 +147,14 @@ class TestElections:
     AUTOMATIC: ClassVar[Row] = act(0, "automatic_election", "automatic_election", topic="t", partitions=[0, 1])
     ASKED: ClassVar[Row] = act(0, "preferred_election", "preferred_election", topic="t")
 
-    def test_an_automatic_one_is_met_where_every_partition_is_told_and_none_was_asked_for(self) -> None:
+    def test_automatic_election_must_show_every_partition_unrequested(self) -> None:
         rows = [failover(1, "preferred_election", partition=p) for p in (0, 1)]
         assert met([self.AUTOMATIC], failovers=rows) == [True]
         assert met([self.AUTOMATIC], failovers=rows[:1]) == [False]
         assert met([self.AUTOMATIC], failovers=[{**r, "requested_by_operator": True} for r in rows]) == [False]
 
     @pytest.mark.parametrize(
-        ("acts", "told", "why"),
+        ("acts", "requested", "why"),
         [
             ([ASKED], True, None),
             ([ASKED], None, None),
@@ -163,20 +163,22 @@ class TestElections:
             ([AUTOMATIC], True, "no act requested that election"),
         ],
     )
-    def test_who_asked_is_held_against_what_was_done(self, acts: list[Row], told: bool | None, why: str | None) -> None:
-        assert wrong(acts, failovers=[failover(1, "preferred_election", requested_by_operator=told)]) == [why]
+    def test_requested_by_operator_is_compared_with_the_acts(
+        self, acts: list[Row], requested: bool | None, why: str | None
+    ) -> None:
+        assert wrong(acts, failovers=[failover(1, "preferred_election", requested_by_operator=requested)]) == [why]
 
 
 class TestNoFailover:
     ACT: ClassVar[Row] = act(0, "reassignment_cancelled", "no_failover", topic="t", partition=0)
 
-    def test_it_is_broken_by_any_until_something_else_is_done(self) -> None:
+    def test_no_failover_is_broken_by_failover_of_its_partition_before_next_act(self) -> None:
         assert met([self.ACT], failovers=[]) == [True]
         assert met([self.ACT], failovers=[failover(3, "unknown")]) == [False]
         assert met([self.ACT], failovers=[failover(3, "unknown", partition=1)]) == [True]
         assert met([self.ACT, act(2, "broker_kill9", broker=1)], failovers=[failover(3, "broker_crash")]) == [True]
 
-    def test_a_failover_where_nothing_was_done_is_invented(self) -> None:
+    def test_failover_without_an_act_is_wrong(self) -> None:
         acts = [act(0, "broker_start", broker=3), act(200, "topic_created", topic="t")]
         rows = [
             failover(1, "leader_restored", leader_from=-1, leader_to=3),
@@ -198,13 +200,13 @@ class TestControllerChange:
         act(90, "broker_start", broker=1),
     ]
 
-    def test_it_is_met_by_a_change_from_the_one_that_goes_or_to_the_one_that_comes(self) -> None:
+    def test_controller_change_must_be_from_or_to_the_controller_of_the_act(self) -> None:
         assert met(self.ACTS[:1], controller_changes=[controller(3, 1, 2)]) == [True]
         assert met(self.ACTS[:1], controller_changes=[controller(3, None, 1)]) == [True]
         assert met(self.ACTS[:1], controller_changes=[controller(3, 3, 2)]) == [False]
         assert met(self.ACTS[:1], controller_changes=[controller(80, 1, 2)]) == [False]
 
-    def test_a_controller_that_was_down_is_wrong(self) -> None:
+    def test_controller_change_to_a_stopped_broker_is_wrong(self) -> None:
         rows = [controller(3, 1, 2), controller(9, 2, 1), controller(95, 2, 1)]
         assert wrong(self.ACTS, controller_changes=rows) == [
             None,
@@ -212,7 +214,7 @@ class TestControllerChange:
             None,
         ]
 
-    def test_a_node_that_shuts_down_may_be_elected_until_its_process_has_ended(self) -> None:
+    def test_controller_change_to_a_node_in_shutdown_is_right_until_its_end(self) -> None:
         stopped = act(0, "broker_controlled_shutdown", "failover_planned", broker=1, ended=at(6).isoformat())
         down = "it was down: broker_controlled_shutdown of broker 1 expects failover_planned"
         assert wrong([stopped], controller_changes=[controller(5, 2, 1), controller(9, 2, 1)]) == [None, down]
@@ -228,22 +230,24 @@ class TestLoss:
         ("low", "high", "holds"),
         [(40, 40, True), (0, 55, True), (40, None, True), (None, None, False), (41, 55, False), (0, 39, False)],
     )
-    def test_the_bounds_hold_what_was_lost(self, low: int | None, high: int | None, holds: bool) -> None:
-        told = failover(1, "unclean_election", records_lost_low=low, records_lost_high=high)
-        assert met(self.ACTS, failovers=[told]) == [True, holds]
+    def test_bounds_of_record_loss_must_hold_the_true_loss(
+        self, low: int | None, high: int | None, holds: bool
+    ) -> None:
+        election = failover(1, "unclean_election", records_lost_low=low, records_lost_high=high)
+        assert met(self.ACTS, failovers=[election]) == [True, holds]
         says_nothing_or_right = holds or (low, high) == (None, None)
-        assert (wrong(self.ACTS, failovers=[told]) == [None]) == says_nothing_or_right
+        assert (wrong(self.ACTS, failovers=[election]) == [None]) == says_nothing_or_right
 
-    def test_exact_means_exact(self) -> None:
+    def test_exact_record_loss_must_have_equal_bounds(self) -> None:
         exact = [self.ACTS[0], {**self.ACTS[1], "is_exact": True}]
         assert met(exact, failovers=[failover(1, "unclean_election", records_lost_low=40, records_lost_high=40)])[1]
         assert not met(exact, failovers=[failover(1, "unclean_election", records_lost_low=0, records_lost_high=55)])[1]
 
-    def test_nothing_is_lost_where_a_replica_in_sync_takes_over(self) -> None:
+    def test_record_loss_at_clean_failover_is_wrong(self) -> None:
         acts = [act(0, "broker_kill9", "failover_crash", broker=1)]
-        told = failover(1, "broker_crash", records_lost_low=3, records_lost_high=9)
-        assert wrong(acts, failovers=[told]) == ["3 records lost where a replica in sync took over"]
-        assert wrong(acts, failovers=[{**told, "records_lost_low": None, "records_lost_high": None}]) == [None]
+        crash = failover(1, "broker_crash", records_lost_low=3, records_lost_high=9)
+        assert wrong(acts, failovers=[crash]) == ["3 records lost where a replica in sync took over"]
+        assert wrong(acts, failovers=[{**crash, "records_lost_low": None, "records_lost_high": None}]) == [None]
 
 
 class TestElectedUncleanly:
@@ -252,7 +256,7 @@ class TestElectedUncleanly:
     ACT: ClassVar[Row] = act(0, "elected_uncleanly", topic="t", partition=0, leader=2)
     NOT_ASKED: ClassVar[str] = "no act expects the unclean_election of that topic"
 
-    def test_an_unclean_election_that_the_metadata_log_holds_is_right(self) -> None:
+    def test_unclean_election_in_the_metadata_log_is_right(self) -> None:
         rows = [
             failover(0, "unclean_election"),
             failover(0, "unclean_election", leader_to=3),
@@ -262,13 +266,13 @@ class TestElectedUncleanly:
         ]
         assert wrong([self.ACT], failovers=rows) == [None, *[self.NOT_ASKED] * 4]
 
-    def test_it_asks_for_no_row_and_makes_no_other_kind_right(self) -> None:
+    def test_unclean_election_in_the_metadata_log_requires_no_row(self) -> None:
         assert met([self.ACT, act(1, "x", "no_failover", topic="u")], failovers=[]) == [True]
         assert wrong([self.ACT], failovers=[failover(0, "reassignment")]) == [
             "no act expects the reassignment of that topic"
         ]
 
-    def test_what_it_lost_may_have_been_committed(self) -> None:
+    def test_committed_loss_after_unclean_election_in_the_metadata_log_is_right(self) -> None:
         rows = [cut(8, 25, "committed_lost"), cut(8, 25, "committed_lost") | {"partition": 1}]
         assert wrong([self.ACT], truncations=rows) == [None, "every leader of that partition came from the ISR"]
 
@@ -278,7 +282,7 @@ class TestLostLogs:
 
     ACT: ClassVar[Row] = act(0, "broker_kill9", broker=1, undecided="failover_crash")
 
-    def test_it_may_be_told_or_not(self) -> None:
+    def test_outage_without_logs_is_optional_and_must_be_right(self) -> None:
         def outage(kind: str) -> list[Row]:
             return [values(BROKER_OUTAGES, broker=1, kind=kind, down_at=at(2), confidence="certain")]
 
@@ -292,12 +296,12 @@ class TestLostLogs:
 class TestTruncation:
     ACT: ClassVar[Row] = act(0, "records_left_behind", "records_truncated", topic="t", partition=0, records=25)
 
-    def test_it_is_met_by_the_number_of_records(self) -> None:
+    def test_truncation_must_have_its_number_of_records(self) -> None:
         assert met([self.ACT], truncations=[cut(8, 25)]) == [True]
         assert met([self.ACT], truncations=[cut(8, 24)]) == [False]
         assert met([self.ACT], truncations=[cut(8, 25, "committed_lost")]) == [False]
 
-    def test_committed_records_are_lost_by_an_unclean_leader_only(self) -> None:
+    def test_committed_loss_without_unclean_election_is_wrong(self) -> None:
         assert wrong([self.ACT], truncations=[cut(8, 25)]) == [None]
         assert wrong([self.ACT], truncations=[cut(8, 25, "committed_lost")]) == [
             "every leader of that partition came from the ISR"
@@ -306,26 +310,26 @@ class TestTruncation:
 
 
 class TestTimes:
-    def test_a_time_under_min_isr_lies_within_what_is_known_of_it(self) -> None:
-        told = act(90, "min_isr_undershot", "under_min_isr", topic="t", partition=0, low_ms=8000, high_ms=20_000)
+    def test_time_under_min_isr_must_lie_within_its_bounds(self) -> None:
+        undershot = act(90, "min_isr_undershot", "under_min_isr", topic="t", partition=0, low_ms=8000, high_ms=20_000)
 
         def risk(ms: int | None) -> Row:
             return values(PARTITION_RISKS, topic="t", partition=0, under_min_isr_ms=ms, window_from=at(-900))
 
-        assert [met([told], partition_risks=[risk(ms)]) for ms in (7999, 8000, 20_000, 20_001, None)] == [
+        assert [met([undershot], partition_risks=[risk(ms)]) for ms in (7999, 8000, 20_000, 20_001, None)] == [
             [False], [True], [True], [False], [False],
         ]  # fmt: skip
 
-    def test_a_time_without_a_leader_begins_when_the_old_one_was_killed(self) -> None:
+    def test_leaderless_time_must_hold_the_time_since_the_kill(self) -> None:
         acts = [act(0, "broker_kill9", "failover_crash", broker=1)]
 
-        def told(low: int | None, high: int | None) -> list[str | None]:
+        def wrong_with(low: int | None, high: int | None) -> list[str | None]:
             gone = failover(12, "broker_crash", leaderless_low_ms=low, leaderless_high_ms=high)
             return wrong(acts, failovers=[gone])
 
-        assert told(11_000, 14_000) == told(None, None) == told(None, 12_000) == [None]
-        assert told(18_000, 19_000) == ["it had no leader for 12000 ms, and not 18000 to 19000"]
-        assert told(0, 9000) == ["it had no leader for 12000 ms, and not 0 to 9000"]
+        assert wrong_with(11_000, 14_000) == wrong_with(None, None) == wrong_with(None, 12_000) == [None]
+        assert wrong_with(18_000, 19_000) == ["it had no leader for 12000 ms, and not 18000 to 19000"]
+        assert wrong_with(0, 9000) == ["it had no leader for 12000 ms, and not 0 to 9000"]
 
 
 class TestLapses:
@@ -334,13 +338,13 @@ class TestLapses:
         act(20, "broker_sigstop", "isr_lapse", broker=1),
     ]
 
-    def test_a_replica_that_flaps_has_one_trouble(self) -> None:
+    def test_one_slow_period_meets_both_lapses_of_a_replica(self) -> None:
         assert met(self.ACTS, out_of_sync_periods=[period(5, 28, "slow")]) == [True, True]
         assert met(self.ACTS, out_of_sync_periods=[period(5, 8, "slow")]) == [True, False]
         assert met(self.ACTS, out_of_sync_periods=[period(5, None, "outage")]) == [False, False]
         assert met(self.ACTS, out_of_sync_periods=[period(5, None, "slow", broker=2)]) == [False, False]
 
-    def test_slow_is_not_away(self) -> None:
+    def test_slow_period_is_no_outage_period(self) -> None:
         slow = "broker_sigstop of broker 1 expects isr_lapse"
         nothing = "nothing was done to that broker that takes it out of an ISR"
         rows = [period(5, 9, "slow"), period(5, 9, "outage"), period(5, 9, "outage", broker=2), period(5, 9, "unknown")]
@@ -354,19 +358,19 @@ class TestRolls:
     WELL: ClassVar[Row] = act(60, "brokers_rolled", "brokers_rolled", brokers=[2, 1, 3], too_early=[])
     BADLY: ClassVar[Row] = act(60, "brokers_rolled", "brokers_rolled", brokers=[2, 1, 3], too_early=[1])
 
-    def test_one_story_holds_the_whole_roll(self) -> None:
+    def test_one_rolling_restart_must_hold_all_brokers_in_order(self) -> None:
         assert met([self.WELL], rolling_restarts=[roll(0, 58, [2, 1, 3])]) == [True]
         assert met([self.WELL], rolling_restarts=[roll(0, 30, [2, 1]), roll(31, 58, [3])]) == [False]
         assert met([self.WELL], rolling_restarts=[roll(0, 58, [1, 2, 3])]) == [False]
         assert met([self.WELL], rolling_restarts=[roll(61, 99, [2, 1, 3])]) == [False]
 
-    def test_who_was_stopped_too_early_is_named(self) -> None:
+    def test_rolling_restart_must_name_brokers_stopped_too_early(self) -> None:
         assert met([self.BADLY], rolling_restarts=[roll(0, 58, [2, 1, 3], (1,))]) == [True]
         assert met([self.BADLY], rolling_restarts=[roll(0, 58, [2, 1, 3])]) == [False]
         assert wrong([self.WELL], rolling_restarts=[roll(0, 58, [2, 1, 3], (1,))]) == ["stopped too early: none"]
         assert wrong([self.BADLY], rolling_restarts=[roll(0, 58, [2, 1, 3], (1,))]) == [None]
 
-    def test_of_two_rolls_one_after_the_other_each_is_held_against_its_own(self) -> None:
+    def test_each_of_two_rolling_restarts_is_compared_with_its_own_act(self) -> None:
         second = act(120, "brokers_rolled", "brokers_rolled", brokers=[2, 1, 3], too_early=[])
         rolls = [roll(0, 58, [2, 1, 3], (1,)), roll(70, 118, [2, 1, 3])]
         assert wrong([self.BADLY, second], rolling_restarts=rolls) == [None, None]

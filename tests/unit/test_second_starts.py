@@ -62,7 +62,7 @@ STOPS = [
 
 @pytest.mark.parametrize("error", [LOCKED, "java.net.BindException: Address already in use"])
 @pytest.mark.parametrize("tries", [1, 2])
-def test_a_second_start_beside_an_idle_broker_is_no_crash(error: str, tries: int) -> None:
+def test_second_start_beside_an_idle_broker_is_no_crash(error: str, tries: int) -> None:
     """The first process writes nothing between, and then its own shutdown: 14 s after the last try."""
     served = own("group_emptied", "03:50:52.213")
     tried = [line for clock in ("03:53", "03:54")[-tries:] for line in second_start(clock, error)]
@@ -83,13 +83,13 @@ def test_second_starts_are_one_finding_with_their_reason() -> None:
     assert any("broker_start_failed" in q.line_id for q in finding.evidence)
 
 
-def test_a_held_lock_is_a_sign_of_life_of_the_process_that_holds_it() -> None:
+def test_locked_directory_is_a_sign_of_life_of_the_first_process() -> None:
     served = own("group_emptied", "03:50:52.213")
     [crash] = rebuild_outages([served, *second_start("03:54"), *STOPS[-2:]], [], WHOLE)
     assert (crash.kind, crash.down_at, crash.failed_starts) == ("crash", at("03:54:38.905"), 0)
 
 
-def test_each_failed_start_has_its_own_reason_and_its_line() -> None:
+def test_each_failed_start_has_its_reason_and_line() -> None:
     """As a broker wrote it whose operator stopped a start, and whose next one found its id registered."""
     went = [
         own("group_emptied", "02:50:00"),
@@ -115,7 +115,7 @@ def test_each_failed_start_has_its_own_reason_and_its_line() -> None:
 
 
 @pytest.mark.parametrize("stopped", [1, 2])
-def test_a_failed_start_that_names_no_broker_is_of_the_one_that_stopped_and_starts_again(stopped: int) -> None:
+def test_failed_start_without_broker_id_belongs_to_the_only_stopped_broker(stopped: int) -> None:
     """As 4.0 wrote it of an option that it did not know, in a log that two brokers write."""
     error = "joptsimple.UnrecognizedOptionException: D is not a recognized option"
     ends = [own("broker_shutdown_started", "03:10:43.141"), own("broker_stopped", "03:10:43.358")]
@@ -129,7 +129,7 @@ def test_a_failed_start_that_names_no_broker_is_of_the_one_that_stopped_and_star
     assert (error in absence.explanation) is (stopped == 1)
 
 
-def test_the_controllers_log_alone_ends_a_shutdown_by_the_next_process() -> None:
+def test_controller_log_alone_shows_return_after_shutdown() -> None:
     """As a broker on ZooKeeper wrote it whose server.log of the hour is missing, and which is then elected."""
     controller = {"source": "broker-1/controller.log"}
     lines = [
@@ -144,7 +144,7 @@ def test_the_controllers_log_alone_ends_a_shutdown_by_the_next_process() -> None
     assert (absence.kind, absence.up_at) == ("controlled_shutdown", at("03:37:38.309"))
 
 
-def test_the_lines_of_a_zookeeper_client_and_of_a_registration_are_signs_of_life() -> None:
+def test_zookeeper_client_and_registration_lines_are_signs_of_life() -> None:
     signs = [own("zookeeper_client_spoke", "03:00:03"), own("broker_registered", "03:01:00")]
     works = [
         own("broker_starting", "03:03:07"),
@@ -155,17 +155,17 @@ def test_the_lines_of_a_zookeeper_client_and_of_a_registration_are_signs_of_life
 
 
 @pytest.mark.parametrize(("hours", "kinds"), [(2, ["unknown"]), (30, [])])
-def test_a_start_days_after_an_older_file_is_a_first_start(hours: int, kinds: list[str]) -> None:
+def test_start_more_than_a_day_after_older_log_is_a_first_start(hours: int, kinds: list[str]) -> None:
     served, starts = own("leader_started", "02:00:00"), own("broker_starting", "02:00:00")
     starts = replace(starts, happened_at=starts.happened_at + timedelta(hours=hours))
     file: LogFile = row(
         LOG_FILES, origin="broker", source=served.source, first_at=at("01:00:00"), last_at=at("02:00:00")
     )
-    found = rebuild_outages([served, starts], [], replace(WHOLE, end=WHOLE.end + timedelta(days=2)), [file])
-    assert [o.kind for o in found] == kinds
+    outages = rebuild_outages([served, starts], [], replace(WHOLE, end=WHOLE.end + timedelta(days=2)), [file])
+    assert [o.kind for o in outages] == kinds
 
 
-def test_a_broker_that_halts_over_its_disk_as_it_shuts_down_was_not_shut_down() -> None:
+def test_halt_over_failed_disk_during_shutdown_is_a_crash() -> None:
     halts = own("broker_halted", "03:00:25", text="Shutdown broker because all log dirs in /data have failed")
     [crash] = rebuild_outages(
         [own("leader_started", "02:59:00"), own("broker_shutdown_started", "03:00:00"), halts], [], WHOLE

@@ -25,7 +25,7 @@ from tests.support.rows import AT, row
 DAY = Window(AT, AT + timedelta(days=1))
 UUID = "0f9c477f-157b-4328-8f40-679b535209b1"
 LOWER_UUID = "8a1d3b52-9b1e-4a3c-9a52-6f3c1d2e4b5a"
-TOLD = ("client_id", "instance_id", "session_timeout_ms", "rebalance_timeout_ms", "assignors")
+BASICS = ("client_id", "instance_id", "session_timeout_ms", "rebalance_timeout_ms", "assignors")
 
 
 def of_excerpt(excerpt: str, window: Window = WHOLE) -> list[MemberSetting]:
@@ -40,7 +40,7 @@ def of_excerpt(excerpt: str, window: Window = WHOLE) -> list[MemberSetting]:
     return [s for _, events in by_group for s in rebuild_settings("c", list(events), [], [], [], window)]
 
 
-def told(rows: Sequence[MemberSetting], *columns: str) -> list[tuple[Any, ...]]:
+def columns_of(rows: Sequence[MemberSetting], *columns: str) -> list[tuple[Any, ...]]:
     return sorted((tuple(getattr(r, c) for c in columns) for r in rows), key=repr)
 
 
@@ -56,17 +56,17 @@ def configured(minute: float, client: str, session: int, **fields: Any) -> Event
     return line(minute, "client_configured", client_id=client, session_timeout_ms=session, **fields)
 
 
-def test_a_java_client_s_own_log_tells_what_it_was_given_and_null_is_what_nobody_told() -> None:
+def test_java_client_log_gives_its_settings_and_unknown_ones_are_null() -> None:
     offered = ["range", "cooperative-sticky"]
     rows = of_excerpt("deployment-4.1")
-    assert told(rows, *TOLD, "heartbeat_interval_ms", "member_count", "protocol", "witnesses") == [
+    assert columns_of(rows, *BASICS, "heartbeat_interval_ms", "member_count", "protocol", "witnesses") == [
         ("billing-deploy-9-a", None, 7000, 300000, offered, None, 2, "classic", ["client_log"]),
         ("billing-deploy-9-b", None, 7000, 300000, offered, None, 2, "classic", ["client_log"]),
     ]
     assert all(r.knowledge_version is None and r.evidence for r in rows)
 
 
-def test_what_proves_a_row_names_its_settings() -> None:
+def test_evidence_of_settings_quotes_the_values() -> None:
     (text,) = {e.text.partition("INFO ")[2] for r in of_excerpt("deployment-4.1") for e in r.evidence[:1]}
     assert text == (
         "ConsumerConfig values: … session.timeout.ms = 7000; max.poll.interval.ms = 300000;"
@@ -75,7 +75,7 @@ def test_what_proves_a_row_names_its_settings() -> None:
 
 
 @pytest.mark.parametrize(("written", "protocol"), [("CLASSIC", "classic"), ("Consumer", "consumer"), ("x", "classic")])
-def test_a_client_may_write_its_protocol_in_any_case(tmp_path: Path, written: str, protocol: str) -> None:
+def test_group_protocol_is_read_in_any_case(tmp_path: Path, written: str, protocol: str) -> None:
     (dump,) = (EXCERPTS / "groups/kip848-4.1/clients").glob("*-a.log")
     lines = dump.read_text().replace("group.protocol = consumer", f"group.protocol = {written}")
     assert written in lines
@@ -85,8 +85,8 @@ def test_a_client_may_write_its_protocol_in_any_case(tmp_path: Path, written: st
     assert {s.protocol for s in rebuild_settings("c", own, [], [], [], WHOLE)} == {protocol}
 
 
-def test_under_kip_848_a_client_prints_defaults_that_the_broker_overrules() -> None:
-    assert told(of_excerpt("kip848-4.1"), *TOLD, "protocol") == [
+def test_kip_848_client_has_no_session_timeout_of_its_own() -> None:
+    assert columns_of(of_excerpt("kip848-4.1"), *BASICS, "protocol") == [
         ("email-next-11-a", None, None, 300000, None, "consumer"),
         ("email-next-11-b", None, None, 300000, None, "consumer"),
         ("email-next-11-c", None, None, 300000, None, "consumer"),
@@ -94,38 +94,42 @@ def test_under_kip_848_a_client_prints_defaults_that_the_broker_overrules() -> N
     ]
 
 
-def test_a_static_member_is_one_client_however_often_it_starts() -> None:
-    assert told(of_excerpt("static-4.1"), "client_id", "instance_id", "session_timeout_ms", "member_count") == [
+def test_restarted_static_member_is_one_row() -> None:
+    assert columns_of(of_excerpt("static-4.1"), "client_id", "instance_id", "session_timeout_ms", "member_count") == [
         ("audit-static-4-a", "i1", 15000, 1),
         ("audit-static-4-b", "i2", 15000, 2),
     ]
 
 
-def test_a_coordinator_s_lines_tell_them_without_any_client_s_log() -> None:
-    assert told(of_excerpt("removed-2.8"), *TOLD, "assignor", "witnesses") == [
+def test_coordinator_lines_give_settings_without_client_logs() -> None:
+    assert columns_of(of_excerpt("removed-2.8"), *BASICS, "assignor", "witnesses") == [
         ("email-batch-1bb3f", "i1", 15000, 300000, None, "range", ["member_line"]),
         ("rides-core-66061", "i2", 15000, 300000, None, "range", ["member_line"]),
     ]
     by_both = [r for r in of_excerpt("leaves-3.9") if "member_line" in r.witnesses]
-    assert told(by_both, *TOLD, "witnesses") == [
+    assert columns_of(by_both, *BASICS, "witnesses") == [
         ("search-op-4-a", None, 6000, 300000, ["range", "cooperative-sticky"], ["client_log", "member_line"]),
         ("search-op-4-b", None, 6000, 300000, ["range", "cooperative-sticky"], ["client_log", "member_line"]),
     ]
 
 
-def test_a_member_that_was_loaded_prints_the_assignor_in_use_which_is_no_offer() -> None:
+def test_single_assignor_of_a_member_line_is_not_its_list_of_assignors() -> None:
     left = {"kind": "member_left", "member_id": f"a-{UUID}", "client_id": "a", "session_timeout_ms": 6000}
-    assert told(rebuild_settings("c", [line(0, **left, detail="range")], [], [], [], DAY), "assignors") == [(None,)]
+    assert columns_of(rebuild_settings("c", [line(0, **left, detail="range")], [], [], [], DAY), "assignors") == [
+        (None,)
+    ]
     several = line(0, **left, detail="range, roundrobin")
-    assert told(rebuild_settings("c", [several], [], [], [], DAY), "assignors") == [(["range", "roundrobin"],)]
+    assert columns_of(rebuild_settings("c", [several], [], [], [], DAY), "assignors") == [(["range", "roundrobin"],)]
 
 
-def test_librdkafka_names_its_limit_when_it_is_passed() -> None:
+def test_librdkafka_poll_expiry_gives_max_poll_interval() -> None:
     events = [line(3, "client_poll_expired", client_id="a", took_ms=9000)]
-    assert told(rebuild_settings("c", events, [], [], [], DAY), "client_id", "rebalance_timeout_ms") == [("a", 9000)]
+    assert columns_of(rebuild_settings("c", events, [], [], [], DAY), "client_id", "rebalance_timeout_ms") == [
+        ("a", 9000)
+    ]
 
 
-def test_settings_that_contradict_are_two_rows_and_those_that_agree_are_one() -> None:
+def test_contradicting_settings_are_two_rows_and_agreeing_ones_are_one() -> None:
     events = [
         configured(0, "a", 10_000),
         line(1, "member_joined", client_id="a", member_id=f"a-{UUID}"),
@@ -139,18 +143,18 @@ def test_settings_that_contradict_are_two_rows_and_those_that_agree_are_one() ->
     ]
 
 
-def test_what_was_told_before_the_window_holds_for_who_is_seen_in_it() -> None:
+def test_settings_from_before_the_window_count_for_members_in_it() -> None:
     before = [configured(-90, "a", 10_000), configured(-80, "gone", 10_000)]
-    seen = line(1, "client_synced", client_id="a", member_id=f"a-{UUID}")
-    (found,) = rebuild_settings("c", [*before, seen], [], [], [], DAY)
-    assert (found.client_id, found.session_timeout_ms, found.first_seen_at) == (
+    synced = line(1, "client_synced", client_id="a", member_id=f"a-{UUID}")
+    (setting,) = rebuild_settings("c", [*before, synced], [], [], [], DAY)
+    assert (setting.client_id, setting.session_timeout_ms, setting.first_seen_at) == (
         "a",
         10_000,
         AT + timedelta(minutes=1),
     )
 
 
-def test_records_tell_every_member_of_a_generation_and_what_was_stored_before_still_holds() -> None:
+def test_stored_generation_gives_settings_until_its_tombstone() -> None:
     member = {
         "member_id": f"a-{UUID}",
         "client_id": "a",
@@ -167,24 +171,24 @@ def test_records_tell_every_member_of_a_generation_and_what_was_stored_before_st
         protocol="range",
         members=[member],
     )
-    (found,) = rebuild_settings("c", [], [stored], [], [], DAY)
-    assert told([found], *TOLD, "assignor", "protocol", "witnesses") == [
+    (setting,) = rebuild_settings("c", [], [stored], [], [], DAY)
+    assert columns_of([setting], *BASICS, "assignor", "protocol", "witnesses") == [
         ("a", None, 10_000, 60_000, None, "range", "classic", ["group_record"])
     ]
-    assert found.first_seen_at == AT
+    assert setting.first_seen_at == AT
     deleted = replace(stored, written_at=AT - timedelta(hours=1), is_tombstone=True, members=None)
     assert rebuild_settings("c", [], [stored, deleted], [], [], DAY) == []
 
 
-def test_a_reading_shows_who_is_there_and_what_the_group_agreed_on() -> None:
-    seen = row(MEMBER_SNAPSHOTS, group_id="orders", member_id=f"i1-{UUID}", client_id="a", instance_id="i1")
+def test_snapshot_shows_member_and_assignor_of_the_group() -> None:
+    member = row(MEMBER_SNAPSHOTS, group_id="orders", member_id=f"i1-{UUID}", client_id="a", instance_id="i1")
     agreed = row(GROUP_SNAPSHOTS, group_id="orders", type="classic", assignor="range")
-    (found,) = rebuild_settings("c", [configured(-9, "a", 45_000)], [], [seen], [agreed], DAY)
-    (shown,) = told([found], *TOLD, "assignor", "protocol")
+    (setting,) = rebuild_settings("c", [configured(-9, "a", 45_000)], [], [member], [agreed], DAY)
+    (shown,) = columns_of([setting], *BASICS, "assignor", "protocol")
     assert shown == ("a", "i1", 45_000, None, None, "range", "classic")
 
 
-TELLINGS = st.lists(
+CONFIGURED_LINES = st.lists(
     st.builds(
         configured,
         st.integers(0, 30),
@@ -198,8 +202,8 @@ TELLINGS = st.lists(
 )
 
 
-@given(TELLINGS, st.randoms())
-def test_the_order_of_the_witnesses_changes_nothing_and_no_telling_is_lost(events: list[Event], random: Any) -> None:
+@given(CONFIGURED_LINES, st.randoms())
+def test_order_of_lines_does_not_change_settings_and_none_is_lost(events: list[Event], random: Any) -> None:
     shuffled = random.sample(events, len(events))
     rows = rebuild_settings("c", shuffled, [], [], [], DAY)
     assert rows == rebuild_settings("c", events, [], [], [], DAY)

@@ -34,7 +34,7 @@ def fake_java(folder: Path, says: str) -> None:
 
 
 @pytest.mark.parametrize("says", ['openjdk version "17.0.15" 2025-04-15', 'java version "21" 2023-09-19'])
-def test_java_17_and_later_will_do(
+def test_java_17_and_later_is_accepted(
     build: ModuleType, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake_java(tmp_path, says)
@@ -43,37 +43,39 @@ def test_java_17_and_later_will_do(
 
 
 @pytest.mark.parametrize(
-    ("says", "found"),
+    ("says", "sentence"),
     [
         ('java version "1.8.0_412"', "Found: Java 8"),
         ('openjdk version "11.0.2"', "Found: Java 11"),
         ("?", "does not print"),
     ],
 )
-def test_an_older_java_is_named(
-    build: ModuleType, says: str, found: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_older_or_unknown_java_is_refused(
+    build: ModuleType, says: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake_java(tmp_path, says)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    with pytest.raises(build.CannotBuild, match=found) as problem:
+    with pytest.raises(build.CannotBuild, match=sentence) as problem:
         build.require_java()
     assert "Needed: Java 17" in str(problem.value)
 
 
-def test_no_java_is_told_with_what_to_do(build: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_java_is_refused_with_advice(
+    build: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(build.CannotBuild, match="Found: no Java") as problem:
         build.require_java()
     assert "What to do: install" in str(problem.value)
 
 
-def test_another_python_is_told_with_what_to_do(build: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unsupported_python_is_refused(build: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "version_info", (3, 9, 2))
     with pytest.raises(build.CannotBuild, match=r"Found: Python 3\.9\.2"):
         build.require_python()
 
 
-def test_a_part_is_current_until_what_it_is_made_from_changes(
+def test_part_is_current_until_its_inputs_change(
     build: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(build, "BUILD", tmp_path)
@@ -88,7 +90,7 @@ def test_a_part_is_current_until_what_it_is_made_from_changes(
     assert not build.is_current(part)
 
 
-def test_what_lies_behind_a_link_is_current_for_everybody_who_links_to_it(
+def test_environment_behind_a_link_is_current_and_a_moved_one_is_not(
     build: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(build, "BUILD", tmp_path)
@@ -109,7 +111,7 @@ def test_what_lies_behind_a_link_is_current_for_everybody_who_links_to_it(
     }  # fmt: skip
 
 
-def test_what_set_up_imports_is_compiled_once(
+def test_imports_of_setup_commands_are_compiled(
     build: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(build, "LOG", tmp_path / "log")
@@ -127,15 +129,15 @@ def test_every_lock_is_pinned_by_hash_and_names_no_host() -> None:
         assert "://" not in text, lock.name
 
 
-def test_every_line_of_a_locks_input_says_why() -> None:
+def test_every_requirement_of_a_lock_has_a_reason() -> None:
     for path in (HOME / "locks").glob("*.in"):
         named = [line for line in path.read_text().splitlines() if line and not line.startswith(("#", "-"))]
         assert named and all("  # " in line for line in named), path.name
 
 
-def test_every_line_of_what_the_wheel_needs_says_why() -> None:
-    said = (HOME / "pyproject.toml").read_text()
-    needed = re.search(r"^dependencies = \[\n(.+?)^\]", said, flags=re.MULTILINE | re.DOTALL)
+def test_every_dependency_of_the_wheel_has_a_reason() -> None:
+    text = (HOME / "pyproject.toml").read_text()
+    needed = re.search(r"^dependencies = \[\n(.+?)^\]", text, flags=re.MULTILINE | re.DOTALL)
     assert needed
     named = [line for line in needed[1].splitlines() if line.lstrip().startswith('"')]
     assert len(named) > 5 and all(",  " in line and "# " in line for line in named)
@@ -156,22 +158,22 @@ def python_of(environment: dict[str, str]) -> tuple[int, str, str]:
     return done.returncode, done.stdout.strip(), done.stderr
 
 
-def test_the_newest_python_that_runs_is_taken(tmp_path: Path) -> None:
+def test_newest_working_python_is_chosen(tmp_path: Path) -> None:
     assert python_of(pythons(tmp_path / "a", python3_12=0, python3_11=0, python3=0))[1] == "python3.12"
     assert python_of(pythons(tmp_path / "b", python3=0))[1] == "python3"
     assert python_of(pythons(tmp_path / "c"))[:2] == (0, str(tmp_path / "c" / "python3"))
 
 
-def test_a_python_that_is_named_is_taken_or_told(tmp_path: Path) -> None:
+def test_named_python_is_used_or_reported_missing(tmp_path: Path) -> None:
     environment = pythons(tmp_path / "a", python3_13=0)
     named = str(tmp_path / "a" / "python3.11")
     assert python_of({**environment, "PYTHON": named})[1] == named
-    code, _, told = python_of({**environment, "PYTHON": "/nowhere"})
-    assert (code, told.partition(",")[0]) == (2, "Found: no /nowhere")
+    code, _, message = python_of({**environment, "PYTHON": "/nowhere"})
+    assert (code, message.partition(",")[0]) == (2, "Found: no /nowhere")
 
 
-def test_what_is_locked_is_what_the_package_says() -> None:
-    said = tomllib.loads((HOME / "pyproject.toml").read_text(encoding="utf-8"))["project"]["requires-python"]
+def test_python_versions_of_the_package_equal_the_locked_ones() -> None:
+    requirement = tomllib.loads((HOME / "pyproject.toml").read_text(encoding="utf-8"))["project"]["requires-python"]
     (oldest, newest) = (needs.OLDEST, needs.NEWEST)
-    assert said == f">={oldest[0]}.{oldest[1]},<{newest[0]}.{newest[1] + 1}"
+    assert requirement == f">={oldest[0]}.{oldest[1]},<{newest[0]}.{newest[1] + 1}"
     assert all(f"python3.{minor}" in (HOME / "setup" / "python.sh").read_text() for minor in range(11, newest[1] + 1))

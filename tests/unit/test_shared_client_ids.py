@@ -17,11 +17,11 @@ A3 = "app-0b1f2c3d-1c1e-4e60-9f2d-5b0a7f6f1c11"
 @pytest.mark.parametrize(
     ("removed", "says"),
     [("01:05:00", "the group had been empty"), ("01:00:11", "its client id alone identifies it")],
-    ids=["heard", "silent"],
+    ids=["heard for minutes", "silent since joining"],
 )
-def test_members_that_are_heard_side_by_side_under_one_client_id_are_several(removed: str, says: str) -> None:
+def test_members_alive_at_once_with_one_client_id_are_several(removed: str, says: str) -> None:
     limits = {"session_timeout_ms": 10_000, "client_id": "app"}
-    told = [
+    group_lines = [
         started("01:00:00", 0, joins(A)),
         *(line("member_joined", "01:00:00", member_id=member, **limits) for member in (A, A2)),
         *done("01:00:01", 1, count=2),
@@ -29,12 +29,12 @@ def test_members_that_are_heard_side_by_side_under_one_client_id_are_several(rem
         line("group_emptied", removed, generation=2),
         started("01:09:00", 2, joins(A3)),
     ]
-    rebalance = MadeGroup(told).case()
+    rebalance = MadeGroup(group_lines).case()
     assert (rebalance.cause, rebalance.confidence) == ("member_rejoined", "likely")
     assert says in rebalance.explanation
 
 
-def test_a_member_of_which_the_logs_show_only_that_it_left_was_there() -> None:
+def test_member_seen_only_at_its_leave_was_in_the_group() -> None:
     """It left 154 ms before, as in AndreasTraut/kafka_2.13-2.8.0, server.log.2021-04-27-17, lines 6 to 9."""
     former, later = (f"consumer-g-1-{own_id.removeprefix('app-')}" for own_id in (A2, A3))
     left = [
@@ -48,7 +48,7 @@ def test_a_member_of_which_the_logs_show_only_that_it_left_was_there() -> None:
 
 
 @pytest.mark.parametrize("name", EXCERPT_NAMES)
-def test_no_row_says_that_a_member_did_not_come_back_that_may_have(name: str) -> None:
+def test_member_that_may_have_rejoined_is_never_said_to_be_gone(name: str) -> None:
     group = excerpt(name)
     for witnessed in (group, group.of("broker")):
         rows = witnessed.history().rebalances

@@ -33,21 +33,21 @@ BACK = changed("03:05:00.800", "1, deleted brokers: , bounced brokers: , all liv
 STARTS = (line("leader_started", "03:00:00"), line("broker_starting", "03:04:56", broker=None))
 
 
-def test_a_broker_that_says_that_it_started_just_after_the_controller_saw_it_is_a_new_process() -> None:
+def test_broker_started_just_after_its_registration_is_a_new_process() -> None:
     [crash] = rebuilt(*STARTS, GONE, BACK, line("broker_started", "03:05:01.300"))
     assert (crash.kind, crash.confidence, crash.up_at) == ("crash", "certain", at("03:05:00.800"))
     [alive] = rebuilt(*STARTS, GONE, BACK, line("leader_started", "03:05:01.300"))
     assert (alive.kind, alive.up_at) == ("unresponsive", at("03:05:00.800"))
 
 
-def test_a_start_after_another_shutdown_says_nothing_about_the_absence_before() -> None:
+def test_start_after_a_later_shutdown_does_not_change_the_first_outage() -> None:
     again = [line("broker_shutdown_started", "03:05:10"), line("broker_started", "03:05:40")]
     first, second = rebuilt(*STARTS, GONE, BACK, *again)
     assert (first.kind, second.kind) == ("unresponsive", "controlled_shutdown")
 
 
 @pytest.mark.parametrize("logs_begin", ["01:00:00", "03:30:00"])
-def test_a_start_of_which_no_controller_speaks_is_an_absence(logs_begin: str) -> None:
+def test_start_without_controller_lines_is_an_outage(logs_begin: str) -> None:
     """The broker was the controller itself, was killed, and elects itself when it starts."""
     served, first = line("leader_started", "03:00:00"), line("leader_started", "03:45:58.900")
     files: list[LogFile] = [
@@ -65,19 +65,19 @@ def failed(clock: str) -> Event:
     return line("broker_start_failed", clock, pattern_id="process.start_failed", detail="KafkaServer")
 
 
-def test_a_start_that_failed_shows_that_the_process_before_had_ended() -> None:
+def test_failed_start_shows_that_the_former_process_had_ended() -> None:
     [crash] = rebuilt(STARTS[0], GONE, failed("03:02:00"), failed("03:03:00"), BACK)
     assert (crash.kind, crash.failed_starts) == ("crash", 2)
 
 
-def test_a_start_that_works_minutes_after_one_that_failed_is_seen() -> None:
+def test_start_minutes_after_a_failed_one_ends_the_outage() -> None:
     works = line("broker_started", "03:04:00", pattern_id="zookeeper.broker_started")
     [crash] = rebuilt(STARTS[0], GONE, failed("03:02:00"), works)
     assert crash.up_at == works.happened_at
 
 
 @pytest.mark.parametrize("starts", [True, False])
-def test_a_controller_that_has_just_started_does_not_know_since_when_a_broker_is_gone(starts: bool) -> None:
+def test_first_list_of_new_controller_gives_no_start_of_an_outage(starts: bool) -> None:
     """All brokers were killed at some time; hours later broker 0 is the first one to start, and finds itself alone."""
     listing = line("brokers_listed", "06:00:00", broker=0, nodes="0")
     first = line("broker_started", "06:00:01" if starts else "02:00:00", broker=0)
@@ -100,7 +100,7 @@ def stops(clock: str, broker: int, ended: str) -> list[Event]:
 
 
 @pytest.mark.parametrize("last", ["03:00:00.548", "02:59:50.548"])
-def test_each_broker_whose_shutdown_begins_has_got_one_of_the_signals_before_it(last: str) -> None:
+def test_each_shutdown_quotes_its_own_signal(last: str) -> None:
     """As 2.8 wrote it when two brokers on one machine were stopped: each logs its signal, and no line names a broker.
 
     Where both lines have one instant they are one record.
@@ -114,7 +114,7 @@ def test_each_broker_whose_shutdown_begins_has_got_one_of_the_signals_before_it(
     assert quoted == ([older, newer] if last == "03:00:00.548" else [newer, newer])
 
 
-def test_a_shutdown_seconds_after_another_ones_signal_has_its_own_reason() -> None:
+def test_shutdown_seconds_after_the_signal_of_another_broker_does_not_quote_it() -> None:
     signal = line("process_signalled", "03:00:00.549", broker=None)
     ends = [*stops("03:00:00.550", 1, "03:00:04"), *stops("03:00:03", 0, "03:00:20")]
     zero, one = rebuilt(line("leader_started", "02:50:00", broker=0), signal, *ends)
@@ -136,30 +136,30 @@ def fails_early(clock: str, error: str) -> list[Event]:
 MISSES = "java.lang.NoClassDefFoundError: javax/xml/bind/DatatypeConverter"
 
 
-def test_a_start_is_of_the_broker_whose_settings_stand_before_it() -> None:
+def test_start_belongs_to_the_broker_of_the_settings_before_it() -> None:
     """As 0.10 wrote it on a Java that lacks a class, beside another broker: none of its lines names broker 2."""
     served = [line("broker_started", "02:00:00", broker) for broker in (1, 2)]
     ends = [*stops("03:00:00", 2, "03:00:04"), *stops("03:00:01", 1, "03:00:05")]
     works = [line("broker_started", "03:20:00", broker) for broker in (2, 1)]
-    found = rebuilt(*served, *ends, *started("03:10:00", 2), *fails_early("03:10:00.798", MISSES), *works)
-    assert {o.broker: (o.failed_starts, o.start_failure) for o in found} == {1: (0, None), 2: (1, "exception")}
+    outages = rebuilt(*served, *ends, *started("03:10:00", 2), *fails_early("03:10:00.798", MISSES), *works)
+    assert {o.broker: (o.failed_starts, o.start_failure) for o in outages} == {1: (0, None), 2: (1, "exception")}
     nameless = [line("broker_configured", "03:10:00.635", broker=None)]
     late = [*nameless, *started("03:10:00", 2)[1:], *fails_early("03:10:00.798", MISSES)]
     assert {o.failed_starts for o in rebuilt(*served, *ends, *late, *works)} == {0}
 
 
-def test_settings_that_stand_behind_a_start_do_not_name_the_next_one() -> None:
+def test_settings_after_a_start_do_not_name_the_next_start() -> None:
     """As brokers from 1.1 on write them, two of which are started at once."""
     served = [line("broker_started", "02:00:00", broker) for broker in (1, 2)]
     ends = [*stops("03:00:00", 2, "03:00:04"), *stops("03:00:01", 1, "03:00:05")]
     first, second = (line("broker_starting", f"03:10:0{n}", broker=None) for n in (0, 1))
     behind = line("broker_configured", "03:10:00.900", broker=None, node=1)
     works = [line("broker_started", "03:10:30", broker) for broker in (2, 1)]
-    found = rebuilt(*served, *ends, first, behind, second, *fails_early("03:10:02", MISSES), *works)
-    assert {o.broker: o.failed_starts for o in found} == {1: 0, 2: 0}
+    outages = rebuilt(*served, *ends, first, behind, second, *fails_early("03:10:02", MISSES), *works)
+    assert {o.broker: o.failed_starts for o in outages} == {1: 0, 2: 0}
 
 
-def test_a_process_that_fails_early_beside_a_silent_broker_does_not_show_that_it_had_ended() -> None:
+def test_early_failed_start_beside_a_silent_broker_shows_no_crash() -> None:
     served = line("leader_started", "03:00:00", broker=1)
     [outage] = rebuilt(served, *started("03:10:00", 1), *fails_early("03:10:00.798", MISSES))
     assert (outage.kind, outage.failed_starts, outage.start_failure) == ("unknown", 1, "exception")
@@ -168,7 +168,7 @@ def test_a_process_that_fails_early_beside_a_silent_broker_does_not_show_that_it
     assert (crash.kind, crash.confidence) == ("crash", "certain")
 
 
-def test_a_controller_that_is_elected_before_it_registers_does_not_miss_itself() -> None:
+def test_controller_elected_before_its_registration_has_no_outage() -> None:
     """As 0.10 and 1.0 start: the controller lists the brokers, and then its broker registers."""
     starts = [line("zookeeper_client_spoke", "01:59:59", broker=0), line("brokers_listed", "01:59:59.500", 0, nodes="")]
     assert rebuilt(*starts) == []

@@ -54,7 +54,7 @@ def incidents(roster: Sequence[MemberStay], rows: Sequence[Rebalance] = tuple(RA
     return group_incidents(rows, more.get("outages", []), [], None, roster)[0]
 
 
-def test_a_host_whose_members_all_ran_out_is_one_incident_over_its_groups() -> None:
+def test_host_with_all_members_expired_is_one_incident_over_its_groups() -> None:
     (incident,) = incidents([*SILENT, ELSEWHERE])
     assert (incident.kind, incident.rebalance_count, incident.group_ids) == ("host_silent", 2, ["g", "h"])
     assert (incident.cause, incident.confidence) == ("heartbeat_expired", "possible")
@@ -62,7 +62,7 @@ def test_a_host_whose_members_all_ran_out_is_one_incident_over_its_groups() -> N
     assert "The host was down, cut off or paused" in incident.explanation
 
 
-def test_a_process_that_was_heard_again_tells_of_the_others_too() -> None:
+def test_member_heard_again_makes_silent_host_likely_cut_off() -> None:
     (incident,) = incidents([*SILENT, ELSEWHERE], [expiry("g1", 60), expiry("h1", 62, "certain")])
     assert incident.confidence == "likely"
     assert "so the host was cut off or paused, not down" in incident.explanation
@@ -71,35 +71,42 @@ def test_a_process_that_was_heard_again_tells_of_the_others_too() -> None:
 @pytest.mark.parametrize(
     "roster",
     [
-        pytest.param([*SILENT[:2], ELSEWHERE], id="two may do so by chance"),
-        pytest.param([*SILENT, stay("g3", "10.0.0.7", None), ELSEWHERE], id="one of the host stays"),
-        pytest.param([*SILENT, stay("g3", "10.0.0.7", None, since=None), ELSEWHERE], id="one of it may have stayed"),
-        pytest.param([*SILENT, stay("g3", "10.0.0.7", 40, "left"), ELSEWHERE], id="one of it left in words meanwhile"),
-        pytest.param([*SILENT, stay("g3", "10.0.0.7", None, since=50), ELSEWHERE], id="one of it came meanwhile"),
-        pytest.param(SILENT, id="nobody is known elsewhere"),
-        pytest.param([*SILENT, stay("g2", "10.0.0.8", 61)], id="others ran out as well"),
+        pytest.param([*SILENT[:2], ELSEWHERE], id="two expired members are too few"),
+        pytest.param([*SILENT, stay("g3", "10.0.0.7", None), ELSEWHERE], id="a member of the host stays"),
+        pytest.param(
+            [*SILENT, stay("g3", "10.0.0.7", None, since=None), ELSEWHERE],
+            id="a member of unknown start may have stayed",
+        ),
+        pytest.param(
+            [*SILENT, stay("g3", "10.0.0.7", 40, "left"), ELSEWHERE], id="a member of the host left meanwhile"
+        ),
+        pytest.param(
+            [*SILENT, stay("g3", "10.0.0.7", None, since=50), ELSEWHERE], id="a member of the host joined meanwhile"
+        ),
+        pytest.param(SILENT, id="no member on another host"),
+        pytest.param([*SILENT, stay("g2", "10.0.0.8", 61)], id="members of another host expired too"),
         pytest.param([*SILENT[:2], stay("h2", "10.0.0.7", 200), ELSEWHERE], id="not within one session"),
-        pytest.param([replace(s, host=None) for s in SILENT] + [ELSEWHERE], id="no witness tells the host"),
+        pytest.param([replace(s, host=None) for s in SILENT] + [ELSEWHERE], id="the host is unknown"),
     ],
 )
-def test_what_is_no_silent_host(roster: list[MemberStay]) -> None:
+def test_expired_members_without_proof_are_no_silent_host(roster: list[MemberStay]) -> None:
     assert {i.kind for i in incidents(roster)} == {"single"}
 
 
-def test_members_that_an_outage_of_their_coordinator_took_along_lie_on_no_silent_host() -> None:
+def test_members_expired_by_coordinator_outage_are_no_silent_host() -> None:
     away = row(BROKER_OUTAGES, outage_id="o", broker=1, down_at=AT, up_at=AT + timedelta(seconds=30))
     assert [i.kind for i in incidents([*SILENT, ELSEWHERE], outages=[away])] == ["broker_outage"]
 
 
-def test_the_roster_tells_who_was_where_from_when_to_when() -> None:
+def test_roster_has_host_and_time_of_each_member() -> None:
     context = GroupContext("night", at("01:00:00"), at("03:00:00"))
-    told = rebuild_group("ads-etl-1", lines("pause-4.1", "broker", "client"), context).roster
-    stays = sorted((s.since, s.until, s.how, s.member_id[:11]) for s in told)
+    roster = rebuild_group("ads-etl-1", lines("pause-4.1", "broker", "client"), context).roster
+    stays = sorted((s.since, s.until, s.how, s.member_id[:11]) for s in roster)
     assert [(how, member) for _, _, how, member in stays] == [
         ("left", "ads-etl-1-a"),
         ("expired", "ads-etl-1-b"),
         ("left", "ads-etl-1-b"),
     ]
     place = line("member_loaded", "01:00:01", generation=1, member_id="m", client_id="m", host="/10.0.0.7")
-    (seen,) = rebuild_group("g", [place], context).roster
-    assert (seen.host, seen.since, seen.until) == ("10.0.0.7", None, None)
+    (loaded,) = rebuild_group("g", [place], context).roster
+    assert (loaded.host, loaded.since, loaded.until) == ("10.0.0.7", None, None)

@@ -13,11 +13,11 @@ HOME = Path(__file__).resolve().parents[2]
 INDEX = (HOME / "docs" / "index.md").read_text(encoding="utf-8")
 
 
-def test_the_index_names_every_page_in_four_kinds() -> None:
-    found = importlib.util.spec_from_file_location("conf", HOME / "docs" / "site" / "conf.py")
-    assert found and found.loader
-    conf = importlib.util.module_from_spec(found)
-    found.loader.exec_module(conf)
+def test_index_names_every_page_in_four_kinds() -> None:
+    spec = importlib.util.spec_from_file_location("conf", HOME / "docs" / "site" / "conf.py")
+    assert spec and spec.loader
+    conf = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(conf)
     parts = conf._parts(INDEX)
     captions = [re.findall(r":caption: (.*)", part)[0] for part in parts]
     assert captions == ["Tutorials", "How-to guides", "Reference", "Explanation"]
@@ -27,11 +27,11 @@ def test_the_index_names_every_page_in_four_kinds() -> None:
     assert pages <= set(listed)
 
 
-def test_the_picture_of_the_whole_is_an_image() -> None:
+def test_architecture_picture_is_valid_svg() -> None:
     assert ElementTree.parse(HOME / "docs" / "pictures" / "architecture.svg").getroot().tag.endswith("}svg")
 
 
-def test_the_templates_of_issues_fit_their_schema() -> None:
+def test_issue_templates_fit_their_schema() -> None:
     folder = HOME / ".github" / "ISSUE_TEMPLATE"
     forms = [str(p) for p in sorted(folder.glob("*.yml")) if p.name != "config.yml"]
     for schema, files in (("issue-forms", forms), ("issue-config", [str(folder / "config.yml")])):

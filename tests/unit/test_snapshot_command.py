@@ -32,22 +32,22 @@ def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         (("--connection", "s3cret"), "Needed: -, and the connection on stdin"),
     ],
 )
-def test_what_cannot_be_read_is_told_and_never_retried(
+def test_invalid_arguments_of_snapshot_are_bad_input(
     arguments: tuple[str, ...], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["snapshot", *arguments]) == 2
     assert says in capsys.readouterr().err
 
 
-def test_the_connection_on_stdin_stands_above_the_environment() -> None:
-    given = io.StringIO('{"name": "orders", "settings": {"bootstrap.servers": "a:1"}}\n')
-    assert snapshot.connection_of({"BOOTSTRAP": "b:1"}, given).name == "orders"
+def test_connection_on_stdin_overrides_the_environment() -> None:
+    stdin = io.StringIO('{"name": "orders", "settings": {"bootstrap.servers": "a:1"}}\n')
+    assert snapshot.connection_of({"BOOTSTRAP": "b:1"}, stdin).name == "orders"
     assert snapshot.connection_of({"BOOTSTRAP": "b:1"}).name == "b:1"
     with pytest.raises(BadInput, match="No cluster is named"):
         snapshot.connection_of({})
 
 
-def test_a_lake_that_cannot_be_opened_is_told() -> None:
+def test_lake_that_cannot_be_opened_is_refused_without_secrets() -> None:
     order = snapshot.Order(
         Connection.of("c", {"bootstrap.servers": "b:1"}), "wasb://s3cret@y/z", datetime.now(UTC), "c"
     )
@@ -56,7 +56,7 @@ def test_a_lake_that_cannot_be_opened_is_told() -> None:
     assert "s3cret" not in str(problem.value)
 
 
-def test_a_machine_without_hadoop_is_told_in_one_line_what_its_lake_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hdfs_lake_without_hadoop_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("HADOOP_HOME", "ARROW_LIBHDFS_DIR"):
         monkeypatch.delenv(variable, raising=False)
     order = snapshot.Order(Connection.of("c", {"bootstrap.servers": "b:1"}), "hdfs://n:1/z", datetime.now(UTC), "c")
@@ -67,12 +67,12 @@ def test_a_machine_without_hadoop_is_told_in_one_line_what_its_lake_asks_for(mon
     assert "HADOOP_HOME" in sentence
 
 
-def test_an_instant_without_a_zone_is_utc() -> None:
+def test_timestamp_without_zone_is_utc() -> None:
     at = datetime(2026, 11, 20, 3, 5, tzinfo=UTC)
     assert [snapshot.instant(t) for t in ("2026-11-20T03:05", "2026-11-20T04:05+01:00")] == [at, at]
 
 
-def test_a_reading_is_told_in_sentences_with_what_it_lacks() -> None:
+def test_summary_of_a_snapshot_names_what_is_missing() -> None:
     partitions = [
         {"partition": 0, "leader": 1, "replicas": [1, 2], "isr": [1]},
         {"partition": 1, "leader": -1, "replicas": [2], "isr": []},

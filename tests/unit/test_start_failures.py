@@ -39,7 +39,7 @@ PLAYED = (
 
 
 @pytest.mark.parametrize(("version", "words", "code"), PLAYED)
-def test_what_a_failing_broker_wrote_tells_the_reason(version: str, words: str, code: StartFailure) -> None:
+def test_reason_of_failed_start_is_read_from_captured_lines(version: str, words: str, code: StartFailure) -> None:
     records = [c.record for c in captured() if c.version == version and words in c.record and not c.made and c.shows]
     assert records
     for record in records:
@@ -57,27 +57,27 @@ EXITS, TAKEN = line("Exiting Kafka due to fatal exception"), line("java.net.Bind
 SIGINT = line("Terminating process due to signal SIGINT", kind="process_signalled")
 
 
-def test_the_most_telling_line_of_a_start_counts_whatever_order_they_come_in() -> None:
+def test_most_specific_line_gives_reason_of_failed_start_in_any_order() -> None:
     assert [why_start_failed(lines)[0].code for lines in ([EXITS, TAKEN], [TAKEN, EXITS])] == ["port_in_use"] * 2
 
 
-def test_a_start_that_ends_without_a_word_was_stopped() -> None:
+def test_start_that_ends_without_an_error_was_stopped() -> None:
     assert why_start_failed([line("[KafkaServer id=1] shutting down")])[0].code == StartFailure.STOPPED
 
 
-def test_what_fails_after_a_signal_fails_since_the_process_stops() -> None:
+def test_failure_after_a_signal_is_a_stopped_start() -> None:
     assert why_start_failed([SIGINT, EXITS]) == (STOPPED_EARLY, SIGINT)
     later = replace(SIGINT, happened_at=SIGINT.happened_at + timedelta(seconds=1))
     assert why_start_failed([TAKEN, later])[1] == TAKEN
 
 
-def test_each_reason_is_declared_once_and_the_drill_plays_all_that_it_can() -> None:
+def test_each_start_failure_is_declared_once_and_covered_by_the_drill() -> None:
     codes = [reason.code for reason in START_REASONS]
     assert len({*codes}) == len(codes) and {*codes, StartFailure.STOPPED} == {*StartFailure}
     assert {*SPOILS} == {*codes} - {StartFailure.EXCEPTION, StartFailure.ID_TAKEN, StartFailure.DIRECTORY_LOCKED}
 
 
-def test_a_controller_that_cannot_start_ends_the_process_of_a_broker_that_never_served() -> None:
+def test_failed_controller_start_in_combined_mode_is_a_failed_start() -> None:
     """As captured on 4.3 of a node that is broker and controller: its heap was too small."""
     [record] = [c.record for c in captured() if c.shows == "process.controller_start_failed" and c.version == "4.3"]
     event = event_of(read_line(record, "broker-1/server.log"), "c", "broker")
@@ -104,7 +104,7 @@ STOPPED_THEN_MISCONFIGURED = (
 )
 
 
-def test_the_signal_that_stopped_the_process_before_does_not_explain_a_failed_start() -> None:
+def test_signal_of_the_former_process_does_not_explain_failed_start() -> None:
     records = [event_of(read_line(text, "broker-2/server.log"), "c", "broker") for text in STOPPED_THEN_MISCONFIGURED]
     events = [replace(Event.of(fields), broker=2) for fields in records if fields]
     night = Window(events[0].happened_at - timedelta(hours=1), events[0].happened_at + timedelta(hours=1))

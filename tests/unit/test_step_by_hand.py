@@ -57,25 +57,25 @@ def by_hand(*words: str) -> int:
     return cli.main([*words])
 
 
-def given(spark: Path) -> dict[str, Any]:
+def settings_of(spark: Path) -> dict[str, Any]:
     """The settings that the step was given."""
     settings: dict[str, Any] = json.loads(Path(f"{spark}.arguments").read_text().splitlines()[-1])
     return settings
 
 
-def test_a_later_step_goes_on_with_the_run_that_ingested_last_or_with_the_one_named(spark: Path) -> None:
+def test_later_step_continues_the_last_ingested_run_or_the_named_one(spark: Path) -> None:
     assert by_hand("ingest", "--run-id", "first") == 0
     assert by_hand("ingest", "--cluster", "prod") == 0
-    second = given(spark)
+    second = settings_of(spark)
     assert (second["cluster"], second["read_to_end"]) == ("prod", True)
     assert second["run_id"] != "first"
     assert by_hand("rebuild") == 0
-    assert given(spark)["run_id"] == second["run_id"]
+    assert settings_of(spark)["run_id"] == second["run_id"]
     assert by_hand("publish", "--run-id", "first") == 0
-    assert given(spark)["run_id"] == "first"
+    assert settings_of(spark)["run_id"] == "first"
 
 
-def test_it_ends_with_how_much_how_fast_and_with_what(spark: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_step_ends_with_size_speed_and_memory(spark: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert by_hand("ingest") == 0
     assert by_hand("publish") == 0
     *_, words, last = capsys.readouterr().out.splitlines()
@@ -85,7 +85,7 @@ def test_it_ends_with_how_much_how_fast_and_with_what(spark: Path, capsys: pytes
     assert "MB/s" in rest and "of processor time" in rest and "peak memory" in rest
 
 
-def test_the_speed_is_the_nights_size_by_the_time_of_the_step() -> None:
+def test_speed_of_a_step_is_input_size_by_elapsed_time() -> None:
     import resource
 
     used = resource.struct_rusage((30.4, 3.2, 1_000_000, *[0] * 13))
@@ -96,38 +96,36 @@ def test_the_speed_is_the_nights_size_by_the_time_of_the_step() -> None:
 
 
 @pytest.mark.parametrize("later", [REBUILD, PUBLISH])
-def test_without_an_ingest_there_is_nothing_to_go_on_with(
-    later: Any, spark: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_later_step_without_an_ingest_is_refused(later: Any, spark: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert by_hand(later.name) == 2
     assert f"has no run with a finished ingest. Needed: one, before {later.name}." in capsys.readouterr().err
     assert not Path(f"{spark}.arguments").exists(), "Spark was not started"
 
 
 @pytest.mark.parametrize("code", [1, 2, 42])
-def test_the_exit_code_is_the_steps(
+def test_command_returns_the_exit_code_of_the_step(
     code: int, spark: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("ENDS_WITH", str(code))
     assert by_hand("ingest") == code
-    said = capsys.readouterr()
-    assert "The step ingest ended the run:" in said.out and "LOGS names /x." in said.err
-    assert "MB/s" not in said.out
+    printed = capsys.readouterr()
+    assert "The step ingest ended the run:" in printed.out and "LOGS names /x." in printed.err
+    assert "MB/s" not in printed.out
 
 
-def test_a_master_of_the_settings_stands_above_this_machine(spark: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spark_master_of_the_settings_overrides_local(spark: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert by_hand("ingest") == 0
-    assert "spark.master local[*]" in properties_given_to(spark)
+    assert "spark.master local[*]" in properties_of(spark)
     monkeypatch.setenv("HINDSIGHT_SPARK_CONF", "spark.master=spark://master:7077")
     assert by_hand("ingest") == 0
-    assert "spark.master spark://master:7077" in properties_given_to(spark)
+    assert "spark.master spark://master:7077" in properties_of(spark)
 
 
-def properties_given_to(spark: Path) -> list[str]:
+def properties_of(spark: Path) -> list[str]:
     arguments = Path(f"{spark}.arguments").read_text().splitlines()
     return Path(arguments[arguments.index("--properties-file") + 1]).read_text().splitlines()
 
 
-def test_what_is_missing_is_said_before_spark_starts(spark: Path) -> None:
+def test_missing_input_is_refused_before_spark_starts(spark: Path) -> None:
     with pytest.raises(BadInput, match="LOGS names /no/such, and nothing is there"):
         step.settings_of_step(BY_NAME["ingest"], {"LOGS": "/no/such"}, {})

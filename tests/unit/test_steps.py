@@ -16,18 +16,18 @@ def test_every_table_of_the_lake_is_written_by_exactly_one_step() -> None:
     assert writers == Counter([*(t.full_name for t in TABLES), *STAGED])
 
 
-def test_a_step_reads_only_what_an_earlier_one_wrote() -> None:
+def test_step_reads_only_tables_of_earlier_steps() -> None:
     written: set[str] = set()
     for step in STEPS:
         assert set(step.reads) <= written, step.name
         written |= set(step.writes)
 
 
-def test_gold_is_written_by_the_step_that_reads_staging_and_by_no_other() -> None:
+def test_gold_is_written_only_by_the_step_that_reads_staging() -> None:
     golden = {t.full_name for t in TABLES if t.layer == "gold"}
     assert [s.name for s in STEPS if golden & set(s.writes)] == [s.name for s in STEPS if set(STAGED) & set(s.reads)]
 
 
-def test_what_runs_every_hour_is_what_of_ingest_fills_bronze() -> None:
+def test_collect_writes_the_bronze_tables_of_ingest() -> None:
     assert set(COLLECT.writes) == {table for table in INGEST.writes if table.startswith("bronze.")}
     assert set(BY_NAME.values()) == {COLLECT, *STEPS, RECLASSIFY, MAINTAIN}

@@ -50,17 +50,17 @@ EVERY_52_S = tuple(52.3 * n for n in range(8))
         (loop((0, 52, 104), 5, "member_dead"), None),
     ],
 )
-def test_the_rhythm_of_a_storm(rows: list[Rebalance], fingerprint: str | None) -> None:
-    assert [found for found, _, _ in storms(rows)] == [fingerprint]
+def test_fingerprint_of_a_storm_follows_from_its_intervals(rows: list[Rebalance], fingerprint: str | None) -> None:
+    assert [kind for kind, _, _ in storms(rows)] == [fingerprint]
 
 
-def test_a_rhythm_is_told_with_its_numbers() -> None:
+def test_explanation_of_a_storm_states_its_interval_and_session_timeout() -> None:
     ((_, _, says),) = storms(loop(EVERY_52_S, 5, "member_dead", session_timeout_ms=45_000))
     assert "46.3 s after the rebalance before (median; half of them within 0 ms of it)" in says
     assert "the session timeout is 45 s" in says
 
 
-def test_a_client_that_closes_again_and_again_is_a_loop_too() -> None:
+def test_client_that_leaves_and_rejoins_repeatedly_is_a_storm() -> None:
     goes = [rebalance(60 * n, "member_left") for n in range(4)]
     comes = [rebalance(60 * n + 20, "member_rejoined") for n in range(4)]
     assert [(f, c) for f, c, _ in storms(goes + comes)] == [("steady", "member_left")]
@@ -68,19 +68,19 @@ def test_a_client_that_closes_again_and_again_is_a_loop_too() -> None:
     assert storms(once_each) == []
 
 
-def test_removals_that_do_not_follow_the_limit_are_not_put_down_to_it() -> None:
+def test_kip_848_removals_are_not_attributed_to_the_session_timeout() -> None:
     # A KIP-848 member is not heard with each epoch of its group.
     rows = loop(EVERY_52_S, 5, "member_dead", session_timeout_ms=45_000, protocol="consumer")
-    assert [found for found, _, _ in storms(rows)] == ["steady"]
+    assert [kind for kind, _, _ in storms(rows)] == ["steady"]
 
 
-def test_a_captured_crash_loop() -> None:
+def test_captured_crash_loop_is_a_steady_storm() -> None:
     ((fingerprint, cause, says),) = storms(rebalances(lines("storm-2.8", *BOTH)))
     assert (fingerprint, cause) == ("steady", "member_dead")
     assert "15 s apart" in says
 
 
-def again_and_again(rows: Sequence[Rebalance], times: int) -> list[Rebalance]:
+def repeated(rows: Sequence[Rebalance], times: int) -> list[Rebalance]:
     """Captured rebalances, as if they had come every minute."""
     return [
         replace(r, rebalance_id=f"{n} {r.rebalance_id}", started_at=r.started_at + timedelta(minutes=n))
@@ -89,22 +89,22 @@ def again_and_again(rows: Sequence[Rebalance], times: int) -> list[Rebalance]:
     ]
 
 
-def test_a_group_that_members_do_not_join_in_time_again_and_again_is_a_loop() -> None:
+def test_three_join_timeouts_are_a_storm() -> None:
     """A member joins, another one is dropped, and that one joins: audit-sink-17c8d at 12:19:29 and 12:19:32."""
     captured = rebalances(lines("dropped-4.3", *BOTH))[2:4]
-    incidents, _ = group_incidents(again_and_again(captured, 3), [], [])
+    incidents, _ = group_incidents(repeated(captured, 3), [], [])
     assert [(i.kind, i.cause, i.confidence, i.rebalance_count) for i in incidents] == [
         ("storm", "join_timeout", "likely", 6)
     ]
     assert "3 of them left members behind that did not join in time" in incidents[0].explanation
     assert "max.poll.interval.ms" in incidents[0].advice
-    twice, _ = group_incidents(again_and_again(captured, 2), [], [])
+    twice, _ = group_incidents(repeated(captured, 2), [], [])
     assert {i.kind for i in twice} == {"single"}
 
 
-def test_a_group_whose_assignment_cannot_be_stored_again_and_again_is_a_loop() -> None:
+def test_repeated_storage_errors_are_a_storm() -> None:
     """min.insync.replicas of __consumer_offsets was above its ISR at 12:35:46."""
     [captured] = [r for r in rebalances(lines("storage-4.3", *BOTH)) if r.cause == "storage_error"]
-    ((incident,), _) = group_incidents(again_and_again([captured], 6), [], [])
+    ((incident,), _) = group_incidents(repeated([captured], 6), [], [])
     assert (incident.kind, incident.cause, incident.confidence) == ("storm", "storage_error", "certain")
     assert "min.insync.replicas" in incident.advice

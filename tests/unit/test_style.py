@@ -10,7 +10,7 @@ from tools import style
 
 TURNS = style.turns(style.RULES.read_text(encoding="utf-8"))
 
-FOUND = [
+EXAMPLES = [
     ("a statement that is no reading one", "is no "),
     ("Nobody tells who led", "Nobody"),
     ("as far as anybody knows", "anybody"),
@@ -46,14 +46,14 @@ def checked(folder: Path, name: str, text: str) -> list[str]:
     return list(style.check(file, TURNS))
 
 
-@pytest.mark.parametrize(("text", "words"), FOUND, ids=[words for _, words in FOUND])
-def test_a_turn_is_found_and_what_to_write_is_said(tmp_path: Path, text: str, words: str) -> None:
+@pytest.mark.parametrize(("text", "words"), EXAMPLES, ids=[words for _, words in EXAMPLES])
+def test_turn_is_reported_with_its_replacement(tmp_path: Path, text: str, words: str) -> None:
     sentences = checked(tmp_path, "page.md", f"# A page\n\n{text}\n")
     assert any(s.startswith(f'{tmp_path}/page.md:3: "{words.strip()}') and " -> " in s for s in sentences)
 
 
-def test_each_turn_of_the_page_is_tried_here() -> None:
-    untried = [t.pattern.pattern for t in TURNS if not any(t.pattern.search(text) for text, _ in FOUND)]
+def test_each_turn_of_the_style_page_has_an_example_here() -> None:
+    untried = [t.pattern.pattern for t in TURNS if not any(t.pattern.search(text) for text, _ in EXAMPLES)]
     assert TURNS
     assert untried == []
 
@@ -64,13 +64,13 @@ def test_clean_text_passes(tmp_path: Path, name: str) -> None:
     assert checked(tmp_path, name, text) == []
 
 
-def test_a_turn_across_lines_is_found_at_its_first_line(tmp_path: Path) -> None:
+def test_turn_across_lines_is_reported_at_its_first_line(tmp_path: Path) -> None:
     assert [s.rsplit(":", 2)[1].split(" ")[0] for s in checked(tmp_path, "a.md", "It is\nno leader.")] == ["1"]
     (sentence,) = checked(tmp_path, "a.sql", "SELECT 1;\n-- A row is\n-- no leader.\n")
     assert sentence.startswith(f"{tmp_path}/a.sql:2: ")
 
 
-def test_quoted_code_and_kafkas_own_words_are_not_ours(tmp_path: Path) -> None:
+def test_quoted_code_and_patterns_are_not_checked(tmp_path: Path) -> None:
     assert checked(tmp_path, "a.md", "Not `nobody tells`.\n\n```text\nnobody tells\n```\n") == []
     assert checked(tmp_path, "a.html", "{% if told is no %}<p class='a told b'>fine</p>{% endif %}") == []
     assert (
@@ -78,7 +78,7 @@ def test_quoted_code_and_kafkas_own_words_are_not_ours(tmp_path: Path) -> None:
     )
 
 
-def test_strings_docstrings_and_f_strings_of_python_are_read(tmp_path: Path) -> None:
+def test_strings_docstrings_and_f_strings_of_python_are_checked(tmp_path: Path) -> None:
     text = 'def f(x):\n    """Fine.\n\n    Odd: never.\n    """\n    return f"{x} is no leader" "; nobody led"\n'
     assert [s.partition('"')[2].partition('"')[0] for s in checked(tmp_path, "a.py", text)] == [
         "Odd:",
@@ -88,7 +88,7 @@ def test_strings_docstrings_and_f_strings_of_python_are_read(tmp_path: Path) -> 
     assert checked(tmp_path, "a.py", text)[0].startswith(f"{tmp_path}/a.py:4: ")
 
 
-def test_the_command_ends_with_1_where_it_found_a_turn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_style_command_ends_with_1_where_it_finds_a_turn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.md").write_text("Nobody knows.")
     assert style.main([str(tmp_path)]) == 1
     assert 'a.md:1: "Nobody"' in capsys.readouterr().out

@@ -12,7 +12,7 @@ from kafka_hindsight.start import launch
 from tools.supply import by_licence, error_lines, folders, other_jars, vulnerable
 
 
-def test_packages_stand_under_what_they_declare() -> None:
+def test_packages_are_listed_by_declared_licence() -> None:
     components = [
         {"name": "b", "version": "2", "licenses": [{"license": {"id": "MIT"}}]},
         {"name": "A", "version": "1", "licenses": [{"license": {"id": "MIT"}}]},
@@ -28,14 +28,14 @@ def test_packages_stand_under_what_they_declare() -> None:
     }
 
 
-def test_each_lock_of_jars_has_a_folder_and_delta_s_is_as_locked(capsys: pytest.CaptureFixture[str]) -> None:
-    known = folders()
-    assert set(known.values()) == {*(HOME / "locks").glob("*.sha256")}
+def test_each_lock_of_jars_has_a_folder_and_delta_jars_match_it(capsys: pytest.CaptureFixture[str]) -> None:
+    lock_of_folder = folders()
+    assert set(lock_of_folder.values()) == {*(HOME / "locks").glob("*.sha256")}
     assert list(other_jars({launch.jars(): launch.DELTA_LOCK})) == []
     assert capsys.readouterr().out == "locks/jars.sha256: 4 jars, as locked\n"
 
 
-def test_a_jar_that_is_another_or_missing_or_too_many_is_named(tmp_path: Path) -> None:
+def test_changed_missing_or_extra_jar_is_named(tmp_path: Path) -> None:
     jars, lock = tmp_path / "jars", HOME / "locks" / "jars.sha256"
     jars.mkdir()
     names = [line.split()[1] for line in lock.read_text().splitlines()]
@@ -44,14 +44,14 @@ def test_a_jar_that_is_another_or_missing_or_too_many_is_named(tmp_path: Path) -
     with (jars / names[0]).open("ab") as file:
         file.write(b"more")
     (jars / "extra.jar").write_bytes(b"")
-    found = sorted(other_jars({jars: lock}))
-    assert len(found) == 3 and all(sentence.startswith(str(jars)) for sentence in found)
-    assert f"{names[0]}. Found: {hashlib.sha256((jars / names[0]).read_bytes()).hexdigest()}" in " ".join(found)
-    assert f"{names[3]}. Found: no file" in " ".join(found)
-    assert "extra.jar" in found[-1] and "Needed: no such file" in found[-1]
+    sentences = sorted(other_jars({jars: lock}))
+    assert len(sentences) == 3 and all(sentence.startswith(str(jars)) for sentence in sentences)
+    assert f"{names[0]}. Found: {hashlib.sha256((jars / names[0]).read_bytes()).hexdigest()}" in " ".join(sentences)
+    assert f"{names[3]}. Found: no file" in " ".join(sentences)
+    assert "extra.jar" in sentences[-1] and "Needed: no such file" in sentences[-1]
 
 
-def test_why_nothing_was_audited_is_the_tool_s_own_sentence() -> None:
+def test_error_of_pip_audit_is_its_own_sentence() -> None:
     missing = "altair: Dependency not found on PyPI and could not be audited: altair (6.3.0)"
     assert error_lines(f"ERROR:pip_audit._cli:{missing}\n") == [missing]
     assert error_lines("Traceback (most recent call last):\n  File\nOSError: refused\n") == ["OSError: refused"]

@@ -21,7 +21,7 @@ HOUR = timedelta(hours=1)
 
 
 @pytest.mark.parametrize("after", [timedelta(0), timedelta(days=365 * 7000)])
-def test_a_file_says_what_it_holds(tmp_path: Path, after: timedelta) -> None:
+def test_table_file_has_delta_statistics(tmp_path: Path, after: timedelta) -> None:
     long = "a cluster with a name of more than 32 letters"
     rows = [
         values(EVENTS, line_id=name, happened_at=AT + after + at, cluster=long)
@@ -50,15 +50,15 @@ def in_files(at: Iterable[int | None], monkeypatch: pytest.MonkeyPatch, size: in
     return [dict(file.stats) for file in table_files.write_files("", EVENTS, batches)]
 
 
-def test_a_long_task_makes_several_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = in_files(range(0, 4_000_000, 1_000_000), monkeypatch)
-    assert [t["minValues"]["happened_at"] for t in told] == [f"1970-01-01T00:00:0{n}.000Z" for n in range(4)]
+def test_rows_beyond_the_file_size_make_several_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = in_files(range(0, 4_000_000, 1_000_000), monkeypatch)
+    assert [t["minValues"]["happened_at"] for t in files] == [f"1970-01-01T00:00:0{n}.000Z" for n in range(4)]
     (whole,) = in_files(range(0, 4_000_000, 1_000_000), monkeypatch, 1 << 30)
     assert (whole["numRecords"], whole["maxValues"]["happened_at"]) == (4, "1970-01-01T00:00:03.000Z")
 
 
-def test_an_instant_of_a_year_that_python_does_not_have_is_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    (told,) = in_files([0, 1 << 60], monkeypatch, 1 << 30)
-    assert (told["numRecords"], "happened_at" in told["maxValues"]) == (2, False)
+def test_timestamp_beyond_python_years_has_no_statistics(monkeypatch: pytest.MonkeyPatch) -> None:
+    (stats,) = in_files([0, 1 << 60], monkeypatch, 1 << 30)
+    assert (stats["numRecords"], "happened_at" in stats["maxValues"]) == (2, False)
     (before,) = in_files([-1], monkeypatch)
     assert before["minValues"]["happened_at"] == "1969-12-31T23:59:59.999Z"

@@ -34,7 +34,7 @@ AROUND_AT = Window(AT - timedelta(days=1), AT + timedelta(days=1))
         ("unclean-2.8", "01:54:46.678", "likely", None),
     ],
 )
-def test_what_an_unclean_leader_lacked_is_cut(
+def test_records_an_unclean_leader_lacked_are_truncated_and_lost(
     excerpt: str, cut_at: str, confidence: str, high_watermark: int | None
 ) -> None:
     lines = events(excerpt)
@@ -50,14 +50,14 @@ def test_what_an_unclean_leader_lacked_is_cut(
     assert high_watermark is None or cut.high_watermark == high_watermark
 
 
-def cuts(found: list[Event], window: Window = WHOLE) -> list[Truncation]:
-    context = context_of(found, rebuild_outages(found, [], window))
-    failovers = rebuild_leaders(found, [], context, window).failovers
-    return rebuild_truncations(found, [], failovers, context.controller_epochs, window)
+def cuts(lines: list[Event], window: Window = WHOLE) -> list[Truncation]:
+    context = context_of(lines, rebuild_outages(lines, [], window))
+    failovers = rebuild_leaders(lines, [], context, window).failovers
+    return rebuild_truncations(lines, [], failovers, context.controller_epochs, window)
 
 
-def without(found: list[Event], column: str, silent: object) -> list[Truncation]:
-    return cuts([e for e in found if getattr(e, column) != silent])
+def without(lines: list[Event], column: str, silent: object) -> list[Truncation]:
+    return cuts([e for e in lines if getattr(e, column) != silent])
 
 
 # A leader that was alone with 25 records that it had not copied was killed; the other, in sync, took over with 15.
@@ -65,7 +65,7 @@ LEFT_BEHIND = {"truncation-3.9": 2, "truncation-4.1": 3}
 
 
 @pytest.mark.parametrize(("excerpt", "broker"), LEFT_BEHIND.items())
-def test_what_was_never_copied_is_cut_and_nothing_committed_with_it(excerpt: str, broker: int) -> None:
+def test_truncation_of_unreplicated_records_loses_nothing_committed(excerpt: str, broker: int) -> None:
     [cut] = cuts(events(excerpt))
     assert (cut.broker, cut.log_end_before, cut.truncated_to, cut.records_cut) == (broker, 40, 15, 25)
     assert (cut.verdict, cut.confidence) == ("nothing_committed_lost", "certain")
@@ -73,7 +73,7 @@ def test_what_was_never_copied_is_cut_and_nothing_committed_with_it(excerpt: str
     assert cut.outage_id
 
 
-def test_a_follower_that_raised_its_high_watermark_before_it_cut_lost_nothing() -> None:
+def test_high_watermark_raised_before_truncation_in_3_0_is_no_loss() -> None:
     """Broker 1 shuts down and still takes 9 records after broker 2 leads. Before 3.4.1 it names them committed."""
     lines = events("truncation-3.0")
     day = Window(at("00:00:00.000"), at("00:00:00.000") + timedelta(days=2))
@@ -84,7 +84,7 @@ def test_a_follower_that_raised_its_high_watermark_before_it_cut_lost_nothing() 
     assert cut.verdict == "nothing_committed_lost"
 
 
-def test_a_follower_whose_high_watermark_goes_back_to_its_new_leaders_cut_nothing() -> None:
+def test_lowered_high_watermark_of_follower_alone_is_no_truncation() -> None:
     """Broker 3 had led up to 1722, and broker 2 begins to lead with all records and its own high watermark, 1721."""
     lines, left = read_logs(EXCERPTS / "watermark-4.3", "broker", "watermark-4.3")
     assert {logger: count for logger, count in left.noise.items() if "UnifiedLog" in logger} == {
@@ -98,20 +98,20 @@ def test_a_follower_whose_high_watermark_goes_back_to_its_new_leaders_cut_nothin
 
 @pytest.mark.parametrize("excerpt", LEFT_BEHIND)
 @pytest.mark.parametrize("column", ["broker", "kind", "source"])
-def test_with_a_witness_missing_a_harmless_cut_is_never_called_a_loss(excerpt: str, column: str) -> None:
+def test_harmless_truncation_is_never_a_loss_with_a_witness_missing(excerpt: str, column: str) -> None:
     lines = events(excerpt)
-    found = [c for silent in {getattr(e, column) for e in lines} for c in without(lines, column, silent)]
-    assert found
-    assert all(c.verdict != "committed_lost" for c in found)
+    truncations = [c for silent in {getattr(e, column) for e in lines} for c in without(lines, column, silent)]
+    assert truncations
+    assert all(c.verdict != "committed_lost" for c in truncations)
 
 
 @pytest.mark.parametrize("excerpt", ["unclean-2.8", "unclean-4.1"])
 @pytest.mark.parametrize("column", ["broker", "kind", "source"])
-def test_with_a_witness_missing_a_loss_is_never_called_harmless(excerpt: str, column: str) -> None:
+def test_lossy_truncation_is_never_harmless_with_a_witness_missing(excerpt: str, column: str) -> None:
     lines = events(excerpt)
-    found = [c for silent in {getattr(e, column) for e in lines} for c in without(lines, column, silent)]
-    assert found
-    assert all(c.verdict != "nothing_committed_lost" for c in found)
+    truncations = [c for silent in {getattr(e, column) for e in lines} for c in without(lines, column, silent)]
+    assert truncations
+    assert all(c.verdict != "nothing_committed_lost" for c in truncations)
 
 
 def line(kind: str, broker: int, seconds: float, **columns: Any) -> Event:
@@ -125,11 +125,11 @@ def line(kind: str, broker: int, seconds: float, **columns: Any) -> Event:
 
 def failover(epoch: int, leader_from: int, leader_to: int, isr: list[int] | None, **columns: Any) -> Failover:
     at = AT + timedelta(seconds=epoch)
-    given: dict[str, Any] = {"kind": "broker_crash", "confidence": "certain", **columns}
+    defaults: dict[str, Any] = {"kind": "broker_crash", "confidence": "certain", **columns}
     return row(
         FAILOVERS,
         failover_id=f"f{epoch}", topic="t", partition=0, epoch_from=epoch - 1, epoch_to=epoch,
-        leader_from=leader_from, leader_to=leader_to, isr_before=isr, happened_at=at, **given,
+        leader_from=leader_from, leader_to=leader_to, isr_before=isr, happened_at=at, **defaults,
     )  # fmt: skip
 
 
@@ -155,7 +155,7 @@ def verdict(
     return cut.verdict, cut.confidence
 
 
-def test_after_clean_failovers_nothing_committed_is_lost() -> None:
+def test_truncation_after_clean_failovers_loses_nothing_committed() -> None:
     cut = judged(BACK, CLEAN)
     assert (cut.verdict, cut.confidence, cut.records_cut) == ("nothing_committed_lost", "certain", 5)
     assert cut.failover_id == "f1", "the change that it was not there to follow"
@@ -182,23 +182,25 @@ def test_after_clean_failovers_nothing_committed_is_lost() -> None:
         ([], ("unknown", "unknown")),
     ],
 )
-def test_a_verdict_rests_on_every_leader_since(failovers: list[Failover], expected: tuple[str, str]) -> None:
+def test_verdict_on_truncation_rests_on_every_leader_since(
+    failovers: list[Failover], expected: tuple[str, str]
+) -> None:
     assert verdict(BACK, failovers) == expected
 
 
-def test_an_unclean_leader_that_had_every_record_lost_none() -> None:
+def test_unclean_leader_with_every_record_lost_none() -> None:
     had_all = failover(2, 2, 3, [2], kind="unclean_election", records_lost_low=0, records_lost_high=0)
     assert verdict(BACK, [CLEAN[0], had_all]) == ("nothing_committed_lost", "likely")
 
 
-def test_a_cut_below_its_own_high_watermark_loses_records_whatever_else_is_known() -> None:
+def test_truncation_below_own_high_watermark_certainly_loses_records() -> None:
     lowered = line("log_truncated", 1, 60.2, log_offset=45, high_watermark=48, detail="Non-monotonic update")
     cut = judged([*BACK, lowered], CLEAN)
     assert (cut.verdict, cut.confidence, cut.high_watermark) == ("committed_lost", "certain", 48)
     assert len(cut.evidence) == 4, "both lines of the cut are one cut; what it followed and a failover prove it"
 
 
-def test_what_a_reading_shows_must_be_in_the_new_leaders_log() -> None:
+def test_end_offset_of_snapshot_beyond_new_leaders_log_is_a_likely_loss() -> None:
     reading = row(
         PARTITION_SNAPSHOTS, topic="t", partition=0, snapshot_at=AT, leader_epoch=0, end_offset=48, isr=[1, 2, 3]
     )
@@ -207,12 +209,12 @@ def test_what_a_reading_shows_must_be_in_the_new_leaders_log() -> None:
     assert verdict([whole, *BACK], CLEAN, [reading]) == ("nothing_committed_lost", "certain")
 
 
-def test_the_metadata_log_is_cut_by_its_quorum() -> None:
+def test_truncation_of_the_metadata_log_loses_nothing_committed() -> None:
     cut = judged([replace(line("log_truncated", 3, 5, log_offset=11), topic="__cluster_metadata")], [])
     assert (cut.verdict, cut.confidence, cut.records_cut) == ("nothing_committed_lost", "likely", None)
 
 
-def test_a_log_that_starts_again_is_dropped_whole_and_one_that_goes_on_is_not_cut() -> None:
+def test_log_restarted_beyond_its_end_is_dropped_whole() -> None:
     follows = BACK[0]
     for words in ("from 50 to current leader's start offset", "from 50 to the current leader's start offset"):
         again = line("log_truncated", 1, 60.1, log_offset=90, detail=words)
@@ -223,7 +225,7 @@ def test_a_log_that_starts_again_is_dropped_whole_and_one_that_goes_on_is_not_cu
         assert rebuild_truncations([follows, goes_on], [], CLEAN, (), AROUND_AT) == []
 
 
-def test_a_later_start_is_another_cut() -> None:
+def test_truncation_after_a_later_start_is_another_row() -> None:
     again = [
         line("follower_started", 1, 64, leader_epoch=2, leader=3, log_offset=45),
         line("log_truncated", 1, 64.1, log_offset=44),
@@ -238,7 +240,7 @@ CHANGES = st.lists(
 
 
 @given(CHANGES, st.integers(0, 60))
-def test_only_an_unclean_leader_since_it_was_in_sync_loses_what_was_committed(
+def test_only_an_unclean_leader_since_it_was_in_sync_loses_committed_records(
     changes: list[tuple[int, str]], end: int
 ) -> None:
     leaders = [1, *(leader for leader, _ in changes)]
@@ -248,13 +250,16 @@ def test_only_an_unclean_leader_since_it_was_in_sync_loses_what_was_committed(
         if before != after
     ]
     back = line("follower_started", 1, 60, leader_epoch=len(changes), leader=3, log_offset=end)
-    found = rebuild_truncations([back, line("log_truncated", 1, 60.1, log_offset=end)], [], rows, (), AROUND_AT)
+    truncations = rebuild_truncations([back, line("log_truncated", 1, 60.1, log_offset=end)], [], rows, (), AROUND_AT)
     since = rows[max((i for i, f in enumerate(rows) if 1 in (f.leader_from, *f.isr_before)), default=0) :]
     has_unclean = any(f.kind == "unclean_election" for f in since)
-    assert {c.verdict for c in found} <= {"unknown", "committed_lost" if has_unclean else "nothing_committed_lost"}
+    assert {c.verdict for c in truncations} <= {
+        "unknown",
+        "committed_lost" if has_unclean else "nothing_committed_lost",
+    }
 
 
-def test_an_election_of_a_topic_that_was_deleted_since_has_no_part_in_it() -> None:
+def test_unclean_election_before_deletion_of_topic_does_not_count() -> None:
     """Epochs start again with the topic that came back under the old name."""
     before = [
         line("leader_started", 2, 1, leader_epoch=1, log_offset=9),

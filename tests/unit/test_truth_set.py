@@ -63,16 +63,16 @@ def answer_to(one: Label, *rows: dict[str, Any], table: str = "rebalances") -> A
         (rebalance("member_joined", "certain", group="h"), "missed"),
     ],
 )
-def test_an_answer_is_what_the_nearest_row_of_that_subject_says(row: dict[str, Any], outcome: str) -> None:
+def test_answer_is_the_nearest_row_of_the_labelled_subject(row: dict[str, Any], outcome: str) -> None:
     assert answer_to(label(), row).outcome == outcome
 
 
-def test_unknown_can_be_right() -> None:
+def test_unknown_is_right_where_it_is_the_label() -> None:
     assert answer_to(label(right=["unknown"]), rebalance("unknown", "unknown")).outcome == "exact"
     assert answer_to(label(right=["unknown"]), rebalance("member_left", "certain")).outcome == "wrong"
 
 
-def test_each_entry_of_the_path_must_be_quoted_by_one_of_its_lines() -> None:
+def test_evidence_must_quote_one_line_of_each_path_entry() -> None:
     row = rebalance("member_joined", "certain")
     assert answer_to(label(), row).is_path_right
     assert answer_to(label(lines=[(SECOND, FIRST)]), row).is_path_right
@@ -80,7 +80,7 @@ def test_each_entry_of_the_path_must_be_quoted_by_one_of_its_lines() -> None:
     assert answer_to(label(), rebalance("member_joined", "certain", quote=f"{JOIN}\n\tat a trace")).is_path_right
 
 
-def test_a_failed_start_belongs_to_the_outage_around_it() -> None:
+def test_label_of_failed_start_is_answered_by_the_outage_around_it() -> None:
     failed = label(verdict="broker_outages.start_failure", group=None, broker=1, right=["id_taken"])
     outage = {
         "broker": 1,
@@ -98,7 +98,7 @@ def test_a_failed_start_belongs_to_the_outage_around_it() -> None:
     assert answer_to(failed, beside | {"broker": 2}, table="second_starts").outcome == "missed"
 
 
-def test_who_is_blamed_in_a_quiet_time_is_invented() -> None:
+def test_cause_in_a_quiet_time_is_invented() -> None:
     quiet = (Quiet(begin=AT, end=AT + timedelta(hours=1), group="g"),)
     rows = [
         rebalance("member_left", "possible", 60),
@@ -110,7 +110,7 @@ def test_who_is_blamed_in_a_quiet_time_is_invented() -> None:
     assert calms(truth(quiet=quiet), {"rebalances": rows[1:]})[0].invented == ()
 
 
-def test_figures_count_what_they_say() -> None:
+def test_figures_count_exact_wrong_missed_and_invented() -> None:
     labelled = [
         answer_to(label(), rebalance("member_joined", "certain")),
         answer_to(label(), rebalance("member_joined", "likely", quote=LEAVE)),
@@ -131,7 +131,7 @@ def test_figures_count_what_they_say() -> None:
     assert "so it was" not in as_text(labelled, quiet)
 
 
-def test_a_file_of_labels_is_refused_with_everything_that_is_wrong(tmp_path: Path) -> None:
+def test_invalid_file_of_labels_is_refused_with_all_its_problems(tmp_path: Path) -> None:
     bad = tmp_path / "a+b.toml"
     bad.write_text(
         'repository = "a"\nkafka = "4.1.0"\nmode = "raft"\nlayout = "x"\n[[labels]]\nverdict = "rebalances.cause"\n'
@@ -146,13 +146,13 @@ def test_a_file_of_labels_is_refused_with_everything_that_is_wrong(tmp_path: Pat
 
 
 @pytest.mark.parametrize("path", sorted(LABELS.glob("*.toml")), ids=lambda path: path.stem)
-def test_every_file_of_labels_can_be_read(path: Path) -> None:
+def test_every_file_of_labels_is_valid(path: Path) -> None:
     own = read_truth(path)
     assert own.repository.replace("/", "+") == path.stem
     assert own.labels and own.quiet
 
 
-def test_files_are_fetched_from_a_repository_on_disk_and_checked(
+def test_labelled_files_are_fetched_from_a_local_repository_and_checked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     work = tmp_path / "all" / "a+b"

@@ -38,31 +38,31 @@ def after(seconds: float) -> Any:
 
 
 def unavailable(
-    found: Sequence[Event],
+    lines: Sequence[Event],
     outages: Sequence[BrokerOutage],
     logs_end: datetime,
     window: Window = HOURS,
     apart: timedelta = timedelta(0),
 ) -> list[Unavailability]:
     """What these events and outages show to be unavailable."""
-    context = context_of(found, outages, None, clocks_apart(apart, 1, 2, 3))
-    histories = histories_by(found, context, logs_end, window)
-    changes = rebuild_isr_changes(found, [], context, window)
+    context = context_of(lines, outages, None, clocks_apart(apart, 1, 2, 3))
+    histories = histories_by(lines, context, logs_end, window)
+    changes = rebuild_isr_changes(lines, [], context, window)
     return rebuild_unavailability(histories, outages, changes, logs_end, window)
 
 
-def histories_by(found: Sequence[Event], context: ClusterContext, logs_end: datetime, window: Window) -> list[History]:
-    leaders = rebuild_leaders(found, [], context, window)
-    settings = settings_of(found).with_topics(found) if found else BrokerSettings()
-    return histories_of(found, [], leaders.leaders, leaders.leaderless, settings, context, logs_end)
+def histories_by(lines: Sequence[Event], context: ClusterContext, logs_end: datetime, window: Window) -> list[History]:
+    leaders = rebuild_leaders(lines, [], context, window)
+    settings = settings_of(lines).with_topics(lines) if lines else BrokerSettings()
+    return histories_of(lines, [], leaders.leaders, leaders.leaderless, settings, context, logs_end)
 
 
 def of_excerpt(name: str, until: str) -> list[Unavailability]:
-    found = events(name)
-    return unavailable(found, rebuild_outages(found, [], WHOLE), at(until), WHOLE)
+    lines = events(name)
+    return unavailable(lines, rebuild_outages(lines, [], WHOLE), at(until), WHOLE)
 
 
-def told(rows: Sequence[Unavailability]) -> list[tuple[str, float, float | None]]:
+def seconds_of(rows: Sequence[Unavailability]) -> list[tuple[str, float, float | None]]:
     """Kind, start and end of each row, in seconds after AT."""
     return [
         (u.kind, (u.started_at - AT).total_seconds(), u.ended_at and (u.ended_at - AT).total_seconds()) for u in rows
@@ -88,11 +88,11 @@ def committed(broker: int, second: float, isr: str, version: int, epoch: int = 0
 
 def outage(broker: int, kind: str, down: float, up: float | None, **times: float | None) -> BrokerOutage:
     """An absence that began at `down`; heard last, unreachable and detected as the times say."""
-    known = {f"{name}_at": None if second is None else after(second) for name, second in times.items()}
+    instants = {f"{name}_at": None if second is None else after(second) for name, second in times.items()}
     defaults = {"last_heard_at": after(down), "unreachable_at": None, "detected_at": None}
     return row(
         BROKER_OUTAGES, outage_id=f"o{broker}", broker=broker, kind=kind, confidence="certain", down_at=after(down),
-        up_at=None if up is None else after(up), **{**defaults, **known},
+        up_at=None if up is None else after(up), **{**defaults, **instants},
     )  # fmt: skip
 
 
@@ -113,92 +113,92 @@ OWN = row(EVENTS, kind="topic_configured", topic="t", happened_at=AT)
         ("offline-3.9", "02:03:39.464", "02:03:56.414", (8_761, 16_950), "no replica could take over"),
     ],
 )  # fmt: skip
-def test_a_partition_has_no_leader_from_the_loss_of_one_to_the_next(
+def test_partition_has_no_leader_from_loss_of_its_leader_to_the_next(
     excerpt: str, start: str, end: str, bounds: tuple[int, int], is_about: str
 ) -> None:
-    [found] = of_excerpt(excerpt, "14:00:00")
-    assert (found.kind, found.confidence) == ("no_leader", "certain")
-    assert (found.started_at, found.ended_at) == (at(start), at(end))
-    assert (found.low_ms, found.high_ms) == bounds
-    assert is_about in found.explanation
-    assert found.failover_id and found.outage_id and found.evidence
+    [period] = of_excerpt(excerpt, "14:00:00")
+    assert (period.kind, period.confidence) == ("no_leader", "certain")
+    assert (period.started_at, period.ended_at) == (at(start), at(end))
+    assert (period.low_ms, period.high_ms) == bounds
+    assert is_about in period.explanation
+    assert period.failover_id and period.outage_id and period.evidence
 
 
-def test_a_partition_that_no_broker_leads_again_is_without_a_leader_when_the_logs_end() -> None:
+def test_partition_without_later_leader_is_leaderless_when_the_logs_end() -> None:
     """Its only replica was on the disk of broker 2, which failed at 11:58:05.757."""
-    (found,) = [u for u in of_excerpt("disk-3.9", "11:59:05.757") if u.topic == "disk-single"]
-    assert (found.started_at, found.ended_at) == (at("11:58:05.757"), None)
-    assert (found.low_ms, found.high_ms, found.confidence) == (60_000, None, "certain")
-    assert "not over when the logs end" in found.explanation
+    (period,) = [u for u in of_excerpt("disk-3.9", "11:59:05.757") if u.topic == "disk-single"]
+    assert (period.started_at, period.ended_at) == (at("11:58:05.757"), None)
+    assert (period.low_ms, period.high_ms, period.confidence) == (60_000, None, "certain")
+    assert "not over when the logs end" in period.explanation
 
 
-def test_the_deletion_of_the_topic_ends_it() -> None:
+def test_deletion_of_topic_ends_its_leaderless_time() -> None:
     gone = line("follower_started", 1, 10, leader=-1, leader_epoch=1)
     deleted = row(EVENTS, kind="topic_deleted", topic="t", happened_at=after(40))
-    [found] = unavailable([led(1, 0, 0), gone, deleted], [], after(LOGS_END))
-    assert told([found]) == [("no_leader", 10, 40)]
-    assert found.low_ms == 30_000
+    [period] = unavailable([led(1, 0, 0), gone, deleted], [], after(LOGS_END))
+    assert seconds_of([period]) == [("no_leader", 10, 40)]
+    assert period.low_ms == 30_000
 
 
-def test_a_leader_that_hands_over_at_once_leaves_no_time_without_one() -> None:
+def test_immediate_handover_leaves_no_leaderless_time() -> None:
     gave_way = line("follower_started", 1, 30.1, leader=2, leader_epoch=1)
     assert unavailable([led(1, 0, 0), led(2, 30, 1), gave_way], [], after(LOGS_END)) == []
 
 
-def test_a_change_before_which_nothing_shows_a_leader_to_be_lost_is_no_time_without_one() -> None:
+def test_leader_change_without_a_shown_loss_leaves_no_leaderless_time() -> None:
     lines = [line("follower_started", 3, epoch * 30, leader=epoch + 1, leader_epoch=epoch) for epoch in (0, 1)]
     assert unavailable(lines, [], after(LOGS_END)) == []
 
 
-def test_a_leader_in_epochs_that_no_line_shows_may_have_led_in_between() -> None:
+def test_unknown_epochs_leave_leaderless_time_without_lower_bound() -> None:
     lines = [
         led(1, 0, 0),
         line("follower_started", 1, 10, leader=-1, leader_epoch=1),
         line("leader_started", 2, 30, leader_epoch=4, previous_leader=-1, previous_leader_epoch=3),
     ]
-    [found] = unavailable(lines, [], after(LOGS_END))
-    assert told([found]) == [("no_leader", 10, 30)]
-    assert (found.low_ms, found.high_ms, found.confidence) == (0, 30_000, "likely")
+    [period] = unavailable(lines, [], after(LOGS_END))
+    assert seconds_of([period]) == [("no_leader", 10, 30)]
+    assert (period.low_ms, period.high_ms, period.confidence) == (0, 30_000, "likely")
 
 
 STOPS = [outage(b, "controlled_shutdown", 10 * b, None) for b in (1, 2, 3)]
 
 
-def test_where_every_replica_stopped_for_good_no_line_is_needed_to_show_it() -> None:
+def test_partition_is_leaderless_once_every_replica_has_stopped() -> None:
     """In ZooKeeper mode the last broker is the controller: none is left to take the leadership from it."""
-    [found] = unavailable([led(3, 0, 0)], STOPS, after(LOGS_END))
-    assert told([found]) == [("no_leader", 30, None)]
-    assert (found.outage_id, found.failover_id, found.low_ms, found.confidence) == ("o3", None, 0, "likely")
+    [period] = unavailable([led(3, 0, 0)], STOPS, after(LOGS_END))
+    assert seconds_of([period]) == [("no_leader", 30, None)]
+    assert (period.outage_id, period.failover_id, period.low_ms, period.confidence) == ("o3", None, 0, "likely")
 
 
-def test_a_replica_that_is_there_may_lead_though_no_line_shows_it() -> None:
+def test_partition_with_a_running_replica_is_not_leaderless_without_a_line() -> None:
     assert unavailable([led(3, 0, 0)], STOPS[1:], after(LOGS_END)) == []
 
 
 @pytest.mark.parametrize("epoch", [0, 1])
-def test_a_leader_that_came_back_as_leader_left_its_partition_without_one_meanwhile(epoch: int) -> None:
+def test_partition_is_leaderless_while_its_returning_leader_is_down(epoch: int) -> None:
     away = replace(outage(3, "crash", 30, 50, unreachable=31), away_low_ms=19_000, away_high_ms=22_000)
-    [found] = unavailable([led(3, 0, 0), led(3, 50, epoch)], [away], after(LOGS_END))
-    assert told([found]) == [("no_leader", 30, 50)]
-    assert (found.low_ms, found.high_ms, found.outage_id) == (19_000, 22_000, "o3")
+    [period] = unavailable([led(3, 0, 0), led(3, 50, epoch)], [away], after(LOGS_END))
+    assert seconds_of([period]) == [("no_leader", 30, 50)]
+    assert (period.low_ms, period.high_ms, period.outage_id) == (19_000, 22_000, "o3")
 
 
-def test_a_leader_that_the_controller_did_not_hear_may_have_served_all_the_time() -> None:
+def test_unresponsive_leader_that_leads_on_leaves_no_leaderless_time() -> None:
     away = outage(3, "unresponsive", 30, 50)
     assert unavailable([led(3, 0, 0), led(3, 50, 0)], [away], after(LOGS_END)) == []
 
 
-def test_clocks_that_are_known_to_differ_widen_the_bounds() -> None:
+def test_differing_clocks_widen_bounds_of_leaderless_time() -> None:
     away = outage(1, "crash", 20, 50, last_heard=18, unreachable=20, detected=29)
     lines = [led(1, 0, 0), led(2, 30, 1, "2,3")]
-    [found] = unavailable(lines, [away], after(LOGS_END), apart=timedelta(seconds=3))
-    assert (found.low_ms, found.high_ms) == (5_000, 17_000)
+    [period] = unavailable(lines, [away], after(LOGS_END), apart=timedelta(seconds=3))
+    assert (period.low_ms, period.high_ms) == (5_000, 17_000)
 
 
 # --- writes with acks=all --------------------------------------------------------------------------------------------
 
 
-def test_fewer_in_sync_than_the_minimum_refuse_writes_while_a_leader_is_there() -> None:
+def test_isr_below_min_insync_replicas_refuses_writes_while_a_leader_exists() -> None:
     lines = [
         MINIMUM,
         OWN,
@@ -207,28 +207,28 @@ def test_fewer_in_sync_than_the_minimum_refuse_writes_while_a_leader_is_there() 
         committed(1, 20, "1", 2),
         committed(1, 60, "1,2", 3),
     ]
-    [found] = unavailable(lines, [], after(LOGS_END))
-    assert told([found]) == [("acks_all_refused", 20, 60)]
-    assert (found.low_ms, found.high_ms, found.confidence) == (40_000, 40_000, "certain")
-    assert "1 of 3 replicas were in sync, and min.insync.replicas is 2." in found.explanation
+    [period] = unavailable(lines, [], after(LOGS_END))
+    assert seconds_of([period]) == [("acks_all_refused", 20, 60)]
+    assert (period.low_ms, period.high_ms, period.confidence) == (40_000, 40_000, "certain")
+    assert "1 of 3 replicas were in sync, and min.insync.replicas is 2." in period.explanation
     gone = line("follower_started", 1, 40, leader=-1, leader_epoch=1)
-    assert told(unavailable([*lines[:-1], gone], [], after(LOGS_END))) == [
+    assert seconds_of(unavailable([*lines[:-1], gone], [], after(LOGS_END))) == [
         ("no_leader", 40, None),
         ("acks_all_refused", 20, 40),
     ]
 
 
-def test_where_the_isr_is_not_known_writes_may_have_been_refused() -> None:
+def test_unknown_isr_widens_upper_bound_of_refused_writes() -> None:
     """Versions 2 to 6 are not in the lines: what was in sync from second 20 to 60 is not known."""
     lines = [MINIMUM, OWN, led(1, 0, 0), committed(1, 20, "1,2", 1), committed(1, 60, "1", 7)]
-    [found] = unavailable(lines, [], after(LOGS_END))
-    assert told([found]) == [("acks_all_refused", 60, None)]
+    [period] = unavailable(lines, [], after(LOGS_END))
+    assert seconds_of([period]) == [("acks_all_refused", 60, None)]
     lines += [committed(1, 80, "1,2", 8)]
-    [found] = unavailable(lines, [], after(LOGS_END))
-    assert (found.low_ms, found.high_ms) == (20_000, 60_000)
+    [period] = unavailable(lines, [], after(LOGS_END))
+    assert (period.low_ms, period.high_ms) == (20_000, 60_000)
 
 
-def test_without_the_minimum_nothing_is_known_to_be_refused() -> None:
+def test_unknown_min_insync_replicas_shows_no_refused_writes() -> None:
     lines = [led(1, 0, 0), committed(1, 20, "1", 1)]
     assert unavailable(lines, [], after(LOGS_END)) == []
 
@@ -254,13 +254,13 @@ def crash_on_24th(broker: int, last_heard: str, down: str, up: str) -> BrokerOut
     )
 
 
-def test_writes_wait_for_a_follower_that_never_fetched_from_its_new_leader() -> None:
+def test_writes_hang_for_follower_that_never_fetched_from_its_new_leader() -> None:
     """The canary of the drill wrote nothing from 11:52:53.694 to 11:52:59.367."""
     start, end = on_24th("11:52:53.734"), on_24th("11:52:59.340")
     assert hung("unfetched-4.3") == [(start, end, 5_606, 5_606, "certain")]
 
 
-def test_a_broker_that_joins_the_isr_is_back_before_its_controllers_know_it() -> None:
+def test_join_of_the_isr_ends_hanging_writes_before_the_controller_knows() -> None:
     """No controller was there. Broker 2 joined at 11:56:01.299, and the canary of the drill went on."""
     away = replace(
         crash_on_24th(2, "11:55:47.113", "11:55:50.585", "11:56:11.756"), unreachable_at=on_24th("11:55:50.585")
@@ -269,58 +269,58 @@ def test_a_broker_that_joins_the_isr_is_back_before_its_controllers_know_it() ->
     assert before[:2] == (on_24th("11:55:50.585"), on_24th("11:55:59.645"))
 
 
-def test_a_broker_that_joins_the_isr_can_fall_silent_after_that() -> None:
+def test_hanging_writes_start_after_the_broker_joined_the_isr() -> None:
     """As broker 2 did in a drill of 2.8.2: it joined at second 14.6, and was stopped by a signal at second 16.6."""
     lines = [MINIMUM, OWN, led(3, 0, 0, "1,3"), committed(3, 14.6, "1,3,2", 1), committed(3, 21, "1,3", 2)]
     away = outage(2, "unresponsive", 14.3, 37.3, last_heard=14.3, detected=27)
-    (found,) = unavailable(lines, [away], after(LOGS_END))
-    assert (found.kind, found.earliest_start_at, found.ended_at) == ("acks_all_hung", after(14.6), after(21))
-    assert (found.low_ms, found.confidence) == (0, "likely")
+    (period,) = unavailable(lines, [away], after(LOGS_END))
+    assert (period.kind, period.earliest_start_at, period.ended_at) == ("acks_all_hung", after(14.6), after(21))
+    assert (period.low_ms, period.confidence) == (0, "likely")
 
 
-def test_a_leader_is_known_up_to_its_last_commit_before_an_epoch_that_no_line_shows() -> None:
+def test_hanging_writes_before_an_unknown_epoch_have_no_lower_bound() -> None:
     """Leader epoch 12 is not known. Broker 1 was killed at 11:55:27.260, and its leader says when it fetched last."""
     away = crash_on_24th(1, "11:55:24.662", "11:55:29.693", "11:55:46.989")
-    (found,) = hung("epoch-missing-4.3", away)
-    assert found == (on_24th("11:55:29.693"), on_24th("11:55:32.732"), 0, 5_481, "likely")
+    (period,) = hung("epoch-missing-4.3", away)
+    assert period == (on_24th("11:55:29.693"), on_24th("11:55:32.732"), 0, 5_481, "likely")
 
 
 @pytest.mark.parametrize("settings", [[], [MINIMUM, OWN]])
-def test_writes_wait_for_a_follower_that_crashed_until_it_leaves_the_isr(settings: list[Event]) -> None:
+def test_writes_hang_for_crashed_follower_until_it_leaves_the_isr(settings: list[Event]) -> None:
     lines = [*settings, led(1, 0, 0), committed(1, 30, "1,3", 1), committed(1, 55, "1,3,2", 2)]
-    [found] = unavailable(lines, [CRASH], after(LOGS_END))
-    assert told([found]) == [("acks_all_hung", 20, 30)]
-    assert (found.low_ms, found.high_ms) == (9_000, 12_000)
-    assert (found.confidence, found.outage_id) == ("certain", "o2")
+    [period] = unavailable(lines, [CRASH], after(LOGS_END))
+    assert seconds_of([period]) == [("acks_all_hung", 20, 30)]
+    assert (period.low_ms, period.high_ms) == (9_000, 12_000)
+    assert (period.confidence, period.outage_id) == ("certain", "o2")
 
 
-def test_writes_wait_for_a_broker_that_the_controller_does_not_hear_as_far_as_is_known() -> None:
+def test_writes_likely_hang_for_unresponsive_follower() -> None:
     """It may have fetched from the leader all the time: that it was fenced at 29 is proven."""
     paused = replace(CRASH, kind="unresponsive", unreachable_at=None)
-    [found] = unavailable([led(1, 0, 0), committed(1, 30, "1,3", 1)], [paused], after(LOGS_END))
-    assert told([found]) == [("acks_all_hung", 20, 30)]
-    assert (found.low_ms, found.high_ms, found.confidence) == (1_000, 12_000, "likely")
+    [period] = unavailable([led(1, 0, 0), committed(1, 30, "1,3", 1)], [paused], after(LOGS_END))
+    assert seconds_of([period]) == [("acks_all_hung", 20, 30)]
+    assert (period.low_ms, period.high_ms, period.confidence) == (1_000, 12_000, "likely")
 
 
-def test_a_follower_that_is_back_before_it_leaves_the_isr_ends_the_wait() -> None:
-    [found] = unavailable([led(1, 0, 0)], [CRASH], after(LOGS_END))
-    assert told([found]) == [("acks_all_hung", 20, 50)]
-    assert (found.low_ms, found.high_ms) == (29_000, 42_000)
-    [found] = unavailable([led(1, 0, 0)], [replace(CRASH, up_at=None)], after(LOGS_END))
-    assert (told([found]), found.low_ms) == ([("acks_all_hung", 20, None)], 79_000)
+def test_return_of_follower_in_the_isr_ends_hanging_writes() -> None:
+    [period] = unavailable([led(1, 0, 0)], [CRASH], after(LOGS_END))
+    assert seconds_of([period]) == [("acks_all_hung", 20, 50)]
+    assert (period.low_ms, period.high_ms) == (29_000, 42_000)
+    [period] = unavailable([led(1, 0, 0)], [replace(CRASH, up_at=None)], after(LOGS_END))
+    assert (seconds_of([period]), period.low_ms) == ([("acks_all_hung", 20, None)], 79_000)
 
 
-def test_nothing_waits_for_a_broker_that_is_shut_down_in_order_or_that_led() -> None:
+def test_no_writes_hang_for_controlled_shutdown_or_crash_of_the_leader() -> None:
     lines = [led(1, 0, 0), committed(1, 30, "1,3", 1)]
     assert unavailable(lines, [outage(2, "controlled_shutdown", 20, 50)], after(LOGS_END)) == []
     lines = [led(2, 0, 0), led(1, 30, 1, "1,3")]
-    assert told(unavailable(lines, [CRASH], after(LOGS_END))) == [("no_leader", 20, 30)]
+    assert seconds_of(unavailable(lines, [CRASH], after(LOGS_END))) == [("no_leader", 20, 30)]
 
 
-def test_two_followers_that_crash_count_once() -> None:
+def test_writes_that_hang_for_two_followers_count_once() -> None:
     other = outage(3, "crash", 25, 50, last_heard=18, unreachable=25, detected=34)
     lines = [led(1, 0, 0), committed(1, 30, "1,3", 1), committed(1, 35, "1", 2)]
-    assert told(unavailable(lines, [CRASH, other], after(LOGS_END))) == [
+    assert seconds_of(unavailable(lines, [CRASH, other], after(LOGS_END))) == [
         ("acks_all_hung", 20, 30),
         ("acks_all_hung", 30, 35),
     ]
@@ -344,12 +344,12 @@ def intervals(draw: st.DrawFn) -> BoundedInterval[None]:
 
 
 @given(st.lists(intervals(), max_size=8))
-def test_intervals_one_after_another_do_not_overlap_and_cover_the_same_time(found: list[BoundedInterval[None]]) -> None:
-    ordered = list(one_after_another(found))
+def test_separated_intervals_do_not_overlap_and_cover_the_same_time(drawn: list[BoundedInterval[None]]) -> None:
+    ordered = list(one_after_another(drawn))
     assert all(before.end is not None and before.end <= now.start for before, now in pairwise(ordered))
     assert all(i.high is None or i.low(after(60)) <= i.high for i in ordered)
-    covered, given_ = (Intervals(Interval(i.start, i.end, None) for i in some) for some in (ordered, found))
-    assert covered.total(after(0), after(60)) == given_.union().total(after(0), after(60))
+    covered, original = (Intervals(Interval(i.start, i.end, None) for i in some) for some in (ordered, drawn))
+    assert covered.total(after(0), after(60)) == original.union().total(after(0), after(60))
 
 
 @st.composite
@@ -373,7 +373,7 @@ def nights(draw: st.DrawFn) -> tuple[list[Event], list[BrokerOutage]]:
 
 
 @given(nights())
-def test_no_two_times_of_one_partition_and_kind_overlap(night: tuple[list[Event], list[BrokerOutage]]) -> None:
+def test_rows_of_one_partition_and_kind_do_not_overlap(night: tuple[list[Event], list[BrokerOutage]]) -> None:
     """Whatever lines and outages say, and contradict."""
     assert_apart(unavailable(*night, after(LOGS_END)))
 
@@ -401,7 +401,7 @@ def lost(second: float, epoch: int, by: int = 3) -> Event:
 
 @given(nights(), st.sampled_from([1, 2, 3]), st.sampled_from([-180, -30, 30, 180]))
 @example(([led(1, 0, 0), lost(4, 1), led(2, 9, 2)], []), 2, 180)
-def test_a_partition_risked_what_the_ledger_proves_whatever_the_clocks(
+def test_leaderless_risk_is_at_least_the_proven_unavailability_for_any_clocks(
     night: tuple[list[Event], list[BrokerOutage]], broker: int, ahead: int
 ) -> None:
     """Clocks that are ahead write behind the last line of the others."""
@@ -412,37 +412,37 @@ def test_a_partition_risked_what_the_ledger_proves_whatever_the_clocks(
     assert ledger <= risked
 
 
-def test_a_topic_that_is_created_again_lacks_a_leader_once_at_a_time() -> None:
+def test_recreated_topic_has_disjoint_leaderless_times() -> None:
     """Broker 1 is detected as down before the topic is deleted, and by its own clock leads the new one after that."""
     deleted = row(EVENTS, kind="topic_deleted", topic="t", happened_at=after(10))
     lines = [led(1, 0, 0), lost(5, 1), deleted, led(1, 20, 0), led(3, 20.2, 1)]
     away = outage(1, "unresponsive", 4, 26, last_heard=4, detected=6)
-    rows = told(unavailable(lines, [away], after(LOGS_END)))
+    rows = seconds_of(unavailable(lines, [away], after(LOGS_END)))
     assert [times for kind, *times in rows if kind == "no_leader"] == [[4, 10], [10, 20.2]]
 
 
-def test_a_failover_proves_as_much_as_the_ledger_where_a_controller_with_another_clock_began_it() -> None:
+def test_failover_and_unavailability_have_equal_lower_bound_with_differing_clocks() -> None:
     """Broker 3 took the leader away, and its clock is wrong; broker 1 was the controller that gave the next."""
     epochs = [line("controller_elected", broker, at, controller_epoch=at) for broker, at in ((3, 1), (1, 20))]
     lines = [*epochs, led(1, 2, 0), lost(10, 1, by=1), led(2, 30, 2)]
     context = context_of(lines, [], None, clocks_apart(timedelta(seconds=7), 3))
     first, second = rebuild_leaders(lines, [], context, HOURS).failovers
-    (found,) = rebuild_unavailability(
+    (period,) = rebuild_unavailability(
         histories_by(lines, context, after(LOGS_END), HOURS), [], [], after(LOGS_END), HOURS
     )
-    assert found.failover_id == first.failover_id
-    assert found.low_ms == first.leaderless_low_ms < second.leaderless_low_ms == 20_000
+    assert period.failover_id == first.failover_id
+    assert period.low_ms == first.leaderless_low_ms < second.leaderless_low_ms == 20_000
 
 
-def test_nothing_waited_for_a_broker_before_its_own_last_line() -> None:
+def test_hanging_writes_start_no_earlier_than_the_last_line_of_the_broker() -> None:
     """Another broker failed to reach it before that, by its own clock."""
     lines = [led(1, 0, 0), committed(1, 30, "1,3", 1)]
-    [found] = unavailable(lines, [replace(CRASH, last_heard_at=after(25))], after(LOGS_END))
-    assert (found.low_ms, found.high_ms) == (5_000, 5_000)
+    [period] = unavailable(lines, [replace(CRASH, last_heard_at=after(25))], after(LOGS_END))
+    assert (period.low_ms, period.high_ms) == (5_000, 5_000)
 
 
 @given(st.lists(st.tuples(st.integers(5, 9), st.integers(1, 9), st.sampled_from([1, 2])), max_size=6))
-def test_the_ledger_counts_the_time_without_a_leader_as_the_failovers_do(steps: list[tuple[int, int, int]]) -> None:
+def test_unavailability_sums_leaderless_time_as_the_failovers_do(steps: list[tuple[int, int, int]]) -> None:
     """A leader crashes after some seconds, and others take over some seconds later: what is lost is counted once."""
     lines, away, leader, second = [led(1, 0, 0)], [], 1, 0
     for epoch, (leads, leaderless, after_it) in enumerate(steps, 1):

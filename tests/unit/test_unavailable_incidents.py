@@ -7,10 +7,10 @@ from datetime import timedelta
 from kafka_hindsight.catalog.gold import OUT_OF_SYNC_PERIODS, UNAVAILABILITY
 from kafka_hindsight.catalog.rows import IsrSpan, Unavailability
 from tests.support.rows import AT, row
-from tests.unit.test_harm import of_groups, outage, stopped_writes, told
+from tests.unit.test_harm import incidents_of, of_groups, outage, stopped_writes
 
 
-def test_writes_that_stopped_belong_to_what_had_taken_the_replica() -> None:
+def test_stopped_writes_belong_to_incident_that_removed_the_replica() -> None:
     crash = outage(1)
     slow = row(
         OUT_OF_SYNC_PERIODS, kind="slow", broker=3, partitions=1, started_at=AT + timedelta(minutes=10),
@@ -21,7 +21,7 @@ def test_writes_that_stopped_belong_to_what_had_taken_the_replica() -> None:
     hung = stopped_writes("acks_all_hung", 0, outage_id=crash.outage_id, seconds=9.2)
     rows = [hung, stopped_writes("acks_all_refused", 1, 601), stopped_writes("acks_all_refused", 2, 1_500)]
     rows += [stopped_writes("acks_all_hung", 3, 1_600, seconds=0.4)]
-    incidents = told(outages=[crash], periods=[slow], spans=[span], unavailability=rows)
+    incidents = incidents_of(outages=[crash], periods=[slow], spans=[span], unavailability=rows)
     assert [(i.kind, i.harm, i.partitions_refusing, i.refusing_ms) for i in incidents] == [
         ("replicas_out", "writes_refused", 1, 31_000),
         ("writes_stopped", "writes_refused", 1, 31_000),
@@ -34,13 +34,13 @@ def test_writes_that_stopped_belong_to_what_had_taken_the_replica() -> None:
     ]
 
 
-def test_a_group_that_a_failure_left_without_a_consumer_is_not_over_and_one_that_was_stopped_is() -> None:
+def test_group_without_consumer_after_failure_is_open_and_after_stop_is_over() -> None:
     def idle(rebalance_id: str) -> Unavailability:
         about = {"kind": "no_consumer", "group_id": "g", "topic": None, "partition": None, "ended_at": None}
         return row(UNAVAILABILITY, unavailability_id=rebalance_id, rebalance_id=rebalance_id, low_ms=60_000, **about)
 
     groups = [of_groups(incident_id="dead"), of_groups(cause="member_left", incident_id="left")]
-    dead, left = told(
+    dead, left = incidents_of(
         of_groups=groups,
         unavailability=[idle("r1"), idle("r2")],
         group_incident_of={"r1": "dead", "r2": "left"},

@@ -27,11 +27,11 @@ Rows = dict[str, list[dict[str, Any]]]
 Breaches = dict[str, tuple[list[dict[str, Any]], dict[str, str]]]
 
 
-def validate(*given: Any) -> Any:
+def validate(*arguments: Any) -> Any:
     """Imported late: each process collects all tests, and Great Expectations takes seconds to import."""
     from spark_jobs import validation
 
-    return validation.validate(*given)
+    return validation.validate(*arguments)
 
 
 def table_of(of: list[dict[str, Any]], table: Table) -> pyarrow.Table:
@@ -91,15 +91,15 @@ def judged(rows: Rows, *checked: str, **published: list[dict[str, Any]]) -> dict
     return {f"{v['table']}.{v['expectation']}": v for v in verdicts if not v["success"]}
 
 
-def test_a_good_night_breaks_nothing_and_each_table_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_good_night_breaks_nothing_and_validates_each_table_once(monkeypatch: pytest.MonkeyPatch) -> None:
     from great_expectations.datasource.fluent.interfaces import Batch
 
     asked: list[str] = []
     look = Batch.validate
 
-    def noted(batch: Batch, suite: Any, **given: Any) -> Any:
+    def noted(batch: Batch, suite: Any, **arguments: Any) -> Any:
         asked.append(suite.name)
-        return look(batch, suite, **given)
+        return look(batch, suite, **arguments)
 
     monkeypatch.setattr(Batch, "validate", noted)
     checked = ["gold.failovers", "gold.incidents", "gold.rebalances", "gold.remedies", *OF_QUALITY]
@@ -107,12 +107,12 @@ def test_a_good_night_breaks_nothing_and_each_table_is_looked_at_once(monkeypatc
     assert asked == checked
 
 
-def test_an_empty_night_breaks_nothing() -> None:
+def test_empty_night_breaks_nothing() -> None:
     rows: Rows = {t.full_name: [] for t in CHECKED}
     assert judged(rows, *rows) == {}
 
 
-def test_of_a_table_without_a_row_the_columns_alone_are_judged() -> None:
+def test_table_without_rows_evaluates_its_columns_alone() -> None:
     tables = {
         "gold.findings": table_of([], gold.FINDINGS),
         "gold.lag_verdicts": table_of([values(gold.LAG_VERDICTS)], gold.LAG_VERDICTS),
@@ -207,7 +207,7 @@ ALONE: tuple[tuple[dict[str, Any], str], ...] = (
 
 
 @pytest.mark.parametrize(("column", "expectation"), ALONE)
-def test_one_breach_alone_is_found_among_rows_that_are_sound(column: dict[str, Any], expectation: str) -> None:
+def test_single_breach_is_found_among_valid_rows(column: dict[str, Any], expectation: str) -> None:
     rows = {"gold.findings": [*(finding(n) for n in range(7)), finding(7, **column)]}
     ((name, verdict),) = judged(good() | rows, "gold.findings").items()
     assert name == f"gold.findings.{expectation}"
@@ -239,14 +239,14 @@ OTHER_BREACHES: Breaches = {
 
 
 @pytest.fixture(scope="module")
-def found() -> list[dict[str, dict[str, Any]]]:
+def verdicts_of_nights() -> list[dict[str, dict[str, Any]]]:
     """The verdicts on both nights."""
     nights = (BREACHES, OTHER_BREACHES)
     return [judged(good() | {t: rows for t, (rows, _) in night.items()}, *night) for night in nights]
 
 
-def test_each_breach_is_found_at_its_row_and_nothing_else_is(found: list[dict[str, dict[str, Any]]]) -> None:
-    for night, verdicts in zip((BREACHES, OTHER_BREACHES), found, strict=True):
+def test_each_breach_is_reported_at_its_row_alone(verdicts_of_nights: list[dict[str, dict[str, Any]]]) -> None:
+    for night, verdicts in zip((BREACHES, OTHER_BREACHES), verdicts_of_nights, strict=True):
         expected = {f"{t}.{law}": ids.split() for t, (_, broken) in night.items() for law, ids in broken.items()}
         assert verdicts.keys() == expected.keys()
         for law, verdict in verdicts.items():
@@ -254,10 +254,10 @@ def test_each_breach_is_found_at_its_row_and_nothing_else_is(found: list[dict[st
             assert all(any(name in sentence for sentence in verdict["sentences"]) for name in expected[law])
 
 
-def test_a_rebalance_that_ends_before_it_starts_is_named(
-    found: list[dict[str, dict[str, Any]]],
+def test_rebalance_that_ends_before_its_start_is_named(
+    verdicts_of_nights: list[dict[str, dict[str, Any]]],
 ) -> None:
-    assert found[1]["gold.rebalances.ends_after_start"] == {
+    assert verdicts_of_nights[1]["gold.rebalances.ends_after_start"] == {
         "table": "gold.rebalances",
         "expectation": "ends_after_start",
         "description": "a rebalance ends no earlier than it starts",
@@ -274,7 +274,7 @@ def test_a_rebalance_that_ends_before_it_starts_is_named(
     }
 
 
-def test_a_null_in_another_table_hides_no_breach() -> None:
+def test_null_in_another_table_hides_no_breach() -> None:
     """`IN` over nulls is null, which would count as kept."""
     rows = good()
     rows["gold.failovers"] = [failover(1, 3, 2, leaderless_low_ms=5, outage_id="lost", topic="orders")]
@@ -289,7 +289,7 @@ def test_a_null_in_another_table_hides_no_breach() -> None:
     }
 
 
-def test_what_another_window_or_a_mark_explains_breaks_nothing() -> None:
+def test_reference_to_another_window_or_marked_gap_breaks_nothing() -> None:
     rows = good()
     rows["gold.failovers"] = [UNMARKED[0] | {"outage_id": "last-night"}, *UNMARKED[1:]]
     rows["gold.rebalances"] += [
@@ -300,16 +300,16 @@ def test_what_another_window_or_a_mark_explains_breaks_nothing() -> None:
     rows["quality.generation_gaps"] = [
         values(quality.GENERATION_GAPS, after_generation=1, next_generation=0, explained_by="the group was deleted")
     ]
-    told = {
+    published = {
         "incidents": [values(gold.INCIDENTS, incident_id="last-night")],
         "broker_outages": [values(gold.BROKER_OUTAGES, outage_id="last-night")],
         "leadership_gaps": [values(quality.LEADERSHIP_GAPS, topic="topic", partition=1, next_epoch=e) for e in (2, 6)],
     }
-    assert judged(rows, "gold.failovers", "gold.rebalances", "gold.incidents", **told) == {}
+    assert judged(rows, "gold.failovers", "gold.rebalances", "gold.incidents", **published) == {}
 
 
-def test_a_handful_of_unexplained_breaks_warns_and_more_than_one_in_four_refuses(
-    found: list[dict[str, dict[str, Any]]],
+def test_more_than_one_unexplained_break_in_four_rebalances_is_critical(
+    verdicts_of_nights: list[dict[str, dict[str, Any]]],
 ) -> None:
     def with_breaks(breaks: int, rebuilt: int) -> dict[str, str]:
         rows = good()
@@ -320,12 +320,12 @@ def test_a_handful_of_unexplained_breaks_warns_and_more_than_one_in_four_refuses
         broken = judged(rows, "quality.generation_gaps")
         return {name.split(".")[2]: verdict["severity"] for name, verdict in broken.items()}
 
-    assert found[1]["quality.generation_gaps.break_explained"]["severity"] == "warning"
+    assert verdicts_of_nights[1]["quality.generation_gaps.break_explained"]["severity"] == "warning"
     assert with_breaks(6, rebuilt=24) == {"break_explained": "warning"}
     assert with_breaks(6, rebuilt=23) == {"break_explained": "warning", "breaks_bounded": "critical"}
 
 
-def test_wrong_columns_are_named_and_nothing_else_is_asked() -> None:
+def test_wrong_columns_are_named_and_no_other_law_is_evaluated() -> None:
     findings = table_of([values(gold.FINDINGS)], gold.FINDINGS)
     tables = {
         "gold.findings": findings.rename_columns(["origin" if n == "source" else n for n in findings.column_names]),
@@ -341,14 +341,14 @@ def test_wrong_columns_are_named_and_nothing_else_is_asked() -> None:
     ]
 
 
-def test_what_cannot_be_checked_is_a_fault_and_no_breach(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_law_that_cannot_be_evaluated_is_an_error_and_no_breach(monkeypatch: pytest.MonkeyPatch) -> None:
     verdict = table_of([values(gold.LAG_VERDICTS)], gold.LAG_VERDICTS)
     with pytest.raises(RuntimeError, match=r"gold\.lag_verdicts: its laws .*: .*Cannot compare"):
         column = verdict.column_names.index("window_from")
         unreadable = verdict.set_column(column, "window_from", pyarrow.array(["a text"]))
         validate({"gold.lag_verdicts": unreadable}, {}, WINDOW)
 
-    def fails(*given: Any, **more: Any) -> Any:
+    def fails(*arguments: Any, **more: Any) -> Any:
         raise OSError("disk lost")
 
     monkeypatch.setattr("pandas.Series.isin", fails)
@@ -356,7 +356,7 @@ def test_what_cannot_be_checked_is_a_fault_and_no_breach(monkeypatch: pytest.Mon
         validate({"gold.lag_verdicts": verdict}, {}, WINDOW)
 
 
-def test_a_validator_that_was_killed_is_a_sentence() -> None:
+def test_killed_validator_is_reported_in_a_sentence() -> None:
     before = set(multiprocessing.active_children())
     validator = Validator()
     (process,) = set(multiprocessing.active_children()) - before

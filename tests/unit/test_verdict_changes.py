@@ -24,7 +24,7 @@ def changes(table: Table, before: Rows, after: Rows) -> dict[str, dict[str, Any]
     return {row["change"]: row for row in changed(old, new, OF[table])}
 
 
-def test_a_verdict_appears_goes_or_changes_and_one_that_is_the_same_is_left_out() -> None:
+def test_new_removed_and_changed_verdicts_are_listed_and_equal_ones_are_not() -> None:
     def rebalance(rebalance_id: str, cause: str, knowledge: str, confidence: str = "certain") -> dict[str, Any]:
         about = {"group_id": f"group of {rebalance_id}", "knowledge_version": knowledge}
         return {"rebalance_id": rebalance_id, "cause": cause, "confidence": confidence, **about}
@@ -39,10 +39,10 @@ def test_a_verdict_appears_goes_or_changes_and_one_that_is_the_same_is_left_out(
         rebalance("new", "member_dead", "2"),
         rebalance("c", "unknown", "2", "likely"),
     ]
-    found = changes(gold.REBALANCES, before, after)
+    by_change = changes(gold.REBALANCES, before, after)
     nothing = {"verdict_before": None, "confidence_before": None, "knowledge_before": None}
-    assert found.keys() == {"appeared", "gone", "changed"}
-    assert found["appeared"] == {
+    assert by_change.keys() == {"appeared", "gone", "changed"}
+    assert by_change["appeared"] == {
         "table": "gold.rebalances",
         "row_id": "new",
         "subject": "group of new",
@@ -53,12 +53,12 @@ def test_a_verdict_appears_goes_or_changes_and_one_that_is_the_same_is_left_out(
         "confidence_after": "certain",
         "knowledge_after": "2",
     }
-    assert (found["gone"]["row_id"], found["gone"]["verdict_before"], found["gone"]["verdict_after"]) == (
+    assert (by_change["gone"]["row_id"], by_change["gone"]["verdict_before"], by_change["gone"]["verdict_after"]) == (
         "gone",
         "member_dead",
         None,
     )
-    same_but = found["changed"]
+    same_but = by_change["changed"]
     assert (same_but["row_id"], same_but["confidence_before"], same_but["confidence_after"]) == (
         "c",
         "certain",
@@ -66,7 +66,7 @@ def test_a_verdict_appears_goes_or_changes_and_one_that_is_the_same_is_left_out(
     )
 
 
-def test_each_table_of_verdicts_names_what_its_rows_are_about() -> None:
+def test_verdict_change_of_each_table_names_its_subject() -> None:
     subjects = {
         gold.REBALANCES: ({"group_id": "orders"}, "orders"),
         gold.INCIDENTS: ({"kind": "single"}, "single"),

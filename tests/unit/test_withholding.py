@@ -32,7 +32,7 @@ def findings(*bad: dict[str, Any], good: int = 4) -> Checked:
     return Checked({"gold.findings": table_of(rows)}, broken("gold.findings", *laws))
 
 
-def test_the_rows_are_kept_with_the_laws_that_they_break() -> None:
+def test_withheld_row_is_kept_with_the_laws_it_breaks() -> None:
     left = withhold(findings({"evidence": []}))
     assert left.tables["gold.findings"]["finding_id"].to_pylist() == [f"good-{n}" for n in range(4)]
     (row,) = left.rows
@@ -46,13 +46,13 @@ def test_the_rows_are_kept_with_the_laws_that_they_break() -> None:
     assert kept == {**run, **row}
 
 
-def test_too_little_that_remains_misleads() -> None:
+def test_table_with_too_many_withheld_rows_is_misleading() -> None:
     left = withhold(findings({"evidence": []}, {"severity": "huge"}))
     assert [r["sentences"][0].partition(":")[0] for r in left.rows] == ["evidence_quoted", "severity_known"]
     assert left.misleads == ("gold.findings",)
 
 
-def test_rows_that_share_a_key_are_left_out_together() -> None:
+def test_rows_with_the_same_key_are_withheld_together() -> None:
     twins = [values(gold.FINDINGS, finding_id=name) for name in ("a", "a", *"bcdefgh")]
     staged = table_of(twins)
     left = withhold(Checked({"gold.findings": staged}, broken("gold.findings", "key_unique")))
@@ -61,7 +61,7 @@ def test_rows_that_share_a_key_are_left_out_together() -> None:
     assert (left.misleads, left.tables["gold.findings"].column_names) == ((), staged.column_names)
 
 
-def test_laws_that_columns_or_the_window_decide_take_no_row_out() -> None:
-    found = findings()
-    same = withhold(Checked(found.tables, broken("gold.findings", "inside_window", "columns_match")))
-    assert (same.rows, same.tables) == ((), found.tables)
+def test_breach_of_columns_or_window_withholds_no_row() -> None:
+    checked = findings()
+    same = withhold(Checked(checked.tables, broken("gold.findings", "inside_window", "columns_match")))
+    assert (same.rows, same.tables) == ((), checked.tables)

@@ -159,7 +159,7 @@ IN_NO_LAYOUT = "_MAX_POLL_EXCEEDED: Application maximum poll interval (6001ms) e
 
 
 @pytest.mark.parametrize("who", WORDINGS)
-def test_a_sentence_is_recognised_in_its_real_wording(who: str) -> None:
+def test_client_and_coordinator_wording_is_recognised(who: str) -> None:
     line, kind = WORDINGS[who]
     record = read_line(line)
     assert record.logger is not None
@@ -167,11 +167,11 @@ def test_a_sentence_is_recognised_in_its_real_wording(who: str) -> None:
     assert record.reading.pattern.kind == kind
 
 
-def test_a_sentence_in_no_layout_that_is_known_is_no_event() -> None:
+def test_sentence_without_a_layout_is_no_event() -> None:
     assert read_line(IN_NO_LAYOUT).layout is None
 
 
-def test_a_client_s_reason_tells_the_same_to_its_coordinator() -> None:
+def test_client_reason_in_coordinator_line_is_recognised() -> None:
     assert read_client_reason("consumer poll timeout has expired.") == POLL_EXPIRED
     assert read_client_reason("worker poll timeout has expired.") == POLL_EXPIRED
     assert read_client_reason("encountered UNKNOWN_MEMBER_ID from HEARTBEAT response") == REMOVED_WHILE_ALIVE

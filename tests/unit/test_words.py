@@ -13,7 +13,7 @@ from kafka_hindsight.shared import plain, words
 
 
 @pytest.mark.parametrize(
-    ("ms", "said"),
+    ("ms", "text"),
     [
         (None, ""),
         (0, "0 ms"),
@@ -27,21 +27,21 @@ from kafka_hindsight.shared import plain, words
         (183_600_000, "2 d 3 h"),
     ],
 )
-def test_durations_read_as_people_say_them(ms, said):
-    assert words.duration(ms) == said
-    assert words.duration(None if ms is None else timedelta(milliseconds=ms)) == said
+def test_duration_is_worded_in_its_largest_units(ms, text):
+    assert words.duration(ms) == text
+    assert words.duration(None if ms is None else timedelta(milliseconds=ms)) == text
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "text"),
     [(0, "no lines"), (1, "1 line"), (2, "2 lines"), (34_587, "34,587 lines"), (1_893_400, "1.9 million lines")],
 )
-def test_a_noun_agrees_with_its_number(value, said):
-    assert words.counted(value, "line") == said
+def test_noun_agrees_with_its_number(value, text):
+    assert words.counted(value, "line") == text
 
 
 @pytest.mark.parametrize(
-    ("items", "at_most", "said"),
+    ("items", "at_most", "text"),
     [
         ([], 0, ""),
         (["a"], 0, "a"),
@@ -50,38 +50,38 @@ def test_a_noun_agrees_with_its_number(value, said):
         (["a", "b", "c", "d"], 2, "a, b and 2 more"),
     ],
 )
-def test_lists_read_as_sentences(items, at_most, said):
-    assert words.listed(items, at_most) == said
+def test_list_is_worded_with_and_and_a_count_of_the_rest(items, at_most, text):
+    assert words.listed(items, at_most) == text
 
 
-def test_an_instant_names_its_date_only_where_the_page_has_not():
+def test_timestamp_has_its_date_only_on_another_day():
     at = datetime(2026, 10, 3, 2, 13, 4, 118_900, tzinfo=UTC)
     assert words.instant(at, date(2026, 10, 3)) == "02:13:04"
     assert words.instant(at, date(2026, 10, 2)) == "2026-10-03 02:13:04"
     assert words.instant(at, date(2026, 10, 3), precise=True) == "02:13:04.118"
 
 
-def test_runs_of_partitions_are_drawn_together():
+def test_runs_of_partitions_are_worded_as_ranges():
     assert words.ranges([7, 0, 1, 2, 9, 8, 4]) == "0-2, 4, 7-9"
 
 
 @given(st.text())
-def test_visible_text_shows_all_and_commands_nothing(text):
+def test_visible_text_is_printable_and_keeps_printable_text(text):
     shown = plain.visible(text)
     assert shown.isprintable()
     assert not text.isprintable() or shown == text
 
 
 @given(st.text())
-def test_a_quotation_keeps_its_lines_and_nothing_else_that_commands(text):
+def test_quoted_text_keeps_line_breaks_and_no_other_control_character(text):
     assert all(line.isprintable() for line in plain.quoted(text).split("\n"))
 
 
-def test_a_trace_keeps_its_shape():
+def test_quoted_stack_trace_keeps_its_lines():
     assert plain.quoted("failed\r\n\tat A\x1b[2J\n") == "failed\n    at A\\x1b[2J"
 
 
-def test_texts_are_bounded_and_say_what_was_cut():
+def test_long_text_is_shortened_with_a_count_of_the_rest():
     assert len(plain.harmless({"reason": "r" * 5_000})["reason"]) == plain.MAX_TEXT
     assert plain.harmless({"text": "r" * 5_000})["text"].endswith("… (3,000 more characters)")
     assert plain.shortened("consumer-" + "x" * 500 + "-7f3a").endswith("-7f3a")
@@ -89,19 +89,19 @@ def test_texts_are_bounded_and_say_what_was_cut():
 
 
 @given(st.text())
-def test_an_address_is_made_of_our_letters_alone(row_id):
+def test_anchor_of_any_row_id_has_hex_digits_alone(row_id):
     kind, _, digest = plain.anchor("rebalance", row_id).partition("-")
     assert kind == "rebalance"
     assert set(digest) <= set("0123456789abcdef")
     assert len(digest) >= 8
 
 
-def test_a_hash_of_ours_stands_in_the_address_as_it_is():
+def test_hash_row_id_is_kept_in_the_anchor():
     assert plain.anchor("outage", "00ff" * 8) == "outage-" + "00ff" * 8
 
 
 @pytest.mark.parametrize(
-    ("told", "declared"),
+    ("labels", "declared"),
     [
         (vocabulary.CAUSES, codes.Cause),
         (vocabulary.INCIDENT_LABELS, codes.IncidentKind),
@@ -114,11 +114,11 @@ def test_a_hash_of_ours_stands_in_the_address_as_it_is():
         (vocabulary.REMEDY_LABELS, codes.RemedySetting),
     ],
 )
-def test_every_code_of_the_catalog_has_its_words(told, declared):
-    assert sorted(told) == sorted(declared)
+def test_every_code_of_the_catalog_has_its_words(labels, declared):
+    assert sorted(labels) == sorted(declared)
 
 
-def test_every_tone_has_its_colour_in_light_and_dark():
+def test_every_tone_has_a_colour_in_light_and_dark():
     style = _asset("page.css")
     looks = (vocabulary.CAUSES, vocabulary.FAILOVERS, vocabulary.OUTAGES, vocabulary.OUT_OF_SYNC)
     for tone in {look.tone for table in looks for look in table.values()}:
