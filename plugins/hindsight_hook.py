@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from airflow.exceptions import AirflowNotFoundException
-from airflow.sdk import BaseHook, Connection
-from hindsight_airflow import AirflowFailException
+from airflow.sdk import Connection
+from hindsight_airflow import AirflowFailException, BaseHook
 
 from kafka_hindsight.settings.clusters import Cluster, OfConnection
 from kafka_hindsight.settings.clusters import clusters as configured

@@ -53,6 +53,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
                 client_logs=f"{nights}/clients",
                 snapshots=f"{nights}/snapshots.jsonl",
             ),
+            "AIRFLOW_CONN_SPARK_DEFAULT": '{"conn_type": "spark", "host": "local[*]"}',
             "HINDSIGHT_POOL": POOL,
             "HINDSIGHT_DEADLINE_HOURS": "0.005",
             "HINDSIGHT_ALERTS_DEFAULT": f"json://127.0.0.1:{told.port}",
