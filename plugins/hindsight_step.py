@@ -180,9 +180,8 @@ def settings_of(context: Any, jinja_env: Any = None) -> dict[str, Any]:
 
 
 def command_of(context: Any, jinja_env: Any = None) -> list[str]:
-    """The command of a step, with the settings that were rendered before it."""
-    task = context["task"]
-    return ["hindsight", "step", task.step.name, "--settings", json.dumps(task.settings)]
+    """The command of a step with its settings. Before 3.1 Airflow's context has a task that is not rendered."""
+    return ["hindsight", "step", context["task"].step.name, "--settings", json.dumps(settings_of(context))]
 
 
 def _check_conf(conf: Mapping[str, Any], params: Mapping[str, Any]) -> None:
