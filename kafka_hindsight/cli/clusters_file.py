@@ -35,9 +35,9 @@ def schema_text() -> str:
 
 
 def command(
-    action: Annotated[Literal["check", "schema"], typer.Argument(help="check the file; or print its JSON Schema")],
+    action: Annotated[Literal["check", "schema"], typer.Argument(help="check the file, or print its JSON Schema")],
     file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="the file; default: the one that a schedule reads")
+        Path | None, typer.Option(metavar="FILE", help="the file; default: HINDSIGHT_CONFIG, else hindsight.toml")
     ] = None,
 ) -> int:
     """Print a description of the file, or its schema."""

@@ -108,19 +108,19 @@ def docker(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Docker:
     return client
 
 
-def program(folder: Path, code: int, *said: str) -> None:
+def program(folder: Path, code: int, *sentences: str) -> None:
     """A `hindsight` that notes what it was given, says this, and ends with the code."""
-    lines = "\n".join(said)
+    lines = "\n".join(sentences)
     (folder / "hindsight").write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" > $0.given\necho '{lines}'\nexit {code}\n")
     (folder / "hindsight").chmod(0o755)
 
 
-def test_without_the_variable_a_step_is_submitted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_step_without_container_variable_is_submitted_to_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(CONTAINER, raising=False)
     assert container_operator() is None and step_operator() is StepOperator
 
 
-def test_a_container_gets_the_step_and_its_settings_word_by_word(
+def test_container_gets_step_and_settings_unchanged(
     docker: Docker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program(tmp_path, 0)
@@ -136,7 +136,7 @@ def test_a_container_gets_the_step_and_its_settings_word_by_word(
 
 
 @pytest.mark.parametrize(("code", "kind"), [(2, AirflowFailException), (42, Refused)])
-def test_a_code_that_no_retry_changes_fails_for_good_in_the_step_s_words(
+def test_exit_codes_2_and_42_fail_for_good_with_sentences_of_step(
     code: int, kind: type[Exception], docker: Docker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program(tmp_path, code)
@@ -148,7 +148,7 @@ def test_a_code_that_no_retry_changes_fails_for_good_in_the_step_s_words(
         execute(step_in("docker", monkeypatch), context(lake=lake))
 
 
-def test_such_a_code_fails_for_good_where_the_lake_is_out_of_reach(
+def test_exit_code_42_fails_for_good_where_lake_cannot_be_reached(
     docker: Docker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program(tmp_path, 42)
@@ -156,19 +156,21 @@ def test_such_a_code_fails_for_good_where_the_lake_is_out_of_reach(
         execute(step_in("docker", monkeypatch), context(lake="nowhere://lake"))
 
 
-def test_any_other_code_may_be_retried(docker: Docker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exit_code_1_may_be_retried(docker: Docker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program(tmp_path, 1)
     with pytest.raises(AirflowException, match="publish left no result") as failure:
         execute(step_in("docker", monkeypatch), context(lake=str(tmp_path)))
     assert not isinstance(failure.value, (AirflowFailException, AirflowSkipException))
 
 
-def test_a_pod_gets_the_same_command_and_ends_the_same_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pod_gets_command_of_step_and_its_exit_code_42_is_refusal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lake = str(tmp_path)
-    seen: list[Any] = []
+    pods: list[Any] = []
 
     def ends(task: Any, given: Any) -> None:
-        seen.append(task.build_pod_request_obj(given))
+        pods.append(task.build_pod_request_obj(given))
         leave_result(lake, "r", "publish", Result(42))
         raise AirflowSkipException("Pod publish-1 returned exit code 42. Skipping.")
 
@@ -178,14 +180,14 @@ def test_a_pod_gets_the_same_command_and_ends_the_same_way(tmp_path: Path, monke
     task = step_in("kubernetes", monkeypatch, pod_template_file=str(RECIPE / "step-pod.yaml"))
     with pytest.raises(Refused, match="publish ended with exit code 42"):
         execute(task, context(lake=lake))
-    (container,) = ApiClient().sanitize_for_serialization(seen[0])["spec"]["containers"]
+    (container,) = ApiClient().sanitize_for_serialization(pods[0])["spec"]["containers"]
     assert container["command"][:3] == ["hindsight", "step", "publish"]
     assert Settings.of(json.loads(container["command"][4])).logs == HOSTILE
     assert container["image"] == IMAGE
     assert [mount["mountPath"] for mount in container["volumeMounts"]] == ["/logs", "/lake"]
 
 
-def test_a_pod_may_be_waited_for_in_the_triggerer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deferred_pod_ends_by_result_of_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lake, event = str(tmp_path), {"status": "failed"}
 
     def defers(task: Any, given: Any) -> None:
@@ -208,7 +210,7 @@ def test_a_pod_may_be_waited_for_in_the_triggerer(tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.parametrize("file", ["storage.yaml", "step-pod.yaml", "spark-account.yaml"])
-def test_what_kubernetes_itself_is_given_fits_its_schema(file: str) -> None:
+def test_kubernetes_manifest_fits_schema(file: str) -> None:
     for each in yaml.safe_load_all((RECIPE / file).read_text()):
         fits_kubernetes(each)
 
@@ -219,7 +221,7 @@ def fits_kubernetes(given: Mapping[str, Any]) -> None:
         kubernetes_validate.validate({**given, "volume": []}, SCHEMA, strict=True)
 
 
-def test_a_step_with_executors_of_its_own_has_an_account_and_an_address_that_they_reach() -> None:
+def test_step_with_executors_on_kubernetes_has_account_and_driver_address() -> None:
     page = (RECIPE.parents[1] / "docs" / "kubernetes.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
     pod, over = (yaml.safe_load(text) for text in ((RECIPE / "step-pod.yaml").read_text(), block))
@@ -233,7 +235,7 @@ def test_a_step_with_executors_of_its_own_has_an_account_and_an_address_that_the
     assert conf["spark.driver.host"] == f"$({env[-2]['name']})" == "$(SPARK_LOCAL_IP)"
 
 
-def test_the_files_of_the_recipe_fit_one_another() -> None:
+def test_kubernetes_files_agree_on_volumes_and_paths() -> None:
     pod, values, vector = (
         yaml.safe_load((RECIPE / f"{name}.yaml").read_text())
         for name in ("step-pod", "airflow-values", "vector-values")
@@ -250,13 +252,13 @@ def test_the_files_of_the_recipe_fit_one_another() -> None:
     assert f"COPY {Path(given['pod_template_file']).name} " in (RECIPE / "Dockerfile.airflow").read_text()
 
 
-def test_windows_of_the_past_are_containers_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reclassification_runs_in_containers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(CONTAINER, json.dumps({"docker": {"image": IMAGE}}))
     mapped = step_operator().partial(step=RECLASSIFY, cluster=ORDERS, **task_arguments(RECLASSIFY, ORDERS))
     assert mapped.expand(window=[]).task_type == "ContainedStepOperator"
 
 
-def test_the_examples_of_the_page_can_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_container_examples_on_install_page_give_operators(monkeypatch: pytest.MonkeyPatch) -> None:
     page = (RECIPE.parents[1] / "docs" / "install.md").read_text(encoding="utf-8")
     kubernetes, docker = re.findall(r"^    HINDSIGHT_CONTAINER='(.*)'$", page, re.MULTILINE)
     for text, base in ((kubernetes, KubernetesPodOperator), (docker, DockerOperator)):
@@ -275,7 +277,7 @@ def test_the_examples_of_the_page_can_be_used(monkeypatch: pytest.MonkeyPatch) -
         '{"docker": {}, "kubernetes": {}}',
     ],
 )
-def test_a_variable_that_cannot_be_used_is_named(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unusable_container_variable_is_refused_without_its_secret(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(CONTAINER, text)
     with pytest.raises(BadInput, match=CONTAINER) as refused:
         container_operator()
@@ -287,7 +289,7 @@ def test_a_variable_that_cannot_be_used_is_named(text: str, monkeypatch: pytest.
     [("/srv/lake", "file", "/srv/lake/gold/rebalances"), ("s3a://lakes/k", "s3://lakes", "k/gold/rebalances")],
 )
 @pytest.mark.parametrize("kind", ["docker", None])
-def test_openlineage_is_handed_the_tables_with_their_columns(
+def test_openlineage_gets_tables_with_columns(
     lake: str, namespace: str, name: str, kind: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(CONTAINER, json.dumps({kind: {"image": IMAGE}}) if kind else "")
@@ -302,7 +304,9 @@ def test_openlineage_is_handed_the_tables_with_their_columns(
 
 
 @pytest.mark.skipif("HINDSIGHT_PROGRAM" not in os.environ, reason="names the folder of a hindsight with Spark")
-def test_three_steps_are_an_audit(docker: Docker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_three_steps_in_containers_make_an_audit(
+    docker: Docker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     docker.path = Path(os.environ["HINDSIGHT_PROGRAM"])
     monkeypatch.setenv(CONTAINER, json.dumps({"docker": {"image": IMAGE}}))
     logs = Path(__file__).parents[1] / "excerpts" / "crash-2.8"

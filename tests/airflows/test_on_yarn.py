@@ -25,7 +25,7 @@ SMALL = (
 """A cluster of one small machine, on which Spark's jars lie already."""
 
 
-def test_an_audit_runs_on_yarn(tmp_path: Path) -> None:
+def test_audit_runs_on_yarn(tmp_path: Path) -> None:
     (connection,) = re.findall(r"^    AIRFLOW_CONN_SPARK_DEFAULT='(.*\"yarn\".*)'$", PAGE, re.MULTILINE)
     assert json.loads(connection)["extra"]["queue"] == QUEUE
     (tmp_path / "hadoop").mkdir()

@@ -42,16 +42,16 @@ def python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "h.toml"))
     monkeypatch.setenv("HINDSIGHT_SPARK_ENV", str(tmp_path))
     monkeypatch.setenv("AIRFLOW_CONN_HINDSIGHT_ALERTS_PAGER", json.dumps({"conn_type": "generic", "password": URL}))
-    return ends(tmp_path / "bin" / "python", 0)
+    return interpreter_that_exits(tmp_path / "bin" / "python", 0)
 
 
-def ends(python: Path, code: int) -> Path:
+def interpreter_that_exits(python: Path, code: int) -> Path:
     python.write_text(PYTHON.format(code=code))
     python.chmod(0o755)
     return python
 
 
-def noted(python: Path, what: str) -> str:
+def recorded(python: Path, what: str) -> str:
     return Path(f"{python}.{what}").read_text()
 
 
@@ -73,9 +73,9 @@ def context(failure: BaseException | None = None) -> dict[str, Any]:
     }
 
 
-def test_a_look_hands_receivers_over_on_stdin_and_nowhere_else(python: Path) -> None:
+def test_look_passes_receivers_on_stdin_only(python: Path) -> None:
     Look()(context())
-    assert noted(python, "arguments").split() == [
+    assert recorded(python, "arguments").split() == [
         "-m",
         "kafka_hindsight.cli.main",
         "alert",
@@ -83,29 +83,29 @@ def test_a_look_hands_receivers_over_on_stdin_and_nowhere_else(python: Path) -> 
         "--lake",
         "/lake",
     ]
-    assert json.loads(noted(python, "stdin")) == {"urls": {"pager": URL}, "event": None}
-    assert URL not in noted(python, "arguments") + noted(python, "environment")
+    assert json.loads(recorded(python, "stdin")) == {"urls": {"pager": URL}, "event": None}
+    assert URL not in recorded(python, "arguments") + recorded(python, "environment")
 
 
-def test_a_night_that_failed_is_an_event_with_its_reason_and_its_interval(python: Path) -> None:
+def test_failed_audit_is_event_with_reason_and_interval(python: Path) -> None:
     Failure()(context(ValueError("disk full\nand more")))
-    event = json.loads(noted(python, "stdin"))["event"]
+    event = json.loads(recorded(python, "stdin"))["event"]
     assert (event["rule"], event["cluster"], event["from"]) == ("night_failed", "prod", NIGHT.isoformat())
     assert event["subject"] == "kafka_night_audit.ingest of scheduled__1"
     assert event["reason"] == "The step ingest of kafka_night_audit failed and is not tried again: disk full"
 
 
-def test_a_refused_publication_is_told_by_the_lake_and_not_twice(python: Path) -> None:
+def test_refused_publication_sends_no_event_because_lake_has_it(python: Path) -> None:
     Failure()(context(Refused("publish ended with exit code 42.")))
-    assert json.loads(noted(python, "stdin"))["event"] is None
+    assert json.loads(recorded(python, "stdin"))["event"] is None
 
 
-def test_a_killed_task_has_no_exception_and_is_told(python: Path) -> None:
+def test_killed_task_without_exception_is_reported(python: Path) -> None:
     Failure()(context())
-    assert json.loads(noted(python, "stdin"))["event"]["reason"].endswith("it was killed")
+    assert json.loads(recorded(python, "stdin"))["event"]["reason"].endswith("it was killed")
 
 
-def test_a_missed_deadline_is_told_with_the_run(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missed_deadline_is_event_with_run_and_interval(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HINDSIGHT_DEADLINE_HOURS", "0")
     assert deadline(PROD) == {}
     monkeypatch.delenv("HINDSIGHT_DEADLINE_HOURS")
@@ -114,35 +114,35 @@ def test_a_missed_deadline_is_told_with_the_run(python: Path, monkeypatch: pytes
     night = {"data_interval_start": "2026-11-20T02:00:00Z", "data_interval_end": "2026-11-21T02:00:00Z"}
     run = {"dag_id": "kafka_night_audit", "dag_run_id": "scheduled__1", **night}
     deadline_missed(**alert.callback.kwargs, context={"dag_run": run, "deadline": {"deadline_time": SIX}})
-    event = json.loads(noted(python, "stdin"))["event"]
+    event = json.loads(recorded(python, "stdin"))["event"]
     assert (event["rule"], event["subject"]) == ("deadline_missed", "kafka_night_audit of scheduled__1")
     assert event["reason"] == "kafka_night_audit is not done, and should have been by 2026-11-21 06:00 UTC"
     assert event["from"] == NIGHT.isoformat(), "a night of a backfill is as old as it is, and wakes no one"
 
 
-@pytest.mark.parametrize(("said", "meant"), [("0.5", timedelta(minutes=30)), ("6", timedelta(hours=6))])
-def test_a_deadline_is_hours(monkeypatch: pytest.MonkeyPatch, said: str, meant: timedelta) -> None:
-    monkeypatch.setenv("HINDSIGHT_DEADLINE_HOURS", said)
+@pytest.mark.parametrize(("text", "length"), [("0.5", timedelta(minutes=30)), ("6", timedelta(hours=6))])
+def test_deadline_is_read_as_hours(monkeypatch: pytest.MonkeyPatch, text: str, length: timedelta) -> None:
+    monkeypatch.setenv("HINDSIGHT_DEADLINE_HOURS", text)
     alert = deadline(PROD)["deadline"]
-    assert alert.interval == meant
+    assert alert.interval == length
 
 
-def test_where_the_executor_runs_no_callbacks_a_night_has_no_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_executor_without_callbacks_has_no_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HINDSIGHT_DEADLINE_HOURS", raising=False)
     assert deadline(PROD)
     monkeypatch.setattr(ExecutorLoader, "import_default_executor_cls", lambda: (BaseExecutor, None))
     assert deadline(PROD) == {}
 
 
-@pytest.mark.parametrize("said", ["soon", "-1", "nan", "inf", "1e300"])
-def test_a_deadline_that_is_no_hours_says_what_is_needed(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
-    monkeypatch.setenv("HINDSIGHT_DEADLINE_HOURS", said)
+@pytest.mark.parametrize("text", ["soon", "-1", "nan", "inf", "1e300"])
+def test_deadline_that_is_not_hours_is_refused(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("HINDSIGHT_DEADLINE_HOURS", text)
     with pytest.raises(BadInput, match="Needed: hours"):
         deadline(PROD)
 
 
 @pytest.mark.parametrize("error", [AirflowSecretsBackendAccessDenied, ConnectionError])
-def test_where_connections_may_not_be_read_the_lake_keeps_the_event(
+def test_event_is_kept_where_connections_cannot_be_read(
     python: Path, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
     def refuses(connection_id: str) -> None:
@@ -150,52 +150,50 @@ def test_where_connections_may_not_be_read_the_lake_keeps_the_event(
 
     monkeypatch.setattr(Connection, "get", refuses)
     send_alerts("/lake", {"rule": "deadline_missed"})
-    assert json.loads(noted(python, "stdin")) == {"urls": {}, "event": {"rule": "deadline_missed"}}
+    assert json.loads(recorded(python, "stdin")) == {"urls": {}, "event": {"rule": "deadline_missed"}}
 
 
-def test_where_the_settings_cannot_be_read_the_lake_keeps_the_event(python: Path, tmp_path: Path) -> None:
+def test_event_is_kept_where_settings_cannot_be_read(python: Path, tmp_path: Path) -> None:
     (tmp_path / "h.toml").write_text("[alerts]\nrotes = []\n")
     send_alerts("/lake", {"rule": "night_failed"})
-    assert json.loads(noted(python, "stdin")) == {"urls": {}, "event": {"rule": "night_failed"}}
+    assert json.loads(recorded(python, "stdin")) == {"urls": {}, "event": {"rule": "night_failed"}}
     with pytest.raises(BadInput, match="rotes is not known"):
         send_alerts("/lake")
 
 
-def test_a_child_that_cannot_tell_is_an_error_of_its_own_and_fails_no_task(python: Path) -> None:
-    ends(python, 2)
+def test_failed_alert_child_raises_and_fails_no_task(python: Path) -> None:
+    interpreter_that_exits(python, 2)
     with pytest.raises(AirflowException, match="last words"):
         send_alerts("/lake")
     Look()(context())
 
 
-def test_a_receiver_without_a_connection_has_its_url_in_a_variable(
-    python: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_receiver_without_connection_has_url_in_variable(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AIRFLOW_CONN_HINDSIGHT_ALERTS_PAGER")
     send_alerts("/lake")
     assert not Path(f"{python}.arguments").exists(), "where nobody is to be told nothing is started"
     monkeypatch.setenv("HINDSIGHT_ALERTS_PAGER", URL)
     send_alerts("/lake")
-    assert json.loads(noted(python, "stdin"))["urls"] == {}
+    assert json.loads(recorded(python, "stdin"))["urls"] == {}
 
 
-def test_the_connection_of_the_cluster_may_hold_the_url_of_the_default_receiver_and_the_lake(
+def test_hindsight_connection_holds_url_of_default_receiver_and_lake(
     python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "h.toml").write_text("")
     described = {"conn_type": "hindsight", "host": "/srv/lake", "schema": "prod", "password": URL}
     monkeypatch.setenv("AIRFLOW_CONN_HINDSIGHT_DEFAULT", json.dumps(described))
     send_alerts(None)
-    assert json.loads(noted(python, "stdin")) == {"urls": {"default": URL}, "event": None}
-    assert noted(python, "arguments").endswith("--lake\n/srv/lake\n")
+    assert json.loads(recorded(python, "stdin")) == {"urls": {"default": URL}, "event": None}
+    assert recorded(python, "arguments").endswith("--lake\n/srv/lake\n")
     night = {"data_interval_start": None, "data_interval_end": None}
     run = {"dag_id": "kafka_night_audit", "dag_run_id": "scheduled__1", **night}
     deadline_missed(cluster=None, lake=None, context={"dag_run": run, "deadline": {"deadline_time": SIX}})
-    assert json.loads(noted(python, "stdin"))["event"]["cluster"] == "prod"
+    assert json.loads(recorded(python, "stdin"))["event"]["cluster"] == "prod"
 
 
-def test_a_night_whose_settings_cannot_be_used_is_reported_all_the_same(python: Path) -> None:
+def test_failure_with_unusable_settings_is_reported(python: Path) -> None:
     given = context(ValueError("The conf of this run has 'lgos'."))
     given["dag_run"].conf = {"lgos": "/x"}
     Failure()(given)
-    assert json.loads(noted(python, "stdin"))["event"]["rule"] == "night_failed"
+    assert json.loads(recorded(python, "stdin"))["event"]["rule"] == "night_failed"

@@ -118,14 +118,14 @@ def run(code: int, step: Step = STEPS[0], **params: Any) -> StepOperator:
     return task
 
 
-def handed(spark: Path) -> list[dict[str, Any]]:
+def submitted_settings(spark: Path) -> list[dict[str, Any]]:
     """What spark-submit was handed, step by step."""
     return [json.loads(line) for line in (spark.parent / "step.py.settings").read_text().splitlines()]
 
 
-def test_sources_and_places_with_dates_reach_the_step_as_a_user_wrote_them(spark: Path) -> None:
+def test_sources_and_date_patterns_reach_step_unchanged(spark: Path) -> None:
     run(0, logs="source://orders", client_logs="/logs/{date:%Y/%m/%d}/{hour}")
-    (given,) = handed(spark)
+    (given,) = submitted_settings(spark)
     settings = Settings.of({name: value for name, value in given.items() if name != "step"})
     assert (settings.logs, settings.client_logs) == ("source://orders", "/logs/{date:%Y/%m/%d}/{hour}")
     assert settings.window_from is not None and not settings.read_to_end
@@ -133,14 +133,14 @@ def test_sources_and_places_with_dates_reach_the_step_as_a_user_wrote_them(spark
 
 @WAYS
 @pytest.mark.parametrize("code", [2, 42])
-def test_what_no_retry_can_heal_fails_for_good(spark: Path, code: int) -> None:
+def test_exit_codes_2_and_42_fail_for_good(spark: Path, code: int) -> None:
     with pytest.raises(AirflowFailException, match=f"ingest ended with exit code {code}"):
         run(code)
 
 
 @WAYS
 @pytest.mark.parametrize("code", [1, 137])
-def test_any_other_failure_may_be_retried(spark: Path, code: int) -> None:
+def test_other_exit_code_may_be_retried(spark: Path, code: int) -> None:
     with pytest.raises(AirflowException) as failure:
         run(code)
     assert not isinstance(failure.value, AirflowFailException)
@@ -149,15 +149,13 @@ def test_any_other_failure_may_be_retried(spark: Path, code: int) -> None:
     )
 
 
-def test_why_a_step_refuses_its_input_is_told_with_the_task_and_so_in_an_alert(spark: Path) -> None:
+def test_task_failure_quotes_why_step_refused_its_input(spark: Path) -> None:
     with pytest.raises(AirflowFailException) as failure:
         run(2)
     assert str(failure.value) == "ingest ended with exit code 2. LOGS names /x. A retry would find the same."
 
 
-def test_a_step_that_cannot_be_started_says_what_is_missing_and_is_not_tried_again(
-    spark: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_step_that_cannot_start_fails_for_good_with_reason(spark: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def lacks() -> None:
         raise BadInput("Found: no Java.")
 
@@ -168,14 +166,14 @@ def test_a_step_that_cannot_be_started_says_what_is_missing_and_is_not_tried_aga
 
 @WAYS
 @pytest.mark.parametrize("lake", ["lake", "nowhere://lake"])
-def test_a_step_that_was_killed_or_whose_lake_is_out_of_reach_may_be_retried(spark: Path, lake: str) -> None:
+def test_killed_step_or_unreachable_lake_may_be_retried(spark: Path, lake: str) -> None:
     spark.write_text("#!/bin/sh\nkill -9 $$\n")
     with pytest.raises(AirflowException, match="ingest left no result: it was killed, or could not start") as failure:
         execute(task_of(), context(lake=lake))
     assert not isinstance(failure.value, AirflowFailException)
 
 
-def test_what_an_earlier_try_left_counts_for_nothing(spark: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_result_of_earlier_try_is_ignored(spark: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = context(conf={"run_id": "r"})
     monkeypatch.setenv("ENDS_WITH", "2")
     with pytest.raises(AirflowFailException):
@@ -187,7 +185,7 @@ def test_what_an_earlier_try_left_counts_for_nothing(spark: Path, monkeypatch: p
 
 
 @WAYS
-def test_a_task_that_is_killed_ends_what_it_has_started(spark: Path) -> None:
+def test_killed_task_ends_its_step(spark: Path) -> None:
     begun = Path(f"{spark}.pid")
     spark.write_text(f"#!/bin/sh\necho $$ > {begun}.new; mv {begun}.new {begun}\nexec sleep 60\n")
     task = task_of()
@@ -206,9 +204,9 @@ def test_a_task_that_is_killed_ends_what_it_has_started(spark: Path) -> None:
         os.kill(int(begun.read_text()), 0)
 
 
-def test_a_step_that_ends_well_ends_well_and_was_given_its_name_settings_and_environment(spark: Path) -> None:
+def test_spark_submit_gets_step_settings_and_environment(spark: Path) -> None:
     run(0, whole_input=True)
-    (given,) = handed(spark)
+    (given,) = submitted_settings(spark)
     assert given.pop("step") == "ingest"
     arguments = Path(f"{spark}.arguments").read_text().splitlines()
     assert arguments[:2] == ["--master", "local[*]"]
@@ -219,10 +217,10 @@ def test_a_step_that_ends_well_ends_well_and_was_given_its_name_settings_and_env
 
 
 @WAYS
-def test_hostile_names_reach_the_step_and_the_page_of_rendered_templates_as_they_are(spark: Path) -> None:
+def test_hostile_names_reach_step_and_rendered_templates_unchanged(spark: Path) -> None:
     hostile = "/logs/{{ params.logs }} $(reboot) 'x'"
     task = run(0, logs=hostile, whole_input=True)
-    (given,) = handed(spark)
+    (given,) = submitted_settings(spark)
     assert Settings.of({name: value for name, value in given.items() if name != "step"}).logs == hostile
     assert task.template_fields == ("settings", "command")
     assert task.settings["logs"] == hostile
@@ -230,7 +228,7 @@ def test_hostile_names_reach_the_step_and_the_page_of_rendered_templates_as_they
     assert json.loads(task.command[4]) == task.settings
 
 
-def test_a_small_step_without_a_connection_of_spark_is_a_process_without_airflows_secrets(
+def test_step_without_spark_connection_runs_in_process_without_secrets(
     spark: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AIRFLOW__CORE__FERNET_KEY", "F3RNET")
@@ -242,7 +240,7 @@ def test_a_small_step_without_a_connection_of_spark_is_a_process_without_airflow
     assert "F3RNET" not in Path(f"{python}.environment").read_text()
 
 
-def test_the_engine_local_needs_no_spark_whatever_the_connection(spark: Path) -> None:
+def test_engine_local_ignores_spark_connection(spark: Path) -> None:
     python = spark.with_name("python")
     python.write_text(SUBMIT)
     python.chmod(0o755)
@@ -251,27 +249,25 @@ def test_the_engine_local_needs_no_spark_whatever_the_connection(spark: Path) ->
     assert not Path(f"{spark}.arguments").exists()
 
 
-def test_a_key_that_is_no_param_ends_the_run_and_is_named(spark: Path) -> None:
+def test_unknown_conf_key_fails_run_and_is_named(spark: Path) -> None:
     given = context(conf={"lgos": "/x", "from": "2026-11-20"}, **{"from": None})
     with pytest.raises(AirflowFailException, match=r"The conf of this run has 'lgos'\. Needed: params .*logs"):
         execute(task_of(), given)
     assert not Path(f"{spark}.arguments").exists()
 
 
-def test_the_report_that_a_task_links_to_is_that_of_the_night_which_its_step_was_handed(
+def test_the_report_that_a_task_links_to_is_that_of_the_night_which_its_step_was_submitted_settings(
     spark: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HINDSIGHT_SPARK_UI", "https://spark.example.org/{application}")
     task = run(0, cluster="orders")
-    (given,) = handed(spark)
+    (given,) = submitted_settings(spark)
     ends = (datetime.fromisoformat(given[end]) for end in ("window_from", "window_to"))
     assert ReportLink().get_link(task, ti_key=None).endswith(f"/hindsight/orders/{page_name('orders', *ends)}")
     assert SparkLink().get_link(task, ti_key=None) == "https://spark.example.org/local-1"
 
 
-def test_no_secret_is_an_argument_and_no_key_of_airflows_is_inherited(
-    spark: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_step_gets_no_secret_argument_and_no_airflow_key(spark: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HINDSIGHT_SPARK_CONF", "spark.hadoop.fs.s3a.secret.key=S3CR\\ET")
     for name in (
         "AIRFLOW__CORE__FERNET_KEY",
@@ -289,13 +285,15 @@ def test_no_secret_is_an_argument_and_no_key_of_airflows_is_inherited(
     assert "F3RNET" not in Path(f"{spark}.environment").read_text()
 
 
-def test_each_step_is_submitted_by_itself(spark: Path) -> None:
+def test_each_step_is_submitted_separately(spark: Path) -> None:
     for step in STEPS:
         run(0, step)
-    assert [given["step"] for given in handed(spark)] == [step.name for step in STEPS]
+    assert [given["step"] for given in submitted_settings(spark)] == [step.name for step in STEPS]
 
 
-def test_a_driver_that_runs_on_the_cluster_is_handed_one_step(spark: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cluster_deploy_mode_submits_step_with_cluster_environment(
+    spark: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(ELSEWHERE))
     spark.write_text('#!/bin/sh\nprintf \'%s\\n\' "$@" > "$0.arguments"\n')
     execute(task_of(), context())
@@ -321,7 +319,7 @@ def test_a_driver_that_runs_on_the_cluster_is_handed_one_step(spark: Path, monke
     ids=["utc", "not over yet", "noon to noon", "sydney", "the day before", "23 hours", "25 hours"],
 )
 @pytest.mark.parametrize("run_type", ["scheduled", "asset_triggered"])
-def test_a_run_takes_the_last_night_that_is_over_on_the_clock_of_the_cluster(
+def test_run_takes_last_finished_night_by_clock_of_cluster(
     zone: str, starts: str, now: str, window: tuple[str, str], run_type: str
 ) -> None:
     given = context(timezone=zone, night_starts=starts)
@@ -332,12 +330,12 @@ def test_a_run_takes_the_last_night_that_is_over_on_the_clock_of_the_cluster(
     assert (settings.window_from, settings.window_to) == tuple(map(datetime.fromisoformat, window))
 
 
-def test_a_zone_that_is_none_is_named() -> None:
+def test_unknown_time_zone_is_named() -> None:
     with pytest.raises(AirflowFailException, match=r"timezone is 'Berlin'\. Needed: a zone"):
         settings_of(context(timezone="Berlin"))
 
 
-def test_a_collect_has_the_interval_of_its_run() -> None:
+def test_collect_has_interval_of_its_run() -> None:
     given = context()
     given["params"] = {name: value for name, value in given["params"].items() if name not in NIGHT}
     given["data_interval_start"] = datetime(2026, 11, 21, 1, tzinfo=UTC)
@@ -345,7 +343,7 @@ def test_a_collect_has_the_interval_of_its_run() -> None:
     assert settings.window_from == datetime(2026, 11, 20, 23, tzinfo=UTC)
 
 
-def test_what_a_form_leaves_empty_comes_from_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_connection_fills_empty_params(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AIRFLOW_CONN_HINDSIGHT_DEFAULT", CONNECTION)
     asked = {"hindsight_conn_id": "hindsight_default", "lake": None, "cluster": None, "logs_tz": None}
     settings = Settings.of(settings_of(context(**{**asked, "logs": "/mine"})))
@@ -354,7 +352,7 @@ def test_what_a_form_leaves_empty_comes_from_the_connection(monkeypatch: pytest.
     assert Settings.of(settings_of(context())).cluster is None, "a cluster of hindsight.toml has no such param"
 
 
-def test_the_connection_on_the_page_can_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_connection_of_operations_page_is_usable(monkeypatch: pytest.MonkeyPatch) -> None:
     page = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
     (command,) = re.findall(r"^    airflow (connections add hindsight_default .*)$", page, re.MULTILINE)
     asked = get_parser().parse_args(shlex.split(command))
@@ -377,7 +375,7 @@ def test_the_connection_on_the_page_can_be_used(monkeypatch: pytest.MonkeyPatch)
         (None, "There is no connection elsewhere"),
     ],
 )
-def test_a_connection_that_cannot_be_used_ends_the_run(
+def test_unusable_connection_fails_run_without_secret(
     connection: str | None, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if connection:
@@ -387,7 +385,7 @@ def test_a_connection_that_cannot_be_used_ends_the_run(
     assert "s3cret" not in str(failure.value)
 
 
-def test_a_scheduled_run_owns_midnight_to_midnight() -> None:
+def test_scheduled_run_has_window_midnight_to_midnight() -> None:
     settings = Settings.of(settings_of(context()))
     assert (settings.window_from, settings.window_to) == (
         datetime(2026, 11, 20, tzinfo=UTC),
@@ -396,24 +394,24 @@ def test_a_scheduled_run_owns_midnight_to_midnight() -> None:
     assert settings.run_at == datetime(2026, 11, 21, 2, 1, tzinfo=UTC)
 
 
-def test_params_win_over_the_interval() -> None:
+def test_params_override_data_interval() -> None:
     settings = Settings.of(settings_of(context(**{"from": "2026-10-01", "to": "2026-10-02"})))
     assert settings.window_from == datetime(2026, 10, 1, tzinfo=UTC)
 
 
-def test_half_a_window_is_not_completed_from_the_interval() -> None:
+def test_half_a_window_is_not_completed_from_data_interval() -> None:
     with pytest.raises(ValueError, match="FROM is set and TO is not"):
         Settings.of(settings_of(context(**{"from": "2026-10-01"})))
 
 
-def test_the_whole_input_has_no_window() -> None:
+def test_whole_input_has_no_window() -> None:
     assert Settings.of(settings_of(context(whole_input=True))).window_from is None
 
 
-def test_a_schedule_leaves_a_growing_last_record_for_the_next_run_and_an_audit_by_hand_takes_it() -> None:
+def test_read_to_end_is_off_by_default_and_set_by_param() -> None:
     assert not Settings.of(settings_of(context())).read_to_end
     assert Settings.of(settings_of(context(read_to_end=True))).read_to_end
 
 
-def test_a_run_asked_for_by_hand_keeps_its_name() -> None:
+def test_run_id_in_conf_is_kept() -> None:
     assert settings_of(context(conf={"run_id": "20261121T030000Z"}))["run_id"] == "20261121T030000Z"

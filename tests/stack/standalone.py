@@ -195,13 +195,13 @@ class Standalone:
         until(serves, "a healthy Airflow", 180)
 
 
-def until(seen: Callable[[], T | None], what: str, within: float = 1800, every: float = 1.0) -> T:
+def until(look: Callable[[], T | None], what: str, within: float = 1800, every: float = 1.0) -> T:
     """What is seen, once it is. Fails after `within` seconds."""
     end = time.monotonic() + within
-    while not (found := seen()):
+    while not (result := look()):
         assert time.monotonic() < end, f"{what} did not come within {within:.0f} s"
         time.sleep(every)
-    return found
+    return result
 
 
 def _asked(address: str, body: Any = None, verb: str | None = None, token: str = "") -> Row:

@@ -12,7 +12,7 @@ ONE, TWO = "f3uNJophT3a-MPvE-yXZqw", "Rqt9lwTLQL2PR91C5Z730w"
 AUDIT = "kafka_night_audit"
 
 
-def test_each_cluster_of_a_folder_has_a_run_of_its_own(tmp_path: Path) -> None:
+def test_each_cluster_in_folder_gets_its_own_run(tmp_path: Path) -> None:
     named = {c: line(f"Cluster ID = {c}", "01:40:00,829", "kafka.server.KafkaServer") for c in (ONE, TWO)}
     files = {"eu/server.log": named[ONE] + resigned(3) + resigned(4), "us/server.log": named[TWO] + resigned(5)}
     lake = tmp_path / "lake"

@@ -218,14 +218,14 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> sql.Session:
 
 
 @pytest.mark.parametrize("asked", EXPECTED)
-def test_it_answers(session: sql.Session, asked: str, capsys: pytest.CaptureFixture[str]) -> None:
-    found = answers(session, asked, capsys)
+def test_named_query_answers(session: sql.Session, asked: str, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = answers(session, asked, capsys)
     expected = EXPECTED[asked]
-    assert [{k: f[k] for k in e} for f, e in zip(found, expected)] == expected
-    assert len(found) == len(expected)
+    assert [{k: f[k] for k in e} for f, e in zip(rows, expected)] == expected
+    assert len(rows) == len(expected)
 
 
-def test_a_topic_that_was_made_again_is_led_in_order_of_its_incarnations(
+def test_leader_timeline_orders_recreated_topic_by_incarnation(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     again = failover(3, 0, 60, 1, 2, topic_incarnation=1, topic="back")
@@ -236,6 +236,6 @@ def test_a_topic_that_was_made_again_is_led_in_order_of_its_incarnations(
     assert [(t["leader_epoch"], t["led_until"]) for t in led] == [(9, "2026-10-01T04:00:00.000Z"), (3, None)]
 
 
-def test_every_query_is_asked_by_a_test() -> None:
+def test_every_named_query_has_a_test() -> None:
     asked = (*EXPECTED, *test_sql.EXPECTED, *test_now.EXPECTED, test_figures_in_sql.OF_A_NIGHT)
     assert {text.split()[0] for text in asked} == set(named_queries())

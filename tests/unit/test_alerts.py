@@ -55,7 +55,7 @@ Message = tuple[str, str, str]
 """A receiver, what kind of message it got, and what that is about."""
 
 
-def sent(
+def send(
     state: Ledger, now: datetime = MORNING, settings: AlertSettings = BOTH, down: str = ""
 ) -> tuple[Ledger, list[Message]]:
     """The ledger after a look at what is due, and the messages; one receiver may be down."""
@@ -69,10 +69,10 @@ def sent(
     return state, messages
 
 
-def test_severity_decides_who_gets_it_and_each_gets_it_once_the_gravest_first() -> None:
+def test_alert_goes_once_to_receivers_of_its_severity_gravest_first() -> None:
     lost = sighting("40 records were lost", subject_kind="incident", rule="records_lost", began_at=MORNING)
-    seen = [sighting("x", severity="info"), sighting("pay", severity="warning"), sighting(), lost]
-    state, messages = sent(ledger.record({}, seen, MORNING))
+    alerts = [sighting("x", severity="info"), sighting("pay", severity="warning"), sighting(), lost]
+    state, messages = send(ledger.record({}, alerts, MORNING))
     assert messages == [
         ("pager", "critical", "40 records were lost"),
         ("pager", "critical", "orders"),
@@ -80,9 +80,9 @@ def test_severity_decides_who_gets_it_and_each_gets_it_once_the_gravest_first() 
         ("chat", "critical", "orders"),
         ("chat", "warning", "pay"),
     ]
-    again = ledger.record(state, seen, MORNING)
+    again = ledger.record(state, alerts, MORNING)
     assert again == state
-    assert sent(again)[1] == []
+    assert send(again)[1] == []
 
 
 @pytest.mark.parametrize(
@@ -96,128 +96,128 @@ def test_severity_decides_who_gets_it_and_each_gets_it_once_the_gravest_first() 
         ({"groups": ["mail-*"], "topics": ["payments.*"]}, True),
     ],
 )
-def test_a_receiver_with_an_owner_gets_what_that_owner_owns(owner: dict[str, Any], is_wanted: bool) -> None:
+def test_receiver_with_owner_gets_only_alerts_of_owner(owner: dict[str, Any], is_wanted: bool) -> None:
     settings = AlertSettings.model_validate(
         {
             "receivers": [{"name": "team", "severities": ["critical"], "owner": "team"}],
             "owners": [{"name": "team", **owner}],
         }
     )
-    seen = sighting(groups=("pay-worker",), topics=("payments.v2",))
-    assert len(sent(ledger.record({}, [seen], MORNING), settings=settings)[1]) == is_wanted
+    alert = sighting(groups=("pay-worker",), topics=("payments.v2",))
+    assert len(send(ledger.record({}, [alert], MORNING), settings=settings)[1]) == is_wanted
 
 
-def test_what_lasts_is_sent_once_what_is_over_recovers_and_what_comes_back_is_sent_again() -> None:
+def test_lasting_alert_is_sent_once_recovers_and_is_sent_again_on_return() -> None:
     state: Ledger = {}
     by_night = []
     for night, is_shown in enumerate((True, True, False, False, True)):
         now = MORNING + night * DAY
-        seen = [sighting(nights_later=night)] if is_shown else []
-        state, messages = sent(ledger.record(state, seen, now, NIGHTS[: night + 1]), now)
+        alerts = [sighting(nights_later=night)] if is_shown else []
+        state, messages = send(ledger.record(state, alerts, now, NIGHTS[: night + 1]), now)
         by_night.append([m[:2] for m in messages])
-        assert sent(ledger.record(state, seen, now, NIGHTS[: night + 1]), now)[1] == []
+        assert send(ledger.record(state, alerts, now, NIGHTS[: night + 1]), now)[1] == []
     begins = [("pager", "critical"), ("chat", "critical")]
     assert by_night == [begins, [], [("pager", "recovered"), ("chat", "recovered")], [], begins]
 
 
-def test_a_night_that_was_not_audited_ends_nothing_and_a_week_does() -> None:
-    state, _ = sent(ledger.record({}, [sighting()], MORNING))
-    state, messages = sent(ledger.record(state, [sighting(nights_later=2)], MORNING + 2 * DAY), MORNING + 2 * DAY)
+def test_unaudited_night_keeps_alert_open_but_a_week_ends_it() -> None:
+    state, _ = send(ledger.record({}, [sighting()], MORNING))
+    state, messages = send(ledger.record(state, [sighting(nights_later=2)], MORNING + 2 * DAY), MORNING + 2 * DAY)
     assert messages == []
-    _, messages = sent(ledger.record(state, [sighting(nights_later=7)], MORNING + 7 * DAY), MORNING + 7 * DAY)
+    _, messages = send(ledger.record(state, [sighting(nights_later=7)], MORNING + 7 * DAY), MORNING + 7 * DAY)
     assert len(messages) == 2
 
 
-def test_a_look_that_reads_the_night_before_again_repeats_nothing() -> None:
-    state, _ = sent(ledger.record({}, [sighting()], MORNING, NIGHTS[:1]))
+def test_rereading_previous_night_repeats_no_message() -> None:
+    state, _ = send(ledger.record({}, [sighting()], MORNING, NIGHTS[:1]))
     now = MORNING + DAY
     for expected in (2, 0, 0):
-        state, messages = sent(ledger.record(state, [sighting()], now, NIGHTS[:2]), now)
+        state, messages = send(ledger.record(state, [sighting()], now, NIGHTS[:2]), now)
         assert [m[1] for m in messages] == ["recovered"] * expected
 
 
-def test_what_happened_is_over_anyway() -> None:
+def test_incident_alert_sends_no_recovery() -> None:
     crash = sighting("Broker 1 crashed", subject_kind="incident", rule="broker_lost")
-    state, _ = sent(ledger.record({}, [crash], MORNING, NIGHTS[:1]))
-    assert sent(ledger.record(state, [], MORNING + DAY, NIGHTS[:2]), MORNING + DAY)[1] == []
+    state, _ = send(ledger.record({}, [crash], MORNING, NIGHTS[:1]))
+    assert send(ledger.record(state, [], MORNING + DAY, NIGHTS[:2]), MORNING + DAY)[1] == []
 
 
-def test_another_clusters_night_ends_nothing() -> None:
-    state, _ = sent(ledger.record({}, [sighting()], MORNING))
+def test_night_of_other_cluster_ends_no_alert() -> None:
+    state, _ = send(ledger.record({}, [sighting()], MORNING))
     other = [("test", *NIGHTS[1][1:])]
-    assert sent(ledger.record(state, [], MORNING + DAY, other), MORNING + DAY)[1] == []
+    assert send(ledger.record(state, [], MORNING + DAY, other), MORNING + DAY)[1] == []
 
 
-def test_what_becomes_critical_is_sent_again() -> None:
-    state, _ = sent(ledger.record({}, [sighting(severity="warning")], MORNING))
-    _, messages = sent(ledger.record(state, [sighting(nights_later=1)], MORNING + DAY), MORNING + DAY)
+def test_alert_that_becomes_critical_is_sent_again() -> None:
+    state, _ = send(ledger.record({}, [sighting(severity="warning")], MORNING))
+    _, messages = send(ledger.record(state, [sighting(nights_later=1)], MORNING + DAY), MORNING + DAY)
     assert ("pager", "critical", "orders") in messages
 
 
-def test_history_sends_nothing() -> None:
+def test_old_night_sends_no_alert() -> None:
     assert ledger.record({}, [sighting(nights_later=-2)], MORNING) == {}
 
 
-def test_declared_work_sends_nothing_and_the_same_undeclared_does() -> None:
+def test_declared_work_is_not_alerted_until_undeclared() -> None:
     declared = ledger.record({}, [sighting(declared=True)], MORNING)
-    assert sent(declared)[1] == []
-    _, messages = sent(ledger.record(declared, [sighting(nights_later=1)], MORNING + DAY), MORNING + DAY)
+    assert send(declared)[1] == []
+    _, messages = send(ledger.record(declared, [sighting(nights_later=1)], MORNING + DAY), MORNING + DAY)
     assert len(messages) == 2
 
 
-def test_a_receiver_that_is_down_gets_it_when_it_is_back_within_a_week_and_the_others_do_not_wait() -> None:
-    state, messages = sent(ledger.record({}, [sighting()], MORNING), down="chat")
+def test_receiver_back_within_a_week_gets_missed_alert() -> None:
+    state, messages = send(ledger.record({}, [sighting()], MORNING), down="chat")
     assert messages == [("pager", "critical", "orders")]
-    assert sent(state, MORNING + 6 * DAY)[1] == [("chat", "critical", "orders")]
-    assert sent(state, MORNING + 8 * DAY)[1] == []
+    assert send(state, MORNING + 6 * DAY)[1] == [("chat", "critical", "orders")]
+    assert send(state, MORNING + 8 * DAY)[1] == []
 
 
-def test_a_receiver_that_missed_both_gets_the_alert_and_then_that_it_is_over() -> None:
-    state, _ = sent(ledger.record({}, [sighting()], MORNING, NIGHTS[:1]), down="chat")
+def test_receiver_that_was_down_gets_alert_then_recovery() -> None:
+    state, _ = send(ledger.record({}, [sighting()], MORNING, NIGHTS[:1]), down="chat")
     now = MORNING + DAY
-    state, messages = sent(ledger.record(state, [], now, NIGHTS[:2]), now)
+    state, messages = send(ledger.record(state, [], now, NIGHTS[:2]), now)
     assert messages == [("pager", "recovered", "orders"), ("chat", "critical", "orders")]
-    assert sent(state, now)[1] == [("chat", "recovered", "orders")]
+    assert send(state, now)[1] == [("chat", "recovered", "orders")]
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["a", "b"]), st.booleans()), max_size=12))
-def test_whatever_goes_down_and_up_each_receiver_hears_of_a_trouble_once(looks: list[tuple[int, str, bool]]) -> None:
+def test_each_receiver_gets_each_alert_once_despite_downtime(looks: list[tuple[int, str, bool]]) -> None:
     state: Ledger = {}
-    heard: list[Message] = []
+    delivered: list[Message] = []
     for night, subject, is_up in sorted(looks):
         now = MORNING + night * DAY
         state, _ = of_text(to_text(ledger.record(state, [sighting(subject, night % 2)], now)))
-        state, messages = sent(state, now, down="" if is_up else "chat")
-        heard += messages
-    assert len(heard) == len(set(heard))
+        state, messages = send(state, now, down="" if is_up else "chat")
+        delivered += messages
+    assert len(delivered) == len(set(delivered))
 
 
-def test_a_ledger_survives_its_lines() -> None:
+def test_ledger_survives_round_trip_and_counts_damaged_lines() -> None:
     strange = sighting("näme\n\u202e\u2028\x85\x0c", groups=("g",), topics=("t",))
-    state, _ = sent(ledger.record({}, [strange, sighting(severity="warning")], MORNING, NIGHTS[:1]))
-    state, _ = sent(ledger.record(state, [], MORNING + DAY, NIGHTS[:2]), MORNING + DAY)
+    state, _ = send(ledger.record({}, [strange, sighting(severity="warning")], MORNING, NIGHTS[:1]))
+    state, _ = send(ledger.record(state, [], MORNING + DAY, NIGHTS[:2]), MORNING + DAY)
     assert of_text(to_text(state)) == (state, 0)
     assert of_text(to_text(state) + "{}\n[1]\nnonsense\n") == (state, 3)
 
 
-def test_a_name_of_a_stranger_commands_nothing() -> None:
-    seen = sighting("a\r\nBcc: all@b\x1b[2J", reason="x\ny")
-    assert title_of(seen).isprintable()
-    body = body_of(seen, "")
+def test_hostile_subject_is_escaped_in_message() -> None:
+    alert = sighting("a\r\nBcc: all@b\x1b[2J", reason="x\ny")
+    assert title_of(alert).isprintable()
+    body = body_of(alert, "")
     assert "\x1b" not in body and "x\\ny" in body
 
 
-def test_a_message_has_the_reason_its_place_in_the_report_and_what_to_do() -> None:
-    seen = sighting(cluster="a/b")
-    assert title_of(seen) == "[critical] a/b: rebalances excessive: orders"
-    assert body_of(seen, "https://airflow.example.org/hindsight/{cluster}/{page}") == (
+def test_message_has_reason_report_link_and_advice() -> None:
+    alert = sighting(cluster="a/b")
+    assert title_of(alert) == "[critical] a/b: rebalances excessive: orders"
+    assert body_of(alert, "https://airflow.example.org/hindsight/{cluster}/{page}") == (
         "2026-11-20 02:00 UTC  Group 'orders' rebalanced 14 times.\n"
         "https://airflow.example.org/hindsight/a%2Fb/prod.html#finding-1\n\n"
         "What to do: Use static membership."
     )
     crash = sighting("Broker 1 crashed", subject_kind="incident", rule="broker_lost")
     assert title_of(crash) == "[critical] prod: Broker 1 crashed"
-    (over,) = ledger.record(ledger.record({}, [seen], MORNING), [], MORNING + DAY, [("a/b", *NIGHTS[1][1:])]).values()
+    (over,) = ledger.record(ledger.record({}, [alert], MORNING), [], MORNING + DAY, [("a/b", *NIGHTS[1][1:])]).values()
     assert recovery_of(over) == "Recovered. The night that ended at 2026-11-22 00:00 UTC no longer shows it."
 
 
@@ -230,10 +230,10 @@ def finding(**given: Any) -> dict[str, Any]:
     return {**usual, "cluster": "prod", "first_at": at, "last_at": at, "message": "m", "advice": "a", **given}
 
 
-def test_a_finding_is_told_with_its_page() -> None:
-    (seen,) = sightings.of_findings([finding(), finding(cluster="other")], [WINDOW], [])
-    assert (seen.page, seen.anchor) == (page_name("prod", NIGHT, NIGHT + DAY), "finding-" + "a" * 32)
-    assert not seen.declared
+def test_finding_alert_links_to_its_page() -> None:
+    (alert,) = sightings.of_findings([finding(), finding(cluster="other")], [WINDOW], [])
+    assert (alert.page, alert.anchor) == (page_name("prod", NIGHT, NIGHT + DAY), "finding-" + "a" * 32)
+    assert not alert.declared
 
 
 @pytest.mark.parametrize(
@@ -247,13 +247,13 @@ def test_a_finding_is_told_with_its_page() -> None:
         ({"to": NIGHT + timedelta(hours=1)}, False),
     ],
 )
-def test_a_finding_within_declared_work_is_declared(work: dict[str, Any], declared: bool) -> None:
+def test_finding_within_declared_work_is_declared(work: dict[str, Any], declared: bool) -> None:
     usual = {"cluster": "prod", "subject_kind": "group", "subject": "g", "from": NIGHT, "to": NIGHT + DAY}
-    (seen,) = sightings.of_findings([finding()], [WINDOW], [{**usual, **work}])
-    assert seen.declared is declared
+    (alert,) = sightings.of_findings([finding()], [WINDOW], [{**usual, **work}])
+    assert alert.declared is declared
 
 
-def check(expectation: str, severity: str = "critical", **given: Any) -> dict[str, Any]:
+def validation_row(expectation: str, severity: str = "critical", **given: Any) -> dict[str, Any]:
     return {
         **WINDOW,
         "table": "gold.rebalances",
@@ -265,44 +265,44 @@ def check(expectation: str, severity: str = "critical", **given: Any) -> dict[st
     }
 
 
-def test_a_refused_night_is_one_thing_whatever_broke() -> None:
-    seen = sightings.of_validations([check("b"), check("a"), check("w", "warning")])
-    assert [(s.rule, s.severity, s.subject) for s in seen] == [
+def test_refused_publication_is_one_alert() -> None:
+    alerts = sightings.of_validations([validation_row("b"), validation_row("a"), validation_row("w", "warning")])
+    assert [(s.rule, s.severity, s.subject) for s in alerts] == [
         ("publication_refused", "critical", "gold.rebalances.a, gold.rebalances.b"),
         ("expectation_failed", "warning", "gold.rebalances.w"),
     ]
-    assert seen[0].reason == "2 critical expectations are broken, nothing was published. b is broken. a is broken."
+    assert alerts[0].reason == "2 critical expectations are broken, nothing was published. b is broken. a is broken."
 
 
-def covered(source: str, night: int, **given: Any) -> dict[str, Any]:
+def coverage_row(source: str, night: int, **given: Any) -> dict[str, Any]:
     start = NIGHT + night * DAY
     usual = {"lines_in": 5, "last_at": start + DAY - timedelta(minutes=5), "longest_silence_ms": 60_000}
     return {"cluster": "prod", "source": source, "window_from": start, "window_to": start + DAY, **usual, **given}
 
 
-def logs(*rows: dict[str, Any]) -> list[tuple[str, str]]:
+def log_alerts(*rows: dict[str, Any]) -> list[tuple[str, str]]:
     return [(s.rule, s.subject) for s in sightings.of_coverage(rows, MORNING - 2 * DAY)]
 
 
-def test_a_log_that_was_always_there_is_missed() -> None:
-    former = [covered(s, n) for s in ("1/server.log", "2/server.log") for n in (-2, -1)]
-    assert logs(*former, covered("1/server.log", 0)) == [("log_missing", "2/server.log")]
-    assert logs(*former, covered("1/server.log", 0), covered("2/server.log", 0)) == []
+def test_log_present_on_two_nights_is_reported_missing() -> None:
+    former = [coverage_row(s, n) for s in ("1/server.log", "2/server.log") for n in (-2, -1)]
+    assert log_alerts(*former, coverage_row("1/server.log", 0)) == [("log_missing", "2/server.log")]
+    assert log_alerts(*former, coverage_row("1/server.log", 0), coverage_row("2/server.log", 0)) == []
 
 
-def test_a_log_that_came_and_went_is_not_missed() -> None:
-    former = [covered("1/server.log", -2), covered("1/server.log", -1), covered("app.log", -1)]
-    assert logs(*former, covered("1/server.log", 0)) == []
-    assert logs(covered("app.log", -1), covered("1/server.log", 0)) == [], "one night is no habit"
-    assert logs(*former, covered("1/server.log", 0), covered("app.log", -2, lines_in=0)) == []
+def test_irregular_log_is_not_reported_missing() -> None:
+    former = [coverage_row("1/server.log", -2), coverage_row("1/server.log", -1), coverage_row("app.log", -1)]
+    assert log_alerts(*former, coverage_row("1/server.log", 0)) == []
+    assert log_alerts(coverage_row("app.log", -1), coverage_row("1/server.log", 0)) == [], "one night is no habit"
+    assert log_alerts(*former, coverage_row("1/server.log", 0), coverage_row("app.log", -2, lines_in=0)) == []
 
 
-def test_a_log_that_falls_silent_before_the_night_is_over_is_told_where_that_is_unusual() -> None:
+def test_log_silent_early_is_reported_unless_usual() -> None:
     early = {"last_at": NIGHT + timedelta(hours=12)}
-    busy = [covered("1/server.log", n) for n in (-2, -1)]
-    quiet = [covered("1/server.log", n, longest_silence_ms=5 * 3_600_000) for n in (-2, -1)]
-    assert logs(*busy, covered("1/server.log", 0, **early)) == [("log_silent", "1/server.log")]
-    assert logs(*quiet, covered("1/server.log", 0, **early)) == []
+    busy = [coverage_row("1/server.log", n) for n in (-2, -1)]
+    quiet = [coverage_row("1/server.log", n, longest_silence_ms=5 * 3_600_000) for n in (-2, -1)]
+    assert log_alerts(*busy, coverage_row("1/server.log", 0, **early)) == [("log_silent", "1/server.log")]
+    assert log_alerts(*quiet, coverage_row("1/server.log", 0, **early)) == []
 
 
 EVENT = {
@@ -317,15 +317,15 @@ EVENT = {
 }
 
 
-def test_what_a_scheduler_says_is_a_sighting_with_advice() -> None:
-    seen = sightings.of_event(EVENT)
-    assert (seen.rule, seen.advice) == ("night_failed", sightings.OWN_TROUBLES["night_failed"])
+def test_scheduler_event_becomes_sighting_with_advice() -> None:
+    alert = sightings.of_event(EVENT)
+    assert (alert.rule, alert.advice) == ("night_failed", sightings.OWN_TROUBLES["night_failed"])
 
 
 @pytest.mark.parametrize(
     "broken", [{"rule": "x"}, {"severity": "grave"}, {"at": "soon"}, {"cluster": None, "from": None}]
 )
-def test_half_an_event_is_refused(broken: dict[str, Any]) -> None:
+def test_incomplete_event_is_refused(broken: dict[str, Any]) -> None:
     with pytest.raises(BadInput, match="is incomplete"):
         sightings.of_event({**EVENT, **broken})
 
@@ -343,20 +343,20 @@ def incident(harm: str, **given: Any) -> dict[str, Any]:
     return {**usual, **times, **intent, "group_ids": ["g"], "topics": None, **given}
 
 
-def test_an_incident_that_asks_to_act_is_sent_and_what_cannot_be_undone_is_critical() -> None:
+def test_harmful_incident_is_sent_and_irreversible_harm_is_critical() -> None:
     harms = ("records_lost", "broker_lost", "consumers_stopped", "routine")
     gone = [incident(harm, ended_at=None, is_over=False) for harm in ("broker_lost", "data_at_risk")]
-    told = sightings.of_incidents([*map(incident, harms), *gone], [WINDOW])
-    assert [(s.rule, s.severity) for s in told] == [
+    alerts = sightings.of_incidents([*map(incident, harms), *gone], [WINDOW])
+    assert [(s.rule, s.severity) for s in alerts] == [
         ("records_lost", "critical"),
         ("broker_lost", "warning"),
         ("broker_lost", "critical"),
         ("data_at_risk", "critical"),
     ]
-    assert told[0].anchor == "incident-" + "a" * 32
+    assert alerts[0].anchor == "incident-" + "a" * 32
 
 
-def test_an_incident_belongs_to_a_window_of_its_own_cluster() -> None:
+def test_incident_of_other_cluster_is_not_sent() -> None:
     assert sightings.of_incidents([incident("records_lost", cluster="other")], [WINDOW]) == []
 
 
@@ -371,15 +371,15 @@ def test_an_incident_belongs_to_a_window_of_its_own_cluster() -> None:
         ("records_lost", {}, False),
     ],
 )
-def test_what_was_declared_is_muted_where_it_was_over_in_time_and_lost_nothing(
+def test_declared_incident_is_muted_only_if_over_in_time_without_loss(
     harm: str, columns: dict[str, Any], is_muted: bool
 ) -> None:
     declared = {"intent": "declared", "declared_until": NIGHT + timedelta(hours=3), **columns}
-    (seen,) = sightings.of_incidents([incident(harm, **declared)], [WINDOW])
-    assert seen.declared is is_muted
+    (alert,) = sightings.of_incidents([incident(harm, **declared)], [WINDOW])
+    assert alert.declared is is_muted
 
 
-def test_every_problem_of_the_settings_is_named_at_once() -> None:
+def test_every_problem_of_alert_settings_is_named_at_once() -> None:
     given = {
         "rotes": [],
         "receivers": [
@@ -402,7 +402,7 @@ def test_every_problem_of_the_settings_is_named_at_once() -> None:
     ]
 
 
-def test_names_of_receivers_and_owners_are_known_and_unique() -> None:
+def test_receiver_and_owner_names_must_be_unique_and_known() -> None:
     twice = [{"name": "a", "severities": ["info"]}, {"name": "a", "severities": ["info"], "owner": "who"}]
     with pytest.raises(BadInput) as problem:
         alerts_of({"alerts": {"receivers": twice, "owners": [{"name": "idle"}]}}, Path("/h.toml"))

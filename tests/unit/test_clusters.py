@@ -35,7 +35,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_each_table_is_a_cluster_and_places_are_seen_from_the_file(file: Path) -> None:
+def test_cluster_tables_are_read_with_paths_relative_to_file(file: Path) -> None:
     file.write_text(TWO)
     orders, payments = clusters.clusters()
     assert (orders.name, orders.connection, orders.lake) == ("orders", "kafka_orders", str(file.parent / "lake"))
@@ -90,14 +90,14 @@ def test_an_audit_is_due_when_the_look_ahead_of_a_night_is_over(
         ("[defaults]\nnight_starts = '24:00'\nschedule = 'noon'\n", ["night_starts is '24:00'", "schedule is 'noon'"]),
     ],
 )
-def test_a_file_that_is_wrong_is_told_by_name(file: Path, text: str, words: list[str]) -> None:
+def test_wrong_cluster_file_is_refused_by_key(file: Path, text: str, words: list[str]) -> None:
     file.write_text(text)
     with pytest.raises(BadInput) as problem:
         clusters.clusters()
     assert all(word in str(problem.value) for word in (*words, str(file)))
 
 
-def test_a_file_that_is_named_and_not_there_is_told(file: Path) -> None:
+def test_missing_cluster_file_is_refused(file: Path) -> None:
     with pytest.raises(BadInput, match="cannot be read"):
         clusters.clusters()
 
@@ -123,7 +123,7 @@ keep = "bronze=400"
 """
 
 
-def test_defaults_hold_for_each_cluster_that_does_not_say_otherwise(file: Path) -> None:
+def test_defaults_apply_unless_cluster_overrides_them(file: Path) -> None:
     file.write_text(MANY)
     orders, payments = clusters.clusters()
     assert (orders.lake, orders.connection, orders.labels) == ("s3a://lakes/live", "kafka_orders", ("prod",))
@@ -133,6 +133,6 @@ def test_defaults_hold_for_each_cluster_that_does_not_say_otherwise(file: Path) 
     assert (payments.inputs["keep"], payments.labels) == ("bronze=400", ("prod", "pci"))
 
 
-def test_what_is_wrong_with_alerts_stops_no_night(file: Path) -> None:
+def test_wrong_alert_settings_do_not_stop_clusters(file: Path) -> None:
     file.write_text(f"{MANY}[alerts]\nrotes = 1\n")
     assert len(clusters.clusters()) == 2

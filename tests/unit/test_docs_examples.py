@@ -81,7 +81,7 @@ def run(block: str, names: dict[str, Any]) -> dict[str, Any]:
     return names
 
 
-def test_every_kind_of_extension_has_its_example() -> None:
+def test_every_kind_of_extension_has_an_example() -> None:
     assert {h: len(blocks) for h, blocks in sections().items()} == {
         "A pattern": 1,
         "A layout or an envelope": 1,
@@ -93,7 +93,7 @@ def test_every_kind_of_extension_has_its_example() -> None:
     }
 
 
-def test_the_pattern_keeps_the_laws_of_all_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_example_pattern_passes_pattern_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     (block,) = sections()["A pattern"]
     pattern = run(block, dict(GIVEN))["PATTERN"]
     (name,) = {class_of(logger) for logger in pattern.loggers}
@@ -111,7 +111,7 @@ def test_the_pattern_keeps_the_laws_of_all_patterns(monkeypatch: pytest.MonkeyPa
     test_patterns.test_regex_on_hostile_text_takes_less_than_a_second(pattern)
 
 
-def test_the_layout_reads_its_samples_and_no_other() -> None:
+def test_example_layout_reads_only_its_samples() -> None:
     (block,) = sections()["A layout or an envelope"]
     layout = run(block, dict(GIVEN))["LAYOUT"]
     head = compile_pattern(layout.pattern).head
@@ -121,7 +121,7 @@ def test_the_layout_reads_its_samples_and_no_other() -> None:
     assert not head.match(unlike.record)
 
 
-def test_the_cause_takes_over_what_it_names_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_example_cause_decides_only_its_cases(monkeypatch: pytest.MonkeyPatch) -> None:
     declared, ruled = sections()["A cause"]
     noun = run(declared, dict(GIVEN))["MEMBER_CLOSED"]
     assert noun.code not in set(Cause)
@@ -143,7 +143,7 @@ def test_the_cause_takes_over_what_it_names_and_nothing_else(monkeypatch: pytest
     assert prose(says(ruling.proof[0])) in causes_page([ruling.code], {"a member left": [ruling]}, {id(ruling): "here"})
 
 
-def test_the_rule_fires_above_its_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_example_rule_fires_above_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
     declared, judged, tested = sections()["A rule"]
     added = run(declared, dict(GIVEN))
     rule = added["RULE"]
@@ -154,7 +154,7 @@ def test_the_rule_fires_above_its_threshold(monkeypatch: pytest.MonkeyPatch) -> 
     assert f"[{rule.rule_id}](rules.md#{rule.rule_id})" in docs.runbook_page([rule], [])
 
 
-def test_the_table_gives_all_that_tables_give(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_example_table_is_judged_validated_and_documented(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     declared, judged, wired, tested = sections()["A table"]
     (tmp_path / "gold_loads.py").write_text(declared, encoding="utf-8")
     monkeypatch.setattr(rows, "__path__", [*rows.__path__, str(tmp_path)])
@@ -184,13 +184,13 @@ def test_the_table_gives_all_that_tables_give(tmp_path: Path, monkeypatch: pytes
     assert table.grain in docs.tables_page([table], {table.full_name: "publish"})
 
 
-def test_the_source_lands_what_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_example_source_lands_its_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     declared, tested = sections()["A source"]
     monkeypatch.setitem(sys.modules, GIVEN["__name__"], ModuleType(GIVEN["__name__"]))
     run(tested, run(declared, dict(GIVEN)))
 
 
-def test_a_module_among_the_sections_is_on_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_example_section_is_on_report_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     declared, tested = sections()["A section of the report"]
     run(tested, run(declared, dict(GIVEN)))
     (tmp_path / "coordinators.py").write_text(declared, encoding="utf-8")
@@ -222,13 +222,13 @@ VERBS = {*cli.VERBS}
 
 
 @each_page
-def test_every_variable_that_a_page_names_is_read(name: str) -> None:
+def test_every_variable_on_page_is_read(name: str) -> None:
     named = set(re.findall(r"\bHINDSIGHT_[A-Z_]*[A-Z]\b", PAGES[name]))
     assert {v for v in named if not v.startswith(RECEIVERS)} <= VARIABLES
 
 
 @each_page
-def test_every_target_and_verb_that_a_page_names_exists(name: str) -> None:
+def test_every_make_target_and_verb_on_page_exists(name: str) -> None:
     shown = [*re.findall(r"^    .*$", PAGES[name], flags=re.MULTILINE), *re.findall(r"`[^`\n]+`", PAGES[name])]
     text = "\n".join(shown)
     assert set(re.findall(r"(?:^\s*|`)make ([a-z][a-z0-9-]*)", text, flags=re.MULTILINE)) <= TARGETS
@@ -236,7 +236,7 @@ def test_every_target_and_verb_that_a_page_names_exists(name: str) -> None:
 
 
 @each_page
-def test_every_named_query_that_a_page_asks_for_exists(name: str) -> None:
+def test_every_named_query_on_page_exists(name: str) -> None:
     asked = set(re.findall(r"""\bQ=["']?([a-z_]+)(?=["'\s`]|$)""", PAGES[name], flags=re.MULTILINE))
     assert asked - {"select"} <= set(named_queries())
 
@@ -249,27 +249,27 @@ def named_paths(page: str) -> Iterator[str]:
 
 
 @each_page
-def test_every_path_that_a_page_names_exists(name: str) -> None:
+def test_every_path_on_page_exists(name: str) -> None:
     missing = [p for p in named_paths(PAGES[name]) if not list(HOME.glob(p.rstrip("/")))]
     assert missing == []
 
 
 @each_page
-def test_every_link_to_a_page_of_ours_leads_there(name: str) -> None:
+def test_every_link_between_pages_has_a_target(name: str) -> None:
     folder = HOME if name == "README.md" else DOCS
     for target, anchor in re.findall(r"\]\(([\w./-]*\.md)?(?:#([\w-]+))?\)", PAGES[name]):
         page = folder / (target or name)
         assert page.exists(), target
         if anchor:
             headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
-            known = {re.sub(r"[^a-z0-9_ -]", "", h.lower()).replace(" ", "-") for h in headings}
-            assert anchor in known, f"{target}#{anchor}"
+            anchors = {re.sub(r"[^a-z0-9_ -]", "", h.lower()).replace(" ", "-") for h in headings}
+            assert anchor in anchors, f"{target}#{anchor}"
 
 
 # --- shipping and installing --------------------------------------------------------------------------------------
 
 
-def test_every_configuration_of_a_shipper_parses_and_changes_no_line() -> None:
+def test_shipper_configurations_parse_and_change_no_line() -> None:
     blocks = dict(re.findall(r"<!-- example: (\S+) -->\n```yaml\n(.*?)```", PAGES["shipping_logs.md"], flags=re.DOTALL))
     assert set(blocks) == {"fluent-bit.yaml", "vector.yaml", "filebeat.yml", "log4j2.yaml"}
     read = {name: yaml.safe_load(text) for name, text in blocks.items()}
@@ -283,60 +283,60 @@ def test_every_configuration_of_a_shipper_parses_and_changes_no_line() -> None:
 
 
 @pytest.mark.parametrize("file", ["server.log", "server.log.2026-11-20-23", "kafka.log", "app.log", "a/app.log.1.gz"])
-def test_what_pages_call_logs_is_read(file: str) -> None:
+def test_file_called_log_in_docs_is_read(file: str) -> None:
     assert _is_log(file, None)
 
 
 @pytest.mark.parametrize(
     "file", [".server.log.Xa81Bc", "kafkaServer-gc.log", "00000000000000000000.log", "server.ndjson"]
 )
-def test_what_pages_call_no_logs_is_not_read(file: str) -> None:
+def test_file_called_no_log_in_docs_is_not_read(file: str) -> None:
     assert not _is_log(file, None)
 
 
 @pytest.mark.parametrize("folder", ["broker-3", "kafka_3", "prod-kafka-3", "controller-3", "kafka-3/var/log/kafka"])
-def test_the_folders_on_the_page_name_their_broker(folder: str) -> None:
+def test_folder_name_in_docs_names_broker(folder: str) -> None:
     assert reading.broker_of_folder(f"{folder}/server.log") == 3
 
 
-def told(folder: Path) -> Counter[tuple[int | None, str, str]]:
+def events_in(folder: Path) -> Counter[tuple[int | None, str, str]]:
     """What the logs of a folder say: who, when, what."""
     events, _ = plain_reader.read_logs(folder, "broker", "orders")
     return Counter((e.broker, e.kind, str(e.happened_at)) for e in events)
 
 
 @pytest.mark.parametrize("night", ["crash-2.8", "pause-4.1"])
-def test_one_file_with_all_loggers_of_a_broker_tells_what_its_logs_tell(night: str, tmp_path: Path) -> None:
+def test_one_log_of_all_loggers_gives_same_events(night: str, tmp_path: Path) -> None:
     for folder in (f for f in sorted((EXCERPTS / night).iterdir()) if f.is_dir()):
         lines = [line for log in sorted(folder.glob("*.log")) for line in log.read_text().splitlines(keepends=True)]
         (tmp_path / folder.name).mkdir()
         (tmp_path / folder.name / "kafka.log").write_text("".join(sorted(lines, key=lambda line: line[:25])))
-    assert told(tmp_path) == told(EXCERPTS / night) != Counter()
+    assert events_in(tmp_path) == events_in(EXCERPTS / night) != Counter()
 
 
 @pytest.mark.parametrize("before", ["2026-11-21T01:52:24Z ", "[pod/kafka-0/kafka] ", "2026-11-21T01:52:24Z stdout F "])
-def test_a_line_with_something_before_its_head_tells_nothing(before: str, tmp_path: Path) -> None:
+def test_line_with_text_before_head_gives_no_event(before: str, tmp_path: Path) -> None:
     folder = next(f for f in sorted((EXCERPTS / "crash-2.8").iterdir()) if f.is_dir())
     (tmp_path / folder.name).mkdir()
     for log in folder.glob("*.log"):
         shipped = "".join(before + line for line in log.read_text().splitlines(keepends=True))
         (tmp_path / folder.name / log.name).write_text(shipped)
-    assert told(tmp_path) == Counter()
+    assert events_in(tmp_path) == Counter()
 
 
-def test_versions_and_jars_on_the_page_are_those_that_are_locked() -> None:
+def test_versions_and_jars_on_install_page_are_locked_ones() -> None:
     page = PAGES["install.md"]
     locked = (HOME / "locks" / "jars.sha256").read_text().split()
     assert set(re.findall(r"\.jars/([\w.-]+\.jar)", page)) == {n for n in locked if n.endswith(".jar")}
     (spark,) = re.findall(r"^pyspark==(\S+)", (HOME / "locks" / "spark.txt").read_text(), flags=re.MULTILINE)
     assert set(re.findall(r"Spark (\d+\.\d+\.\d+)", page)) == {spark}
     airflow = (HOME / "locks" / "airflow.txt").read_text()
-    (told,) = re.findall(r"Airflow (\d+\.\d+) with the provider apache-spark (\d+\.\d+)", page)
-    assert f"\napache-airflow=={told[0]}." in f"\n{airflow}"
-    assert f"apache-airflow-providers-apache-spark=={told[1]}." in airflow
+    (versions,) = re.findall(r"Airflow (\d+\.\d+) with the provider apache-spark (\d+\.\d+)", page)
+    assert f"\napache-airflow=={versions[0]}." in f"\n{airflow}"
+    assert f"apache-airflow-providers-apache-spark=={versions[1]}." in airflow
 
 
-def test_the_runbook_has_every_rule_cause_and_kind() -> None:
+def test_runbook_has_every_rule_cause_and_kind() -> None:
     page = docs.pages()["runbook.md"]
     assert all(f"[{r.rule_id}](rules.md#{r.rule_id})" in page for r in RULES)
     assert all(f"[{code}](causes.md#{code})" in page for code in Cause)
@@ -345,7 +345,7 @@ def test_the_runbook_has_every_rule_cause_and_kind() -> None:
     assert set(IMBALANCE_ADVICE) == {None, *ImbalanceEnd}
 
 
-def test_the_index_of_decisions_lists_each_with_its_title() -> None:
+def test_adr_index_lists_every_decision() -> None:
     index = (DOCS / "adr" / "README.md").read_text(encoding="utf-8")
     for page in sorted((DOCS / "adr").glob("[0-9]*.md")):
         number, title = re.match(r"# (\d+)\. (.*)", page.read_text(encoding="utf-8")).groups()  # type: ignore[union-attr]

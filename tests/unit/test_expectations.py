@@ -54,7 +54,7 @@ def expected(table: Table, name: str) -> Expectation:
     return next(e for e in expectations_of(table) if e.name == name)
 
 
-def test_a_declaration_gives_columns_nulls_codes_key_window_and_checks() -> None:
+def test_table_declaration_gives_its_expectations() -> None:
     assert [(e.name, e.kind, e.severity) for e in expectations_of(PETS)] == [
         ("columns_match", "columns", "critical"),
         ("cluster_present", "present", "critical"),
@@ -72,14 +72,14 @@ def test_a_declaration_gives_columns_nulls_codes_key_window_and_checks() -> None
     assert "`cluster`, `pet_id`" in expected(PETS, "key_unique").predicate
 
 
-def test_a_breach_is_named_by_key_instant_and_the_columns_it_speaks_of() -> None:
+def test_breach_names_key_instant_and_involved_columns() -> None:
     assert expected(PETS, "dies_after_birth").names == ("pet_id", "born_at", "died_at")
     assert expected(PETS, "kind_known").names == ("pet_id", "born_at", "kind")
     assert expected(PETS, "has_toys").names == ("pet_id", "born_at")
     assert expected(PETS, "one_cluster").names == ("pet_id", "born_at", "cluster")
 
 
-def test_every_law_belongs_to_a_table_that_is_checked_and_says_what_it_wants() -> None:
+def test_every_law_is_of_checked_table_with_unique_name() -> None:
     checked = {t.full_name for t in gold.TABLES} | {"quality.coverage", "quality.generation_gaps"}
     assert LAWS.keys() <= checked
     for checked_table in checked:
@@ -88,7 +88,7 @@ def test_every_law_belongs_to_a_table_that_is_checked_and_says_what_it_wants() -
         assert all(e.says and e.table == checked_table for e in expectations_of(BY_NAME[checked_table]))
 
 
-def test_a_law_that_lost_evidence_can_break_does_not_gate() -> None:
+def test_only_laws_independent_of_lost_evidence_are_critical() -> None:
     gates = {(t, law.name) for t, laws in LAWS.items() for law in laws if law.severity == "critical"}
     assert gates == {
         ("gold.failovers", "chain_unbroken"),
@@ -116,21 +116,21 @@ def named_pet(number: int) -> dict[str, object]:
     }
 
 
-def test_a_breach_of_one_row_is_one_sentence() -> None:
+def test_breach_of_one_row_is_one_sentence() -> None:
     assert breach(expected(PETS, "dies_after_birth"), 1, [named_pet(1)]) == [
         "gold.pets: 1 row breaks dies_after_birth (no pet dies before it is born): "
         "pet_id='pet-1', born_at=2026-10-01T03:00:00.123Z, died_at=null"
     ]
 
 
-def test_many_rows_are_counted_and_the_first_five_named() -> None:
+def test_breach_of_many_rows_counts_them_and_names_five() -> None:
     sentences = breach(expected(PETS, "dies_after_birth"), 1234, [named_pet(n) for n in range(5)])
     assert sentences[0].startswith("gold.pets: 1,234 rows break dies_after_birth (")
     assert [n for n in range(5) if f"pet_id='pet-{n}'" in sentences[n]] == [0, 1, 2, 3, 4]
     assert sentences[5:] == ["gold.pets: dies_after_birth is broken by 1,229 more"]
 
 
-def test_what_strangers_named_is_inert_and_short() -> None:
+def test_hostile_values_are_escaped_and_short_in_breach() -> None:
     hostile = named_pet(1) | {"pet_id": "\x1b[31m\r\nPUBLISHED\u202e" + "x" * 10_000}
     (sentence,) = breach(expected(PETS, "dies_after_birth"), 1, [hostile])
     assert sentence.isprintable()
@@ -138,28 +138,28 @@ def test_what_strangers_named_is_inert_and_short() -> None:
     assert r"pet_id='\x1b[31m\r\nPUBLISHED\u202exxx" in sentence
 
 
-def test_wrong_columns_are_told_by_name() -> None:
-    found = ["cluster", "pet_id", "kind", "born_at", "died_at", "tail"]
-    assert columns_breach(expected(PETS, "columns_match"), found) == [
+def test_wrong_columns_are_named() -> None:
+    columns = ["cluster", "pet_id", "kind", "born_at", "died_at", "tail"]
+    assert columns_breach(expected(PETS, "columns_match"), columns) == [
         "gold.pets: columns_match is broken (the columns are those declared): missing toys; unknown tail"
     ]
 
 
 @pytest.mark.parametrize("table", BY_NAME.values(), ids=lambda t: t.full_name)
-def test_the_row_factory_fills_exactly_the_declared_columns(table: Table) -> None:
+def test_row_factory_fills_exactly_declared_columns(table: Table) -> None:
     made = values(table)
     assert tuple(made) == table.column_names
     assert all(made[c.name] is not None for c in table.columns if not c.nullable)
     assert all(made[c.name] in (None, *c.codes) for c in table.columns if c.codes)
 
 
-def test_the_row_factory_takes_only_columns_of_the_table() -> None:
+def test_row_factory_takes_only_columns_of_table() -> None:
     assert values(REBALANCES, group_id="orders", ended_at=AT)["group_id"] == "orders"
     with pytest.raises(KeyError, match=r"gold\.rebalances has no generation"):
         values(REBALANCES, generation=3)
 
 
-def test_great_expectations_is_known_to_the_suites_and_to_one_module_alone() -> None:
+def test_great_expectations_is_imported_by_two_modules_only() -> None:
     home = Path(__file__).parents[2]
     sources = (
         s
@@ -174,7 +174,7 @@ def test_great_expectations_is_known_to_the_suites_and_to_one_module_alone() -> 
     assert knowing == {"expectations/suite.py", "spark_jobs/validation.py"}
 
 
-def test_checks_speak_of_columns_that_their_table_has() -> None:
+def test_checks_use_only_columns_of_their_table() -> None:
     """DuckDB binds each predicate against the table's columns, as Delta does when it creates the table."""
     for declared in BY_NAME.values():
         with tables_in_sql({"rows": schema(declared).empty_table()}) as connection:
@@ -182,7 +182,7 @@ def test_checks_speak_of_columns_that_their_table_has() -> None:
         assert answers.column_names == [check.name for check in declared.checks]
 
 
-def test_what_gold_itself_refuses_is_asked_before_a_commit() -> None:
+def test_delta_constraints_are_expectations_too() -> None:
     """CHECK and NOT NULL hold for other writers; ours asks them as expectations."""
     for declared in gold.TABLES:
         expectations = [e for e in expectations_of(declared) if e.severity == "critical"]

@@ -35,7 +35,7 @@ from kafka_hindsight.settings.models import MEANINGS, param_name, variable
 from kafka_hindsight.settings.owners import Owner
 from kafka_hindsight.sql.named_queries import NamedQuery, named_queries
 from tools.pages import boards
-from tools.pages.design_page import design_page
+from tools.pages.codes_page import codes_page
 from tools.pages.markdown import as_codes, as_table, code, fenced, link, page, prose
 from tools.pages.pipeline_page import pipeline_parts
 from tools.pages.ruling_pages import CAUSES_OF, causes_page, places, rulings_page
@@ -82,7 +82,7 @@ def pages() -> dict[str, str]:
         "pipeline.md": page(
             "The rebuild", "kafka_hindsight/judgements/rebuild/", list(pipeline_parts(in_order(PUBLISHED.values())))
         ),
-        "design.md": design_page((FOLDER / "design.md").read_text(encoding="utf-8")),
+        "codes.md": codes_page(),
         clusters_file.SCHEMA_PAGE: clusters_file.schema_text(),
         **boards.files(),
     }

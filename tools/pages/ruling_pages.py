@@ -105,7 +105,7 @@ def causes_page(
         "The causes of `gold.rebalances`.",
         as_table(("Cause", "Means"), [(link(c), prose(c.meaning)) for c in causes]),
         "A verdict is reached by rulings. Each table is asked in one case; its rulings are tried in this order, and the"
-        " first that holds decides. Each ruling names where it holds and where it only looks so: a group of the"
+        " first that holds decides. Each ruling has a real example, and one that only looks like it: a group of the"
         " sample night or of an excerpt in `tests/excerpts/` and the start of the rebalance, or lines made from Kafka's"
         " source in `tests/support/made_groups.py`.",
         _HOW_TO_FIND,

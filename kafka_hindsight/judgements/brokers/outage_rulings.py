@@ -241,7 +241,7 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
     ),
     Likely(
         OutageKind.CRASH,
-        "Broker {broker} began to shut down in order, and its process ended before that was over.",
+        "Broker {broker} began a controlled shutdown, and its process ended before that was over.",
         proof=(was_cut_off,),
         source="KafkaServer.shutdown, BrokerServer.shutdown log that they completed; LogManager.shutdown writes"
         " .kafka_cleanshutdown into each directory whose logs it closed",
@@ -249,7 +249,7 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
     ),
     Certain(
         OutageKind.CONTROLLED_SHUTDOWN,
-        "Broker {broker} was shut down in order.",
+        "Broker {broker} had a controlled shutdown.",
         proof=(was_shut_down, ends_shown),
         source="KafkaServer.controlledShutdown; ReplicationControlManager.processBrokerHeartbeat",
         cases=("shutdown-3.9 broker 1", "crash-2.8 broker 1"),
@@ -278,7 +278,7 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
     ),
     Unknown(
         OutageKind.UNKNOWN,
-        "Broker {broker} was fenced while it led no partition: it was shut down in order, or it did not respond.",
+        "Broker {broker} was fenced while it led no partition: it had a controlled shutdown, or it did not respond.",
         proof=(fenced_while_idle,),
         unless=(reports_start,),
         source="BrokerHeartbeatManager.calculateNextBrokerState: a broker that leads nothing may shut down at once",
@@ -286,7 +286,7 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
     ),
     Likely(
         OutageKind.CONTROLLED_SHUTDOWN,
-        "Broker {broker} was shut down in order, as its log directories showed at the next start.",
+        "Broker {broker} had a controlled shutdown, as its log directories showed at the next start.",
         proof=(left_in_order,),
         source="LogManager.shutdown writes .kafka_cleanshutdown into each directory, loadLogs finds and removes it",
         cases=(

@@ -126,7 +126,7 @@ def _certainty(rows: Sequence[Incident]) -> str:
     """The confidence of the causes of these incidents, in one sentence."""
     counts = Counter(row.confidence for row in rows)
     if not rows or counts[Confidence.CERTAIN] == len(rows):
-        return "The cause of each is certain." if rows else ""
+        return "What happened is certain in each case." if rows else ""
     counts_in_words = words.listed([f"{sure} for {words.number(counts[sure])}" for sure in Confidence if counts[sure]])
     return f"The cause is {counts_in_words} of the {words.number(len(rows))} incidents."
 

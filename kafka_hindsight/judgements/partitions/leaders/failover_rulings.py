@@ -384,7 +384,7 @@ def _lost_in(kind: OutageKind, says: str) -> Predicate[LeaderChange]:
 
 
 former_leader_shut_down = _lost_in(
-    OutageKind.CONTROLLED_SHUTDOWN, "The former leader was shut down in order, and leaders moved at that time."
+    OutageKind.CONTROLLED_SHUTDOWN, "The former leader had a controlled shutdown, and leaders moved at that time."
 )
 former_leader_unresponsive = _lost_in(
     OutageKind.UNRESPONSIVE, "The former leader was alive, and the controller did not hear it."
@@ -573,7 +573,7 @@ FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
     ),
     Certain(
         FailoverKind.CONTROLLED_SHUTDOWN,
-        "Leadership moved from broker {former} to broker {new}, because broker {former} was shut down in order.",
+        "Leadership moved from broker {former} to broker {new}, because broker {former} had a controlled shutdown.",
         proof=[former_leader_shut_down],
         source=_OUTAGES,
         cases=("metadata-4.3 orders-0 epoch 1", "metadata-4.3 orders-1 epoch 1"),
