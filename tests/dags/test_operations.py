@@ -318,3 +318,12 @@ def test_published_night_is_not_audited_again(tmp_path: Path, monkeypatch: pytes
 
     assert not asked("2026-11-21", "a")
     assert asked("2026-11-22", "a") and asked("2026-11-21", "b")
+
+
+def test_mapped_reclassify_renders_settings_of_its_window(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    window = {"cluster": "a", "from": "2026-11-18T00:00:00+00:00", "to": "2026-11-19T00:00:00+00:00"}
+    mapped = bag_of(monkeypatch, tmp_path, None).dags["kafka_reclassify"].get_task(RECLASSIFY.name)
+    task = mapped.unmap({"window": window})
+    task.render_template_fields({**context(), "task": task})
+    assert (task.settings["window_from"], task.settings["cluster"]) == (window["from"], "a")
+    assert task.command[2] == "reclassify" and task.doc_md == RECLASSIFY.sentence
