@@ -167,7 +167,7 @@ def send_alerts(lake: str | None, event: dict[str, str] | None = None) -> None:
 
 
 def urls_of(receivers: Sequence[Receiver]) -> dict[str, str]:
-    """The Apprise URL of each receiver whose Airflow connection holds one, as its password.
+    """The URL of each receiver whose Airflow connection holds one, as its password.
 
     That of the cluster holds the one of the receiver `default`.
     """

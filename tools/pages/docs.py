@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from kafka_hindsight.alerts.messages import Alert
 from kafka_hindsight.alerts.sightings import OWN_TROUBLES
 from kafka_hindsight.catalog import TABLES, Column, Table
 from kafka_hindsight.catalog.codes import Cause, FindingSeverity
@@ -84,6 +86,10 @@ def pages() -> dict[str, str]:
         ),
         "codes.md": codes_page(),
         clusters_file.SCHEMA_PAGE: clusters_file.schema_text(),
+        "webhook.schema.json": json.dumps(
+            {"$schema": "https://json-schema.org/draft/2020-12/schema", **Alert.model_json_schema()}, indent=2
+        )
+        + "\n",
         **boards.files(),
     }
 
@@ -157,7 +163,9 @@ def _pattern(pattern: Pattern) -> Iterator[str]:
 def rules_page(rules: Sequence[Rule]) -> str:
     """The rules: what raises a finding, at which threshold, and the source of that threshold."""
     parts = [
-        "The rules behind `gold.findings`. Findings judge the cluster, never the data.",
+        "The rules behind `gold.findings`. Findings judge the cluster, never the data. The severity of a rule decides"
+        " whether it pages: `critical` does, `warning` is sent to receivers that page no one, and `info` is in the"
+        " report only. An incident alerts by its harm instead ([who gets alerts](operations.md#who-gets-alerts)).",
         "Its back-test shows how often a rule fired over the lake's history, and how often in restarts. There each"
         " group counts by itself, also where one finding covers many, and what rolling restarts keep out of the"
         " findings counts as suppressed.",

@@ -30,7 +30,7 @@ _TOGETHER: Mapping[Harm, tuple[Sequence[UnavailabilityKind], str]] = {
 }
 
 
-def verdict(page: PageRows) -> Iterator[ui.Block]:
+def first_screen(page: PageRows) -> Iterator[ui.Block]:
     """The first screen."""
     yield _lead(page)
     yield ui.List(tuple(tiles(page)), "tiles")
@@ -178,4 +178,4 @@ def _tile(value: str, label: str, tone: str, anchor: str) -> ui.Item:
     return ui.Item(ui.Link((ui.Strong(value), f" {label}"), anchor), tone)
 
 
-SECTION = Section(10, "verdict", "", "Verdict", verdict)
+SECTION = Section(10, "verdict", "", "Verdict", first_screen)
