@@ -144,8 +144,8 @@ def of_logs(variable: str, place: str, pattern: str) -> Iterator[Check]:
     """A sample of each log in a folder: its layout, how much of it is read, and the most frequent other lines."""
     if not place:
         return
-    if "://" in place or is_dated(place):
-        yield Check("later", variable, f"{place}: only an audit can read it")
+    if is_dated(place):
+        yield Check("later", variable, f"{place}: only an audit knows its window, and which folders that names")
         return
     yield from _checks_by(variable, _own_command("doctor_logs", variable, place, *([pattern] if pattern else [])))
 

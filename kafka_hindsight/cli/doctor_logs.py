@@ -11,28 +11,41 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from datetime import UTC, datetime, timedelta
 from itertools import chain, islice
 from pathlib import Path
+from typing import NamedTuple
 
 from kafka_hindsight.catalog.codes import LineFate
 from kafka_hindsight.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX, SEGMENT_REGEX
+from kafka_hindsight.lake.landing import is_there
 from kafka_hindsight.logs.archives import first_bytes, is_archive
 from kafka_hindsight.logs.clocks import Clock
 from kafka_hindsight.logs.cutting import cut
-from kafka_hindsight.logs.detection import records, sampled
+from kafka_hindsight.logs.detection import sampled
 from kafka_hindsight.logs.file_bytes import Bytes, open_bytes, unpacked
 from kafka_hindsight.logs.forms import Form, every_layout, innermost, misfit_of
+from kafka_hindsight.logs.found_files import Found, files_at
 from kafka_hindsight.logs.heads import PLAIN
 from kafka_hindsight.logs.pieces import Way, look, ranges_of
 from kafka_hindsight.logs.proposals import Proposal, proposal_of
 from kafka_hindsight.logs.reading import Reading, read_record, template
 from kafka_hindsight.logs.unwrapping import Unwrapped, wrapped_as
+from kafka_hindsight.settings.config import is_source, masked
 from kafka_hindsight.shared import words
+from kafka_hindsight.shared.exits import BadInput, sentences_of
+from kafka_hindsight.sources.declarations import source_at
+from kafka_hindsight.sources.source_model import Period, SourceFails
 
-SAMPLE_BYTES = 1024 * 1024
+SAMPLE_BYTES = 2 * 1024 * 1024
+"""Bytes that are read of a file, at most."""
+
+MOST_BYTES = 64 * 1024 * 1024
+"""Bytes that are read of all files, at most, the same of each: some ten seconds."""
+
 MOST_FILES = 400
 SHAPES = 3
+LINES_OF_SOURCE = 10
 FEW = 0.5
 """The least share of events among events and unparsed lines. Below it, something is wrong with the layout."""
 
@@ -50,12 +63,16 @@ class Sample:
     fates: Counter[LineFate] = field(default_factory=Counter)
     shapes: Counter[str] = field(default_factory=Counter)
     advice: str = ""
+    is_whole: bool = True
 
-    def add(self, readings: Sequence[Reading]) -> None:
-        """Count one more file."""
+    def add(self, file: File) -> None:
+        """Count the lines of one more file."""
         self.files += 1
-        self.fates.update(r.fate for r in readings)
-        self.shapes.update(template(r.message) for r in readings if r.fate is LineFate.UNPARSED)
+        self.is_whole &= file.is_whole
+        for reading, lines in file.readings:
+            self.fates[reading.fate] += lines
+            if reading.fate is LineFate.UNPARSED:
+                self.shapes[template(reading.message)] += lines
 
     def checks(self, variable: str, form: str) -> Iterator[Check]:
         """The checks of these files."""
@@ -64,44 +81,87 @@ class Sample:
             return
         events, unread = self.fates[LineFate.EVENT], self.fates[LineFate.UNPARSED]
         is_good = events > 0 and events >= FEW * (events + unread) and not self.advice
-        shapes = "".join(f"\n{count} unparsed: {shape[:200]}" for shape, count in self.shapes.most_common(SHAPES))
+        shapes = "".join(
+            f"\n{count} could not be read: {shape[:200]}" for shape, count in self.shapes.most_common(SHAPES)
+        )
+        size = words.counted(self.fates.total(), "line") + ("" if self.is_whole else " at their beginnings")
         yield (
             "good" if is_good else "missing",
             variable,
-            f"{words.counted(self.files, 'file')}: {form.removesuffix('.')}. In a sample of"
-            f" {words.counted(self.fates.total(), 'record')}: {events:,} events,"
-            f" {self.fates[LineFate.IGNORED]:,} noise, {unread:,} unparsed.{shapes}{self.advice}",
+            f"{words.counted(self.files, 'file')}: {form.removesuffix('.')}. {size}: {events:,} are events,"
+            f" {self.fates[LineFate.IGNORED]:,} are of no use, {unread:,} could not be read,"
+            f" {self.fates[LineFate.QUARANTINED]:,} are broken.{shapes}{self.advice}",
         )
 
 
 def look_at(variable: str, place: str, pattern: str | None) -> list[Check]:
-    """The checks of a local folder, one for each form of file."""
-    root = Path(place).resolve()
-    if not root.exists():
-        return [("missing", variable, f"{place}: nothing is there. What to do: check the path.")]
-    files = [root] if root.is_file() else [p for p in sorted(root.rglob("*")) if p.is_file()]
-    if not files:
-        return [("missing", variable, f"{place} holds no file. What to do: check the path.")]
-    logs = [p for p in files if p == root or _is_log(p.name)]
-    if not logs:
-        return [("missing", variable, f"{place} holds no log by its name. What to do: name the files in GLOB.")]
-    samples, misread = defaultdict[str, Sample](Sample), list[File]()
-    for file in map(partial(_sample, pattern=pattern), islice(chain.from_iterable(map(_files, logs)), MOST_FILES)):
-        if file.is_misread:
-            misread.append(file)
-        else:
-            samples[file.form].add(file.readings)
+    """The checks of a place, one for each form of file, and one for each copy."""
+    try:
+        logs = [_first_lines(place)] if is_source(place) else _logs(place)
+    except BadInput as problem:
+        return [("missing", variable, sentence) for sentence in problem.sentences]
+    except (OSError, SourceFails) as problem:
+        reason = masked(sentences_of(problem)[0])
+        return [("missing", variable, f"{masked(place)}: {reason}. What to do: check the path, and the rights there.")]
+    size = min(SAMPLE_BYTES, MOST_BYTES // len(logs))
+    files = [_sample(log, size, pattern) for log in logs]
+    samples, misread = defaultdict[str, Sample](Sample), [file for file in files if file.is_misread]
+    for file in files:
+        if not file.is_misread:
+            samples[file.form].add(file)
     proposal = _proposal_for(misread)
     for file in misread:
-        again = _sample(file.content, proposal.pattern) if isinstance(proposal, Proposal) else file
+        again = _sample(file.log, size, proposal.pattern) if isinstance(proposal, Proposal) else file
         if isinstance(proposal, Proposal) and again.events > file.events:
             sample = samples[f"unknown layout. {_proposal_says(proposal)}"]
             sample.advice = _advice(variable, place, proposal)
-            sample.add(again.readings)
+            sample.add(again)
         else:
             is_unknown = isinstance(proposal, str) and file.form.startswith(_UNKNOWN)
-            samples[f"{file.form} {proposal}" if is_unknown else file.form].add(file.readings)
-    return [check for form, sample in sorted(samples.items()) for check in sample.checks(variable, form)]
+            samples[f"{file.form} {proposal}" if is_unknown else file.form].add(file)
+    return [
+        *(check for form, sample in sorted(samples.items()) for check in sample.checks(variable, form)),
+        *_copies(variable, files),
+    ]
+
+
+def _logs(place: str) -> list[Log]:
+    """The logs of a folder or a URI. Raises: BadInput if there are none."""
+    found = [f for f in files_at(place) if not f.why_not] if is_there(place) else None
+    is_one = found is not None and len(found) == 1 and not Path(place).is_dir()
+    chosen = [f for f in found or () if is_one or _is_log(f.name.rpartition("/")[2])]
+    if logs := [*islice(chain.from_iterable(map(_logs_in, chosen)), MOST_FILES)]:
+        return logs
+    lack = "nothing is there" if found is None else "holds no log by its name" if found else "holds no file"
+    raise BadInput(f"{masked(place)}: {lack}. What to do: {'name the files in GLOB' if found else 'check the path'}.")
+
+
+def _logs_in(found: Found) -> Iterator[Log]:
+    """The file, or the beginnings of the logs in an archive."""
+    content = open_bytes(found.uri, found.size)
+    if not is_archive(found.name):
+        yield Log(found.name, content)
+        return
+    for name, data in first_bytes(content, SAMPLE_BYTES + 1):
+        if _is_log(name.rpartition("/")[2]):
+            yield Log(f"{found.name}/{name}", unpacked(Beginning(data), name, len(data)))
+
+
+def _first_lines(place: str) -> Log:
+    """The first lines of a source since an hour ago. Raises: BadInput, SourceFails."""
+    now = datetime.now(UTC)
+    batches = source_at(place).new(None, Period(now - timedelta(hours=1), now))
+    lines = islice((line.text for batch in batches for line in batch.lines), LINES_OF_SOURCE)
+    return Log(place, Beginning(b"".join(line + b"\n" for line in lines)))
+
+
+def _copies(variable: str, files: Sequence[File]) -> Iterator[Check]:
+    """A check of each file whose beginning another one has too."""
+    first = dict[Sequence[str], File]()
+    for file in files:
+        before = first.setdefault(tuple(file.lines), file)
+        if before is not file and file.readings:
+            yield "later", variable, f"{file.log.name} begins as {before.log.name}: their events are judged once."
 
 
 def _proposal_for(files: Sequence[File]) -> Proposal | str:
@@ -128,61 +188,56 @@ def _is_log(name: str) -> bool:
     return (LOG_NAME_REGEX.fullmatch(name) is not None or is_archive(name)) and not is_other
 
 
-def _files(path: Path) -> Iterator[Bytes]:
-    """The file, or the beginnings of the logs in an archive."""
-    content = open_bytes(path.as_uri(), path.stat().st_size)
-    if not is_archive(path.name):
-        yield content
-        return
-    for name, data in first_bytes(content, SAMPLE_BYTES):
-        if _is_log(name.rpartition("/")[2]):
-            yield unpacked(_Beginning(data), name, len(data))
+class Log(NamedTuple):
+    """A log, by its name below the place."""
+
+    name: str
+    content: Bytes
 
 
 @dataclass(frozen=True)
 class File:
-    """A file, its form, some of its lines, and the readings of its first records."""
+    """A log, its form, some of its lines, and the readings of its first records with their physical lines."""
 
-    content: Bytes
+    log: Log
     form: str
     lines: Sequence[str] = ()
-    readings: Sequence[Reading] = ()
+    readings: Sequence[tuple[Reading, int]] = ()
+    is_whole: bool = True
 
     @property
     def events(self) -> int:
         """The records that are events."""
-        return sum(r.fate is LineFate.EVENT for r in self.readings)
+        return sum(r.fate is LineFate.EVENT for r, _ in self.readings)
 
     @property
     def is_misread(self) -> bool:
         """Whether most records that matter are not understood."""
-        return self.events < FEW * sum(r.fate in (LineFate.EVENT, LineFate.UNPARSED) for r in self.readings)
+        return self.events < FEW * sum(r.fate in (LineFate.EVENT, LineFate.UNPARSED) for r, _ in self.readings)
 
 
-def _sample(content: Bytes, pattern: str | None) -> File:
-    data = content.between(0, SAMPLE_BYTES)
+def _sample(log: Log, size: int, pattern: str | None) -> File:
+    """Read the whole records of a log's first bytes as an audit does."""
+    data = log.content.between(0, size + 1)
+    is_whole = len(data) <= size and not log.content.damage
+    data = data if is_whole else data[: data.rfind(b"\n") + 1]
     if not data.strip():
-        return File(content, _EMPTY)
+        return File(log, _EMPTY)
     form, lines = wrapped_as(data, pattern), sampled(data)
-    if not form.is_plain:
-        texts = list(_unwrapped_records(data, form, pattern))
-        layouts = sorted({name for name, _ in texts if name})
+    records = [*_records(data, form, pattern)][: None if is_whole else -1]
+    layouts = sorted({name for name, *_ in records if name})
+    readings = [(read_record(*record), record[2]) for record in records]
+    if form.is_plain:
+        name = "Kafka's own layout" if form.others == PLAIN else form.others[0]
+        if readings and all(r.fate is LineFate.UNPARSED for r, _ in readings):
+            name = f"{_UNKNOWN} {misfit_of(lines, pattern)}"
+    else:
         wrapped = f"in {' in '.join(reversed(form.envelopes))}: " if form.envelopes else ""
-        order = ", the newest line first" if form.is_newest_first else ""
-        return File(content, f"{wrapped}{', '.join(layouts)}{order}", lines, _readings(texts))
-    layouts_found = form.others
-    readings = _readings(list(records(lines, layouts_found)))
-    name = layouts_found[0] if layouts_found != PLAIN else "Kafka's own layout"
-    if all(r.fate is LineFate.UNPARSED for r in readings) and readings:
-        name = f"{_UNKNOWN} {misfit_of(lines, pattern)}"
-    return File(content, name, lines, readings)
+        name = f"{wrapped}{', '.join(layouts)}{', the newest line first' if form.is_newest_first else ''}"
+    return File(log, name, lines, readings, is_whole)
 
 
-def _readings(texts: Sequence[tuple[str | None, str]]) -> list[Reading]:
-    return [read_record(layout, text) for layout, text in texts]
-
-
-class _Beginning(Bytes):
+class Beginning(Bytes):
     """The first bytes of a file."""
 
     def __init__(self, data: bytes) -> None:
@@ -192,15 +247,17 @@ class _Beginning(Bytes):
         return self.data[begin:end]
 
 
-def _unwrapped_records(data: bytes, form: Form, pattern: str | None) -> Iterator[tuple[str | None, str]]:
-    """The records of the beginning of a wrapped file, each with its layout."""
-    names = every_layout(pattern)
-    unwrapped = Unwrapped(_Beginning(data), len(data), form, pattern)
-    way, clock = Way(names, unwrapped.sources), Clock("UTC")
-    text = unwrapped.between(0, 2 * len(data) + SAMPLE_BYTES)
+def _records(data: bytes, form: Form, pattern: str | None) -> Iterator[tuple[str | None, str, int, bool, bool]]:
+    """The arguments of `read_record` for each record."""
+    way, text = Way(form.others), data
+    if not form.is_plain:
+        unwrapped = Unwrapped(Beginning(data), len(data), form, pattern)
+        way, text = Way(every_layout(pattern), unwrapped.sources), unwrapped.between(0, sys.maxsize)
+    clock = Clock("UTC")
     for part in ranges_of([look(text, 0, 0, len(text), clock, way)]):
         for row in cut(text, part, clock, None, way).to_pylist():
-            yield names[row["layout"]] if row["layout"] >= 0 else None, row["text"]
+            name = way.layouts[row["layout"]] if row["layout"] >= 0 else None
+            yield name, row["text"], row["line_count"], row["raw"] is None, row["happened_at"] is not None
 
 
 if __name__ == "__main__":
