@@ -21,14 +21,14 @@ if __name__ == "__main__":  # spark-submit puts this file's folder first, where 
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
 from expectations.own import own_suites
-from kafka_hindsight.catalog.steps import BY_NAME, INGEST, NEWEST_RUN, REBUILD, STEPS, Step
+from kafka_hindsight.catalog.steps import BY_NAME, COLLECT, INGEST, NEWEST_RUN, REBUILD, STEPS, Step
 from kafka_hindsight.lake import landing, state
 from kafka_hindsight.lake.lock import hold_lock
 from kafka_hindsight.lake.publication import take_back
 from kafka_hindsight.lake.results import Result, leave_result
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.config import is_uri
-from kafka_hindsight.settings.models import Settings
+from kafka_hindsight.settings.models import Settings, missing_inputs
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import DONE, BadInput, exit_code, sentences_of
 from kafka_hindsight.start.launch import AUDIT
@@ -117,6 +117,8 @@ def _application() -> str | None:
 def perform(step: Step, settings: Settings) -> Summary:
     """Run the step's body in a session, alone on its lake, and keep its summary beside those of its run."""
     progress.begins(step.name, step.sentence)
+    if step in (COLLECT, INGEST) and (problems := missing_inputs(settings)):
+        raise BadInput(*problems)
     if step is INGEST:
         _require_sound_suites(settings)
     with hold_lock(settings.lake, "step", settings.run_id, PATIENCE):

@@ -1,6 +1,6 @@
 """Check this machine; with --lake its tables, with --bootstrap a cluster, with --logs a sample of the logs.
 
-Standard library only: it runs where set-up has not run yet. It changes nothing.
+Standard library only: it runs where set-up has not run yet. What it writes to try a lake it removes.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 import platform
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -52,6 +53,7 @@ def parser() -> argparse.ArgumentParser:
     """The options, without Typer, which set-up installs. The default of each is the variable of its name."""
     options = argparse.ArgumentParser(prog="hindsight doctor", description=__doc__.splitlines()[0])
     options.add_argument("--bootstrap", default=os.environ.get("BOOTSTRAP", ""), help="brokers, host:port,host:port")
+    options.add_argument("--config", default=os.environ.get("KAFKA_CONFIG", ""), help="file of librdkafka's settings")
     options.add_argument("--lake", default=os.environ.get("LAKE", ""), help="the lake; all its tables are checked")
     for variable, option, pattern in _LOGS:
         layout = f"--{pattern.lower().replace('_', '-')}"
@@ -65,11 +67,13 @@ def _checks(options: argparse.Namespace) -> Iterator[Check]:
     lake = options.lake or str(LAKE)
     yield from of_package() if IS_INSTALLED else of_checkout()
     yield from of_machine()
-    yield of_lake(lake)
+    yield from _checks_by("settings", _own_command("doctor_settings"))
+    if "://" not in lake:
+        yield of_lake(lake)
     if options.lake:
         yield from of_tables(lake)
-    if options.bootstrap:
-        yield from of_cluster(options.bootstrap)
+    if options.bootstrap or options.config:
+        yield from of_cluster(options.bootstrap, options.config)
     yield from of_logs("LOGS", options.logs, options.pattern)
     yield from of_logs("CLIENT_LOGS", options.client_logs, options.client_pattern)
 
@@ -84,9 +88,11 @@ def _print(checks: list[Check]) -> None:
 
 def of_machine() -> Iterator[Check]:
     """Java, memory, cores."""
-    problem = java.problem()
-    state, sentence = ("missing", problem) if problem else ("good", f"{java.release()} ({java.program()})")
-    yield Check(state, "Java", sentence)
+    if problem := java.problem():
+        is_needed = launch.spark_submit().exists() or not IS_INSTALLED
+        yield Check("missing" if is_needed else "later", "Java", problem)
+    else:
+        yield Check("good", "Java", f"{java.release()} ({java.program()})")
     gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     is_enough = gib >= NEEDED_GIB
     advice = "" if is_enough else f". Needed: {NEEDED_GIB}. What to do: HINDSIGHT_DRIVER_MEMORY=1g, or more memory."
@@ -109,14 +115,15 @@ def of_package() -> Iterator[Check]:
 
 def of_lake(lake: str) -> Check:
     """Whether there is a lake with a publication, and whether it can be written."""
-    if "://" in lake:
-        return Check("later", "lake", f"{lake} is a URI: the first audit shows whether it can be written")
-    published = Path(lake) / "quality" / "publications" / "_delta_log"
-    if any(published.glob("[0-9]*.json")):
-        return Check("good", "lake", f"{lake} has published audits")
     near = next(p for p in (Path(lake), *Path(lake).absolute().parents) if p.exists())
-    if not os.access(near, os.W_OK):
-        return Check("missing", "lake", f"{near} cannot be written. Needed: write access. What to do: LAKE=...")
+    try:
+        with tempfile.TemporaryFile(dir=near) as file:
+            file.write(b"hindsight doctor")
+    except OSError as refusal:
+        sentence = f"{near} cannot be written: {refusal.strerror}. Needed: write access. What to do: LAKE=..."
+        return Check("missing", "lake", sentence)
+    if any((Path(lake) / "quality" / "publications" / "_delta_log").glob("[0-9]*.json")):
+        return Check("good", "lake", f"{lake} has published audits")
     return Check("later", "lake", f"the first audit creates {lake}")
 
 
@@ -127,9 +134,11 @@ def of_tables(lake: str) -> Iterator[Check]:
     yield from _checks_by("tables", _own_command("doctor_lake", lake))
 
 
-def of_cluster(bootstrap: str) -> Iterator[Check]:
+def of_cluster(bootstrap: str, config: str) -> Iterator[Check]:
     """One reading of a live cluster: whether it answers, and which parts are missing and why."""
-    reading = _output_of("cluster", _own_command("main", "snapshot", "--bootstrap", bootstrap, "--print"), cwd=WORK)
+    names = {"--bootstrap": bootstrap, "--config": config}
+    words = [word for name, value in names.items() if value for word in (name, value)]
+    reading = _output_of("cluster", _own_command("main", "snapshot", *words, "--print"), cwd=WORK)
     if isinstance(reading, Check):
         yield reading
         return

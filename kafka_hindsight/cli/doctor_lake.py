@@ -1,4 +1,4 @@
-"""`hindsight doctor --lake`: the problems of a lake's tables, as JSON: state, subject, and what to do."""
+"""`hindsight doctor --lake`: whether a lake behind a URI can be written, and the problems of its tables, as JSON."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from uuid import uuid4
 
 from deltalake import DeltaTable
 
 from kafka_hindsight.catalog import Table
 from kafka_hindsight.lake import publication, state
-from kafka_hindsight.settings.config import is_uri
-from kafka_hindsight.shared.exits import sentences_of
+from kafka_hindsight.lake.landing import read_text, remove, write_atomically
+from kafka_hindsight.lake.lock import hold_lock
+from kafka_hindsight.settings.config import is_uri, masked
+from kafka_hindsight.shared.exits import BadInput, sentences_of
 from kafka_hindsight.start import launch
 
 
@@ -25,6 +28,8 @@ def main(place: str) -> None:
 
 
 def _checks(lake: str) -> Iterator[tuple[str, str, str]]:
+    if is_uri(lake):
+        yield _written(lake)
     newest = publication.newest_versions(lake)
     if note := publication.note(lake, newest):
         yield "missing", "publication", note
@@ -34,6 +39,24 @@ def _checks(lake: str) -> Iterator[tuple[str, str, str]]:
     yield from (("missing", "tables", f"{problem}\n{state.TO_DO}") for problem in problems)
     if not problems:
         yield "good", "tables", f"{len(newest)} tables: all rows can be read, and every published version is there"
+
+
+def _written(lake: str) -> tuple[str, str, str]:
+    """Take and free a lock of our own, then write an object, read it again and remove it."""
+    name = f"doctor-{uuid4()}"
+    place, text = f"{lake}/locks/{name}", "hindsight doctor"
+    try:
+        with hold_lock(lake, name, text):
+            pass
+        write_atomically(place, text)
+        is_same = read_text(place) == text
+        remove(place)
+    except (BadInput, OSError) as refusal:
+        reason = masked(sentences_of(refusal)[0])
+        return "missing", "lake", f"{masked(lake)}: {reason}\nNeeded: the right to write, read and delete there."
+    if not is_same:
+        return "missing", "lake", f"{masked(lake)} gave back other bytes than were written. Needed: a consistent store."
+    return "good", "lake", f"{masked(lake)} was written, read and cleared again"
 
 
 def _problems_of(lake: str, table: Table, version: int) -> Iterator[str]:

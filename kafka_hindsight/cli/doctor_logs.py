@@ -132,7 +132,7 @@ def _logs(place: str) -> list[Log]:
     chosen = [f for f in found or () if is_one or _is_log(f.name.rpartition("/")[2])]
     if logs := [*islice(chain.from_iterable(map(_logs_in, chosen)), MOST_FILES)]:
         return logs
-    lack = "nothing is there" if found is None else "holds no log by its name" if found else "holds no file"
+    lack = "nothing is there" if found is None else "it holds no log by its name" if found else "it holds no file"
     raise BadInput(f"{masked(place)}: {lack}. What to do: {'name the files in GLOB' if found else 'check the path'}.")
 
 

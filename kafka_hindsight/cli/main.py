@@ -18,7 +18,6 @@ from kafka_hindsight.settings.config import masked
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput, sentences_of
 from kafka_hindsight.start import launch
 
-
 _REACH = "Check the path, the network and the rights of this user, then run the command again."
 
 

@@ -149,7 +149,7 @@ def is_large(*places: str | None) -> bool:
 
 
 def uses_spark(engine: str, is_large: bool) -> bool:
-    """Whether Spark does the work: engine spark; or engine auto, with a configured master, or a large input and Spark."""
+    """Whether Spark does the work: engine spark, or auto with a configured master, or with a large input and Spark."""
     is_best = "spark.master=" in os.environ.get(_CONF, "") or (is_large and spark_submit().exists())
     return engine == "spark" or (engine == "auto" and is_best)
 

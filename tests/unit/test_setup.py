@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
+from kafka_hindsight import __version__
+from kafka_hindsight.cli.verbs import VERBS
 from setup import needs
+from setup import start as start_module
 
 HOME = Path(__file__).resolve().parents[2]
 
@@ -121,6 +125,64 @@ def test_imports_of_setup_commands_are_compiled(
     assert list((tmp_path / "__pycache__").glob("imported.*.pyc"))
 
 
+@pytest.fixture()
+def start(build: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.setattr(start_module.build, "BUILD", tmp_path)
+    return start_module
+
+
+def test_first_audit_needs_neither_spark_nor_airflow(start: ModuleType) -> None:
+    assert [p.name for p in start.parts_for(["audit", "--logs", "/logs"], {})] == ["uv", "local", "samples"]
+    assert [p.name for p in start.parts_for(["audit", "--engine", "local"], {"ENGINE": "spark"})][1] == "local"
+
+
+def test_audit_on_spark_needs_spark_and_its_jars(start: ModuleType) -> None:
+    for words, variables in ((["audit", "--engine=spark"], {}), (["audit"], {"ENGINE": "spark"})):
+        assert [p.name for p in start.parts_for(words, variables)] == ["uv", "spark", "jars", "samples"]
+
+
+def test_part_that_was_built_stays_current(start: ModuleType, tmp_path: Path) -> None:
+    for name in ("uv", "airflow", "local", "spark", "jars"):
+        (tmp_path / f"{name}.stamp").touch()
+    assert [p.name for p in start.parts_for(["audit"], {})] == ["uv", "airflow", "spark", "jars", "samples"]
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkout in which set-up has not run, on a path with a blank."""
+    folder = tmp_path_factory.mktemp("a checkout")
+    (folder / "locks").symlink_to(HOME / "locks")
+    shutil.copy(HOME / "hindsight", folder)
+    for name in ("setup", "kafka_hindsight"):
+        shutil.copytree(HOME / name, folder / name, ignore=shutil.ignore_patterns("samples", "__pycache__"))
+    return folder
+
+
+def hindsight(checkout: Path, *words: str) -> tuple[int, str]:
+    environment = {"PATH": "/usr/bin:/bin", "PYTHON": sys.executable}
+    done = subprocess.run([checkout / "hindsight", *words], capture_output=True, text=True, env=environment)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_help_version_and_readers_never_build(checkout: Path) -> None:
+    before = {p.name for p in checkout.iterdir()}
+    assert hindsight(checkout, "--version") == (0, f"hindsight {__version__}\n")
+    for words in ([], ["--help"]):
+        code, output = hindsight(checkout, *words)
+        assert (code, all(f"\n  {verb} " in output for verb in VERBS)) == (0, True)
+    assert hindsight(checkout, "audit", "--help")[0] == 0
+    code, output = hindsight(checkout, "sql")
+    assert (code, output.partition(". ")[0]) == (2, f"Found: no {checkout}/.venv-spark/bin/python")
+    assert hindsight(checkout, "doctor", "--json", "--lake", str(checkout / "lake"))[0] in (0, 2)
+    assert {p.name for p in checkout.iterdir()} == before
+
+
+def test_missing_space_is_reported_with_what_is_needed(build: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(needs.shutil, "disk_usage", lambda _: SimpleNamespace(free=1))
+    with pytest.raises(build.CannotBuild, match=r"Found: 0.0 GB free .* Needed: 0.9 GB for what is missing"):
+        build.build([p for p in build.PARTS if p.name in ("uv", "local")], 3)
+
+
 def test_every_lock_is_pinned_by_hash_and_names_no_host() -> None:
     for lock in (HOME / "locks").glob("*.txt"):
         text = lock.read_text()
@@ -137,10 +199,10 @@ def test_every_requirement_of_a_lock_has_a_reason() -> None:
 
 def test_every_dependency_of_the_wheel_has_a_reason() -> None:
     text = (HOME / "pyproject.toml").read_text()
-    needed = re.search(r"^dependencies = \[\n(.+?)^\]", text, flags=re.MULTILINE | re.DOTALL)
+    needed = re.search(r"^dependencies = (.+?)^\[project.scripts\]", text, flags=re.MULTILINE | re.DOTALL)
     assert needed
-    named = [line for line in needed[1].splitlines() if line.lstrip().startswith('"')]
-    assert len(named) > 5 and all(",  " in line and "# " in line for line in named)
+    named = [line for line in needed[1].splitlines() if '"' in line]
+    assert len(named) > 9 and all(re.search(r"[],] +# ", line) for line in named)
 
 
 def pythons(folder: Path, **ends: int) -> dict[str, str]:
