@@ -3,7 +3,7 @@
 FIND_PYTHON = python=$$(sh setup/python.sh) || exit 2;
 SPARK := .venv-spark/bin
 INPUTS := LOGS CLIENT_LOGS SNAPSHOTS BOOTSTRAP CLUSTER LAKE FROM TO GLOB LOGS_TZ CLIENT_TZ PATTERN CLIENT_PATTERN LOOK_AHEAD_HOURS \
-	LOOK_BACK_HOURS MAINTENANCE ENGINE Q KAFKA_CONFIG KAFKA LAYOUT BROKERS SCENARIOS LESSON SEED KEEP SHORT TRUTH_FOLDERS
+	LOOK_BACK_HOURS MAINTENANCE ENGINE Q KAFKA_CONFIG KAFKA LAYOUT BROKERS SCENARIOS LESSON SEED KEEP SHORT TRUTH_FOLDERS URL
 
 # What a user gives reaches the programs through the environment, never through a shell line, and make
 # does not expand a dollar in it.
@@ -13,7 +13,7 @@ export PYTHONPATH := $(CURDIR)
 export TZ := UTC
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-check doctor audit snapshot report sql test test-live test-stack test-sources test-s3 test-airflows chaos check laws drill truth format bench docs site up down locks supply clean
+.PHONY: help setup setup-check doctor audit snapshot report sql test test-live test-stack test-sources test-s3 test-airflows chaos check laws drill truth format bench docs site up down locks supply release clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -125,6 +125,9 @@ supply: setup ## licences, bills of materials, known vulnerabilities of what is 
 	@.build/uv/bin/uv venv --quiet --allow-existing --python $(SPARK)/python .build/supply
 	@.build/uv/bin/uv pip sync --quiet --require-hashes --python .build/supply/bin/python locks/supply.txt
 	@$(SPARK)/python -m tools.supply
+
+release: setup-check ## build and try the wheels into dist/: make release URL=https://host/owner/project
+	@$(SPARK)/python -m tools.release --url "$$URL"
 
 clean: ## remove what was built and every run; the lake stays
 	@rm -rf .venv-airflow .venv-spark .airflow .jars .kafka .clients .drill .build .samples .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
