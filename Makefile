@@ -13,7 +13,7 @@ export PYTHONPATH := $(CURDIR)
 export TZ := UTC
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-check doctor audit snapshot report sql test test-live test-stack test-sources test-s3 test-airflows chaos check laws drill truth format bench docs site up down locks supply release clean
+.PHONY: help setup setup-check doctor audit snapshot report sql test test-live test-stack test-sources test-s3 test-airflows chaos check laws drill truth format bench docs site up down locks supply newcomer release clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -125,6 +125,9 @@ supply: setup ## licences, bills of materials, known vulnerabilities of what is 
 	@.build/uv/bin/uv venv --quiet --allow-existing --python $(SPARK)/python .build/supply
 	@.build/uv/bin/uv pip sync --quiet --require-hashes --python .build/supply/bin/python locks/supply.txt
 	@$(SPARK)/python -m tools.supply
+
+newcomer: ## the first minute on a bare Debian 12 and 13, and each failure: as root, with debootstrap and a mirror
+	@$(FIND_PYTHON) "$$python" -m lab.newcomer
 
 release: setup-check ## build and try the wheels into dist/: make release URL=https://host/owner/project
 	@$(SPARK)/python -m tools.release --url "$$URL"

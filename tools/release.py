@@ -1,7 +1,7 @@
 """Build the release, and try it as a stranger would: `make release URL=https://host/owner/project`.
 
-What is committed is built, with links to URL in place of relative ones. The wheel is installed without Spark in an empty
-folder, and audits the recorded night there. Nothing is uploaded.
+What is committed is built, with links to URL in place of relative ones. The wheel is installed without Spark in an
+empty folder, and audits the recorded night there. Nothing is uploaded.
 """
 
 from __future__ import annotations
