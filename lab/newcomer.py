@@ -80,9 +80,9 @@ def mounted(root: Path) -> Iterator[None]:
     small = root / "home" / _USER / "small"
     small.mkdir(parents=True, exist_ok=True)
     mounts = (
-        ["-t", "proc", "proc", root / "proc"],
-        ["--rbind", "/dev", root / "dev"],
-        ["-t", "tmpfs", "-o", "size=100m", "tmpfs", small],
+        ["-t", "proc", "proc", str(root / "proc")],
+        ["--bind", "/dev", str(root / "dev")],
+        ["-t", "tmpfs", "-o", "size=100m", "tmpfs", str(small)],
     )
     try:
         for mount in mounts:
@@ -120,11 +120,11 @@ def settle(root: Path) -> None:
 def attempt(root: Path, suite: str, each: Try) -> bool:
     """Type the command as the new user. Print and return whether it ended as it has to."""
     if packages := each.packages.replace("JAVA", _JAVAS[suite]).split():
-        apt = ["chroot", root, "apt-get", "install", "--yes", "--no-install-recommends", *packages]
+        apt = ["chroot", str(root), "apt-get", "install", "--yes", "--no-install-recommends", *packages]
         subprocess.run(apt, check=True, capture_output=True, env=_variables("/root"))
     typed = f"cd {shlex.quote(each.folder)} && {each.typed}"
     user = ["setpriv", f"--reuid={_USER}", "--regid=1000", "--clear-groups"]
-    command = ["chroot", root, *user, "sh", "-c", f"cd && {typed}"]
+    command = ["chroot", str(root), *user, "sh", "-c", f"cd && {typed}"]
     before, began = _megabytes(root), time.monotonic()
     done = subprocess.run(
         ["unshare", "--net", *command] if each.without_network else command,

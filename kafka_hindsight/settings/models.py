@@ -139,8 +139,8 @@ class Inputs(Table):
     )
     engine: Engine = Field(
         default="auto",
-        description="what does the work: local (this process), spark (Spark's workers), or auto (Spark for more than"
-        " 300 MB of logs and where a master is configured)",
+        description="what does the work: local (this process), spark (Spark's workers), or auto (Spark where a"
+        " master is configured, and for more than 300 MB of logs where Spark is installed)",
     )
     keep: Text | None = Field(
         default=None,

@@ -21,7 +21,6 @@ from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared import words
 from kafka_hindsight.sql.lake_views import open_views
 from kafka_hindsight.sql.named_queries import named_queries
-from kafka_hindsight.start.launch import jars
 from lab.drill.score import read_gold, score
 from tests.support.lake import contents, rows
 from tests.support.package import build, install
@@ -229,7 +228,7 @@ def test_first_screen_names_loss_crashes_and_what_to_do(
     assert "find out why its broker went" in items[0]
 
 
-def test_audit_by_wheel_without_airflow_leaves_same_tables(
+def test_audit_by_wheel_without_airflow_spark_or_java_leaves_same_tables(
     night: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
     lake, _ = night
@@ -241,7 +240,7 @@ def test_audit_by_wheel_without_airflow_leaves_same_tables(
     work.mkdir()
     given = {"logs": SAMPLE / "logs", "client-logs": SAMPLE / "clients", "snapshots": SAMPLE / "snapshots.jsonl"}
     options = [word for name, place in given.items() for word in (f"--{name}", str(place))]
-    theirs = {"PATH": os.environ["PATH"], "LAKE": str(lake), "HINDSIGHT_JARS": str(jars())}
+    theirs = {"PATH": os.environ["PATH"], "LAKE": str(lake), "JAVA_HOME": str(work)}
 
     def run(*arguments: str) -> str:
         done = subprocess.run(
@@ -254,6 +253,9 @@ def test_audit_by_wheel_without_airflow_leaves_same_tables(
     assert "40 committed records were lost in fraud-risky-19-0" in output
     assert contents(lake) == before
     assert run("report").strip() == str(lake / "report" / "index.html")
+    assert "fraud-risky-19" in run("explain", "worst")
+    assert "has published audits" in run("doctor")
+    assert run("fleet") and run("tables") and run("metrics") and run("sql", "coverage_by_source")
     assert json.loads(run("sql", "select count(*) as lost from gold.truncations", "--format", "json"))
     assert [p.name for p in work.iterdir()] == [".hindsight"]
     assert {p for p in package.rglob("*") if p.suffix != ".pyc" and p.name != "__pycache__"} <= held

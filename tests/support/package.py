@@ -22,8 +22,8 @@ def build(project: Path, to: Path, target: str = "wheel") -> Path:
 
 
 def install(wheel: Path, environment: Path) -> Path:
-    """The command `hindsight` of a new environment with the wheel and what it asks for, in the locked versions."""
-    build_environment(environment, "spark.txt")
+    """The command `hindsight` of a new environment with the wheel and what it asks for without Spark, as locked."""
+    build_environment(environment, "local.txt")
     into = ["--python", str(environment / "bin" / "python")]
     subprocess.run([UV, "pip", "install", "--quiet", "--no-deps", "--offline", *into, wheel], check=True)
     subprocess.run([UV, "pip", "check", "--quiet", *into], check=True)

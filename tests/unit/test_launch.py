@@ -114,3 +114,14 @@ def test_invalid_umask_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytes
     monkeypatch.setenv("HINDSIGHT_UMASK", "rwx")
     assert cli.main(["completion", "bash"]) == BAD_INPUT
     assert capsys.readouterr().err.startswith("HINDSIGHT_UMASK is 'rwx'. Needed: three digits from 0 to 7")
+
+
+def test_auto_takes_spark_for_large_input_only_where_it_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert launch.uses_spark("auto", is_large=True) and not launch.uses_spark("auto", is_large=False)
+    monkeypatch.setenv("HINDSIGHT_SPARK_ENV", str(tmp_path))
+    assert not launch.uses_spark("auto", is_large=True)
+    assert launch.uses_spark("spark", is_large=False)
+    monkeypatch.setenv("HINDSIGHT_SPARK_CONF", "spark.master=yarn")
+    assert launch.uses_spark("auto", is_large=False)

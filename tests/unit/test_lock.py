@@ -11,9 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from kafka_hindsight.catalog.steps import INGEST
 from kafka_hindsight.lake.lock import hold_lock
 from kafka_hindsight.lake.waiting import LakeBusy
 from kafka_hindsight.shared.exits import BadInput
+from spark_jobs.run import perform
+from tests.support.logs import settings
 
 HOLDER = """
 import sys, time
@@ -72,3 +75,8 @@ def test_unwritable_lake_is_bad_input(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(BadInput, match="cannot be written"), hold_lock(str(tmp_path / "file"), "step", "mine"):
         pass
+
+
+def test_missing_logs_are_found_before_a_step_waits_for_the_lake(tmp_path: Path) -> None:
+    with hold_lock(str(tmp_path), "step", "another"), pytest.raises(BadInput, match=r"LOGS names .* nothing is there"):
+        perform(INGEST, settings(tmp_path, tmp_path / "absent"))

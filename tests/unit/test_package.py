@@ -17,6 +17,7 @@ from kafka_hindsight import __version__
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.start.launch import DELTA_LOCK
 from tests.support.package import build
+from tools.release import absolute
 
 PARTS = (
     "CHANGELOG.md",
@@ -103,3 +104,10 @@ def test_spark_audit_from_the_wheel_without_java_says_what_it_needs(wheel: Path,
     assert done.returncode == 2
     assert done.stderr.startswith("Found: no Java")
     assert list((tmp_path / "work").iterdir()) == []
+
+
+def test_links_of_readme_are_absolute_in_a_release() -> None:
+    text = absolute((HOME / "README.md").read_text(encoding="utf-8"), "https://host/project")
+    assert "](docs/" not in text
+    assert f"](https://host/project/blob/v{__version__}/docs/install.md#with-pip)" in text
+    assert f"](https://host/project/raw/v{__version__}/docs/pictures/report.png)" in text
