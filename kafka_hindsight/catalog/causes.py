@@ -167,6 +167,34 @@ class Cause(CauseCode):
         source="KIP-62, KIP-800; AbstractCoordinator.java; rdkafka_cgrp.c",
         is_departure=True, is_removal=True, is_late_poll=True,
     )
+    NOT_AUTHENTICATED = CauseNoun(
+        code="not_authenticated", label="a client could not authenticate", family=CauseFamily.LOST,
+        meaning="A member was lost because its client, or a broker, did not prove who it is: an expired certificate, a"
+        " wrong or withdrawn password or token.",
+        symptom="'Failed authentication' or 'SSL handshake failed', and then the member's session expires",
+        advice="Renew the certificate or the password that the quoted line is about, and restart the client with it:"
+        " openssl x509 -enddate shows when a certificate ends. A longer session timeout does not help.",
+        source="Selector.pollSelectionKeys; NetworkClient.processDisconnection; KIP-368",
+        is_departure=True, is_removal=True, is_silence=True,
+    )
+    ACCESS_DENIED = CauseNoun(
+        code="access_denied", label="access was denied", family=CauseFamily.LOST,
+        meaning="A member was lost because the brokers' authorizer denied it its group or its topic.",
+        symptom="'GroupAuthorizationException' or 'TopicAuthorizationException', and then the member is gone",
+        advice="Give its principal the right to read the group and the topic (kafka-acls.sh --add --consumer), or find"
+        " out who took it away. A longer session timeout does not help.",
+        source="StandardAuthorizerData.logAuditMessage; AclAuthorizer.logAuditMessage; AbstractCoordinator.java",
+        is_departure=True, is_removal=True, is_silence=True,
+    )
+    THROTTLED = CauseNoun(
+        code="throttled", label="a client was throttled", family=CauseFamily.LOST,
+        meaning="A member's session expired because a quota of the brokers held back what its client sent.",
+        symptom="'Connection to node 1 is throttled for 60000 ms', and then the member's session expires",
+        advice="Raise the client's quota (kafka-configs.sh --alter --entity-type users or clients), or let it send"
+        " fewer requests. A longer session timeout only hides it.",
+        source="KIP-124, KIP-219; NetworkClient.maybeThrottle; KAFKA-19117",
+        is_departure=True, is_removal=True, is_silence=True,
+    )
     SYNC_TIMEOUT = CauseNoun(
         code="sync_timeout", label="a member did not sync in time", family=CauseFamily.LOST,
         meaning="A member was removed because it sent no SyncGroup in time.",

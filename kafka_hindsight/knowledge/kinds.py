@@ -48,6 +48,7 @@ class Kind(StrEnum):
     GROUP_UNLOADED = auto(), _GROUP, "A coordinator unloaded the group: group_id, generation, [protocol]"
     MEMBER_LOADED = auto(), _GROUP, "A member that the coordinator loaded with its group: group_id, generation, member_id, client_id, host, session_timeout_ms, rebalance_timeout_ms, [instance_id], assignor"
     GROUP_DEAD = auto(), _GROUP, "The group was removed: group_id, [generation]"
+    GROUP_DENIED = auto(), _GROUP, "The authorizer denied a client the group: group_id, host, detail (the principal), reason (the operation)"
     GROUPS_DELETED = auto(), _GROUP, "An administrator deleted groups: detail (the ids)"
     # KIP-848
     MEMBER_JOINED = auto(), _GROUP, "A member joined a group with epochs: group_id, member_id, [instance_id], protocol"
@@ -135,6 +136,9 @@ class Kind(StrEnum):
     CONTROLLER_STEPPED_DOWN = auto(), _BROKER, "This node gave the leadership of the quorum up: node, controller_epoch"
     ELECTION_STOOD = auto(), _BROKER, "This node stands for election as the controller, or asks whether it would be elected: node, controller_epoch, detail (candidate or prospective)"
     BROKER_REGISTRATION_REFUSED = auto(), _BROKER, "The controller refused to register the broker: node, error"
+    AUTHENTICATION_FAILED = auto(), _BROKER, "Someone who connected to this broker failed to authenticate: host, error"
+    AUTHENTICATION_REFUSED = auto(), _BROKER, "This broker or controller could not authenticate with another one: node, error, detail (which of its clients)"
+    ACCESS_DENIED = auto(), _BROKER, "The authorizer denied a client something other than a group: host, detail (the principal), reason (the operation), [topic]"
     CONTROLLER_THREAD_STARTED = auto(), _BROKER, "A broker on ZooKeeper is ready to be the controller, which each process of it becomes once"
     ZOOKEEPER_CLIENT_SPOKE = auto(), _BROKER, "The ZooKeeper client of the process lost its connection in a session that it had: [took_ms (how long it had heard nothing)]"
     ZOOKEEPER_SESSION_EXPIRED = auto(), _BROKER, "The ZooKeeper session of the broker expired"
@@ -171,6 +175,10 @@ class Kind(StrEnum):
     CLIENT_SESSION_TIMEOUT = auto(), _CLIENT, "The client received no response from the coordinator within the session timeout: [client_id, took_ms, detail]"
     CLIENT_COMMIT_FAILED = auto(), _CLIENT, "An offset commit failed: client_id, [group_id], error"
     CLIENT_DISCONNECTED = auto(), _CLIENT, "A connection was lost: client_id, [group_id], [node], [detail]"
+    CLIENT_NOT_AUTHENTICATED = auto(), _CLIENT, "A client could not authenticate with a broker, or the broker with it: [client_id, group_id, node], error"
+    CLIENT_ACCESS_DENIED = auto(), _CLIENT, "The brokers denied a client its group, a topic or the cluster: [client_id, group_id], error"
+    CLIENT_THROTTLED = auto(), _CLIENT, "A client sends nothing to a broker because of a quota: client_id, [group_id], node, took_ms (how long)"
+    CLIENT_CONNECT_FAILED = auto(), _CLIENT, "A client could not begin a connection to a broker: [client_id, group_id, node], host, [error (the exception)]"
     CLIENT_CLOSED = auto(), _CLIENT, "The consumer was closed: client_id, [group_id]"
     CLIENT_STOPPING = auto(), _CLIENT, "The process that runs the client stops, and closes it; the line names neither client nor group"
 

@@ -1,0 +1,129 @@
+"""The causes of members that brokers refused or held back: authentication, authorisation, quotas.
+
+Such a process lives, and its session expires as that of one that stands still. Its own log shows the difference. Of the
+brokers' lines those about authentication name a host and no client, those of the authorizer a principal and a host.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from kafka_hindsight.catalog.codes import Cause, Confidence
+from kafka_hindsight.catalog.rows import Event
+from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, named
+from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling
+from kafka_hindsight.judgements.rebalances.case import Case, by_own_log, proof_of
+from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.knowledge.remedy_settings import SESSION_TIMEOUT_MS
+from kafka_hindsight.shared.durations import HEARTBEAT_INTERVAL, MS, NEXT_POLL, RETURN_WITHIN
+from kafka_hindsight.shared.words import duration
+
+_LINES: Mapping[Cause, tuple[Sequence[Kind], str]] = {
+    Cause.NOT_AUTHENTICATED: ((Kind.CLIENT_NOT_AUTHENTICATED,), "it could not authenticate"),
+    Cause.ACCESS_DENIED: (
+        (
+            Kind.CLIENT_ACCESS_DENIED,
+            Kind.CLIENT_COMMIT_FAILED,
+            Kind.CLIENT_SESSION_TIMEOUT,
+            Kind.CLIENT_HEARTBEAT_ERROR,
+        ),
+        "access was denied",
+    ),
+    Cause.THROTTLED: ((Kind.CLIENT_THROTTLED,), "a quota holds it back"),
+}
+"""Of each cause the kinds of lines that show it, and what they say."""
+
+_DENIED = re.compile(r"authoriz", re.IGNORECASE)
+_GROUP_DENIED = re.compile(r"group authorization failed|authorized to access group", re.IGNORECASE)
+"""What Kafka says where it denies a commit: heartbeats need the same right (KafkaApis: READ on the group)."""
+
+
+def _refusals(case: Case, cause: Cause, since: datetime) -> list[Event]:
+    """The lines of the member's process from an instant on, after the last one that shows it join."""
+    process, (kinds, _) = case.log.process, _LINES[cause]
+    joins = (process.of_kind(kind).last_until(case.at) for kind in (Kind.CLIENT_JOINED, Kind.CLIENT_SYNCED))
+    first = max([since, *(join.happened_at for join in joins if join)])
+    lines = [e for kind in kinds for e in process.of_kind(kind).between(first, case.at)]
+    return [e for e in lines if cause != Cause.ACCESS_DENIED or _DENIED.search(e.error or "")]
+
+
+def _last_heartbeat(case: Case) -> datetime:
+    """The instant of the last heartbeat that the coordinator took, or one heartbeat earlier."""
+    return case.at - (case.member.session_timeout_ms or SESSION_TIMEOUT_MS) * MS - HEARTBEAT_INTERVAL
+
+
+def was_refused(cause: Cause) -> Predicate[Case]:
+    """Say whether the member's own log shows a refusal within its last session."""
+
+    def shows(case: Case) -> Proof | None:
+        lines = _refusals(case, cause, _last_heartbeat(case))
+        of_group = [e for e in lines if _GROUP_DENIED.search(e.error or "")]
+        proof = by_own_log(case, *(of_group or lines)[:1])
+        return proof and proof + Proof(confidence=None if of_group else Confidence.LIKELY)
+
+    return named(f"The member's own log says within its last session that {_LINES[cause][1]}.", shows)
+
+
+def was_refused_before_it_left(cause: Cause) -> Predicate[Case]:
+    """Say whether the member's own log shows a refusal just before it left."""
+    sentence = f"The member's own log says within 5 s before it left that {_LINES[cause][1]}."
+    return named(sentence, lambda case: by_own_log(case, *_refusals(case, cause, case.at - NEXT_POLL)[-1:]))
+
+
+def its_host_was_denied_the_group(case: Case) -> Proof | None:
+    """The authorizer denied a client on the member's host the group, within the member's last session."""
+    denials = case.registry.denials.between(_last_heartbeat(case), case.at)
+    return next((proof_of(e, host=e.host) for e in denials if e.host and e.host == case.member.host), None)
+
+
+def its_host_failed_to_authenticate(case: Case) -> Proof | None:
+    """A client on its host failed to authenticate within the member's last session, and none in the 10 minutes before.
+
+    A client that fails all the time says nothing about another one on its host.
+    """
+    since, failures = _last_heartbeat(case), case.context.failed_authentications.get(case.member.host or "")
+    first = failures.first_since(since - RETURN_WITHIN) if failures else None
+    if first is None or not since <= first.happened_at <= case.at:
+        return None
+    return proof_of(first, host=case.member.host, earlier=duration(max(case.at - first.happened_at, timedelta())))
+
+
+_POLL = "KafkaConsumer.poll throws an {}Exception, and applications then close"
+
+# fmt: off
+REFUSED_EXPIRIES: Sequence[Ruling[Case]] = (
+    Likely(Cause.NOT_AUTHENTICATED, "{who} could not authenticate any more, as its own log shows, and its"
+           " session{session} ran out.",
+           proof=(was_refused(Cause.NOT_AUTHENTICATED),),
+           source="NetworkClient.processDisconnection; rdkafka_broker.c; KIP-368",
+           cases=("made: cannot authenticate", "made: denied its group")),
+    Certain(Cause.ACCESS_DENIED, "{who} was denied access, as its own log shows, and its session{session} ran out.",
+            proof=(was_refused(Cause.ACCESS_DENIED),),
+            source="KafkaApis.handleHeartbeatRequest, handleOffsetCommitRequest: both need READ on the group",
+            cases=("made: denied its group", "made: cannot authenticate")),
+    Likely(Cause.THROTTLED, "{who} was held back by a quota, as its own log shows, and its session{session} ran out.",
+           proof=(was_refused(Cause.THROTTLED),),
+           source="NetworkClient.maybeThrottle, at WARN from 4.4 on; KIP-219: a client sends nothing meanwhile",
+           cases=("made: held back by a quota", "made: cannot authenticate")),
+    Likely(Cause.ACCESS_DENIED, "The brokers denied a client on {host}, the host of {who}, this group, and its"
+           " session{session} ran out.",
+           proof=(its_host_was_denied_the_group,),
+           source="StandardAuthorizerData.logAuditMessage; KafkaApis.handleHeartbeatRequest",
+           cases=("made: its host is denied the group", "made: denied its group")),
+    Likely(Cause.NOT_AUTHENTICATED, "A client on {host}, the host of {who}, failed to authenticate {earlier} before its"
+           " session{session} ran out.",
+           proof=(its_host_failed_to_authenticate,), source="Selector.pollSelectionKeys",
+           cases=("made: its host cannot authenticate", "made: its host never can")),
+)
+
+REFUSED_LEAVES: Sequence[Ruling[Case]] = (
+    Likely(Cause.NOT_AUTHENTICATED, "{who} could not authenticate, as its own log shows, and left.",
+           proof=(was_refused_before_it_left(Cause.NOT_AUTHENTICATED),), source=_POLL.format("Authentication"),
+           cases=("made: leaves as it cannot authenticate", "made: leaves as it is denied a topic")),
+    Likely(Cause.ACCESS_DENIED, "{who} was denied access, as its own log shows, and left.",
+           proof=(was_refused_before_it_left(Cause.ACCESS_DENIED),), source=_POLL.format("Authorization"),
+           cases=("made: leaves as it is denied a topic", "made: leaves as it cannot authenticate")),
+)
+# fmt: on
