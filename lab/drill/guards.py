@@ -17,6 +17,10 @@ PASSWORD, CERTIFICATE = "password", "certificate"
 PROTOCOLS: Mapping[str, str] = {PASSWORD: "SASL_PLAINTEXT", CERTIFICATE: "SSL"}
 
 SECRET = "changeit"
+_LONG_WINDOWS = {"quota.window.size.seconds": "20", "quota.window.num": "2"}
+"""A request is held back no longer than a window, which is 1 s by default: no session ends over that
+(ClientRequestQuotaManager.maxThrottleTimeMs)."""
+
 _SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule required"
 
 
@@ -70,6 +74,7 @@ class Guard:
         own, trusted = self._stores("broker")
         return {
             **self.of_controller(),
+            **_LONG_WINDOWS,
             "listeners": f"{plain},{listeners}",
             "listener.security.protocol.map": f"PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,{protocols}",
             "sasl.enabled.mechanisms": "SCRAM-SHA-256",

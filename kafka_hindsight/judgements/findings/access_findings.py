@@ -18,7 +18,7 @@ _NAMED = 3
 
 @dataclass(frozen=True)
 class _Refusal:
-    """The lines that a rule reads: their kinds, whom each is about, and what it says."""
+    """The lines that a rule reads: their kinds, what each says, and the name that it is about."""
 
     kinds: tuple[Kind, ...]
     says: Callable[[Event], str | None]
@@ -46,6 +46,11 @@ _REFUSALS: Mapping[str, _Refusal] = {
         (Kind.GROUP_DENIED, Kind.ACCESS_DENIED, Kind.CLIENT_ACCESS_DENIED),
         _denial,
         lambda line: line.detail or line.client_id,
+    ),
+    "instance_shared": _Refusal(
+        (Kind.STATIC_MEMBER_FENCED,),
+        lambda line: f"group {line.group_id}" if line.group_id else "its group is not shown",
+        lambda line: line.instance_id,
     ),
     "client_throttled": _Refusal((Kind.CLIENT_THROTTLED,), lambda line: duration(line.took_ms or 0)),
     "name_unknown": _Refusal((Kind.CLIENT_CONNECT_FAILED,), lambda line: line.host),

@@ -34,6 +34,16 @@ RULES: tuple[Rule, ...] = (
         source="StandardAuthorizerData.logAuditMessage, AclAuthorizer.logAuditMessage: denials are logged at INFO",
     ),
     Rule(
+        rule_id="instance_shared",
+        severity="warning",
+        harm=Harm.CONSUMERS_STOPPED,
+        subject_kind="client",
+        says="{subject} is a group.instance.id that two processes used{span}: {details}",
+        advice="Give each process a group.instance.id of its own: the coordinator takes the newer one and fences the other,"
+        " whose consumer ends with FencedInstanceIdException.",
+        source="KIP-345; GroupMetadataManager.java throwIfStaticMemberIsFenced",
+    ),
+    Rule(
         rule_id="client_throttled",
         severity="warning",
         harm=Harm.CONSUMERS_STOPPED,

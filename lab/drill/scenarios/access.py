@@ -36,7 +36,7 @@ def _scenario(
 ACCESS_SCENARIOS: tuple[Scenario, ...] = (
     _scenario(
         "password_withdrawn",
-        "A member whose user is deleted is alive, and nobody takes its heartbeats.",
+        "A member whose user is deleted is alive, and brokers refuse its connections.",
         _loses(Start(member="b", shows=PASSWORD), WithdrawPassword(member="b")),
     ),
     _scenario(

@@ -193,7 +193,7 @@ SHRINK_RULINGS: tuple[Ruling[Shrink], ...] = (
         "Broker {broker} could not authenticate with leader {leader}, which removed it.",
         proof=(lagged, could_not_authenticate),
         source="NetworkClient.processDisconnection of a ReplicaFetcher: a follower that is refused fetches nothing",
-        cases=(),
+        cases=("made: one leader refuses its follower", "slow-4.1 email-89-reader-t-0 broker 1 15:36:56.383"),
     ),
     Likely(
         OutOfSyncKind.SLOW,

@@ -169,7 +169,7 @@ OUT_OF_SYNC_RULINGS: tuple[Ruling[Period], ...] = (
         f"{_OUT}, because it could not authenticate with its leaders.",
         proof=(is_of(OutOfSyncKind.NOT_AUTHENTICATED),),
         source=_SHRINKS,
-        cases=(),
+        cases=("made: one leader refuses its follower", "slow-4.1 broker 1 15:36:56.383"),
     ),
     Likely(
         OutOfSyncKind.REASSIGNMENT,
