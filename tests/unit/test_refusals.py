@@ -49,6 +49,11 @@ def line(kind: str, minutes: int = 0, **columns: Any) -> Event:
             "Client 'User:bob' was denied access at {at}: CREATE on the cluster",
         ),
         (
+            [line("static_member_fenced", instance_id="i1", group_id="orders")],
+            "instance_shared",
+            "Client 'i1' is a group.instance.id that two processes used at {at}: group orders",
+        ),
+        (
             [line("client_throttled", client_id="app", took_ms=60_000)],
             "client_throttled",
             "Client 'app' was held back by a quota at {at}, for 1 min",

@@ -39,8 +39,8 @@ RULES: tuple[Rule, ...] = (
         harm=Harm.CONSUMERS_STOPPED,
         subject_kind="client",
         says="{subject} is a group.instance.id that two processes used{span}: {details}",
-        advice="Give each process a group.instance.id of its own: the coordinator takes the newer one and fences the other,"
-        " whose consumer ends with FencedInstanceIdException.",
+        advice="Give each process a group.instance.id of its own: the coordinator takes the newer one and fences the"
+        " other, whose consumer ends with FencedInstanceIdException.",
         source="KIP-345; GroupMetadataManager.java throwIfStaticMemberIsFenced",
     ),
     Rule(
