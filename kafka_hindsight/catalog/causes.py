@@ -130,8 +130,8 @@ class Cause(CauseCode):
         " session timeout that is too short. A later line of the same process proves it.",
         symptom="'Heartbeat session expired': the coordinator removes a member on heartbeat expiration",
         advice="Raise session.timeout.ms (45 s is the default since Kafka 3.0, KIP-735) and keep heartbeat.interval.ms"
-        " at most a third of it; look for long GC pauses, CPU throttling, suspended hosts, and at the network between"
-        " the member and its coordinator.",
+        " at most a third of it; look for long GC pauses, CPU throttling, suspended hosts, at the network between"
+        " the member and its coordinator, and at its quotas.",
         source="GroupCoordinator.scala onExpireHeartbeat; KIP-735; CommonClientConfigs",
         is_departure=True, is_removal=True, is_silence=True, is_broker_induced=True, is_late_heartbeat=True,
     )

@@ -139,6 +139,7 @@ class Kind(StrEnum):
     AUTHENTICATION_FAILED = auto(), _BROKER, "Someone who connected to this broker failed to authenticate: host, error"
     AUTHENTICATION_REFUSED = auto(), _BROKER, "This broker or controller could not authenticate with another one: node, error, detail (which of its clients)"
     ACCESS_DENIED = auto(), _BROKER, "The authorizer denied a client something other than a group: host, detail (the principal), reason (the operation), [topic]"
+    QUOTA_CHANGED = auto(), _BROKER, "A quota of a user, a client id, or both changed: reason (which quota), [detail (the user)], [client_id], state (the limit)"
     CONTROLLER_THREAD_STARTED = auto(), _BROKER, "A broker on ZooKeeper is ready to be the controller, which each process of it becomes once"
     ZOOKEEPER_CLIENT_SPOKE = auto(), _BROKER, "The ZooKeeper client of the process lost its connection in a session that it had: [took_ms (how long it had heard nothing)]"
     ZOOKEEPER_SESSION_EXPIRED = auto(), _BROKER, "The ZooKeeper session of the broker expired"

@@ -258,11 +258,11 @@ class Admin:
             resource, common.acl.AccessControlEntry(f"User:{user}", "*", common.acl.AclOperation.ALL, allow)
         )
 
-    def limit_requests(self, user: str, percentage: float) -> None:
-        """Let a user keep the brokers busy for such a part of the time at most."""
+    def limit_requests(self, client: str, percentage: float) -> None:
+        """Let a client keep the brokers busy for such a part of the time at most."""
         quota = self._jvm.java.org.apache.kafka.common.quota
         limit = quota.ClientQuotaAlteration.Op("request_percentage", percentage)
-        entity = quota.ClientQuotaEntity(self._jvm.map({"user": user}))
+        entity = quota.ClientQuotaEntity(self._jvm.map({"client-id": client}))
         alteration = quota.ClientQuotaAlteration(entity, self._jvm.list([limit]))
         self._got(self._client.alterClientQuotas(self._jvm.list([alteration])).all())
 

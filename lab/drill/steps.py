@@ -141,7 +141,7 @@ class Deny(OnMember):
 
 @dataclass(frozen=True, kw_only=True)
 class LimitRequests(OnMember):
-    """Its user may keep the brokers busy for next to no time."""
+    """It may keep the brokers busy for next to no time."""
 
     expect: str | None = "throttled"
 

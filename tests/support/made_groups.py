@@ -184,6 +184,12 @@ def fails_to_authenticate(*clocks: str) -> MadeGroup:
     return MadeGroup([*_ON_HOST, *expired(A)], refusals=failures)
 
 
+def limited(clock: str) -> MadeGroup:
+    """A member expires after the quota of its client id changed."""
+    change = line("quota_changed", clock, group=None, client_id="app", reason="REQUEST", state="0.001")
+    return MadeGroup([*stable(), *expired(A)], refusals=[change])
+
+
 MADE: dict[str, MadeGroup] = {
     # --- a member joined
     "joins again under another id": MadeGroup(
@@ -272,6 +278,8 @@ MADE: dict[str, MadeGroup] = {
         [*_JOINED, own("client_commit_failed", "01:09:30", error="Group authorization failed."), *expired(A)]
     ),
     "held back by a quota": MadeGroup([*_JOINED, own("client_throttled", "01:09:30", took_ms=60_000), *expired(A)]),
+    "its quota has just changed": limited("01:09:30"),
+    "its quota had changed before": limited("01:05:00"),
     "its host is denied the group": MadeGroup(
         [*_ON_HOST, line("group_denied", "01:09:30", host="10.0.0.7"), *expired(A)]
     ),

@@ -90,6 +90,14 @@ def its_host_failed_to_authenticate(case: Case) -> Proof | None:
     return proof_of(first, host=case.member.host, earlier=duration(max(case.at - first.happened_at, timedelta())))
 
 
+def its_quota_had_changed(case: Case) -> Proof | None:
+    """The quota of its client id changed within the member's last session."""
+    changes = case.context.quota_changes.get(case.member.client_id or "")
+    last = changes.last_until(case.at) if changes else None
+    is_fresh = last is not None and last.happened_at >= _last_heartbeat(case)
+    return proof_of(last, quota=last.reason, limit=last.state) if last and is_fresh else None
+
+
 _POLL = "KafkaConsumer.poll throws an {}Exception, and applications then close"
 
 # fmt: off
@@ -107,6 +115,10 @@ REFUSED_EXPIRIES: Sequence[Ruling[Case]] = (
            proof=(was_refused(Cause.THROTTLED),),
            source="NetworkClient.maybeThrottle, at WARN from 4.4 on; KIP-219: a client sends nothing meanwhile",
            cases=("made: held back by a quota", "made: cannot authenticate")),
+    Likely(Cause.THROTTLED, "{who} was held back by its {quota} quota, which had just become {limit}, and its"
+           " session{session} ran out.",
+           proof=(its_quota_had_changed,), source="ClientQuotaManager.updateQuota; KIP-124, KIP-219",
+           cases=("made: its quota has just changed", "made: its quota had changed before")),
     Likely(Cause.ACCESS_DENIED, "The brokers denied a client on {host}, the host of {who}, this group, and its"
            " session{session} ran out.",
            proof=(its_host_was_denied_the_group,),

@@ -127,7 +127,7 @@ def gather_facts(
             tuple(outages),
             tuple(log_spans),
             expired,
-            refused[Kind.AUTHENTICATION_FAILED],
+            [*refused[Kind.AUTHENTICATION_FAILED], *refused[Kind.QUOTA_CHANGED]],
         ),
         settings=settings_of(events),
         observed_to=last_at,
@@ -159,14 +159,14 @@ def session_expiries(events: pa.Table) -> pa.Table:
     return events.filter(has_expired)
 
 
-_REFUSED = (Kind.AUTHENTICATION_FAILED, Kind.AUTHENTICATION_REFUSED)
+_REFUSED = (Kind.AUTHENTICATION_FAILED, Kind.AUTHENTICATION_REFUSED, Kind.QUOTA_CHANGED)
 
 
-def failed_authentications(events: pa.Table) -> pa.Table:
-    """Keep the lines about authentication that failed: of each host, or pair of nodes, two a minute."""
+def refusal_lines(events: pa.Table) -> pa.Table:
+    """Keep the lines about authentication that failed and quotas that changed: of each host or client two a minute."""
     lines = events.filter(among(events["kind"], _REFUSED))
     minute = pc.floor_temporal(lines["happened_at"], unit="minute")
-    by = ("kind", "host", "broker", "node", "minute")
+    by = ("kind", "host", "broker", "node", "client_id", "minute")
     return ends(with_columns(lines, minute=minute), by, ("happened_at", "source", "order")).drop_columns(["minute"])
 
 
@@ -214,7 +214,7 @@ FACTS = Judgement(
         "log_spans": BROKERS.output("log_spans"),
         "observed": narrowed(observed_span, EVENTS),
         "expiries": narrowed(session_expiries, EVENTS),
-        "refusals": narrowed(failed_authentications, EVENTS),
+        "refusals": narrowed(refusal_lines, EVENTS),
         "readings": narrowed(reading_times, table("bronze.partition_snapshots"), again=reading_times_together),
     },
 )

@@ -4,6 +4,7 @@ from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
 
 _DENIAL = r"^Principal = (?P<detail>.{1,255}?) is Denied [Oo]peration = (?P<reason>\w+) from host = (?P<host>\S+) on resource = "
+_QUOTA_MANAGERS = tuple(f"kafka.server.Client{kind}QuotaManager" for kind in ("", "Request"))
 _REQUEST = r"(?: for request = \w+(?: with resourceRefCount = \d+)?(?: based on rule .{1,999})?)?$"
 _DENIES = "StandardAuthorizerData.java buildAuditMessage; AclAuthorizer.scala logAuditMessage"
 
@@ -26,6 +27,15 @@ PATTERNS = (
         regex=r"Connection to node (?P<node>-?\d+) (?:\([^)]*\) )?failed authentication due to: (?P<error>.*)$",
         versions="2.0-4.3",
         source="clients/src/main/java/org/apache/kafka/clients/NetworkClient.java processDisconnection",
+    ),
+    Pattern(
+        pattern_id="access.quota_changed",
+        kind=Kind.QUOTA_CHANGED,
+        loggers=_QUOTA_MANAGERS,
+        regex=r"^Changing (?P<reason>\w+) quota for (?:user (?P<detail>\S+))?(?: ?client-id (?P<client_id>.{1,255}?))?"
+        r" to (?P<state>\d\S*)$",
+        versions="2.0-4.3",
+        source="ClientQuotaManager.updateQuota; KafkaQuotaEntity.toString",
     ),
     Pattern(
         pattern_id="access.group_denied",
