@@ -162,7 +162,7 @@ def send_alerts(lake: str, event: dict[str, str] | None = None) -> None:
 
 
 def urls_of(receivers: Sequence[Receiver]) -> dict[str, str]:
-    """The Apprise URL of each receiver whose Airflow connection holds one, as its password."""
+    """The URL of each receiver whose Airflow connection holds one, as its password."""
     return {r.name: url for r in receivers if (url := _password(r.connection))}
 
 

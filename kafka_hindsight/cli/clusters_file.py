@@ -73,6 +73,6 @@ def _clusters(values: dict[str, Any], path: Path) -> list[str]:
 
 def _receivers(values: dict[str, Any], path: Path) -> list[str]:
     return [
-        f"  alerts {r.name}: {', '.join(r.severities)}, to {r.connection} or {r.variable}"
+        f"  alerts {r.name}: {r.kind} of {', '.join(r.severities)}, to {r.connection} or {r.variable}"
         for r in alerts_of(values, path).receivers
     ]

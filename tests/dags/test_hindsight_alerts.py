@@ -36,7 +36,9 @@ SIX = datetime(2026, 11, 21, 6, 0, 0, 116746, tzinfo=UTC)
 def python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A Spark environment whose interpreter notes what it was given, and a receiver."""
     (tmp_path / "bin").mkdir()
-    (tmp_path / "h.toml").write_text('[alerts]\nreceivers = [{name = "pager", severities = ["critical"]}]\n')
+    (tmp_path / "h.toml").write_text(
+        '[alerts]\nreceivers = [{name = "pager", kind = "page", severities = ["critical"]}]\n'
+    )
     monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "h.toml"))
     monkeypatch.setenv("HINDSIGHT_SPARK_ENV", str(tmp_path))
     monkeypatch.setenv("AIRFLOW_CONN_HINDSIGHT_ALERTS_PAGER", json.dumps({"conn_type": "generic", "password": URL}))

@@ -39,6 +39,11 @@ BLOCKS: Mapping[str, Mapping[str, tuple[int, str]]] = {
     },
     "kubernetes.md": {"yaml": (1, "tests/airflows/beside_providers.py")},
     "managed.md": {"python": (1, "tests/dags/test_airflow_package.py loads it by the wheel")},
+    "messages.md": {
+        "toml": (1, "tests/audit/test_messages.py"),
+        "text": (3, "tests/audit/test_messages.py"),
+        "json": (2, "tests/audit/test_messages.py"),
+    },
     "operations.md": {
         "toml": (3, "tests/unit/test_operations_page.py"),
         "python": (1, "tests/dags/test_hindsight_dags.py"),

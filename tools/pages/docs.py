@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from kafka_hindsight.alerts.messages import Alert
 from kafka_hindsight.alerts.sightings import OWN_TROUBLES
 from kafka_hindsight.catalog import TABLES, Column, Table
 from kafka_hindsight.catalog.codes import Cause, FindingSeverity
@@ -84,6 +86,10 @@ def pages() -> dict[str, str]:
         ),
         "codes.md": codes_page(),
         clusters_file.SCHEMA_PAGE: clusters_file.schema_text(),
+        "webhook.schema.json": json.dumps(
+            {"$schema": "https://json-schema.org/draft/2020-12/schema", **Alert.model_json_schema()}, indent=2
+        )
+        + "\n",
         **boards.files(),
     }
 
