@@ -14,7 +14,7 @@ from airflow.exceptions import AirflowException
 from airflow.sdk import Asset, BaseOperator
 from hindsight_airflow import AirflowFailException, AirflowSkipException
 from hindsight_lineage import lineage
-from hindsight_links import ReportLink, SparkLink
+from hindsight_links import ReportLink, SparkLink, ValidationLink
 
 from kafka_hindsight.catalog.steps import Step
 from kafka_hindsight.lake.results import Result, forget_result, read_result
@@ -52,7 +52,7 @@ class Refused(AirflowFailException):
 class StepTask(BaseOperator):
     """The base of all operators of a step. Exit codes 2 and 42 fail the task for good."""
 
-    operator_extra_links = (ReportLink(), SparkLink())
+    operator_extra_links = (ReportLink(), ValidationLink(), SparkLink())
     operator_arguments: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, *, step: Step, cluster: Cluster, window: dict[str, str] | None = None, **kwargs: Any) -> None:

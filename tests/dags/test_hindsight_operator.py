@@ -16,7 +16,7 @@ from uuid import uuid4
 import pytest
 from airflow.exceptions import AirflowException
 from hindsight_airflow import AirflowFailException
-from hindsight_links import ReportLink, SparkLink
+from hindsight_links import ReportLink, SparkLink, ValidationLink
 from hindsight_operator import SparkStepOperator
 from hindsight_step import settings_of
 
@@ -184,6 +184,7 @@ def test_task_links_to_report_of_its_window_and_to_spark_ui(spark: Path, monkeyp
     (given,) = submitted_settings(spark)
     ends = (datetime.fromisoformat(given[end]) for end in ("window_from", "window_to"))
     assert ReportLink().get_link(task, ti_key=None).endswith(f"/hindsight/orders/{page_name('orders', *ends)}")
+    assert ValidationLink().get_link(task, ti_key=None).endswith("/hindsight/orders/validation.html")
     assert SparkLink().get_link(task, ti_key=None) == "https://spark.example.org/local-1"
 
 

@@ -33,6 +33,7 @@ BLOCKS: Mapping[str, Mapping[str, tuple[int, str]]] = {
     "README.md": {},
     "api.md": {"python": (8, "tests/unit/test_api.py")},
     "design.md": {"": (2, "drawings of folders")},
+    "expectations.md": {"json": (1, "tests/store/test_publish.py"), "": (1, "tests/store/test_publish.py")},
     "extending.md": {
         "python": (18, "tests/unit/test_recipes.py"),
         "jsonl": (2, "tests/unit/test_recipes.py"),

@@ -1,4 +1,4 @@
-"""Write the generated pages of docs/: `python -m tools.pages.docs`; --check only compares."""
+"""Write the generated pages of docs/, and the suites: `python -m tools.pages.docs`; --check only compares."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from os.path import normpath
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 
+from expectations.derive import CHECKED, suite_of
 from kafka_hindsight.alerts.messages import Alert
 from kafka_hindsight.alerts.sightings import OWN_TROUBLES
 from kafka_hindsight.catalog import TABLES, Column, Table
@@ -56,12 +58,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stale = [name for name, text in texts.items() if _text_of(options.folder / name) != text]
     if options.check:
         for name in stale:
-            print(f"docs/{name} is not what its declarations say. Needed: the page as generated. Run `make docs`.")
+            file = normpath(f"docs/{name}")
+            print(f"{file} is not what its declarations say. Needed: the page as generated. Run `make docs`.")
         return 1 if stale else 0
     for name in stale:
         (options.folder / name).parent.mkdir(parents=True, exist_ok=True)
         (options.folder / name).write_text(texts[name], encoding="utf-8")
-        print(f"wrote docs/{name}")
+        print(f"wrote {normpath(f'docs/{name}')}")
     return 0
 
 
@@ -70,7 +73,7 @@ def _text_of(page: Path) -> str | None:
 
 
 def pages() -> dict[str, str]:
-    """Every generated page by its file name."""
+    """Every generated page, and every suite, by its path from docs/."""
     declared = places()
     return {
         "tables.md": tables_page(TABLES, {name: step.name for step in (RECLASSIFY, *STEPS) for name in step.writes}),
@@ -91,6 +94,7 @@ def pages() -> dict[str, str]:
         )
         + "\n",
         **boards.files(),
+        **{f"../expectations/suites/{t.full_name}.json": json.dumps(suite_of(t), indent=1) + "\n" for t in CHECKED},
     }
 
 
