@@ -62,10 +62,10 @@ def _page(operator: Any) -> str:
 
     Where a run does not name its cluster or window, the result of its step ingest in the lake does.
     """
-    if not operator.step_settings or operator.step not in (*STEPS, RECLASSIFY):
+    if not isinstance(operator.settings, dict) or operator.step not in (*STEPS, RECLASSIFY):
         return NEWEST
     try:
-        settings = Settings.of(operator.step_settings)
+        settings = Settings.of(operator.settings)
         if settings.cluster and settings.window_from and settings.window_to:
             return page_name(settings.cluster, settings.window_from, settings.window_to)
         result = json.loads(landing.read_text(f"{settings.lake}/runs/{settings.run_id}/{INGEST.name}.json"))

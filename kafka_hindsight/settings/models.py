@@ -231,12 +231,9 @@ def param_name(field: str) -> str:
     return field.removeprefix("window_")
 
 
-def from_environment(
-    environment: Mapping[str, str], prefix: str = "", fields: Sequence[str] = INPUTS
-) -> dict[str, str]:
-    """The values of the variables of these fields, by field, without blank ones."""
-    values = {field: environment.get(prefix + variable(field), "").strip() for field in fields}
-    return {field: text for field, text in values.items() if text}
+def from_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """The values of the variables of the inputs, by field, without blank ones."""
+    return {field: text for field in INPUTS if (text := environment.get(variable(field), "").strip())}
 
 
 def missing_inputs(settings: Settings) -> list[str]:

@@ -46,7 +46,7 @@ BLOCKS: Mapping[str, Mapping[str, tuple[int, str]]] = {
         "json": (2, "tests/audit/test_messages.py"),
     },
     "operations.md": {
-        "toml": (3, "tests/unit/test_operations_page.py"),
+        "toml": (4, "tests/unit/test_operations_page.py"),
         "python": (1, "tests/dags/test_hindsight_dags.py"),
     },
     "shipping_logs.md": {
