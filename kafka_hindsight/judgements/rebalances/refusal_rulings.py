@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from kafka_hindsight.catalog.codes import Cause, Confidence
 from kafka_hindsight.catalog.rows import Event
-from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, named
+from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, with_sentence
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling
 from kafka_hindsight.judgements.rebalances.case import Case, by_own_log, proof_of
 from kafka_hindsight.knowledge.kinds import Kind
@@ -63,13 +63,13 @@ def was_refused(cause: Cause) -> Predicate[Case]:
         proof = by_own_log(case, *(of_group or lines)[:1])
         return proof and proof + Proof(confidence=None if of_group else Confidence.LIKELY)
 
-    return named(f"The member's own log says within its last session that {_LINES[cause][1]}.", shows)
+    return with_sentence(f"The member's own log says within its last session that {_LINES[cause][1]}.", shows)
 
 
 def was_refused_before_it_left(cause: Cause) -> Predicate[Case]:
     """Say whether the member's own log shows a refusal just before it left."""
     sentence = f"The member's own log says within 5 s before it left that {_LINES[cause][1]}."
-    return named(sentence, lambda case: by_own_log(case, *_refusals(case, cause, case.at - NEXT_POLL)[-1:]))
+    return with_sentence(sentence, lambda case: by_own_log(case, *_refusals(case, cause, case.at - NEXT_POLL)[-1:]))
 
 
 def its_host_was_denied_the_group(case: Case) -> Proof | None:
