@@ -48,7 +48,7 @@ class Kind(StrEnum):
     GROUP_UNLOADED = auto(), _GROUP, "A coordinator unloaded the group: group_id, generation, [protocol]"
     MEMBER_LOADED = auto(), _GROUP, "A member that the coordinator loaded with its group: group_id, generation, member_id, client_id, host, session_timeout_ms, rebalance_timeout_ms, [instance_id], assignor"
     GROUP_DEAD = auto(), _GROUP, "The group was removed: group_id, [generation]"
-    GROUP_DENIED = auto(), _GROUP, "The authorizer denied a client the group: group_id, host, detail (the principal), reason (the operation)"
+    GROUP_DENIED = auto(), _GROUP, "The authorizer denied a client the group: group_id, host, detail (the principal), reason (the operation, and the request)"
     GROUPS_DELETED = auto(), _GROUP, "An administrator deleted groups: detail (the ids)"
     # KIP-848
     MEMBER_JOINED = auto(), _GROUP, "A member joined a group with epochs: group_id, member_id, [instance_id], protocol"
@@ -138,7 +138,7 @@ class Kind(StrEnum):
     BROKER_REGISTRATION_REFUSED = auto(), _BROKER, "The controller refused to register the broker: node, error"
     AUTHENTICATION_FAILED = auto(), _BROKER, "Someone who connected to this broker failed to authenticate: host, error"
     AUTHENTICATION_REFUSED = auto(), _BROKER, "This broker or controller could not authenticate with another one: node, error, detail (which of its clients)"
-    ACCESS_DENIED = auto(), _BROKER, "The authorizer denied a client something other than a group: host, detail (the principal), reason (the operation), [topic]"
+    ACCESS_DENIED = auto(), _BROKER, "The authorizer denied a client something other than a group: host, detail (the principal), reason (the operation, and the request), [topic]"
     QUOTA_CHANGED = auto(), _BROKER, "A quota of a user, a client id, or both changed: reason (which quota), [detail (the user)], [client_id], state (the limit)"
     CONTROLLER_THREAD_STARTED = auto(), _BROKER, "A broker on ZooKeeper is ready to be the controller, which each process of it becomes once"
     ZOOKEEPER_CLIENT_SPOKE = auto(), _BROKER, "The ZooKeeper client of the process lost its connection in a session that it had: [took_ms (how long it had heard nothing)]"

@@ -171,13 +171,6 @@ _JOINED = [_CONFIGURED, *stable(), own("client_joined", "01:00:01", member_id=A,
 _ON_HOST = [*stable(), line("member_loaded", "01:00:01", member_id=A, host="/10.0.0.7")]
 
 
-def leaves_refused(kind: str) -> MadeGroup:
-    """A member closes in order just after its log says that it was refused."""
-    return MadeGroup(
-        [*_JOINED, own(kind, "01:09:58", error="refused, not authorized"), *left("the consumer is being closed")]
-    )
-
-
 def fails_to_authenticate(*clocks: str) -> MadeGroup:
     """A member expires on a host from which a client failed to authenticate."""
     failures = [line("authentication_failed", clock, group=None, host="10.0.0.7") for clock in clocks]
@@ -270,19 +263,11 @@ MADE: dict[str, MadeGroup] = {
         [*leaves_at_once(CONSOLE), started("01:10:01", 2, joins(CONSOLE2))], group_id="console-consumer-45195"
     ),
     "a client without a poll limit leaves": MadeGroup([*leaves_at_once(JS), started("01:10:24", 2, joins(JS2))]),
-    "leaves as it cannot authenticate": leaves_refused("client_not_authenticated"),
-    "leaves as it is denied a topic": leaves_refused("client_access_denied"),
     # --- a member's session expired
     "cannot authenticate": MadeGroup([*_JOINED, own("client_not_authenticated", "01:09:30"), *expired(A)]),
-    "denied its group": MadeGroup(
-        [*_JOINED, own("client_commit_failed", "01:09:30", error="Group authorization failed."), *expired(A)]
-    ),
     "held back by a quota": MadeGroup([*_JOINED, own("client_throttled", "01:09:30", took_ms=60_000), *expired(A)]),
     "its quota has just changed": limited("01:09:30"),
     "its quota had changed before": limited("01:05:00"),
-    "its host is denied the group": MadeGroup(
-        [*_ON_HOST, line("group_denied", "01:09:30", host="10.0.0.7"), *expired(A)]
-    ),
     "its host cannot authenticate": fails_to_authenticate("01:09:30"),
     "its host never can": fails_to_authenticate("01:05:00", "01:09:30"),
     "a console consumer expires and is back": MadeGroup(

@@ -96,12 +96,12 @@ def test_refusal_before_the_last_session_is_not_why_it_ran_out() -> None:
 
 
 def test_failed_commit_for_another_reason_is_no_denied_access() -> None:
-    lines = MADE["denied its group"].events
-    other = [
-        own(e.kind, "01:09:30", error="The request timed out.") if e.kind == "client_commit_failed" else e
-        for e in lines
-    ]
-    assert MadeGroup(other).case().cause == "member_dead"
+    joined = [own("client_configured", "00:59:59"), *stable(), own("client_joined", "01:00:01", member_id=A)]
+    causes = {
+        error: MadeGroup([*joined, own("client_commit_failed", "01:09:30", error=error), *expired(A)]).case().cause
+        for error in ("Group authorization failed.", "The request timed out.")
+    }
+    assert causes == {"Group authorization failed.": "access_denied", "The request timed out.": "member_dead"}
 
 
 def test_context_holds_the_refusals_of_each_broker() -> None:

@@ -27,7 +27,7 @@ class _Refusal:
 
 def _denial(line: Event) -> str | None:
     resource = f"group {line.group_id}" if line.group_id else f"topic {line.topic}" if line.topic else "the cluster"
-    return line.error or f"{line.reason} on {resource}"
+    return line.error or f"{str(line.reason).partition(chr(10))[0]} on {resource}"
 
 
 def _is_shown(line: Event) -> bool:

@@ -72,10 +72,12 @@ def was_refused_before_it_left(cause: Cause) -> Predicate[Case]:
     return with_sentence(sentence, lambda case: by_own_log(case, *_refusals(case, cause, case.at - NEXT_POLL)[-1:]))
 
 
-def its_host_was_denied_the_group(case: Case) -> Proof | None:
-    """The authorizer denied a client on the member's host the group, within the member's last session."""
+def heartbeats_were_denied(case: Case) -> Proof | None:
+    """The authorizer denied a heartbeat for the group within the member's last session, from no other host than its."""
     denials = case.registry.denials.between(_last_heartbeat(case), case.at)
-    return next((proof_of(e, host=e.host) for e in denials if e.host and e.host == case.member.host), None)
+    of_heartbeats = (e for e in denials if (e.reason or "").endswith("Heartbeat"))
+    own = (e for e in of_heartbeats if case.member.host in (None, e.host))
+    return next((proof_of(e, host=e.host) for e in own), None)
 
 
 def its_host_failed_to_authenticate(case: Case) -> Proof | None:
@@ -106,11 +108,12 @@ REFUSED_EXPIRIES: Sequence[Ruling[Case]] = (
            " session{session} ran out.",
            proof=(was_refused(Cause.NOT_AUTHENTICATED),),
            source="NetworkClient.processDisconnection; rdkafka_broker.c; KIP-368",
-           cases=("made: cannot authenticate", "made: denied its group")),
+           cases=("groups/unauthenticated-librdkafka-4.3 18:06:17.327",
+                  "groups/unauthenticated-librdkafka-4.3 18:06:17.327 (brokers only)")),
     Certain(Cause.ACCESS_DENIED, "{who} was denied access, as its own log shows, and its session{session} ran out.",
             proof=(was_refused(Cause.ACCESS_DENIED),),
             source="KafkaApis.handleHeartbeatRequest, handleOffsetCommitRequest: both need READ on the group",
-            cases=("made: denied its group", "made: cannot authenticate")),
+            cases=("groups/denied-4.3 18:06:19.595", "groups/denied-4.3 18:06:19.595 (brokers only)")),
     Likely(Cause.THROTTLED, "{who} was held back by a quota, as its own log shows, and its session{session} ran out.",
            proof=(was_refused(Cause.THROTTLED),),
            source="NetworkClient.maybeThrottle, at WARN from 4.4 on; KIP-219: a client sends nothing meanwhile",
@@ -119,11 +122,11 @@ REFUSED_EXPIRIES: Sequence[Ruling[Case]] = (
            " session{session} ran out.",
            proof=(its_quota_had_changed,), source="ClientQuotaManager.updateQuota; KIP-124, KIP-219",
            cases=("made: its quota has just changed", "made: its quota had changed before")),
-    Likely(Cause.ACCESS_DENIED, "The brokers denied a client on {host}, the host of {who}, this group, and its"
-           " session{session} ran out.",
-           proof=(its_host_was_denied_the_group,),
+    Likely(Cause.ACCESS_DENIED, "The authorizer denied a heartbeat for the group that came from {host}, and the"
+           " session{session} of {who} ran out.",
+           proof=(heartbeats_were_denied,),
            source="StandardAuthorizerData.logAuditMessage; KafkaApis.handleHeartbeatRequest",
-           cases=("made: its host is denied the group", "made: denied its group")),
+           cases=("groups/denied-4.3 18:06:19.595 (brokers only)", "groups/denied-4.3 18:06:19.595")),
     Likely(Cause.NOT_AUTHENTICATED, "A client on {host}, the host of {who}, failed to authenticate {earlier} before its"
            " session{session} ran out.",
            proof=(its_host_failed_to_authenticate,), source="Selector.pollSelectionKeys",
@@ -133,9 +136,9 @@ REFUSED_EXPIRIES: Sequence[Ruling[Case]] = (
 REFUSED_LEAVES: Sequence[Ruling[Case]] = (
     Likely(Cause.NOT_AUTHENTICATED, "{who} could not authenticate, as its own log shows, and left.",
            proof=(was_refused_before_it_left(Cause.NOT_AUTHENTICATED),), source=_POLL.format("Authentication"),
-           cases=("made: leaves as it cannot authenticate", "made: leaves as it is denied a topic")),
+           cases=("groups/unauthenticated-4.3 18:06:18.388", "groups/unauthenticated-4.3 18:06:18.388 (brokers only)")),
     Likely(Cause.ACCESS_DENIED, "{who} was denied access, as its own log shows, and left.",
            proof=(was_refused_before_it_left(Cause.ACCESS_DENIED),), source=_POLL.format("Authorization"),
-           cases=("made: leaves as it is denied a topic", "made: leaves as it cannot authenticate")),
+           cases=("groups/denied-topic-4.3 18:06:55.061", "groups/denied-topic-4.3 18:06:55.061 (brokers only)")),
 )
 # fmt: on

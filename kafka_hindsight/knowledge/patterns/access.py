@@ -3,9 +3,9 @@
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
 
-_DENIAL = r"^Principal = (?P<detail>.{1,255}?) is Denied [Oo]peration = (?P<reason>\w+) from host = (?P<host>\S+) on resource = "
+_DENIAL = r"^Principal = (?P<detail>.{1,255}?) is Denied [Oo]peration = (?P<reason_1>\w+) from host = (?P<host>\S+) on resource = "
 _QUOTA_MANAGERS = tuple(f"kafka.server.Client{kind}QuotaManager" for kind in ("", "Request"))
-_REQUEST = r"(?: for request = \w+(?: with resourceRefCount = \d+)?(?: based on rule .{1,999})?)?$"
+_REQUEST = r"(?: for request = (?P<reason_2>\w+)(?: with resourceRefCount = \d+)?(?: based on rule .{1,999})?)?$"
 _DENIES = "StandardAuthorizerData.java buildAuditMessage; AclAuthorizer.scala logAuditMessage"
 
 
@@ -47,20 +47,11 @@ PATTERNS = (
         source=_DENIES,
     ),
     Pattern(
-        pattern_id="access.topic_denied",
-        kind=Kind.ACCESS_DENIED,
-        loggers=("kafka.authorizer.logger",),
-        head=_DENIAL,
-        regex=rf"Topic:LITERAL:(?P<topic>[\w.-]+){_REQUEST}",
-        versions="2.0-4.3",
-        source=_DENIES,
-    ),
-    Pattern(
         pattern_id="access.denied",
         kind=Kind.ACCESS_DENIED,
         loggers=("kafka.authorizer.logger",),
         head=_DENIAL,
-        regex=rf"(?:Cluster|TransactionalId|DelegationToken|User):LITERAL:.{{1,255}}?{_REQUEST}",
+        regex=rf"(?:Topic:LITERAL:(?P<topic>[\w.-]+)|(?:Cluster|TransactionalId|DelegationToken|User):LITERAL:.{{1,255}}?){_REQUEST}",
         versions="2.0-4.3",
         source=_DENIES,
     ),
