@@ -193,7 +193,10 @@ SHRINK_RULINGS: tuple[Ruling[Shrink], ...] = (
         "Broker {broker} could not authenticate with leader {leader}, which removed it.",
         proof=(lagged, could_not_authenticate),
         source="NetworkClient.processDisconnection of a ReplicaFetcher: a follower that is refused fetches nothing",
-        cases=("made: one leader refuses its follower", "slow-4.1 email-89-reader-t-0 broker 1 15:36:56.383"),
+        cases=(
+            "unauthenticated-4.3 orders-3 broker 2 18:20:18.844",
+            "slow-4.1 email-89-reader-t-0 broker 1 15:36:56.383",
+        ),
     ),
     Likely(
         OutOfSyncKind.SLOW,
