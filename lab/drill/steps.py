@@ -118,21 +118,26 @@ class Configure(OnMember):
 
 
 @dataclass(frozen=True, kw_only=True)
-class WithdrawPassword(OnMember):
+class Refuse(OnMember):
+    """Brokers refuse it from then on, or hold it back: the group loses it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WithdrawPassword(Refuse):
     """Its user is deleted: brokers ask for the password again after seconds (connections.max.reauth.ms)."""
 
     expect: str | None = "not_authenticated"
 
 
 @dataclass(frozen=True, kw_only=True)
-class EndCertificate(OnMember):
+class EndCertificate(Refuse):
     """Wait until its certificate has ended. Connections that are open stay open."""
 
     expect: str | None = "not_authenticated"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Deny(OnMember):
+class Deny(Refuse):
     """Its user may not read the group any more, or the topic that all share."""
 
     what: str
@@ -140,7 +145,7 @@ class Deny(OnMember):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LimitRequests(OnMember):
+class LimitRequests(Refuse):
     """It may keep the brokers busy for next to no time."""
 
     expect: str | None = "throttled"

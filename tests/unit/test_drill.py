@@ -21,6 +21,7 @@ from lab.drill.record import main as keep
 from lab.drill.record import record
 from lab.drill.run import choose, declared_windows, main, played_here, size_of
 from lab.drill.scenarios import SCENARIOS
+from lab.drill.scenarios.access import ACCESS_SCENARIOS
 from lab.drill.scenarios.brokers import BROKER_SCENARIOS
 from lab.drill.scenarios.groups import GROUP_SCENARIOS
 from lab.drill.scenarios.hosts import HOST_SCENARIOS
@@ -36,6 +37,7 @@ from lab.drill.steps import (
     Gone,
     Kill,
     OnMember,
+    Refuse,
     Scenario,
     Start,
 )
@@ -66,6 +68,7 @@ ALL = (
     *LOG_SCENARIOS,
     *HOST_SCENARIOS,
     *TRANSACTION_SCENARIOS,
+    *ACCESS_SCENARIOS,
     *STOP_SCENARIOS,
     ALL_STOPPED_FOR_GOOD,
 )
@@ -103,7 +106,7 @@ def test_member_is_started_before_its_steps_and_gone_at_end(scenario: Scenario) 
             alive.add(step.member)
         else:
             assert step.member in alive, step
-        if isinstance(step, (Close, Kill)):
+        if isinstance(step, (Close, Kill, Refuse)):
             alive.discard(step.member)
     assert not alive
 

@@ -41,22 +41,22 @@ def line(kind: str, minutes: int = 0, **columns: Any) -> Event:
         (
             [line("group_denied", detail="User:bob", reason="READ", group_id="orders", host="10.0.0.1")],
             "access_denied",
-            "Client 'User:bob' was denied access at {at}: READ on group orders",
+            "Access was denied to client 'User:bob' at {at}: READ on group orders",
         ),
         (
             [line("access_denied", detail="User:bob", reason="CREATE", host="10.0.0.1")],
             "access_denied",
-            "Client 'User:bob' was denied access at {at}: CREATE on the cluster",
+            "Access was denied to client 'User:bob' at {at}: CREATE on the cluster",
         ),
         (
             [line("static_member_fenced", instance_id="i1", group_id="orders")],
             "instance_shared",
-            "Client 'i1' is a group.instance.id that two processes used at {at}: group orders",
+            "Two processes used the group.instance.id of client 'i1' at {at}: group orders",
         ),
         (
             [line("client_throttled", client_id="app", took_ms=60_000)],
             "client_throttled",
-            "Client 'app' was held back by a quota at {at}, for 1 min",
+            "A quota held client 'app' back at {at}, for 1 min",
         ),
         (
             [line("client_connect_failed", client_id="app", host="kafka-1", error="java.net.UnknownHostException")],
