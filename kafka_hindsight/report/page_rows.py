@@ -43,7 +43,9 @@ from kafka_hindsight.catalog.rows import (
     UnparsedLine,
     ValidationResult,
 )
+from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.report.blocks import At, Block, Evidence, Link, Name, Quotation, Words
+from kafka_hindsight.report.figures import harm_of
 from kafka_hindsight.settings.owners import Owner
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
@@ -327,9 +329,14 @@ class PageRows:
     @cached_property
     def brokers(self) -> Sequence[int]:
         """The brokers that have a view of their own: all that the window shows."""
-        led = {broker for row in self.failovers for broker in (row.leader_from, row.leader_to) if broker is not None}
+        led = {broker for row in self.failovers for broker in (row.leader_from, row.leader_to)}
+        coordinators = {row.coordinator for row in self.rebalances}
+        concerned = {broker for row in self.of(Incident) for broker in row.brokers or ()}
         balanced = {row.broker for row in self.of(LeaderImbalance)}
-        return sorted({*led, *balanced, *(row.broker for row in self.of(BrokerOutage))} - {NOBODY})
+        slow = {row.broker for row in self.of(OutOfSyncPeriod)}
+        away = {row.broker for row in self.of(BrokerOutage)}
+        known = {*led, *coordinators, *concerned, *balanced, *slow, *away} - {NOBODY}
+        return sorted(broker for broker in known if broker is not None)
 
     @cached_property
     def clients(self) -> Sequence[str]:
@@ -388,8 +395,11 @@ class PageRows:
         return self.run.history or History()
 
     def recurrence(self, incident: Incident) -> tuple[str, str] | None:
-        """Whether earlier windows had an incident too: a label and a sentence; None where none is known."""
-        if not self.earlier_windows:
+        """Whether earlier windows had an incident too: a label and a sentence; None where none is known.
+
+        Of earlier windows only incidents that ask for something are read.
+        """
+        if not self.earlier_windows or HARM_NOTES[harm_of(incident)].state == "calm":
             return None
         count = words.counted(len(self.earlier_windows), "window")
         before = self.earlier_incidents.get(incident.recurrence_id or "")

@@ -152,7 +152,7 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
     yield _tile(loss.number, "committed records lost", "bad" if loss.low or loss.high != 0 else "good", loss_at)
     yield _figure(len(offline.subjects), _unused(offline, "without a leader"), "bad", offline_at)
     yield _figure(len(refusing.subjects), _unused(refusing, "without writes (acks=all)"), "bad", refusing_at)
-    yield _figure(absence_count, noun, tone, "outages")
+    yield _figure(absence_count, noun, tone, "cluster/outages")
     noun = words.verb(len(groups), "group stopped by a failure", "groups stopped by a failure")
     yield _figure(len(groups), noun, "warn", stopped_at)
     yield _figure(len(critical), words.verb(len(critical), "critical finding", "critical findings"), "bad", "findings")
