@@ -195,15 +195,19 @@ class PageRows:
 
     @classmethod
     def from_tables(cls, tables: Mapping[str, Sequence[Mapping[str, Any]]], run: Mapping[str, Any]) -> PageRows:
-        """The rows of READS, every text of them harmless: printable, on one line but for quotations, of bounded length.
+        """The rows of READS in order of time, whatever their order, and every text of them harmless.
+
+        A harmless text is printable, on one line but for quotations, and of bounded length.
 
         Args:
             tables: Rows by full table name, those of this window and of one cluster; of quality.unparsed_lines and of
                 bronze.offset_snapshots what LineShape and LagReading hold, of validation results those of one run.
             run: The columns of PageRun.
         """
-        rows = {kind: [kind.of(plain.harmless(row)) for row in tables.get(kind.TABLE.full_name, ())] for kind in READS}
-        return cls(rows, PageRun.of(plain.harmless(run)))
+        return cls(
+            {kind: _in_order(kind, tables.get(kind.TABLE.full_name, ())) for kind in READS},
+            PageRun.of(plain.harmless(run)),
+        )
 
     def of(self, kind: type[R]) -> Sequence[R]:
         """The rows of a class. Raises KeyError for one that is not in READS."""
@@ -444,6 +448,12 @@ class PageRows:
         selection = [*items[: limit - 1], items[-1]] if len(items) > limit else items
         quotes = tuple(Quotation(q.text, q.source, At(q.happened_at, precise=True)) for q in selection)
         return Evidence(quotes, len(items) - len(quotes), label)
+
+
+def _in_order(kind: type[Row], rows: Iterable[Mapping[str, Any]]) -> Sequence[Row]:
+    columns = [name for name in (kind.TABLE.time_column, *kind.TABLE.key) if name and name in kind.__slots__]
+    typed = [kind.of(plain.harmless(row)) for row in rows]
+    return sorted(typed, key=lambda row: [str(getattr(row, name)) for name in columns])
 
 
 @dataclass(frozen=True)

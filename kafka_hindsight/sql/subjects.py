@@ -35,7 +35,7 @@ from kafka_hindsight.sql.report_rows import page_rows
 WITH_ID = tuple(t for t in TABLES if t.layer == "gold" and len(t.key) == 1)
 """The tables whose rows have an id."""
 
-_ID = re.compile(r"(?:.*#)?(?:[a-z_-]+-)?([0-9a-f]{6,32})")
+_ID = re.compile(r"(?:.*[#/])?(?:[a-z_-]+-)?([0-9a-f]{6,32})")
 _BROKER = re.compile(r"broker[ -]?(\d+)")
 _ROWS = 10
 _AMBIGUOUS = 5

@@ -74,12 +74,17 @@ def test_every_row_has_an_anchor_of_its_own(page):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("made", ["page", "hostile", "crowded"])
+@pytest.fixture(scope="module")
+def quiet():
+    return Views(render_html(build_report(empty(), run())))
+
+
+@pytest.mark.parametrize("made", ["page", "hostile", "crowded", "quiet"])
 def test_every_address_in_the_page_leads_to_its_row(made, request):
     views = request.getfixturevalue(made)
     of_rows = [anchor for anchor in anchors(views.all_values("id")) if not anchor.startswith("rebalance-")]
     addresses = set().union(*(view.addresses() for view in views.views.values()), of_rows)
-    assert len(addresses) > 100
+    assert len(addresses) >= 10
     assert [address for address in addresses if not views.is_found(address)] == []
 
 

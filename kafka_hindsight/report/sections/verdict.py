@@ -141,7 +141,7 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
     critical, unseen = figures.critical(findings), figures.unseen(findings)
     anchors = {harm: plain.anchor("incident", rows[0].incident_id) for harm, rows in figures.by_harm(incidents).items()}
     loss_at, offline_at, refusing_at, stopped_at = (
-        anchors.get(harm, "incidents")
+        anchors.get(harm, "incident-list")
         for harm in (Harm.RECORDS_LOST, Harm.PARTITIONS_OFFLINE, Harm.WRITES_REFUSED, Harm.CONSUMERS_STOPPED)
     )
     manners = ((absences.orderly, "shut down in order"), (absences.not_back, "not back"))
