@@ -186,7 +186,7 @@ def _window_rows(
     connection: duckdb.DuckDBPyConnection, cluster: str, window: Window, run_id: str, group: str | None = None
 ) -> PageRows:
     run = {"cluster": cluster, "window_from": window.start, "window_to": window.end, "run_id": run_id}
-    return page_rows(connection, run, group)[0]
+    return page_rows(connection, run, group, lambda table: _where_readable(connection, f"FROM {table}"))[0]
 
 
 def _instant(text: str, window: Window) -> datetime | None:

@@ -37,7 +37,6 @@ from kafka_hindsight.lake.ddl import properties
 from kafka_hindsight.logs import plain_reader, reading
 from kafka_hindsight.report import build as report_build
 from kafka_hindsight.report import sections as report_sections
-from kafka_hindsight.report.html import render_html
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.settings.models import MEANINGS, variable
 from kafka_hindsight.sql.named_queries import named_queries

@@ -85,8 +85,8 @@ def test_incidents_are_ordered_by_harm_and_declared_ones_are_labelled(report):
     assert lines[:5] == [
         (
             "act",
-            "06:39:00  40 to 52 committed records were lost in risky.raw-0: no replica could take over from broker 2 and"
-            " a replica out of sync became the leader · over · certain · records lost",
+            "06:39:00  40 to 52 committed records were lost in risky.raw-0: no replica could take over from broker 2"
+            " and a replica out of sync became the leader · over · certain · records lost",
         ),
         (
             "act",

@@ -44,7 +44,8 @@ def test_night_is_compared_with_the_one_before():
         {"gold.rebalances": rows, "gold.failovers": [failover("t", 0, at("01:00:00"), "unknown")]}, [9, 5]
     )
     assert seen.first_paragraph(page, "changes") == (
-        "Against the window from 2026-10-02 00:00:00: 3 rebalances, 2 fewer; 1 leader change, 1 more. The 2 windows before."
+        "Against the window from 2026-10-02 00:00:00: 3 rebalances, 2 fewer; 1 leader change, 1 more."
+        " The 2 windows before."
     )
 
 

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import re
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 
@@ -118,7 +119,7 @@ def test_elements_are_closed_in_order(page):
 def test_headings_go_down_one_level_at_a_time(page):
     for name, view in page.views.items():
         levels = [1, *(int(tag[1]) for tag, _ in view.elements if re.fullmatch("h[1-6]", tag))]
-        assert all(below - above <= 1 for above, below in zip(levels, levels[1:])), name
+        assert all(below - above <= 1 for above, below in pairwise(levels)), name
 
 
 def test_page_loads_nothing_from_the_network(page):
