@@ -10,17 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from kafka_hindsight.report.html import render_html
-from tests.support.report_blocks import build_report
 from tests.support.report_browser import Browser, found
-from tests.support.report_crowd import crowded_night
-from tests.support.report_lakes import audited_nights
+from tests.support.report_lakes import write_pages
 
 pytestmark = pytest.mark.skipif(found() is None, reason="no Chromium on the PATH: install chromium to look at the page")
 
-NIGHTS = ("first", "third", "crowd")
-WIDTHS = (1280, 390)
-SCHEMES = ("light", "dark")
+NIGHTS = ("sample", "later", "crowd")
+SCREENS = ((1280, "light"), (390, "dark"))
 NODES = "document.querySelectorAll('*').length"
 
 
@@ -32,11 +28,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
-    folder = tmp_path_factory.mktemp("nights")
-    first, third = audited_nights(folder)
-    crowd = folder / "crowd.html"
-    crowd.write_text(render_html(build_report(*crowded_night(6_000))), encoding="utf-8")
-    return {"first": first, "third": third, "crowd": crowd}
+    return write_pages(tmp_path_factory.mktemp("nights"))
 
 
 def kinds_of_views(browser: Browser) -> list[str]:
@@ -45,8 +37,7 @@ def kinds_of_views(browser: Browser) -> list[str]:
     return list({name.split("-")[0]: name for name in reversed(names)}.values())[::-1]
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(("width", "scheme"), SCREENS)
 @pytest.mark.parametrize("night", NIGHTS)
 def test_every_kind_of_view_fits_the_screen_and_is_quiet(
     browser: Browser, pages: Mapping[str, Path], night: str, width: int, scheme: str
@@ -72,16 +63,15 @@ def test_recorded_night_is_small_and_two_thousand_groups_are_drawn_as_fast(
         browser.open(pages[night].as_uri())
         nodes[night] = browser.tell(NODES)
     assert max(nodes.values()) < 600 < 3_000
-    assert max(pages[night].stat().st_size for night in ("first", "third")) < 1_000_000
+    assert max(pages[night].stat().st_size for night in ("sample", "later")) < 1_000_000
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(("width", "scheme"), SCREENS)
 def test_axe_finds_nothing_in_any_kind_of_view(
     browser: Browser, pages: Mapping[str, Path], width: int, scheme: str
 ) -> None:
     axe = files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
-    browser.open(pages["third"].as_uri(), width, scheme=scheme)
+    browser.open(pages["later"].as_uri(), width, scheme=scheme)
     browser.tell(f"{axe}; undefined")
     for view in kinds_of_views(browser):
         browser.show(view)
@@ -161,7 +151,7 @@ def copied(browser: Browser) -> str:
 
 
 def test_view_is_copied_with_cluster_window_state_and_confidence(browser: Browser, pages: Mapping[str, Path]) -> None:
-    browser.open(pages["third"].as_uri())
+    browser.open(pages["later"].as_uri())
     text = copied(browser)
     assert "Cluster `M3qSc9eLQMSD2A9RXcqTKA`, 2026-11-25 01:40:47 to 01:53:41 · all times in UTC" in text
     assert "\nAct **Not over.** " in text
@@ -173,9 +163,9 @@ def test_view_is_copied_with_cluster_window_state_and_confidence(browser: Browse
 
 
 def test_later_night_shows_what_is_new_as_before_and_back_again(browser: Browser, pages: Mapping[str, Path]) -> None:
-    browser.open(pages["first"].as_uri())
+    browser.open(pages["sample"].as_uri())
     assert "What changed" not in browser.tell("document.querySelector('main').innerText")
-    browser.open(pages["third"].as_uri())
+    browser.open(pages["later"].as_uri())
     lines = browser.tell("[...document.querySelectorAll('.incidents li')].map(e => e.innerText)")
     labels = {
         name: label

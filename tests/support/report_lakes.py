@@ -1,4 +1,4 @@
-"""Lakes with the recorded night, and with later nights that are like it but for two groups."""
+"""The pages of the recorded night, of a later night that is like it but for two groups, and of a crowded one."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from datetime import timedelta
 from pathlib import Path
 
 from kafka_hindsight.cli.audit import audit, audit_settings
+from kafka_hindsight.report.html import render_html
 from lab.bench.nights import later, snapshots_later
 from tests.support.logs import unpack_night
+from tests.support.report_blocks import build_report
+from tests.support.report_crowd import crowded_night
 
 APART = timedelta(days=2)
 """More than the look-back: each night is judged as the recorded one."""
@@ -19,7 +22,15 @@ NIGHTS: tuple[Mapping[str, str], ...] = ({}, {"ads-etl-1": "ads-etl-9"}, {"crm-s
 """The groups that have another name on each night: one is back on the third, and another one is new then."""
 
 
-def audited_nights(folder: Path) -> tuple[Path, Path]:
+def write_pages(folder: Path) -> Mapping[str, Path]:
+    """The pages in a folder: of the sample night, of the later one, and of two thousand groups."""
+    sample, later_night = _audited_nights(folder)
+    crowd = folder / "crowd.html"
+    crowd.write_text(render_html(build_report(*crowded_night(6_000))), encoding="utf-8")
+    return {"sample": sample, "later": later_night, "crowd": crowd}
+
+
+def _audited_nights(folder: Path) -> tuple[Path, Path]:
     """The page of the recorded night, and that of the second of two later nights in the same lake."""
     recorded, pages = unpack_night(folder / "recorded"), []
     for count, names in enumerate(NIGHTS):
@@ -44,9 +55,3 @@ def _later(night: Path, target: Path, shift: timedelta, names: Mapping[str, str]
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_text(text, encoding="utf-8", errors="surrogateescape")
     return target
-
-
-if __name__ == "__main__":
-    import sys
-
-    print(*audited_nights(Path(sys.argv[1])), sep="\n")
