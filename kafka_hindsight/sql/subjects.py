@@ -104,7 +104,7 @@ def explained(connection: duckdb.DuckDBPyConnection, subject: str, at: str = "")
 
     Returns:
         The answer from the newest window that shows the subject, or from the one that holds the instant; the story of a
-        row that is no incident.
+        row that is not an incident.
 
     Raises:
         BadInput: The lake has nothing of that name, or no window that holds the instant.

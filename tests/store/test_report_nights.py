@@ -91,7 +91,7 @@ REACHABLE = (
 
 @pytest.mark.parametrize("view", ["night", "timeline", "groups", "findings"])
 def test_keyboard_reaches_everything(browser: Browser, pages: Mapping[str, Path], view: str) -> None:
-    browser.open(f"{pages['third'].as_uri()}#{view}")
+    browser.open(f"{pages['later'].as_uri()}#{view}")
     browser.show(view)
     browser.tell("document.activeElement.blur(); scrollTo(0, 0)")
     count = browser.tell(f"{REACHABLE}.length")
@@ -102,7 +102,7 @@ def test_keyboard_reaches_everything(browser: Browser, pages: Mapping[str, Path]
 
 
 def test_skip_link_leads_to_the_view_that_is_shown(browser: Browser, pages: Mapping[str, Path]) -> None:
-    browser.open(f"{pages['third'].as_uri()}#groups")
+    browser.open(f"{pages['later'].as_uri()}#groups")
     browser.show("groups")
     browser.tell("document.querySelector('.skip').focus()")
     browser.press("Enter")
@@ -110,7 +110,7 @@ def test_skip_link_leads_to_the_view_that_is_shown(browser: Browser, pages: Mapp
 
 
 def test_filter_and_zoom_are_in_the_address_and_open_fresh(browser: Browser, pages: Mapping[str, Path]) -> None:
-    browser.open(f"{pages['third'].as_uri()}#groups")
+    browser.open(f"{pages['later'].as_uri()}#groups")
     browser.show("groups")
     ledger = "document.querySelectorAll('.ledger')"
     browser.tell(
@@ -119,12 +119,12 @@ def test_filter_and_zoom_are_in_the_address_and_open_fresh(browser: Browser, pag
     )
     assert browser.becomes("location.hash === '#groups?q2=crm'")
     for address, shown in (("groups?q=crm", [1, 67]), ("groups?q2=crm", [15, 12])):
-        browser.open(f"{pages['third'].as_uri()}#{address}")
+        browser.open(f"{pages['later'].as_uri()}#{address}")
         browser.show(address)
         rows = browser.tell(f"[...{ledger}].map(e => e.querySelectorAll('tbody tr').length)")
         assert [rows[0] < 5, rows[1] < 20] == [shown[0] < 5, shown[1] < 20]
         assert browser.tell("location.hash") == f"#{address}"
-    browser.open(f"{pages['third'].as_uri()}#timeline?from=600000&to=700000")
+    browser.open(f"{pages['later'].as_uri()}#timeline?from=600000&to=700000")
     browser.show("timeline?from=600000&to=700000")
     assert browser.tell("document.getElementById('timeline-view').textContent") == "01:50:47 to 01:52:27"
     browser.press("0")
@@ -153,7 +153,7 @@ def copied(browser: Browser) -> str:
 def test_view_is_copied_with_cluster_window_state_and_confidence(browser: Browser, pages: Mapping[str, Path]) -> None:
     browser.open(pages["later"].as_uri())
     text = copied(browser)
-    assert "Cluster `M3qSc9eLQMSD2A9RXcqTKA`, 2026-11-25 01:40:47 to 01:53:41 · all times in UTC" in text
+    assert "Cluster `M3qSc9eLQMSD2A9RXcqTKA`, 2026-11-25 01:40:47 to 2026-11-25 01:53:41 · all times in UTC" in text
     assert "\nAct **Not over.** " in text
     assert "40 committed records were lost in fraud-risky-19-0" in text and " · over · certain · " in text
     browser.show(next(view for view in kinds_of_views(browser) if view.startswith("incident-")))

@@ -32,7 +32,7 @@ from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.unavailability_sums import NO_CONSUMER, unused
 
 STORIES = 60
-"""The most rebalances that are told one by one; the ledger has all."""
+"""The most rebalances that are shown one by one; the ledger has all."""
 
 NEAR = timedelta(minutes=1)
 """An absence of a broker that ended this long before a rebalance may have to do with it: session timeouts are 45 s or
@@ -45,7 +45,7 @@ OWNER_TONES = ("member", "topic", "asked", "broker", "lost", "protocol")
 _CLUSTER_SIDE = frozenset({CauseFamily.BROKER})
 _OTHER_SIDES = {
     CauseFamily.TOPIC: "Its topics changed",
-    CauseFamily.ASKED: "Somebody asked for it",
+    CauseFamily.ASKED: "Someone asked for it",
     CauseFamily.PROTOCOL: "A step of the protocol",
     CauseFamily.UNKNOWN: "The cause is not known",
 }

@@ -15,7 +15,7 @@ from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.unavailability_sums import NO_LEADER, NO_WRITES, Unused, unused
 
 STORIES = 60
-"""The most changes of leaders that are told one by one; the ledger has all."""
+"""The most changes of leaders that are shown one by one; the ledger has all."""
 
 
 def topic_answer(page: PageRows, topic: str) -> Answer:
