@@ -174,8 +174,9 @@ class Browser:
             )
 
     def picture(self, place: Path, whole: bool = False) -> None:
-        """Writes what is seen, or the whole page, as PNG."""
-        shot = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
+        """Writes what is seen, or the whole page, as the end of the name says: png or webp."""
+        kind = place.suffix.removeprefix(".")
+        shot = self.call("Page.captureScreenshot", format=kind, captureBeyondViewport=whole)
         place.write_bytes(base64.b64decode(shot["data"]))
 
     def _until_event(self, method: str) -> None:

@@ -1,8 +1,8 @@
 """Pictures of the report in a real browser, at two sizes, light and dark.
 
 `python -m tests.support.report_pictures docs/pictures` audits the sample night and two later ones, and writes
-report.png, which README shows, report-NIGHT-WIDTH-SCHEME.png for the others, and the views of a group and of an
-incident. It prints what each page weighs. `mogrify -dither None -colors 64` makes the pictures a third as large.
+report.png, which README shows, report-NIGHT-WIDTH-SCHEME.webp for the others, and the views of a group and of an
+incident. It prints what each page weighs.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ def take(pages: Mapping[str, Path], folder: Path) -> None:
                     browser.open(page.as_uri(), width, height, scheme)
                     browser.tell(DRAWN)
                     shown = (night, width, scheme)
-                    name = "report" if shown == SHOWN else f"report-{night}-{width}-{scheme}"
-                    browser.picture(folder / f"{name}.png")
+                    name = "report.png" if shown == SHOWN else f"report-{night}-{width}-{scheme}.webp"
+                    browser.picture(folder / name)
                     print(*shown, page.stat().st_size, browser.tell(FIGURES))
         browser.open(pages["sample"].as_uri(), 1280, SIZES[1280])
         for kind, (view, title) in SUBJECTS.items():
             browser.show(view)
             link = f"[...document.querySelectorAll('#view a')].find(a => a.textContent.startsWith('{title}'))"
             browser.show(browser.tell(f"{link}.hash.slice(1)"))
-            browser.picture(folder / f"report-{kind}.png")
+            browser.picture(folder / f"report-{kind}.webp")
 
 
 if __name__ == "__main__":
