@@ -34,7 +34,10 @@ counted AS (
     GROUP BY ALL
 )
 SELECT
-    c.cluster, c.what, c.which, c.last_week, c.week_before, c.last_week - c.week_before AS change,
+    c.cluster, c.what, c.which, c.last_week,
+    -- What was not audited is not known, and not zero.
+    CASE WHEN k.hours_before > 0 THEN c.week_before END AS week_before,
+    CASE WHEN k.hours_before > 0 THEN c.last_week - c.week_before END AS change,
     round(k.hours, 1) AS hours_known, round(k.hours_before, 1) AS hours_known_before
 FROM counted AS c JOIN known AS k USING (cluster)
 WHERE c.last_week <> c.week_before

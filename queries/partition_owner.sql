@@ -1,10 +1,14 @@
 -- Who owned a partition at one instant, and since when?
--- at: the instant in UTC, such as 2026-11-20T03:15:20; the last one known where not set
+-- at: the instant in UTC, such as 2026-11-20T03:15:20, or a time of the last day known; the last one where not set
 -- group_id: the group; every group where not set
 -- topic: the topic; every topic where not set
 -- partition: the partition; every partition where not set
 WITH asked AS (
-    SELECT cluster, max(valid_to) AS last_known_at, coalesce(getvariable('at')::TIMESTAMPTZ, last_known_at) AS asked_at
+    SELECT
+        cluster, max(valid_to) AS last_known_at,
+        coalesce(
+            last_known_at::DATE + try_cast(getvariable('at') AS TIME), getvariable('at')::TIMESTAMPTZ, last_known_at
+        ) AS asked_at
     FROM gold.ownership
     GROUP BY cluster
 )

@@ -19,7 +19,7 @@ TONES = {FindingSeverity.CRITICAL: "bad", FindingSeverity.WARNING: "warn", Findi
 
 @dataclass(frozen=True)
 class Answer:
-    """What happened to one incident, group, topic, broker or client in a window.
+    """The answer about one incident, group, topic, broker or client of a window.
 
     `verdict` is one sentence, `explanation` more about it. `unobserved` are sentences about what no log and no reading
     showed. `cost` is what it cost, `advice` what to do or to change, the most helpful first; `commands` show how things
@@ -108,11 +108,11 @@ def _line(page: PageRows, rows: Sequence[Incident]) -> ui.Item:
     tags += [life_badge(figures.life_of(first)), *ui.badges(first.intent, first.confidence)]
     if recurrence := page.recurrence(first):
         tags.append(ui.Badge(recurrence[0]))
-    links = [ui.Link(ui.At(row.started_at), plain.anchor("incident", row.incident_id)) for row in others]
+    links = [ui.Link(ui.At(row.started_at), page.incident_anchor(row)) for row in others]
     more = f" and {len(links) - TIMES} more" if links[TIMES:] else ""
     label, owners = page.whose(first.group_ids, first.topics or ())
     also: ui.Words = (" ", ui.Quiet(("also at ", ui.join(links[:TIMES]), more))) if links else ""
-    headline = ui.Link(phrases.incident_headline(first), plain.anchor("incident", first.incident_id))
+    headline = ui.Link(phrases.incident_headline(first), page.incident_anchor(first))
     facts = [*tags, ui.Quiet(vocabulary.HARMS[figures.harm_of(first)].label)]
     facts += [ui.Quiet(f"{label.lower()}: {owners}")] if owners else []
     parts: ui.Words = (ui.At(first.started_at), "  ", ui.Strong(headline), also, " · ", ui.join(facts, " · "))

@@ -18,6 +18,7 @@ from kafka_hindsight.shared.unavailability_sums import NO_CONSUMER, Unused, unus
 Life = Literal["over", "ongoing", "unknown"]
 """Whether an incident was over when the logs end."""
 
+STATE_ORDER: Mapping[State, int] = {"act": 0, "look": 1, "calm": 2}
 _ORDER = {harm: place for place, harm in enumerate(Harm)}
 
 

@@ -4,17 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kafka_hindsight.catalog.rows import Failover, Rebalance
+from kafka_hindsight.catalog.rows import Failover, Incident, Rebalance
 from kafka_hindsight.report import blocks as ui
-from kafka_hindsight.report import vocabulary
+from kafka_hindsight.report import figures, vocabulary
 from kafka_hindsight.report.page_rows import PageRows
-from kafka_hindsight.report.phrases import change, declared_label, lost_records, member_name
+from kafka_hindsight.report.phrases import change, declared_label, incident_headline, lost_records, member_name
 from kafka_hindsight.shared import plain, words
 
 FAILOVERS = (
     "When", "Partition", "Leader", "Epoch", "Why", "Without a leader", "In-sync replicas", "Records lost", "Confidence",
 )  # fmt: skip
+INCIDENTS = ("Start", "Incident", "Harm", "Over", "Confidence", "Times", "Windows before", "Owner")
 REBALANCES = ("Start", "Group", "Took", "Cause", "Confidence", "Started by", "Delayed by", "Generation", "Cost")
+
+
+def incident_ledger(page: PageRows, rows: Sequence[Incident]) -> Iterator[ui.Block]:
+    """Incidents in the given order, with a filter; equal ones are one row. Nothing where there is none."""
+    if rows:
+        lines = [_incident(page, equal) for equal in figures.equal_incidents(rows)]
+        yield ui.ledger("Incidents", INCIDENTS, lines)
+
+
+def _incident(page: PageRows, equal: Sequence[Incident]) -> tuple[str, tuple[ui.Words, ...]]:
+    row = equal[0]
+    look, recurrence = vocabulary.HARMS[figures.harm_of(row)], page.recurrence(row)
+    return look.tone, (
+        ui.At(row.started_at),
+        ui.Link(f"{incident_headline(row)}{declared_label(row)}", page.incident_anchor(row)),
+        look.label,
+        {"over": "yes", "ongoing": "no", "unknown": "not known"}[figures.life_of(row)],
+        row.confidence,
+        words.number(len(equal)) if equal[1:] else "",
+        recurrence[0] if recurrence else "",
+        page.whose(row.group_ids, row.topics or ())[1],
+    )
 
 
 def failover_ledger(rows: Sequence[Failover]) -> Iterator[ui.Block]:

@@ -44,8 +44,8 @@ from kafka_hindsight.catalog.rows import (
     ValidationResult,
 )
 from kafka_hindsight.knowledge.harms import HARM_NOTES
+from kafka_hindsight.report import figures
 from kafka_hindsight.report.blocks import At, Block, Evidence, Link, Name, Quotation, Words
-from kafka_hindsight.report.figures import harm_of
 from kafka_hindsight.settings.owners import Owner
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
@@ -56,6 +56,8 @@ R = TypeVar("R", bound=Row)
 QUOTES_PER_ROW = 12
 OWNERS = 4
 CLIENTS = 500
+INCIDENTS = 400
+"""The most of each that a report has views of."""
 # With more quotations than this a page grows too large: each row then shows fewer and counts the others.
 QUOTES_PER_PAGE = 14_000
 
@@ -403,7 +405,7 @@ class PageRows:
 
         Of earlier windows only incidents that ask for something are read.
         """
-        if not self.earlier_windows or HARM_NOTES[harm_of(incident)].state == "calm":
+        if not self.earlier_windows or HARM_NOTES[figures.harm_of(incident)].state == "calm":
             return None
         count = words.counted(len(self.earlier_windows), "window")
         before = self.earlier_incidents.get(incident.recurrence_id or "")
@@ -413,6 +415,21 @@ class PageRows:
         first, last = words.instant(before.first_at), words.instant(before.last_at)
         times = f"in {words.number(len(before.windows))} of the {count} before"
         return label, f"{label}; {times}, first at {first}, last at {last}"
+
+    def incident_anchor(self, row: Incident) -> str:
+        """The address of an incident: its own view; of a routine rebalance alone the one of that rebalance.
+
+        Of more than INCIDENTS the lesser ones lead to the list of all; `hindsight explain` has each.
+        """
+        rebalances = self.rebalances_of.get(row.incident_id, ())
+        if figures.needs(row) == "calm" and len(rebalances) == 1 == row.rebalance_count:
+            return self.rebalance_anchor(rebalances[0])
+        return plain.anchor("incident", row.incident_id) if row.incident_id in self._shown_incidents else "incidents"
+
+    @cached_property
+    def _shown_incidents(self) -> set[str]:
+        ordered = sorted(figures.ranked(self.of(Incident)), key=lambda i: figures.STATE_ORDER[figures.needs(i)])
+        return {row.incident_id for row in ordered[:INCIDENTS]}
 
     def rebalance_anchor(self, row: Rebalance) -> str:
         """The address of a rebalance, in the view of its group."""

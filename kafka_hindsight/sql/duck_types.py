@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import duckdb
+
 from kafka_hindsight.catalog import Table
 from kafka_hindsight.catalog.table_model import Kind, ListOf, Scalar
 from kafka_hindsight.shared.plain import visible
 
 _MAX_SENTENCE = 1000
 _FOLLOWS = re.compile(r"\n\nLINE |Candidate functions:|\n +0: |\n\nStack Trace:|\n +\x1b|\. Detail: ")
+_DRAWING = re.compile(r"\n\nLINE \d+: (.*)\n {8}( *)\^")
+_WORDS_BEFORE = 4
 _PRECEDES = re.compile(r"Invalid Input Error: (arrow_scan: get_next failed\(\): )?")
 
 _PLAIN_TYPES = {
@@ -64,6 +68,19 @@ CANNOT_BE_READ = " cannot be read: "
 
 
 def one_sentence(error: Exception) -> str:
-    """The message of DuckDB or delta-rs with its hint, without the lists, drawings and native frames that follow."""
+    """The message of DuckDB or delta-rs with its hint, without the lists, drawings and native frames that follow.
+
+    A drawing of the place becomes the words before it.
+    """
     message = _PRECEDES.sub("", _FOLLOWS.split(str(error), maxsplit=1)[0], count=1)
-    return visible(" ".join(message.split()))[:_MAX_SENTENCE]
+    drawing = _DRAWING.search(str(error))
+    before = drawing[1][: len(drawing[2])].split()[-_WORDS_BEFORE:] if drawing else []
+    place = f", after {' '.join(before)!r}" if before else ""
+    is_reserved = before and _is_reserved(before[-1])
+    hint = f". {before[-1]} is a word of SQL: as a name write it in double quotes" if is_reserved else ""
+    return visible(f"{' '.join(message.split())}{place}{hint}")[:_MAX_SENTENCE]
+
+
+def _is_reserved(word: str) -> bool:
+    query = "SELECT 1 FROM duckdb_keywords() WHERE keyword_category = 'reserved' AND keyword_name = lower(?)"
+    return duckdb.execute(query, [word]).fetchone() is not None

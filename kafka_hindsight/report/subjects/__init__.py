@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from kafka_hindsight.catalog.rows import Incident
 from kafka_hindsight.report.answer import Answer
 from kafka_hindsight.report.page_rows import PageRows
-from kafka_hindsight.report.subjects.broker import broker_answer
-from kafka_hindsight.report.subjects.client import client_answer
-from kafka_hindsight.report.subjects.group import group_answer
-from kafka_hindsight.report.subjects.incident import incident_answer
-from kafka_hindsight.report.subjects.topic import partition_answer, topic_answer
+from kafka_hindsight.report.subjects.broker_answer import broker_answer
+from kafka_hindsight.report.subjects.client_answer import client_answer
+from kafka_hindsight.report.subjects.group_answer import group_answer
+from kafka_hindsight.report.subjects.incident_answer import incident_answer
+from kafka_hindsight.report.subjects.topic_answer import partition_answer, topic_answer
+from kafka_hindsight.shared import plain
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,15 @@ class SubjectKind:
     answer: Callable[[PageRows, str], Answer]
 
 
+def _incidents(page: PageRows) -> Sequence[str]:
+    """The incidents with a view of their own."""
+    return [
+        i.incident_id for i in page.of(Incident) if page.incident_anchor(i) == plain.anchor("incident", i.incident_id)
+    ]
+
+
 SUBJECTS: Mapping[str, SubjectKind] = {
-    "incident": SubjectKind(lambda page: [row.incident_id for row in page.of(Incident)], incident_answer),
+    "incident": SubjectKind(_incidents, incident_answer),
     "group": SubjectKind(lambda page: page.groups, group_answer),
     "topic": SubjectKind(lambda page: page.topics, topic_answer),
     "partition": SubjectKind(lambda _: (), partition_answer),

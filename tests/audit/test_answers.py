@@ -1,0 +1,126 @@
+"""The questions of docs/answers.md, asked of the recorded night in a terminal and by a program."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from functools import partial
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+
+from kafka_hindsight.cli import main as cli
+from kafka_hindsight.cli.mcp_server import NOTICE, TOKEN
+from kafka_hindsight.settings.home import HOME
+from kafka_hindsight.shared.exits import DONE
+from lab.drill.cluster import free_ports
+
+PAGE = (HOME / "docs" / "answers.md").read_text(encoding="utf-8")
+QUESTIONS = [
+    [cell.strip().strip("`") for cell in line.strip("|").split(" | ")]
+    for line in PAGE.splitlines()
+    if re.match(r"\| [^|]*\? \|", line)
+]
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The lake of the recorded night."""
+    subprocess.run([sys.executable, HOME / "setup" / "build.py", "--only", "samples"], check=True)
+    place = str(tmp_path_factory.mktemp("answers") / "lake")
+    assert cli.main(["audit", "--engine", "local", "--lake", place]) == DONE
+    return place
+
+
+@pytest.fixture(scope="module")
+def answers(lake: str) -> dict[str, str]:
+    """The answer of a program to each call, by the call; through a server's stdin and stdout."""
+    command = ["-m", "kafka_hindsight.cli.main", "mcp", "--lake", lake]
+    server = StdioServerParameters(command=sys.executable, args=command, env={"PYTHONPATH": str(HOME)})
+    return anyio.run(partial(ask, server, [call for _, _, call, _ in QUESTIONS]))
+
+
+async def ask(server: Any, calls: list[str]) -> dict[str, str]:
+    async with Client(server) as client:
+        return {call: await answer(client, call) for call in calls}
+
+
+async def answer(client: Any, call: str) -> str:
+    name, _, arguments = call.partition(" ")
+    result = await client.call_tool(name, json.loads(arguments))
+    return json.dumps(result.structured_content) if not result.is_error else result.content[0].text
+
+
+def test_page_asks_thirteen_questions() -> None:
+    assert len(QUESTIONS) == 13
+
+
+@pytest.mark.parametrize(("question", "command", "call", "part"), QUESTIONS, ids=[q for q, *_ in QUESTIONS])
+def test_terminal_and_program_give_the_answer_of_the_page(
+    lake: str, answers: dict[str, str], capsys: Any, question: str, command: str, call: str, part: str
+) -> None:
+    assert cli.main([*shlex.split(command), "--lake", lake]) == DONE
+    terminal = " ".join(capsys.readouterr().out.split())
+    assert part.replace("T", " ") in terminal or part in terminal
+    assert part in answers[call]
+    assert NOTICE in answers[call]
+
+
+def test_explanation_carries_confidence_evidence_and_gaps(answers: dict[str, str]) -> None:
+    group = json.loads(answers['explain {"subject": "crm-storm-8"}'])
+    assert (group["confidence"], group["state"]) == ("likely", "over")
+    assert any("GroupCoordinator" in quote["text"] for quote in group["evidence"])
+    assert any("did not answer" in sentence for sentence in group["not_observed"])
+    owner = json.loads(answers[next(call for call in answers if "partition_owner" in call)])
+    assert [(row["client_id"], row["generation"]) for row in owner["rows"]] == [("crm-storm-8-a", None)]
+    assert owner["not_observed"]
+
+
+def test_unknown_subject_is_an_error_with_what_is_needed(lake: str) -> None:
+    command = ["-m", "kafka_hindsight.cli.main", "mcp", "--lake", lake]
+    server = StdioServerParameters(command=sys.executable, args=command, env={"PYTHONPATH": str(HOME)})
+    calls = ['explain {"subject": "\\u001b[2Jnobody"}', 'query {"name": "cost_by_group", "variables": {"x": "1"}}']
+    subject, query = anyio.run(partial(ask, server, calls)).values()
+    assert "\\x1b[2Jnobody" in subject
+    assert "Needed: the id of a row of gold" in subject
+    assert "`queries` lists all" in query
+
+
+def test_http_needs_the_token(lake: str) -> None:
+    (port,) = free_ports(1)
+    command = [sys.executable, "-m", "kafka_hindsight.cli.main", "mcp", "--lake", lake, "--http", f"127.0.0.1:{port}"]
+    server = subprocess.Popen(command, env={"PYTHONPATH": str(HOME), TOKEN: "secret"}, cwd=HOME)
+    try:
+        assert anyio.run(partial(over_http, port, "secret")).startswith('{"notice"')
+        with pytest.raises(Exception, match=r"(?s).*"):
+            anyio.run(partial(over_http, port, "wrong"))
+    finally:
+        server.terminate()
+        server.wait()
+
+
+async def over_http(port: int, token: str) -> str:
+    address = f"http://127.0.0.1:{port}/mcp"
+    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as http:
+        for _ in range(100):
+            try:
+                status = (await http.post(address, json={})).status_code
+                break
+            except httpx2.ConnectError:
+                await anyio.sleep(0.1)
+        assert (status == 401) == (token == "wrong")
+        async with Client(streamable_http_client(address, http_client=http)) as client:
+            return await answer(client, 'explain {"subject": "broker 1"}')
+
+
+def test_http_without_a_token_does_not_start(lake: str, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(TOKEN, raising=False)
+    assert cli.main(["mcp", "--lake", lake, "--http", "127.0.0.1:1"]) == 2
+    assert f"Needed: {TOKEN} in the environment" in capsys.readouterr().err
