@@ -63,8 +63,8 @@ def _(step: Start, scene: Scene) -> None:
     member = scene.make(step)
     scene.members[step.member] = member
     settings: dict[str, str | None] = {**scene.config(step, scene.clients[step.member])}
-    shown = scene.shown(step, scene.clients[step.member])
-    for plain in {*scene.stage.cluster.reach(step.library), *shown, "group.id", "client.id", "auto.offset.reset"}:
+    credentials = scene.credentials(step, scene.clients[step.member])
+    for plain in {*scene.stage.cluster.reach(step.library), *credentials, "group.id", "client.id", "auto.offset.reset"}:
         settings.pop(plain)
     if instance := settings.pop("group.instance.id", None):
         scene.instances[step.member] = instance

@@ -213,14 +213,14 @@ class Scene:
         times = {} if are_brokers else self.stage.member_config
         own = {
             **self.stage.cluster.reach(step.library),
-            **self.shown(step, client),
+            **self.credentials(step, client),
             "group.id": self.group,
             "client.id": client,
             "auto.offset.reset": "earliest",
         }
         return {**own, **times, **step.config}
 
-    def shown(self, step: Start, client: str) -> dict[str, str]:
+    def credentials(self, step: Start, client: str) -> dict[str, str]:
         """The settings with which a member shows who it is, at the listener that asks."""
         guard, cluster = self.stage.cluster.guard, self.stage.cluster
         if not step.shows or not guard:

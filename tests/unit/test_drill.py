@@ -21,13 +21,13 @@ from lab.drill.record import main as keep
 from lab.drill.record import record
 from lab.drill.run import choose, declared_windows, main, played_here, size_of
 from lab.drill.scenarios import SCENARIOS
-from lab.drill.scenarios.access import ACCESS_SCENARIOS
 from lab.drill.scenarios.brokers import BROKER_SCENARIOS
 from lab.drill.scenarios.groups import GROUP_SCENARIOS
 from lab.drill.scenarios.hosts import HOST_SCENARIOS
 from lab.drill.scenarios.libraries import LIBRARY_SCENARIOS
 from lab.drill.scenarios.logs import LOG_SCENARIOS
 from lab.drill.scenarios.real import REAL_SCENARIOS
+from lab.drill.scenarios.refusals import ACCESS_SCENARIOS
 from lab.drill.scenarios.replicas import REPLICA_SCENARIOS
 from lab.drill.scenarios.stops import ALL_STOPPED_FOR_GOOD, STOP_SCENARIOS
 from lab.drill.scenarios.transactions import TRANSACTION_SCENARIOS

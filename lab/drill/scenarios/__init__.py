@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lab.drill.scenarios.access import ACCESS_SCENARIOS
 from lab.drill.scenarios.brokers import BROKER_SCENARIOS
 from lab.drill.scenarios.groups import GROUP_SCENARIOS
 from lab.drill.scenarios.hosts import HOST_SCENARIOS
 from lab.drill.scenarios.libraries import LIBRARY_SCENARIOS
 from lab.drill.scenarios.logs import LOG_SCENARIOS
 from lab.drill.scenarios.real import REAL_SCENARIOS
+from lab.drill.scenarios.refusals import ACCESS_SCENARIOS
 from lab.drill.scenarios.replicas import REPLICA_SCENARIOS
 from lab.drill.scenarios.stops import ALL_STOPPED_FOR_GOOD, STOP_SCENARIOS
 from lab.drill.scenarios.transactions import TRANSACTION_SCENARIOS
