@@ -24,7 +24,6 @@ from kafka_hindsight.cli.pseudonyms import (
 )
 from kafka_hindsight.judgements.groups.coordinators import OFFSETS_TOPIC
 from kafka_hindsight.knowledge.kinds import Kind
-from kafka_hindsight.knowledge.patterns.fragments import UUID
 from kafka_hindsight.logs.detection import records
 from kafka_hindsight.logs.forms import Form
 from kafka_hindsight.logs.reading import Reading, read_record
@@ -69,9 +68,9 @@ _PRINTED = tuple(
         (USERS, rf"\b(?:user\.name|username) ?= ?\\?[\"']?({_NAME})"),
     )
 )
-"""How Kafka prints names in lines that no pattern reads, too. Kafka's own words are not taken for names there."""
+"""How Kafka prints names in lines that no pattern reads, too. Kafka's own words are not taken for hosts there."""
 
-_DISTINGUISHED = re.compile(r"\bUser:((?:[A-Za-z.\d]+=[^,)\]\n]+,?)+)")
+_DISTINGUISHED = re.compile(r"\bUser:((?:[A-Za-z.\d]+=[^,=()\n]{1,64},\s?)*[A-Za-z.\d]+=[^\s,()\[\]{}'\"]+)")
 """A principal by its certificate. Source: SslPrincipalMapper, whose default is the distinguished name."""
 
 _PATH = re.compile(r"(?<![\w./:<])/(?:[\w@+.-]+/)*[\w@+.-]+")
@@ -79,7 +78,8 @@ _NOT_NAMES = frozenset(
     ("null", "None", "Some", "__consumer_offsets", "__transaction_state", "__cluster_metadata", "__share_group_state")
 )
 """What Kafka prints in place of a name, and the names of its own topics."""
-_ENDS = re.compile(rf"-?{UUID}$")
+_ENDS = re.compile(r"-?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}(?:-[0-9a-f]{12})?$")
+"""The UUID of a member id; without its last group, which a list of partitions may have cut off as a number."""
 
 
 @dataclass
@@ -105,7 +105,7 @@ class Names:
         """Add the parts of a path, without those that consist of Kafka's words."""
         for part in path.split("/"):
             stem = stem_of(part)
-            if not part.endswith(".jar") and not all(map(is_kafkas, words_of(stem))):
+            if not part.endswith((".jar", ".class")) and not all(map(is_kafkas, words_of(stem))):
                 self.add(PATHS, stem)
 
     def pseudonyms(self) -> Pseudonyms:
@@ -122,10 +122,10 @@ class Names:
 
     def _add_printed(self, text: str) -> None:
         """Add what a text prints as names, whatever wrote it."""
-        self.addresses.update(address for address in addresses_in(text) if address)
+        self.addresses.update(addresses_in(text))
         for kind, regex in _PRINTED:
             for name in set(regex.findall(text)):
-                if not is_ambiguous(name):
+                if kind != HOSTS or not is_ambiguous(name):
                     self.add(kind, name.rstrip("."))
         for principal in set(_DISTINGUISHED.findall(text)):
             for value in re.findall(r"=([^,]+)", principal):
@@ -189,7 +189,7 @@ def _values_in(text: str) -> Iterator[Any]:
     """The values of a document of JSON, or of lines of it."""
     for part in (text, *text.split("\n")):
         if part.lstrip()[:1] in ("{", "["):
-            with suppress(ValueError):
+            with suppress(ValueError, RecursionError):
                 yield json.loads(part)
                 if part is text:
                     return

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Set
 from contextlib import suppress
 from functools import cache, lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address
-from itertools import product
+from itertools import chain, product
 from uuid import UUID
 
 from kafka_hindsight.catalog.bronze import GROUP_RECORDS
@@ -57,7 +57,11 @@ V4 = r"(?<![\w.-])(?:\d{1,3}\.){3}\d{1,3}(?![\w-]|\.\d)"
 V6 = r"(?<![\w:.])(?=[0-9a-fA-F]*:[0-9a-fA-F]*:)[0-9a-fA-F:]{2,39}(?![\w:.])"
 _ADDRESSES = re.compile(f"{_ADDRESS_IN_HOST}|{V4}|{V6}")
 _RUN = r"[A-Za-z0-9._-]+"
-_KEYS = ("topic=", "partition=", "group=", "groupId=", "group.id = ", "clientId=", "client.id = ", "host=", "nceId=")
+_KEYS = (
+    *("topic=", "partition=", "group=", "groupId=", "group.id = ", "clientId=", "client.id = ", "host=", "nceId="),
+    *("instance id ", "instance.id = ", "memberId=", "nalId=", "User:", "user.name=", "username="),
+)
+"""What Kafka prints before names. The ends of `groupInstanceId=` and `transactionalId=` are among them."""
 _BEFORE_LIST = ("", *" ,[({'\"/=:")
 _IN_LIST = re.compile(rf"-(?:\d+(?![\w.-])|{UUID_REGEX})")
 _SUFFIXES = re.compile(
@@ -119,18 +123,16 @@ def is_ambiguous(name: str) -> bool:
 
 def addresses_in(text: str) -> Iterator[str]:
     """The addresses in a text, as they are written. Those of hosts such as ip-10-0-0-7 are among them."""
-    for found in _ADDRESSES.finditer(text):
-        yield _address_of(found[0])[0]
+    yield from (address for found in _ADDRESSES.finditer(text) if (address := _address_of(found[0])[0]))
 
 
 def _address_of(text: str) -> tuple[str, str]:
     """An address, and the port that Java writes behind it; the whole text is the rest where it is not an address."""
-    if text.startswith("ip-"):
-        return text[3:].replace("-", "."), ""
-    for address, rest in ((text, ""), (text[: text.rfind(":")], text[text.rfind(":") :])):
+    written = text.removeprefix("ip-").replace("-", ".")
+    for address in (written, written.rpartition(":")[0]):
         with suppress(ValueError):
             ip_address(address)
-            return address, rest
+            return address, written[len(address) :]
     return "", text
 
 
@@ -150,7 +152,7 @@ class Pseudonyms:
     ) -> None:
         self._counts, self._phrases = partition_counts, phrases
         self._codes: dict[str, str] = {}
-        self._with_end: dict[str, str] = {}
+        self._ended: dict[str, str] = {}
         self.by_address = _address_pseudonyms(addresses)
         self._choose_codes(names, groups)
         self.by_name = {name: new for name in names if (new := self.of(name)) != name}
@@ -167,8 +169,10 @@ class Pseudonyms:
 
     def of(self, name: str) -> str:
         """The pseudonym of a name: its own text, where it consists of words that stay."""
-        pieces = _any_of(self._with_end).split(name) if self._with_end else [name]
-        return "".join(self._with_end[p] if n % 2 else _PART.sub(self._of_part, p) for n, p in enumerate(pieces))
+        if not self._ended:
+            return _PART.sub(self._of_part, name)
+        pieces = _any_of(tuple(self._ended)).split(name)
+        return "".join(self._ended[p] if n % 2 else _PART.sub(self._of_part, p) for n, p in enumerate(pieces))
 
     def in_text(self, text: str) -> str:
         """A text with pseudonyms in place of names and addresses."""
@@ -194,10 +198,15 @@ class Pseudonyms:
                 self._codes[new[-1]] = code
                 if self._is_at_home(group, self.of(group)):
                     break
-            if not self._is_at_home(group, self.of(group)):
-                ended = (f"{self.of(group)}-{end}" for end in _ENDS)
-                self._with_end[group] = next(new_name for new_name in ended if self._is_at_home(group, new_name))
         self._codes = {word: of_word[0] for word, of_word in codes.items()} | self._codes
+        while moved := [group for group in groups if not self._is_at_home(group, self.of(group))]:
+            self._ended = {group: self._with_end(group) for group in (*self._ended, *moved)}
+
+    def _with_end(self, group: str) -> str:
+        """The pseudonym of a group whose words lead to another partition: with an end of its own."""
+        new = _PART.sub(self._of_part, group)
+        ends = chain(_ENDS, map("".join, product(_ENDS, repeat=2)))
+        return next(name for end in ends if self._is_at_home(group, name := f"{new}-{end}"))
 
     def _is_at_home(self, group: str, new: str) -> bool:
         return all(offsets_partition_of(group, n) == offsets_partition_of(new, n) for n in self._counts)
@@ -233,7 +242,7 @@ class Pseudonyms:
         """A run with pseudonyms; None where `is_name` is needed and missing: it decides on ambiguous names by place."""
         if is_id(run):
             return run
-        cuts = sorted({0, len(run), *(place for m in re.finditer("[._-]", run) for place in m.span())})
+        cuts = sorted({0, len(run), *(place for m in re.finditer(rf"{UUID_REGEX}|[._-]", run) for place in m.span())})
         pieces, done = list[str](), 0
         for n, begin in enumerate(cuts):
             if begin < done:
@@ -253,9 +262,10 @@ class Pseudonyms:
         return "".join([*pieces, _PART.sub(self._of_loose_part, run[done:])])
 
     def _of_loose_part(self, part: re.Match[str]) -> str:
-        """A part outside of names: a word that no text of Kafka's has."""
-        word = part["word"]
-        return part[0] if word and (len(word) < _SHORT or is_kafkas(_key(word))) else self._of_part(part)
+        """A part outside of names: a whole word of a name's that no text of Kafka's has."""
+        word, around = part["word"], part.string[part.start() - 1 : part.start()] + part.string[part.end() :][:1]
+        is_kept = word and (len(word) < _SHORT or is_kafkas(_key(word)) or re.search("[A-Za-z]", around))
+        return part[0] if is_kept else self._of_part(part)
 
     def _stands_as_name(self, text: str, begin: int, end: int) -> bool:
         """Whether an ambiguous text is a name where it stands: quoted, in a path or a list, or as a pattern read it."""
@@ -276,7 +286,8 @@ def _stem(number: int, size: int) -> str:
     return (_stem(rest, size - 1) if size > 1 else "") + _SYLLABLES[last]
 
 
-def _any_of(names: Collection[str]) -> re.Pattern[str]:
+@lru_cache(maxsize=1)
+def _any_of(names: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(f"({'|'.join(map(_bounded, sorted(names, key=len, reverse=True)))})")
 
 
