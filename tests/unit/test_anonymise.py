@@ -118,7 +118,7 @@ def test_hosts_addresses_users_and_paths_are_replaced_in_any_line() -> None:
     for text in (
         "240.0.0.1 for",
         "ip-240-0-0-1 ",
-        "/2001:db8:0:0:0:0:0:1:9092",
+        "/2001:db8:0:0:0:0:0:2:9092",
         "/127.0.0.1:9092",
         "4.1.2",
         "/kafka-logs/",
