@@ -24,7 +24,7 @@ from kafka_hindsight.catalog.codes import LineFate
 from kafka_hindsight.knowledge.layouts import class_of
 from kafka_hindsight.knowledge.patterns import RELEVANT_CLASSES
 from kafka_hindsight.logs.plain_reader import read_line
-from tools.pages.markdown import as_table, code
+from tools.pages.markdown import as_table, code, page
 from tools.pages.samples import captured
 
 STATE_CHANGES = "state.change.logger"
@@ -243,10 +243,9 @@ def page_of(by_version: Mapping[str, Set[Statement]], unread: Set[Statement]) ->
         for s in _in_order(unread)
     ]
     parts = (
-        "# Versions",
-        "The log statements of INFO and above in the classes whose lines matter, taken from Kafka's source by"
-        " `python -m tools.kafka_statements`. A statement is read where a line of it is an event, or known to carry"
-        " nothing. [Patterns](patterns.md) has both.",
+        "Which log statements of each Kafka version are read: those of INFO and above in the classes whose lines"
+        " matter. A statement is read if its lines are events, or known to carry nothing we use"
+        " ([patterns](patterns.md)).",
         as_table(("Kafka", "Statements", "Not read", "Share read"), shares),
         "## By class",
         "How many statements a class has in each version, and how many of them are read where not all are.",
@@ -254,7 +253,7 @@ def page_of(by_version: Mapping[str, Set[Statement]], unread: Set[Statement]) ->
         "## What is not read",
         as_table(("Class", "Statement", "Kafka"), exceptions) if exceptions else "Each statement is read.",
     )
-    return "\n\n".join(parts) + "\n"
+    return page("Versions", "Kafka's source", parts, "python -m tools.kafka_statements")
 
 
 def _share(statements: Set[Statement], unread: Set[Statement]) -> str:

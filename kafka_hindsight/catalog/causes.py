@@ -92,7 +92,7 @@ class Cause(CauseCode):
 
     MEMBER_JOINED = CauseNoun(
         code="member_joined", label="a member joined", family=CauseFamily.MEMBER,
-        meaning="A member joined that the group had not had within the look-back.",
+        meaning="A member joined that was not in the group during the look-back (24 h by default).",
         symptom="a join phase starts with 'Adding new member'",
         advice="Nothing to do when you scaled out. When members come and go by themselves, look at what starts them:"
         " an autoscaler, a crash loop, a job scheduler. Cooperative assignment (CooperativeStickyAssignor) or"
@@ -109,7 +109,7 @@ class Cause(CauseCode):
         " only where the group was empty, and the last one that had gone has its host, or its client id and no other"
         " host. Else the cause is `member_joined`: `possible` where a member that may be the same had gone.",
         symptom="a join phase starts with 'Adding new member'",
-        advice="See why it had gone: the rebalance before this one shows it. For planned restarts give each member a"
+        advice="The rebalance before this one shows why it left. For planned restarts give each member a"
         " group.instance.id and a session timeout longer than a restart takes: then neither the going nor the coming"
         " starts a rebalance.",
         source="GroupCoordinator.scala, GroupMetadataManager.java; KIP-345",
@@ -299,8 +299,7 @@ class Cause(CauseCode):
     )
     SCHEDULED_DELAY_OVER = CauseNoun(
         code="scheduled_delay_over", label="the delay for a lost worker ended", family=CauseFamily.PROTOCOL,
-        meaning="A worker of Kafka Connect had been lost, and the time in which it could have come back was over: what"
-        " it ran is given to others.",
+        meaning="A lost worker of Kafka Connect did not return in time: its connectors and tasks went to others.",
         symptom="a Connect worker rejoins when the rebalance delay of its last assignment has passed",
         advice="See why the worker was lost. Set scheduled.rebalance.max.delay.ms (5 min is the default) to a little"
         " more than a restart of a worker takes: until then its connectors stand still.",

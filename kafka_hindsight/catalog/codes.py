@@ -83,7 +83,7 @@ class Harm(Code):
     RECORDS_LOST = "records_lost", "Committed records were lost, or may have been."
     PARTITIONS_OFFLINE = "partitions_offline", "Partitions had no leader for a second or longer."
     WRITES_REFUSED = "writes_refused", "Writes with acks=all were refused or kept waiting, for a second or longer."
-    BROKER_LOST = "broker_lost", "A broker was not shut down in order, or had not come back by the end."
+    BROKER_LOST = "broker_lost", "A broker went away without a controlled shutdown, or had not come back by the end."
     NO_CONTROLLER = "no_controller", "The cluster had no controller: no leader could be elected, and no topic changed."
     DATA_AT_RISK = "data_at_risk", "Replicas were missing: one more failure could lose records or stop partitions."
     CONSUMERS_STOPPED = "consumers_stopped", "Consumers stopped because something failed."
@@ -110,7 +110,7 @@ class FailoverKind(Code):
     OFFLINE = "offline", "The partition has no leader left."
     LEADER_RESTORED = "leader_restored", "A leaderless partition has a leader again."
     REASSIGNMENT = "reassignment", "The partition's replicas were reassigned."
-    CONTROLLED_SHUTDOWN = "controlled_shutdown", "The former leader was shut down in order."
+    CONTROLLED_SHUTDOWN = "controlled_shutdown", "The former leader had a controlled shutdown."
     BROKER_UNRESPONSIVE = "broker_unresponsive", "The former leader was alive, but unresponsive or fenced."
     BROKER_CRASH = "broker_crash", "The former leader crashed."
     PREFERRED_ELECTION = "preferred_election", "The first replica took over from a leader that was alive."
@@ -145,7 +145,7 @@ class ControllerChangeCause(Code):
 class OutageKind(Code):
     """Kind of a broker's absence."""
 
-    CONTROLLED_SHUTDOWN = "controlled_shutdown", "It was shut down in order."
+    CONTROLLED_SHUTDOWN = "controlled_shutdown", "It had a controlled shutdown."
     CRASH = "crash", "It ended without a shutdown, or before its shutdown was over."
     UNRESPONSIVE = "unresponsive", "It was alive, and the controller did not hear it."
     FAILED_START = "failed_start", "It could not start."
@@ -262,11 +262,11 @@ class RemedySetting(Code):
 
 
 class FindingSeverity(Code):
-    """How grave a finding is; from the gravest down."""
+    """How grave a finding is; from the gravest down. Which receivers get the alerts of which severity is a setting."""
 
-    CRITICAL = "critical"
-    WARNING = "warning"
-    INFO = "info"
+    CRITICAL = "critical", "Its alert is for receivers that page on-call."
+    WARNING = "warning", "Its alert is for receivers that page no one."
+    INFO = "info", "It is in the report, and no receiver gets it by default."
 
 
 class Origin(Code):

@@ -1,4 +1,4 @@
-"""Check this machine; with LAKE its tables, with BOOTSTRAP a cluster, with LOGS a sample of the logs.
+"""Check this machine; with --lake its tables, with --bootstrap a cluster, with --logs a sample of the logs.
 
 Standard library only: it runs where set-up has not run yet. It changes nothing.
 """
@@ -51,13 +51,12 @@ def main(arguments: list[str] | None = None) -> int:
 def parser() -> argparse.ArgumentParser:
     """The options, without Typer, which set-up installs. The default of each is the variable of its name."""
     options = argparse.ArgumentParser(prog="hindsight doctor", description=__doc__.splitlines()[0])
-    options.add_argument("--bootstrap", default=os.environ.get("BOOTSTRAP", ""), help="brokers of a cluster to check")
+    options.add_argument("--bootstrap", default=os.environ.get("BOOTSTRAP", ""), help="brokers, host:port,host:port")
     options.add_argument("--lake", default=os.environ.get("LAKE", ""), help="the lake; all its tables are checked")
     for variable, option, pattern in _LOGS:
-        options.add_argument(option, default=os.environ.get(variable, ""), help=f"{variable}: logs to sample")
-        options.add_argument(
-            f"--{pattern.lower().replace('_', '-')}", default=os.environ.get(pattern, ""), help=pattern
-        )
+        layout = f"--{pattern.lower().replace('_', '-')}"
+        options.add_argument(option, default=os.environ.get(variable, ""), help=f"a sample of {variable} is read")
+        options.add_argument(layout, default=os.environ.get(pattern, ""), help="their layout, if none is found")
     options.add_argument("--json", action="store_true", help="print the results as JSON")
     return options
 

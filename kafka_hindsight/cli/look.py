@@ -22,7 +22,7 @@ from kafka_hindsight.settings.clusters import clusters, lakes
 from kafka_hindsight.settings.config import is_uri
 from kafka_hindsight.settings.home import LAKE
 from kafka_hindsight.shared.exits import DONE, BadInput
-from kafka_hindsight.shared.page_names import NEWEST, page_name
+from kafka_hindsight.shared.page_names import NEWEST
 
 SUBJECT = (
     "a group; a topic; a partition, such as orders-17; 'broker 1'; a client id; worst: the most harmful incident of the"
@@ -34,7 +34,7 @@ SUBJECT = (
 def report(
     lake: Lake = str(LAKE),
     in_browser: Annotated[bool, typer.Option("--open", help="open it in the browser")] = False,
-    lists: Annotated[bool, typer.Option("--list", help="list every published night, the newest first")] = False,
+    lists: Annotated[bool, typer.Option("--list", help="list every night with its state, the newest first")] = False,
     as_json: AsJson = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="print the newest night as Markdown")] = False,
 ) -> int:
@@ -68,26 +68,14 @@ def report(
 
 def _nights(lake: str, as_json: bool) -> int:
     from kafka_hindsight.sql import answers  # DuckDB is loaded only where it is used
-    from kafka_hindsight.sql.lake import open_lake
+    from kafka_hindsight.sql.fleet_rows import read_nights
 
-    with open_lake(lake) as tables:
-        nights = tables.nights
-    pages = {n: f"{lake.rstrip('/')}/report/{page_name(n.cluster, n.window.start, n.window.end)}" for n in nights}
+    nights = [{**night, "page": f"{lake.rstrip('/')}/report/{night['page']}"} for night in read_nights(lake)]
     if as_json:
-        rows = [
-            {
-                "cluster": n.cluster,
-                "window_from": n.window.start,
-                "window_to": n.window.end,
-                "published_at": n.published_at,
-                "page": page,
-            }
-            for n, page in pages.items()
-        ]
-        print(json.dumps([answers.plain(row) for row in rows], indent=2))
-        return DONE
-    for n, page in pages.items():
-        print(f"{n.window.start:%Y-%m-%d %H:%M} to {n.window.end:%Y-%m-%d %H:%M} UTC  {page}")
+        print(json.dumps([answers.plain(night) for night in nights], indent=2))
+    for n in nights if not as_json else ():
+        print(f"{n['state']:4}  {n['window_from']:%Y-%m-%d %H:%M} to {n['window_to']:%Y-%m-%d %H:%M} UTC  {n['page']}")
+        print(f"      {n['cluster']}: {n['headline'] or 'nothing to act on'}")
     return DONE
 
 

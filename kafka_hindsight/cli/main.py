@@ -30,11 +30,11 @@ class Verb(NamedTuple):
 VERBS = {
     "audit": Verb("audit", "command", "audit a night: the recorded one, or your own logs"),
     **{s.name: Verb("step", "by_hand", f"run one step: {s.sentence[0].lower()}{s.sentence[1:]}") for s in STEPS},
-    "step": Verb("step", "become", "run one step with settings as JSON, as a scheduler's container does"),
+    "step": Verb("step", "become", "run one step as a scheduler's container does"),
     "snapshot": Verb("snapshot", "command", "take a reading of a live cluster and land it in the lake"),
     "alert": Verb("alert", "command", "send the alerts that are due, each once"),
     "sql": Verb("ask", "sql", "open an SQL prompt over the lake, or answer one query"),
-    "tables": Verb("ask", "tables", "list the tables of a lake: row counts, newest rows, and what one row is"),
+    "tables": Verb("ask", "tables", "list a lake's tables: rows, newest row, what one row is"),
     "explain": Verb("look", "explain", "explain a group, topic, broker, client or incident, with its log lines"),
     "fleet": Verb("look", "fleet", "list all clusters, the worst first, and which were not audited"),
     "metrics": Verb("look", "metrics", "print the newest night of each cluster as OpenMetrics"),
@@ -108,12 +108,12 @@ app = typer.Typer(
     cls=Verbs,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    help="What happened to our consumer groups and our leaders last night, why, and what it cost.",
+    help="Explain what happened to Kafka's consumer groups and partition leaders in a night, why, and what it cost.",
     epilog="Exit codes: 0 done; 42 publication refused; 2 bad input or settings; anything else: a retry may succeed."
     " `hindsight doctor` shows what is missing on this machine.",
 )
 for _name, _verb in VERBS.items():
-    app.command(_name, help=_verb.says)(lambda: None)
+    app.command(_name, short_help=_verb.says)(lambda: None)
 
 
 @app.callback()

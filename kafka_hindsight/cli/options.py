@@ -16,7 +16,7 @@ Lake = Annotated[
         envvar="LAKE", metavar="LAKE", help="the lake; default: lake/ in the working folder", show_default=False
     ),
 ]
-At = Annotated[str | None, typer.Option(metavar="AT", help="the instant of the reading or of the alerts; default: now")]
+At = Annotated[str | None, typer.Option(metavar="AT", help="act as of 2026-11-20T00:05Z, for example; default: now")]
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON")]
 
 

@@ -31,11 +31,11 @@ def command(
     ] = None,
     config: Annotated[
         str | None,
-        typer.Option(metavar="CONFIG", help="client.properties file with librdkafka's settings; KAFKA_CONFIG"),
+        typer.Option(metavar="CONFIG", help="file of librdkafka's settings, key=value; default: KAFKA_CONFIG"),
     ] = None,
     connection: Annotated[
         str | None,
-        typer.Option(metavar="CONNECTION", help="-: read the connection from stdin as JSON, instead of both"),
+        typer.Option(metavar="CONNECTION", help="-: read bootstrap and settings from stdin, as JSON"),
     ] = None,
     cluster: Annotated[
         str | None,

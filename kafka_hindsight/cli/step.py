@@ -39,7 +39,7 @@ def by_hand(
         str | None,
         typer.Option(
             metavar="RUN",
-            help="the run to continue; default: the one that ingested last, or a new run to ingest",
+            help="the run to continue; default: the one that ingested last. `ingest` starts a new run",
         ),
     ] = None,
 ) -> int:
@@ -92,7 +92,7 @@ def run(step: Step, settings: Settings) -> int:
 
 
 def become(
-    name: Annotated[str, typer.Argument(metavar="STEP", help="the step", autocompletion=lambda: [*BY_NAME])],
+    name: Annotated[str, typer.Argument(metavar="STEP", help="its name", autocompletion=lambda: [*BY_NAME])],
     settings: Annotated[str, typer.Option(metavar="JSON", help="its settings as JSON")],
 ) -> int:
     """Replace this process by the step's, with a scheduler's settings: its output, exit code and end are ours.

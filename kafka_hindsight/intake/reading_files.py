@@ -44,7 +44,7 @@ class Readings:
         """Warnings for a person, a sentence each."""
         sentences = (
             (self.broken, f"{counted(self.broken, 'line')} of SNAPSHOTS could not be read: see quality.quarantine."),
-            (self.errors, f"{counted(self.errors, 'reading')} in SNAPSHOTS failed as a whole: nothing is concluded."),
+            (self.errors, f"{counted(self.errors, 'reading')} in SNAPSHOTS failed: nothing is concluded from them."),
             (
                 self.breaks_off,
                 "A file of SNAPSHOTS cannot be unpacked to its end. The readings before the break are kept. "

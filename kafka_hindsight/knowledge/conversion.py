@@ -21,13 +21,13 @@ TAIL_REACH = 600
 """The part of a pattern after the message is looked for within so many last characters of a line."""
 
 _ANYTHING = rf"[^\n]{{0,{WORD_REACH}}}?"
-_LEVEL = "(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE|NOTICE|CONFIG)"
+LEVEL = "(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE|NOTICE|CONFIG)"
 _LOGGER = r"(?P<logger>[\w$./\[\]-]{1,300})"
 _CONNECTOR = r"(?:\[[^\]|\n]{0,120}\|[^\]\n]{0,60}\] ?)?"
 """The prefix of Kafka Connect before the messages of a connector or a task. Source: KIP-449."""
 
 _WORDS = {
-    **dict.fromkeys(("p", "le", "level"), _LEVEL),
+    **dict.fromkeys(("p", "le", "level"), LEVEL),
     **dict.fromkeys(("t", "tn", "thread", "threadName"), _ANYTHING),
     **dict.fromkeys(("c", "lo", "logger"), _LOGGER),
     **dict.fromkeys(("C", "class"), r"[\w$.?-]*"),
@@ -51,8 +51,9 @@ _SAME = {**dict.fromkeys(("p", "le", "level"), "level"), **dict.fromkeys(("c", "
 _EVERY_WORD = {*_WORDS, *_CLOCKS, *_MESSAGES, *_ENDS, *_AROUND} - {"connector"}
 _NAMES = sorted(_EVERY_WORD, key=lambda name: (-len(name), name))
 
-_CONVERSION = re.compile(rf"%(?P<least>-?\d+)?(?:[.]-?\d+)?(?P<word>{'|'.join(_NAMES)})(?![(])")
-_GROUP = re.compile(r"%(?P<least>-?\d+)?(?:[.]-?\d+)?[A-Za-z]*(?=[(])")
+_CONVERSION = re.compile(rf"%(?P<least>-?\d+)?(?:[.]-?\d+)?(?P<word>{'|'.join(_NAMES)})")
+_GROUP = re.compile(rf"%(?P<least>-?\d+)?(?:[.]-?\d+)?(?!(?:{'|'.join(_EVERY_WORD - {*_AROUND})})[(])[A-Za-z]*(?=[(])")
+"""A group of logback, such as a colour. A parenthesis behind a conversion word of log4j is a literal."""
 _VARIABLE = re.compile(r"\$\{(?P<name>[^{}:]*)(?::-(?P<default>[^{}]*))?\}")
 
 _FULL = "yyyy-MM-dd HH:mm:ss,SSS"
@@ -71,6 +72,7 @@ _MONTH_NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "
 _MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES, 1)}
 _PARTS = {
     **dict.fromkeys("yu", r"(?P<year>\d{4})"),
+    "yy": r"(?P<year>\d\d)",
     "M": r"(?P<month>\d\d)",
     "MMM": rf"(?P<month>{'|'.join(_MONTHS)})",
     "d": r"(?P<day>\d\d)",
@@ -84,7 +86,7 @@ _PARTS = {
 }
 _EPOCHS = {"UNIX": r"(?P<epoch>\d{9,11})(?P<fraction>)", "UNIX_MILLIS": r"(?P<epoch>\d{9,11})(?P<fraction>\d{3})"}
 _DATE_TOKEN = re.compile(r"'(?P<quoted>[^']*)'|(?P<letters>([A-Za-z])\3*)|(?P<other>.)")
-_AS_DEFAULT = re.compile(r"[,.](?=\(\?P<fraction>)")
+_AS_DEFAULT = re.compile(r"(?:,|\\[.])(?=\(\?P<fraction>)")
 _FRACTION = f"[.,]{_PARTS['S']}"
 _UTC = ("UTC", "GMT", "Z", "GMT+0", "Etc/UTC")
 
@@ -127,14 +129,14 @@ class CompiledPattern:
         start = head.end() if head else 0
         if self.tail is None:
             trace = _TRACE.search(text, start)
-            message = text[start : trace.start() if trace else None].rstrip("\r")
+            message = text[start : trace.start() if trace else None].lstrip().rstrip("\r")
             return (head["logger"] if head and "logger" in self.head.groupindex else None), message
         first = text.find("\n", start)
         for end in (len(text) if first < 0 else first, len(text)):
             reach = max(start, end - TAIL_REACH)
             if tail := self.tail.fullmatch(text[reach:end].rstrip("\r")):
-                logger = tail["logger"] if "logger" in self.tail.groupindex else head and head["logger"]
-                return logger, text[start : reach + tail.start("tail")]
+                found = {**(head.groupdict() if head else {}), **tail.groupdict()}
+                return found.get("logger"), text[start : reach + tail.start("tail")]
         return None, text[start:].rstrip("\r")
 
 
@@ -178,7 +180,8 @@ def instant_of(fields: Mapping[str, str], is_utc: bool) -> tuple[datetime, bool]
     month = _MONTHS.get(fields["month"]) or int(fields["month"])
     try:
         day, hour, minute, second = (int(fields[name]) for name in ("day", "hour", "minute", "second"))
-        at = datetime(int(fields["year"]), month, day, hour, minute, second, tzinfo=UTC)
+        year = fields["year"]
+        at = datetime(int(year if len(year) > 2 else f"20{year}"), month, day, hour, minute, second, tzinfo=UTC)
     except ValueError:
         return None
     zone = fields.get("zone", "Z")
@@ -213,7 +216,7 @@ def _tokens(pattern: str) -> Iterator[tuple[str, str]]:
             yield from _padded(_converted(word["word"], options), word["least"])
         else:
             literal = _literal(pattern, at)
-            yield "", re.escape(literal)
+            yield "", re.escape(literal.replace(r"\t", "\t"))
             at += len(literal)
 
 
@@ -230,6 +233,9 @@ def _converted(word: str, options: list[str]) -> Iterator[tuple[str, str]]:
     elif word in _CLOCKS:
         yield word, _clock(option or "DEFAULT")
         yield from [("UTC", "")] if zone in _UTC else []
+    elif "=" in option and _SAME.get(word) == "level":
+        labels = LEVEL.lower() if option == "lowerCase=true" else "|".join(re.findall(r"=\s*(\w+)", option))
+        yield word, f"(?:{LEVEL}|{labels})"
     elif option.startswith("connector.context"):
         yield word, _CONNECTOR
     else:
@@ -258,15 +264,18 @@ def _clock(format_: str) -> str:
     for token in _DATE_TOKEN.finditer(date_format):
         letters = token["letters"]
         if letters and letters != "T":
-            part = _PARTS.get("MMM" if letters == "MMM" else letters[0])
+            part = _PARTS.get(letters if letters in ("MMM", "yy") else letters[0])
             if part is None:
                 raise NotAPattern(f"{format_!r} holds {letters!r}, which no date is read by.")
             regexes.append(part)
         else:
             regexes.append(re.escape(token["quoted"] or letters or token["other"]))
-    regex = _AS_DEFAULT.sub("[.,]", "".join(regexes).replace(r"\.", "."))
+    names = re.findall(r"\?P<(\w+)>", "".join(regexes))
+    if len(set(names)) < len(names):
+        raise NotAPattern(f"{format_!r} holds a part of a date twice.")
+    regex = _AS_DEFAULT.sub("[.,]", "".join(regexes))
     if date_format == _FULL:
-        regex = regex.replace(r"\ ", "[T ]").replace(_FRACTION, f"(?:{_FRACTION})?") + _PARTS["X"] + "?"
+        regex = regex.replace(r"\ ", "[T ]").replace(_FRACTION, f"(?:{_FRACTION})?") + f"(?: ?{_PARTS['X']})?"
     return regex
 
 

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from kafka_hindsight.knowledge.model import JsonEnvelope, PrefixEnvelope
 
-_ISO = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)"
+_DATE, _TIME, _ZONE = r"\d{4}-\d\d-\d\d", r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?", r"(?:Z|[+-]\d\d:?\d\d)"
+_ISO = f"{_DATE}T{_TIME}{_ZONE}"
+# A date has the form of a label, too: where one stands there is no name.
+_POD = rf"(?!{_DATE} )[a-z0-9][a-z0-9.]{{0,99}}-[a-z0-9.-]{{1,150}}"
+_LABEL = rf"(?!{_DATE} )[a-z0-9][a-z0-9-]{{0,62}}"
 _SYSLOG = r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d"
 
 PREFIXES = (
@@ -45,6 +49,21 @@ PREFIXES = (
         source="RFC 5424, 6: the format of a syslog message",
     ),
     PrefixEnvelope(
+        name="fluentd",
+        regex=rf"(?P<at>{_DATE}[T ]{_TIME} ?{_ZONE})[\t ](?P<from>[\w.*/-]{{1,400}})(?:\t|: )(?P<line>\{{.*)",
+        source="Fluentd: the formatter out_file, time TAB tag TAB JSON, and out_stdout, time tag: JSON",
+    ),
+    PrefixEnvelope(
+        name="stern",
+        regex=rf"(?P<host>{_POD}) (?P<from>{_LABEL}) (?P<line>.*)",
+        source="stern without colours, cmd/cmd.go: {{.PodName}} {{.ContainerName}} {{.Message}}",
+    ),
+    PrefixEnvelope(
+        name="stern-namespaces",
+        regex=rf"(?P<namespace>{_LABEL}) (?P<host>{_POD}) (?P<from>{_LABEL}) (?P<line>.*)",
+        source="stern --all-namespaces: {{.Namespace}} before the pod",
+    ),
+    PrefixEnvelope(
         name="journald",
         regex=rf"(?:<\d{{1,3}}>)?(?:(?P<at>{_ISO})|{_SYSLOG}) (?P<host>\S{{1,255}}) "
         r"(?P<from>[^\s:\[]{1,100})(?:\[\d{1,10}\])?: (?P<line>.*)",
@@ -53,9 +72,9 @@ PREFIXES = (
 )
 """A log has the first of these prefixes that all its lines have and behind which most lines can be read."""
 
-_POD = (("kubernetes.pod.name", "kubernetes.container.name"), ("kubernetes.pod_name", "kubernetes.container_name"))
+_PODS = (("kubernetes.pod.name", "kubernetes.container.name"), ("kubernetes.pod_name", "kubernetes.container_name"))
 ORIGINS = (
-    *_POD,
+    *_PODS,
     ("labels.pod", "labels.container"),
     ("stream.pod", "stream.container"),
     ("container.name",),

@@ -33,6 +33,6 @@ Confluent's rolling restart); ten minutes leave a person time to check, as in th
 RESTART_ADVICE: dict[bool, str] = {
     True: "Stop the next broker only when no partition is under-replicated: kafka-topics.sh --describe"
     " --under-replicated-partitions shows none. Tools that restart clusters can wait for that.",
-    False: "Nothing: as far as the logs show, each broker was back before the next one was stopped.",
+    False: "Nothing. As far as the logs show, each broker was back before the next one stopped.",
 }
 """By whether a broker was stopped too early."""

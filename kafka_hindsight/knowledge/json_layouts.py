@@ -84,8 +84,8 @@ JSON_LAYOUTS = (
         at="ts",
         trace="stacktrace",
         program=PROGRAM,
-        beside=("caller", "logger"),
-        source="go.uber.org/zap NewProduction",
+        beside=("caller", "logger", "resource", "otelcol.component.id", "otelcol.component.kind", "otelcol.signal"),
+        source="go.uber.org/zap NewProduction; NewDevelopment, zapcore/console_encoder.go; OpenTelemetry's Collector",
     ),
     JsonLayout(
         name="slog",

@@ -52,8 +52,8 @@ class PatternLayout:
 class PrefixEnvelope:
     """A prefix that a transport puts before a line.
 
-    `regex` has the group `line`, and may have `at` (the time of an instant), `host`, `from` and `labels` (who wrote the
-    line), and `part` (P where the line goes on in the next one).
+    `regex` has the group `line`, and may have `at` (the time of an instant), `namespace`, `host`, `from` and `labels`
+    (who wrote the line), and `part` (P where the line goes on in the next one).
     """
 
     name: str
@@ -192,9 +192,9 @@ class Noise:
 class Rule:
     """The condition of a finding: its thresholds with their source, the sentence and the advice.
 
-    `severity`: receivers of alerts choose by it. `harm`: the harm that happened or could; None for missing input.
-    `is_standing`: the rule is about settings, not about events. `is_incident`: its finding is an incident too.
-    `is_ongoing`: its finding is not over when the logs end.
+    `severity` decides whether it pages (FindingSeverity). `harm`: the harm that happened or could; None for missing
+    input. `is_standing`: the rule is about settings, not about events. `is_incident`: its finding is an incident too,
+    whose harm decides whether it pages. `is_ongoing`: its finding is not over when the logs end.
     """
 
     rule_id: str

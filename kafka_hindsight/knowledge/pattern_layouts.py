@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from kafka_hindsight.knowledge.conversion import CompiledPattern, compile_pattern
 from kafka_hindsight.knowledge.model import PatternLayout
 
+_DOTNET = "%p{TRACE=trce, DEBUG=dbug, INFO=info, WARN=warn, ERROR=fail, FATAL=crit}: %c[%L]%m%n"
+
 PATTERN_LAYOUTS = (
     PatternLayout(
         "apache-line",
@@ -101,6 +103,11 @@ PATTERN_LAYOUTS = (
         "%x%d{yyyy/MM/dd HH:mm:ss}%x %m%n",
         "Go's package log with LstdFlags: a prefix that the program chooses, the date, the time",
     ),
+    PatternLayout(
+        "dotnet",
+        f"%d{{ISO8601}} {_DOTNET}",
+        "Microsoft.Extensions.Logging.Console, SimpleConsoleFormatter: a TimestampFormat, and the message below",
+    ),
     PatternLayout("franz-go", "%d{ISO8601} [%p] %m%n", "franz-go: kgo.BasicLogger with the time before its lines"),
 )
 """Of several layouts that fit the same lines the first is taken."""
@@ -119,6 +126,7 @@ UNDATED = (
     ),
     PatternLayout("slf4j-simple", "[%t] %p %c - %m%n", "slf4j-simple without a configuration"),
     PatternLayout("python-default", "%p:%c:%m%n", "Python's logging without a format: logging.BASIC_FORMAT"),
+    PatternLayout("dotnet-default", _DOTNET, "Microsoft.Extensions.Logging.Console, SimpleConsoleFormatter"),
     PatternLayout("franz-go-default", "[%p] %m%n", "franz-go: kgo.BasicLogger without a prefix"),
 )
 """Layouts without a day: read where an envelope gives the instant."""

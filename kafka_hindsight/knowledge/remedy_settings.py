@@ -32,7 +32,7 @@ REMEDIES = (
     Remedy(
         setting="cooperative_assignment",
         option="partition.assignment.strategy",
-        avoids="no rebalance, but the pause of partitions that stay with their member: only moved partitions pause",
+        avoids="the pause of partitions that keep their owner; the number of rebalances stays",
         costs="a second rebalance whenever partitions move",
         source="KIP-429",
     ),

@@ -27,7 +27,7 @@ _ESCAPE = b"\x1b["
 _COLOUR = re.compile(rb"\x1b\[[0-9;]{0,20}m")
 _LABEL = re.compile(r'(\w{1,100})="((?:[^"\\]|\\.){0,400})"')
 _ODD = re.compile(r"[^\w./@:-]+")
-_WHO = ("labels", "host", "from")
+_WHO = ("labels", "namespace", "host", "from")
 _NAMES_OF_RESOURCES = ("k8s.container.name", "container.name", "host.name", "service.name")
 """Attributes of an OpenTelemetry resource that name the writer, beside the pod: the first that exists."""
 

@@ -163,5 +163,5 @@ def refuse_foreign(facts: Iterable[FileFacts]) -> None:
         f"None of the {lines} lines in the {len(brokers)} files of LOGS ({some}) is one that a Kafka broker wrote. "
         f"{instead}Needed: logs in the layout of Kafka's distribution, such as "
         "'[2026-11-20 23:59:59,123] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)', or in one that "
-        "PATTERN gives. Check the path, and the pattern in the brokers' log4j configuration."
+        "PATTERN gives. Check the path. `hindsight doctor --logs` proposes a PATTERN for an unknown layout."
     )

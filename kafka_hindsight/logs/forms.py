@@ -115,12 +115,19 @@ def _begins(lines: Sequence[Line]) -> bool:
 
 def misfit_of(lines: Sequence[str], pattern: str | None = None) -> str:
     """A sentence about lines without a known head: their envelopes, and what is inside."""
-    every = _chains(_InnerLines((), _as_lines(lines), True))
-    innermost = max(every, key=lambda inside: len(inside.envelopes), default=None)
-    if innermost is None:
-        return closest(lines, pattern)
-    wrapped = ", ".join(innermost.envelopes)
-    return f"Its lines are wrapped ({wrapped}). Inside: {closest(_decoded(innermost.lines), pattern)}"
+    inside = _innermost(lines)
+    wrapped = f"Its lines are wrapped ({', '.join(inside.envelopes)}). Inside: " if inside.envelopes else ""
+    return wrapped + closest(_decoded(inside.lines), pattern)
+
+
+def innermost(lines: Sequence[str]) -> list[str]:
+    """The lines inside all envelopes that most of them are in."""
+    return _decoded(_innermost(lines).lines)
+
+
+def _innermost(lines: Sequence[str]) -> _InnerLines:
+    plain = _InnerLines((), _as_lines(lines), True)
+    return max(_chains(plain), key=lambda inside: len(inside.envelopes), default=plain)
 
 
 def chains_of(lines: Sequence[str]) -> Iterator[tuple[str, ...]]:

@@ -151,7 +151,7 @@ def words_of(layout: str, text: str) -> Words:
     if layout in CUTS:
         return CUTS[layout](text)
     logger, message = _cut_of(layout)(text)
-    if logger and _class_of(logger) not in LOGGER_KNOWLEDGE:
+    if logger and not is_relevant(logger):
         logger = PROGRAM
     return logger, first_line(message) if logger in SAYS_LINES else message
 
@@ -237,6 +237,11 @@ def template(message: str) -> str:
     for regex, mask in _MASKS:
         shape = regex.sub(mask, shape)
     return shape
+
+
+def is_relevant(logger: str) -> bool:
+    """Whether lines of a logger may be events."""
+    return _class_of(logger) in LOGGER_KNOWLEDGE
 
 
 @lru_cache(maxsize=4096)

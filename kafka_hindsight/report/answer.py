@@ -19,7 +19,7 @@ TONES = {FindingSeverity.CRITICAL: "bad", FindingSeverity.WARNING: "warn", Findi
 
 @dataclass(frozen=True)
 class Answer:
-    """What happened to one incident, group, topic, broker or client in a window.
+    """The answer about one incident, group, topic, broker or client of a window.
 
     `verdict` is one sentence, `explanation` more about it. `unobserved` are sentences about what no log and no reading
     showed. `cost` is what it cost, `advice` what to do or to change, the most helpful first; `commands` show how things

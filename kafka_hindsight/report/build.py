@@ -35,8 +35,8 @@ VIEWS = (
 
 def report_of(page: PageRows, place: str = "") -> Page:
     """Make the report of rows, for the path `place`. The order of the rows does not matter."""
-    shown = [(s.view, ShownSection(s.name, s.title, tuple(s.blocks(page)))) for s in SECTIONS]
-    sections = grouped(((view, section) for view, section in shown if section.blocks), lambda pair: pair[0])
+    blocks_of_views = [(s.view, ShownSection(s.name, s.title, tuple(s.blocks(page)))) for s in SECTIONS]
+    sections = grouped(((view, section) for view, section in blocks_of_views if section.blocks), lambda pair: pair[0])
     views = (replace(v, sections=tuple(section for _, section in sections.get(v.name, ()))) for v in VIEWS)
     return page_of(
         page, (*(view for view in views if view.sections), *(answer.view(page) for answer in answers(page))), place

@@ -330,9 +330,11 @@ class PageRows:
     @cached_property
     def brokers(self) -> Sequence[int]:
         """The brokers that have a view of their own: all that the window shows."""
-        led = {broker for row in self.failovers for broker in (row.leader_from, row.leader_to) if broker is not None}
+        leaders = {
+            broker for row in self.failovers for broker in (row.leader_from, row.leader_to) if broker is not None
+        }
         balanced = {row.broker for row in self.of(LeaderImbalance)}
-        return sorted({*led, *balanced, *(row.broker for row in self.of(BrokerOutage))} - {NOBODY})
+        return sorted({*leaders, *balanced, *(row.broker for row in self.of(BrokerOutage))} - {NOBODY})
 
     @cached_property
     def clients(self) -> Sequence[str]:

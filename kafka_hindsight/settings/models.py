@@ -29,7 +29,7 @@ LOOK_AHEAD_HOURS = 2
 LOOK_BACK_HOURS = 24
 MOST_HOURS = 24 * 31
 
-PLACES = ("logs", "client_logs", "snapshots", "lake")
+PLACES = ("logs", "client_logs", "snapshots", "lake", "expectations")
 """The fields that name places."""
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -111,36 +111,40 @@ class Inputs(Table):
     )
     snapshots: Place | None = Field(default=None, description="JSON-lines file or URI with readings of the cluster")
     lake: Place | None = Field(default=None, description=_LAKE)
+    expectations: Place | None = Field(
+        default=None,
+        description="folder or URI of your own Great Expectations suites; default: <LAKE>/expectations",
+    )
     glob: Text | None = Field(
         default=None, description="which files to read, such as *.log,*.gz; default: what brokers and clients write"
     )
-    logs_tz: Zone = Field(default="UTC", description="zone of the clocks that wrote LOGS; default UTC")
-    client_tz: Zone = Field(default="UTC", description="zone of the clocks that wrote CLIENT_LOGS; default UTC")
+    logs_tz: Zone = Field(default="UTC", description="time zone of the clocks that wrote LOGS; default UTC")
+    client_tz: Zone = Field(default="UTC", description="time zone of the clocks that wrote CLIENT_LOGS; default UTC")
     pattern: Text | None = Field(
-        default=None, description="layout of the lines in LOGS, as log4j has it, such as '%d %-5p [%t] %c - %m%n'"
+        default=None, description="layout of LOGS, if none is found, as log4j has it: '%d %-5p [%t] %c - %m%n'"
     )
     client_pattern: Text | None = Field(
-        default=None, description="layout of the lines in CLIENT_LOGS, as log4j or logback have it"
+        default=None, description="layout of CLIENT_LOGS, if none is found, as log4j or logback have it"
     )
     look_ahead_hours: Hours = Field(
         default=LOOK_AHEAD_HOURS,
-        description=f"how long after the window its rebalances may end, in hours; default {LOOK_AHEAD_HOURS}",
+        description=f"hours after the window in which its rebalances may end; default {LOOK_AHEAD_HOURS}",
     )
     look_back_hours: Hours = Field(
         default=LOOK_BACK_HOURS,
-        description=f"how far before the window open state is looked for, in hours; default {LOOK_BACK_HOURS}",
+        description=f"hours before the window in which open state is looked for; default {LOOK_BACK_HOURS}",
     )
     maintenance: Maintenance | None = Field(
-        default=None, description=f"when maintenance was declared: {EXAMPLE}; several with ; between them"
+        default=None, description=f"declared maintenance, such as {EXAMPLE}; several are separated by ;"
     )
     engine: Engine = Field(
         default="auto",
-        description="what reads and judges: local, this process; spark, Spark's workers; auto, Spark for more than"
-        " 300 MB of logs and where a master is configured",
+        description="what does the work: local (this process), spark (Spark's workers), or auto (Spark for more than"
+        " 300 MB of logs and where a master is configured)",
     )
     keep: Text | None = Field(
         default=None,
-        description="days that are kept, by layer, table or landing: bronze=90,gold=400,landing=14; default: all",
+        description="days to keep, by layer, table or landing: bronze=90,gold=400,landing=14; default: everything",
     )
 
 
@@ -164,7 +168,7 @@ class Settings(Inputs):
         default=None, description="first instant of the window, such as 2026-11-20T00:00Z; goes with TO"
     )
     window_to: Instant | None = Field(
-        default=None, description="instant at which the window ends; without FROM and TO: everything in the input"
+        default=None, description="end of the window; without FROM and TO: everything in the input"
     )
     run_id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$")
     run_at: Instant
@@ -227,12 +231,9 @@ def param_name(field: str) -> str:
     return field.removeprefix("window_")
 
 
-def from_environment(
-    environment: Mapping[str, str], prefix: str = "", fields: Sequence[str] = INPUTS
-) -> dict[str, str]:
-    """The values of the variables of these fields, by field, without blank ones."""
-    values = {field: environment.get(prefix + variable(field), "").strip() for field in fields}
-    return {field: text for field, text in values.items() if text}
+def from_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """The values of the variables of the inputs, by field, without blank ones."""
+    return {field: text for field in INPUTS if (text := environment.get(variable(field), "").strip())}
 
 
 def missing_inputs(settings: Settings) -> list[str]:

@@ -92,7 +92,7 @@ def _output_lines(log: str, command: Sequence[str], ties: Ties, period: Period) 
         process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
     except OSError as refusal:
         raise BadInput(
-            f"The command for {log} cannot be started: {refusal}. Needed: a program of this machine."
+            f"The command for {log} cannot be started: {refusal}. Needed: a program on this machine. Install it."
         ) from None
     with process:
         assert process.stdout

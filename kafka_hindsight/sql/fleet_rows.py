@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 from kafka_hindsight.catalog.gold import INCIDENTS
 from kafka_hindsight.catalog.quality import NIGHTS
 from kafka_hindsight.report.fleet import DAYS, HARMS, RECENT, Fleet
+from kafka_hindsight.shared import plain
 from kafka_hindsight.sql.lake_views import dicts_of, open_views
 
 _NIGHTS = f"""
     FROM quality.nights
     WHERE window_to >= (SELECT max(window_to) FROM quality.nights) - INTERVAL {DAYS + 1} DAYS"""
+_LIST = """
+    SELECT cluster, window_from, window_to, run_published_at AS published_at, state, headline, page
+    FROM quality.nights ORDER BY window_to DESC, window_from DESC, cluster"""
 _INCIDENTS = """
     SELECT cluster, incident_id, headline, started_at FROM gold.incidents
     WHERE list_contains($harms, harm) AND started_at >= (SELECT max(window_to) FROM quality.nights) - $late"""
@@ -25,3 +30,9 @@ def read_fleet(lake: str, at: datetime, configured: Sequence[str] = ()) -> Fleet
         late = {"harms": [str(h) for h in HARMS], "late": RECENT}
         incidents = dicts_of(connection.execute(_INCIDENTS, late))
     return Fleet.of(nights, incidents, at, configured)
+
+
+def read_nights(lake: str) -> list[dict[str, Any]]:
+    """Every published night of a lake, the newest first, its text made harmless. Raises: BadInput for no lake."""
+    with open_views(lake, (NIGHTS,)) as connection:
+        return [plain.harmless(night) for night in dicts_of(connection.execute(_LIST))]

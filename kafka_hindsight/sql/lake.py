@@ -218,7 +218,7 @@ class Lake:
             BadInput: No night was published.
         """
         if not self.nights:
-            raise BadInput(f"The lake {self.uri} holds no published night. Needed: a finished audit of it.")
+            raise BadInput(f"The lake {self.uri} holds no published night. Needed: a finished audit. Run one.")
         night = night or self.nights[0]
         run = {
             "cluster": night.cluster,

@@ -227,8 +227,8 @@ class Session:
                 count = self.connection.execute(f"SELECT count(*), {newest} FROM {view_name(table)}").fetchone()
             except duckdb.Error:  # the reason was printed as the lake was opened
                 count = None
-            rows.append((table.full_name, *(count or (None, None)), f"One row: {table.grain}"))
-        rows += [(view.full_name, None, None, f"One row: {view.grain}") for view in VIEWS]
+            rows.append((table.full_name, *(count or (None, None)), table.grain))
+        rows += [(view.full_name, None, None, view.grain) for view in VIEWS]
         write_rows(("table", "rows", "newest", "meaning"), rows, self.format)
 
     def _describe(self, name: str) -> None:

@@ -103,8 +103,8 @@ def explained(connection: duckdb.DuckDBPyConnection, subject: str, at: str = "")
         at: An instant, as `01:43`, `01:43:40` or `2026-11-21T01:43`; empty for the whole window.
 
     Returns:
-        The answer from the newest window that shows the subject, or from the one that holds the instant; the story of a
-        row that is no incident.
+        The answer from the newest window that shows the subject, or the one that holds the instant; the story of any
+        other row.
 
     Raises:
         BadInput: The lake has nothing of that name, or no window that holds the instant.

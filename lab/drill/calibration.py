@@ -162,9 +162,8 @@ def calibration_page(scores: Sequence[Drill | Month], strangers: str = "") -> st
         as_table(_MONTHS, map(_month_cells, months)),
         *(("## Logs of strangers", _ABOUT_STRANGERS, section(*from_text(strangers))) if strangers else ()),
     )
-    return page("How right each confidence was", "docs/calibration.jsonl", parts).replace(
-        "`make docs`", "`python -m lab.drill.calibration`"
-    )
+    command = "python -m lab.drill.calibration"
+    return page("How right each confidence was", "docs/calibration.jsonl", parts, command)
 
 
 def _against_canaries(drills: Iterable[Drill]) -> tuple[str, ...]:

@@ -46,6 +46,8 @@ def in_pattern(record: Record, pattern: str) -> str:
 
     def text_of_word(word: re.Match[str]) -> str:
         value = words[word[2]]
+        if word[2] == "p" and "=" in word[3]:
+            value = dict(re.findall(r"(\w+)=(\w+)", word[3]))[value]
         if word[2] == "c" and word[3] == "{1}":
             value = value.rpartition(".")[2]
         width = int(word[1] or 0)
@@ -110,6 +112,12 @@ WRAPS: dict[str, Wrap] = {
     "timestamps": lambda line, at, source: f"{_nanos(at)} {line}",
     "cloudwatch-tail": lambda line, at, source: f"{at:%Y-%m-%dT%H:%M:%S.%f}+00:00 {source} {line}",
     "compose": lambda line, at, source: f"{source}  | {line}",
+    "fluentd": lambda line, at, source: f"{at:%Y-%m-%dT%H:%M:%S}+00:00\t{source}\t{json.dumps({'log': line})}",
+    "fluentd-stdout": lambda line, at, source: (
+        f"{at:%Y-%m-%d %H:%M:%S}.0 +0000 {source}: {json.dumps({'message': line})}"
+    ),
+    "stern": lambda line, at, source: f"{source} kafka {line}",
+    "stern-namespaces": lambda line, at, source: f"prod {source} kafka {line}",
     "journald": lambda line, at, source: f"{at:%Y-%m-%dT%H:%M:%S}+0000 host-1 {source}[123]: {line}",
     "rfc3164": lambda line, at, source: f"<30>{at:%b %d %H:%M:%S} host-1 {source}[123]: {line}",
     "rfc5424": lambda line, at, source: f"<134>1 {_iso(at)} host-1 {source} 123 - - {line}",

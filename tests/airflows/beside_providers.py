@@ -22,14 +22,15 @@ from airflow.exceptions import AirflowException
 from airflow.providers.cncf.kubernetes.operators.pod import KubernetesPodOperator
 from airflow.providers.docker.operators.docker import DockerOperator
 from airflow.providers.openlineage.extractors.manager import ExtractorManager
+from airflow.sdk.exceptions import TaskDeferred
 from hindsight_airflow import AirflowFailException, AirflowSkipException
 from hindsight_container import CONTAINER, container_operator, read_container
 from hindsight_links import ReportLink
-from hindsight_operator import SparkStepOperator, judged_anew, step_operator
-from hindsight_step import Refused
+from hindsight_operator import StepOperator, step_operator
+from hindsight_step import Refused, task_arguments
 from kubernetes.client import ApiClient
 
-from kafka_hindsight.catalog.steps import PUBLISH, STEPS
+from kafka_hindsight.catalog.steps import PUBLISH, RECLASSIFY, STEPS
 from kafka_hindsight.lake.results import Result, leave_result
 from kafka_hindsight.settings.clusters import Cluster
 from kafka_hindsight.settings.models import Settings
@@ -45,9 +46,16 @@ HOSTILE = "/logs/{{ params.lake }} $(reboot) 'x'"
 def context(**params: Any) -> dict[str, Any]:
     at = datetime(2026, 11, 21, 2, 1, tzinfo=UTC)
     task = SimpleNamespace(dag_id="d", task_id="publish", map_index=-1, try_number=1, xcom_push=lambda **_: None)
-    run = SimpleNamespace(run_id="r", conf=None, start_date=at)
+    run = SimpleNamespace(run_id="r", conf=None, run_type="manual", start_date=at)
     given = {"logs": HOSTILE, "lake": "/lake", "whole_input": True, **params}
-    return {"params": given, "dag_run": run, "ti": task, "run_id": "r", "dag": SimpleNamespace()}
+    return {"params": given, "dag_run": run, "ti": task, "run_id": "r", "dag": SimpleNamespace(params=given)}
+
+
+def execute(task: Any, given: dict[str, Any]) -> None:
+    """Renders and runs a task, as Airflow does."""
+    given["task"] = task
+    task.render_template_fields(given)
+    task.execute(given)
 
 
 def step_in(kind: str, monkeypatch: pytest.MonkeyPatch, **given: Any) -> Any:
@@ -100,26 +108,26 @@ def docker(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Docker:
     return client
 
 
-def program(folder: Path, code: int, *said: str) -> None:
+def program(folder: Path, code: int, *sentences: str) -> None:
     """A `hindsight` that notes what it was given, says this, and ends with the code."""
-    lines = "\n".join(said)
+    lines = "\n".join(sentences)
     (folder / "hindsight").write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" > $0.given\necho '{lines}'\nexit {code}\n")
     (folder / "hindsight").chmod(0o755)
 
 
-def test_without_the_variable_a_step_is_submitted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_step_without_container_variable_is_submitted_to_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(CONTAINER, raising=False)
-    assert container_operator() is None and step_operator() is SparkStepOperator
+    assert container_operator() is None and step_operator() is StepOperator
 
 
-def test_a_container_gets_the_step_and_its_settings_word_by_word(
+def test_container_gets_step_and_settings_unchanged(
     docker: Docker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program(tmp_path, 0)
     mounts = [{"Type": "bind", "Source": "/srv/lake", "Target": "/lake"}]
     task = step_in("docker", monkeypatch, mounts=mounts, environment={"HINDSIGHT_DRIVER_MEMORY": "4g"})
     assert (task.pool_slots, task.task_id, task.operator_extra_links[0].name) == (2, "publish", ReportLink.name)
-    task.execute(context())
+    execute(task, context())
     verb, step, option, settings = (tmp_path / "hindsight.given").read_text().splitlines()
     assert (verb, step, option) == ("step", "publish", "--settings")
     assert Settings.of(json.loads(settings)).logs == HOSTILE
@@ -128,7 +136,7 @@ def test_a_container_gets_the_step_and_its_settings_word_by_word(
 
 
 @pytest.mark.parametrize(("code", "kind"), [(2, AirflowFailException), (42, Refused)])
-def test_a_code_that_no_retry_changes_fails_for_good_in_the_step_s_words(
+def test_exit_codes_2_and_42_fail_for_good_with_sentences_of_step(
     code: int, kind: type[Exception], docker: Docker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program(tmp_path, code)
@@ -137,30 +145,32 @@ def test_a_code_that_no_retry_changes_fails_for_good_in_the_step_s_words(
         Docker, "start", lambda *_: leave_result(lake, "r", "publish", Result(code, ["LOGS names /x."]))
     )
     with pytest.raises(kind, match=rf"^publish ended with exit code {code}\. LOGS names /x\."):
-        step_in("docker", monkeypatch).execute(context(lake=lake))
+        execute(step_in("docker", monkeypatch), context(lake=lake))
 
 
-def test_such_a_code_fails_for_good_where_the_lake_is_out_of_reach(
+def test_exit_code_42_fails_for_good_where_lake_cannot_be_reached(
     docker: Docker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program(tmp_path, 42)
     with pytest.raises(AirflowFailException, match="publish ended with exit code 2 or 42"):
-        step_in("docker", monkeypatch).execute(context(lake="nowhere://lake"))
+        execute(step_in("docker", monkeypatch), context(lake="nowhere://lake"))
 
 
-def test_any_other_code_may_be_retried(docker: Docker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exit_code_1_may_be_retried(docker: Docker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program(tmp_path, 1)
     with pytest.raises(AirflowException, match="publish left no result") as failure:
-        step_in("docker", monkeypatch).execute(context(lake=str(tmp_path)))
+        execute(step_in("docker", monkeypatch), context(lake=str(tmp_path)))
     assert not isinstance(failure.value, (AirflowFailException, AirflowSkipException))
 
 
-def test_a_pod_gets_the_same_command_and_ends_the_same_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pod_gets_command_of_step_and_its_exit_code_42_is_refusal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lake = str(tmp_path)
-    seen: list[Any] = []
+    pods: list[Any] = []
 
     def ends(task: Any, given: Any) -> None:
-        seen.append(task.build_pod_request_obj(given))
+        pods.append(task.build_pod_request_obj(given))
         leave_result(lake, "r", "publish", Result(42))
         raise AirflowSkipException("Pod publish-1 returned exit code 42. Skipping.")
 
@@ -169,16 +179,38 @@ def test_a_pod_gets_the_same_command_and_ends_the_same_way(tmp_path: Path, monke
     monkeypatch.setattr(KubernetesPodOperator, "hook", SimpleNamespace(is_in_cluster=True, get_namespace=lambda: "x"))
     task = step_in("kubernetes", monkeypatch, pod_template_file=str(RECIPE / "step-pod.yaml"))
     with pytest.raises(Refused, match="publish ended with exit code 42"):
-        task.execute(context(lake=lake))
-    (container,) = ApiClient().sanitize_for_serialization(seen[0])["spec"]["containers"]
+        execute(task, context(lake=lake))
+    (container,) = ApiClient().sanitize_for_serialization(pods[0])["spec"]["containers"]
     assert container["command"][:3] == ["hindsight", "step", "publish"]
     assert Settings.of(json.loads(container["command"][4])).logs == HOSTILE
     assert container["image"] == IMAGE
     assert [mount["mountPath"] for mount in container["volumeMounts"]] == ["/logs", "/lake"]
 
 
+def test_deferred_pod_ends_by_result_of_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lake, event = str(tmp_path), {"status": "failed"}
+
+    def defers(task: Any, given: Any) -> None:
+        raise TaskDeferred(trigger=None, method_name="trigger_reentry")
+
+    def goes_on(task: Any, given: Any, of: Any) -> None:
+        assert of == event
+        raise AirflowSkipException("Pod publish-1 returned exit code 42. Skipping.")
+
+    monkeypatch.setattr(KubernetesPodOperator, "execute_async", defers)
+    monkeypatch.setattr(KubernetesPodOperator, "trigger_reentry", goes_on)
+    with pytest.raises(TaskDeferred) as deferred:
+        execute(step_in("kubernetes", monkeypatch, deferrable=True), context(lake=lake))
+    leave_result(lake, "r", "publish", Result(42))
+    task = step_in("kubernetes", monkeypatch, deferrable=True)
+    given = {**context(lake=lake), "task": task}
+    task.render_template_fields(given)
+    with pytest.raises(Refused, match="publish ended with exit code 42"):
+        getattr(task, deferred.value.method_name)(given, event)
+
+
 @pytest.mark.parametrize("file", ["storage.yaml", "step-pod.yaml", "spark-account.yaml"])
-def test_what_kubernetes_itself_is_given_fits_its_schema(file: str) -> None:
+def test_kubernetes_manifest_fits_schema(file: str) -> None:
     for each in yaml.safe_load_all((RECIPE / file).read_text()):
         fits_kubernetes(each)
 
@@ -189,7 +221,7 @@ def fits_kubernetes(given: Mapping[str, Any]) -> None:
         kubernetes_validate.validate({**given, "volume": []}, SCHEMA, strict=True)
 
 
-def test_a_step_with_executors_of_its_own_has_an_account_and_an_address_that_they_reach() -> None:
+def test_step_with_executors_on_kubernetes_has_account_and_driver_address() -> None:
     page = (RECIPE.parents[1] / "docs" / "kubernetes.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
     pod, over = (yaml.safe_load(text) for text in ((RECIPE / "step-pod.yaml").read_text(), block))
@@ -203,7 +235,7 @@ def test_a_step_with_executors_of_its_own_has_an_account_and_an_address_that_the
     assert conf["spark.driver.host"] == f"$({env[-2]['name']})" == "$(SPARK_LOCAL_IP)"
 
 
-def test_the_files_of_the_recipe_fit_one_another() -> None:
+def test_kubernetes_files_agree_on_volumes_and_paths() -> None:
     pod, values, vector = (
         yaml.safe_load((RECIPE / f"{name}.yaml").read_text())
         for name in ("step-pod", "airflow-values", "vector-values")
@@ -213,18 +245,20 @@ def test_the_files_of_the_recipe_fit_one_another() -> None:
     assert {each["persistentVolumeClaim"]["claimName"] for each in asked} == claims
     variables = {each["name"]: each["value"] for each in values["env"]}
     mounted = {mount["mountPath"] for mount in pod["spec"]["containers"][0]["volumeMounts"]}
-    assert mounted == {variables["HINDSIGHT_LOGS"], variables["HINDSIGHT_LAKE"]}
+    connection = json.loads(variables["AIRFLOW_CONN_HINDSIGHT_DEFAULT"])
+    assert mounted == {connection["extra"]["logs"], connection["host"]}
     kind, given = read_container(variables[CONTAINER])
     assert kind.name == "KubernetesPodOperator"
     assert f"COPY {Path(given['pod_template_file']).name} " in (RECIPE / "Dockerfile.airflow").read_text()
 
 
-def test_windows_of_the_past_are_containers_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reclassification_runs_in_containers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(CONTAINER, json.dumps({"docker": {"image": IMAGE}}))
-    assert judged_anew([], ORDERS).task_type == "ContainedStepOperator"
+    mapped = step_operator().partial(step=RECLASSIFY, cluster=ORDERS, **task_arguments(RECLASSIFY, ORDERS))
+    assert mapped.expand(window=[]).task_type == "ContainedStepOperator"
 
 
-def test_the_examples_of_the_page_can_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_container_examples_on_install_page_give_operators(monkeypatch: pytest.MonkeyPatch) -> None:
     page = (RECIPE.parents[1] / "docs" / "install.md").read_text(encoding="utf-8")
     kubernetes, docker = re.findall(r"^    HINDSIGHT_CONTAINER='(.*)'$", page, re.MULTILINE)
     for text, base in ((kubernetes, KubernetesPodOperator), (docker, DockerOperator)):
@@ -243,7 +277,7 @@ def test_the_examples_of_the_page_can_be_used(monkeypatch: pytest.MonkeyPatch) -
         '{"docker": {}, "kubernetes": {}}',
     ],
 )
-def test_a_variable_that_cannot_be_used_is_named(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unusable_container_variable_is_refused_without_its_secret(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(CONTAINER, text)
     with pytest.raises(BadInput, match=CONTAINER) as refused:
         container_operator()
@@ -255,12 +289,13 @@ def test_a_variable_that_cannot_be_used_is_named(text: str, monkeypatch: pytest.
     [("/srv/lake", "file", "/srv/lake/gold/rebalances"), ("s3a://lakes/k", "s3://lakes", "k/gold/rebalances")],
 )
 @pytest.mark.parametrize("kind", ["docker", None])
-def test_openlineage_is_handed_the_tables_with_their_columns(
+def test_openlineage_gets_tables_with_columns(
     lake: str, namespace: str, name: str, kind: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(CONTAINER, json.dumps({kind: {"image": IMAGE}}) if kind else "")
     task = step_operator()(step=PUBLISH, cluster=Cluster("orders", None, {"lake": lake}))
     at_work = SimpleNamespace(dag_id="d", task_id="publish", run_id="r", map_index=-1, try_number=1, task=task)
+    task.render_template_fields({**context(lake=lake), "task": task})
     found = ExtractorManager().extract_metadata(at_work, task, None, at_work)
     assert len(found.outputs) == len(PUBLISH.writes) and len(found.inputs) == len(PUBLISH.reads)
     (rebalances,) = [d for d in found.outputs if d.name == name]
@@ -269,13 +304,15 @@ def test_openlineage_is_handed_the_tables_with_their_columns(
 
 
 @pytest.mark.skipif("HINDSIGHT_PROGRAM" not in os.environ, reason="names the folder of a hindsight with Spark")
-def test_three_steps_are_an_audit(docker: Docker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_three_steps_in_containers_make_an_audit(
+    docker: Docker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     docker.path = Path(os.environ["HINDSIGHT_PROGRAM"])
     monkeypatch.setenv(CONTAINER, json.dumps({"docker": {"image": IMAGE}}))
     logs = Path(__file__).parents[1] / "excerpts" / "crash-2.8"
     for step in STEPS:
         given = context(logs=str(logs), lake=str(tmp_path / "lake"), cluster="orders")
-        step_operator()(step=step, cluster=ORDERS).execute(given)
+        execute(step_operator()(step=step, cluster=ORDERS), given)
     assert (tmp_path / "lake" / "report" / "index.html").exists()
     with pytest.raises(AirflowFailException, match="exit code 2"):
-        step_operator()(step=STEPS[0], cluster=ORDERS).execute(context(logs=str(tmp_path / "none")))
+        execute(step_operator()(step=STEPS[0], cluster=ORDERS), context(logs=str(tmp_path / "none")))

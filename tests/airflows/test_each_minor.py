@@ -42,14 +42,16 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {}
 
 
-def linked(database: Path) -> list[str]:
+def report_links(database: Path) -> list[str]:
     """The reports that tasks link to, as Airflow keeps them."""
     with closing(sqlite3.connect(database)) as opened:
         return [json.loads(value) for (value,) in opened.execute("SELECT value FROM xcom WHERE key LIKE '%ReportLink'")]
 
 
 @pytest.mark.parametrize("minor", LOCKS)
-def test_dag_files_load_and_an_audit_runs(minor: str, wheel: Path, audited: dict[str, str], tmp_path: Path) -> None:
+def test_dag_files_load_and_audit_runs_on_each_minor_version(
+    minor: str, wheel: Path, audited: dict[str, str], tmp_path: Path
+) -> None:
     environment = tmp_path / "environment"
     build_environment(environment, LOCKS[minor])
     given = {
@@ -87,9 +89,9 @@ def test_dag_files_load_and_an_audit_runs(minor: str, wheel: Path, audited: dict
     }
     airflow("dags", "reserialize")
     assert "hindsight_report" in airflow("plugins", "--output", "json")
-    said = airflow("dags", "test", "kafka_night_audit_orders", "2026-11-22T02:00Z", "--conf", '{"whole_input": true}')
-    assert [o["kind"] for o in rows(lake, "gold.broker_outages")] == ["crash"], said
-    (page,) = {Path(link).name for link in linked(tmp_path / "home" / "airflow.db")}
+    output = airflow("dags", "test", "kafka_night_audit_orders", "2026-11-22T02:00Z", "--conf", '{"whole_input": true}')
+    assert [o["kind"] for o in rows(lake, "gold.broker_outages")] == ["crash"], output
+    (page,) = {Path(link).name for link in report_links(tmp_path / "home" / "airflow.db")}
     assert page != "index.html" and (lake / "report" / page).exists()
-    found = contents(lake)
-    assert audited.setdefault("", found) == found
+    content = contents(lake)
+    assert audited.setdefault("", content) == content

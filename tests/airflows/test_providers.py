@@ -12,7 +12,7 @@ from kafka_hindsight.start.launch import spark_python
 from setup.build import build_environment
 
 
-def test_beside_the_providers_of_kubernetes_docker_and_openlineage(tmp_path: Path) -> None:
+def test_tasks_run_beside_providers_of_kubernetes_docker_and_openlineage(tmp_path: Path) -> None:
     environment, program = tmp_path / "environment", tmp_path / "bin" / "hindsight"
     build_environment(environment, "airflow.txt", "providers.txt")
     program.parent.mkdir()

@@ -50,7 +50,7 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.Co
     return lake, done
 
 
-def test_it_ends_with_a_summary_and_a_report(night: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+def test_audit_ends_with_summary_and_report(night: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     lake, done = night
     page = lake / "report" / "index.html"
     assert str(page) in done.stdout
@@ -61,7 +61,7 @@ def test_it_ends_with_a_summary_and_a_report(night: tuple[Path, subprocess.Compl
     assert "No generation of a group is missing." in written
 
 
-def test_each_step_left_its_result_in_the_folder_of_its_run(
+def test_each_step_leaves_its_result_in_folder_of_run(
     night: tuple[Path, subprocess.CompletedProcess[str]],
 ) -> None:
     lake, _ = night
@@ -72,7 +72,7 @@ def test_each_step_left_its_result_in_the_folder_of_its_run(
     assert len({r.application for r in results if r} - {None}) == spread, "each is an application of its own"
 
 
-def test_every_physical_line_of_the_night_is_accounted_for(
+def test_coverage_accounts_for_every_physical_line(
     night: tuple[Path, subprocess.CompletedProcess[str]],
 ) -> None:
     files = [f for folder in ("logs", "clients") for f in (SAMPLE / folder).rglob("*.log")]
@@ -82,7 +82,7 @@ def test_every_physical_line_of_the_night_is_accounted_for(
     assert all(c["lines_in"] == c["events"] + c["ignored"] + c["unparsed"] + c["quarantined"] for c in coverage)
 
 
-def counted(reading: dict[str, Any]) -> dict[int, tuple[int, int]]:
+def leader_counts(reading: dict[str, Any]) -> dict[int, tuple[int, int]]:
     """The partitions each broker is preferred for, and those of them that it does not lead: straight from a reading."""
     counts = {b["id"]: [0, 0] for b in reading["brokers"]}
     for partition in (p for topic in reading["topics"] for p in topic["partitions"]):
@@ -94,14 +94,14 @@ def counted(reading: dict[str, Any]) -> dict[int, tuple[int, int]]:
     return {broker: (all_, elsewhere) for broker, (all_, elsewhere) in counts.items()}
 
 
-def test_leader_imbalance_is_what_each_reading_says(night: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+def test_leader_imbalance_equals_counts_of_each_reading(night: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     published: dict[datetime, dict[int, dict[str, Any]]] = defaultdict(dict)
     for row in rows(night[0], "gold.leader_imbalance"):
         published[row["snapshot_at"]][row["broker"]] = row
     readings = [json.loads(line) for line in (SAMPLE / "snapshots.jsonl").read_text().splitlines()]
-    told = {datetime.fromisoformat(r["at"]): counted(r) for r in readings if r.get("topics")}
-    assert published.keys() == told.keys()
-    for at, brokers in told.items():
+    expected = {datetime.fromisoformat(r["at"]): leader_counts(r) for r in readings if r.get("topics")}
+    assert published.keys() == expected.keys()
+    for at, brokers in expected.items():
         assert published[at].keys() == brokers.keys()
         for broker, (preferred, elsewhere) in brokers.items():
             row = published[at][broker]
@@ -110,7 +110,7 @@ def test_leader_imbalance_is_what_each_reading_says(night: tuple[Path, subproces
             assert row["over_threshold"] == (10 * elsewhere > preferred)
 
 
-def test_the_truth_of_the_night_is_told(night: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+def test_audit_meets_recorded_truth_of_night(night: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     result = score(read_gold(str(night[0])), (SAMPLE / "truth.jsonl").read_text(encoding="utf-8").splitlines())
     assert result.share_met >= 0.9, result.unmet
     assert result.certain_but_wrong == ()
@@ -118,7 +118,9 @@ def test_the_truth_of_the_night_is_told(night: tuple[Path, subprocess.CompletedP
     assert [g for g in rows(night[0], "quality.generation_gaps") if g["explained_by"] is None] == []
 
 
-def test_what_stands_in_gold(night: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+def test_gold_has_expected_incidents_losses_and_unavailability(
+    night: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
     lake, _ = night
     rebalances, incidents = rows(lake, "gold.rebalances"), rows(lake, "gold.incidents")
     assert sum(i["rebalance_count"] for i in incidents) == len(rebalances)
@@ -149,7 +151,9 @@ def test_what_stands_in_gold(night: tuple[Path, subprocess.CompletedProcess[str]
     assert published["gold.rebalances"] == len(rebalances)
 
 
-def test_each_broker_s_trouble_is_told_once(night: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+def test_restarts_outages_and_isr_shrinks_count_once_per_broker(
+    night: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
     lake, _ = night
     (restart,) = rows(lake, "gold.rolling_restarts")
     assert (restart["brokers"], restart["is_complete"], restart["intent"]) == ([1, 2, 3], True, "undeclared")
@@ -167,7 +171,7 @@ def test_each_broker_s_trouble_is_told_once(night: tuple[Path, subprocess.Comple
     assert len(out_of_sync_periods) == len({o["outage_id"] for o in outages if o["isr_shrinks"]})
 
 
-def test_page_terminal_sql_and_metrics_have_the_same_figures(
+def test_page_terminal_sql_and_metrics_have_same_figures(
     night: tuple[Path, subprocess.CompletedProcess[str]],
 ) -> None:
     lake, done = night
@@ -199,7 +203,7 @@ def test_page_terminal_sql_and_metrics_have_the_same_figures(
 
 @pytest.mark.skipif(found() is None, reason="no Chromium on the PATH: install chromium to look at the page")
 @pytest.mark.parametrize(("width", "height"), [(1600, 1000), (390, 844)])
-def test_the_first_screen_names_the_loss_each_crash_and_what_to_do(
+def test_first_screen_names_loss_crashes_and_what_to_do(
     night: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path, width: int, height: int
 ) -> None:
     with Browser(found() or "", tmp_path) as browser:
@@ -208,24 +212,24 @@ def test_the_first_screen_names_the_loss_each_crash_and_what_to_do(
             "[...document.querySelectorAll('.state-line, .gravest li')].map(e => e.getBoundingClientRect().bottom)"
         )
         assert max(browser.tell(bottoms)) <= height
-        said = browser.tell("[...document.querySelectorAll('.gravest li')].map(e => e.innerText)")
+        items = browser.tell("[...document.querySelectorAll('.gravest li')].map(e => e.innerText)")
         assert browser.tell("document.documentElement.scrollWidth") == width
         assert browser.tell("document.querySelector('.state').innerText") == "Act"
-    assert said[0].startswith(
+    assert items[0].startswith(
         "76 partitions of 7 topics had no leader, not over when the logs end: brokers 1, 2 and 3 were shut down at"
         " 01:53:36, and none came back"
     )
     assert (
         "40 committed records were lost in fraud-risky-19-0 (unclean election at 01:52:56): broker 1 crashed at"
-        in said[1]
+        in items[1]
     )
-    assert "send them again" in said[1]
-    assert said[2].startswith("73 partitions had no leader, the longest for 16.3 s: broker 2 crashed at 01:53:12")
-    assert all(fate in said[2] for fate in ("broker 2 crashed at", "broker 1 crashed at", "broker 1 was unresponsive"))
-    assert "find out why its broker went" in said[0]
+    assert "send them again" in items[1]
+    assert items[2].startswith("73 partitions had no leader, the longest for 16.3 s: broker 2 crashed at 01:53:12")
+    assert all(fate in items[2] for fate in ("broker 2 crashed at", "broker 1 crashed at", "broker 1 was unresponsive"))
+    assert "find out why its broker went" in items[0]
 
 
-def test_run_again_without_airflow_by_what_pip_installed_it_leaves_the_same_tables(
+def test_audit_by_wheel_without_airflow_leaves_same_tables(
     night: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
     lake, _ = night
@@ -246,8 +250,8 @@ def test_run_again_without_airflow_by_what_pip_installed_it_leaves_the_same_tabl
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    said = run("audit", *options)
-    assert "40 committed records were lost in fraud-risky-19-0" in said
+    output = run("audit", *options)
+    assert "40 committed records were lost in fraud-risky-19-0" in output
     assert contents(lake) == before
     assert run("report").strip() == str(lake / "report" / "index.html")
     assert json.loads(run("sql", "select count(*) as lost from gold.truncations", "--format", "json"))

@@ -13,5 +13,5 @@ COMMANDS = sorted({line for page in PAGES.values() for line in examples(page) if
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_of_airflow_is_one(command: str) -> None:
+def test_airflow_command_in_docs_is_valid(command: str) -> None:
     assert callable(get_parser().parse_args(shlex.split(command)[1:]).func)

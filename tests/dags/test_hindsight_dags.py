@@ -42,7 +42,7 @@ def content(dags: dict[str, Any]) -> dict[str, Any]:
     return {name: of(dag) for name, dag in dags.items()}
 
 
-def test_it_makes_the_dags_that_the_file_of_clusters_makes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_factory_makes_same_dags_as_cluster_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     own = bag_of(tmp_path / "own", OWN)
     assert own.import_errors == {}
     (tmp_path / "hindsight.toml").write_text(FILE)
@@ -53,22 +53,22 @@ def test_it_makes_the_dags_that_the_file_of_clusters_makes(monkeypatch: pytest.M
     assert {dag.fileloc for dag in own.dags.values()} == {str(tmp_path / "own" / "own.py")}
 
 
-def test_what_is_wrong_stands_on_the_page_of_import_errors(tmp_path: Path) -> None:
-    (told,) = bag_of(tmp_path / "own", OWN.replace('"logs": "s3a', '"log": "s3a')).import_errors.values()
-    assert "clusters.payments.log is not known. Needed: one of logs, " in told
+def test_wrong_cluster_key_becomes_import_error(tmp_path: Path) -> None:
+    (error,) = bag_of(tmp_path / "own", OWN.replace('"logs": "s3a', '"log": "s3a')).import_errors.values()
+    assert "clusters.payments.log is not known. Needed: one of logs, " in error
 
 
-def test_what_a_user_gives_the_tasks_of_spark_reaches_each_of_them(tmp_path: Path) -> None:
+def test_default_arguments_reach_each_task_of_cluster(tmp_path: Path) -> None:
     given = OWN.replace(
-        'lake="s3a://lakes/kafka",', 'lake="s3a://lakes/kafka", steps={"pool_slots": 3, "queue": "big"},'
+        'lake="s3a://lakes/kafka",', 'lake="s3a://lakes/kafka", default_args={"pool_slots": 3, "queue": "big"},'
     )
     dags = bag_of(tmp_path / "own", given).dags
-    of_spark = [t for dag in dags.values() for t in dag.tasks if t.inlets or t.outlets or t.task_id == "maintain"]
-    assert {(t.pool_slots, t.queue) for t in of_spark} == {(3, "big")}
-    assert {t.task_id for t in of_spark} == {"collect", "ingest", "maintain", "publish", "rebuild", "reclassify"}
+    tasks = [t for dag in dags.values() if dag.dag_id.endswith("_orders") for t in dag.tasks]
+    assert {(t.pool_slots, t.queue) for t in tasks} == {(3, "big")}
+    assert {"collect", "ingest", "maintain", "publish", "rebuild", "reclassify"} <= {t.task_id for t in tasks}
 
 
-def test_without_clusters_it_makes_the_dags_of_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_factory_without_clusters_reads_cluster_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "hindsight.toml").write_text(FILE)
     monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "hindsight.toml"))
     own = bag_of(tmp_path / "own", "from hindsight_dags import hindsight_dags  # Airflow\nhindsight_dags()")

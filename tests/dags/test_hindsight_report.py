@@ -47,7 +47,7 @@ def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     app.dependency_overrides.clear()
 
 
-def test_a_page_is_served_as_it_lies_and_can_do_nothing(lake: Path, client: TestClient) -> None:
+def test_page_is_served_unchanged_in_sandbox(lake: Path, client: TestClient) -> None:
     page = client.get("/a/index.html")
     assert (page.status_code, page.text) == (200, "<p>the night</p>")
     policy = page.headers["Content-Security-Policy"]
@@ -55,7 +55,7 @@ def test_a_page_is_served_as_it_lies_and_can_do_nothing(lake: Path, client: Test
     assert "allow-same-origin" not in policy
 
 
-def test_a_page_says_above_it_what_is_not_whole_in_its_lake(lake: Path, client: TestClient) -> None:
+def test_page_warns_of_unfinished_publication(lake: Path, client: TestClient) -> None:
     log = lake / "gold" / "findings" / "_delta_log"
     log.mkdir(parents=True)
     assert client.get("/a/index.html").text == "<p>the night</p>"
@@ -84,22 +84,22 @@ def test_a_page_says_above_it_what_is_not_whole_in_its_lake(lake: Path, client: 
         "/a/.index.html",
     ],
 )
-def test_nothing_else_is(lake: Path, client: TestClient, path: str) -> None:
+def test_path_that_is_not_a_report_page_is_404(lake: Path, client: TestClient, path: str) -> None:
     assert client.get(path).status_code == 404
 
 
-def test_what_is_not_there_is_told_in_words_inside_the_frame(lake: Path, client: TestClient) -> None:
+def test_missing_page_explains_itself_in_frame(lake: Path, client: TestClient) -> None:
     answer = client.get("/a/none.html")
     assert answer.headers["content-type"].startswith("text/html")
     assert "Needed: a night that was audited" in answer.text
     assert "sandbox" in answer.headers["Content-Security-Policy"]
 
 
-def test_nothing_can_be_written(lake: Path, client: TestClient) -> None:
+def test_report_routes_are_read_only(lake: Path, client: TestClient) -> None:
     assert {client.request(verb, "/a/index.html").status_code for verb in ("POST", "PUT", "DELETE")} == {405}
 
 
-def test_several_clusters_are_listed_and_one_opens_at_once(
+def test_index_lists_clusters_and_redirects_to_only_one(
     lake: Path, client: TestClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     listed = client.get("/")
@@ -111,11 +111,11 @@ def test_several_clusters_are_listed_and_one_opens_at_once(
     assert client.get("/whatever/index.html").status_code == 200, "one lake holds what there is"
 
 
-def test_a_stranger_is_not_let_in(lake: Path) -> None:
+def test_unauthenticated_user_is_refused(lake: Path) -> None:
     assert TestClient(app).get("/a/index.html").status_code in (401, 403)
 
 
-def test_it_has_a_place_in_the_navigation() -> None:
+def test_report_is_in_airflow_navigation() -> None:
     (view,) = HindsightReport.external_views
     assert view["href"] == f"{PREFIX}/" == HindsightReport.fastapi_apps[0]["url_prefix"] + "/"
 
@@ -139,14 +139,14 @@ OLD, NEW = "a-20261119T000000Z-0123abcd.html", "a-20261120T000000Z-0123abcd.html
 OTHER = "a-b-20261121T000000Z-0123abcd.html"
 
 
-def test_in_a_shared_lake_each_cluster_has_its_own_newest_page_and_no_other(shared: Path, client: TestClient) -> None:
+def test_shared_lake_serves_each_cluster_its_own_pages_only(shared: Path, client: TestClient) -> None:
     assert client.get("/a/index.html").text == NEW
     assert client.get("/a-b/index.html").text == OTHER
     assert client.get(f"/a/{OLD}").text == OLD
     assert client.get(f"/a/{OTHER}").status_code == 404
 
 
-def test_a_lake_behind_a_uri_is_shown_as_one_in_a_folder(shared: Path, client: TestClient, tmp_path: Path) -> None:
+def test_lake_behind_uri_is_served_like_folder(shared: Path, client: TestClient, tmp_path: Path) -> None:
     settings = tmp_path / "h.toml"
     settings.write_text(settings.read_text().replace(f"'{tmp_path}/lake'", f"'file://{tmp_path}/lake'"))
     assert client.get("/a/index.html").text == NEW
@@ -155,13 +155,13 @@ def test_a_lake_behind_a_uri_is_shown_as_one_in_a_folder(shared: Path, client: T
     assert client.get("/a/none.html").status_code == client.get(f"/a/{OTHER}").status_code == 404
 
 
-def test_a_lake_that_cannot_be_opened_says_why(lake: Path, client: TestClient) -> None:
+def test_lake_that_cannot_be_opened_says_why(lake: Path, client: TestClient) -> None:
     answer = client.get("/b/index.html")
     assert answer.status_code == 404
     assert "The page cannot be read: nowhere://b/report/index.html cannot be opened" in answer.text
 
 
-def test_a_cluster_is_shown_to_those_who_may_read_its_dag(shared: Path, client: TestClient) -> None:
+def test_cluster_is_shown_only_to_readers_of_its_dag(shared: Path, client: TestClient) -> None:
     assert '"all"' in client.get("/").text
     assert client.get("/a/fleet.html").text == "fleet.html"
     assert client.get("/a/metrics").headers["content-type"].startswith("application/openmetrics-text")
@@ -173,7 +173,7 @@ def test_a_cluster_is_shown_to_those_who_may_read_its_dag(shared: Path, client: 
         assert client.get(path).status_code == 404
 
 
-def test_all_clusters_that_may_be_seen_are_on_one_page_whatever_their_lakes(
+def test_fleet_page_has_permitted_clusters_of_all_lakes(
     client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "h.toml").write_text(
@@ -193,7 +193,7 @@ def test_all_clusters_that_may_be_seen_are_on_one_page_whatever_their_lakes(
     assert client.get("/all").status_code == 404
 
 
-def test_a_page_that_cannot_be_made_says_why(shared: Path, client: TestClient) -> None:
+def test_fleet_page_that_cannot_be_made_says_why(shared: Path, client: TestClient) -> None:
     answer = client.get("/all")
     assert answer.status_code == 404
     assert "The page cannot be made: There is no lake at" in answer.text

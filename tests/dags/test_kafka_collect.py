@@ -15,6 +15,7 @@ from hindsight_operator import params
 from hindsight_step import WINDOW
 
 from kafka_hindsight.catalog.steps import COLLECT
+from kafka_hindsight.settings.clusters import Cluster
 
 DAGS = Path(__file__).resolve().parents[2] / "dags"
 
@@ -26,15 +27,14 @@ def dag() -> Any:
     return bag.dags["kafka_collect"]
 
 
-def test_it_is_the_step_collect_and_tells_of_the_tables_it_fills(dag: Any) -> None:
+def test_collect_dag_has_collect_step_and_its_assets(dag: Any) -> None:
     names = [COLLECT.name, "other_clusters", "run_others"]
     assert [t.task_id for t in dag.topological_sort()] == names
     task = dag.get_task(COLLECT.name)
     assert {asset.name for asset in task.outlets} == set(COLLECT.writes)
-    assert COLLECT.sentence in dag.doc_md
 
 
-def test_it_runs_at_ten_past_every_hour_one_at_a_time_without_catching_up(dag: Any) -> None:
+def test_collect_dag_runs_hourly_at_ten_past_without_catchup(dag: Any) -> None:
     timetable = coerce_to_core_timetable(dag.timetable)
     unlimited = TimeRestriction(earliest=pendulum.datetime(2026, 11, 20), latest=None, catchup=True)
     first = timetable.next_dagrun_info(last_automated_data_interval=None, restriction=unlimited)
@@ -46,7 +46,7 @@ def test_it_runs_at_ten_past_every_hour_one_at_a_time_without_catching_up(dag: A
     assert (dag.max_active_runs, dag.catchup) == (1, False)
 
 
-def test_it_retries_and_takes_the_inputs_of_the_nightly_audit(dag: Any) -> None:
+def test_collect_dag_retries_and_has_inputs_of_night_audit(dag: Any) -> None:
     task = dag.get_task(COLLECT.name)
     assert (task.retries, task.retry_delay) == (2, timedelta(minutes=5))
-    assert set(dag.params) == set(params({}, *WINDOW)) - {"from", "to"}
+    assert set(dag.params) == set(params(Cluster(None, None, {}), *WINDOW)) - {"from", "to"}

@@ -28,7 +28,7 @@ def dag() -> Any:
     return bag.dags["kafka_night_audit"]
 
 
-def test_its_tasks_are_the_steps_in_their_order(dag: Any) -> None:
+def test_night_audit_tasks_are_steps_in_order(dag: Any) -> None:
     names = [*(s.name for s in STEPS), "late_windows", RECLASSIFY.name]
     others = [INGEST.name, "other_clusters", "run_others"]
     assert {t.task_id for t in dag.tasks} == {*names, *others}
@@ -36,27 +36,27 @@ def test_its_tasks_are_the_steps_in_their_order(dag: Any) -> None:
         assert dag.get_task(after).upstream_task_ids == {before}
 
 
-def test_its_assets_are_the_tables_that_steps_write(dag: Any) -> None:
+def test_night_audit_assets_are_tables_its_steps_write(dag: Any) -> None:
     for step in STEPS:
         assert {asset.name for asset in dag.get_task(step.name).outlets} == set(step.writes)
 
 
-def test_one_run_at_a_time_without_catching_up(dag: Any) -> None:
+def test_night_audit_runs_one_at_a_time_without_catchup(dag: Any) -> None:
     assert (dag.max_active_runs, dag.catchup) == (1, False)
 
 
-def test_it_retries_in_the_schedule(dag: Any) -> None:
+def test_night_audit_tasks_retry_twice(dag: Any) -> None:
     assert {t.retries for t in dag.tasks} == {2}
     assert {t.retry_delay for t in dag.tasks} == {timedelta(minutes=5)}
 
 
-def test_it_explains_itself_and_its_params(dag: Any) -> None:
-    assert all(step.sentence in dag.doc_md for step in STEPS)
-    assert len(dag.params) == len(INPUTS) + 2
+def test_night_audit_documents_tasks_and_params(dag: Any) -> None:
+    assert all(f"`{name}`" in dag.doc_md for name in dag.task_ids)
+    assert len(dag.params) == len(INPUTS) + 5
     assert all(dag.params.get_param(name).description for name in dag.params)
 
 
-def test_it_runs_at_two_in_the_morning_utc_over_the_day_before(dag: Any) -> None:
+def test_night_audit_runs_at_two_utc_for_day_before(dag: Any) -> None:
     timetable = coerce_to_core_timetable(dag.timetable)
     unlimited = TimeRestriction(earliest=pendulum.datetime(2026, 11, 20), latest=None, catchup=True)
     first = timetable.next_dagrun_info(last_automated_data_interval=None, restriction=unlimited)
@@ -64,7 +64,7 @@ def test_it_runs_at_two_in_the_morning_utc_over_the_day_before(dag: Any) -> None
     assert first.run_after == first.data_interval.end == pendulum.datetime(2026, 11, 21, 2)
 
 
-def test_parsing_starts_no_spark() -> None:
+def test_dag_parsing_imports_no_spark() -> None:
     code = (
         "import sys, hindsight_operator, kafka_night_audit;"
         "loaded = {m.split('.')[0] for m in sys.modules};"
@@ -75,5 +75,5 @@ def test_parsing_starts_no_spark() -> None:
     assert run.returncode == 0, run.stderr.decode()[-500:]
 
 
-def test_it_fits_a_screen() -> None:
+def test_dag_files_are_under_80_lines() -> None:
     assert all(len(path.read_text().splitlines()) < 80 for path in DAGS.glob("*.py"))

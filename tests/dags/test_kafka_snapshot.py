@@ -34,8 +34,7 @@ def python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A Spark environment whose interpreter notes what it was given."""
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("HINDSIGHT_SPARK_ENV", str(tmp_path))
-    monkeypatch.setenv("HINDSIGHT_LAKE", "/lake")
-    monkeypatch.delenv("HINDSIGHT_CLUSTER", raising=False)
+    monkeypatch.setenv("AIRFLOW_CONN_HINDSIGHT_DEFAULT", json.dumps({"conn_type": "hindsight", "host": "/lake"}))
     monkeypatch.setenv("AIRFLOW_CONN_ORDERS", json.dumps({"conn_type": "kafka", "extra": EXTRA}))
     return tmp_path / "bin" / "python"
 
@@ -44,12 +43,12 @@ def run(python: Path, code: int, connection_id: str = "orders") -> None:
     python.write_text(PYTHON.format(code=code))
     python.chmod(0o755)
     run_after = datetime(2026, 11, 20, 3, 5, tzinfo=UTC)
-    named = Cluster(connection_id, connection_id, {"lake": "/lake"})
+    named = Cluster(connection_id, connection_id, {"lake": "/lake", "cluster": connection_id})
     cluster = clusters()[0] if connection_id == "kafka_default" else named
     SnapshotOperator(cluster=cluster).execute({"dag_run": SimpleNamespace(run_after=run_after)})
 
 
-def noted(python: Path, what: str) -> str:
+def recorded(python: Path, what: str) -> str:
     return Path(f"{python}.{what}").read_text()
 
 
@@ -59,11 +58,11 @@ def dag_of() -> Any:
     return bag.dags["kafka_snapshot"]
 
 
-def test_one_cluster_needs_no_file() -> None:
+def test_snapshot_dag_without_cluster_file_has_default_connection() -> None:
     assert dag_of().task_ids == ["snapshot_kafka_default"]
 
 
-def test_a_file_names_the_clusters_those_without_a_connection_are_not_read_and_none_waits_for_another(
+def test_snapshot_dag_has_independent_task_per_cluster_with_connection(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "h.toml").write_text(
@@ -78,7 +77,7 @@ def test_a_file_names_the_clusters_those_without_a_connection_are_not_read_and_n
     assert not any(t.upstream_task_ids or t.downstream_task_ids for t in tasks)
 
 
-def test_it_runs_every_five_minutes_one_run_at_a_time_with_retries() -> None:
+def test_snapshot_dag_runs_every_five_minutes_with_retries() -> None:
     dag = dag_of()
     assert (dag.max_active_runs, dag.catchup) == (1, False)
     assert dag.timetable.expression == "*/5 * * * *"
@@ -87,18 +86,18 @@ def test_it_runs_every_five_minutes_one_run_at_a_time_with_retries() -> None:
     assert task.retry_delay + task.execution_timeout < timedelta(minutes=5)
 
 
-def test_secrets_go_through_stdin_and_nowhere_else(python: Path) -> None:
+def test_snapshot_passes_secrets_on_stdin_only(python: Path) -> None:
     run(python, 0)
-    assert json.loads(noted(python, "stdin")) == {"name": "orders", "settings": EXTRA}
-    assert "s3cret" not in noted(python, "arguments") + noted(python, "environment")
+    assert json.loads(recorded(python, "stdin")) == {"name": "orders", "settings": EXTRA}
+    assert "s3cret" not in recorded(python, "arguments") + recorded(python, "environment")
     assert os.environ["AIRFLOW_CONN_ORDERS"]
 
 
-def test_a_retry_is_for_the_same_file(python: Path) -> None:
+def test_retried_snapshot_writes_same_file(python: Path) -> None:
     run(python, 0)
-    first = noted(python, "arguments")
+    first = recorded(python, "arguments")
     run(python, 0)
-    assert noted(python, "arguments") == first
+    assert recorded(python, "arguments") == first
     arguments = first.split()
     assert arguments[:3] == ["-m", "kafka_hindsight.cli.main", "snapshot"]
     assert dict(zip(arguments[3::2], arguments[4::2])) == {
@@ -109,32 +108,31 @@ def test_a_retry_is_for_the_same_file(python: Path) -> None:
     }
 
 
-def test_without_the_default_connection_variables_name_the_cluster(
-    python: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_variables_name_cluster_without_default_connection(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BOOTSTRAP", "b:1")
     run(python, 0, "kafka_default")
-    assert noted(python, "stdin") == ""
-    assert "--connection" not in noted(python, "arguments")
-    assert "--cluster" not in noted(python, "arguments")
-    assert "BOOTSTRAP=b:1" in noted(python, "environment").splitlines()
-    monkeypatch.setenv("HINDSIGHT_CLUSTER", "prod")
+    assert recorded(python, "stdin") == ""
+    assert "--connection" not in recorded(python, "arguments")
+    assert "--cluster" not in recorded(python, "arguments")
+    assert "BOOTSTRAP=b:1" in recorded(python, "environment").splitlines()
+    prod = json.dumps({"conn_type": "hindsight", "host": "/lake", "schema": "prod"})
+    monkeypatch.setenv("AIRFLOW_CONN_HINDSIGHT_DEFAULT", prod)
     run(python, 0, "kafka_default")
-    assert noted(python, "arguments").endswith("--cluster\nprod\n")
+    assert recorded(python, "arguments").endswith("--cluster\nprod\n")
 
 
-def test_a_named_connection_that_is_not_there_is_no_default(python: Path) -> None:
+def test_missing_named_connection_is_not_replaced_by_default(python: Path) -> None:
     with pytest.raises(AirflowNotFoundException):
         run(python, 0, "nowhere")
 
 
-def test_refused_settings_fail_for_good(python: Path) -> None:
+def test_refused_settings_fail_snapshot_for_good(python: Path) -> None:
     with pytest.raises(AirflowFailException, match="orders cannot be read with these settings: last words"):
         run(python, 2)
 
 
 @pytest.mark.parametrize("code", [1, 134, 143])
-def test_any_other_failure_may_be_retried(python: Path, code: int) -> None:
+def test_other_snapshot_failure_may_be_retried(python: Path, code: int) -> None:
     with pytest.raises(AirflowException, match=f"exit code {code}") as failure:
         run(python, code)
     assert not isinstance(failure.value, AirflowFailException)

@@ -32,7 +32,7 @@ FILES: Mapping[str, bytes] = {
 SUFFIXES = ("tar", "tar.gz", "tgz", "tar.xz", "tar.bz2", "tar.zst", "tar.lz4")
 
 
-def tarred(files: Mapping[str, bytes], entries: tuple[tarfile.TarInfo, ...] = ()) -> bytes:
+def tar_of(files: Mapping[str, bytes], entries: tuple[tarfile.TarInfo, ...] = ()) -> bytes:
     """An archive of files, and of entries without bytes."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
@@ -70,14 +70,14 @@ def listing(root: Path | str) -> Listing:
 def read(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Row], list[Row]]:
     """The records of an archive of each sort, and those of a folder of each archive's name."""
     root, names = tmp_path_factory.mktemp("read"), [f"night.{suffix}" for suffix in SUFFIXES]
-    lay(root / "there", {name: packed(tarred(FILES), name.removeprefix("night.")) for name in names})
+    lay(root / "there", {name: packed(tar_of(FILES), name.removeprefix("night.")) for name in names})
     lay(root / "folders", {f"{name}/{file}": content for name in names for file, content in FILES.items()})
     engine = LocalEngine(piece=3000)
     return collected(root / "there", engine=engine), collected(root / "folders", engine=engine)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_an_archive_is_read_as_a_folder_of_its_name_is(read: tuple[list[Row], list[Row]], suffix: str) -> None:
+def test_archive_is_read_like_folder_of_its_name(read: tuple[list[Row], list[Row]], suffix: str) -> None:
     name = f"night.{suffix}"
     given, expected = (what([r for r in rows if r["source"].startswith(f"{name}/")]) for rows in read)
     assert len(given) == 903
@@ -88,11 +88,11 @@ def test_an_archive_is_read_as_a_folder_of_its_name_is(read: tuple[list[Row], li
     }
 
 
-def test_no_record_is_of_anything_else(read: tuple[list[Row], list[Row]]) -> None:
+def test_archives_give_no_other_records(read: tuple[list[Row], list[Row]]) -> None:
     assert [len(rows) for rows in read] == [903 * len(SUFFIXES)] * 2
 
 
-def test_an_archive_that_has_not_changed_is_walked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unchanged_archive_is_listed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     walked: list[str] = []
     walk = log_files.members
 
@@ -101,26 +101,26 @@ def test_an_archive_that_has_not_changed_is_walked_once(tmp_path: Path, monkeypa
         return walk(engine, archives)
 
     monkeypatch.setattr(log_files, "members", counted)
-    lay(tmp_path, {name: packed(tarred(FILES), "tgz") for name in ("a.tgz", "b.tgz")})
+    lay(tmp_path, {name: packed(tar_of(FILES), "tgz") for name in ("a.tgz", "b.tgz")})
     look = partial(log_files.list_places, LocalEngine(), [Place(str(tmp_path), "broker", "UTC", "LOGS")], None, {})
     assert look() == look()
-    lay(tmp_path, {"b.tgz": packed(tarred({"server.log": resigned(1).encode()}), "tgz")})
+    lay(tmp_path, {"b.tgz": packed(tar_of({"server.log": resigned(1).encode()}), "tgz")})
     assert {f.name for f in look().files if f.name.startswith("b")} == {"b.tgz/server.log"}
     assert walked == ["a.tgz", "b.tgz", "b.tgz"]
 
 
-def test_an_archive_that_the_user_names_is_read(tmp_path: Path) -> None:
-    lay(tmp_path, {"night.tgz": packed(tarred(FILES), "tgz")})
+def test_archive_named_as_input_is_read(tmp_path: Path) -> None:
+    lay(tmp_path, {"night.tgz": packed(tar_of(FILES), "tgz")})
     assert len(collected(tmp_path / "night.tgz")) == 903
 
 
-def test_what_breaks_off_is_read_to_the_break_and_told(tmp_path: Path) -> None:
-    plain = tarred({"a/server.log": TEXT.encode(), "b/server.log": TEXT.encode()})
+def test_truncated_archive_is_read_to_break_and_reported(tmp_path: Path) -> None:
+    plain = tar_of({"a/server.log": TEXT.encode(), "b/server.log": TEXT.encode()})
     cut = len(plain) // 4 * 3
     for name, archive in (("x.tar", plain[:cut]), ("x.tgz", gzip.compress(plain[:cut])), ("y.tgz", b"no tar at all")):
         root = lay(tmp_path / name, {name: archive, "other.log": resigned(1)})
-        (told,) = listing(root).not_read
-        assert told.startswith(f"{name} (a tar archive that cannot be read to its end: ")
+        (reason,) = listing(root).not_read
+        assert reason.startswith(f"{name} (a tar archive that cannot be read to its end: ")
         rows = collected(root)
         texts = [r["text"] for r in rows if r["source"] == f"{name}/a/server.log"]
         assert len(texts) == (300 if name.startswith("x") else 0)
@@ -128,20 +128,20 @@ def test_what_breaks_off_is_read_to_the_break_and_told(tmp_path: Path) -> None:
         assert begun[:-1] == texts[: max(len(begun) - 1, 0)] and len(begun) < 300
 
 
-def test_a_packed_archive_that_is_cut_off_shows_the_files_before_the_cut(tmp_path: Path) -> None:
+def test_truncated_compressed_archive_keeps_files_before_break(tmp_path: Path) -> None:
     import random
 
     noise = "".join(resigned(random.Random(n).randrange(10**9)) for n in range(20_000)).encode()
-    whole = gzip.compress(tarred({"a.log": TEXT.encode(), "b.log": noise}))
+    whole = gzip.compress(tar_of({"a.log": TEXT.encode(), "b.log": noise}))
     lay(tmp_path, {"x.tar.gz": whole[: len(whole) // 2], "other.log": resigned(1)})
-    found = passed(tmp_path)
-    facts = {fact.file.name: fact for fact in found.facts.values()}
+    outcome = passed(tmp_path)
+    facts = {fact.file.name: fact for fact in outcome.facts.values()}
     assert facts["x.tar.gz/a.log"].lines == TEXT.count("\n")
     assert 0 < facts["x.tar.gz/b.log"].lines < 20_000
     assert facts["x.tar.gz/b.log"].damage == "it is incomplete: it was cut off, or is still being written"
 
 
-def test_hostile_entries_are_names_and_no_paths(tmp_path: Path) -> None:
+def test_hostile_archive_entries_are_names_not_paths(tmp_path: Path) -> None:
     link, device, far = tarfile.TarInfo("link.log"), tarfile.TarInfo("device.log"), tarfile.TarInfo("late.log")
     link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
     device.type = tarfile.CHRTYPE
@@ -151,10 +151,10 @@ def test_hostile_entries_are_names_and_no_paths(tmp_path: Path) -> None:
         "/abs.log": resigned(2).encode(),
         "n\udcff'; drop.log": resigned(3).encode(),
         "twice.log": resigned(4).encode(),
-        "inner.tar.gz": packed(tarred(FILES), "tar.gz"),
+        "inner.tar.gz": packed(tar_of(FILES), "tar.gz"),
         "x/__cluster_metadata-0/00000000000000000000.log": b"\0" * 99,
     }
-    lay(tmp_path, {"h.tar": tarred(files, (link, device, far)), "e.tar": tarred({})})
+    lay(tmp_path, {"h.tar": tar_of(files, (link, device, far)), "e.tar": tar_of({})})
     held = listing(tmp_path)
     assert {f.name for f in held.files} == {
         "h.tar/../../etc/server.log",
@@ -173,8 +173,8 @@ def test_hostile_entries_are_names_and_no_paths(tmp_path: Path) -> None:
     assert len(collected(tmp_path)) == 4
 
 
-def test_of_a_name_that_is_there_twice_the_last_one_counts(tmp_path: Path) -> None:
-    first, last = tarred({"server.log": resigned(1).encode()}), tarred({"server.log": resigned(2).encode()})
+def test_last_of_two_archive_entries_with_same_name_counts(tmp_path: Path) -> None:
+    first, last = tar_of({"server.log": resigned(1).encode()}), tar_of({"server.log": resigned(2).encode()})
     lay(tmp_path, {"night.tar": first[:1024] + last})
     (row,) = collected(tmp_path)
     assert "partition 2 " in row["text"]

@@ -33,12 +33,12 @@ def zookeeper(at: datetime) -> str:
     return f"[{at:%Y-%m-%d %H:%M:%S},000] INFO Expiring session 0x1 (org.apache.zookeeper.server.ZooKeeperServer)"
 
 
-def written(root: Path, lines: Written) -> Path:
+def write_log(root: Path, lines: Written) -> Path:
     texts = [line if isinstance(line, str) else broker(line, n) for n, line in enumerate(lines)]
     return lay(root, {"broker-1/server.log": "".join(f"{text}\n" for text in texts)})
 
 
-def by_place(rows: list[Row], lines: Written) -> list[datetime]:
+def instants_in_file_order(rows: list[Row], lines: Written) -> list[datetime]:
     """The instants of the records, in the order of the file."""
     at = {row["text"]: row["happened_at"].replace(tzinfo=None) for row in rows}
     texts = [line if isinstance(line, str) else broker(line, n) for n, line in enumerate(lines)]
@@ -57,12 +57,10 @@ def findings(root: Path, zone: str = "UTC") -> list[Finding]:
         [*MINUTES[:500], *(at - 2 * HOUR for at in MINUTES[:12]), *(at + 93 * MINUTE for at in MINUTES[500:])],
         [*MINUTES[:500], *map(zookeeper, MINUTES[100:160]), *MINUTES[500:]],
     ],
-    ids=["none", "a late line", "each thread that slept", "another process"],
+    ids=["lines in order", "a late line", "a suspended process", "another process"],
 )
-def test_lines_that_are_late_or_of_another_process_keep_their_instants_and_say_nothing(
-    tmp_path: Path, lines: Written
-) -> None:
-    rows = collected(written(tmp_path, lines))
+def test_late_lines_keep_instants_and_cause_no_clock_finding(tmp_path: Path, lines: Written) -> None:
+    rows = collected(write_log(tmp_path, lines))
     read = [datetime.strptime(r["text"][1:20], "%Y-%m-%d %H:%M:%S") for r in rows]
     assert [r["happened_at"].replace(tzinfo=None) for r in rows] == read
     assert findings(tmp_path) == []
@@ -74,12 +72,12 @@ def test_lines_that_are_late_or_of_another_process_keep_their_instants_and_say_n
     ids=["a year ahead", "a year behind", "a month behind", "an hour ahead"],
 )
 @pytest.mark.parametrize("engine", ENGINES, ids=["whole", "in pieces"])
-def test_a_garbled_instant_stands_where_its_line_was_written_and_leaves_every_clock_in_peace(
+def test_garbled_instant_is_ordered_by_file_and_moves_no_clock(
     tmp_path: Path, damaged: dict[str, int], engine: LocalEngine
 ) -> None:
     lines: Written = [*MINUTES[:300], MINUTES[300].replace(**damaged), *MINUTES[301:]]
-    rows = collected(written(tmp_path, lines), engine=engine)
-    assert by_place(rows, lines) == [*MINUTES[:300], MINUTES[299], *MINUTES[301:]]
+    rows = collected(write_log(tmp_path, lines), engine=engine)
+    assert instants_in_file_order(rows, lines) == [*MINUTES[:300], MINUTES[299], *MINUTES[301:]]
     ((error, sentence),) = findings(tmp_path)
     assert (error.meaning, error.ordered_at) == ("garbled", None)
     assert "1 instant in broker-1/server.log cannot be" in sentence
@@ -87,11 +85,11 @@ def test_a_garbled_instant_stands_where_its_line_was_written_and_leaves_every_cl
 
 
 @pytest.mark.parametrize("engine", ENGINES, ids=["whole", "in pieces"])
-def test_a_clock_that_is_set_back_for_good_keeps_the_order_of_the_file(tmp_path: Path, engine: LocalEngine) -> None:
+def test_clock_set_back_keeps_order_of_file(tmp_path: Path, engine: LocalEngine) -> None:
     back = 5 * MINUTE
     lines: Written = [*MINUTES[:400], *(at - back for at in MINUTES[400:]), *(at + back for at in MINUTES)]
-    rows = collected(written(tmp_path, lines), engine=engine)
-    at = by_place(rows, lines)
+    rows = collected(write_log(tmp_path, lines), engine=engine)
+    at = instants_in_file_order(rows, lines)
     assert at == sorted(at) and all(MINUTES[399] <= one < MINUTES[401] for one in at[400:600])
     assert at[:400] == lines[:400] and at[700:] == lines[700:]
     assert [int(r["text"].partition("word ")[2].split()[0]) for r in rows] == [*range(len(lines))]
@@ -102,9 +100,9 @@ def test_a_clock_that_is_set_back_for_good_keeps_the_order_of_the_file(tmp_path:
     )
 
 
-def test_a_file_that_goes_back_by_hours_may_hold_several_logs_and_keeps_their_times(tmp_path: Path) -> None:
+def test_file_that_goes_back_by_hours_keeps_its_instants(tmp_path: Path) -> None:
     lines: Written = [*MINUTES, *(at - 5 * HOUR for at in MINUTES)]
-    assert by_place(collected(written(tmp_path, lines)), lines) == lines
+    assert instants_in_file_order(collected(write_log(tmp_path, lines)), lines) == lines
     ((error, sentence),) = findings(tmp_path)
     assert (error.meaning, error.ordered_at) == ("set_back", None)
     assert "or several logs follow one another in a file" in sentence
@@ -116,15 +114,18 @@ LATE = BEFORE[400] - 4 * MINUTE
 
 
 @pytest.mark.parametrize("engine", ENGINES, ids=["whole", "in pieces"])
-def test_the_hour_that_comes_twice_is_read_by_the_order_in_the_file_where_the_zone_is_given(
-    tmp_path: Path, engine: LocalEngine
-) -> None:
+def test_repeated_hour_is_read_by_file_order_where_zone_is_set(tmp_path: Path, engine: LocalEngine) -> None:
     """A line that is late by 4 min in its first time is not its second one."""
     lines: Written = [*BEFORE[:400], LATE, *BEFORE[400:], *AGAIN]
-    rows = collected(written(tmp_path, lines), "Europe/Berlin", engine=engine)
+    rows = collected(write_log(tmp_path, lines), "Europe/Berlin", engine=engine)
     summer, winter = 2 * HOUR, HOUR
     first = [at - summer for at in BEFORE]
-    assert by_place(rows, lines) == [*first[:400], LATE - summer, *first[400:], *(at - winter for at in AGAIN)]
+    assert instants_in_file_order(rows, lines) == [
+        *first[:400],
+        LATE - summer,
+        *first[400:],
+        *(at - winter for at in AGAIN),
+    ]
     assert findings(tmp_path, "Europe/Berlin") == []
 
 
@@ -137,14 +138,14 @@ def test_the_hour_that_comes_twice_is_read_by_the_order_in_the_file_where_the_zo
         (datetime(2026, 4, 5) - HOUR, "Australia/Lord_Howe"),
     ],
 )
-def test_the_hour_that_comes_twice_is_named_where_no_zone_is_given_and_no_clock_was_set_back(
+def test_repeated_hour_without_zone_is_named_and_is_no_clock_step(
     tmp_path: Path, day: datetime, zone: str, engine: LocalEngine
 ) -> None:
     length = HOUR / 2 if zone == "Australia/Lord_Howe" else HOUR
     moved = day - datetime(2026, 10, 25)
     first, again = [at + moved for at in BEFORE], [at + moved + HOUR - length for at in AGAIN]
     lines: Written = [*first, *again]
-    at = by_place(collected(written(tmp_path, lines), engine=engine), lines)
+    at = instants_in_file_order(collected(write_log(tmp_path, lines), engine=engine), lines)
     assert at == sorted(at) and at[: len(first)] == first
     ((error, sentence),) = findings(tmp_path)
     assert (error.meaning, error.by) == ("hour_repeated", length - 10 * SECOND)
@@ -153,7 +154,7 @@ def test_the_hour_that_comes_twice_is_named_where_no_zone_is_given_and_no_clock_
 
 
 @pytest.mark.parametrize(("begins", "is_named"), [(HOUR, True), (HOUR + 5 * MINUTE, False), (MINUTE, False)])
-def test_the_hour_that_is_missing_between_two_files_is_named(tmp_path: Path, begins: timedelta, is_named: bool) -> None:
+def test_missing_hour_between_two_files_is_named(tmp_path: Path, begins: timedelta, is_named: bool) -> None:
     """Kafka's log4j.properties rolls a log each hour: the file of the missing hour is not there."""
     night = datetime(2026, 3, 29, 2)
     files = {
@@ -161,12 +162,12 @@ def test_the_hour_that_is_missing_between_two_files_is_named(tmp_path: Path, beg
         "broker-1/server.log": [night + begins + n * SECOND for n in range(60)],
     }
     lay(tmp_path, {name: "".join(f"{broker(at, n)}\n" for n, at in enumerate(lines)) for name, lines in files.items()})
-    found = findings(tmp_path)
-    assert [f.error.meaning for f in found] == ["hour_missing"] * is_named
+    errors = findings(tmp_path)
+    assert [f.error.meaning for f in errors] == ["hour_missing"] * is_named
     assert findings(tmp_path, "Europe/Berlin") == []
     if is_named:
-        assert "from 2026-03-29 01:59:59 to 03:00:00, when summer time begins" in found[0].sentence
-        assert "such as LOGS_TZ=Europe/Berlin" in found[0].sentence
+        assert "from 2026-03-29 01:59:59 to 03:00:00, when summer time begins" in errors[0].sentence
+        assert "such as LOGS_TZ=Europe/Berlin" in errors[0].sentence
 
 
 NIGHT = datetime(2026, 10, 25, 2)
@@ -174,8 +175,12 @@ NIGHT = datetime(2026, 10, 25, 2)
 
 
 @pytest.mark.parametrize("engine", ENGINES, ids=["whole", "in pieces"])
-@pytest.mark.parametrize("rolled", [30 * MINUTE, 61 * MINUTE, 95 * MINUTE], ids=["in its first time", "soon", "later"])
-def test_a_file_that_begins_in_an_hour_that_comes_twice_goes_on_where_the_one_before_ended(
+@pytest.mark.parametrize(
+    "rolled",
+    [30 * MINUTE, 61 * MINUTE, 95 * MINUTE],
+    ids=["in first hour", "early in second hour", "late in second hour"],
+)
+def test_file_that_begins_in_repeated_hour_continues_previous_file(
     tmp_path: Path, rolled: timedelta, engine: LocalEngine
 ) -> None:
     """A log that is rolled by size, at some time after the hour began first."""
@@ -191,14 +196,17 @@ def test_a_file_that_begins_in_an_hour_that_comes_twice_goes_on_where_the_one_be
     assert findings(tmp_path, "Europe/Berlin") == []
 
 
-def test_a_file_that_alone_begins_in_an_hour_that_comes_twice_is_not_certain(tmp_path: Path) -> None:
+def test_lone_file_that_begins_in_repeated_hour_is_uncertain(tmp_path: Path) -> None:
     lines: Written = [NIGHT + MINUTE + n * SECOND for n in range(60)]
-    assert by_place(collected(written(tmp_path, lines), "Europe/Berlin"), lines)[0] == NIGHT + MINUTE - 2 * HOUR
+    assert (
+        instants_in_file_order(collected(write_log(tmp_path, lines), "Europe/Berlin"), lines)[0]
+        == NIGHT + MINUTE - 2 * HOUR
+    )
     ((error, sentence),) = findings(tmp_path, "Europe/Berlin")
     assert (error.brokers, error.by, error.ordered_at) == ({1}, HOUR, None)
     assert sentence.startswith("It is not known whether broker-1/server.log begin in the first or the second time")
     lines = [NIGHT - MINUTE, *lines]
-    assert findings(written(tmp_path, lines), "Europe/Berlin") == []
+    assert findings(write_log(tmp_path, lines), "Europe/Berlin") == []
 
 
 @pytest.mark.parametrize("engine", ENGINES, ids=["whole", "in pieces"])
@@ -212,7 +220,7 @@ def test_a_file_that_alone_begins_in_an_hour_that_comes_twice_is_not_certain(tmp
         (70 * MINUTE, HOUR, None),  # after the hour
     ],
 )
-def test_a_start_of_a_process_shows_which_time_of_an_hour_that_comes_twice_a_file_begins_in(
+def test_start_time_of_process_decides_which_repeated_hour(
     tmp_path: Path, starts_after: timedelta, ahead: timedelta, instant: timedelta | None, engine: LocalEngine
 ) -> None:
     """A client of 4.1.2 that began at 2026-11-21 01:41:07.811 UTC wrote startTimeMs 1795225267811."""
@@ -221,8 +229,8 @@ def test_a_start_of_a_process_shows_which_time_of_an_hour_that_comes_twice_a_fil
     line = f"[{local:%F %T},000] INFO Kafka startTimeMs: {started:.0f}000 (org.apache.kafka.common.utils.AppInfoParser)"
     times = [NIGHT + MINUTE + n * SECOND for n in range(0, 1_500, 2)]
     lines: Written = [*(at for at in times if at < local), line, *(at for at in times if at >= local)]
-    rows = collected(written(tmp_path, lines), "Europe/Berlin", engine=engine)
-    assert by_place(rows, lines)[0] == NIGHT + MINUTE + (instant or -2 * HOUR)
+    rows = collected(write_log(tmp_path, lines), "Europe/Berlin", engine=engine)
+    assert instants_in_file_order(rows, lines)[0] == NIGHT + MINUTE + (instant or -2 * HOUR)
     assert len(findings(tmp_path, "Europe/Berlin")) == (instant is None)
 
 
@@ -235,9 +243,7 @@ def test_a_start_of_a_process_shows_which_time_of_an_hour_that_comes_twice_a_fil
         ("state-change.log.1", "state-change.log"),
     ],
 )
-def test_names_of_a_log_show_which_time_of_an_hour_that_comes_twice_its_files_begin_in(
-    tmp_path: Path, older: str, newer: str
-) -> None:
+def test_rotation_names_decide_which_repeated_hour(tmp_path: Path, older: str, newer: str) -> None:
     """Both files lie within the hour: the newer one begins earlier by the clock, so it is of the second time."""
     files = {older: NIGHT + 50 * MINUTE, newer: NIGHT + MINUTE}
     lay(tmp_path, {f"broker-1/{name}": f"{broker(at, 0)}\n{broker(at, 1)}\n" for name, at in files.items()})
@@ -249,7 +255,7 @@ def test_names_of_a_log_show_which_time_of_an_hour_that_comes_twice_its_files_be
     assert findings(tmp_path, "Europe/Berlin") == []
 
 
-def test_names_that_do_not_show_an_order_leave_an_hour_that_comes_twice_open(tmp_path: Path) -> None:
+def test_unordered_rotation_names_leave_repeated_hour_open(tmp_path: Path) -> None:
     files = {"state-change.log.1": NIGHT + 50 * MINUTE, "state-change.log.2026-10-25": NIGHT + MINUTE}
     lay(tmp_path, {f"broker-1/{name}": f"{broker(at, 0)}\n{broker(at, 1)}\n" for name, at in files.items()})
     assert len([finding for finding in findings(tmp_path, "Europe/Berlin") if finding.sentence]) == 1

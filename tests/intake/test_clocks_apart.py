@@ -19,7 +19,7 @@ from tests.support.logs import unpack_night
 SOURCES = {broker: frozenset({f"broker-{broker}/server.log"}) for broker in (1, 2, 3)}
 
 
-def test_a_clock_that_differs_is_named_and_a_plain_night_says_nothing(tmp_path: Path) -> None:
+def test_differing_broker_clock_is_named_and_equal_clocks_are_not(tmp_path: Path) -> None:
     events, _ = read_logs(unpack_night(tmp_path) / "logs", "broker", "prod")
     read = [e.as_dict() for e in events if e.kind in ("leader_started", "follower_started")]
 
@@ -56,7 +56,7 @@ QUIET = {(1, 3): later(0.1, 1, 90), (3, 1): later(-0.2, 4, 90)}
 TWICE = [*later(7, 1), *later(7.3, 9)]
 
 
-def test_a_leader_that_is_later_than_its_followers_by_the_same_time_again_and_again_has_a_clock_ahead() -> None:
+def test_leader_epochs_repeatedly_later_than_followers_mean_clock_ahead() -> None:
     ((error, sentence),) = ahead({**QUIET, (1, 2): TWICE}, SOURCES)
     assert (error.meaning, error.brokers, error.sources) == ("ahead", {1}, {"broker-1/server.log"})
     assert error.by == timedelta(seconds=7.34)
@@ -77,20 +77,20 @@ def test_a_leader_that_is_later_than_its_followers_by_the_same_time_again_and_ag
         {(1, 2): TWICE, (2, 1): [*later(-0.5, 3), *later(6, 7)]},
     ],
     ids=[
-        "nothing",
-        "once, as a leader that stood still",
+        "delays below a second",
+        "one delay of a paused leader",
         "few epochs",
-        "delays of other lengths",
-        "some of the same minute together",
-        "together in between",
-        "no later as a follower",
+        "delays of different lengths",
+        "same minute without delay",
+        "no delay in between",
+        "not ahead as a follower",
     ],
 )
-def test_a_leader_that_is_delayed_has_no_clock_ahead(pairs: Distances) -> None:
+def test_delayed_leader_has_no_clock_ahead(pairs: Distances) -> None:
     assert ahead(pairs, SOURCES) == []
 
 
-def test_two_brokers_whose_epochs_lie_whole_quarters_apart_are_named() -> None:
+def test_epochs_whole_quarter_hours_apart_mean_different_zones() -> None:
     pairs = {(1, 2): [(-7_200.0, n) for n in range(60)], (2, 1): [(7_201.0, n) for n in range(58)] + [(3.0, 70)] * 2}
     ((error, sentence),) = apart(pairs, SOURCES)
     assert (error.by, error.brokers) == (timedelta(hours=2), {1, 2})
@@ -107,13 +107,13 @@ def test_two_brokers_whose_epochs_lie_whole_quarters_apart_are_named() -> None:
         [*((3_600.0, n) for n in range(80)), *((0.1, n) for n in range(20))],
         [(500.0, n) for n in range(100)],
     ],
-    ids=["one zone", "few epochs", "one return", "not most", "no whole quarters"],
+    ids=["one zone", "few epochs", "one minute only", "too small a share", "not whole quarter hours"],
 )
-def test_without_clear_evidence_no_zone_is_named(facts: list[tuple[float, int]]) -> None:
+def test_unclear_evidence_names_no_zone(facts: list[tuple[float, int]]) -> None:
     assert apart({(1, 2): facts}, SOURCES) == []
 
 
-def test_of_many_pairs_the_first_are_named() -> None:
-    found = apart({(1, other): [(3_600.0, n) for n in range(10)] for other in range(2, 8)}, SOURCES)
-    assert [f.sentence for f in found[3:]] == ["3 more pairs of brokers write times that lie apart so.", "", ""]
-    assert all(" 1 h later " in f.sentence for f in found[:3])
+def test_three_broker_pairs_are_named_and_others_counted() -> None:
+    errors = apart({(1, other): [(3_600.0, n) for n in range(10)] for other in range(2, 8)}, SOURCES)
+    assert [f.sentence for f in errors[3:]] == ["3 more pairs of brokers write times that lie apart so.", "", ""]
+    assert all(" 1 h later " in f.sentence for f in errors[:3])

@@ -34,7 +34,7 @@ def cut_by(layout: str, text: str) -> tuple[str | None, str]:
 
 
 @pytest.mark.parametrize("block", [1 << 27, 3000, 301])
-def test_a_file_split_anywhere_gives_the_records_the_plain_reader_gives(tmp_path: Path, block: int) -> None:
+def test_file_split_anywhere_gives_records_of_plain_reader(tmp_path: Path, block: int) -> None:
     text = "left over from before\n\n" + "".join(log(300)) + resigned(50) * 3 + TRACE.rstrip("\n")
     lay(tmp_path, {"broker-1/server.log": text})
     rows = collected(tmp_path, engine=LocalEngine(piece=block))
@@ -48,7 +48,7 @@ def test_a_file_split_anywhere_gives_the_records_the_plain_reader_gives(tmp_path
 
 
 @pytest.mark.parametrize("block", [1 << 27, 3000])
-def test_a_file_of_another_layout_is_read_by_it_wherever_it_is_cut(tmp_path: Path, block: int) -> None:
+def test_file_of_other_layout_is_read_wherever_it_is_split(tmp_path: Path, block: int) -> None:
     pattern = "%d{ISO8601} %p %m (%c) [%t]%n"
     records = [plain_reader.read_line(text.removesuffix("\n")) for text in log(300)]
     lay(tmp_path, {"broker-1/kafka.log": "".join(in_pattern(r, pattern) + "\n" for r in records)})
@@ -60,7 +60,7 @@ def test_a_file_of_another_layout_is_read_by_it_wherever_it_is_cut(tmp_path: Pat
 
 
 @pytest.mark.parametrize("block", [1 << 27, 3000])
-def test_a_wrapped_file_of_several_brokers_gives_the_records_of_each(tmp_path: Path, block: int) -> None:
+def test_wrapped_file_of_several_brokers_gives_records_of_each(tmp_path: Path, block: int) -> None:
     records = [plain_reader.read_line(text.removesuffix("\n")) for text in log(300)]
     lines = [
         wrapped(text, r.happened_at, f"kafka-{n}", ["compose", "docker"])
@@ -72,17 +72,17 @@ def test_a_wrapped_file_of_several_brokers_gives_the_records_of_each(tmp_path: P
     lay(tmp_path, {"all.log": text, "packed/all.log.gz": gzip.compress(text.encode())})
     rows = collected(tmp_path, engine=LocalEngine(piece=block))
     assert sum(r["line_count"] for r in rows) == 2 * text.count("\n")
-    found: dict[str, list[tuple[Any, ...]]] = {}
+    by_source: dict[str, list[tuple[Any, ...]]] = {}
     for r in rows:
-        found.setdefault(r["source"], []).append((r["happened_at"].replace(tzinfo=UTC), r["text"]))
+        by_source.setdefault(r["source"], []).append((r["happened_at"].replace(tzinfo=UTC), r["text"]))
     parts = [f"{file}//kafka-{n}" for file in ("all.log", "packed/all.log") for n in (1, 2)]
-    assert found == {part: [(r.happened_at, r.text) for r in records] for part in parts}
+    assert by_source == {part: [(r.happened_at, r.text) for r in records] for part in parts}
     assert len({r["line_id"] for r in rows}) == len(rows)
     assert {r["layout"] for r in rows} == {"docker>compose>apache"}
 
 
 @pytest.mark.parametrize("written_last", ["server.log", "server.log.2026-11-21-01", "server.log.9.gz"])
-def test_a_rotation_changes_nothing(tmp_path: Path, written_last: str) -> None:
+def test_rotation_changes_no_record(tmp_path: Path, written_last: str) -> None:
     twin = resigned(7, "01:30:00,000")
     records = [*log(100), twin, twin, resigned(8, "01:31:00,000")]
     parts = [records[:40], records[40:90], records[90:101], records[101:]]
@@ -103,7 +103,7 @@ def test_a_rotation_changes_nothing(tmp_path: Path, written_last: str) -> None:
     assert what(collected(rotated)) == given
 
 
-def test_a_copy_adds_nothing(tmp_path: Path) -> None:
+def test_copied_file_adds_no_record(tmp_path: Path) -> None:
     text = "".join(log(60)) + resigned(7, "01:30:00,000") * 2
     plain = lay(tmp_path / "plain", {"broker-1/server.log": text})
     earlier = "".join(log(60)[:20])
@@ -118,7 +118,7 @@ def test_a_copy_adds_nothing(tmp_path: Path) -> None:
     assert what(collected(copied)) == what(collected(plain))
 
 
-def test_an_instant_is_read_in_the_zone_of_its_clock(tmp_path: Path) -> None:
+def test_instant_is_read_in_zone_of_its_clock(tmp_path: Path) -> None:
     client = "%4|1795225642.862|MAXPOLL|a#consumer-1| [thrd:main]: Application maximum poll interval\n"
     lay(tmp_path, {"server.log": resigned(1, "01:44:29,117"), "client.log": client})
     rows = collected(tmp_path, zone="Europe/Berlin")
@@ -128,9 +128,9 @@ def test_an_instant_is_read_in_the_zone_of_its_clock(tmp_path: Path) -> None:
     }
 
 
-def test_an_hour_that_is_told_twice_is_read_by_the_order_in_the_file(tmp_path: Path) -> None:
-    told = ("01:59:00", "02:30:00", "02:29:59", "02:50:00", "02:10:00", "02:40:00", "03:10:00")
-    lines = "".join(resigned(n, f"{clock},000") for n, clock in enumerate(told))
+def test_repeated_hour_is_read_by_order_in_file(tmp_path: Path) -> None:
+    clocks = ("01:59:00", "02:30:00", "02:29:59", "02:50:00", "02:10:00", "02:40:00", "03:10:00")
+    lines = "".join(resigned(n, f"{clock},000") for n, clock in enumerate(clocks))
     lay(tmp_path, {"server.log": lines.replace("2026-11-21", "2026-10-25")})
     rows = collected(tmp_path, zone="Europe/Berlin")
     by_place = sorted(rows, key=lambda r: r["text"].partition("partition ")[2])
@@ -145,7 +145,7 @@ def test_an_hour_that_is_told_twice_is_read_by_the_order_in_the_file(tmp_path: P
     ]
 
 
-def test_bytes_that_are_no_text_are_kept_beside_text_that_every_reader_takes(tmp_path: Path) -> None:
+def test_invalid_utf8_is_kept_raw_beside_replaced_text(tmp_path: Path) -> None:
     odd = b"a\xff\xfeb\xe2\x82 \xed\xa0\x80 \xf0\x9f\x98 end\n"
     good = resigned(1).encode()
     lay(tmp_path, {"server.log": good + odd + good})
@@ -155,7 +155,7 @@ def test_bytes_that_are_no_text_are_kept_beside_text_that_every_reader_takes(tmp
     assert second["raw"] is None
 
 
-def test_endless_lines_and_records_are_counted_and_do_not_fill_the_memory(tmp_path: Path) -> None:
+def test_very_long_lines_and_records_are_counted(tmp_path: Path) -> None:
     million = "y" * 1_000_000
     long = MOST_LINES + 50
     text = resigned(1) + million + "\n" + resigned(2) + "z\n" * long + resigned(3).rstrip("\n") + "\r\n"
@@ -166,7 +166,7 @@ def test_endless_lines_and_records_are_counted_and_do_not_fill_the_memory(tmp_pa
     assert three["text"] == resigned(3).rstrip("\n") + "\r"
 
 
-def test_places_are_named_as_seen_from_the_root_whatever_their_characters(tmp_path: Path) -> None:
+def test_source_names_are_relative_paths_with_any_characters(tmp_path: Path) -> None:
     names = ["b [1]/s p%20a*c{x}.log", "kafkaServer.out", "ü/x.log.1", "solo.log.2026-11-21-10"]
     names_unread = ["clients.out", "snapshots.jsonl", "_hidden.log", ".log", "a.txt"]
     lay(tmp_path, {n: resigned(i) for i, n in enumerate(names + names_unread)})
@@ -181,7 +181,7 @@ def test_places_are_named_as_seen_from_the_root_whatever_their_characters(tmp_pa
     }
 
 
-def test_a_glob_and_a_file_named_outright_choose_what_is_read(tmp_path: Path) -> None:
+def test_glob_and_named_file_choose_what_is_read(tmp_path: Path) -> None:
     lay(tmp_path, {"a/x.txt": resigned(1), "a/server.log": resigned(2), "b.out": resigned(3)})
     listing = list_places(LocalEngine(), [Place(str(tmp_path), "broker", "UTC", "LOGS")], "*.txt, b.*")
     assert ([f.name for f in listing.files], listing.not_read) == (["a/x.txt", "b.out"], ("a/server.log",))

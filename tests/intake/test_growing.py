@@ -55,7 +55,7 @@ def words(*lines: str) -> list[str]:
     return [line.rstrip("\n") for line in lines]
 
 
-def aged(root: Path, minutes: float, *names: str) -> None:
+def make_older(root: Path, minutes: float, *names: str) -> None:
     """Makes files look written so long before the run."""
     at = (RUN_AT - timedelta(minutes=minutes)).timestamp()
     for name in names:
@@ -65,7 +65,7 @@ def aged(root: Path, minutes: float, *names: str) -> None:
 LINES = [resigned(n, f"01:{n:02d}:00,000") for n in range(30)]
 
 
-def test_every_way_of_rotation_under_a_writer_gives_what_one_reading_gives(tmp_path: Path) -> None:
+def test_every_kind_of_rotation_under_writer_keeps_each_line_once(tmp_path: Path) -> None:
     outcome = rotation.play(tmp_path, batches=24, lines=700, every=4, collects=3)
     assert outcome.lines > 100_000
     assert min(outcome.rotations.values()) >= 5
@@ -73,58 +73,58 @@ def test_every_way_of_rotation_under_a_writer_gives_what_one_reading_gives(tmp_p
     assert outcome.same
 
 
-def test_what_is_known_is_not_read_again_whatever_its_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_renamed_file_is_not_read_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     parts = {LOG: "".join(LINES[20:]), f"{LOG}.1": "".join(LINES[10:20]), f"{LOG}.2": "".join(LINES[:10])}
     lay(tmp_path / "logs", parts)
-    aged(tmp_path, 30, *parts)
+    make_older(tmp_path, 30, *parts)
     first = run(tmp_path)
     folder = tmp_path / "logs" / "broker-1"
     for old, new in ((".2", ".3"), (".1", ".2"), ("", ".1")):
         (folder / f"server.log{old}").rename(folder / f"server.log{new}")
     lay(tmp_path / "logs", {LOG: resigned(1, "02:00:00,000")})
-    aged(tmp_path, 20, LOG)
+    make_older(tmp_path, 20, LOG)
     second = run(tmp_path, NEXT)
-    told = capsys.readouterr().out
-    assert "Cluster prod has 3 files, 3 of them new" in told
-    assert "Cluster prod has 4 files, 1 of them new" in told
+    output = capsys.readouterr().out
+    assert "Cluster prod has 3 files, 3 of them new" in output
+    assert "Cluster prod has 4 files, 1 of them new" in output
     assert (first.span[0], second.span[1] - first.span[1]) == (second.span[0], timedelta(minutes=31))
     assert texts(tmp_path) == words(*LINES, resigned(1, "02:00:00,000"))
     run(tmp_path, cluster="another")
     assert "Cluster another has 4 files, 4 of them new" in capsys.readouterr().out
 
 
-def test_the_last_record_of_a_growing_file_waits_for_the_next_head_or_ten_minutes(tmp_path: Path) -> None:
+def test_last_record_of_growing_file_waits_for_next_head_or_ten_minutes(tmp_path: Path) -> None:
     half = resigned(3, "01:03:00,000")[:70]
     lay(tmp_path / "logs", {LOG: "".join(LINES[:3]) + half, OTHER: LINES[0]})
-    aged(tmp_path, 1, LOG)
-    aged(tmp_path, 10, OTHER)
+    make_older(tmp_path, 1, LOG)
+    make_older(tmp_path, 10, OTHER)
     done = run(tmp_path)
     assert done.held_back == {LOG: 1}
     assert texts(tmp_path) == words(*LINES[:3])
     assert texts(tmp_path, OTHER) == words(LINES[0])
     lay(tmp_path / "logs", {LOG: "".join(LINES[:5]) + "\ta trace\n"})
-    aged(tmp_path, 0, LOG)
+    make_older(tmp_path, 0, LOG)
     assert run(tmp_path).held_back == {LOG: 2}
     assert texts(tmp_path) == words(*LINES[:4])
     assert run(tmp_path, read_to_end=True).held_back == {}
     assert texts(tmp_path) == words(*LINES[:4], LINES[4] + "\ta trace")
 
 
-def test_a_rotated_file_is_whole_at_once_and_equal_lines_on_either_side_are_two(tmp_path: Path) -> None:
+def test_rotated_file_is_complete_and_equal_lines_across_rotation_are_kept(tmp_path: Path) -> None:
     twin = resigned(9, "01:09:00,000")
     lay(tmp_path / "logs", {f"{LOG}.1": "".join(LINES[:9]) + twin, LOG: twin + twin + LINES[10]})
-    aged(tmp_path, 1, f"{LOG}.1", LOG)
+    make_older(tmp_path, 1, f"{LOG}.1", LOG)
     run(tmp_path)
     assert texts(tmp_path) == words(*LINES[:9], twin, twin, twin)
     lay(tmp_path / "logs", {LOG: twin + twin + "".join(LINES[10:12])})
-    aged(tmp_path, 0, LOG)
+    make_older(tmp_path, 0, LOG)
     assert sorted(f.file.name for f in run(tmp_path, NEXT).facts) == [LOG, f"{LOG}.1"]
     assert texts(tmp_path) == words(*LINES[:9], twin, twin, twin, *LINES[10:12])
 
 
-def test_a_file_that_vanishes_between_listing_and_reading_fails_nothing(tmp_path: Path) -> None:
+def test_file_that_vanishes_after_listing_fails_nothing(tmp_path: Path) -> None:
     lay(tmp_path / "logs", {LOG: "".join(LINES[5:]), f"{LOG}.1": "".join(LINES[:5]), OTHER: LINES[0]})
-    aged(tmp_path, 30, LOG, f"{LOG}.1", OTHER)
+    make_older(tmp_path, 30, LOG, f"{LOG}.1", OTHER)
 
     def vanish(listing: int) -> None:
         if listing == 1:
@@ -136,26 +136,26 @@ def test_a_file_that_vanishes_between_listing_and_reading_fails_nothing(tmp_path
     assert texts(tmp_path, OTHER) == words(LINES[0])
 
 
-def test_a_rotation_between_listing_and_reading_makes_no_record_of_two_files(tmp_path: Path) -> None:
+def test_rotation_after_listing_joins_no_records_of_two_files(tmp_path: Path) -> None:
     folder = tmp_path / "logs" / "broker-1"
     lay(tmp_path / "logs", {LOG: "".join(LINES[5:]), f"{LOG}.1": "".join(LINES[:5])})
-    aged(tmp_path, 30, LOG, f"{LOG}.1")
+    make_older(tmp_path, 30, LOG, f"{LOG}.1")
 
     def rotate(listing: int) -> None:
         if listing in (1, 3):
             (folder / "server.log.1").rename(folder / f"server.log.{5 - listing}")
             (folder / "server.log").rename(folder / "server.log.1")
             lay(tmp_path / "logs", {LOG: resigned(listing, f"02:0{listing}:00,000")})
-            aged(tmp_path, 30, LOG)
+            make_older(tmp_path, 30, LOG)
 
     done = run(tmp_path, hook=rotate)
     assert not done.unsettled
     assert texts(tmp_path) == words(*LINES, resigned(1, "02:01:00,000"), resigned(3, "02:03:00,000"))
 
 
-def test_a_log_that_changes_as_often_as_it_is_read_is_left_to_the_next_run(tmp_path: Path) -> None:
+def test_log_that_changes_at_each_reading_is_left_to_next_run(tmp_path: Path) -> None:
     lay(tmp_path / "logs", {LOG: "".join(LINES), OTHER: LINES[0]})
-    aged(tmp_path, 30, LOG, OTHER)
+    make_older(tmp_path, 30, LOG, OTHER)
 
     def replace(listing: int) -> None:
         lay(tmp_path / "logs", {LOG: "".join(LINES[listing:])})
@@ -173,35 +173,35 @@ def test_a_log_that_changes_as_often_as_it_is_read_is_left_to_the_next_run(tmp_p
     assert texts(tmp_path) == words(*LINES)
 
 
-def test_a_copy_and_its_truncated_original_hold_each_line_once(tmp_path: Path) -> None:
+def test_copytruncate_rotation_keeps_each_line_once(tmp_path: Path) -> None:
     whole = "".join(LINES[:10])
     half = whole[: len(whole) // 2 + 20]
     for copy, original, at in ((half, whole, 3), (whole, whole, 2), (whole, "".join(LINES[10:12]), 1)):
         lay(tmp_path / "logs", {f"{LOG}.1": copy, LOG: original})
-        aged(tmp_path, at, f"{LOG}.1", LOG)
+        make_older(tmp_path, at, f"{LOG}.1", LOG)
         run(tmp_path)
     assert texts(tmp_path) == words(*LINES[:11])
     run(tmp_path, NEXT)
     assert texts(tmp_path) == words(*LINES[:12])
 
 
-def test_a_packed_file_that_is_still_written_adds_the_rest_when_it_is_whole(tmp_path: Path) -> None:
+def test_gzip_file_in_progress_adds_its_rest_when_complete(tmp_path: Path) -> None:
     lines = [resigned(n % 7, f"0{n // 3600}:{n // 60 % 60:02d}:{n % 60:02d},000") for n in range(9_000)]
     packed = gzip.compress("".join(lines).encode())
     lay(tmp_path / "logs", {f"{LOG}.1.gz": packed[: len(packed) // 2], OTHER: LINES[0]})
-    aged(tmp_path, 1, f"{LOG}.1.gz")
+    make_older(tmp_path, 1, f"{LOG}.1.gz")
     done = run(tmp_path)
     some = texts(tmp_path)
     assert f"{LOG}.1.gz" in done.held_back
     assert 100 < len(some) < 9_000
     assert some == words(*lines[: len(some)])
     lay(tmp_path / "logs", {f"{LOG}.1.gz": packed})
-    aged(tmp_path, 0, f"{LOG}.1.gz")
+    make_older(tmp_path, 0, f"{LOG}.1.gz")
     run(tmp_path, NEXT)
     assert texts(tmp_path) == words(*lines)
 
 
-def test_what_a_jvm_says_about_its_garbage_is_not_read_and_said_so(tmp_path: Path) -> None:
+def test_gc_logs_are_listed_as_not_read(tmp_path: Path) -> None:
     garbage = ("broker-1/kafkaServer-gc.log", "broker-1/kafkaServer-gc.log.0.current")
     lay(tmp_path / "logs", {LOG: LINES[0], **dict.fromkeys(garbage, "[0.004s][info][gc] Using G1\n")})
     done = run(tmp_path, read_to_end=True)
@@ -219,7 +219,7 @@ def land(root: Path, cluster: str, minute: int, text: str) -> None:
     lay(Path(landing.landing_folder(str(root / "lake"), landing.SNAPSHOTS)), {name: text})
 
 
-def test_readings_that_landed_are_taken_once_beside_those_that_are_brought_also_after_a_run_that_died(
+def test_landed_readings_are_taken_once_beside_snapshots_file_after_failed_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lay(tmp_path / "logs", {LOG: LINES[0]})
@@ -256,7 +256,7 @@ def test_readings_that_landed_are_taken_once_beside_those_that_are_brought_also_
     ]
 
 
-def test_a_packed_file_of_readings_that_breaks_off_is_read_up_to_the_break(tmp_path: Path) -> None:
+def test_truncated_gzip_of_readings_is_read_to_break(tmp_path: Path) -> None:
     many = "".join(reading(n % 60, cluster=os.urandom(300).hex()) for n in range(300))
     packed = gzip.compress(many.encode())
     lay(tmp_path / "logs", {LOG: LINES[0]})

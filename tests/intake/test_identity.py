@@ -39,7 +39,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return store
 
 
-def scanned(*files: tuple[str, int, str]) -> Pass:
+def scan_of(*files: tuple[str, int, str]) -> Pass:
     """A pass that found files: the name of each, its day, and the ids that it names. Those of clients end in .out."""
     facts = {}
     for n, (name, day, ids) in enumerate(files):
@@ -59,18 +59,18 @@ class NoTraits(LocalEngine):
         return iter(())
 
 
-def chosen(tmp_path: Path, *files: tuple[str, int, str], **wishes: Any) -> tuple[Pass, OwnCluster]:
+def choose_cluster(tmp_path: Path, *files: tuple[str, int, str], **wishes: Any) -> tuple[Pass, OwnCluster]:
     """What the run is about, of files. Takes: settings, and with them the ids of SNAPSHOTS as `readings`."""
     readings = frozenset(wishes.pop("readings", "").split())
     wanted = settings(tmp_path, tmp_path, **{"cluster": None, **wishes})
-    return of_one_cluster(NoTraits(), Store(str(tmp_path)), scanned(*files), wanted, readings)
+    return of_one_cluster(NoTraits(), Store(str(tmp_path)), scan_of(*files), wanted, readings)
 
 
-def test_files_of_before_a_format_are_of_the_same_cluster(tmp_path: Path) -> None:
+def test_files_before_reformat_are_of_same_cluster(tmp_path: Path) -> None:
     files = [("b-1/server.log.1", 1, "old"), ("b-1/server.log.2", 2, "new"), ("b-2/server.log.3", 3, "new")]
     for cluster in (None, "old", "prod"):
-        found, own = chosen(tmp_path, *files, cluster=cluster)
-        assert len(found.facts) == 3
+        scan, own = choose_cluster(tmp_path, *files, cluster=cluster)
+        assert len(scan.facts) == 3
         assert own == OwnCluster(("old", "new"))
 
 
@@ -80,9 +80,9 @@ TWO = [
 ]  # fmt: skip
 
 
-def test_of_two_clusters_one_is_audited_and_the_rest_is_named(tmp_path: Path) -> None:
-    found, own = chosen(tmp_path, *TWO)
-    assert [f.file.name for f in found.facts.values()] == ["b-1/server.log.1", "b-1/server.log.2", "one.out", "any.out"]
+def test_one_of_two_clusters_is_audited_and_rest_is_named(tmp_path: Path) -> None:
+    scan, own = choose_cluster(tmp_path, *TWO)
+    assert [f.file.name for f in scan.facts.values()] == ["b-1/server.log.1", "b-1/server.log.2", "one.out", "any.out"]
     assert (own.ids, own.others, own.is_partial) == (("one",), ("two",), True)
     stray = {"x.log.1": "fits none of 2 clusters"}
     assert own.left_out == {"b-2/server.log.1": "of cluster two", "two.out": "of cluster two", **stray}
@@ -90,7 +90,7 @@ def test_of_two_clusters_one_is_audited_and_the_rest_is_named(tmp_path: Path) ->
         "10 lines of 1 day in 1 file (fits none of 2 clusters)",
         "20 lines of 1 day in 2 files (of cluster two)",
     )
-    listing = Listing(tuple(f.file for f in scanned(*TWO).facts.values()), ("notes.txt",)).without(own.left_out)
+    listing = Listing(tuple(f.file for f in scan_of(*TWO).facts.values()), ("notes.txt",)).without(own.left_out)
     assert len(listing.files) == 4
     assert listing.not_read[:2] == ("notes.txt", "b-2/server.log.1 (of cluster two)")
 
@@ -98,17 +98,17 @@ def test_of_two_clusters_one_is_audited_and_the_rest_is_named(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("wishes", "is_partial"), [({}, True), ({"audits_others": True}, False), ({"cluster": "one"}, False)]
 )
-def test_it_is_a_part_alone_where_nothing_audits_the_other_cluster(
+def test_audit_is_partial_only_where_other_cluster_is_not_audited(
     tmp_path: Path, wishes: dict[str, Any], is_partial: bool
 ) -> None:
-    _, own = chosen(tmp_path, *TWO[:3], **wishes)
+    _, own = choose_cluster(tmp_path, *TWO[:3], **wishes)
     assert (own.others, own.is_partial) == (("two",), is_partial)
 
 
-def test_a_cluster_without_a_file_of_the_window_gets_no_audit_of_it(tmp_path: Path) -> None:
+def test_cluster_without_file_in_window_gets_no_audit(tmp_path: Path) -> None:
     day = {"window_from": AT, "window_to": AT + timedelta(days=2)}
     later = [(name, 3, ids) if ids == "two" else (name, 1, ids) for name, _, ids in TWO[:3]]
-    _, own = chosen(tmp_path, *later, **day)
+    _, own = choose_cluster(tmp_path, *later, **day)
     assert (own.ids, own.others, list(own.left_out)) == (("one",), (), ["b-2/server.log.1"])
 
 
@@ -120,15 +120,15 @@ def test_a_cluster_without_a_file_of_the_window_gets_no_audit_of_it(tmp_path: Pa
         {"window_from": AT + timedelta(days=2), "window_to": AT + timedelta(days=9)},
     ],
 )
-def test_cluster_window_and_readings_choose(tmp_path: Path, wishes: dict[str, Any]) -> None:
+def test_cluster_window_and_readings_choose_audited_cluster(tmp_path: Path, wishes: dict[str, Any]) -> None:
     later = [(name, 3, ids) if ids == "two" else (name, day, ids) for name, day, ids in TWO[:3]]
-    _, own = chosen(tmp_path, *[f for f in later if f[2]], **wishes)
+    _, own = choose_cluster(tmp_path, *[f for f in later if f[2]], **wishes)
     assert own.ids == ("two",)
 
 
-def test_an_own_name_for_one_of_two_clusters_is_refused_with_their_files(tmp_path: Path) -> None:
+def test_custom_name_for_one_of_two_clusters_is_refused_with_files(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as refused:
-        chosen(tmp_path, *TWO, cluster="prod")
+        choose_cluster(tmp_path, *TWO, cluster="prod")
     headline, *files = refused.value.sentences
     assert "LOGS holds 2 clusters, and prod is not an id of one of them" in headline
     assert files == [
@@ -143,7 +143,7 @@ def named(
     files = [("server.log.1", 1, brokers), ("a.out", 1, clients)]
     read: Any = SimpleNamespace(cluster_ids=frozenset(readings.split()))
     wishes = settings(Path(store.lake), Path("/data/berlin"), cluster=given)
-    return name_cluster(LocalEngine(), store, wishes, scanned(*files), OwnCluster(tuple(brokers.split())), read)
+    return name_cluster(LocalEngine(), store, wishes, scan_of(*files), OwnCluster(tuple(brokers.split())), read)
 
 
 @pytest.mark.parametrize(
@@ -159,14 +159,14 @@ def named(
         ("test", "by-broker", "", "", "test"),
     ],
 )
-def test_a_cluster_is_named_by_who_knows_best(
+def test_cluster_name_comes_from_setting_then_brokers_readings_clients(
     store: Store, given: str | None, brokers: str, clients: str, readings: str, name: str
 ) -> None:
     assert named(store, given, brokers, clients, readings) == (name, [])
 
 
 @pytest.mark.parametrize("clients", ["", "two three"])
-def test_a_cluster_that_nothing_names_is_called_after_its_folder_with_a_warning(store: Store, clients: str) -> None:
+def test_unnamed_cluster_gets_name_of_folder_with_warning(store: Store, clients: str) -> None:
     name, (doubt,) = named(store, None, clients=clients)
     assert name == "berlin"
     assert "Give CLUSTER" in doubt
@@ -181,7 +181,7 @@ def test_a_cluster_that_nothing_names_is_called_after_its_folder_with_a_warning(
         ("test", "", "one", "has the cluster by-broker under the name test, and the input is of one"),
     ],
 )
-def test_a_second_cluster_under_one_name_is_refused(
+def test_second_cluster_id_under_one_name_is_refused(
     store: Store, given: str | None, brokers: str, readings: str, words: str
 ) -> None:
     with pytest.raises(BadInput, match=words):

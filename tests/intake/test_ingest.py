@@ -31,7 +31,7 @@ MESSAGES = {
 
 
 @pytest.mark.parametrize("case", MESSAGES)
-def test_input_that_holds_no_log_is_refused_in_a_sentence(tmp_path: Path, case: str) -> None:
+def test_input_without_log_is_refused_in_sentence(tmp_path: Path, case: str) -> None:
     files, words = MESSAGES[case]
     logs = tmp_path / "logs"
     for name, text in files.items():
@@ -50,7 +50,7 @@ OLD = line(
 """A line of Kafka 0.9 that matters, and that no pattern knows."""
 
 
-def test_a_kafka_before_1_0_is_refused_with_what_it_wrote_however_much_of_that_does_not_matter(tmp_path: Path) -> None:
+def test_kafka_before_1_0_is_refused_with_its_unread_lines(tmp_path: Path) -> None:
     """Captured on Kafka 0.8.2, without what 0.10 writes alike: how a broker and a controller come and go.
 
     Each connection that ends is a line of its own there: a day has very many.
@@ -65,7 +65,7 @@ def test_a_kafka_before_1_0_is_refused_with_what_it_wrote_however_much_of_that_d
             ingested(tmp_path / "lake", tmp_path / "logs", run_at=datetime(2026, 11, 24, tzinfo=UTC))
 
 
-def test_all_places_that_cannot_be_read_are_named_at_once(tmp_path: Path) -> None:
+def test_all_unreadable_inputs_are_named_at_once(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as refused:
         ingested(tmp_path / "lake", tmp_path / "a", client_logs="nosuch://b/c")
     assert [s.split()[0] for s in refused.value.sentences] == ["LOGS", "CLIENT_LOGS"]
@@ -87,7 +87,7 @@ WRAPPED = [
 
 
 @pytest.fixture(scope="module")
-def bad(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def bad_logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Logs of which some are broken."""
     two_brokers = "".join(resigned(p, f"03:00:0{p},000", broker) for p, broker in ((1, 1), (2, 2), (3, 1)))
     whole = "".join(resigned(n, f"01:{n // 60:02d}:{n % 60:02d},000") for n in range(1_000))
@@ -106,13 +106,13 @@ def bad(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def counted(bad: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Row]:
+def ingested_bad_logs(bad_logs: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Row]:
     """What they become."""
-    return ingested(tmp_path_factory.mktemp("counted"), bad)
+    return ingested(tmp_path_factory.mktemp("counted"), bad_logs)
 
 
-def test_bad_lines_are_counted_and_named_and_lose_no_other(counted: tuple[Store, Row]) -> None:
-    store, told = counted
+def test_bad_lines_are_counted_and_lose_no_good_line(ingested_bad_logs: tuple[Store, Row]) -> None:
+    store, summary = ingested_bad_logs
     covered = {r["source"]: r for r in rows(store, quality.COVERAGE)}
     fates = ("events", "ignored", "unparsed", "quarantined")
     counts = {s: tuple(r[f] for f in fates) for s, r in covered.items()}
@@ -136,23 +136,23 @@ def test_bad_lines_are_counted_and_named_and_lose_no_other(counted: tuple[Store,
     assert set(broken) == {"broker-4/server.log", "broker-4/controller.log"}
     assert f"The {kept[0]} lines before the break are kept" in broken["broker-4/server.log"]["sentences"][0]
     assert "Copy it again" in broken["broker-4/controller.log"]["sentences"][0]
-    assert sum("cannot be unpacked" in w for w in told["warnings"]) == 2
+    assert sum("cannot be unpacked" in w for w in summary["warnings"]) == 2
     assert [r["template"] for r in rows(store, quality.UNPARSED_LINES)] == ["before the first head"]
 
 
-def test_an_ingest_that_ended_while_it_created_tables_is_made_good_and_one_more_changes_nothing(
-    bad: Path, counted: tuple[Store, Row], tmp_path: Path
+def test_ingest_killed_at_table_creation_is_repaired_by_next_run(
+    bad_logs: Path, ingested_bad_logs: tuple[Store, Row], tmp_path: Path
 ) -> None:
-    undisturbed = hashes(counted[0])
+    undisturbed = hashes(ingested_bad_logs[0])
     for table in (bronze.LOG_RECORDS, bronze.OFFSET_SNAPSHOTS, silver.EVENTS, quality.COVERAGE):
         (tmp_path / "lake" / table.layer / table.name / "_delta_log").mkdir(parents=True)
     for _ in range(2):
-        healed, _ = ingested(tmp_path / "lake", bad, on_nothing=True)
+        healed, _ = ingested(tmp_path / "lake", bad_logs, on_nothing=True)
         assert hashes(healed) == undisturbed
         assert rows(healed, bronze.OFFSET_SNAPSHOTS) == []
 
 
-def test_a_wrapped_file_that_grows_and_rotates_is_taken_once(tmp_path: Path) -> None:
+def test_growing_rotated_wrapped_file_is_taken_once(tmp_path: Path) -> None:
     whole, _ = collected(tmp_path / "whole", lay(tmp_path / "a", {"all.log": "".join(WRAPPED)}))
     collected(tmp_path / "grown", lay(tmp_path / "b", {"all.log": "".join(WRAPPED[:70])}))
     lay(tmp_path / "b", {"all.log.1": "".join(WRAPPED[:90]), "all.log": "".join(WRAPPED[90:])})
@@ -161,14 +161,14 @@ def test_a_wrapped_file_that_grows_and_rotates_is_taken_once(tmp_path: Path) -> 
     assert content(grown, bronze.LOG_RECORDS) == content(whole, bronze.LOG_RECORDS)
 
 
-def test_a_window_that_is_asked_for_is_all_that_is_counted(tmp_path: Path) -> None:
+def test_only_lines_of_requested_window_are_counted(tmp_path: Path) -> None:
     """No pattern knows most of its lines: it is audited all the same, since the others are known."""
     hourly = [resigned(n, f"0{n}:00:00,000") for n in range(6)]
     lay(tmp_path / "logs", {"broker-1/server.log": "".join([*hourly[:3], OLD * 3, *hourly[3:]])})
     hours = {"window_from": "2026-11-21T02:00Z", "window_to": "2026-11-21T04:00Z"}
     around = {"look_back_hours": "1", "look_ahead_hours": "1"}
-    store, told = ingested(tmp_path / "lake", tmp_path / "logs", **hours, **around)
-    assert (told["window_from"], told["lines"]["lines_in"]) == ("2026-11-21T02:00:00+00:00", 2 + 3)
+    store, summary = ingested(tmp_path / "lake", tmp_path / "logs", **hours, **around)
+    assert (summary["window_from"], summary["lines"]["lines_in"]) == ("2026-11-21T02:00:00+00:00", 2 + 3)
     assert [r["happened_at"].hour for r in rows(store, silver.EVENTS, "happened_at")] == [1, 2, 3, 4]
     assert len(rows(store, bronze.LOG_RECORDS)) == 6 + 3
     nothing = {"window_from": "2026-11-20T02:00Z", "window_to": "2026-11-20T04:00Z"}
@@ -176,7 +176,7 @@ def test_a_window_that_is_asked_for_is_all_that_is_counted(tmp_path: Path) -> No
         ingested(tmp_path / "lake", tmp_path / "logs", **nothing)
 
 
-def test_garbled_years_do_not_widen_the_window_and_are_told(tmp_path: Path) -> None:
+def test_garbled_years_are_reported_and_do_not_widen_window(tmp_path: Path) -> None:
     years = ("9999", "0001", "2926", "2016")
     for broker, year in enumerate(years, 1):
         lines = [resigned(n, f"01:{n // 60:02d}:{n % 60:02d},000", broker) for n in range(120)]
@@ -184,20 +184,20 @@ def test_garbled_years_do_not_widen_the_window_and_are_told(tmp_path: Path) -> N
         lay(tmp_path / "logs", {f"broker-{broker}/server.log": "".join(lines)})
     wild = "".join(json.dumps({"at": f"{year}-12-31T23:59:59Z"}) + "\n" for year in years[:3])
     lay(tmp_path, {"s.jsonl": wild})
-    store, told = ingested(tmp_path / "lake", tmp_path / "logs", snapshots=tmp_path / "s.jsonl")
-    assert (told["window_from"][:19], told["window_to"][:19]) == ("2026-11-21T01:00:00", "2026-11-21T01:01:59")
-    (garbled,) = told["warnings"]
+    store, summary = ingested(tmp_path / "lake", tmp_path / "logs", snapshots=tmp_path / "s.jsonl")
+    assert (summary["window_from"][:19], summary["window_to"][:19]) == ("2026-11-21T01:00:00", "2026-11-21T01:01:59")
+    (garbled,) = summary["warnings"]
     assert garbled.startswith("4 instants in broker-1/server.log, broker-2/server.log, broker-3/server.log and 1 more")
-    assert told["lines"]["lines_in"] == 4 * 120
+    assert summary["lines"]["lines_in"] == 4 * 120
     assert len(rows(store, bronze.LOG_RECORDS)) == 4 * 120
 
 
-def test_names_of_any_kind_are_read_and_what_is_no_file_is_named(tmp_path: Path) -> None:
+def test_hostile_file_names_are_read_and_non_files_listed(tmp_path: Path) -> None:
     names = ["server.log.2026-11-20T10:00", "a:b.log", "broker:1/server.log", "it's [1] {2} %41 #?.log"]
     logs = lay(tmp_path / "logs", {name: resigned(n) for n, name in enumerate(names)})
     os.mkfifo(logs / "fifo.log")
     (logs / "passwd.log").symlink_to("/etc/passwd")
     (logs / "loop").symlink_to(".")
-    store, told = collected(tmp_path / "lake", logs)
+    store, summary = collected(tmp_path / "lake", logs)
     assert len(rows(store, bronze.LOG_RECORDS)) == len(names)
-    assert [name.partition(" (")[0] for name in told["files_not_read"]] == ["fifo.log", "loop", "passwd.log"]
+    assert [name.partition(" (")[0] for name in summary["files_not_read"]] == ["fifo.log", "loop", "passwd.log"]

@@ -39,7 +39,7 @@ def record(source: str, happened_at: datetime, collected_at: datetime, cluster: 
     return values(BY_NAME["bronze.log_records"], line_id=f"{source}{happened_at}", **about)
 
 
-def test_a_window_is_judged_anew_when_records_that_it_reads_came_after_it_was_published(tmp_path: Path) -> None:
+def test_window_is_judged_again_when_its_records_came_after_publication(tmp_path: Path) -> None:
     """Windows end at midnight and are judged at two; the third night before was judged again by now."""
     judged = [publication(night(n), night(n).end + 2 * HOUR) for n in range(1, 9)]
     judged += [publication(night(3), RUN_AT), publication(night(1), RUN_AT, cluster="other")]
@@ -57,27 +57,27 @@ def test_a_window_is_judged_anew_when_records_that_it_reads_came_after_it_was_pu
     store.create(LATE_WINDOWS)
     given_ = settings(lake, tmp_path, run_id="tonight", run_at=RUN_AT)
     for _ in range(2):
-        told = keep_late_windows(store, given_, "prod", TONIGHT)
-        assert [sentence.partition(" for ")[0] for sentence in told] == [
+        sentences = keep_late_windows(store, given_, "prod", TONIGHT)
+        assert [sentence.partition(" for ")[0] for sentence in sentences] == [
             "1 record came late",
             "1 record came late",
             "2 records came late",
         ], "the run that is tried again finds the same"
-    assert told[-1].endswith("(1/server.log, 2/server.log): it is judged again.")
-    found = {r["window_from"]: r for r in rows(lake, LATE_WINDOWS.full_name)}
-    assert sorted(found) == [night(n).start for n in (7, 5, 4)]
-    assert found[four.start]["sources"] == ["1/server.log", "2/server.log"]
-    assert (found[four.start]["records"], found[night(5).start]["records"]) == (2, 1)
-    assert found[night(5).start]["first_at"] == four.start + HOUR, "within its look-ahead"
+    assert sentences[-1].endswith("(1/server.log, 2/server.log): it is judged again.")
+    late = {r["window_from"]: r for r in rows(lake, LATE_WINDOWS.full_name)}
+    assert sorted(late) == [night(n).start for n in (7, 5, 4)]
+    assert late[four.start]["sources"] == ["1/server.log", "2/server.log"]
+    assert (late[four.start]["records"], late[night(5).start]["records"]) == (2, 1)
+    assert late[night(5).start]["first_at"] == four.start + HOUR, "within its look-ahead"
 
 
-def test_an_empty_lake_has_no_late_windows(tmp_path: Path) -> None:
+def test_empty_lake_has_no_late_windows(tmp_path: Path) -> None:
     store = Store(str(tmp_path))
     assert keep_late_windows(store, settings(tmp_path, tmp_path), "prod", TONIGHT) == []
 
 
 @given(st.lists(st.tuples(st.integers(-300, 60), st.integers(1, 48), st.integers(0, 20)), max_size=12))
-def test_no_window_is_judged_anew_for_which_another_answers(shapes: list[tuple[int, int, int]]) -> None:
+def test_window_covered_by_younger_publication_is_not_judged_again(shapes: list[tuple[int, int, int]]) -> None:
     published = {
         Window(TONIGHT.start + start * HOUR, TONIGHT.start + (start + length) * HOUR): RUN_AT - at * HOUR
         for start, length, at in shapes

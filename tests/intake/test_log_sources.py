@@ -21,10 +21,10 @@ TEXT = resigned(1) * 2 + resigned(2, "01:44:30,500") + TRACE + resigned(3, "01:4
 """Identical lines of one instant, and a trace."""
 
 
-def told(store: Store) -> list[tuple[str, str, str, int]]:
+def records_of(store: Store) -> list[tuple[str, str, str, int]]:
     """What the records of a lake say, but for the envelope of what a command printed."""
-    found = rows(store, bronze.LOG_RECORDS, "happened_at", "order")
-    return [(r["source"], r["text"], str(r["happened_at"]), r["line_count"]) for r in found]
+    records = rows(store, bronze.LOG_RECORDS, "happened_at", "order")
+    return [(r["source"], r["text"], str(r["happened_at"]), r["line_count"]) for r in records]
 
 
 def declare(folder: Path, lines: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,14 +39,14 @@ def declare(folder: Path, lines: list[str], monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, str, str, int]]:
+def folder_records(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, str, str, int]]:
     """What the records of a folder say that holds the text."""
     root = tmp_path_factory.mktemp("plain")
-    return told(collected(root / "lake", lay(root / "logs", {"broker-1/server.log": TEXT}))[0])
+    return records_of(collected(root / "lake", lay(root / "logs", {"broker-1/server.log": TEXT}))[0])
 
 
-def test_a_source_gives_the_records_of_the_folder_however_many_readings_bring_it(
-    plain: list[tuple[str, str, str, int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_source_gives_records_of_folder_in_any_number_of_readings(
+    folder_records: list[tuple[str, str, str, int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """GLOB chooses logs of a source by their names."""
     lines, lake = TEXT.splitlines(), tmp_path / "lake"
@@ -54,11 +54,11 @@ def test_a_source_gives_the_records_of_the_folder_however_many_readings_bring_it
         declare(tmp_path, lines[:count], monkeypatch)
         collected(lake, "source://night", run_id=f"run-{count}", read_to_end=False, glob="server.log")
     store, _ = collected(lake, "source://night", run_id="night", glob="server.log")
-    assert told(store) == plain
-    assert sum(count for *_, count in plain) == len(lines)
+    assert records_of(store) == folder_records
+    assert sum(count for *_, count in folder_records) == len(lines)
 
 
-def test_landed_files_of_a_source_go_when_they_are_old_and_the_lake_has_their_lines(
+def test_old_landed_files_are_removed_once_lake_has_their_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     declare(tmp_path, TEXT.splitlines(), monkeypatch)
@@ -74,26 +74,26 @@ def test_landed_files_of_a_source_go_when_they_are_old_and_the_lake_has_their_li
     assert len(rows(store, LOG_FILES)) == 1
 
 
-def test_a_name_that_no_log_of_a_source_has_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_glob_without_match_in_source_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     declare(tmp_path, TEXT.splitlines(), monkeypatch)
     with pytest.raises(BadInput, match="none of its 1 files is a log by its name"):
         collected(tmp_path / "lake", "source://night", glob="controller.log")
 
 
-def test_a_source_without_a_line_is_told_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_source_without_line_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     declare(tmp_path, [], monkeypatch)
     with pytest.raises(BadInput, match="LOGS names source://night, and nothing is there"):
         collected(tmp_path / "lake", "source://night")
 
 
-def test_the_folders_of_a_window_s_dates_are_read_and_no_others(
-    plain: list[tuple[str, str, str, int]], tmp_path: Path
+def test_date_pattern_reads_only_folders_of_window(
+    folder_records: list[tuple[str, str, str, int]], tmp_path: Path
 ) -> None:
     files = {"2026/11/21/kafka/broker-1/server.log": TEXT, "2026/11/01/kafka/broker-1/server.log": resigned(9)}
     logs = lay(tmp_path / "logs", files)
     window = {"window_from": "2026-11-21T00:00Z", "window_to": "2026-11-22T00:00Z"}
     store, _ = collected(tmp_path / "lake", logs / "{date:%Y/%m/%d}" / "kafka", **window)
-    assert told(store) == plain
+    assert records_of(store) == folder_records
     late = {"window_from": "2026-12-21T00:00Z", "window_to": "2026-12-22T00:00Z"}
     with pytest.raises(BadInput, match=r"nothing is there in its 3 folders from .*2026/12/20/kafka to"):
         collected(tmp_path / "lake", logs / "{date:%Y/%m/%d}" / "kafka", **late)

@@ -42,7 +42,7 @@ Row = dict[str, Any]
 def record(text: str, number: int = 0, **columns: Any) -> Row:
     """A row of bronze.log_records as collect writes it."""
     read = plain_reader.read_line(text.rstrip("\n"), SOURCE)
-    told = {
+    defaults = {
         "line_id": f"line-{number}",
         "source": SOURCE,
         "happened_at": read.happened_at,
@@ -52,7 +52,7 @@ def record(text: str, number: int = 0, **columns: Any) -> Row:
         "text": read.text,
         "run_collected_at": RUN_AT,
     }
-    return values(bronze.LOG_RECORDS, **told | columns)
+    return values(bronze.LOG_RECORDS, **defaults | columns)
 
 
 @dataclass(frozen=True)
@@ -83,18 +83,18 @@ def parsed(*records: Row) -> Read:
     """What parse makes of these records."""
     packer = Packer()
     held = table_of(records, bronze.LOG_RECORDS).to_batches()
-    found = pa.Table.from_batches(read_batches(held, DAY, packer.pack), SCHEMA)
+    table = pa.Table.from_batches(read_batches(held, DAY, packer.pack), SCHEMA)
     packed, keys = packer.packed()
-    return Read(found, packed, len(keys))
+    return Read(table, packed, len(keys))
 
 
 def events_of(read: Read) -> list[Row]:
     """The events among parsed records."""
     every, brokers = np.arange(read.count), read.brokers
-    found = pa.Table.from_batches(picked(read.packed, 0, every, brokers), PICKED)
+    picks = pa.Table.from_batches(picked(read.packed, 0, every, brokers), PICKED)
     none = np.array([], np.int64)
-    told = events.events_of(read.packed, repeats_among(found).of_unit.get(0, none), brokers, "known")
-    return [row for batch in told for row in batch.to_pylist()]
+    batches = events.events_of(read.packed, repeats_among(picks).of_unit.get(0, none), brokers, "known")
+    return [row for batch in batches for row in batch.to_pylist()]
 
 
 def by_order(rows: Iterable[Row]) -> dict[int, Row]:
@@ -112,20 +112,20 @@ def fates_of(read: Read) -> dict[int, str]:
 def fates(*records: Row) -> list[str]:
     """The fate of each record; the tallies must count the same."""
     lines = parsed(*records)
-    found, counted = fates_of(lines), Counter[str]()
+    by_number, counted = fates_of(lines), Counter[str]()
     for row in lines.rows.to_pylist():
         if row["tally"]:
             counted[row["fate"]] += row["tally"]["records"]
-    told = [found.get(n, "ignored") for n in range(len(records))]
-    assert counted == Counter(told)
-    return told
+    outcome = [by_number.get(n, "ignored") for n in range(len(records))]
+    assert counted == Counter(outcome)
+    return outcome
 
 
 def split_of(file: Path) -> list[str]:
     return list(plain_reader.split(plain_reader.text_of(file)))
 
 
-def test_every_captured_line_is_read_as_the_plain_reader_reads_it() -> None:
+def test_every_captured_line_parses_like_plain_reader() -> None:
     texts = sorted(
         {s.record for s in captured()}
         | {r for files in plain_reader._files_by_source(EXCERPTS).values() for f in files for r in split_of(f)}
@@ -141,9 +141,9 @@ def test_every_captured_line_is_read_as_the_plain_reader_reads_it() -> None:
             assert plain.reading.fate in ("ignored", "unparsed"), text
         else:
             writer = event["broker"]
-            told = {**event, "broker": broker_of_folder(SOURCE) if writer is None else writer}
+            expected = {**event, "broker": broker_of_folder(SOURCE) if writer is None else writer}
             names = ["kind", "pattern_id", "broker", *FIELDS]
-            assert {k: given[n][k] for k in names} == {k: told[k] for k in names}, text
+            assert {k: given[n][k] for k in names} == {k: expected[k] for k in names}, text
 
 
 HOSTILE = ("a$1\\b", "g\x01h", 'it\'s "so"', "x\x1fy", "${jndi:x}", "ü𝄞", "a b (c) [d]", "\\Q\\E")
@@ -164,13 +164,13 @@ def named() -> dict[str, Row]:
 
 
 @pytest.mark.parametrize("group", HOSTILE)
-def test_a_hostile_name_is_read_as_it_is(named: dict[str, Row], group: str) -> None:
+def test_hostile_group_name_is_read_unchanged(named: dict[str, Row], group: str) -> None:
     event = named[group]
     assert event["group_id"] == group
     assert (event["generation"], event["offsets_partition"], event["broker"]) == (3, 5, 1)
 
 
-def test_every_record_has_one_fate() -> None:
+def test_each_record_has_one_fate() -> None:
     other = line("Rolled new log segment", logger="com.acme.Unheard")
     unknown = line("[GroupCoordinator 1]: Something that no version has said yet")
     assert fates(
@@ -189,17 +189,17 @@ def test_every_record_has_one_fate() -> None:
     ) == ["event", "ignored", "unparsed", "unparsed", "unparsed", *["quarantined"] * 5, "ignored", "event"]
 
 
-def test_what_is_quarantined_is_told_why_in_sentences() -> None:
+def test_quarantined_record_has_reason_for_each_fault() -> None:
     both = record(resigned(1) + "a\0b", raw=b"\xff")
-    (told,) = parsed(both).of_fate("quarantined")
-    assert told["quarantine_id"] == "line-0"
-    assert [s.split(";")[0].split(",")[0] for s in told["sentences"]] == [
+    (quarantined,) = parsed(both).of_fate("quarantined")
+    assert quarantined["quarantine_id"] == "line-0"
+    assert [s.split(";")[0].split(",")[0] for s in quarantined["sentences"]] == [
         "It holds bytes that are not UTF-8",
         "It holds NUL bytes",
     ]
 
 
-def test_a_hundred_lines_of_one_shape_have_one_template() -> None:
+def test_lines_of_one_shape_have_one_template() -> None:
     texts = [
         line(f"[GroupCoordinator {n}]: Never said of group {name} 'x{n}' by {n}b6b2a5e-7b5f-4c8e-9d63-0a1b2c3d4e5f")
         for n, name in ((1, "orders"), (22, "pay.ments-7"), (3, "ü"))
@@ -210,7 +210,7 @@ def test_a_hundred_lines_of_one_shape_have_one_template() -> None:
     assert "Never said of group <name> <name> by" in templates.pop()
 
 
-def test_the_same_words_in_two_files_of_a_broker_are_one_event_and_all_lines_count() -> None:
+def test_same_line_in_two_logs_of_broker_is_one_event() -> None:
     out, server = "broker-9/kafkaServer.out", SOURCE
     both = [
         record(text, n, source=s, line_id=f"{s}{n}")
@@ -229,7 +229,7 @@ def test_the_same_words_in_two_files_of_a_broker_are_one_event_and_all_lines_cou
     assert covered == {out: 2, server: 2, "a.log": 1, "b.log": 1}
 
 
-def test_a_copy_with_other_line_ends_is_recognised_and_named() -> None:
+def test_copied_log_with_other_line_ends_is_named() -> None:
     logs = "broker-9/server.log", "broker-9-copy/server.log"
     line = "[2026-11-21 01:44:2{},117] INFO [KafkaServer id=9] started (kafka.server.KafkaServer){}"
     texts = [(s, n, line.format(n, "\r" if "copy" in s else "")) for s in logs for n in (1, 2)]
@@ -240,7 +240,7 @@ def test_a_copy_with_other_line_ends_is_recognised_and_named() -> None:
     assert sentence.startswith("broker-9/server.log has 2 events that another log of the same broker has too")
 
 
-def test_a_line_that_tells_no_broker_was_written_by_the_one_its_log_tells() -> None:
+def test_line_without_broker_gets_broker_of_its_log_or_folder() -> None:
     silent = "Cluster ID = MFyWfhVxSNOBAy-tm_oW-w"
     logs = {
         "host-a/server.log": [silent, resigned(1, broker=4)],
@@ -266,7 +266,7 @@ def test_a_line_that_tells_no_broker_was_written_by_the_one_its_log_tells() -> N
     }
 
 
-def test_coverage_counts_physical_lines_and_the_longest_silence() -> None:
+def test_coverage_counts_physical_lines_and_longest_silence() -> None:
     hour = Window(datetime(2026, 11, 21, 1, tzinfo=UTC), datetime(2026, 11, 21, 2, tzinfo=UTC))
     records = [
         record("left over\nfrom before", 0, happened_at=None, layout=None),
@@ -290,16 +290,16 @@ def test_coverage_counts_physical_lines_and_the_longest_silence() -> None:
     assert (row_["first_at"].minute, row_["last_at"].minute) == (0, 30)
 
 
-def test_equal_words_of_one_instant_have_one_key_and_few_others_do() -> None:
+def test_equal_records_of_one_instant_share_one_key() -> None:
     records = [
         record(resigned(n % 40, f"01:{n % 50:02}:00,000"), n, source=f"broker-{n % 3}/x.log") for n in range(500)
     ]
     keys = list[int]()
     words = list[tuple[str, str]]()
 
-    def pack(found: pa.RecordBatch) -> None:
-        keys.extend(keys_of(found).tolist())
-        words.extend(zip(found["happened_at"].cast("string").to_pylist(), found["text"].to_pylist()))
+    def pack(batch: pa.RecordBatch) -> None:
+        keys.extend(keys_of(batch).tolist())
+        words.extend(zip(batch["happened_at"].cast("string").to_pylist(), batch["text"].to_pylist()))
 
     list(read_batches(table_of(records, bronze.LOG_RECORDS).to_batches(), DAY, pack))
     assert len(keys) == 500

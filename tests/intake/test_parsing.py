@@ -120,20 +120,18 @@ def hour(night: Night, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return lake
 
 
-def test_a_night_parses_what_is_new_and_leaves_what_was_parsed(
-    night: Night, store: Store, undisturbed: dict[str, str]
-) -> None:
+def test_only_unparsed_hours_are_parsed(night: Night, store: Store, undisturbed: dict[str, str]) -> None:
     night(store, "old", "01:00", "03:00")
     forget(store, silver.EVENTS, "happened_at < '2026-11-21 01:30:00'")
-    told = night(store, "new", "03:00", "05:30")
-    assert told["lines_in"] == 3
+    counts = night(store, "new", "03:00", "05:30")
+    assert counts["lines_in"] == 3
     assert hours(store) == [1, 3, 5], "the hour that was parsed is not looked at again"
     forget(store, quality.PARSED_HOURS, "hour_from < '2026-11-21 02:00:00'")
-    assert night(store, "new", "03:00", "05:30") == told
+    assert night(store, "new", "03:00", "05:30") == counts
     assert hashes(store, KEPT) == undisturbed, "what a run did not finish the next does, whichever window comes first"
 
 
-def test_what_came_late_is_parsed_with_its_hour(night: Night, store: Store, whole: Path) -> None:
+def test_late_record_is_parsed_with_its_hour(night: Night, store: Store, whole: Path) -> None:
     shutil.copytree(whole, store.lake)
     night(store, "late", "03:00", "05:30")
     assert hours(store) == [1, 1, 2, 3, 5]
@@ -142,14 +140,14 @@ def test_what_came_late_is_parsed_with_its_hour(night: Night, store: Store, whol
     assert window["lines_in"] == 3
 
 
-def test_events_are_given_the_writer_that_a_later_line_names(night: Night, store: Store, hour: Path) -> None:
+def test_events_get_broker_that_later_line_names(night: Night, store: Store, hour: Path) -> None:
     shutil.copytree(hour, store.lake)
     assert [r["broker"] for r in rows(store, silver.EVENTS) if r["source"] == OTHER] == [None]
     night(store, "named", "03:00", "05:00")
     assert [r["broker"] for r in rows(store, silver.EVENTS) if r["source"] == OTHER] == [4, 4]
 
 
-def test_everything_around_a_window_is_parsed_again_when_more_is_known(
+def test_new_knowledge_version_parses_window_again(
     night: Night, store: Store, whole: Path, undisturbed: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(whole, store.lake)
@@ -161,7 +159,7 @@ def test_everything_around_a_window_is_parsed_again_when_more_is_known(
     assert {r["parsed_as"] for r in rows(store, quality.PARSED_HOURS)} == {"other"} != before
 
 
-def test_a_worker_packs_events_in_as_many_files_as_it_takes(
+def test_events_packed_in_many_files_give_same_tables(
     night: Night, store: Store, undisturbed: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(parsed_events, "_PACKED", 1)
@@ -171,7 +169,7 @@ def test_a_worker_packs_events_in_as_many_files_as_it_takes(
     assert not Path(store.lake, "landing/parsed").exists()
 
 
-def test_a_window_may_cut_an_hour_in_two(night: Night, store: Store, hour: Path) -> None:
+def test_window_may_split_an_hour(night: Night, store: Store, hour: Path) -> None:
     shutil.copytree(hour, store.lake)
 
     def of_log(table: Table, *order: str) -> list[Row]:

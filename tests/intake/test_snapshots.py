@@ -63,10 +63,10 @@ def read(*lines: Row | str) -> list[ReadLine]:
 
 def rows(table: Table, *lines: Row | str) -> list[Row]:
     """The rows of a table, without the columns that all of them share."""
-    found = snapshots.tables_of(snapshots.readings(read(*lines)), "prod")[table]
+    content = snapshots.tables_of(snapshots.readings(read(*lines)), "prod")[table]
     shared = ("cluster", "snapshot_id", "snapshot_at")
     names = [n for n in table.content_columns if n not in shared]
-    held: list[Row] = found.select(names).to_pylist()
+    held: list[Row] = content.select(names).to_pylist()
     return sorted(held, key=lambda row: [str(row[n]) for n in names[:3]])
 
 
@@ -74,7 +74,7 @@ def only(table: Table, *columns: str) -> list[tuple[Any, ...]]:
     return [tuple(r[c] for c in columns) for r in rows(table, READING)]
 
 
-def test_a_reading_becomes_rows_of_every_table() -> None:
+def test_reading_becomes_rows_of_every_table() -> None:
     assert rows(bronze.SNAPSHOT_READINGS, READING) == [
         {"cluster_id": "abc", "controller": 1, "missing": None, "reasons": None, "error": None}
     ]
@@ -103,14 +103,14 @@ def test_a_reading_becomes_rows_of_every_table() -> None:
     assert only(bronze.CONFIG_SNAPSHOTS, "resource_type", "name", "value") == [("topic", "min.insync.replicas", "2")]
 
 
-def test_an_id_is_what_python_makes_of_cluster_and_instant() -> None:
+def test_snapshot_id_is_hash_of_cluster_and_instant() -> None:
     whole = datetime(2026, 11, 21, 1, 41, tzinfo=UTC)
     lines = snapshots.readings(read(READING, {"at": "2026-11-21T02:41:00+01:00"}))
-    found = snapshots.tables_of(lines, "prod")[bronze.SNAPSHOT_READINGS]
-    assert set(found["snapshot_id"].to_pylist()) == {row_id("prod", INSTANT), row_id("prod", whole)}
+    readings = snapshots.tables_of(lines, "prod")[bronze.SNAPSHOT_READINGS]
+    assert set(readings["snapshot_id"].to_pylist()) == {row_id("prod", INSTANT), row_id("prod", whole)}
 
 
-def test_what_did_not_answer_is_told() -> None:
+def test_parts_without_answer_are_missing_with_reasons() -> None:
     silent = {"group": "g", "error": "KafkaException(NOT_COORDINATOR)"}
     (group,) = rows(bronze.GROUP_SNAPSHOTS, READING | {"groups": [silent]})
     assert (group["error"], group["member_count"], group["state"]) == (silent["error"], None, None)
@@ -120,19 +120,22 @@ def test_what_did_not_answer_is_told() -> None:
     (partial,) = rows(bronze.SNAPSHOT_READINGS, {k: v for k, v in READING.items() if k != "end_offsets"})
     assert (partial["missing"], partial["reasons"]) == (["end_offsets"], None)
     why = [{"part": "configs", "reason": "broker 2: timed out"}, {"part": "groups", "reason": "a broker: timed out"}]
-    (told,) = rows(bronze.SNAPSHOT_READINGS, READING | {"missing": why})
-    assert (told["missing"], told["reasons"]) == (["configs", "groups"], why)
+    (explained,) = rows(bronze.SNAPSHOT_READINGS, READING | {"missing": why})
+    assert (explained["missing"], explained["reasons"]) == (["configs", "groups"], why)
 
 
-def test_an_empty_assignor_is_none_and_no_controller_makes_nobody_one() -> None:
+def test_empty_assignor_is_null() -> None:
     empty = GROUP | {"assignor": "", "state": "EMPTY", "members": []}
     (group,) = rows(bronze.GROUP_SNAPSHOTS, READING | {"groups": [empty]})
     assert (group["assignor"], group["state"], group["member_count"]) == (None, "empty", 0)
+
+
+def test_is_controller_is_null_where_controller_is_unknown() -> None:
     brokers = rows(bronze.BROKER_SNAPSHOTS, READING | {"controller": None})
     assert [b["is_controller"] for b in brokers] == [None, None]
 
 
-def test_of_two_readings_of_one_instant_the_fuller_one_is_kept() -> None:
+def test_fuller_of_two_readings_of_one_instant_is_kept() -> None:
     less = {"at": AT, "cluster_id": "abc", "controller": 2}
     for lines in ((less, READING), (READING, less), (READING, READING)):
         assert [r["controller"] for r in rows(bronze.SNAPSHOT_READINGS, *lines)] == [1]
@@ -148,35 +151,35 @@ def test_of_two_readings_of_one_instant_the_fuller_one_is_kept() -> None:
         ("[1, 2]", "lacks `at`"),
     ],
 )
-def test_a_line_that_is_no_reading_is_quarantined(line: str, word: str) -> None:
+def test_line_that_is_not_a_reading_is_quarantined(line: str, word: str) -> None:
     lines = read(READING, line, line)
-    (told,) = snapshots.quarantined(lines, "prod", "snapshots")
-    assert told["row"] == line
-    assert word in told["sentences"][0]
+    (quarantined,) = snapshots.quarantined(lines, "prod", "snapshots")
+    assert quarantined["row"] == line
+    assert word in quarantined["sentences"][0]
     assert len(snapshots.readings(lines)) == 1
 
 
-def test_a_reading_of_another_cluster_is_outvoted_and_quarantined(tmp_path: Path) -> None:
+def test_minority_reading_of_other_cluster_is_quarantined(tmp_path: Path) -> None:
     file = tmp_path / "snapshots.jsonl"
     lines = [{"at": f"2026-11-21T01:0{n}:00Z", "cluster_id": "ours"} for n in range(4)]
     lines += [{"at": "2026-11-21T01:05:00Z"}, {"at": "2031-11-21T01:06:00Z", "cluster_id": "\x00"}]
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    found = read_readings(str(file))
-    assert (found.cluster_ids, found.count, found.broken) == ({"ours"}, 5, 1)
-    assert found.last_at == datetime(2026, 11, 21, 1, 5, tzinfo=UTC)
-    (row,) = snapshots.quarantined(found.lines, "c", "snapshots")
+    readings = read_readings(str(file))
+    assert (readings.cluster_ids, readings.count, readings.broken) == ({"ours"}, 5, 1)
+    assert readings.last_at == datetime(2026, 11, 21, 1, 5, tzinfo=UTC)
+    (row,) = snapshots.quarantined(readings.lines, "c", "snapshots")
     assert row["sentences"] == ["It is of cluster \x00, and this audit is of another."]
-    assert len(snapshots.readings(found.lines)) == 5
+    assert len(snapshots.readings(readings.lines)) == 5
 
 
-def test_readings_of_two_clusters_side_by_side_are_left_to_a_person(tmp_path: Path) -> None:
+def test_balanced_readings_of_two_clusters_keep_both_ids(tmp_path: Path) -> None:
     file = tmp_path / "snapshots.jsonl"
     lines = [{"at": f"2026-11-21T01:0{n}:00Z", "cluster_id": "one" if n % 2 else "two"} for n in range(4)]
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert read_readings(str(file)).cluster_ids == {"one", "two"}
 
 
-def test_a_field_of_another_type_is_missing_and_text_takes_whatever_stands_there() -> None:
+def test_field_of_wrong_type_is_null_and_text_takes_any_value() -> None:
     odd: Row = {
         "at": AT,
         "cluster_id": 7,
@@ -195,16 +198,16 @@ def test_a_field_of_another_type_is_missing_and_text_takes_whatever_stands_there
     assert rows(bronze.OFFSET_SNAPSHOTS, odd) == [], "true is not the number of a partition"
 
 
-def test_lines_are_read_whatever_they_end_with_and_however_deep_they_are(tmp_path: Path) -> None:
+def test_readings_with_crlf_invalid_utf8_or_deep_nesting_are_handled(tmp_path: Path) -> None:
     deep = '{"at": ' + "[" * 100_000 + "]" * 100_000 + "}"
     file = tmp_path / "snapshots.jsonl"
     file.write_bytes(json.dumps(READING).encode() + b"\r\n \n\xff\n" + deep.encode())
-    found = read_readings(str(file))
-    assert (found.count, found.broken) == (1, 2)
-    assert {line.sentence.partition(":")[0] for line in found.lines if line.sentence} == {"It is not JSON"}
+    readings = read_readings(str(file))
+    assert (readings.count, readings.broken) == (1, 2)
+    assert {line.sentence.partition(":")[0] for line in readings.lines if line.sentence} == {"It is not JSON"}
 
 
-def test_of_a_folder_the_files_are_read_that_nothing_writes_to(tmp_path: Path) -> None:
+def test_folder_of_readings_skips_hidden_and_unfinished_files(tmp_path: Path) -> None:
     names = ("a.jsonl", "_b.jsonl", ".c.jsonl", "below/d.jsonl", "e.jsonl.gz")
     for minute, name in enumerate(names):
         text = json.dumps(READING | {"at": f"2026-11-21T01:{minute:02}:00Z"}).encode()
@@ -214,7 +217,7 @@ def test_of_a_folder_the_files_are_read_that_nothing_writes_to(tmp_path: Path) -
     assert read_readings(str(tmp_path / "_b.jsonl")).count == 1, "the user names it"
 
 
-def test_many_readings_are_written_in_chunks_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_readings_are_written_in_ordered_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = read(*(READING | {"at": f"2026-11-21T01:4{n}:00+00:00"} for n in range(5)))
     monkeypatch.setattr(snapshots, "_CHUNK", 2 * len(lines[0].line.text))
     chunks = [*snapshots.in_chunks(lines)]

@@ -16,7 +16,7 @@ SHORT = ("leave", "crash_librdkafka", "slow", "coordinator_killed")
 """What every Kafka of the drill can play in a minute and a half."""
 
 
-def test_a_short_drill_is_told_as_it_was_done(tmp_path: Path) -> None:
+def test_short_drill_passes_and_leaves_no_line_unparsed(tmp_path: Path) -> None:
     night = tmp_path / "night"
     command = [
         sys.executable,

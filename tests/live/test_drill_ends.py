@@ -52,7 +52,7 @@ def _ends_soon(call: Any) -> None:
     assert wait([done], SOON).done
 
 
-def test_a_suspended_member_is_not_called_when_python_collects_what_it_made(tmp_path: Path) -> None:
+def test_garbage_collection_calls_no_suspended_jvm(tmp_path: Path) -> None:
     with _jvm(tmp_path) as suspended, _jvm(tmp_path) as other:
         made = [suspended.java.java.util.ArrayList() for _ in range(20)]
         suspended.signal(signal.SIGSTOP)
@@ -65,20 +65,20 @@ def test_a_suspended_member_is_not_called_when_python_collects_what_it_made(tmp_
         _ends_soon(call_the_other)
 
 
-def test_a_call_to_a_suspended_process_fails_after_its_limit(tmp_path: Path) -> None:
+def test_call_to_suspended_jvm_times_out(tmp_path: Path) -> None:
     with _jvm(tmp_path, answers_within=1) as jvm:
         jvm.signal(signal.SIGSTOP)
         with pytest.raises(Py4JNetworkError):
             jvm.java.java.lang.Math.abs(-3)
 
 
-def test_objects_that_are_forgotten_are_let_go_of(tmp_path: Path) -> None:
+def test_forgotten_java_objects_are_freed(tmp_path: Path) -> None:
     with _jvm(tmp_path) as jvm:
         for _ in range(30):  # 300 MB in a JVM of 96
             jvm.forget(jvm.java.java.nio.ByteBuffer.allocate(10_000_000))
 
 
-def test_a_suspended_member_can_be_ended(tmp_path: Path) -> None:
+def test_suspended_member_can_be_ended(tmp_path: Path) -> None:
     member = JavaMember(libs(NEWEST), NEWEST, tmp_path / "m.log", {"client.id": "m", "group.id": "g"}, ["t"])
     member.join()
     member.pause()
@@ -105,27 +105,27 @@ def _scene(folder: Path, *steps: Step) -> Scene:
     return Scene(stage, Scenario("long", "It takes too long.", steps), random.Random(1))
 
 
-def test_a_scenario_that_exceeds_its_time_is_ended_with_its_members_and_told(tmp_path: Path) -> None:
-    told: list[str] = []
+def test_overlong_scenario_is_ended_with_its_members_and_reported(tmp_path: Path) -> None:
+    sentences: list[str] = []
     scene = _scene(tmp_path, Start(member="a", settles=False), Wait(seconds=60))
-    played = play_one(scene, told.append, longest=8)
-    assert played.fault == "It took longer than 8 s." and played.fault in told[-1]
+    played = play_one(scene, sentences.append, longest=8)
+    assert played.fault == "It took longer than 8 s." and played.fault in sentences[-1]
     assert played.seconds < 8 + SOON
     assert not cast("JavaMember", scene.members["a"])._jvm.is_running()
 
 
-def test_a_scenario_that_does_not_even_end_then_is_left_behind(tmp_path: Path) -> None:
-    told: list[str] = []
-    played = play_one(_scene(tmp_path, Stuck()), told.append, longest=0.2, ends_within=0.2)
-    assert "left behind" in str(played.fault) and str(played.fault) in told[-1]
+def test_scenario_that_cannot_be_ended_is_left_behind(tmp_path: Path) -> None:
+    sentences: list[str] = []
+    played = play_one(_scene(tmp_path, Stuck()), sentences.append, longest=0.2, ends_within=0.2)
+    assert "left behind" in str(played.fault) and str(played.fault) in sentences[-1]
 
 
-def test_what_nobody_foresaw_comes_out_of_a_scenario(tmp_path: Path) -> None:
+def test_unexpected_exception_leaves_scenario(tmp_path: Path) -> None:
     with pytest.raises(NotImplementedError, match="Step"):
         play_one(_scene(tmp_path, Step()), lambda _: None)
 
 
-def test_ctrl_c_ends_a_drill_in_seconds_and_leaves_no_process(tmp_path: Path) -> None:
+def test_ctrl_c_ends_drill_in_seconds_and_leaves_no_process(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "lab.drill.run", "--scenarios", "pause,slow,crash_librdkafka", "--no-audit"]
     mark = f"DRILL_TEST={tmp_path}"
     environment = {**os.environ, "DRILL_TEST": str(tmp_path)}
@@ -139,25 +139,23 @@ def test_ctrl_c_ends_a_drill_in_seconds_and_leaves_no_process(tmp_path: Path) ->
     time.sleep(5)
     assert len(_processes_with(mark)) > 4
     drill.send_signal(signal.SIGINT)
-    _, said = drill.communicate(timeout=30)
-    assert "Stopped." in said and drill.returncode == 130
+    _, output = drill.communicate(timeout=30)
+    assert "Stopped." in output and drill.returncode == 130
     assert _processes_with(mark) == []
 
 
 def _processes_with(mark: str) -> list[str]:
-    found = []
+    commands = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             if mark.encode() in (process / "environ").read_bytes().split(b"\0"):
-                found.append((process / "cmdline").read_text()[:200])
+                commands.append((process / "cmdline").read_text()[:200])
         except OSError:
             continue
-    return found
+    return commands
 
 
-def test_a_drill_goes_on_where_the_brokers_of_a_scenario_do_not_come_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_drill_continues_where_brokers_do_not_come_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def end(_: Scene) -> None:
         raise ClusterFault("broker-2 ended meanwhile")
 

@@ -28,9 +28,9 @@ READ_IN = "records-read-in"
 @pytest.fixture(scope="module")
 def admin(cluster: GuardedCluster) -> AdminClient:
     """An admin of the cluster, with one topic to read."""
-    found = AdminClient({"bootstrap.servers": cluster.bootstrap})
-    found.create_topics([NewTopic(READ_IN, 4, 3)])[READ_IN].result(20)
-    return found
+    client = AdminClient({"bootstrap.servers": cluster.bootstrap})
+    client.create_topics([NewTopic(READ_IN, 4, 3)])[READ_IN].result(20)
+    return client
 
 
 @contextmanager
@@ -69,25 +69,25 @@ def of_group(files: Sequence[str], group: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.usefixtures("admin")
-def test_each_record_is_read_once_however_often_the_reader_starts(cluster: GuardedCluster, tmp_path: Path) -> None:
+def test_each_group_record_is_read_once_over_several_readings(cluster: GuardedCluster, tmp_path: Path) -> None:
     with member(cluster, "once", client_id="first"):
         one = read(cluster, tmp_path)
         nothing = read(cluster, tmp_path)
     two = read(cluster, tmp_path)
     (stable,) = [r for r in of_group(one.files, "once") if r["members"]]
-    (told,) = stable["members"]
-    assert (told["client_id"], told["subscription"], told["host"]) == ("first", [READ_IN], "127.0.0.1")
-    assert [(a["topic"], a["partition"]) for a in told["assignment"]] == [(READ_IN, p) for p in range(4)]
-    assert (told["session_timeout_ms"], told["rebalance_timeout_ms"]) == (45_000, 300_000)
+    (first,) = stable["members"]
+    assert (first["client_id"], first["subscription"], first["host"]) == ("first", [READ_IN], "127.0.0.1")
+    assert [(a["topic"], a["partition"]) for a in first["assignment"]] == [(READ_IN, p) for p in range(4)]
+    assert (first["session_timeout_ms"], first["rebalance_timeout_ms"]) == (45_000, 300_000)
     assert (nothing.records, nothing.files) == (0, [])
     assert [r["members"] for r in of_group(two.files, "once")] == [[]]
-    found = places(all_files(tmp_path))
-    assert len(found) == len(set(found))
-    assert set(found) == set(places(read(cluster, tmp_path / "whole").files))
+    positions = places(all_files(tmp_path))
+    assert len(positions) == len(set(positions))
+    assert set(positions) == set(places(read(cluster, tmp_path / "whole").files))
 
 
 @pytest.mark.usefixtures("admin")
-def test_a_topic_of_any_length_is_read_in_small_answers(
+def test_offsets_topic_of_any_length_is_read_in_small_answers(
     cluster: GuardedCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for group in ("long-1", "long-2", "long-3"):
@@ -98,16 +98,16 @@ def test_a_topic_of_any_length_is_read_in_small_answers(
     monkeypatch.setattr(records_reader, "_AT_ONCE", 2)
     reader = records_reader.RecordsReader(Connection.of("live", {"bootstrap.servers": cluster.bootstrap}))
     state: dict[str, Any] = {"positions": {}, "ends": None, "topic_id": None, "is_done": False}
-    found: list[list[dict[str, Any]]] = []
-    while not state["is_done"] and len(found) <= len(whole) + 1:
+    batches: list[list[dict[str, Any]]] = []
+    while not state["is_done"] and len(batches) <= len(whole) + 1:
         answers = [line["answer"] for line in reader.records(state, 8 * records_reader.CALLS)]
-        found.append([t for t in answers if "record_offset" in t])
+        batches.append([t for t in answers if "record_offset" in t])
         state = json.loads(json.dumps(answers[-1]["next"]))
-    assert max(map(len, found)) <= 2
-    assert sorted((r["offsets_partition"], r["record_offset"]) for some in found for r in some) == sorted(whole)
+    assert max(map(len, batches)) <= 2
+    assert sorted((r["offsets_partition"], r["record_offset"]) for some in batches for r in some) == sorted(whole)
 
 
-def test_a_reading_that_died_before_it_kept_its_positions_adds_nothing_new(
+def test_reading_without_saved_positions_adds_no_file(
     cluster: GuardedCluster, admin: AdminClient, tmp_path: Path
 ) -> None:
     with member(cluster, "died"):
@@ -120,48 +120,48 @@ def test_a_reading_that_died_before_it_kept_its_positions_adds_nothing_new(
     assert {f: Path(f).read_bytes() for f in all_files(tmp_path)} == before
 
 
-def test_the_end_of_a_group_is_a_tombstone(cluster: GuardedCluster, admin: AdminClient, tmp_path: Path) -> None:
+def test_deleted_group_ends_with_tombstone(cluster: GuardedCluster, admin: AdminClient, tmp_path: Path) -> None:
     with member(cluster, "mortal"):
         pass
     admin.delete_consumer_groups(["mortal"])["mortal"].result(20)
-    found = of_group(read(cluster, tmp_path).files, "mortal")
-    assert [r["is_tombstone"] for r in found][-1:] == [True]
-    assert [r.get("generation") for r in found] == [0, 1, 2, None]
+    records = of_group(read(cluster, tmp_path).files, "mortal")
+    assert [r["is_tombstone"] for r in records][-1:] == [True]
+    assert [r.get("generation") for r in records] == [0, 1, 2, None]
 
 
 @pytest.mark.usefixtures("admin")
-def test_members_of_kip_848_come_with_the_names_of_their_topics(cluster: GuardedCluster, tmp_path: Path) -> None:
+def test_kip_848_members_have_topic_names(cluster: GuardedCluster, tmp_path: Path) -> None:
     with member(cluster, "kip-848", group_protocol="consumer", client_id="new"):
         pass
-    found = of_group(read(cluster, tmp_path).files, "kip-848")
-    held = [r for r in found if r["record_type"] == "consumer_group_current_member_assignment"]
+    records = of_group(read(cluster, tmp_path).files, "kip-848")
+    held = [r for r in records if r["record_type"] == "consumer_group_current_member_assignment"]
     last = next(r for r in reversed(held) if not r["is_tombstone"])
     assert last["member_state"] == "stable"
     assert sorted((a["topic"], a["partition"]) for a in last["assignment"]) == [(READ_IN, p) for p in range(4)]
     assert held[-1]["is_tombstone"]
-    told = next(r for r in found if r["record_type"] == "consumer_group_member_metadata")
-    assert (told["client_id"], told["subscription"], told["member_id"]) == ("new", [READ_IN], last["member_id"])
+    metadata = next(r for r in records if r["record_type"] == "consumer_group_member_metadata")
+    assert (metadata["client_id"], metadata["subscription"], metadata["member_id"]) == (
+        "new",
+        [READ_IN],
+        last["member_id"],
+    )
 
 
 @pytest.mark.usefixtures("admin")
-def test_positions_that_the_topic_does_not_reach_are_told_and_it_is_read_anew(
-    cluster: GuardedCluster, tmp_path: Path
-) -> None:
+def test_positions_beyond_topic_are_reported_and_topic_is_read_again(cluster: GuardedCluster, tmp_path: Path) -> None:
     first = read(cluster, tmp_path)
     kept = tmp_path / "landing/group_records/live.positions.json"
-    said = json.loads(kept.read_text())
-    kept.write_text(json.dumps(said | {"positions": {p: o + 1_000_000 for p, o in said["positions"].items()}}))
+    state = json.loads(kept.read_text())
+    kept.write_text(json.dumps(state | {"positions": {p: o + 1_000_000 for p, o in state["positions"].items()}}))
     beyond = read(cluster, tmp_path)
     assert "reaches from 0 to" in beyond.notes[0]
     assert set(places(first.files)) <= set(places(beyond.files or first.files))
-    kept.write_text(json.dumps(said | {"topic_id": "another-topic-altogether"}))
+    kept.write_text(json.dumps(state | {"topic_id": "another-topic-altogether"}))
     assert "was deleted and created again" in read(cluster, tmp_path).notes[0]
-    assert json.loads(kept.read_text()) == said
+    assert json.loads(kept.read_text()) == state
 
 
-def test_compaction_takes_old_records_and_no_new_one(
-    cluster: GuardedCluster, admin: AdminClient, tmp_path: Path
-) -> None:
+def test_compaction_removes_only_old_group_records(cluster: GuardedCluster, admin: AdminClient, tmp_path: Path) -> None:
     compacting = {"segment.ms": "500", "min.cleanable.dirty.ratio": "0.001", "max.compaction.lag.ms": "500"}
     for _ in range(3):
         with member(cluster, "compacted"):
@@ -211,9 +211,7 @@ def guarded(cluster: GuardedCluster, user: str) -> dict[str, str]:
 
 
 @pytest.mark.usefixtures("admin")
-def test_who_may_not_read_the_topic_is_told_so_and_nothing_else_happens(
-    cluster: GuardedCluster, tmp_path: Path
-) -> None:
+def test_user_without_read_right_gets_note_and_lands_nothing(cluster: GuardedCluster, tmp_path: Path) -> None:
     with member(cluster, "hidden"):
         pass
     refused = read(cluster, tmp_path, **guarded(cluster, "nobody"))
@@ -222,15 +220,17 @@ def test_who_may_not_read_the_topic_is_told_so_and_nothing_else_happens(
     assert not (tmp_path / "landing").exists()
 
 
-def test_the_documented_rights_are_enough(cluster: GuardedCluster, admin: AdminClient, tmp_path: Path) -> None:
+def test_documented_rights_suffice_for_group_records(
+    cluster: GuardedCluster, admin: AdminClient, tmp_path: Path
+) -> None:
     for future in admin.create_acls(documented_rights()).values():
         future.result()
     until = time.monotonic() + 15
-    while (found := read(cluster, tmp_path, **guarded(cluster, "hindsight"))).notes and time.monotonic() < until:
+    while (reading := read(cluster, tmp_path, **guarded(cluster, "hindsight"))).notes and time.monotonic() < until:
         time.sleep(0.5)
-    assert found.notes == []
+    assert reading.notes == []
     everything = set(places(read(cluster, tmp_path / "all").files))
     assert everything
-    assert everything <= set(places(found.files)), (
+    assert everything <= set(places(reading.files)), (
         "what the cluster compacted meanwhile is missing from the later reading alone"
     )

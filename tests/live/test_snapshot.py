@@ -58,12 +58,12 @@ def consume(cluster: GuardedCluster, group: str, over: threading.Event) -> None:
     settings = {"auto.offset.reset": "earliest", "enable.auto.commit": False, "log_level": 0, **GROUPS[group]}
     consumer = Consumer({"bootstrap.servers": cluster.bootstrap, "group.id": group, **settings})
     consumer.subscribe(["readings"])
-    seen = 0
+    count = 0
     while not over.is_set():
         message = consumer.poll(0.2)
         if message is not None and not message.error():
-            seen += 1
-            if seen == RECORDS:
+            count += 1
+            if count == RECORDS:
                 consumer.commit(asynchronous=False)
                 if group == "left":
                     break
@@ -74,12 +74,12 @@ def committed(cluster: GuardedCluster, group: str) -> int:
     """How many records a group has committed; asked by no reading, since each is a process of its own."""
     asking = Consumer({"bootstrap.servers": cluster.bootstrap, "group.id": group, "log_level": 0})
     try:
-        found = asking.committed([TopicPartition("readings", n) for n in range(PARTITIONS)], timeout=5)
+        offsets = asking.committed([TopicPartition("readings", n) for n in range(PARTITIONS)], timeout=5)
     except KafkaException:
         return 0
     finally:
         asking.close()
-    return sum(max(place.offset, 0) for place in found)
+    return sum(max(place.offset, 0) for place in offsets)
 
 
 def members(reading: dict[str, Any]) -> dict[str, int]:
@@ -87,7 +87,7 @@ def members(reading: dict[str, Any]) -> dict[str, int]:
     return {g["group"]: len(g["members"]) for g in reading["groups"] if g["group"] in GROUPS}
 
 
-def whole(cluster: GuardedCluster) -> bool:
+def is_whole(cluster: GuardedCluster) -> bool:
     """Whether every broker is there and in sync again, and groups answer."""
     topics = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 0}).list_topics(timeout=5).topics
     if any(len(p.isrs) < len(p.replicas) for t in topics.values() for p in t.partitions.values()):
@@ -103,7 +103,7 @@ def whole(cluster: GuardedCluster) -> bool:
 
 
 @contextmanager
-def back_again(cluster: GuardedCluster, number: int) -> Iterator[Any]:
+def broker_restored_after(cluster: GuardedCluster, number: int) -> Iterator[Any]:
     """A broker to which anything may be done: afterwards it runs, and the cluster is whole."""
     broker = cluster.broker(number)
     try:
@@ -114,11 +114,11 @@ def back_again(cluster: GuardedCluster, number: int) -> Iterator[Any]:
         else:
             broker.start()
         cluster.wait_until_up()
-        assert within(60, lambda: whole(cluster))
+        assert within(60, lambda: is_whole(cluster))
 
 
 class TestContent:
-    def test_brokers_topics_offsets_groups_and_settings(self, cluster: GuardedCluster) -> None:
+    def test_reading_has_brokers_topics_and_end_offsets(self, cluster: GuardedCluster) -> None:
         began = datetime.now(UTC)
         reading = cluster_snapshot.take(connection(cluster), "prod")
         assert "missing" not in reading
@@ -138,7 +138,7 @@ class TestContent:
         assert [o[:3] for o in ends] == [["readings", n, RECORDS // PARTITIONS] for n in range(PARTITIONS)]
         assert all(isinstance(epoch, int) and epoch >= 0 for *_, epoch in ends)
 
-    def test_groups_of_both_types_with_members_and_offsets(self, cluster: GuardedCluster) -> None:
+    def test_reading_has_classic_and_kip_848_groups_with_members_and_offsets(self, cluster: GuardedCluster) -> None:
         groups = {g["group"]: g for g in cluster_snapshot.take(connection(cluster))["groups"] if g["group"] in GROUPS}
         assert {n: (g["type"], g["state"], g["assignor"]) for n, g in groups.items()} == {
             "static": ("CLASSIC", "STABLE", "range"),
@@ -154,26 +154,24 @@ class TestContent:
         assert [groups[n]["committed"] for n in GROUPS] == [each, each, each]
         assert all(g["coordinator"] in (1, 2, 3) for g in groups.values())
 
-    def test_settings_that_somebody_set_or_an_audit_asks_for_and_no_sensitive_value(
-        self, cluster: GuardedCluster
-    ) -> None:
+    def test_reading_has_changed_and_needed_settings_without_secrets(self, cluster: GuardedCluster) -> None:
         reading = cluster_snapshot.take(connection(cluster))
-        found = {(c["resource_type"], c["resource"], c["name"]): c for c in reading["configs"]}
-        assert found["topic", "readings", "min.insync.replicas"]["value"] == "2"
-        assert found["topic", "readings", "min.insync.replicas"]["source"] == "DYNAMIC_TOPIC_CONFIG"
-        assert found["topic", "readings-single", "unclean.leader.election.enable"]["source"] == "DEFAULT_CONFIG"
-        assert found["broker", "2", "auto.leader.rebalance.enable"]["value"] == "true"
-        assert found["broker", "1", "offsets.topic.num.partitions"]["value"] == "50"
-        assert ("broker", "1", "log.segment.bytes") not in found
-        jaas = found["broker", "3", "listener.name.door.plain.sasl.jaas.config"]
+        settings = {(c["resource_type"], c["resource"], c["name"]): c for c in reading["configs"]}
+        assert settings["topic", "readings", "min.insync.replicas"]["value"] == "2"
+        assert settings["topic", "readings", "min.insync.replicas"]["source"] == "DYNAMIC_TOPIC_CONFIG"
+        assert settings["topic", "readings-single", "unclean.leader.election.enable"]["source"] == "DEFAULT_CONFIG"
+        assert settings["broker", "2", "auto.leader.rebalance.enable"]["value"] == "true"
+        assert settings["broker", "1", "offsets.topic.num.partitions"]["value"] == "50"
+        assert ("broker", "1", "log.segment.bytes") not in settings
+        jaas = settings["broker", "3", "listener.name.door.plain.sasl.jaas.config"]
         assert jaas["value"] is None
         assert not any(password in json.dumps(reading) for password in USERS.values())
 
 
 class TestTrouble:
-    def test_a_broker_killed_again_and_again_while_readings_are_taken(self, cluster: GuardedCluster) -> None:
+    def test_readings_are_taken_while_broker_is_killed_repeatedly(self, cluster: GuardedCluster) -> None:
         readings = []
-        with back_again(cluster, 2) as broker:
+        with broker_restored_after(cluster, 2) as broker:
             for _ in range(2):
                 broker.kill()
                 readings += [cluster_snapshot.take(connection(cluster, 2000)) for _ in range(4)]
@@ -188,45 +186,47 @@ class TestTrouble:
         assert troubled
         assert all(m["part"] and m["reason"] for r in readings for m in r.get("missing", ()))
 
-    def test_a_paused_broker_costs_its_own_answers_only_and_is_named(self, cluster: GuardedCluster) -> None:
-        with back_again(cluster, 3) as broker:
+    def test_paused_broker_is_named_and_costs_only_its_own_answers(self, cluster: GuardedCluster) -> None:
+        with broker_restored_after(cluster, 3) as broker:
             before = cluster_snapshot.take(connection(cluster))
             led = {(t["topic"], p["partition"]) for t in before["topics"] for p in t["partitions"] if p["leader"] == 3}
             broker.pause()
             reading = cluster_snapshot.take(connection(cluster, 2000))
-        told = {(topic, partition) for topic, partition, *_ in reading["end_offsets"]}
-        assert {("readings", n) for n in range(PARTITIONS)} - led <= told
+        answered = {(topic, partition) for topic, partition, *_ in reading["end_offsets"]}
+        assert {("readings", n) for n in range(PARTITIONS)} - led <= answered
         assert {m["part"] for m in reading["missing"]} >= {"end_offsets", "configs"}
         assert any("broker 3" in m["reason"] for m in reading["missing"])
         assert {c["resource"] for c in reading["configs"] if c["resource_type"] == "broker"} == {"1", "2"}
 
-    def test_a_reader_that_librdkafka_aborts_is_started_again(self, cluster: GuardedCluster) -> None:
-        said: list[str] = []
+    def test_aborted_reader_is_started_again(self, cluster: GuardedCluster) -> None:
+        messages: list[str] = []
 
         def abort(text: str) -> None:
-            said.append(text)
+            messages.append(text)
             if text.endswith("groups"):
                 os.kill(reader_of_this_process(), signal.SIGABRT)
 
         reading = cluster_snapshot.take(connection(cluster), say=abort)
-        assert any("SIGABRT" in text for text in said)
+        assert any("SIGABRT" in text for text in messages)
         assert members(reading) == {"left": 0, "modern": 1, "static": 1}
         assert "configs" in reading
 
-    def test_a_reader_that_hangs_is_ended_and_started_again(self, cluster: GuardedCluster) -> None:
-        said: list[str] = []
+    def test_hung_reader_is_ended_and_started_again(self, cluster: GuardedCluster) -> None:
+        messages: list[str] = []
 
         def stop(text: str) -> None:
-            said.append(text)
+            messages.append(text)
             if text.endswith("groups"):
                 os.kill(reader_of_this_process(), signal.SIGSTOP)
 
         reading = cluster_snapshot.take(connection(cluster, 1000), say=stop)
-        assert any("said nothing in time" in text for text in said)
+        assert any("said nothing in time" in text for text in messages)
         assert members(reading) == {"left": 0, "modern": 1, "static": 1}
         assert "configs" in reading
 
-    def test_a_topic_deleted_between_listing_and_asking(self, cluster: GuardedCluster, admin: AdminClient) -> None:
+    def test_topic_deleted_after_listing_is_missing_with_reason(
+        self, cluster: GuardedCluster, admin: AdminClient
+    ) -> None:
         admin.create_topics([NewTopic("short-lived", 2, 1)])["short-lived"].result()
         assert within(20, lambda: "short-lived" in admin.list_topics(timeout=5).topics)
 
@@ -249,9 +249,7 @@ class TestTrouble:
         assert all("UNKNOWN_TOPIC_OR_PART" in m["reason"] for m in gone)
         assert {o[0] for o in reading["end_offsets"]} >= {"readings"}
 
-    def test_a_group_that_vanishes_between_listing_and_asking(
-        self, cluster: GuardedCluster, admin: AdminClient
-    ) -> None:
+    def test_group_deleted_after_listing_is_dead_or_error(self, cluster: GuardedCluster, admin: AdminClient) -> None:
         passing = Consumer({"bootstrap.servers": cluster.bootstrap, "group.id": "passing", "log_level": 0})
         passing.subscribe(["readings"])
         assert within(20, lambda: passing.poll(0.2) is not None or passing.assignment())

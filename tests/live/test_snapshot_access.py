@@ -37,7 +37,7 @@ def hindsight(*arguments: str, stdin: str = "", **environment: str) -> subproces
 
 
 class TestBadInput:
-    def test_a_bootstrap_where_nobody_is_is_told_within_ten_seconds_and_may_be_retried(self, tmp_path: Path) -> None:
+    def test_unreachable_bootstrap_fails_within_twelve_seconds_with_code_1(self, tmp_path: Path) -> None:
         began = time.monotonic()
         done = hindsight("--cluster", "prod", "--at", "2026-11-20T03:05Z", BOOTSTRAP="127.0.0.1:1", LAKE=str(tmp_path))
         assert time.monotonic() - began < 12
@@ -49,7 +49,7 @@ class TestBadInput:
         failed = json.loads(landed.read_text())
         assert failed.keys() == {"at", "cluster", "error"}
 
-    def test_a_retry_overwrites_its_file_and_a_silence_no_reading(
+    def test_retry_overwrites_failed_reading_but_failure_keeps_good_one(
         self, cluster: GuardedCluster, tmp_path: Path
     ) -> None:
         def attempt(bootstrap: str) -> tuple[int, list[str], dict[str, Any]]:
@@ -69,7 +69,7 @@ class TestBadInput:
         assert "error" in silence[2]
         assert first[2]["at"] < again[2]["at"] == late[2]["at"]
 
-    def test_a_wrong_password_is_told_at_once_never_retried_and_never_shown(
+    def test_wrong_password_fails_at_once_with_code_2_and_is_not_shown(
         self, cluster: GuardedCluster, tmp_path: Path
     ) -> None:
         wrong = guarded(cluster, "hindsight", "not-the-p4ssword")
@@ -81,29 +81,29 @@ class TestBadInput:
         assert "not-the-p4ssword" not in done.stdout + done.stderr
         assert not (tmp_path / "landing").exists()
 
-    def test_a_setting_that_librdkafka_does_not_know(self, cluster: GuardedCluster) -> None:
+    def test_unknown_librdkafka_setting_is_refused(self, cluster: GuardedCluster) -> None:
         with pytest.raises(BadInput, match=r'No such configuration property: "group\.idd"'):
             cluster_snapshot.take(connection(cluster, **{"group.idd": "x"}))
 
-    def test_one_dead_address_among_three_is_no_trouble(self, cluster: GuardedCluster) -> None:
+    def test_dead_bootstrap_addresses_beside_live_ones_are_harmless(self, cluster: GuardedCluster) -> None:
         mixed = Connection.of("mixed", {"bootstrap.servers": f"127.0.0.1:1,no.such.host:9092,{cluster.bootstrap}"})
         assert "missing" not in cluster_snapshot.take(mixed)
 
 
 class TestSecretsAndRights:
-    def test_a_password_is_in_no_process_list_and_in_no_environment(self, cluster: GuardedCluster) -> None:
-        seen: list[bytes] = []
+    def test_password_is_in_no_process_list_and_no_environment(self, cluster: GuardedCluster) -> None:
+        texts: list[bytes] = []
 
         def look(_: str) -> None:
             child = Path(f"/proc/{reader_of_this_process()}")
-            seen.append((child / "cmdline").read_bytes() + (child / "environ").read_bytes())
+            texts.append((child / "cmdline").read_bytes() + (child / "environ").read_bytes())
 
         reading = cluster_snapshot.take(guarded(cluster, "admin"), say=look)
-        assert len(seen) >= 2
-        assert not any(password.encode() in text for password in USERS.values() for text in seen)
+        assert len(texts) >= 2
+        assert not any(password.encode() in text for password in USERS.values() for text in texts)
         assert USERS["admin"] not in json.dumps(reading)
 
-    def test_the_documented_rights_are_enough(self, cluster: GuardedCluster, admin: AdminClient) -> None:
+    def test_documented_rights_suffice_for_whole_reading(self, cluster: GuardedCluster, admin: AdminClient) -> None:
         rights = documented_rights()
         for future in admin.create_acls(rights).values():
             future.result()
@@ -114,7 +114,7 @@ class TestSecretsAndRights:
             k: len(v) for k, v in everything.items() if isinstance(v, list)
         }
 
-    def test_without_rights_a_reading_says_what_it_lacks(self, cluster: GuardedCluster) -> None:
+    def test_reading_without_rights_says_what_is_missing(self, cluster: GuardedCluster) -> None:
         reading = cluster_snapshot.take(guarded(cluster, "nobody"))
         assert reading["topics"] == []
         assert reading["groups"] == []

@@ -21,14 +21,14 @@ from tests.support.sources import PERIOD, in_order, killed_and_read_again, lande
 LOGS = lines_of(SAMPLE / "logs")
 
 
-def written(cluster: GuardedCluster, topic: str, lines: Mapping[str, list[str]], partitions: int = 3) -> Topic:
+def write_topic(cluster: GuardedCluster, topic: str, lines: Mapping[str, list[str]], partitions: int = 3) -> Topic:
     """A topic with the lines of logs, by their names as keys."""
     with_topic(cluster.bootstrap, topic, partitions)
     produce(in_order(cluster.bootstrap), topic, lines)
     return Topic(topic, {"bootstrap.servers": cluster.bootstrap})
 
 
-def aborted(cluster: GuardedCluster, topic: str, lines: Mapping[str, list[str]]) -> None:
+def abort_transaction(cluster: GuardedCluster, topic: str, lines: Mapping[str, list[str]]) -> None:
     """Lines of a transaction that is aborted."""
     producer = Producer({"bootstrap.servers": cluster.bootstrap, "transactional.id": f"{topic}-aborted"})
     producer.init_transactions(30)
@@ -37,13 +37,13 @@ def aborted(cluster: GuardedCluster, topic: str, lines: Mapping[str, list[str]])
     producer.abort_transaction(60)
 
 
-def test_each_line_lands_once_and_later_ones_follow(cluster: GuardedCluster, tmp_path: Path) -> None:
+def test_each_line_of_topic_lands_once_as_topic_grows(cluster: GuardedCluster, tmp_path: Path) -> None:
     """A partition ends where a transaction is open: brokers close one a moment after its producer has ended it."""
     folder, half = str(tmp_path / "night"), {log: len(texts) // 2 for log, texts in LOGS.items()}
     parts = {log: texts[: half[log]] for log, texts in LOGS.items()}, {log: t[half[log] :] for log, t in LOGS.items()}
     for part in parts:
-        topic, left = written(cluster, "grown-logs", part), sum(map(len, part.values()))
-        aborted(cluster, "grown-logs", {log: texts[:20] for log, texts in part.items()})
+        topic, left = write_topic(cluster, "grown-logs", part), sum(map(len, part.values()))
+        abort_transaction(cluster, "grown-logs", {log: texts[:20] for log, texts in part.items()})
         until = time.monotonic() + 30
         while left > 0 and time.monotonic() < until:
             left -= land(topic, folder, PERIOD, to_end=False)
@@ -52,8 +52,8 @@ def test_each_line_lands_once_and_later_ones_follow(cluster: GuardedCluster, tmp
     assert landed(folder) == LOGS
 
 
-def test_a_reading_that_is_killed_goes_on(cluster: GuardedCluster, tmp_path: Path) -> None:
-    written(cluster, "killed-logs", LOGS)
+def test_killed_topic_reading_continues(cluster: GuardedCluster, tmp_path: Path) -> None:
+    write_topic(cluster, "killed-logs", LOGS)
     (tmp_path / "night.toml").write_text(
         f'kind = "kafka"\ntopic = "killed-logs"\nsettings = {{"bootstrap.servers" = "{cluster.bootstrap}"}}\n'
     )
@@ -62,18 +62,18 @@ def test_a_reading_that_is_killed_goes_on(cluster: GuardedCluster, tmp_path: Pat
     assert landed(folder) == LOGS
 
 
-def test_what_shippers_write_is_told_apart_by_who_wrote_it(cluster: GuardedCluster, tmp_path: Path) -> None:
+def test_shipper_lines_become_one_log_per_host(cluster: GuardedCluster, tmp_path: Path) -> None:
     lines = {"": [json.dumps({"host": {"name": f"kafka-{n % 2}"}, "message": f"line {n}"}) for n in range(6)]}
-    land(written(cluster, "shipped-logs", lines, partitions=1), str(tmp_path / "night"), PERIOD, to_end=True)
+    land(write_topic(cluster, "shipped-logs", lines, partitions=1), str(tmp_path / "night"), PERIOD, to_end=True)
     assert landed(tmp_path / "night") == {"kafka-0.log": lines[""][::2], "kafka-1.log": lines[""][1::2]}
-    land(written(cluster, "plain-logs", {"": ["a", "b\nc\n"]}, 1), str(tmp_path / "other"), PERIOD, to_end=True)
+    land(write_topic(cluster, "plain-logs", {"": ["a", "b\nc\n"]}, 1), str(tmp_path / "other"), PERIOD, to_end=True)
     assert landed(tmp_path / "other") == {"plain-logs-0.log": ["a", "b", "c"]}
 
 
-def test_a_topic_that_was_made_again_is_read_from_its_beginning(cluster: GuardedCluster, tmp_path: Path) -> None:
+def test_recreated_topic_is_read_from_its_beginning(cluster: GuardedCluster, tmp_path: Path) -> None:
     folder = str(tmp_path / "night")
-    land(written(cluster, "first-logs", {"a.log": ["1", "2", "3"]}, 1), folder, PERIOD, to_end=True)
-    land(written(cluster, "second-logs", {"a.log": ["4"]}, 1), folder, PERIOD, to_end=True)
+    land(write_topic(cluster, "first-logs", {"a.log": ["1", "2", "3"]}, 1), folder, PERIOD, to_end=True)
+    land(write_topic(cluster, "second-logs", {"a.log": ["4"]}, 1), folder, PERIOD, to_end=True)
     position = json.loads(Path(f"{folder}.json").read_text())["position"]
     assert landed(folder)["a.log"][-1] == "4" and set(position) == {"0"}
 
@@ -86,14 +86,14 @@ def test_a_topic_that_was_made_again_is_read_from_its_beginning(cluster: Guarded
         ({}, BadInput),
     ],
 )
-def test_settings_that_cannot_work_say_why(settings: dict[str, object], error: type[Exception], tmp_path: Path) -> None:
+def test_unusable_topic_settings_say_why(settings: dict[str, object], error: type[Exception], tmp_path: Path) -> None:
     with pytest.raises(error, match="Needed: ") as refused:
         land(Topic("logs", settings), str(tmp_path / "night"), PERIOD, to_end=True)
     assert "s3cret" not in str(refused.value)
 
 
-def test_a_user_who_may_not_read_hears_so(cluster: GuardedCluster, tmp_path: Path) -> None:
-    written(cluster, "closed-logs", {"a.log": ["1"]}, 1)
+def test_user_without_read_right_on_topic_is_refused(cluster: GuardedCluster, tmp_path: Path) -> None:
+    write_topic(cluster, "closed-logs", {"a.log": ["1"]}, 1)
     settings = {
         "bootstrap.servers": cluster.guarded_bootstrap,
         "security.protocol": "SASL_PLAINTEXT",

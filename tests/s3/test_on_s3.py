@@ -71,22 +71,22 @@ def hindsight(*arguments: str, also: Mapping[str, str] | None = None) -> subproc
 
 
 @pytest.fixture(scope="module")
-def audited(s3: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+def audit_on_s3(s3: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     """The audit from S3 into a lake on S3, through Airflow."""
     done = hindsight("audit", "--lake", LAKE, also={name: f"s3a://logs/{at}" for name, at in INPUT.items()})
     assert done.returncode == 0, done.stdout + done.stderr
     return done
 
 
-def test_its_tables_equal_those_of_an_audit_on_disk(audited: subprocess.CompletedProcess[str], tmp_path: Path) -> None:
-    assert "40 committed records were lost in fraud-risky-19-0" in audited.stdout
+def test_audit_on_s3_equals_audit_on_disk(audit_on_s3: subprocess.CompletedProcess[str], tmp_path: Path) -> None:
+    assert "40 committed records were lost in fraud-risky-19-0" in audit_on_s3.stdout
     on_disk = hindsight("audit", "--lake", str(tmp_path / "lake"))
     assert on_disk.returncode == 0, on_disk.stdout + on_disk.stderr
     assert contents(LAKE) == contents(tmp_path / "lake")
 
 
-def test_a_step_that_was_killed_is_run_again_and_leaves_the_same_tables(
-    audited: subprocess.CompletedProcess[str], s3: Mapping[str, str]
+def test_killed_step_is_run_again_and_leaves_same_tables(
+    audit_on_s3: subprocess.CompletedProcess[str], s3: Mapping[str, str]
 ) -> None:
     """Its lock is not freed: the next run takes it a minute later."""
     before = contents(LAKE)
@@ -106,7 +106,7 @@ def test_a_step_that_was_killed_is_run_again_and_leaves_the_same_tables(
     assert _holder(locks) == {}
 
 
-def test_two_writers_of_a_table_lose_and_double_nothing(s3: Mapping[str, str]) -> None:
+def test_concurrent_writers_lose_and_double_no_row(s3: Mapping[str, str]) -> None:
     store, names = Store("s3a://lakes/two-writers"), ("one", "two")
     store.create(writer.EVENTS)
     at_once(*(partial(_write, store.lake, name) for name in names))
@@ -119,7 +119,7 @@ def test_two_writers_of_a_table_lose_and_double_nothing(s3: Mapping[str, str]) -
     assert len(store.read(writer.EVENTS)) == 0
 
 
-def test_no_commit_of_two_writers_that_are_killed_is_lost_or_doubled(s3: Mapping[str, str], tmp_path: Path) -> None:
+def test_killed_writers_on_s3_lose_and_double_no_commit(s3: Mapping[str, str], tmp_path: Path) -> None:
     assert writer.kill_writers("s3a://lakes/killed-writers", tmp_path) >= 4
 
 
@@ -128,7 +128,7 @@ def _write(lake: str, name: str) -> None:
         writer.write(Store(lake), name, number)
 
 
-def test_files_of_a_bucket_are_those_of_a_folder(s3: Mapping[str, str], tmp_path: Path) -> None:
+def test_bucket_files_are_listed_and_read_like_folder(s3: Mapping[str, str], tmp_path: Path) -> None:
     """Of any name, packed, and in archives: listed and read by the same functions, also from their middle."""
     logs = S3Store("logs", prefix="odd")
     content = b"".join(b"[2026-11-21 01:44:29,117] INFO line %d (kafka.A)\n" % n for n in range(1_000))
@@ -165,9 +165,9 @@ def _holder(locks: S3Store) -> Any:
 
 def _kill(first: int) -> None:
     """Kills a process and all that it started: spark-submit leads a session of its own."""
-    found = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+    listing = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
     children: dict[int, list[int]] = {}
-    for pid, parent in (map(int, line.split()) for line in found.splitlines()):
+    for pid, parent in (map(int, line.split()) for line in listing.splitlines()):
         children.setdefault(parent, []).append(pid)
     doomed = [first]
     for pid in doomed:
@@ -176,7 +176,7 @@ def _kill(first: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-def test_sql_explain_and_doctor_read_it(audited: subprocess.CompletedProcess[str]) -> None:
+def test_sql_explain_and_doctor_read_lake_on_s3(audit_on_s3: subprocess.CompletedProcess[str]) -> None:
     lost = "select max(records_lost_low) as lost from gold.incidents"
     answer = hindsight("sql", lost, "--format", "json", "--lake", LAKE)
     assert json.loads(answer.stdout) == [{"lost": 40}], answer.stderr
@@ -185,8 +185,11 @@ def test_sql_explain_and_doctor_read_it(audited: subprocess.CompletedProcess[str
     assert "all rows can be read, and every published version is there" in whole.stdout, whole.stdout
 
 
-def test_duckdb_and_delta_rs_read_it_without_us(
-    audited: subprocess.CompletedProcess[str], s3: Mapping[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_duckdb_reads_lake_on_s3_by_docs_example(
+    audit_on_s3: subprocess.CompletedProcess[str],
+    s3: Mapping[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     """The example of docs/sql.md, by a user who has installed DuckDB's extensions."""
     (example,) = re.findall(r"^## A lake on S3$.*?```sql\n(.*?)```", PAGE, flags=re.MULTILINE | re.DOTALL)
@@ -200,18 +203,18 @@ def test_duckdb_and_delta_rs_read_it_without_us(
     assert len(counted) > 5
 
 
-def test_alerts_are_told_once(audited: subprocess.CompletedProcess[str]) -> None:
+def test_alerts_on_s3_are_sent_once(audit_on_s3: subprocess.CompletedProcess[str]) -> None:
     """Looks of the morning after: nights that ended more than two days ago alert no one."""
     with webhook() as box:
         receiver = {"HINDSIGHT_ALERTS_DEFAULT": f"json://127.0.0.1:{box.port}/hook?retry=0"}
         for at in ("2026-11-21T06:00Z", "2026-11-21T07:00Z"):
-            told = hindsight("alert", "--lake", LAKE, "--at", at, also=receiver)
-            assert told.returncode == 0, told.stdout + told.stderr
-    assert sum("lost in fraud-risky-19-0" in message["title"] for message in box.got) == 1
+            done = hindsight("alert", "--lake", LAKE, "--at", at, also=receiver)
+            assert done.returncode == 0, done.stdout + done.stderr
+    assert sum("lost in fraud-risky-19-0" in message["message"] for message in box.got) == 1
     assert "fraud-risky-19-0" in hindsight("alert", "--list", "--lake", LAKE).stdout
 
 
-def test_airflow_shows_its_page(audited: subprocess.CompletedProcess[str], tmp_path: Path) -> None:
+def test_airflow_shows_report_on_s3(audit_on_s3: subprocess.CompletedProcess[str], tmp_path: Path) -> None:
     (tmp_path / "hindsight.toml").write_text(
         f"[[clusters]]\nname = 'kafka'\nlogs = 's3a://logs/logs'\nlake = '{LAKE}'\n"
     )

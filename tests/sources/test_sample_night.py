@@ -41,20 +41,20 @@ Night = dict[str, list[tuple[datetime, str]]]
 def commands(work: Path, name: str, night: Night) -> Iterator[str]:
     script = work / "print.py"
     script.write_text("import sys\nprint(end=''.join(t for t in open(sys.argv[1]) if t[:19] >= sys.argv[2][:19]))\n")
-    told = ['kind = "command"', "[commands]"]
+    toml = ['kind = "command"', "[commands]"]
     for log, lines in night.items():
         file = work / name / log
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("".join(f"{at:%Y-%m-%dT%H:%M:%S.%f}Z {line}\n" for at, line in lines))
-        told.append(f"{json.dumps(log)} = {json.dumps([sys.executable, str(script), str(file), '{since}'])}")
-    yield "\n".join(told)
+        toml.append(f"{json.dumps(log)} = {json.dumps([sys.executable, str(script), str(file), '{since}'])}")
+    yield "\n".join(toml)
 
 
 @contextmanager
 def topic(work: Path, name: str, night: Night) -> Iterator[str]:
     with Cluster.start(NEWEST, work / name, brokers=1) as cluster:
         with_topic(cluster.bootstrap, name, partitions=3)
-        lines = {log: [line for _, line in told] for log, told in night.items()}
+        lines = {log: [line for _, line in entries] for log, entries in night.items()}
         produce(in_order(cluster.bootstrap), name, lines)
         yield f'kind = "kafka"\ntopic = "{name}"\nsettings = {{"bootstrap.servers" = "{cluster.bootstrap}"}}\n'
 
@@ -68,10 +68,10 @@ SOURCES: dict[str, Callable[..., Any]] = {
 def published(lake: Path, logs: str, clients: str, **window: str) -> Path:
     """The lake with the night, through all steps."""
     given = {"client_logs": clients, "snapshots": str(SAMPLE / "snapshots.jsonl"), **window}
-    _, said = ingested(lake, logs, **given)
+    _, summary = ingested(lake, logs, **given)
     wishes = settings(lake, logs, **given)
-    with _claimed(None, PUBLISH, wishes, {"ingest": said}):
-        publish.run_step(None, wishes, {"ingest": said})
+    with _claimed(None, PUBLISH, wishes, {"ingest": summary}):
+        publish.run_step(None, wishes, {"ingest": summary})
     return lake
 
 
@@ -80,14 +80,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return published(tmp_path_factory.mktemp("folder"), str(SAMPLE / "logs"), str(SAMPLE / "clients"))
 
 
-def told(lake: Path, table: str) -> list[str]:
+def content_of_table(lake: Path, table: str) -> list[str]:
     """What the rows of a table say, but for the text of lines, and for the envelope's name of who wrote them."""
     content = [{c: row[c] for c in BY_NAME[table].content_columns if c not in OF_TEXT} for row in rows(lake, table)]
     return sorted(_WITHIN.sub("", str(without_text(row))) for row in content)
 
 
 @pytest.mark.parametrize("kind", SOURCES)
-def test_the_night_out_of_a_source_gives_the_tables_of_the_folder(
+def test_source_gives_same_tables_as_folder(
     kind: str,
     folder: Path,
     tmp_path: Path,
@@ -99,27 +99,29 @@ def test_the_night_out_of_a_source_gives_the_tables_of_the_folder(
     with ExitStack() as running:
         for name, origin in PLACES.items():
             night = {log: stamped(lines) for log, lines in lines_of(SAMPLE / name).items()}
-            said = running.enter_context(SOURCES[kind](tmp_path, f"{kind}-{name}", night))
-            (tmp_path / f"{name}.toml").write_text(said)
+            declaration = running.enter_context(SOURCES[kind](tmp_path, f"{kind}-{name}", night))
+            (tmp_path / f"{name}.toml").write_text(declaration)
             landing = lake / "landing" / "logs" / origin / name
             killed += killed_and_read_again(f"source://{name}", landing, tmp_path, kills=3)
         assert killed > 1
         published(lake, "source://logs", "source://clients")
-    differing = [t.full_name for t in REBUILT if told(lake, t.full_name) != told(folder, t.full_name)]
+    differing = [
+        t.full_name for t in REBUILT if content_of_table(lake, t.full_name) != content_of_table(folder, t.full_name)
+    ]
     assert differing == []
     if kind == "kafka":
         assert contents(lake) == contents(folder), "plain lines land as they are, so even their ids are the same"
 
 
-def test_an_audit_in_airflow_reads_sources_as_it_reads_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_airflow_audit_of_sources_equals_audit_of_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HINDSIGHT_SOURCES", str(tmp_path))
     lake, (begin, end) = tmp_path / "lake", ("2026-11-21T00:00Z", "2026-11-22T00:00Z")
     given = ["--snapshots", str(SAMPLE / "snapshots.jsonl"), "--cluster", "prod", "--from", begin, "--to", end]
     with ExitStack() as running:
         for name in PLACES:
             night = {log: stamped(lines) for log, lines in lines_of(SAMPLE / name).items()}
-            said = running.enter_context(topic(tmp_path, f"airflow-{name}", night))
-            (tmp_path / f"{name}.toml").write_text(said)
+            declaration = running.enter_context(topic(tmp_path, f"airflow-{name}", night))
+            (tmp_path / f"{name}.toml").write_text(declaration)
         command = ["audit", "--logs", "source://logs", "--client-logs", "source://clients", "--lake", str(lake), *given]
         audit = [sys.executable, "-m", "kafka_hindsight.cli.main", *command]
         done = subprocess.run(audit, cwd=HOME, capture_output=True, text=True, timeout=2400)

@@ -16,7 +16,7 @@ from tests.support.rows import AT, values
 from tests.support.spark_rows import frame_of
 
 
-def test_gold_itself_takes_no_row_that_breaks_a_critical_check(spark: SparkSession, tmp_path: Path) -> None:
+def test_spark_cannot_write_row_that_breaks_check_of_gold(spark: SparkSession, tmp_path: Path) -> None:
     store = Store(str(tmp_path))
     store.create(gold.REBALANCES)
     backwards = values(gold.REBALANCES, ended_at=AT - timedelta(seconds=1))

@@ -70,24 +70,24 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("block", ["128m", "3000"])
-def test_spark_makes_the_rows_that_one_process_makes(
+def test_spark_ingest_equals_ingest_of_one_process(
     spark: SparkSession, folder: Path, tmp_path: Path, block: str
 ) -> None:
-    found = []
+    outcomes = []
     for name, engine in (("one", None), ("many", spark)):
         given = settings(tmp_path / name, folder / "logs", snapshots=folder / "readings.jsonl")
         with conf(spark, spark__sql__files__maxPartitionBytes=block):
-            told = [ingest.run_step(engine, given, {}) for _ in range(2)]
-        assert told[0]["lines"] == told[1]["lines"]
-        found.append((told, hashes(Store(given.lake), MADE_BY_INGEST)))
-    assert found[0] == found[1]
+            summaries = [ingest.run_step(engine, given, {}) for _ in range(2)]
+        assert summaries[0]["lines"] == summaries[1]["lines"]
+        outcomes.append((summaries, hashes(Store(given.lake), MADE_BY_INGEST)))
+    assert outcomes[0] == outcomes[1]
     written = [
         f for table in ("bronze/log_records", "silver/events") for f in (tmp_path / "many" / table).glob("*.parquet")
     ]
     assert written and not [f for f in written if f.stat().st_mode & 0o077], "others may not read them"
 
 
-def test_a_log_that_is_replaced_while_it_is_read_is_found_out_by_spark_too(spark: SparkSession, tmp_path: Path) -> None:
+def test_log_replaced_while_spark_reads_it_is_read_again(spark: SparkSession, tmp_path: Path) -> None:
     lay(tmp_path, {"logs/server.log": TEXT, "logs/other.log": resigned(1)})
     wishes, engine = settings(tmp_path / "lake", tmp_path / "logs"), SparkEngine(spark)
     look, listings = looking(engine, wishes), list[Listing]()
@@ -105,7 +105,7 @@ def test_a_log_that_is_replaced_while_it_is_read_is_found_out_by_spark_too(spark
 
 
 @pytest.mark.parametrize("engine", ["one", "many"])
-def test_a_unit_comes_to_its_worker_as_it_is(spark: SparkSession, tmp_path: Path, engine: str) -> None:
+def test_unit_reaches_worker_unchanged(spark: SparkSession, tmp_path: Path, engine: str) -> None:
     archive = packed({"b-4/server.log": b"abcdef"})
     lay(tmp_path, {"night.tgz": archive, "plain": "0123456789"})
     units = [
@@ -113,18 +113,18 @@ def test_a_unit_comes_to_its_worker_as_it_is(spark: SparkSession, tmp_path: Path
         Unit(str(tmp_path / "night.tgz"), (0, len(archive)), {"name": "member"}, Member("b-4/server.log", 512, 6)),
     ]
     spread: Engine = LocalEngine() if engine == "one" else SparkEngine(spark)
-    found = pa.Table.from_batches(spread.spread(units, told, SAID), SAID).to_pylist()
-    assert found == [
+    descriptions = pa.Table.from_batches(spread.spread(units, describe_unit, DESCRIPTION), DESCRIPTION).to_pylist()
+    assert descriptions == [
         {"name": "plain", "held": "2345", "numbers": [0, 1, 2, 3, 4]},
         {"name": "member", "held": "cdef", "numbers": None},
     ]
-    assert list(spread.spread([], told, SAID)) == []
+    assert list(spread.spread([], describe_unit, DESCRIPTION)) == []
 
 
-SAID = pa.schema([("name", pa.string()), ("held", pa.string()), ("numbers", pa.list_(pa.int64()))])
+DESCRIPTION = pa.schema([("name", pa.string()), ("held", pa.string()), ("numbers", pa.list_(pa.int64()))])
 
 
-def told(said, held, numbers):  # type: ignore[no-untyped-def]
+def describe_unit(unit, content, numbers):  # type: ignore[no-untyped-def]
     """What a unit says, and some of its bytes."""
-    row = {"name": said["name"], "held": held.between(2, 6).decode(), "numbers": numbers}
-    yield pa.RecordBatch.from_pylist([row], SAID)
+    row = {"name": unit["name"], "held": content.between(2, 6).decode(), "numbers": numbers}
+    yield pa.RecordBatch.from_pylist([row], DESCRIPTION)

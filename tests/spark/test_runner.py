@@ -41,7 +41,7 @@ def contents(rebuilt: Iterable[tuple[Table, pa.Table]]) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("without", [(), OPTIONAL], ids=["all tables", "no metadata"])
-def test_spark_makes_the_rows_that_one_process_makes(
+def test_spark_rebuild_equals_rebuild_of_one_process(
     spark: SparkSession, tmp_path: Path, without: tuple[str, ...]
 ) -> None:
     store = filled(tmp_path, without)

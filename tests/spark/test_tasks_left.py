@@ -12,7 +12,7 @@ from kafka_hindsight.shared import progress
 from kafka_hindsight.spark import tasks_left
 
 
-def test_a_long_stage_says_how_many_of_its_tasks_are_done(
+def test_long_spark_stage_reports_done_tasks(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(progress, "INTERVAL_S", 0.1)

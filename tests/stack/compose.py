@@ -60,7 +60,7 @@ class Service:
     @property
     def waits_for(self) -> Mapping[str, str]:
         """The condition by the service that must meet it first."""
-        return {name: said["condition"] for name, said in self.declared.get("depends_on", {}).items()}
+        return {name: dependency["condition"] for name, dependency in self.declared.get("depends_on", {}).items()}
 
     @property
     def strings(self) -> tuple[str, ...]:
@@ -68,15 +68,15 @@ class Service:
         return (*self.command, *self.healthcheck, *self.environment.values())
 
 
-def mib(said: str) -> int:
+def mib(size: str) -> int:
     """A size as Compose, Spark and Java write it."""
-    return int(said[:-1]) * {"m": 1, "g": 1024}[said[-1]]
+    return int(size[:-1]) * {"m": 1, "g": 1024}[size[-1]]
 
 
 def stack(variables: Mapping[str, str]) -> dict[str, Service]:
     """The services by name. Raises: KeyError for a variable that the file insists on."""
-    said = yaml.safe_load((HOME / "docker-compose.yml").read_text(encoding="utf-8"))
-    return {name: Service(name, _replaced(declared, variables)) for name, declared in said["services"].items()}
+    declaration = yaml.safe_load((HOME / "docker-compose.yml").read_text(encoding="utf-8"))
+    return {name: Service(name, _replaced(declared, variables)) for name, declared in declaration["services"].items()}
 
 
 def _replaced(value: Any, variables: Mapping[str, str]) -> Any:
@@ -87,8 +87,8 @@ def _replaced(value: Any, variables: Mapping[str, str]) -> Any:
     return _VARIABLE.sub(lambda m: _value(m, variables), value) if isinstance(value, str) else value
 
 
-def _value(found: re.Match[str], variables: Mapping[str, str]) -> str:
-    dollar, name, colon, sign, rest = found.groups()
+def _value(match: re.Match[str], variables: Mapping[str, str]) -> str:
+    dollar, name, colon, sign, rest = match.groups()
     if dollar:
         return "$"
     is_set = bool(variables.get(name)) if colon else name in variables

@@ -31,8 +31,8 @@ class StackFault(Exception):
 
 def postgres_programs() -> Path | None:
     """The folder of PostgreSQL's programs, newest first; None where it is not installed."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda p: int(p.parent.name))
-    return found[-1] if found and (found[-1] / "initdb").exists() else None
+    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda p: int(p.parent.name))
+    return folders[-1] if folders and (folders[-1] / "initdb").exists() else None
 
 
 class Running:
@@ -149,18 +149,18 @@ class Running:
 
     def _prepare_postgres(self, service: Service) -> None:
         """What the image does before the first start: tables, the user with its password, the database."""
-        told, data = self.outside.environment(service), self._data(service)
+        variables, data = self.outside.environment(service), self._data(service)
         secret = self.outside.root / "postgres.secret"
-        secret.write_text(told["POSTGRES_PASSWORD"])
+        secret.write_text(variables["POSTGRES_PASSWORD"])
         if not os.getuid():
             owner = pwd.getpwnam("postgres")
             for place in (data, secret):
                 os.chown(place, owner.pw_uid, owner.pw_gid)
         run = {"env": self._environment(service), "check": True, "capture_output": True}
-        user = f"--username={told['POSTGRES_USER']}"
+        user = f"--username={variables['POSTGRES_USER']}"
         initdb = ["initdb", user, f"--pwfile={secret}", "--auth-host=scram-sha-256", "--auth-local=trust"]
         subprocess.run([*self._as_postgres(), *initdb], **run)  # type: ignore[call-overload]
-        create = f"CREATE DATABASE {told['POSTGRES_DB']};".encode()
+        create = f"CREATE DATABASE {variables['POSTGRES_DB']};".encode()
         alone = [*self._as_postgres(), "postgres", "--single", "-j", "postgres"]
         subprocess.run(alone, input=create, **run)  # type: ignore[call-overload]
 
@@ -169,15 +169,15 @@ class Running:
 
         Odd: a process that gives itself a title, as Airflow's do, writes it over its variables, and the mark is gone.
         """
-        found: dict[str, set[int]] = {name: {p.pid} for name, p in dict(self._processes).items()}
+        pids_of: dict[str, set[int]] = {name: {p.pid} for name, p in dict(self._processes).items()}
         children: dict[int, set[int]] = {}
         for place in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
                 parent = int((place / "stat").read_text().rpartition(")")[2].split()[1])
                 children.setdefault(parent, set()).add(int(place.name))
                 if mark := re.search(rf"{_MARK}={self._token}-([\w-]+)".encode(), (place / "environ").read_bytes()):
-                    found.setdefault(mark[1].decode(), set()).add(int(place.name))
-        return {name: _with_descendants(pids, children) for name, pids in found.items()}
+                    pids_of.setdefault(mark[1].decode(), set()).add(int(place.name))
+        return {name: _with_descendants(pids, children) for name, pids in pids_of.items()}
 
     def _measure(self) -> None:
         while not self._over.wait(2):
@@ -192,15 +192,15 @@ def _with_descendants(pids: set[int], children: Mapping[int, set[int]]) -> set[i
 
 def _mib(pid: int) -> int:
     with contextlib.suppress(OSError):
-        told = re.search(r"^Pss:\s+(\d+) kB", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.MULTILINE)
-        return int(told[1]) // 1024 if told else 0
+        match = re.search(r"^Pss:\s+(\d+) kB", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.MULTILINE)
+        return int(match[1]) // 1024 if match else 0
     return 0
 
 
 def _image_environment() -> Mapping[str, str]:
     """The variables that the Dockerfile sets."""
-    said = (HOME / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
-    return dict(pair for line in re.findall(r"^ENV (.+)$", said, re.MULTILINE) for pair in _pairs(line))
+    dockerfile = (HOME / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+    return dict(pair for line in re.findall(r"^ENV (.+)$", dockerfile, re.MULTILINE) for pair in _pairs(line))
 
 
 def _pairs(line: str) -> Iterator[tuple[str, str]]:

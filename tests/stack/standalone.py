@@ -42,6 +42,12 @@ Row = dict[str, Any]
 T = TypeVar("T")
 
 
+def described(lake: Path, cluster: str = "", **inputs: str) -> dict[str, str]:
+    """The variable that describes the cluster as an Airflow connection does."""
+    connection = {"conn_type": "hindsight", "host": str(lake), "schema": cluster, "extra": inputs}
+    return {"AIRFLOW_CONN_HINDSIGHT_DEFAULT": json.dumps(connection)}
+
+
 class Standalone:
     """Airflow as `airflow standalone` starts it: scheduler, DAG processor, triggerer and API server."""
 
@@ -189,13 +195,13 @@ class Standalone:
         until(serves, "a healthy Airflow", 180)
 
 
-def until(seen: Callable[[], T | None], what: str, within: float = 1800, every: float = 1.0) -> T:
+def until(look: Callable[[], T | None], what: str, within: float = 1800, every: float = 1.0) -> T:
     """What is seen, once it is. Fails after `within` seconds."""
     end = time.monotonic() + within
-    while not (found := seen()):
+    while not (result := look()):
         assert time.monotonic() < end, f"{what} did not come within {within:.0f} s"
         time.sleep(every)
-    return found
+    return result
 
 
 def _asked(address: str, body: Any = None, verb: str | None = None, token: str = "") -> Row:

@@ -51,40 +51,40 @@ def address(running: Running, port: int) -> str:
     return f"127.0.0.1:{running.outside.port('broker-1', port)}"
 
 
-def checked(running: Running, name: str, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+def health_check(running: Running, name: str, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     """The health check of a broker, with other variables than its own."""
     check = running.outside.healthcheck(running.outside.services[name])
     return subprocess.run(check, cwd=HOME, env={**os.environ, **environment}, capture_output=True, text=True)
 
 
-def test_a_health_check_needs_the_password(running: Running, password: str) -> None:
-    assert [checked(running, name, {PASSWORD: password}).returncode for name in BROKERS] == [0, 0, 0]
-    guessed = checked(running, "broker-1", {PASSWORD: "guessed"})
+def test_broker_health_check_needs_password(running: Running, password: str) -> None:
+    assert [health_check(running, name, {PASSWORD: password}).returncode for name in BROKERS] == [0, 0, 0]
+    guessed = health_check(running, "broker-1", {PASSWORD: "guessed"})
     assert guessed.returncode == 1 and "does not answer" in guessed.stderr
 
 
-def test_a_client_without_it_learns_nothing(running: Running) -> None:
+def test_client_without_password_is_refused(running: Running) -> None:
     with pytest.raises(KafkaException):
         AdminClient({"bootstrap.servers": address(running, 9092), "log_level": 0}).list_topics(timeout=5)
 
 
-def test_controllers_ask_for_it_too(running: Running, password: str, tmp_path: Path) -> None:
+def test_controllers_need_password(running: Running, password: str, tmp_path: Path) -> None:
     module = "org.apache.kafka.common.security.plain.PlainLoginModule"
     asked = {}
-    for said in (password, "guessed"):
-        login = tmp_path / said
+    for secret in (password, "guessed"):
+        login = tmp_path / secret
         login.write_text(
             "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
-            f'sasl.jaas.config={module} required username="hindsight" password="{said}";\n'
+            f'sasl.jaas.config={module} required username="hindsight" password="{secret}";\n'
         )
         tool = ["java", "-Xmx96m", "-cp", f"{libs(NEWEST)}/*", "org.apache.kafka.tools.MetadataQuorumCommand"]
         words = ["--bootstrap-controller", address(running, 9093), "--command-config", str(login)]
-        asked[said] = subprocess.run([*tool, *words, "describe", "--status"], capture_output=True, text=True)
+        asked[secret] = subprocess.run([*tool, *words, "describe", "--status"], capture_output=True, text=True)
     assert "LeaderId:" in asked[password].stdout, asked[password].stderr
     assert asked["guessed"].returncode and "Authentication failed" in asked["guessed"].stderr + asked["guessed"].stdout
 
 
-def test_airflow_reads_the_brokers_with_the_file_that_its_start_writes(running: Running, password: str) -> None:
+def test_airflow_reads_brokers_with_kafka_config_of_its_init(running: Running, password: str) -> None:
     if postgres_programs() is None:
         pytest.exit("Found: no PostgreSQL below /usr/lib/postgresql. Needed: its server. Install postgresql.", 2)
     running.start("airflow-init")
@@ -92,17 +92,15 @@ def test_airflow_reads_the_brokers_with_the_file_that_its_start_writes(running: 
     file = Path(own["KAFKA_CONFIG"])
     assert stat.S_IMODE(file.stat().st_mode) == 0o600 and password in file.read_text()
     assert password not in " ".join(own.values())
-    said = {**os.environ, **{name: own[name] for name in ("BOOTSTRAP", "KAFKA_CONFIG")}}
+    environment = {**os.environ, **{name: own[name] for name in ("BOOTSTRAP", "KAFKA_CONFIG")}}
     words = [sys.executable, "-m", "kafka_hindsight.cli.main", "snapshot", "--print"]
-    read = subprocess.run(words, cwd=HOME, env=said, capture_output=True, text=True)
+    read = subprocess.run(words, cwd=HOME, env=environment, capture_output=True, text=True)
     assert {b["id"] for b in json.loads(read.stdout)["brokers"]} == {1, 2, 3}, read.stderr
-    refused = subprocess.run(words, cwd=HOME, env={**said, "KAFKA_CONFIG": ""}, capture_output=True, text=True)
+    refused = subprocess.run(words, cwd=HOME, env={**environment, "KAFKA_CONFIG": ""}, capture_output=True, text=True)
     assert refused.returncode
 
 
-def test_members_of_both_libraries_log_in_and_the_password_stays_in_files_of_its_owner(
-    running: Running, password: str
-) -> None:
+def test_members_log_in_and_password_stays_in_private_files(running: Running, password: str) -> None:
     members = running.outside.services["members"]
     command = [*running.outside.command(members), "--rest", "0", "--seed", "7"]
     command[0] = sys.executable

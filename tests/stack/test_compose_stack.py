@@ -50,15 +50,15 @@ class Airflow:
 
     def json(self, path: str, body: dict[str, Any] | None = None, method: str | None = None) -> dict[str, Any]:
         """What is answered where all is well."""
-        code, said = self.ask(path, body, method=method)
-        assert code < 300, (code, said)
-        answer: dict[str, Any] = json.loads(said)
+        code, content = self.ask(path, body, method=method)
+        assert code < 300, (code, content)
+        answer: dict[str, Any] = json.loads(content)
         return answer
 
     def log_in(self, user: str, password: str) -> int:
         """Takes a token for a user and a password. Gives: the status."""
-        code, said = self.ask("/auth/token", {"username": user, "password": password}, token="")
-        self.token = json.loads(said)["access_token"] if code == 201 else ""
+        code, content = self.ask("/auth/token", {"username": user, "password": password}, token="")
+        self.token = json.loads(content)["access_token"] if code == 201 else ""
         return code
 
     def call_off(self, dag: str) -> None:
@@ -102,10 +102,10 @@ def running(root: Path) -> Iterator[Running]:
 @pytest.fixture(scope="module")
 def airflow(running: Running, root: Path) -> Airflow:
     """Airflow, with the drawn password, when it has read the DAGs."""
-    found = Airflow(f"http://127.0.0.1:{running.outside.port('airflow-api', 8080)}")
-    assert found.log_in(setup_stack.ADMIN, setup_stack.values_of(root / ".env")["HINDSIGHT_ADMIN_PASSWORD"]) == 201
-    until(lambda: found.json("/api/v2/dags")["total_entries"] >= len(DAGS), "every DAG", 120)
-    return found
+    client = Airflow(f"http://127.0.0.1:{running.outside.port('airflow-api', 8080)}")
+    assert client.log_in(setup_stack.ADMIN, setup_stack.values_of(root / ".env")["HINDSIGHT_ADMIN_PASSWORD"]) == 201
+    until(lambda: client.json("/api/v2/dags")["total_entries"] >= len(DAGS), "every DAG", 120)
+    return client
 
 
 @pytest.fixture(scope="module")
@@ -120,27 +120,27 @@ def audited(running: Running, airflow: Airflow) -> dict[str, Any]:
     place = f"/api/v2/dags/{AUDIT}/dagRuns/{run['dag_run_id']}"
 
     def over() -> dict[str, Any] | None:
-        said = airflow.json(place)
-        return said if said["state"] in ("success", "failed") else None
+        state = airflow.json(place)
+        return state if state["state"] in ("success", "failed") else None
 
     return until(over, "the audit's end")
 
 
-def test_every_service_comes_up_by_its_own_command_line(running: Running) -> None:
+def test_every_service_starts_by_its_own_command_line(running: Running) -> None:
     services = running.outside.services
     assert set(running.names) == set(services)
     for service in (s for name, s in services.items() if name != ONCE):
         until(lambda service=service: running.is_well(service), f"word that {service.name} is well", 60)  # type: ignore[misc]
 
 
-def test_nobody_comes_in_without_the_password_that_was_drawn(airflow: Airflow) -> None:
+def test_airflow_needs_generated_password(airflow: Airflow) -> None:
     stranger = Airflow(airflow.address)
     assert stranger.log_in("admin", "admin") == stranger.log_in("admin", "") + 1 == 401
     for page in ("/api/v2/dags", "/hindsight/", "/api/v2/connections"):
         assert stranger.ask(page)[0] == 401, page
 
 
-def test_every_dag_of_ours_is_there_and_on_its_schedule(airflow: Airflow) -> None:
+def test_every_dag_is_loaded_and_unpaused(airflow: Airflow) -> None:
     dags = {d["dag_id"]: d["is_paused"] for d in airflow.json("/api/v2/dags")["dags"]}
     assert dags.keys() == DAGS
     assert not any(dags.values())
@@ -148,40 +148,38 @@ def test_every_dag_of_ours_is_there_and_on_its_schedule(airflow: Airflow) -> Non
     assert airflow.json("/api/v2/pools/hindsight_spark")["slots"] == 1
 
 
-def test_the_audit_of_the_stack_s_own_brokers_succeeds(audited: dict[str, Any]) -> None:
+def test_audit_of_stack_brokers_succeeds(audited: dict[str, Any]) -> None:
     assert audited["state"] == "success"
 
 
-def test_its_steps_ran_on_the_worker(running: Running, audited: dict[str, Any]) -> None:
+def test_spark_steps_ran_on_worker(running: Running, audited: dict[str, Any]) -> None:
     master = f"http://127.0.0.1:{running.outside.port('spark-master', 8080)}/json/"
-    said = json.loads(urllib.request.urlopen(master, timeout=10).read())
-    ran = {app["name"].split()[1]: app["id"] for app in said["completedapps"] if app["name"].startswith("hindsight ")}
+    status = json.loads(urllib.request.urlopen(master, timeout=10).read())
+    ran = {app["name"].split()[1]: app["id"] for app in status["completedapps"] if app["name"].startswith("hindsight ")}
     for step in STEPS:
         executors = running.outside.folder("spark").glob(f"{ran[step.name]}/*/stderr")
         assert any("Finished task" in e.read_text() for e in executors), step.name
 
 
-def test_the_tables_hold_what_the_members_did_and_nothing_else(
-    running: Running, audited: dict[str, Any], root: Path
-) -> None:
+def test_audit_meets_truth_of_played_scenarios(running: Running, audited: dict[str, Any], root: Path) -> None:
     truth = root / "truth.jsonl"
-    told = sorted((running.outside.folder("input") / "truth").iterdir())
-    truth.write_text("".join(file.read_text() for file in told))
+    files = sorted((running.outside.folder("input") / "truth").iterdir())
+    truth.write_text("".join(file.read_text() for file in files))
     assert score.main(["--lake", str(running.outside.folder("lake")), "--truth", str(truth)]) == 0
 
 
-def test_readings_land_every_five_minutes(running: Running, airflow: Airflow) -> None:
+def test_readings_of_brokers_land(running: Running, airflow: Airflow) -> None:
     landed = running.outside.folder("lake") / "landing" / "snapshots"
     (first, *_) = until(lambda: sorted(landed.rglob("*.json*")), "a reading of the brokers", 420)
     assert {b["id"] for b in json.loads(first.read_text())["brokers"]} == {1, 2, 3}
 
 
-def test_the_report_is_a_page_of_airflow_s(airflow: Airflow, audited: dict[str, Any]) -> None:
-    code, said = airflow.ask("/hindsight/night/index.html")
-    assert code == 200 and b"stack" in said
+def test_report_is_served_by_airflow(airflow: Airflow, audited: dict[str, Any]) -> None:
+    code, content = airflow.ask("/hindsight/night/index.html")
+    assert code == 200 and b"stack" in content
 
 
-def test_a_broker_that_is_started_again_takes_up_what_it_had(running: Running) -> None:
+def test_restarted_broker_keeps_its_log(running: Running) -> None:
     running.stop("broker-2")
     assert not running.is_well(running.outside.services["broker-2"])
     running.start("broker-2")
@@ -189,7 +187,7 @@ def test_a_broker_that_is_started_again_takes_up_what_it_had(running: Running) -
     assert sum(log.read_text().count("started (kafka.server.KafkaRaftServer)") for log in logs) == 2
 
 
-def test_each_service_keeps_within_its_limit(running: Running, audited: dict[str, Any]) -> None:
+def test_each_service_stays_within_memory_limit(running: Running, audited: dict[str, Any]) -> None:
     services = running.outside.services
     assert running.peak.keys() == services.keys()
     assert {name: peak for name, peak in running.peak.items() if peak > services[name].memory} == {}

@@ -34,22 +34,22 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         started.end()
 
 
-def counted(running: Running, conf: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+def count_with_settings(running: Running, conf: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     """A job of a driver with these settings."""
     master = f"spark://127.0.0.1:{running.outside.port('spark-master', 7077)}"
-    said = {"HINDSIGHT_SPARK_CONF": ";".join(f"{name}={value}" for name, value in conf.items())}
-    environment = {**os.environ, **launch.environment(), **said}
+    settings = {"HINDSIGHT_SPARK_CONF": ";".join(f"{name}={value}" for name, value in conf.items())}
+    environment = {**os.environ, **launch.environment(), **settings}
     words = [sys.executable, "-c", COUNT, master]
     return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=180)
 
 
-def test_work_is_taken_from_who_knows_the_secret_alone(running: Running, tmp_path: Path) -> None:
+def test_spark_refuses_driver_without_secret(running: Running, tmp_path: Path) -> None:
     text = running.outside.environment(running.outside.services["airflow-scheduler"])["HINDSIGHT_SPARK_CONF"]
     conf = {**dict(pair.split("=", 1) for pair in text.split(";")), "spark.executor.memory": "512m"}
-    done = counted(running, conf)
+    done = count_with_settings(running, conf)
     assert done.stdout == "10\n", done.stderr
     for wrong in ({**conf, "spark.authenticate.secret": "guessed"}, {"spark.cores.max": "1"}):
-        refused = counted(running, wrong)
+        refused = count_with_settings(running, wrong)
         assert refused.returncode != 0 and "10" not in refused.stdout
         assert "All masters are unresponsive" in refused.stderr
     secret = conf["spark.authenticate.secret"]

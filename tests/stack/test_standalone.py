@@ -18,7 +18,7 @@ from kafka_hindsight.catalog.steps import BY_NAME, STEPS
 from kafka_hindsight.shared.page_names import page_name
 from tests.stack.airflow_browser import Tab
 from tests.stack.short_nights import last_night, write_nights
-from tests.stack.standalone import POOL, Standalone, until
+from tests.stack.standalone import POOL, Standalone, described, until
 from tests.support.lake import contents, rows
 from tests.support.receivers import Box, webhook
 from tests.support.report_browser import found
@@ -37,32 +37,35 @@ class Stack:
 
     airflow: Standalone
     lake: Path
-    told: Box
+    alerts: Box
 
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     folder = tmp_path_factory.mktemp("standalone")
     nights, lake = write_nights(folder / "nights", (*PAST, LAST)), folder / "lake"
-    with webhook() as told:
+    with webhook() as alerts:
         given = {
-            "HINDSIGHT_LOGS": str(nights / "logs"),
-            "HINDSIGHT_CLIENT_LOGS": str(nights / "clients"),
-            "HINDSIGHT_SNAPSHOTS": str(nights / "snapshots.jsonl"),
-            "HINDSIGHT_CLUSTER": CLUSTER,
-            "HINDSIGHT_LAKE": str(lake),
+            **described(
+                lake,
+                CLUSTER,
+                logs=f"{nights}/logs",
+                client_logs=f"{nights}/clients",
+                snapshots=f"{nights}/snapshots.jsonl",
+            ),
+            "AIRFLOW_CONN_SPARK_DEFAULT": '{"conn_type": "spark", "host": "local[*]"}',
             "HINDSIGHT_POOL": POOL,
             "HINDSIGHT_DEADLINE_HOURS": "0.005",
-            "HINDSIGHT_ALERTS_DEFAULT": f"json://127.0.0.1:{told.port}",
+            "HINDSIGHT_ALERTS_DEFAULT": f"json://127.0.0.1:{alerts.port}",
             "HINDSIGHT_DRIVER_MEMORY": "1g",
         }
         with Standalone(folder / "airflow", given) as airflow:
             airflow.cli("pools", "set", POOL, "1", "one Spark step at a time")
-            until(lambda: AUDIT in known(airflow), "the DAGs", 120)
-            yield Stack(airflow, lake, told)
+            until(lambda: AUDIT in dag_ids(airflow), "the DAGs", 120)
+            yield Stack(airflow, lake, alerts)
 
 
-def known(airflow: Standalone) -> set[str]:
+def dag_ids(airflow: Standalone) -> set[str]:
     return {dag["dag_id"] for dag in airflow.api("dags?limit=100")["dags"]}
 
 
@@ -89,14 +92,14 @@ def last_commit(lake: Path, layer: str) -> int:
     return max((path.stat().st_mtime_ns for path in lake.glob(f"{layer}/*/_delta_log/*.json")), default=0)
 
 
-def test_every_dag_is_read_without_an_error(stack: Stack) -> None:
+def test_every_dag_loads_without_error(stack: Stack) -> None:
     assert stack.airflow.api("importErrors")["import_errors"] == []
-    assert known(stack.airflow) == {
+    assert dag_ids(stack.airflow) == {
         f"kafka_{name}" for name in ("alerts", "collect", "maintenance", "night_audit", "reclassify", "snapshot")
     }
 
 
-def test_the_schedule_starts_the_night_that_ended_at_midnight(stack: Stack) -> None:
+def test_schedule_audits_night_that_ended_at_midnight(stack: Stack) -> None:
     for dag in (AUDIT, "kafka_collect", "kafka_alerts"):
         stack.airflow.unpause(dag)
     for dag in (AUDIT, "kafka_collect", "kafka_alerts"):
@@ -118,15 +121,15 @@ def in_order(stack: Stack, run: dict[str, Any]) -> list[dict[str, Any]]:
     return sorted(tries, key=lambda t: t["start_date"])
 
 
-def test_a_deadline_that_is_missed_is_told_once(stack: Stack) -> None:
+def test_missed_deadline_alerts_once(stack: Stack) -> None:
     (run,) = stack.airflow.runs(AUDIT, "scheduled")
-    late = until(lambda: [m for m in stack.told.got if "deadline missed" in m["title"]], "word of the deadline", 60)
+    late = until(lambda: [m for m in stack.alerts.got if "deadline missed" in m["title"]], "word of the deadline", 60)
     assert [m["title"] for m in late] == [f"[critical] {CLUSTER}: deadline missed: {AUDIT} of {run['dag_run_id']}"]
     assert late[0]["type"] == "failure"
     assert "is not done" in late[0]["message"] and "What to do: Look in Airflow" in late[0]["message"]
 
 
-def test_nights_of_the_past_are_filled_in_though_steps_are_killed(stack: Stack) -> None:
+def test_backfill_succeeds_although_steps_are_killed(stack: Stack) -> None:
     newest = page(stack.lake, LAST)
     backfill(stack)
     first = until(lambda: stack.airflow.runs(AUDIT, "backfill"), "the runs of the backfill", 300)[0]
@@ -165,7 +168,7 @@ def killed_in_the_middle(stack: Stack, step: str, layer: str) -> None:
     until(lambda: not stack.airflow.processes(step), f"the end of {step}", 30, every=0.1)
 
 
-def test_undisturbed_it_leaves_the_same_tables(stack: Stack) -> None:
+def test_undisturbed_rerun_of_backfill_leaves_same_tables(stack: Stack) -> None:
     before, published = contents(stack.lake), last_commit(stack.lake, "gold")
     disturbed = stack.airflow.runs(AUDIT, "backfill")[0]
     stack.airflow.api(f"dags/{AUDIT}/dagRuns/{disturbed['dag_run_id']}/clear", {"dry_run": False})
@@ -174,12 +177,12 @@ def test_undisturbed_it_leaves_the_same_tables(stack: Stack) -> None:
     assert contents(stack.lake) == before
 
 
-def test_nobody_was_woken_for_the_past(stack: Stack) -> None:
-    assert sum("deadline missed" in m["title"] for m in stack.told.got) == 1
-    assert not any("night failed" in m["title"] for m in stack.told.got)
+def test_backfill_sends_no_alert(stack: Stack) -> None:
+    assert sum("deadline missed" in m["title"] for m in stack.alerts.got) == 1
+    assert not any("night failed" in m["title"] for m in stack.alerts.got)
 
 
-def test_whoever_comes_second_stands_in_line(stack: Stack) -> None:
+def test_concurrent_dag_runs_wait_in_pool_and_succeed(stack: Stack) -> None:
     """The past judged again, last Sunday's maintenance and what was collected since: all of them asked for at once."""
     before = contents(stack.lake)
     start, end = window(PAST[0])
@@ -197,16 +200,16 @@ def test_whoever_comes_second_stands_in_line(stack: Stack) -> None:
     assert rows(stack.lake, "quality.verdict_changes") == []
 
 
-def test_no_two_steps_ever_ran_at_once(stack: Stack) -> None:
-    imbalance_periods = sorted(
+def test_steps_never_overlap(stack: Stack) -> None:
+    task_runs = sorted(
         (t["start_date"], t["end_date"], t["dag_id"], t["task_id"])
-        for dag in known(stack.airflow)
+        for dag in dag_ids(stack.airflow)
         for run in stack.airflow.api(f"dags/{dag}/dagRuns?limit=100")["dag_runs"]
         for t in stack.airflow.tries(dag, run["dag_run_id"])
         if t["task_id"] in BY_NAME and t["start_date"]
     )
-    assert len(imbalance_periods) >= 3 * len(STEPS) + 3
-    for before, after in itertools.pairwise(imbalance_periods):
+    assert len(task_runs) >= 3 * len(STEPS) + 3
+    for before, after in itertools.pairwise(task_runs):
         assert before[1] <= after[0], (before, after)
 
 
@@ -220,20 +223,20 @@ def tab(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]
         yield opened
 
 
-def test_the_report_is_a_page_in_airflows_navigation(stack: Stack, tab: Tab) -> None:
+def test_report_opens_from_airflow_navigation(stack: Stack, tab: Tab) -> None:
     tab.open(f"{stack.airflow.address}/")
     tab.click("Browse")
     tab.click("Kafka Hindsight")
     assert tab.tell("location.pathname").startswith("/plugin/hindsight_report")
-    seen = "document.querySelector('h1')?.innerText"
-    assert until(lambda: tab.in_frame(seen), "the report in its frame", 60) == CLUSTER
+    heading = "document.querySelector('h1')?.innerText"
+    assert until(lambda: tab.in_frame(heading), "the report in its frame", 60) == CLUSTER
     assert f"{LAST}" in tab.in_frame("document.body.innerText")
     assert tab.in_frame("document.documentElement.scrollHeight") > 1000
     assert tab.in_frame("self.origin") == "null", "its script cannot reach the session of who reads it"
     assert tab.framed == []
 
 
-def test_the_address_that_alerts_link_to_opens_that_night(stack: Stack, tab: Tab) -> None:
+def test_alert_link_opens_report_of_its_night(stack: Stack, tab: Tab) -> None:
     name = page_name(CLUSTER, *window(PAST[0]))
     tab.open(f"{stack.airflow.address}/hindsight/{CLUSTER}/{name}#coverage")
     assert f"{PAST[0]}" in tab.tell("document.body.innerText")

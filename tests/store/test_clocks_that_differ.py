@@ -46,7 +46,7 @@ def certain(rows: dict[str, list[Row]]) -> list[Row]:
     return [row for name in BY_TIMES for row in rows[name] if row["confidence"] == "certain"]
 
 
-def test_a_verdict_is_uncertain_where_its_lines_compare_a_clock_that_is_wrong_and_no_other_is(store: Store) -> None:
+def test_only_verdicts_that_compare_wrong_clock_lose_certainty(store: Store) -> None:
     as_read = judged(store)
     for broker in (1, 2, 3):
         clock, rows = ahead(broker), judged(store, ahead(broker))
@@ -58,7 +58,7 @@ def test_a_verdict_is_uncertain_where_its_lines_compare_a_clock_that_is_wrong_an
         assert all(row in rows["gold.broker_outages"] for row in alone)
 
 
-def test_headlines_hedge_and_times_without_a_leader_have_bounds(store: Store) -> None:
+def test_wrong_clocks_hedge_headlines_and_bound_leaderless_time(store: Store) -> None:
     as_read, apart = judged(store), judged(store, *map(ahead, (1, 2, 3)))
     crashes = [i["headline"] for i in apart["gold.incidents"] if "crashed" in i["headline"]]
     assert crashes and any("probably crashed" in headline for headline in crashes)

@@ -30,7 +30,7 @@ FINDINGS = {"gold.findings": LAKE["gold.findings"]}
 
 
 @pytest.mark.parametrize("scheme", ["", "file://"])
-def test_a_table_whose_log_is_cut_is_named_and_the_others_answer(
+def test_sql_names_table_with_cut_commit_and_reads_others(
     tmp_path: Path, scheme: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_lake(tmp_path, {"silver.events": [{"line_id": "a"}], "gold.rebalances": []})
@@ -40,9 +40,11 @@ def test_a_table_whose_log_is_cut_is_named_and_the_others_answer(
     assert sql.main(place, "SELECT line_id FROM silver.events", "csv") == DONE
     out, err = capsys.readouterr()
     assert out.split() == ["line_id", "a"]
-    (said,) = err.splitlines()
-    assert re.match(r"The table gold.rebalances cannot be read: .*\. Needed: .* What to do: bring the files back", said)
-    assert "delta_kernel::" not in said
+    (sentence,) = err.splitlines()
+    assert re.match(
+        r"The table gold.rebalances cannot be read: .*\. Needed: .* What to do: bring the files back", sentence
+    )
+    assert "delta_kernel::" not in sentence
     session = sql.Session(open_views(place), named_queries(), "json")
     for query in (
         "SELECT count(*) FROM gold.rebalances",
@@ -58,9 +60,7 @@ def test_a_table_whose_log_is_cut_is_named_and_the_others_answer(
     assert tables["gold.rebalances"]["rows"] is None
 
 
-def test_explain_goes_on_without_a_table_that_cannot_be_read(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_explain_continues_without_unreadable_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_lake(tmp_path, {"gold.failovers": [], "gold.findings": LAKE["gold.findings"]})
     commit = tmp_path / "gold/failovers/_delta_log/00000000000000000000.json"
     commit.write_text(commit.read_text()[:700])
@@ -70,16 +70,18 @@ def test_explain_goes_on_without_a_table_that_cannot_be_read(
     assert answer.startswith("No row of gold has the id abcdef.")
 
 
-def test_a_file_that_is_missing_is_told_in_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_parquet_file_is_reported_in_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_lake(tmp_path, FINDINGS)
     for file in (tmp_path / "gold/findings").glob("*.parquet"):
         file.unlink()
     assert cli.main(["sql", "FROM gold.findings", "--lake", str(tmp_path)]) == BAD_INPUT
-    (said,) = capsys.readouterr().err.splitlines()
-    assert re.search(r"\.parquet of gold\.findings has 0 of the \d+ bytes", said)
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert re.search(r"\.parquet of gold\.findings has 0 of the \d+ bytes", sentence)
     assert cli.main(["explain", "abcdef", "--lake", str(tmp_path)]) == BAD_INPUT
-    said, answer = capsys.readouterr().err.splitlines()
-    assert re.match(r"The table gold.findings cannot be read: IOError: .*\.parquet of gold\.findings has 0 of", said)
+    sentence, answer = capsys.readouterr().err.splitlines()
+    assert re.match(
+        r"The table gold.findings cannot be read: IOError: .*\.parquet of gold\.findings has 0 of", sentence
+    )
     assert answer.startswith("No row of gold has the id abcdef.")
 
 
@@ -108,26 +110,24 @@ def night(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("harm", "said"),
+    ("harm", "sentence"),
     [
         (_lose, r"The table gold.findings cannot be read: IOError: .*\.parquet.* `hindsight doctor`"),
         (_overwrite, r"The table gold.findings cannot be read: .* `hindsight doctor`"),
     ],
 )
-def test_explain_tells_all_that_can_be_read(
-    night: Path, harm: Any, said: str, capsys: pytest.CaptureFixture[str]
+def test_explain_answers_from_tables_that_can_be_read(
+    night: Path, harm: Any, sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     harm(night / "gold/findings")
     assert cli.main(["explain", "abcdef", "--lake", str(night)]) == DONE
     out, err = capsys.readouterr()
     assert "abcdef0123" in out
     (line,) = err.splitlines()
-    assert re.match(said, line)
+    assert re.match(sentence, line)
 
 
-def test_beside_a_commit_that_is_cut_short_an_id_a_group_the_worst_and_the_latest_incident_are_told(
-    night: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_explain_finds_incident_beside_cut_commit(night: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _cut(night / "gold/findings")
     with open_views(str(night)) as opened:
         for asked in ("abcdef", "orders", "worst", "latest"):
@@ -137,36 +137,36 @@ def test_beside_a_commit_that_is_cut_short_an_id_a_group_the_worst_and_the_lates
 
 
 @pytest.mark.parametrize("scheme", ["", "file://"])
-def test_a_publication_that_is_not_finished_is_told_and_not_seen(
+def test_unfinished_publication_is_reported_and_hidden_from_sql(
     tmp_path: Path, scheme: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lake = f"{scheme}{tmp_path}"
 
     tables = ("gold.findings", "gold.rebalances", "quality.publications", "quality.coverage")
 
-    def look(*seen: str) -> tuple[str, dict[str, int]]:
+    def look(*names: str) -> tuple[str, dict[str, int]]:
         """What is said of the lake, and how many rows of tables are seen."""
         capsys.readouterr()
         with open_views(lake, [BY_NAME[name] for name in tables]) as readers:
-            return capsys.readouterr().err, {name: readers.sql(f"FROM {name}").shape[0] for name in seen}
+            return capsys.readouterr().err, {name: readers.sql(f"FROM {name}").shape[0] for name in names}
 
     def write(name: str, **how: Any) -> None:
         table = DeltaTable(str(tmp_path / name))
         write_deltalake(table, table.to_pyarrow_table(), **how)
 
     write_lake(tmp_path, {name: LAKE[name] for name in tables})
-    said, before = look(*tables)
-    assert said == ""
+    sentence, before = look(*tables)
+    assert sentence == ""
     list_versions(lake, newest_versions(lake, *TOGETHER))
     for name in ("gold/findings", "gold/rebalances", "quality/coverage"):
         write(name, mode="append")
-    said, now = look(*tables)
-    assert re.match(r"A publication is not finished: gold\.\w+, gold\.\w+ hold rows of a window", said)
+    sentence, now = look(*tables)
+    assert re.match(r"A publication is not finished: gold\.\w+, gold\.\w+ hold rows of a window", sentence)
     assert now == before | {"quality.coverage": 2 * before["quality.coverage"]}
 
     list_versions(lake, newest_versions(lake, *TOGETHER))
-    said, now = look("gold.findings")
-    assert said == ""
+    sentence, now = look("gold.findings")
+    assert sentence == ""
     assert now == {"gold.findings": 2 * before["gold.findings"]}
 
     write("gold/findings", mode="overwrite", predicate="cluster = 'c'")
@@ -176,7 +176,7 @@ def test_a_publication_that_is_not_finished_is_told_and_not_seen(
     assert look()[0].startswith("A publication is not finished: gold.findings hold rows of a window that")
 
 
-def test_a_cut_commit_of_a_publication_that_is_not_finished_hides_no_table(
+def test_cut_commit_of_unfinished_publication_hides_no_table(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_lake(tmp_path, FINDINGS)
@@ -188,9 +188,7 @@ def test_a_cut_commit_of_a_publication_that_is_not_finished_hides_no_table(
     assert err.startswith("A publication is not finished: gold.findings hold rows")
 
 
-def test_whoever_asks_for_the_report_is_told_what_is_not_whole(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_report_command_warns_of_unfinished_publication(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page, table = tmp_path / "report" / "index.html", tmp_path / "gold" / "findings"
     write_lake(tmp_path, FINDINGS)
     page.parent.mkdir()
@@ -206,7 +204,7 @@ def test_whoever_asks_for_the_report_is_told_what_is_not_whole(
     assert err.startswith("A publication is not finished: gold.findings hold rows")
 
 
-def test_a_list_that_was_damaged_or_names_versions_that_are_gone_hides_nothing(tmp_path: Path) -> None:
+def test_damaged_published_json_hides_no_row(tmp_path: Path) -> None:
     write_lake(tmp_path, FINDINGS)
     for text in ("", "{", '{"versions": []}', '{"versions": {"gold.findings": 9}}'):
         (tmp_path / "published.json").write_text(text)
@@ -214,7 +212,7 @@ def test_a_list_that_was_damaged_or_names_versions_that_are_gone_hides_nothing(t
             assert readers.sql("FROM gold.findings").shape[0] == len(LAKE["gold.findings"])
 
 
-def test_an_object_store_that_does_not_answer_is_a_sentence_within_a_minute(
+def test_unreachable_object_store_fails_in_sentence_within_a_minute(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -225,5 +223,5 @@ def test_an_object_store_that_does_not_answer_is_a_sentence_within_a_minute(
     began = time.monotonic()
     assert cli.main(["sql", "SELECT 1", "--lake", "s3a://bucket/lake"]) == FAULT
     assert time.monotonic() - began < 60
-    (said,) = capsys.readouterr().err.splitlines()
-    assert re.match(r"OSError: .*bucket.* Check the path, the network and the rights of this user", said)
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert re.match(r"OSError: .*bucket.* Check the path, the network and the rights of this user", sentence)

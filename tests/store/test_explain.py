@@ -67,7 +67,7 @@ def opened(lake: Path) -> duckdb.DuckDBPyConnection:
     return open_views(str(lake))
 
 
-def told(lake: Path, asked: str, capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, str]:
+def explained(lake: Path, asked: str, capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, str]:
     """What the command says. It opens the lake, which takes most of its time."""
     code = cli.main(["explain", asked, "--lake", str(lake), *options])
     printed = capsys.readouterr()
@@ -79,10 +79,10 @@ def story(opened: duckdb.DuckDBPyConnection, asked: str) -> str:
     return "\n".join(as_lines(story_of(opened, asked)))
 
 
-def test_a_failover_is_told_with_its_outage_and_its_lines_and_a_name_cannot_steer_the_terminal(
+def test_failover_is_explained_with_outage_lines_and_escaped_names(
     lake: Path, opened: duckdb.DuckDBPyConnection, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, text = told(lake, FAILOVER, capsys)
+    code, text = explained(lake, FAILOVER, capsys)
     assert code == DONE
     assert text == f"{story(opened, FAILOVER)}\n"
     assert text.startswith(f"Failover {FAILOVER}, cluster c\nLeadership of partition 0 moved.\n")
@@ -94,7 +94,7 @@ def test_a_failover_is_told_with_its_outage_and_its_lines_and_a_name_cannot_stee
     assert all(c.isprintable() or c == "\n" for c in text)
 
 
-def test_an_outage_names_what_belongs_to_it(opened: duckdb.DuckDBPyConnection) -> None:
+def test_outage_names_its_failovers(opened: duckdb.DuckDBPyConnection) -> None:
     text = story(opened, OUTAGE)
     assert "2 failovers" in text
     assert f"failover {TWIN}  orders-1" in text
@@ -104,7 +104,7 @@ def test_an_outage_names_what_belongs_to_it(opened: duckdb.DuckDBPyConnection) -
 @pytest.mark.parametrize(
     "asked", [FAILOVER[:7], f"#failover-{FAILOVER}", f"https://host/index.html#failover-{FAILOVER}"]
 )
-def test_the_beginning_of_an_id_and_an_address_in_the_report_do(opened: duckdb.DuckDBPyConnection, asked: str) -> None:
+def test_explain_takes_id_prefix_and_report_address(opened: duckdb.DuckDBPyConnection, asked: str) -> None:
     assert story(opened, asked).splitlines()[0] == f"Failover {FAILOVER}, cluster c"
 
 
@@ -116,31 +116,35 @@ def test_the_beginning_of_an_id_and_an_address_in_the_report_do(opened: duckdb.D
         ("000000", f"begins the ids of 2 rows or more: broker_outages {OUTAGE}"),
     ],
 )
-def test_what_cannot_be_told_is_said_in_one_sentence(opened: duckdb.DuckDBPyConnection, asked: str, says: str) -> None:
+def test_explain_refuses_unknown_or_ambiguous_id_in_one_sentence(
+    opened: duckdb.DuckDBPyConnection, asked: str, says: str
+) -> None:
     with pytest.raises(BadInput) as problem:
         story_of(opened, asked)
-    (said,) = problem.value.sentences
-    assert says in said
-    assert len(said.splitlines()) == 1
+    (sentence,) = problem.value.sentences
+    assert says in sentence
+    assert len(sentence.splitlines()) == 1
 
 
-def test_for_machines_it_is_json(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _, text = told(lake, OUTAGE, capsys, "--json")
-    said = json.loads(text)
-    assert (said["table"], said["row"]["broker"]) == ("gold.broker_outages", 2)
-    assert [(k["table"], k["count"], k["rows"][0]["topic"]) for k in said["parts"]] == [("gold.failovers", 2, HOSTILE)]
+def test_explain_json_has_row_and_related_rows(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, text = explained(lake, OUTAGE, capsys, "--json")
+    content = json.loads(text)
+    assert (content["table"], content["row"]["broker"]) == ("gold.broker_outages", 2)
+    assert [(k["table"], k["count"], k["rows"][0]["topic"]) for k in content["parts"]] == [
+        ("gold.failovers", 2, HOSTILE)
+    ]
 
 
-def test_a_lake_of_an_earlier_version_has_the_columns_of_today_empty(lake: Path, tmp_path: Path, capsys: Any) -> None:
+def test_explain_reads_table_without_newer_column(lake: Path, tmp_path: Path, capsys: Any) -> None:
     newer = DeltaTable(str(lake / "gold" / "failovers")).to_pyarrow_table()
     older: pyarrow.Table = newer.drop_columns(["outage_id"])
     write_deltalake(str(tmp_path / "lake" / "gold" / "failovers"), older)
-    code, text = told(tmp_path / "lake", FAILOVER, capsys)
+    code, text = explained(tmp_path / "lake", FAILOVER, capsys)
     assert code == DONE
     assert "outage" not in text
 
 
-def test_a_table_whose_creation_was_cut_short_takes_no_story_away(
+def test_explain_ignores_table_without_commit(
     lake: Path, opened: duckdb.DuckDBPyConnection, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     copy = shutil.copytree(lake, tmp_path / "copy")
@@ -151,34 +155,34 @@ def test_a_table_whose_creation_was_cut_short_takes_no_story_away(
     assert err == ""
 
 
-def test_a_group_is_told_with_all_that_is_about_it(tmp_path: Path) -> None:
+def test_group_is_explained_with_its_rebalances(tmp_path: Path) -> None:
     with open_views(str(write_lake(tmp_path, LAKE))) as asked:
         text = story(asked, "orders")
-        said = json.loads(json.dumps(plain(as_data(story_of(asked, "orders")))))
+        content = json.loads(json.dumps(plain(as_data(story_of(asked, "orders")))))
     assert text.startswith("Group orders: ")
     assert "2 rebalances" in text
-    assert (said["kind"], said["name"]) == ("group", "orders")
-    assert {r["group_id"] for t in said["about"] if t["table"] == "gold.rebalances" for r in t["rows"]} == {"orders"}
+    assert (content["kind"], content["name"]) == ("group", "orders")
+    assert {r["group_id"] for t in content["about"] if t["table"] == "gold.rebalances" for r in t["rows"]} == {"orders"}
 
 
-def test_a_partition_is_told_and_what_is_nearly_its_name_is_proposed(
+def test_partition_is_explained_and_similar_name_is_proposed(
     lake: Path, opened: duckdb.DuckDBPyConnection, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert story(opened, "orders-1").startswith("Partition orders-1: 1 failover.\n\n1 failover\n")
-    code, text = told(lake, "order-1", capsys)
+    code, text = explained(lake, "order-1", capsys)
     assert code == BAD_INPUT
     assert len(text.splitlines()) == 1
     assert "Did you mean orders-1" in text
     assert all(c.isprintable() or c == "\n" for c in text)
 
 
-def test_a_group_with_a_name_like_an_id_is_found_before_the_id(tmp_path: Path) -> None:
+def test_group_named_like_id_is_preferred_to_id(tmp_path: Path) -> None:
     rows = [values(BY_NAME["gold.rebalances"], cluster="c", rebalance_id="1", group_id="orders-deadbeef")]
     with open_views(str(write_lake(tmp_path, {"gold.rebalances": rows}))) as opened:
         assert story(opened, "orders-deadbeef").startswith("Group orders-deadbeef: 1 rebalance.")
 
 
-def test_worst_is_the_most_harmful_incident_of_the_newest_night_and_latest_the_last_to_start(tmp_path: Path) -> None:
+def test_worst_is_most_harmful_of_newest_night_and_latest_starts_last(tmp_path: Path) -> None:
     incidents, windows = BY_NAME["gold.incidents"], BY_NAME["quality.publications"]
     hour = timedelta(hours=1)
     place = write_lake(

@@ -39,7 +39,9 @@ def published(tables: Tables, folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module", params=["usual", "crowded", "empty"])
-def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Night, sql.Session]:
+def published_night(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Night, sql.Session]:
     tables, about = crowded_night(400) if request.param == "crowded" else night()
     if request.param == "empty":
         tables = {name: [] for name in tables}
@@ -48,16 +50,16 @@ def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return row, sql.Session(open_views(str(lake)), named_queries(), "json")
 
 
-def test_the_figures_of_a_night_are_those_of_its_first_screen(seen: Any, capsys: Any) -> None:
-    row, session = seen
-    (said,) = answers(session, OF_A_NIGHT, capsys)
-    told = {name: value for name, value in said.items() if name not in ("cluster", "window_from", "window_to")}
-    expected = {name: getattr(row, name) for name in told}
-    assert told == {**expected, "partition_seconds": round(row.partition_seconds, 1)}
+def test_night_figures_query_equals_first_screen(published_night: Any, capsys: Any) -> None:
+    row, session = published_night
+    (answer,) = answers(session, OF_A_NIGHT, capsys)
+    figures = {name: value for name, value in answer.items() if name not in ("cluster", "window_from", "window_to")}
+    expected = {name: getattr(row, name) for name in figures}
+    assert figures == {**expected, "partition_seconds": round(row.partition_seconds, 1)}
 
 
-def test_other_named_queries_add_up_to_the_same(seen: Any, capsys: Any) -> None:
-    row, session = seen
+def test_named_queries_add_up_to_night_figures(published_night: Any, capsys: Any) -> None:
+    row, session = published_night
     incidents = answers(session, "incidents_by_harm", capsys)
     assert sum(i["records_lost_low"] for i in incidents if i["harm"] == "records_lost") == row.records_lost_low
     absences = answers(session, "outage_effects", capsys)

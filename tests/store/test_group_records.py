@@ -29,7 +29,7 @@ def record(clock: str, offset: int, **fields: Any) -> Row:
 
 
 def generation(clock: str, offset: int, number: int, *members: tuple[str, list[int]]) -> Row:
-    said = [
+    entries = [
         {
             "member_id": member,
             "client_id": f"client-{member}",
@@ -40,26 +40,26 @@ def generation(clock: str, offset: int, number: int, *members: tuple[str, list[i
         }
         for member, owned in members
     ]
-    return record(clock, offset, record_type="group_metadata", group_id="g", generation=number, members=said)
+    return record(clock, offset, record_type="group_metadata", group_id="g", generation=number, members=entries)
 
 
-def reached(clock: str, offset: int, epoch: int, topic: str | None) -> Row:
+def member_epoch(clock: str, offset: int, epoch: int, topic: str | None) -> Row:
     owned = [{"topic": topic, "topic_id": "QVbV2BrVQ7ac1tuhDXDZ_g", "partition": 0}]
-    told = {"group_id": "k", "member_id": "m", "member_epoch": epoch, "member_state": "stable", "assignment": owned}
-    return record(clock, offset, record_type="consumer_group_current_member_assignment", **told)
+    fields = {"group_id": "k", "member_id": "m", "member_epoch": epoch, "member_state": "stable", "assignment": owned}
+    return record(clock, offset, record_type="consumer_group_current_member_assignment", **fields)
 
 
-def jsonl(*found: Row) -> str:
-    return "".join(json.dumps(row) + "\n" for row in found)
+def jsonl(*records: Row) -> str:
+    return "".join(json.dumps(row) + "\n" for row in records)
 
 
 @pytest.fixture(scope="module")
 def night(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two hours of logs of cluster prod, and what has landed of its groups; a colleague's cluster beside it."""
     first = jsonl(generation("00:10:00", 7, 4, ("a", [0, 1])), generation("01:20:00", 8, 5, ("a", [0]), ("b", [1])))
-    again = jsonl(generation("01:20:00", 8, 5, ("a", [0]), ("b", [1])), reached("01:30:00", 2, 3, "t"))
+    again = jsonl(generation("01:20:00", 8, 5, ("a", [0]), ("b", [1])), member_epoch("01:30:00", 2, 3, "t"))
     broken = record("01:40:00", 9, sentence="GroupMetadataValue has version 9; needed 0 to 4.", key="00020001")
-    deleted = reached("01:50:00", 3, 4, None)
+    deleted = member_epoch("01:50:00", 3, 4, None)
     return lay(
         tmp_path_factory.mktemp("night"),
         {
@@ -68,37 +68,39 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Path:
             f"{LANDED}/prod-20261121T013500Z-1123456789abcdef.jsonl": again + '{"offsets_part',
             f"{LANDED}/prod-20261121T020000Z-2123456789abcdef.jsonl": jsonl(broken, deleted),
             f"{LANDED}/prod.positions.json": "{}",
-            f"{LANDED}/other-20261121T020000Z-3123456789abcdef.jsonl": jsonl(reached("01:00:00", 1, 9, "t")),
+            f"{LANDED}/other-20261121T020000Z-3123456789abcdef.jsonl": jsonl(member_epoch("01:00:00", 1, 9, "t")),
         },
     )
 
 
 @pytest.fixture(scope="module")
-def taken(night: Path) -> tuple[Store, Row]:
+def ingested_night(night: Path) -> tuple[Store, Row]:
     return ingested(night / "lake", night / "logs", cluster="prod")
 
 
-def test_landed_records_become_rows_once_and_broken_ones_are_kept_apart(night: Path, taken: tuple[Store, Row]) -> None:
-    store, _ = taken
+def test_landed_group_records_become_rows_once_and_broken_ones_quarantine(
+    night: Path, ingested_night: tuple[Store, Row]
+) -> None:
+    store, _ = ingested_night
     for again in (False, True):
         if again:
             ingested(night / "lake", night / "logs", cluster="prod")
-        found = rows(store, bronze.GROUP_RECORDS)
-        assert sorted((r["group_id"], r["record_offset"]) for r in found) == [("g", 7), ("g", 8), ("k", 2), ("k", 3)]
+        records = rows(store, bronze.GROUP_RECORDS)
+        assert sorted((r["group_id"], r["record_offset"]) for r in records) == [("g", 7), ("g", 8), ("k", 2), ("k", 3)]
         quarantined = [r["sentences"] for r in rows(store, quality.QUARANTINE) if r["source"] == "__consumer_offsets"]
         assert sorted(quarantined) == [
             ["GroupMetadataValue has version 9; needed 0 to 4."],
             ["It is not a record of a group: perhaps its writer died while it wrote."],
         ]
-    (told,) = [r for r in found if r["record_offset"] == 8]
-    assert [m["client_id"] for m in told["members"]] == ["client-a", "client-b"]
-    assert told["run_landed_as"].startswith("prod-20261121T01")
+    (second,) = [r for r in records if r["record_offset"] == 8]
+    assert [m["client_id"] for m in second["members"]] == ["client-a", "client-b"]
+    assert second["run_landed_as"].startswith("prod-20261121T01")
 
 
-def test_ownership_follows_from_records_and_begins_before_the_window(taken: tuple[Store, Row]) -> None:
-    store, said = taken
-    held = rebuilt(store, said, "gold.ownership", around=timedelta(0))["gold.ownership"]
-    assert sorted((r["group_id"], r["partition"], r["member_id"], r["generation"], r["topic"]) for r in held) == [
+def test_ownership_follows_from_group_records_and_starts_before_window(ingested_night: tuple[Store, Row]) -> None:
+    store, summary = ingested_night
+    ownership = rebuilt(store, summary, "gold.ownership", around=timedelta(0))["gold.ownership"]
+    assert sorted((r["group_id"], r["partition"], r["member_id"], r["generation"], r["topic"]) for r in ownership) == [
         ("g", 0, "a", 4, "t"),
         ("g", 0, "a", 5, "t"),
         ("g", 1, "a", 4, "t"),
@@ -106,7 +108,7 @@ def test_ownership_follows_from_records_and_begins_before_the_window(taken: tupl
         ("k", 0, "m", 3, "t"),
         ("k", 0, "m", 4, "QVbV2BrVQ7ac1tuhDXDZ_g"),
     ]
-    assert {r["valid_from"].strftime("%H:%M") for r in held if r["generation"] == 4 and r["group_id"] == "g"} == {
+    assert {r["valid_from"].strftime("%H:%M") for r in ownership if r["generation"] == 4 and r["group_id"] == "g"} == {
         "01:00"
     }
-    assert all(r["evidence"][0]["source"].startswith("__consumer_offsets-3@") for r in held)
+    assert all(r["evidence"][0]["source"].startswith("__consumer_offsets-3@") for r in ownership)

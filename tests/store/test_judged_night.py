@@ -18,7 +18,7 @@ from tests.support.nights import EXCERPTS, at
 STORM = EXCERPTS / "groups" / "storm-2.8"
 TOPIC = "fraud-risky-19"
 
-Told = dict[str, list[Row]]
+Judged = dict[str, list[Row]]
 
 
 def reading(clock: str, **shown: Any) -> str:
@@ -27,8 +27,8 @@ def reading(clock: str, **shown: Any) -> str:
 
 def members(clock: str, *names: str) -> str:
     """A reading that shows these members of the storm's group."""
-    seen = [{"member_id": f"{m}-1", "client_id": m, "host": "/10.0.0.7", "assignment": []} for m in names]
-    group = {"group": "billing-storm-8", "state": "STABLE", "type": "CLASSIC", "assignor": "range", "members": seen}
+    entries = [{"member_id": f"{m}-1", "client_id": m, "host": "/10.0.0.7", "assignment": []} for m in names]
+    group = {"group": "billing-storm-8", "state": "STABLE", "type": "CLASSIC", "assignor": "range", "members": entries}
     return reading(clock, groups=[group])
 
 
@@ -38,8 +38,8 @@ def brokers(*racks: str) -> list[Row]:
 
 def topic(name: str, *led: tuple[int, list[int], list[int]]) -> Row:
     """A topic whose partitions have these leaders, replicas and replicas in sync."""
-    told = [{"partition": p, "leader": a, "replicas": b, "isr": c} for p, (a, b, c) in enumerate(led)]
-    return {"topic": name, "internal": name.startswith("__"), "partitions": told}
+    partitions = [{"partition": p, "leader": a, "replicas": b, "isr": c} for p, (a, b, c) in enumerate(led)]
+    return {"topic": name, "internal": name.startswith("__"), "partitions": partitions}
 
 
 def led_by(clock: str, leaders: tuple[int, int], end: int, epochs: tuple[int, int], committed: int) -> str:
@@ -69,7 +69,7 @@ def last_reading() -> str:
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Judged:
     """What is judged of the night, by table.
 
     The group had read more than the old leader brought back: it proves a loss that no broker's log shows.
@@ -87,10 +87,10 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
     ]
     lay(folder, {"snapshots.jsonl": "".join(readings)})
     given = {"client_logs": STORM / "clients", "snapshots": folder / "snapshots.jsonl"}
-    store, said = ingested(folder / "lake", logs, **given)
+    store, summary = ingested(folder / "lake", logs, **given)
     return rebuilt(
         store,
-        said,
+        summary,
         "gold.failovers",
         "gold.truncations",
         "gold.imbalance_periods",
@@ -103,41 +103,41 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
     )
 
 
-def test_what_a_group_had_read_and_what_a_replica_cut_are_told(told: Told) -> None:
-    (lost,) = [f for f in told["gold.failovers"] if f["kind"] == "unclean_election" and f["partition"] == 0]
+def test_loss_and_truncation_of_unclean_election_are_bounded(judged: Judged) -> None:
+    (lost,) = [f for f in judged["gold.failovers"] if f["kind"] == "unclean_election" and f["partition"] == 0]
     assert (lost["records_lost_low"], lost["records_lost_high"]) == (62, None)
     assert any("group g has committed offset 90" in q["text"] for q in lost["evidence"])
-    (cut,) = told["gold.truncations"]
+    (cut,) = judged["gold.truncations"]
     assert (cut["records_cut"], cut["verdict"], cut["failover_id"]) == (40, "committed_lost", lost["failover_id"])
 
-    (period,) = told["gold.imbalance_periods"]
+    (period,) = judged["gold.imbalance_periods"]
     assert (period["broker"], period["started_by"], period["ended_at"]) == (1, "unclean_election", None)
     assert (period["started_at"], period["started_at_is_exact"], period["readings"]) == (lost["happened_at"], True, 3)
-    balance = {(r["snapshot_at"], r["scope"]): r for r in told["gold.leader_balance"]}
+    balance = {(r["snapshot_at"], r["scope"]): r for r in judged["gold.leader_balance"]}
     assert {scope for _, scope in balance} == {"all", "without_internal", "rack:a", "rack:b"}
     last = balance[at("01:53:03.000").replace(tzinfo=None), "all"]
     assert (last["leaders_max"], last["most_loaded_broker"], last["group_spread"]) == (2, 2, 3.0)
 
-    (finding,) = [f for f in told["gold.findings"] if f["rule_id"] == "leader_imbalance"]
+    (finding,) = [f for f in judged["gold.findings"] if f["rule_id"] == "leader_imbalance"]
     assert (finding["subject"], finding["first_at"]) == ("1", lost["happened_at"])
     assert "with an unclean election" in finding["message"]
-    assert "records_truncated" not in {f["rule_id"] for f in told["gold.findings"]}, "the election shows it"
+    assert "records_truncated" not in {f["rule_id"] for f in judged["gold.findings"]}, "the election shows it"
 
 
-def test_what_a_night_risked_and_what_a_loss_would_cost_is_told(told: Told) -> None:
-    risks = {r["partition"]: r for r in told["gold.partition_risks"] if r["topic"] == TOPIC}
+def test_night_has_partition_risks_and_loss_simulations(judged: Judged) -> None:
+    risks = {r["partition"]: r for r in judged["gold.partition_risks"] if r["topic"] == TOPIC}
     shown = ("topic", "replication_factor", "min_insync_replicas", "worst_isr_size", "one_from_offline_ms")
     assert [risks[0][c] for c in shown] == ["fraud-risky-19", 2, 1, 1, 0]
     assert 0 < risks[0]["one_from_unclean_ms"] < risks[0]["under_replicated_ms"] <= risks[0]["known_ms"]
     assert risks[0]["leaderless_low_ms"] <= risks[0]["leaderless_high_ms"]
 
-    rows = sorted(told["gold.loss_simulations"], key=lambda r: (r["scope_kind"], r["scope"]))
+    rows = sorted(judged["gold.loss_simulations"], key=lambda r: (r["scope_kind"], r["scope"]))
     lost = [(r["scope"], r["partitions_offline"], r["partitions_unwritable"], r["leaders_to_move"]) for r in rows]
     assert lost == [("1", 0, 0, 0), ("2", 0, 0, 2), ("3", 1, 0, 0), ("a", 3, 0, 0)]
     assert [r["group_ids"] for r in rows] == [r["stranded_group_ids"] for r in rows] == [[], [], ["g"], ["g"]]
     assert {r["snapshot_at"] for r in rows} == {at("01:53:15").replace(tzinfo=None)}
 
-    found = {r["rule_id"]: r["subject"] for r in told["gold.findings"]}
+    findings = {r["rule_id"]: r["subject"] for r in judged["gold.findings"]}
     expected = {
         "replication_factor_low": "fraud-risky-19",
         "unclean_election_enabled": "fraud-risky-19",
@@ -147,12 +147,12 @@ def test_what_a_night_risked_and_what_a_loss_would_cost_is_told(told: Told) -> N
         "settings_differ": "prod",
         "racks_unknown": "prod",
     }
-    assert expected.items() <= found.items()
-    assert not {"replication_factor_one", "min_isr_low", "racks_missing", "replicas_in_one_rack"} & set(found)
+    assert expected.items() <= findings.items()
+    assert not {"replication_factor_one", "min_isr_low", "racks_missing", "replicas_in_one_rack"} & set(findings)
 
 
-def test_a_night_s_settings_are_told_and_every_rule_is_counted_once(told: Told) -> None:
-    settings = {r["client_id"]: r for r in sorted(told["gold.member_settings"], key=lambda r: str(r["client_id"]))}
+def test_member_settings_are_rebuilt_and_every_rule_is_counted_once(judged: Judged) -> None:
+    settings = {r["client_id"]: r for r in sorted(judged["gold.member_settings"], key=lambda r: str(r["client_id"]))}
     assert list(settings) == ["billing-storm-8-a", *(f"billing-storm-8-b{n}" for n in range(5)), "python-a"]
     shown = ("session_timeout_ms", "rebalance_timeout_ms", "assignors", "assignor", "protocol", "witnesses")
     assert [settings["billing-storm-8-b4"][c] for c in shown] == [
@@ -161,9 +161,9 @@ def test_a_night_s_settings_are_told_and_every_rule_is_counted_once(told: Told) 
     assert [settings["python-a"][c] for c in shown] == [None, None, None, "range", "classic", []]
     assert f"{settings['python-a']['last_seen_at'] - settings['python-a']['first_seen_at']}" == "0:00:10"
 
-    found = {r["rule_id"] for r in told["gold.findings"]}
-    assert {"session_short", "eager_often", "rebalances_frequent"} <= found
-    firings = {r["rule_id"]: r for r in told["quality.rule_firings"]}
+    findings = {r["rule_id"] for r in judged["gold.findings"]}
+    assert {"session_short", "eager_often", "rebalances_frequent"} <= findings
+    firings = {r["rule_id"]: r for r in judged["quality.rule_firings"]}
     assert set(firings) == {rule.rule_id for rule in RULES}
-    assert len(told["quality.rule_firings"]) == len(RULES)
-    assert {rule_id for rule_id, r in firings.items() if r["fired"]} == found
+    assert len(judged["quality.rule_firings"]) == len(RULES)
+    assert {rule_id for rule_id, r in firings.items() if r["fired"]} == findings

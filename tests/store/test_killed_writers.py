@@ -11,7 +11,7 @@ from kafka_hindsight.lake.store import Store
 from tests.support.writer import EVENTS, kill_writers
 
 
-def test_no_commit_of_two_writers_that_are_killed_is_lost_or_doubled(tmp_path: Path) -> None:
+def test_killed_writers_lose_and_double_no_commit(tmp_path: Path) -> None:
     store = Store(f"{tmp_path}/lake")
     assert kill_writers(store.lake, tmp_path) >= 8
     folder = Path(store.lake, "silver/events")

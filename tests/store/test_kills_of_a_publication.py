@@ -13,7 +13,7 @@ from lab.chaos.kills import kills
 from lab.chaos.worker import Worker
 
 
-def test_readers_never_see_half_of_a_publication_that_is_killed(tmp_path: Path) -> None:
+def test_readers_never_see_half_of_killed_publication(tmp_path: Path) -> None:
     lake, rng = tmp_path / "lake", random.Random(18)
     lake.mkdir()
     reported = 0

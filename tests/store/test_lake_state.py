@@ -51,38 +51,38 @@ def add(lake: Path, name: str) -> None:
     write_deltalake(table, table.to_pyarrow_table(), mode="append")
 
 
-def held(lake: Path) -> dict[str, int]:
+def row_counts(lake: Path) -> dict[str, int]:
     return {name: len(rows(lake, name)) for name in TABLES}
 
 
-def taken_back(lake: Path) -> set[str]:
+def names_taken_back(lake: Path) -> set[str]:
     back = take_back(str(lake), lambda t, v: DeltaTable(str(lake / t.layer / t.name)).restore(v))
     return {table.full_name for table in back}
 
 
-def test_a_lake_that_is_whole_is_left_alone(lake: Path) -> None:
-    before = held(lake)
+def test_whole_lake_is_unchanged(lake: Path) -> None:
+    before = row_counts(lake)
     require_whole(str(lake))
-    assert taken_back(lake) == set()
-    assert held(lake) == before
+    assert names_taken_back(lake) == set()
+    assert row_counts(lake) == before
 
 
-def test_a_publication_that_ended_half_way_is_taken_back(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before = held(lake)
+def test_unfinished_publication_is_taken_back(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = row_counts(lake)
     add(lake, "gold.findings")
     assert "gold.findings hold rows" in (note(str(lake), newest_versions(str(lake))) or "")
-    assert taken_back(lake) == {"gold.findings"}
+    assert names_taken_back(lake) == {"gold.findings"}
     assert "restoring the rows that gold.findings had before it" in capsys.readouterr().out
-    assert held(lake) == before
+    assert row_counts(lake) == before
     (newest,) = DeltaTable(str(lake / "gold/findings")).history(1)
     assert newest["operation"] == "RESTORE"
     assert note(str(lake), newest_versions(str(lake))) is None
-    assert taken_back(lake) == set()
+    assert names_taken_back(lake) == set()
 
 
 @pytest.mark.parametrize("how", [lambda f: f.write_bytes(b""), lambda f: f.write_bytes(f.read_bytes()[:-9])])
 @pytest.mark.parametrize("name", ["silver.events", "gold.findings"])
-def test_a_commit_that_is_cut_short_is_named(lake: Path, name: str, how: Any) -> None:
+def test_cut_commit_is_named(lake: Path, name: str, how: Any) -> None:
     add(lake, name)
     list_newest(str(lake))
     how(lake / name.replace(".", "/") / "_delta_log" / f"{1:020d}.json")
@@ -90,21 +90,21 @@ def test_a_commit_that_is_cut_short_is_named(lake: Path, name: str, how: Any) ->
         require_whole(str(lake))
 
 
-def test_an_empty_folder_gets_the_version_and_keeps_it(tmp_path: Path) -> None:
+def test_empty_folder_gets_and_keeps_lake_version(tmp_path: Path) -> None:
     for _ in range(2):
         claim_version(str(tmp_path))
         assert json.loads((tmp_path / FILE).read_text()) == {"version": LAKE_VERSION}
 
 
 @pytest.mark.parametrize("version", [LAKE_VERSION - 1, LAKE_VERSION + 1])
-def test_a_lake_of_another_version_is_refused_with_the_way_to_a_new_one(lake: Path, version: int) -> None:
+def test_lake_of_other_version_is_refused_with_way_to_new_lake(lake: Path, version: int) -> None:
     (lake / FILE).write_text(json.dumps({"version": version}))
     for refuses in (require_version, claim_version):
         with pytest.raises(BadInput, match=rf"holds .*{version}.*Needed: .*{LAKE_VERSION}.*into a new LAKE"):
             refuses(str(lake))
 
 
-def test_tables_without_a_version_are_read_and_not_written(lake: Path) -> None:
+def test_tables_without_lake_version_are_read_only(lake: Path) -> None:
     (lake / FILE).unlink()
     require_version(str(lake))
     with pytest.raises(BadInput, match=r"has tables in gold, quality, silver and no lake_version.json\. Needed: "):
@@ -112,7 +112,7 @@ def test_tables_without_a_version_are_read_and_not_written(lake: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", '{"vers', "[]", '{"version": "x"}'])
-def test_a_version_of_the_lake_that_cannot_be_read_is_bad_input(lake: Path, text: str) -> None:
+def test_unreadable_lake_version_is_bad_input(lake: Path, text: str) -> None:
     (lake / FILE).write_text(text)
     with pytest.raises(BadInput, match=r'lake_version.json in the lake .* holds .*Needed: \{"version": \d+\}'):
         require_version(str(lake))
@@ -140,24 +140,22 @@ def _flip(file: Path) -> None:
         ),
     ],
 )
-def test_doctor_names_each_table_that_is_not_whole(
-    lake: Path, harm: Any, sentence: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_doctor_names_damaged_table(lake: Path, harm: Any, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
     for _ in range(2):
         add(lake, "gold.findings")
     list_newest(str(lake))
     folder = lake / "gold/findings"
     harm(folder, next(folder.glob("*.parquet")))
     command.main(str(lake))
-    found = json.loads(capsys.readouterr().out)
-    assert any(state == "missing" and says.startswith(sentence) for state, _, says in found), found
+    results = json.loads(capsys.readouterr().out)
+    assert any(state == "missing" and says.startswith(sentence) for state, _, says in results), results
 
 
-def test_doctor_says_that_a_publication_is_not_finished(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_doctor_reports_unfinished_publication(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
     add(lake, "gold.findings")
     command.main(str(lake))
-    found = json.loads(capsys.readouterr().out)
-    assert [(state, what) for state, what, _ in found] == [("missing", "publication"), ("good", "tables")]
+    results = json.loads(capsys.readouterr().out)
+    assert [(state, what) for state, what, _ in results] == [("missing", "publication"), ("good", "tables")]
 
 
 def test_doctor_ends_with_2_while_a_table_is_damaged(lake: Path) -> None:

@@ -32,30 +32,30 @@ def settings(lake: Path, keep: str | None) -> Settings:
     return Settings.of({"logs": "/logs", "lake": str(lake), "run_id": "m", "run_at": NOW, "keep": keep})
 
 
-def put(store: Store, table: Table, *held: dict[str, Any]) -> None:
+def append_rows(store: Store, table: Table, *held: dict[str, Any]) -> None:
     if not store.has(table):
         store.create(table)
     store.append(table, pyarrow.Table.from_pylist([values(table, **given) for given in held], schema(table)))
 
 
-def left(store: Store, table: Table, column: str) -> set[str]:
+def values_left(store: Store, table: Table, column: str) -> set[str]:
     return {row[column] for row in rows(store.lake, table.full_name)}
 
 
-def test_old_rows_go_where_they_are_told_to_and_older_versions_can_still_be_read(tmp_path: Path) -> None:
+def test_maintenance_removes_old_rows_of_named_layer_and_keeps_old_versions(tmp_path: Path) -> None:
     store = Store(str(tmp_path))
     for days in (0, 20, 50):
-        put(store, LOG_RECORDS, {"line_id": f"{days}", "happened_at": ago(days)})
-    put(store, FINDINGS, *({"finding_id": f"{d}", "first_at": ago(d), "last_at": ago(d)} for d in (0, 20)))
-    put(store, LOG_FILES, {"source": "50", "modified_at": ago(50)})
+        append_rows(store, LOG_RECORDS, {"line_id": f"{days}", "happened_at": ago(days)})
+    append_rows(store, FINDINGS, *({"finding_id": f"{d}", "first_at": ago(d), "last_at": ago(d)} for d in (0, 20)))
+    append_rows(store, LOG_FILES, {"source": "50", "modified_at": ago(50)})
     before = store.version(LOG_RECORDS)
 
-    told = maintain.run_step(None, settings(tmp_path, "bronze=30"), {})
+    summary = maintain.run_step(None, settings(tmp_path, "bronze=30"), {})
 
-    assert told == {"landed_files": 0, "rows": {"bronze.log_records": 1}}
-    assert left(store, LOG_RECORDS, "line_id") == {"0", "20"}
-    assert left(store, FINDINGS, "finding_id") == {"0", "20"}, "what is not named is kept"
-    assert left(store, LOG_FILES, "source") == {"50"}, "a file may lie there for years, and is not read again"
+    assert summary == {"landed_files": 0, "rows": {"bronze.log_records": 1}}
+    assert values_left(store, LOG_RECORDS, "line_id") == {"0", "20"}
+    assert values_left(store, FINDINGS, "finding_id") == {"0", "20"}, "what is not named is kept"
+    assert values_left(store, LOG_FILES, "source") == {"50"}, "a file may lie there for years, and is not read again"
     place = str(tmp_path / "bronze" / "log_records")
     assert len(DeltaTable(place).file_uris()) == 1
     assert DeltaTable(place, version=before).to_pyarrow_table().num_rows == 3
@@ -64,16 +64,16 @@ def test_old_rows_go_where_they_are_told_to_and_older_versions_can_still_be_read
 @pytest.mark.parametrize(
     ("keep", "word"), [("bronze=9", "10 days or more"), ("brnze=90", "'brnze=90'"), ("gold=x", "'gold=x'")]
 )
-def test_what_nights_still_read_is_not_given_away(tmp_path: Path, keep: str, word: str) -> None:
+def test_unusable_or_too_short_retention_is_refused(tmp_path: Path, keep: str, word: str) -> None:
     with pytest.raises(BadInput, match=word):
         maintain.run_step(None, settings(tmp_path, keep), {})
 
 
-def test_landed_files_go_when_they_are_old_and_were_taken(tmp_path: Path) -> None:
+def test_landed_files_are_removed_when_old_and_taken(tmp_path: Path) -> None:
     store = Store(str(tmp_path))
     names = {d: f"c-{ago(d):%Y%m%dT%H%M%SZ}-{'0' * 16}.jsonl" for d in (1, 20, 21)}
     for name in names.values():
         landing.write_atomically(f"{tmp_path}/landing/group_records/{name}", "{}")
-    put(store, GROUP_RECORDS, *({"run_landed_as": names[d], "record_offset": d} for d in (1, 20)))
+    append_rows(store, GROUP_RECORDS, *({"run_landed_as": names[d], "record_offset": d} for d in (1, 20)))
     assert maintain.run_step(None, settings(tmp_path, "landing=14"), {})["landed_files"] == 1
     assert landing.list_landed(str(tmp_path), landing.GROUP_RECORDS) == sorted([names[1], names[21]])

@@ -55,19 +55,19 @@ def night(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_metadata_log_is_decoded_once_and_read_on(night: Path) -> None:
-    store, said = ingested(night / "lake", night / "logs")
-    held = rows(store, bronze.METADATA_RECORDS)
-    logged = [r for r in held if not r["snapshot_place"]]
+def test_growing_metadata_log_is_decoded_once_and_continued(night: Path) -> None:
+    store, summary = ingested(night / "lake", night / "logs")
+    records = rows(store, bronze.METADATA_RECORDS)
+    logged = [r for r in records if not r["snapshot_place"]]
     assert BEGIN.next_offset < logged[0]["record_offset"] and logged[-1]["record_offset"] < 110
     assert {r["source"] for r in logged} == {f"broker-2/{FOLDER}"}
     # The log does not reach back to its beginning: the earliest snapshot within it stands in. The other is ahead of it.
-    assert {r["record_offset"] for r in held if r["snapshot_place"]} == {75}
+    assert {r["record_offset"] for r in records if r["snapshot_place"]} == {75}
     files = rows(store, bronze.METADATA_FILES)
     assert [f["first_offset"] for f in files if f["is_snapshot"]] == [76]
-    assert len(files) == 3 and said["metadata_files"] == 4
+    assert len(files) == 3 and summary["metadata_files"] == 4
     # What is beside the log is listed as what it is, and no byte of it became a line.
-    assert [n.partition(" (")[2] for n in said["files_not_read"]] == [
+    assert [n.partition(" (")[2] for n in summary["files_not_read"]] == [
         "a partition's records, not log lines)",
         "beside the metadata log: its segments and snapshots are enough)",
     ]
@@ -79,21 +79,23 @@ def test_the_metadata_log_is_decoded_once_and_read_on(night: Path) -> None:
     _, again = collected(night / "lake", night / "logs")
     grown = rows(store, bronze.METADATA_RECORDS)
     assert again["metadata_files"] == 2
-    assert [r for r in grown if r["record_offset"] <= logged[-1]["record_offset"]] == held
-    assert len({r["record_offset"] for r in grown if not r["snapshot_place"]}) == len(grown) - len(held) + len(logged)
+    assert [r for r in grown if r["record_offset"] <= logged[-1]["record_offset"]] == records
+    assert len({r["record_offset"] for r in grown if not r["snapshot_place"]}) == len(grown) - len(records) + len(
+        logged
+    )
 
     at = logged[len(logged) // 2]["written_at"].replace(tzinfo=UTC)
     later = Window(at, WHOLE.end)
     lake = Store(store.lake)
-    begun = judged(lake, Scope("prod", later, WHOLE))
+    begun = judge_metadata(lake, Scope("prod", later, WHOLE))
     assert begun.start is None
-    told = [e for e in (*begun.events, *rows(store, silver.EVENTS)) if e["kind"] == "partition_changed"]
-    led = sorted((e["partition"], e["leader_epoch"], e["leader"]) for e in told if e["topic"] == "orders")
+    changes = [e for e in (*begun.events, *rows(store, silver.EVENTS)) if e["kind"] == "partition_changed"]
+    led = sorted((e["partition"], e["leader_epoch"], e["leader"]) for e in changes if e["topic"] == "orders")
     assert {place for place in led if place[1] > 0} == {(0, 2, 3), (0, 3, 1), (1, 1, 3), (1, 2, 2), (2, 1, 1)}
 
     lake.create(METADATA_STATES)
     lake.replace_window(METADATA_STATES, begun.states, "prod", later)
-    read_on = judged(lake, Scope("prod", later, later))
+    read_on = judge_metadata(lake, Scope("prod", later, later))
     assert read_on.start is not None and read_on.start.state_at == at
     whole = [e for e in begun.events if e["happened_at"] >= at]
     assert whole and read_on.events == whole
@@ -107,7 +109,7 @@ class Judged(NamedTuple):
     states: pa.Table
 
 
-def judged(lake: Store, scope: Scope) -> Judged:
+def judge_metadata(lake: Store, scope: Scope) -> Judged:
     """A rebuild that has come to the metadata log."""
     outputs = {name: METADATA.output(name) for name in ("events", "states")}
     runner = LocalRunner(lake)
@@ -117,9 +119,9 @@ def judged(lake: Store, scope: Scope) -> Judged:
     return Judged(values["metadata_start"], events, tables["states"])
 
 
-def found(is_snapshot: bool, first: int, after: int, **fields: Any) -> dict[str, Any]:
-    told = {"is_snapshot": is_snapshot, "first_offset": first, "next_offset": after, "read_bytes": 1}
-    return {**told, "file": f"{first}-{after}", **fields}
+def file_row(is_snapshot: bool, first: int, after: int, **fields: Any) -> dict[str, Any]:
+    columns = {"is_snapshot": is_snapshot, "first_offset": first, "next_offset": after, "read_bytes": 1}
+    return {**columns, "file": f"{first}-{after}", **fields}
 
 
 @pytest.mark.parametrize(
@@ -133,10 +135,10 @@ def found(is_snapshot: bool, first: int, after: int, **fields: Any) -> dict[str,
         ([], [20], []),
     ],
 )
-def test_of_snapshots_the_earliest_is_taken_that_opens_a_stretch(
+def test_earliest_snapshot_that_opens_a_log_stretch_is_needed(
     log: list[tuple[int, int]], snapshots: list[int], needed: list[int]
 ) -> None:
-    files = [found(False, *span) for span in log] + [found(True, at, at) for at in snapshots]
+    files = [file_row(False, *span) for span in log] + [file_row(True, at, at) for at in snapshots]
     assert needed_snapshots(files) == {f"{at}-{at}" for at in needed}
     kept = [{**f, "is_kept": f["file"] in needed_snapshots(files)} for f in files]
     assert needed_snapshots(kept) == set()

@@ -38,7 +38,7 @@ OF_TEXT = ("line_id", "text")
 """What stands for the text of a line, which is another one in each layout."""
 
 
-def mixed(night: Path, to: Path) -> Path:
+def write_mixed_night(night: Path, to: Path) -> Path:
     """The night in its forms, beside what is no log."""
     for folder, (layout, wraps) in FORMS.items():
         render_folder(night / folder, to / folder, layout, wraps)
@@ -55,9 +55,9 @@ def ingested_night(lake: Path, night: Path, logs: Path) -> tuple[Store, Row]:
     return ingested(lake, logs, **given)
 
 
-def told_of(store: Store, said: Row) -> Tables:
+def tables_of(store: Store, summary: Row) -> Tables:
     """The rows of the tables that the night is told in, and of its coverage."""
-    gold = rebuilt(store, said, *(t.full_name for t in REBUILT if t.layer == "gold"))
+    gold = rebuilt(store, summary, *(t.full_name for t in REBUILT if t.layer == "gold"))
     return gold | {t.full_name: rows(store, t) for t in (silver.EVENTS, quality.COVERAGE)}
 
 
@@ -82,8 +82,8 @@ def audited(night: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Stor
 @pytest.fixture(scope="module")
 def nights(audited: tuple[Store, Row], night: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Tables, Tables]:
     root = tmp_path_factory.mktemp("mixed")
-    other = mixed(night, root / "other")
-    return told_of(*audited), told_of(*ingested_night(root / "lake", other, other / "logs"))
+    other = write_mixed_night(night, root / "other")
+    return tables_of(*audited), tables_of(*ingested_night(root / "lake", other, other / "logs"))
 
 
 def without_text(value: Any) -> Any:
@@ -97,19 +97,19 @@ def without_text(value: Any) -> Any:
     return value
 
 
-def told(night: Tables, table: Table) -> list[str]:
+def content_of_table(night: Tables, table: Table) -> list[str]:
     """What the rows of a table say, but for the text of lines."""
     content = [{c: row[c] for c in table.content_columns if c not in OF_TEXT} for row in night[table.full_name]]
     return sorted(str(without_text(row)) for row in content)
 
 
 @pytest.mark.parametrize("table", REBUILT, ids=lambda t: t.full_name)
-def test_a_mixed_folder_says_what_the_plain_one_says(nights: tuple[Tables, Tables], table: Table) -> None:
+def test_mixed_layouts_give_same_rows_as_plain_folder(nights: tuple[Tables, Tables], table: Table) -> None:
     plain, other = nights
-    assert told(other, table) == told(plain, table)
+    assert content_of_table(other, table) == content_of_table(plain, table)
 
 
-def test_the_night_is_one_on_which_much_happens(nights: tuple[Tables, Tables]) -> None:
+def test_night_has_many_causes_and_a_crash(nights: tuple[Tables, Tables]) -> None:
     plain, _ = nights
     causes = {r["cause"] for r in plain["gold.rebalances"]}
     assert {"member_joined", "member_left", "member_dead", "heartbeat_expired", "max_poll_exceeded"} <= causes
@@ -117,11 +117,11 @@ def test_the_night_is_one_on_which_much_happens(nights: tuple[Tables, Tables]) -
 
 
 def test_each_source_is_read_by_its_own_layout(nights: tuple[Tables, Tables]) -> None:
-    found = {(c["source"].partition("/")[0], *c["layouts"]) for c in nights[1]["quality.coverage"] if c["events"]}
-    assert {("broker-1", "cri>json>apache"), ("broker-2", "strimzi"), ("broker-3", "apache")} <= found
+    layouts = {(c["source"].partition("/")[0], *c["layouts"]) for c in nights[1]["quality.coverage"] if c["events"]}
+    assert {("broker-1", "cri>json>apache"), ("broker-2", "strimzi"), ("broker-3", "apache")} <= layouts
 
 
-def test_a_night_is_accounted_for_to_the_line(audited: tuple[Store, Row], night: Path) -> None:
+def test_night_is_accounted_for_to_the_line(audited: tuple[Store, Row], night: Path) -> None:
     store, summary = audited
     by_source = {r["source"]: r["lines_in"] for r in rows(store, quality.COVERAGE)}
     expected = {
@@ -131,34 +131,34 @@ def test_a_night_is_accounted_for_to_the_line(audited: tuple[Store, Row], night:
         if f.stat().st_size
     }
     assert by_source == expected
-    told = summary["lines"]
-    assert told["lines_in"] == sum(expected.values())
-    assert told["lines_in"] == told["events"] + told["ignored"] + told["unparsed"] + told["quarantined"]
+    lines = summary["lines"]
+    assert lines["lines_in"] == sum(expected.values())
+    assert lines["lines_in"] == lines["events"] + lines["ignored"] + lines["unparsed"] + lines["quarantined"]
     assert summary["cluster"] == json.loads((night / "cluster.json").read_text())["cluster_id"]
     assert summary["files_not_read"] == ["sink.out"]
     assert summary["clocks"] == []
     assert rows(store, quality.QUARANTINE) == []
 
 
-def test_the_window_without_a_wish_is_everything_in_the_input(audited: tuple[Store, Row]) -> None:
-    store, told = audited
-    assert told["window_from"] == "2026-11-22T22:10:10.270000+00:00"
-    assert told["window_to"] == "2026-11-22T22:13:00.501000+00:00"
-    assert told["snapshots"] == len(rows(store, bronze.SNAPSHOT_READINGS)) == 15
+def test_default_window_is_whole_input(audited: tuple[Store, Row]) -> None:
+    store, summary = audited
+    assert summary["window_from"] == "2026-11-22T22:10:10.270000+00:00"
+    assert summary["window_to"] == "2026-11-22T22:13:00.501000+00:00"
+    assert summary["snapshots"] == len(rows(store, bronze.SNAPSHOT_READINGS)) == 15
 
 
-def test_the_ingest_reads_what_the_plain_reader_reads(audited: tuple[Store, Row], night: Path) -> None:
+def test_ingest_equals_plain_reader(audited: tuple[Store, Row], night: Path) -> None:
     store, summary = audited
     plain = [
         e
         for root, origin in ((night / "logs", "broker"), (night / "clients", "client"))
         for e in plain_reader.read_logs(root, origin, summary["cluster"])[0]
     ]
-    found = {(r["source"], r["happened_at"], r["order"], r["kind"]): r for r in rows(store, silver.EVENTS)}
-    assert len(found) == len(plain)
+    events = {(r["source"], r["happened_at"], r["order"], r["kind"]): r for r in rows(store, silver.EVENTS)}
+    assert len(events) == len(plain)
     for event in plain:
-        known = found[event.source, event.happened_at.replace(tzinfo=None), event.order, event.kind]
-        read = known | {"happened_at": event.happened_at, "knowledge_version": None}
+        event_row = events[event.source, event.happened_at.replace(tzinfo=None), event.order, event.kind]
+        read = event_row | {"happened_at": event.happened_at, "knowledge_version": None}
         assert Event.of(read) == event
 
 
@@ -169,7 +169,7 @@ def rotate(text: str, parts: int) -> list[str]:
     return ["\n".join(records[i : i + size]) + "\n" for i in range(0, len(records), size)]
 
 
-def test_the_night_is_the_same_however_it_lies_and_however_often_it_is_read(
+def test_rotated_night_read_twice_gives_same_tables(
     audited: tuple[Store, Row], night: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store, summary = audited
@@ -183,8 +183,8 @@ def test_the_night_is_the_same_however_it_lies_and_however_often_it_is_read(
     lay(tmp_path / "logs", files)
     expected = hashes(store)
     monkeypatch.setattr(ingest, "engine_of", lambda _: LocalEngine(piece=64 * 1024))
-    other, told = ingested_night(tmp_path / "lake", night, tmp_path / "logs")
+    other, again = ingested_night(tmp_path / "lake", night, tmp_path / "logs")
     assert hashes(other) == expected
     ingested_night(tmp_path / "lake", night, night / "logs")
     assert hashes(other) == expected
-    assert told["lines"] == summary["lines"]
+    assert again["lines"] == summary["lines"]

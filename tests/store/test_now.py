@@ -80,41 +80,43 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
 }  # fmt: skip
 
 
-def land(lake: Path, cluster: str, at: datetime, text: str) -> None:
+def land_reading(lake: Path, cluster: str, at: datetime, text: str) -> None:
     write_atomically(f"{landing_folder(str(lake), SNAPSHOTS)}/{landed_name(cluster, at)}", text)
 
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> sql.Session:
     lake = tmp_path_factory.mktemp("a lake's 100%")
-    land(lake, "id-prod", AT - timedelta(minutes=5), json.dumps({**PROD, "groups": []}) + "\n")
-    land(lake, "id-prod", AT, json.dumps(PROD) + "\n")
-    land(lake, "eu", AT, json.dumps(FAILED) + "\n")
-    land(lake, "torn", AT, '{"at": "2026-')
+    land_reading(lake, "id-prod", AT - timedelta(minutes=5), json.dumps({**PROD, "groups": []}) + "\n")
+    land_reading(lake, "id-prod", AT, json.dumps(PROD) + "\n")
+    land_reading(lake, "eu", AT, json.dumps(FAILED) + "\n")
+    land_reading(lake, "torn", AT, '{"at": "2026-')
     return sql.Session(open_views(str(lake)), named_queries(), "json")
 
 
 @pytest.mark.parametrize("asked", EXPECTED)
-def test_a_named_query_answers(session: sql.Session, asked: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_named_query_on_newest_reading_answers(
+    session: sql.Session, asked: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     capsys.readouterr()
     session.tell(asked)
-    found = list(json.loads(capsys.readouterr().out))
-    assert [{k: f[k] for k in e} for f, e in zip(found, EXPECTED[asked])] == EXPECTED[asked]
-    assert len(found) == len(EXPECTED[asked])
+    answer = list(json.loads(capsys.readouterr().out))
+    assert [{k: f[k] for k in e} for f, e in zip(answer, EXPECTED[asked])] == EXPECTED[asked]
+    assert len(answer) == len(EXPECTED[asked])
 
 
 def rows(session: sql.Session, query: str) -> list[tuple[Any, ...]]:
     return session.connection.execute(query).fetchall()
 
 
-def test_a_reading_says_what_it_lacks(session: sql.Session) -> None:
+def test_now_readings_show_missing_parts_and_errors(session: sql.Session) -> None:
     assert rows(session, "SELECT cluster, cluster_id, missing, reasons, error FROM now.readings ORDER BY cluster") == [
         ("eu", None, None, None, "nobody answered"),
         ("id-prod", "id-prod", ["end_offsets"], PROD["missing"], None),
     ]
 
 
-def test_what_is_not_known_is_null(session: sql.Session) -> None:
+def test_unknown_values_of_reading_are_null(session: sql.Session) -> None:
     assert rows(
         session, "SELECT partition, leader, leader_epoch, end_offset, preferred_leader FROM now.partitions"
     ) == [
@@ -139,21 +141,21 @@ def test_what_is_not_known_is_null(session: sql.Session) -> None:
     assert rows(session, "SELECT resource_type, value FROM now.configs") == [("topic", None)]
 
 
-def test_every_view_has_the_columns_and_types_of_its_table(session: sql.Session) -> None:
+def test_every_now_view_has_declared_columns_and_types(session: sql.Session) -> None:
     for view in VIEWS:
-        found = rows(
+        columns = rows(
             session,
             "SELECT column_name, replace(data_type, '\"', '') FROM duckdb_columns()"
             f" WHERE schema_name = 'now' AND table_name = '{view.name}' ORDER BY column_index",
         )
         declared = [(c.name, duck_type(c.kind).replace('"', "")) for c in view.columns]
-        assert found == declared, view.name
+        assert columns == declared, view.name
 
 
-def test_a_lake_without_readings_has_the_views_and_no_lake_needs_one_or_the_other(tmp_path: Path) -> None:
+def test_lake_with_failed_reading_alone_has_empty_views(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"Run `hindsight audit` or `hindsight snapshot` first"):
         open_views(str(tmp_path))
-    land(tmp_path, "eu", AT, json.dumps(FAILED))
+    land_reading(tmp_path, "eu", AT, json.dumps(FAILED))
     connection = open_views(str(tmp_path))
     assert connection.execute("SELECT count(*) FROM now.brokers").fetchone() == (0,)
     assert connection.execute("SELECT count(*) FROM gold.rebalances").fetchone() == (0,)
@@ -169,14 +171,16 @@ def test_a_lake_without_readings_has_the_views_and_no_lake_needs_one_or_the_othe
         ('{"at": "2026-', "Malformed JSON"),
     ],
 )
-def test_a_newest_reading_that_cannot_be_shown_is_named_and_hides_no_other_cluster(
+def test_unreadable_newest_reading_is_named_and_hides_no_other_cluster(
     tmp_path: Path, bad: Any, why: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    land(tmp_path, "prod", AT, json.dumps(PROD) + "\n")
-    land(tmp_path, "bad\x1b", AT, bad if isinstance(bad, str) else json.dumps(bad) + "\n")
+    land_reading(tmp_path, "prod", AT, json.dumps(PROD) + "\n")
+    land_reading(tmp_path, "bad\x1b", AT, bad if isinstance(bad, str) else json.dumps(bad) + "\n")
     connection = open_views(str(tmp_path))
     assert connection.execute("SELECT cluster, count(*) FROM now.partitions GROUP BY 1").fetchall() == [("id-prod", 3)]
-    assert all(connection.execute(f"SELECT * FROM {v.full_name}").fetchall() for v in VIEWS)
-    (said,) = capsys.readouterr().err.splitlines()
-    assert said.startswith("Schema now has no rows of bad~1b: the newest reading that landed cannot be shown (")
-    assert why in said
+    assert all(
+        connection.execute(f"SELECT * FROM {v.full_name}").fetchall() for v in VIEWS if v.table.layer == "bronze"
+    )
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert sentence.startswith("Schema now has no rows of bad~1b: the newest reading that landed cannot be shown (")
+    assert why in sentence

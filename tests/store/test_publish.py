@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from datetime import timedelta
 from pathlib import Path
@@ -13,9 +14,11 @@ import pytest
 from kafka_hindsight.catalog import gold, quality
 from kafka_hindsight.catalog.bronze import PARTITION_SNAPSHOTS
 from kafka_hindsight.catalog.order import in_waves
+from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.lake.publication import take_back
 from kafka_hindsight.lake.store import Store
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import REFUSED, PublicationRefused, exit_code
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.sql.lake_views import open_views
@@ -82,7 +85,7 @@ class Lake:
     def versions(self) -> dict[str, int]:
         return {t.name: self.store.version(t) for t in gold.TABLES}
 
-    def seen(self) -> dict[Table, int]:
+    def visible_rows(self) -> dict[Table, int]:
         """How many rows of each gold table readers see."""
         with open_views(str(self.folder)) as readers:
             return {t: readers.sql(f"FROM {t.full_name}").shape[0] for t in gold.TABLES}
@@ -101,15 +104,17 @@ def staged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     window = Window(AT, AT + NIGHT)
     for table, columns in ((quality.COVERAGE, {}), (PARTITION_SNAPSHOTS, {"preferred_leader": 1})):
-        told = table_of([values(table, cluster="prod", **columns)], table)
-        lake.store.replace_window(table, told, "prod", window)
-    for other, told in (("prod", EARLIER), ("test", ELSEWHERE)):
-        lake.store.replace_window(gold.FINDINGS, table_of([told], gold.FINDINGS), other, Window(AT - NIGHT, AT + NIGHT))
+        content = table_of([values(table, cluster="prod", **columns)], table)
+        lake.store.replace_window(table, content, "prod", window)
+    for other, content in (("prod", EARLIER), ("test", ELSEWHERE)):
+        lake.store.replace_window(
+            gold.FINDINGS, table_of([content], gold.FINDINGS), other, Window(AT - NIGHT, AT + NIGHT)
+        )
     return lake.folder
 
 
 @pytest.fixture(scope="module")
-def died(staged: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Lake, list[Table]]:
+def failed_publication(staged: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Lake, list[Table]]:
     """A lake whose first publication died halfway, and the tables it had written; not to be changed."""
     lake = Lake(staged).copied(tmp_path_factory.mktemp("died"))
     renew_window, renewed = Store.renew_window, []
@@ -128,10 +133,10 @@ def died(staged: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Lake, 
 
 @pytest.fixture(scope="module")
 def taken_back(
-    died: tuple[Lake, list[Table]], tmp_path_factory: pytest.TempPathFactory
+    failed_publication: tuple[Lake, list[Table]], tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Lake, dict[Table, int]]:
     """The same lake after that was taken back, and what was; not to be changed."""
-    lake = died[0].copied(tmp_path_factory.mktemp("taken back"))
+    lake = failed_publication[0].copied(tmp_path_factory.mktemp("taken back"))
     return lake, take_back(lake.store.lake, lake.store.restore)
 
 
@@ -151,28 +156,29 @@ def lake(published: tuple[Lake, dict[str, Any]], tmp_path: Path) -> Lake:
 
 
 @pytest.fixture
-def few(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> Lake:
+def lake_of_few_tables(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> Lake:
     """The same lake, of which only few tables are published again: each is checked as if all were."""
     monkeypatch.setattr(publishing, "GOLD", FEW)
     return lake
 
 
-def test_a_good_night_is_published_and_accounted_for(published: tuple[Lake, dict[str, Any]]) -> None:
+def test_valid_night_is_published_and_recorded(published: tuple[Lake, dict[str, Any]]) -> None:
     lake, summary = published
     assert [r["rebalance_id"] for r in lake.rows(gold.REBALANCES)] == ["r-1"]
-    told = {
+    recorded = {
         r["table"]: {"rows": r["row_count"], "version": r["version"]}
         for r in lake.rows(quality.PUBLICATIONS)
         if r["run_id"] == "run-1" and r["cluster"] == "prod"
     }
     assert (
-        told
+        recorded
         == summary["published"]
         == {t.full_name: {"rows": 1, "version": lake.store.version(t)} for t in gold.TABLES}
     )
     results = lake.rows(quality.VALIDATION_RESULTS)
     vacuous = [r for r in results if r["is_vacuous"]]
-    assert {r["table"] for r in vacuous} == {"quality.generation_gaps"}, "the one table without a row"
+    without_rows = {r["table"] for r in vacuous if r["table"].startswith(("gold.", "quality."))}
+    assert without_rows == {"quality.generation_gaps"}, "the one table without a row"
     evaluated = len(results) - len(vacuous)
     assert summary["expectations"] == {"evaluated": evaluated, "vacuous": len(vacuous), "failed": 0}
     assert evaluated > 200
@@ -181,57 +187,62 @@ def test_a_good_night_is_published_and_accounted_for(published: tuple[Lake, dict
     assert summary["warnings"] == []
 
 
-def test_other_windows_and_clusters_stay(published: tuple[Lake, dict[str, Any]]) -> None:
+def test_publication_keeps_other_windows_and_clusters(published: tuple[Lake, dict[str, Any]]) -> None:
     ids = {r["finding_id"] for r in published[0].rows(gold.FINDINGS)}
     assert ids == {"the night before", "another cluster", "finding_id"}
 
 
-def test_a_rebalance_that_ends_before_it_starts_is_refused_and_gold_is_as_it_was_until_it_is_right(
-    few: Lake, monkeypatch: pytest.MonkeyPatch
+def test_broken_critical_expectation_refuses_publication_until_fixed(
+    lake_of_few_tables: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before, content = few.versions(), few.content()
+    before, content = lake_of_few_tables.versions(), lake_of_few_tables.content()
     with pytest.raises(PublicationRefused) as refusal:
-        few.stage(BACKWARDS).publish(AGAIN)
+        lake_of_few_tables.stage(BACKWARDS).publish(AGAIN)
 
     assert exit_code(refusal.value) == REFUSED
     headline, breach = refusal.value.sentences
     assert "Nothing was published, and gold is as it was: 1 critical expectation is broken" in headline
     assert "gold.rebalances: 1 row breaks ends_after_start" in breach
     assert "rebalance_id='r-666', group_id='payments'" in breach
-    assert few.versions() == before
-    assert few.content() == content
-    assert not [r for r in few.rows(quality.PUBLICATIONS) if r["run_id"] == "run-2"]
-    (told,) = (r for r in few.rows(quality.VALIDATION_RESULTS) if not r["success"])
-    assert (told["run_id"], told["expectation"], told["sentences"]) == ("run-2", "ends_after_start", [breach])
-    assert "Refused: nothing of this window was published" in (few.folder / "report/validation.html").read_text()
-    assert [r["rebalance_id"] for r in few.store.read_staging(gold.REBALANCES).to_pylist()] == ["r-666"]
+    assert lake_of_few_tables.versions() == before
+    assert lake_of_few_tables.content() == content
+    assert not [r for r in lake_of_few_tables.rows(quality.PUBLICATIONS) if r["run_id"] == "run-2"]
+    (result,) = (r for r in lake_of_few_tables.rows(quality.VALIDATION_RESULTS) if not r["success"])
+    assert (result["run_id"], result["expectation"], result["sentences"]) == ("run-2", "ends_after_start", [breach])
+    assert (
+        "Refused: nothing of this window was published"
+        in (lake_of_few_tables.folder / "report/validation.html").read_text()
+    )
+    assert [r["rebalance_id"] for r in lake_of_few_tables.store.read_staging(gold.REBALANCES).to_pylist()] == ["r-666"]
 
     monkeypatch.setattr(publishing, "GOLD", gold.TABLES)
-    again = few.stage({gold.REBALANCES: [rebalance("r-666", group_id="payments")]}).publish(AGAIN)
-    assert [r["rebalance_id"] for r in few.rows(gold.REBALANCES)] == ["r-666"]
-    assert_written(few, before, content, {"rebalances"})
-    assert {table: told["rows"] for table, told in again["published"].items()} == {t.full_name: 1 for t in gold.TABLES}
-    assert len([r for r in few.rows(quality.PUBLICATIONS) if r["run_id"] == "run-2"]) == len(gold.TABLES)
-    results = [r for r in few.rows(quality.VALIDATION_RESULTS) if r["run_id"] == "run-2"]
+    again = lake_of_few_tables.stage({gold.REBALANCES: [rebalance("r-666", group_id="payments")]}).publish(AGAIN)
+    assert [r["rebalance_id"] for r in lake_of_few_tables.rows(gold.REBALANCES)] == ["r-666"]
+    assert_written(lake_of_few_tables, before, content, {"rebalances"})
+    assert {table: result["rows"] for table, result in again["published"].items()} == {
+        t.full_name: 1 for t in gold.TABLES
+    }
+    assert len([r for r in lake_of_few_tables.rows(quality.PUBLICATIONS) if r["run_id"] == "run-2"]) == len(gold.TABLES)
+    results = [r for r in lake_of_few_tables.rows(quality.VALIDATION_RESULTS) if r["run_id"] == "run-2"]
     assert len(results) == len({(r["table"], r["expectation"]) for r in results})
     assert all(r["success"] for r in results)
 
 
-def test_a_publish_that_died_halfway_is_simply_run_again(
-    died: tuple[Lake, list[Table]],
+def test_publish_that_died_halfway_is_taken_back_and_repeated(
+    failed_publication: tuple[Lake, list[Table]],
     taken_back: tuple[Lake, dict[Table, int]],
     published: tuple[Lake, dict[str, Any]],
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    lake, replaced = died
+    lake, replaced = failed_publication
     waves = in_waves(gold.TABLES)
     (dying,) = (n for n, wave in enumerate(waves) if gold.FAILOVERS in wave)
     before, with_it = ({t for wave in waves[:n] for t in wave} for n in (dying, dying + 1))
     assert before
     assert before <= {*replaced} < with_it
     assert lake.rows(quality.PUBLICATIONS) == []
-    assert lake.seen() == {t: 2 * (t is gold.FINDINGS) for t in gold.TABLES}
+    assert lake.visible_rows() == {t: 2 * (t is gold.FINDINGS) for t in gold.TABLES}
     assert "A publication is not finished: " in capsys.readouterr().err
 
     lake, taken = taken_back
@@ -240,7 +251,7 @@ def test_a_publish_that_died_halfway_is_simply_run_again(
     assert take_back(lake.store.lake, lake.store.restore) == {}
 
     lake, _ = published
-    assert lake.seen() == {t: 1 + 2 * (t is gold.FINDINGS) for t in gold.TABLES}
+    assert lake.visible_rows() == {t: 1 + 2 * (t is gold.FINDINGS) for t in gold.TABLES}
     assert "not finished" not in capsys.readouterr().err
     wanted = {t.full_name: rows + [EARLIER, ELSEWHERE] * (t is gold.FINDINGS) for t, rows in night().items()}
     assert lake.content() == Lake(write_lake(tmp_path, wanted)).content()
@@ -250,25 +261,30 @@ def test_a_publish_that_died_halfway_is_simply_run_again(
 def assert_written(lake: Lake, before: dict[str, int], content: dict[str, str], tables: set[str]) -> None:
     """A table that holds the same rows is not written again."""
     assert {name for name, version in lake.versions().items() if version != before[name]} == tables
-    assert {name for name, told in lake.content().items() if told != content[name]} == tables
+    assert {name for name, hashed in lake.content().items() if hashed != content[name]} == tables
 
 
-def test_what_changed_is_written_what_is_doubtful_is_told_and_what_has_no_evidence_is_left_out(few: Lake) -> None:
-    before, content = few.versions(), few.content()
+def test_publish_writes_changes_warns_of_doubts_and_withholds_unproven_rows(lake_of_few_tables: Lake) -> None:
+    before, content = lake_of_few_tables.versions(), lake_of_few_tables.content()
     changed = {gold.BROKER_OUTAGES: [values(gold.BROKER_OUTAGES, cluster="prod", broker=2)]}
     findings = [values(gold.FINDINGS, cluster="prod", finding_id=f"f-{n}") for n in range(5)]
     unproven = {gold.FINDINGS: [*findings[:4], {**findings[4], "evidence": []}]}
-    summary = few.stage(changed | UNKNOWN_OUTAGE | unproven).publish(AGAIN)
+    summary = lake_of_few_tables.stage(changed | UNKNOWN_OUTAGE | unproven).publish(AGAIN)
 
-    assert_written(few, before, content, {"broker_outages", "failovers", "findings"})
+    assert_written(lake_of_few_tables, before, content, {"broker_outages", "failovers", "findings"})
 
     (doubt,) = (s for s in summary["warnings"] if "gold.findings" not in s)
     assert "gold.failovers: 1 row breaks outage_known" in doubt
-    assert [r["outage_id"] for r in few.rows(gold.FAILOVERS)] == ["lost"]
+    assert [r["outage_id"] for r in lake_of_few_tables.rows(gold.FAILOVERS)] == ["lost"]
     assert any("1 row of gold.findings broke 1 law of its table" in s for s in summary["warnings"])
-    assert {r["finding_id"] for r in few.rows(gold.FINDINGS) if r["cluster"] == "prod"} >= {"f-0", "f-1", "f-2", "f-3"}
-    assert "f-4" not in {r["finding_id"] for r in few.rows(gold.FINDINGS)}
-    (kept,) = few.rows(quality.WITHHELD_ROWS)
+    assert {r["finding_id"] for r in lake_of_few_tables.rows(gold.FINDINGS) if r["cluster"] == "prod"} >= {
+        "f-0",
+        "f-1",
+        "f-2",
+        "f-3",
+    }
+    assert "f-4" not in {r["finding_id"] for r in lake_of_few_tables.rows(gold.FINDINGS)}
+    (kept,) = lake_of_few_tables.rows(quality.WITHHELD_ROWS)
     assert (kept["run_id"], kept["table"], kept["sentences"][0].partition(":")[0]) == (
         "run-2",
         "gold.findings",
@@ -276,14 +292,47 @@ def test_what_changed_is_written_what_is_doubtful_is_told_and_what_has_no_eviden
     )
     assert '"finding_id":"f-4"' in kept["row"]
     of_failovers, of_findings = sorted(
-        (r for r in few.rows(quality.VALIDATION_RESULTS) if not r["success"]), key=lambda r: str(r["table"])
+        (r for r in lake_of_few_tables.rows(quality.VALIDATION_RESULTS) if not r["success"]),
+        key=lambda r: str(r["table"]),
     )
     assert (of_failovers["severity"], of_failovers["sentences"]) == ("warning", [doubt])
     assert (of_findings["severity"], of_findings["unexpected_count"]) == ("warning", 1)
 
 
-def test_where_too_little_of_a_table_would_remain_nothing_is_published(few: Lake) -> None:
+def test_suite_of_docs_page_refuses_publication_in_its_words(lake_of_few_tables: Lake) -> None:
+    page = (HOME / "docs" / "expectations.md").read_text()
+    (suite,) = re.findall(r"```json\n(.*?)```", page, flags=re.DOTALL)
+    (lake_of_few_tables.folder / "expectations").mkdir()
+    (lake_of_few_tables.folder / "expectations" / "quality.coverage.json").write_text(suite)
+    before = lake_of_few_tables.versions()
+    with pytest.raises(PublicationRefused) as refusal:
+        lake_of_few_tables.publish(AGAIN)
+    headline, breach = refusal.value.sentences
+    assert f"{headline.replace(str(lake_of_few_tables.folder), 'lake')}\n{breach}\n" in page
+    assert lake_of_few_tables.versions() == before
+    assert "data_docs/index.html" in (lake_of_few_tables.folder / "report" / "validation.html").read_text()
+    assert (
+        "the log of broker 4 was read"
+        in (
+            lake_of_few_tables.folder / "report" / "data_docs" / "expectations" / "quality" / "coverage.html"
+        ).read_text()
+    )
+
+    (lake_of_few_tables.folder / "expectations" / "quality.coverage.json").unlink()
+    lake_of_few_tables.publish(AGAIN)
+    assert not (lake_of_few_tables.folder / "report" / "data_docs").exists()
+
+
+def test_duplicate_key_in_silver_is_a_warning(lake_of_few_tables: Lake) -> None:
+    twins = [values(EVENTS, cluster="prod", line_id="twin") for _ in range(2)]
+    lake_of_few_tables.store.create(EVENTS)
+    lake_of_few_tables.store.append(EVENTS, table_of(twins, EVENTS))
+    (warning,) = lake_of_few_tables.publish(AGAIN)["warnings"][:1]
+    assert "silver.events: 2 rows break key_unique (no two rows share their line_id): line_id='twin'" in warning
+
+
+def test_publication_is_refused_where_most_rows_would_be_withheld(lake_of_few_tables: Lake) -> None:
     bad = [{**values(gold.FINDINGS, cluster="prod", finding_id=f"f-{n}"), "evidence": []} for n in range(2)]
     with pytest.raises(PublicationRefused):
-        few.stage({gold.FINDINGS: [*bad, values(gold.FINDINGS, cluster="prod")]}).publish(AGAIN)
-    assert few.rows(quality.WITHHELD_ROWS) == []
+        lake_of_few_tables.stage({gold.FINDINGS: [*bad, values(gold.FINDINGS, cluster="prod")]}).publish(AGAIN)
+    assert lake_of_few_tables.rows(quality.WITHHELD_ROWS) == []

@@ -41,9 +41,9 @@ LOGS = PAUSED / "logs"
 class Night(NamedTuple):
     """The settings of the run that published it, and what ingest and publish said."""
 
-    given: Settings
-    said: dict[str, Any]
-    told: dict[str, Any]
+    settings: Settings
+    ingest_summary: dict[str, Any]
+    publish_summary: dict[str, Any]
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Night:
     shutil.copytree(EXCERPTS / "assignments" / "pause-4.1", clients / "assignments")
     lake = tmp_path_factory.mktemp("published") / "lake"
     given = settings(lake, LOGS, client_logs=clients)
-    store, said = ingested(lake, LOGS, client_logs=clients)
+    store, summary = ingested(lake, LOGS, client_logs=clients)
     landing.write_json(f"{store.lake}/staging/_run.json", {"run_id": "another"})
     write = lake_store.Store.write_staging
 
@@ -69,24 +69,24 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Night:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(lake_store.Store, "write_staging", dies)
         patched.setattr(rebuild, "rebuild", partial(rebuild.rebuild, names=("gold.ownership", "gold.lag_verdicts")))
-        with pytest.raises(MemoryError), _claimed(None, PUBLISH, given, {"ingest": said}):
+        with pytest.raises(MemoryError), _claimed(None, PUBLISH, given, {"ingest": summary}):
             raise AssertionError("a part of staging was to be published")
         assert owner(store) is None, "what a kill leaves in staging belongs to no run"
         patched.undo()
-        with _claimed(None, PUBLISH, given, {"ingest": said}):
+        with _claimed(None, PUBLISH, given, {"ingest": summary}):
             assert owner(store) == given.run_id
         patched.setattr(lake_store.Store, "write_staging", dies)
-        with _claimed(None, PUBLISH, given, {"ingest": said}):
+        with _claimed(None, PUBLISH, given, {"ingest": summary}):
             assert owner(store) == given.run_id, "what is whole and ours is not rebuilt"
-    return Night(given, said, publish.run_step(None, given, {"ingest": said}))
+    return Night(given, summary, publish.run_step(None, given, {"ingest": summary}))
 
 
 def owner(store: Store) -> Any:
     return (landing.read_json(f"{store.lake}/staging/_run.json") or {}).get("run_id")
 
 
-def test_costs_and_remedies_of_a_night_are_published(night: Night) -> None:
-    store = Store(night.given.lake)
+def test_costs_and_remedies_of_night_are_published(night: Night) -> None:
+    store = Store(night.settings.lake)
     rebalances = rows(store, gold.REBALANCES, "started_at")
     assert [r["partition_seconds"] for r in rebalances] == [9 * r["duration_ms"] / 1_000 for r in rebalances]
     incidents = rows(store, gold.INCIDENTS)
@@ -100,26 +100,28 @@ def test_costs_and_remedies_of_a_night_are_published(night: Night) -> None:
     assert longer["rebalance_ids"] == [r["rebalance_id"] for r in rebalances[2:4]]
     assert longer["partition_seconds_avoided"] == pytest.approx(sum(r["partition_seconds"] for r in rebalances[2:4]))
 
-    page = Path(night.told["report"]).read_text(encoding="utf-8")
+    page = Path(night.publish_summary["report"]).read_text(encoding="utf-8")
     assert "A session timeout of 13 s (now 7 s) would have avoided 2 of 5 rebalances" in page
 
 
-def test_a_window_is_judged_anew(night: Night, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copytree(night.given.lake, tmp_path / "lake")
+def test_reclassification_names_changed_verdicts_and_is_repeatable(
+    night: Night, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(night.settings.lake, tmp_path / "lake")
     store = Store(str(tmp_path / "lake"))
     verdicts = {r["rebalance_id"]: r["cause"] for r in rows(store, gold.REBALANCES, "started_at")}
     (other, lost, *_) = verdicts
     content = content_of(Path(store.lake), gold.REBALANCES)
-    window = {name: datetime.fromisoformat(night.said[name]) for name in ("window_from", "window_to")}
+    window = {name: datetime.fromisoformat(night.ingest_summary[name]) for name in ("window_from", "window_to")}
     unknown = {"cause": "unknown", "confidence": "unknown", "knowledge_version": "older"}
     held = [row for row in store.read(gold.REBALANCES).to_pylist() if row["rebalance_id"] != lost]
     older = [row | unknown if row["rebalance_id"] == other else row for row in held]
     earlier = pa.Table.from_pylist(older, arrow_schema(gold.REBALANCES))
-    store.replace_window(gold.REBALANCES, earlier, night.said["cluster"], Window(*window.values()))
+    store.replace_window(gold.REBALANCES, earlier, night.ingest_summary["cluster"], Window(*window.values()))
     DeltaTable(f"{store.lake}/silver/events").delete()
 
     ahead = [ClockError(ClockMeaning.AHEAD, frozenset(), frozenset({1}), timedelta(seconds=7)).summary()]
-    landing.write_json(f"{store.lake}/runs/{night.given.run_id}/ingest.json", {"clocks": ahead})
+    landing.write_json(f"{store.lake}/runs/{night.settings.run_id}/ingest.json", {"clocks": ahead})
     handed: list[Any] = []
     step = rebuild.run_step
 
@@ -129,11 +131,11 @@ def test_a_window_is_judged_anew(night: Night, tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(rebuild, "run_step", noting)
     at = datetime(2026, 12, 1, tzinfo=UTC)
-    again = night.given.model_copy(update={**window, "lake": store.lake, "run_id": "again", "run_at": at})
-    told = reclassify.run_step(None, again, {})
+    again = night.settings.model_copy(update={**window, "lake": store.lake, "run_id": "again", "run_at": at})
+    outcome = reclassify.run_step(None, again, {})
 
     assert handed == [ahead], "what ingest found of the clocks counts again"
-    assert told["changes"] == {"appeared": 1, "changed": 1}
+    assert outcome["changes"] == {"appeared": 1, "changed": 1}
     changes = rows(store, VERDICT_CHANGES, "change")
     assert [(c["row_id"], c["verdict_before"], c["verdict_after"], c["knowledge_before"]) for c in changes] == [
         (lost, None, verdicts[lost], None),
@@ -144,17 +146,17 @@ def test_a_window_is_judged_anew(night: Night, tmp_path: Path, monkeypatch: pyte
     firings = [r["rule_id"] for r in rows(store, quality.RULE_FIRINGS)]
     assert sorted(firings) == sorted(rule.rule_id for rule in RULES), "each is counted once, though rebuilt twice"
 
-    page = Path(night.told["report"].replace(night.given.lake, store.lake))
+    page = Path(night.publish_summary["report"].replace(night.settings.lake, store.lake))
     nights, written = rows(store, quality.NIGHTS), page.read_text(encoding="utf-8")
     page.unlink()
     DeltaTable(f"{store.lake}/quality/nights").delete()
-    assert reclassify.run_step(None, again, {})["changes"] == told["changes"]
+    assert reclassify.run_step(None, again, {})["changes"] == outcome["changes"]
     assert rows(store, VERDICT_CHANGES, "change") == changes, "run again by its own name it takes nothing back"
     assert rows(store, quality.NIGHTS) == nights, "a kill after the publication had kept them from it"
     assert page.read_text(encoding="utf-8") == written
 
 
-def test_a_window_must_be_given_and_have_been_published(tmp_path: Path) -> None:
+def test_reclassification_needs_published_window(tmp_path: Path) -> None:
     given = settings(tmp_path, LOGS)
     with pytest.raises(BadInput, match="FROM and TO are not given"):
         reclassify.run_step(None, given, {})

@@ -6,9 +6,13 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
+from kafka_hindsight.cli import main as cli
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.report.build import night_of
 from kafka_hindsight.report.page_rows import PageRows
+from kafka_hindsight.shared.exits import DONE
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.sql import fleet_rows
 from spark_jobs.fleet_page import write_fleet
@@ -18,7 +22,7 @@ from tests.support.report_night import night
 from tests.support.report_rows import CLUSTER, DAY, END, at, made, rebalance
 
 
-def test_a_page_is_written_from_the_lake_beside_the_night_before(tmp_path: Path) -> None:
+def test_report_page_compares_with_night_before(tmp_path: Path) -> None:
     tables, about = night()
     before = rebalance("orders", at("02:00:00") - timedelta(days=1), "member_left")
     tables["gold.rebalances"].append(before)
@@ -58,7 +62,7 @@ def assert_fleet(lake: Path, page: str) -> None:
     assert f'hindsight_rebalances{{cluster="{CLUSTER}"}} 73\n' in metrics
 
 
-def test_the_page_of_all_clusters_keeps_other_nights_and_replaces_its_own(tmp_path: Path) -> None:
+def test_fleet_page_keeps_other_nights_and_replaces_its_own(tmp_path: Path) -> None:
     tables, about = night()
     lake = write_lake(tmp_path / "lake", {"gold.incidents": tables["gold.incidents"]})
     store, window = Store(str(lake)), Window(DAY, END)
@@ -72,9 +76,24 @@ def test_the_page_of_all_clusters_keeps_other_nights_and_replaces_its_own(tmp_pa
     assert write_fleet(store, replace(own, run_id="again"), window)
     held = sorted((r["cluster"], r["window_from"], r["run_id"]) for r in rows(lake, "quality.nights"))
     assert held == sorted([("other", DAY, "first"), (CLUSTER, earlier.window_from, "first"), (CLUSTER, DAY, "again")])
-    told = fleet_rows.read_fleet(str(lake), END)
-    assert [n.cluster for n in told.newest] == [CLUSTER, "other"]
-    assert {i.cluster for i in told.incidents} == {CLUSTER}
+    fleet_nights = fleet_rows.read_fleet(str(lake), END)
+    assert [n.cluster for n in fleet_nights.newest] == [CLUSTER, "other"]
+    assert {i.cluster for i in fleet_nights.incidents} == {CLUSTER}
     page = (lake / "report" / "fleet.html").read_text(encoding="utf-8")
     assert "2 clusters: 1 to act on and 1 calm." in page
     assert (lake / "report" / "index.html").read_text(encoding="utf-8") == page
+
+
+def test_list_of_nights_has_their_states_and_headlines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tables, about = night()
+    lake = write_lake(tmp_path / "lake", {"gold.incidents": tables["gold.incidents"]})
+    own = night_of(PageRows.from_tables(tables, about), "first", END)
+    hostile = replace(own, cluster="calm", state="calm", headline="\x1b[2J")
+    write_fleet(Store(str(lake)), own, Window(DAY, END))
+    write_fleet(Store(str(lake)), hostile, Window(DAY, END))
+    capsys.readouterr()
+    assert cli.main(["report", "--lake", str(lake), "--list"]) == DONE
+    when = f"{DAY:%Y-%m-%d %H:%M} to {END:%Y-%m-%d %H:%M} UTC  {lake}/report/{own.page}"
+    assert capsys.readouterr().out == (
+        f"calm  {when}\n      calm: \\x1b[2J\nact   {when}\n      {CLUSTER}: {own.headline}\n"
+    )

@@ -30,36 +30,34 @@ def truth(arguments: list[str], *expects: str) -> list[str]:
     return arguments
 
 
-def test_a_score_that_passes_ends_0(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_passing_score_exits_0(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert score.main(truth(arguments, "member_leave")) == 0
     assert capsys.readouterr().out.startswith("PASSED: 1 of 1 expectations met (100.0%, needed 90%)")
 
 
-def test_a_score_below_the_minimum_ends_1_and_lists_why(
-    arguments: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_score_below_minimum_exits_1_with_reasons(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert score.main([*truth(arguments, "member_leave", "topic_deleted"), "--json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert (told["passes"], told["met"], told["expectations"]) == (False, 1, 2)
-    assert told["unmet"][0]["expect"] == "topic_deleted"
-    assert told["unmet"][0]["near"] == ["+2.0 s g: member_left a (certain)"]
+    report = json.loads(capsys.readouterr().out)
+    assert (report["passes"], report["met"], report["expectations"]) == (False, 1, 2)
+    assert report["unmet"][0]["expect"] == "topic_deleted"
+    assert report["unmet"][0]["near"] == ["+2.0 s g: member_left a (certain)"]
 
 
-def test_the_minimum_can_be_set(arguments: list[str]) -> None:
+def test_minimum_score_can_be_set(arguments: list[str]) -> None:
     assert score.main([*truth(arguments, "member_leave", "topic_deleted"), "--minimum", "0.5"]) == 0
 
 
 @pytest.mark.parametrize(
-    ("expects", "told"), [((), "found nothing expected in"), (("tea_time",), "line 1: expects 'tea_time'")]
+    ("expects", "sentence"), [((), "found nothing expected in"), (("tea_time",), "line 1: expects 'tea_time'")]
 )
-def test_a_truth_that_cannot_be_scored_ends_2(
-    arguments: list[str], expects: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str]
+def test_unusable_truth_exits_2(
+    arguments: list[str], expects: tuple[str, ...], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert score.main(truth(arguments, *expects)) == 2
-    assert told in capsys.readouterr().err
+    assert sentence in capsys.readouterr().err
 
 
-def test_a_lake_without_gold_ends_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lake_without_gold_exits_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--lake", str(tmp_path / "none"), "--truth", str(tmp_path / "truth.jsonl")]
     assert score.main(truth(arguments, "member_leave")) == 2
     assert "found no gold.rebalances in" in capsys.readouterr().err

@@ -19,16 +19,14 @@ def named(cluster: str) -> str:
     return line(f"Cluster ID = {cluster}", "01:40:00,829", "kafka.server.KafkaServer")
 
 
-def test_each_cluster_is_audited_and_the_first_page_leads_to_all(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_each_cluster_is_audited_and_index_links_to_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     of_one = named(ONE) + resigned(3) + resigned(4)
     logs = lay(tmp_path / "logs", {"eu/server.log": of_one, "us/server.log": named(TWO) + resigned(5, broker=2)})
     lake = tmp_path / "lake"
     assert audit(audit_settings({}, {"logs": str(logs), "lake": str(lake), "engine": "local"})) == 0
-    said = capsys.readouterr().out
-    assert f"The logs hold another cluster, {TWO}: 2 of 2" in said
-    assert said.rstrip().endswith(f"The page of all 2 clusters: {lake}/report/index.html")
+    output = capsys.readouterr().out
+    assert f"The logs hold another cluster, {TWO}: 2 of 2" in output
+    assert output.rstrip().endswith(f"The page of all 2 clusters: {lake}/report/index.html")
     nights = {n["cluster"]: n for n in rows(lake, "quality.nights")}
     assert {ONE, TWO} == nights.keys()
     page = (lake / "report" / "index.html").read_text(encoding="utf-8")

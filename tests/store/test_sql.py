@@ -208,32 +208,30 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
 
 class TestNamedQueries:
     @pytest.mark.parametrize("asked", EXPECTED)
-    def test_it_answers(self, session: sql.Session, asked: str, capsys: pytest.CaptureFixture[str]) -> None:
-        found = answers(session, asked, capsys)
+    def test_named_query_answers(self, session: sql.Session, asked: str, capsys: pytest.CaptureFixture[str]) -> None:
+        rows = answers(session, asked, capsys)
         expected = EXPECTED[asked]
-        assert [{k: f[k] for k in e} for f, e in zip(found, expected)] == expected
-        assert len(found) == len(expected)
+        assert [{k: f[k] for k in e} for f, e in zip(rows, expected)] == expected
+        assert len(rows) == len(expected)
 
     @pytest.mark.parametrize("name", named_queries())
-    def test_it_says_what_it_answers_and_names_the_variables_it_asks_for(self, name: str) -> None:
+    def test_named_query_documents_question_and_variables(self, name: str) -> None:
         query = named_queries()[name]
         assert query.says.endswith("?")
         assert set(re.findall(r"getvariable\('(\w+)'\)", query.sql)) == set(query.variables)
 
-    def test_each_answers_a_lake_in_which_nothing_else_is_published(self, tmp_path: Path) -> None:
+    def test_named_queries_answer_empty_lake(self, tmp_path: Path) -> None:
         connection = open_views(str(write_lake(tmp_path, {"quality.publications": []})))
         assert [q.name for q in named_queries().values() if connection.execute(q.sql).fetchall()] == []
 
-    def test_a_variable_is_a_value_and_never_sql(
-        self, session: sql.Session, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_query_variable_is_value_not_sql(self, session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:
         assert answers(session, 'rebalances_by_cause group_id="x\' OR 1=1 --"', capsys) == []
 
-    def test_a_variable_holds_for_its_run_only(self, session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_query_variable_applies_to_one_run(self, session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:
         answers(session, "leader_timeline topic=other", capsys)
         assert len(answers(session, "leader_timeline", capsys)) == 3
 
-    def test_a_variable_that_it_does_not_ask_for_is_refused(self) -> None:
+    def test_unknown_query_variable_is_refused(self) -> None:
         with pytest.raises(BadInput, match=r"cannot use 'topik=t'. Needed: name=value with names of: topic, partition"):
             named_question("leader_timeline topik=t", named_queries())
         with pytest.raises(BadInput, match="cannot use 'orders'"):
@@ -241,10 +239,10 @@ class TestNamedQueries:
         with pytest.raises(BadInput, match="quotes in pairs"):
             named_question("leader_timeline topic='x", named_queries())
 
-    def test_sql_is_no_named_query(self) -> None:
+    def test_sql_is_not_a_named_query(self) -> None:
         assert named_question("select 1", named_queries()) is None
 
-    def test_a_query_is_read_with_its_comment(self) -> None:
+    def test_query_file_is_read_with_comment_and_variables(self) -> None:
         query = read_query("q", "-- Who was it,\n-- and when?\n-- topic: the topic\nSELECT 1;\n")
         assert (query.says, dict(query.variables), query.sql) == (
             "Who was it, and when?",
@@ -254,13 +252,13 @@ class TestNamedQueries:
 
 
 class TestViews:
-    def test_every_table_is_a_view_with_the_columns_of_the_catalog(self, session: sql.Session) -> None:
-        found = session.connection.execute(
+    def test_every_table_is_a_view_with_catalog_columns(self, session: sql.Session) -> None:
+        fields = session.connection.execute(
             "SELECT schema_name || '.' || table_name, column_name, data_type FROM duckdb_columns()"
             " WHERE schema_name IN ('bronze', 'silver', 'gold', 'quality') ORDER BY 1, column_index"
         ).fetchall()
         for table in TABLES:
-            columns = [(f[1], f[2].replace('"', "")) for f in found if f[0] == table.full_name]
+            columns = [(f[1], f[2].replace('"', "")) for f in fields if f[0] == table.full_name]
             assert columns == [(c.name, duck_type(c.kind).replace('"', "")) for c in table.columns], table.full_name
 
     @pytest.mark.parametrize(
@@ -273,24 +271,22 @@ class TestViews:
             (ListOf(Outer), 'STRUCT("a" VARCHAR, "b" STRUCT("c" INTEGER, "d" BLOB)[])[]'),
         ],
     )
-    def test_types(self, kind: Kind, duck: str) -> None:
+    def test_catalog_type_becomes_duckdb_type(self, kind: Kind, duck: str) -> None:
         assert duck_type(kind) == duck
 
-    def test_a_table_nobody_published_yet_is_empty(
-        self, session: sql.Session, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_unpublished_table_is_empty(self, session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:
         assert answers(session, "SELECT * FROM gold.isr_changes", capsys) == []
         tables = {t["table"]: t for t in answers(session, ".tables", capsys)}
         assert set(tables) == {*BY_NAME, *VIEW_BY_NAME}
         empty, filled = tables["gold.isr_changes"], tables["gold.rebalances"]
-        assert filled["meaning"] == f"One row: {BY_NAME['gold.rebalances'].grain}"
+        assert filled["meaning"] == BY_NAME["gold.rebalances"].grain
         assert (empty["rows"], empty["newest"], filled["rows"]) == (0, None, 3)
 
-    def test_a_uri_is_read_too(self, lake: Path) -> None:
+    def test_lake_uri_is_read(self, lake: Path) -> None:
         connection = open_views(lake.as_uri())
         assert connection.execute("SELECT count(*), max(len(evidence)) FROM gold.rebalances").fetchone() == (3, 1)
 
-    def test_a_lake_behind_a_link_and_one_named_from_here_are_read(
+    def test_lake_behind_link_and_relative_path_is_read(
         self, lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         (tmp_path / "link").symlink_to(lake)
@@ -298,7 +294,7 @@ class TestViews:
         for place in (str(tmp_path / "link"), "link", "./link/"):
             assert open_views(place).execute("SELECT count(*) FROM gold.rebalances").fetchone() == (3,)
 
-    def test_no_lake_is_told(self, tmp_path: Path) -> None:
+    def test_missing_lake_is_refused_with_advice(self, tmp_path: Path) -> None:
         with pytest.raises(
             BadInput, match=r"There is no lake at .*/nowhere: .*Needed: .*Run `hindsight audit` or `hindsight snapshot`"
         ):
@@ -307,7 +303,7 @@ class TestViews:
             open_views(str(tmp_path))
 
     @pytest.mark.parametrize("scheme", ["", "file://"])
-    def test_a_table_whose_creation_was_cut_short_has_no_rows(
+    def test_table_without_commit_has_no_rows(
         self, tmp_path: Path, scheme: str, capsys: pytest.CaptureFixture[str]
     ) -> None:
         write_lake(tmp_path, {"silver.events": [{"line_id": "a"}]})
@@ -318,6 +314,6 @@ class TestViews:
         out, err = capsys.readouterr()
         assert (out.split(), err) == (["line_id", "a"], "")
 
-    def test_instants_are_in_utc(self, session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_sql_instants_are_utc(self, session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:
         asked = "SELECT happened_at AS at, happened_at::VARCHAR AS said FROM gold.failovers WHERE failover_id = '1'"
         assert answers(session, asked, capsys) == [{"at": "2026-10-01T03:01:00.000Z", "said": "2026-10-01 03:01:00+00"}]

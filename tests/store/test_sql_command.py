@@ -40,23 +40,21 @@ def session(lake: Path) -> sql.Session:
 
 
 class TestMain:
-    def test_a_bad_query_is_one_sentence_with_a_hint_and_exit_code_2(
+    def test_bad_query_is_one_sentence_with_hint_and_exit_code_2(
         self, lake: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         assert sql.main(str(lake), "SELECT grup_id FROM gold.rebalances") == BAD_INPUT
-        said = capsys.readouterr()
-        assert said.out == ""
-        assert said.err.startswith('Binder Error: Referenced column "grup_id" not found')
-        assert '"group_id"' in said.err
-        assert said.err.count("\n") == 1
+        output = capsys.readouterr()
+        assert output.out == ""
+        assert output.err.startswith('Binder Error: Referenced column "grup_id" not found')
+        assert '"group_id"' in output.err
+        assert output.err.count("\n") == 1
 
-    def test_the_list_of_all_functions_that_do_not_fit_is_left_out(
-        self, lake: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_candidate_functions_are_left_out_of_error(self, lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert sql.main(str(lake), "SELECT strlen(1, 2)") == BAD_INPUT
         assert "Candidate functions" not in capsys.readouterr().err
 
-    def test_csv(self, lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_sql_prints_csv(self, lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
         query = (
             "SELECT group_id, duration_ms, delayed_by, started_at FROM gold.rebalances ORDER BY rebalance_id LIMIT 1"
         )
@@ -67,7 +65,7 @@ class TestMain:
             ' {""client_id"": null, ""member_id"": ""m-1"", ""waited_ms"": 7000}]",2026-10-01T03:00:00.000Z\n'
         )
 
-    def test_csv_commands_no_terminal_and_computes_in_no_spreadsheet(
+    def test_csv_escapes_terminal_codes_and_spreadsheet_formulas(
         self, lake: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         hostile = {
@@ -92,12 +90,12 @@ class TestMain:
         assert [row["a"] for row in json.loads(printed)] == list(hostile)
         assert all(c.isprintable() or c == "\n" for c in printed)
 
-    def test_json_has_evidence_as_it_is(self, lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_sql_json_has_evidence_unchanged(self, lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert sql.main(str(lake), "SELECT evidence FROM gold.findings LIMIT 1", "json") == DONE
         quote = QUOTE | {"happened_at": "2026-10-01T03:00:00.000Z"}
         assert json.loads(capsys.readouterr().out) == [{"evidence": [quote]}]
 
-    def test_a_table_aligns_and_counts(self, lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_sql_table_is_aligned_and_counts_rows(self, lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
         query = "SELECT kind, epoch_to, leaderless_ms FROM gold.failovers ORDER BY failover_id"
         assert sql.main(str(lake), query) == DONE
         assert capsys.readouterr().out.splitlines() == [
@@ -109,7 +107,7 @@ class TestMain:
             "(3 rows)",
         ]
 
-    def test_what_does_not_fit_the_terminal_is_shown_in_blocks(
+    def test_wide_rows_are_shown_in_blocks(
         self, lake: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("COLUMNS", "31")
@@ -121,7 +119,7 @@ class TestMain:
             "--- row 1\ntopic        t\nhappened_at  2026-10-01T03:01:00.000Z\n(1 row)\n"
         )
 
-    def test_the_last_column_may_run_over_the_edge(
+    def test_last_column_may_exceed_terminal_width(
         self, lake: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("COLUMNS", "40")
@@ -129,7 +127,7 @@ class TestMain:
         assert capsys.readouterr().out.splitlines()[2] == f"1  {'x' * 99}"
 
     @pytest.mark.parametrize("columns", ["200", "10"])
-    def test_names_cannot_steer_the_terminal(
+    def test_hostile_names_are_escaped_in_terminal(
         self, lake: Path, columns: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("COLUMNS", columns)
@@ -141,38 +139,38 @@ class TestMain:
         assert sql.main(str(lake), 'SELECT "\x1b[2J" FROM gold.rebalances') == BAD_INPUT
         assert "\x1b" not in capsys.readouterr().err
 
-    def test_a_long_answer_is_cut_in_a_table_and_whole_in_csv(
-        self, lake: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_long_answer_is_cut_in_table_and_whole_in_csv(self, lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert sql.main(str(lake), "FROM range(2500)") == DONE
         printed = capsys.readouterr().out.splitlines()
         assert (len(printed), printed[-1][:18]) == (1003, "(1000 rows or more")
         assert sql.main(str(lake), "FROM range(2500)", "csv") == DONE
         assert len(capsys.readouterr().out.splitlines()) == 2501
 
-    def test_an_unknown_format_is_refused(self, lake: Path) -> None:
+    def test_unknown_format_is_refused(self, lake: Path) -> None:
         with pytest.raises(BadInput, match=r"'xml' is not known\. Needed: one of table, csv, json"):
             sql.main(str(lake), "SELECT 1", "xml")
 
 
 class TestPrompt:
-    def test_a_pipe_is_answered_up_to_the_first_problem(
+    def test_piped_queries_stop_at_first_error(
         self, lake: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(sys, "stdin", io.StringIO("SELECT 1\n AS a;\n\nSELECT nope;\nSELECT 2;\n"))
         assert sql.main(str(lake), format="csv") == BAD_INPUT
-        said = capsys.readouterr()
-        assert said.out == "a\n1\n"
-        assert said.err.startswith("Binder Error")
+        output = capsys.readouterr()
+        assert output.out == "a\n1\n"
+        assert output.err.startswith("Binder Error")
 
-    def test_the_last_query_of_a_pipe_needs_no_semicolon(
+    def test_last_piped_query_needs_no_semicolon(
         self, lake: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(sys, "stdin", io.StringIO("SELECT 1 AS a;\nSELECT 2\n AS b\n"))
         assert sql.main(str(lake), format="csv") == DONE
         assert capsys.readouterr().out == "a\n1\nb\n2\n"
 
-    def test_commands(self, session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_dot_commands_answer_and_wrong_ones_get_hints(
+        self, session: sql.Session, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         described = answers(session, ".describe gold.rebalances", capsys)
         assert {"column": "duration_ms", "type": "BIGINT", "meaning": "From start to end [ms]"} in described
         assert answers(session, "unexplained_gaps", capsys)[0]["group_id"] == "orders"
@@ -180,7 +178,7 @@ class TestPrompt:
         assert "leader_timeline\n    Who led a partition" in capsys.readouterr().out
         session.tell(".help")
         assert ".describe gold.rebalances" in capsys.readouterr().out
-        for wrong, told in (
+        for wrong, sentence in (
             (".nope", "is not a command"),
             (".tabels", "Did you mean .tables"),
             (".describe x", "no table 'x'"),
@@ -189,22 +187,22 @@ class TestPrompt:
             ("FROM cost_by_grup", "The table cost_by_grup does not exist. Did you mean cost_by_group"),
             ("storms grup_id=a", "Did you mean group_id"),
         ):
-            with pytest.raises(BadInput, match=told):
+            with pytest.raises(BadInput, match=sentence):
                 session.tell(wrong)
 
-    @pytest.mark.parametrize("said", ["show tables", "SHOW  TABLES;", ".tables"])
-    def test_what_is_said_at_other_prompts_is_understood(
-        self, session: sql.Session, capsys: pytest.CaptureFixture[str], said: str
+    @pytest.mark.parametrize("typed", ["show tables", "SHOW  TABLES;", ".tables"])
+    def test_show_tables_of_other_prompts_works(
+        self, session: sql.Session, capsys: pytest.CaptureFixture[str], typed: str
     ) -> None:
-        assert "gold.rebalances" in {row["table"] for row in answers(session, said, capsys)}
+        assert "gold.rebalances" in {row["table"] for row in answers(session, typed, capsys)}
 
-    @pytest.mark.parametrize(("said", "command"), [("help", ".help"), ("exit;", ".quit"), ("Quit", ".quit")])
-    def test_a_bare_word_is_ready_at_once_but_not_inside_a_statement(self, said: str, command: str) -> None:
-        assert sql.gather("", said) == ("", said)
-        assert sql.gather("SELECT\n", said)[1] in ("", f"SELECT\n{said}")
-        assert sql.SYNONYMS[said.rstrip(";").lower()] == command
+    @pytest.mark.parametrize(("typed", "command"), [("help", ".help"), ("exit;", ".quit"), ("Quit", ".quit")])
+    def test_bare_command_word_is_complete_only_outside_statement(self, typed: str, command: str) -> None:
+        assert sql.gather("", typed) == ("", typed)
+        assert sql.gather("SELECT\n", typed)[1] in ("", f"SELECT\n{typed}")
+        assert sql.SYNONYMS[typed.rstrip(";").lower()] == command
 
-    def test_a_query_can_be_interrupted(self, session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_running_query_can_be_interrupted(self, session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:
         timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()
         with pytest.raises(KeyboardInterrupt):
@@ -212,14 +210,14 @@ class TestPrompt:
         timer.join()
         assert answers(session, "SELECT 1 AS a", capsys) == [{"a": 1}]
 
-    def test_it_opens_answers_and_leaves_in_a_terminal(self, lake: Path, tmp_path: Path) -> None:
+    def test_prompt_answers_and_quits_in_terminal(self, lake: Path, tmp_path: Path) -> None:
         printed = _in_terminal(lake, "SELECT 40\n + 2 AS n;\nSELECT nope;\n\\q\n", tmp_path / "history")
         assert "read-only" in printed
         assert re.search(r"^42$", printed, re.M)
         assert "Binder Error" in printed
         assert "Traceback" not in printed
 
-    def test_tab_completes_and_lines_come_back(self, lake: Path, tmp_path: Path) -> None:
+    def test_prompt_completes_by_tab_and_recalls_history(self, lake: Path, tmp_path: Path) -> None:
         history = tmp_path / "history"
         typed = "SELECT count(*) + 39 AS n FROM gold.rebalan\t;\n\\q\n"
         assert re.search(r"^ *42$", _in_terminal(lake, typed, history), re.M)
@@ -238,7 +236,7 @@ class TestPrompt:
             ("no such word", []),
         ],
     )
-    def test_what_tab_offers(self, word: str, expected: list[str]) -> None:
+    def test_tab_completion_offers_commands_tables_columns_and_variables(self, word: str, expected: list[str]) -> None:
         assert sql.completions(word, sql.words_of(named_queries())) == expected
 
 

@@ -36,37 +36,39 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _in_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     monkeypatch.setenv("HOME", str(folder))
 
 
-def test_duckdb() -> None:
+def test_duckdb_examples_on_sql_page_run() -> None:
     connection = duckdb.connect()
     cost, lines = (connection.execute(example).fetchall() for example in examples("DuckDB", "sql"))
     assert cost[0] == ("orders", "member_left", 1, 6.0)
     assert [line[2:] for line in lines] == [("broker-1/server.log", "what the broker wrote")] * 5
 
 
-def test_delta_rs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_delta_rs_examples_on_sql_page_run(capsys: pytest.CaptureFixture[str]) -> None:
     costs, history = examples("delta-rs and pandas", "python")
-    said: dict[str, object] = {}
-    exec(costs, said)
-    assert set(said["rebalances"].columns) == {"group_id", "cause", "started_at", "partition_seconds"}  # type: ignore[attr-defined]
+    names: dict[str, object] = {}
+    exec(costs, names)
+    assert set(names["rebalances"].columns) == {"group_id", "cause", "started_at", "partition_seconds"}  # type: ignore[attr-defined]
     assert "member_left" in capsys.readouterr().out
-    exec(history, said)
+    exec(history, names)
     assert capsys.readouterr().out.startswith("0 ")
 
 
-def test_polars(capsys: pytest.CaptureFixture[str]) -> None:
+def test_polars_example_on_sql_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
     (example,) = examples("Polars", "python")
-    said: dict[str, object] = {}
-    exec(example, said)
-    assert said["cost"].collect().rows_by_key("cause")["member_left"] == [(1, 6.0)]  # type: ignore[attr-defined]
+    names: dict[str, object] = {}
+    exec(example, names)
+    assert names["cost"].collect().rows_by_key("cause")["member_left"] == [(1, 6.0)]  # type: ignore[attr-defined]
     assert "member_left" in capsys.readouterr().out
 
 
-def test_spark(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_spark_and_jdbc_examples_on_sql_page_run(
+    spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (asked,) = examples("Spark", "python")
     (named,) = examples("Spark", "sql")
     exec(asked, {})
@@ -85,15 +87,15 @@ def test_spark(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[
     assert DeltaTable(str(folder / "lake" / "gold" / "rebalances")).count() == 5
 
 
-def test_a_notebook(capsys: pytest.CaptureFixture[str]) -> None:
+def test_notebook_example_on_sql_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
     (example,) = examples("A notebook", "python")
-    said: dict[str, object] = {}
-    exec(example, said)
-    assert list(said["causes"]["cause"]) == ["member_dead", "member_left", "member_rejoined"]  # type: ignore[index]
+    names: dict[str, object] = {}
+    exec(example, names)
+    assert list(names["causes"]["cause"]) == ["member_dead", "member_left", "member_rejoined"]  # type: ignore[index]
     assert "broker_crash" in capsys.readouterr().out
 
 
-def test_superset_finds_a_view_for_each_table_and_may_only_read(folder: Path) -> None:
+def test_superset_example_gives_read_only_view_per_table(folder: Path) -> None:
     (example,) = examples("Superset", "python")
     exec(example, {})
     views = duckdb.connect("hindsight.duckdb", read_only=True)
@@ -105,7 +107,7 @@ def test_superset_finds_a_view_for_each_table_and_may_only_read(folder: Path) ->
         views.execute("CREATE TABLE gold.x AS SELECT 1")
 
 
-def test_every_command_of_ours_is_understood() -> None:
+def test_hindsight_commands_on_sql_page_are_valid() -> None:
     for line in re.findall(r"^    \./hindsight (.*)$", PAGE, flags=re.MULTILINE):
         words = shlex.split(re.split(r" [<>#] | && ", line)[0])
         understood(*words)

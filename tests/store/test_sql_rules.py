@@ -42,23 +42,25 @@ def watch(folder: Path, session: sql.Session) -> Iterator[Watch]:
         yield watch
 
 
-def filled(statement: str, folder: Path, watch: Watch) -> str:
+def fill(statement: str, folder: Path, watch: Watch) -> str:
     lake, outside = (str(folder / name).replace("'", "''") for name in ("a lake's 100%", "outside"))
     return statement.format(lake=lake, outside=outside, url=watch.url)
 
 
 @pytest.mark.parametrize("statement", READS)
-def test_what_reads_the_lake_is_answered(session: sql.Session, folder: Path, watch: Watch, statement: str) -> None:
-    session.ask(filled(statement, folder, watch))
+def test_statement_that_reads_lake_is_answered(
+    session: sql.Session, folder: Path, watch: Watch, statement: str
+) -> None:
+    session.ask(fill(statement, folder, watch))
     assert watch.happened() == []
 
 
 @pytest.mark.parametrize("statement", REFUSED)
-def test_what_would_do_anything_else_is_refused(
+def test_statement_with_other_effect_is_refused(
     session: sql.Session, folder: Path, watch: Watch, statement: str
 ) -> None:
     with pytest.raises(BadInput):
-        session.tell(filled(statement, folder, watch))
+        session.tell(fill(statement, folder, watch))
     assert watch.happened() == []
 
 
@@ -69,15 +71,13 @@ def test_what_would_do_anything_else_is_refused(
         ("FROM read_text('{outside}/secret')", r"read: .*/outside/secret"),
     ],
 )
-def test_the_watch_sees_what_duckdb_does_without_the_lock(
-    folder: Path, watch: Watch, statement: str, what: str
-) -> None:
-    duckdb.connect().execute(filled(statement, folder, watch))
+def test_watch_detects_file_access_of_unlocked_duckdb(folder: Path, watch: Watch, statement: str, what: str) -> None:
+    duckdb.connect().execute(fill(statement, folder, watch))
     (folder / "outside" / "written").unlink(missing_ok=True)
-    assert any(re.search(what, seen) for seen in watch.happened())
+    assert any(re.search(what, access) for access in watch.happened())
 
 
-def test_a_log_of_queries_is_written_nowhere(folder: Path, tmp_path: Path) -> None:
+def test_query_log_is_not_written(folder: Path, tmp_path: Path) -> None:
     """DuckDB ends the process that asked for it."""
     asked = "FROM enable_logging('QueryLog', storage = 'file', storage_config = {'path': 'log'}); SELECT 1"
     code = "import sys; from kafka_hindsight.sql import prompt; sys.exit(prompt.main(*sys.argv[1:]))"
@@ -86,19 +86,19 @@ def test_a_log_of_queries_is_written_nowhere(folder: Path, tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == []
 
 
-def test_no_variable_of_python_is_a_table(session: sql.Session) -> None:
+def test_python_variable_is_not_a_table(session: sql.Session) -> None:
     secret = session.connection.execute("SELECT 1 AS a").arrow()
     with pytest.raises(BadInput, match="secret does not exist"):
         session.tell("FROM secret")
     assert secret is not None
 
 
-def test_a_variable_can_be_set(session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sql_variable_can_be_set(session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:
     asked = "SET VARIABLE topic = 'none'; SELECT getvariable('topic') AS t; RESET VARIABLE topic"
     assert answers(session, asked, capsys) == [{"t": "none"}]
 
 
-def test_what_a_user_makes_lies_in_memory_alone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tables_of_user_exist_in_memory_only(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lake = str(folder / "a lake's 100%")
     session = sql.Session(open_views(lake), named_queries(), "json")
     made = "CREATE TABLE mine AS SELECT 42 AS a; DROP VIEW gold.rebalances; FROM mine"
@@ -107,9 +107,7 @@ def test_what_a_user_makes_lies_in_memory_alone(folder: Path, capsys: pytest.Cap
     assert answers(other, "SELECT count(*) AS n FROM gold.rebalances", capsys) == [{"n": 3}]
 
 
-def test_a_statement_before_one_that_is_refused_is_answered(
-    session: sql.Session, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_statement_before_refused_one_is_answered(session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(BadInput, match="Permission Error"):
         session.tell("SELECT 40 + 2; COPY (SELECT 1) TO 'x.csv'")
     assert "42" in capsys.readouterr().out

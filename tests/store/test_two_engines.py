@@ -57,7 +57,7 @@ def first_commit(folder: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda t: t.full_name)
-def test_a_table_is_created_as_create_table_makes_it(spark: SparkSession, lake: str, table: Table) -> None:
+def test_store_creates_table_like_spark_create_table(spark: SparkSession, lake: str, table: Table) -> None:
     described = ", ".join(f"'{key}' = {literal(value)}" for key, value in properties(table).items())
     spark.sql(
         f"CREATE TABLE delta.{quoted(f'{lake}/by_spark')} ({columns_ddl(table)}) USING delta"
@@ -69,7 +69,7 @@ def test_a_table_is_created_as_create_table_makes_it(spark: SparkSession, lake: 
     assert ours["commitInfo"]["operation"] == theirs["commitInfo"]["operation"]
 
 
-def test_every_engine_reads_what_delta_rs_wrote(spark: SparkSession, lake: str) -> None:
+def test_every_engine_reads_tables_of_delta_rs(spark: SparkSession, lake: str) -> None:
     store, folder = Store(lake), f"{lake}/gold/rebalances"
     store.create(REBALANCES)
     store.append(REBALANCES, rows_of(REBALANCES, rebalance("a"), rebalance("old"), rebalance("b", HOUR)))
@@ -91,7 +91,7 @@ def replaced_by_spark(spark: SparkSession, lake: str, rows: list[dict[str, Any]]
     writer.save(f"{lake}/gold/rebalances")
 
 
-def test_a_table_is_continued_by_the_other_engine(spark: SparkSession, lake: str) -> None:
+def test_spark_and_delta_rs_write_one_table_in_turn(spark: SparkSession, lake: str) -> None:
     store, a, b, late = Store(lake), rebalance("a"), rebalance("b"), rebalance("late", HOUR)
     store.create(REBALANCES)
     replaced_by_spark(spark, lake, [a], WINDOW)
@@ -110,7 +110,7 @@ def test_a_table_is_continued_by_the_other_engine(spark: SparkSession, lake: str
         replaced_by_spark(spark, lake, [rebalance("c") | {"ended_at": AT - HOUR}], WINDOW)
 
 
-def test_a_table_that_spark_made_is_continued(spark: SparkSession, lake: str) -> None:
+def test_delta_rs_continues_table_of_spark(spark: SparkSession, lake: str) -> None:
     store, described = Store(lake), ", ".join(f"'{k}' = {literal(v)}" for k, v in properties(REBALANCES).items())
     spark.sql(
         f"CREATE TABLE delta.{quoted(f'{lake}/gold/rebalances')} ({columns_ddl(REBALANCES)}) USING delta"

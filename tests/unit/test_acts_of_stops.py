@@ -15,14 +15,14 @@ from tests.support.nights import events
 from tests.unit.test_harm import by_start, incidents_of, stop
 
 
-def test_a_stop_after_all_are_back_is_an_act_of_its_own() -> None:
+def test_shutdown_after_all_brokers_returned_is_separate_incident() -> None:
     """Brokers 1 and 2 are shut down at 07:55:00 and come back at 07:55:34; at 07:55:48 all three go for good."""
-    found = Window(datetime(2026, 11, 24, tzinfo=UTC), datetime(2026, 11, 25, tzinfo=UTC))
-    away = rebuild_outages(events("stopped-again-4.3"), [], found)
+    window = Window(datetime(2026, 11, 24, tzinfo=UTC), datetime(2026, 11, 25, tzinfo=UTC))
+    away = rebuild_outages(events("stopped-again-4.3"), [], window)
     restarts, restart_of = rebuild_rolling_restarts(away, [], [1, 2, 3])
     absences = explain_outages(away, restart_of)
     assert [r.brokers for r in restarts] == [[1, 2, 3]]
-    incidents = judge_incidents("c", WindowHistory(window=found, outages=absences)).incidents
+    incidents = judge_incidents("c", WindowHistory(window=window, outages=absences)).incidents
     assert [(i.headline, f"{i.ended_at:%H:%M:%S}" if i.ended_at else None) for i in by_start(incidents)] == [
         ("Brokers 1, 2 and 3 were restarted one after another from 07:54:09 on", "07:54:44"),
         ("Brokers 1 and 2 were shut down at 07:55:00", "07:55:34"),
@@ -30,7 +30,7 @@ def test_a_stop_after_all_are_back_is_an_act_of_its_own() -> None:
     ]
 
 
-def test_stops_are_one_act_while_any_broker_of_it_is_away() -> None:
+def test_shutdowns_are_one_incident_while_one_broker_is_away() -> None:
     def acts(*stops: BrokerOutage) -> list[list[int] | None]:
         return [i.brokers for i in by_start(incidents_of(outages=stops))]
 

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import shutil
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from datetime import timedelta
@@ -26,6 +27,7 @@ from kafka_hindsight.settings.settings_file import FILE_VARIABLE
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
 from kafka_hindsight.shared.page_names import page_name
 from kafka_hindsight.shared.plain import shortened
+from kafka_hindsight.sql.lake_views import open_views
 from tests.support.lake import write_lake
 from tests.support.receivers import Box, mail_server, pagers, webhook
 from tests.support.rows import AT, values
@@ -40,7 +42,10 @@ SECRET = "s3cret"
 SETTINGS = """
 [alerts]
 link = "https://airflow.example.org/hindsight/{cluster}/{page}"
-receivers = [{name = "pager", severities = ["critical"]}, {name = "mail", severities = ["critical", "warning"]}]
+receivers = [
+    {name = "pager", kind = "page", severities = ["critical"]},
+    {name = "mail", kind = "page", severities = ["critical", "warning"]},
+]
 """
 FAILED = {**EVENT, "at": NOW.isoformat(), "from": FROM.isoformat(), "to": TO.isoformat()}
 FAILED_TITLE = "[critical] prod: night failed: run 1"
@@ -48,20 +53,15 @@ NIGHT_TITLES = [f"[critical] prod: rebalances excessive: {group}" for group in (
 
 
 @pytest.fixture(autouse=True)
-def no_manners(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_request_delay(monkeypatch: pytest.MonkeyPatch) -> None:
     """Apprise lets seconds pass between two messages to one receiver; ours does not mind."""
     monkeypatch.setattr(NotifyEmail, "request_rate_per_sec", 0)
 
 
 @pytest.fixture()
 def pager() -> Iterator[Box]:
-    """A webhook; every payload that it gets has the form that docs/webhook.schema.json describes."""
-    schema = json.loads((HOME / "docs" / "webhook.schema.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator.check_schema(schema)
     with webhook() as box:
         yield box
-    for payload in box.got:
-        jsonschema.validate(payload, schema)
 
 
 @pytest.fixture()
@@ -114,23 +114,25 @@ def look(
         "mail": of_mail or f"mailto://127.0.0.1:{mail.port}?from=night@example.org&to=ops@example.org&mode=insecure",
     }
     line = io.StringIO(json.dumps({"urls": urls, "event": event}) + "\n")
-    with redirect_stdout(io.StringIO()) as said:
+    with redirect_stdout(io.StringIO()) as output:
         assert alert.run(alert.order_of(lake, {}, line, now)) == code
-    return said.getvalue().splitlines()
+    return output.getvalue().splitlines()
 
 
 def subjects(mail: Box) -> list[str]:
     return sorted(line for got in mail.got for line in got.splitlines() if line.startswith("Subject:"))
 
 
-def test_each_receiver_gets_what_it_should_once(lake: str, pager: Box, mail: Box) -> None:
+def test_each_receiver_gets_its_alerts_once(lake: str, pager: Box, mail: Box) -> None:
     look(lake, pager, mail)
     assert titles(pager) == NIGHT_TITLES
     assert {page["type"] for page in pager.got} == {"failure"}
     place = f"https://airflow.example.org/hindsight/prod/{page_name('prod', FROM, TO)}"
     for group, letter in (("orders", "a"), ("pay", "b")):
         (page,) = [page for page in pager.got if page["title"].endswith(group)]
-        assert page["message"].endswith(f"It is {group}.\n{place}#finding-{letter * 32}\n\nWhat to do: Do it.")
+        assert page["message"].endswith(
+            f"It is {group}.\nState: unknown.\n{place}#finding-{letter * 32}\n\nWhat to do: Do it."
+        )
     assert [subject.partition("] ")[2] for subject in subjects(mail)] == [
         "prod: rebalances excessive: orders",
         "prod: rebalances excessive: pay",
@@ -138,8 +140,73 @@ def test_each_receiver_gets_what_it_should_once(lake: str, pager: Box, mail: Box
         "prod: rebalances frequent: orders",
     ]
     for _ in range(2):
-        assert look(lake, pager, mail) == ["0 messages sent, 0 waiting for their receiver"]
+        assert look(lake, pager, mail) == ["0 alerts sent, 0 waiting for their receiver"]
     assert (len(pager.got), len(mail.got)) == (2, 4)
+
+
+BOT = """
+[alerts]
+receivers = [
+    {name = "bot", kind = "webhook", severities = ["critical"]},
+    {name = "mail", kind = "digest", severities = ["critical", "warning"]},
+]
+"""
+
+
+def test_webhook_documents_match_schema_and_mail_gets_one_digest(
+    lake: str, pager: Box, mail: Box, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (Path(lake).parent / "hindsight.toml").write_text(BOT)
+    schema = json.loads((HOME / "docs" / "webhook.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    urls = {
+        "HINDSIGHT_ALERTS_BOT": f"http://:{SECRET}@127.0.0.1:{pager.port}/needs/Bearer%20wrong",
+        "HINDSIGHT_ALERTS_MAIL": f"mailto://127.0.0.1:{mail.port}?from=a@example.org&to=b@example.org&mode=insecure",
+    }
+    assert alert.run(alert.order_of(lake, urls, None, NOW)) == DONE
+    assert pager.got == []
+    assert "orders: state unknown; sent to mail; not to bot: HTTP 401" in alert.ledger_text(lake, NOW)
+    basic = b64encode(f"me:{SECRET}".encode()).decode()
+    for user, needed in (("me", f"Basic%20{basic}"), ("", f"Bearer%20{SECRET}")):
+        urls["HINDSIGHT_ALERTS_BOT"] = f"http://{user}:{SECRET}@127.0.0.1:{pager.port}/needs/{needed}"
+        assert alert.run(alert.order_of(lake, urls, None, NOW)) == DONE
+        Path(lake, "alerts/ledger.jsonl").unlink()
+    for document in pager.got:
+        jsonschema.validate(document, schema)
+    assert [d["headline"] for d in pager.got] == [f"rebalances excessive: {g}" for g in ("orders", "pay")] * 2
+    assert subjects(mail)[0] == "Subject: [critical] prod: rebalances excessive: orders, and 3 more"
+    assert len(mail.got) == 2
+    assert SECRET not in "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize("url", ["ftp://x", "https://", "http://[", "x"])
+def test_webhook_without_http_address_is_refused_without_its_url(
+    lake: str, url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (Path(lake).parent / "hindsight.toml").write_text(BOT)
+    assert alert.run(alert.order_of(lake, {"HINDSIGHT_ALERTS_BOT": url}, None, NOW)) == BAD_INPUT
+    assert "The URL of receiver bot cannot be used. Needed: http://" in capsys.readouterr().err
+
+
+def test_alerts_and_owners_are_rows_of_sql(lake: str, pager: Box, mail: Box) -> None:
+    pager.close()
+    (Path(lake).parent / "hindsight.toml").write_text(SETTINGS + '[[alerts.owners]]\nname = "pay"\ngroups = ["pa*"]\n')
+    look(lake, pager, mail)
+    views = open_views(lake)
+    asked = "SELECT subject, receiver, sent_at, not_sent_because FROM now.alerts WHERE severity = 'critical'"
+    reason = "it did not accept the message"
+    assert sorted(views.execute(asked).fetchall(), key=str) == [
+        ("deployed", None, None, "declared"),
+        ("orders", "mail", NOW, None),
+        ("orders", "pager", None, reason),
+        ("pay", "mail", NOW, None),
+        ("pay", "pager", None, reason),
+    ]
+    assert views.execute("FROM now.owners").fetchall() == [("pay", "group", "pa*")]
+    owned = (
+        "SELECT DISTINCT subject FROM now.alerts AS a JOIN now.owners AS o ON list_any_value(a.group_ids) GLOB pattern"
+    )
+    assert views.execute(owned).fetchall() == [("pay",)]
 
 
 @pytest.fixture()
@@ -168,10 +235,12 @@ def look_at_night(lake: str, number: int, findings: list[dict[str, Any]], url: s
 
 
 @pytest.mark.parametrize("url", ["pagerduty://key@token?action=map&image=no", f"opsgenie://{'a' * 36}?action=map"])
-def test_a_pager_resolves_what_a_later_night_no_longer_shows(
+def test_pager_resolves_finding_absent_from_later_night(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, board: Box, url: str
 ) -> None:
-    (tmp_path / "hindsight.toml").write_text('[alerts]\nreceivers = [{name = "pager", severities = ["critical"]}]\n')
+    (tmp_path / "hindsight.toml").write_text(
+        '[alerts]\nreceivers = [{name = "pager", kind = "page", severities = ["critical"]}]\n'
+    )
     monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "hindsight.toml"))
     lake = str(tmp_path / "lake")
     for number, shown in enumerate((["a-0"], ["a-0"], [])):
@@ -186,32 +255,32 @@ def test_a_pager_resolves_what_a_later_night_no_longer_shows(
         assert path.endswith("/request-1/close")
 
 
-def test_a_table_whose_creation_was_cut_short_keeps_nothing_back(lake: str, pager: Box, mail: Box) -> None:
+def test_table_without_commit_holds_back_no_alert(lake: str, pager: Box, mail: Box) -> None:
     Path(lake, "gold/lag_verdicts/_delta_log").mkdir(parents=True)
     look(lake, pager, mail)
     assert (len(pager.got), len(mail.got)) == (2, 4)
 
 
-def test_what_a_receiver_missed_goes_out_when_it_is_back_once(lake: str, pager: Box, mail: Box) -> None:
+def test_receiver_gets_missed_alerts_once_when_back(lake: str, pager: Box, mail: Box) -> None:
     pager.close()
-    assert look(lake, pager, mail) == ["4 messages sent, 2 waiting for their receiver"]
-    assert look(lake, pager, mail) == ["0 messages sent, 2 waiting for their receiver"]
+    assert look(lake, pager, mail) == ["4 alerts sent, 2 waiting for their receiver"]
+    assert look(lake, pager, mail) == ["0 alerts sent, 2 waiting for their receiver"]
     pager.open()
     late = NOW + 5 * DAY
-    assert look(lake, pager, mail, late) == ["2 messages sent, 0 waiting for their receiver"]
+    assert look(lake, pager, mail, late) == ["2 alerts sent, 0 waiting for their receiver"]
     look(lake, pager, mail, late)
     assert (len(pager.got), len(mail.got)) == (2, 4)
 
 
-def test_an_event_of_the_scheduler_is_told_once_even_before_there_is_a_lake(
-    lake: str, tmp_path: Path, pager: Box, mail: Box
-) -> None:
+def test_scheduler_event_is_sent_once_without_lake(lake: str, tmp_path: Path, pager: Box, mail: Box) -> None:
     for _ in range(2):
         look(str(tmp_path / "none"), pager, mail, event=FAILED)
     assert [got["title"] for got in pager.got] == ["[critical] prod: night failed: run 1"]
 
 
-def test_secrets_stay_where_they_came_from(lake: str, pager: Box, mail: Box, capfd: pytest.CaptureFixture[str]) -> None:
+def test_receiver_urls_are_not_printed_or_stored(
+    lake: str, pager: Box, mail: Box, capfd: pytest.CaptureFixture[str]
+) -> None:
     pager.close()
     look(lake, pager, mail)
     nonsense = {"HINDSIGHT_ALERTS_PAGER": f"nonsense://{SECRET}@x"}
@@ -222,22 +291,26 @@ def test_secrets_stay_where_they_came_from(lake: str, pager: Box, mail: Box, cap
     assert SECRET not in kept + out.out + out.err
 
 
-def test_the_list_shows_who_got_what_and_what_was_declared(lake: str, pager: Box, mail: Box) -> None:
+def test_alert_list_shows_receivers_and_declared_work(lake: str, pager: Box, mail: Box) -> None:
     pager.close()
     look(lake, pager, mail)
-    told = alert.ledger_text(lake)
-    assert "rebalances_excessive orders: sent to mail\n" in f"{told}\n"
-    assert "rebalances_excessive deployed: declared" in told
+    listing = alert.ledger_text(lake, NOW)
+    assert "orders: state unknown; sent to mail; not to pager: it did not accept the message\n" in listing
+    assert "rebalances_excessive deployed: declared" in listing
+    assert "rebalances_frequent orders: state unknown; sent to mail; not to pager: it is not critical" in listing
 
 
-def test_without_receivers_nobody_is_told_and_nothing_is_lost(lake: str, pager: Box, mail: Box) -> None:
+def test_alerts_without_receivers_wait_in_ledger(lake: str, pager: Box, mail: Box) -> None:
     alert.run(alert.order_of(lake, {}, None, NOW))
-    assert "rebalances_excessive orders: sent to no receiver yet" in alert.ledger_text(lake)
+    missing = "it has no URL in HINDSIGHT_ALERTS_PAGER or hindsight_alerts_pager"
+    assert f"orders: state unknown; sent to no receiver; not to pager: {missing}; not to mail: it has no URL" in (
+        alert.ledger_text(lake, NOW)
+    )
     look(lake, pager, mail)
     assert (len(pager.got), len(mail.got)) == (2, 4)
 
 
-def test_what_comes_on_stdin_must_be_an_object(lake: str) -> None:
+def test_alert_stdin_must_be_json_object(lake: str) -> None:
     for line in ("{", "[]"):
         with pytest.raises(BadInput, match="Stdin is not"):
             alert.order_of(lake, {}, io.StringIO(line), NOW)
@@ -247,11 +320,11 @@ def titles(pager: Box) -> list[str]:
     return sorted(got["title"] for got in pager.got)
 
 
-def cut(file: Path, by: int) -> None:
+def truncate(file: Path, by: int) -> None:
     file.write_bytes(file.read_bytes()[:-by])
 
 
-def test_a_receiver_that_cannot_be_used_silences_no_other_and_they_get_that_too(
+def test_unusable_receiver_is_reported_to_other_receivers(
     lake: str, pager: Box, mail: Box, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for _ in range(2):
@@ -268,7 +341,7 @@ def test_a_receiver_that_cannot_be_used_silences_no_other_and_they_get_that_too(
 
 def damage(lake: str, what: str) -> None:
     if what == "a truncated commit":
-        cut(Path(lake, "gold/findings/_delta_log/00000000000000000000.json"), 40)
+        truncate(Path(lake, "gold/findings/_delta_log/00000000000000000000.json"), 40)
     else:
         next(Path(lake, "quality/coverage").glob("*.parquet")).unlink()
 
@@ -277,18 +350,18 @@ def damage(lake: str, what: str) -> None:
     ("what", "findings"),
     [("a truncated commit", []), ("a missing file", NIGHT_TITLES)],
 )
-def test_an_event_goes_out_where_the_lake_cannot_be_read_and_so_does_that(
+def test_unreadable_lake_is_alerted_beside_event(
     lake: str, pager: Box, mail: Box, what: str, findings: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     damage(lake, what)
     for _ in range(2):
         look(lake, pager, mail, event=FAILED, code=FAULT)
     assert titles(pager) == [f"[critical] every cluster: lake unreadable: {shortened(lake)}", FAILED_TITLE, *findings]
-    said = capsys.readouterr().err.partition(f"The lake {lake} could not be read, or not all of it: ")[2]
-    assert re.match(r"The table gold.findings cannot be read: its commit 0 is cut short\. |IOError: ", said)
+    reason = capsys.readouterr().err.partition(f"The lake {lake} could not be read, or not all of it: ")[2]
+    assert re.match(r"The table gold.findings cannot be read: its commit 0 is cut short\. |IOError: ", reason)
 
 
-def test_a_page_for_a_lake_that_cannot_be_read_recovers_once_it_can_be(lake: str, pager: Box, mail: Box) -> None:
+def test_unreadable_lake_alert_recovers_once(lake: str, pager: Box, mail: Box) -> None:
     commit = Path(lake, "gold/findings/_delta_log/00000000000000000000.json")
     whole = commit.read_bytes()
     damage(lake, "a truncated commit")
@@ -307,13 +380,15 @@ def test_a_page_for_a_lake_that_cannot_be_read_recovers_once_it_can_be(lake: str
     assert recovered["message"].endswith(f"The evaluation at {at} UTC no longer shows it.")
 
 
-def test_a_damaged_ledger_is_put_aside_and_told_and_each_whole_line_counts(lake: str, pager: Box, mail: Box) -> None:
+def test_damaged_ledger_is_moved_aside_and_whole_lines_count(lake: str, pager: Box, mail: Box) -> None:
     look(lake, pager, mail)
     ledger = Path(lake, "alerts/ledger.jsonl")
-    cut(ledger, 40)
+    truncate(ledger, 40)
     damaged = ledger.read_bytes()
     pager.got.clear()
-    assert alert.ledger_text(lake).splitlines()[-1] == "Damaged lines in the ledger: 1. The next look moves it aside."
+    assert (
+        alert.ledger_text(lake, NOW).splitlines()[-1] == "Damaged lines in the ledger: 1. The next look moves it aside."
+    )
     for _ in range(2):
         look(lake, pager, mail, event=FAILED)
     (aside,) = Path(lake, "alerts").glob("ledger-damaged-*.jsonl")
@@ -322,35 +397,37 @@ def test_a_damaged_ledger_is_put_aside_and_told_and_each_whole_line_counts(lake:
 
 
 @pytest.mark.parametrize("damaged", [b"\xff\xfe\x00", b"[]\n", b'{"sighting": 1}\n', b'{"waiting": []'])
-def test_whatever_a_ledger_holds_a_look_goes_on(lake: str, pager: Box, mail: Box, damaged: bytes) -> None:
+def test_alerts_are_sent_whatever_ledger_holds(lake: str, pager: Box, mail: Box, damaged: bytes) -> None:
     Path(lake, "alerts").mkdir()
     Path(lake, "alerts/ledger.jsonl").write_bytes(damaged)
     look(lake, pager, mail, event=FAILED)
     assert {FAILED_TITLE, *NIGHT_TITLES} < set(titles(pager))
 
 
-def test_an_event_is_in_the_ledger_before_the_settings_are_read(
+def test_event_is_kept_in_ledger_before_settings_are_read(
     lake: str, pager: Box, mail: Box, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings = Path(lake).parent / "hindsight.toml"
     settings.write_text("[alerts]\nrotes = []\n")
     assert look(lake, pager, mail, event=FAILED, code=BAD_INPUT) == []
     assert capsys.readouterr().err.count("rotes") == 1, "it is kept: it is not sent past the ledger as well"
-    assert alert.ledger_text(lake) == f"{TO:%Y-%m-%d} critical prod night_failed run 1: sent to no receiver yet"
+    kept, *problem = alert.ledger_text(lake, NOW).splitlines()
+    assert kept == f"{TO:%Y-%m-%d} critical prod night_failed run 1: state ongoing; sent to no receiver"
+    assert "rotes is not known" in problem[0]
     settings.write_text(SETTINGS)
     look(lake, pager, mail)
     assert FAILED_TITLE in titles(pager)
 
 
-def test_an_event_goes_out_where_no_ledger_can_be_written(tmp_path: Path, lake: str, pager: Box, mail: Box) -> None:
+def test_event_is_sent_where_ledger_cannot_be_written(tmp_path: Path, lake: str, pager: Box, mail: Box) -> None:
     no_folder = tmp_path / "a file"
     no_folder.touch()
-    said = look(str(no_folder), pager, mail, event=FAILED, code=BAD_INPUT)
+    output = look(str(no_folder), pager, mail, event=FAILED, code=BAD_INPUT)
     assert titles(pager) == [FAILED_TITLE]
-    assert said == ["2 messages sent, 0 lost: the ledger cannot be written"]
+    assert output == ["2 alerts sent, 0 lost: the ledger cannot be written"]
 
 
-def test_an_event_waits_for_no_other_look(
+def test_event_is_sent_while_other_look_holds_lock(
     lake: str, pager: Box, mail: Box, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(alert, "PATIENCE", timedelta(0))
@@ -360,7 +437,7 @@ def test_an_event_waits_for_no_other_look(
     assert "is in use by run another" in capsys.readouterr().err
 
 
-def test_a_look_without_an_event_that_finds_another_one_at_work_says_so_and_sends_nothing(
+def test_look_without_event_fails_while_other_look_holds_lock(
     lake: str, pager: Box, mail: Box, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(alert, "PATIENCE", timedelta(0))
@@ -370,7 +447,7 @@ def test_a_look_without_an_event_that_finds_another_one_at_work_says_so_and_send
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
-def test_an_event_that_is_kept_waits_for_the_next_look_where_the_ledger_cannot_be_written_later(
+def test_recorded_event_waits_for_next_look_when_disk_fills(
     lake: str, pager: Box, mail: Box, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write, count = landing.write_atomically, 0

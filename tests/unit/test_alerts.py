@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,23 +13,25 @@ from hypothesis import strategies as st
 
 from kafka_hindsight.alerts import memory as ledger
 from kafka_hindsight.alerts import sightings
-from kafka_hindsight.alerts.alert_model import Ledger, Sighting, of_text, to_text
-from kafka_hindsight.alerts.messages import body_of, recovery_of, title_of
-from kafka_hindsight.settings.alerts import AlertSettings, alerts_of
+from kafka_hindsight.alerts.alert_model import FIGURES, Entry, Ledger, Sighting, of_text, to_text
+from kafka_hindsight.alerts.messages import LASTS, NOTICE, Text, alert_of, message_of
+from kafka_hindsight.settings.alerts import AlertSettings, Receiver, alerts_of
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.page_names import page_name
 
 DAY = timedelta(days=1)
 NIGHT = datetime(2026, 11, 20, tzinfo=UTC)
 MORNING = datetime(2026, 11, 21, 2, 30, tzinfo=UTC)
+LATER = MORNING + timedelta(minutes=10)
 BOTH = AlertSettings.model_validate(
     {
         "receivers": [
-            {"name": "pager", "severities": ["critical"]},
-            {"name": "chat", "severities": ["critical", "warning"]},
+            {"name": "pager", "kind": "page", "severities": ["critical"]},
+            {"name": "chat", "kind": "digest", "severities": ["critical", "warning"]},
         ]
     }
 )
+PAGER, CHAT = BOTH.receivers
 NIGHTS = [("prod", NIGHT + n * DAY, NIGHT + (n + 1) * DAY) for n in range(8)]
 
 
@@ -51,11 +54,19 @@ def sighting(subject: str = "orders", nights_later: int = 0, **given: Any) -> Si
     return Sighting(**{**usual, **given})
 
 
+def of_incident(headline: str, **given: Any) -> Sighting:
+    return sighting(headline, **{"subject_kind": "incident", "incident_id": "f" * 32, "confidence": "certain", **given})
+
+
+def crash(ended_at: datetime | None = NIGHT + timedelta(hours=3)) -> Sighting:
+    return of_incident("40 records were lost", rule="records_lost", ended_at=ended_at)
+
+
 Message = tuple[str, str, str]
 """A receiver, what kind of message it got, and what that is about."""
 
 
-def sent(
+def send(
     state: Ledger, now: datetime = MORNING, settings: AlertSettings = BOTH, down: str = ""
 ) -> tuple[Ledger, list[Message]]:
     """The ledger after a look at what is due, and the messages; one receiver may be down."""
@@ -65,24 +76,27 @@ def sent(
             if receiver.name != down:
                 kind = "recovered" if receiver.name in entry.sent else entry.sighting.severity
                 messages.append((receiver.name, kind, entry.sighting.subject))
-                state = {**state, entry.sighting.key: ledger.mark_delivered(entry, receiver, now)}
+                state = {**state, entry.sighting.key: ledger.mark_tried(entry, receiver, now)}
     return state, messages
 
 
-def test_severity_decides_who_gets_it_and_each_gets_it_once_the_gravest_first() -> None:
-    lost = sighting("40 records were lost", subject_kind="incident", rule="records_lost", began_at=MORNING)
-    seen = [sighting("x", severity="info"), sighting("pay", severity="warning"), sighting(), lost]
-    state, messages = sent(ledger.record({}, seen, MORNING))
+def test_alert_goes_once_to_receivers_of_its_severity_gravest_first() -> None:
+    gone = of_incident("Broker 2 is away", rule="broker_lost")
+    alerts = [sighting("x", severity="info"), sighting("pay", severity="warning"), sighting(), crash(MORNING), gone]
+    state, messages = send(ledger.record({}, alerts, MORNING))
     assert messages == [
+        ("pager", "critical", "Broker 2 is away"),
         ("pager", "critical", "40 records were lost"),
         ("pager", "critical", "orders"),
+        ("chat", "critical", "Broker 2 is away"),
         ("chat", "critical", "40 records were lost"),
         ("chat", "critical", "orders"),
         ("chat", "warning", "pay"),
     ]
-    again = ledger.record(state, seen, MORNING)
+    again = ledger.record(state, alerts, MORNING)
     assert again == state
-    assert sent(again)[1] == []
+    assert send(again)[1] == []
+    assert send(again, LATER)[1] == [("pager", "recovered", "40 records were lost")]
 
 
 @pytest.mark.parametrize(
@@ -96,129 +110,251 @@ def test_severity_decides_who_gets_it_and_each_gets_it_once_the_gravest_first() 
         ({"groups": ["mail-*"], "topics": ["payments.*"]}, True),
     ],
 )
-def test_a_receiver_with_an_owner_gets_what_that_owner_owns(owner: dict[str, Any], is_wanted: bool) -> None:
+def test_receiver_with_owner_gets_only_alerts_of_owner(owner: dict[str, Any], is_wanted: bool) -> None:
     settings = AlertSettings.model_validate(
         {
-            "receivers": [{"name": "team", "severities": ["critical"], "owner": "team"}],
+            "receivers": [{"name": "team", "kind": "page", "severities": ["critical"], "owner": "team"}],
             "owners": [{"name": "team", **owner}],
         }
     )
-    seen = sighting(groups=("pay-worker",), topics=("payments.v2",))
-    assert len(sent(ledger.record({}, [seen], MORNING), settings=settings)[1]) == is_wanted
+    alert = sighting(groups=("pay-worker",), topics=("payments.v2",))
+    assert len(send(ledger.record({}, [alert], MORNING), settings=settings)[1]) == is_wanted
 
 
-def test_what_lasts_is_sent_once_what_is_over_recovers_and_what_comes_back_is_sent_again() -> None:
+def test_lasting_alert_is_sent_once_recovers_and_is_sent_again_on_return() -> None:
     state: Ledger = {}
     by_night = []
     for night, is_shown in enumerate((True, True, False, False, True)):
         now = MORNING + night * DAY
-        seen = [sighting(nights_later=night)] if is_shown else []
-        state, messages = sent(ledger.record(state, seen, now, NIGHTS[: night + 1]), now)
+        alerts = [sighting(nights_later=night)] if is_shown else []
+        state, messages = send(ledger.record(state, alerts, now, NIGHTS[: night + 1]), now)
         by_night.append([m[:2] for m in messages])
-        assert sent(ledger.record(state, seen, now, NIGHTS[: night + 1]), now)[1] == []
+        assert send(ledger.record(state, alerts, now, NIGHTS[: night + 1]), now)[1] == []
     begins = [("pager", "critical"), ("chat", "critical")]
     assert by_night == [begins, [], [("pager", "recovered"), ("chat", "recovered")], [], begins]
 
 
-def test_a_night_that_was_not_audited_ends_nothing_and_a_week_does() -> None:
-    state, _ = sent(ledger.record({}, [sighting()], MORNING))
-    state, messages = sent(ledger.record(state, [sighting(nights_later=2)], MORNING + 2 * DAY), MORNING + 2 * DAY)
+def test_unaudited_night_keeps_alert_open_but_a_week_ends_it() -> None:
+    state, _ = send(ledger.record({}, [sighting()], MORNING))
+    state, messages = send(ledger.record(state, [sighting(nights_later=2)], MORNING + 2 * DAY), MORNING + 2 * DAY)
     assert messages == []
-    _, messages = sent(ledger.record(state, [sighting(nights_later=7)], MORNING + 7 * DAY), MORNING + 7 * DAY)
+    _, messages = send(ledger.record(state, [sighting(nights_later=7)], MORNING + 7 * DAY), MORNING + 7 * DAY)
     assert len(messages) == 2
 
 
-def test_a_look_that_reads_the_night_before_again_repeats_nothing() -> None:
-    state, _ = sent(ledger.record({}, [sighting()], MORNING, NIGHTS[:1]))
+def test_rereading_previous_night_repeats_no_message() -> None:
+    state, _ = send(ledger.record({}, [sighting()], MORNING, NIGHTS[:1]))
     now = MORNING + DAY
     for expected in (2, 0, 0):
-        state, messages = sent(ledger.record(state, [sighting()], now, NIGHTS[:2]), now)
+        state, messages = send(ledger.record(state, [sighting()], now, NIGHTS[:2]), now)
         assert [m[1] for m in messages] == ["recovered"] * expected
 
 
-def test_what_happened_is_over_anyway() -> None:
-    crash = sighting("Broker 1 crashed", subject_kind="incident", rule="broker_lost")
-    state, _ = sent(ledger.record({}, [crash], MORNING, NIGHTS[:1]))
-    assert sent(ledger.record(state, [], MORNING + DAY, NIGHTS[:2]), MORNING + DAY)[1] == []
+def test_ended_incident_is_sent_once_and_its_page_is_closed_later() -> None:
+    state, first = send(ledger.record({}, [crash()], MORNING))
+    assert send(state)[1] == [], "a page that is closed at once calls no one"
+    state, second = send(state, LATER)
+    assert [m[:2] for m in (*first, *second)] == [("pager", "critical"), ("chat", "critical"), ("pager", "recovered")]
+    assert send(ledger.record(state, [crash()], LATER), LATER + DAY)[1] == []
 
 
-def test_another_clusters_night_ends_nothing() -> None:
-    state, _ = sent(ledger.record({}, [sighting()], MORNING))
+def test_incident_ends_only_where_its_own_night_shows_it() -> None:
+    state, _ = send(ledger.record({}, [crash(None)], MORNING))
+    state = ledger.record(state, [], MORNING + DAY, NIGHTS[:2])
+    assert send(state, MORNING + DAY)[1] == []
+    state = ledger.record(state, [crash()], MORNING)
+    assert [m[:2] for m in send(state, LATER)[1]] == [("pager", "recovered"), ("chat", "recovered")]
+
+
+def test_night_of_other_cluster_ends_no_alert() -> None:
+    state, _ = send(ledger.record({}, [sighting()], MORNING))
     other = [("test", *NIGHTS[1][1:])]
-    assert sent(ledger.record(state, [], MORNING + DAY, other), MORNING + DAY)[1] == []
+    assert send(ledger.record(state, [], MORNING + DAY, other), MORNING + DAY)[1] == []
 
 
-def test_what_becomes_critical_is_sent_again() -> None:
-    state, _ = sent(ledger.record({}, [sighting(severity="warning")], MORNING))
-    _, messages = sent(ledger.record(state, [sighting(nights_later=1)], MORNING + DAY), MORNING + DAY)
+def test_alert_that_becomes_critical_is_sent_again() -> None:
+    state, _ = send(ledger.record({}, [sighting(severity="warning")], MORNING))
+    _, messages = send(ledger.record(state, [sighting(nights_later=1)], MORNING + DAY), MORNING + DAY)
     assert ("pager", "critical", "orders") in messages
 
 
-def test_history_sends_nothing() -> None:
+def test_old_night_sends_no_alert() -> None:
     assert ledger.record({}, [sighting(nights_later=-2)], MORNING) == {}
 
 
-def test_declared_work_sends_nothing_and_the_same_undeclared_does() -> None:
+def test_declared_work_is_not_alerted_until_undeclared() -> None:
     declared = ledger.record({}, [sighting(declared=True)], MORNING)
-    assert sent(declared)[1] == []
-    _, messages = sent(ledger.record(declared, [sighting(nights_later=1)], MORNING + DAY), MORNING + DAY)
+    assert send(declared)[1] == []
+    _, messages = send(ledger.record(declared, [sighting(nights_later=1)], MORNING + DAY), MORNING + DAY)
     assert len(messages) == 2
 
 
-def test_a_receiver_that_is_down_gets_it_when_it_is_back_within_a_week_and_the_others_do_not_wait() -> None:
-    state, messages = sent(ledger.record({}, [sighting()], MORNING), down="chat")
+def test_receiver_back_within_a_week_gets_missed_alert() -> None:
+    state, messages = send(ledger.record({}, [sighting()], MORNING), down="chat")
     assert messages == [("pager", "critical", "orders")]
-    assert sent(state, MORNING + 6 * DAY)[1] == [("chat", "critical", "orders")]
-    assert sent(state, MORNING + 8 * DAY)[1] == []
+    assert send(state, MORNING + 6 * DAY)[1] == [("chat", "critical", "orders")]
+    assert send(state, MORNING + 8 * DAY)[1] == []
 
 
-def test_a_receiver_that_missed_both_gets_the_alert_and_then_that_it_is_over() -> None:
-    state, _ = sent(ledger.record({}, [sighting()], MORNING, NIGHTS[:1]), down="chat")
+def test_receiver_that_was_down_gets_alert_then_recovery() -> None:
+    state, _ = send(ledger.record({}, [sighting()], MORNING, NIGHTS[:1]), down="chat")
     now = MORNING + DAY
-    state, messages = sent(ledger.record(state, [], now, NIGHTS[:2]), now)
+    state, messages = send(ledger.record(state, [], now, NIGHTS[:2]), now)
     assert messages == [("pager", "recovered", "orders"), ("chat", "critical", "orders")]
-    assert sent(state, now)[1] == [("chat", "recovered", "orders")]
+    assert send(state, now)[1] == [], "a digest says that it is over"
+    (over,) = state.values()
+    assert message(CHAT, replace(over.sighting, ended_at=over.ended_at)).body.startswith(
+        "critical, over since 2026-11-22"
+    )
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["a", "b"]), st.booleans()), max_size=12))
-def test_whatever_goes_down_and_up_each_receiver_hears_of_a_trouble_once(looks: list[tuple[int, str, bool]]) -> None:
+def test_each_receiver_gets_each_alert_once_despite_downtime(looks: list[tuple[int, str, bool]]) -> None:
     state: Ledger = {}
-    heard: list[Message] = []
+    delivered: list[Message] = []
     for night, subject, is_up in sorted(looks):
         now = MORNING + night * DAY
         state, _ = of_text(to_text(ledger.record(state, [sighting(subject, night % 2)], now)))
-        state, messages = sent(state, now, down="" if is_up else "chat")
-        heard += messages
-    assert len(heard) == len(set(heard))
+        state, messages = send(state, now, down="" if is_up else "chat")
+        delivered += messages
+    assert len(delivered) == len(set(delivered))
 
 
-def test_a_ledger_survives_its_lines() -> None:
+def test_ledger_survives_round_trip_and_counts_damaged_lines() -> None:
     strange = sighting("näme\n\u202e\u2028\x85\x0c", groups=("g",), topics=("t",))
-    state, _ = sent(ledger.record({}, [strange, sighting(severity="warning")], MORNING, NIGHTS[:1]))
-    state, _ = sent(ledger.record(state, [], MORNING + DAY, NIGHTS[:2]), MORNING + DAY)
+    state, _ = send(ledger.record({}, [strange, sighting(severity="warning")], MORNING, NIGHTS[:1]))
+    state, _ = send(ledger.record(state, [], MORNING + DAY, NIGHTS[:2]), MORNING + DAY)
     assert of_text(to_text(state)) == (state, 0)
     assert of_text(to_text(state) + "{}\n[1]\nnonsense\n") == (state, 3)
 
 
-def test_a_name_of_a_stranger_commands_nothing() -> None:
-    seen = sighting("a\r\nBcc: all@b\x1b[2J", reason="x\ny")
-    assert title_of(seen).isprintable()
-    body = body_of(seen, "")
-    assert "\x1b" not in body and "x\\ny" in body
+LINKED = BOTH.model_copy(update={"link": "https://airflow.example.org/hindsight/{cluster}/{page}"})
+PLACE = "https://airflow.example.org/hindsight/prod/prod.html#finding-1"
 
 
-def test_a_message_has_the_reason_its_place_in_the_report_and_what_to_do() -> None:
+def message(receiver: Receiver, *sightings: Sighting, settings: AlertSettings = BOTH) -> Any:
+    return message_of([Entry(s, s.night_to, ended_at=s.ended_at) for s in sightings], receiver, settings, MORNING)
+
+
+@pytest.mark.parametrize("kind", ["page", "digest", "webhook", "alertmanager"])
+def test_hostile_name_is_printable_in_every_message(kind: Any) -> None:
+    name = "a\r\nBcc: all@b\x1b[2J\u202e"
+    named = {"reason": name, "advice": name, "groups": (name,), "topics": (name,), "commands": (name,)}
+    seen = [sighting(name, cluster=name, **named), of_incident(name, rule="records_lost", **named)]
+    receiver = Receiver(name="any", kind=kind, severities=["critical"])
+    texts: list[Any] = [message(receiver, *seen[n:]) for n in (0, 1)]
+    while texts:
+        text = texts.pop()
+        if isinstance(text, Text):
+            texts += [text.title, *text.body.split("\n")]
+        elif isinstance(text, (list, dict)):
+            texts += [*text] + ([*text.values()] if isinstance(text, dict) else [])
+        elif isinstance(text, str):
+            assert text.isprintable()
+
+
+def test_page_has_reason_confidence_state_owner_link_and_advice() -> None:
     seen = sighting(cluster="a/b")
-    assert title_of(seen) == "[critical] a/b: rebalances excessive: orders"
-    assert body_of(seen, "https://airflow.example.org/hindsight/{cluster}/{page}") == (
-        "2026-11-20 02:00 UTC  Group 'orders' rebalanced 14 times.\n"
-        "https://airflow.example.org/hindsight/a%2Fb/prod.html#finding-1\n\n"
-        "What to do: Use static membership."
+    owned = AlertSettings.model_validate(LINKED.model_dump() | {"owners": [{"name": "ops", "clusters": ["a/*"]}]})
+    assert message(PAGER, seen, settings=owned) == (
+        "critical",
+        "[critical] a/b: rebalances excessive: orders",
+        "2026-11-20 02:00 UTC  Group 'orders' rebalanced 14 times.\nState: ongoing. Owner: ops.\n"
+        "https://airflow.example.org/hindsight/a%2Fb/prod.html#finding-1\n\nWhat to do: Use static membership.",
     )
-    crash = sighting("Broker 1 crashed", subject_kind="incident", rule="broker_lost")
-    assert title_of(crash) == "[critical] prod: Broker 1 crashed"
-    (over,) = ledger.record(ledger.record({}, [seen], MORNING), [], MORNING + DAY, [("a/b", *NIGHTS[1][1:])]).values()
-    assert recovery_of(over) == "Recovered. The night that ended at 2026-11-22 00:00 UTC no longer shows it."
+    over = message(PAGER, crash())
+    assert over.title == "[critical] prod: 40 records were lost"
+    assert "Confidence: certain. State: over since 2026-11-20 03:00 UTC.\n" in over.body
+
+
+def test_recovery_has_title_of_its_page_and_names_its_proof() -> None:
+    state, _ = send(ledger.record({}, [sighting(), crash()], MORNING))
+    found, lost = ledger.record(state, [], MORNING + DAY, NIGHTS[:2]).values()
+    if found.sighting.is_incident:
+        found, lost = lost, found
+    assert [message_of([e], PAGER, BOTH, MORNING) for e in (found, lost)] == [
+        (
+            "recovered",
+            "[critical] prod: rebalances excessive: orders",
+            "Recovered. The night that ended at 2026-11-22 00:00 UTC no longer shows it.",
+        ),
+        ("recovered", "[critical] prod: 40 records were lost", "Recovered. It was over at 2026-11-20 03:00 UTC."),
+    ]
+
+
+def test_digest_names_worst_alert_and_counts_equal_ones() -> None:
+    headline = "4 partitions had no leader: broker 2 crashed at 02:00"
+    equal = [
+        of_incident(headline, rule="partitions_offline", incident_id=f"{n:032}", recurrence_id="same")
+        for n in range(12)
+    ]
+    settings = AlertSettings.model_validate(LINKED.model_dump() | {"owners": [{"name": "ops", "groups": ["orders"]}]})
+    rest = [sighting(groups=("orders",)), sighting("pay"), sighting("elsewhere", cluster="test")]
+    assert message(CHAT, *equal, *rest, settings=settings) == (
+        "critical",
+        "[critical] prod: 4 partitions had no leader, and 14 more",
+        f"critical, certain, ongoing, 12 times: {headline}\n"
+        "critical, twice: rebalances excessive: orders and pay (ops)\n"
+        f"critical, test: rebalances excessive: elsewhere\n{PLACE}",
+    )
+
+
+@pytest.mark.parametrize(("rules", "lines"), [(8, 9), (9, 10), (10, 10), (40, 10)])
+def test_digest_has_ten_lines_at_most(rules: int, lines: int) -> None:
+    body = message(CHAT, *[sighting(rule=f"rule_{n}") for n in range(rules)], settings=LINKED).body.split("\n")
+    assert len(body) == lines
+    assert body[-1] == PLACE
+    assert (body[-2] == f"and {rules - 8} more") == (rules > 9)
+
+
+def test_digest_of_ended_alerts_is_a_recovery() -> None:
+    state, _ = send(ledger.record({}, [sighting()], MORNING))
+    (over,) = ledger.record(state, [], MORNING + DAY, NIGHTS[:2]).values()
+    assert message_of([over], CHAT, BOTH, MORNING) == (
+        "recovered",
+        "[recovered] prod: rebalances excessive: orders",
+        "recovered: rebalances excessive: orders",
+    )
+
+
+def test_webhook_document_has_status_and_figures_of_incident() -> None:
+    firing = alert_of(Entry(sighting(), NIGHT + DAY), BOTH)
+    assert (firing.status, firing.state, firing.ended_at, firing.figures) == ("firing", "ongoing", None, None)
+    costs = {**dict.fromkeys(FIGURES), "records_lost_low": 40, "offline_partition_seconds": 1.5}
+    seen = of_incident("40 records were lost", rule="records_lost", ended_at=MORNING, figures=costs)
+    resolved = alert_of(Entry(seen, NIGHT + DAY, ended_at=MORNING), BOTH)
+    assert (resolved.status, resolved.state, resolved.ended_at) == ("resolved", "over", MORNING)
+    assert resolved.model_dump(mode="json")["figures"] == costs
+    assert resolved.id == alert_of(Entry(seen, NIGHT + DAY), BOTH).id != firing.id
+
+
+ALERTMANAGER = Receiver(name="am", kind="alertmanager", severities=["critical"])
+
+
+def ends_at(entry: Entry) -> datetime:
+    (alert,) = message_of([entry], ALERTMANAGER, BOTH, MORNING)
+    return datetime.fromisoformat(alert["endsAt"])
+
+
+def test_open_alert_is_sent_to_alertmanager_again_for_36_hours() -> None:
+    new = Entry(sighting(), NIGHT + DAY)
+    sent_before = ledger.mark_tried(new, ALERTMANAGER, MORNING)
+    assert ends_at(new) == ends_at(sent_before) == NIGHT + DAY + LASTS
+    state = {"key": sent_before}
+    assert ledger.open_entries(state, ALERTMANAGER, MORNING) == [sent_before]
+    assert ledger.open_entries(state, ALERTMANAGER, NIGHT + DAY + LASTS + DAY) == []
+
+
+def test_ended_alert_fires_for_an_hour_in_alertmanager() -> None:
+    over = Entry(crash(), NIGHT + DAY, ended_at=crash().ended_at)
+    assert ends_at(over) == MORNING + NOTICE
+    assert not ledger.is_due(ledger.mark_tried(over, ALERTMANAGER, MORNING), ALERTMANAGER, BOTH, LATER)
+
+
+def test_alert_that_ends_is_resolved_in_alertmanager() -> None:
+    ended = ledger.end_entry(ledger.mark_tried(Entry(sighting(), NIGHT + DAY), ALERTMANAGER, MORNING), MORNING)
+    assert ledger.is_due(ended, ALERTMANAGER, BOTH, LATER)
+    assert ends_at(ended) == MORNING
 
 
 WINDOW = {"cluster": "prod", "window_from": NIGHT, "window_to": NIGHT + DAY}
@@ -230,10 +366,10 @@ def finding(**given: Any) -> dict[str, Any]:
     return {**usual, "cluster": "prod", "first_at": at, "last_at": at, "message": "m", "advice": "a", **given}
 
 
-def test_a_finding_is_told_with_its_page() -> None:
-    (seen,) = sightings.of_findings([finding(), finding(cluster="other")], [WINDOW], [])
-    assert (seen.page, seen.anchor) == (page_name("prod", NIGHT, NIGHT + DAY), "finding-" + "a" * 32)
-    assert not seen.declared
+def test_finding_alert_links_to_its_page() -> None:
+    (alert,) = sightings.of_findings([finding(), finding(cluster="other")], [WINDOW], [])
+    assert (alert.page, alert.anchor) == (page_name("prod", NIGHT, NIGHT + DAY), "finding-" + "a" * 32)
+    assert not alert.declared
 
 
 @pytest.mark.parametrize(
@@ -247,13 +383,13 @@ def test_a_finding_is_told_with_its_page() -> None:
         ({"to": NIGHT + timedelta(hours=1)}, False),
     ],
 )
-def test_a_finding_within_declared_work_is_declared(work: dict[str, Any], declared: bool) -> None:
+def test_finding_within_declared_work_is_declared(work: dict[str, Any], declared: bool) -> None:
     usual = {"cluster": "prod", "subject_kind": "group", "subject": "g", "from": NIGHT, "to": NIGHT + DAY}
-    (seen,) = sightings.of_findings([finding()], [WINDOW], [{**usual, **work}])
-    assert seen.declared is declared
+    (alert,) = sightings.of_findings([finding()], [WINDOW], [{**usual, **work}])
+    assert alert.declared is declared
 
 
-def check(expectation: str, severity: str = "critical", **given: Any) -> dict[str, Any]:
+def validation_row(expectation: str, severity: str = "critical", **given: Any) -> dict[str, Any]:
     return {
         **WINDOW,
         "table": "gold.rebalances",
@@ -265,44 +401,44 @@ def check(expectation: str, severity: str = "critical", **given: Any) -> dict[st
     }
 
 
-def test_a_refused_night_is_one_thing_whatever_broke() -> None:
-    seen = sightings.of_validations([check("b"), check("a"), check("w", "warning")])
-    assert [(s.rule, s.severity, s.subject) for s in seen] == [
+def test_refused_publication_is_one_alert() -> None:
+    alerts = sightings.of_validations([validation_row("b"), validation_row("a"), validation_row("w", "warning")])
+    assert [(s.rule, s.severity, s.subject) for s in alerts] == [
         ("publication_refused", "critical", "gold.rebalances.a, gold.rebalances.b"),
         ("expectation_failed", "warning", "gold.rebalances.w"),
     ]
-    assert seen[0].reason == "2 critical expectations are broken, nothing was published. b is broken. a is broken."
+    assert alerts[0].reason == "2 critical expectations are broken, nothing was published. b is broken. a is broken."
 
 
-def covered(source: str, night: int, **given: Any) -> dict[str, Any]:
+def coverage_row(source: str, night: int, **given: Any) -> dict[str, Any]:
     start = NIGHT + night * DAY
     usual = {"lines_in": 5, "last_at": start + DAY - timedelta(minutes=5), "longest_silence_ms": 60_000}
     return {"cluster": "prod", "source": source, "window_from": start, "window_to": start + DAY, **usual, **given}
 
 
-def logs(*rows: dict[str, Any]) -> list[tuple[str, str]]:
+def log_alerts(*rows: dict[str, Any]) -> list[tuple[str, str]]:
     return [(s.rule, s.subject) for s in sightings.of_coverage(rows, MORNING - 2 * DAY)]
 
 
-def test_a_log_that_was_always_there_is_missed() -> None:
-    former = [covered(s, n) for s in ("1/server.log", "2/server.log") for n in (-2, -1)]
-    assert logs(*former, covered("1/server.log", 0)) == [("log_missing", "2/server.log")]
-    assert logs(*former, covered("1/server.log", 0), covered("2/server.log", 0)) == []
+def test_log_present_on_two_nights_is_reported_missing() -> None:
+    former = [coverage_row(s, n) for s in ("1/server.log", "2/server.log") for n in (-2, -1)]
+    assert log_alerts(*former, coverage_row("1/server.log", 0)) == [("log_missing", "2/server.log")]
+    assert log_alerts(*former, coverage_row("1/server.log", 0), coverage_row("2/server.log", 0)) == []
 
 
-def test_a_log_that_came_and_went_is_not_missed() -> None:
-    former = [covered("1/server.log", -2), covered("1/server.log", -1), covered("app.log", -1)]
-    assert logs(*former, covered("1/server.log", 0)) == []
-    assert logs(covered("app.log", -1), covered("1/server.log", 0)) == [], "one night is no habit"
-    assert logs(*former, covered("1/server.log", 0), covered("app.log", -2, lines_in=0)) == []
+def test_irregular_log_is_not_reported_missing() -> None:
+    former = [coverage_row("1/server.log", -2), coverage_row("1/server.log", -1), coverage_row("app.log", -1)]
+    assert log_alerts(*former, coverage_row("1/server.log", 0)) == []
+    assert log_alerts(coverage_row("app.log", -1), coverage_row("1/server.log", 0)) == [], "one night is no habit"
+    assert log_alerts(*former, coverage_row("1/server.log", 0), coverage_row("app.log", -2, lines_in=0)) == []
 
 
-def test_a_log_that_falls_silent_before_the_night_is_over_is_told_where_that_is_unusual() -> None:
+def test_log_silent_early_is_reported_unless_usual() -> None:
     early = {"last_at": NIGHT + timedelta(hours=12)}
-    busy = [covered("1/server.log", n) for n in (-2, -1)]
-    quiet = [covered("1/server.log", n, longest_silence_ms=5 * 3_600_000) for n in (-2, -1)]
-    assert logs(*busy, covered("1/server.log", 0, **early)) == [("log_silent", "1/server.log")]
-    assert logs(*quiet, covered("1/server.log", 0, **early)) == []
+    busy = [coverage_row("1/server.log", n) for n in (-2, -1)]
+    quiet = [coverage_row("1/server.log", n, longest_silence_ms=5 * 3_600_000) for n in (-2, -1)]
+    assert log_alerts(*busy, coverage_row("1/server.log", 0, **early)) == [("log_silent", "1/server.log")]
+    assert log_alerts(*quiet, coverage_row("1/server.log", 0, **early)) == []
 
 
 EVENT = {
@@ -317,15 +453,15 @@ EVENT = {
 }
 
 
-def test_what_a_scheduler_says_is_a_sighting_with_advice() -> None:
-    seen = sightings.of_event(EVENT)
-    assert (seen.rule, seen.advice) == ("night_failed", sightings.OWN_TROUBLES["night_failed"])
+def test_scheduler_event_becomes_sighting_with_advice() -> None:
+    alert = sightings.of_event(EVENT)
+    assert (alert.rule, alert.advice) == ("night_failed", sightings.OWN_TROUBLES["night_failed"])
 
 
 @pytest.mark.parametrize(
     "broken", [{"rule": "x"}, {"severity": "grave"}, {"at": "soon"}, {"cluster": None, "from": None}]
 )
-def test_half_an_event_is_refused(broken: dict[str, Any]) -> None:
+def test_incomplete_event_is_refused(broken: dict[str, Any]) -> None:
     with pytest.raises(BadInput, match="is incomplete"):
         sightings.of_event({**EVENT, **broken})
 
@@ -340,23 +476,26 @@ def incident(harm: str, **given: Any) -> dict[str, Any]:
     }
     times = {"started_at": NIGHT + timedelta(hours=1), "ended_at": NIGHT + timedelta(hours=2)}
     intent = {"intent": "undeclared", "declared_until": None, "is_over": True}
-    return {**usual, **times, **intent, "group_ids": ["g"], "topics": None, **given}
+    more = {"explanation": "It crashed.", "confidence": "certain", "recurrence_id": "b" * 32, "commands": ["ls"]}
+    return {**dict.fromkeys(FIGURES), **usual, **times, **intent, **more, "group_ids": ["g"], "topics": None, **given}
 
 
-def test_an_incident_that_asks_to_act_is_sent_and_what_cannot_be_undone_is_critical() -> None:
+def test_harmful_incident_is_sent_and_irreversible_harm_is_critical() -> None:
     harms = ("records_lost", "broker_lost", "consumers_stopped", "routine")
     gone = [incident(harm, ended_at=None, is_over=False) for harm in ("broker_lost", "data_at_risk")]
-    told = sightings.of_incidents([*map(incident, harms), *gone], [WINDOW])
-    assert [(s.rule, s.severity) for s in told] == [
+    alerts = sightings.of_incidents([*map(incident, harms), *gone], [WINDOW])
+    assert [(s.rule, s.severity) for s in alerts] == [
         ("records_lost", "critical"),
         ("broker_lost", "warning"),
         ("broker_lost", "critical"),
         ("data_at_risk", "critical"),
     ]
-    assert told[0].anchor == "incident-" + "a" * 32
+    assert alerts[0].anchor == "incident-" + "a" * 32
+    over_at = NIGHT + timedelta(hours=2)
+    assert [(s.ended_at, s.is_ongoing) for s in alerts] == [(over_at, False)] * 2 + [(None, True)] * 2
 
 
-def test_an_incident_belongs_to_a_window_of_its_own_cluster() -> None:
+def test_incident_of_other_cluster_is_not_sent() -> None:
     assert sightings.of_incidents([incident("records_lost", cluster="other")], [WINDOW]) == []
 
 
@@ -371,19 +510,19 @@ def test_an_incident_belongs_to_a_window_of_its_own_cluster() -> None:
         ("records_lost", {}, False),
     ],
 )
-def test_what_was_declared_is_muted_where_it_was_over_in_time_and_lost_nothing(
+def test_declared_incident_is_muted_only_if_over_in_time_without_loss(
     harm: str, columns: dict[str, Any], is_muted: bool
 ) -> None:
     declared = {"intent": "declared", "declared_until": NIGHT + timedelta(hours=3), **columns}
-    (seen,) = sightings.of_incidents([incident(harm, **declared)], [WINDOW])
-    assert seen.declared is is_muted
+    (alert,) = sightings.of_incidents([incident(harm, **declared)], [WINDOW])
+    assert alert.declared is is_muted
 
 
-def test_every_problem_of_the_settings_is_named_at_once() -> None:
+def test_every_problem_of_alert_settings_is_named_at_once() -> None:
     given = {
         "rotes": [],
         "receivers": [
-            {"name": "Chat!", "severities": ["bad"], "url": "mailto://user:s3cret@x"},
+            {"name": "Chat!", "kind": "chat", "severities": ["bad"], "url": "mailto://user:s3cret@x"},
             {"severities": []},
         ],
         "owners": [{"name": "a", "groups": "x"}],
@@ -392,18 +531,23 @@ def test_every_problem_of_the_settings_is_named_at_once() -> None:
         alerts_of({"alerts": given}, Path("/h.toml"))
     assert sorted(problem.value.sentences) == [
         "/h.toml: owners.a.groups is 'x'. Needed: a valid list. Correct it.",
+        "/h.toml: receivers.2.kind is not set. Needed: page (a message for each alert) or digest (one for all new"
+        " ones), by a URL of Apprise; webhook (a JSON document for each alert) or alertmanager (its API), by a URL of"
+        " HTTP. Add it.",
         "/h.toml: receivers.2.name is not set. Needed: names its connection hindsight_alerts_<name>: small letters,"
         " digits and underscores. Add it.",
         "/h.toml: receivers.2.severities is []. Needed: at least 1 item after validation, not 0. Correct it.",
+        "/h.toml: receivers.Chat!.kind is 'chat'. Needed: 'page', 'digest', 'webhook' or 'alertmanager'. Correct it.",
         "/h.toml: receivers.Chat!.name is 'Chat!'. Needed: match pattern '^[a-z][a-z0-9_]{0,39}$'. Correct it.",
         "/h.toml: receivers.Chat!.severities.1 is 'bad'. Needed: 'critical', 'warning' or 'info'. Correct it.",
-        "/h.toml: receivers.Chat!.url is not known. Needed: one of name, severities, owner. Rename it.",
+        "/h.toml: receivers.Chat!.url is not known. Needed: one of name, kind, severities, owner. Rename it.",
         "/h.toml: rotes is not known. Needed: one of link, receivers, owners. Rename it.",
     ]
 
 
 def test_names_of_receivers_and_owners_are_known_and_unique() -> None:
-    twice = [{"name": "a", "severities": ["info"]}, {"name": "a", "severities": ["info"], "owner": "who"}]
+    receiver = {"name": "a", "kind": "page", "severities": ["info"]}
+    twice = [receiver, {**receiver, "owner": "who"}]
     with pytest.raises(BadInput) as problem:
         alerts_of({"alerts": {"receivers": twice, "owners": [{"name": "idle"}]}}, Path("/h.toml"))
     assert [s.split(". Needed")[0] for s in problem.value.sentences] == [

@@ -56,7 +56,7 @@ readings = some.fixed_dictionaries(
 
 
 @given(some.lists(readings, max_size=6), some.integers(0, 6))
-def test_batches_give_the_rows_of_their_dicts_and_a_column_takes_them(values: list[dict], cut: int) -> None:
+def test_rows_survive_round_trip_through_arrow_batches(values: list[dict], cut: int) -> None:
     parts = [pa.RecordBatch.from_struct_array(pa.array(part, KIND)) for part in (values[:cut], values[cut:])]
     rows = rows_of(parts, PartitionSnapshot)
     assert rows == [PartitionSnapshot.of(v) for v in values]
@@ -78,16 +78,16 @@ def test_codes_and_nested_rows_keep_their_classes() -> None:
     assert array_of(rows, lists).to_pylist() == [{k: row[k] for k in ("outcome", "evidence")} for row in given]
 
 
-def test_a_missing_column_that_is_never_null_is_refused_and_any_other_is_null() -> None:
+def test_missing_column_is_refused_unless_nullable() -> None:
     batch = pa.record_batch({"topic": ["t"], "partition": [1]})
     with pytest.raises(TypeError, match="cluster, is_internal, snapshot_at, snapshot_id"):
         rows_of([batch], PartitionSnapshot)
-    known = {"cluster": ["c"], "is_internal": [False], "snapshot_at": [AT], "snapshot_id": ["r"]}
-    whole = pa.record_batch({**known, "topic": ["t"], "partition": [1]})
+    required = {"cluster": ["c"], "is_internal": [False], "snapshot_at": [AT], "snapshot_id": ["r"]}
+    whole = pa.record_batch({**required, "topic": ["t"], "partition": [1]})
     assert rows_of([whole], PartitionSnapshot)[0].leader is None
 
 
-def test_a_code_that_is_not_known_is_refused() -> None:
+def test_unknown_code_is_refused() -> None:
     values = dict.fromkeys(Event.__slots__) | {"origin": "a rumour"}
     with pytest.raises(ValueError, match="a rumour"):
         rows_of([pa.RecordBatch.from_pylist([values])], Event)

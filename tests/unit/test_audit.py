@@ -15,7 +15,7 @@ from kafka_hindsight.lake.lock import hold_lock
 from kafka_hindsight.shared.exits import BadInput
 
 
-def ends(step: str, code: int = 0, sentences: tuple[str, ...] = (), **summary: Any) -> dict[str, Any]:
+def step_end(step: str, code: int = 0, sentences: tuple[str, ...] = (), **summary: Any) -> dict[str, Any]:
     return {"event": "ends", "step": step, "exit_code": code, "sentences": list(sentences), "summary": summary}
 
 
@@ -26,28 +26,28 @@ def verdict(*entries: dict[str, Any], log: Path = Path("a.log")) -> int:
     return screen.verdict(log)
 
 
-def test_without_inputs_it_is_the_recorded_night() -> None:
+def test_audit_without_inputs_takes_recorded_night() -> None:
     settings = audit.audit_settings({"FROM": ""}, {"lake": "/lake"})
     assert Path(settings.logs) == audit.SAMPLE / "logs"
     assert settings.client_logs and settings.snapshots
     assert settings.window_from is None
 
 
-def test_own_logs_bring_nothing_of_the_recorded_night(tmp_path: Path) -> None:
+def test_own_logs_replace_recorded_night_completely(tmp_path: Path) -> None:
     settings = audit.audit_settings({"LOGS": str(tmp_path)}, {})
     assert (settings.logs, settings.client_logs, settings.snapshots) == (str(tmp_path), None, None)
 
 
-def test_an_option_stands_above_the_variable(tmp_path: Path) -> None:
+def test_option_overrides_variable(tmp_path: Path) -> None:
     assert audit.audit_settings({"LOGS": str(tmp_path), "CLUSTER": "a"}, {"cluster": "b"}).cluster == "b"
 
 
-def test_a_missing_folder_is_told_before_anything_starts() -> None:
+def test_missing_folder_is_refused_before_start() -> None:
     with pytest.raises(BadInput, match="LOGS names /no/such/folder, and nothing is there"):
         audit.audit_settings({"LOGS": "/no/such/folder"}, {})
 
 
-def test_a_live_cluster_is_audited_with_its_logs(tmp_path: Path) -> None:
+def test_live_cluster_needs_its_logs(tmp_path: Path) -> None:
     live = {"BOOTSTRAP": "localhost:9092"}
     with pytest.raises(BadInput, match="BOOTSTRAP is set and LOGS is not"):
         audit.audit_settings(live, {})
@@ -57,7 +57,7 @@ def test_a_live_cluster_is_audited_with_its_logs(tmp_path: Path) -> None:
     assert audit.live_cluster({"BOOTSTRAP": " ", "KAFKA_CONFIG": "/no/such"}) is None
 
 
-def test_a_live_cluster_that_cannot_be_named_stops_the_audit_before_it_begins() -> None:
+def test_unparsable_bootstrap_stops_audit_before_start() -> None:
     with pytest.raises(BadInput, match=r"names 'localhost:port' in bootstrap\.servers"):
         audit.live_cluster({"BOOTSTRAP": "localhost:port"})
 
@@ -66,53 +66,53 @@ def test_a_live_cluster_that_cannot_be_named_stops_the_audit_before_it_begins() 
     ("setting", "reason"),
     [({}, "Connection refused"), ({"group.idd": "x"}, "No such configuration property")],
 )
-def test_a_live_cluster_that_cannot_be_read_is_a_warning_beside_its_logs(
+def test_unreadable_live_cluster_is_warning(
     setting: dict[str, str], reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings = audit.audit_settings({"LOGS": str(tmp_path), "LAKE": str(tmp_path / "lake")}, {})
     nowhere = {"bootstrap.servers": "127.0.0.1:1", "default.api.timeout.ms": 1000, **setting}
     with hold_lock(settings.lake, "audit", "another"):
         assert audit.audit(settings, Connection.of("prod", nowhere)) == 1
-    told, warning, busy = capsys.readouterr().err.splitlines()
-    assert reason in told
+    fault, warning, busy = capsys.readouterr().err.splitlines()
+    assert reason in fault
     assert warning == "Warning: the live cluster was not read. The audit goes on with LOGS."
     assert "another" in busy
 
 
 @pytest.mark.parametrize("code", [1, 2, 42, 137])
-def test_the_exit_code_is_that_of_the_step_that_ended_it(code: int, capsys: pytest.CaptureFixture[str]) -> None:
-    assert verdict(ends("ingest"), ends("rebuild", code, ("Found: nothing.",))) == code
+def test_exit_code_is_that_of_failed_step(code: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert verdict(step_end("ingest"), step_end("rebuild", code, ("Found: nothing.",))) == code
     assert "Found: nothing." in capsys.readouterr().err
 
 
-def test_a_run_that_dies_without_a_word_is_a_fault_that_names_the_step_and_shows_the_end_of_its_log(
+def test_run_that_dies_silently_is_fault_with_step_and_end_of_log(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log = tmp_path / "a.log"
     log.write_bytes(b"starting\n" * 9 + b"Database migration\x1b[2J required\xff.\n")
-    assert verdict(ends("ingest"), log=log) == 1
-    said = capsys.readouterr()
-    assert "before the step rebuild was done" in said.out
-    assert said.err.count("starting") == 4
-    assert "| Database migration\N{REPLACEMENT CHARACTER}[2J required" in said.err
-    assert "a.log" in said.err
+    assert verdict(step_end("ingest"), log=log) == 1
+    output = capsys.readouterr()
+    assert "before the step rebuild was done" in output.out
+    assert output.err.count("starting") == 4
+    assert "| Database migration\N{REPLACEMENT CHARACTER}[2J required" in output.err
+    assert "a.log" in output.err
 
 
-def test_the_last_step_has_the_last_word(capsys: pytest.CaptureFixture[str]) -> None:
+def test_summary_of_last_step_is_printed_last(capsys: pytest.CaptureFixture[str]) -> None:
     *before, last = STEPS
-    assert verdict(*(ends(s.name) for s in before), ends(last.name, terminal="3 rebalances")) == 0
+    assert verdict(*(step_end(s.name) for s in before), step_end(last.name, terminal="3 rebalances")) == 0
     assert capsys.readouterr().out.endswith("3 rebalances\n")
 
 
-def test_an_earlier_window_that_is_refused_takes_nothing_from_the_night(capsys: pytest.CaptureFixture[str]) -> None:
-    night = [ends(s.name, terminal="3 rebalances") for s in STEPS]
-    assert verdict(*night, ends("reclassify", 42, ("Nothing was published.",)), ends("reclassify")) == 42
-    said = capsys.readouterr()
-    assert "3 rebalances" in said.out
-    assert "Nothing was published." in said.err
+def test_refused_earlier_window_keeps_summary_of_night(capsys: pytest.CaptureFixture[str]) -> None:
+    night = [step_end(s.name, terminal="3 rebalances") for s in STEPS]
+    assert verdict(*night, step_end("reclassify", 42, ("Nothing was published.",)), step_end("reclassify")) == 42
+    output = capsys.readouterr()
+    assert "3 rebalances" in output.out
+    assert "Nothing was published." in output.err
 
 
-def test_names_from_logs_cannot_move_the_terminals_cursor(capsys: pytest.CaptureFixture[str]) -> None:
+def test_hostile_names_cannot_move_terminal_cursor(capsys: pytest.CaptureFixture[str]) -> None:
     Screen().show({"event": "says", "text": "group \x1b[2J\x07evil\r\u009b"})
     shown = capsys.readouterr().out
     assert not {"\x1b", "\x07", "\r", "\u009b"} & set(shown)

@@ -35,39 +35,39 @@ def by_scope(
 LED = [partition(0, 1, 1), partition(1, 1, 1), partition(2, 2, 1), partition(3, 2, 2), partition(4, 3, None)]
 
 
-def test_a_broker_that_leads_nothing_stays_in_the_mean() -> None:
-    found = by_scope(LED, brokers(b1=None, b2=None, b3=None))["all"]
-    assert (found.leaders_max, found.leaders_min, found.brokers) == (3, 0, 3)
-    assert found.leader_spread == pytest.approx(3 / (4 / 3))
-    assert found.leader_excess == pytest.approx(3 / (4 / 3) - 1)
-    assert found.brokers_off_band == 3
-    assert (found.most_loaded_broker, found.least_loaded_broker) == (1, 3)
+def test_broker_without_leaders_counts_in_mean() -> None:
+    balance = by_scope(LED, brokers(b1=None, b2=None, b3=None))["all"]
+    assert (balance.leaders_max, balance.leaders_min, balance.brokers) == (3, 0, 3)
+    assert balance.leader_spread == pytest.approx(3 / (4 / 3))
+    assert balance.leader_excess == pytest.approx(3 / (4 / 3) - 1)
+    assert balance.brokers_off_band == 3
+    assert (balance.most_loaded_broker, balance.least_loaded_broker) == (1, 3)
 
 
-def test_a_partition_without_a_leader_is_counted_separately() -> None:
-    found = by_scope(LED, [])["all"]
-    assert (found.partitions, found.leaderless, found.non_preferred) == (5, 1, 1)
-    assert found.non_preferred_share == 0.25
+def test_leaderless_partition_is_counted_separately() -> None:
+    balance = by_scope(LED, [])["all"]
+    assert (balance.partitions, balance.leaderless, balance.non_preferred) == (5, 1, 1)
+    assert balance.non_preferred_share == 0.25
     leaderless = by_scope([partition(0, 1, None)], [])["all"]
     assert leaderless.non_preferred_share is leaderless.leader_spread is leaderless.leader_excess is None
 
 
-def test_balance_is_counted_with_and_without_kafkas_own_topics() -> None:
+def test_balance_is_counted_with_and_without_internal_topics() -> None:
     offsets = [partition(n, 2, 2, "__consumer_offsets") for n in range(4)]
-    found = by_scope([*LED, *offsets], brokers(b1=None, b2=None))
-    assert (found["all"].partitions, found["without_internal"].partitions) == (9, 5)
-    assert (found["all"].coordinator_spread, found["without_internal"].coordinator_spread) == (2.0, None)
+    balances = by_scope([*LED, *offsets], brokers(b1=None, b2=None))
+    assert (balances["all"].partitions, balances["without_internal"].partitions) == (9, 5)
+    assert (balances["all"].coordinator_spread, balances["without_internal"].coordinator_spread) == (2.0, None)
 
 
-def test_a_rack_is_the_brokers_in_it_and_what_they_are_preferred_for() -> None:
-    found = by_scope(LED, brokers(b1="a", b2="b", b3="b"))
-    assert set(found) == {"all", "without_internal", "rack:a", "rack:b"}
-    assert (found["rack:a"].partitions, found["rack:a"].non_preferred, found["rack:a"].leaders_max) == (
+def test_rack_scope_has_partitions_its_brokers_are_preferred_for() -> None:
+    balances = by_scope(LED, brokers(b1="a", b2="b", b3="b"))
+    assert set(balances) == {"all", "without_internal", "rack:a", "rack:b"}
+    assert (balances["rack:a"].partitions, balances["rack:a"].non_preferred, balances["rack:a"].leaders_max) == (
         2,
         0,
         3,
     )
-    assert (found["rack:b"].partitions, found["rack:b"].non_preferred, found["rack:b"].leaders_max) == (
+    assert (balances["rack:b"].partitions, balances["rack:b"].non_preferred, balances["rack:b"].leaders_max) == (
         3,
         1,
         1,
@@ -84,14 +84,14 @@ BROKERS = st.sampled_from([1, 2, 3])
 
 
 @given(st.lists(st.tuples(BROKERS, st.none() | BROKERS), min_size=1, max_size=40))
-def test_parts_add_up_and_an_even_spread_is_none(led: list[tuple[int, int | None]]) -> None:
+def test_rack_counts_add_up_and_even_spread_is_zero(led: list[tuple[int, int | None]]) -> None:
     partitions = [partition(i, preferred, leader) for i, (preferred, leader) in enumerate(led)]
-    found = by_scope(partitions, brokers(b1="a", b2="a", b3="b"))
-    whole, racks = found["all"], [found["rack:a"], found["rack:b"]]
+    balances = by_scope(partitions, brokers(b1="a", b2="a", b3="b"))
+    whole, racks = balances["all"], [balances["rack:a"], balances["rack:b"]]
     for column in ("partitions", "leaderless", "non_preferred", "brokers"):
         assert getattr(whole, column) == sum(getattr(r, column) for r in racks)
     assert whole.non_preferred == sum(leader not in (None, preferred) for preferred, leader in led)
     is_even = whole.leaders_max == whole.leaders_min
     assert (whole.leader_spread in (0, None)) == is_even
     assert not is_even or whole.brokers_off_band == 0
-    assert all(r.evidence for r in found.values())
+    assert all(r.evidence for r in balances.values())

@@ -33,9 +33,7 @@ def night(tmp_path: Path) -> Path:
     return tmp_path / "night"
 
 
-def test_copies_of_a_night_are_an_hour_apart_up_to_the_recorded_one_and_have_groups_of_their_own(
-    night: Path, tmp_path: Path
-) -> None:
+def test_copies_of_night_are_an_hour_apart_with_own_groups(night: Path, tmp_path: Path) -> None:
     many = nights.multiply(night, tmp_path / "many", 2)
     one, two = (LOG.replace("group orders", f"group orders-n{n}") for n in (0, 1))
     one, two = (text.replace("orders#", f"orders-n{n}#") for n, text in enumerate((one, two)))
@@ -52,29 +50,29 @@ def test_copies_of_a_night_are_an_hour_apart_up_to_the_recorded_one_and_have_gro
     ]
 
 
-def test_a_log_moves_by_its_heads_alone() -> None:
+def test_moving_a_log_changes_only_record_heads() -> None:
     assert nights.later("[2026-11-21 23:40:47,519] at 2026-11-21 23:40:47\n", timedelta(hours=1)) == (
         "[2026-11-22 00:40:47,519] at 2026-11-21 23:40:47\n"
     )
 
 
-def test_engines_that_cut_heads_see_the_same_lines(night: Path, tmp_path: Path) -> None:
+def test_duckdb_and_polars_cut_same_heads(night: Path, tmp_path: Path) -> None:
     import duckdb
 
-    found = []
+    heads = []
     for name in ("duckdb", "polars"):
         target = tmp_path / f"{name}.parquet"
         assert anchors.WITHOUT_SPARK[name](nights.logs_of(night), target) == 4
         columns = "text, strftime(happened_at, '%H:%M:%S.%g'), level"
-        found.append(
+        heads.append(
             duckdb.sql(f"SELECT {columns} FROM '{target}' WHERE happened_at IS NOT NULL ORDER BY 2").fetchall()
         )
-    assert found[0] == found[1]
-    assert [row[1:] for row in found[0]] == [("01:40:47.519", "INFO"), ("01:40:48.020", "WARN")]
+    assert heads[0] == heads[1]
+    assert [row[1:] for row in heads[0]] == [("01:40:47.519", "INFO"), ("01:40:48.020", "WARN")]
     assert anchors.grep(nights.logs_of(night)) == 1
 
 
-def test_a_meter_counts_what_children_use_and_write() -> None:
+def test_meter_counts_cpu_and_memory_of_children() -> None:
     """In a process of its own: this one may have a JVM below it that other tests use."""
     busy = "import time; held = bytearray(60_000_000)\nwhile time.process_time() < 2.5: pass"
     measure = (
@@ -90,7 +88,7 @@ def test_a_meter_counts_what_children_use_and_write() -> None:
     assert (used["jvm_mib"], used["worker_mib"]) == (0.0, 0.0)
 
 
-def test_a_meter_counts_what_outlives_its_parent() -> None:
+def test_meter_counts_orphaned_process() -> None:
     orphan = "import time\nwhile time.process_time() < 1: pass"
     code = f"""
 import os, subprocess, sys, time
@@ -106,21 +104,21 @@ print(used.cpu_s)
     assert float(done.stdout or "0") >= 0.6, done.stderr
 
 
-def test_a_pinned_process_hands_its_cores_on() -> None:
+def test_pinned_cores_are_inherited() -> None:
     core = min(os.sched_getaffinity(0))
     code = f"from lab.bench import usage; usage.pin('{core}'); import os, subprocess, sys\n"
     code += "print(subprocess.run([sys.executable, '-c', 'import os; print(os.sched_getaffinity(0))'])); "
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert said.splitlines()[0] == f"{{{core}}}"
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert output.splitlines()[0] == f"{{{core}}}"
 
 
-def submitted(stage: int, tasks: int, name: str) -> dict[str, Any]:
+def stage_submitted(stage: int, tasks: int, name: str) -> dict[str, Any]:
     scopes = [{"Scope": json.dumps({"id": "1", "name": f"{name} - file:///lake"})}, {}]
     info = {"Stage ID": stage, "Number of Tasks": tasks, "RDD Info": [*scopes, *scopes]}
     return {"Event": "SparkListenerStageSubmitted", "Stage Info": info}
 
 
-def ended(stage: int, executor: str, ms: int, read: int = 0, shuffled: int = 0) -> dict[str, Any]:
+def task_ended(stage: int, executor: str, ms: int, read: int = 0, shuffled: int = 0) -> dict[str, Any]:
     metrics = {
         "Executor Run Time": ms,
         "Disk Bytes Spilled": 0,
@@ -135,18 +133,18 @@ def ended(stage: int, executor: str, ms: int, read: int = 0, shuffled: int = 0) 
     }
 
 
-def test_an_event_log_shows_who_did_what_and_which_stages_left_cores_idle() -> None:
+def test_spark_event_log_gives_executor_work_and_narrow_stages() -> None:
     work = cluster.read_work(
         [
             {"Event": "SparkListenerApplicationStart"},
-            submitted(0, 3, "scan"),
-            *(ended(0, str(n), 3_000, read=10, shuffled=5) for n in range(3)),
-            submitted(1, 1, "small"),
-            ended(1, "0", 100),
-            submitted(2, 2, "huge"),
-            ended(2, "0", 4_000),
-            ended(2, "1", 1_000),
-            submitted(3, 9, "skipped"),
+            stage_submitted(0, 3, "scan"),
+            *(task_ended(0, str(n), 3_000, read=10, shuffled=5) for n in range(3)),
+            stage_submitted(1, 1, "small"),
+            task_ended(1, "0", 100),
+            stage_submitted(2, 2, "huge"),
+            task_ended(2, "0", 4_000),
+            task_ended(2, "1", 1_000),
+            stage_submitted(3, 9, "skipped"),
         ]
     )
     assert {name: (e.tasks, e.run_s) for name, e in work.executors.items()} == {
@@ -159,19 +157,19 @@ def test_an_event_log_shows_who_did_what_and_which_stages_left_cores_idle() -> N
     assert [(s.name, s.longest_s) for s in work.narrow(3)] == [("huge", 4.0)]
 
 
-def test_a_daemon_that_does_not_start_is_quoted(tmp_path: Path) -> None:
+def test_failed_daemon_log_is_quoted(tmp_path: Path) -> None:
     log = tmp_path / "daemon.log"
     log.write_text("no such port")
     with subprocess.Popen([sys.executable, "-c", "pass"]) as process, pytest.raises(RuntimeError, match="no such port"):
         cluster._wait_for(log, re.compile("ready"), process)
 
 
-def test_a_line_is_fitted_through_what_was_measured() -> None:
+def test_line_is_fitted_through_measurements() -> None:
     line = sizing.fitted({100.0: 30.0, 200.0: 50.0, 300.0: 70.0})
     assert (round(line.start, 6), round(line.slope, 6), round(line.at(1000), 6)) == (10.0, 0.2, 210.0)
 
 
-def test_a_night_ten_times_as_large_needs_ten_times_the_cores() -> None:
+def test_tenfold_night_needs_tenfold_cores() -> None:
     by = sizing.Rates(
         ingest=sizing.Line(0, 0.252),
         rebuild=sizing.Line(10, 0.001),
@@ -191,30 +189,30 @@ def test_a_night_ten_times_as_large_needs_ten_times_the_cores() -> None:
     assert small.scratch_gb == pytest.approx(300)
 
 
-def test_the_page_shows_the_figures_that_are_kept() -> None:
+def test_bench_page_shows_stored_figures() -> None:
     figures = json.loads(FIGURES.read_text())
     text = page.PAGE.read_text()
     assert page.filled(text, figures) == text
     assert set(re.findall(r"<!-- measured: (\w+) -->", text)) == set(page.TABLES)
 
 
-def test_ratios_leave_out_the_first_round_of_a_jvm() -> None:
+def test_ratios_leave_out_first_jvm_round() -> None:
     def used(wall_s: float, **more: Any) -> dict[str, Any]:
         return {"wall_s": wall_s, "cpu_s": 2 * wall_s, **more}
 
     def warm(copy: float, ingest: float) -> dict[str, Any]:
         return {"spark copy": used(copy), "spark heads": used(2 * copy), "ingest": used(ingest, read_mb=100)}
 
-    found = {name: [used(3), used(1)] for name in anchors.WITHOUT_SPARK} | {
+    measured = {name: [used(3), used(1)] for name in anchors.WITHOUT_SPARK} | {
         "rounds": [warm(1, 2), warm(2, 12), warm(3, 15)]
     }
-    said = ratios(found)
-    assert said[0] == "Ingest of 100 MB, warm: 12.0 s, 24.0 processor seconds."
-    assert "2.0, 6.0, 5.0x in wall time" in said[-1]
-    assert [re.findall(r"([\d.]+)x", line) for line in said if "spark copy" in line] == [["6.0", "6.0"]]
+    sentences = ratios(measured)
+    assert sentences[0] == "Ingest of 100 MB, warm: 12.0 s, 24.0 processor seconds."
+    assert "2.0, 6.0, 5.0x in wall time" in sentences[-1]
+    assert [re.findall(r"([\d.]+)x", line) for line in sentences if "spark copy" in line] == [["6.0", "6.0"]]
 
 
-def test_the_picture_has_no_chart_of_what_was_never_measured() -> None:
+def test_picture_has_only_measured_charts() -> None:
     kept = json.loads(FIGURES.read_text())
     grown = {"growth": {"figures": {"96": {"read_mb": 96.0, "wall_s": 64.8, "cpu_s": 82.6}}}}
     titles = [[chart["title"] for chart in page.picture(f)["hconcat"]] for f in ({"engines": kept["engines"]}, grown)]
@@ -222,7 +220,7 @@ def test_the_picture_has_no_chart_of_what_was_never_measured() -> None:
 
 
 @pytest.mark.parametrize(("what", "size", "rows"), [("groups", 24, 24), ("partitions", 2, 12)])
-def test_a_huge_key_is_judged_from_columns_of_arrow(what: str, size: int, rows: int) -> None:
-    seen = judgements.measure(judgements.MAKERS[what](size))
-    assert seen["rows"] >= rows
-    assert seen["peak_mb"] > seen["arrow_mb"] > 0
+def test_huge_key_is_judged_from_arrow_columns(what: str, size: int, rows: int) -> None:
+    figures = judgements.measure(judgements.MAKERS[what](size))
+    assert figures["rows"] >= rows
+    assert figures["peak_mb"] > figures["arrow_mb"] > 0

@@ -25,14 +25,14 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 @pytest.mark.parametrize("panel", PANELS, ids=lambda p: p.title)
-def test_the_lake_answers_each_query_with_the_columns_of_its_table(panel: Panel, lake: Any) -> None:
+def test_panel_query_returns_columns_of_its_table(panel: Panel, lake: Any) -> None:
     answer = lake.execute(panel.sql)
     assert [column[0] for column in answer.description] == list(panel.columns)
     first = BY_NAME[panel.table].column(panel.columns[0])
     assert first.type == "TIMESTAMP"
 
 
-def test_grafana_asks_each_query_once_and_its_panels_do_not_overlap() -> None:
+def test_grafana_board_has_each_query_once_without_overlap() -> None:
     board = json.loads(HELD[f"{FOLDER}/grafana.json"])
     assert [t["rawSQL"] for p in board["panels"] for t in p["targets"]] == [p.sql for p in PANELS]
     cells = [
@@ -45,7 +45,7 @@ def test_grafana_asks_each_query_once_and_its_panels_do_not_overlap() -> None:
     assert max(x for x, _ in cells) < 24
 
 
-def test_supersets_charts_lead_to_datasets_and_these_to_the_database() -> None:
+def test_superset_charts_datasets_and_database_are_linked() -> None:
     held = {path: yaml.safe_load(text) for path, text in HELD.items() if "/superset/" in path}
     of = {kind: [v for path, v in held.items() if f"/{kind}/" in path] for kind in ("databases", "datasets", "charts")}
     (database,) = of["databases"]
@@ -57,13 +57,13 @@ def test_supersets_charts_lead_to_datasets_and_these_to_the_database() -> None:
     assert shown == {c["uuid"] for c in of["charts"]}
 
 
-def test_dbt_knows_every_table_that_is_not_raw_with_its_columns_and_key() -> None:
+def test_dbt_sources_have_every_table_above_bronze() -> None:
     sources = yaml.safe_load(HELD[f"{FOLDER}/dbt_sources.yml"])["sources"]
-    told = {f"{s['schema']}.{t['name']}": [c["name"] for c in t["columns"]] for s in sources for t in s["tables"]}
-    assert told == {t.full_name: list(t.column_names) for t in TABLES if t.layer != "bronze"}
+    columns = {f"{s['schema']}.{t['name']}": [c["name"] for c in t["columns"]] for s in sources for t in s["tables"]}
+    assert columns == {t.full_name: list(t.column_names) for t in TABLES if t.layer != "bronze"}
     (incidents,) = (t for s in sources for t in s["tables"] if t["name"] == "incidents")
     assert incidents["columns"][1]["data_tests"] == ["not_null", "unique"]
 
 
-def test_the_files_are_current() -> None:
+def test_board_files_are_current() -> None:
     assert files() == HELD

@@ -30,7 +30,7 @@ from tests.support.nights import WHOLE, events
 from tests.support.rows import AT, as_table, row
 
 
-def lines(told: Mapping[str, Iterable[int]], unit: timedelta, **fields: Any) -> list[Event]:
+def lines(instants: Mapping[str, Iterable[int]], unit: timedelta, **fields: Any) -> list[Event]:
     """A line of each kind at each instant, named by both; what says that a broker failed is of broker 3."""
     return [
         row(
@@ -47,8 +47,8 @@ def lines(told: Mapping[str, Iterable[int]], unit: timedelta, **fields: Any) -> 
             line_id=f"{kind} {n}",
             happened_at=AT + n * unit,
         )
-        for kind, ats in told.items()
-        for n in ats
+        for kind, numbers in instants.items()
+        for n in numbers
     ]
 
 
@@ -57,21 +57,21 @@ def signals_of(table: pa.Table) -> Any:
     return evaluate(SIGNALS, {"signals": [signals_in(table)]}, {})
 
 
-def kept(found: Iterable[Event]) -> set[str]:
+def kept_lines(events: Iterable[Event]) -> set[str]:
     """The names of the lines that are picked, but for proofs of service and namings."""
-    table = as_table([*found], EVENTS)
+    table = as_table([*events], EVENTS)
     picked = about_brokers(table), signs_of_life(table, signals_of(table))
     return {line_id for rows in picked for line_id in rows["line_id"].to_pylist()}
 
 
-def proofs(found: Iterable[Event]) -> set[tuple[str, int | None]]:
+def proofs(events: Iterable[Event]) -> set[tuple[str, int | None]]:
     """The names of the lines that prove a broker to serve, each with the leader that a follower names."""
-    table = as_table([*found], EVENTS)
+    table = as_table([*events], EVENTS)
     picked = proofs_of_service(table, signals_of(table))
     return {(r["line_id"], r["leader"]) for r in picked.to_pylist()}
 
 
-def test_of_each_hour_the_first_and_the_last_proof_of_each_sort_is_kept() -> None:
+def test_first_and_last_proof_of_service_per_hour_is_kept() -> None:
     minutes = {
         "leader_started": (0, 10, 20, 70),
         "rebalance_started": (5, 6, 7),
@@ -89,50 +89,50 @@ def test_of_each_hour_the_first_and_the_last_proof_of_each_sort_is_kept() -> Non
     }
 
 
-def test_a_line_that_shows_a_broker_at_work_is_kept_behind_one_of_its_second_that_does_not() -> None:
+def test_proof_of_service_is_kept_beside_other_line_of_same_second() -> None:
     """As on 2.8 before a crash: a log was loaded, and 1 ms later the broker led the partition."""
-    told = {"log_loaded": (0, 655), "leader_started": (1, 656), "broker_failed": (8_000,)}
-    found = lines(told, timedelta(milliseconds=1))
-    assert kept(found) == {*(e.line_id for e in found)}
-    again = {kind: (*ats, *(at + 3_000 for at in ats)) for kind, ats in told.items()}
-    assert kept(lines(again, timedelta(milliseconds=1))) == {
+    instants = {"log_loaded": (0, 655), "leader_started": (1, 656), "broker_failed": (8_000,)}
+    events = lines(instants, timedelta(milliseconds=1))
+    assert kept_lines(events) == {*(e.line_id for e in events)}
+    again = {kind: (*ats, *(at + 3_000 for at in ats)) for kind, ats in instants.items()}
+    assert kept_lines(lines(again, timedelta(milliseconds=1))) == {
         *("log_loaded 0", "log_loaded 3655", "leader_started 1", "leader_started 3656"),
         *("broker_failed 8000", "broker_failed 11000"),
     }
 
 
-def test_just_before_and_just_after_a_signal_each_broker_has_its_last_and_its_first_line() -> None:
-    told = {"leader_started": (1, 5, 6, 7, 8, 20, 30), "broker_failed": (7, 9)}
-    found = lines(told, timedelta(milliseconds=100))
+def test_lines_nearest_before_and_after_signal_are_kept() -> None:
+    instants = {"leader_started": (1, 5, 6, 7, 8, 20, 30), "broker_failed": (7, 9)}
+    events = lines(instants, timedelta(milliseconds=100))
     ends = [f"leader_started {n}" for n in (1, 6, 7, 8, 20, 30)]
-    assert kept(found) == {*ends, "broker_failed 7", "broker_failed 9"}
-    assert proofs(found) == {(line_id, None) for line_id in ends}
+    assert kept_lines(events) == {*ends, "broker_failed 7", "broker_failed 9"}
+    assert proofs(events) == {(line_id, None) for line_id in ends}
 
 
-def test_what_a_client_writes_is_no_signal() -> None:
+def test_client_line_is_no_signal() -> None:
     of_client = lines({"broker_failed": (7,)}, timedelta(seconds=1), origin="client")
-    found = [*lines({"leader_started": (1, 5, 9, 12)}, timedelta(seconds=1)), *of_client]
-    assert kept(found) == {"leader_started 1", "leader_started 12"}
-    assert proofs(found) == {("leader_started 1", None), ("leader_started 12", None)}
+    events = [*lines({"leader_started": (1, 5, 9, 12)}, timedelta(seconds=1)), *of_client]
+    assert kept_lines(events) == {"leader_started 1", "leader_started 12"}
+    assert proofs(events) == {("leader_started 1", None), ("leader_started 12", None)}
 
 
-def said(outages: list[BrokerOutage]) -> list[tuple[object, ...]]:
+def verdicts(outages: list[BrokerOutage]) -> list[tuple[object, ...]]:
     return [
         (o.broker, o.kind, o.confidence, o.down_at, o.detected_at, o.up_at, o.away_low_ms, o.explanation)
         for o in outages
     ]
 
 
-def test_the_judgement_is_handed_all_that_it_rests_on() -> None:
+def test_narrowed_lines_give_verdicts_of_all_lines() -> None:
     """Of few lines the verdicts are those of all lines; the files of the logs come along."""
-    found = in_order(events("crash-2.8"))
-    table = as_table(found, EVENTS)
-    spans = {e.source: (found[0].happened_at, found[-1].happened_at) for e in found}
+    captured = in_order(events("crash-2.8"))
+    table = as_table(captured, EVENTS)
+    spans = {e.source: (captured[0].happened_at, captured[-1].happened_at) for e in captured}
     files = [
-        row(LOG_FILES, origin="broker", cluster=found[0].cluster, source=s, file=s, first_at=a, last_at=z)
+        row(LOG_FILES, origin="broker", cluster=captured[0].cluster, source=s, file=s, first_at=a, last_at=z)
         for s, (a, z) in spans.items()
     ]
-    scope, signals = Scope(found[0].cluster, WHOLE, WHOLE), signals_of(table)
+    scope, signals = Scope(captured[0].cluster, WHOLE, WHOLE), signals_of(table)
     parts = {
         "events": about_brokers(table),
         "signs": signs_of_life(table, signals),
@@ -143,17 +143,19 @@ def test_the_judgement_is_handed_all_that_it_rests_on() -> None:
     }
     values = {"scope": scope, "signals": signals}
     judged = judge(BROKERS, {name: [rows] for name, rows in parts.items()}, values)
-    assert said(rows_of(judged["outages"].to_batches(), BrokerOutage)) == said(rebuild_outages(found, [], WHOLE))
+    assert verdicts(rows_of(judged["outages"].to_batches(), BrokerOutage)) == verdicts(
+        rebuild_outages(captured, [], WHOLE)
+    )
     assert judged["log_spans"].num_rows > 0
     assert judged["unobserved"].num_rows == 0
 
 
-def test_files_that_reach_into_what_is_seen_are_read() -> None:
+def test_only_broker_files_that_overlap_window_are_read() -> None:
     spans = {"before": (-9, -2), "into": (-2, 1), "within": (1, 2), "after": (5, 6)}
     files = [
         row(LOG_FILES, origin=o, file=name, first_at=AT + timedelta(hours=a), last_at=AT + timedelta(hours=b))
         for o, name, (a, b) in (*(("broker", *own) for own in spans.items()), ("client", "client", spans["into"]))
     ]
-    seen = Window(AT, AT + timedelta(hours=4))
-    picked = files_in_scope(as_table(files, LOG_FILES), Scope("c", seen, seen))
+    window = Window(AT, AT + timedelta(hours=4))
+    picked = files_in_scope(as_table(files, LOG_FILES), Scope("c", window, window))
     assert sorted(picked["file"].to_pylist()) == ["into", "within"]

@@ -42,17 +42,17 @@ def outages(excerpt: str) -> tuple[BrokerOutage, ...]:
     return tuple(rebuild_outages(lines(excerpt), [], EVER))
 
 
-def listed(clock: str, *brokers: int) -> list[BrokerSnapshot]:
+def broker_rows(clock: str, *brokers: int) -> list[BrokerSnapshot]:
     return [row(BROKER_SNAPSHOTS, snapshot_id=clock, snapshot_at=at(clock), broker=b) for b in brokers]
 
 
 def fenced(kind: str, *after: Event) -> list[Event]:
     """Controller 4 fences broker 1 at 03:00."""
-    said = row(EVENTS, kind=kind, broker=4, node=1, source="controller-4", line_id="f", happened_at=at("03:00:00"))
-    return [said, *after]
+    fencing = row(EVENTS, kind=kind, broker=4, node=1, source="controller-4", line_id="f", happened_at=at("03:00:00"))
+    return [fencing, *after]
 
 
-def heard(minute: int) -> Event:
+def last_line(minute: int) -> Event:
     """The last known line."""
     return row(
         EVENTS,
@@ -73,7 +73,7 @@ def file(first: str, last: str) -> LogFile:
     return row(LOG_FILES, origin="broker", source="broker-1", first_at=at(first), last_at=at(last))
 
 
-SNAPSHOTS = [*listed("01:52:20", 1, 2), *listed("01:52:30", 2), *listed("01:52:50", 1, 2)]
+SNAPSHOTS = [*broker_rows("01:52:20", 1, 2), *broker_rows("01:52:30", 2), *broker_rows("01:52:50", 1, 2)]
 STARTED = own("broker_starting", "03:00:30")
 CLEAN, UNCLEAN = own("logs_clean", "03:00:31"), own("logs_unclean", "03:00:32")
 UNFLUSHED = own("logs_unclean", "03:00:33", pattern_id="process.segment_recovering")
@@ -90,8 +90,8 @@ MADE_OUTAGES = {
     "idle, and a start failed": ([SERVED, STARTED, FAILS], []),
     "snapshots alone": ([], SNAPSHOTS),
     "snapshots beside the lines of crash-2.8": (lines("crash-2.8"), SNAPSHOTS),
-    "fenced while it led nothing": (fenced("broker_fenced_idle", heard(1)), []),
-    "fenced while it led nothing, and started": (fenced("broker_fenced_idle", STARTED, heard(1)), []),
+    "fenced while it led nothing": (fenced("broker_fenced_idle", last_line(1)), []),
+    "fenced while it led nothing, and started": (fenced("broker_fenced_idle", STARTED, last_line(1)), []),
     "crash-2.8 without the broker's own log": ([e for e in lines("crash-2.8") if e.broker != 1], []),
     "a fatal fault while it served": (
         [SERVED, own("process_faulted", "03:00:00"), own("broker_stopped", "03:00:01")],
@@ -123,12 +123,12 @@ MADE_OUTAGES = {
         fenced("broker_fenced", STARTED, CLEAN, UNCLEAN),
         [],
     ),
-    "silent for 5 minutes": (fenced("broker_fenced", heard(5)), []),
-    "silent for 15 minutes": (fenced("broker_fenced", heard(15)), []),
+    "silent for 5 minutes": (fenced("broker_fenced", last_line(5)), []),
+    "silent for 15 minutes": (fenced("broker_fenced", last_line(15)), []),
 }
 
 
-def said_by_2(kind: str) -> Event:
+def line_of_controller_2(kind: str) -> Event:
     """A line that controller 2 writes a second before controller 3 follows it."""
     return row(EVENTS, kind=kind, broker=2, happened_at=at("01:52:59"), line_id=kind)
 
@@ -179,13 +179,16 @@ MADE_CHANGES = {
         [replace(DOWN, down_at=at("01:50:00"), up_at=at("01:53:01"))],
     ),
     "crash-2.8, controller 3 followed": ([*lines("crash-2.8"), ELECTED], []),
-    "crash-2.8, controller 2 resigned": ([*lines("crash-2.8"), said_by_2("controller_resigned"), ELECTED], []),
+    "crash-2.8, controller 2 resigned": (
+        [*lines("crash-2.8"), line_of_controller_2("controller_resigned"), ELECTED],
+        [],
+    ),
     "crash-2.8, controller 2 resigned while broker 1 was down": (
-        [*lines("crash-2.8"), said_by_2("controller_resigned"), ELECTED],
+        [*lines("crash-2.8"), line_of_controller_2("controller_resigned"), ELECTED],
         [replace(DOWN, broker=1, up_at=None)],
     ),
     "crash-2.8, the session of controller 2 expired": (
-        [*lines("crash-2.8"), said_by_2("zookeeper_session_expired"), ELECTED],
+        [*lines("crash-2.8"), line_of_controller_2("zookeeper_session_expired"), ELECTED],
         [],
     ),
 }
@@ -213,7 +216,7 @@ def change_of(case: str) -> ControllerChange:
 
 
 @pytest.mark.parametrize("ruling", OUTAGE_RULINGS, ids=lambda r: r.cases[0])
-def test_outages(ruling: Ruling[object]) -> None:
+def test_outage_ruling_decides_its_case_and_not_lookalike(ruling: Ruling[object]) -> None:
     decided, other = outage_of(ruling.cases[0]), outage_of(ruling.cases[1])
     assert [r for r in OUTAGE_RULINGS if wording(r).match(decided.explanation)] == [ruling]
     assert decided.kind == ruling.code
@@ -221,7 +224,7 @@ def test_outages(ruling: Ruling[object]) -> None:
 
 
 @pytest.mark.parametrize("ruling", CONTROLLER_RULINGS, ids=lambda r: r.cases[0])
-def test_controller_changes(ruling: Ruling[object]) -> None:
+def test_controller_ruling_decides_its_case_and_not_lookalike(ruling: Ruling[object]) -> None:
     decided, other = change_of(ruling.cases[0]), change_of(ruling.cases[1])
     assert [r for r in CONTROLLER_RULINGS if wording(r).match(decided.explanation)] == [ruling]
     assert not wording(ruling).match(other.explanation)
@@ -239,12 +242,12 @@ def test_controller_changes(ruling: Ruling[object]) -> None:
         ("crash-2.8, controller 2 resigned while broker 1 was down", "resigned", "possible"),
     ],
 )
-def test_what_a_ruling_decides_beside_its_case(case: str, cause: str, confidence: str) -> None:
+def test_controller_ruling_decides_made_case(case: str, cause: str, confidence: str) -> None:
     change = change_of(f"made: {case}")
     assert (change.cause, change.confidence) == (cause, confidence)
 
 
-def test_without_a_majority_the_time_without_a_controller_is_bounded() -> None:
+def test_time_without_controller_is_bounded_where_majority_was_lost() -> None:
     """Two of three controllers were away from 15:11:23 to 15:11:37; two were killed at 15:11:55."""
     resigned = change_of("quorum-4.3 epoch 3")
     assert (resigned.cause, resigned.elections, resigned.uncontrolled_low_ms) == ("no_majority", 9, 16_669)
@@ -253,7 +256,7 @@ def test_without_a_majority_the_time_without_a_controller_is_bounded() -> None:
     assert "no leader was elected" in killed.explanation
 
 
-def test_a_vote_that_is_repeated_seven_times_lacks_a_majority_whoever_led_before() -> None:
+def test_seven_repeated_elections_mean_no_majority() -> None:
     """Two of three controllers stood still from 08:41:39 to 08:41:58."""
     paused = change_of("made: quorum-paused-4.3, controller 2 was paused")
     assert (paused.cause, paused.confidence, paused.elections) == ("no_majority", "likely", 7)
@@ -261,7 +264,7 @@ def test_a_vote_that_is_repeated_seven_times_lacks_a_majority_whoever_led_before
 
 
 @pytest.mark.parametrize(("kind", "column"), [("controlled_shutdown", "down_at"), ("unresponsive", "detected_at")])
-def test_an_absence_before_a_controller_took_office_is_not_why_it_lost_it(kind: str, column: str) -> None:
+def test_absence_before_election_is_no_cause_of_later_change(kind: str, column: str) -> None:
     """Where the line of its return is lost an absence goes on; that its node was elected meanwhile shows it to live."""
     elections = [
         row(EVENTS, kind="controller_elected", broker=3, controller_epoch=n, happened_at=at(clock), line_id=clock)
@@ -274,11 +277,11 @@ def test_an_absence_before_a_controller_took_office_is_not_why_it_lost_it(kind: 
 
 
 def elected(epoch: int, clock: str, **columns: object) -> Event:
-    known = {"kind": "controller_elected", "broker": 3, "controller_epoch": epoch, "line_id": clock}
-    return row(EVENTS, **known | {"happened_at": at(clock)} | columns)
+    defaults = {"kind": "controller_elected", "broker": 3, "controller_epoch": epoch, "line_id": clock}
+    return row(EVENTS, **defaults | {"happened_at": at(clock)} | columns)
 
 
-def test_of_two_absences_that_meet_at_a_change_the_newest_is_why() -> None:
+def test_newest_of_two_adjacent_absences_causes_controller_change() -> None:
     """The log of the return is lost: the shutdown at 05:19:59 shows that it served again, and that it went."""
     ends = (("03:10:00", "05:19:59"), ("05:19:59", "05:30:00"))
     first, second = (
@@ -299,7 +302,7 @@ def test_of_two_absences_that_meet_at_a_change_the_newest_is_why() -> None:
     assert (changes[-1].outage_id, changes[-1].uncontrolled_high_ms) == ("05:19:59", 1_000)
 
 
-def test_on_zookeeper_epochs_that_no_line_shows_hide_the_former_controller() -> None:
+def test_skipped_zookeeper_epochs_leave_former_controller_unknown() -> None:
     away = row(
         BROKER_OUTAGES,
         broker=3,
@@ -313,7 +316,7 @@ def test_on_zookeeper_epochs_that_no_line_shows_hide_the_former_controller() -> 
     assert (change.controller_from, change.cause, change.uncontrolled_high_ms) == (None, "unknown", None)
 
 
-def test_a_quorum_that_is_lost_to_the_end_of_the_lines_is_told_from_its_beginning_on() -> None:
+def test_quorum_lost_until_end_of_logs_is_open_change() -> None:
     lost = change_of("made: quorum-4.3 until 15:11:36")
     assert (lost.controller_from, lost.controller_to, lost.epoch) == (2, -1, 2)
     assert (f"{lost.happened_at:%H:%M:%S}", lost.uncontrolled_high_ms) == ("15:11:26", None)
@@ -321,24 +324,26 @@ def test_a_quorum_that_is_lost_to_the_end_of_the_lines_is_told_from_its_beginnin
     assert "Meanwhile no leader was elected" in lost.explanation
 
 
-def test_a_node_that_names_a_controller_and_goes_on_follows_it() -> None:
+def test_node_that_names_controller_and_continues_follows_it() -> None:
     """Between two elections a node names the former controller, however dead it is: for at most seconds; or none."""
-    found = quorum_until("15:12:14")
+    until_lost = quorum_until("15:12:14")
     later = row(EVENTS, kind="process_signalled", broker=3, happened_at=at("15:12:40") + A_DAY)
-    last = max(e.happened_at for e in found if e.kind == "election_stood")
-    nameless = [replace(e, node=None) if e.happened_at > last else e for e in found]
-    assert nameless != found
-    made = (rebuild_controller_changes(own, [], EVER)[-1] for own in (found, [*found, later], [*nameless, later]))
+    last = max(e.happened_at for e in until_lost if e.kind == "election_stood")
+    nameless = [replace(e, node=None) if e.happened_at > last else e for e in until_lost]
+    assert nameless != until_lost
+    made = (
+        rebuild_controller_changes(own, [], EVER)[-1] for own in (until_lost, [*until_lost, later], [*nameless, later])
+    )
     assert [(c.controller_to, c.epoch) for c in made] == [(-1, 4), (2, 3), (-1, 4)]
 
 
-def test_a_node_that_stands_while_a_controller_fences_a_broker_does_not_reach_it() -> None:
-    found = quorum_until("15:11:36")
+def test_candidate_cut_off_from_active_controller_is_no_lost_quorum() -> None:
+    until_lost = quorum_until("15:11:36")
     fenced = [row(BROKER_OUTAGES, broker=3, down_at=at("15:11:20") + A_DAY, detected_at=at("15:11:30") + A_DAY)]
-    assert [c.controller_to for c in rebuild_controller_changes(found, fenced, EVER)] == [2]
+    assert [c.controller_to for c in rebuild_controller_changes(until_lost, fenced, EVER)] == [2]
 
 
 @pytest.mark.parametrize("ruling", [*OUTAGE_RULINGS, *CONTROLLER_RULINGS], ids=lambda r: r.sentence)
-def test_what_no_captured_line_shows_is_likely_at_most(ruling: Ruling[object]) -> None:
+def test_ruling_without_captured_case_is_not_certain(ruling: Ruling[object]) -> None:
     assert ruling.source
     assert not ruling.cases[0].startswith("made: ") or ruling.confidence is not Confidence.CERTAIN

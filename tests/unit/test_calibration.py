@@ -16,7 +16,7 @@ OLD = Drill("20261122T110000-2.6.3-8", "2.6.3", "zookeeper", 30, 29, (OUTAGES,))
 MONTH = Month("month-1", "4.3.1", "combined", 5, 28, 420, 42, right=600, doubtful=8, wrong=0, played=532, missed=3)
 
 
-def test_the_page_counts_right_verdicts_by_kafka_by_witness_and_by_table() -> None:
+def test_calibration_page_counts_verdicts_by_kafka_witness_and_table() -> None:
     rows = calibration_page([OLD, NEW, MONTH, NEW]).splitlines()
     assert "| 4.3.1 | combined | 2 | 80 of 80 | 40 of 40 | 18 of 20 |  |" in rows
     assert "| 2.6.3 | zookeeper | 1 | 29 of 30 | 20 of 20 |  |  |" in rows
@@ -28,13 +28,13 @@ def test_the_page_counts_right_verdicts_by_kafka_by_witness_and_by_table() -> No
     )
 
 
-def test_the_page_has_a_row_for_each_drill_with_canaries() -> None:
+def test_calibration_page_has_row_per_drill_with_canaries() -> None:
     rows = calibration_page([OLD, NEW, MONTH]).splitlines()
     assert "| 4.3.1 | combined | 12 | 11 | 9 | 0 | 30 | 4 of acks=all, 7 of acks=1 | 0 |" in rows
     assert not any(row.startswith("| 2.6.3 | zookeeper | 1") and "acks" in row for row in rows)
 
 
-def test_what_is_kept_of_a_drill_is_read_as_it_was_written() -> None:
+def test_drill_ledger_survives_round_trip() -> None:
     kept = {d.name: d for d in (NEW, OLD, MONTH)}
     assert read_ledger(written_ledger(kept)) == kept
     assert written_ledger(kept).index(OLD.name) < written_ledger(kept).index(NEW.name)

@@ -11,7 +11,7 @@ def _series(stalls: Stalls | None = None) -> Series:
     return Series("orders", 3, WRITE_ALL, stalls or Stalls())
 
 
-def test_a_gap_reaches_from_the_last_success_to_the_next_and_counts_its_errors() -> None:
+def test_canary_gap_reaches_from_last_success_to_next() -> None:
     series = _series()
     assert series.succeed(START) is None
     assert series.succeed(START + 0.15) is None
@@ -33,7 +33,7 @@ def test_a_gap_reaches_from_the_last_success_to_the_next_and_counts_its_errors()
     assert not series.errors and series.first_failure_at is None
 
 
-def test_a_gap_that_is_not_over_when_the_canary_ends_has_no_end() -> None:
+def test_canary_gap_open_at_end_has_no_end() -> None:
     series = _series()
     series.succeed(START)
     gap, summary = series.end(START + 60)
@@ -42,7 +42,7 @@ def test_a_gap_that_is_not_over_when_the_canary_ends_has_no_end() -> None:
     assert (summary["ok"], summary["gaps"], summary["gap_ms"]) == (1, 1, 60_000)
 
 
-def test_before_its_first_success_a_canary_has_no_gap() -> None:
+def test_canary_has_no_gap_before_first_success() -> None:
     series = _series()
     series.fail(START + 5, "_UNKNOWN_PARTITION")
     assert series.succeed(START + 9) is None
@@ -50,7 +50,7 @@ def test_before_its_first_success_a_canary_has_no_gap() -> None:
     assert (summary["first_at"], summary["last_at"], summary["ok"]) == (None, None, 0)
 
 
-def test_a_stall_of_the_canaries_themselves_is_told_apart_in_the_gap_that_it_lies_in() -> None:
+def test_own_stall_of_canary_is_counted_within_gap() -> None:
     stalls = Stalls()
     series = _series(stalls)
     series.succeed(START)
@@ -60,7 +60,7 @@ def test_a_stall_of_the_canaries_themselves_is_told_apart_in_the_gap_that_it_lie
     assert gap and gap["own_stall_ms"] == 1500
 
 
-def test_a_sweep_lists_the_offsets_of_acknowledged_records_that_a_partition_does_not_hold() -> None:
+def test_sweep_lists_missing_acknowledged_offsets() -> None:
     acked = {WRITE_ALL: {0: 0, 1: 3, 2: 4}, WRITE_ONE: {0: 1, 1: 2, 2: 5}}
     held = {value_of(WRITE_ALL, 0), value_of(WRITE_ALL, 1), value_of(WRITE_ONE, 0), b"record 7"}
     assert missing(acked, held) == {

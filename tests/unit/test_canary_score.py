@@ -72,79 +72,86 @@ def _both(start: float, end: float | None) -> list[Row]:
     return [_gap(start, end), _gap(start, end, "write_one")]
 
 
-def test_a_gap_within_an_interval_is_met() -> None:
-    found = _compared(_both(10, 20), [_interval(10.1, 18, low=7.5, high=8)])
-    assert found.unmatched == ()
-    assert (found.counts.gaps, found.counts.met, found.counts.intervals, found.counts.without_gap) == (1, 1, 1, 0)
+def test_gap_within_interval_is_met() -> None:
+    comparison = _compared(_both(10, 20), [_interval(10.1, 18, low=7.5, high=8)])
+    assert comparison.unmatched == ()
+    assert (
+        comparison.counts.gaps,
+        comparison.counts.met,
+        comparison.counts.intervals,
+        comparison.counts.without_gap,
+    ) == (1, 1, 1, 0)
 
 
-def test_a_gap_may_be_longer_than_its_interval_only_by_what_the_clients_wait_for() -> None:
+def test_gap_may_exceed_interval_only_by_client_waits() -> None:
     late = _compared(_both(10, 20.9), [_interval(10.1, 18)])
     assert "nothing from 08:00:18" in late.unmatched[0]
     early = _compared(_both(9.5, 20), [_interval(10.1, 18)])
     assert "nothing from 08:00:09" in early.unmatched[0]
 
 
-def test_a_gap_may_begin_and_end_within_the_bounds_of_its_interval() -> None:
+def test_gap_may_reach_bounds_of_interval() -> None:
     bounds = {"earliest_start_at": NIGHT + timedelta(seconds=6), "latest_end_at": NIGHT + timedelta(seconds=25)}
     assert _compared(_both(7, 26), [_interval(10.1, 18) | bounds]).unmatched == ()
     assert "nothing from 08:00:05" in _compared(_both(5, 26), [_interval(10.1, 18) | bounds]).unmatched[0]
     assert "nothing from 08:00:25" in _compared(_both(7, 28), [_interval(10.1, 18) | bounds]).unmatched[0]
 
 
-def test_a_gap_may_be_met_by_intervals_that_follow_one_another() -> None:
+def test_gap_may_be_met_by_consecutive_intervals() -> None:
     hung, leaderless = _interval(10, 14, "acks_all_hung"), _interval(16, 22)
     assert _compared([_gap(10, 22), _gap(16, 22, "write_one")], [leaderless, hung]).unmatched == ()
     apart = _compared([_gap(10, 22), _gap(16, 22, "write_one")], [_interval(10, 12, "acks_all_hung"), leaderless])
     assert "nothing from 08:00:12.000000 to 08:00:16" in apart.unmatched[0]
 
 
-def test_a_gap_that_the_ledger_does_not_have_is_named() -> None:
-    found = _compared(_both(10, 20), [])
-    assert found.unmatched == ("orders-0 write_all 2026-11-24 08:00:10.000 to 08:00:20.000: the ledger has nothing",)
-    assert (found.counts.gaps, found.counts.met) == (1, 0)
+def test_gap_without_interval_is_named() -> None:
+    comparison = _compared(_both(10, 20), [])
+    assert comparison.unmatched == (
+        "orders-0 write_all 2026-11-24 08:00:10.000 to 08:00:20.000: the ledger has nothing",
+    )
+    assert (comparison.counts.gaps, comparison.counts.met) == (1, 0)
 
 
-def test_a_gap_longer_than_the_ledger_has_at_most_is_named() -> None:
+def test_gap_longer_than_high_bound_is_named() -> None:
     assert "4.0 s at most" in _compared(_both(10, 20), [_interval(9, 20, high=4)]).unmatched[0]
     assert _compared(_both(10, 20), [_interval(9, 20, high=None)]).unmatched == ()
 
 
-def test_a_gap_that_is_not_over_is_met_by_an_interval_that_is_not_over() -> None:
+def test_open_gap_is_met_by_open_interval_only() -> None:
     assert _compared(_both(40, None), [_interval(40.1, None, high=None)]).unmatched == ()
     assert "nothing from 08:01:00" in _compared(_both(40, None), [_interval(40.1, 60)]).unmatched[0]
 
 
-def test_an_interval_without_a_gap_is_named() -> None:
-    found = _compared([], [_interval(10, 20)])
-    assert found.unmatched == (
+def test_interval_without_gap_is_named() -> None:
+    comparison = _compared([], [_interval(10, 20)])
+    assert comparison.unmatched == (
         "orders-0 no_leader 2026-11-24 08:00:10.000 to 08:00:20.000: the canary write_one went on",
     )
-    assert (found.counts.intervals, found.counts.without_gap) == (1, 1)
+    assert (comparison.counts.intervals, comparison.counts.without_gap) == (1, 1)
 
 
-def test_a_partition_is_not_without_a_leader_while_acks_1_is_written() -> None:
+def test_leaderless_interval_needs_gap_of_acks_1() -> None:
     assert "write_one went on" in _compared([_gap(10, 20)], [_interval(10.1, 18)]).unmatched[0]
     assert _compared([_gap(10, 20)], [_interval(10.1, 18, "acks_all_refused")]).unmatched == ()
 
 
-def test_an_interval_that_lasted_longer_at_least_than_was_measured_is_named() -> None:
-    found = _compared(_both(10, 13), [_interval(9, 30, low=15)])
-    assert found.unmatched[0].endswith("15.0 s at least, and the canary write_one had 3.0 s")
+def test_interval_with_low_bound_above_gap_is_named() -> None:
+    comparison = _compared(_both(10, 13), [_interval(9, 30, low=15)])
+    assert comparison.unmatched[0].endswith("15.0 s at least, and the canary write_one had 3.0 s")
 
 
-def test_what_is_short_or_a_stall_of_the_canaries_is_not_compared() -> None:
-    found = _compared([*_both(10, 11.4), _gap(20, 24, stall=2800)], [_interval(40, 41.2)])
-    assert (found.counts.gaps, found.counts.intervals, found.unmatched) == (0, 0, ())
+def test_short_gaps_and_own_stalls_are_not_compared() -> None:
+    comparison = _compared([*_both(10, 11.4), _gap(20, 24, stall=2800)], [_interval(40, 41.2)])
+    assert (comparison.counts.gaps, comparison.counts.intervals, comparison.unmatched) == (0, 0, ())
 
 
-def test_an_interval_before_or_after_the_canaries_of_its_partition_is_not_compared() -> None:
+def test_interval_outside_canary_lifetime_is_not_compared() -> None:
     assert _compared([], [_interval(-30, 1), _interval(101, None)]).counts.intervals == 0
     assert _compared([], [{**_interval(10, 20), "partition": 1}]).counts.intervals == 0
     assert _compared([], [{**_interval(10, 20), "kind": "no_consumer", "partition": None}]).counts.intervals == 0
 
 
-def test_an_interval_that_a_canary_did_not_live_through_is_judged_by_what_it_lasted_at_least() -> None:
+def test_interval_beyond_canary_is_judged_by_low_bound() -> None:
     rows = [_alive("write_one", until=12), {**_alive("read"), "partition": 1}]
     assert (
         compare(read_canaries([SETTINGS, *rows]), {"unavailability": [_interval(10, 20, low=9)]}).counts.intervals == 0
@@ -155,7 +162,7 @@ def test_an_interval_that_a_canary_did_not_live_through_is_judged_by_what_it_las
     assert compare(read_canaries([SETTINGS, *rows]), {"unavailability": is_open}).counts.without_gap == 1
 
 
-def test_times_whose_logs_were_taken_away_and_those_of_a_moved_clock_are_not_compared() -> None:
+def test_times_without_logs_or_with_moved_clock_are_not_compared() -> None:
     rotated = ({"at": _at(5), "action": "logs_rotated", "keeps": True},)
     truth = (*rotated, {"at": _at(25), "action": "logs_rotated", "keeps": False})
     assert _compared([*_both(10, 20), *_both(60, 70)], [_interval(60, 70)], truth).unmatched == ()
@@ -163,7 +170,7 @@ def test_times_whose_logs_were_taken_away_and_those_of_a_moved_clock_are_not_com
     assert _compared(_both(10, 20), [_interval(17, 27)], moved).counts.gaps == 0
 
 
-def test_a_loss_is_what_the_sweep_does_not_find() -> None:
+def test_loss_equals_records_missing_from_sweep() -> None:
     lost = _swept([105, 107], [104, 106, 109])
     assert _compared([lost], [], failovers=[_unclean(6, 6)]).unmatched == ()
     assert _compared([lost], [], failovers=[_unclean(0, None)]).unmatched == ()
@@ -172,10 +179,10 @@ def test_a_loss_is_what_the_sweep_does_not_find() -> None:
     assert "60 to 60 records lost" in _compared([lost], [], failovers=[_unclean(60, 60)]).unmatched[0]
 
 
-def test_a_loss_that_the_sweep_does_not_confirm_is_named() -> None:
+def test_loss_not_confirmed_by_sweep_is_named() -> None:
     cut = {"topic": "orders", "partition": 0, "records_cut": 3, "verdict": "committed_lost"}
-    found = _compared([_swept([], [104])], [], truncations=[cut])
-    assert found.unmatched == ("orders-0: 3 records lost at least, and the sweep found each acknowledged one",)
+    comparison = _compared([_swept([], [104])], [], truncations=[cut])
+    assert comparison.unmatched == ("orders-0: 3 records lost at least, and the sweep found each acknowledged one",)
     assert _compared([_swept([], [104])], [], truncations=[{**cut, "verdict": "uncommitted"}]).unmatched == ()
     assert _compared([_swept([], [], partition=1)], [], truncations=[cut]).unmatched == (), "it was not swept"
 
@@ -189,18 +196,18 @@ def test_unclean_election_may_lose_what_acks_1_alone_wrote() -> None:
     assert "found each acknowledged one" in _compared([_swept([], [])], [], failovers=[_unclean(3, 3)]).unmatched[0]
 
 
-def test_canaries_that_did_not_come_to_their_end_cannot_be_compared() -> None:
+def test_unfinished_canaries_cannot_be_compared() -> None:
     with pytest.raises(TruthError, match="their end"):
         read_canaries([SETTINGS, _gap(10, 20)])
 
 
-def test_a_lake_without_a_ledger_cannot_be_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lake_without_unavailability_cannot_be_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "canary.jsonl").write_text(json.dumps(SETTINGS))
     assert main([str(tmp_path), str(tmp_path / "lake")]) == 2
     assert "found no gold.unavailability" in capsys.readouterr().err
 
 
-def test_counts_sum_the_sweeps() -> None:
+def test_canary_counts_sum_over_sweeps() -> None:
     rows = [_swept([5], [6, 7]), _swept([], [1], partition=1)]
-    found = _compared(rows, [], failovers=[_unclean(3, 3)]).counts
-    assert found == CanaryCounts(0, 0, 0, 0, swept=2, missing_all=1, missing_one=3, losses_wrong=0)
+    counts = _compared(rows, [], failovers=[_unclean(3, 3)]).counts
+    assert counts == CanaryCounts(0, 0, 0, 0, swept=2, missing_all=1, missing_one=3, losses_wrong=0)

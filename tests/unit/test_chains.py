@@ -10,7 +10,7 @@ from tests.support.histories import BOTH, line, lines, rebalances
 from tests.support.nights import EXCERPTS
 
 GROUPS = sorted(p.name for p in (EXCERPTS / "groups").iterdir())
-LINKED = "each began before members could use the assignment of the one before."
+LINKED = "each started before the last one had finished."
 JOINS = "Adding new member app-35264ebf-dc38-4338-91a3-b8ad0d1e11a4 with group instance id null"
 
 
@@ -22,39 +22,39 @@ def generation(minute: int, second: int, old: int, reason: str = JOINS) -> list[
     ]
 
 
-def links(rows: list[Rebalance]) -> list[int | None]:
+def followed_places(rows: list[Rebalance]) -> list[int | None]:
     """For each row the place of the row that it follows."""
     places = {r.rebalance_id: n for n, r in enumerate(rows)}
     return [places.get(r.follows) for r in rows]
 
 
-def test_what_overtakes_a_rebalance_follows_it() -> None:
+def test_interrupting_rebalance_follows_interrupted_one() -> None:
     rows = rebalances(lines("chain-2.8", *BOTH))
     assert [r.outcome for r in rows[-2:]] == ["interrupted", "emptied"]
-    assert links(rows)[-1] == len(rows) - 2
+    assert followed_places(rows)[-1] == len(rows) - 2
 
 
-def test_an_assignment_that_was_in_use_for_less_than_a_heartbeat_is_restarted() -> None:
+def test_rebalance_within_heartbeat_of_assignment_continues_chain() -> None:
     # Assigned at 01:00:01; the next begin at once, 2 s later, and after a minute.
     rows = rebalances([*generation(0, 0, 4), *generation(0, 1, 5), *generation(0, 4, 6), *generation(1, 0, 7)])
-    assert links(rows) == [None, 0, 1, None]
+    assert followed_places(rows) == [None, 0, 1, None]
     incidents = list(group_incidents(rows, [], [])[0])
-    told = [i.explanation.partition(" It is number ")[2] for i in incidents]
-    assert told == [*(f"{n} in a chain of 3 rebalances: {LINKED}" for n in (1, 2, 3)), ""]
+    places = [i.explanation.partition(" It is number ")[2] for i in incidents]
+    assert places == [*(f"{n} in a chain of 3 rebalances: {LINKED}" for n in (1, 2, 3)), ""]
 
 
-def test_an_incident_of_many_tells_whether_the_chain_is_all_in_it() -> None:
+def test_incident_says_whether_it_holds_whole_chain() -> None:
     storm = rebalances(lines("storm-2.8", *BOTH))
     deployment = rebalances(lines("deployment-4.1", *BOTH))
     incidents = list(group_incidents([*storm, *deployment], [], [])[0])
-    told = {i.kind: i.explanation for i in incidents}
-    assert f"It holds a chain of 2 rebalances: {LINKED}" in told["storm"]
+    explanations = {i.kind: i.explanation for i in incidents}
+    assert f"It holds a chain of 2 rebalances: {LINKED}" in explanations["storm"]
     # Its members joined, closed and came back within seconds: the chain began before the deployment.
-    assert f"It is part of a chain of 6 rebalances: {LINKED}" in told["rolling_restart"]
+    assert f"It is part of a chain of 6 rebalances: {LINKED}" in explanations["rolling_restart"]
 
 
 @pytest.mark.parametrize("excerpt", ["cooperative-2.8", "kip848-4.1"])
-def test_a_second_half_and_an_epoch_restart_nothing(excerpt: str) -> None:
+def test_cooperative_followup_and_kip_848_epoch_follow_nothing(excerpt: str) -> None:
     rows = rebalances(lines(excerpt, *BOTH))
     halves = [r for r in rows if r.cause == "cooperative_followup" or r.protocol == "consumer"]
     assert halves
@@ -62,8 +62,8 @@ def test_a_second_half_and_an_epoch_restart_nothing(excerpt: str) -> None:
 
 
 @pytest.mark.parametrize("excerpt", GROUPS)
-def test_a_chain_never_forks_and_leads_back_in_time(excerpt: str) -> None:
+def test_chain_never_forks_and_links_previous_rebalance(excerpt: str) -> None:
     rows = rebalances(lines(excerpt, *BOTH))
-    followed = [n for n in links(rows) if n is not None]
+    followed = [n for n in followed_places(rows) if n is not None]
     assert len(set(followed)) == len(followed)
-    assert all(n == before + 1 for n, before in enumerate(links(rows)) if before is not None)
+    assert all(n == before + 1 for n, before in enumerate(followed_places(rows)) if before is not None)

@@ -22,7 +22,7 @@ def test_mutated_records_are_read_or_refused() -> None:
     assert "'refused'" in tried.notes[0] and "'read'" in tried.notes[0]
 
 
-def test_a_seed_draws_the_same_lines_again() -> None:
+def test_same_seed_gives_same_mutations() -> None:
     lines = [b"[2026-11-21 01:44:29,117] INFO one (kafka.A)", b"two"]
     first, again = (mutated(random.Random(7), lines, 50) for _ in range(2))
     assert first == again

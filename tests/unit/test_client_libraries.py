@@ -70,7 +70,7 @@ NIGHTS = {
 
 
 @pytest.mark.parametrize("name", NIGHTS)
-def test_a_night_of_a_library_has_its_causes_with_the_clients_own_lines(name: str) -> None:
+def test_client_library_night_has_causes_with_client_lines(name: str) -> None:
     rows = {f"{r.started_at:%H:%M:%S.%f}"[:-3]: r for r in excerpt(name).history().rebalances}
     for clock, cause, confidence, words in NIGHTS[name]:
         row = rows[clock]
@@ -111,14 +111,14 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_a_group_of_another_kind_has_its_own_causes(name: str) -> None:
+def test_share_and_streams_groups_have_their_own_causes(name: str) -> None:
     rows = {f"{r.started_at:%H:%M:%S.%f}"[:-3]: r for r in excerpt(name).history().rebalances}
     for clock, cause, confidence in OTHERS[name]:
         assert (rows[clock].cause, rows[clock].confidence) == (cause, confidence), rows[clock].explanation
 
 
 @pytest.mark.parametrize(("name", "protocol"), [("share-4.3", "share"), ("streams-4.3", "streams")])
-def test_a_leave_raises_the_epoch_of_such_a_group_without_a_line(name: str, protocol: str) -> None:
+def test_leave_in_share_or_streams_group_raises_epoch_without_gap(name: str, protocol: str) -> None:
     """The next target assignment names the epoch: no generation is missing."""
     history = excerpt(name).history()
     assert {r.protocol for r in history.rebalances} == {protocol}
@@ -128,7 +128,7 @@ def test_a_leave_raises_the_epoch_of_such_a_group_without_a_line(name: str, prot
 
 
 @pytest.mark.parametrize("name", ["share-4.3", "streams-4.3"])
-def test_no_setting_of_a_client_is_shown_or_proposed_where_the_brokers_set_it(name: str) -> None:
+def test_share_and_streams_groups_have_no_client_settings_or_remedies(name: str) -> None:
     group = excerpt(name)
     history = group.history()
     window = Window(history.rebalances[0].started_at, history.rebalances[-1].started_at)
@@ -140,12 +140,12 @@ def test_no_setting_of_a_client_is_shown_or_proposed_where_the_brokers_set_it(na
 
 
 @pytest.mark.parametrize("name", NIGHTS)
-def test_without_the_clients_lines_only_what_the_coordinator_saw_is_left(name: str) -> None:
+def test_max_poll_is_not_found_without_client_lines(name: str) -> None:
     alone = [r for r in excerpt(name).of("broker").history().rebalances if r.cause == "max_poll_exceeded"]
     assert alone == []
 
 
-def test_a_line_that_names_no_client_is_that_of_the_one_that_its_log_names(tmp_path: Path) -> None:
+def test_line_without_client_belongs_to_only_client_of_its_log(tmp_path: Path) -> None:
     """Of a log that names two clients, such a line is nobody's: the cause falls back to what the brokers show."""
     night = GROUPS / "kafka-python-4.3"
     (tmp_path / "logs").symlink_to(night / "logs")
@@ -158,7 +158,7 @@ def test_a_line_that_names_no_client_is_that_of_the_one_that_its_log_names(tmp_p
     assert causes["15:05:05.510"] == ("member_left", "possible")
 
 
-def test_what_a_program_prints_between_its_librarys_lines_breaks_none_of_them() -> None:
+def test_program_output_between_library_lines_breaks_no_record() -> None:
     folder = GROUPS / "librdkafka-python-4.3/clients"
     events, left = read_logs(folder, "client", "night")
     text = (folder / "conft-a.log").read_text()
@@ -167,20 +167,20 @@ def test_what_a_program_prints_between_its_librarys_lines_breaks_none_of_them() 
     assert left.unparsed == []
 
 
-def test_a_programs_own_lines_are_not_ours_to_read() -> None:
+def test_application_lines_are_ignored() -> None:
     record = read_line("2026-11-22 14:44:46,657 WARNING confluent MAXPOLL [c#consumer-1] [thrd:main]: x")
     assert words_of("python-blanks", "2026-11-22 14:44:46,657 INFO shop.orders paid")[0] == PROGRAM
     assert read_record("python-blanks", "2026-11-22 14:44:46,657 INFO shop.orders paid").fate is LineFate.IGNORED
     assert record.reading.fate is not LineFate.EVENT
 
 
-def test_lines_without_a_time_are_named_and_not_guessed() -> None:
+def test_lines_without_time_are_named_with_their_layout() -> None:
     assert closest(["INFO:aiokafka.consumer.group_coordinator:(Re-)joining group g"]).startswith(
         "Its lines show no time: their layout is '%p:%c:%m%n'."
     )
 
 
-def test_fields_that_could_be_taken_for_others_are_quoted() -> None:
+def test_ambiguous_field_values_are_quoted() -> None:
     """A group may be named as a stranger likes; its record says of which field its words are."""
     line = (
         '{"level":"INFO","timestamp":"2026-11-22T14:45:55.892Z","logger":"kafkajs","message":"[Consumer] Stopped",'

@@ -24,10 +24,10 @@ def after(second: int) -> datetime:
 @st.composite
 def outages(draw: st.DrawFn) -> list[BrokerOutage]:
     """Outages of two brokers, each down at an instant of its own; clocks differ, so one may end before it began."""
-    found = []
+    drawn_outages = []
     for down in draw(st.lists(SECONDS, max_size=8, unique=True)):
         detected, up = draw(st.none() | SECONDS), draw(st.none() | SECONDS)
-        found.append(
+        drawn_outages.append(
             row(
                 BROKER_OUTAGES,
                 broker=draw(st.integers(1, 2)),
@@ -37,25 +37,23 @@ def outages(draw: st.DrawFn) -> list[BrokerOutage]:
                 up_at=None if up is None else after(up),
             )
         )
-    return found
+    return drawn_outages
 
 
 @given(outages(), SECONDS, SECONDS)
-def test_the_outage_between_two_instants_is_the_first_that_the_cluster_knew_of(
-    found: list[BrokerOutage], start: int, end: int
-) -> None:
+def test_outage_between_instants_is_first_known_to_cluster(some: list[BrokerOutage], start: int, end: int) -> None:
     expected = [
         o
-        for o in found
+        for o in some
         if o.broker == 1
         and known_at(o) - CLOCK_SKEW <= after(end)
         and (o.up_at is None or after(start) <= o.up_at + CLOCK_SKEW)
     ]
-    context = ClusterContext(outages=tuple(found))
+    context = ClusterContext(outages=tuple(some))
     assert context.outage_between(1, after(start), after(end)) == min(expected, key=lambda o: o.down_at, default=None)
 
 
-def test_of_two_outages_that_meet_the_newer_one_holds() -> None:
+def test_newer_of_two_adjacent_outages_is_found() -> None:
     """A broker whose return no line shows is shut down again: with that the first absence ends and the next begins."""
     first, second = (
         row(BROKER_OUTAGES, broker=1, kind="controlled_shutdown", down_at=a, detected_at=None, up_at=z)
@@ -66,17 +64,17 @@ def test_of_two_outages_that_meet_the_newer_one_holds() -> None:
 
 
 @given(outages(), SECONDS)
-def test_a_broker_has_just_returned_until_it_has_caught_up(found: list[BrokerOutage], instant: int) -> None:
+def test_broker_has_just_returned_until_catch_up_time_ends(some: list[BrokerOutage], instant: int) -> None:
     expected = any(
         o.broker == 1
         and (o.detected_at or o.down_at) < after(instant)
         and (o.up_at is None or after(instant) <= o.up_at + CATCHING_UP)
-        for o in found
+        for o in some
     )
-    assert ClusterContext(outages=tuple(found)).has_just_returned(1, after(instant)) == expected
+    assert ClusterContext(outages=tuple(some)).has_just_returned(1, after(instant)) == expected
 
 
-def test_an_outage_after_the_last_leader_counts_whenever_it_began() -> None:
+def test_outage_after_last_leader_counts_at_any_time() -> None:
     away = row(BROKER_OUTAGES, broker=1, down_at=after(50), detected_at=after(60), up_at=None)
     context = ClusterContext(outages=(away,))
     assert context.outage_between(1, AT, None) == away

@@ -20,7 +20,7 @@ def file(log: str, day: int, ids: str = "", lasts: float = 20) -> BrokerFile:
     return BrokerFile(f"{log}.{day}", log, first, first + timedelta(hours=lasts), 100, tuple(clusters))
 
 
-def found(files: list[BrokerFile], **traits: str) -> FolderClusters:
+def clusters_in(files: list[BrokerFile], **traits: str) -> FolderClusters:
     """What is found whatever the order of the files. Takes: the broker and the address that a folder's lines show."""
     of_folder = {name.replace("_", "-"): Traits(*map(frozenset, zip(words.split()))) for name, words in traits.items()}
     by_file = {f.name: of_folder.get(f.source.partition("/")[0], Traits()) for f in files}
@@ -36,24 +36,24 @@ def names(clusters: FolderClusters) -> list[tuple[str, list[str]]]:
 B1, B2 = "b-1/server.log", "b-2/server.log"
 
 
-def test_ids_that_follow_one_another_in_a_log_are_one_cluster() -> None:
+def test_consecutive_ids_in_one_log_are_one_cluster() -> None:
     files = [file(B1, 1, "old"), file(B2, 1, "old"), file(B1, 2), file(B1, 3, "new"), file(B2, 3, "new"), file(B2, 4)]
     files += [file("b-2/controller.log", 1), file("b-3/server.log", 2)]
-    assert names(found(files)) == [("old new", sorted(f.name for f in files))]
+    assert names(clusters_in(files)) == [("old new", sorted(f.name for f in files))]
 
 
-def test_a_folder_for_each_time_is_one_cluster_where_broker_and_address_are_the_same() -> None:
+def test_folders_with_same_broker_and_address_are_one_cluster() -> None:
     files = [file("may/server.log", 1, "old"), file("june/server.log", 40, "new")]
-    both = found(files, may="0 PLAINTEXT://kafka:9092", june="0 PLAINTEXT://kafka:9092")
+    both = clusters_in(files, may="0 PLAINTEXT://kafka:9092", june="0 PLAINTEXT://kafka:9092")
     assert [c.ids for c in both.clusters] == [("old", "new")]
     for june in ("1 PLAINTEXT://kafka:9092", "0 PLAINTEXT://other:9092"):
-        apart = found(files, may="0 PLAINTEXT://kafka:9092", june=june)
+        apart = clusters_in(files, may="0 PLAINTEXT://kafka:9092", june=june)
         assert sorted(c.ids for c in apart.clusters) == [("new",), ("old",)]
 
 
-def test_clusters_side_by_side_are_several_with_the_largest_first() -> None:
+def test_simultaneous_ids_are_several_clusters_largest_first() -> None:
     files = [file(B1, 1, "one"), file(B2, 1, "two"), file(B2, 2), file("b-2/state-change.log", 1)]
-    assert names(found(files)) == [
+    assert names(clusters_in(files)) == [
         ("two", ["b-2/server.log.1", "b-2/server.log.2", "b-2/state-change.log.1"]),
         ("one", ["b-1/server.log.1"]),
     ]
@@ -62,31 +62,31 @@ def test_clusters_side_by_side_are_several_with_the_largest_first() -> None:
 @pytest.mark.parametrize(
     "ids", ["ours ours theirs ours", "M3qSc9eLQMSD2A9R ours M3qSc9eLQMSx2A9R M3qSc9eLQMSD2A9R ours"]
 )
-def test_a_damaged_id_is_outvoted_by_the_lines_of_its_log(ids: str) -> None:
-    (cluster,) = found([file(B1, 1, ids)]).clusters
+def test_damaged_cluster_id_is_outvoted_in_its_log(ids: str) -> None:
+    (cluster,) = clusters_in([file(B1, 1, ids)]).clusters
     assert not {"theirs", "M3qSc9eLQMSx2A9R"} & {*cluster.ids}
 
 
-def test_a_log_without_an_id_goes_where_its_folder_broker_address_and_time_fit() -> None:
+def test_log_without_id_goes_to_only_fitting_cluster() -> None:
     files = [file("a-1/server.log", 1, "one"), file("a-2/server.log", 1, "one"), file("b-1/server.log", 1, "two")]
     own = {"a_1": "1 x://a1:9092", "a_2": "2 x://a2:9092", "b_1": "1 x://b1:9092"}
     lone = file("lone/server.log", 1)
-    assert found([*files, lone], **own).strays == {lone.name}
-    by_broker = found([*files, lone], **own, lone="2")
+    assert clusters_in([*files, lone], **own).strays == {lone.name}
+    by_broker = clusters_in([*files, lone], **own, lone="2")
     assert (by_broker.clusters[1].ids, by_broker.clusters[1].files) == (("two",), {"b-1/server.log.1", lone.name})
-    by_address = found([*files, lone], **own, lone="7 x://a2:9092")
+    by_address = clusters_in([*files, lone], **own, lone="7 x://a2:9092")
     assert lone.name in by_address.clusters[0].files
     assert not by_address.strays
     later = file("c-1/server.log", 9, "three")
     assert file("lone/server.log", 9).name in {
         n
-        for c in found([*files, later, file("lone/server.log", 9)], **own).clusters
+        for c in clusters_in([*files, later, file("lone/server.log", 9)], **own).clusters
         if c.ids == ("three",)
         for n in c.files
     }
 
 
-def test_lines_of_a_broker_show_its_id_and_where_it_listens() -> None:
+def test_broker_lines_show_id_and_listeners() -> None:
     lines = b"""[2024-04-22 14:28:21,393] INFO KafkaConfig values:
 \tadvertised.listeners = null
 \tbroker.id = 0

@@ -19,7 +19,9 @@ def after(seconds: float) -> Any:
     return AT + timedelta(seconds=seconds)
 
 
-def away(broker: int, down: float, up: float | None, recovered: float | None = None, **more: Any) -> BrokerOutage:
+def broker_outage(
+    broker: int, down: float, up: float | None, recovered: float | None = None, **more: Any
+) -> BrokerOutage:
     kind = more.pop("kind", "controlled_shutdown")
     back = up if recovered is None else recovered
     columns = {
@@ -42,8 +44,8 @@ def restarts(*outages: BrokerOutage, spans: tuple[IsrSpan, ...] = ()) -> list[Ro
     return rebuild_rolling_restarts(outages, spans, BROKERS)[0]
 
 
-def test_one_after_another_each_once() -> None:
-    one, two, three = away(3, 0, 10, 12), away(1, 15, 25, 26), away(2, 30, 40, 44)
+def test_brokers_restarted_one_after_another_are_a_rolling_restart() -> None:
+    one, two, three = broker_outage(3, 0, 10, 12), broker_outage(1, 15, 25, 26), broker_outage(2, 30, 40, 44)
     spans = (span(one, 0, 12), span(one, 0, 11, 1), span(two, 15, 26), span(three, 30, 44))
     rows, home = rebuild_rolling_restarts([three, one, two], spans, BROKERS)
     (restart,) = rows
@@ -64,65 +66,71 @@ def test_one_after_another_each_once() -> None:
 
 
 class TestEarly:
-    def test_before_the_one_before_is_back_in_every_isr(self) -> None:
-        one, two = away(1, 0, 10, 20), away(2, 15, 25)
+    def test_stop_before_previous_broker_is_back_in_isr_is_early(self) -> None:
+        one, two = broker_outage(1, 0, 10, 20), broker_outage(2, 15, 25)
         (restart,) = restarts(one, two, spans=(span(one, 0, 12), span(one, 0, 20, 1), span(two, 15, 25)))
         assert [s.is_early for s in restart.scorecard] == [False, True]
         early = "Broker 2 was stopped too early: an ISR still lacked a broker that was restarted before."
         assert early in restart.explanation
         assert "no partition is under-replicated" in restart.advice
 
-    def test_before_the_one_before_serves_again(self) -> None:
-        (restart,) = restarts(away(1, 0, 10), away(2, 8, 20), away(3, 30, 40))
+    def test_stop_before_previous_broker_serves_again_is_early(self) -> None:
+        (restart,) = restarts(broker_outage(1, 0, 10), broker_outage(2, 8, 20), broker_outage(3, 30, 40))
         assert [s.is_early for s in restart.scorecard] == [False, True, False]
 
-    def test_an_isr_that_is_never_seen_whole_again(self) -> None:
-        one, two = away(1, 0, 10, isr_recovered_at=None), away(2, 15, 25)
+    def test_stop_while_isr_never_recovers_is_early(self) -> None:
+        one, two = broker_outage(1, 0, 10, isr_recovered_at=None), broker_outage(2, 15, 25)
         (restart,) = restarts(one, two, spans=(span(one, 0, None),))
         assert restart.scorecard[1].is_early is True
 
-    def test_not_known(self) -> None:
-        (restart,) = restarts(away(1, 0, 10, isr_recovered_at=None), away(2, 15, 25))
+    def test_is_early_is_unknown_without_isr_evidence(self) -> None:
+        (restart,) = restarts(broker_outage(1, 0, 10, isr_recovered_at=None), broker_outage(2, 15, 25))
         assert restart.scorecard[1].is_early is None
         assert restart.is_complete is False
 
-    def test_a_reading_after_the_stop_does_not_tell_what_was_at_the_stop(self) -> None:
-        (restart,) = restarts(away(1, 0, 10, 18), away(2, 15, 25))
+    def test_isr_reading_after_stop_leaves_is_early_unknown(self) -> None:
+        (restart,) = restarts(broker_outage(1, 0, 10, 18), broker_outage(2, 15, 25))
         assert restart.scorecard[1].is_early is None
 
 
-class TestWhatBelongsToIt:
-    def test_a_crash_in_between_is_told(self) -> None:
-        (restart,) = restarts(away(1, 0, 10), away(2, 20, 30, kind="crash"), away(3, 40, 50))
+class TestMembership:
+    def test_crash_within_rolling_restart_is_named(self) -> None:
+        (restart,) = restarts(broker_outage(1, 0, 10), broker_outage(2, 20, 30, kind="crash"), broker_outage(3, 40, 50))
         assert (restart.brokers, restart.is_complete) == ([1, 2, 3], True)
-        assert "Broker 2 was not shut down in order (crash)." in restart.explanation
+        assert "Broker 2 had no controlled shutdown (crash)." in restart.explanation
 
     @pytest.mark.parametrize(
         "outages",
         [
-            [away(1, 0, 10)],
-            [away(1, 0, 10), away(1, 20, 30)],
-            [away(1, 0, 10), away(2, 20, 30, kind="crash")],
-            [away(1, 0, 10), away(2, 611, 620)],
-            [away(b, b, None) for b in BROKERS],
-            [away(b, b, 100 + b) for b in BROKERS],
+            [broker_outage(1, 0, 10)],
+            [broker_outage(1, 0, 10), broker_outage(1, 20, 30)],
+            [broker_outage(1, 0, 10), broker_outage(2, 20, 30, kind="crash")],
+            [broker_outage(1, 0, 10), broker_outage(2, 611, 620)],
+            [broker_outage(b, b, None) for b in BROKERS],
+            [broker_outage(b, b, 100 + b) for b in BROKERS],
         ],
-        ids=["one", "the same again", "a crash", "long after", "a stop of the cluster", "all away at once"],
+        ids=["one stop", "same broker twice", "crash", "ten minutes apart", "all stopped for good", "all away at once"],
     )
-    def test_what_is_none(self, outages: list[BrokerOutage]) -> None:
+    def test_single_repeated_or_simultaneous_stops_are_no_rolling_restart(self, outages: list[BrokerOutage]) -> None:
         assert restarts(*outages) == []
 
-    def test_one_broker_takes_long_to_be_in_sync_and_the_next_waits(self) -> None:
-        (restart,) = restarts(away(1, 0, 10, 3600), away(2, 3700, 3710))
+    def test_rolling_restart_spans_long_wait_for_isr(self) -> None:
+        (restart,) = restarts(broker_outage(1, 0, 10, 3600), broker_outage(2, 3700, 3710))
         assert restart.brokers == [1, 2]
 
-    def test_a_broker_that_is_restarted_again_begins_another(self) -> None:
-        rows = restarts(*(away(b, 20 * i, 20 * i + 10) for i, b in enumerate((1, 2, 3, 1, 2, 3))))
+    def test_broker_restarted_again_begins_new_rolling_restart(self) -> None:
+        rows = restarts(*(broker_outage(b, 20 * i, 20 * i + 10) for i, b in enumerate((1, 2, 3, 1, 2, 3))))
         assert [r.brokers for r in rows] == [[1, 2, 3], [1, 2, 3]]
         assert len({r.restart_id for r in rows}) == 2
 
-    def test_a_broker_stopped_shortly_before_belongs_to_another_story(self) -> None:
+    def test_earlier_stop_of_same_broker_is_no_part_of_rolling_restart(self) -> None:
         """As a drill had it: broker 2 alone, a crash of broker 1, and then 3, 2, 1 with little between."""
-        before = (away(2, 0, 10), away(1, 117, 135, kind="crash"))
-        (restart,) = restarts(*before, away(3, 149, 154), away(2, 156, 170), away(1, 172, 180), away(1, 270, 280))
+        before = (broker_outage(2, 0, 10), broker_outage(1, 117, 135, kind="crash"))
+        (restart,) = restarts(
+            *before,
+            broker_outage(3, 149, 154),
+            broker_outage(2, 156, 170),
+            broker_outage(1, 172, 180),
+            broker_outage(1, 270, 280),
+        )
         assert restart.brokers == [3, 2, 1]

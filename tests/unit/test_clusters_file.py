@@ -23,24 +23,24 @@ OPERATIONS = (HOME / "docs" / "operations.md").read_text(encoding="utf-8")
 SCHEMA = Draft202012Validator(json.loads(clusters_file.schema_text()))
 
 
-def as_an_editor_sees(text: str) -> Any:
+def toml_as_json(text: str) -> Any:
     """TOML as JSON: an instant is a text."""
     return json.loads(json.dumps(tomllib.loads(text), default=datetime.isoformat))
 
 
-def checked(folder: Path, text: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+def check_file(folder: Path, text: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
     (folder / "h.toml").write_text(text)
     code = cli.main(["clusters", "check", "--file", str(folder / "h.toml")])
     return code, *capsys.readouterr()
 
 
-def test_the_example_of_the_docs_is_told_cluster_by_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, told, wrong = checked(tmp_path, EXAMPLE, capsys)
-    assert (code, wrong) == (0, "")
-    assert "  orders: /var/log/kafka/orders into /srv/lake, labelled prod\n" in told
-    assert "  payments: s3a://logs/payments into s3a://lakes/payments\n" in told
-    assert "  alerts pager: critical, to hindsight_alerts_pager or HINDSIGHT_ALERTS_PAGER\n" in told
-    assert [error for text in (EXAMPLE, MANY) for error in SCHEMA.iter_errors(as_an_editor_sees(text))] == []
+def test_docs_example_is_listed_by_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, listing, errors = check_file(tmp_path, EXAMPLE, capsys)
+    assert (code, errors) == (0, "")
+    assert "  orders: /var/log/kafka/orders into /srv/lake, labelled prod\n" in listing
+    assert "  payments: s3a://logs/payments into s3a://lakes/payments\n" in listing
+    assert "  alerts pager: page of critical, to hindsight_alerts_pager or HINDSIGHT_ALERTS_PAGER\n" in listing
+    assert [error for text in (EXAMPLE, MANY) for error in SCHEMA.iter_errors(toml_as_json(text))] == []
 
 
 @pytest.mark.parametrize(
@@ -57,28 +57,28 @@ def test_the_example_of_the_docs_is_told_cluster_by_cluster(tmp_path: Path, caps
         ('groups = ["pay-*"]', 'groups = "pay-*"'),
     ],
 )
-def test_the_schema_and_the_check_refuse_the_same(
+def test_schema_and_check_refuse_same_files(
     right: str, wrong: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert right in EXAMPLE
     text = EXAMPLE.replace(right, wrong, 1)
-    assert list(SCHEMA.iter_errors(as_an_editor_sees(text)))
-    code, _, told = checked(tmp_path, text, capsys)
+    assert list(SCHEMA.iter_errors(toml_as_json(text)))
+    code, _, errors = check_file(tmp_path, text, capsys)
     assert code == 2
-    assert "Needed: " in told
+    assert "Needed: " in errors
 
 
-def test_what_is_wrong_with_clusters_and_alerts_is_told_at_once(
+def test_problems_of_clusters_and_alerts_are_reported_at_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = "[[clusters]]\nname = 'a'\nlogs = 'x'\nlog_tz = 'UTC'\n[[alerts.receivers]]\nname = 'x'\n"
-    code, _, told = checked(tmp_path, text, capsys)
+    code, _, errors = check_file(tmp_path, text, capsys)
     assert code == 2
-    assert "clusters.a.log_tz is not known" in told
-    assert "h.toml: receivers.x.severities is not set. Needed: the severities" in told
+    assert "clusters.a.log_tz is not known" in errors
+    assert "h.toml: receivers.x.severities is not set. Needed: the severities" in errors
 
 
-def test_without_a_file_the_check_says_what_to_do(
+def test_check_without_file_says_what_to_do(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv(FILE_VARIABLE, raising=False)
@@ -86,6 +86,6 @@ def test_without_a_file_the_check_says_what_to_do(
     assert "There is no hindsight.toml. Needed: " in capsys.readouterr().err
 
 
-def test_the_schema_is_the_one_of_the_docs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_printed_schema_equals_docs(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["clusters", "schema"]) == 0
     assert capsys.readouterr().out == (HOME / "docs" / clusters_file.SCHEMA_PAGE).read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ from kafka_hindsight.settings.home import HOME
 HEAVY = ("apprise", "confluent_kafka", "deltalake", "duckdb", "great_expectations", "pandas", "pyarrow", "pyspark")
 
 
-def heavy_after(*words: str) -> set[str]:
+def heavy_packages_loaded(*words: str) -> set[str]:
     """Which of the heavy packages a command has loaded when it has printed its help."""
     run = f"import sys; from kafka_hindsight.cli.main import main; main({[*words, '--help']!r}); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, cwd=HOME, check=True)
@@ -33,8 +33,8 @@ def heavy_after(*words: str) -> set[str]:
         (("metrics",), {"pyarrow"}),
     ],
 )
-def test_a_verb_loads_what_it_uses_and_not_before_it_is_used(verb: tuple[str, ...], packages: set[str]) -> None:
-    assert heavy_after(*verb) <= packages
+def test_verb_help_loads_no_heavy_package(verb: tuple[str, ...], packages: set[str]) -> None:
+    assert heavy_packages_loaded(*verb) <= packages
 
 
 @pytest.mark.parametrize("verb", cli.VERBS)
@@ -62,31 +62,30 @@ def test_wrong_words_are_bad_input(words: list[str], sentence: str, capsys: pyte
     assert sentence in capsys.readouterr().err
 
 
-def test_what_cannot_be_read_or_written_is_a_fault_without_its_secret(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_io_error_is_fault_without_secret(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def fails(*_: object) -> str:
         raise OSError("no way to s3a://key:secret@bucket")
 
     monkeypatch.setattr("kafka_hindsight.cli.clusters_file.schema_text", fails)
     assert cli.main(["clusters", "schema"]) == 1
-    told = capsys.readouterr().err
-    assert "no way to s3a://***@bucket. Needed: files that can be read" in told
+    error = capsys.readouterr().err
+    assert "no way to s3a://***@bucket. Needed: files that can be read" in error
 
 
-def test_a_reader_that_has_seen_enough_and_one_that_stops_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_interrupt_exits_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def stopped(*_: object) -> str:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("kafka_hindsight.cli.clusters_file.schema_text", stopped)
     assert cli.main(["clusters", "schema"]) == 130
+
+
+def test_closed_pipe_exits_0() -> None:
     command = f"{sys.executable} -m kafka_hindsight clusters schema | true; exit ${{PIPESTATUS[0]}}"
     assert subprocess.run(["bash", "-c", command], cwd=HOME).returncode == 0
 
 
-def completed(words: str) -> list[str]:
+def complete(words: str) -> list[str]:
     """What bash offers for the last word."""
     count = len(words.split(" ")) - 1
     asked = {"_HINDSIGHT_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(count)}
@@ -107,5 +106,5 @@ def completed(words: str) -> list[str]:
         ("hindsight clusters ", {"check", "schema"}),
     ],
 )
-def test_a_shell_completes_verbs_options_values_and_named_queries(words: str, expected: set[str]) -> None:
-    assert {*completed(words)} == expected
+def test_shell_completes_verbs_options_values_and_named_queries(words: str, expected: set[str]) -> None:
+    assert {*complete(words)} == expected

@@ -25,23 +25,23 @@ def lake(**gold: Rows) -> Lake:
     return {f"gold.{name}": lambda rows=rows: pyarrow.Table.from_pylist(rows) for name, rows in gold.items()}
 
 
-def compared(old: Lake, new: Lake, **declared: Any) -> list[Comparison]:
+def compare_all(old: Lake, new: Lake, **declared: Any) -> list[Comparison]:
     return list(compare(old, new, LakeMapping(**declared), KEYS))
 
 
 def differences(old: Rows, new: Rows, **declared: Any) -> tuple[str, ...]:
     """Of one table."""
-    (found,) = compared(lake(failovers=old), lake(failovers=new), **declared)
-    return found.differences
+    (comparison,) = compare_all(lake(failovers=old), lake(failovers=new), **declared)
+    return comparison.differences
 
 
-def test_the_order_of_rows_does_not_matter_and_their_number_does() -> None:
+def test_row_order_is_ignored_but_row_count_is_compared() -> None:
     one, two = {"partition": 1, "at": AT}, {"partition": 2, "at": None}
     assert differences([one, two], [two, one]) == ()
     assert differences([one, one], [one]) == ('only in OLD: {"at": "2026-11-21 01:50:00+00:00", "partition": 1}',)
 
 
-def test_rows_with_one_key_are_shown_side_by_side() -> None:
+def test_rows_with_same_key_are_shown_side_by_side() -> None:
     old = [{"partition": 1, "kind": "offline", "evidence": [{"text": "a"}]}]
     new = [
         {"partition": 1, "kind": "planned", "evidence": [{"text": "b"}]},
@@ -53,16 +53,16 @@ def test_rows_with_one_key_are_shown_side_by_side() -> None:
     )
 
 
-def test_a_number_is_not_its_text_and_an_empty_list_is_not_null() -> None:
+def test_number_differs_from_text_and_empty_list_from_null() -> None:
     assert differences([{"partition": 1}], [{"partition": "1"}])
     assert differences([{"partition": 1, "told": []}], [{"partition": 1, "told": None}])
 
 
-def test_columns_of_a_run_are_not_compared() -> None:
+def test_run_columns_are_not_compared() -> None:
     assert differences([{"partition": 1, "run_at": 1}], [{"partition": 1, "run_at": 2}]) == ()
 
 
-def test_a_column_of_one_side_is_a_difference_unless_it_is_declared() -> None:
+def test_one_sided_column_differs_unless_declared() -> None:
     old, new = [{"partition": 1, "asked_for": True}], [{"partition": 1, "ruling": "r"}]
     assert differences(old, new) == (
         "column asked_for: only in OLD, see `columns` and `removed`",
@@ -72,14 +72,14 @@ def test_a_column_of_one_side_is_a_difference_unless_it_is_declared() -> None:
     assert differences(old, new, **on) == ()
 
 
-def test_what_is_added_or_removed_has_to_be_so() -> None:
+def test_declared_addition_or_removal_must_be_one_sided() -> None:
     old, new = [{"partition": 1, "both": 1}], [{"partition": 1, "both": 2}]
     assert differences(old, new, added={"*": ["both"]}) == ("column both: only in OLD, see `columns` and `removed`",)
     assert differences(old, new, removed={"*": ["both"]}) == ("column both: only in NEW, see `columns` and `added`",)
     assert differences(old, new, left_out={"*": ["both"]}) == ()
 
 
-def test_rows_of_one_side_are_a_difference_unless_their_values_are_declared() -> None:
+def test_one_sided_rows_differ_unless_declared() -> None:
     old, new = ([{"kind": kind} for kind in kinds] for kinds in ("ab", "ac"))
     declared = {"removed_rows": {"gold.failovers": {"kind": ["b"]}}, "added_rows": {"gold.failovers": {"kind": ["c"]}}}
     assert len(differences(old, new)) == 2
@@ -87,38 +87,38 @@ def test_rows_of_one_side_are_a_difference_unless_their_values_are_declared() ->
     assert len(differences(new, old, **declared)) == 2
 
 
-def test_renamed_tables_columns_and_codes_are_the_same_rows() -> None:
+def test_renamed_tables_columns_and_codes_are_equal() -> None:
     old = lake(isr_lapses=[{"owed_to": "slow", "spans": [{"down": 1, "up": 2}], "kinds": ["slow", "disk"]}])
     new = lake(out_of_sync=[{"cause": "lagging", "spans": [{"from": 1, "up": 2}], "kinds": ["lagging", "disk"]}])
     table = "gold.out_of_sync"
-    (found,) = compared(
+    (comparison,) = compare_all(
         old,
         new,
         tables={"gold.isr_lapses": table},
         columns={"*": {"owed_to": "cause"}, table: {"spans.down": "from"}},
         values={table: {"cause": {"slow": "lagging"}, "kinds": {"slow": "lagging"}}},
     )
-    assert found == Comparison(table, 1, 1, ())
+    assert comparison == Comparison(table, 1, 1, ())
 
 
-def test_a_renamed_struct_takes_the_renames_inside_it_along() -> None:
+def test_renamed_struct_keeps_renames_of_its_fields() -> None:
     old, new = [{"partition": 1, "spans": [{"down": 1}]}], [{"partition": 1, "times": [{"from": 1}]}]
     assert differences(old, new, columns={"*": {"spans": "times", "spans.down": "from"}}) == ()
 
 
-def test_two_columns_can_swap_their_names_and_cannot_share_one() -> None:
+def test_columns_can_swap_names_but_not_share_one() -> None:
     old, new = [{"partition": 1, "first": "a", "last": "b"}], [{"partition": 1, "first": "b", "last": "a"}]
     assert differences(old, new, columns={"*": {"first": "last", "last": "first"}}) == ()
-    (said, *_) = differences(old, new, columns={"*": {"first": "last"}})
-    assert said == "column last: two columns of OLD have this name, see `columns`"
+    (sentence, *_) = differences(old, new, columns={"*": {"first": "last"}})
+    assert sentence == "column last: two columns of OLD have this name, see `columns`"
 
 
-def test_two_tables_cannot_share_a_name() -> None:
+def test_tables_cannot_share_a_name() -> None:
     with pytest.raises(MappingError, match="Needed: one name each"):
-        compared(lake(a=[], b=[]), lake(b=[]), tables={"gold.a": "gold.b"})
+        compare_all(lake(a=[], b=[]), lake(b=[]), tables={"gold.a": "gold.b"})
 
 
-def test_a_field_of_a_struct_can_be_declared_too() -> None:
+def test_struct_field_can_be_declared() -> None:
     old = [{"partition": 1, "evidence": [{"line_id": "x", "text": "was seen"}]}]
     new = [{"partition": 1, "evidence": [{"line_id": "x", "text": "is shown", "layout": "l"}]}]
     on = {"reworded": {"gold.failovers": ["evidence.text"]}, "added": {"gold.failovers": ["evidence.layout"]}}
@@ -136,11 +136,11 @@ def test_a_field_of_a_struct_can_be_declared_too() -> None:
         (["one", "two"], ["both"], False),
     ],
 )
-def test_of_a_reworded_sentence_only_its_presence_is_compared(old: Any, new: Any, is_equal: bool) -> None:
-    found = differences(
+def test_reworded_sentence_is_compared_by_presence(old: Any, new: Any, is_equal: bool) -> None:
+    differing = differences(
         [{"partition": 1, "says": old}], [{"partition": 1, "says": new}], reworded={"gold.failovers": ["says"]}
     )
-    assert (found == ()) is is_equal
+    assert (differing == ()) is is_equal
 
 
 class TestIds:
@@ -159,27 +159,27 @@ class TestIds:
             failovers=[{"partition": 1, "outage_id": self.C, "all": [self.C, self.D], **names}],
         )
 
-    def test_other_ids_are_a_difference_with_a_hint(self) -> None:
-        (_, outages) = compared(self.OLD, self.renewed())
+    def test_changed_ids_differ_with_hint(self) -> None:
+        (_, outages) = compare_all(self.OLD, self.renewed())
         assert outages.differences[0].startswith("the rows differ in ids alone")
 
-    def test_declared_they_are_compared_by_what_their_rows_say(self) -> None:
-        assert [c.differences for c in compared(self.OLD, self.renewed(), **self.REHASHED)] == [(), ()]
+    def test_rehashed_ids_are_compared_by_their_rows(self) -> None:
+        assert [c.differences for c in compare_all(self.OLD, self.renewed(), **self.REHASHED)] == [(), ()]
 
-    def test_a_reference_to_another_row_is_still_found(self) -> None:
-        (failovers, outages) = compared(self.OLD, self.renewed(outage_id=self.D), **self.REHASHED)
+    def test_rehashed_reference_to_other_row_differs(self) -> None:
+        (failovers, outages) = compare_all(self.OLD, self.renewed(outage_id=self.D), **self.REHASHED)
         assert outages.differences == ()
         assert failovers.differences[0].startswith("partition=1: outage_id was")
 
 
-def test_a_table_of_one_side_is_a_difference_unless_it_is_declared() -> None:
+def test_one_sided_table_differs_unless_declared() -> None:
     old, new = lake(gone=[{"a": 1}]), lake(come=[{"a": 1}, {"a": 2}])
-    assert compared(old, new) == [
+    assert compare_all(old, new) == [
         Comparison("gold.come", None, 2, ("only in NEW: see `tables` and `added`",)),
         Comparison("gold.gone", 1, None, ("only in OLD: see `tables` and `removed`",)),
     ]
-    assert compared(old, new, added={"gold.come": ["*"]}, removed={"gold.gone": ["*"]}) == []
-    assert compared(old, new, left_out={"gold.come": ["*"], "gold.gone": ["*"]}) == []
+    assert compare_all(old, new, added={"gold.come": ["*"]}, removed={"gold.gone": ["*"]}) == []
+    assert compare_all(old, new, left_out={"gold.come": ["*"], "gold.gone": ["*"]}) == []
 
 
 class TestFiles:
@@ -193,7 +193,7 @@ class TestFiles:
                 write_deltalake(str(tmp_path / name / layer / "failovers"), rows)
         return [str(tmp_path / "old"), str(tmp_path / "new")]
 
-    def test_a_lake_equals_itself(self, lakes: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    def test_lake_equals_itself(self, lakes: list[str], capsys: pytest.CaptureFixture[str]) -> None:
         assert compare_lakes.main([lakes[0], lakes[0]]) == 0
         assert capsys.readouterr().out.splitlines() == [
             "equal    bronze.failovers             1 rows",
@@ -201,19 +201,19 @@ class TestFiles:
             "2 tables are equal, 0 differ.",
         ]
 
-    def test_what_differs_is_printed(self, lakes: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    def test_differences_are_printed(self, lakes: list[str], capsys: pytest.CaptureFixture[str]) -> None:
         assert compare_lakes.main(lakes) == 1
-        said = capsys.readouterr().out
-        assert "DIFFERS  gold.failovers" in said
-        assert '"says": "Who led nobody saw."' in said
-        assert said.endswith("1 tables are equal, 1 differ.\n")
+        output = capsys.readouterr().out
+        assert "DIFFERS  gold.failovers" in output
+        assert '"says": "Who led nobody saw."' in output
+        assert output.endswith("1 tables are equal, 1 differ.\n")
 
-    def test_a_mapping_explains_it(self, lakes: list[str], tmp_path: Path) -> None:
+    def test_mapping_explains_differences(self, lakes: list[str], tmp_path: Path) -> None:
         mapping = tmp_path / "mapping.toml"
         mapping.write_text('[reworded]\n"gold.failovers" = ["says"]\n')
         assert compare_lakes.main([*lakes, "--mapping", str(mapping)]) == 0
 
-    def test_what_cannot_be_read_is_said(
+    def test_unreadable_lake_or_mapping_is_refused(
         self, lakes: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         assert compare_lakes.main([lakes[0], str(tmp_path / "none")]) == 2
@@ -230,7 +230,7 @@ class TestFiles:
             assert problem in capsys.readouterr().err
 
 
-def test_the_mapping_of_the_repository_can_be_used_as_it_stands_and_with_its_examples(tmp_path: Path) -> None:
+def test_repository_mapping_and_its_examples_are_valid(tmp_path: Path) -> None:
     assert read_mapping(DECLARED).left_out["*"] == ["knowledge_version"]
     lines = DECLARED.read_text(encoding="utf-8").splitlines()
     sections = lines[next(n for n, line in enumerate(lines) if line.startswith("[")) :]

@@ -19,7 +19,6 @@ import yaml
 from kafka_hindsight import __version__
 from kafka_hindsight.settings.alerts import DEFAULT
 from kafka_hindsight.settings.home import HOME
-from kafka_hindsight.settings.models import MEANINGS, variable
 from kafka_hindsight.start.launch import spark_environment, spark_home
 from lab.drill import everyday
 from lab.drill.jars import NEWEST
@@ -40,14 +39,14 @@ each = pytest.mark.parametrize("service", SERVICES.values(), ids=SERVICES)
 each_of_ours = pytest.mark.parametrize("service", OURS.values(), ids=OURS)
 
 
-def test_it_is_valid_by_the_compose_specification() -> None:
+def test_compose_file_is_valid() -> None:
     check = [spark_environment() / "bin" / "check-jsonschema", "--builtin-schema", "vendor.compose-spec"]
     done = subprocess.run([*check, HOME / "docker-compose.yml"], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 
 
 @each
-def test_a_service_that_stays_tells_whether_it_is_well(service: Service) -> None:
+def test_lasting_service_has_health_check_and_restarts(service: Service) -> None:
     if service.name in ONCE:
         assert service.declared["restart"] == "no" and not service.healthcheck
     else:
@@ -55,7 +54,7 @@ def test_a_service_that_stays_tells_whether_it_is_well(service: Service) -> None
 
 
 @each
-def test_who_is_waited_for_can_meet_the_condition_and_is_started_too(service: Service) -> None:
+def test_dependency_can_meet_its_condition_and_is_started(service: Service) -> None:
     for name, condition in service.waits_for.items():
         waited = SERVICES[name]
         assert condition == ("service_completed_successfully" if name in ONCE else "service_healthy")
@@ -64,18 +63,18 @@ def test_who_is_waited_for_can_meet_the_condition_and_is_started_too(service: Se
 
 
 @each
-def test_each_service_is_limited_and_its_logs_too(service: Service) -> None:
+def test_service_has_limits_for_memory_cpu_logs_and_privileges(service: Service) -> None:
     assert service.memory and float(service.declared["cpus"]) <= 2
     assert service.declared["logging"] == {"driver": "local"}
     assert service.declared["security_opt"] == ["no-new-privileges:true"]
 
 
-def test_all_that_stays_fits_a_laptop() -> None:
+def test_lasting_services_fit_8_gib() -> None:
     stays = {s.name: s.memory for s in SERVICES.values() if s.name not in ONCE}
     assert sum(stays.values()) <= LAPTOP, stays
 
 
-def test_spark_fits_into_its_containers() -> None:
+def test_spark_memory_and_cores_fit_containers() -> None:
     settings = dict(p.split("=") for p in SERVICES["airflow-scheduler"].environment["HINDSIGHT_SPARK_CONF"].split(";"))
     worker = SERVICES["spark-worker"]
     memory, cores = (worker.command[worker.command.index(f"--{o}") + 1] for o in ("memory", "cores"))
@@ -95,14 +94,14 @@ def test_images_are_pinned() -> None:
     )
 
 
-def test_what_is_published_opens_on_this_machine_only() -> None:
+def test_published_ports_are_on_localhost_only() -> None:
     ports = [p for s in SERVICES.values() for p in s.declared.get("ports", ())]
     assert ports and all(p.startswith("127.0.0.1:") for p in ports)
     assert all("network_mode" not in s.declared and "privileged" not in s.declared for s in SERVICES.values())
 
 
 @each_of_ours
-def test_nothing_of_ours_is_root(service: Service) -> None:
+def test_own_service_runs_without_root(service: Service) -> None:
     assert "user" not in service.declared and service.declared["cap_drop"] == ["ALL"]
     assert service.declared["build"]["args"] == {"HINDSIGHT_UID": SECRETS["HINDSIGHT_UID"]}
     assert re.search(
@@ -112,7 +111,7 @@ def test_nothing_of_ours_is_root(service: Service) -> None:
     )
 
 
-def test_no_secret_is_written_down_and_each_that_is_needed_is_drawn() -> None:
+def test_compose_file_has_no_secret_and_each_needed_one_is_generated() -> None:
     text = (HOME / "docker-compose.yml").read_text(encoding="utf-8")
     for name, value in re.findall(r"^ *(\w*(?:PASSWORD|SECRET|KEY|SQL_ALCHEMY_CONN)): (.*)", text, flags=re.MULTILINE):
         assert re.search(r"\$\{\w+:\?", value), name
@@ -123,7 +122,7 @@ def test_no_secret_is_written_down_and_each_that_is_needed_is_drawn() -> None:
             stack({k: v for k, v in SECRETS.items() if k != name})
 
 
-def test_a_secret_is_with_those_alone_who_need_it() -> None:
+def test_each_secret_reaches_only_services_that_need_it() -> None:
     def holders(name: str) -> set[str]:
         return {s.name for s in SERVICES.values() if SECRETS[name] in " ".join(s.strings)}
 
@@ -135,7 +134,7 @@ def test_a_secret_is_with_those_alone_who_need_it() -> None:
     assert holders("HINDSIGHT_KAFKA_PASSWORD") == {"airflow-init", "members", *brokers}
 
 
-def test_every_listener_of_the_brokers_asks_for_a_password() -> None:
+def test_every_broker_listener_uses_sasl() -> None:
     settings = dict(
         line.split("=", 1)
         for line in (HOME / "docker" / "broker.properties").read_text().splitlines()
@@ -148,12 +147,12 @@ def test_every_listener_of_the_brokers_asks_for_a_password() -> None:
         assert set(re.findall(r"(\w+)://", listeners)) == set(protocols)
 
 
-def test_no_service_has_the_rights_of_root() -> None:
+def test_every_service_drops_all_capabilities() -> None:
     assert all(s.declared["cap_drop"] == ["ALL"] for s in SERVICES.values())
     assert {s.declared["user"] for name, s in SERVICES.items() if name not in OURS} == {"postgres"}
 
 
-def test_secrets_are_drawn_once_and_only_their_owner_reads_them(tmp_path: Path) -> None:
+def test_secrets_are_generated_once_and_private(tmp_path: Path) -> None:
     file = tmp_path / ".env"
     file.write_text("# ours\nHINDSIGHT_UID=4711\nHINDSIGHT_INPUT=/mnt/logs")
     file.chmod(0o644)
@@ -171,13 +170,13 @@ def test_secrets_are_drawn_once_and_only_their_owner_reads_them(tmp_path: Path) 
     assert len(secrets) == 6 and all(drawn[name] != first[name] and len(drawn[name]) >= 24 for name in secrets)
 
 
-def test_make_up_says_what_it_needs_where_there_is_no_docker(tmp_path: Path) -> None:
+def test_make_up_without_docker_says_what_it_needs(tmp_path: Path) -> None:
     command = [sys.executable, str(HOME / "setup" / "stack.py")]
     done = subprocess.run(command, env={"PATH": str(tmp_path)}, capture_output=True, text=True)
     assert done.returncode == 2 and "Needed: Docker" in done.stderr
 
 
-def test_every_name_that_is_called_is_a_service_and_listens_there() -> None:
+def test_every_address_belongs_to_service_that_listens_there() -> None:
     called = {
         (name if name != "localhost" else s.name, port)
         for s in SERVICES.values()
@@ -186,11 +185,11 @@ def test_every_name_that_is_called_is_a_service_and_listens_there() -> None:
     assert {name for name, _ in called} <= set(SERVICES) and len(called) >= 10
     for name, port in called:
         own = SERVICES[name]
-        said = " ".join((*own.command, *own.environment.values()))
-        assert re.search(rf"(?:--(?:webui-)?port |-p |{name}:|^){port}\b", said) or port in own.environment.values()
+        words = " ".join((*own.command, *own.environment.values()))
+        assert re.search(rf"(?:--(?:webui-)?port |-p |{name}:|^){port}\b", words) or port in own.environment.values()
 
 
-def test_brokers_differ_by_nothing_but_themselves() -> None:
+def test_brokers_differ_only_by_id_name_and_rack() -> None:
     brokers = [s for name, s in SERVICES.items() if name.startswith("broker-")]
     assert len(brokers) == 3
     alike = {str(s.declared).replace(s.name, "broker-N").replace(f"node.id={s.name[-1]}", "") for s in brokers}
@@ -201,14 +200,14 @@ def test_brokers_differ_by_nothing_but_themselves() -> None:
     assert len({re.sub(r"controller\.quorum\.voters=\S+|broker\.rack=\w", "", text) for text in alike}) == 1
 
 
-def test_brokers_and_members_are_the_kafka_that_the_image_holds() -> None:
+def test_brokers_run_kafka_version_of_image() -> None:
     assert {s.environment["KAFKA_VERSION"] for name, s in SERVICES.items() if name.startswith("broker-")} == {NEWEST}
     assert "python -m lab.drill.jars" in DOCKERFILE
     assert f"kafka_2.13-{NEWEST}.jar" in (HOME / "locks" / f"kafka-{NEWEST}.sha256").read_text()
 
 
 @each_of_ours
-def test_every_program_and_class_it_starts_is_there(service: Service) -> None:
+def test_every_started_program_and_class_exists(service: Service) -> None:
     for words in filter(None, (service.command, service.healthcheck[-1:] and service.healthcheck[-1].split())):
         program, *rest = words
         if "/" in program:
@@ -220,14 +219,12 @@ def test_every_program_and_class_it_starts_is_there(service: Service) -> None:
             assert f"{name.replace('.', '/')}.class" in zipfile.ZipFile(core).namelist()
 
 
-def test_members_understand_their_command_line_and_have_something_to_play() -> None:
+def test_members_command_is_valid_and_has_playable_scenarios() -> None:
     command = SERVICES["members"].command
     assert command[1:3] == ("-m", "lab.drill.everyday")
     options = everyday._parser().parse_args(command[3:])
-    assert (f"{options.folder}/logs", f"{options.folder}/clients") == (
-        SERVICES["airflow-scheduler"].environment["HINDSIGHT_LOGS"],
-        SERVICES["airflow-scheduler"].environment["HINDSIGHT_CLIENT_LOGS"],
-    )
+    inputs = json.loads(SERVICES["airflow-scheduler"].environment["AIRFLOW_CONN_HINDSIGHT_DEFAULT"])["extra"]
+    assert (f"{options.folder}/logs", f"{options.folder}/clients") == (inputs["logs"], inputs["client_logs"])
     playable = {s.name for s in everyday.of_members([*SCENARIOS.values()])}
     assert {"crash", "crash_librdkafka", "leave", "slow", "static_too_late", "consumer_protocol"} <= playable
     assert not playable & {"over_capacity", "pattern", "partitions", "all_removed_by_admin", "storage_error"}
@@ -235,18 +232,18 @@ def test_members_understand_their_command_line_and_have_something_to_play() -> N
 
 def options_of_airflow() -> Mapping[str, Mapping[str, object]]:
     place = next((HOME / ".venv-airflow").glob("lib/python3.*/site-packages/airflow/config_templates/config.yml"))
-    said: dict[str, dict[str, dict[str, object]]] = yaml.safe_load(place.read_text(encoding="utf-8"))
-    return {section: told["options"] for section, told in said.items()}
+    declared: dict[str, dict[str, dict[str, object]]] = yaml.safe_load(place.read_text(encoding="utf-8"))
+    return {section: entry["options"] for section, entry in declared.items()}
 
 
-def test_airflow_has_both_drivers_of_the_database_that_it_is_given() -> None:
-    said = SERVICES["airflow-api"].environment["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"]
-    assert said.startswith("postgresql+psycopg2://airflow:")
+def test_airflow_has_both_postgresql_drivers() -> None:
+    connection = SERVICES["airflow-api"].environment["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"]
+    assert connection.startswith("postgresql+psycopg2://airflow:")
     lock = (HOME / "locks" / "airflow.txt").read_text(encoding="utf-8")
     assert all(re.search(rf"^{driver}==", lock, re.MULTILINE) for driver in ("psycopg2-binary", "asyncpg"))
 
 
-def test_every_setting_of_airflow_is_one_that_airflow_has() -> None:
+def test_every_airflow_setting_exists() -> None:
     options = options_of_airflow()
     names = {n for s in AIRFLOW.values() for n in s.environment} | set(re.findall(r"AIRFLOW__\w+(?==)", DOCKERFILE))
     settings = {n for n in names if n.startswith("AIRFLOW__")}
@@ -256,20 +253,19 @@ def test_every_setting_of_airflow_is_one_that_airflow_has() -> None:
         assert option in options[section], name
 
 
-def test_every_setting_of_ours_is_one_that_is_read() -> None:
+def test_every_hindsight_setting_is_read() -> None:
     sources = "".join(
         p.read_text()
         for folder in ("kafka_hindsight", "spark_jobs", "plugins", "dags", "docker")
         for p in (HOME / folder).rglob("*.*y")
     ) + "".join(p.read_text() for p in (HOME / "docker").glob("*.sh"))
-    known = {f"HINDSIGHT_{variable(field)}" for field in MEANINGS} | {DEFAULT.variable}
-    known |= set(re.findall(r"\b((?:HINDSIGHT|KAFKA)_[A-Z_]+)\b", sources))
+    names = {DEFAULT.variable, *re.findall(r"\b((?:HINDSIGHT|KAFKA)_[A-Z_]+)\b", sources)}
     passed = {k for s in SERVICES.values() for k in s.environment if k.startswith(("HINDSIGHT_", "KAFKA_"))}
-    assert passed and passed <= known, passed - known
+    assert passed and passed <= names, passed - names
 
 
 @each_of_ours
-def test_every_folder_it_names_is_a_volume_that_the_image_prepares(service: Service) -> None:
+def test_every_path_is_in_prepared_volume_or_image(service: Service) -> None:
     made = set(re.search(r"mkdir -p ([^&\\]+)", DOCKERFILE)[1].split())  # type: ignore[index]
     mounted = set(service.mounts)
     assert all(any(f"{place}/".startswith(f"{target}/") for place in made) for target in mounted)
@@ -285,14 +281,14 @@ def test_volumes_are_declared_and_used() -> None:
     assert {volume for s in SERVICES.values() for volume in s.mounts.values()} == declared
 
 
-def test_auditors_only_read_the_input_and_a_folder_may_stand_in_its_place() -> None:
+def test_audit_input_is_read_only_and_can_be_replaced() -> None:
     given = stack({**SECRETS, "HINDSIGHT_INPUT": "/mnt/logs", "HINDSIGHT_LAKE_VOLUME": "/srv/lake"})
     for name in ("airflow-scheduler", "airflow-api", "spark-worker"):
         assert {"/mnt/logs:/input:ro", "/srv/lake:/lake"} <= set(given[name].declared["volumes"])
     assert given["broker-1"].mounts["/input"] == given["members"].mounts["/input"] == "input"
 
 
-def test_driver_and_executors_have_the_lake_and_the_python_in_one_place() -> None:
+def test_driver_and_executors_share_lake_path_and_python() -> None:
     scheduler, worker = SERVICES["airflow-scheduler"], SERVICES["spark-worker"]
     shared = {k: v for k, v in scheduler.mounts.items() if k != "/var/airflow"}
     assert shared.items() <= worker.mounts.items()
@@ -303,33 +299,33 @@ def test_driver_and_executors_have_the_lake_and_the_python_in_one_place() -> Non
     assert worker.environment["SPARK_HOME"] == f"{IMAGE_HOME}/{inside}"
 
 
-def test_the_image_copies_what_is_there_and_what_reaches_it() -> None:
+def test_dockerfile_copies_match_dockerignore() -> None:
     copied = [w for line in re.findall(r"^COPY (.+) \S+$", DOCKERFILE, flags=re.MULTILINE) for w in line.split()]
     reaches = set(re.findall(r"^!(\S+)$", (HOME / ".dockerignore").read_text(), flags=re.MULTILINE))
     assert copied and all((HOME / source).exists() for source in copied)
     assert {source.split("/")[0] for source in copied} == reaches
 
 
-def imported_at_the_top(*paths: Path) -> set[Path]:
+def files_imported_by(*paths: Path) -> set[Path]:
     """The files, and those of ours that they import when they are loaded."""
-    found: set[Path] = set()
+    files: set[Path] = set()
     coming = [*paths]
     while coming:
         path = coming.pop()
-        found.add(path)
+        files.add(path)
         lines = re.findall(
             r"^from ((?:lab|setup|kafka_hindsight|spark_jobs)[\w.]*) import (.+)$", path.read_text(), re.MULTILINE
         )
         names = [f"{module}.{name.strip()}" for module, names in lines for name in names.split(",")]
         modules = [HOME / f"{name.replace('.', '/')}.py" for each in names for name in (each, each.rpartition(".")[0])]
-        coming += [module for module in modules if module.exists() and module not in found]
-    return found
+        coming += [module for module in modules if module.exists() and module not in files]
+    return files
 
 
-def test_the_first_layer_holds_all_that_it_runs() -> None:
+def test_first_image_layer_has_all_imported_files() -> None:
     heavy = DOCKERFILE[DOCKERFILE.index("COPY locks") : DOCKERFILE.index("COPY samples")]
     assert set(re.search(r"--only ([\w ]+)", heavy)[1].split()) < {p.name for p in build.PARTS}  # type: ignore[index]
-    needed = imported_at_the_top(HOME / "setup" / "build.py", HOME / "lab" / "drill" / "jars.py")
+    needed = files_imported_by(HOME / "setup" / "build.py", HOME / "lab" / "drill" / "jars.py")
     needed |= {HOME / "kafka_hindsight" / "start" / f"{lazily}.py" for lazily in ("launch", "maven")}
     assert len(needed) > 5
     assert [path for path in needed if str(path.relative_to(HOME)) not in heavy] == []
@@ -360,6 +356,6 @@ def page() -> Iterator[str]:
         ("/ill", "scheduler.status=healthy", 1),
     ],
 )
-def test_a_health_check_believes_what_is_said_and_nothing_else(page: str, path: str, needed: str, code: int) -> None:
+def test_health_check_needs_exact_value_and_status_200(page: str, path: str, needed: str, code: int) -> None:
     check = [sys.executable, str(HOME / "docker" / "healthy.py"), f"{page}{path}", needed]
     assert subprocess.run(check, capture_output=True).returncode == code

@@ -30,10 +30,10 @@ def problems(**changed: Any) -> list[str]:
     return list(refusal.value.sentences)
 
 
-def test_all_problems_come_at_once() -> None:
-    told = problems(logs="", window_from="yesterday", logs_tz="Mars/Base", look_ahead_hours="-1", colour="red")
-    assert sorted(t.split()[0] for t in told) == ["'colour'", "FROM", "LOGS", "LOGS_TZ", "LOOK_AHEAD_HOURS"]
-    assert all(re.search(r"\. Needed: .+\. (Add|Correct|Rename) it\.$", t) for t in told)
+def test_all_setting_problems_come_at_once() -> None:
+    sentences = problems(logs="", window_from="yesterday", logs_tz="Mars/Base", look_ahead_hours="-1", colour="red")
+    assert sorted(t.split()[0] for t in sentences) == ["'colour'", "FROM", "LOGS", "LOGS_TZ", "LOOK_AHEAD_HOURS"]
+    assert all(re.search(r"\. Needed: .+\. (Add|Correct|Rename) it\.$", t) for t in sentences)
 
 
 @pytest.mark.parametrize(
@@ -45,11 +45,11 @@ def test_all_problems_come_at_once() -> None:
         (" 2026-11-20T01:30Z ", datetime(2026, 11, 20, 1, 30, tzinfo=UTC)),
     ],
 )
-def test_instants_are_utc_unless_they_say_otherwise(given_text: str, instant: datetime) -> None:
+def test_instants_are_utc_unless_offset_is_written(given_text: str, instant: datetime) -> None:
     assert settings(window_from=given_text, window_to="2026-11-22").window_from == instant
 
 
-def test_a_window_has_two_ends_in_order() -> None:
+def test_window_needs_both_ends_in_order() -> None:
     assert problems(window_from="2026-11-20") == [
         "FROM is set and TO is not. Needed: both, or neither to audit everything."
     ]
@@ -57,25 +57,25 @@ def test_a_window_has_two_ends_in_order() -> None:
     assert "lies before TO" in problems(window_from="2026-11-20", window_to="2026-11-20T00:00Z")[0]
 
 
-def test_blank_means_not_given() -> None:
+def test_blank_setting_means_default() -> None:
     read = settings(client_logs="  ", cluster="", logs_tz=" ", window_from="", window_to=None, look_back_hours="")
     assert (read.client_logs, read.cluster, read.logs_tz, read.window_from) == (None, None, "UTC", None)
     assert read.look_back_hours == models.LOOK_BACK_HOURS
 
 
-def test_local_places_become_absolute_and_uris_stay(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_local_paths_become_absolute_and_uris_stay(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     read = settings(logs="night 1/$(logs)", client_logs="s3a://bucket/clients", lake="file:/srv/lake")
     assert read.logs == f"{tmp_path}/night 1/$(logs)"
     assert (read.client_logs, read.lake) == ("s3a://bucket/clients", "file:/srv/lake")
 
 
-def test_a_control_character_is_refused() -> None:
+def test_control_character_is_refused() -> None:
     assert "control character" in problems(cluster="prod\x1b[2J")[0]
 
 
 @pytest.mark.parametrize("run_id", ["", "a/b", "../x", "a:b", "a b"])
-def test_a_run_id_is_a_name_that_every_file_system_takes(run_id: str) -> None:
+def test_run_id_must_be_portable_file_name(run_id: str) -> None:
     assert problems(run_id=run_id)[0].startswith("RUN_ID is" if run_id else "RUN_ID is not set")
 
 
@@ -101,29 +101,29 @@ def test_secrets_are_masked_where_settings_are_printed() -> None:
         ("wasbs://c@a.blob/x;accountKey=SECRET", "wasbs://***@a.blob/x;accountKey=***"),
     ],
 )
-def test_a_uri_with_a_secret_is_refused_and_shown_without_it(field: str, place: str, shown: str) -> None:
-    (said,) = problems(**{field: place})
-    assert said.startswith(f"{field.upper()} is '{shown}'. Needed: a URI without a password or a key, ")
-    assert "SECRET" not in said
+def test_uri_with_secret_is_refused_and_masked(field: str, place: str, shown: str) -> None:
+    (sentence,) = problems(**{field: place})
+    assert sentence.startswith(f"{field.upper()} is '{shown}'. Needed: a URI without a password or a key, ")
+    assert "SECRET" not in sentence
 
 
-def test_a_name_alone_in_a_uri_is_no_secret() -> None:
+def test_user_name_in_uri_is_no_secret() -> None:
     assert settings(logs="abfss://container@account.dfs.core.windows.net/x").logs.startswith("abfss://container@")
 
 
-def test_missing_local_inputs_are_named_and_uris_are_left_to_spark(tmp_path: Path) -> None:
+def test_missing_local_inputs_are_named_and_uris_not_checked(tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
     read = settings(logs=str(tmp_path / "logs"), client_logs="s3a://b/c", snapshots=str(tmp_path / "none.jsonl"))
     assert [m.split()[0] for m in models.missing_inputs(read)] == ["SNAPSHOTS"]
 
 
-def test_variables_are_read_by_their_names_on_the_command_line() -> None:
-    said = models.from_environment({"LOGS": " /x ", "FROM": "2026-11-20", "CLIENT_LOGS": " ", "HOME": "/home/me"})
-    assert said == {"logs": "/x", "window_from": "2026-11-20"}
+def test_environment_variables_map_to_settings() -> None:
+    values = models.from_environment({"LOGS": " /x ", "FROM": "2026-11-20", "CLIENT_LOGS": " ", "HOME": "/home/me"})
+    assert values == {"logs": "/x", "window_from": "2026-11-20"}
 
 
 @given(st.dictionaries(st.sampled_from(models.INPUTS), st.text(max_size=40)))
-def test_whatever_is_typed_gives_settings_or_sentences(typed: dict[str, str]) -> None:
+def test_any_input_gives_settings_or_sentences(typed: dict[str, str]) -> None:
     try:
         read = Settings.of({**GOOD, **typed})
     except BadInput as refusal:
@@ -132,7 +132,7 @@ def test_whatever_is_typed_gives_settings_or_sentences(typed: dict[str, str]) ->
         assert Settings.of(json.loads(read.to_json())) == read
 
 
-def test_windows_of_maintenance_are_checked_with_all_else() -> None:
+def test_maintenance_windows_are_read_and_checked() -> None:
     declared = "2026-11-20T01:00/2026-11-20T03:00+01:00 patching; 2026-11-21/2026-11-22"
     assert settings(maintenance=declared).maintenance == declared
     first, second = maintenance_of(declared)

@@ -24,11 +24,11 @@ MINUTE = timedelta(minutes=1)
 EVER = Window(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
 
 
-def changes_of(found: list[Event]) -> list[ControllerChange]:
-    return rebuild_controller_changes(found, rebuild_outages(found, [], WHOLE), WHOLE)
+def changes_of(lines: list[Event]) -> list[ControllerChange]:
+    return rebuild_controller_changes(lines, rebuild_outages(lines, [], WHOLE), WHOLE)
 
 
-def test_each_epoch_that_somebody_won_is_one_change() -> None:
+def test_each_won_controller_epoch_is_one_change() -> None:
     """Epoch 4 found no majority: controller 3 followed itself."""
     changes = changes_of(events("unclean-4.1"))
     assert [(c.epoch, c.controller_from, c.controller_to, c.happened_at) for c in changes] == [
@@ -37,12 +37,12 @@ def test_each_epoch_that_somebody_won_is_one_change() -> None:
     ]
 
 
-def test_zookeepers_controllers() -> None:
+def test_zookeeper_controller_epochs_become_changes() -> None:
     changes = changes_of(events("unclean-2.8"))
     assert [(c.epoch, c.controller_from, c.controller_to) for c in changes] == [(2, None, 1), (3, 1, 3)]
 
 
-def test_a_node_that_starts_and_learns_who_the_controller_is_tells_no_news() -> None:
+def test_node_that_learns_controller_at_start_is_no_change() -> None:
     """Broker 1 starts at 01:53:01 and says that controller 3 leads in epoch 5: that was elected long before."""
     late = [e for e in events("unclean-4.1") if e.happened_at > at("01:53:00")]
     assert any(e.kind == "controller_known" and e.node == 3 for e in late)
@@ -50,10 +50,10 @@ def test_a_node_that_starts_and_learns_who_the_controller_is_tells_no_news() -> 
     assert active_at(controller_epochs_of(late), at("01:53:03")) == 3
 
 
-def test_a_deposed_controller_does_not_speak_for_the_cluster() -> None:
-    found = events("pause-4.1")
-    fencings = [e for e in found if e.kind == "broker_fenced"]
-    assert {e.broker: speaks_for_cluster(controller_epochs_of(found), e) for e in fencings} == {1: False, 3: True}
+def test_deposed_controller_does_not_speak_for_cluster() -> None:
+    lines = events("pause-4.1")
+    fencings = [e for e in lines if e.kind == "broker_fenced"]
+    assert {e.broker: speaks_for_cluster(controller_epochs_of(lines), e) for e in fencings} == {1: False, 3: True}
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,9 @@ def test_a_deposed_controller_does_not_speak_for_the_cluster() -> None:
         ("unclean-2.8", 3, "certain", "Controller 3 became active because controller 1 had crashed."),
     ],
 )
-def test_why_the_former_controller_is_not_active_any_more(excerpt: str, epoch: int, confidence: str, says: str) -> None:
+def test_controller_change_is_caused_by_outage_of_former_controller(
+    excerpt: str, epoch: int, confidence: str, says: str
+) -> None:
     [change] = [c for c in changes_of(events(excerpt)) if c.epoch == epoch]
     [outage] = [o for o in rebuild_outages(events(excerpt), [], WHOLE) if o.outage_id == change.outage_id]
     assert (change.confidence, change.explanation) == (confidence, says)
@@ -71,7 +73,7 @@ def test_why_the_former_controller_is_not_active_any_more(excerpt: str, epoch: i
     assert {q.line_id for q in outage.evidence} & {q.line_id for q in change.evidence}
 
 
-def test_a_quorum_without_majority_makes_its_controller_resign() -> None:
+def test_controller_resigns_where_quorum_lacks_majority() -> None:
     """Brokers 1 and 2 were away; controller 3 found no majority and came back with one of them."""
     resigned = replace(
         events("unclean-4.1")[0],
@@ -83,7 +85,7 @@ def test_a_quorum_without_majority_makes_its_controller_resign() -> None:
     assert "renounced" in {q.line_id for q in change.evidence}
 
 
-def test_until_2_0_the_line_of_an_election_names_no_epoch() -> None:
+def test_election_line_without_epoch_takes_epoch_of_next_line() -> None:
     """As 1.0 wrote it: the winner's next line has the epoch. The data was emptied before the second election."""
     won = {"kind": "controller_elected", "broker": 0, "source": "controller.log"}
     epochs = [
@@ -101,19 +103,19 @@ def test_until_2_0_the_line_of_an_election_names_no_epoch() -> None:
     ]
 
 
-def test_the_cause_is_unknown_where_no_line_shows_it() -> None:
+def test_controller_change_without_evidence_has_unknown_cause() -> None:
     [first, second] = changes_of(events("unclean-4.1"))
     assert (first.confidence, first.outage_id) == ("unknown", None), "the controller before is not in the excerpt"
     assert (second.confidence, second.outage_id) == ("unknown", None)
 
 
-def days_later(found: list[Event], days: int) -> list[Event]:
+def days_later(lines: list[Event], days: int) -> list[Event]:
     """The same lines, printed some days later."""
-    return [replace(e, line_id=f"{e.line_id}-{days}", happened_at=e.happened_at + timedelta(days=days)) for e in found]
+    return [replace(e, line_id=f"{e.line_id}-{days}", happened_at=e.happened_at + timedelta(days=days)) for e in lines]
 
 
 @pytest.mark.parametrize("excerpt", ["crash-2.8", "quorum-4.3"])
-def test_epochs_that_begin_again_are_those_of_other_metadata(excerpt: str) -> None:
+def test_controller_epochs_that_restart_belong_to_new_metadata(excerpt: str) -> None:
     """ZooKeeper's data was emptied, or the disks of a quorum were formatted, and the same epochs were won again."""
     once = rebuild_controller_changes(events(excerpt), [], EVER)
     twice = rebuild_controller_changes([*events(excerpt), *days_later(events(excerpt), 1)], [], EVER)
@@ -128,16 +130,16 @@ def test_epochs_that_begin_again_are_those_of_other_metadata(excerpt: str) -> No
     assert [("epochs begin again" in e) for e in firsts] == [False, True][: len(firsts)]
 
 
-def test_a_controller_that_claims_its_epoch_twice_goes_on_with_its_metadata() -> None:
+def test_controller_epoch_claimed_twice_is_one_epoch() -> None:
     """Controller 3 claims epoch 29 at 18:57:33, and again at 18:58:37 with a higher offset."""
     epochs = [t for t in controller_epochs_of(events("replayed-3.7")) if t.epoch == 29]
     assert [(t.controller, t.incarnation) for t in epochs] == [(3, 0)]
 
 
-def test_while_a_cluster_moves_to_kraft_zookeeper_counts_its_controllers() -> None:
+def test_migration_to_kraft_continues_zookeeper_epochs_until_quorum_counts() -> None:
     """The quorum's leader registers in ZooKeeper as the next controller; from then on the quorum's own epochs count."""
-    found = events("moved-3.9")
-    changes = rebuild_controller_changes(found, [], EVER)
+    lines = events("moved-3.9")
+    changes = rebuild_controller_changes(lines, [], EVER)
     assert [(c.epoch, c.controller_from, c.controller_to, c.cause) for c in changes] == [
         (9, None, 2, "unknown"),
         (10, 2, 1, "resigned"),
@@ -145,20 +147,20 @@ def test_while_a_cluster_moves_to_kraft_zookeeper_counts_its_controllers() -> No
         (2, 4, 4, "unknown"),
     ]
     when = {n: datetime(2026, 11, 23, 13, 3, n, tzinfo=UTC) for n in (43, 50, 55)}
-    epochs = controller_epochs_of(found)
+    epochs = controller_epochs_of(lines)
     assert [active_at(epochs, when[n]) for n in (43, 50, 55)] == [2, 1, 4]
 
 
-def test_a_quorum_that_waits_for_its_cluster_has_no_controller_of_it() -> None:
+def test_quorum_waiting_for_migration_has_no_controller() -> None:
     """Where no line shows ZooKeeper's controller, the quorum's first leader is not the cluster's first controller."""
     waits = [e for e in events("moved-3.9") if e.broker == 4 and e.controller_epoch in (None, 1)]
     assert {e.kind for e in waits} == {"controller_elected", "controller_known", "controller_waits"}
     assert rebuild_controller_changes(waits, [], EVER) == []
-    told = rebuild_controller_changes([e for e in waits if e.kind != "controller_waits"], [], EVER)
-    assert [c.cause for c in told] == ["first"]
+    changes = rebuild_controller_changes([e for e in waits if e.kind != "controller_waits"], [], EVER)
+    assert [c.cause for c in changes] == ["first"]
 
 
-def test_lines_in_which_a_controller_acts_show_who_it_was_and_not_when_it_was_elected(tmp_path: Path) -> None:
+def test_controller_actions_show_former_controller_but_no_election(tmp_path: Path) -> None:
     """Of the first controller only the states that it sends are at hand (Kafka 2.3)."""
     sent = (
         "[2026-11-21 11:00:00,000] TRACE [Broker id=3] Received LeaderAndIsr request PartitionState("
@@ -171,14 +173,14 @@ def test_lines_in_which_a_controller_acts_show_who_it_was_and_not_when_it_was_el
     )
     (tmp_path / "state-change.log").write_text(sent)
     (tmp_path / "controller.log").write_text(elected)
-    found, _ = read_logs(tmp_path, "broker")
-    shown = controller_sightings(as_table(found, EVENTS)).to_pylist()
+    lines, _ = read_logs(tmp_path, "broker")
+    shown = controller_sightings(as_table(lines, EVENTS)).to_pylist()
     named = [row(EVENTS, **line) for line in shown]
-    changes = rebuild_controller_changes([*found, *named], [], EVER)
+    changes = rebuild_controller_changes([*lines, *named], [], EVER)
     assert [(c.epoch, c.controller_from, c.controller_to) for c in changes] == [(5, 1, 2)]
 
 
-def test_an_absence_that_begins_just_after_an_election_is_not_why_the_same_node_was_elected_again() -> None:
+def test_absence_after_election_does_not_cause_reelection_of_node() -> None:
     """The node was shut down, came back as the controller, and crashed a second later."""
     elected = [
         row(

@@ -26,9 +26,9 @@ from tests.support.rows import AT, row
 COOPERATIVE, EAGER = "cooperative-sticky", "range"
 
 
-def stopped(rebalances: Sequence[Rebalance], told: Witnesses) -> list[tuple[str, int | None]]:
-    found = stops_of(rebalances, told)
-    return [(r.cause, found[r.rebalance_id].partitions) for r in rebalances]
+def stopped_partitions(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> list[tuple[str, int | None]]:
+    stops = stops_of(rebalances, witnesses)
+    return [(r.cause, stops[r.rebalance_id].partitions) for r in rebalances]
 
 
 def assignments(excerpt: str) -> list[Event]:
@@ -38,7 +38,7 @@ def assignments(excerpt: str) -> list[Event]:
 
 def of_excerpt(excerpt: str, *origins: str, more: Sequence[Event] = ()) -> list[tuple[str, int | None]]:
     events = lines(excerpt, *origins)
-    return stopped(rebuilt(events), Witnesses([*events, *more]))
+    return stopped_partitions(rebuilt(events), Witnesses([*events, *more]))
 
 
 def at(second: float) -> Any:
@@ -60,24 +60,24 @@ def rebalance(second: int, generation: int, cause: str = "member_joined", **colu
     return row(REBALANCES, **{**defaults, **columns})
 
 
-def assigned(second: float, generation: int, held: str) -> Event:
+def assignment_line(second: float, generation: int, held: str) -> Event:
     """The line in which a leader tells the assignment: `a=t-0, t-1; b=t-2`."""
     parts = (part.partition("=") for part in held.split("; "))
-    said = ", ".join(f"{member}=Assignment(partitions=[{owned}])" for member, _, owned in parts)
+    entries = ", ".join(f"{member}=Assignment(partitions=[{owned}])" for member, _, owned in parts)
     return row(
         EVENTS,
         kind="client_assignment_finished",
         happened_at=at(second),
         generation=generation,
-        detail=f"{{{said}}}",
+        detail=f"{{{entries}}}",
     )
 
 
-def chosen(assignor: str) -> Event:
+def assignor_line(assignor: str) -> Event:
     return row(EVENTS, kind="client_joined", happened_at=at(1), generation=1, assignor=assignor)
 
 
-def stored(second: float, generation: int, protocol: str, **held: list[int]) -> GroupRecord:
+def group_record(second: float, generation: int, protocol: str, **held: list[int]) -> GroupRecord:
     members = [{"member_id": m, "assignment": [{"topic": "t", "partition": p} for p in ps]} for m, ps in held.items()]
     return row(
         GROUP_RECORDS,
@@ -89,7 +89,7 @@ def stored(second: float, generation: int, protocol: str, **held: list[int]) -> 
     )
 
 
-def read(second: float, **held: list[int] | None) -> tuple[list[GroupSnapshot], list[MemberSnapshot]]:
+def reading_rows(second: float, **held: list[int] | None) -> tuple[list[GroupSnapshot], list[MemberSnapshot]]:
     """A reading of a settled group with an eager assignor: rows of group_snapshots and member_snapshots."""
     of = {"snapshot_id": f"s{second}", "snapshot_at": at(second)}
     group = row(GROUP_SNAPSHOTS, **of, state="STABLE", assignor=EAGER, member_count=len(held), error=None)
@@ -105,7 +105,7 @@ def read(second: float, **held: list[int] | None) -> tuple[list[GroupSnapshot], 
     return [group], members
 
 
-def test_an_eager_group_stands_as_a_whole() -> None:
+def test_eager_rebalance_stops_all_partitions() -> None:
     assert of_excerpt("pause-4.1", *BOTH, more=assignments("pause-4.1")) == [
         ("member_joined", 9),
         ("member_joined", 9),
@@ -115,7 +115,7 @@ def test_an_eager_group_stands_as_a_whole() -> None:
     ]
 
 
-def test_a_cooperative_member_goes_on_with_what_it_keeps_and_what_moves_stands_in_the_follow_up() -> None:
+def test_cooperative_rebalance_stops_moved_partitions_in_followup_only() -> None:
     assert of_excerpt("cooperative-2.8", *BOTH, more=assignments("cooperative-2.8")) == [
         ("member_joined", 9),
         ("member_joined", 0),
@@ -127,7 +127,7 @@ def test_a_cooperative_member_goes_on_with_what_it_keeps_and_what_moves_stands_i
     ]
 
 
-def test_under_kip_848_those_stand_that_change_their_owner() -> None:
+def test_kip_848_rebalance_stops_only_partitions_that_change_owner() -> None:
     assert of_excerpt("kip848-4.1", *BOTH, more=assignments("kip848-4.1"))[:4] == [
         ("member_joined", 9),
         ("member_joined", 4),
@@ -137,104 +137,107 @@ def test_under_kip_848_those_stand_that_change_their_owner() -> None:
 
 
 @pytest.mark.parametrize("excerpt", ["pause-4.1", "cooperative-2.8", "kip848-4.1"])
-def test_nothing_is_invented_where_only_brokers_speak(excerpt: str) -> None:
-    told = of_excerpt(excerpt, "broker")
-    assert {count for cause, count in told} <= {None, 0}
+def test_stopped_partitions_are_unknown_from_broker_logs_alone(excerpt: str) -> None:
+    stops = of_excerpt(excerpt, "broker")
+    assert {count for cause, count in stops} <= {None, 0}
 
 
 @pytest.mark.parametrize(
     ("assignor", "is_eager"),
     [("range", True), ("cooperative-sticky", False), ("sessioned", False), ("stream", False), ("default", True)],
 )
-def test_members_of_connect_and_streams_keep_what_does_not_move(assignor: str, is_eager: bool) -> None:
-    [stop] = stops_of([rebalance(5, 2)], Witnesses([chosen(assignor)])).values()
+def test_connect_and_streams_assignors_are_cooperative(assignor: str, is_eager: bool) -> None:
+    [stop] = stops_of([rebalance(5, 2)], Witnesses([assignor_line(assignor)])).values()
     assert stop.is_eager is is_eager
 
 
-def test_a_reading_tells_how_many_partitions_an_eager_group_has() -> None:
-    groups, members = read(60, a=[0, 1], b=[2])
+def test_reading_gives_partition_count_of_eager_group() -> None:
+    groups, members = reading_rows(60, a=[0, 1], b=[2])
     rebalances = [rebalance(0, 4), rebalance(90, 5, "member_left")]
-    assert stopped(rebalances, Witnesses((), (), groups, members)) == [("member_joined", 3), ("member_left", 3)]
+    assert stopped_partitions(rebalances, Witnesses((), (), groups, members)) == [
+        ("member_joined", 3),
+        ("member_left", 3),
+    ]
 
 
 @pytest.mark.parametrize(("state", "held"), [("PREPARING_REBALANCE", [0]), ("STABLE", None)])
-def test_a_reading_between_two_assignments_or_without_them_tells_nothing(state: str, held: list[int] | None) -> None:
-    groups, members = read(60, a=held)
-    told = Witnesses((), (), [replace(groups[0], state=state)], members)
-    assert stopped([rebalance(0, 4)], told) == [("member_joined", None)]
+def test_reading_of_unsettled_group_gives_no_partition_count(state: str, held: list[int] | None) -> None:
+    groups, members = reading_rows(60, a=held)
+    witnesses = Witnesses((), (), [replace(groups[0], state=state)], members)
+    assert stopped_partitions([rebalance(0, 4)], witnesses) == [("member_joined", None)]
 
 
-def test_records_of_the_coordinator_tell_what_logs_of_clients_would() -> None:
-    records = [stored(2, 4, COOPERATIVE, a=[0, 1]), stored(12, 5, COOPERATIVE, a=[0], b=[]),
-               stored(22, 6, COOPERATIVE, a=[0], b=[1])]  # fmt: skip
+def test_group_records_give_assignments_without_client_logs() -> None:
+    records = [group_record(2, 4, COOPERATIVE, a=[0, 1]), group_record(12, 5, COOPERATIVE, a=[0], b=[]),
+               group_record(22, 6, COOPERATIVE, a=[0], b=[1])]  # fmt: skip
     rebalances = [rebalance(0, 4), rebalance(10, 5), rebalance(20, 6, "cooperative_followup")]
-    assert stopped(rebalances, Witnesses((), records)) == [
+    assert stopped_partitions(rebalances, Witnesses((), records)) == [
         ("member_joined", None),
         ("member_joined", 0),
         ("cooperative_followup", 1),
     ]
 
 
-def test_an_assignment_that_never_arrived_moved_nothing() -> None:
+def test_assignment_of_interrupted_rebalance_moves_nothing() -> None:
     events = [
-        chosen(COOPERATIVE),
-        assigned(2, 1, "a=t-0, t-1"),
-        assigned(11, 2, "a=t-0; b="),
-        assigned(14, 3, "a=t-0; b=t-1"),
+        assignor_line(COOPERATIVE),
+        assignment_line(2, 1, "a=t-0, t-1"),
+        assignment_line(11, 2, "a=t-0; b="),
+        assignment_line(14, 3, "a=t-0; b=t-1"),
     ]
     overtaken = rebalance(10, 2, outcome="interrupted")
-    found = stopped([rebalance(0, 1), overtaken, rebalance(13, 3)], Witnesses(events))
-    assert found == [("member_joined", 2), ("member_joined", None), ("member_joined", 1)]
+    stops = stopped_partitions([rebalance(0, 1), overtaken, rebalance(13, 3)], Witnesses(events))
+    assert stops == [("member_joined", 2), ("member_joined", None), ("member_joined", 1)]
 
 
-def test_without_the_assignor_nobody_knows_who_stood() -> None:
-    events = [assigned(2, 1, "a=t-0, t-1")]
-    assert stopped([rebalance(0, 1)], Witnesses(events)) == [("member_joined", None)]
-    assert stopped([rebalance(0, 1)], Witnesses([*events, chosen(EAGER)])) == [("member_joined", 2)]
+def test_stopped_partitions_are_unknown_without_assignor() -> None:
+    events = [assignment_line(2, 1, "a=t-0, t-1")]
+    assert stopped_partitions([rebalance(0, 1)], Witnesses(events)) == [("member_joined", None)]
+    assert stopped_partitions([rebalance(0, 1)], Witnesses([*events, assignor_line(EAGER)])) == [("member_joined", 2)]
 
 
-def test_a_name_may_hold_what_parts_an_assignment_from_the_next() -> None:
-    events = [chosen(EAGER), assigned(2, 1, "a, b=c-1=t-0; (x)=my-topic-1, my-topic-2")]
-    assert stopped([rebalance(0, 1)], Witnesses(events)) == [("member_joined", 3)]
+def test_assignment_is_read_with_separators_in_names() -> None:
+    events = [assignor_line(EAGER), assignment_line(2, 1, "a, b=c-1=t-0; (x)=my-topic-1, my-topic-2")]
+    assert stopped_partitions([rebalance(0, 1)], Witnesses(events)) == [("member_joined", 3)]
     assert partitions_in("my-topic-12, t-0, ") == {("my-topic", 12), ("t", 0)}
 
 
-def test_the_cost_is_partitions_times_seconds_and_null_where_one_is_not_known() -> None:
-    events = [chosen(EAGER), assigned(2, 1, "a=t-0, t-1, t-2")]
-    known, open_ = rebalance(0, 1), rebalance(10, 2, outcome="unfinished", ended_at=None, duration_ms=None)
-    told = stops_of([known, open_], Witnesses(events))
-    assert [r.partition_seconds for r in price([known, open_], told)] == [6.0, None]
-    assert cost_of(known, None) is None
+def test_cost_is_partitions_times_seconds_or_null() -> None:
+    events = [assignor_line(EAGER), assignment_line(2, 1, "a=t-0, t-1, t-2")]
+    finished, open_ = rebalance(0, 1), rebalance(10, 2, outcome="unfinished", ended_at=None, duration_ms=None)
+    stops = stops_of([finished, open_], Witnesses(events))
+    assert [r.partition_seconds for r in price([finished, open_], stops)] == [6.0, None]
+    assert cost_of(finished, None) is None
 
 
 @given(st.lists(st.dictionaries(st.sampled_from("abc"), st.sets(st.integers(0, 5))), min_size=1, max_size=6))
-def test_a_cooperative_group_never_stands_for_more_than_an_eager_one(generations: list[dict[str, set[int]]]) -> None:
+def test_cooperative_rebalance_never_stops_more_than_eager_one(generations: list[dict[str, set[int]]]) -> None:
     def disjoint(held: dict[str, set[int]]) -> str:
         owned = {p: m for m in sorted(held) for p in sorted(held[m])}
         return "; ".join(f"{m}={', '.join(f't-{p}' for p, o in owned.items() if o == m)}" for m in sorted(held) or "a")
 
     rebalances = [rebalance(10 * n, n + 1) for n in range(len(generations))]
-    said = [assigned(10 * n + 1, n + 1, disjoint(held)) for n, held in enumerate(generations)]
-    cooperative = stops_of(rebalances, Witnesses([chosen(COOPERATIVE), *said]))
-    eager = stops_of(rebalances, Witnesses([chosen(EAGER), *said]))
+    assignments_made = [assignment_line(10 * n + 1, n + 1, disjoint(held)) for n, held in enumerate(generations)]
+    cooperative = stops_of(rebalances, Witnesses([assignor_line(COOPERATIVE), *assignments_made]))
+    eager = stops_of(rebalances, Witnesses([assignor_line(EAGER), *assignments_made]))
     for r in rebalances:
         few, all_ = cooperative[r.rebalance_id].partitions, eager[r.rebalance_id]
         assert few is not None and all_.partitions is not None and all_.unmoved is not None
         assert few <= all_.partitions - all_.unmoved
 
 
-def test_an_assignment_from_before_the_rebalance_before_prices_nothing() -> None:
-    groups, members = read(10, a=[0, 1], b=[2])
-    events = [chosen(COOPERATIVE), assigned(32, 6, "a=t-0; b=t-1, t-2")]
+def test_assignment_older_than_previous_rebalance_gives_no_cost() -> None:
+    groups, members = reading_rows(10, a=[0, 1], b=[2])
+    events = [assignor_line(COOPERATIVE), assignment_line(32, 6, "a=t-0; b=t-1, t-2")]
     rebalances = [rebalance(20, 5), rebalance(30, 6)]
     readings = [replace(groups[0], assignor=COOPERATIVE)]
-    assert stopped(rebalances, Witnesses(events, (), readings, members)) == [
+    assert stopped_partitions(rebalances, Witnesses(events, (), readings, members)) == [
         ("member_joined", None),
         ("member_joined", None),
     ]
 
 
-def test_stored_holders_price_an_epoch_by_who_holds_what_before_and_after() -> None:
+def test_kip_848_group_records_give_cost_of_epoch() -> None:
     def reached(second: float, member: str, epoch: int, *partitions: int) -> GroupRecord:
         held = [{"topic": "t", "topic_id": "T", "partition": p} for p in partitions]
         return row(
@@ -245,4 +248,4 @@ def test_stored_holders_price_an_epoch_by_who_holds_what_before_and_after() -> N
 
     records = [reached(1, "a", 1, 0, 1), reached(11, "a", 2, 0), reached(12, "b", 2, 1), reached(30, "a", 3, 0)]
     epochs = [rebalance(second, epoch, protocol="consumer") for second, epoch in ((10, 2), (29, 3))]
-    assert stopped(epochs, Witnesses((), records)) == [("member_joined", 1), ("member_joined", 0)]
+    assert stopped_partitions(epochs, Witnesses((), records)) == [("member_joined", 1), ("member_joined", 0)]

@@ -31,7 +31,7 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_each_count_names_the_places_that_do_not_read_well(checkout: Path) -> None:
+def test_count_lists_places_of_bad_names_and_docstrings(checkout: Path) -> None:
     counts = count(checkout, python_files([checkout / "kafka_hindsight"]))
     assert {title.split()[0]: counted.places for title, counted in counts.items()} == {
         "names": [f"kafka_hindsight/a.py:{at}" for at in ("2: told", "2: asked", "4: found", "4: led")],
@@ -57,7 +57,7 @@ def test_counts_are_printed_with_their_share(checkout: Path, capsys: pytest.Capt
     ]
 
 
-def test_our_names_and_docstrings_read_well_and_no_cause_is_compared_by_name() -> None:
+def test_product_names_docstrings_and_cause_comparisons_are_within_limits() -> None:
     home = Path(__file__).resolve().parents[2]
     names, texts, causes, files = count(home, python_files(home / program for program in PROGRAMS)).values()
     assert names.per_thousand < 1, names.places

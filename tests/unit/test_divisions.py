@@ -20,7 +20,7 @@ TRACE = [LATER, "java.io.IOException: Connection reset", "\tat java.base/sun.nio
 
 
 @pytest.mark.parametrize("wrap", [None, *(name for name in WRAPS if name != "colours")])
-def test_the_last_record_keeps_its_trace(wrap: str | None) -> None:
+def test_last_record_keeps_its_trace_in_envelope(wrap: str | None) -> None:
     lines = [resigned(3).rstrip("\n"), *TRACE]
     wrapped = [WRAPS[wrap](text, AT, "kafka-0") if wrap else text for text in lines]
     physical = "\n".join(wrapped).encode().split(b"\n")
@@ -31,7 +31,7 @@ def test_the_last_record_keeps_its_trace(wrap: str | None) -> None:
 
 
 @pytest.mark.parametrize("wrap", WRAPS)
-def test_a_quiet_log_is_unwrapped_too(wrap: str) -> None:
+def test_log_without_event_is_unwrapped(wrap: str) -> None:
     """None of its lines is an event: the heads inside show what they are wrapped in."""
     lines = [WRAPS[wrap](text, AT, "kafka-0") for text in (RECORD, RECORD)]
     form = form_of("\n".join(lines).split("\n"))
@@ -39,19 +39,19 @@ def test_a_quiet_log_is_unwrapped_too(wrap: str) -> None:
     assert form.envelopes
 
 
-def test_a_pattern_that_a_user_gave_begins_records() -> None:
+def test_user_pattern_begins_records() -> None:
     lines = [b"2026.11.21 01-44-29 | INFO | Stopped", b"\tat a.b.C"]
     assert divisions(lines, "%d{yyyy.MM.dd HH-mm-ss} | %p | %m%n") == [0]
     assert divisions(lines) == []
 
 
-def test_lines_of_no_log_begin_no_record() -> None:
+def test_unknown_lines_begin_no_record() -> None:
     assert divisions([b"nothing", b"of a log"]) == []
     assert divisions([]) == []
 
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=20))
-def test_files_that_are_divided_share_no_instant(told: list[int]) -> None:
-    lines = [resigned(n, f"01:44:0{at},000").rstrip("\n").encode() for n, at in enumerate(told)]
-    found = divisions(lines)
-    assert found == [n for n in range(len(told)) if not n or max(told[:n]) < min(told[n:])]
+def test_divided_files_share_no_instant(seconds: list[int]) -> None:
+    lines = [resigned(n, f"01:44:0{at},000").rstrip("\n").encode() for n, at in enumerate(seconds)]
+    starts = divisions(lines)
+    assert starts == [n for n in range(len(seconds)) if not n or max(seconds[:n]) < min(seconds[n:])]

@@ -15,7 +15,7 @@ from kafka_hindsight.catalog.causes import CauseCode, CauseFamily, CauseNoun
 from kafka_hindsight.catalog.codes import Cause
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.table_model import Check, Column, Scalar, Table
-from kafka_hindsight.judgements.reasoning.proofs import always, named, says
+from kafka_hindsight.judgements.reasoning.proofs import always, sentence_of, with_sentence
 from kafka_hindsight.judgements.reasoning.rulings import Likely, Ruling
 from kafka_hindsight.judgements.rebalances.judge import RULINGS
 from kafka_hindsight.judgements.rebuild.ruling_tables import RULING_TABLES
@@ -45,7 +45,7 @@ HOSTILE = (
 )
 
 
-def parsed(page: str) -> list[Token]:
+def tokens_of(page: str) -> list[Token]:
     return MarkdownIt("commonmark").enable("table").parse(page)
 
 
@@ -59,13 +59,13 @@ def inline_text(token: Token) -> str:
 
 
 def headings(page: str) -> list[str]:
-    tokens = parsed(page)
+    tokens = tokens_of(page)
     return [inline_text(tokens[n + 1]) for n, t in enumerate(tokens) if t.type == "heading_open"]
 
 
 def cells(page: str) -> list[list[str]]:
     """The rows of all tables of a page."""
-    tokens = parsed(page)
+    tokens = tokens_of(page)
     rows: list[list[str]] = []
     for n, token in enumerate(tokens):
         if token.type == "tr_open":
@@ -77,14 +77,14 @@ def cells(page: str) -> list[list[str]]:
 
 
 def fences(page: str) -> list[str]:
-    return [t.content.removesuffix("\n") for t in parsed(page) if t.type == "fence"]
+    return [t.content.removesuffix("\n") for t in tokens_of(page) if t.type == "fence"]
 
 
-def test_the_pages_are_what_their_declarations_say(capsys: pytest.CaptureFixture[str]) -> None:
+def test_generated_pages_are_current(capsys: pytest.CaptureFixture[str]) -> None:
     assert docs.main(["--check"]) == 0, capsys.readouterr().out
 
 
-def test_pages_are_written_and_their_staleness_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_stale_page_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "docs"
     assert docs.main(["--check", "--folder", str(folder)]) == 1
     assert not folder.exists()
@@ -98,7 +98,7 @@ def test_pages_are_written_and_their_staleness_is_told(tmp_path: Path, capsys: p
     )
 
 
-def test_every_declaration_has_its_heading() -> None:
+def test_every_declaration_has_a_heading() -> None:
     pages = docs.pages()
     assert headings(pages["tables.md"]) == ["Tables", *(t.full_name for t in TABLES)]
     assert headings(pages["causes.md"]) == ["Causes", *Cause]
@@ -107,7 +107,7 @@ def test_every_declaration_has_its_heading() -> None:
     assert set(headings(pages["patterns.md"])) >= {p.pattern_id for p in PATTERNS}
 
 
-def test_every_column_stands_in_its_row() -> None:
+def test_every_column_and_setting_has_a_row() -> None:
     rows = cells(docs.pages()["tables.md"])
     for table in TABLES:
         for column in table.columns:
@@ -118,13 +118,13 @@ def test_every_column_stands_in_its_row() -> None:
     assert shown >= {*map(variable, MEANINGS), "alerts.receivers", "severities", "defaults", "connection"}
 
 
-def test_captured_lines_stand_whole() -> None:
+def test_patterns_page_has_whole_captured_lines() -> None:
     shown = fences(docs.pages()["patterns.md"])
     for pattern in PATTERNS:
         assert any(quoted(sample.record) in shown for sample in samples_of(pattern)), pattern.pattern_id
 
 
-def test_every_ruling_on_rebalances_is_under_its_cause_with_what_it_needs() -> None:
+def test_rebalance_rulings_are_under_their_cause_with_cases_and_proof() -> None:
     page = docs.pages()["causes.md"]
     under = dict(zip(Cause, re.split(r"^## .*$", page, flags=re.MULTILINE)[1:], strict=True))
     for ruling in (r for table in RULINGS.values() for r in table):
@@ -132,20 +132,20 @@ def test_every_ruling_on_rebalances_is_under_its_cause_with_what_it_needs() -> N
         assert markdown.prose(ruling_pages.as_read(ruling.sentence)) in shown
         assert markdown.code(ruling.cases[0]) in shown
         assert markdown.code(ruling.cases[1]) in shown
-        assert all(markdown.prose(says(p)) in shown for p in ruling.proof)
+        assert all(markdown.prose(sentence_of(p)) in shown for p in ruling.proof)
 
 
 ALL_RULINGS = [r for tables in RULING_TABLES.values() for table in tables.values() for r in table]
 
 
-def test_what_a_sentence_takes_in_is_read_in_words() -> None:
+def test_ruling_placeholders_are_shown_in_words() -> None:
     words = {word for r in ALL_RULINGS for word in re.findall(r"\{([^{}]*)\}", r.sentence)}
     assert set(ruling_pages.READ_AS) <= words
     shown = re.findall(r"\{([^{}]*)\}", " ".join(ruling_pages.as_read(r.sentence) for r in ALL_RULINGS))
     assert [word for word in shown if re.search(r"[:_]|\w\.\w", word.replace("max.poll.interval.ms", ""))] == []
 
 
-def test_each_page_says_where_its_rulings_are_declared() -> None:
+def test_ruling_place_leads_to_its_declaration() -> None:
     declared = ruling_pages.places()
     for ruling in ALL_RULINGS:
         module, table, number = re.fullmatch(r"`(\S+)\.py`, `(\w+)`, number (\d+)", declared[id(ruling)]).groups()  # type: ignore[union-attr]
@@ -154,27 +154,27 @@ def test_each_page_says_where_its_rulings_are_declared() -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_nothing_in_prose_is_markup_but_code(text: str) -> None:
-    seen = re.sub(r"`([^`]+)`", r"\1", visible(text))
-    line = next(t for t in parsed(f"- Says: {markdown.prose(text)}.") if t.type == "inline")
-    assert inline_text(line) == f"Says: {seen}."
-    assert cells(markdown.as_table(("a", "b"), [(markdown.prose(text), "end")])) == [["a", "b"], [seen, "end"]]
+def test_prose_has_no_markup_but_code(text: str) -> None:
+    shown = re.sub(r"`([^`]+)`", r"\1", visible(text))
+    line = next(t for t in tokens_of(f"- Says: {markdown.prose(text)}.") if t.type == "inline")
+    assert inline_text(line) == f"Says: {shown}."
+    assert cells(markdown.as_table(("a", "b"), [(markdown.prose(text), "end")])) == [["a", "b"], [shown, "end"]]
 
 
-def test_prose_stays_readable() -> None:
+def test_plain_prose_is_unchanged() -> None:
     assert markdown.prose("set `a_b` of max.poll_ms") == "set `a_b` of max.poll_ms"
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_code_is_code_in_a_line_and_in_a_cell(text: str) -> None:
-    line = next(t for t in parsed(f"Key: {markdown.code(text)}.") if t.type == "inline")
+def test_code_is_literal_in_line_and_cell(text: str) -> None:
+    line = next(t for t in tokens_of(f"Key: {markdown.code(text)}.") if t.type == "inline")
     assert inline_text(line) == f"Key: {visible(text)}."
     assert cells(markdown.as_table(("a", "b"), [(markdown.code(text), "end")]))[1] == [visible(text), "end"]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_a_fence_holds_whatever_stands_in_it(text: str) -> None:
-    tokens = parsed(f"before\n\n{markdown.fenced(text)}\n\nafter")
+def test_fence_holds_any_text(text: str) -> None:
+    tokens = tokens_of(f"before\n\n{markdown.fenced(text)}\n\nafter")
     assert [t.type for t in tokens if t.nesting >= 0 and t.type != "inline"] == [
         "paragraph_open",
         "fence",
@@ -184,7 +184,7 @@ def test_a_fence_holds_whatever_stands_in_it(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_a_page_of_hostile_declarations_keeps_its_shape(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_of_hostile_declarations_keeps_its_structure(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     columns = (Column("k", Scalar.STRING, text, nullable=False), Column("o", Scalar.INT, text, unit=text))
     table = Table(Row, "gold", "t", text, ("k",), columns, checks=(Check("c", text, text),))
     page = docs.tables_page([table], {"gold.t": "publish"})
@@ -200,7 +200,7 @@ def test_a_page_of_hostile_declarations_keeps_its_shape(text: str, monkeypatch: 
 
     noun = CauseNoun("c", text, text, CauseFamily.TOPIC, text, text, text)
     (cause,) = CauseCode("Cause", {"C": noun})  # type: ignore[call-arg, arg-type, misc, var-annotated]
-    proof, unless = ((named(text, lambda case: always(case)),) for _ in range(2))
+    proof, unless = ((with_sentence(text, lambda case: always(case)),) for _ in range(2))
     ruling = Likely(cause, text, proof, text, (text, text), unless)  # type: ignore[var-annotated]
     page = ruling_pages.causes_page([cause], {"a member left": [ruling]}, {id(ruling): "here"})
     assert headings(page) == ["Causes", "c"]
@@ -214,7 +214,7 @@ def test_a_page_of_hostile_declarations_keeps_its_shape(text: str, monkeypatch: 
     assert fences(page)[1:] == [quoted(text)]
 
 
-def test_a_made_sample_is_shown_only_where_no_captured_one_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_made_sample_is_shown_only_without_captured_one(monkeypatch: pytest.MonkeyPatch) -> None:
     made, captured = Captured("made it", "4.1", made=True), Captured("wrote it", "3.9")
     samples = {"both": (made, captured), "alone": (made,)}
     monkeypatch.setattr(docs, "samples_of", lambda pattern: samples[pattern.pattern_id])

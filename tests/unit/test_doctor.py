@@ -24,26 +24,26 @@ def doctor(*options: str, **environment: str) -> tuple[int, dict[str, Any]]:
         env={"PATH": "/usr/bin:/bin", **environment},
     )
     assert not done.stderr
-    return done.returncode, {told["what"]: (told["state"], told["says"]) for told in json.loads(done.stdout)}
+    return done.returncode, {result["what"]: (result["state"], result["says"]) for result in json.loads(done.stdout)}
 
 
-def test_a_machine_that_has_everything_is_told_so(tmp_path: Path) -> None:
-    code, told = doctor("--lake", str(tmp_path / "new" / "lake"))
+def test_complete_machine_passes_doctor(tmp_path: Path) -> None:
+    code, results = doctor("--lake", str(tmp_path / "new" / "lake"))
     assert code == 0
-    assert {told[what][0] for what in ("Python", "Java", "spark", "jars")} == {"good"}
-    assert told["lake"] == ("later", f"the first audit creates {tmp_path}/new/lake")
+    assert {results[what][0] for what in ("Python", "Java", "spark", "jars")} == {"good"}
+    assert results["lake"] == ("later", f"the first audit creates {tmp_path}/new/lake")
 
 
-def test_what_is_missing_is_told_with_what_to_do(tmp_path: Path) -> None:
-    code, told = doctor(JAVA_HOME=str(tmp_path))
+def test_missing_java_is_reported_with_advice(tmp_path: Path) -> None:
+    code, results = doctor(JAVA_HOME=str(tmp_path))
     assert code == 2
-    state, says = told["Java"]
+    state, says = results["Java"]
     assert state == "missing"
     assert "Found: no Java" in says
     assert "What to do: install a Java 17 runtime" in says
 
 
-def test_a_lake_in_which_nothing_was_committed_holds_no_audit(tmp_path: Path) -> None:
+def test_lake_without_commit_has_no_audit(tmp_path: Path) -> None:
     log = tmp_path / "quality" / "publications" / "_delta_log"
     log.mkdir(parents=True)
     assert doctor("--lake", str(tmp_path))[1]["lake"] == ("later", f"the first audit creates {tmp_path}")
@@ -51,20 +51,20 @@ def test_a_lake_in_which_nothing_was_committed_holds_no_audit(tmp_path: Path) ->
     assert doctor("--lake", str(tmp_path))[1]["lake"] == ("good", f"{tmp_path} has published audits")
 
 
-def test_a_cluster_that_does_not_answer_is_told() -> None:
-    code, told = doctor("--bootstrap", "127.0.0.1:1")
+def test_unreachable_cluster_is_reported() -> None:
+    code, results = doctor("--bootstrap", "127.0.0.1:1")
     assert code == 2
-    assert told["cluster"][0] == "missing"
-    assert "No broker of 127.0.0.1:1 answered" in told["cluster"][1]
+    assert results["cluster"][0] == "missing"
+    assert "No broker of 127.0.0.1:1 answered" in results["cluster"][1]
 
 
-def test_a_sample_of_logs_shows_what_would_be_read(tmp_path: Path) -> None:
-    said = "INFO [GroupCoordinator 1]: Resigned as the group coordinator for partition 3 in epoch Some(0)"
+def test_log_sample_shows_layouts_and_events(tmp_path: Path) -> None:
+    message = "INFO [GroupCoordinator 1]: Resigned as the group coordinator for partition 3 in epoch Some(0)"
     logger = "(kafka.coordinator.group.GroupCoordinator)"
-    own = f"[2026-11-21 01:44:29,117] {said} {logger}\n"
+    own = f"[2026-11-21 01:44:29,117] {message} {logger}\n"
     lines = {
         "plain/server.log": own,
-        "pod/kafka.log": f"2026-11-21T01:44:29.117Z stdout F 2026-11-21 01:44:29,117 {said} {logger} [main]\n",
+        "pod/kafka.log": f"2026-11-21T01:44:29.117Z stdout F 2026-11-21 01:44:29,117 {message} {logger} [main]\n",
         "other/app.log": "2026-11-21 01:44:29,117 <7> x\n",
     }
     for name, line in lines.items():
@@ -81,17 +81,17 @@ def test_a_sample_of_logs_shows_what_would_be_read(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
     )
-    told = sorted((t["state"], t["says"]) for t in json.loads(done.stdout) if t["what"] == "LOGS")
-    assert [(state, says.partition(".")[0]) for state, says in told] == [
+    results = sorted((t["state"], t["says"]) for t in json.loads(done.stdout) if t["what"] == "LOGS")
+    assert [(state, says.partition(".")[0]) for state, says in results] == [
         ("good", "1 file: in cri: strimzi"),
         ("good", "3 files: Kafka's own layout"),
         ("missing", "1 file: unknown layout"),
     ]
-    assert "then '%p' was needed" in told[2][1]
-    assert "In a sample of 10 records: 10 events, 0 noise, 0 unparsed" in told[1][1]
+    assert "then '%p' was needed" in results[2][1]
+    assert "In a sample of 10 records: 10 events, 0 noise, 0 unparsed" in results[1][1]
 
 
-def test_a_folder_without_logs_is_told_by_what_it_holds(tmp_path: Path) -> None:
+def test_folder_without_logs_is_reported_by_content(tmp_path: Path) -> None:
     ((state, _, says),) = look_at("LOGS", str(tmp_path), None)
     assert (state, says) == ("missing", f"{tmp_path} holds no file. What to do: check the path.")
     (tmp_path / "notes.pdf").write_bytes(b"%PDF")
@@ -99,7 +99,7 @@ def test_a_folder_without_logs_is_told_by_what_it_holds(tmp_path: Path) -> None:
     assert (state, says) == ("missing", f"{tmp_path} holds no log by its name. What to do: name the files in GLOB.")
 
 
-def test_the_command_needs_nothing_that_set_up_builds(tmp_path: Path) -> None:
+def test_doctor_runs_before_setup(tmp_path: Path) -> None:
     done = subprocess.run([str(HOME / "hindsight"), "doctor", "--lake", str(tmp_path)], capture_output=True, text=True)
     assert done.returncode == 0
     assert "\n✓ Java" in done.stdout

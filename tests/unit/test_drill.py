@@ -72,30 +72,30 @@ ALL = (
 each_scenario = pytest.mark.parametrize("scenario", ALL, ids=lambda s: s.name)
 
 
-def test_a_drawn_cluster_id_is_no_option_of_the_storage_tool() -> None:
+def test_drawn_cluster_id_never_begins_with_dash() -> None:
     ids = [drawn_cluster_id(random.Random(seed)) for seed in range(1000)]
     assert {len(one) for one in ids} == {22}
     assert not [one for one in ids if one.startswith("-")]
 
 
-def test_scenarios_have_names_of_their_own_and_say_what_they_teach() -> None:
+def test_scenarios_have_unique_names_and_a_sentence() -> None:
     assert len(SCENARIOS) == len(ALL)
     assert all(s.sentence.endswith(".") for s in ALL)
 
 
 @each_scenario
-def test_what_a_scenario_expects_can_be_scored(scenario: Scenario) -> None:
+def test_expectations_of_scenario_can_be_scored(scenario: Scenario) -> None:
     assert {s.expect for s in scenario.steps if s.expect} <= EXPECTS
 
 
 @each_scenario
-def test_every_step_is_one_that_the_play_can_do(scenario: Scenario) -> None:
+def test_every_step_of_scenario_can_be_played(scenario: Scenario) -> None:
     unknown = do.dispatch(object)
     assert [type(s).__name__ for s in scenario.steps if do.dispatch(type(s)) is unknown] == []
 
 
 @each_scenario
-def test_a_member_is_in_the_group_when_something_is_done_to_it_and_out_of_it_at_the_end(scenario: Scenario) -> None:
+def test_member_is_started_before_its_steps_and_gone_at_end(scenario: Scenario) -> None:
     alive: set[str] = set()
     for step in (s for s in scenario.steps if isinstance(s, OnMember)):
         if isinstance(step, Start):
@@ -109,7 +109,7 @@ def test_a_member_is_in_the_group_when_something_is_done_to_it_and_out_of_it_at_
 
 
 @each_scenario
-def test_a_member_that_goes_without_a_word_is_waited_for(scenario: Scenario) -> None:
+def test_silent_end_of_member_is_waited_for(scenario: Scenario) -> None:
     silent = [
         s
         for s in scenario.steps
@@ -132,7 +132,7 @@ GIVES: dict[str, tuple[type[OnBroker], ...]] = {
 
 
 @pytest.mark.parametrize("scenario", [s for s in ALL if not s.is_for_good], ids=lambda s: s.name)
-def test_what_is_taken_from_a_broker_is_given_back(scenario: Scenario) -> None:
+def test_broker_faults_are_undone_within_scenario(scenario: Scenario) -> None:
     taken: list[tuple[str, str]] = []
     for step in (s for s in scenario.steps if isinstance(s, OnBroker)):
         for what, begins in TAKES.items():
@@ -144,7 +144,7 @@ def test_what_is_taken_from_a_broker_is_given_back(scenario: Scenario) -> None:
     assert taken == []
 
 
-def test_a_failed_disk_has_none_of_its_partitions_until_it_is_mended(tmp_path: Path) -> None:
+def test_failed_disk_loses_partitions_until_mended(tmp_path: Path) -> None:
     for directory in log_dirs(tmp_path, 2):
         (directory / "orders-eu-3").mkdir(parents=True)
     (tmp_path / "broker-2-b" / "__cluster_metadata-0").mkdir()
@@ -159,16 +159,16 @@ def test_a_failed_disk_has_none_of_its_partitions_until_it_is_mended(tmp_path: P
     assert partitions_in(failed) == {("orders-eu", 3)}
 
 
-def test_a_glance_tells_what_an_audit_would() -> None:
+def test_glance_gives_verdicts_of_audit() -> None:
     group = EXCERPTS / "groups" / "pause-4.1"
-    told = [(r.cause, r.confidence) for r in glance(group / "logs", group / "clients").rebalances]
-    assert ("heartbeat_expired", "certain") in told
-    found = glance(EXCERPTS / "crash-2.8", EXCERPTS / "nothing")
-    assert [o.kind for o in found.broker_outages] == ["crash"]
-    assert {f.kind for f in found.failovers} == {"broker_crash"}
+    causes = [(r.cause, r.confidence) for r in glance(group / "logs", group / "clients").rebalances]
+    assert ("heartbeat_expired", "certain") in causes
+    verdicts = glance(EXCERPTS / "crash-2.8", EXCERPTS / "nothing")
+    assert [o.kind for o in verdicts.broker_outages] == ["crash"]
+    assert {f.kind for f in verdicts.failovers} == {"broker_crash"}
 
 
-def test_a_drill_plays_what_its_kafka_can_do() -> None:
+def test_drill_plays_scenarios_of_its_kafka_version() -> None:
     names = {s.name for s in choose("", "2.8.2", "zookeeper")}
     assert "crash" in names and "controller_killed" in names
     assert not {"consumer_protocol", "controller_lost", "sync_timeout"} & names
@@ -189,38 +189,38 @@ def test_a_drill_plays_what_its_kafka_can_do() -> None:
     assert "quorum_killed" not in {s.name for s in choose("real", "4.3.1", "combined", 5)}
 
 
-def test_a_drill_has_three_brokers_or_as_many_as_asked_for() -> None:
+def test_drill_has_three_brokers_by_default() -> None:
     assert [size_of(asked) for asked in ("", "3", "5")] == [3, 3, 5]
     for asked in ("2", "34", "five"):
         with pytest.raises(BadInput, match=f"Found: {asked} brokers"):
             size_of(asked)
 
 
-def test_clients_without_their_toolchain_are_left_out_and_named(monkeypatch, capsys) -> None:
+def test_scenarios_without_client_toolchain_are_left_out_and_named(monkeypatch, capsys) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     asked = choose("leave, franz_go, kafkajs", "4.3.1", "combined")
     assert [s.name for s in played_here(asked)] == ["leave"]
-    said = capsys.readouterr().err
-    assert "Members of franz-go are left out. Found: no program go." in said
-    assert "Members of kafkajs are left out. Found: no program npm." in said
+    output = capsys.readouterr().err
+    assert "Members of franz-go are left out. Found: no program go." in output
+    assert "Members of kafkajs are left out. Found: no program npm." in output
     with pytest.raises(BadInput, match="no program go"):
         played_here(choose("sarama", "4.3.1", "combined"))
 
 
 @pytest.mark.parametrize(
-    ("names", "version", "layout", "said"),
+    ("names", "version", "layout", "sentence"),
     [
         ("crash,crush", "4.3.1", "combined", "crush"),
         ("consumer_protocol", "3.9.2", "combined", "cannot play consumer_protocol"),
         ("controller_lost", "4.3.1", "combined", "cannot play controller_lost"),
     ],
 )
-def test_a_scenario_that_cannot_be_played_is_named(names: str, version: str, layout: str, said: str) -> None:
-    with pytest.raises(BadInput, match=said):
+def test_unplayable_scenario_is_refused_by_name(names: str, version: str, layout: str, sentence: str) -> None:
+    with pytest.raises(BadInput, match=sentence):
         choose(names, version, layout)
 
 
-def test_a_kafka_has_its_usual_layout_first_and_only_those_that_it_can_run() -> None:
+def test_kafka_version_has_usual_layout_first() -> None:
     assert layouts_of("2.6.3") == ("zookeeper",)
     assert layouts_of("3.0.2")[0] == "zookeeper" and "combined" in layouts_of("3.0.2")
     assert layouts_of("3.9.2")[0] == "combined" and "zookeeper" in layouts_of("3.3.2")
@@ -228,11 +228,11 @@ def test_a_kafka_has_its_usual_layout_first_and_only_those_that_it_can_run() -> 
 
 
 @pytest.mark.parametrize("options", [["--kafka", "1.1"], ["--seed", "x"], ["--lesson", "cooking"]])
-def test_a_drill_that_cannot_be_is_refused_before_anything_starts(options: list[str]) -> None:
+def test_impossible_drill_is_refused_before_start(options: list[str]) -> None:
     assert main(options) == BAD_INPUT
 
 
-def test_two_seeds_give_other_names_and_one_seed_the_same() -> None:
+def test_seed_decides_names() -> None:
     def drawn(seed: int) -> list[str]:
         names = Names(random.Random(seed))
         return [named for _ in range(50) for named in (names.group(), names.topic(), names.client("g"))]
@@ -242,7 +242,7 @@ def test_two_seeds_give_other_names_and_one_seed_the_same() -> None:
     assert len(set(drawn(1)) & set(drawn(2))) < 15
 
 
-def test_the_truth_can_be_scored_at_every_instant_and_takes_back_what_did_not_happen(tmp_path: Path) -> None:
+def test_truth_is_readable_at_once_and_can_withdraw_expectation(tmp_path: Path) -> None:
     truth = TruthFile(tmp_path / "truth.jsonl")
     row = truth.write("topic_deleted", group="g", topic="t", expect="topic_deleted", client=None)
     [act] = read_truth((tmp_path / "truth.jsonl").read_text().splitlines())
@@ -252,7 +252,7 @@ def test_the_truth_can_be_scored_at_every_instant_and_takes_back_what_did_not_ha
     assert "expect" not in json.loads(line) and json.loads(line)["note"] == "nothing followed"
 
 
-def test_maintenance_is_declared_to_the_audit_as_it_was_in_the_drill(tmp_path: Path) -> None:
+def test_maintenance_of_drill_becomes_audit_setting(tmp_path: Path) -> None:
     rows = (
         {"at": "2026-11-24T08:00:00.000+00:00", "action": "cluster_up"},
         {
@@ -299,12 +299,12 @@ def _texts(folder: Path) -> Iterator[bytes]:
     return (p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file())
 
 
-def test_a_recording_has_every_line_and_no_path_of_this_machine(tmp_path: Path) -> None:
+def test_recording_keeps_every_line_without_local_paths(tmp_path: Path) -> None:
     drill = _drill(tmp_path / "drill")
     kept = record(drill, tmp_path / "kept" / "night")
-    found = {str(p.relative_to(kept)) for p in kept.rglob("*") if p.is_file()}
+    files = {str(p.relative_to(kept)) for p in kept.rglob("*") if p.is_file()}
     whole = {"snapshots.jsonl", "truth.jsonl", "cluster.json", "canary.jsonl"}
-    assert found == {"logs/broker-1/server.log", "clients/a.log", *whole}
+    assert files == {"logs/broker-1/server.log", "clients/a.log", *whole}
     for path in (str(tmp_path), str(HOME), f"{Path.home()}/x"):
         assert not any(path.encode() in text for text in _texts(kept)), path
     log = (kept / "logs/broker-1/server.log").read_bytes()
@@ -313,7 +313,7 @@ def test_a_recording_has_every_line_and_no_path_of_this_machine(tmp_path: Path) 
     assert (kept / "clients/a.log").read_bytes().endswith(b"\r\n")
 
 
-def test_a_packed_recording_unpacks_to_the_same_folder_and_names_nobody(tmp_path: Path) -> None:
+def test_packed_recording_equals_folder_and_names_no_user(tmp_path: Path) -> None:
     drill = _drill(tmp_path / "drill")
     kept = record(drill, tmp_path / "night")
     packed = record(drill, tmp_path / "packed" / "night.tar.gz")
@@ -323,7 +323,7 @@ def test_a_packed_recording_unpacks_to_the_same_folder_and_names_nobody(tmp_path
     assert list(_texts(tmp_path / "out" / "night")) == list(_texts(kept))
 
 
-def test_a_recording_is_not_written_over_another_nor_made_of_nothing(tmp_path: Path) -> None:
+def test_recording_needs_input_and_a_new_target(tmp_path: Path) -> None:
     drill = _drill(tmp_path / "drill")
     record(drill, tmp_path / "night")
     with pytest.raises(BadInput, match="exists already"):
@@ -332,7 +332,7 @@ def test_a_recording_is_not_written_over_another_nor_made_of_nothing(tmp_path: P
         record(tmp_path / "nothing", tmp_path / "other")
 
 
-def test_the_command_prints_where_a_drill_is_kept_and_refuses_a_name_that_is_taken(
+def test_record_command_prints_target_and_refuses_existing_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = [str(tmp_path / "night"), "--drill", str(_drill(tmp_path / "drill"))]

@@ -13,7 +13,7 @@ BERLIN = ZoneInfo("Europe/Berlin")
 HOUR = timedelta(hours=1)
 
 
-def test_every_time_is_moved_and_what_names_no_zone_is_local() -> None:
+def test_every_time_is_moved_and_zoneless_times_become_local() -> None:
     texts = {
         "[2026-10-24 22:30:00,123] INFO a (b.C)": "[2026-10-25 01:30:00,123] INFO a (b.C)",
         "[2026-10-25 00:30:00,123] INFO a (b.C)": "[2026-10-25 02:30:00,123] INFO a (b.C)",
@@ -25,7 +25,7 @@ def test_every_time_is_moved_and_what_names_no_zone_is_local() -> None:
     assert {text: moved(text, HOUR, BERLIN) for text in texts} == texts
 
 
-def test_the_change_lies_in_the_middle_of_the_night(tmp_path: Path) -> None:
+def test_time_change_lies_in_middle_of_night(tmp_path: Path) -> None:
     night, new = tmp_path / "night", tmp_path / "new"
     (night / "logs" / "broker-1").mkdir(parents=True)
     at = datetime(2026, 11, 21, 1, tzinfo=UTC)

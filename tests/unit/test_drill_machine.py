@@ -22,27 +22,27 @@ from tests.support.nights import EXCERPTS
 DUMPED = EXCERPTS / "metadata_records.txt"
 
 
-def test_scenarios_are_left_out_where_the_system_refuses_hosts_or_clocks(monkeypatch, capsys) -> None:
+def test_scenarios_without_hosts_or_faketime_are_left_out_and_named(monkeypatch, capsys) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr(machine, "_FAKETIME", None)
     asked = choose("host_slow,clock_ahead,start_loop", "4.3.1", "combined")
     assert [s.name for s in played_here(asked)] == ["start_loop"]
-    said = capsys.readouterr().err
-    assert "Scenarios with clocks that differ are left out. Found: no libfaketime." in said
-    assert "Scenarios with members on hosts of their own are left out. Found: ip did not answer" in said
+    output = capsys.readouterr().err
+    assert "Scenarios with clocks that differ are left out. Found: no libfaketime." in output
+    assert "Scenarios with members on hosts of their own are left out. Found: ip did not answer" in output
     with pytest.raises(BadInput, match="no libfaketime"):
         played_here(choose("clock_ahead", "4.3.1", "combined"))
 
 
-def test_a_process_ahead_of_time_measures_as_others_do(monkeypatch) -> None:
+def test_process_with_clock_ahead_keeps_monotonic_clock(monkeypatch) -> None:
     monkeypatch.setattr(machine, "_FAKETIME", Path("/lib/libfaketime.so.1"))
-    told = machine.clock_ahead(7)
-    assert (told["LD_PRELOAD"], told["FAKETIME"]) == ("/lib/libfaketime.so.1", "+7")
-    assert (told["FAKETIME_DONT_FAKE_MONOTONIC"], told["FAKETIME_FORCE_MONOTONIC_FIX"]) == ("1", "0")
+    variables = machine.clock_ahead(7)
+    assert (variables["LD_PRELOAD"], variables["FAKETIME"]) == ("/lib/libfaketime.so.1", "+7")
+    assert (variables["FAKETIME_DONT_FAKE_MONOTONIC"], variables["FAKETIME_FORCE_MONOTONIC_FIX"]) == ("1", "0")
     assert machine.clock_ahead(0) == {}
 
 
-def test_a_relay_joins_a_socket_that_it_inherits_to_a_port() -> None:
+def test_relay_joins_inherited_socket_to_port() -> None:
     with socket.create_server(("127.0.0.1", 0)) as behind, socket.create_server(("127.0.0.1", 0)) as before:
         command = [sys.executable, "-m", "lab.drill.relay", str(before.fileno()), str(behind.getsockname()[1])]
         relay = processes.start(command, pass_fds=[before.fileno()], cwd=HOME, stdin=subprocess.DEVNULL)
@@ -61,7 +61,7 @@ def test_a_relay_joins_a_socket_that_it_inherits_to_a_port() -> None:
 
 
 @pytest.mark.skipif(hosts.why_none() is not None, reason=str(hosts.why_none()))
-def test_a_host_that_is_cut_off_reaches_nobody_until_it_is_joined_again() -> None:
+def test_disconnected_host_reaches_nothing_until_joined() -> None:
     with hosts.hosts() as made, socket.create_server((made.address, 0)) as server:
         place = (made.address, server.getsockname()[1])
 
@@ -84,7 +84,7 @@ def test_a_host_that_is_cut_off_reaches_nobody_until_it_is_joined_again() -> Non
     assert f"hs{os.getpid()}-" not in left
 
 
-def test_hosts_are_made_once_however_many_ask(monkeypatch) -> None:
+def test_concurrent_requests_create_host_once(monkeypatch) -> None:
     asked: list[str] = []
     monkeypatch.setattr(hosts, "_run", lambda *command: asked.append(" ".join(command)))
     made = hosts.Hosts("hs", "10.9.9")
@@ -97,7 +97,7 @@ def test_hosts_are_made_once_however_many_ask(monkeypatch) -> None:
     assert made.address_of("h") == "10.9.9.2"
 
 
-def test_what_is_done_while_every_log_is_lost_is_left_open(tmp_path: Path) -> None:
+def test_expectations_without_logs_become_undecided(tmp_path: Path) -> None:
     truth = TruthFile(tmp_path / "truth.jsonl")
     truth.write("broker_kill9", broker=1, expect="failover_crash")
     truth.write("logs_rotated", keeps=True)
@@ -108,12 +108,12 @@ def test_what_is_done_while_every_log_is_lost_is_left_open(tmp_path: Path) -> No
     assert expected == [("failover_crash", None), (None, None), (None, "failover_crash"), (None, None)]
 
 
-def test_the_metadata_log_shows_which_leaders_came_from_outside_the_isr() -> None:
+def test_metadata_log_shows_unclean_elections() -> None:
     """Captured: partitions whose only replica was killed and came back, one moved later; others changed in order."""
     lines = DUMPED.read_text().splitlines()
-    found = list(elected_uncleanly(lines))
-    assert [(e["topic"], e["partition"], e["leader"]) for e in found] == [("lone", 0, 2), ("lone", 1, 3)]
-    assert found[0]["at"] == "2026-11-21T15:14:43.867+00:00"
+    elections = list(elected_uncleanly(lines))
+    assert [(e["topic"], e["partition"], e["leader"]) for e in elections] == [("lone", 0, 2), ("lone", 1, 3)]
+    assert elections[0]["at"] == "2026-11-21T15:14:43.867+00:00"
     still_eligible = [line for line in lines if '"eligibleLeaderReplicas":[]}' not in line]
     assert len(still_eligible) < len(lines)
     assert list(elected_uncleanly(still_eligible)) == [], "a replica of the ELR has every record"

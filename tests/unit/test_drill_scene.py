@@ -38,7 +38,7 @@ class Watched:
         self.orders.append(("forget", topic, []))
 
 
-def _watched(scenario: str, tmp_path: Path) -> tuple[Scene, Watched]:
+def _scene_with_canaries(scenario: str, tmp_path: Path) -> tuple[Scene, Watched]:
     brokers = {i: Node(f"broker-{i}", (), tmp_path) for i in (1, 2, 3)}
     cluster = Cluster("4.3.1", "combined", tmp_path, tmp_path, "", {}, {}, brokers=brokers)
     truth, canaries = TruthFile(tmp_path / "truth.jsonl"), Watched()
@@ -47,8 +47,8 @@ def _watched(scenario: str, tmp_path: Path) -> tuple[Scene, Watched]:
     return Scene(stage, SCENARIOS[scenario], random.Random(1)), canaries
 
 
-def test_every_partition_that_is_made_gets_canaries_and_those_that_are_added_later_too(tmp_path: Path) -> None:
-    scene, canaries = _watched("partitions", tmp_path)
+def test_created_and_added_partitions_get_canaries(tmp_path: Path) -> None:
+    scene, canaries = _scene_with_canaries("partitions", tmp_path)
     for step in (CreateTopic(topic="t"), AddPartitions(topic="t", to=5), DeleteTopic(topic="t")):
         do(step, scene)
     scene.end()
@@ -57,16 +57,16 @@ def test_every_partition_that_is_made_gets_canaries_and_those_that_are_added_lat
 
 
 @pytest.mark.parametrize("scenario", ["unclean_election", "truncation"])
-def test_a_partition_whose_records_the_drill_counts_has_no_canaries(scenario: str, tmp_path: Path) -> None:
-    scene, canaries = _watched(scenario, tmp_path)
+def test_partition_with_counted_records_has_no_canaries(scenario: str, tmp_path: Path) -> None:
+    scene, canaries = _scene_with_canaries(scenario, tmp_path)
     do(next(s for s in scene.scenario.steps if isinstance(s, CreateTopic)), scene)
     assert [partitions for _, _, partitions in canaries.orders] == [[1]]
 
 
-def test_canaries_leave_with_the_scenario_of_their_topic_but_where_it_is_for_good(tmp_path: Path) -> None:
+def test_canaries_leave_with_scenario_unless_it_is_for_good(tmp_path: Path) -> None:
     for scenario, orders in (("subscription", ["watch", "leave"]), ("stopped_for_good", ["watch"])):
         (tmp_path / scenario).mkdir()
-        scene, canaries = _watched(scenario, tmp_path / scenario)
+        scene, canaries = _scene_with_canaries(scenario, tmp_path / scenario)
         do(CreateTopic(topic="t"), scene)
         scene.end()
         assert [what for what, _, _ in canaries.orders] == orders
@@ -83,8 +83,8 @@ class Stopping:
             raise ClusterFault("broker-3 did not end within 60 s; it was killed.")
 
 
-def test_a_broker_that_no_controller_lets_go_leaves_open_what_its_end_is_called(tmp_path: Path) -> None:
-    scene, _ = _watched("all_stopped", tmp_path)
+def test_broker_killed_during_stop_of_all_is_undecided(tmp_path: Path) -> None:
+    scene, _ = _scene_with_canaries("all_stopped", tmp_path)
     scene.stage.cluster.brokers.update({i: cast("Node", Stopping(ends=i != 3)) for i in (1, 2, 3)})
     do(StopAll(), scene)
     rows = {row["broker"]: row for row in scene.stage.truth.rows()}

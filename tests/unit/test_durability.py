@@ -42,31 +42,31 @@ def brokers(racks: dict[int, str | None] | dict[int, str]) -> list[BrokerSnapsho
     return [row(BROKER_SNAPSHOTS, broker=b, rack=r) for b, r in racks.items()]
 
 
-def set_up(own: dict[str, str] | None = None, **changed: object) -> BrokerSettings:
+def settings_with(own: dict[str, str] | None = None, **changed: object) -> BrokerSettings:
     lines = [line_of_broker(b, **{**HEALTHY, **changed}) for b in RACKS]
     topics = {"t": "", "__consumer_offsets": "", **(own or {})}
     return settings_of([*lines, *(line_of_topic(t, d) for t, d in topics.items())])
 
 
-def raised(
+def findings_by_rule(
     partitions: list[PartitionSnapshot] | None = None,
     racks: dict[int, str | None] | dict[int, str] = RACKS,
     settings: BrokerSettings | None = None,
 ) -> dict[str, Finding]:
     some = partitions or [partition("t", 1, 2, 3), partition("__consumer_offsets", 1, 2, 3)]
     facts = Facts(
-        "c", partitions=some, brokers=brokers(racks), broker_settings=settings or set_up(), judged_at=AT
+        "c", partitions=some, brokers=brokers(racks), broker_settings=settings or settings_with(), judged_at=AT
     )  # fmt: skip
-    found = judge_findings(facts)
-    for finding in found:
+    findings = judge_findings(facts)
+    for finding in findings:
         assert set(finding.as_dict()) == set(FINDINGS.column_names)
         assert finding.evidence
         assert (finding.first_at, finding.last_at) == (AT, AT)
-    return {f.rule_id: f for f in found}
+    return {f.rule_id: f for f in findings}
 
 
-def test_a_cluster_set_up_well_hears_nothing() -> None:
-    assert raised() == {}
+def test_well_configured_cluster_has_no_finding() -> None:
+    assert findings_by_rule() == {}
 
 
 @pytest.mark.parametrize(
@@ -77,15 +77,15 @@ def test_a_cluster_set_up_well_hears_nothing() -> None:
         ((1, 2, 3), set()),
     ],
 )
-def test_fewer_than_three_replicas_where_three_brokers_are(replicas: tuple[int, ...], broken: set[str]) -> None:
-    assert set(raised([partition("t", *replicas)])) == broken
+def test_fewer_than_three_replicas_on_three_brokers_is_finding(replicas: tuple[int, ...], broken: set[str]) -> None:
+    assert set(findings_by_rule([partition("t", *replicas)])) == broken
 
 
-def test_two_replicas_are_all_that_two_brokers_can_hold() -> None:
+def test_two_replicas_on_two_brokers_are_no_finding() -> None:
     two = {1: "a", 2: "b"}
-    assert "replication_factor_low" not in raised([partition("t", 1, 2)], two)
-    assert "replication_factor_one" in raised([partition("t", 1)], two)
-    assert "replication_factor_one" not in raised([partition("t", 1)], {1: "a"})
+    assert "replication_factor_low" not in findings_by_rule([partition("t", 1, 2)], two)
+    assert "replication_factor_one" in findings_by_rule([partition("t", 1)], two)
+    assert "replication_factor_one" not in findings_by_rule([partition("t", 1)], {1: "a"})
 
 
 @pytest.mark.parametrize(
@@ -94,43 +94,50 @@ def test_two_replicas_are_all_that_two_brokers_can_hold() -> None:
         (1, {"min_isr_low"}), (2, set()), (3, {"min_isr_equals_replication"}), (4, {"min_isr_above_replication"}),
     ],
 )  # fmt: skip
-def test_min_insync_replicas_against_three_replicas(least: int, broken: set[str]) -> None:
-    assert set(raised([partition("t", 1, 2, 3)], settings=set_up({"t": f"min.insync.replicas={least}"}))) == broken
+def test_min_insync_replicas_is_judged_against_replication_factor(least: int, broken: set[str]) -> None:
+    assert (
+        set(findings_by_rule([partition("t", 1, 2, 3)], settings=settings_with({"t": f"min.insync.replicas={least}"})))
+        == broken
+    )
 
 
-def test_a_thousand_topics_with_one_fault_are_one_finding_and_kafka_s_own_are_told_apart() -> None:
+def test_topics_with_same_fault_are_one_finding_apart_from_internal_topics() -> None:
     names = [f"t{n:03}" for n in range(1000)]
     some = [partition(name, 1, 2, 3) for name in (*names, "__consumer_offsets")]
-    settings = set_up(dict.fromkeys(names, "min.insync.replicas=1") | {"__consumer_offsets": "min.insync.replicas=1"})
+    settings = settings_with(
+        dict.fromkeys(names, "min.insync.replicas=1") | {"__consumer_offsets": "min.insync.replicas=1"}
+    )
     facts = Facts("c", partitions=some, brokers=brokers(RACKS), broker_settings=settings, judged_at=AT)
-    found = judge_findings(facts)
-    assert [(f.rule_id, f.subject) for f in found] == [
+    findings = judge_findings(facts)
+    assert [(f.rule_id, f.subject) for f in findings] == [
         ("min_isr_low", "__consumer_offsets"),
         ("min_isr_low", "t000 and 999 more"),
     ]
-    assert found[1].message.endswith(": t000 (1 of 3), t001 (1 of 3), t002 (1 of 3), t003 (1 of 3), t004 (1 of 3), ...")
-    assert "acks" in found[1].advice and "cannot see" in found[1].advice
+    assert findings[1].message.endswith(
+        ": t000 (1 of 3), t001 (1 of 3), t002 (1 of 3), t003 (1 of 3), t004 (1 of 3), ..."
+    )
+    assert "acks" in findings[1].advice and "cannot see" in findings[1].advice
 
 
-def test_what_is_not_known_breaks_no_rule() -> None:
+def test_unknown_settings_are_no_finding() -> None:
     silent = settings_of([])
-    assert set(raised([partition("t", 1, 2, 3)], settings=silent)) == set()
+    assert set(findings_by_rule([partition("t", 1, 2, 3)], settings=silent)) == set()
 
 
-def test_unclean_elections_matter_where_there_is_somebody_to_elect() -> None:
-    settings = set_up({"t": "unclean.leader.election.enable=true"})
-    assert set(raised([partition("t", 1, 2, 3)], settings=settings)) == {"unclean_election_enabled"}
-    assert "unclean_election_enabled" not in raised([partition("t", 1)], settings=settings)
+def test_unclean_election_setting_matters_only_with_several_replicas() -> None:
+    settings = settings_with({"t": "unclean.leader.election.enable=true"})
+    assert set(findings_by_rule([partition("t", 1, 2, 3)], settings=settings)) == {"unclean_election_enabled"}
+    assert "unclean_election_enabled" not in findings_by_rule([partition("t", 1)], settings=settings)
 
 
-def test_all_replicas_in_one_rack() -> None:
+def test_replicas_in_one_rack_are_finding_where_racks_are_known() -> None:
     racks = {1: "a", 2: "a", 3: "a", 4: "b"}
     some = [partition("t", 1, 2, 3), partition("t", 1, 2, 4, number=1)]
-    found = raised(some, racks)
-    assert set(found) == {"replicas_in_one_rack"}
-    assert "though there are 2: t (1 partitions)" in found["replicas_in_one_rack"].message
-    assert "replicas_in_one_rack" not in raised(some, {1: "a", 2: "a", 3: "a", 4: "a"})
-    assert "replicas_in_one_rack" not in raised(some, {1: "a", 2: None, 3: "a", 4: "b"})
+    findings = findings_by_rule(some, racks)
+    assert set(findings) == {"replicas_in_one_rack"}
+    assert "though there are 2: t (1 partitions)" in findings["replicas_in_one_rack"].message
+    assert "replicas_in_one_rack" not in findings_by_rule(some, {1: "a", 2: "a", 3: "a", 4: "a"})
+    assert "replicas_in_one_rack" not in findings_by_rule(some, {1: "a", 2: None, 3: "a", 4: "b"})
 
 
 @pytest.mark.parametrize(
@@ -142,24 +149,26 @@ def test_all_replicas_in_one_rack() -> None:
         ({1: None}, set()),
     ],
 )
-def test_racks_that_some_or_all_brokers_do_not_tell(racks: dict[int, str | None], broken: set[str]) -> None:
-    assert {r for r in raised(racks=racks) if r.startswith("racks")} == broken
+def test_missing_or_equal_racks_are_finding(racks: dict[int, str | None], broken: set[str]) -> None:
+    assert {r for r in findings_by_rule(racks=racks) if r.startswith("racks")} == broken
 
 
-def test_the_topics_that_keep_offsets_and_transactions() -> None:
+def test_weak_offsets_or_transaction_topic_is_finding() -> None:
     def own(topic: str, *replicas: int) -> dict[str, Finding]:
-        return raised([partition(topic, *replicas)])
+        return findings_by_rule([partition(topic, *replicas)])
 
     assert set(own("__consumer_offsets", 1, 2)) == {"offsets_topic_weak", "min_isr_equals_replication"}
     assert set(own("__transaction_state", 1, 2, 3)) == set()
     assert "transaction_topic_weak" in own("__transaction_state", 1, 2)
-    made_weak = set_up(transaction_state_log_replication_factor=1, transaction_state_log_min_isr=1)
-    found = raised(settings=made_weak)["transaction_topic_weak"]
-    assert found.message.endswith(
+    made_weak = settings_with(transaction_state_log_replication_factor=1, transaction_state_log_min_isr=1)
+    finding = findings_by_rule(settings=made_weak)["transaction_topic_weak"]
+    assert finding.message.endswith(
         "it does not exist yet, and transaction.state.log.replication.factor is 1 and transaction.state.log.min.isr is"
         " 1"
     )
-    assert "transaction_topic_weak" not in raised([partition("__transaction_state", 1, 2, 3)], settings=made_weak)
+    assert "transaction_topic_weak" not in findings_by_rule(
+        [partition("__transaction_state", 1, 2, 3)], settings=made_weak
+    )
 
 
 @pytest.mark.parametrize(
@@ -175,21 +184,21 @@ def test_the_topics_that_keep_offsets_and_transactions() -> None:
         ({"group_consumer_heartbeat_interval_ms": 15_000}, set()),
     ],
 )
-def test_what_brokers_make_of_everybody(changed: dict[str, Any], broken: set[str]) -> None:
-    assert set(raised(settings=set_up(**changed))) == broken
+def test_broker_defaults_are_judged_at_threshold(changed: dict[str, Any], broken: set[str]) -> None:
+    assert set(findings_by_rule(settings=settings_with(**changed))) == broken
 
 
-def test_brokers_that_differ_are_told_with_both_their_values() -> None:
+def test_differing_broker_settings_are_finding_with_values() -> None:
     lines = [line_of_broker(1, **HEALTHY), line_of_broker(2, **{**HEALTHY, "min_insync_replicas": 1})]
-    found = raised(settings=settings_of([*lines, line_of_topic("t", "")]))
-    assert set(found) == {"settings_differ"}
-    assert "min.insync.replicas is 1 or 2" in found["settings_differ"].message
+    findings = findings_by_rule(settings=settings_of([*lines, line_of_topic("t", "")]))
+    assert set(findings) == {"settings_differ"}
+    assert "min.insync.replicas is 1 or 2" in findings["settings_differ"].message
 
 
-def test_the_question_in_sql_asks_for_every_rule() -> None:
+def test_durability_query_names_every_rule() -> None:
     assert set(re.findall(r"'(\w+_\w+)'", (HOME / "queries" / "durability.sql").read_text())) == RULES
 
 
-def test_every_rule_is_standing_and_says_where_it_comes_from() -> None:
+def test_every_durability_rule_is_standing_with_source_and_advice() -> None:
     assert all(rule.is_standing and rule.source and rule.advice for rule in rules.RULES)
     assert len(RULES) == len(rules.RULES)

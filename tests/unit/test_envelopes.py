@@ -78,16 +78,16 @@ def read(data: bytes, size: int = 1 << 20) -> list[Row]:
     ]
 
 
-def said(layout: str | None, text: str) -> tuple[object, ...]:
+def meaning_of(layout: str | None, text: str) -> tuple[object, ...]:
     """The pattern that claims a record, and what it reads."""
     reading = read_record(layout, text)
     return reading.pattern.pattern_id if reading.pattern else None, reading.groups
 
 
-def meanings(rows: Iterable[Row], source: str | None) -> list[tuple[object, ...]]:
+def meanings_of(rows: Iterable[Row], source: str | None) -> list[tuple[object, ...]]:
     """What the records of one source within a file say, and when."""
     part = [r for r in rows if source is None or str(r["part"]).find(source) >= 0]
-    return [(r["happened_at"], *said(r["layout"], str(r["text"]))) for r in part]  # type: ignore[arg-type]
+    return [(r["happened_at"], *meaning_of(r["layout"], str(r["text"]))) for r in part]  # type: ignore[arg-type]
 
 
 def is_in(envelope: str, line: str) -> bool:
@@ -95,12 +95,12 @@ def is_in(envelope: str, line: str) -> bool:
     return bool(PEELS[envelope](Line(line.encode(), 1)))
 
 
-def originals(records: Iterable[Record]) -> list[tuple[object, ...]]:
-    return [(r.happened_at, *said("apache", r.text)) for r in records]
+def meanings_of_plain(records: Iterable[Record]) -> list[tuple[object, ...]]:
+    return [(r.happened_at, *meaning_of("apache", r.text)) for r in records]
 
 
 @pytest.mark.parametrize("name", ["colours", *(e.name for e in (*PREFIXES, *OBJECTS))])
-def test_an_envelope_takes_its_samples_apart_and_no_other(name: str) -> None:
+def test_envelope_recognises_only_its_samples(name: str) -> None:
     samples, counter_samples = layout_samples(name)
     assert samples
     assert counter_samples
@@ -109,7 +109,7 @@ def test_an_envelope_takes_its_samples_apart_and_no_other(name: str) -> None:
 
 
 @pytest.mark.parametrize("layout", JSON_LAYOUTS, ids=lambda e: e.name)
-def test_a_record_of_json_is_known_by_its_fields(layout) -> None:
+def test_json_record_is_recognised_by_its_fields(layout) -> None:
     samples, counter_samples = layout_samples(layout.name)
     assert samples
     assert all(is_in(JSON_RECORD, sample) for sample in samples)
@@ -117,22 +117,22 @@ def test_a_record_of_json_is_known_by_its_fields(layout) -> None:
 
 
 @pytest.mark.parametrize("name", WRAPS)
-def test_what_is_in_an_envelope_reads_as_what_is_not(name: str) -> None:
+def test_wrapped_records_read_like_plain_ones(name: str) -> None:
     lines = [wrapped(r.text, r.happened_at, "kafka-0", [name]) for r in EVENTS]
     rows = read("\n".join(lines).encode() + b"\n")
-    assert meanings(rows, None) == originals(EVENTS)
+    assert meanings_of(rows, None) == meanings_of_plain(EVENTS)
     assert sum(r["line_count"] for r in rows) == sum(line.count("\n") + 1 for line in lines)
 
 
 @pytest.mark.parametrize("layout", OF_CLASSES, ids=lambda e: e.name)
-def test_records_of_json_read_as_lines(layout) -> None:
+def test_json_records_read_like_plain_lines(layout) -> None:
     plain = [r for r in EVENTS if "\n" not in r.text]
     rows = read("\n".join(in_json(r, layout.name) for r in plain).encode())
-    assert meanings(rows, None) == originals(plain)
+    assert meanings_of(rows, None) == meanings_of_plain(plain)
 
 
 COMPOSED = st.lists(st.sampled_from(EVENTS), min_size=8, max_size=40).map(
-    lambda told: sorted(told, key=lambda r: r.happened_at)
+    lambda records: sorted(records, key=lambda r: r.happened_at)
 )
 """Records in the order of their time: where the clock goes back at nearly each line, the newest line comes first."""
 NAMING = ["kubectl-prefix", "compose", "cloudwatch-tail", "loki", "fluent-bit", "filebeat", "vector", "gelf", "otlp"]
@@ -147,25 +147,25 @@ NAMING = ["kubectl-prefix", "compose", "cloudwatch-tail", "loki", "fluent-bit", 
     st.sampled_from([200, 4_000, 1 << 20]),
     st.randoms(use_true_random=False),
 )
-def test_sources_in_one_file_are_told_apart_whatever_their_layout_and_their_envelopes(
+def test_interleaved_sources_are_separated_in_any_layout_and_envelope(
     records: Sequence[Record], layout, inner: str, outer: str | None, size: int, random
 ) -> None:
     by_source = {source: list(records) for source in SOURCES}
     waiting = {
         source: [
             wrapped(line, r.happened_at, source, [inner, *([outer] if outer else [])])
-            for r in told
+            for r in own
             for line in (in_pattern(r, layout.pattern) if layout else r.text).split("\n")
         ]
-        for source, told in by_source.items()
+        for source, own in by_source.items()
     }
     lines = []
     while any(waiting.values()):
         source = random.choice([s for s, left in waiting.items() if left])
         lines.append(waiting[source].pop(0))
     rows = read("\n".join(lines).encode(), size)
-    for source, told in by_source.items():
-        assert meanings(rows, source) == originals(told)
+    for source, own in by_source.items():
+        assert meanings_of(rows, source) == meanings_of_plain(own)
 
 
 @settings(max_examples=30, deadline=None)
@@ -175,15 +175,15 @@ def test_sources_in_one_file_are_told_apart_whatever_their_layout_and_their_enve
     st.sampled_from([None, *WITH_LOGGER]),
     st.sampled_from([300, 5_000, CHUNK]),
 )
-def test_an_export_with_the_newest_line_first_reads_as_the_original(
+def test_export_with_newest_line_first_reads_like_original(
     records: Sequence[Record], wraps: list[str], layout, chunk: int
 ) -> None:
-    told = sorted(records, key=lambda r: r.happened_at)  # type: ignore[arg-type, return-value]
-    assume(len({r.happened_at for r in told}) > _FEW)
-    texts = [in_pattern(r, layout.pattern) if layout else r.text for r in told]
+    in_time = sorted(records, key=lambda r: r.happened_at)  # type: ignore[arg-type, return-value]
+    assume(len({r.happened_at for r in in_time}) > _FEW)
+    texts = [in_pattern(r, layout.pattern) if layout else r.text for r in in_time]
     lines = [
         line
-        for r, text in zip(told, texts, strict=True)
+        for r, text in zip(in_time, texts, strict=True)
         for line in wrapped(text, r.happened_at, "kafka-0", wraps).split("\n")  # type: ignore[arg-type]
     ]
     with patch("kafka_hindsight.logs.unwrapping.CHUNK", chunk):
@@ -193,7 +193,7 @@ def test_an_export_with_the_newest_line_first_reads_as_the_original(
     assert by_instant == as_written
 
 
-def test_a_trace_whose_lines_are_mixed_with_those_of_others_stays_with_its_record() -> None:
+def test_interleaved_trace_stays_with_its_record() -> None:
     first = "kafka-0  | [2026-11-21 01:44:29,117] INFO [KafkaServer id=0] started (kafka.server.KafkaServer)"
     other = "kafka-1  | [2026-11-21 01:44:29,118] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)"
     rows = read("\n".join([first, other, "kafka-0  | \tat a.B(C.java:1)", other]).encode())
@@ -204,24 +204,24 @@ def test_a_trace_whose_lines_are_mixed_with_those_of_others_stays_with_its_recor
     ]
 
 
-def test_each_source_of_a_mixed_file_has_its_own_layout() -> None:
+def test_each_source_of_mixed_file_has_its_own_layout() -> None:
     plain = [wrapped(r.text, r.happened_at, "kafka-0", ["compose"]) for r in EVENTS]
     other = [wrapped(in_pattern(r, STRIMZI), r.happened_at, "kafka-1", ["compose"]) for r in EVENTS]
     rows = read("\n".join(x for both in zip(plain, other, strict=True) for x in both).encode())
-    assert meanings(rows, "kafka-0") == meanings(rows, "kafka-1") == originals(EVENTS)
+    assert meanings_of(rows, "kafka-0") == meanings_of(rows, "kafka-1") == meanings_of_plain(EVENTS)
     assert {r["layout"] for r in rows} == {"apache", "strimzi"}
 
 
-def test_an_envelope_that_looks_like_a_thread_is_known_by_the_lines_that_go_on_a_record() -> None:
+def test_envelope_like_thread_name_is_recognised_by_trace_lines() -> None:
     pattern = next(layout.pattern for layout in PATTERN_LAYOUTS if layout.name == "thread-first")
     assert [r for r in EVENTS if "\n" in r.text]
     plain = [in_pattern(r, pattern) for r in EVENTS]
     assert not form_of([line for text in plain for line in text.split("\n")]).envelopes
     rows = read("\n".join(wrapped(t, r.happened_at, "kafka-0", WITHIN_TIMES) for t, r in zip(plain, EVENTS)).encode())
-    assert meanings(rows, "kafka-0/kafka") == originals(EVENTS)
+    assert meanings_of(rows, "kafka-0/kafka") == meanings_of_plain(EVENTS)
 
 
-def test_plain_lines_are_in_no_envelope() -> None:
+def test_plain_lines_have_no_envelope() -> None:
     assert not form_of([line for r in EVENTS for line in r.text.split("\n")]).envelopes
     iso = [in_pattern(r, "%d{ISO8601} %5p %pid --- [%t] %-40.40logger{39} : %m%n") for r in EVENTS]
     assert form_of([line for r in iso for line in r.split("\n")]).layouts[""][0] == "spring-boot"
@@ -229,22 +229,31 @@ def test_plain_lines_are_in_no_envelope() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
-def test_a_file_in_utf_16_is_read(encoding: str) -> None:
+def test_utf_16_file_is_read(encoding: str) -> None:
     text = "\n".join(r.text for r in EVENTS)
     data = text.encode(encoding) if encoding == "utf-16" else b"\xfe\xff" + text.encode(encoding)
     form = wrapped_as(data, None)
     assert form.envelopes == ("utf-16",)
-    assert meanings(read(data), None) == originals(EVENTS)
+    assert meanings_of(read(data), None) == meanings_of_plain(EVENTS)
 
 
-def test_a_head_without_a_day_has_the_instant_of_its_envelope() -> None:
+def test_head_without_time_takes_instant_of_envelope() -> None:
     (record,) = [r for r in EVENTS if "(Re-)joining group" in r.text][:1]
     line = in_pattern(record, "[%t] %p %c - %m%n")
     rows = read("\n".join([wrapped(line, record.happened_at, "app", ["cri"])] * 3).encode())
-    assert meanings(rows, None) == originals([record]) * 3
+    assert meanings_of(rows, None) == meanings_of_plain([record]) * 3
 
 
-def test_lines_that_are_wrapped_and_not_known_are_named_with_what_is_inside() -> None:
+def test_message_below_head_without_day_is_read_in_envelope() -> None:
+    (sample,) = layout_samples("dotnet-default")[0]
+    at = EVENTS[0].happened_at
+    rows = read("\n".join([wrapped(sample, at, "app", ["timestamps"])] * 3).encode())
+    assert {(r["happened_at"], r["line_count"], meaning_of(r["layout"], str(r["text"]))[0]) for r in rows} == {
+        (at, 2, "librdkafka.poll_expired_through_logger")
+    }
+
+
+def test_unknown_wrapped_lines_are_named_with_inner_layout() -> None:
     assert misfit_of(["kafka-1 | 2026-11-21 01:00:00,117 <7> x"] * 3).startswith(
         "Its lines are wrapped (compose). Inside: The closest layout is"
     )
@@ -255,29 +264,31 @@ def test_lines_that_are_wrapped_and_not_known_are_named_with_what_is_inside() ->
     st.sampled_from(["apache", *(layout.name for layout in (*WITH_LOGGER, *OF_CLASSES))]),
     st.lists(st.sampled_from([n for n in WRAPS if n not in ("timestamps", "otlp")]), max_size=2, unique=True),
 )
-def test_a_log_that_is_rendered_again_has_the_events_of_the_original(layout: str, wraps: list[str]) -> None:
+def test_rendered_log_has_events_of_original(layout: str, wraps: list[str]) -> None:
     """Where neither an envelope nor JSON is drawn, the file is read by its layout alone."""
     records = [r for r in EVENTS if "\n" not in r.text]
     text = render("".join(f"{r.text}\n" for r in records), layout, wraps, "kafka-1")
     if form_of(text.splitlines()).envelopes:
-        assert meanings(read(text.encode()), None) == originals(records)
+        assert meanings_of(read(text.encode()), None) == meanings_of_plain(records)
     else:
-        found = layouts_of(text.splitlines())
-        assert [said(*record) for record in split_by(text.splitlines(), found)] == [o[1:] for o in originals(records)]
+        layouts = layouts_of(text.splitlines())
+        assert [meaning_of(*record) for record in split_by(text.splitlines(), layouts)] == [
+            o[1:] for o in meanings_of_plain(records)
+        ]
 
 
-def test_a_folder_is_rendered_file_by_file(tmp_path: Path) -> None:
+def test_folder_is_rendered_file_by_file(tmp_path: Path) -> None:
     (tmp_path / "logs/broker-1").mkdir(parents=True)
     (tmp_path / "logs/broker-1/server.log").write_text("".join(f"{r.text}\n" for r in EVENTS))
     (written,) = render_folder(tmp_path / "logs", tmp_path / "new", "strimzi", ["cri"])
     assert written == tmp_path / "new/broker-1/server.log"
-    assert meanings(read(written.read_bytes()), None) == originals(EVENTS)
+    assert meanings_of(read(written.read_bytes()), None) == meanings_of_plain(EVENTS)
     for name, wraps in (("new", []), ("other", ["nowhere"])):
         with pytest.raises(BadInput, match="Needed"):
             render_folder(tmp_path / "logs", tmp_path / name, "strimzi", wraps)
 
 
-def test_the_command_says_how_many_files_it_wrote_and_which_envelope_it_does_not_know(
+def test_render_command_counts_files_and_refuses_unknown_envelope(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "server.log").write_text(f"{EVENTS[0].text}\n")
@@ -298,8 +309,8 @@ def otlp(*records: object, pod: object = "kafka-0") -> dict[str, object]:
 
 def started(second: int, at: object = "1") -> dict[str, object]:
     """A record of OpenTelemetry's."""
-    said = f"[2026-11-21 01:44:{second},117] INFO [KafkaServer id=0] started (kafka.server.KafkaServer)\n"
-    return {"timeUnixNano": at, "body": {"stringValue": said}}
+    text = f"[2026-11-21 01:44:{second},117] INFO [KafkaServer id=0] started (kafka.server.KafkaServer)\n"
+    return {"timeUnixNano": at, "body": {"stringValue": text}}
 
 
 @pytest.mark.parametrize(
@@ -311,18 +322,18 @@ def started(second: int, at: object = "1") -> dict[str, object]:
     ],
     ids=["none", "hostile", "numbers"],
 )
-def test_objects_of_opentelemetry_hold_the_records_of_several_pods(odd: list[object]) -> None:
-    told = [
+def test_opentelemetry_objects_hold_records_of_several_pods(odd: list[object]) -> None:
+    objects = [
         {"resourceLogs": [otlp(started(10), started(11)), otlp(started(12), pod="kafka-1")]},
         {"resourceLogs": []},
         {"resourceLogs": [otlp(started(13))]},
         {"resourceLogs": odd},
     ]
-    rows = read("\n".join(json.dumps(each) for each in told).encode())
+    rows = read("\n".join(json.dumps(each) for each in objects).encode())
     assert [(r["part"], str(r["text"])[:22]) for r in rows if r["layout"]][:4] == [
         ("kafka-0", "[2026-11-21 01:44:10,1"),
         ("kafka-0", "[2026-11-21 01:44:11,1"),
         ("kafka-1", "[2026-11-21 01:44:12,1"),
         ("kafka-0", "[2026-11-21 01:44:13,1"),
     ]
-    assert sum(r["line_count"] for r in rows) == len(told) + 2
+    assert sum(r["line_count"] for r in rows) == len(objects) + 2

@@ -20,12 +20,12 @@ from kafka_hindsight.shared.exits import (
 @pytest.mark.parametrize(
     ("error", "code"), [(BadInput("a"), 2), (PublicationRefused("a"), 42), (ValueError("a"), 1), (MemoryError(), 1)]
 )
-def test_the_code_of_an_error(error: BaseException, code: int) -> None:
+def test_error_has_exit_code_and_retry_class(error: BaseException, code: int) -> None:
     assert exit_code(error) == code
     assert (code in NEVER_RETRIED) == (code in (2, 42))
 
 
-def test_our_errors_speak_in_their_own_sentences_and_others_in_one_line() -> None:
+def test_own_errors_keep_sentences_and_others_become_one_line() -> None:
     assert sentences_of(BadInput("one.", "two.")) == ["one.", "two."]
     assert sentences_of(PublicationRefused("rebalances: 3 rows end before they start.")) == [
         "rebalances: 3 rows end before they start."
@@ -70,7 +70,7 @@ class PythonException(Exception):
     pass
 
 
-def test_an_error_of_java_is_told_by_its_first_and_its_innermost_message() -> None:
+def test_java_error_shows_first_and_innermost_message() -> None:
     innermost = OfJava("JsonEOFException", "Unexpected end-of-input\n at [Source: ...]")
     middle = OfJava("SparkException", "Malformed records", innermost)
     first = OfJava("SparkException", "Encountered error while reading file 0007.json.\nmore", middle)
@@ -87,14 +87,14 @@ def test_an_error_of_java_is_told_by_its_first_and_its_innermost_message() -> No
     ("number", "advice"),
     [(errno.ENOSPC, "A disk is full. Needed: space"), (errno.ECONNREFUSED, "A store or a service")],
 )
-def test_a_full_disk_and_a_store_that_does_not_answer_come_with_what_to_do(number: int, advice: str) -> None:
-    said, do = sentences_of(OSError(number, os.strerror(number)))
-    assert os.strerror(number) in said
-    assert do.startswith(advice)
+def test_full_disk_and_unreachable_store_come_with_advice(number: int, advice: str) -> None:
+    error, action = sentences_of(OSError(number, os.strerror(number)))
+    assert os.strerror(number) in error
+    assert action.startswith(advice)
     assert len(sentences_of(OSError(errno.EIO, os.strerror(errno.EIO)))) == 1
 
 
-def test_an_end_of_java_is_told_after_what_was_told_before_it() -> None:
+def test_java_process_end_keeps_earlier_java_error() -> None:
     assert sentences_of(Py4JNetworkError("Error while sending or receiving")) == [
         "Spark's Java process ended before this step did. The log above this line has its last messages. If they say"
         " OutOfMemoryError, raise HINDSIGHT_DRIVER_MEMORY. If they name a file, take that file out of the input."
@@ -109,14 +109,14 @@ def test_an_end_of_java_is_told_after_what_was_told_before_it() -> None:
     assert sentences_of(ConnectionRefusedError("[Errno 111]")) == ["ConnectionRefusedError: [Errno 111]"]
 
 
-def test_an_error_in_a_function_that_spark_ran_is_told_by_what_was_raised() -> None:
+def test_spark_worker_error_shows_raised_exception() -> None:
     text = (
         "An exception was thrown from the Python worker:\nTraceback (most recent call last):\n  File x\nKeyError: 'a'\n"
     )
     assert sentences_of(PythonException(text)) == ["PythonException: KeyError: 'a'"]
 
 
-def test_a_step_ends_its_log_with_its_code_and_a_line_for_each_sentence() -> None:
+def test_exit_summary_has_code_and_line_per_sentence() -> None:
     assert format_exit_summary("ingest", 2, ["LOGS names /x,\nand nothing is there.", "Needed: a folder."]) == [
         "ingest: ends with exit code 2",
         "ingest: LOGS names /x, and nothing is there.",

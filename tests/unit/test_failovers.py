@@ -31,10 +31,10 @@ AROUND_AT = Window(AT - timedelta(days=1), AT + timedelta(days=1))
 
 
 def failovers(
-    found: list[Event], readings: list[PartitionSnapshot] | None = None, window: Window = WHOLE
+    lines: list[Event], readings: list[PartitionSnapshot] | None = None, window: Window = WHOLE
 ) -> list[Failover]:
-    context = context_of(found, rebuild_outages(found, [], window))
-    return rebuild_leaders(found, readings or [], context, window).failovers
+    context = context_of(lines, rebuild_outages(lines, [], window))
+    return rebuild_leaders(lines, readings or [], context, window).failovers
 
 
 def outages(excerpt: str) -> list[BrokerOutage]:
@@ -54,7 +54,7 @@ def columns_of(rows: Iterable[Failover | BrokerOutage], *columns: str) -> list[t
         ("pause-4.1", 5, "01:52:06.651", "broker_unresponsive", (1, 2), (4, 5), ([1, 2, 3], [2, 3]), 9073),
     ],
 )
-def test_a_leader_is_lost_with_its_broker(
+def test_lost_broker_causes_failover(
     excerpt: str, partition: int, happened_at: str, kind: str, leaders: object, epochs: object, isrs: object,
     leaderless_ms: int,
 ) -> None:  # fmt: skip
@@ -71,7 +71,7 @@ def test_a_leader_is_lost_with_its_broker(
     assert change.evidence
 
 
-def test_a_paused_controller_is_missed_by_the_one_that_follows_it() -> None:
+def test_paused_controller_is_detected_as_down_by_next_controller() -> None:
     # A ZooKeeper controller that is elected calls no broker failed: it lists those that it finds.
     [outage] = outages("pause-2.8")
     assert columns_of([outage], "broker", "kind", "confidence", "detected_at", "up_at") == [
@@ -89,36 +89,36 @@ def test_a_paused_controller_is_missed_by_the_one_that_follows_it() -> None:
         ("disk-3.9", "disk-single", 4, [("log_dir_failed", "certain", 2, -1)]),
     ],
 )
-def test_a_leader_is_lost_with_its_disk(excerpt: str, topic: str, partition: int, changes: list[object]) -> None:
-    found = [r for r in failovers(events(excerpt)) if (r.topic, r.partition) == (topic, partition)]
-    assert columns_of(found, "kind", "confidence", "leader_from", "leader_to") == changes
+def test_failed_log_dir_causes_failover(excerpt: str, topic: str, partition: int, changes: list[object]) -> None:
+    own = [r for r in failovers(events(excerpt)) if (r.topic, r.partition) == (topic, partition)]
+    assert columns_of(own, "kind", "confidence", "leader_from", "leader_to") == changes
 
 
 @pytest.mark.parametrize(("excerpt", "leaders"), [("reassignment-4.3", (1, 2)), ("reassignment-2.8", (1, 3))])
-def test_a_leader_changes_with_the_replicas_of_its_partition(excerpt: str, leaders: tuple[int, int]) -> None:
+def test_reassignment_causes_failover(excerpt: str, leaders: tuple[int, int]) -> None:
     [change] = failovers(events(excerpt))
     assert (change.kind, change.confidence) == ("reassignment", "certain")
     assert (change.leader_from, change.leader_to) == leaders
 
 
-def test_a_reassignment_of_another_epoch_explains_nothing() -> None:
-    found = [replace(e, leader_epoch=7) if e.kind == "reassignment_changed" else e for e in events("reassignment-4.3")]
-    assert [r.kind for r in failovers(found)] != ["reassignment"]
+def test_reassignment_of_other_epoch_explains_no_failover() -> None:
+    lines = [replace(e, leader_epoch=7) if e.kind == "reassignment_changed" else e for e in events("reassignment-4.3")]
+    assert [r.kind for r in failovers(lines)] != ["reassignment"]
 
 
-def test_an_election_goes_before_a_disk_that_was_mended_and_a_reassignment_that_is_over() -> None:
+def test_preferred_election_explains_failover_after_disk_or_reassignment_ended() -> None:
     # Broker 3 lost its disk at 15:48:34 and was started again; partition 0 of the other topic was moved at 15:45:58.
-    found = {(r.topic, r.happened_at): r for r in failovers(events("elections-3.9"))}
-    after_disk = found["ads-69-svc", at("15:49:13.793")]
-    after_move = found["search-34-sink-t", at("15:48:13.763")]
+    by_place = {(r.topic, r.happened_at): r for r in failovers(events("elections-3.9"))}
+    after_disk = by_place["ads-69-svc", at("15:49:13.793")]
+    after_move = by_place["search-34-sink-t", at("15:48:13.763")]
     assert columns_of([after_disk, after_move], "kind", "confidence", "leader_from", "leader_to") == [
         ("preferred_election", "certain", 3, 1),
         ("preferred_election", "certain", 2, 3),
     ]
-    assert found["search-34-sink-t", at("15:48:34.784")].kind == "log_dir_failed"
+    assert by_place["search-34-sink-t", at("15:48:34.784")].kind == "log_dir_failed"
 
 
-def test_a_move_that_was_called_off_leaves_another_first_replica_which_is_elected_by_itself() -> None:
+def test_cancelled_reassignment_leads_to_automatic_preferred_election() -> None:
     # KRaft: replicas [2, 1], to be [3, 1], are [1, 2] afterwards.
     last = failovers(events("cancelled-4.1"))[-1]
     assert columns_of([last], "happened_at", "kind", "leader_from", "leader_to", "requested_by_operator") == [
@@ -126,7 +126,7 @@ def test_a_move_that_was_called_off_leaves_another_first_replica_which_is_electe
     ]
 
 
-def test_a_requested_election_may_be_of_a_new_first_replica() -> None:
+def test_requested_election_of_new_first_replica_is_preferred_election() -> None:
     # A controller in ZooKeeper mode prints only the start; the replicas were put into another order just before.
     [change] = failovers(events("reordered-2.8"))
     assert columns_of([change], "kind", "confidence", "leader_from", "leader_to", "requested_by_operator") == [
@@ -134,37 +134,37 @@ def test_a_requested_election_may_be_of_a_new_first_replica() -> None:
     ]
 
 
-def test_a_disk_without_the_partition_takes_no_leader() -> None:
-    found = [replace(e, members="other-0") if e.members and e.broker == 2 else e for e in events("disk-4.3")]
-    [first, _] = [r for r in failovers(found) if r.partition == 9]
+def test_failed_log_dir_without_partition_causes_no_failover() -> None:
+    lines = [replace(e, members="other-0") if e.members and e.broker == 2 else e for e in events("disk-4.3")]
+    [first, _] = [r for r in failovers(lines) if r.partition == 9]
     assert first.kind != "log_dir_failed"
 
 
-def test_a_reassignment_that_a_starting_controller_prints_again_moves_no_leader() -> None:
+def test_replayed_reassignment_causes_no_failover() -> None:
     """Broker 3 started at 19:04:48 and printed the reassignment of 19:02:23; the leader moved at 19:08:49."""
-    found = failovers(events("replayed-3.7"), window=replace(WHOLE, end=WHOLE.end + timedelta(days=1)))
-    assert columns_of(found, "epoch_to", "kind") == [(1, "reassignment"), (2, "broker_crash"), (3, "unknown")]
+    rows = failovers(events("replayed-3.7"), window=replace(WHOLE, end=WHOLE.end + timedelta(days=1)))
+    assert columns_of(rows, "epoch_to", "kind") == [(1, "reassignment"), (2, "broker_crash"), (3, "unknown")]
 
 
-def test_a_disk_that_fails_a_start_took_no_leader_from_the_process_before() -> None:
+def test_disk_failure_at_start_is_no_cause_of_earlier_failover() -> None:
     """Broker 3 shut down at 12:59:42.832, and its next process found its disks failed 1.7 s later."""
     [change] = failovers(events("start-disk-3.9"), window=replace(WHOLE, end=WHOLE.end + timedelta(days=2)))
     assert (change.kind, change.confidence, change.leader_from) == ("controlled_shutdown", "certain", 3)
 
 
-def test_a_disk_that_failed_a_start_takes_no_leader_from_a_later_process() -> None:
+def test_disk_failure_at_start_is_no_cause_of_later_failover() -> None:
     """Broker 2 could not start over its disks at 18:18:04, served from 18:18:12 on, and gave its leader back later."""
-    found = failovers(events("failed-start-3.9"), window=replace(WHOLE, end=WHOLE.end + timedelta(days=1)))
-    assert columns_of(found, "epoch_to", "kind", "leader_from", "leader_to")[-1] == (6, "preferred_election", 2, 3)
+    rows = failovers(events("failed-start-3.9"), window=replace(WHOLE, end=WHOLE.end + timedelta(days=1)))
+    assert columns_of(rows, "epoch_to", "kind", "leader_from", "leader_to")[-1] == (6, "preferred_election", 2, 3)
 
 
-def test_a_broker_that_ends_itself_over_its_disks_has_crashed() -> None:
+def test_broker_that_halts_over_failed_disks_is_crash() -> None:
     for excerpt, down_at in (("disk-4.3", "11:57:35.972"), ("disk-3.9", "11:58:30.606")):
         [outage] = outages(excerpt)
         assert columns_of([outage], "broker", "kind", "confidence", "down_at") == [(3, "crash", "certain", at(down_at))]
 
 
-def test_an_epoch_that_rises_with_the_same_leader_is_no_failover() -> None:
+def test_leader_epoch_rise_with_same_leader_is_no_failover() -> None:
     """shop-events-4: the controller takes broker 2 out of the ISR, then broker 3, before leadership moves at all."""
     epochs = {e.leader_epoch for e in events("preferred-2.8") if e.partition == 3 and e.leader_epoch}
     assert epochs == {3, 4, 5}
@@ -172,7 +172,7 @@ def test_an_epoch_that_rises_with_the_same_leader_is_no_failover() -> None:
     assert columns_of(changes, "epoch_from", "epoch_to") == [(0, 3), (4, 5)]
 
 
-def test_the_first_replica_takes_over_from_a_living_leader() -> None:
+def test_preferred_replica_takes_over_from_living_leader() -> None:
     """It happened 6 ms before the last line of a broker that was paused soon after: that pause had no part in it."""
     elected = [c for c in failovers(events("preferred-2.8")) if c.happened_at == at("01:53:31.511")]
     assert columns_of(elected, "partition", "kind", "confidence", "leader_from", "leader_to", "outage_id") == [
@@ -181,14 +181,14 @@ def test_the_first_replica_takes_over_from_a_living_leader() -> None:
     ]
 
 
-def test_a_preferred_election_that_no_controllers_log_shows_may_be_something_else() -> None:
+def test_preferred_election_without_controller_log_is_possible() -> None:
     blind = [e for e in events("preferred-2.8") if not e.source.endswith("controller.log")]
     elected = [c for c in failovers(blind) if c.happened_at == at("01:53:31.511")]
     assert columns_of(elected, "kind", "confidence") == [("preferred_election", "possible")] * 2
 
 
 @pytest.mark.parametrize(("excerpt", "lost"), [("unclean-2.8", [40]), ("unclean-4.1", [40, 0])])
-def test_an_unclean_election_and_what_it_lost(excerpt: str, lost: list[int]) -> None:
+def test_unclean_election_loss_is_counted(excerpt: str, lost: list[int]) -> None:
     """Broker 2 died with 28 records of partition 0, broker 1 with 68; then broker 2 was made leader."""
     unclean = [c for c in failovers(events(excerpt)) if c.kind == "unclean_election"]
     assert columns_of(unclean, "partition", "confidence", "leader_to", "records_lost_low", "records_lost_high") == [
@@ -197,18 +197,18 @@ def test_an_unclean_election_and_what_it_lost(excerpt: str, lost: list[int]) -> 
     assert all(c.isr_before == [1] and c.isr_after == [2] for c in unclean)
 
 
-def test_a_loss_that_the_old_leader_never_came_back_to_tell_is_bounded_by_readings() -> None:
+def test_reading_bounds_loss_where_old_leader_never_returned() -> None:
     before_its_return = [e for e in events("unclean-4.1") if e.happened_at < at("01:53:00")]
-    seen = row(
+    reading = row(
         PARTITION_SNAPSHOTS,
         cluster="unclean-4.1", topic="fraud-risky-19", partition=0, snapshot_at=at("01:52:40"), leader=1, end_offset=60,
     )  # fmt: skip
-    [unclean] = [c for c in failovers(before_its_return, [seen]) if c.partition == 0]
+    [unclean] = [c for c in failovers(before_its_return, [reading]) if c.partition == 0]
     assert (unclean.records_lost_low, unclean.records_lost_high) == (32, None)
     assert "at least 32" in unclean.explanation
 
 
-def test_unclean_in_a_controllers_line_is_no_verdict() -> None:
+def test_repeated_unclean_lines_are_one_failover() -> None:
     """Each KRaft controller prints it, again when it starts, and also for the last leader that comes back."""
     marks = [e for e in events("unclean-4.1") if e.kind == "unclean_partition_change" and e.partition == 0]
     assert len(marks) > 1
@@ -219,9 +219,7 @@ def test_unclean_in_a_controllers_line_is_no_verdict() -> None:
     ("excerpt", "fenced_at", "leaderless_ms"),
     [("offline-3.9", "02:03:47.653", 16950), ("offline-4.1", "01:53:22.060", 15682)],
 )
-def test_the_last_leader_that_comes_back_restores_the_partition(
-    excerpt: str, fenced_at: str, leaderless_ms: int
-) -> None:
+def test_returned_last_leader_restores_partition_without_loss(excerpt: str, fenced_at: str, leaderless_ms: int) -> None:
     """Kafka 4.1 calls that UNCLEAN and RECOVERING, though the last leader has every record."""
     gone, back = failovers(events(excerpt))
     assert columns_of([gone, back], "kind", "confidence", "records_lost_high") == [
@@ -234,7 +232,7 @@ def test_the_last_leader_that_comes_back_restores_the_partition(
     assert back.leaderless_ms == leaderless_ms
 
 
-def test_a_lone_replica_that_returns_two_epochs_later_was_offline_in_between() -> None:
+def test_only_replica_back_two_epochs_later_was_offline() -> None:
     unseen = [
         replace(e, previous_leader=None if e.previous_leader == -1 else e.previous_leader)
         for e in events("offline-3.9")
@@ -244,7 +242,7 @@ def test_a_lone_replica_that_returns_two_epochs_later_was_offline_in_between() -
     assert columns_of([gone, back], "kind", "confidence") == [("offline", "likely"), ("leader_restored", "likely")]
 
 
-def test_a_reading_shows_that_a_partition_has_no_leader() -> None:
+def test_reading_without_leader_shows_offline_partition() -> None:
     """Where no line names the replicas, more than one may be there to lead."""
     until_fenced = [replace(e, replicas=None) for e in events("offline-3.9") if e.happened_at < at("02:03:50")]
     leaderless = row(
@@ -256,7 +254,7 @@ def test_a_reading_shows_that_a_partition_has_no_leader() -> None:
     assert columns_of([gone], "kind", "confidence", "leader_to", "epoch_to") == [("offline", "likely", -1, 1)]
 
 
-def test_a_lone_replica_that_was_detected_as_down_and_did_not_come_back_leaves_no_leader() -> None:
+def test_fenced_only_replica_leaves_partition_offline() -> None:
     until_fenced = [e for e in events("offline-3.9") if e.happened_at < at("02:03:50")]
     [gone] = failovers(until_fenced)
     assert columns_of([gone], "kind", "confidence", "leader_to", "happened_at") == [
@@ -266,13 +264,13 @@ def test_a_lone_replica_that_was_detected_as_down_and_did_not_come_back_leaves_n
     assert failovers(alive) == []
 
 
-def test_a_topic_that_is_deleted_loses_no_leader() -> None:
+def test_topic_deletion_is_no_failover() -> None:
     """The ZooKeeper controller sets its leaders to -1 on the way."""
     assert any(e.leader == -1 for e in events("deletion-2.8"))
     assert failovers(events("deletion-2.8")) == []
 
 
-def test_a_step_of_one_election_is_not_two() -> None:
+def test_zookeeper_isr_shrink_before_election_is_one_failover() -> None:
     """A new ZooKeeper controller first takes the dead broker out, leaving a replica in sync, then elects that one."""
     step = {"topic": "t", "partition": 0, "broker": 3, "source": "3"}
     lines = [
@@ -284,7 +282,7 @@ def test_a_step_of_one_election_is_not_two() -> None:
     assert columns_of([change], "leader_from", "leader_to", "epoch_from", "epoch_to") == [(1, 3, 0, 2)]
 
 
-def moved_at(instant: datetime, outage: BrokerOutage, replicas: str = "3,2,1") -> Failover:
+def failover_at(instant: datetime, outage: BrokerOutage, replicas: str = "3,2,1") -> Failover:
     """The verdict on a partition that went from broker 1 to broker 2, in the light of an absence of broker 1."""
     base = {"topic": "t", "partition": 0, "replicas": replicas}
     lines = [
@@ -318,11 +316,11 @@ def absence(kind: str) -> BrokerOutage:
         (50, "3,2,1", "crash", "unknown"),
     ],
 )
-def test_an_absence_moves_leaders_from_when_it_is_known(seconds: int, replicas: str, outage: str, kind: str) -> None:
-    assert moved_at(AT + timedelta(seconds=seconds), absence(outage), replicas).kind == kind
+def test_outage_explains_failovers_only_once_detected(seconds: int, replicas: str, outage: str, kind: str) -> None:
+    assert failover_at(AT + timedelta(seconds=seconds), absence(outage), replicas).kind == kind
 
 
-def test_other_replicas_in_sync_bound_a_loss_from_below_only() -> None:
+def test_other_in_sync_replicas_give_low_bound_of_loss() -> None:
     """The old leader held at least what they held."""
     lines = [
         row(EVENTS, kind="leader_started", broker=2, leader_epoch=1, log_offset=28),
@@ -335,13 +333,13 @@ def test_other_replicas_in_sync_bound_a_loss_from_below_only() -> None:
 
 @pytest.mark.parametrize("excerpt", ["crash-2.8", "preferred-2.8", "unclean-2.8", "unclean-4.1", "offline-3.9"])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_order_of_arrival_does_not_matter(excerpt: str, seed: int) -> None:
+def test_failovers_do_not_depend_on_arrival_order(excerpt: str, seed: int) -> None:
     shuffled = events(excerpt)
     random.Random(seed).shuffle(shuffled)
     assert failovers(shuffled) == failovers(events(excerpt))
 
 
-def witnesses(leaders: list[int]) -> list[Event]:
+def witness_lines(leaders: list[int]) -> list[Event]:
     """What three brokers print of a partition's leaders, epoch by epoch: one leads, the others follow it."""
     return [
         row(
@@ -362,9 +360,9 @@ def witnesses(leaders: list[int]) -> list[Event]:
 
 
 @given(st.lists(st.sampled_from([1, 2, 3]), min_size=1, max_size=9), st.randoms(use_true_random=False))
-def test_the_chain_is_the_history_whoever_tells_it(leaders: list[int], chance: random.Random) -> None:
+def test_failover_chain_equals_history_with_partial_witnesses(leaders: list[int], chance: random.Random) -> None:
     """Some witnesses stay silent, but never all of one epoch; each broker's last line comes again after a start."""
-    lines = witnesses(leaders)
+    lines = witness_lines(leaders)
     heard = [e for e in lines if e.kind == "leader_started" or chance.random() < 0.5]
     last = {e.broker: e for e in heard}.values()
     again = [replace(e, line_id=f"{e.line_id}b", happened_at=AT + timedelta(hours=1)) for e in last]
@@ -376,8 +374,8 @@ def test_the_chain_is_the_history_whoever_tells_it(leaders: list[int], chance: r
 
 
 @given(st.lists(st.sampled_from([1, 2, 3]), min_size=2, max_size=9), st.sets(st.integers(0, 26)))
-def test_the_chain_holds_with_any_witness_missing(leaders: list[int], silent: set[int]) -> None:
-    heard = [e for i, e in enumerate(witnesses(leaders)) if i not in silent]
+def test_failover_chain_is_consistent_with_any_witness_missing(leaders: list[int], silent: set[int]) -> None:
+    heard = [e for i, e in enumerate(witness_lines(leaders)) if i not in silent]
     rows = rebuild_leaders(heard, [], ClusterContext(), AROUND_AT).failovers
     for before, after in pairwise(rows):
         assert before.leader_to == after.leader_from
@@ -385,7 +383,7 @@ def test_the_chain_holds_with_any_witness_missing(leaders: list[int], silent: se
     assert all(r.leader_from != r.leader_to for r in rows)
 
 
-def test_the_states_that_a_controller_sends_show_leaders_where_no_other_line_does(tmp_path: Path) -> None:
+def test_leader_and_isr_requests_show_leaders(tmp_path: Path) -> None:
     """Until 2.5 the followers of a partition print nothing else of its leader (Kafka 2.3, TRACE)."""
     line = (
         "[{at}] TRACE [Broker id=3] Received LeaderAndIsr request PartitionState(controllerEpoch=1, leader={leader}, \
@@ -400,8 +398,8 @@ epoch 1 for partition orders-0 (state.change.logger)\n"
             for clock, leader, epoch, isr, version in states
         )
     )
-    found, _ = read_logs(tmp_path, "broker")
-    rows = failovers(found)
+    lines, _ = read_logs(tmp_path, "broker")
+    rows = failovers(lines)
     assert columns_of(rows, "happened_at", "leader_from", "leader_to", "epoch_to", "isr_before", "isr_after") == [
         (at("11:10:00.000"), 1, 2, 1, [1, 2, 3], [2, 3]),
         (at("11:20:00.000"), 2, -1, 2, [2, 3], [2]),
@@ -412,7 +410,7 @@ epoch 1 for partition orders-0 (state.change.logger)\n"
     ], "what took the leaders is not shown"
 
 
-def test_in_zookeeper_mode_the_reassignment_of_another_leader_moves_none() -> None:
+def test_zookeeper_reassignment_to_other_leader_is_only_likely_cause() -> None:
     lines = events("reassignment-2.8")
     others = [replace(e, leader=3) if e.kind == "reassignment_changed" and e.leader else e for e in lines]
     assert [(r.kind, r.confidence) for r in failovers(others)] == [("reassignment", "likely")]

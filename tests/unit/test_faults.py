@@ -26,8 +26,8 @@ IN_A_WHILE = timedelta(hours=2)
 
 def member(client: str = "a", group: str = "orders", **columns: Any) -> MemberSetting:
     """A client as it is recommended, but for these columns."""
-    told = {**RECOMMENDED, "last_seen_at": AT + IN_A_WHILE, **columns}
-    return row(MEMBER_SETTINGS, settings_id=f"{group} {client}", group_id=group, client_id=client, **told)
+    settings = {**RECOMMENDED, "last_seen_at": AT + IN_A_WHILE, **columns}
+    return row(MEMBER_SETTINGS, settings_id=f"{group} {client}", group_id=group, client_id=client, **settings)
 
 
 def rebalances(count: int, apart: timedelta = timedelta(minutes=1), **columns: Any) -> list[Rebalance]:
@@ -41,43 +41,43 @@ def restarts(count: int, away: timedelta, **columns: Any) -> list[Rebalance]:
     """A member that leaves and is back after a while, so many times, an hour apart."""
     once = (timedelta(0), "member_left"), (away, "member_rejoined")
     acts = [(n * timedelta(hours=1) + late, cause) for n in range(count) for late, cause in once]
-    told = {"group_id": "orders", "client_id": "a", **columns}
-    return [row(REBALANCES, rebalance_id=f"{at}", started_at=AT + at, cause=cause, **told) for at, cause in acts]
+    shared = {"group_id": "orders", "client_id": "a", **columns}
+    return [row(REBALANCES, rebalance_id=f"{at}", started_at=AT + at, cause=cause, **shared) for at, cause in acts]
 
 
-def raised(
+def findings_of(
     *settings: MemberSetting, rebalances: Sequence[Rebalance] = (), incidents: Sequence[Incident] = ()
 ) -> list[tuple[str, str, str]]:
     facts = Facts("c", settings=settings, rebalances=rebalances, incidents=incidents)
     return [(f.rule_id, f.severity, f.message.partition(": ")[2]) for f in judge_findings(facts)]
 
 
-def test_a_heartbeat_may_take_a_third_of_the_session_and_no_more() -> None:
-    assert raised(member(heartbeat_interval_ms=15_000)) == []
-    assert raised(member(heartbeat_interval_ms=15_001)) == [
+def test_heartbeat_interval_above_third_of_session_is_finding() -> None:
+    assert findings_of(member(heartbeat_interval_ms=15_000)) == []
+    assert findings_of(member(heartbeat_interval_ms=15_001)) == [
         ("heartbeat_slow", "warning", "every 15 s in a session of 45 s")
     ]
-    assert raised(member(heartbeat_interval_ms=None)) == []
+    assert findings_of(member(heartbeat_interval_ms=None)) == []
 
 
-def test_a_session_below_thirty_seconds_says_what_it_cost() -> None:
-    assert raised(member(session_timeout_ms=30_000)) == []
+def test_session_timeout_below_30_s_is_finding_with_expiries() -> None:
+    assert findings_of(member(session_timeout_ms=30_000)) == []
     short = member(session_timeout_ms=10_000)
-    assert raised(short) == [("session_short", "info", "10 s")]
-    assert raised(short, rebalances=rebalances(2, cause="heartbeat_expired")) == [
+    assert findings_of(short) == [("session_short", "info", "10 s")]
+    assert findings_of(short, rebalances=rebalances(2, cause="heartbeat_expired")) == [
         ("session_short", "info", "10 s, which ran out 2 times on a living member")
     ]
 
 
-def test_the_limit_between_polls_is_no_shorter_than_the_session() -> None:
-    assert raised(member(rebalance_timeout_ms=45_000)) == []
-    assert raised(member(rebalance_timeout_ms=44_900)) == [("poll_below_session", "warning", "44.9 s for 45 s")]
-    assert raised(member(rebalance_timeout_ms=9_000)) == [("poll_below_session", "warning", "9 s for 45 s")]
+def test_poll_interval_below_session_timeout_is_finding() -> None:
+    assert findings_of(member(rebalance_timeout_ms=45_000)) == []
+    assert findings_of(member(rebalance_timeout_ms=44_900)) == [("poll_below_session", "warning", "44.9 s for 45 s")]
+    assert findings_of(member(rebalance_timeout_ms=9_000)) == [("poll_below_session", "warning", "9 s for 45 s")]
 
 
-def test_settings_are_mixed_where_clients_differ_at_the_same_time() -> None:
+def test_differing_settings_of_concurrent_clients_are_finding() -> None:
     other = {"rebalance_timeout_ms": 900_000, "session_timeout_ms": 60_000}
-    assert raised(member("a"), member("b"), member("c", **other)) == [
+    assert findings_of(member("a"), member("b"), member("c", **other)) == [
         (
             "settings_mixed",
             "warning",
@@ -86,21 +86,21 @@ def test_settings_are_mixed_where_clients_differ_at_the_same_time() -> None:
         )
     ]
     later = {"first_seen_at": AT + 2 * IN_A_WHILE, "last_seen_at": AT + 3 * IN_A_WHILE}
-    assert raised(member("a"), member("a2", **other, **later)) == []
-    assert raised(member("a"), member("b", session_timeout_ms=None, assignors=None)) == []
+    assert findings_of(member("a"), member("a2", **other, **later)) == []
+    assert findings_of(member("a"), member("b", session_timeout_ms=None, assignors=None)) == []
 
 
-def test_an_eager_assignor_is_told_where_the_group_rebalances_often() -> None:
+def test_eager_assignor_is_finding_where_group_rebalances_often() -> None:
     often = rebalances(6)
-    said = "range, 6 rebalances within 60 minutes"
+    sentence = "range, 6 rebalances within 60 minutes"
 
     def eager(rows: Sequence[Rebalance], kind: str = "single", **columns: Any) -> list[str]:
         incidents = [row(INCIDENTS, incident_id="i", kind=kind)]
-        found = raised(member(**columns), rebalances=rows, incidents=incidents)
-        return [told for rule_id, _, told in found if rule_id == "eager_often"]
+        findings = findings_of(member(**columns), rebalances=rows, incidents=incidents)
+        return [message for rule_id, _, message in findings if rule_id == "eager_often"]
 
-    assert eager(often, assignors=["range", "cooperative-sticky"]) == [said]
-    assert eager(often, assignors=None, assignor="range") == [said]
+    assert eager(often, assignors=["range", "cooperative-sticky"]) == [sentence]
+    assert eager(often, assignors=None, assignor="range") == [sentence]
     assert eager(often, assignors=["cooperative-sticky"], assignor="cooperative-sticky") == []
     assert eager(often, assignors=["com.acme.OwnAssignor"]) == []
     assert eager(often, assignors=["range"], protocol="consumer") == []
@@ -108,28 +108,28 @@ def test_an_eager_assignor_is_told_where_the_group_rebalances_often() -> None:
     assert eager(often, kind="rolling_restart", assignors=["range"]) == []
 
 
-def test_restarts_within_a_session_would_have_cost_a_static_member_nothing() -> None:
+def test_restarts_within_session_suggest_static_membership() -> None:
     quick, slow = timedelta(seconds=45), timedelta(seconds=46)
-    found = [("static_membership_missing", "info", "3 restarts in 6 rebalances, most often a (3 times)")]
-    assert raised(member(), rebalances=restarts(3, quick)) == found
-    assert raised(rebalances=restarts(3, quick)) == found
-    assert raised(member(), rebalances=restarts(2, quick)) == []
-    assert raised(member(), rebalances=restarts(3, slow)) == []
-    assert raised(member(session_timeout_ms=60_000), rebalances=restarts(3, slow)) == found
-    assert raised(member(), rebalances=restarts(3, quick, instance_id="i1")) == []
+    suggestion = [("static_membership_missing", "info", "3 restarts in 6 rebalances, most often a (3 times)")]
+    assert findings_of(member(), rebalances=restarts(3, quick)) == suggestion
+    assert findings_of(rebalances=restarts(3, quick)) == suggestion
+    assert findings_of(member(), rebalances=restarts(2, quick)) == []
+    assert findings_of(member(), rebalances=restarts(3, slow)) == []
+    assert findings_of(member(session_timeout_ms=60_000), rebalances=restarts(3, slow)) == suggestion
+    assert findings_of(member(), rebalances=restarts(3, quick, instance_id="i1")) == []
 
 
-def test_many_groups_with_the_same_fault_are_one_finding_below_what_happened() -> None:
+def test_many_groups_with_same_fault_are_one_finding_ranked_last() -> None:
     few = [member(group=f"g{n}", session_timeout_ms=10_000) for n in range(3)]
     assert len(judge_findings(Facts("c", settings=few))) == 3
     many = [member(group=f"g{n:02}", session_timeout_ms=9_000 + n, rebalance_timeout_ms=5_000) for n in range(50)]
-    found = judge_findings(Facts("c", settings=many, rebalances=rebalances(12)))
-    assert [(f.rule_id, f.subject) for f in found] == [
+    findings = judge_findings(Facts("c", settings=many, rebalances=rebalances(12)))
+    assert [(f.rule_id, f.subject) for f in findings] == [
         ("rebalances_excessive", "orders"),
         ("poll_below_session", "g49 and 49 more"),
         ("session_short", "g00 and 49 more"),
     ]
-    assert found[-1].message == (
+    assert findings[-1].message == (
         "Group 'g00' and 49 more used a session timeout below 30 s: the worst are 'g00' 9 s; 'g01' 9 s; 'g02' 9 s"
     )
 
@@ -151,16 +151,16 @@ MEMBERS = st.lists(
 
 
 @given(MEMBERS, st.integers(0, 8), st.randoms())
-def test_findings_do_not_depend_on_the_order_of_members(settings: list[MemberSetting], count: int, random: Any) -> None:
+def test_findings_do_not_depend_on_order_of_members(settings: list[MemberSetting], count: int, random: Any) -> None:
     acts = rebalances(count, cause="member_left", client_id="a")
-    found = judge_findings(Facts("c", settings=settings, rebalances=acts))
+    findings = judge_findings(Facts("c", settings=settings, rebalances=acts))
     shuffled = Facts("c", settings=random.sample(settings, len(settings)), rebalances=random.sample(acts, len(acts)))
-    assert judge_findings(shuffled) == found
-    subjects = [(f.rule_id, f.subject) for f in found]
+    assert judge_findings(shuffled) == findings
+    subjects = [(f.rule_id, f.subject) for f in findings]
     assert len(set(subjects)) == len(subjects)
 
 
 @given(st.lists(st.sampled_from("abcdef"), min_size=1, unique=True), st.integers(0, 9))
-def test_a_group_with_the_recommended_settings_has_no_fault(clients: list[str], count: int) -> None:
-    rules = {rule_id for rule_id, _, _ in raised(*map(member, clients), rebalances=rebalances(count))}
+def test_recommended_settings_give_no_finding(clients: list[str], count: int) -> None:
+    rules = {rule_id for rule_id, _, _ in findings_of(*map(member, clients), rebalances=rebalances(count))}
     assert rules <= {"rebalances_frequent", "rebalances_excessive"}

@@ -28,7 +28,7 @@ from tests.support.rows import AT, row
 from tests.support.unavailability import without_consumer
 
 
-def test_page_terminal_and_alerts_show_the_same_numbers() -> None:
+def test_page_terminal_and_alerts_show_same_numbers() -> None:
     tables, about = night()
     page = build_report(tables, about)
     incidents = [Incident.of(r) for r in tables["gold.incidents"]]
@@ -51,10 +51,10 @@ def test_page_terminal_and_alerts_show_the_same_numbers() -> None:
     of_rules = sightings.of_findings([f.as_dict() for f in findings], [window], [])
     of_incidents = [f for f in critical if f.rule_id in INCIDENT_RULES]
     assert sum(s.severity == "critical" for s in of_rules) + len(of_incidents) == len(critical)
-    told = sightings.of_incidents([i.as_dict() for i in incidents], [window])
+    alerts = sightings.of_incidents([i.as_dict() for i in incidents], [window])
     terminal = " ".join(render_terminal(page).split())
     acted = [i for i in figures.ranked(incidents) if figures.needs(i) == "act"]
-    assert [s.subject for s in told] == [i.headline for i in acted]
+    assert [s.subject for s in alerts] == [i.headline for i in acted]
     assert all(str(i.headline) in terminal for i in acted)
     sudden = {r["outage_id"] for r in tables["gold.broker_outages"] if r["kind"] != "controlled_shutdown"}
     assert sudden <= {i.first_outage_id for i in acted} and len(sudden) == away.sudden
@@ -65,7 +65,7 @@ def incident(**columns: Any) -> Incident:
 
 
 @st.composite
-def incidents_of_a_night(draw: st.DrawFn) -> list[Incident]:
+def night_incidents(draw: st.DrawFn) -> list[Incident]:
     kinds = st.tuples(st.sampled_from([h for h in Harm if h != Harm.POSTURE]), st.booleans())
     rows = [
         incident(incident_id=f"i{n}", harm=harm, is_over=is_over, harm_rank=n, group_ids=[f"g{n}"], rebalance_count=n)
@@ -74,8 +74,8 @@ def incidents_of_a_night(draw: st.DrawFn) -> list[Incident]:
     return draw(st.permutations(rows))
 
 
-@given(incidents_of_a_night(), st.sampled_from(Intent))
-def test_what_was_declared_changes_no_figure_no_order_and_no_state(rows: list[Incident], intent: Intent) -> None:
+@given(night_incidents(), st.sampled_from(Intent))
+def test_intent_changes_no_figure_order_or_state(rows: list[Incident], intent: Intent) -> None:
     labelled = [replace(r, intent=intent) for r in rows]
     idle = without_consumer(
         [
@@ -95,13 +95,13 @@ def test_what_was_declared_changes_no_figure_no_order_and_no_state(rows: list[In
     assert figures.state_of(rows, ()) == ("act" if lasting else HARM_NOTES[figures.harm_of(worst)].state)
 
 
-def test_absences_are_counted_by_how_brokers_went_and_whether_they_came_back() -> None:
+def test_absences_are_counted_by_kind_and_return() -> None:
     kinds = (("crash", AT), ("controlled_shutdown", None), ("controlled_shutdown", AT))
     rows = [row(BROKER_OUTAGES, kind=kind, up_at=up_at) for kind, up_at in kinds]
     assert figures.absences(rows) == figures.Absences(sudden=1, orderly=2, not_back=1)
 
 
-def test_a_row_of_an_earlier_version_has_a_harm_too() -> None:
+def test_incident_without_harm_is_consumers_stopped() -> None:
     assert figures.harm_of(incident(harm=None)) == Harm.CONSUMERS_STOPPED
 
 
@@ -109,5 +109,5 @@ def test_a_row_of_an_earlier_version_has_a_harm_too() -> None:
     ("low", "high", "says"),
     [(5, 5, "5 records"), (3, 5, "3 to 5 records"), (0, 5, "up to 5 records"), (5, None, "at least 5 records")],
 )
-def test_bounds_of_a_loss_are_worded_as_far_as_they_are_known(low: int, high: int | None, says: str) -> None:
+def test_loss_wording_follows_known_bounds(low: int, high: int | None, says: str) -> None:
     assert lost_records(low, high) == says

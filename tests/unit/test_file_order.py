@@ -20,24 +20,24 @@ def span(first: float, last: float, source: str = "a", timeless: bool = False) -
     return Span(source, START + timedelta(seconds=first), START + timedelta(seconds=last), timeless)
 
 
-def places(spans: dict[int, Span]) -> dict[int, tuple[int, int]]:
+def rank_and_lane(spans: dict[int, Span]) -> dict[int, tuple[int, int]]:
     return {file: (turn.rank, turn.lane) for file, turn in in_turn(spans).items()}
 
 
-def test_files_follow_one_another_by_what_they_hold() -> None:
+def test_files_are_ordered_by_their_instants() -> None:
     spans = {1: span(10, 20), 2: span(0, 10), 3: span(0, 20), 4: span(20, 20), 5: span(20, 20), 6: span(5, 6, "b")}
-    assert places(spans) == {2: (0, 0), 3: (1, 1), 1: (2, 0), 4: (3, 0), 5: (4, 1), 6: (5, 0)}
+    assert rank_and_lane(spans) == {2: (0, 0), 3: (1, 1), 1: (2, 0), 4: (3, 0), 5: (4, 1), 6: (5, 0)}
 
 
-def test_lines_out_of_order_on_either_side_of_a_rotation_are_no_copies() -> None:
-    assert places({1: span(0, 10.005), 2: span(10.003, 20)}) == {1: (0, 0), 2: (1, 0)}
-    assert places({1: span(0, 10), 2: span(10 - OUT_OF_ORDER.total_seconds(), 20)}) == {1: (0, 0), 2: (1, 1)}
-    assert places({1: span(0, 10.005), 2: span(10.003, 10.004)}) == {1: (0, 0), 2: (1, 1)}
+def test_slight_overlap_at_rotation_is_no_copy() -> None:
+    assert rank_and_lane({1: span(0, 10.005), 2: span(10.003, 20)}) == {1: (0, 0), 2: (1, 0)}
+    assert rank_and_lane({1: span(0, 10), 2: span(10 - OUT_OF_ORDER.total_seconds(), 20)}) == {1: (0, 0), 2: (1, 1)}
+    assert rank_and_lane({1: span(0, 10.005), 2: span(10.003, 10.004)}) == {1: (0, 0), 2: (1, 1)}
     growing = Span("a", START + timedelta(seconds=10.003), NEVER)
-    assert places({1: span(0, 10.005), 2: growing}) == {1: (0, 0), 2: (1, 0)}
+    assert rank_and_lane({1: span(0, 10.005), 2: growing}) == {1: (0, 0), 2: (1, 0)}
 
 
-def test_a_file_follows_the_one_that_ends_last_before_it() -> None:
+def test_file_follows_the_file_that_ends_last_before_it() -> None:
     half_packed, whole, newest = span(0, 7), span(0, 10), span(10, 20)
     assert in_turn({1: half_packed, 2: whole, 3: newest}) == {
         1: Turn(0, 0, is_followed=False),
@@ -46,26 +46,26 @@ def test_a_file_follows_the_one_that_ends_last_before_it() -> None:
     }
 
 
-def test_a_file_without_a_head_follows_none() -> None:
+def test_file_without_head_follows_no_file() -> None:
     turns = in_turn({1: span(0, 10), 2: Span("a", NEVER, NEVER)})
     assert not turns[1].is_followed
 
 
-def test_files_that_share_an_instant_or_records_without_one_are_read_together() -> None:
-    known = {1: span(0, 10), 2: span(10, 20), 3: span(20, 30), 4: span(10, 20, "b"), 5: span(0, 1, timeless=True)}
-    assert sharing({9: span(20, 25)}, known) == {2, 3}
-    assert sharing({9: span(20.001, 25, timeless=True)}, known) == {3, 5}
-    assert sharing({}, known) == set()
+def test_files_sharing_an_instant_are_read_together() -> None:
+    spans = {1: span(0, 10), 2: span(10, 20), 3: span(20, 30), 4: span(10, 20, "b"), 5: span(0, 1, timeless=True)}
+    assert sharing({9: span(20, 25)}, spans) == {2, 3}
+    assert sharing({9: span(20.001, 25, timeless=True)}, spans) == {3, 5}
+    assert sharing({}, spans) == set()
 
 
-def test_a_young_copy_waits_and_its_original_does_not() -> None:
+def test_young_copy_waits_for_its_original() -> None:
     spans = {1: span(0, 20), 2: span(0, 15), 3: span(0, 20), 4: span(20, 30), 5: span(0, 15, "b")}
     assert copies(spans, young=(1, 2, 3, 4, 5)) == {2, 3}
     assert copies(spans, young=(1, 4)) == {1}
     assert copies({1: Span("a", NEVER, NEVER), 2: Span("a", NEVER, NEVER)}, young=(1, 2)) == set()
 
 
-def test_a_file_rests_after_ten_minutes_without_a_write() -> None:
+def test_file_is_young_for_ten_minutes_after_last_write() -> None:
     ages = (timedelta(minutes=10), timedelta(minutes=9, seconds=59), timedelta(hours=-1))
     assert [is_young(START - age, START) for age in ages] == [False, True, True]
 
@@ -78,7 +78,7 @@ class Line(NamedTuple):
 
 
 Files = dict[int, list[Line]]
-Found = dict[tuple[Line, int], int]
+Settled = dict[tuple[Line, int], int]
 """A line and its number among its equals, with its rank among the lines of its instant."""
 
 SMALLEST = 12
@@ -106,28 +106,26 @@ def spans_of(files: Files, growing: int | None) -> dict[int, Span]:
     }
 
 
-def found(files: Files, turns: dict[int, Turn]) -> Found:
+def settled(files: Files, turns: dict[int, Turn]) -> Settled:
     """What `ranked_records.settle` does, in plain words."""
     counts: Counter[tuple[int, Line]] = Counter()
-    seen: Counter[int] = Counter()
-    rows: Found = {}
+    ranks: Counter[int] = Counter()
+    rows: Settled = {}
     for n in sorted(files, key=lambda n: turns[n].rank):
         for line in files[n]:
             key = line, counts[turns[n].lane, line]
             counts[turns[n].lane, line] += 1
             if key not in rows:
-                rows[key] = seen[line.at]
-                seen[line.at] += 1
+                rows[key] = ranks[line.at]
+                ranks[line.at] += 1
     return rows
 
 
 @given(log=logs(), data=st.data())
-def test_a_log_that_is_read_while_it_grows_gives_what_it_gives_as_a_whole(
-    log: tuple[list[Line], list[int]], data: st.DataObject
-) -> None:
+def test_growing_log_gives_same_records_as_whole_log(log: tuple[list[Line], list[int]], data: st.DataObject) -> None:
     lines, cuts = log
-    bronze: Found = {}
-    known: set[tuple[Line, ...]] = set()
+    bronze: Settled = {}
+    read_parts: set[tuple[Line, ...]] = set()
     for upto in [*sorted(data.draw(st.lists(st.integers(1, len(lines)), max_size=6))), len(lines)]:
         edges = [0, *(c for c in cuts if c < upto), upto]
         files = {n: lines[a:b] for n, (a, b) in enumerate(itertools.pairwise(edges))}
@@ -137,15 +135,15 @@ def test_a_log_that_is_read_while_it_grows_gives_what_it_gives_as_a_whole(
         copied = copies(spans_of(files, None), range(newest, len(files)))
         files = {n: part for n, part in files.items() if n not in copied}
         turns = in_turn(spans_of(files, newest))
-        fresh = {n for n, part in files.items() if tuple(part) not in known}
+        fresh = {n for n, part in files.items() if tuple(part) not in read_parts}
         real = spans_of(files, None)
         beside = sharing({n: real[n] for n in fresh}, {n: real[n] for n in files if n not in fresh})
         read = {n: part for n, part in files.items() if n in fresh | beside}
         waits = {n for n in fresh if n >= newest and not turns[n].is_followed}
-        rows = found({n: part[:-1] if n in waits else part for n, part in read.items()}, turns)
+        rows = settled({n: part[:-1] if n in waits else part for n, part in read.items()}, turns)
         bronze = rows | bronze
-        known |= {tuple(files[n]) for n in fresh - waits}
+        read_parts |= {tuple(files[n]) for n in fresh - waits}
     last = {0: lines}
-    whole = found(last, in_turn(spans_of(last, None)))
+    whole = settled(last, in_turn(spans_of(last, None)))
     assert bronze.items() <= whole.items()
     assert len(whole) - len(bronze) <= 1

@@ -40,21 +40,23 @@ def rebalances(count: int, apart: timedelta, **columns: Any) -> list[Rebalance]:
     ]
 
 
-def raised(facts: Facts) -> list[tuple[str, str, str]]:
+def findings_of(facts: Facts) -> list[tuple[str, str, str]]:
     return [(f.rule_id, f.severity, f.subject) for f in judge_findings(facts)]
 
 
-def test_six_within_an_hour_warn_and_twelve_are_critical() -> None:
+def test_six_rebalances_within_an_hour_warn_and_twelve_are_critical() -> None:
     ten_minutes = timedelta(minutes=10)
-    assert raised(Facts("c", rebalances=rebalances(5, ten_minutes))) == []
-    assert raised(Facts("c", rebalances=rebalances(6, ten_minutes))) == [("rebalances_frequent", "warning", "orders")]
-    assert raised(Facts("c", rebalances=rebalances(12, timedelta(minutes=5)))) == [
+    assert findings_of(Facts("c", rebalances=rebalances(5, ten_minutes))) == []
+    assert findings_of(Facts("c", rebalances=rebalances(6, ten_minutes))) == [
+        ("rebalances_frequent", "warning", "orders")
+    ]
+    assert findings_of(Facts("c", rebalances=rebalances(12, timedelta(minutes=5)))) == [
         ("rebalances_excessive", "critical", "orders")
     ]
-    assert raised(Facts("c", rebalances=rebalances(12, timedelta(minutes=13)))) == []
+    assert findings_of(Facts("c", rebalances=rebalances(12, timedelta(minutes=13)))) == []
 
 
-def test_the_advice_names_who_went_and_what_to_do_about_each_way_of_going() -> None:
+def test_rebalance_finding_advice_names_clients_per_cause() -> None:
     went = (
         (Cause.MEMBER_JOINED, "a", None), (Cause.MEMBER_DEAD, "c", "/10.0.0.1"), (Cause.MEMBER_DEAD, "d", None),
         (Cause.MAX_POLL_EXCEEDED, "d", "/10.0.0.2"), (Cause.MEMBER_JOINED, "d", None), (Cause.MEMBER_LEFT, "a", None),
@@ -63,52 +65,52 @@ def test_the_advice_names_who_went_and_what_to_do_about_each_way_of_going() -> N
         replace(r, cause=cause, client_id=client, host=host, advice=f"What of {cause}.")
         for r, (cause, client, host) in zip(rebalances(6, timedelta(minutes=1)), went, strict=True)
     ]
-    (found,) = judge_findings(Facts("c", rebalances=hour))
-    assert found.message.endswith(
+    (finding,) = judge_findings(Facts("c", rebalances=hour))
+    assert finding.message.endswith(
         ": 2 × a member died, 2 × a member joined, 1 × max poll interval exceeded, 1 × a member left"
     )
-    assert found.advice == (
+    assert finding.advice == (
         "Clients 'c' on 10.0.0.1 and 'd': What of member_dead. Client 'd' on 10.0.0.2: What of max_poll_exceeded."
     )
 
 
-def test_rolling_restarts_and_the_second_half_of_a_pair_do_not_count() -> None:
+def test_rolling_restarts_and_cooperative_followups_do_not_count() -> None:
     many = rebalances(12, timedelta(minutes=1))
     restarts = [row(INCIDENTS, incident_id="i", kind="rolling_restart")]
-    assert raised(Facts("c", rebalances=many, incidents=restarts)) == []
-    assert raised(Facts("c", rebalances=[replace(r, cause=Cause.COOPERATIVE_FOLLOWUP) for r in many])) == []
+    assert findings_of(Facts("c", rebalances=many, incidents=restarts)) == []
+    assert findings_of(Facts("c", rebalances=[replace(r, cause=Cause.COOPERATIVE_FOLLOWUP) for r in many])) == []
 
 
-def test_a_silence_of_more_than_thirty_seconds_is_critical() -> None:
-    assert raised(Facts("c", rebalances=rebalances(1, timedelta(0), silent_ms=30_000))) == []
-    assert raised(Facts("c", rebalances=rebalances(1, timedelta(0), silent_ms=30_001))) == [
+def test_member_silent_for_over_30_s_is_critical() -> None:
+    assert findings_of(Facts("c", rebalances=rebalances(1, timedelta(0), silent_ms=30_000))) == []
+    assert findings_of(Facts("c", rebalances=rebalances(1, timedelta(0), silent_ms=30_001))) == [
         ("member_silent", "critical", "orders")
     ]
 
 
-def test_one_broker_s_trouble_is_told_once() -> None:
+def test_offline_partitions_of_one_outage_are_one_finding() -> None:
     offline = [
         row(FAILOVERS, failover_id=f"{n}", kind="offline", topic="t", partition=n, leader_to=-1, leaderless_ms=9_000)
         for n in range(3)
     ]
-    (found,) = judge_findings(Facts("c", failovers=offline, unavailability=without_leader(offline)))
-    assert found.message == "Partition 't-0' and 2 more were offline from 03:00:00 to 03:00:09"
-    assert found.last_at == AT + timedelta(seconds=9)
+    (finding,) = judge_findings(Facts("c", failovers=offline, unavailability=without_leader(offline)))
+    assert finding.message == "Partition 't-0' and 2 more were offline from 03:00:00 to 03:00:09"
+    assert finding.last_at == AT + timedelta(seconds=9)
 
 
-def test_a_broker_over_the_gate_is_told_once_with_how_long_and_since_when() -> None:
+def test_imbalance_periods_of_broker_are_one_finding() -> None:
     imbalance_periods = [
         row(IMBALANCE_PERIODS, broker=2, max_ratio=ratio, started_at=AT + since,
             ended_at=AT + since + timedelta(minutes=1),
             started_at_is_exact=True, explanation=f"{ratio:.0%} were led elsewhere.")
         for ratio, since in ((0.2, timedelta(0)), (0.9, timedelta(minutes=5)))
     ]  # fmt: skip
-    (found,) = judge_findings(Facts("c", imbalance_periods=imbalance_periods))
-    assert found.message == ("Broker 2 led too few partitions: 90% were led elsewhere. It happened twice")
-    assert (found.first_at, found.last_at) == (AT, AT + timedelta(minutes=6))
+    (finding,) = judge_findings(Facts("c", imbalance_periods=imbalance_periods))
+    assert finding.message == ("Broker 2 led too few partitions: 90% were led elsewhere. It happened twice")
+    assert (finding.first_at, finding.last_at) == (AT, AT + timedelta(minutes=6))
 
 
-def test_records_that_were_or_may_be_lost_by_a_cut_are_told_once_for_each_broker() -> None:
+def test_truncations_with_loss_are_one_finding_per_broker() -> None:
     lost = [
         row(TRUNCATIONS, broker=1, topic="t", partition=n, verdict="committed_lost", records_cut=5, outage_id="o")
         for n in (1, 0)
@@ -125,7 +127,7 @@ def test_records_that_were_or_may_be_lost_by_a_cut_are_told_once_for_each_broker
     assert [f.rule_id for f in findings] == ["unclean_election"], "the finding of the election covers it"
 
 
-def test_an_unclean_election_says_what_was_lost() -> None:
+def test_unclean_election_finding_states_loss() -> None:
     def says(low: int | None, high: int | None) -> str:
         lost = row(
             FAILOVERS, kind="unclean_election", topic="t", partition=0, records_lost_low=low, records_lost_high=high
@@ -141,7 +143,7 @@ def test_an_unclean_election_says_what_was_lost() -> None:
     ]
 
 
-def unseen(partition: int, next_epoch: int, **columns: Any) -> LeadershipGap:
+def leadership_gap(partition: int, next_epoch: int, **columns: Any) -> LeadershipGap:
     return row(
         LEADERSHIP_GAPS, **{"topic": "t", "partition": partition, "after_epoch": 3, "next_epoch": next_epoch} | columns
     )
@@ -149,10 +151,10 @@ def unseen(partition: int, next_epoch: int, **columns: Any) -> LeadershipGap:
 
 def test_unknown_leaders_are_one_finding_for_all_partitions() -> None:
     gaps = [
-        unseen(1, 6, leader_before=1, leader_after=2),
-        unseen(0, 5, leader_before=1, leader_after=1, seen_at=AT + timedelta(minutes=1)),
-        unseen(0, 4, leader_before=1, leader_after=2),
-        unseen(2, 5, explained_by="its replicas were reassigned"),
+        leadership_gap(1, 6, leader_before=1, leader_after=2),
+        leadership_gap(0, 5, leader_before=1, leader_after=1, seen_at=AT + timedelta(minutes=1)),
+        leadership_gap(0, 4, leader_before=1, leader_after=2),
+        leadership_gap(2, 5, explained_by="its replicas were reassigned"),
     ]
     [finding] = judge_findings(Facts("c", leadership_gaps=gaps))
     assert (finding.rule_id, finding.subject) == ("leaderships_unseen", "t-0 and 1 more")
@@ -163,7 +165,7 @@ def test_unknown_leaders_are_one_finding_for_all_partitions() -> None:
     )
 
 
-def test_a_broker_without_logs_is_named_with_what_rests_on_less() -> None:
+def test_broker_without_logs_is_finding_with_affected_verdicts() -> None:
     silent = row(MissingBrokerLog.TABLE, broker=2, first_at=AT, last_at=AT + timedelta(hours=1))
     facts = Facts(
         "c",
@@ -183,7 +185,7 @@ def test_a_broker_without_logs_is_named_with_what_rests_on_less() -> None:
     assert alone.message == "No log of broker 2 was read, although other logs name it"
 
 
-def test_a_part_that_did_not_answer_is_told_once_however_many_readings_lack_it() -> None:
+def test_missing_part_of_readings_is_one_finding() -> None:
     def lacks(minute: int, *parts: str, error: str | None = None, **reasons: str) -> SnapshotReading:
         given = [{"part": part, "reason": reason} for part, reason in reasons.items()] or None
         at = AT + timedelta(minutes=minute)
@@ -217,7 +219,7 @@ def test_a_part_that_did_not_answer_is_told_once_however_many_readings_lack_it()
     assert [len(f.evidence) for f in judge_findings(facts)] == [1, 2, 1]
 
 
-def test_imbalance_replication_gaps_silence_and_unread_lines() -> None:
+def test_each_kind_of_evidence_raises_its_rule() -> None:
     facts = Facts(
         "c",
         imbalance_periods=[row(IMBALANCE_PERIODS, broker=2, max_ratio=1 / 9)],
@@ -227,7 +229,7 @@ def test_imbalance_replication_gaps_silence_and_unread_lines() -> None:
         unanswered=[row(GROUP_SNAPSHOTS, group_id="g", error="no answer")],
         coverage=[row(COVERAGE, source="broker-1/server.log", unparsed=2, quarantined=1)],
     )
-    assert sorted(raised(facts)) == [
+    assert sorted(findings_of(facts)) == [
         ("generations_missing", "warning", "g"),
         ("group_unanswered", "info", "g"),
         ("leader_imbalance", "warning", "2"),
@@ -236,12 +238,12 @@ def test_imbalance_replication_gaps_silence_and_unread_lines() -> None:
         ("under_min_isr", "critical", "t"),
         ("under_replicated", "warning", "t"),
     ]
-    for found in judge_findings(facts):
-        assert set(found.as_dict()) == set(FINDINGS.column_names)
-        assert found.evidence
+    for finding in judge_findings(facts):
+        assert set(finding.as_dict()) == set(FINDINGS.column_names)
+        assert finding.evidence
 
 
-def test_lag_that_grew_is_one_finding_for_each_group_that_is_behind() -> None:
+def test_growing_lag_is_one_finding_per_group() -> None:
     def verdict(group: str, partition: int, status: str, first: int, last: int) -> LagVerdict:
         return row(
             LAG_VERDICTS,
@@ -255,22 +257,22 @@ def test_lag_that_grew_is_one_finding_for_each_group_that_is_behind() -> None:
         verdict("orders", 2, "stall", 50, 40),
         verdict("ads", 0, "ok", 0, 9),
     ]
-    (found,) = judge_findings(Facts("c", lag_verdicts=lag))
-    assert (found.rule_id, found.subject, found.last_at) == ("lag_growing", "orders", AT + timedelta(hours=1))
-    assert found.message == "Group 'orders' fell behind: its lag grew from 5 to 125 records"
+    (finding,) = judge_findings(Facts("c", lag_verdicts=lag))
+    assert (finding.rule_id, finding.subject, finding.last_at) == ("lag_growing", "orders", AT + timedelta(hours=1))
+    assert finding.message == "Group 'orders' fell behind: its lag grew from 5 to 125 records"
 
 
-def test_a_broker_that_nothing_shows_for_hours_is_one_finding() -> None:
+def test_unobserved_broker_is_one_finding() -> None:
     def span(broker: int, hour: int, hours: int) -> UnobservedSpan:
         begin = AT + timedelta(hours=hour)
         return row(UnobservedSpan.TABLE, broker=broker, first_at=begin, last_at=begin + timedelta(hours=hours))
 
-    found = judge_findings(Facts("c", unobserved=[span(1, 0, 1), span(1, 4, 3), span(2, 0, 2)]))
-    assert [(f.rule_id, f.subject, f.first_at, f.last_at - AT) for f in found] == [
+    findings = judge_findings(Facts("c", unobserved=[span(1, 0, 1), span(1, 4, 3), span(2, 0, 2)]))
+    assert [(f.rule_id, f.subject, f.first_at, f.last_at - AT) for f in findings] == [
         ("broker_unobserved", "1", AT, timedelta(hours=7)),
         ("broker_unobserved", "2", AT, timedelta(hours=2)),
     ]
-    assert found[0].message == (
+    assert findings[0].message == (
         "Whether broker 1 served is not known 2 times, 3 h at most: neither its own log nor a controller's has a line"
         " of that time"
     )

@@ -24,7 +24,7 @@ def after(minutes: float) -> Any:
     return AT + timedelta(minutes=minutes)
 
 
-def found(**facts: Any) -> list[Finding]:
+def findings(**facts: Any) -> list[Finding]:
     return judge_findings(Facts("c", **facts))
 
 
@@ -41,31 +41,31 @@ def period(broker: int, suspect: int, **more: Any) -> OutOfSyncPeriod:
 
 
 class TestSlow:
-    def test_one_finding_for_each_suspect(self) -> None:
-        (finding,) = found(out_of_sync_periods=[period(3, 3), period(3, 3, partitions=4)])
+    def test_slow_follower_is_one_finding_per_suspect(self) -> None:
+        (finding,) = findings(out_of_sync_periods=[period(3, 3), period(3, 3, partitions=4)])
         assert (finding.rule_id, finding.severity, finding.subject) == ("broker_slow", "warning", "3")
         assert finding.message == (
             "Broker 3 was alive and too slow to keep up with its leaders, which removed it from ISRs (9 partitions at"
             " most, 2 min in all)"
         )
 
-    def test_the_leader_of_those_that_fell_out(self) -> None:
-        (finding,) = found(out_of_sync_periods=[period(2, 1), period(3, 1)])
+    def test_slow_leader_of_lagging_followers_is_finding(self) -> None:
+        (finding,) = findings(out_of_sync_periods=[period(2, 1), period(3, 1)])
         assert finding.subject == "1"
         assert "too slow as a leader: its followers 2, 3 left ISRs" in finding.message
 
-    def test_doubt_is_told(self) -> None:
-        (finding,) = found(out_of_sync_periods=[period(2, 2, confidence="possible")])
+    def test_possible_slow_broker_finding_names_doubt(self) -> None:
+        (finding,) = findings(out_of_sync_periods=[period(2, 2, confidence="possible")])
         assert finding.message.endswith("unless its only leader or the network between them was slow")
 
-    def test_who_was_away_is_not_slow(self) -> None:
-        assert found(out_of_sync_periods=[period(2, 2, kind="outage"), period(2, 2, kind="disk")]) == []
+    def test_broker_that_was_down_is_not_slow(self) -> None:
+        assert findings(out_of_sync_periods=[period(2, 2, kind="outage"), period(2, 2, kind="disk")]) == []
 
 
-def test_three_cycles_within_half_an_hour_are_flapping() -> None:
+def test_three_isr_cycles_within_30_minutes_are_flapping() -> None:
     calm = {"kind": "outage", "partitions": 2}
-    assert found(out_of_sync_periods=[period(2, 2, cycles=2, **calm)]) == []
-    (finding,) = found(out_of_sync_periods=[period(2, 2, cycles=3, flaps=4, **calm)])
+    assert findings(out_of_sync_periods=[period(2, 2, cycles=2, **calm)]) == []
+    (finding,) = findings(out_of_sync_periods=[period(2, 2, cycles=3, flaps=4, **calm)])
     assert (finding.rule_id, finding.subject) == ("isr_flapping", "2")
     assert finding.message == (
         "Broker 2 left and rejoined the ISR of one partition 3 times within 30 minutes: 4 repeated shrinks"
@@ -81,22 +81,22 @@ class TestTooEarly:
         )  # fmt: skip
         return row(ROLLING_RESTARTS, scorecard=[step])
 
-    def test_a_warning(self) -> None:
-        assert found(restarts=[self.restart(False), self.restart(None)]) == []
-        (finding,) = found(restarts=[self.restart(True)])
+    def test_early_stop_in_rolling_restart_is_warning(self) -> None:
+        assert findings(restarts=[self.restart(False), self.restart(None)]) == []
+        (finding,) = findings(restarts=[self.restart(True)])
         assert (finding.rule_id, finding.severity, finding.subject) == ("restart_too_early", "warning", "2")
 
-    def test_critical_where_partitions_suffered(self) -> None:
+    def test_early_stop_is_critical_where_partitions_suffered(self) -> None:
         offline = row(FAILOVERS, kind="offline", outage_id="o", topic="t", leader_to=-1)
-        finding = next(f for f in found(restarts=[self.restart(True)], failovers=[offline]) if f.subject == "2")
+        finding = next(f for f in findings(restarts=[self.restart(True)], failovers=[offline]) if f.subject == "2")
         assert (finding.severity, finding.message.endswith(": 1 partition had no leader")) == ("critical", True)
         spans = [row(IsrSpan.TABLE, topic="t", partition=p, outage_id="o", isr_size=1) for p in (0, 1, 1)]
-        (finding,) = found(
+        (finding,) = findings(
             restarts=[self.restart(True)], isr_spans=spans, broker_settings=own("t", "min.insync.replicas=2")
         )
         assert finding.severity == "critical"
         assert ": 2 partitions had fewer in-sync replicas than min.insync.replicas" in finding.message
-        (finding,) = found(
+        (finding,) = findings(
             restarts=[self.restart(True)], isr_spans=spans, broker_settings=own("t", "min.insync.replicas=1")
         )
         assert finding.severity == "warning"
@@ -113,24 +113,24 @@ class TestLeadership:
             broker=broker, snapshot_at=after(minute), led_elsewhere=3, preferred_partitions=9, ratio=3 / 9,
             over_threshold=True,
         )  # fmt: skip
-        return sorted(f.rule_id for f in found(outages=outages, imbalance=[reading]))
+        return sorted(f.rule_id for f in findings(outages=outages, imbalance=[reading]))
 
-    def test_two_rounds_of_the_automatic_election_later(self) -> None:
+    def test_leadership_not_restored_is_finding_after_two_election_rounds(self) -> None:
         assert self.rules([self.outage()], 10.9) == []
         assert self.rules([self.outage()], 11) == ["leadership_not_restored"]
 
-    def test_not_where_it_leads_again_or_had_led_nothing_or_is_another(self) -> None:
+    def test_restored_or_never_led_leadership_is_no_finding(self) -> None:
         led_again = self.outage(leadership_restored_at=after(3))
         for outages in ([led_again], [self.outage(elections=0)], [self.outage(broker=1)], [self.outage(up_at=None)]):
             assert self.rules(outages, 30) == []
 
-    def test_what_another_absence_left_behind_is_told_of_that_one(self) -> None:
+    def test_leadership_not_restored_is_counted_from_last_outage(self) -> None:
         again = self.outage(outage_id="p", down_at=after(20), up_at=after(21))
         assert self.rules([self.outage(), again], 25) == []
         assert self.rules([self.outage(), again], 31) == ["leadership_not_restored"]
 
 
-def test_under_replicated_names_the_missing_brokers_since_when_and_why() -> None:
+def test_under_replicated_finding_names_missing_brokers_since_when_and_why() -> None:
     troubled = [row(PARTITION_SNAPSHOTS, topic="t", partition=p, replicas=[1, 2, 3], isr=[1]) for p in (0, 1)]
     span = row(
         IsrSpan.TABLE,
@@ -142,10 +142,10 @@ def test_under_replicated_names_the_missing_brokers_since_when_and_why() -> None
         replace(span, broker=3, shrink_cause="outage", happened_at=after(-2)),
         replace(span, broker=3, partition=1, out_of_sync_until=after(-1)),
     ]
-    (finding,) = found(partitions=troubled, isr_spans=spans)
+    (finding,) = findings(partitions=troubled, isr_spans=spans)
     assert finding.message == (
         "2 partitions had fewer in-sync replicas than replicas at the last reading: broker 2 is missing from 2 since"
         " 02:51:00 (alive and too slow); broker 3 is missing from 1 since 02:58:00 (it was down)"
     )
-    (finding,) = found(partitions=troubled)
+    (finding,) = findings(partitions=troubled)
     assert finding.message.endswith("at the last reading")

@@ -34,21 +34,19 @@ def lakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_clusters_of_all_lakes_stand_on_one_page_the_worst_first(
-    lakes: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_fleet_page_has_clusters_of_all_lakes_worst_first(lakes: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fleet", "--html"]) == 0
-    page, said = capsys.readouterr()
+    page, errors = capsys.readouterr()
     assert re.findall(r'href="(file:[^"]+)">', page) == [
         f"file://{lakes}/us/report/us.html",
         f"file://{lakes}/us/report/us.html",
         f"file://{lakes}/eu/report/eu.html",
     ]
     assert "no night was ever audited" in page
-    assert f"There is no lake at {lakes}/new" in said
+    assert f"There is no lake at {lakes}/new" in errors
 
 
-def test_only_the_clusters_that_are_asked_for_are_shown_and_linked_as_asked(
+def test_fleet_shows_only_requested_clusters_with_requested_links(
     lakes: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["fleet", "--html", "--link", "{cluster}/{page}", "--cluster", "eu"]) == 0
@@ -57,7 +55,7 @@ def test_only_the_clusters_that_are_asked_for_are_shown_and_linked_as_asked(
     assert "us.html" not in page and "never audited" not in page
 
 
-def test_one_lake_is_named_as_ever(lakes: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_fleet_of_one_lake_shows_its_clusters(lakes: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fleet", "--lake", str(lakes / "us"), "--json"]) == 0
     assert [n["cluster"] for n in json.loads(capsys.readouterr().out)["clusters"]] == ["us"]
     assert main(["fleet", "--lake", str(lakes / "new")]) == 2

@@ -34,30 +34,30 @@ def epoch(clock: str, generation: int, **fields: Any) -> list[Event]:
     return [line(clock, "epoch_bumped", generation=generation, protocol="consumer", **fields)]
 
 
-def gone(clock: str, member: str) -> list[Event]:
+def member_left_line(clock: str, member: str) -> list[Event]:
     return [line(clock, "member_left", member_id=member, protocol="consumer")]
 
 
 def breaks(*events: list[Event]) -> list[Break]:
     context = GroupContext("night", at("01:00:00"), at("02:00:00"))
-    found = rebuild_group("g", [e for several in events for e in several], context).gaps
-    return [(g.after_generation, g.next_generation, g.explained_by) for g in found]
+    gaps = rebuild_group("g", [e for several in events for e in several], context).gaps
+    return [(g.after_generation, g.next_generation, g.explained_by) for g in gaps]
 
 
 MOVED = [line("01:00:05", "group_loaded", broker=2, source="broker-2/server.log", member_count=1)]
 
 
-def test_what_follows_by_one_breaks_nothing() -> None:
+def test_consecutive_generations_have_no_gap() -> None:
     assert breaks(classic("01:00:00", 4), classic("01:01:00", 5), classic("01:02:00", 6)) == []
     assert breaks(epoch("01:00:00", 4), epoch("01:01:00", 5)) == []
 
 
-def test_a_generation_that_nobody_saw_reached_is_lost_evidence() -> None:
+def test_skipped_generation_is_unexplained_gap() -> None:
     assert breaks(classic("01:00:00", 4), classic("01:01:00", 7)) == [(4, 6, None)]
     assert breaks(epoch("01:00:00", 4), epoch("01:01:00", 7)) == [(4, 7, None)]
 
 
-def test_a_generation_that_its_coordinator_did_not_live_to_store_is_explained() -> None:
+def test_generation_lost_with_coordinator_move_is_explained() -> None:
     ((after, following, why),) = breaks(
         classic("01:00:00", 6), MOVED, classic("01:01:00", 6, broker=2, source="broker-2/server.log")
     )
@@ -67,7 +67,7 @@ def test_a_generation_that_its_coordinator_did_not_live_to_store_is_explained() 
     assert why == "the coordinator moved before epoch 6 was stored"
 
 
-def test_a_group_that_begins_anew_is_explained_by_its_first_generation() -> None:
+def test_generations_restarted_after_group_removal_are_explained() -> None:
     assert breaks(classic("01:00:00", 6), classic("01:30:00", 1)) == [
         (6, 0, "the generations restarted: the group's metadata had been removed")
     ]
@@ -76,7 +76,7 @@ def test_a_group_that_begins_anew_is_explained_by_its_first_generation() -> None
     ]
 
 
-def test_a_converted_group_goes_on_counting() -> None:
+def test_group_conversion_continues_generations() -> None:
     assert (
         breaks(
             classic("01:00:00", 4),
@@ -89,8 +89,8 @@ def test_a_converted_group_goes_on_counting() -> None:
     assert breaks(classic("01:00:00", 4), epoch("01:01:00", 6)) == [(4, 6, None)]
 
 
-def test_a_rise_that_neither_a_line_prints_nor_a_removal_explains_is_a_line_that_was_lost() -> None:
-    went = [*gone("01:00:20", "a"), *gone("01:00:40", "b")]
+def test_epoch_rise_beyond_member_removals_is_gap() -> None:
+    went = [*member_left_line("01:00:20", "a"), *member_left_line("01:00:40", "b")]
     assert breaks(epoch("01:00:00", 4), went, epoch("01:01:00", 7)) == []
     assert breaks(epoch("01:00:00", 4), went, epoch("01:01:00", 8)) == [(4, 8, None)]
 
@@ -99,21 +99,23 @@ def test_a_rise_that_neither_a_line_prints_nor_a_removal_explains_is_a_line_that
     ("kind", "protocol"),
     [("group_unloaded", "classic"), ("group_unloaded", "consumer"), ("target_computed", "consumer")],
 )
-def test_a_line_that_names_a_later_generation_shows_what_is_missing_before_it(kind: str, protocol: str) -> None:
+def test_later_generation_in_other_line_shows_gap(kind: str, protocol: str) -> None:
     reached = classic if protocol == "classic" else epoch
     later = [line("01:05:00", kind, generation=6, protocol=protocol)]
     assert breaks(reached("01:00:00", 4), later) == [(4, 6, None)]
     assert breaks(reached("01:00:00", 4), [replace(later[0], generation=4)]) == []
 
 
-def test_members_tell_of_generations_that_no_coordinator_s_line_tells_as_long_as_brokers_were_read() -> None:
-    seen = line("01:05:00", "client_joined", origin="client", source="a.log", broker=None, client_id="a", generation=6)
-    assert breaks(classic("01:00:00", 4), [seen]) == [(4, 6, None)]
-    assert breaks(classic("01:00:00", 4), [replace(seen, happened_at=at("02:00:01"))]) == []
-    assert breaks(classic("01:00:00", 4), [replace(seen, generation=4)]) == []
+def test_client_line_shows_gap_while_broker_logs_were_read() -> None:
+    joined = line(
+        "01:05:00", "client_joined", origin="client", source="a.log", broker=None, client_id="a", generation=6
+    )
+    assert breaks(classic("01:00:00", 4), [joined]) == [(4, 6, None)]
+    assert breaks(classic("01:00:00", 4), [replace(joined, happened_at=at("02:00:01"))]) == []
+    assert breaks(classic("01:00:00", 4), [replace(joined, generation=4)]) == []
 
 
-def test_the_end_of_a_broker_s_log_is_missed_by_the_members_of_its_groups() -> None:
+def test_truncated_broker_log_shows_as_generation_gap() -> None:
     group = excerpt("drag-4.1")
     lost = [e.line_id for e in group.events if e.origin == "broker" and e.happened_at >= at("01:50:05.388")]
     gaps = group.without(lost).history().gaps

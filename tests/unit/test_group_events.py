@@ -24,7 +24,7 @@ from tests.support.rows import as_table
 Named = tuple[str, str | None, str | None]
 
 
-def found(events: Sequence[Event]) -> set[Named]:
+def names_of_events(events: Sequence[Event]) -> set[Named]:
     """Each event's line, client and group, as the rebuild gathers them."""
     rows = as_table(events, EVENTS)
     names = find_names(names_in(rows), names_of_members(as_table([], MEMBER_SNAPSHOTS)))
@@ -32,7 +32,7 @@ def found(events: Sequence[Event]) -> set[Named]:
     return {(r["line_id"], r["client_id"], r["group_id"]) for r in gathered.to_pylist()}
 
 
-def test_the_lines_of_clients_find_their_client_and_their_group() -> None:
+def test_client_lines_get_client_and_group() -> None:
     """Over all excerpts at once, each of them as a cluster of its own would be: their sources and lines differ."""
     events: list[Event] = []
     expected: set[Named] = set()
@@ -42,25 +42,23 @@ def test_the_lines_of_clients_find_their_client_and_their_group() -> None:
         expected |= {(e.line_id, e.client_id, e.group_id) for w in witnessed(GROUPS / name) for e in w.events}
     named = [e for e in events if e.kind in GROUP_KINDS or e.kind in CLIENT_KINDS]
     assert len(named) > 1_000
-    assert found(named) == expected
+    assert names_of_events(named) == expected
 
 
 @pytest.mark.parametrize(("clients", "owner"), [(("a",), "a"), (("a", "b"), None)])
-def test_a_line_without_a_client_is_that_of_the_only_one_its_log_names(
-    clients: Sequence[str], owner: str | None
-) -> None:
-    told = {"origin": "client", "source": "app.log"}
-    joins = [line("client_joining", f"01:00:0{n}", client_id=c, **told) for n, c in enumerate(clients)]
-    bare = line("client_left", "01:00:09", **told)
-    (mine,) = [n for n in found([*joins, bare]) if n[0] == bare.line_id]
+def test_line_without_client_belongs_to_only_client_of_its_log(clients: Sequence[str], owner: str | None) -> None:
+    columns = {"origin": "client", "source": "app.log"}
+    joins = [line("client_joining", f"01:00:0{n}", client_id=c, **columns) for n, c in enumerate(clients)]
+    bare = line("client_left", "01:00:09", **columns)
+    (mine,) = [n for n in names_of_events([*joins, bare]) if n[0] == bare.line_id]
     assert mine[1:] == (owner, "g")
 
 
 @pytest.mark.parametrize(("groups", "owner"), [(("g", "g"), "g"), (("g", "h"), None)])
-def test_that_a_process_stops_is_said_to_the_only_group_that_its_log_names(
-    groups: Sequence[str], owner: str | None
-) -> None:
-    told = {"origin": "client", "source": "worker.log"}
-    joins = [line("client_joining", "01:00:00", g, client_id=f"consumer-{n}", **told) for n, g in enumerate(groups)]
-    stops = line("client_stopping", "01:00:09", None, **told)
-    assert [n[1:] for n in found([*joins, stops]) if n[0] == stops.line_id] == ([(None, owner)] if owner else [])
+def test_client_stop_line_belongs_to_only_group_of_its_log(groups: Sequence[str], owner: str | None) -> None:
+    columns = {"origin": "client", "source": "worker.log"}
+    joins = [line("client_joining", "01:00:00", g, client_id=f"consumer-{n}", **columns) for n, g in enumerate(groups)]
+    stops = line("client_stopping", "01:00:09", None, **columns)
+    assert [n[1:] for n in names_of_events([*joins, stops]) if n[0] == stops.line_id] == (
+        [(None, owner)] if owner else []
+    )

@@ -30,10 +30,10 @@ def bytes_of(sample: dict[str, Any]) -> tuple[bytes, bytes | None]:
     return bytes.fromhex(sample["key"]), None if sample["value"] is None else bytes.fromhex(sample["value"])
 
 
-def encode(layout: Layout, version: int, said: dict[str, Any]) -> bytes:
+def encode(layout: Layout, version: int, values: dict[str, Any]) -> bytes:
     """What `wire.read` reads back. Of tagged fields those that are there are written."""
     flexible = layout.flexible_from is not None and version >= layout.flexible_from
-    return struct.pack(">h", version) + _struct(layout.struct, version, flexible, said)
+    return struct.pack(">h", version) + _struct(layout.struct, version, flexible, values)
 
 
 def _varint(number: int) -> bytes:
@@ -44,36 +44,36 @@ def _length(count: int, flexible: bool, shape: str) -> bytes:
     return _varint(count + 1) if flexible else struct.pack(shape, count)
 
 
-def _struct(shape: Struct, version: int, flexible: bool, said: dict[str, Any]) -> bytes:
+def _struct(shape: Struct, version: int, flexible: bool, values: dict[str, Any]) -> bytes:
     written = [f for f in shape.fields if f.tag is None and f.since <= version]
-    body = b"".join(_value(f, version, flexible, said[f.name]) for f in written)
+    body = b"".join(_value(f, version, flexible, values[f.name]) for f in written)
     if not flexible:
         return body
     there = [
-        (f.tag, _value(f, version, True, said[f.name]))
+        (f.tag, _value(f, version, True, values[f.name]))
         for f in shape.fields
-        if f.tag is not None and said[f.name] != f.default
+        if f.tag is not None and values[f.name] != f.default
     ]
     return body + _varint(len(there)) + b"".join(_varint(t) + _varint(len(d)) + d for t, d in there)
 
 
-def _value(field: Field, version: int, flexible: bool, said: Any) -> bytes:
+def _value(field: Field, version: int, flexible: bool, value: Any) -> bytes:
     if field.many:
-        if said is None:
+        if value is None:
             return _length(-1, flexible, ">i")
         one = Field(field.name, field.kind)
-        return _length(len(said), flexible, ">i") + b"".join(_value(one, version, flexible, each) for each in said)
+        return _length(len(value), flexible, ">i") + b"".join(_value(one, version, flexible, each) for each in value)
     if isinstance(field.kind, Struct):
         if not field.nullable:
-            return _struct(field.kind, version, flexible, said)
-        return _varint(0) if said is None else _varint(1) + _struct(field.kind, version, flexible, said)
+            return _struct(field.kind, version, flexible, value)
+        return _varint(0) if value is None else _varint(1) + _struct(field.kind, version, flexible, value)
     if field.kind in NUMBERS:
-        return struct.pack(NUMBERS[field.kind], 0 if said is None else said)
+        return struct.pack(NUMBERS[field.kind], 0 if value is None else value)
     if field.kind == "uuid":
-        return base64.urlsafe_b64decode(said + "==")
-    if said is None:
+        return base64.urlsafe_b64decode(value + "==")
+    if value is None:
         return _length(-1, flexible, LENGTHS[field.kind])
-    data = said.encode() if field.kind == "string" else said
+    data = value.encode() if field.kind == "string" else value
     return _length(len(data), flexible, LENGTHS[field.kind]) + data
 
 
@@ -82,7 +82,7 @@ def _numbers(kind: str) -> st.SearchStrategy[int]:
     return st.integers(-(1 << bits), (1 << bits) - 1)
 
 
-def _said(shape: Struct, version: int) -> st.SearchStrategy[dict[str, Any]]:
+def _values(shape: Struct, version: int) -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries(
         {f.name: _of(f, version) if f.since <= version else st.just(f.default) for f in shape.fields}
     )
@@ -92,7 +92,7 @@ def _of(field: Field, version: int) -> st.SearchStrategy[Any]:
     if field.many:
         some: st.SearchStrategy[Any] = st.lists(_of(Field(field.name, field.kind), version), max_size=3)
     elif isinstance(field.kind, Struct):
-        some = _said(field.kind, version)
+        some = _values(field.kind, version)
     elif field.kind in NUMBERS:
         some = _numbers(field.kind)
     elif field.kind == "uuid":
@@ -106,19 +106,17 @@ def _of(field: Field, version: int) -> st.SearchStrategy[Any]:
 def written(draw: st.DrawFn) -> tuple[Layout, int, dict[str, Any]]:
     layout = draw(st.sampled_from(LAYOUTS))
     version = draw(st.integers(0, layout.newest))
-    return layout, version, draw(_said(layout.struct, version))
+    return layout, version, draw(_values(layout.struct, version))
 
 
 @given(written())
-def test_what_is_written_is_read(what: tuple[Layout, int, dict[str, Any]]) -> None:
-    layout, version, said = what
-    assert read_versioned(layout, encode(layout, version, said)) == (version, said)
+def test_group_record_survives_round_trip(what: tuple[Layout, int, dict[str, Any]]) -> None:
+    layout, version, values = what
+    assert read_versioned(layout, encode(layout, version, values)) == (version, values)
 
 
 @given(written(), st.data())
-def test_a_record_that_is_cut_short_is_refused_and_nothing_else_happens(
-    what: tuple[Layout, int, dict[str, Any]], data: st.DataObject
-) -> None:
+def test_truncated_group_record_is_refused(what: tuple[Layout, int, dict[str, Any]], data: st.DataObject) -> None:
     whole = encode(*what)
     cut = whole[: data.draw(st.integers(0, len(whole) - 1))]
     with pytest.raises(Malformed, match=r"needs|says|null|varint|version"):
@@ -126,9 +124,7 @@ def test_a_record_that_is_cut_short_is_refused_and_nothing_else_happens(
 
 
 @given(st.sampled_from(TYPES), st.integers(-2, 6), st.binary(max_size=200))
-def test_bytes_that_nobody_meant_are_refused_in_a_sentence_or_read(
-    record_type: Any, version: int, noise: bytes
-) -> None:
+def test_random_value_bytes_are_refused_in_sentence_or_read(record_type: Any, version: int, noise: bytes) -> None:
     key = struct.pack(">hh", record_type.number, 1) + b"g" + (b"\0\1m" if len(record_type.key.fields) == 2 else b"")
     try:
         row = decode(key, struct.pack(">h", version) + noise)
@@ -139,7 +135,7 @@ def test_bytes_that_nobody_meant_are_refused_in_a_sentence_or_read(
 
 
 @given(st.binary(max_size=40), st.none() | st.binary(max_size=40))
-def test_keys_that_nobody_meant_are_refused_too(key: bytes, value: bytes | None) -> None:
+def test_random_key_bytes_are_refused_or_read(key: bytes, value: bytes | None) -> None:
     try:
         assert decode(key, value)["record_type"] in set(GroupRecordType)
     except Malformed as wrong:
@@ -147,13 +143,13 @@ def test_keys_that_nobody_meant_are_refused_too(key: bytes, value: bytes | None)
 
 
 @pytest.mark.parametrize("count", (0x7FFFFFFF, -2))
-def test_a_length_is_believed_only_as_far_as_bytes_follow(count: int) -> None:
+def test_length_beyond_record_is_refused(count: int) -> None:
     head = struct.pack(">hh", 3, 0) + struct.pack(">i", 1) + struct.pack(">hhq", -1, -1, 0)
     with pytest.raises(Malformed, match=f"members says that it holds {count}"):
         decode(struct.pack(">hh", 2, 1) + b"g", head + struct.pack(">i", count))
 
 
-def test_names_are_the_catalogs() -> None:
+def test_record_types_states_and_columns_match_catalog() -> None:
     assert [t.name for t in TYPES] == list(GroupRecordType)
     assert (*STATES.values(), "unknown") == tuple(MemberState)
     named = {name for sample in CAPTURED for name in decode(*bytes_of(sample))}
@@ -161,21 +157,21 @@ def test_names_are_the_catalogs() -> None:
 
 
 @pytest.mark.parametrize("kafka", ("2.8.2", "3.9.2", "4.1.2", "4.3.1"))
-def test_every_record_captured_from_a_real_broker_is_read(kafka: str) -> None:
-    told = [(decode(*bytes_of(s)), s) for s in CAPTURED if s["kafka"] == kafka]
-    assert told
-    for row, sample in told:
+def test_captured_group_records_are_read(kafka: str) -> None:
+    rows = [(decode(*bytes_of(s)), s) for s in CAPTURED if s["kafka"] == kafka]
+    assert rows
+    for row, sample in rows:
         assert {name: row[name] for name in sample["says"]} == sample["says"]
 
 
-def test_the_captures_hold_every_type_and_the_tombstones_of_groups_and_members() -> None:
+def test_captures_have_every_record_type_and_tombstones() -> None:
     rows = [decode(*bytes_of(s)) for s in CAPTURED]
     assert {r["record_type"] for r in rows} == set(GroupRecordType)
     buried = {r["record_type"] for r in rows if r["is_tombstone"]}
     assert {"group_metadata", "consumer_group_current_member_assignment"} <= buried
 
 
-def test_the_early_access_layouts_of_3_7_are_refused() -> None:
+def test_early_access_layouts_of_3_7_are_refused() -> None:
     """Sources: ConsumerGroupMemberMetadataValue and ConsumerGroupCurrentMemberAssignmentValue of 3.7, made bytes."""
     member = bytes.fromhex("0005 0001 67 0001 6d".replace(" ", ""))
     metadata = bytes.fromhex("0000 00 00 0263 0268 0202 74 00 000493e0 00 01 00".replace(" ", ""))
@@ -185,7 +181,7 @@ def test_the_early_access_layouts_of_3_7_are_refused() -> None:
             decode(key, value)
 
 
-def test_a_subscription_that_is_none_of_the_consumer_protocols_is_null_and_the_rest_stands() -> None:
+def test_foreign_subscription_bytes_are_null() -> None:
     assert group_records.subscription_of(b"\xff") is None
     assert group_records.assignment_of(b"\0\1\0") is None
     newer = encode(SUBSCRIPTION, 3, {"topics": ["t"], "user_data": None, "owned_partitions": [], "generation": 4,
@@ -195,10 +191,10 @@ def test_a_subscription_that_is_none_of_the_consumer_protocols_is_null_and_the_r
 
 
 @pytest.mark.parametrize(("number", "name"), ((1, None), (3, "consumer_group_metadata"), (11, None), (24, None)))
-def test_other_types_are_told_by_their_first_two_bytes(number: int, name: str | None) -> None:
+def test_record_type_is_recognised_by_first_two_key_bytes(number: int, name: str | None) -> None:
     key = struct.pack(">h", number) + b"whatever follows"
-    found = type_of(key)
-    assert (found.name if found else None) == name
+    record_type = type_of(key)
+    assert (record_type.name if record_type else None) == name
     with pytest.raises(Malformed, match="a record of a group or its members" if name is None else "key of"):
         decode(key, b"")
 
@@ -206,7 +202,7 @@ def test_other_types_are_told_by_their_first_two_bytes(number: int, name: str | 
 @given(st.integers(-(2**63), 2**63 - 1))
 @example(64)
 @example(-65)
-def test_a_signed_varint_is_read_as_it_was_written(number: int) -> None:
+def test_signed_varint_survives_round_trip(number: int) -> None:
     written = _varint((number << 1) ^ (number >> 63))
     cursor = Cursor(written, "a number")
     assert cursor.zigzag("number", 64) == number
@@ -214,13 +210,13 @@ def test_a_signed_varint_is_read_as_it_was_written(number: int) -> None:
 
 
 @given(st.integers(0, 2**32 - 1))
-def test_an_unsigned_varint_is_read_as_it_was_written(number: int) -> None:
+def test_unsigned_varint_survives_round_trip(number: int) -> None:
     cursor = Cursor(_varint(number), "a number")
     assert cursor.varint("number") == number
     cursor.ends()
 
 
-def test_a_null_where_a_value_is_needed_is_refused() -> None:
+def test_null_for_required_value_is_refused() -> None:
     needed = Layout("a record", 0, Struct((Field("name", "string"),)), None)
     with pytest.raises(Malformed, match="name is null at byte 4; needed a value"):
         read_versioned(needed, struct.pack(">hh", 0, -1))

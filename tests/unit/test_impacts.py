@@ -136,9 +136,9 @@ class TestExplanation:
         return explain_outages(counted, {"o": "r"})[0]
 
     def test_explanation_names_recovery_time_and_rebalances(self) -> None:
-        story = self.explained(moves=2, explanation="Broker 1 was shut down in order.", kind="controlled_shutdown")
+        story = self.explained(moves=2, explanation="Broker 1 had a controlled shutdown.", kind="controlled_shutdown")
         assert story.explanation == (
-            "Broker 1 was shut down in order. The controller released it after 2 s and it was in every ISR again"
+            "Broker 1 had a controlled shutdown. The controller released it after 2 s and it was in every ISR again"
             " after 15 s."
             " Group coordinators moved twice; the outage caused 3 rebalances (12.5 partition-seconds)."
         )

@@ -19,7 +19,7 @@ from kafka_hindsight.logs.clocks import Clock
 from kafka_hindsight.logs.cutting import cut
 from kafka_hindsight.logs.detection import layouts_of, sampled
 from kafka_hindsight.logs.heads import PLAIN
-from kafka_hindsight.logs.pattern_clocks import head_of
+from kafka_hindsight.logs.pattern_clocks import head_of, instant_at
 from kafka_hindsight.logs.pieces import REACH, Way, look, ranges_of
 from kafka_hindsight.logs.plain_reader import Record, read_line
 from kafka_hindsight.logs.reading import read_record
@@ -132,11 +132,35 @@ def test_pattern_from_the_user_is_read(pattern: str, line: str, at: datetime | N
 
 @pytest.mark.parametrize(
     ("pattern", "wrong"),
-    [("%p %m%n", "holds no date"), ("%d %p%n", "holds no message"), ("%d %bogus %m", "%bogus"), ("%m %d", "after")],
+    [
+        ("%p %m%n", "holds no date"),
+        ("%d %p%n", "holds no message"),
+        ("%d %bogus %m", "%bogus"),
+        ("%m %d", "after"),
+        ("%d{ss.SSS yyyy SSS} %m", "twice"),
+    ],
 )
 def test_invalid_pattern_is_refused_with_its_reason(pattern: str, wrong: str) -> None:
     with pytest.raises(NotAPattern, match=wrong):
         compile_pattern(pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "line"),
+    [
+        ("%d %m - %c(%L)%n", "2026-11-21 01:44:29,117 hello - a.b.C(66)"),
+        ("%d %p{lowerCase=true} %c %m%n", "2026-11-21 01:44:29,117 info a.b.C hello"),
+        (r"%d\t%c\t%m%n", "2026-11-21 01:44:29,117\ta.b.C\thello"),
+        ("%d{yy/MM/dd HH:mm:ss} %c: %m%n", "26/11/21 01:44:29 a.b.C: hello"),
+    ],
+)
+def test_log4j_forms_in_a_pattern_are_read(pattern: str, line: str) -> None:
+    assert compile_pattern(pattern).cut(line) == ("a.b.C", "hello")
+    assert instant_at(line.encode(), pattern) // 1_000_000 == 1_795_225_469
+
+
+def test_pattern_with_a_tail_and_no_logger_names_no_logger() -> None:
+    assert compile_pattern("%d %p %m [%t]%n").cut("2026-11-21 01:44:29 INFO hello [main]") == (None, "hello")
 
 
 def test_stack_trace_is_not_in_the_message() -> None:

@@ -58,7 +58,7 @@ def test_risk_statement_names_the_partition_at_risk_for_longest():
         risk("a", p, one_from_offline_ms=60_000 * (p + 1), one_from_unclean_ms=0, under_min_isr_ms=0) for p in (0, 1)
     ]
     assert statements_on_data(gold__partition_risks=risks) == [
-        "2 partitions were one failure away from being offline: most of all a-1, for 2 min in all."
+        "2 partitions were one failure away from being offline: the longest a-1, for 2 min in all."
     ]
 
 

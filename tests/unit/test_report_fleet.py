@@ -24,7 +24,7 @@ from kafka_hindsight.report.fleet import (
 from kafka_hindsight.report.html import render_html
 from kafka_hindsight.report.metrics import metrics_text
 from kafka_hindsight.report.page_rows import PageRows
-from kafka_hindsight.report.sections.verdict import tiles
+from kafka_hindsight.report.sections.first_screen import tiles
 from tests.support.report_blocks import cells, found, rows, text
 from tests.support.report_night import HOSTILE, night
 from tests.support.report_rows import DAY, END

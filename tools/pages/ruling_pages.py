@@ -10,7 +10,7 @@ from typing import Any
 
 from kafka_hindsight import judgements
 from kafka_hindsight.catalog.codes import Cause
-from kafka_hindsight.judgements.reasoning.proofs import says
+from kafka_hindsight.judgements.reasoning.proofs import sentence_of
 from kafka_hindsight.judgements.reasoning.rulings import Ruling
 from tools.pages.markdown import as_table, code, link, page, prose
 
@@ -18,63 +18,66 @@ CAUSES_OF = "gold.rebalances.cause"
 
 READ_AS: Mapping[str, str] = {
     "again": " again, where it was the controller before",
-    "avoids": "would have avoided some rebalances",
-    "away": "time",
-    "began": "Why the rebalance had begun",
+    "effect": "would have avoided some rebalances",
+    "trigger": "Why the rebalance had begun",
     "behind": " when it was so many records behind",
     "causes": "causes, each with its count",
     "change": "how a topic changed",
-    "covered": "time",
-    "did": "was shut down, crashed or was unresponsive",
+    "coverage": "time",
+    "fate": "was shut down, crashed or was unresponsive",
     "failover.leader_to": "new leader",
-    "emptied": ". Controller epochs begin again, where they had been higher before",
+    "reset_clause": ". Controller epochs begin again, where they had been higher before",
     "every": "Every",
     "former": "former one",
-    "gone": "was away, or its disk had failed",
+    "absence": "was away, or its disk had failed",
     "groups": "groups",
+    "id_clause": " under its member id",
     "host.host": "address",
     "host.members": "how many",
     "host.since:%H:%M:%S": "time of the silence",
-    "how": "after it had left, or after it had been removed",
+    "delay": "time",
+    "departure": "after it had left or had been removed",
     "in_use": "how it compares with the session timeout in use",
-    "instead_of": " (now the value in use)",
+    "present_value": " (now the value in use)",
     "interval": "time",
     "isr": "in-sync replicas",
-    "known": "what is known of the ISR before",
-    "lasted": "for so long",
+    "isr_coverage": "what is known of the ISR before",
+    "time_out": "for so long",
     "later": "time",
+    "lead": "time",
     "leading.explanation": "What the first of the rebalances says",
     "leading.group_id": "group",
     "leading.members_after": "number of members after",
     "leading.members_before": "number of members before",
-    "more": " and others",
+    "other_changes": " and others",
     "new": "new leader",
     "new_log_end": "offset",
-    "noticed": " and how much later a death would be noticed",
+    "delay_clause": " and how much later a death would be noticed",
     "others": "brokers",
     "outcome": "which controller became active, if any",
     "outage.broker": "broker",
     "outage.down_at:%H:%M:%S": "time of the outage",
-    "paid": "number",
+    "cost": "number",
     "size": "how many rebalances",
     "poll_limit": "max.poll.interval.ms",
+    "lookalike": "a member that may be the same",
     "member_count": "how many",
     "restarts": "so many restarts",
     "late_joins": " How many left members behind",
     "rhythm": " How it repeats",
     "seconds": "number",
     "session": " of its session timeout",
+    "silence": "time",
     "silences": "so many silences were",
     "since_join": "time",
     "times": "so many times",
-    "too": " and others were down too",
+    "other_outages": " and others were down too",
     "topics": " and its topics changed",
     "total": "how many",
     "value": "smallest value that suffices",
     "wait": "time",
-    "watched": "time",
     "what": " up to a known offset",
-    "which": " which the group reads",
+    "reader_clause": " which the group reads",
     "who": "the member",
     "why_resigned": "what makes a controller of its mode resign",
 }
@@ -105,7 +108,7 @@ def causes_page(
         "The causes of `gold.rebalances`.",
         as_table(("Cause", "Means"), [(link(c), prose(c.meaning)) for c in causes]),
         "A verdict is reached by rulings. Each table is asked in one case; its rulings are tried in this order, and the"
-        " first that holds decides. Each ruling names where it holds and where it only looks so: a group of the"
+        " first that holds decides. Each ruling has a real example, and one that only looks like it: a group of the"
         " sample night or of an excerpt in `tests/excerpts/` and the start of the rebalance, or lines made from Kafka's"
         " source in `tests/support/made_groups.py`.",
         _HOW_TO_FIND,
@@ -160,9 +163,9 @@ def _ruling(when: str, place: int, table: Sequence[Ruling[Any]], declared: Mappi
     """One ruling of a table: what it needs, what rules it out, and its cases."""
     ruling = table[place]
     before = f"ruling 1{f' to {place}' if place > 1 else ''} of the same table" if place else ""
-    rules_out = [*(prose(says(p)).rstrip(".") for p in ruling.unless), *([before] if before else [])]
+    rules_out = [*(prose(sentence_of(p)).rstrip(".") for p in ruling.unless), *([before] if before else [])]
     points = (
-        ("Needs", " ".join(prose(says(p)) for p in ruling.proof)),
+        ("Needs", " ".join(prose(sentence_of(p)) for p in ruling.proof)),
         ("Ruled out by", "; ".join(rules_out) or "nothing else"),
         ("Holds here", code(ruling.cases[0])),
         ("Only looks so here", code(ruling.cases[1])),

@@ -252,8 +252,8 @@ class Night(Row):
         int | None,
         "Partitions that took no writes with acks=all for a second or longer",
     ] = None
-    sudden_absences: Annotated[int, "Absences of brokers that were not shut down in order"]
-    orderly_absences: Annotated[int, "Absences of brokers that were shut down in order"]
+    sudden_absences: Annotated[int, "Absences of brokers without a controlled shutdown"]
+    orderly_absences: Annotated[int, "Absences of brokers after a controlled shutdown"]
     groups_stopped: Annotated[
         int, "Groups none of whose members consumed for a second or longer, since something failed"
     ]

@@ -307,4 +307,4 @@ def _troubles(steps: Iterable[RestartStep]) -> Iterator[str]:
         if step.is_early:
             yield f"Broker {step.broker} was stopped too early: an ISR still lacked a broker that was restarted before."
         if step.kind != OutageKind.CONTROLLED_SHUTDOWN:
-            yield f"Broker {step.broker} was not shut down in order ({step.kind})."
+            yield f"Broker {step.broker} had no controlled shutdown ({step.kind})."

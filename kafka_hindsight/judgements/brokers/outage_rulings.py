@@ -13,7 +13,7 @@ from itertools import chain
 from kafka_hindsight.catalog.codes import Confidence, OutageKind
 from kafka_hindsight.catalog.rows import Event, Quote
 from kafka_hindsight.judgements.brokers.liveness import FOUND_AT_START, OF_EACH_LOG, LivenessSignal, Signal
-from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, always, named, proof_if
+from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, always, proof_if, with_sentence
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling, Unknown
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import NEVER
@@ -96,7 +96,7 @@ TAKEN_FOR_DEAD_AFTER = timedelta(minutes=10)
 
 def began_with(says: str, *signals: Signal) -> Predicate[Absence]:
     """A predicate: the absence began with one of these signals."""
-    return named(says, lambda absence: proof_if(absence.began_with in signals))
+    return with_sentence(says, lambda absence: proof_if(absence.began_with in signals))
 
 
 was_shut_down = began_with(
@@ -241,7 +241,7 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
     ),
     Likely(
         OutageKind.CRASH,
-        "Broker {broker} began to shut down in order, and its process ended before that was over.",
+        "Broker {broker} began a controlled shutdown, and its process ended before that was over.",
         proof=(was_cut_off,),
         source="KafkaServer.shutdown, BrokerServer.shutdown log that they completed; LogManager.shutdown writes"
         " .kafka_cleanshutdown into each directory whose logs it closed",
@@ -249,7 +249,7 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
     ),
     Certain(
         OutageKind.CONTROLLED_SHUTDOWN,
-        "Broker {broker} was shut down in order.",
+        "Broker {broker} had a controlled shutdown.",
         proof=(was_shut_down, ends_shown),
         source="KafkaServer.controlledShutdown; ReplicationControlManager.processBrokerHeartbeat",
         cases=("shutdown-3.9 broker 1", "crash-2.8 broker 1"),
@@ -278,7 +278,7 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
     ),
     Unknown(
         OutageKind.UNKNOWN,
-        "Broker {broker} was fenced while it led no partition: it was shut down in order, or it did not respond.",
+        "Broker {broker} was fenced while it led no partition: it had a controlled shutdown, or it did not respond.",
         proof=(fenced_while_idle,),
         unless=(reports_start,),
         source="BrokerHeartbeatManager.calculateNextBrokerState: a broker that leads nothing may shut down at once",
@@ -286,7 +286,7 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
     ),
     Likely(
         OutageKind.CONTROLLED_SHUTDOWN,
-        "Broker {broker} was shut down in order, as its log directories showed at the next start.",
+        "Broker {broker} had a controlled shutdown, as its log directories showed at the next start.",
         proof=(left_in_order,),
         source="LogManager.shutdown writes .kafka_cleanshutdown into each directory, loadLogs finds and removes it",
         cases=(

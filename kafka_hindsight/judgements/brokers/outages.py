@@ -504,7 +504,7 @@ _NAMED = 5
 """Reasons of failed starts that a sentence names."""
 
 CAUSED_BY: Mapping[str, str] = {
-    OutageKind.CONTROLLED_SHUTDOWN: "was shut down in order",
+    OutageKind.CONTROLLED_SHUTDOWN: "had a controlled shutdown",
     OutageKind.CRASH: "had crashed",
     OutageKind.UNRESPONSIVE: "was alive but did not respond",
     OutageKind.FAILED_START: "could not start",

@@ -168,7 +168,7 @@ MOVE_RULINGS: tuple[Ruling[MoveCase], ...] = (
     ),
     Likely(
         MoveEffect.REBALANCED,
-        "The new coordinator began a rebalance for a reason that a broker accounts for.",
+        "The new coordinator started a rebalance that a broker event explains.",
         proof=(the_new_coordinator_began_one,),
         source=_SOURCE,
         cases=("made: the new coordinator removes a member", "made: a member joins after the move"),

@@ -606,7 +606,7 @@ def _in_chain(rebalances: Sequence[Rebalance], chains: Chains) -> str:
     if not here:
         return ""
     chain, place = max((chains[i] for i in here), key=lambda link: len(link[0]))
-    whole = f"a chain of {len(chain)} rebalances: each began before members could use the assignment of the one before"
+    whole = f"a chain of {len(chain)} rebalances: each started before the last one had finished"
     if len(rebalances) == 1:
         return f" It is number {place + 1} in {whole}."
     return f" It {'holds' if {*chain} <= {*here} else 'is part of'} {whole}."

@@ -1,6 +1,7 @@
 """Lines of librdkafka (confluent-kafka for Python, Go, .NET; versions 1.0-2.16), on stderr or through a logger.
 
-Python hands it to the program's own logger (`logger=`): the facility then stands before the client's name.
+Python hands it to the program's own logger (`logger=`): the facility then stands before the client's name. Programs in
+.NET do so with the message alone.
 """
 
 from dataclasses import replace
@@ -12,7 +13,7 @@ from kafka_hindsight.knowledge.model import Pattern
 
 # A client id may hold anything: the instance's name, librdkafka's own, is what ends it.
 _HEAD = r"^(?P<client_id>.{1,255}?)#consumer-\d+\| \[thrd:[^\]]*\]: "
-_HEAD_IN_LOGGER = r"\[(?P<client_id>.{1,255}?)#consumer-\d+\] \[thrd:[^\]]*\]: "
+_CLIENT_IN_LOGGER = r" \[(?P<client_id>.{1,255}?)#consumer-\d+\] "
 _SOURCE = "src/rdkafka_cgrp.c"
 _line = partial(Pattern, head=_HEAD, versions="librdkafka 1.0-2.15")
 
@@ -53,15 +54,19 @@ _ON_STDERR = (
 
 
 def _through_logger(pattern: Pattern) -> Pattern:
-    """The same words where confluent-kafka for Python hands them to a logger. Source: confluent_kafka.c log_cb."""
+    """The same words where confluent-kafka for Python hands them to a logger. Source: confluent_kafka.c log_cb.
+
+    Programs in .NET log the message alone, without its client: LogMessage.Message. A producer loses connections too.
+    """
     (logger,) = pattern.loggers
+    client = f"{logger.rpartition('.')[2]}{_CLIENT_IN_LOGGER}"
     return replace(
         pattern,
         pattern_id=f"{pattern.pattern_id}_through_logger",
         loggers=(PROGRAM,),
-        head=f"^{logger.rpartition('.')[2]} {_HEAD_IN_LOGGER}",
-        versions="confluent-kafka for Python 1.0-2.16",
-        source=f"{pattern.source}; confluent_kafka.c log_cb",
+        head=rf"^{client if pattern.kind == Kind.CLIENT_DISCONNECTED else f'(?:{client})?'}\[thrd:[^\]]*\]: ",
+        versions="confluent-kafka for Python 1.0-2.16, for .NET 1.0-2.16",
+        source=f"{pattern.source}; confluent_kafka.c log_cb; Confluent.Kafka's SetLogHandler",
     )
 
 

@@ -85,11 +85,11 @@ RULES: tuple[Rule, ...] = (
 )
 
 UNSEEN = {
-    "generations_missing": "some generations of {}",
-    "leaderships_unseen": "some leader epochs of {}",
+    "generations_missing": "generations of {}",
+    "leaderships_unseen": "leader epochs of {}",
     "broker_log_missing": "the log of {}",
-    "group_unanswered": "{} in some readings",
-    "reading_partial": "some readings of the cluster",
+    "group_unanswered": "{} that some readings lack",
+    "reading_partial": "parts of some readings",
     "lines_unread": "lines that match no pattern",
     "lines_quarantined": "damaged lines",
 }

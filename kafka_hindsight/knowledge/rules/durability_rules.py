@@ -111,7 +111,7 @@ RULES: tuple[Rule, ...] = (
         severity="warning",
         harm=Harm.POSTURE,
         subject_kind="topic",
-        says="{subject} holds, or will hold, the state of all transactions with too few replicas: {details}",
+        says="{subject}, the state of all transactions, has too few replicas: {details}",
         advice="Set transaction.state.log.replication.factor=3 and transaction.state.log.min.isr=2 before a producer"
         " uses transactions. If the topic exists already, reassign it and set its min.insync.replicas.",
         source="transaction.state.log.replication.factor, default 3, and transaction.state.log.min.isr, default 2",
@@ -184,8 +184,7 @@ RULES: tuple[Rule, ...] = (
         subject_kind="cluster",
         says="brokers of {subject} reject the session timeout that clients use by default: {details}",
         advice="Set group.min.session.timeout.ms to 6 s and group.max.session.timeout.ms to 30 min, their defaults."
-        " Bounds that exclude 45 s force every consumer to a setting of its own, or fail it with"
-        " InvalidSessionTimeout.",
+        " If 45 s is outside the bounds, consumers with the default fail with InvalidSessionTimeout.",
         source="KIP-735: clients use 45 s since 3.0; GroupCoordinatorService.joinGroup, INVALID_SESSION_TIMEOUT",
         thresholds={"ms": SESSION_TIMEOUT_MS},
         is_standing=True,

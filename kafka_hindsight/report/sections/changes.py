@@ -1,4 +1,4 @@
-"""What changed since the window before: in a few lines on the first screen."""
+"""The changes since the window before, in a few lines on the first screen."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def changes(page: PageRows) -> Iterator[ui.Block]:
         if (recurrence := page.recurrence(rows[0]))
     )
     now = {row.recurrence_id for row in page.of(Incident)}
-    gone = sum(last.window_from in e.windows and e.recurrence_id not in now for e in page.earlier_incidents.values())
+    ends = sum(last.window_from in e.windows and e.recurrence_id not in now for e in page.earlier_incidents.values())
     counts = [f"{words.number(count)} {label}" for label, count in sorted(labels.items())]
-    counts += [f"{words.number(gone)} of that window {words.verb(gone, 'is', 'are')} gone"] if gone else []
+    counts += [f"{words.number(ends)} of that window {words.verb(ends, 'is', 'are')} gone"] if ends else []
     incidents = f"Incidents: {words.listed(counts)}. " if counts else ""
     numbers = f"{_numbers(page)} " if last.is_comparable else "That window had another length: no number is compared. "
     link = ui.Link(f"The {words.counted(len(page.earlier_windows), 'window')} before", "history")
     yield ui.Paragraph((f"Against the window from {since}: {incidents}{numbers}", link, "."))
-    items = (*_items(_new(page), "New: ", "new findings"), *_items(_gone(page), "No longer found: ", "findings gone"))
+    items = (*_items(_new(page), "New: ", "new findings"), *_items(_past(page), "No longer found: ", "findings gone"))
     if items:
         yield ui.List(items, "statements")
 
@@ -57,7 +57,7 @@ def _new(page: PageRows) -> list[tuple[Finding, str]]:
     return [(row, SEVERE[row.severity]) for row in _severe(page.of(Finding)) if _key(row) not in before]
 
 
-def _gone(page: PageRows) -> list[tuple[Finding, str]]:
+def _past(page: PageRows) -> list[tuple[Finding, str]]:
     now = {_key(row) for row in page.of(Finding)}
     return [(row, "good") for row in _severe(page.earlier_findings) if _key(row) not in now]
 

@@ -130,7 +130,7 @@ def _exposure_sentences(page: PageRows) -> Iterator[tuple[str, str]]:
         risks = [row for row in page.of(PartitionRisk) if exposed(row)]
         if risks:
             worst = max(risks, key=lambda r: (exposed(r) or 0, r.topic, r.partition))
-            place = f"{'most of all ' if len(risks) > 1 else ''}{partition_name(worst.topic, worst.partition)}"
+            place = f"{'the longest ' if len(risks) > 1 else ''}{partition_name(worst.topic, worst.partition)}"
             predicate = harm.format(was=words.verb(len(risks), "was", "were"))
             count, length = words.counted(len(risks), "partition"), words.duration(exposed(worst))
             yield "warn", f"{count} {predicate}: {place}, for {length} in all."

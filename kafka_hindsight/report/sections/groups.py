@@ -40,12 +40,12 @@ def _row(page: PageRows, group: str, cost: float, count: int) -> tuple[str, tupl
     causes = Counter(row.cause for row in page.rebalances_of_group.get(group, ()))
     gravest = next((cause for cause in vocabulary.CAUSES if causes[cause]), None)
     look = vocabulary.CAUSES[gravest] if gravest else None
-    stopped = unused(page.rows_of(Unavailability, "group_id", group), NO_CONSUMER)
+    stops = unused(page.rows_of(Unavailability, "group_id", group), NO_CONSUMER)
     return look.tone if look else "unknown", (
         ui.Link(plain.shortened(group), plain.anchor("group", group)),
         words.number(count),
         words.number(cost),
-        words.duration(stopped.total_ms) if stopped.subjects else "",
+        words.duration(stops.total_ms) if stops.subjects else "",
         f"{look.label} ({words.number(causes[gravest])})" if look and gravest else "",
         words.number(len(page.rows_of(Incident, "group_ids", group))),
         page.whose([group], ())[1],

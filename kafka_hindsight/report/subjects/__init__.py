@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from kafka_hindsight.catalog.rows import Incident
 from kafka_hindsight.report.answer import Answer
 from kafka_hindsight.report.page_rows import PageRows
-from kafka_hindsight.report.subjects.broker import broker_answer
-from kafka_hindsight.report.subjects.client import client_answer
-from kafka_hindsight.report.subjects.group import group_answer
-from kafka_hindsight.report.subjects.incident import incident_answer
-from kafka_hindsight.report.subjects.topic import partition_answer, topic_answer
+from kafka_hindsight.report.subjects.broker_answer import broker_answer
+from kafka_hindsight.report.subjects.client_answer import client_answer
+from kafka_hindsight.report.subjects.group_answer import group_answer
+from kafka_hindsight.report.subjects.incident_answer import incident_answer
+from kafka_hindsight.report.subjects.topic_answer import partition_answer, topic_answer
 from kafka_hindsight.shared import plain
 
 

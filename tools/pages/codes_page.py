@@ -1,10 +1,7 @@
-"""The generated parts of docs/design.md: the tables of section 4 and the codes of section 5."""
+"""docs/codes.md: the vocabularies that other programs read."""
 
 from __future__ import annotations
 
-import re
-
-from kafka_hindsight.catalog import TABLES
 from kafka_hindsight.catalog.codes import (
     Cause,
     Code,
@@ -30,7 +27,7 @@ from kafka_hindsight.catalog.codes import (
     TruncationVerdict,
     UnavailabilityKind,
 )
-from tools.pages.markdown import as_table
+from tools.pages.markdown import as_table, page
 
 CONTRACT: dict[str, type[Code]] = {
     "rebalances.cause": Cause,
@@ -58,36 +55,14 @@ CONTRACT: dict[str, type[Code]] = {
 }
 """The vocabularies that other programs read, by the column that holds them."""
 
-_PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end of generated -->)", re.DOTALL)
 
-
-def design_page(text: str) -> str:
-    """The page with its parts generated from the catalog. Raises: KeyError for an unknown part."""
-    parts = {"tables": _tables(), "codes": _codes()}
-    return _PART.sub(lambda m: f"{m[1]}\n{parts[m[2]]}\n{m[3]}", text)
-
-
-def _tables() -> str:
-    layers = dict.fromkeys(t.layer for t in TABLES)
-    return "\n".join(f"**{layer}**\n\n{_layer(layer)}" for layer in layers)
-
-
-def _layer(layer: str) -> str:
-    rows = [
-        (
-            f"[`{t.name}`](tables.md#{t.full_name.replace('.', '')})",
-            t.grain,
-            ", ".join(f"`{c}`" for c in t.column_names),
-        )
-        for t in TABLES
-        if t.layer == layer
+def codes_page() -> str:
+    """The codes of each vocabulary, with their meanings."""
+    parts = [
+        "Columns of gold hold these codes. Read them as text, and expect new ones"
+        " ([what stays](upgrading.md#what-stays))."
     ]
-    return as_table(("Table", "One row is", "Columns"), rows)
-
-
-def _codes() -> str:
-    return "\n".join(
-        f"**{column}**: {(vocabulary.__doc__ or '').strip()}\n\n"
-        + as_table(("Code", "Means"), [(f"`{c.value}`", c.meaning) for c in vocabulary])
-        for column, vocabulary in CONTRACT.items()
-    )
+    for column, vocabulary in CONTRACT.items():
+        codes = as_table(("Code", "Means"), [(f"`{c.value}`", c.meaning) for c in vocabulary])
+        parts += [f"## {column}", (vocabulary.__doc__ or "").strip(), codes]
+    return page("Codes", "kafka_hindsight/catalog/", parts)

@@ -15,7 +15,7 @@ from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.unavailability_sums import NO_LEADER, NO_WRITES, Unused, unused
 
 STORIES = 60
-"""The most changes of leaders that are told one by one; the ledger has all."""
+"""The most changes of leaders that are shown one by one; the ledger has all."""
 
 
 def topic_answer(page: PageRows, topic: str) -> Answer:
@@ -75,7 +75,7 @@ def _answer(
 
 
 def _verdict(failovers: Sequence[Failover], intervals: Sequence[Unavailability], cause: Incident | None) -> str:
-    """What could not be used and for how long, and what was behind the longest of it."""
+    """The partitions that could not be used, for how long, and the event behind the longest of these times."""
     parts = [
         _unused(unused(intervals, NO_LEADER), "had no leader"),
         _unused(unused(intervals, NO_WRITES), "took no writes with acks=all"),
@@ -83,7 +83,7 @@ def _verdict(failovers: Sequence[Failover], intervals: Sequence[Unavailability],
     losses = [phrases.lost_records(f.records_lost_low, f.records_lost_high) for f in failovers if f.records_lost_low]
     if losses:
         parts.insert(0, f"{words.listed(losses)} lost in an unclean election")
-    summary = words.listed([part for part in parts if part])
+    summary = "; ".join(part for part in parts if part)
     if not summary:
         changes = words.counted(len(failovers), "change of a leader", "changes of a leader")
         return (
@@ -93,7 +93,8 @@ def _verdict(failovers: Sequence[Failover], intervals: Sequence[Unavailability],
         )
     # A headline is what was lost, then the event behind it.
     event = phrases.incident_headline(cause).rpartition(": ")[2] if cause else ""
-    return f"{words.sentence(summary)}." + (f" Behind the longest: {event}." if event else "")
+    label = "Behind what is not over" if any(row.ended_at is None for row in intervals) else "Behind the longest"
+    return f"{words.sentence(summary)}." + (f" {label}: {event}." if event else "")
 
 
 def _unused(sums: Unused, predicate: str) -> str:

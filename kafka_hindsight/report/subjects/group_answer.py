@@ -32,7 +32,7 @@ from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.unavailability_sums import NO_CONSUMER, unused
 
 STORIES = 60
-"""The most rebalances that are told one by one; the ledger has all."""
+"""The most rebalances that are shown one by one; the ledger has all."""
 
 NEAR = timedelta(minutes=1)
 """An absence of a broker that ended this long before a rebalance may have to do with it: session timeouts are 45 s or
@@ -45,7 +45,7 @@ OWNER_TONES = ("member", "topic", "asked", "broker", "lost", "protocol")
 _CLUSTER_SIDE = frozenset({CauseFamily.BROKER})
 _OTHER_SIDES = {
     CauseFamily.TOPIC: "Its topics changed",
-    CauseFamily.ASKED: "Somebody asked for it",
+    CauseFamily.ASKED: "An operator asked for it",
     CauseFamily.PROTOCOL: "A step of the protocol",
     CauseFamily.UNKNOWN: "The cause is not known",
 }
@@ -101,7 +101,10 @@ def group_answer(page: PageRows, group: str) -> Answer:
 
 
 def _verdict(page: PageRows, group: str, worst: Incident | None, rebalances: Sequence[Rebalance]) -> str:
-    """Whose doing it was, what happened, and whether the brokers were healthy meanwhile."""
+    """Whose doing it was, what happened, and whether the brokers were healthy meanwhile.
+
+    Without an incident that asks for something the rebalances are routine.
+    """
     if worst is None and not rebalances:
         behind = sum(r.status != LagStatus.OK for r in page.rows_of(LagVerdict, "group_id", group))
         return (
@@ -112,19 +115,20 @@ def _verdict(page: PageRows, group: str, worst: Incident | None, rebalances: Seq
     rows = [r for r in rebalances if r.incident_id == worst.incident_id] if worst else rebalances
     tally = Counter(vocabulary.CAUSES[r.cause].label for r in rows).most_common()
     causes = words.listed([f"{label} ({words.number(count)})" for label, count in tally], at_most=3)
-    event = f"{worst.headline}." if worst and worst.headline else f"{words.counted(len(rows), 'rebalance')}: {causes}."
+    if worst is None:
+        return f"Routine: {words.counted(len(rows), 'rebalance')}, {causes}."
     side = _side(worst, rows)
-    is_clear = side == "Yours" and rows
-    return " ".join(filter(None, [f"{side}: {event}", _health(page, group, rows) if is_clear else ""]))
+    health = _health(page, group, rows) if side == "Yours" and rows else ""
+    return " ".join(filter(None, [f"{side}: {phrases.incident_headline(worst)}.", health]))
 
 
-def _side(worst: Incident | None, rows: Sequence[Rebalance]) -> str:
+def _side(worst: Incident, rows: Sequence[Rebalance]) -> str:
     """The side on which the cause lies: the group's own processes, the cluster, or another one.
 
     A cause that an outage of a broker led to counts for the cluster, whatever the members did. Of several causes the
     one with more than half of the rebalances counts.
     """
-    if worst is not None and (worst.brokers or worst.first_outage_id):
+    if worst.brokers or worst.first_outage_id:
         return "Not yours"
     sides = Counter(
         "Not yours" if row.cause.family in _CLUSTER_SIDE else _OTHER_SIDES.get(row.cause.family, "Yours")
@@ -157,7 +161,7 @@ def _confidence(rebalances: Sequence[Rebalance]) -> str:
 
 
 def _unobserved(page: PageRows) -> Iterator[str]:
-    """What the window lacks that would say more about a group."""
+    """The evidence that the window lacks and that would say more about a group."""
     origins = {row.origin for row in page.of(Coverage)}
     if Origin.CLIENT not in origins:
         yield "The members' own logs: they say why a member went."
@@ -166,14 +170,14 @@ def _unobserved(page: PageRows) -> Iterator[str]:
 
 
 def _cost(page: PageRows, group: str, rebalances: Sequence[Rebalance]) -> Iterator[ui.Fact]:
-    known = [row.partition_seconds for row in rebalances if row.partition_seconds is not None]
-    stopped = unused(page.rows_of(Unavailability, "group_id", group), NO_CONSUMER)
+    costs = [row.partition_seconds for row in rebalances if row.partition_seconds is not None]
+    stops = unused(page.rows_of(Unavailability, "group_id", group), NO_CONSUMER)
     yield ui.Fact("Rebalances", words.number(len(rebalances)))
-    if known:
-        yield ui.Fact("Partitions stopped", f"{words.number(sum(known))} partition-seconds")
-    if stopped.longest is not None:
-        still = ", to the end of the logs" if stopped.still else ""
-        yield ui.Fact("No member consumed", f"for {words.duration(stopped.total_ms)}{still}")
+    if costs:
+        yield ui.Fact("Partitions stopped", f"{words.number(sum(costs))} partition-seconds")
+    if stops.longest is not None:
+        still = ", to the end of the logs" if stops.still else ""
+        yield ui.Fact("No member consumed", f"for {words.duration(stops.total_ms)}{still}")
     lag = Counter(row.status for row in page.rows_of(LagVerdict, "group_id", group))
     if lag:
         bad = [f"{words.number(lag[s])} {vocabulary.LAG[s].label}" for s in vocabulary.LAG if lag[s]]

@@ -30,7 +30,7 @@ _TOGETHER: Mapping[Harm, tuple[Sequence[UnavailabilityKind], str]] = {
 }
 
 
-def verdict(page: PageRows) -> Iterator[ui.Block]:
+def first_screen(page: PageRows) -> Iterator[ui.Block]:
     """The first screen."""
     yield _lead(page)
     yield ui.List(tuple(tiles(page)), "tiles")
@@ -127,7 +127,7 @@ def _certainty(rows: Sequence[Incident]) -> str:
     """The confidence of the causes of these incidents, in one sentence."""
     counts = Counter(row.confidence for row in rows)
     if not rows or counts[Confidence.CERTAIN] == len(rows):
-        return "The cause of each is certain." if rows else ""
+        return "What happened is certain in each case." if rows else ""
     counts_in_words = words.listed([f"{sure} for {words.number(counts[sure])}" for sure in Confidence if counts[sure]])
     return f"The cause is {counts_in_words} of the {words.number(len(rows))} incidents."
 
@@ -179,4 +179,4 @@ def _tile(value: str, label: str, tone: str, anchor: str) -> ui.Item:
     return ui.Item(ui.Link((ui.Strong(value), f" {label}"), anchor), tone)
 
 
-SECTION = Section("night", 10, "verdict", "", verdict)
+SECTION = Section("night", 10, "verdict", "", first_screen)

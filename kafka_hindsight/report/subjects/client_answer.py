@@ -15,20 +15,18 @@ from kafka_hindsight.shared import plain, words
 
 def client_answer(page: PageRows, client: str) -> Answer:
     """Answer for a client id of the window."""
-    started = page.rows_of(Rebalance, "client_id", client)
-    delayed = page.delayed_by(client)
-    waits = [
-        d.waited_ms for row in delayed for d in row.delayed_by if d.client_id == client and d.waited_ms is not None
-    ]
-    groups = list(dict.fromkeys(row.group_id for row in (*started, *delayed)))
-    hosts = sorted({row.host for row in started if row.host})
-    tally = Counter(vocabulary.CAUSES[row.cause].label for row in started).most_common()
+    starts = page.rows_of(Rebalance, "client_id", client)
+    delays = page.delayed_by(client)
+    waits = [d.waited_ms for row in delays for d in row.delayed_by if d.client_id == client and d.waited_ms is not None]
+    groups = list(dict.fromkeys(row.group_id for row in (*starts, *delays)))
+    hosts = sorted({row.host for row in starts if row.host})
+    tally = Counter(vocabulary.CAUSES[row.cause].label for row in starts).most_common()
     causes = words.listed([f"{label} ({words.number(count)})" for label, count in tally], at_most=4)
-    parts = [f"It started {words.counted(len(started), 'rebalance')}: {causes}"] if started else []
-    if delayed:
-        parts.append(f"{words.counted(len(delayed), 'rebalance')} waited for it, {words.duration(sum(waits))} in all")
-    seconds = sum(row.partition_seconds or 0.0 for row in started)
-    first = (*started, *delayed)[0]
+    parts = [f"It started {words.counted(len(starts), 'rebalance')}: {causes}"] if starts else []
+    if delays:
+        parts.append(f"{words.counted(len(delays), 'rebalance')} waited for it, {words.duration(sum(waits))} in all")
+    seconds = sum(row.partition_seconds or 0.0 for row in starts)
+    first = (*starts, *delays)[0]
     return Answer(
         "client",
         plain.shortened(client),
@@ -40,10 +38,10 @@ def client_answer(page: PageRows, client: str) -> Answer:
             ui.Fact(words.verb(len(groups), "Group", "Groups"), ui.join([page.link("group", g) for g in groups[:12]])),
             *((ui.Fact(words.verb(len(hosts), "Host", "Hosts"), words.listed(hosts, at_most=6)),) if hosts else ()),
         ),
-        advice=tuple(dict.fromkeys(row.advice for row in started))[:2],
+        advice=tuple(dict.fromkeys(row.advice for row in starts))[:2],
         proof=first.evidence,
         sections=(
-            ui.ShownSection("client-started", "Rebalances that it started", tuple(rebalance_ledger(page, started))),
-            ui.ShownSection("client-delayed", "Rebalances that waited for it", tuple(rebalance_ledger(page, delayed))),
+            ui.ShownSection("client-started", "Rebalances that it started", tuple(rebalance_ledger(page, starts))),
+            ui.ShownSection("client-delayed", "Rebalances that waited for it", tuple(rebalance_ledger(page, delays))),
         ),
     )
