@@ -191,7 +191,7 @@ def _by_kind(names: Names, pseudonyms: Pseudonyms) -> dict[str, dict[str, str]]:
     kinds: dict[str, dict[str, str]] = {}
     for name, new in sorted(pseudonyms.by_name.items()):
         kinds.setdefault(names.kinds[name], {})[name] = new
-    return {**kinds, **({"addresses": pseudonyms.by_address} if pseudonyms.by_address else {})}
+    return {**kinds, "addresses": pseudonyms.by_address}
 
 
 def _sentences(
@@ -199,7 +199,7 @@ def _sentences(
 ) -> Iterator[str]:
     """What was done, and what the reader of the copy may still see."""
     counts = [f"{len(new):,} {kind}" for kind, new in by_kind.items()]
-    yield f"The copy in {visible(str(copy.out))} has pseudonyms for {', '.join(counts) or 'nothing'}."
+    yield f"The copy in {visible(str(copy.out))} has pseudonyms for {', '.join(counts)}."
     if stayed := sorted(names.kinds.keys() - pseudonyms.by_name.keys()):
         yield f"Kept, because they consist of Kafka's own words: {_some(stayed)}."
     if pseudonyms.ambiguous:
@@ -208,9 +208,9 @@ def _sentences(
             " where they stand as names."
         )
     for name, why in list(copy.left_out.items())[:_SHOWN]:
-        yield f"Not copied: {visible(name)}, {why}."
+        yield f"Not copied, or not whole: {visible(name)}, {why}."
     if len(copy.left_out) > _SHOWN:
-        yield f"Not copied: {len(copy.left_out) - _SHOWN} more."
+        yield f"Not copied, or not whole: {len(copy.left_out) - _SHOWN} more."
     yield "All other text is as it was. Read the lines that your own programs wrote before you send the copy."
 
 

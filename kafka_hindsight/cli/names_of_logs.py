@@ -55,8 +55,7 @@ _PRINTED = tuple(
         (GROUPS, rf"\b(?:groupId|group\.id) ?= ?({_NAME})"),
         (TOPICS, rf"\btopic(?:Name)?=({_NAME})"),
         (TOPICS, rf"\b[Pp]artition[= ]({_NAME})-\d+(?![\w.-])"),
-        (CLIENTS, rf"\b(?:clientId|client\.id|(?:group)?[iI]nstanceId|group\.instance\.id) ?= ?({_NAME})"),
-        (CLIENTS, rf"\btransactional(?:Id|\.id) ?= ?({_NAME})"),
+        (CLIENTS, rf"\b(?:client|transactional|groupInstance|instance|group\.instance)(?:Id|\.id) ?= ?({_NAME})"),
         (HOSTS, rf"://({_NAME}):\d"),
         (HOSTS, rf"(?<![\w./-])({_NAME})/(?:\d{{1,3}}\.){{3}}\d"),
         (
@@ -72,6 +71,9 @@ _PRINTED = tuple(
 
 _DISTINGUISHED = re.compile(r"\bUser:((?:[A-Za-z.\d]+=[^,=()\n]{1,64},\s?)*[A-Za-z.\d]+=[^\s,()\[\]{}'\"]+)")
 """A principal by its certificate. Source: SslPrincipalMapper, whose default is the distinguished name."""
+
+_LONGEST = 255
+"""Characters of a part of a path, as file systems allow."""
 
 _PATH = re.compile(r"(?<![\w./:<])/(?:[\w@+.-]+/)*[\w@+.-]+")
 _NOT_NAMES = frozenset(
@@ -104,8 +106,9 @@ class Names:
     def add_path(self, path: str) -> None:
         """Add the parts of a path, without those that consist of Kafka's words."""
         for part in path.split("/"):
-            stem = stem_of(part)
-            if not part.endswith((".jar", ".class")) and not all(map(is_kafkas, words_of(stem))):
+            if len(part) > _LONGEST or part.endswith((".jar", ".class")):
+                continue
+            if not all(map(is_kafkas, words_of(stem := stem_of(part)))):
                 self.add(PATHS, stem)
 
     def pseudonyms(self) -> Pseudonyms:
@@ -136,7 +139,8 @@ class Names:
     def _add_json(self, text: str) -> None:
         """Add the names in lines of JSON, or in one document of it."""
         for value in _values_in(text):
-            self._add_value(value, "")
+            with suppress(RecursionError):
+                self._add_value(value, "")
 
     def _add_records(self, text: str, lines: bytes, form: Form) -> None:
         plain, wrapped = records(text.split("\n"), form.others), unwrapped_records(lines, form, None)
@@ -178,7 +182,7 @@ def _names_in(event: Kind, column: str, text: str) -> Iterator[tuple[str, str, i
     if event in _LISTS and column == "detail":
         yield from ((_LISTS[event], m[0], m.start()) for m in re.finditer(_NAME, text))
     elif event in (*_PARTITIONS, Kind.ELECTION_STARTED) and column in ("detail", "members"):
-        yield from ((TOPICS, m[1], m.start()) for m in re.finditer(rf"({_NAME})-\d+(?![\w.-])", text))
+        yield from ((TOPICS, m[1], m.start()) for m in re.finditer(rf"(?<![\w.-])({_NAME})-\d+(?![\w.-])", text))
     elif column == "members":
         yield from ((CLIENTS, m[0], m.start()) for m in re.finditer(r"[^,\s][^,]*", text))
     elif column in _COLUMNS:

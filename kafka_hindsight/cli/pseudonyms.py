@@ -59,13 +59,14 @@ _ADDRESSES = re.compile(f"{_ADDRESS_IN_HOST}|{V4}|{V6}")
 _RUN = r"[A-Za-z0-9._-]+"
 _KEYS = (
     *("topic=", "partition=", "group=", "groupId=", "group.id = ", "clientId=", "client.id = ", "host=", "nceId="),
-    *("instance id ", "instance.id = ", "memberId=", "nalId=", "User:", "user.name=", "username="),
+    *("instance id ", "instance.id = ", "memberId=", "nalId=", "Some(", "User:", "user.name=", "username="),
 )
 """What Kafka prints before names. The ends of `groupInstanceId=` and `transactionalId=` are among them."""
 _BEFORE_LIST = ("", *" ,[({'\"/=:")
 _IN_LIST = re.compile(rf"-(?:\d+(?![\w.-])|{UUID_REGEX})")
 _SUFFIXES = re.compile(
-    r"(?:\.(?:log|out|txt|jsonl?|gz|xz|bz2|zst|lz4|tar|tgz|snapshot|index|timeindex|deleted|[0-9a-f]{32}-delete)|[.-][\d.-]*)+$"
+    r"(?:\.(?:log|out|txt|jsonl?|gz|xz|bz2|zst|lz4|tar|tgz|snapshot|index|timeindex|deleted|[0-9a-f]{32}-delete)"
+    r"|[.-]|(?<=[\d.-])\d)+$"
 )
 _ID_LENGTH = 22
 _REACH = 48

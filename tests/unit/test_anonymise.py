@@ -8,6 +8,7 @@ import json
 import tarfile
 from pathlib import Path
 from string import ascii_lowercase
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -168,7 +169,7 @@ def test_what_is_binary_is_left_out_with_a_sentence(tmp_path: Path, capsys: pyte
     lay(tmp_path / "in", {"server.log": LINE, "meta/00000000000000000000.log": b"\0shop"})
     assert main(["anonymise", f"{tmp_path}/in", f"{tmp_path}/out"]) == 0
     assert (
-        "Not copied: meta/00000000000000000000.log, its records are binary, and may hold names."
+        "Not copied, or not whole: meta/00000000000000000000.log, its records are binary, and may hold names."
         in capsys.readouterr().out
     )
     assert [p.name for p in (tmp_path / "out").rglob("*") if p.is_file()] == ["server.log"]
@@ -186,3 +187,12 @@ def test_places_that_would_lose_or_show_something_are_refused(
     assert main(["anonymise", f"{tmp_path}/in", f"{tmp_path}/{out}", *(o.format(tmp_path) for o in options)]) == 2
     assert "Needed: a path" in capsys.readouterr().err
     assert not any((tmp_path / "out").iterdir())
+
+
+@pytest.mark.parametrize(
+    "hostile", ["/" + "-" * 250 + "x", "partition=" + "-1" * 50_000 + "x", "User:" + "A=b," * 20_000, "a::" * 50_000]
+)
+def test_hostile_text_takes_linear_time(hostile: str) -> None:
+    begin = process_time()
+    replaced(f"[2026-11-21 01:41:05,626] INFO {hostile} (kafka.cluster.Partition)")
+    assert process_time() - begin < 5
