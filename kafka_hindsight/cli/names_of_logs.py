@@ -35,7 +35,7 @@ _COLUMNS = {
     **dict.fromkeys(("topic", "subscription"), TOPICS),
     **dict.fromkeys(("member_id", "old_member_id", "leader_member_id", "client_id", "instance_id", "client"), CLIENTS),
     **dict.fromkeys(("member", "members"), CLIENTS),
-    "host": HOSTS,
+    **dict.fromkeys(("host", "hostname", "pod_name", "node_name"), HOSTS),
 }
 """The kinds of names by the columns of events, and by the fields of readings and records in JSON."""
 
@@ -89,6 +89,7 @@ class Names:
     """The names in some files, each with its kind; the addresses; the places of names that may be Kafka's own words."""
 
     kinds: dict[str, str] = field(default_factory=dict)
+    groups: set[str] = field(default_factory=set)
     addresses: set[str] = field(default_factory=set)
     phrases: set[Phrase] = field(default_factory=set)
     partition_counts: set[int] = field(default_factory=set)
@@ -102,6 +103,8 @@ class Names:
             is_known = self.kinds.get(part, PATHS) != PATHS
             if words_of(part) and part not in _NOT_NAMES and not is_known and not is_id(part):
                 self.kinds[part] = kind
+            if kind == GROUPS and part in self.kinds:  # a topic may have its name
+                self.groups.add(part)
 
     def add_path(self, path: str) -> None:
         """Add the parts of a path, without those that consist of Kafka's words."""
@@ -113,8 +116,7 @@ class Names:
 
     def pseudonyms(self) -> Pseudonyms:
         """Pseudonyms for these names and addresses."""
-        groups = [name for name, kind in self.kinds.items() if kind == GROUPS]
-        return Pseudonyms(self.kinds, groups, self.addresses, self.phrases, self.partition_counts)
+        return Pseudonyms(self.kinds, self.groups, self.addresses, self.phrases, self.partition_counts)
 
     def add_lines(self, lines: bytes, form: Form) -> None:
         """Add the names in whole lines of one file: those that patterns read, and those that any line prints."""
@@ -171,8 +173,8 @@ class Names:
         elif isinstance(value, dict):
             if value.get("topic") == OFFSETS_TOPIC and isinstance(value.get("partitions"), list):
                 self.partition_counts.add(len(value["partitions"]))
-            if value.get("resource_type") in ("topic", "group"):
-                self.add(f"{value['resource_type']}s", value.get("resource"))
+            if (kind := f"{value.get('resource_type')}s".lower()) in (TOPICS, GROUPS):
+                self.add(kind, value.get("resource"))
             for name, item in value.items():
                 self._add_value(item, name)
 

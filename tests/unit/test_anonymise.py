@@ -62,7 +62,13 @@ def replaced(line: str, *others: str) -> tuple[str, Pseudonyms]:
     return pseudonyms.in_text(line), pseudonyms
 
 
-def test_what_a_library_chose_in_a_client_id_stays() -> None:
+def test_group_with_the_name_of_a_topic_stays_in_its_partition_of_the_offsets_topic() -> None:
+    topics = [{"topic": "shop"}, {"topic": "__consumer_offsets", "partitions": [{}] * 50}]
+    _, pseudonyms = replaced(json.dumps({"topics": topics, "groups": [{"group": "shop"}]}))
+    assert offsets_partition_of(pseudonyms.of("shop"), 50) == offsets_partition_of("shop", 50)
+
+
+def test_words_that_libraries_choose_in_client_ids_stay() -> None:
     of = Pseudonyms(
         ["consumer-orders-1", "rdkafka", "pay-StreamThread-1-consumer", "main@web (github.com/segmentio/kafka-go)"]
     ).of
@@ -165,7 +171,7 @@ def test_packed_files_archives_and_names_of_files_are_replaced(tmp_path: Path) -
         assert tar.extractfile(entry).read().decode() == LINE.replace("shop", shop)  # type: ignore[union-attr]
 
 
-def test_what_is_binary_is_left_out_with_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_binary_files_are_left_out_with_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lay(tmp_path / "in", {"server.log": LINE, "meta/00000000000000000000.log": b"\0shop"})
     assert main(["anonymise", f"{tmp_path}/in", f"{tmp_path}/out"]) == 0
     assert (
@@ -179,7 +185,7 @@ def test_what_is_binary_is_left_out_with_a_sentence(tmp_path: Path, capsys: pyte
     ("out", "options"),
     [("out", []), ("in/out", []), ("new", ["--mapping", "{}/new/map.json"]), ("new", ["--mapping", "{}/in/map.json"])],
 )
-def test_places_that_would_lose_or_show_something_are_refused(
+def test_out_or_mapping_that_exists_or_lies_in_the_night_is_refused(
     out: str, options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lay(tmp_path / "in", {"server.log": LINE})
