@@ -224,7 +224,7 @@ def _sample(log: Log, size: int, pattern: str | None) -> File:
     if not data.strip():
         return File(log, _EMPTY)
     form, lines = wrapped_as(data, pattern), sampled(data)
-    records = [*_records(data, form, pattern)][: None if is_whole else -1]
+    records = [*records_of(data, form, pattern)][: None if is_whole else -1]
     layouts = sorted({name for name, *_ in records if name})
     readings = [(read_record(*record), record[2]) for record in records]
     if form.is_plain:
@@ -247,7 +247,7 @@ class Beginning(Bytes):
         return self.data[begin:end]
 
 
-def _records(data: bytes, form: Form, pattern: str | None) -> Iterator[tuple[str | None, str, int, bool, bool]]:
+def records_of(data: bytes, form: Form, pattern: str | None) -> Iterator[tuple[str | None, str, int, bool, bool]]:
     """The arguments of `read_record` for each record."""
     way, text = Way(form.others), data
     if not form.is_plain:

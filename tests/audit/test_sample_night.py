@@ -25,6 +25,7 @@ from lab.drill.score import read_gold, score
 from tests.support.lake import contents, rows
 from tests.support.package import build, install
 from tests.support.report_browser import Browser, found
+from tests.support.report_views import Views
 
 
 def audit(lake: Path) -> subprocess.CompletedProcess[str]:
@@ -57,7 +58,7 @@ def test_audit_ends_with_summary_and_report(night: tuple[Path, subprocess.Comple
     assert "Brokers 1, 2 and 3 were restarted one after another" in " ".join(done.stdout.split())
     written = page.read_text(encoding="utf-8")
     assert "<html" in written[:1000]
-    assert "No generation of a group is missing." in written
+    assert "No generation of a group is missing." in Views(written).text
 
 
 def test_each_step_leaves_its_result_in_folder_of_run(
@@ -190,7 +191,7 @@ def test_page_terminal_sql_and_metrics_have_same_figures(
         *(str(row[name]) for name in ("groups_stopped", "findings_critical", "gaps")),
     ]
     assert words.duration(row["offline_ms"]) in tiles[1][1]
-    assert f"{row['orderly_absences']} shut down in order" in tiles[3][1]
+    assert f"{row['orderly_absences']} by a controlled shutdown" in tiles[3][1]
     assert str(row["headline"]) in " ".join(done.stdout.split())
     metrics = (lake / "report" / "metrics.prom").read_text(encoding="utf-8")
     assert f'hindsight_records_lost_at_least{{cluster="{row["cluster"]}"}} {row["records_lost_low"]}\n' in metrics

@@ -228,8 +228,8 @@ def test_report_opens_from_airflow_navigation(stack: Stack, tab: Tab) -> None:
     tab.click("Browse")
     tab.click("Kafka Hindsight")
     assert tab.tell("location.pathname").startswith("/plugin/hindsight_report")
-    heading = "document.querySelector('h1')?.innerText"
-    assert until(lambda: tab.in_frame(heading), "the report in its frame", 60) == CLUSTER
+    seen = "document.querySelector('.heading')?.innerText"
+    assert until(lambda: tab.in_frame(seen), "the report in its frame", 60) == CLUSTER
     assert f"{LAST}" in tab.in_frame("document.body.innerText")
     assert tab.in_frame("document.documentElement.scrollHeight") > 1000
     assert tab.in_frame("self.origin") == "null", "its script cannot reach the session of who reads it"
@@ -240,5 +240,6 @@ def test_alert_link_opens_report_of_its_night(stack: Stack, tab: Tab) -> None:
     name = page_name(CLUSTER, *window(PAST[0]))
     tab.open(f"{stack.airflow.address}/hindsight/{CLUSTER}/{name}#coverage")
     assert f"{PAST[0]}" in tab.tell("document.body.innerText")
-    assert tab.tell("document.querySelector(':target')?.id") == "coverage"
+    shown = "document.querySelector('main').dataset.view"
+    assert until(lambda: tab.tell(shown) == "coverage", "the view that the address names", 60)
     assert tab.said == []
