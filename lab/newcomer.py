@@ -21,6 +21,7 @@ from typing import NamedTuple
 HOME = Path(__file__).resolve().parent.parent
 _PASSED = ("PIP_INDEX_URL", "UV_DEFAULT_INDEX", "http_proxy", "https_proxy", "no_proxy")
 _CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
+_OF_JAVA = Path("/etc/ssl/certs/java/cacerts")
 _USER = "newcomer"
 
 
@@ -97,6 +98,8 @@ def settle(root: Path) -> None:
     """A new user with nothing but checkouts; the names and certificates of this machine's network; a Java 11."""
     shutil.copy("/etc/resolv.conf", root / "etc" / "resolv.conf")
     shutil.copy(_CERTIFICATES, root / _CERTIFICATES.relative_to("/"))
+    if _OF_JAVA.exists():
+        shutil.copy(_OF_JAVA, root / _OF_JAVA.name)
     subprocess.run(["chroot", root, "useradd", "--create-home", _USER], check=False, capture_output=True)
     archive = subprocess.run(["git", "archive", "HEAD"], cwd=HOME, check=True, capture_output=True).stdout
     home = root / "home" / _USER
@@ -152,6 +155,7 @@ def _variables(home: str) -> Mapping[str, str]:
         "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
         "PIP_CERT": str(_CERTIFICATES),
         "LANG": "C.UTF-8",
+        **({"JAVA_TOOL_OPTIONS": f"-Djavax.net.ssl.trustStore=/{_OF_JAVA.name}"} if _OF_JAVA.exists() else {}),
         **passed,
     }
 
