@@ -81,7 +81,11 @@ class StreamsMember(OfFramework):
             "state.dir": str(state),
             "default.key.serde": _SERDE,
             "default.value.serde": _SERDE,
-            **{f"main.consumer.{name}": value for name, value in config.items() if name.endswith((".ms", ".instance.id"))},
+            **{
+                f"main.consumer.{name}": value
+                for name, value in config.items()
+                if name.endswith((".ms", ".instance.id"))
+            },
             **{name: value for name, value in config.items() if name == PROTOCOL},
         }.items():
             properties.put(name, value)
