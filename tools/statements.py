@@ -278,7 +278,7 @@ def main(arguments: Sequence[str]) -> int:
     unread = frozenset(s for s in set().union(*statements.values()) if not is_read(s))
     for version, of_version in statements.items():
         print(f"{version:10} {len(of_version):4} statements, {len(of_version & unread):3} not read")
-    for statement in _in_order((newest & unread).difference(*older)):
+    for statement in _in_order((newest & unread) - set().union(*older)):
         print(f"{statement.name}: {statement}")
     if options.page:
         options.page.write_text(page_of(statements, unread), encoding="utf-8")
