@@ -1,59 +1,75 @@
-"""The nightly audit in Airflow: one DAG for each cluster of hindsight.toml, or of the environment."""
+"""The audit of a night.
+
+The rebalances and failovers of one night, their causes and costs, and an account of every log line that was read.
+
+| task | does |
+|---|---|
+| `ingest` | reads logs and readings, keeps every record once, finds the events |
+| `rebuild` | rebuilds rebalances, failovers and outages, names their causes, applies the rules; writes into staging |
+| `publish` | checks every staged table, publishes them together, writes the report, sends the alerts |
+| `late_windows`, `reclassify` | judge again each window of the last week for which records came late |
+| `other_clusters`, `run_others` | trigger a run for each other cluster that has logs in the same folder |
+
+A run audits the last night that is over: midnight to midnight in the cluster's time zone, plus two hours of
+look-ahead, in which what began before midnight may end. The params `from` and `to` take precedence. Exit codes 42
+(publication refused) and 2 (bad input) are never retried.
+
+With `schedule = "assets"` in `hindsight.toml` each collect starts a run, and `is_unpublished` ends it where the night
+was published before.
+"""
 
 from __future__ import annotations
 
-from airflow.sdk import Param
-from hindsight_alerts import Failure, Look, deadline_alert
-from hindsight_dags import clusters, hindsight_dag, reclassify_each, run_each, step
-from hindsight_operator import late_windows, other_clusters, params, retry_arguments
-from hindsight_step import JUDGED
+from datetime import UTC, datetime
 
-from kafka_hindsight.catalog.steps import INGEST, PUBLISH, REBUILD, STEPS
-from kafka_hindsight.settings.alerts import owners
-from kafka_hindsight.settings.models import LOOK_AHEAD_HOURS
+from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
+from airflow.sdk import DAG
+from hindsight_alerts import Failure, Look, deadline
+from hindsight_dags import clusters, defaults, night_schedule, tags
+from hindsight_operator import is_unpublished, late_windows, night_params, other_clusters, step_operator
+from hindsight_step import task_arguments
 
-ABOUT = f"""
-The rebalances and failovers of one night, their causes and costs, and an account of every log line that was read.
+from kafka_hindsight.catalog.steps import INGEST, PUBLISH, REBUILD, RECLASSIFY
 
-{chr(10).join(f"{n}. **{s.name}**: {s.sentence}." for n, s in enumerate(STEPS, start=1))}
-
-A scheduled run owns midnight to midnight UTC: its data interval, moved back by {LOOK_AHEAD_HOURS} hours of look-ahead.
-The params `from` and `to` take precedence. Exit codes 42 (publication refused) and 2 (bad input) are never retried.
-Windows of the last week with late records are judged again when the night is published. Each other cluster with logs in
-the same folder gets a run of its own for the same night.
-"""
-
-INPUT_PARAMS = {
-    "whole_input": Param(
-        False, type="boolean", title="Whole input", description="everything in the input, whatever the interval"
-    ),
-    "read_to_end": Param(
-        False,
-        type="boolean",
-        title="Read to the end",
-        description="last records of files that still grow, as they stand",
-    ),
-}
-
-OWNERS = owners()
+StepOperator = step_operator()
 
 for cluster in clusters():
-    place = {"lake": cluster.lake, "cluster": cluster.name or cluster.inputs.get("cluster", "")}
-    with hindsight_dag(
-        "kafka_night_audit",
-        f"0 {LOOK_AHEAD_HOURS} * * *",
-        ABOUT,
-        cluster,
-        OWNERS,
-        params={**params(cluster.inputs, *JUDGED), **INPUT_PARAMS},
-        default_args={**retry_arguments(), "on_failure_callback": Failure(**place)},
-        deadline=deadline_alert(**place),
-    ):
-        ingest = step(INGEST, cluster)
-        rebuild = step(REBUILD, cluster)
-        publish = step(PUBLISH, cluster, on_success_callback=[Look(**place)])
-        late = late_windows()
-        ingest >> rebuild >> publish >> late >> reclassify_each(late, cluster)
+    with DAG(
+        cluster.dag_id("kafka_night_audit"),
+        dag_display_name=cluster.title("Kafka night audit"),
+        description="The rebalances and failovers of one night, their causes and costs",
+        schedule=night_schedule(cluster),
+        start_date=datetime(2026, 1, 1, tzinfo=UTC),
+        catchup=False,
+        max_active_runs=1,
+        params=night_params(cluster),
+        default_args={**defaults(cluster), "on_failure_callback": Failure()},
+        tags=tags(cluster),
+        doc_md=__doc__,
+        **deadline(cluster),
+    ) as dag:
+        ingest = StepOperator(task_id="ingest", step=INGEST, cluster=cluster)
+        rebuild = StepOperator(task_id="rebuild", step=REBUILD, cluster=cluster)
+        publish = StepOperator(task_id="publish", step=PUBLISH, cluster=cluster, on_success_callback=[Look()])
 
-        others = other_clusters(INGEST.name)
-        ingest >> others >> run_each(others)
+        late = late_windows()
+        reclassify = StepOperator.partial(
+            step=RECLASSIFY,
+            cluster=cluster,
+            max_active_tis_per_dagrun=1,
+            map_index_template="{{ task.window['from'] }}",
+            **task_arguments(RECLASSIFY, cluster),
+        ).expand(window=late)
+
+        others = other_clusters(step="ingest")
+        run_others = TriggerDagRunOperator.partial(
+            task_id="run_others",
+            trigger_dag_id=dag.dag_id,
+            reset_dag_run=True,
+            map_index_template="{{ task.conf['cluster'] }}",
+        ).expand_kwargs(others)
+
+        ingest >> rebuild >> publish >> late >> reclassify
+        ingest >> others >> run_others
+        if cluster.schedule == "assets":
+            is_unpublished() >> ingest

@@ -1,122 +1,142 @@
-"""Expectations derived from a table's declaration and the laws that name it: plain data, no GX, no Spark."""
+"""The suite of a table in the format of Great Expectations, derived from the table's declaration and its laws: no GX.
+
+`python -m tools.pages.docs` writes them to expectations/suites. An audit reads those files.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Literal
+from typing import Any
 
 from expectations.laws import LAWS
-from kafka_hindsight.catalog.table_model import Check, ListOf, Table
+from kafka_hindsight.catalog import TABLES
+from kafka_hindsight.catalog.quality import COVERAGE, GENERATION_GAPS
+from kafka_hindsight.catalog.table_model import Check, Table
+from kafka_hindsight.sql.predicates import as_duck
 
-Kind = Literal["columns", "present", "code", "law"]
+LANDED = tuple(t for t in TABLES if t.layer in ("bronze", "silver") and t.time_column)
+"""Tables that a step wrote before they are checked: of them only keys and codes are, and a breach is a warning."""
 
-_SAYS_WHICH = ("group_id", "topic", "partition", "broker", "member_id", "client_id", "source", "rule_id", "subject")
+CHECKED = (*(t for t in TABLES if t.layer == "gold"), COVERAGE, GENERATION_GAPS, *LANDED)
+"""The tables that have a suite."""
 
+Json = dict[str, Any]
 
-@dataclass(frozen=True)
-class Expectation:
-    """One claim about one table.
+_NOT_NULL = "expect_column_values_to_not_be_null"
+_BETWEEN_VALUES = "expect_column_values_to_be_between"
 
-    `kind` columns: the table has these `values` as columns and no others; present: `column` is never null;
-    code: `column` is one of `values`; law: `predicate` holds for each row, where null counts as kept.
-    `names` are the columns that show a reader which row broke it, and by what. `holds` is the condition of a row in
-    SQL, by which rows that break it are left out; empty where columns or other tables decide.
-    """
-
-    table: str
-    name: str
-    kind: Kind
-    says: str
-    severity: str = "critical"
-    column: str = ""
-    values: tuple[str, ...] = ()
-    predicate: str = ""
-    names: tuple[str, ...] = ()
-    holds: str = ""
+_NUMBER = r"(-?[\d.]+)"
+_BETWEEN = re.compile(rf"(\w+) BETWEEN {_NUMBER} AND {_NUMBER}")
+_AT_LEAST = re.compile(rf"(\w+) (>=?) {_NUMBER}")
+_AT_MOST = re.compile(rf"(\w+) (<=?) {_NUMBER}")
+_PAIR = re.compile(r"(\w+) (>=?|<=?) ([a-z]\w*)")
+_PRESENT = re.compile(r"(\w+) IS NOT NULL")
 
 
-def expectations_of(table: Table) -> tuple[Expectation, ...]:
-    """All expectations of a table: columns, no nulls, known codes, one row a key, its window, checks and laws."""
-    return (
-        Expectation(
-            table.full_name, "columns_match", "columns", "the columns are those declared", values=table.column_names
+def suite_of(table: Table) -> Json:
+    """The suite of a table: columns, no nulls, known codes, one row a key, its window, checks and laws."""
+    expectations = _of_landed(table) if table in LANDED else _of_staged(table)
+    return {"name": table.full_name, "expectations": expectations, "meta": {}, "notes": None}
+
+
+def _of_staged(table: Table) -> list[Json]:
+    first, end = {"$PARAMETER": "window_from"}, {"$PARAMETER": "window_to"}
+    return [
+        _expectation(
+            "columns_match",
+            "the columns are those declared",
+            "expect_table_columns_to_match_set",
+            {"column_set": [*table.column_names], "exact_match": True},
         ),
-        *(_presence(table, c.name) for c in table.columns if not c.nullable),
-        *(_codes(table, c.name, c.codes) for c in table.columns if c.codes),
-        _uniqueness(table),
-        *(_law(table, check) for check in _shape_checks(table)),
-        *(_law(table, check, holds=check.predicate) for check in table.checks),
-        *(_law(table, check) for check in LAWS.get(table.full_name, ())),
-    )
-
-
-def _presence(table: Table, column: str) -> Expectation:
-    return Expectation(
-        table.full_name,
-        f"{column}_present",
-        "present",
-        f"{column} is never null",
-        column=column,
-        names=_names(table, (column,)),
-        holds=f"`{column}` IS NOT NULL",
-    )
-
-
-def _codes(table: Table, column: str, codes: tuple[str, ...]) -> Expectation:
-    return Expectation(
-        table.full_name,
-        f"{column}_known",
-        "code",
-        f"{column} is one of its codes",
-        column=column,
-        values=codes,
-        names=_names(table, (column,)),
-        holds=f"`{column}` IN ({', '.join(repr(str(code)) for code in codes)})",
-    )
-
-
-def _law(table: Table, check: Check, holds: str = "") -> Expectation:
-    mentioned = set(re.findall(r"\w+", check.predicate))
-    return Expectation(
-        table.full_name,
-        check.name,
-        "law",
-        check.says,
-        check.severity,
-        predicate=check.predicate,
-        names=_names(table, tuple(n for n in table.column_names if n in mentioned)),
-        holds=holds,
-    )
-
-
-def _uniqueness(table: Table) -> Expectation:
-    """One row a key. Rows that share one are left out together: it is not known which of them is right."""
-    key = ", ".join(f"`{k}`" for k in table.key)
-    is_alone = f"count(*) OVER (PARTITION BY {key}) = 1"
-    check = Check("key_unique", is_alone, f"no two rows share their {' and '.join(table.key)}")
-    return _law(table, check, holds=is_alone)
-
-
-def _shape_checks(table: Table) -> tuple[Check, ...]:
-    """One cluster, and no row outside the window, which publish replaces as a whole."""
-    return (
-        Check(
+        *(_present(c.name) for c in table.columns if not c.nullable),
+        *_known_codes(table),
+        _unique_key(table),
+        _expectation(
             "one_cluster",
-            "cluster = (SELECT cluster FROM published_window)",
             "every row belongs to the cluster that is published",
+            "expect_column_values_to_be_in_set",
+            {"column": "cluster", "value_set": {"$PARAMETER": "clusters"}},
         ),
-        Check(
+        _expectation(
             "inside_window",
-            f"{table.time_column} >= (SELECT window_from FROM published_window)"
-            f" AND {table.time_column} < (SELECT window_to FROM published_window)",
             "every row begins inside the window that is published",
+            _BETWEEN_VALUES,
+            {"column": table.time_column, "min_value": first, "max_value": end, "strict_max": True},
         ),
-    )
+        *(_of_check(table, check, withholds=True) for check in table.checks),
+        *(_of_check(table, check) for check in LAWS.get(table.full_name, ())),
+    ]
 
 
-def _names(table: Table, mentioned: tuple[str, ...]) -> tuple[str, ...]:
-    """The key, the columns by which people know a row, its instant, and the columns of the claim; once each."""
-    key = tuple(k for k in table.key if k != "cluster")
-    scalar = {c.name for c in table.columns if not isinstance(c.kind, ListOf)}
-    return tuple(dict.fromkeys(n for n in (*key, *_SAYS_WHICH, table.time_column, *mentioned) if n in scalar))
+def _of_landed(table: Table) -> list[Json]:
+    coded = [c.name for c in table.columns if c.codes]
+    present = [_present(name) for name in dict.fromkeys((*table.key, *coded)) if not table.column(name).nullable]
+    return [e | {"severity": "warning"} for e in (*present, *_known_codes(table), _unique_key(table))]
+
+
+def _expectation(
+    name: str, says: str, kind: str, kwargs: Json, severity: str = "critical", withholds: bool = False
+) -> Json:
+    """An expectation. With `withholds`, a row that breaks it does so by itself, and is left out of gold."""
+    meta = {"name": name, **({"withholds": True} if withholds else {})}
+    return {"type": kind, "kwargs": kwargs, "meta": meta, "description": says, "severity": severity}
+
+
+def _present(column: str) -> Json:
+    says, kwargs = f"{column} is never null", {"column": column}
+    return _expectation(f"{column}_present", says, _NOT_NULL, kwargs, withholds=True)
+
+
+def _known_codes(table: Table) -> list[Json]:
+    return [
+        _expectation(
+            f"{c.name}_known",
+            f"{c.name} is one of its codes",
+            "expect_column_values_to_be_in_set",
+            {"column": c.name, "value_set": [str(code) for code in c.codes]},
+            withholds=True,
+        )
+        for c in table.columns
+        if c.codes
+    ]
+
+
+def _unique_key(table: Table) -> Json:
+    """One row a key. Rows that share one are left out together: it is not known which of them is right."""
+    says = f"no two rows share their {' and '.join(table.key)}"
+    if len(table.key) == 1:
+        kwargs: Json = {"column": table.key[0]}
+        return _expectation("key_unique", says, "expect_column_values_to_be_unique", kwargs, withholds=True)
+    kwargs = {"column_list": [*table.key], "ignore_row_if": "never"}
+    return _expectation("key_unique", says, "expect_compound_columns_to_be_unique", kwargs, withholds=True)
+
+
+def _of_check(table: Table, check: Check, withholds: bool = False) -> Json:
+    """A predicate as an expectation of GX's own if it has one, else as a query for the rows that break it."""
+    kind, kwargs = _native(check.predicate) or _query(table, check.predicate)
+    return _expectation(check.name, check.says, kind, kwargs, check.severity, withholds)
+
+
+def _native(predicate: str) -> tuple[str, Json] | None:
+    """The type and kwargs of an expectation that says the same; None if GX has none."""
+    if m := _BETWEEN.fullmatch(predicate):
+        return _BETWEEN_VALUES, {"column": m[1], "min_value": float(m[2]), "max_value": float(m[3])}
+    if m := _AT_LEAST.fullmatch(predicate):
+        return _BETWEEN_VALUES, {"column": m[1], "min_value": float(m[3]), "strict_min": m[2] == ">"}
+    if m := _AT_MOST.fullmatch(predicate):
+        return _BETWEEN_VALUES, {"column": m[1], "max_value": float(m[3]), "strict_max": m[2] == "<"}
+    if m := _PAIR.fullmatch(predicate):
+        larger, smaller = (m[1], m[3]) if m[2][0] == ">" else (m[3], m[1])
+        kwargs = {"column_A": larger, "column_B": smaller, "or_equal": m[2][1:] == "="}
+        missing = {"ignore_row_if": "either_value_is_missing"}
+        return "expect_column_pair_values_a_to_be_greater_than_b", kwargs | missing
+    if m := _PRESENT.fullmatch(predicate):
+        return _NOT_NULL, {"column": m[1]}
+    return None
+
+
+def _query(table: Table, predicate: str) -> tuple[str, Json]:
+    """A query in DuckDB's SQL, in which a row has the name of its table. A null result counts as kept."""
+    clause = "QUALIFY" if " OVER " in predicate else "WHERE"
+    query = f"SELECT * FROM (SELECT * FROM {{batch}}) AS {table.name} {clause} NOT ({as_duck(predicate)})"
+    return "unexpected_rows_expectation", {"unexpected_rows_query": query}

@@ -1,60 +1,97 @@
-"""Expectations as a Great Expectations suite."""
+"""Suites as Great Expectations has them: ours, a user's own, and how SQL in them is answered."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
 
-import great_expectations as gx
-from great_expectations.expectations import Expectation as GxExpectation
+import pyarrow as pa
+from great_expectations.execution_engine import PandasExecutionEngine
+from great_expectations.expectations import Expectation, UnexpectedRowsExpectation
+from great_expectations.expectations.expectation import (
+    ColumnMapExpectation,
+    ColumnPairMapExpectation,
+    MulticolumnMapExpectation,
+)
+from great_expectations.expectations.expectation_configuration import ExpectationConfiguration
+from great_expectations.expectations.metrics.metric_provider import metric_value
+from great_expectations.expectations.metrics.query_metric_provider import QueryMetricProvider
 
-from expectations.derive import Expectation
+from expectations.own import suite_text
 
-_GX = gx.expectations
+_OF_USER = "user."
+_OF_ROWS = (ColumnMapExpectation, ColumnPairMapExpectation, MulticolumnMapExpectation, UnexpectedRowsExpectation)
 
-
-def law_column(expectation: Expectation) -> str:
-    """The column of the validated frame that is 1 in each row that keeps a law, else 0."""
-    return f"law_{expectation.name}"
-
-
-def suite_of(name: str, expectations: Iterable[Expectation]) -> gx.ExpectationSuite:
-    """One suite in which each expectation stands by itself."""
-    claims = tuple(expectations)
-    return gx.ExpectationSuite(name=name, expectations=[_gx_expectation(e, _laws(claims)) for e in claims])
+Answer = Callable[[str], pa.Table]
+_ANSWER: ContextVar[Answer] = ContextVar("answer")
 
 
-def first_suite_of(name: str, expectations: Iterable[Expectation]) -> gx.ExpectationSuite:
-    """One suite that holds where all of them hold: GX takes milliseconds for each expectation, whatever the rows.
+def expectations_of(table: str, own: Mapping[str, Any] | None = None) -> list[Expectation]:
+    """The expectations of our suite of a table, and behind them those of a user's own suite.
 
-    A row has a mark for each law that it keeps, and for each value that may not be missing: all of them together are as
-    many as there are.
+    The `meta` of each expectation names it. A user's is named by its own meta, or by its type, with `user.` before it
+    and a number behind it if it is not the first.
+
+    Raises:
+        Exception: GX refuses an expectation; it says so by several classes. A suite of GX would pass over some.
     """
-    claims = tuple(expectations)
-    coded = {e.column for e in claims if e.kind == "code"}
-    marked = [e for e in claims if e.kind == "law" or (e.kind == "present" and e.column not in coded)]
-    others = [_gx_expectation(e, _laws(claims)) for e in claims if e not in marked]
-    return gx.ExpectationSuite(name=name, expectations=[*others, *([_every_mark(marked)] if marked else [])])
+    ours, theirs = (
+        [ExpectationConfiguration(**e).to_domain_obj() for e in suite["expectations"]]
+        for suite in (json.loads(suite_text(table)), own or {"expectations": ()})
+    )
+    numbers = Counter[str]()
+    for expectation in theirs:
+        name = f"{_OF_USER}{(expectation.meta or {}).get('name') or expectation.configuration.type}"
+        numbers[name] += 1
+        expectation.meta = {"name": name if numbers[name] == 1 else f"{name}.{numbers[name]}"}
+    return [*ours, *theirs]
 
 
-def _every_mark(marked: list[Expectation]) -> GxExpectation:
-    columns = [law_column(e) if e.kind == "law" else e.column for e in marked]
-    return _GX.ExpectMulticolumnSumToEqual(column_list=columns, sum_total=len(columns), ignore_row_if="never")
+def name_of(expectation: Expectation) -> str:
+    """The name of an expectation in its table."""
+    return str(expectation.meta["name"])
 
 
-def _laws(expectations: Iterable[Expectation]) -> list[str]:
-    return [law_column(e) for e in expectations if e.kind == "law"]
+def is_own(expectation: Expectation) -> bool:
+    """Whether it comes from a user's own suite."""
+    return name_of(expectation).startswith(_OF_USER)
 
 
-def _gx_expectation(expectation: Expectation, laws: list[str]) -> GxExpectation:
-    fields = {"severity": expectation.severity, "meta": {"name": expectation.name}}
-    match expectation.kind:
-        case "columns":
-            return _GX.ExpectTableColumnsToMatchSet(column_set=[*expectation.values, *laws], exact_match=True, **fields)
-        case "present":
-            return _GX.ExpectColumnValuesToNotBeNull(column=expectation.column, **fields)
-        case "code":
-            return _GX.ExpectColumnValuesToBeInSet(
-                column=expectation.column, value_set=list(expectation.values), **fields
-            )
-        case "law":
-            return _GX.ExpectColumnValuesToBeInSet(column=law_column(expectation), value_set=[1], **fields)
+def is_of_rows(expectation: Expectation) -> bool:
+    """Whether each row keeps it or breaks it, so that it says nothing of a table without a row."""
+    return isinstance(expectation, _OF_ROWS)
+
+
+@contextmanager
+def sql_answered(answer: Answer) -> Iterator[None]:
+    """Answer the queries of UnexpectedRowsExpectation while the block runs."""
+    token = _ANSWER.set(answer)
+    try:
+        yield
+    finally:
+        _ANSWER.reset(token)
+
+
+class _UnexpectedRows(QueryMetricProvider):
+    """GX answers such queries by SQLAlchemy and Spark only. Here its pandas engine asks DuckDB."""
+
+    metric_name = "unexpected_rows_query.table"
+    value_keys = ("unexpected_rows_query",)
+
+    @metric_value(engine=PandasExecutionEngine)
+    def _pandas(cls, *, metric_value_kwargs: Mapping[str, Any], **_: Any) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = _ANSWER.get()(metric_value_kwargs["unexpected_rows_query"]).to_pylist()
+        return rows
+
+
+class _UnexpectedRowCount(QueryMetricProvider):
+    metric_name = "unexpected_rows_query.row_count"
+    value_keys = ("unexpected_rows_query",)
+
+    @metric_value(engine=PandasExecutionEngine)
+    def _pandas(cls, *, metric_value_kwargs: Mapping[str, Any], **_: Any) -> int:
+        return len(_ANSWER.get()(metric_value_kwargs["unexpected_rows_query"]))

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 try:
+    from airflow.sdk import BaseHook
+except ImportError:  # before 3.1
+    from airflow.hooks.base import BaseHook
+
+try:
     from airflow.sdk import CronDataIntervalTimetable
 except ImportError:  # before 3.2
     from airflow.timetables.interval import CronDataIntervalTimetable
@@ -20,6 +25,7 @@ except ImportError:  # where airflow.exceptions still has them, without a warnin
 __all__ = [
     "AirflowFailException",
     "AirflowSkipException",
+    "BaseHook",
     "CronDataIntervalTimetable",
     "DeadlineAlert",
     "DeadlineReference",

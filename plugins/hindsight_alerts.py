@@ -10,14 +10,17 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from airflow.exceptions import AirflowException, AirflowNotFoundException
+from airflow.exceptions import AirflowException
 from airflow.executors.executor_loader import ExecutorLoader
-from airflow.sdk import BaseNotifier, Connection
+from airflow.sdk import BaseNotifier
 from hindsight_airflow import DeadlineAlert, DeadlineReference, SyncCallback
 from hindsight_child import child, last_line
-from hindsight_step import Refused
+from hindsight_hook import HindsightHook, connection_or_none
+from hindsight_step import Refused, settings_of
 
-from kafka_hindsight.settings.alerts import Receiver, alert_settings
+from kafka_hindsight.settings.alerts import DEFAULT, Receiver, alert_settings
+from kafka_hindsight.settings.clusters import Cluster
+from kafka_hindsight.settings.home import LAKE
 from kafka_hindsight.shared.exits import DONE, BadInput
 
 log = logging.getLogger(__name__)
@@ -26,19 +29,19 @@ log = logging.getLogger(__name__)
 class Look(BaseNotifier):
     """The notifier of a task that succeeded: it sends the alerts that are due in the lake."""
 
-    def __init__(self, *, lake: str, cluster: str) -> None:
-        super().__init__()
-        self.lake = lake
-        self.cluster = cluster
-
     def notify(self, context: Any) -> None:
         """Send the alerts. The task stays successful: an alert that cannot be sent is logged, and waits in the lake."""
         try:
-            send_alerts(self.lake, self.event(context))
+            settings = settings_of(context)
+        except AirflowException as failure:  # of a conf or connection that cannot be used: the task failed by it too
+            log.error("%s", failure)
+            settings = {}
+        try:
+            send_alerts(settings.get("lake") or str(LAKE), self.event(context, settings.get("cluster", "")))
         except AirflowException as failure:
             log.error("%s", failure)
 
-    def event(self, context: Any) -> dict[str, str] | None:
+    def event(self, context: Any, cluster: str) -> dict[str, str] | None:
         """The alert that Airflow adds to those of the lake; None without one."""
         return None
 
@@ -46,7 +49,7 @@ class Look(BaseNotifier):
 class Failure(Look):
     """The notifier of a task that failed for good. The lake itself reports a refused publication, with its reason."""
 
-    def event(self, context: Any) -> dict[str, str] | None:
+    def event(self, context: Any, cluster: str) -> dict[str, str] | None:
         """The alert about the night that did not finish."""
         failure, run, task = context.get("exception"), context["dag_run"], context["task_instance"]
         if isinstance(failure, Refused):
@@ -54,7 +57,7 @@ class Failure(Look):
         why = (str(failure).strip() or type(failure).__name__).splitlines()[0] if failure else "it was killed"
         return event(
             "night_failed",
-            self.cluster,
+            cluster,
             f"{task.dag_id}.{task.task_id} of {run.run_id}",
             f"The step {task.task_id} of {task.dag_id} failed and is not tried again: {why}",
             run.data_interval_start,
@@ -62,19 +65,22 @@ class Failure(Look):
         )
 
 
-def deadline_missed(*, cluster: str, lake: str, context: dict[str, Any]) -> None:
+def deadline_missed(*, cluster: str | None, lake: str | None, context: dict[str, Any]) -> None:
     """Report a night that was not done in time. Airflow calls it, once for each run.
+
+    Without a cluster's name the connection describes it. Airflow (3.3.2) lets this read connections of variables alone.
 
     The runs of a backfill are queued together: the last of many can be late without harm.
     """
     run, until = context["dag_run"], datetime.fromisoformat(str(context["deadline"]["deadline_time"])).astimezone(UTC)
     ends = (run["data_interval_start"], run["data_interval_end"])
     start, end = (datetime.fromisoformat(at) if at else None for at in ends)
+    inputs = {} if cluster else HindsightHook().get_conn()
     send_alerts(
-        lake,
+        lake or inputs.get("lake"),
         event(
             "deadline_missed",
-            cluster,
+            cluster or inputs.get("cluster", ""),
             f"{run['dag_id']} of {run['dag_run_id']}",
             f"{run['dag_id']} is not done, and should have been by {until:%Y-%m-%d %H:%M} UTC",
             start,
@@ -83,20 +89,18 @@ def deadline_missed(*, cluster: str, lake: str, context: dict[str, Any]) -> None
     )
 
 
-def deadline_alert(cluster: str, lake: str) -> DeadlineAlert | None:
-    """The deadline of a run: HINDSIGHT_DEADLINE_HOURS after it was queued, 4 by default; None for 0 hours.
+def deadline(cluster: Cluster) -> dict[str, DeadlineAlert]:
+    """The argument of a DAG: HINDSIGHT_DEADLINE_HOURS after a run was queued, 4 by default; none for 0 hours.
 
     Airflow has deadlines since 3.2. `airflow dags test` (3.3.2) fails at the end of a run that has one, so `make audit`
     sets none.
     """
     hours = _hours(os.environ.get("HINDSIGHT_DEADLINE_HOURS") or "4")
     if not hours or DeadlineAlert is None or not _runs_callbacks():
-        return None
-    return DeadlineAlert(
-        reference=DeadlineReference.DAGRUN_QUEUED_AT,
-        interval=timedelta(hours=hours),
-        callback=SyncCallback(deadline_missed, {"cluster": cluster, "lake": lake}),
-    )
+        return {}
+    place = {"cluster": cluster.name, "lake": cluster.inputs.get("lake")}
+    callback = SyncCallback(deadline_missed, place)
+    return {"deadline": DeadlineAlert(DeadlineReference.DAGRUN_QUEUED_AT, timedelta(hours=hours), callback)}
 
 
 def _runs_callbacks() -> bool:
@@ -132,8 +136,8 @@ def event(rule: str, cluster: str, subject: str, reason: str, start: Any, end: A
     }
 
 
-def send_alerts(lake: str, event: dict[str, str] | None = None) -> None:
-    """Send the alerts of a lake, and an event of Airflow's own.
+def send_alerts(lake: str | None, event: dict[str, str] | None = None) -> None:
+    """Send the alerts of a lake, that of the connection if it is None, and an event of Airflow's own.
 
     The event reaches the lake's ledger even where connections or settings cannot be read. Airflow (3.3.2) refuses
     connections to the callback of a deadline: the next task that sends alerts sends that event too
@@ -154,6 +158,7 @@ def send_alerts(lake: str, event: dict[str, str] | None = None) -> None:
         if not urls and not any(os.environ.get(r.variable) for r in receivers):
             log.info("No receiver has a URL: %s", ", ".join(f"{r.connection} or {r.variable}" for r in receivers))
             return
+    lake = lake or HindsightHook().get_conn().get("lake", str(LAKE))
     process = child("alert", "--stdin", "--lake", lake)
     output, _ = process.communicate(json.dumps({"urls": urls, "event": event}) + "\n")
     log.info("%s", output)
@@ -162,13 +167,16 @@ def send_alerts(lake: str, event: dict[str, str] | None = None) -> None:
 
 
 def urls_of(receivers: Sequence[Receiver]) -> dict[str, str]:
-    """The Apprise URL of each receiver whose Airflow connection holds one, as its password."""
-    return {r.name: url for r in receivers if (url := _password(r.connection))}
+    """The URL of each receiver whose Airflow connection holds one, as its password.
+
+    That of the cluster holds the one of the receiver `default`.
+    """
+    urls = {r.name: _password(r.connection) for r in receivers}
+    if DEFAULT.name in urls:
+        urls[DEFAULT.name] = urls[DEFAULT.name] or _password(HindsightHook.default_conn_name)
+    return {name: url for name, url in urls.items() if url}
 
 
 def _password(connection_id: str) -> str | None:
-    try:
-        password: str | None = Connection.get(connection_id).password
-        return password
-    except AirflowNotFoundException:
-        return None
+    connection = connection_or_none(connection_id)
+    return connection.password if connection else None

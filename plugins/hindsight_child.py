@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
+from contextlib import suppress
 
 from hindsight_airflow import AirflowFailException
 
@@ -30,7 +32,14 @@ def child(*arguments: str) -> subprocess.Popen[str]:
         text=True,
         cwd=HOME,
         env={**launch.without_airflows(), "PYTHONPATH": PYTHON_PATH},
+        start_new_session=True,
     )
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    """End a child and what it has started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
 
 
 def last_line(output: str) -> str:

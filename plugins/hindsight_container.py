@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 from airflow.sdk import BaseOperator
 from hindsight_child import CONTAINER
-from hindsight_step import StepTask, settings_of
+from hindsight_step import StepTask, command_of
 
+from kafka_hindsight.lake.results import forget_result
 from kafka_hindsight.shared.exits import NEVER_RETRIED, BadInput
 
 
@@ -26,9 +27,7 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "kubernetes": Kind(
-        "airflow.providers.cncf.kubernetes.operators.pod", "KubernetesPodOperator", "cmds", {}, {"deferrable": False}
-    ),
+    "kubernetes": Kind("airflow.providers.cncf.kubernetes.operators.pod", "KubernetesPodOperator", "cmds", {}, {}),
     "docker": Kind(
         "airflow.providers.docker.operators.docker",
         "DockerOperator",
@@ -72,15 +71,22 @@ def _operator(kind: Kind, arguments: Mapping[str, Any]) -> type[BaseOperator]:
     class ContainedStepOperator(StepTask, base):  # type: ignore[misc]
         """An operator that runs one step in a container."""
 
+        template_fields = tuple(dict.fromkeys((*StepTask.template_fields, *base.template_fields)))
         operator_arguments = arguments
 
+        def __init__(self, **kwargs: Any) -> None:
+            super().__init__(**kwargs)
+            setattr(self, kind.command, command_of)
+
         def execute(self, context: Any) -> None:
-            """Run the container and wait for it."""
-            self.step_settings = settings_of(context, self.window)
-            setattr(
-                self, kind.command, ["hindsight", "step", self.step.name, "--settings", json.dumps(self.step_settings)]
-            )
+            """Run the container, and wait for it here or in the triggerer, as the variable says."""
+            forget_result(*self.place)
             with self.ending():
                 super().execute(context)
+
+        def trigger_reentry(self, context: Any, event: Any) -> None:
+            """Go on when the triggerer has seen the end of the pod."""
+            with self.ending():
+                super().trigger_reentry(context, event)
 
     return ContainedStepOperator

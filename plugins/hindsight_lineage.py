@@ -7,10 +7,9 @@ from urllib.parse import urlsplit
 
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.steps import Step
-from kafka_hindsight.settings.clusters import Cluster
 
 
-def lineage(step: Step, cluster: Cluster) -> Any:
+def lineage(step: Step, lake: str) -> Any:
     """The tables of a step as datasets, with their columns. Only OpenLineage's provider asks for it.
 
     Source: OpenLineage's naming of datasets: the store is the namespace, the path is the name.
@@ -22,7 +21,7 @@ def lineage(step: Step, cluster: Cluster) -> Any:
     )
     from airflow.providers.openlineage.extractors import OperatorLineage
 
-    place = urlsplit(cluster.lake)
+    place = urlsplit(lake)
     namespace = f"{place.scheme.replace('s3a', 's3')}://{place.netloc}" if place.scheme else "file"
     path = place.path.strip("/") if place.scheme else place.path.rstrip("/")
 

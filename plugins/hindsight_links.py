@@ -1,4 +1,4 @@
-"""Links of a task: to the report of its night, and to Spark's own page of its application."""
+"""Links of a task: to the report of its night, its validation, and to Spark's own page of its application."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kafka_hindsight.lake import landing
 from kafka_hindsight.settings.alerts import alert_settings
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.exits import BadInput
-from kafka_hindsight.shared.page_names import NEWEST, page_address, page_name
+from kafka_hindsight.shared.page_names import NEWEST, VALIDATION_PAGE, page_address, page_name
 
 SPARK_UI = "HINDSIGHT_SPARK_UI"
 """The address of an application's page with {application}, such as that of a history server."""
@@ -28,9 +28,22 @@ class ReportLink(BaseOperatorLink):
 
     def get_link(self, operator: Any, *, ti_key: Any) -> str:
         """The address; Airflow asks for it when the task has ended."""
+        return self._address(operator, _page(operator))
+
+    def _address(self, operator: Any, page: str) -> str:
         inside = f"{conf.get('api', 'base_url', fallback='').rstrip('/')}/hindsight/{{cluster}}/{{page}}"
         template = alert_settings().link or inside
-        return page_address(template, operator.cluster.name or "night", _page(operator))
+        return page_address(template, operator.cluster.name or "night", page)
+
+
+class ValidationLink(ReportLink):
+    """The page of the checks before the newest publication."""
+
+    name = "Validation"
+
+    def get_link(self, operator: Any, *, ti_key: Any) -> str:
+        """The address."""
+        return self._address(operator, VALIDATION_PAGE)
 
 
 class SparkLink(BaseOperatorLink):
@@ -49,10 +62,10 @@ def _page(operator: Any) -> str:
 
     Where a run does not name its cluster or window, the result of its step ingest in the lake does.
     """
-    if not operator.step_settings or operator.step not in (*STEPS, RECLASSIFY):
+    if not isinstance(operator.settings, dict) or operator.step not in (*STEPS, RECLASSIFY):
         return NEWEST
     try:
-        settings = Settings.of(operator.step_settings)
+        settings = Settings.of(operator.settings)
         if settings.cluster and settings.window_from and settings.window_to:
             return page_name(settings.cluster, settings.window_from, settings.window_to)
         result = json.loads(landing.read_text(f"{settings.lake}/runs/{settings.run_id}/{INGEST.name}.json"))

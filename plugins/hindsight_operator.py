@@ -1,24 +1,27 @@
-"""The operator that runs a step with spark-submit, and the tasks and params that DAGs have around it."""
+"""The operator that runs a step on the worker or with spark-submit, and the tasks and params of DAGs around it."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+import subprocess
 from datetime import datetime, timedelta
 from typing import Any
 
-from airflow.exceptions import AirflowException, AirflowNotFoundException
+from airflow.exceptions import AirflowException
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
-from airflow.sdk import Connection, Param, task
-from hindsight_airflow import AirflowFailException
-from hindsight_child import child, last_line
+from airflow.sdk import Param, task
+from hindsight_airflow import AirflowFailException, AirflowSkipException
+from hindsight_child import child, end, last_line
 from hindsight_container import container_operator
-from hindsight_step import JUDGED, WINDOW, StepTask, settings_of
+from hindsight_hook import HindsightHook, connection_or_none
+from hindsight_step import CONNECTION, JUDGED, WINDOW, StepTask, settings_of
 
 from kafka_hindsight.lake import landing
+from kafka_hindsight.lake.results import forget_result
+from kafka_hindsight.settings.clusters import TIME_OF_DAY, Cluster
 from kafka_hindsight.settings.models import KEEP, MEANINGS, MOST_HOURS, Settings, param_name, variable
-from kafka_hindsight.shared.exits import DONE, BadInput
+from kafka_hindsight.shared.exits import DONE, NEVER_RETRIED, BadInput
 from kafka_hindsight.start import launch
 from kafka_hindsight.start.first_use import prepare_spark
 
@@ -34,51 +37,68 @@ _SECTION = "Input and lake"
 _HOURS = ("look_ahead_hours", "look_back_hours")
 
 
-class SparkStepHook(SparkSubmitHook):
-    """spark-submit on the connection's master; on local Spark where there is no such connection."""
+class StepOperator(StepTask):
+    """An operator that runs one step: by spark-submit where `spark_default` is a connection, else on the worker."""
 
-    @classmethod
-    def get_connection(cls, conn_id: str) -> Any:
-        """The connection of that name, else local Spark (the provider would fall back to YARN)."""
-        try:
-            return super().get_connection(conn_id)
-        except AirflowNotFoundException:
-            return Connection(conn_id=conn_id, conn_type="spark", host=launch.DEFAULT_MASTER)
-
-
-class SparkStepOperator(StepTask):
-    """An operator that runs one step with spark-submit."""
-
-    hook: SparkStepHook | None = None
+    spark_conn_id = "spark_default"
+    hook: SparkSubmitHook | None = None
+    process: subprocess.Popen[str] | None = None
 
     def execute(self, context: Any) -> None:
-        """Submit the step and wait for it."""
+        """Run the step and wait for it."""
         launch.keep_private()
-        self.step_settings = settings = settings_of(context, self.window)
+        forget_result(*self.place)
+        with self.ending():
+            if self.settings.get("engine") != "local" and connection_or_none(self.spark_conn_id):
+                self._submit()
+            else:
+                self._run()
+
+    def _submit(self) -> None:
+        """Run the step on the connection's master."""
         try:
             prepare_spark()
         except BadInput as problem:
             raise AirflowFailException(str(problem)) from None
-        is_large = launch.is_large(settings.get("logs"), settings.get("client_logs"))
-        self.hook = SparkStepHook(
+        is_large = launch.is_large(self.settings.get("logs"), self.settings.get("client_logs"))
+        self.hook = SparkSubmitHook(
             properties_file=str(launch.properties_file(launch.configuration(is_large))),
-            conn_id="spark_default",
+            conn_id=self.spark_conn_id,
             name="hindsight",
-            application_args=[str(launch.RUN), self.step.name, "--settings", json.dumps(settings)],
+            application_args=[str(launch.RUN), *self.command[2:]],
             spark_binary=str(launch.spark_submit()),
         )
-        with self.ending():
-            self.hook.submit(launch.LOAD_DEFAULTS, env={**launch.without_airflows(), **launch.environment()})
+        self.hook.submit(launch.LOAD_DEFAULTS, env={**launch.without_airflows(), **launch.environment()})
+
+    def _run(self) -> None:
+        """Run the step in a process beside this one, which uses Spark where its input is large."""
+        with child(*self.command[1:]) as self.process:
+            for line in self.process.stdout or ():
+                self.log.info("%s", line.rstrip())
+        if (code := self.process.returncode) != DONE:
+            raise (AirflowSkipException if code in NEVER_RETRIED else AirflowException)(f"exit code {code}")
 
     def on_kill(self) -> None:
-        """End spark-submit with the task."""
+        """End with the task what it has started."""
         if self.hook:
             self.hook.on_kill()
+        if self.process:
+            end(self.process)
 
 
 def step_operator() -> type[Any]:
-    """The operator of a step: spark-submit, or the container that HINDSIGHT_CONTAINER describes."""
-    return container_operator() or SparkStepOperator
+    """The operator of a step: on the worker or by spark-submit, or in the container of HINDSIGHT_CONTAINER."""
+    return container_operator() or StepOperator
+
+
+@task.short_circuit
+def is_unpublished(**context: Any) -> bool:
+    """Whether the night of this run was not published yet. If it was, all that follows is skipped."""
+    settings = Settings.of(settings_of(context))
+    return not any(
+        settings.cluster in (None, window["cluster"]) and datetime.fromisoformat(window["to"]) == settings.window_to
+        for window in _windows(PUBLISHED, settings.lake)
+    )
 
 
 @task
@@ -133,17 +153,34 @@ def _windows(query: str, lake: str) -> list[dict[str, str]]:
     return [{"cluster": r["cluster"], "from": r["window_from"], "to": r["window_to"]} for r in json.loads(output)]
 
 
-def params(inputs: Mapping[str, Any], *fields: str) -> dict[str, Param]:
+def params(cluster: Cluster, *fields: str) -> dict[str, Param]:
     """The form of a DAG run: params for this run first, then the inputs in a folded section.
 
     Args:
-        inputs: The cluster's own values of the inputs, which become defaults.
+        cluster: The cluster. Its own values of the inputs become defaults; without a name it has a connection.
         fields: The params that stand first: of JUDGED, or `keep`. A run without them lacks these params.
     """
     others = [field for field in MEANINGS if field not in (*JUDGED, KEEP)]
+    about = "Airflow connection of type hindsight, for what this form leaves empty"
+    connection = Param(HindsightHook.default_conn_name, about, title="Connection", type=["null", "string"])
     return {
-        **{param_name(f): _param(f, inputs.get(f)) for f in fields},
-        **{param_name(f): _param(f, inputs.get(f), section=_SECTION) for f in others},
+        **{param_name(f): _param(f, cluster.inputs.get(f)) for f in fields},
+        **({} if cluster.name else {CONNECTION: connection}),
+        **{param_name(f): _param(f, cluster.inputs.get(f), section=_SECTION) for f in others},
+    }
+
+
+def night_params(cluster: Cluster) -> dict[str, Param]:
+    """The form of the nightly audit: that of a run that judges, and how its night is chosen and read."""
+    zone = {"title": "Time zone", "type": "string", "section": _SECTION}
+    starts = {"title": "Night starts", "type": "string", "pattern": TIME_OF_DAY, "section": _SECTION}
+    whole, last = "everything in the input, whatever the interval", "last records of files that still grow, as they are"
+    return {
+        **params(cluster, *JUDGED),
+        "whole_input": Param(False, whole, title="Whole input", type="boolean"),
+        "read_to_end": Param(False, last, title="Read to the end", type="boolean"),
+        "timezone": Param(cluster.timezone, "zone in which nights begin, where From and To are empty", **zone),
+        "night_starts": Param(cluster.night_starts, "when a night begins on the clock of that zone", **starts),
     }
 
 
@@ -159,8 +196,8 @@ def _param(field: str, default: Any, **schema: Any) -> Param:
     return Param(value, title=title, description=_DESCRIPTIONS.get(field, MEANINGS[field]), **schema)
 
 
-def retry_arguments() -> dict[str, Any]:
-    """The arguments of retries for the tasks of a schedule: how often and when."""
+def retries() -> dict[str, Any]:
+    """How often and when a task is tried again: twice, or as HINDSIGHT_RETRIES says."""
     text = os.environ.get("HINDSIGHT_RETRIES") or "2"
     if not text.isdecimal():
         raise BadInput(f"HINDSIGHT_RETRIES is {text!r}. Needed: how often a step is tried again, such as 2. Mend it.")

@@ -15,10 +15,11 @@ from airflow.plugins_manager import AirflowPlugin
 from fastapi import Depends, FastAPI, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from hindsight_child import child, last_line
+from hindsight_hook import clusters
 
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.publication import newest_versions, note
-from kafka_hindsight.settings.clusters import Cluster, clusters
+from kafka_hindsight.settings.clusters import Cluster
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.page_names import FLEET_PAGE, METRICS, NEWEST, VALIDATION_PAGE, is_page_of
@@ -71,8 +72,9 @@ def readers(request: Request, user: GetUserDep) -> MayRead:
 Readers = Annotated[MayRead, Depends(readers)]
 
 
+@app.exception_handler(AirflowException)
 @app.exception_handler(PageMissing)
-def page_missing(_: Request, problem: PageMissing) -> Response:
+def page_missing(_: Request, problem: Exception) -> Response:
     """The reason as a page: people read it inside a frame."""
     return HTMLResponse(_page(f"<p>{html.escape(str(problem))}</p>"), status_code=404, headers=HEADERS)
 
@@ -98,10 +100,7 @@ def fleet(may_read: Readers) -> Response:
         raise PageMissing(
             "There is no cluster to show. Needed: clusters in hindsight.toml, and the right to their DAGs."
         )
-    try:
-        process = child("fleet", "--html", "--link", "{cluster}/{page}", *(f"--cluster={cluster}" for cluster in names))
-    except AirflowException as problem:
-        raise PageMissing(str(problem)) from None
+    process = child("fleet", "--html", "--link", "{cluster}/{page}", *(f"--cluster={cluster}" for cluster in names))
     notes, doctype, page = process.communicate()[0].partition(_DOCTYPE)
     if not doctype:
         raise PageMissing(f"The page cannot be made: {last_line(notes)}")

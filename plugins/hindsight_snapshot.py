@@ -8,9 +8,10 @@ import subprocess
 from typing import Any
 
 from airflow.exceptions import AirflowException, AirflowNotFoundException
-from airflow.sdk import BaseOperator, Connection
+from airflow.sdk import BaseOperator
 from hindsight_airflow import AirflowFailException
-from hindsight_child import child, last_line
+from hindsight_child import child, end, last_line
+from hindsight_hook import connection_or_none, described
 
 from kafka_hindsight.settings.clusters import DEFAULT_CONNECTION, Cluster
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE
@@ -28,11 +29,12 @@ class SnapshotOperator(BaseOperator):
     def execute(self, context: Any) -> None:
         """Take the reading for the end of the run's data interval, with the connection on stdin, and log its output."""
         settings = settings_of(self.connection_id)
-        name = self.cluster.name or self.cluster.inputs.get("cluster")
+        cluster = described(self.cluster)
+        name = cluster.inputs.get("cluster")
         self.process = child(
             "snapshot",
             *("--at", context["dag_run"].run_after.isoformat()),
-            *("--lake", self.cluster.lake),
+            *("--lake", cluster.lake),
             *(("--connection", "-") if settings else ()),
             *(("--cluster", name) if name else ()),
         )
@@ -49,7 +51,7 @@ class SnapshotOperator(BaseOperator):
     def on_kill(self) -> None:
         """End the reading with the task."""
         if self.process:
-            self.process.terminate()
+            end(self.process)
 
 
 def settings_of(connection_id: str) -> str | None:
@@ -58,10 +60,9 @@ def settings_of(connection_id: str) -> str | None:
     Raises:
         AirflowNotFoundException: There is no connection of a name that is not the default.
     """
-    try:
-        connection = Connection.get(connection_id)
-    except AirflowNotFoundException:
-        if connection_id != DEFAULT_CONNECTION:
-            raise
-        return None
-    return json.dumps({"name": connection_id, "settings": connection.extra_dejson})
+    connection = connection_or_none(connection_id)
+    if connection:
+        return json.dumps({"name": connection_id, "settings": connection.extra_dejson})
+    if connection_id != DEFAULT_CONNECTION:
+        raise AirflowNotFoundException(f"There is no connection {connection_id}")
+    return None

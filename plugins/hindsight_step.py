@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,13 +14,14 @@ from typing import Any
 from airflow.exceptions import AirflowException
 from airflow.sdk import Asset, BaseOperator
 from hindsight_airflow import AirflowFailException, AirflowSkipException
+from hindsight_hook import HindsightHook
 from hindsight_lineage import lineage
-from hindsight_links import ReportLink, SparkLink
+from hindsight_links import ReportLink, SparkLink, ValidationLink
 
 from kafka_hindsight.catalog.steps import Step
-from kafka_hindsight.lake.results import Result, forget_result, read_result
+from kafka_hindsight.lake.results import Result, read_result
 from kafka_hindsight.settings.alerts import owners
-from kafka_hindsight.settings.clusters import Cluster
+from kafka_hindsight.settings.clusters import Cluster, last_night
 from kafka_hindsight.settings.config import is_uri
 from kafka_hindsight.settings.home import LAKE
 from kafka_hindsight.settings.models import LOOK_AHEAD_HOURS, MEANINGS, param_name
@@ -38,6 +40,9 @@ _RETRY_NOTE = "The lines above say why; another try leaves the same tables as an
 POOL = os.environ.get("HINDSIGHT_POOL") or "default_pool"
 """The pool of each step. The default is Airflow's own: tasks of a pool that does not exist are never scheduled."""
 
+CONNECTION = "hindsight_conn_id"
+"""The param that names the connection of a cluster without a name."""
+
 WINDOW = ("window_from", "window_to")
 """The params of a run of one window, or of the past."""
 
@@ -52,7 +57,8 @@ class Refused(AirflowFailException):
 class StepTask(BaseOperator):
     """The base of all operators of a step. Exit codes 2 and 42 fail the task for good."""
 
-    operator_extra_links = (ReportLink(), SparkLink())
+    template_fields = ("settings", "command")
+    operator_extra_links = (ReportLink(), ValidationLink(), SparkLink())
     operator_arguments: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, *, step: Step, cluster: Cluster, window: dict[str, str] | None = None, **kwargs: Any) -> None:
@@ -60,8 +66,14 @@ class StepTask(BaseOperator):
         self.step = step
         self.cluster = cluster
         self.window = window
-        self.step_settings: dict[str, Any] = {}
+        self.settings: Any = settings_of
+        self.command: Any = command_of
         self.application: str | None = None
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """Where the lake keeps the result of the step."""
+        return self.settings["lake"], self.settings["run_id"], self.step.name
 
     @contextmanager
     def ending(self) -> Iterator[None]:
@@ -73,21 +85,21 @@ class StepTask(BaseOperator):
             AirflowFailException: No retry helps.
             AirflowException: Any other failure.
         """
-        place = self.step_settings["lake"], self.step_settings["run_id"], self.step.name
-        forget_result(*place)
         failure = None
         try:
             yield
+        except AirflowFailException:  # it was not started
+            raise
         except AirflowException as problem:
             failure = problem
-        result = read_result(*place)
+        result = read_result(*self.place)
         self.application = result.application if result else None
         if failure:
             raise _failed(self.step.name, result, isinstance(failure, AirflowSkipException)) from failure
 
     def get_openlineage_facets_on_start(self) -> Any:
         """The tables that the step reads and writes, for OpenLineage's provider."""
-        return lineage(self.step, self.cluster)
+        return lineage(self.step, self.settings["lake"])
 
 
 def _failed(step: str, result: Result | None, is_final: bool) -> AirflowException:
@@ -116,40 +128,45 @@ def task_arguments(step: Step, cluster: Cluster) -> dict[str, Any]:
     return {
         "task_id": step.name,
         "doc_md": step.sentence,
-        "inlets": [_asset(t, cluster) for t in step.reads],
-        "outlets": [_asset(t, cluster) for t in step.writes],
+        "inlets": [asset(t, cluster) for t in step.reads],
+        "outlets": [asset(t, cluster) for t in step.writes],
         "pool": POOL,
         "weight_rule": "upstream",
     }
 
 
-def _asset(table: str, cluster: Cluster) -> Asset:
+def asset(table: str, cluster: Cluster) -> Asset:
     """The rows of one cluster in a table of a lake: other clusters may write rows of their own there.
 
     Without a cluster's name the URI of the asset is the name of the table. Airflow allows one active asset of a name,
     and `airflow dags test` removes none: with the lake in the URI, an audit would fail on each lake but the first.
     """
-    group, extra = table.partition(".")[0], {"cluster": cluster.name, "lake": cluster.lake, "table": table}
+    group, extra = table.partition(".")[0], {"table": table}
     if not cluster.name:
         return Asset(name=table, group=group, extra=extra)
+    extra |= {"cluster": cluster.name, "lake": cluster.lake}
     lake = cluster.lake if is_uri(cluster.lake) else Path(cluster.lake).absolute().as_uri()
     uri = f"{lake.rstrip('/')}/{table.replace('.', '/')}?cluster={cluster.name}"
     return Asset(name=f"{cluster.name}.{table}", uri=uri, group=group, extra=extra)
 
 
-def settings_of(context: Any, window: dict[str, str] | None = None) -> dict[str, Any]:
-    """The settings of a run, as `Settings.of` reads them.
+def settings_of(context: Any, jinja_env: Any = None) -> dict[str, Any]:
+    """The settings of a run, as `Settings.of` reads them. Airflow calls it when it renders a task.
 
-    The window is the argument, in a run of many windows; else params `from` and `to`; else, with `whole_input`, the
-    whole input; else the data interval moved back by the look-ahead, so that events that began before midnight have
-    had time to end.
+    A param stands before the same input of the connection. The window is that of the task, in a run of many windows;
+    else params `from` and `to`; else, with `whole_input`, the whole input; else the one that `_interval` says.
+
+    Raises:
+        AirflowFailException: The conf of the run or the connection cannot be used.
     """
-    params, run = {**context["params"], **(window or {})}, context["dag_run"]
-    settings = {field: value for field in MEANINGS if (value := params.get(param_name(field))) not in (None, "")}
-    interval = context.get("data_interval_start"), context.get("data_interval_end")
-    if not params.get("whole_input") and not {"window_from", "window_to"} & settings.keys() and all(interval):
-        back = timedelta(hours=int(settings.get("look_ahead_hours", LOOK_AHEAD_HOURS)))
-        settings["window_from"], settings["window_to"] = ((at - back).isoformat() for at in interval)
+    run, window = context["dag_run"], getattr(context.get("task"), "window", None)
+    _check_conf(run.conf or {}, context["dag"].params)
+    params = {**context["params"], **(window or {})}
+    connection = params.get(CONNECTION)
+    settings = HindsightHook(connection).get_conn() if connection else {}
+    settings |= {field: value for field in MEANINGS if (value := params.get(param_name(field))) not in (None, "")}
+    if not params.get("whole_input") and not {"window_from", "window_to"} & settings.keys():
+        settings |= _interval(context, int(settings.get("look_ahead_hours", LOOK_AHEAD_HOURS)))
     name = (run.conf or {}).get("run_id") or launch.safe_run_id(run.run_id)
     return {
         "lake": str(LAKE),
@@ -160,3 +177,39 @@ def settings_of(context: Any, window: dict[str, str] | None = None) -> dict[str,
         "run_at": run.start_date.isoformat(),
         "owners": owners(),
     }
+
+
+def command_of(context: Any, jinja_env: Any = None) -> list[str]:
+    """The command of a step with its settings. Before 3.1 Airflow's context has a task that is not rendered."""
+    return ["hindsight", "step", context["task"].step.name, "--settings", json.dumps(settings_of(context))]
+
+
+def _check_conf(conf: Mapping[str, Any], params: Mapping[str, Any]) -> None:
+    if unknown := sorted(conf.keys() - params.keys() - {"run_id"}):
+        raise AirflowFailException(
+            f"The conf of this run has {', '.join(map(repr, unknown))}. Needed: params of this DAG, which are"
+            f" {', '.join(params)}. Trigger it again with these."
+        )
+
+
+def _interval(context: Any, look_ahead_hours: int) -> dict[str, str]:
+    """The window of a run that was given none: in the DAG of the audit the last night that is over, else the interval.
+
+    Events that begin before the end of a window have the look-ahead to end. A run that assets triggered has no data
+    interval: it takes the night that was over then. A run without any audits the whole input.
+    """
+    start, end, params = context.get("data_interval_start"), context.get("data_interval_end"), context["params"]
+    if context["dag_run"].run_type == "asset_triggered":
+        end = context["dag_run"].run_after
+    if end and "timezone" in params:
+        try:
+            start, end = last_night(end, params["timezone"], params["night_starts"], look_ahead_hours)
+        except (KeyError, ValueError):
+            raise AirflowFailException(
+                f"timezone is {params['timezone']!r}. Needed: a zone of the IANA database, such as Europe/Berlin."
+            ) from None
+    elif start and end:
+        start, end = (at - timedelta(hours=look_ahead_hours) for at in (start, end))
+    else:
+        return {}
+    return {"window_from": start.isoformat(), "window_to": end.isoformat()}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import partial
@@ -10,7 +12,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from kafka_hindsight.catalog.bronze import PARTITION_SNAPSHOTS
+from expectations.derive import LANDED
+from expectations.own import own_suites, suite_text
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES, INCIDENTS
 from kafka_hindsight.catalog.gold import TABLES as GOLD
 from kafka_hindsight.catalog.order import in_waves
@@ -33,7 +36,7 @@ from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.exits import PublicationRefused
-from kafka_hindsight.shared.page_names import VALIDATION_PAGE
+from kafka_hindsight.shared.page_names import DATA_DOCS, VALIDATION_PAGE
 from kafka_hindsight.shared.windows import Window
 from spark_jobs.reporting import write_report
 from spark_jobs.validator import started
@@ -63,6 +66,7 @@ def run_step(spark: object, settings: Settings, earlier: Mapping[str, Mapping[st
         "inputs": ingested.get("inputs", ()),
         "log_path": os.environ.get(progress.LOG_VARIABLE, ""),
         "owners": settings.owners,
+        "expectations": settings.expectations,
     }
     return publish_and_report(Store(settings.lake), run)
 
@@ -92,7 +96,8 @@ def publish(store: Store, run: Run) -> dict[str, Any]:
 
     Args:
         store: The lake, with staged gold, coverage and generation gaps of the window.
-        run: run_id, cluster, window_from, window_to and run_at.
+        run: run_id, cluster, window_from, window_to and run_at, and `expectations` if a user's suites lie elsewhere
+            than in the lake.
 
     Returns:
         `published` (rows and version of each gold table), `expectations` (how many were `evaluated`, `vacuous` and
@@ -106,20 +111,22 @@ def publish(store: Store, run: Run) -> dict[str, Any]:
 
 def _check(store: Store, run: Run) -> Checked:
     """Validate the staged tables, without the rows that break a law by themselves if the rest is sound."""
-    validator = started()
-    tables, views = _tables(store, run["cluster"], _window(run))
+    own = own_suites(run.get("expectations"), store.lake)
+    validate = partial(started().validate, own=own)
+    tables, views = _tables(store, run["cluster"], _window(run), json.dumps(own))
     of_window = {name: run[name] for name in ("cluster", "window_from", "window_to")}
-    checked = Checked(tables, validator.validate(tables, views, of_window))
+    verdicts, docs = validate(tables, views, of_window)
+    checked = Checked(tables, verdicts, docs)
     remaining = withhold(checked)
     if not remaining.rows or remaining.misleads:
         return checked
-    verdicts = validator.validate(remaining.tables, views, of_window)
+    verdicts, _ = validate(remaining.tables, views, of_window)
     return checked if _sentences(verdicts, "critical") else remaining.with_warnings()
 
 
 def _publish(store: Store, run: Run, checked: Checked) -> dict[str, Any]:
     tables, verdicts = checked.tables, checked.verdicts
-    page = _record(store, run, verdicts)
+    page = _record(store, run, checked)
     if breaches := _sentences(verdicts, "critical"):
         raise PublicationRefused(*_refusal(store.lake, page, verdicts), *breaches)
     if checked.rows:
@@ -142,29 +149,39 @@ def _publish(store: Store, run: Run, checked: Checked) -> dict[str, Any]:
     }
 
 
-def _tables(store: Store, cluster: str, window: Window) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:
+def _tables(
+    store: Store, cluster: str, window: Window, own: str = ""
+) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:
     """The tables to check, by full name, and other tables that laws read, by the name they use."""
     store.create(*GOLD, VALIDATION_RESULTS, WITHHELD_ROWS, PUBLICATIONS)
-    of_window = part_of(PARTITION_SNAPSHOTS, cluster, window)
     readings = {
         **{t.full_name: partial(store.read_staging, t) for t in GOLD},
         **{t.full_name: partial(store.read_window, t, cluster, window) for t in (COVERAGE, GENERATION_GAPS)},
         LEADERSHIP_GAPS.name: partial(store.read_window, LEADERSHIP_GAPS, cluster, window),
-        PARTITION_SNAPSHOTS.name: partial(
-            store.read, PARTITION_SNAPSHOTS, of_window, ("snapshot_at", "preferred_leader")
-        ),
+        **{t.full_name: partial(_landed, store, t, part_of(t, cluster, window), own) for t in LANDED},
         **{f"published_{t.name}": partial(store.read, t, Part(cluster), t.key) for t in (INCIDENTS, BROKER_OUTAGES)},
     }
     tables = dict(zip(readings, at_once(*readings.values()), strict=True))
     return {n: t for n, t in tables.items() if "." in n}, {n: t for n, t in tables.items() if "." not in n}
 
 
-def _record(store: Store, run: Run, verdicts: Iterable[Verdict]) -> str:
-    """Write the results of the checks and their page, and return the page's place."""
-    rows = [{**_of_run(run), **verdict, "run_checked_at": run["run_at"]} for verdict in verdicts]
+def _landed(store: Store, table: Table, part: Part, own: str) -> pa.Table:
+    """Rows of bronze or silver, with the columns that its suite, a user's suites or a law names."""
+    if not store.has(table):
+        return arrow_schema(table).empty_table()
+    words = {*re.findall(r"\w+", own + suite_text(table.full_name)), "preferred_leader"}
+    return store.read(table, part, [name for name in table.column_names if name in words])
+
+
+def _record(store: Store, run: Run, checked: Checked) -> str:
+    """Write the results of the checks, their page and Data Docs, and return the page's place."""
+    rows = [{**_of_run(run), **verdict, "run_checked_at": run["run_at"]} for verdict in checked.verdicts]
     _keep(store, VALIDATION_RESULTS, rows, run)
     page = f"{store.lake}/report/{VALIDATION_PAGE}"
-    landing.write_atomically(page, validation_page(rows, run))
+    landing.remove(f"{store.lake}/report/{DATA_DOCS}")
+    for path, content in checked.docs.items():
+        landing.write_atomically(f"{store.lake}/report/{DATA_DOCS}/{path}", content)
+    landing.write_atomically(page, validation_page(rows, run, f"{DATA_DOCS}/index.html" if checked.docs else ""))
     return page
 
 

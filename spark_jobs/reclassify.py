@@ -81,6 +81,7 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
         "window_from": window.start,
         "window_to": window.end,
         "owners": settings.owners,
+        "expectations": settings.expectations,
         **{name: ingested.get(name, []) for name in ("files_not_read", "left_out", "warnings", "inputs")},
         "is_partial": ingested.get("is_partial"),
     }

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if __name__ == "__main__":  # spark-submit puts this file's folder first, where `catalog` would be a top-level name
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
+from expectations.own import own_suites
 from kafka_hindsight.catalog.steps import BY_NAME, INGEST, NEWEST_RUN, REBUILD, STEPS, Step
 from kafka_hindsight.lake import landing, state
 from kafka_hindsight.lake.lock import hold_lock
@@ -116,6 +117,8 @@ def _application() -> str | None:
 def perform(step: Step, settings: Settings) -> Summary:
     """Run the step's body in a session, alone on its lake, and keep its summary beside those of its run."""
     progress.begins(step.name, step.sentence)
+    if step is INGEST:
+        _require_sound_suites(settings)
     with hold_lock(settings.lake, "step", settings.run_id, PATIENCE):
         spark = _session(settings) if step.is_spread and uses_spark(settings) else None
         state.claim_version(settings.lake)
@@ -129,6 +132,13 @@ def perform(step: Step, settings: Settings) -> Summary:
         if step is INGEST:
             landing.write_json(f"{settings.lake}/runs/{NEWEST_RUN}", {"run_id": settings.run_id})
         return summary
+
+
+def _require_sound_suites(settings: Settings) -> None:
+    """Check a user's own suites before the night is read. Raises: BadInput with a sentence for each problem."""
+    suites = own_suites(settings.expectations, settings.lake)
+    if suites and (problems := validator.started().problems(suites)):
+        raise BadInput(*problems)
 
 
 def uses_spark(settings: Settings) -> bool:

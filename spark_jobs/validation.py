@@ -1,161 +1,221 @@
-"""Runs Great Expectations over staged tables. Besides expectations/ the only module that imports GX.
+"""Runs Great Expectations over tables. Besides expectations/ the only module that imports GX.
 
-DuckDB evaluates laws row by row; GX judges the answers, missing values, codes and columns.
+GX evaluates each expectation on a frame of the table; DuckDB answers the queries that suites hold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import duckdb
 import great_expectations as gx
+import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
+from great_expectations.checkpoint import UpdateDataDocsAction
 from great_expectations.core import ExpectationValidationResult
-from great_expectations.core.batch_definition import BatchDefinition
 from great_expectations.data_context.types.base import ProgressBarsConfig
-from great_expectations.datasource.fluent.interfaces import Batch
+from great_expectations.expectations import Expectation
+from great_expectations.expectations import ExpectColumnValuesToNotBeNull as _Present
 
-from expectations.derive import Expectation, expectations_of
-from expectations.sentences import NAMED_ROWS, breach, columns_breach
-from expectations.suite import first_suite_of, law_column, suite_of
+from expectations.derive import CHECKED, LANDED
+from expectations.sentences import Claim, breach, columns_breach, naming_columns, observed_breach
+from expectations.suite import Answer, expectations_of, is_of_rows, is_own, name_of, sql_answered
 from kafka_hindsight.catalog import BY_NAME
+from kafka_hindsight.catalog.codes import CheckSeverity
+from kafka_hindsight.lake.arrow_types import arrow_schema
+from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.sql.duck_types import one_sentence
-from kafka_hindsight.sql.predicates import evaluate, tables_in_sql
+from kafka_hindsight.sql.predicates import ROW, tables_in_sql
 
 Verdict = dict[str, Any]
-Expectations = tuple[Expectation, ...]
+Tables = Mapping[str, pa.Table]
+Suites = Mapping[str, Mapping[str, Any]]
+Docs = dict[str, bytes]
+Results = Mapping[str, ExpectationValidationResult]
 
-_MARK = pa.float32()
-_ONE = pa.scalar(1, _MARK)
+_COLUMNS = "columns_match"
+_CORRECT = "Correct your suite, or take the file away."
+_DETAILS = {"result_format": "COMPLETE", "partial_unexpected_count": 0}
+"""The number of each row, and no example: strangers choose names, and Data Docs show examples as they are."""
 
 
-def validate(tables: Mapping[str, pa.Table], views: Mapping[str, pa.Table], window: Mapping[str, Any]) -> list[Verdict]:
-    """Check every table against its expectations.
+def validate(tables: Tables, views: Tables, window: Mapping[str, Any], own: Suites) -> tuple[list[Verdict], Docs]:
+    """Check every table against its suites.
 
-    If the columns of any table are wrong, only columns are judged: laws cannot be evaluated. For a table without a row
-    too only the columns are judged: its other expectations are vacuous.
+    If the columns of any table are wrong, only columns are judged: laws cannot be evaluated. Of a table without a row,
+    expectations that judge rows are vacuous.
 
     Args:
         tables: Rows by the full name of their table.
         views: Other tables that laws read, by the name they use.
         window: `cluster`, `window_from` and `window_to`.
+        own: A user's own suites, by the full name of their table.
 
     Returns:
         For each expectation of each table, in order, columns of quality.validation_results: table, expectation,
-        description, severity, success, is_vacuous, observed, unexpected_count, sentences.
+        description, severity, success, is_vacuous, observed, unexpected_count, sentences; and `row_numbers`, the rows
+        to withhold. Then the files of GX's Data Docs by their paths, of the tables of which an expectation is broken.
 
     Raises:
-        RuntimeError: An expectation could not be checked: that is a fault, not a breach.
+        RuntimeError: An expectation of ours could not be checked: that is a fault, not a breach.
+        BadInput: An expectation of a user's could not be checked.
     """
-    expectations = {name: expectations_of(BY_NAME[name]) for name in tables}
-    is_sound = all(set(rows.column_names) == set(BY_NAME[name].column_names) for name, rows in tables.items())
-    if not is_sound:
-        expectations = {name: claims[:1] for name, claims in expectations.items()}
-    judged = {name for name, rows in tables.items() if len(rows) or not is_sound}
-    answers = _answers(tables, views, window, {name: expectations[name] for name in judged})
-    batches, verdicts = _batches(), list[Verdict]()
-    for name, rows in tables.items():
-        if name in judged:
-            batch = _batch(batches, rows, answers[name], expectations[name])
-            verdicts += _verdicts(batch, rows, expectations[name])
-        else:
-            verdicts += map(_verdict_on_no_row, expectations[name])
-    return verdicts
+    is_sound = all(
+        set(rows.column_names) == set(BY_NAME[name].column_names)
+        for name, rows in tables.items()
+        if BY_NAME[name] not in LANDED
+    )
+    of_window = {**window, "clusters": [window["cluster"]]}
+    verdicts = list[Verdict]()
+    with _sql(tables, views, window) as answer, tempfile.TemporaryDirectory() as docs:
+        check = _Check(docs, answer, of_window)
+        for name, rows in tables.items():
+            claims = expectations_of(name, own.get(name))
+            if not is_sound:
+                claims = [e for e in claims if name_of(e) == _COLUMNS]
+            judged = claims if len(rows) else [e for e in claims if name_of(e) == _COLUMNS or is_own(e)]
+            results = check.results(name, rows, judged) if judged else {}
+            verdicts += [_verdict(name, e, results.get(name_of(e)), rows) for e in claims]
+        return verdicts, {str(p.relative_to(docs)): p.read_bytes() for p in Path(docs).rglob("*") if p.is_file()}
 
 
-def _answers(
-    tables: Mapping[str, pa.Table],
-    views: Mapping[str, pa.Table],
-    window: Mapping[str, Any],
-    expectations_of_tables: Mapping[str, Expectations],
-) -> dict[str, pa.Table]:
-    """Evaluate laws: a table for each table, with a column for each law that says whether the row keeps it."""
+def problems(own: Suites) -> list[str]:
+    """A sentence for each thing in a user's own suites that cannot be checked, by tables without a row."""
+    tables = {t.full_name: arrow_schema(t).empty_table() for t in CHECKED}
+    sentences = []
+    with _sql(tables, {}, {"cluster": "", "window_from": None, "window_to": None}) as answer:
+        for name, suite in own.items():
+            try:
+                expectations = [e for e in expectations_of(name, suite) if is_own(e)]
+            except Exception as refusal:  # GX has several classes of them
+                sentences.append(f"{name}.json: {one_sentence(refusal)}. {_CORRECT}")
+                continue
+            for expectation in expectations:
+                if reason := _refusal(name, expectation, answer):
+                    sentences.append(f"{name}.json: {name_of(expectation)}: {reason}. {_CORRECT}")
+    return sentences
+
+
+def _refusal(table: str, expectation: Expectation, answer: Answer) -> str:
+    """Why an expectation cannot be checked; empty if it can."""
+    kwargs = expectation.configuration.kwargs
+    columns = [kwargs[key] for key in ("column", "column_A", "column_B") if key in kwargs]
+    strange = {*columns, *kwargs.get("column_list", ())} - {*BY_NAME[table].column_names}
+    if strange:
+        return f"{table} has no column {', '.join(sorted(strange))}. Needed: a column of docs/tables.md"
+    try:
+        if "unexpected_rows_query" in kwargs:
+            answer(kwargs["unexpected_rows_query"].format(batch=BY_NAME[table].name))
+    except (duckdb.Error, KeyError, IndexError) as refusal:
+        return one_sentence(refusal)
+    return ""
+
+
+@contextmanager
+def _sql(tables: Tables, views: Tables, window: Mapping[str, Any]) -> Iterator[Answer]:
+    """Answer queries over these tables while the block runs, each once."""
     by_name = {BY_NAME[name].name: rows for name, rows in tables.items()}
     of_window = {"published_window": pa.Table.from_pylist([{**window}])}
-    answers = {}
     with tables_in_sql({**views, **by_name, **of_window}) as connection:
-        for name, expectations in expectations_of_tables.items():
-            laws = {law_column(e): e.predicate for e in expectations if e.kind == "law"}
-            try:
-                answers[name] = evaluate(connection, BY_NAME[name].name, laws)
-            except duckdb.Error as problem:
-                raise RuntimeError(f"{name}: its laws could not be checked: {one_sentence(problem)}") from problem
-    return answers
+        yield cache(lambda query: connection.execute(query).to_arrow_table())
 
 
-def _batches() -> BatchDefinition[Any]:
-    """The definition of batches of frames: GX needs a source, an asset and a definition."""
-    context = gx.get_context(mode="ephemeral")
-    context.variables.progress_bars = ProgressBarsConfig(globally=False)
-    return (
-        context.data_sources.add_pandas("staged")
-        .add_dataframe_asset("table")
-        .add_batch_definition_whole_dataframe("all")
-    )
+class _Check:
+    """A context of GX with one frame at a time as its data, and Data Docs in a folder."""
+
+    def __init__(self, docs: str, answer: Answer, parameters: Mapping[str, Any]) -> None:
+        self._context = gx.get_context(mode="ephemeral")
+        self._context.variables.progress_bars = ProgressBarsConfig(globally=False)
+        site = {
+            "class_name": "SiteBuilder",
+            "site_index_builder": {"class_name": "DefaultSiteIndexBuilder"},
+            "store_backend": {"class_name": "TupleFilesystemStoreBackend", "base_directory": docs},
+        }
+        self._context.update_data_docs_site("local_site", site)
+        asset = self._context.data_sources.add_pandas("staged").add_dataframe_asset("table")
+        self._data = asset.add_batch_definition_whole_dataframe("all")
+        self._answer, self._parameters = answer, {**parameters}
+
+    def results(self, name: str, rows: pa.Table, expectations: Sequence[Expectation]) -> Results:
+        """Judge a table: no result if all hold, which GX says in half the time; else each, with numbers of rows.
+
+        GX takes milliseconds for each expectation, whatever the rows. Arrow knows which columns have no null, and of
+        the two checks GX makes only the second one asks that again.
+        """
+        batch = {"dataframe": rows.to_pandas(types_mapper=pd.ArrowDtype)}
+        doubtful = [e for e in expectations if not (isinstance(e, _Present) and rows[e.column].null_count == 0)]
+        first = gx.ExpectationSuite(name=name, expectations=doubtful)
+        with sql_answered(lambda query: self._answer(query.format(batch=BY_NAME[name].name))):
+            data = self._data.get_batch(batch)
+            if data.validate(first, result_format="BOOLEAN_ONLY", expectation_parameters=self._parameters).success:
+                return {}
+            suite = gx.ExpectationSuite(name=name, expectations=[*expectations])
+            run = self._checkpoint(suite).run(batch_parameters=batch, expectation_parameters=self._parameters)
+        return {r.expectation_config.meta["name"]: r for result in run.run_results.values() for r in result.results}
+
+    def _checkpoint(self, suite: gx.ExpectationSuite) -> gx.Checkpoint:
+        """A checkpoint that judges a suite with all details, and renews Data Docs."""
+        context = self._context
+        validation = gx.ValidationDefinition(name=suite.name, data=self._data, suite=context.suites.add(suite))
+        checkpoint = gx.Checkpoint(
+            name=suite.name,
+            validation_definitions=[context.validation_definitions.add(validation)],
+            actions=[UpdateDataDocsAction(name="data_docs")],
+            result_format=_DETAILS,
+        )
+        return context.checkpoints.add(checkpoint)
 
 
-def _batch(batches: BatchDefinition[Any], rows: pa.Table, answers: pa.Table, expectations: Expectations) -> Batch:
-    """A table's columns as expectations need them: codes as they are, and marks.
-
-    A mark is 1 if a value is there or a law is kept, else 0 or null. GX copies the frame for each expectation, so
-    columns that none needs have no values.
-    """
-    coded = {e.column for e in expectations if e.kind == "code"}
-    present = {e.column for e in expectations if e.kind == "present"} - coded
-    columns = dict.fromkeys(rows.column_names, pa.nulls(len(rows), _MARK))
-    columns |= {name: pc.if_else(pc.is_valid(rows[name]), _ONE, None) for name in present}
-    columns |= {name: rows[name] for name in coded}
-    columns |= {name: answers[name].cast(_MARK) for name in answers.column_names}
-    return batches.get_batch({"dataframe": pa.table(columns).to_pandas()})
-
-
-def _verdicts(batch: Batch, rows: pa.Table, expectations: Expectations) -> list[Verdict]:
-    """Judge all expectations together, which is cheap; if one fails, each by itself, to count and name rows."""
-    table = expectations[0].table
-    if batch.validate(first_suite_of(table, expectations), result_format={"result_format": "BOOLEAN_ONLY"}).success:
-        return [_verdict(e) for e in expectations]
-    result_format = {"result_format": "SUMMARY", "partial_unexpected_count": NAMED_ROWS}
-    results = batch.validate(suite_of(table, expectations), result_format=result_format).results
-    by_name = {r.expectation_config.meta["name"]: r for r in results}
-    return [_verdict_of(e, by_name[e.name], rows) for e in expectations]
-
-
-def _verdict_on_no_row(expectation: Expectation) -> Verdict:
-    return _verdict(expectation) | {"is_vacuous": expectation.kind != "columns"}
-
-
-def _verdict_of(expectation: Expectation, result: ExpectationValidationResult, rows: pa.Table) -> Verdict:
-    if fault := _fault(result.exception_info):
-        raise RuntimeError(f"{expectation.table}: {expectation.name} could not be checked: {fault}")
-    verdict, details = _verdict(expectation), result.result
-    if result.success:
-        return verdict
-    if expectation.kind == "columns":
-        columns = details["observed_value"]
-        columns_verdict = {"observed": ", ".join(columns), "sentences": columns_breach(expectation, columns)}
-        return verdict | {"success": False, **columns_verdict}
-    count, numbers = details["unexpected_count"], details["partial_unexpected_index_list"]
-    return verdict | {
-        "success": False,
-        "observed": f"{count} of {details['element_count']} rows",
-        "unexpected_count": count,
-        "sentences": breach(expectation, count, rows.select(expectation.names).take(numbers).to_pylist()),
-    }
-
-
-def _verdict(expectation: Expectation) -> Verdict:
-    return {
-        "table": expectation.table,
-        "expectation": expectation.name,
-        "description": expectation.says,
-        "severity": expectation.severity,
+def _verdict(
+    table: str, expectation: Expectation, result: ExpectationValidationResult | None, rows: pa.Table
+) -> Verdict:
+    """A row of quality.validation_results. Without a result the expectation holds."""
+    name, kwargs, of_rows = name_of(expectation), expectation.configuration.kwargs, is_of_rows(expectation)
+    claim = Claim(table, name, expectation.description or str(kwargs))
+    severity = CheckSeverity.CRITICAL if expectation.severity == "critical" else CheckSeverity.WARNING
+    sound = {
+        "table": table,
+        "expectation": name,
+        "description": claim.says,
+        "severity": str(severity),
         "success": True,
-        "is_vacuous": False,
+        "is_vacuous": of_rows and not len(rows),
         "observed": None,
-        "unexpected_count": None if expectation.kind == "columns" else 0,
+        "unexpected_count": 0 if of_rows else None,
         "sentences": None,
+        "row_numbers": (),
+    }
+    if result is None or result.success:
+        return sound
+    if fault := _fault(result.exception_info):
+        if sound["is_vacuous"]:
+            return sound
+        sentence = f"{table}: {name} could not be checked: {one_sentence(Exception(fault))}"
+        raise BadInput(f"{sentence}. {_CORRECT}") if is_own(expectation) else RuntimeError(sentence)
+    broken = sound | {"success": False, "is_vacuous": False}
+    details = result.result
+    if not of_rows:
+        observed = details.get("observed_value")
+        if name == _COLUMNS:
+            sentences = columns_breach(claim, observed, BY_NAME[table].column_names)
+            return broken | {"observed": ", ".join(observed), "sentences": sentences}
+        return broken | {"observed": str(observed), "sentences": observed_breach(claim, str(observed))}
+    answers = details.get("details", {}).get("unexpected_rows", ())
+    numbers = [row[ROW] for row in answers if ROW in row] or details.get("unexpected_index_list", [])
+    columns = naming_columns(BY_NAME[table], str(kwargs))
+    breaking = (
+        rows.take(pa.array(numbers, pa.int64())).select([c for c in columns if c in rows.column_names]).to_pylist()
+    )
+    return broken | {
+        "observed": f"{len(numbers or answers)} of {len(rows)} rows",
+        "unexpected_count": len(numbers or answers),
+        "sentences": breach(claim, breaking or answers),
+        "row_numbers": tuple(numbers) if expectation.meta.get("withholds") else (),
     }
 
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 Verdict = dict[str, Any]
 Tables = Mapping[str, pa.Table]
+Suites = Mapping[str, Mapping[str, Any]]
 
 
 class Validator:
@@ -24,16 +25,25 @@ class Validator:
         context.Process(target=_serve, args=(theirs,), daemon=True).start()
         theirs.close()
 
-    def validate(self, tables: Tables, views: Tables, window: Mapping[str, Any]) -> list[Verdict]:
+    def validate(
+        self, tables: Tables, views: Tables, window: Mapping[str, Any], own: Suites
+    ) -> tuple[list[Verdict], dict[str, bytes]]:
         """Check every table against what is expected of it: see `validation.validate`."""
+        return self._ask("validate", tables, views, window, own)  # type: ignore[no-any-return]
+
+    def problems(self, own: Suites) -> list[str]:
+        """A sentence for each unusable expectation of a user: see `validation.problems`."""
+        return self._ask("problems", own)  # type: ignore[no-any-return]
+
+    def _ask(self, *request: Any) -> Any:
         try:
-            self._connection.send((tables, views, window))
+            self._connection.send(request)
             answer = self._connection.recv()
         except (EOFError, BrokenPipeError):
             raise RuntimeError("The process that validates has ended. Its last lines are in the log.") from None
         if isinstance(answer, Exception):
             raise answer
-        return answer  # type: ignore[no-any-return]
+        return answer
 
 
 @cache
@@ -49,10 +59,10 @@ def _serve(connection: Connection) -> None:
 
     while True:
         try:
-            request = connection.recv()
+            name, *request = connection.recv()
         except EOFError:
             return
         try:
-            connection.send(validation.validate(*request))
+            connection.send(getattr(validation, name)(*request))
         except Exception as error:
             connection.send(error)

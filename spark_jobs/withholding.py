@@ -5,18 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import reduce
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from expectations.derive import Expectation, expectations_of
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.shared.words import counted
-from kafka_hindsight.sql.predicates import evaluate, tables_in_sql
 
 MOST_WITHHELD = 0.25
 """If a larger share of a table's rows breaks its laws, the rest would mislead. Our choice, as for breaks in
@@ -32,12 +29,13 @@ Tables = Mapping[str, pa.Table]
 class Checked:
     """Tables with their verdicts.
 
-    Of withheld rows, `rows` have columns of quality.withheld_rows, and `sentences` say what to do. `misleads` names the
-    tables of which too little is left.
+    `docs` are the files of Data Docs. Of withheld rows, `rows` have columns of quality.withheld_rows, and `sentences`
+    say what to do. `misleads` names the tables of which too little is left.
     """
 
     tables: Tables
     verdicts: Sequence[Verdict]
+    docs: Mapping[str, bytes] = field(default_factory=dict)
     rows: tuple[Mapping[str, Any], ...] = ()
     sentences: tuple[str, ...] = ()
     misleads: tuple[str, ...] = ()
@@ -53,37 +51,34 @@ def _is_broken(verdict: Verdict) -> bool:
 
 def withhold(checked: Checked) -> Checked:
     """Withhold the rows that break critical laws, as far as laws name rows."""
-    broken = [(v["table"], v["expectation"]) for v in checked.verdicts if _is_broken(v)]
-    for name in dict.fromkeys(table for table, _ in broken):
-        laws = [e for e in expectations_of(BY_NAME[name]) if e.holds and (name, e.name) in broken]
-        checked = _without(checked, name, laws) if laws else checked
+    broken = [v for v in checked.verdicts if _is_broken(v) and v["row_numbers"]]
+    for name in dict.fromkeys(v["table"] for v in broken):
+        checked = _without(checked, name, [v for v in broken if v["table"] == name])
     return checked
 
 
-def _without(checked: Checked, name: str, laws: Sequence[Expectation]) -> Checked:
+def _without(checked: Checked, name: str, laws: Sequence[Verdict]) -> Checked:
     table = checked.tables[name]
-    with tables_in_sql({BY_NAME[name].name: table}) as connection:
-        holds = evaluate(connection, BY_NAME[name].name, {law.name: law.holds for law in laws})
-    is_sound = reduce(pc.and_, holds.columns)
-    is_bad = pc.invert(is_sound)
-    bad = table.filter(is_bad).to_pylist()
-    answers = holds.filter(is_bad).to_pylist()
+    bad = sorted({number for law in laws for number in law["row_numbers"]})
+    is_sound = pc.invert(pc.is_in(pa.array(range(len(table))), pa.array(bad)))
     sentence = (
         f"{counted(len(bad), 'row')} of {name} broke {counted(len(laws), 'law')} of its table, and went to"
         " quality.withheld_rows, not to gold. That is a defect of Hindsight. Send us these rows."
     )
+    rows = [
+        _row_of(row, name, [law for law in laws if number in law["row_numbers"]])
+        for number, row in zip(bad, table.take(bad).to_pylist(), strict=True)
+    ]
     return replace(
         checked,
         tables={**checked.tables, name: table.filter(is_sound)},
-        rows=(*checked.rows, *(_row_of(row, name, laws, answer) for row, answer in zip(bad, answers, strict=True))),
+        rows=(*checked.rows, *rows),
         sentences=(*checked.sentences, sentence),
         misleads=(*checked.misleads, *([name] if len(bad) > MOST_WITHHELD * len(table) else [])),
     )
 
 
-def _row_of(
-    row: Mapping[str, Any], name: str, laws: Sequence[Expectation], holds: Mapping[str, bool]
-) -> dict[str, Any]:
+def _row_of(row: Mapping[str, Any], name: str, laws: Sequence[Verdict]) -> dict[str, Any]:
     """A row of quality.withheld_rows without its run and its window."""
     text = json.dumps(_plain(row), ensure_ascii=False, separators=(",", ":"))
     return {
@@ -91,7 +86,7 @@ def _row_of(
         "withheld_row_id": hashlib.sha256(text.encode()).hexdigest(),
         "happened_at": row[str(BY_NAME[name].time_column)],
         "row": text[:_CUT_AT],
-        "sentences": [f"{law.name}: {law.says}" for law in laws if not holds[law.name]],
+        "sentences": [f"{law['expectation']}: {law['description']}" for law in laws],
     }
 
 

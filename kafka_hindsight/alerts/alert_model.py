@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
+from kafka_hindsight.catalog import gold
 from kafka_hindsight.catalog.ids import row_id
+from kafka_hindsight.catalog.table_model import Scalar
+from kafka_hindsight.lake import landing
 
 Night = tuple[str, datetime, datetime]
 """A cluster, and the window of one of its nights."""
 
+State = Literal["over", "ongoing", "unknown"]
 RECOVERED = "recovered"
 """The severity of a message that says that a trouble is over."""
+
+_NUMBERS = (Scalar.INT, Scalar.BIGINT, Scalar.DOUBLE)
+FIGURES = tuple(c.name for c in gold.INCIDENTS.columns if c.kind in _NUMBERS and c.name != "harm_rank")
+"""The columns of gold.incidents that say what an incident cost."""
 
 
 @dataclass(frozen=True)
@@ -22,8 +31,10 @@ class Sighting:
     """Something that a person should know, as one night shows it.
 
     `rule` is the rule that fired, or a trouble of our own (sightings.OWN_TROUBLES); `night_from` and `night_to` are the
-    window that shows it; `began_at` is when it began; `page` and `anchor` are its place in the report; one that is
-    `declared` is not sent; `groups` and `topics` are those that it concerns, for receivers that own some.
+    window that shows it; `began_at` and `ended_at` are when it began and was over; one that `is_ongoing` was not over
+    when the logs end; `page` and `anchor` are its place in the report; one that is `declared` is not sent; `groups` and
+    `topics` are those that it concerns, for receivers that own some. `incident_id` and `recurrence_id` are those of an
+    incident, and `figures` its columns of gold.incidents that say what it cost.
     """
 
     cluster: str
@@ -41,16 +52,23 @@ class Sighting:
     declared: bool = False
     groups: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
+    ended_at: datetime | None = None
+    is_ongoing: bool = True
+    confidence: str = ""
+    incident_id: str = ""
+    recurrence_id: str = ""
+    figures: Mapping[str, float | None] = field(default_factory=dict)
+    commands: tuple[str, ...] = ()
 
     @property
-    def lasts(self) -> bool:
-        """Whether a later night can show that it is over; an incident is over anyway."""
-        return self.subject_kind != "incident"
+    def is_incident(self) -> bool:
+        """Whether it is an incident. Rows of later nights do not show whether one is over, only its own night's do."""
+        return self.subject_kind == "incident"
 
     @property
     def key(self) -> str:
         """The key of the trouble: sightings of two nights with the same key are the same trouble."""
-        return row_id(self.cluster, self.rule, self.severity, self.subject_kind, self.subject)
+        return row_id(self.cluster, self.rule, self.severity, self.subject_kind, self.incident_id or self.subject)
 
 
 @dataclass(frozen=True)
@@ -58,8 +76,9 @@ class Entry:
     """One trouble in the ledger.
 
     `sighting` is the one that is sent; `seen_to` is the end of the last night that showed it; `sent` is when each
-    receiver got it; `ended_at` is the end of the first night that no longer showed it; `recovered` are the receivers
-    that were notified of that. The names are those of the ledger's file.
+    receiver got it; `ended_at` is when it was over, or the end of the first night that no longer showed it; `recovered`
+    are the receivers that were notified of that; `failures` is why the last try to send it to a receiver failed. The
+    names are those of the ledger's file.
     """
 
     sighting: Sighting
@@ -67,11 +86,40 @@ class Entry:
     sent: Mapping[str, datetime] = field(default_factory=dict)
     ended_at: datetime | None = None
     recovered: tuple[str, ...] = ()
+    failures: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def state(self) -> State:
+        """Whether the trouble is over, as far as the logs show."""
+        return "over" if self.ended_at else "ongoing" if self.sighting.is_ongoing else "unknown"
 
 
 Ledger = Mapping[str, Entry]
 
 _LINE = TypeAdapter(Entry)
+
+
+def read_ledger(lake: str) -> tuple[dict[str, Entry], int]:
+    """The ledger of a lake, and the number of its damaged lines."""
+    try:
+        return of_text(landing.read_bytes(ledger_path(lake)).decode(errors="replace"))
+    except FileNotFoundError:
+        return {}, 0
+
+
+def write_ledger(lake: str, ledger: Ledger) -> None:
+    """Write the ledger of a lake, in place of what was there."""
+    landing.write_atomically(ledger_path(lake), to_text(ledger))
+
+
+def ledger_path(lake: str) -> str:
+    """The file of a lake's ledger."""
+    return f"{alerts_folder(lake)}/ledger.jsonl"
+
+
+def alerts_folder(lake: str) -> str:
+    """The folder of what alerts keep in a lake."""
+    return f"{lake.rstrip('/')}/alerts"
 
 
 def to_text(ledger: Ledger) -> str:

@@ -50,43 +50,71 @@ def record(ledger: Ledger, sightings: Iterable[Sighting], now: datetime, nights:
 def _after(before: Entry | None, s: Sighting) -> Entry:
     """The entry after a sighting. A later night replaces a sighting that was declared.
 
-    An evaluation reads nights again that earlier ones have read; they change nothing.
+    An evaluation reads nights again that earlier ones have read. They change nothing, unless a night was judged again
+    and now shows that an incident is over.
     """
     if before and s.night_to <= before.seen_to:
-        return before
+        return replace(before, ended_at=before.ended_at or s.ended_at)
     if before is None or before.ended_at or s.night_from - before.seen_to >= LASTS:
-        return Entry(s, s.night_to)
+        return Entry(s, s.night_to, ended_at=s.ended_at)
     return replace(before, sighting=s if before.sighting.declared else before.sighting, seen_to=s.night_to)
 
 
 def end_entry(entry: Entry, at: datetime) -> Entry:
-    """End an entry that goes on; any other stays as it is."""
-    return replace(entry, ended_at=at) if entry.sighting.lasts and not entry.ended_at else entry
+    """End an entry that goes on; an incident, and one that is over, stays as it is."""
+    return entry if entry.sighting.is_incident or entry.ended_at else replace(entry, ended_at=at)
 
 
 def due_entries(ledger: Ledger, receiver: Receiver, settings: AlertSettings, now: datetime) -> list[Entry]:
-    """The entries to send to a receiver now, the gravest first: new ones, and delivered ones that have ended."""
+    """The entries to send to a receiver now: new ones, the gravest first, then delivered ones that have ended."""
     return sorted(
-        (e for e in ledger.values() if now - e.seen_to <= RETRIED_FOR and _is_due(e, receiver, settings)),
-        key=lambda entry: _rank(entry.sighting),
+        (e for e in ledger.values() if is_due(e, receiver, settings, now)),
+        key=lambda e: (receiver.name in e.sent, *_rank(e.sighting)),
     )
 
 
-def _rank(s: Sighting) -> tuple[int, int, datetime]:
-    """The order of alerts: by severity, then incidents by their harm, then findings and our own troubles."""
-    harm = len(Harm) if s.lasts else [*Harm].index(Harm(s.rule))
-    return [*FindingSeverity].index(FindingSeverity(s.severity)), harm, s.began_at
+def open_entries(ledger: Ledger, receiver: Receiver, now: datetime) -> list[Entry]:
+    """The entries that a receiver has got, that go on, and that a night showed not longer than LASTS ago."""
+    return [e for e in ledger.values() if receiver.name in e.sent and not e.ended_at and now - e.seen_to <= LASTS]
 
 
-def _is_due(entry: Entry, receiver: Receiver, settings: AlertSettings) -> bool:
-    if receiver.name in entry.sent:
-        return entry.ended_at is not None and receiver.name not in entry.recovered
+def _rank(s: Sighting) -> tuple[int, bool, int, datetime]:
+    """The order of alerts, as the report's: by severity, then incidents, those that go on first, then by harm."""
+    harm = [*Harm].index(Harm(s.rule)) if s.is_incident else len(Harm)
+    is_later = s.ended_at is not None or not s.is_incident
+    return [*FindingSeverity].index(FindingSeverity(s.severity)), is_later, harm, s.began_at
+
+
+def is_due(entry: Entry, receiver: Receiver, settings: AlertSettings, now: datetime) -> bool:
+    """Whether to send an entry to a receiver now: it is new, or has ended and was sent by an evaluation before."""
+    if receiver.name not in entry.sent:
+        return not why_not(entry, receiver, settings, now)
+    is_news = entry.ended_at is not None and receiver.name not in entry.recovered
+    return is_news and entry.sent[receiver.name] < now <= entry.seen_to + RETRIED_FOR
+
+
+def why_not(entry: Entry, receiver: Receiver, settings: AlertSettings, now: datetime) -> str:
+    """Why a receiver does not get an entry; empty where it does."""
     s = entry.sighting
-    return not s.declared and settings.wants(receiver, s.severity, s.cluster, s.groups, s.topics)
+    if s.declared:
+        return "it was declared"
+    if s.severity not in receiver.severities:
+        return f"it is not {' or '.join(receiver.severities)}"
+    if receiver.owner and receiver.owner not in settings.owners_of(s.cluster, s.groups, s.topics):
+        return f"{receiver.owner} does not own it"
+    return "its night ended more than seven days ago" if now - entry.seen_to > RETRIED_FOR else ""
 
 
-def mark_delivered(entry: Entry, receiver: Receiver, now: datetime) -> Entry:
-    """Mark an entry as delivered to a receiver."""
-    if receiver.name in entry.sent:
-        return replace(entry, recovered=(*entry.recovered, receiver.name))
-    return replace(entry, sent={**entry.sent, receiver.name: now})
+def mark_tried(entry: Entry, receiver: Receiver, now: datetime, failure: str = "") -> Entry:
+    """Mark that an entry was sent to a receiver, or why it did not get there.
+
+    What is over by then needs no second message, but for a pager: it has to open a page, so that someone is called, and
+    gets the message that closes it at the next evaluation.
+    """
+    name = receiver.name
+    failures = {n: reason for n, reason in {**entry.failures, name: failure}.items() if reason}
+    if failure:
+        return replace(entry, failures=failures)
+    is_last = entry.ended_at and (name in entry.sent or receiver.kind != "page")
+    recovered = (*entry.recovered, name) if is_last else entry.recovered
+    return replace(entry, sent={name: now, **entry.sent}, recovered=recovered, failures=failures)

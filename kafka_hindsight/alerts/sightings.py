@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from kafka_hindsight.alerts.alert_model import Night, Sighting
+from kafka_hindsight.alerts.alert_model import FIGURES, Night, Sighting
 from kafka_hindsight.catalog.codes import FindingSeverity, Harm, Intent
 from kafka_hindsight.knowledge.harms import HARM_NOTES
-from kafka_hindsight.knowledge.rules import INCIDENT_RULES
+from kafka_hindsight.knowledge.rules import INCIDENT_RULES, ONGOING_RULES
 from kafka_hindsight.settings.owners import concerned
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.grouping import grouped
@@ -81,13 +81,20 @@ def _of_incident(incident: Row, window: Row) -> Sighting:
         night_from=window["window_from"],
         night_to=window["window_to"],
         began_at=incident["started_at"],
-        reason=f"{incident['headline']}.",
+        reason=incident["explanation"],
         advice=incident["advice"],
         page=page_name(window["cluster"], window["window_from"], window["window_to"]),
         anchor=anchor("incident", incident["incident_id"]),
         declared=_is_muted(incident),
         groups=tuple(incident["group_ids"]),
         topics=tuple(incident["topics"] or ()),
+        ended_at=incident["ended_at"] if incident["is_over"] else None,
+        is_ongoing=incident["is_over"] is False,
+        confidence=incident["confidence"],
+        incident_id=incident["incident_id"],
+        recurrence_id=incident["recurrence_id"] or "",
+        figures={name: incident[name] for name in FIGURES},
+        commands=tuple(incident["commands"] or ()),
     )
 
 
@@ -121,6 +128,7 @@ def of_findings(findings: Iterable[Row], windows: Sequence[Row], declared: Itera
             declared=any(_lies_within(f, p) for p in work),
             groups=groups,
             topics=topics,
+            is_ongoing=f["rule_id"] in ONGOING_RULES,
         )
         for w in windows
         for f in findings
@@ -239,22 +247,8 @@ def _of_check(rule: str, severity: str, broken: Sequence[Row]) -> Sighting:
 
 
 def _of_log(rule: str, night: Night, source: str, at: datetime, reason: str) -> Sighting:
-    cluster, start, end = night
-    page = page_name(cluster, start, end)
-    return Sighting(
-        cluster,
-        rule,
-        "warning",
-        "log",
-        source,
-        start,
-        end,
-        at,
-        reason,
-        OWN_TROUBLES[rule],
-        page=page,
-        anchor="coverage",
-    )
+    advice, page = OWN_TROUBLES[rule], page_name(*night)
+    return Sighting(night[0], rule, "warning", "log", source, *night[1:], at, reason, advice, page, "coverage")
 
 
 def _is_silent(row: Row, before: Sequence[Row]) -> bool:

@@ -262,11 +262,11 @@ class RemedySetting(Code):
 
 
 class FindingSeverity(Code):
-    """How grave a finding is; from the gravest down."""
+    """How grave a finding is; from the gravest down. Which receivers get the alerts of which severity is a setting."""
 
-    CRITICAL = "critical"
-    WARNING = "warning"
-    INFO = "info"
+    CRITICAL = "critical", "Its alert is for receivers that page on-call."
+    WARNING = "warning", "Its alert is for receivers that page no one."
+    INFO = "info", "It is in the report, and no receiver gets it by default."
 
 
 class Origin(Code):

@@ -15,17 +15,28 @@ import typer
 
 from kafka_hindsight.alerts import memory as ledger
 from kafka_hindsight.alerts import sightings
-from kafka_hindsight.alerts.alert_model import RECOVERED, Ledger, Night, Sighting, of_text, to_text
-from kafka_hindsight.alerts.messages import body_of, recovery_of, title_of
-from kafka_hindsight.alerts.receivers import Address
+from kafka_hindsight.alerts.alert_model import (
+    Entry,
+    Ledger,
+    Night,
+    Sighting,
+    alerts_folder,
+    ledger_path,
+    read_ledger,
+    to_text,
+    write_ledger,
+)
+from kafka_hindsight.alerts.messages import message_of
+from kafka_hindsight.alerts.receivers import Send, sender
 from kafka_hindsight.cli.options import AsJson, At, Lake, instant
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.lock import hold_lock
 from kafka_hindsight.lake.waiting import LakeBusy
-from kafka_hindsight.settings.alerts import AlertSettings, alert_settings
+from kafka_hindsight.settings.alerts import AlertSettings, Receiver, alert_settings
 from kafka_hindsight.settings.config import is_uri, masked
 from kafka_hindsight.settings.home import LAKE
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput, exit_code, sentences_of
+from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.plain import visible
 from kafka_hindsight.sql.alert_rows import read_alert_rows
 
@@ -48,7 +59,7 @@ def command(
 ) -> int:
     """Send the alerts that are due, or list those that were sent."""
     if lists:
-        print(ledger_text(lake, as_json) or "No alert has been sent yet.")
+        print(ledger_text(lake, instant(at), as_json) or "No evaluation of this lake has found anything to send.")
         return DONE
     return run(order_of(lake, os.environ, sys.stdin if stdin else None, instant(at)))
 
@@ -108,41 +119,56 @@ def run(order: Order) -> int:
     return BAD_INPUT if BAD_INPUT in codes else FAULT if codes else DONE
 
 
-def ledger_text(lake: str, as_json: bool = False) -> str:
-    """The ledger as text or JSON, newest first: the alerts, and the receivers that got them."""
-    entries, damaged = _read_ledger(lake)
+def ledger_text(lake: str, at: datetime, as_json: bool = False) -> str:
+    """The ledger as text or JSON, newest first: the alerts, who got each, and why the other receivers did not."""
+    entries, damaged = read_ledger(lake)
     newest = sorted(entries.values(), key=lambda e: e.seen_to, reverse=True)
     if as_json:
         lines = to_text(entries).split("\n")[:-1]
         return json.dumps({"entries": [*map(json.loads, lines)], "damaged_lines": damaged}, indent=2)
+    try:
+        settings, problems = alert_settings(), []
+    except BadInput as problem:
+        settings, problems = AlertSettings(receivers=[]), [*problem.sentences]
     sentences = [
-        visible(f"{e.seen_to:%Y-%m-%d} {s.severity} {s.cluster} {s.rule} {s.subject}: ")
-        + ("declared" if s.declared else f"sent to {', '.join(e.sent) or 'no receiver yet'}")
+        visible(f"{e.seen_to:%Y-%m-%d} {s.severity} {s.cluster} {s.rule} {s.subject}: {_fate(e, settings, at)}")
         for e in newest
         for s in [e.sighting]
     ]
     aside = [f"Damaged lines in the ledger: {damaged}. The next look moves it aside."] if damaged else []
-    return "\n".join([*sentences, *aside])
+    return "\n".join([*sentences, *aside, *problems])
+
+
+def _fate(entry: Entry, settings: AlertSettings, at: datetime) -> str:
+    """The fate of an alert, in words."""
+    if entry.sighting.declared:
+        return "declared"
+    others = grouped(
+        (r for r in settings.receivers if r.name not in entry.sent),
+        lambda r: ledger.why_not(entry, r, settings, at) or entry.failures.get(r.name, "it is due"),
+    )
+    reasons = [f"not to {', '.join(r.name for r in receivers)}: {reason}" for reason, receivers in others.items()]
+    return "; ".join([f"state {entry.state}", f"sent to {', '.join(entry.sent) or 'no receiver'}", *reasons])
 
 
 def _record_event(order: Order) -> Ledger:
     """Write the event into the ledger, and return it. A damaged ledger is moved aside first, which is an event too."""
-    before, damaged = _read_ledger(order.lake)
+    before, damaged = read_ledger(order.lake)
     events = [order.event] if order.event else []
     if damaged:
         name = f"ledger-damaged-{order.at.astimezone(UTC):%Y%m%dT%H%M%SZ}.jsonl"
-        aside = f"{_alerts_folder(order.lake)}/{name}"
-        landing.write_atomically(aside, landing.read_bytes(_ledger_path(order.lake)))
+        aside = f"{alerts_folder(order.lake)}/{name}"
+        landing.write_atomically(aside, landing.read_bytes(ledger_path(order.lake)))
         reason = f"Damaged lines in the ledger: {damaged}. It was moved to {masked(aside)}"
         events.append(sightings.of_look("ledger_damaged", name, reason, order.at))
     state = ledger.record(before, events, order.at)
-    _write_ledger(order.lake, state)
+    write_ledger(order.lake, state)
     return state
 
 
 def _look(order: Order, state: Ledger) -> list[Exception]:
     """Send the alerts of the ledger, then those of the lake. Return what could not be used or read."""
-    settings, write = alert_settings(), partial(_write_ledger, order.lake)
+    settings, write = alert_settings(), partial(write_ledger, order.lake)
     first = _send(order, state, settings, write) if order.event else _Delivery(state)
     current, nights, failures = _current_sightings(order)
     state = ledger.record(first.state, current, order.at, nights)
@@ -150,7 +176,7 @@ def _look(order: Order, state: Ledger) -> list[Exception]:
         lake = masked(order.lake)
         state = {k: ledger.end_entry(e, order.at) if _is_unread(e.sighting, lake) else e for k, e in state.items()}
     second = _send(order, state, settings, write)
-    print(f"{first.count + second.count} messages sent, {second.waiting} waiting for their receiver", flush=True)
+    print(f"{first.count + second.count} alerts sent, {second.waiting} waiting for their receiver", flush=True)
     return [*second.problems, *failures]
 
 
@@ -165,13 +191,13 @@ def _send_without_ledger(order: Order, event: Sighting) -> list[Exception]:
     except BadInput as problem:
         return [problem]
     delivery = _send(order, ledger.record({}, [event], order.at), settings, lambda _: None)
-    print(f"{delivery.count} messages sent, {delivery.waiting} lost: the ledger cannot be written", flush=True)
+    print(f"{delivery.count} alerts sent, {delivery.waiting} lost: the ledger cannot be written", flush=True)
     return delivery.problems
 
 
 @dataclass(frozen=True)
 class _Delivery:
-    """The ledger after alerts were sent, the messages sent and waiting, and the problems of receivers."""
+    """The ledger after alerts were sent, the alerts sent and waiting, and the problems of receivers."""
 
     state: Ledger
     count: int = 0
@@ -180,40 +206,50 @@ class _Delivery:
 
 
 def _send(order: Order, state: Ledger, settings: AlertSettings, write: Write) -> _Delivery:
-    values = [(order.urls.get(r.name) or order.environment.get(r.variable, "")).strip() for r in settings.receivers]
-    urls = {r.name: url for r, url in zip(settings.receivers, values, strict=True) if url}
-    is_due = any(ledger.due_entries(state, r, settings, order.at) for r in settings.receivers if r.name in urls)
-    folder = None if is_uri(order.lake) else f"{_alerts_folder(order.lake)}/receivers"
-    addresses, unusable = _addresses(urls, folder) if is_due else ({}, {})
+    senders, unusable = _senders(order, state, settings)
     alerts = [sightings.of_look("receiver_unusable", name, str(p), order.at) for name, p in unusable.items()]
-    state = ledger.record(state, alerts, order.at)
+    state = {**ledger.record(state, alerts, order.at)}
+    for receiver in settings.receivers:
+        if receiver.name not in senders:
+            missing = f"it has no URL in {receiver.variable} or {receiver.connection}"
+            reason = "its URL cannot be used" if receiver.name in unusable else missing
+            for entry in ledger.due_entries(state, receiver, settings, order.at):
+                state[entry.sighting.key] = ledger.mark_tried(entry, receiver, order.at, reason)
     write(state)
     count = waiting = 0
     for receiver in settings.receivers:
-        for entry in ledger.due_entries(state, receiver, settings, order.at) if receiver.name in addresses else ():
-            sighting, is_over = entry.sighting, receiver.name in entry.sent
-            severity, body = (
-                (RECOVERED, recovery_of(entry)) if is_over else (sighting.severity, body_of(sighting, settings.link))
-            )
-            if addresses[receiver.name].send(severity, title_of(sighting), body):
-                state = {**state, sighting.key: ledger.mark_delivered(entry, receiver, order.at)}
-                write(state)
-                count += 1
-            else:
-                waiting += 1
+        due = ledger.due_entries(state, receiver, settings, order.at)
+        for batch in _batches(due, state, receiver, order.at) if receiver.name in senders else ():
+            reason = senders[receiver.name](message_of(batch, receiver, settings, order.at))
+            for entry in (e for e in batch if e in due):
+                state[entry.sighting.key] = ledger.mark_tried(entry, receiver, order.at, reason)
+                count, waiting = count + (not reason), waiting + bool(reason)
+            write(state)
     return _Delivery(state, count, waiting, list(unusable.values()))
 
 
-def _addresses(urls: Mapping[str, str], folder: str | None) -> tuple[dict[str, Address], dict[str, Exception]]:
-    """The address of each receiver, and the problems of those that cannot be used."""
-    addresses: dict[str, Address] = {}
+def _batches(due: list[Entry], state: Ledger, receiver: Receiver, at: datetime) -> list[list[Entry]]:
+    """The entries of each message. Alertmanager gets those that go on again: it forgets them when it is restarted."""
+    if receiver.kind in ("page", "webhook"):
+        return [[entry] for entry in due]
+    again = ledger.open_entries(state, receiver, at) if receiver.kind == "alertmanager" else []
+    return [[*due, *again]] if due or again else []
+
+
+def _senders(order: Order, state: Ledger, settings: AlertSettings) -> tuple[dict[str, Send], dict[str, Exception]]:
+    """The senders of all receivers, where one gets something new, and the problems of those that cannot be used."""
+    storage = None if is_uri(order.lake) else f"{alerts_folder(order.lake)}/receivers"
+    senders: dict[str, Send] = {}
     unusable: dict[str, Exception] = {}
-    for name, url in urls.items():
-        try:
-            addresses[name] = Address(name, url, folder)
-        except BadInput as problem:
-            unusable[name] = problem
-    return addresses, unusable
+    due = {r.name: ledger.due_entries(state, r, settings, order.at) for r in settings.receivers}
+    for receiver in settings.receivers:
+        url = (order.urls.get(receiver.name) or order.environment.get(receiver.variable, "")).strip()
+        if url and (any(due.values()) or _batches([], state, receiver, order.at)):
+            try:
+                senders[receiver.name] = sender(receiver, url, storage)
+            except BadInput as problem:
+                unusable[receiver.name] = problem
+    return senders, unusable
 
 
 def _current_sightings(order: Order) -> tuple[list[Sighting], list[Night], list[Exception]]:
@@ -236,23 +272,3 @@ def _current_sightings(order: Order) -> tuple[list[Sighting], list[Night], list[
     reason = f"The lake {lake} could not be read, or not all of it: {' '.join(rows.unread)}"
     alert = sightings.of_look("lake_unreadable", lake, reason, order.at)
     return [*current, alert], [], [LakeUnreadable(reason)]
-
-
-def _read_ledger(lake: str) -> tuple[Ledger, int]:
-    """The ledger, and the number of its damaged lines."""
-    try:
-        return of_text(landing.read_bytes(_ledger_path(lake)).decode(errors="replace"))
-    except FileNotFoundError:
-        return {}, 0
-
-
-def _write_ledger(lake: str, state: Ledger) -> None:
-    landing.write_atomically(_ledger_path(lake), to_text(state))
-
-
-def _ledger_path(lake: str) -> str:
-    return f"{_alerts_folder(lake)}/ledger.jsonl"
-
-
-def _alerts_folder(lake: str) -> str:
-    return f"{lake.rstrip('/')}/alerts"

@@ -66,13 +66,13 @@ def _clusters(values: dict[str, Any], path: Path) -> list[str]:
     lines = []
     for c in clusters_of(values, path):
         labels = f", labelled {', '.join(c.labels)}" if c.labels else ""
-        logs = c.inputs.get("logs", "the variables HINDSIGHT_LOGS and so on")
+        logs = c.inputs.get("logs", "logs of the connection hindsight_default")
         lines.append(f"  {c.name or 'one cluster'}: {masked(logs)} into {masked(c.lake)}{labels}")
     return lines
 
 
 def _receivers(values: dict[str, Any], path: Path) -> list[str]:
     return [
-        f"  alerts {r.name}: {', '.join(r.severities)}, to {r.connection} or {r.variable}"
+        f"  alerts {r.name}: {r.kind} of {', '.join(r.severities)}, to {r.connection} or {r.variable}"
         for r in alerts_of(values, path).receivers
     ]

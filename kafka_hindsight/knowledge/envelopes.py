@@ -10,7 +10,9 @@ from kafka_hindsight.knowledge.model import JsonEnvelope, PrefixEnvelope
 
 _DATE, _TIME, _ZONE = r"\d{4}-\d\d-\d\d", r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?", r"(?:Z|[+-]\d\d:?\d\d)"
 _ISO = f"{_DATE}T{_TIME}{_ZONE}"
-_POD, _LABEL = r"[a-z0-9][a-z0-9.]{0,99}-[a-z0-9.-]{1,150}", r"[a-z0-9][a-z0-9-]{0,62}"
+# A date has the form of a label, too: where one stands there is no name.
+_POD = rf"(?!{_DATE} )[a-z0-9][a-z0-9.]{{0,99}}-[a-z0-9.-]{{1,150}}"
+_LABEL = rf"(?!{_DATE} )[a-z0-9][a-z0-9-]{{0,62}}"
 _SYSLOG = r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d"
 
 PREFIXES = (

@@ -192,9 +192,9 @@ class Noise:
 class Rule:
     """The condition of a finding: its thresholds with their source, the sentence and the advice.
 
-    `severity`: receivers of alerts choose by it. `harm`: the harm that happened or could; None for missing input.
-    `is_standing`: the rule is about settings, not about events. `is_incident`: its finding is an incident too.
-    `is_ongoing`: its finding is not over when the logs end.
+    `severity` decides whether it pages (FindingSeverity). `harm`: the harm that happened or could; None for missing
+    input. `is_standing`: the rule is about settings, not about events. `is_incident`: its finding is an incident too,
+    whose harm decides whether it pages. `is_ongoing`: its finding is not over when the logs end.
     """
 
     rule_id: str

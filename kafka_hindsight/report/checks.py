@@ -17,12 +17,13 @@ from kafka_hindsight.shared.words import counted, exact, instant, sentence, verb
 HEADINGS = ("Expectation", "Expects that", "Severity", "Result")
 
 
-def validation_page(results: Sequence[Mapping[str, Any]], run: Mapping[str, Any]) -> str:
+def validation_page(results: Sequence[Mapping[str, Any]], run: Mapping[str, Any], data_docs: str = "") -> str:
     """One self-contained HTML page: no script, nothing fetched, every name inert.
 
     Args:
         results: Rows of quality.validation_results of one run and window.
         run: Its run_id, cluster, window_from and window_to.
+        data_docs: Where Great Expectations' own pages of the broken expectations lie; empty if there are none.
 
     Returns:
         The page. It says that the window was refused when a critical expectation is broken.
@@ -35,7 +36,10 @@ def validation_page(results: Sequence[Mapping[str, Any]], run: Mapping[str, Any]
     headline = "No critical expectation is broken" if warnings else "No expectation is broken"
     if critical:
         headline = "Refused: nothing of this window was published"
-    verdict = ui.Box("refusal" if critical else "verdict", (ui.Paragraph(_verdict(rows, critical, warnings)),))
+    words: ui.Words = _verdict(rows, critical, warnings)
+    if data_docs:
+        words = (words, " The broken ones in ", ui.PageLink("Great Expectations' Data Docs", data_docs), ".")
+    verdict = ui.Box("refusal" if critical else "verdict", (ui.Paragraph(words),))
     statements = [
         (_tone(r), f"{r.severity}: {s}") for failures in broken.values() for r in failures for s in r.sentences or ()
     ]

@@ -7,7 +7,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -43,7 +43,7 @@ def render_html(page: Page, has_script: bool = True) -> str:
     """
     style = _asset("page.css")
     script = "".join(map(_asset, ("page.js", "ledger.js", "timeline.js"))) if has_script else ""
-    renderer = _Renderer(page.day)
+    renderer = _Renderer(page)
     return (
         _environment()
         .get_template("page.html")
@@ -86,15 +86,32 @@ def _deflated(views: Mapping[str, Any]) -> str:
 class _Renderer:
     """Content as HTML, by the macro of blocks.html that has the name of its class."""
 
-    def __init__(self, day: date | None) -> None:
-        self.day = day
-        functions = {"show": self.show, "cells": self.cells, "ledger_rows": self.ledger_rows}
+    def __init__(self, page: Page) -> None:
+        self.day = page.day
+        self.shown = self.first = page.views[0]
+        self.level = 2
+        functions = {
+            "show": self.show,
+            "cells": self.cells,
+            "ledger_rows": self.ledger_rows,
+            "address": self.address,
+            "level": lambda: self.level,
+        }
         self.macros: Any = _environment().get_template("blocks.html").make_module(functions).__dict__
 
     def view(self, view: View) -> Markup:
         """Show the sections of a view."""
-        html: Markup = self.macros["Sections"](view.sections)
-        return html
+        self.shown = view
+        html = []
+        for section in view.sections:
+            self.level = 3 if section.title else 2
+            html.append(self.macros["Section"](section))
+        return Markup("".join(html))
+
+    def address(self, anchor: str) -> str:
+        """The address of an anchor that stands in the view being shown, from anywhere on the page."""
+        is_held = self.shown is self.first or anchor.split("-")[0] in self.shown.holds
+        return anchor if is_held else f"{self.shown.name}/{anchor}"
 
     def show(self, content: Content) -> Markup:
         """Show any content as HTML, its text escaped."""

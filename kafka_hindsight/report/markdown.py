@@ -106,7 +106,8 @@ class Markdown:
             case ui.Name(text) | ui.Badge(text, "code"):
                 return _code(text)
             case ui.Strong(inner):
-                return f"**{self.words(inner)}**"
+                text = self.words(inner)
+                return text.replace(text.strip(), f"**{text.strip()}**", 1)
             case ui.Quiet(inner) | ui.Link(inner) | ui.Cell(inner) | ui.Paragraph(inner):
                 return self.words(inner)
             case ui.List(items):

@@ -43,6 +43,7 @@ from kafka_hindsight.catalog.rows import (
     UnparsedLine,
     ValidationResult,
 )
+from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.blocks import At, Block, Evidence, Link, Name, Quotation, Words
 from kafka_hindsight.settings.owners import Owner
@@ -196,15 +197,19 @@ class PageRows:
 
     @classmethod
     def from_tables(cls, tables: Mapping[str, Sequence[Mapping[str, Any]]], run: Mapping[str, Any]) -> PageRows:
-        """The rows of READS, every text of them harmless: printable, on one line but for quotations, of bounded length.
+        """The rows of READS in order of time, whatever their order, and every text of them harmless.
+
+        A harmless text is printable, on one line but for quotations, and of bounded length.
 
         Args:
             tables: Rows by full table name, those of this window and of one cluster; of quality.unparsed_lines and of
                 bronze.offset_snapshots what LineShape and LagReading hold, of validation results those of one run.
             run: The columns of PageRun.
         """
-        rows = {kind: [kind.of(plain.harmless(row)) for row in tables.get(kind.TABLE.full_name, ())] for kind in READS}
-        return cls(rows, PageRun.of(plain.harmless(run)))
+        return cls(
+            {kind: _in_order(kind, tables.get(kind.TABLE.full_name, ())) for kind in READS},
+            PageRun.of(plain.harmless(run)),
+        )
 
     def of(self, kind: type[R]) -> Sequence[R]:
         """The rows of a class. Raises KeyError for one that is not in READS."""
@@ -330,11 +335,14 @@ class PageRows:
     @cached_property
     def brokers(self) -> Sequence[int]:
         """The brokers that have a view of their own: all that the window shows."""
-        leaders = {
-            broker for row in self.failovers for broker in (row.leader_from, row.leader_to) if broker is not None
-        }
+        led = {broker for row in self.failovers for broker in (row.leader_from, row.leader_to)}
+        coordinators = {row.coordinator for row in self.rebalances}
+        concerned = {broker for row in self.of(Incident) for broker in row.brokers or ()}
         balanced = {row.broker for row in self.of(LeaderImbalance)}
-        return sorted({*leaders, *balanced, *(row.broker for row in self.of(BrokerOutage))} - {NOBODY})
+        slow = {row.broker for row in self.of(OutOfSyncPeriod)}
+        away = {row.broker for row in self.of(BrokerOutage)}
+        known = {*led, *coordinators, *concerned, *balanced, *slow, *away} - {NOBODY}
+        return sorted(broker for broker in known if broker is not None)
 
     @cached_property
     def clients(self) -> Sequence[str]:
@@ -393,8 +401,11 @@ class PageRows:
         return self.run.history or History()
 
     def recurrence(self, incident: Incident) -> tuple[str, str] | None:
-        """Whether earlier windows had an incident too: a label and a sentence; None where none is known."""
-        if not self.earlier_windows:
+        """Whether earlier windows had an incident too: a label and a sentence; None where none is known.
+
+        Of earlier windows only incidents that ask for something are read.
+        """
+        if not self.earlier_windows or HARM_NOTES[figures.harm_of(incident)].state == "calm":
             return None
         count = words.counted(len(self.earlier_windows), "window")
         before = self.earlier_incidents.get(incident.recurrence_id or "")
@@ -454,6 +465,12 @@ class PageRows:
         selection = [*items[: limit - 1], items[-1]] if len(items) > limit else items
         quotes = tuple(Quotation(q.text, q.source, At(q.happened_at, precise=True)) for q in selection)
         return Evidence(quotes, len(items) - len(quotes), label)
+
+
+def _in_order(kind: type[Row], rows: Iterable[Mapping[str, Any]]) -> Sequence[Row]:
+    columns = [name for name in (kind.TABLE.time_column, *kind.TABLE.key) if name and name in kind.__slots__]
+    typed = [kind.of(plain.harmless(row)) for row in rows]
+    return sorted(typed, key=lambda row: [str(getattr(row, name)) for name in columns])
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -16,11 +16,15 @@ from kafka_hindsight.shared.exits import BadInput
 
 
 class Receiver(Table):
-    """A receiver of alerts. HINDSIGHT_ALERTS_<NAME> or the connection hindsight_alerts_<name> holds its Apprise URL."""
+    """A receiver of alerts. HINDSIGHT_ALERTS_<NAME> or the connection hindsight_alerts_<name> holds its URL."""
 
     name: str = Field(
         pattern="^[a-z][a-z0-9_]{0,39}$",
         description="names its connection hindsight_alerts_<name>: small letters, digits and underscores",
+    )
+    kind: Literal["page", "digest", "webhook", "alertmanager"] = Field(
+        description="page (a message for each alert) or digest (one for all new ones), by a URL of Apprise; webhook (a"
+        " JSON document for each alert) or alertmanager (its API), by a URL of HTTP"
     )
     severities: list[FindingSeverity] = Field(min_length=1, description="the severities of the alerts that it gets")
     owner: Text | None = Field(default=None, description="it gets only what this owner owns; default: everything")
@@ -36,7 +40,7 @@ class Receiver(Table):
         return f"hindsight_alerts_{self.name}"
 
 
-DEFAULT = Receiver(name="default", severities=[FindingSeverity.CRITICAL, FindingSeverity.WARNING])
+DEFAULT = Receiver(name="default", kind="digest", severities=[FindingSeverity.CRITICAL, FindingSeverity.WARNING])
 """The receiver if none is declared: HINDSIGHT_ALERTS_DEFAULT gets every alert except those of severity info."""
 
 
@@ -44,7 +48,7 @@ class AlertSettings(Table):
     """The receivers of alerts, the owners, and the address that alerts link to."""
 
     link: Text = Field(default="", description="the address of a report's page, with {cluster} and {page}")
-    receivers: list[Receiver] = Field(default=[DEFAULT], description="who gets alerts; each has one URL of Apprise")
+    receivers: list[Receiver] = Field(default=[DEFAULT], description="who gets alerts; each has one URL")
     owners: list[Owner] = Field(default=[], description="who owns which clusters, groups and topics")
 
     @model_validator(mode="after")
@@ -68,12 +72,9 @@ class AlertSettings(Table):
             raise BadInput(*problems)
         return self
 
-    def wants(
-        self, receiver: Receiver, severity: str, cluster: str, groups: Iterable[str], topics: Iterable[str]
-    ) -> bool:
-        """Whether a receiver gets an alert of this severity about this cluster, these groups and these topics."""
-        owner = next((o for o in self.owners if o.name == receiver.owner), None)
-        return severity in receiver.severities and (owner is None or owner.owns(cluster, groups, topics))
+    def owners_of(self, cluster: str, groups: Iterable[str], topics: Iterable[str]) -> list[str]:
+        """The owners of the cluster, or of one of these groups or topics."""
+        return [owner.name for owner in self.owners if owner.owns(cluster, groups, topics)]
 
 
 def alert_settings() -> AlertSettings:

@@ -29,7 +29,7 @@ LOOK_AHEAD_HOURS = 2
 LOOK_BACK_HOURS = 24
 MOST_HOURS = 24 * 31
 
-PLACES = ("logs", "client_logs", "snapshots", "lake")
+PLACES = ("logs", "client_logs", "snapshots", "lake", "expectations")
 """The fields that name places."""
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -111,6 +111,10 @@ class Inputs(Table):
     )
     snapshots: Place | None = Field(default=None, description="JSON-lines file or URI with readings of the cluster")
     lake: Place | None = Field(default=None, description=_LAKE)
+    expectations: Place | None = Field(
+        default=None,
+        description="folder or URI of your own Great Expectations suites; default: <LAKE>/expectations",
+    )
     glob: Text | None = Field(
         default=None, description="which files to read, such as *.log,*.gz; default: what brokers and clients write"
     )
@@ -227,12 +231,9 @@ def param_name(field: str) -> str:
     return field.removeprefix("window_")
 
 
-def from_environment(
-    environment: Mapping[str, str], prefix: str = "", fields: Sequence[str] = INPUTS
-) -> dict[str, str]:
-    """The values of the variables of these fields, by field, without blank ones."""
-    values = {field: environment.get(prefix + variable(field), "").strip() for field in fields}
-    return {field: text for field, text in values.items() if text}
+def from_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """The values of the variables of the inputs, by field, without blank ones."""
+    return {field: text for field in INPUTS if (text := environment.get(variable(field), "").strip())}
 
 
 def missing_inputs(settings: Settings) -> list[str]:

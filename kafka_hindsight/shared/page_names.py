@@ -10,6 +10,7 @@ from kafka_hindsight.catalog.ids import row_id
 
 NEWEST = "index.html"
 VALIDATION_PAGE = "validation.html"
+DATA_DOCS = "data_docs"
 FLEET_PAGE = "fleet.html"
 METRICS = "metrics.prom"
 

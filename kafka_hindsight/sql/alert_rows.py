@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 
+from kafka_hindsight.alerts.alert_model import FIGURES
 from kafka_hindsight.catalog import gold, quality
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.shared.exits import BadInput, sentences_of
@@ -22,9 +23,9 @@ _FINDINGS = """
     SELECT f.cluster, finding_id, rule_id, severity, subject_kind, subject, first_at, last_at, message, advice
     FROM gold.findings f
     WHERE first_at >= (SELECT min(window_from) FROM quality.publications WHERE window_to >= $since)"""
-_INCIDENTS = """
-    SELECT cluster, incident_id, harm, headline, advice, started_at, ended_at, is_over, intent, declared_until,
-        group_ids, topics
+_INCIDENTS = f"""
+    SELECT cluster, incident_id, recurrence_id, harm, headline, explanation, advice, commands, confidence, started_at,
+        ended_at, is_over, intent, declared_until, group_ids, topics, {", ".join(FIGURES)}
     FROM gold.incidents
     WHERE harm IS NOT NULL
         AND started_at >= (SELECT min(window_from) FROM quality.publications WHERE window_to >= $since)"""

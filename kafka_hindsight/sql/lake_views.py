@@ -94,7 +94,7 @@ def open_views(lake: str, tables: Collection[Table] = TABLES) -> duckdb.DuckDBPy
         else:
             source = f"SELECT {_columns(table, 'NULL')} WHERE false"
         connection.execute(f"CREATE VIEW {view_name(table)} AS {source}")
-    for left_out in create_now_views(connection, landed):
+    for left_out in create_now_views(connection, place, landed):
         print(left_out, file=sys.stderr)
     for setting in _LOCKED:
         connection.execute(setting)

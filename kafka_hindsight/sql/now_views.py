@@ -1,4 +1,4 @@
-"""The newest landed reading of each cluster as DuckDB views: schema `now`, with the columns of the snapshot tables."""
+"""The schema `now`, DuckDB views over files: the newest reading of each cluster, alerts, and owners."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 import duckdb
+import pyarrow as pa
 
 from kafka_hindsight.catalog import Column, Table, bronze
 from kafka_hindsight.catalog.readings import Reading
+from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.landing import newest_landed, read_bytes
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.plain import visible
+from kafka_hindsight.sql.alert_history import AlertSent, OwnedNames, alert_rows, owner_rows
 from kafka_hindsight.sql.duck_types import json_structure, one_sentence, quoted_text
 
 SCHEMA = "now"
@@ -22,7 +25,7 @@ LANDED = f"{SCHEMA}.landed"
 
 @dataclass(frozen=True)
 class NowView:
-    """One view: the table whose columns it has, all but the reading's id, and its source in SQL."""
+    """One view: the table whose columns it has, all but the id of a reading, and its source in SQL."""
 
     name: str
     table: Table
@@ -106,6 +109,8 @@ VIEWS = (
                 c.value AS value, c.source AS value_source
             FROM (SELECT {_KEY}, unnest(configs) AS c FROM {LANDED}))""",
     ),
+    NowView("alerts", AlertSent.TABLE, "now_alerts"),
+    NowView("owners", OwnedNames.TABLE, "now_owners"),
 )
 
 VIEW_BY_NAME: Mapping[str, NowView] = {v.full_name: v for v in VIEWS}
@@ -125,10 +130,10 @@ def newest_readings(lake: str) -> dict[str, str]:
     return readings
 
 
-def create_now_views(connection: duckdb.DuckDBPyConnection, readings: Mapping[str, str]) -> Iterator[str]:
-    """Create schema `now` over readings, by the names under which they landed.
+def create_now_views(connection: duckdb.DuckDBPyConnection, lake: str, readings: Mapping[str, str]) -> Iterator[str]:
+    """Create schema `now` over readings, by the names under which they landed, and over a lake's alerts and owners.
 
-    The readings are those that were newest when the lake was opened; a prompt that stays open still shows them.
+    All of it is as it was when the lake was opened; a prompt that stays open still shows that.
 
     Yields:
         A sentence for each reading that is left out, because a view cannot show all of it.
@@ -141,6 +146,11 @@ def create_now_views(connection: duckdb.DuckDBPyConnection, readings: Mapping[st
         " coalesce(r.cluster, r.cluster_id, landed_as) AS cluster"
         f" FROM (SELECT landed_as, from_json(line, {shape}) AS r FROM {SCHEMA}.files)"
     )
+    for name, rows, table in (
+        ("now_alerts", alert_rows(lake), AlertSent.TABLE),
+        ("now_owners", owner_rows(), OwnedNames.TABLE),
+    ):
+        connection.register(name, pa.Table.from_pylist(rows, arrow_schema(table)))
     for view in VIEWS:
         columns = ", ".join(c.name for c in view.columns)
         connection.execute(f"CREATE VIEW {view.full_name} AS SELECT {columns} FROM {view.source}")

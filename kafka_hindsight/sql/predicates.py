@@ -8,8 +8,6 @@ from contextlib import contextmanager
 import duckdb
 import pyarrow as pa
 
-from kafka_hindsight.sql.duck_types import quoted_name
-
 _SPARK_FUNCTIONS = (
     "size(a) AS len(a)",
     "unix_millis(t) AS epoch_ms(t)",
@@ -18,7 +16,7 @@ _SPARK_FUNCTIONS = (
 )
 """Functions of Spark that DuckDB has by another name. They hold for lists without nulls, as all of ours are."""
 
-_ROW = "number of row"
+ROW = "number of row"
 """An added column that no table declares: DuckDB gives rows in no order."""
 
 
@@ -32,18 +30,8 @@ def tables_in_sql(tables: Mapping[str, pa.Table]) -> Iterator[duckdb.DuckDBPyCon
         for macro in _SPARK_FUNCTIONS:
             connection.execute(f"CREATE MACRO {macro}")
         for name, table in tables.items():
-            connection.register(name, table.append_column(_ROW, pa.array(range(len(table)), pa.int64())))
+            connection.register(name, table.append_column(ROW, pa.array(range(len(table)), pa.int64())))
         yield connection
-
-
-def evaluate(connection: duckdb.DuckDBPyConnection, table: str, predicates: Mapping[str, str]) -> pa.Table:
-    """Evaluate predicates on each row of a table: one column for each, named by its key. A null result counts as kept.
-
-    The rows are in the order of the table.
-    """
-    answers = [f"coalesce({text}, true) AS {quoted_name(name)}" for name, text in predicates.items()]
-    query = f"SELECT {', '.join([quoted_name(_ROW), *answers])} FROM {quoted_name(table)} ORDER BY {quoted_name(_ROW)}"
-    return connection.execute(as_duck(query)).to_arrow_table().drop_columns([_ROW])
 
 
 def as_duck(text: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
 from typing import Any
 
@@ -31,6 +32,9 @@ READ: tuple[Table, ...] = tuple(dict.fromkeys((*(kind.TABLE for kind in READS), 
 """The tables that a report is made of."""
 
 Rows = list[dict[str, Any]]
+
+Reading = Callable[[str], AbstractContextManager[object]]
+"""What surrounds the reading of a table, by its name: it may pass over one that cannot be read."""
 
 _QUOTES = {"gold.isr_changes": 1, "gold.coordinator_moves": 1, "gold.partition_risks": 4}
 """Tables of many rows that the page counts and hardly quotes: the rest of their evidence stays in the lake."""
@@ -107,7 +111,10 @@ _SUBJECTS = " UNION ALL ".join(
 
 
 def page_rows(
-    connection: duckdb.DuckDBPyConnection, run: Mapping[str, Any], group: str | None = None
+    connection: duckdb.DuckDBPyConnection,
+    run: Mapping[str, Any],
+    group: str | None = None,
+    reading: Reading = nullcontext,
 ) -> tuple[PageRows, bool]:
     """Read what the report of a window shows: its rows, at most `MOST_ROWS` of each table, and the nights before it.
 
@@ -115,6 +122,7 @@ def page_rows(
         connection: A lake that `open_views` opened with the tables of `READ`.
         run: The columns of PageRun; the validation results are those of its run_id.
         group: The group whose ownership is read; by default the groups that rebalanced the most.
+        reading: What surrounds the reading of each table; a table that it passes over has no rows.
 
     Returns:
         The rows, with a warning for each table that has more; and whether the cluster has no later window.
@@ -124,23 +132,26 @@ def page_rows(
     warnings = [*run.get("warnings", ())]
     for table in dict.fromkeys(kind.TABLE for kind in READS):
         query, values = _query(table, cluster, window, run["run_id"], group)
-        rows = _rows(connection, f"{query} LIMIT {MOST_ROWS + 1}", values)
+        rows = _rows(connection, f"{query} LIMIT {MOST_ROWS + 1}", values, reading(table.full_name))
         tables[table.full_name] = rows[:MOST_ROWS]
         if len(rows) > MOST_ROWS:
             warnings.append(
                 f"{table.full_name} has more than {MOST_ROWS} rows. The page shows the first ones; the lake has all."
             )
-    history, is_newest = nights_before(connection, cluster, window)
+    history, is_newest = nights_before(connection, cluster, window, reading)
     return PageRows.from_tables(tables, {**run, "history": history, "warnings": warnings}), is_newest
 
 
-def nights_before(connection: duckdb.DuckDBPyConnection, cluster: str, window: Window) -> tuple[dict[str, Any], bool]:
+def nights_before(
+    connection: duckdb.DuckDBPyConnection, cluster: str, window: Window, reading: Reading = nullcontext
+) -> tuple[dict[str, Any], bool]:
     """Read the windows that a report shows beside its own.
 
     Args:
         connection: A lake that `open_views` opened with the tables of `READ`.
         cluster: The cluster's name in the lake.
         window: The window of the report.
+        reading: What surrounds the reading of each table.
 
     Returns:
         The columns of `PageRun.history`: the windows of the 30 days before, with their numbers, the findings of the
@@ -157,14 +168,19 @@ def nights_before(connection: duckdb.DuckDBPyConnection, cluster: str, window: W
     all_windows = {"cluster": cluster, "starts": [w.start for w in before], "ends": [w.end for w in before]}
     last_window = {"cluster": cluster, "start": before[-1].start, "end": before[-1].end}
     calm = [str(harm) for harm, note in HARM_NOTES.items() if note.state == "calm"]
-    numbers = _rows(connection, _NUMBERS, {**all_windows, "noticed_ms": NOTICED_MS})
+    numbers = _rows(connection, _NUMBERS, {**all_windows, "noticed_ms": NOTICED_MS}, reading(NIGHTS.full_name))
     for row in numbers:
         row["is_comparable"] = abs(row.pop("window_to") - row["window_from"] - length) <= timedelta(seconds=1)
     return {
         "windows": numbers,
-        "findings": _rows(connection, _FINDINGS, last_window),
-        "incidents": _rows(connection, _INCIDENTS, {**all_windows, "calm": calm}),
-        "subjects": _rows(connection, _SUBJECTS, {**all_windows, "start": window.start, "end": window.end}),
+        "findings": _rows(connection, _FINDINGS, last_window, reading("gold.findings")),
+        "incidents": _rows(connection, _INCIDENTS, {**all_windows, "calm": calm}, reading("gold.incidents")),
+        "subjects": _rows(
+            connection,
+            _SUBJECTS,
+            {**all_windows, "start": window.start, "end": window.end},
+            reading("gold.broker_outages"),
+        ),
     }, is_newest
 
 
@@ -204,5 +220,12 @@ def _order(table: Table) -> Sequence[str]:
     return [*(f"{quoted_name(column)} DESC NULLS LAST" for column in WORST_RISK), *key]
 
 
-def _rows(connection: duckdb.DuckDBPyConnection, query: str, values: dict[str, Any]) -> Rows:
-    return list(connection.execute(query, values).to_arrow_table().to_pylist())
+def _rows(
+    connection: duckdb.DuckDBPyConnection,
+    query: str,
+    values: dict[str, Any],
+    reading: AbstractContextManager[object] | None = None,
+) -> Rows:
+    with reading or nullcontext():
+        return list(connection.execute(query, values).to_arrow_table().to_pylist())
+    return []

@@ -35,7 +35,7 @@ from kafka_hindsight.sql.report_rows import page_rows
 WITH_ID = tuple(t for t in TABLES if t.layer == "gold" and len(t.key) == 1)
 """The tables whose rows have an id."""
 
-_ID = re.compile(r"(?:.*#)?(?:[a-z_-]+-)?([0-9a-f]{6,32})")
+_ID = re.compile(r"(?:.*[#/])?(?:[a-z_-]+-)?([0-9a-f]{6,32})")
 _BROKER = re.compile(r"broker[ -]?(\d+)")
 _ROWS = 10
 _AMBIGUOUS = 5
@@ -186,7 +186,7 @@ def _window_rows(
     connection: duckdb.DuckDBPyConnection, cluster: str, window: Window, run_id: str, group: str | None = None
 ) -> PageRows:
     run = {"cluster": cluster, "window_from": window.start, "window_to": window.end, "run_id": run_id}
-    return page_rows(connection, run, group)[0]
+    return page_rows(connection, run, group, lambda table: _where_readable(connection, f"FROM {table}"))[0]
 
 
 def _instant(text: str, window: Window) -> datetime | None:

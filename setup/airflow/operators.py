@@ -1,6 +1,6 @@
-"""The operators: one step with spark-submit, one reading of a cluster."""
+"""The operators: one step, one reading of a cluster."""
 
-from hindsight_operator import SparkStepOperator
+from hindsight_operator import StepOperator
 from hindsight_snapshot import SnapshotOperator
 
-__all__ = ["SnapshotOperator", "SparkStepOperator"]
+__all__ = ["SnapshotOperator", "StepOperator"]

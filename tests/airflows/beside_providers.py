@@ -22,14 +22,15 @@ from airflow.exceptions import AirflowException
 from airflow.providers.cncf.kubernetes.operators.pod import KubernetesPodOperator
 from airflow.providers.docker.operators.docker import DockerOperator
 from airflow.providers.openlineage.extractors.manager import ExtractorManager
+from airflow.sdk.exceptions import TaskDeferred
 from hindsight_airflow import AirflowFailException, AirflowSkipException
 from hindsight_container import CONTAINER, container_operator, read_container
 from hindsight_links import ReportLink
-from hindsight_operator import SparkStepOperator, judged_anew, step_operator
-from hindsight_step import Refused
+from hindsight_operator import StepOperator, step_operator
+from hindsight_step import Refused, task_arguments
 from kubernetes.client import ApiClient
 
-from kafka_hindsight.catalog.steps import PUBLISH, STEPS
+from kafka_hindsight.catalog.steps import PUBLISH, RECLASSIFY, STEPS
 from kafka_hindsight.lake.results import Result, leave_result
 from kafka_hindsight.settings.clusters import Cluster
 from kafka_hindsight.settings.models import Settings
@@ -45,9 +46,16 @@ HOSTILE = "/logs/{{ params.lake }} $(reboot) 'x'"
 def context(**params: Any) -> dict[str, Any]:
     at = datetime(2026, 11, 21, 2, 1, tzinfo=UTC)
     task = SimpleNamespace(dag_id="d", task_id="publish", map_index=-1, try_number=1, xcom_push=lambda **_: None)
-    run = SimpleNamespace(run_id="r", conf=None, start_date=at)
+    run = SimpleNamespace(run_id="r", conf=None, run_type="manual", start_date=at)
     given = {"logs": HOSTILE, "lake": "/lake", "whole_input": True, **params}
-    return {"params": given, "dag_run": run, "ti": task, "run_id": "r", "dag": SimpleNamespace()}
+    return {"params": given, "dag_run": run, "ti": task, "run_id": "r", "dag": SimpleNamespace(params=given)}
+
+
+def execute(task: Any, given: dict[str, Any]) -> None:
+    """Renders and runs a task, as Airflow does."""
+    given["task"] = task
+    task.render_template_fields(given)
+    task.execute(given)
 
 
 def step_in(kind: str, monkeypatch: pytest.MonkeyPatch, **given: Any) -> Any:
@@ -109,7 +117,7 @@ def program(folder: Path, code: int, *sentences: str) -> None:
 
 def test_step_without_container_variable_is_submitted_to_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(CONTAINER, raising=False)
-    assert container_operator() is None and step_operator() is SparkStepOperator
+    assert container_operator() is None and step_operator() is StepOperator
 
 
 def test_container_gets_step_and_settings_unchanged(
@@ -119,7 +127,7 @@ def test_container_gets_step_and_settings_unchanged(
     mounts = [{"Type": "bind", "Source": "/srv/lake", "Target": "/lake"}]
     task = step_in("docker", monkeypatch, mounts=mounts, environment={"HINDSIGHT_DRIVER_MEMORY": "4g"})
     assert (task.pool_slots, task.task_id, task.operator_extra_links[0].name) == (2, "publish", ReportLink.name)
-    task.execute(context())
+    execute(task, context())
     verb, step, option, settings = (tmp_path / "hindsight.given").read_text().splitlines()
     assert (verb, step, option) == ("step", "publish", "--settings")
     assert Settings.of(json.loads(settings)).logs == HOSTILE
@@ -137,7 +145,7 @@ def test_exit_codes_2_and_42_fail_for_good_with_sentences_of_step(
         Docker, "start", lambda *_: leave_result(lake, "r", "publish", Result(code, ["LOGS names /x."]))
     )
     with pytest.raises(kind, match=rf"^publish ended with exit code {code}\. LOGS names /x\."):
-        step_in("docker", monkeypatch).execute(context(lake=lake))
+        execute(step_in("docker", monkeypatch), context(lake=lake))
 
 
 def test_exit_code_42_fails_for_good_where_lake_cannot_be_reached(
@@ -145,13 +153,13 @@ def test_exit_code_42_fails_for_good_where_lake_cannot_be_reached(
 ) -> None:
     program(tmp_path, 42)
     with pytest.raises(AirflowFailException, match="publish ended with exit code 2 or 42"):
-        step_in("docker", monkeypatch).execute(context(lake="nowhere://lake"))
+        execute(step_in("docker", monkeypatch), context(lake="nowhere://lake"))
 
 
 def test_exit_code_1_may_be_retried(docker: Docker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program(tmp_path, 1)
     with pytest.raises(AirflowException, match="publish left no result") as failure:
-        step_in("docker", monkeypatch).execute(context(lake=str(tmp_path)))
+        execute(step_in("docker", monkeypatch), context(lake=str(tmp_path)))
     assert not isinstance(failure.value, (AirflowFailException, AirflowSkipException))
 
 
@@ -171,12 +179,34 @@ def test_pod_gets_command_of_step_and_its_exit_code_42_is_refusal(
     monkeypatch.setattr(KubernetesPodOperator, "hook", SimpleNamespace(is_in_cluster=True, get_namespace=lambda: "x"))
     task = step_in("kubernetes", monkeypatch, pod_template_file=str(RECIPE / "step-pod.yaml"))
     with pytest.raises(Refused, match="publish ended with exit code 42"):
-        task.execute(context(lake=lake))
+        execute(task, context(lake=lake))
     (container,) = ApiClient().sanitize_for_serialization(pods[0])["spec"]["containers"]
     assert container["command"][:3] == ["hindsight", "step", "publish"]
     assert Settings.of(json.loads(container["command"][4])).logs == HOSTILE
     assert container["image"] == IMAGE
     assert [mount["mountPath"] for mount in container["volumeMounts"]] == ["/logs", "/lake"]
+
+
+def test_deferred_pod_ends_by_result_of_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lake, event = str(tmp_path), {"status": "failed"}
+
+    def defers(task: Any, given: Any) -> None:
+        raise TaskDeferred(trigger=None, method_name="trigger_reentry")
+
+    def goes_on(task: Any, given: Any, of: Any) -> None:
+        assert of == event
+        raise AirflowSkipException("Pod publish-1 returned exit code 42. Skipping.")
+
+    monkeypatch.setattr(KubernetesPodOperator, "execute_async", defers)
+    monkeypatch.setattr(KubernetesPodOperator, "trigger_reentry", goes_on)
+    with pytest.raises(TaskDeferred) as deferred:
+        execute(step_in("kubernetes", monkeypatch, deferrable=True), context(lake=lake))
+    leave_result(lake, "r", "publish", Result(42))
+    task = step_in("kubernetes", monkeypatch, deferrable=True)
+    given = {**context(lake=lake), "task": task}
+    task.render_template_fields(given)
+    with pytest.raises(Refused, match="publish ended with exit code 42"):
+        getattr(task, deferred.value.method_name)(given, event)
 
 
 @pytest.mark.parametrize("file", ["storage.yaml", "step-pod.yaml", "spark-account.yaml"])
@@ -215,7 +245,8 @@ def test_kubernetes_files_agree_on_volumes_and_paths() -> None:
     assert {each["persistentVolumeClaim"]["claimName"] for each in asked} == claims
     variables = {each["name"]: each["value"] for each in values["env"]}
     mounted = {mount["mountPath"] for mount in pod["spec"]["containers"][0]["volumeMounts"]}
-    assert mounted == {variables["HINDSIGHT_LOGS"], variables["HINDSIGHT_LAKE"]}
+    connection = json.loads(variables["AIRFLOW_CONN_HINDSIGHT_DEFAULT"])
+    assert mounted == {connection["extra"]["logs"], connection["host"]}
     kind, given = read_container(variables[CONTAINER])
     assert kind.name == "KubernetesPodOperator"
     assert f"COPY {Path(given['pod_template_file']).name} " in (RECIPE / "Dockerfile.airflow").read_text()
@@ -223,7 +254,8 @@ def test_kubernetes_files_agree_on_volumes_and_paths() -> None:
 
 def test_reclassification_runs_in_containers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(CONTAINER, json.dumps({"docker": {"image": IMAGE}}))
-    assert judged_anew([], ORDERS).task_type == "ContainedStepOperator"
+    mapped = step_operator().partial(step=RECLASSIFY, cluster=ORDERS, **task_arguments(RECLASSIFY, ORDERS))
+    assert mapped.expand(window=[]).task_type == "ContainedStepOperator"
 
 
 def test_container_examples_on_install_page_give_operators(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,9 +295,10 @@ def test_openlineage_gets_tables_with_columns(
     monkeypatch.setenv(CONTAINER, json.dumps({kind: {"image": IMAGE}}) if kind else "")
     task = step_operator()(step=PUBLISH, cluster=Cluster("orders", None, {"lake": lake}))
     at_work = SimpleNamespace(dag_id="d", task_id="publish", run_id="r", map_index=-1, try_number=1, task=task)
-    lineage = ExtractorManager().extract_metadata(at_work, task, None, at_work)
-    assert len(lineage.outputs) == len(PUBLISH.writes) and len(lineage.inputs) == len(PUBLISH.reads)
-    (rebalances,) = [d for d in lineage.outputs if d.name == name]
+    task.render_template_fields({**context(lake=lake), "task": task})
+    found = ExtractorManager().extract_metadata(at_work, task, None, at_work)
+    assert len(found.outputs) == len(PUBLISH.writes) and len(found.inputs) == len(PUBLISH.reads)
+    (rebalances,) = [d for d in found.outputs if d.name == name]
     assert rebalances.namespace == namespace
     assert "group_id" in {field.name for field in rebalances.facets["schema"].fields}
 
@@ -279,7 +312,7 @@ def test_three_steps_in_containers_make_an_audit(
     logs = Path(__file__).parents[1] / "excerpts" / "crash-2.8"
     for step in STEPS:
         given = context(logs=str(logs), lake=str(tmp_path / "lake"), cluster="orders")
-        step_operator()(step=step, cluster=ORDERS).execute(given)
+        execute(step_operator()(step=step, cluster=ORDERS), given)
     assert (tmp_path / "lake" / "report" / "index.html").exists()
     with pytest.raises(AirflowFailException, match="exit code 2"):
-        step_operator()(step=STEPS[0], cluster=ORDERS).execute(context(logs=str(tmp_path / "none")))
+        execute(step_operator()(step=STEPS[0], cluster=ORDERS), context(logs=str(tmp_path / "none")))

@@ -12,6 +12,7 @@ from kafka_hindsight.catalog.steps import STEPS
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.start import embedded_airflow
 from kafka_hindsight.start.launch import spark_home
+from tests.stack.standalone import described
 from tests.support.hadoop import QUEUE, yarn
 from tests.support.lake import rows
 from tests.support.nights import EXCERPTS
@@ -39,8 +40,7 @@ def test_audit_runs_on_yarn(tmp_path: Path) -> None:
             "AIRFLOW_CONN_SPARK_DEFAULT": connection,
             "HADOOP_CONF_DIR": str(conf),
             "HINDSIGHT_SPARK_CONF": f"{SMALL};spark.yarn.stagingDir={conf}",
-            "HINDSIGHT_LOGS": str(EXCERPTS / "crash-2.8"),
-            "HINDSIGHT_LAKE": str(lake),
+            **described(lake, logs=str(EXCERPTS / "crash-2.8")),
         }
         asked = ["dags", "test", "kafka_night_audit", "2026-11-22T02:00Z", "--conf", '{"whole_input": true}']
         for arguments in (["db", "migrate"], asked):

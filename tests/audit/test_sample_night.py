@@ -26,6 +26,7 @@ from lab.drill.score import read_gold, score
 from tests.support.lake import contents, rows
 from tests.support.package import build, install
 from tests.support.report_browser import Browser, found
+from tests.support.report_views import Views
 
 
 def audit(lake: Path) -> subprocess.CompletedProcess[str]:
@@ -58,7 +59,7 @@ def test_audit_ends_with_summary_and_report(night: tuple[Path, subprocess.Comple
     assert "Brokers 1, 2 and 3 were restarted one after another" in " ".join(done.stdout.split())
     written = page.read_text(encoding="utf-8")
     assert "<html" in written[:1000]
-    assert "No generation of a group is missing." in written
+    assert "No generation of a group is missing." in Views(written).text
 
 
 def test_each_step_leaves_its_result_in_folder_of_run(

@@ -22,21 +22,25 @@ from pathlib import Path
 import airflow, jsonschema
 from airflow.dag_processing.dagbag import DagBag
 from airflow.plugins_manager import get_fastapi_plugins
+from airflow.providers_manager import ProvidersManager
 bag = DagBag(sys.argv[1])
 apps, _ = get_fastapi_plugins()
 providers = entry_points(group="apache_airflow_provider", name="provider_info")
 (provider,) = providers.select(module="kafka_hindsight_airflow.provider")
 schema = Path(airflow.__file__).with_name("provider_info.schema.json").read_text()
 jsonschema.validate(provider.load()(), json.loads(schema))
+manager = ProvidersManager()
+hook = manager.hooks["hindsight"]
+form = [hook.hook_name, hook.connection_id_attribute_name, manager.field_behaviours["hindsight"]["relabeling"]["host"]]
 places = sorted({Path(sys.modules[name].__file__).parts[-3] for name in ("hindsight_operator", "kafka_hindsight")})
-print(json.dumps([sorted(bag.dags), bag.import_errors, [app["name"] for app in apps], places]))
+print(json.dumps([sorted(bag.dags), bag.import_errors, [app["name"] for app in apps], places, form]))
 """
 DAG_FILE = """
 \"\"\"The clusters that our Airflow audits.\"\"\"
 
 from kafka_hindsight_airflow.dags import hindsight_dags
 from kafka_hindsight_airflow.notifiers import Look
-from kafka_hindsight_airflow.operators import SnapshotOperator, SparkStepOperator
+from kafka_hindsight_airflow.operators import SnapshotOperator, StepOperator
 
 hindsight_dags([{"name": "orders", "logs": "/logs/orders"}], lake="/lake")
 """
@@ -67,17 +71,18 @@ def load_in_airflow(work: Path, *path: Path, dag_file: str = DAG_FILE) -> subpro
 def test_airflow_finds_dags_and_page_of_package(site: Path, tmp_path: Path) -> None:
     done = load_in_airflow(tmp_path, site)
     assert done.returncode == 0, done.stderr
-    dags, errors, pages, places = json.loads(done.stdout.splitlines()[-1])
+    dags, errors, pages, places, form = json.loads(done.stdout.splitlines()[-1])
     of_each = ("collect", "maintenance", "night_audit", "reclassify")
     assert dags == sorted(["kafka_alerts", "kafka_snapshot", *(f"kafka_{name}_orders" for name in of_each)])
     assert (errors, pages) == ({}, ["Kafka Hindsight"])
     assert places == ["kafka_hindsight_airflow"]
+    assert form == ["Kafka Hindsight", "hindsight_conn_id", "Lake"], "the form of a connection"
 
 
 def test_dag_file_of_managed_airflow_page_loads(site: Path, tmp_path: Path) -> None:
     page = (HOME / "docs" / "managed.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```python\n(.+?)```", page, flags=re.DOTALL)
-    dags, errors, _, _ = json.loads(load_in_airflow(tmp_path, site, dag_file=example).stdout.splitlines()[-1])
+    dags, errors, *_ = json.loads(load_in_airflow(tmp_path, site, dag_file=example).stdout.splitlines()[-1])
     assert "kafka_night_audit_orders" in dags and errors == {}
 
 

@@ -12,11 +12,12 @@ import pytest
 from airflow.exceptions import AirflowException
 from airflow.executors.base_executor import BaseExecutor
 from airflow.executors.executor_loader import ExecutorLoader
-from airflow.sdk import Connection
+from airflow.sdk import DAG, Connection
 from airflow.sdk.exceptions import AirflowSecretsBackendAccessDenied
-from hindsight_alerts import Failure, Look, deadline_alert, deadline_missed, send_alerts
+from hindsight_alerts import Failure, Look, deadline, deadline_missed, send_alerts
 from hindsight_step import Refused
 
+from kafka_hindsight.settings.clusters import Cluster
 from kafka_hindsight.settings.settings_file import FILE_VARIABLE
 from kafka_hindsight.shared.exits import BadInput
 
@@ -28,6 +29,7 @@ echo 'last words'
 exit {code}
 """
 URL = "slack://s3cret/token"
+PROD = Cluster("prod", None, {"lake": "/lake"})
 NIGHT = datetime(2026, 11, 20, 2, tzinfo=UTC)
 SIX = datetime(2026, 11, 21, 6, 0, 0, 116746, tzinfo=UTC)
 
@@ -36,7 +38,9 @@ SIX = datetime(2026, 11, 21, 6, 0, 0, 116746, tzinfo=UTC)
 def python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A Spark environment whose interpreter notes what it was given, and a receiver."""
     (tmp_path / "bin").mkdir()
-    (tmp_path / "h.toml").write_text('[alerts]\nreceivers = [{name = "pager", severities = ["critical"]}]\n')
+    (tmp_path / "h.toml").write_text(
+        '[alerts]\nreceivers = [{name = "pager", kind = "page", severities = ["critical"]}]\n'
+    )
     monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "h.toml"))
     monkeypatch.setenv("HINDSIGHT_SPARK_ENV", str(tmp_path))
     monkeypatch.setenv("AIRFLOW_CONN_HINDSIGHT_ALERTS_PAGER", json.dumps({"conn_type": "generic", "password": URL}))
@@ -54,17 +58,25 @@ def recorded(python: Path, what: str) -> str:
 
 
 def context(failure: BaseException | None = None) -> dict[str, Any]:
+    params = {"lake": "/lake", "cluster": "prod"}
     return {
         "exception": failure,
+        "params": params,
+        "dag": DAG("kafka_night_audit", params=params),
         "dag_run": SimpleNamespace(
-            run_id="scheduled__1", data_interval_start=NIGHT, data_interval_end=NIGHT + timedelta(days=1)
+            run_id="scheduled__1",
+            conf=None,
+            run_type="scheduled",
+            start_date=NIGHT,
+            data_interval_start=NIGHT,
+            data_interval_end=NIGHT + timedelta(days=1),
         ),
         "task_instance": SimpleNamespace(dag_id="kafka_night_audit", task_id="ingest"),
     }
 
 
 def test_look_passes_receivers_on_stdin_only(python: Path) -> None:
-    Look(lake="/lake", cluster="prod")(context())
+    Look()(context())
     assert recorded(python, "arguments").split() == [
         "-m",
         "kafka_hindsight.cli.main",
@@ -78,7 +90,7 @@ def test_look_passes_receivers_on_stdin_only(python: Path) -> None:
 
 
 def test_failed_audit_is_event_with_reason_and_interval(python: Path) -> None:
-    Failure(lake="/lake", cluster="prod")(context(ValueError("disk full\nand more")))
+    Failure()(context(ValueError("disk full\nand more")))
     event = json.loads(recorded(python, "stdin"))["event"]
     assert (event["rule"], event["cluster"], event["from"]) == ("night_failed", "prod", NIGHT.isoformat())
     assert event["subject"] == "kafka_night_audit.ingest of scheduled__1"
@@ -86,21 +98,21 @@ def test_failed_audit_is_event_with_reason_and_interval(python: Path) -> None:
 
 
 def test_refused_publication_sends_no_event_because_lake_has_it(python: Path) -> None:
-    Failure(lake="/lake", cluster="prod")(context(Refused("publish ended with exit code 42.")))
+    Failure()(context(Refused("publish ended with exit code 42.")))
     assert json.loads(recorded(python, "stdin"))["event"] is None
 
 
 def test_killed_task_without_exception_is_reported(python: Path) -> None:
-    Failure(lake="/lake", cluster="prod")(context())
+    Failure()(context())
     assert json.loads(recorded(python, "stdin"))["event"]["reason"].endswith("it was killed")
 
 
 def test_missed_deadline_is_event_with_run_and_interval(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HINDSIGHT_DEADLINE_HOURS", "0")
-    assert deadline_alert(cluster="prod", lake="/lake") is None
+    assert deadline(PROD) == {}
     monkeypatch.delenv("HINDSIGHT_DEADLINE_HOURS")
-    alert = deadline_alert(cluster="prod", lake="/lake")
-    assert alert and alert.interval == timedelta(hours=4)
+    alert = deadline(PROD)["deadline"]
+    assert alert.interval == timedelta(hours=4)
     night = {"data_interval_start": "2026-11-20T02:00:00Z", "data_interval_end": "2026-11-21T02:00:00Z"}
     run = {"dag_id": "kafka_night_audit", "dag_run_id": "scheduled__1", **night}
     deadline_missed(**alert.callback.kwargs, context={"dag_run": run, "deadline": {"deadline_time": SIX}})
@@ -113,22 +125,22 @@ def test_missed_deadline_is_event_with_run_and_interval(python: Path, monkeypatc
 @pytest.mark.parametrize(("text", "length"), [("0.5", timedelta(minutes=30)), ("6", timedelta(hours=6))])
 def test_deadline_is_read_as_hours(monkeypatch: pytest.MonkeyPatch, text: str, length: timedelta) -> None:
     monkeypatch.setenv("HINDSIGHT_DEADLINE_HOURS", text)
-    alert = deadline_alert(cluster="prod", lake="/lake")
-    assert alert and alert.interval == length
+    alert = deadline(PROD)["deadline"]
+    assert alert.interval == length
 
 
 def test_executor_without_callbacks_has_no_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HINDSIGHT_DEADLINE_HOURS", raising=False)
-    assert deadline_alert(cluster="prod", lake="/lake")
+    assert deadline(PROD)
     monkeypatch.setattr(ExecutorLoader, "import_default_executor_cls", lambda: (BaseExecutor, None))
-    assert deadline_alert(cluster="prod", lake="/lake") is None
+    assert deadline(PROD) == {}
 
 
 @pytest.mark.parametrize("text", ["soon", "-1", "nan", "inf", "1e300"])
 def test_deadline_that_is_not_hours_is_refused(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv("HINDSIGHT_DEADLINE_HOURS", text)
     with pytest.raises(BadInput, match="Needed: hours"):
-        deadline_alert(cluster="prod", lake="/lake")
+        deadline(PROD)
 
 
 @pytest.mark.parametrize("error", [AirflowSecretsBackendAccessDenied, ConnectionError])
@@ -155,7 +167,7 @@ def test_failed_alert_child_raises_and_fails_no_task(python: Path) -> None:
     interpreter_that_exits(python, 2)
     with pytest.raises(AirflowException, match="last words"):
         send_alerts("/lake")
-    Look(lake="/lake", cluster="prod")(context())
+    Look()(context())
 
 
 def test_receiver_without_connection_has_url_in_variable(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,3 +177,25 @@ def test_receiver_without_connection_has_url_in_variable(python: Path, monkeypat
     monkeypatch.setenv("HINDSIGHT_ALERTS_PAGER", URL)
     send_alerts("/lake")
     assert json.loads(recorded(python, "stdin"))["urls"] == {}
+
+
+def test_hindsight_connection_holds_url_of_default_receiver_and_lake(
+    python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "h.toml").write_text("")
+    described = {"conn_type": "hindsight", "host": "/srv/lake", "schema": "prod", "password": URL}
+    monkeypatch.setenv("AIRFLOW_CONN_HINDSIGHT_DEFAULT", json.dumps(described))
+    send_alerts(None)
+    assert json.loads(recorded(python, "stdin")) == {"urls": {"default": URL}, "event": None}
+    assert recorded(python, "arguments").endswith("--lake\n/srv/lake\n")
+    night = {"data_interval_start": None, "data_interval_end": None}
+    run = {"dag_id": "kafka_night_audit", "dag_run_id": "scheduled__1", **night}
+    deadline_missed(cluster=None, lake=None, context={"dag_run": run, "deadline": {"deadline_time": SIX}})
+    assert json.loads(recorded(python, "stdin"))["event"]["cluster"] == "prod"
+
+
+def test_failure_with_unusable_settings_is_reported(python: Path) -> None:
+    given = context(ValueError("The conf of this run has 'lgos'."))
+    given["dag_run"].conf = {"lgos": "/x"}
+    Failure()(given)
+    assert json.loads(recorded(python, "stdin"))["event"]["rule"] == "night_failed"

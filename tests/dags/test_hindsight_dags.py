@@ -58,14 +58,14 @@ def test_wrong_cluster_key_becomes_import_error(tmp_path: Path) -> None:
     assert "clusters.payments.log is not known. Needed: one of logs, " in error
 
 
-def test_step_arguments_reach_each_spark_task(tmp_path: Path) -> None:
+def test_default_arguments_reach_each_task_of_cluster(tmp_path: Path) -> None:
     given = OWN.replace(
-        'lake="s3a://lakes/kafka",', 'lake="s3a://lakes/kafka", steps={"pool_slots": 3, "queue": "big"},'
+        'lake="s3a://lakes/kafka",', 'lake="s3a://lakes/kafka", default_args={"pool_slots": 3, "queue": "big"},'
     )
     dags = bag_of(tmp_path / "own", given).dags
-    of_spark = [t for dag in dags.values() for t in dag.tasks if t.inlets or t.outlets or t.task_id == "maintain"]
-    assert {(t.pool_slots, t.queue) for t in of_spark} == {(3, "big")}
-    assert {t.task_id for t in of_spark} == {"collect", "ingest", "maintain", "publish", "rebuild", "reclassify"}
+    tasks = [t for dag in dags.values() if dag.dag_id.endswith("_orders") for t in dag.tasks]
+    assert {(t.pool_slots, t.queue) for t in tasks} == {(3, "big")}
+    assert {"collect", "ingest", "maintain", "publish", "rebuild", "reclassify"} <= {t.task_id for t in tasks}
 
 
 def test_factory_without_clusters_reads_cluster_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

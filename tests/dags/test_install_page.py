@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from airflow.providers.apache.spark.hooks import spark_submit
-from hindsight_operator import SparkStepHook
 
 from kafka_hindsight.start import launch
 
@@ -21,7 +20,7 @@ def submit_with(connection: str, folder: Path, monkeypatch: pytest.MonkeyPatch) 
     submit = folder / "submit"
     submit.write_text("#!/bin/sh\nprintf '%s\\n' \"$@\" > $0.arguments\nenv > $0.environment\necho done\n")
     submit.chmod(0o755)
-    hook = SparkStepHook(
+    hook = spark_submit.SparkSubmitHook(
         conf=launch.configuration(),
         conn_id="spark_default",
         spark_binary=str(submit),

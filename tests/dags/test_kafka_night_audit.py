@@ -50,9 +50,9 @@ def test_night_audit_tasks_retry_twice(dag: Any) -> None:
     assert {t.retry_delay for t in dag.tasks} == {timedelta(minutes=5)}
 
 
-def test_night_audit_documents_steps_and_params(dag: Any) -> None:
-    assert all(step.sentence in dag.doc_md for step in STEPS)
-    assert len(dag.params) == len(INPUTS) + 2
+def test_night_audit_documents_tasks_and_params(dag: Any) -> None:
+    assert all(f"`{name}`" in dag.doc_md for name in dag.task_ids)
+    assert len(dag.params) == len(INPUTS) + 5
     assert all(dag.params.get_param(name).description for name in dag.params)
 
 

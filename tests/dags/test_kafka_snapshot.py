@@ -34,8 +34,7 @@ def python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A Spark environment whose interpreter notes what it was given."""
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("HINDSIGHT_SPARK_ENV", str(tmp_path))
-    monkeypatch.setenv("HINDSIGHT_LAKE", "/lake")
-    monkeypatch.delenv("HINDSIGHT_CLUSTER", raising=False)
+    monkeypatch.setenv("AIRFLOW_CONN_HINDSIGHT_DEFAULT", json.dumps({"conn_type": "hindsight", "host": "/lake"}))
     monkeypatch.setenv("AIRFLOW_CONN_ORDERS", json.dumps({"conn_type": "kafka", "extra": EXTRA}))
     return tmp_path / "bin" / "python"
 
@@ -44,7 +43,7 @@ def run(python: Path, code: int, connection_id: str = "orders") -> None:
     python.write_text(PYTHON.format(code=code))
     python.chmod(0o755)
     run_after = datetime(2026, 11, 20, 3, 5, tzinfo=UTC)
-    named = Cluster(connection_id, connection_id, {"lake": "/lake"})
+    named = Cluster(connection_id, connection_id, {"lake": "/lake", "cluster": connection_id})
     cluster = clusters()[0] if connection_id == "kafka_default" else named
     SnapshotOperator(cluster=cluster).execute({"dag_run": SimpleNamespace(run_after=run_after)})
 
@@ -116,7 +115,8 @@ def test_variables_name_cluster_without_default_connection(python: Path, monkeyp
     assert "--connection" not in recorded(python, "arguments")
     assert "--cluster" not in recorded(python, "arguments")
     assert "BOOTSTRAP=b:1" in recorded(python, "environment").splitlines()
-    monkeypatch.setenv("HINDSIGHT_CLUSTER", "prod")
+    prod = json.dumps({"conn_type": "hindsight", "host": "/lake", "schema": "prod"})
+    monkeypatch.setenv("AIRFLOW_CONN_HINDSIGHT_DEFAULT", prod)
     run(python, 0, "kafka_default")
     assert recorded(python, "arguments").endswith("--cluster\nprod\n")
 

@@ -13,10 +13,11 @@ import pendulum
 import pytest
 from airflow.dag_processing.dagbag import DagBag
 from airflow.sdk.exceptions import AirflowFailException, ParamValidationError
+from airflow.serialization.encoders import coerce_to_core_timetable
 from airflow.serialization.serialized_objects import DagSerialization
 from airflow.task.priority_strategy import validate_and_load_priority_weight_strategy
 from hindsight_links import ReportLink
-from hindsight_operator import SparkStepOperator, other_clusters, published_windows
+from hindsight_operator import StepOperator, is_unpublished, other_clusters, published_windows
 from hindsight_step import settings_of, task_arguments
 
 from kafka_hindsight.catalog.steps import BY_NAME, MAINTAIN, PUBLISH, RECLASSIFY, STEPS, Step
@@ -100,10 +101,10 @@ def test_trigger_form_validates_numbers_and_instants(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("dag_id", "asked"),
     [
-        ("kafka_night_audit", ["from", "to", "maintenance", "whole_input", "read_to_end"]),
-        ("kafka_reclassify", ["from", "to", "maintenance"]),
-        ("kafka_maintenance", ["keep"]),
-        ("kafka_collect", []),
+        ("kafka_night_audit", ["from", "to", "maintenance", "hindsight_conn_id", "whole_input", "read_to_end"]),
+        ("kafka_reclassify", ["from", "to", "maintenance", "hindsight_conn_id"]),
+        ("kafka_maintenance", ["keep", "hindsight_conn_id"]),
+        ("kafka_collect", ["hindsight_conn_id"]),
     ],
 )
 def test_trigger_form_shows_run_params_and_folds_inputs(
@@ -185,11 +186,11 @@ def test_task_links_to_report_and_spark_ui(monkeypatch: pytest.MonkeyPatch, tmp_
 def test_task_links_to_report_page_of_its_window(
     step: Step, given: dict[str, str], about: dict[str, str] | None, tmp_path: Path
 ) -> None:
-    task = SparkStepOperator(step=step, cluster=ORDERS)
+    task = StepOperator(step=step, cluster=ORDERS)
     ingested = tmp_path / "runs" / "r" / "ingest.json"
     ingested.parent.mkdir(parents=True)
     ingested.write_text(json.dumps(FOUND))
-    task.step_settings = {
+    task.settings = {
         "logs": "/logs",
         "lake": str(tmp_path),
         "run_id": "r",
@@ -217,29 +218,38 @@ def test_backfill_example_makes_nights_that_docs_name(monkeypatch: pytest.Monkey
 
 
 def context(**params: Any) -> dict[str, Any]:
-    run = SimpleNamespace(run_id="manual__1", conf=None, start_date=datetime(2026, 11, 21, tzinfo=UTC))
-    return {"params": {"logs": "/logs", **params}, "dag_run": run}
+    at = datetime(2026, 11, 21, tzinfo=UTC)
+    run = SimpleNamespace(run_id="manual__1", conf=None, run_type="manual", start_date=at)
+    params = {"logs": "/logs", **params}
+    return {"params": params, "dag": SimpleNamespace(params={**params, "cluster": None}), "dag_run": run}
 
 
 def test_each_reclassified_window_has_its_own_run_id() -> None:
     window = {"from": "2026-11-18T00:00:00+00:00", "to": "2026-11-19T00:00:00+00:00"}
-    given = settings_of(context(**{"from": "2026-11-01", "to": "2026-12-01"}), window)
+    past = {"from": "2026-11-01", "to": "2026-12-01"}
+    given = settings_of({**context(**past), "task": SimpleNamespace(window=window)})
     assert (given["window_from"], given["window_to"]) == (window["from"], window["to"])
-    other = settings_of(context(), {**window, "from": "2026-11-18T12:00:00+00:00"})
+    noon = {**window, "from": "2026-11-18T12:00:00+00:00"}
+    other = settings_of({**context(), "task": SimpleNamespace(window=noon)})
     assert given["run_id"] != other["run_id"]
 
 
-def test_reclassified_windows_come_from_lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def lake_says(folder: Path, monkeypatch: pytest.MonkeyPatch, rows: list[dict[str, str]]) -> None:
+    """The answer to each query of the lake."""
+    (folder / "bin").mkdir()
+    python = folder / "bin" / "python"
+    python.write_text(f"#!/bin/sh\ncat <<'E'\n{json.dumps(rows)}\nE\n")
+    python.chmod(0o755)
+    monkeypatch.setenv("HINDSIGHT_SPARK_ENV", str(folder))
+
+
+def test_the_windows_that_were_published_are_asked_of_the_lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [
         {"cluster": c, "window_from": f"2026-11-{d}T00:00:00+00:00", "window_to": f"2026-11-{d + 1}T00:00:00+00:00"}
         for d in (17, 18, 19)
         for c in ("prod", "other")
     ]
-    (tmp_path / "bin").mkdir()
-    python = tmp_path / "bin" / "python"
-    python.write_text(f"#!/bin/sh\ncat <<'E'\n{json.dumps(rows)}\nE\n")
-    python.chmod(0o755)
-    monkeypatch.setenv("HINDSIGHT_SPARK_ENV", str(tmp_path))
+    lake_says(tmp_path, monkeypatch, rows)
     asked = published_windows.function
     within = {"cluster": "prod", "from": "2026-11-18", "to": "2026-11-20"}
     windows = asked(**context(**within))
@@ -280,3 +290,40 @@ def test_reclassification_takes_one_window_at_a_time(monkeypatch: pytest.MonkeyP
     step = dag.get_task(RECLASSIFY.name)
     assert step.upstream_task_ids == {"published_windows"}
     assert step.partial_kwargs["max_active_tis_per_dagrun"] == 1
+
+
+def test_night_in_sydney_is_scheduled_by_its_clock(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    text = TWO.replace("name = 'a'\n", "name = 'a'\ntimezone = 'Australia/Sydney'\nnight_starts = '22:30'\n")
+    dag = bag_of(monkeypatch, tmp_path, text).dags["kafka_night_audit_a"]
+    timetable = coerce_to_core_timetable(dag.timetable)
+    assert timetable.serialize() == {"expression": "30 0 * * *", "timezone": "Australia/Sydney"}
+    assert (dag.params["timezone"], dag.params["night_starts"]) == ("Australia/Sydney", "22:30")
+
+
+def test_collect_starts_audit_scheduled_by_assets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    dags = bag_of(monkeypatch, tmp_path, TWO.replace("logs = '/b'\n", "logs = '/b'\nschedule = 'assets'\n")).dags
+    audit, collect = dags["kafka_night_audit_b"], dags["kafka_collect_b"].get_task("collect")
+    (awaited,) = audit.timetable.asset_condition.objects
+    assert awaited in collect.outlets and awaited.name == "b.bronze.log_records"
+    assert audit.get_task("ingest").upstream_task_ids == {"is_unpublished"}
+    assert "is_unpublished" not in dags["kafka_night_audit_a"].task_ids
+
+
+def test_published_night_is_not_audited_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    night = {"cluster": "a", "window_from": "2026-11-20T00:00:00+00:00", "window_to": "2026-11-21T00:00:00+00:00"}
+    lake_says(tmp_path, monkeypatch, [night])
+
+    def asked(to: str, cluster: str) -> bool:
+        return bool(is_unpublished.function(**context(**{"from": "2026-11-01", "to": to}, cluster=cluster)))
+
+    assert not asked("2026-11-21", "a")
+    assert asked("2026-11-22", "a") and asked("2026-11-21", "b")
+
+
+def test_mapped_reclassify_renders_settings_of_its_window(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    window = {"cluster": "a", "from": "2026-11-18T00:00:00+00:00", "to": "2026-11-19T00:00:00+00:00"}
+    mapped = bag_of(monkeypatch, tmp_path, None).dags["kafka_reclassify"].get_task(RECLASSIFY.name)
+    task = mapped.unmap({"window": window})
+    task.render_template_fields({**context(), "task": task})
+    assert (task.settings["window_from"], task.settings["cluster"]) == (window["from"], "a")
+    assert task.command[2] == "reclassify" and task.doc_md == RECLASSIFY.sentence

@@ -210,7 +210,7 @@ def test_alerts_on_s3_are_sent_once(audit_on_s3: subprocess.CompletedProcess[str
         for at in ("2026-11-21T06:00Z", "2026-11-21T07:00Z"):
             done = hindsight("alert", "--lake", LAKE, "--at", at, also=receiver)
             assert done.returncode == 0, done.stdout + done.stderr
-    assert sum("lost in fraud-risky-19-0" in message["title"] for message in box.got) == 1
+    assert sum("lost in fraud-risky-19-0" in message["message"] for message in box.got) == 1
     assert "fraud-risky-19-0" in hindsight("alert", "--list", "--lake", LAKE).stdout
 
 

@@ -42,6 +42,12 @@ Row = dict[str, Any]
 T = TypeVar("T")
 
 
+def described(lake: Path, cluster: str = "", **inputs: str) -> dict[str, str]:
+    """The variable that describes the cluster as an Airflow connection does."""
+    connection = {"conn_type": "hindsight", "host": str(lake), "schema": cluster, "extra": inputs}
+    return {"AIRFLOW_CONN_HINDSIGHT_DEFAULT": json.dumps(connection)}
+
+
 class Standalone:
     """Airflow as `airflow standalone` starts it: scheduler, DAG processor, triggerer and API server."""
 

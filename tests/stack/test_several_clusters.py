@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.stack.standalone import Standalone, until
+from tests.stack.standalone import Standalone, described, until
 from tests.support.lake import rows
 from tests.support.logs import lay, line, resigned
 
@@ -16,8 +16,8 @@ def test_each_cluster_in_folder_gets_its_own_run(tmp_path: Path) -> None:
     named = {c: line(f"Cluster ID = {c}", "01:40:00,829", "kafka.server.KafkaServer") for c in (ONE, TWO)}
     files = {"eu/server.log": named[ONE] + resigned(3) + resigned(4), "us/server.log": named[TWO] + resigned(5)}
     lake = tmp_path / "lake"
-    given = {"HINDSIGHT_LOGS": str(lay(tmp_path / "logs", files)), "HINDSIGHT_LAKE": str(lake)}
-    with Standalone(tmp_path / "airflow", {**given, "HINDSIGHT_ENGINE": "local"}) as airflow:
+    given = described(lake, logs=str(lay(tmp_path / "logs", files)), engine="local")
+    with Standalone(tmp_path / "airflow", given) as airflow:
         until(lambda: AUDIT in {dag["dag_id"] for dag in airflow.api("dags?limit=100")["dags"]}, "the DAGs", 120)
         airflow.unpause(AUDIT)
         run = airflow.trigger(AUDIT, **{"from": "2026-11-21T00:00Z", "to": "2026-11-22T00:00Z"})

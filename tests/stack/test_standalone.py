@@ -18,7 +18,7 @@ from kafka_hindsight.catalog.steps import BY_NAME, STEPS
 from kafka_hindsight.shared.page_names import page_name
 from tests.stack.airflow_browser import Tab
 from tests.stack.short_nights import last_night, write_nights
-from tests.stack.standalone import POOL, Standalone, until
+from tests.stack.standalone import POOL, Standalone, described, until
 from tests.support.lake import contents, rows
 from tests.support.receivers import Box, webhook
 from tests.support.report_browser import found
@@ -46,11 +46,14 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     nights, lake = write_nights(folder / "nights", (*PAST, LAST)), folder / "lake"
     with webhook() as alerts:
         given = {
-            "HINDSIGHT_LOGS": str(nights / "logs"),
-            "HINDSIGHT_CLIENT_LOGS": str(nights / "clients"),
-            "HINDSIGHT_SNAPSHOTS": str(nights / "snapshots.jsonl"),
-            "HINDSIGHT_CLUSTER": CLUSTER,
-            "HINDSIGHT_LAKE": str(lake),
+            **described(
+                lake,
+                CLUSTER,
+                logs=f"{nights}/logs",
+                client_logs=f"{nights}/clients",
+                snapshots=f"{nights}/snapshots.jsonl",
+            ),
+            "AIRFLOW_CONN_SPARK_DEFAULT": '{"conn_type": "spark", "host": "local[*]"}',
             "HINDSIGHT_POOL": POOL,
             "HINDSIGHT_DEADLINE_HOURS": "0.005",
             "HINDSIGHT_ALERTS_DEFAULT": f"json://127.0.0.1:{alerts.port}",
@@ -225,8 +228,8 @@ def test_report_opens_from_airflow_navigation(stack: Stack, tab: Tab) -> None:
     tab.click("Browse")
     tab.click("Kafka Hindsight")
     assert tab.tell("location.pathname").startswith("/plugin/hindsight_report")
-    heading = "document.querySelector('h1')?.innerText"
-    assert until(lambda: tab.in_frame(heading), "the report in its frame", 60) == CLUSTER
+    seen = "document.querySelector('.heading')?.innerText"
+    assert until(lambda: tab.in_frame(seen), "the report in its frame", 60) == CLUSTER
     assert f"{LAST}" in tab.in_frame("document.body.innerText")
     assert tab.in_frame("document.documentElement.scrollHeight") > 1000
     assert tab.in_frame("self.origin") == "null", "its script cannot reach the session of who reads it"
@@ -237,5 +240,6 @@ def test_alert_link_opens_report_of_its_night(stack: Stack, tab: Tab) -> None:
     name = page_name(CLUSTER, *window(PAST[0]))
     tab.open(f"{stack.airflow.address}/hindsight/{CLUSTER}/{name}#coverage")
     assert f"{PAST[0]}" in tab.tell("document.body.innerText")
-    assert tab.tell("document.querySelector(':target')?.id") == "coverage"
+    shown = "document.querySelector('main').dataset.view"
+    assert until(lambda: tab.tell(shown) == "coverage", "the view that the address names", 60)
     assert tab.said == []

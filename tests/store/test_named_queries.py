@@ -3,17 +3,21 @@ test_figures_in_sql."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kafka_hindsight.alerts.alert_model import Entry, write_ledger
+from kafka_hindsight.settings.settings_file import FILE_VARIABLE
 from kafka_hindsight.sql import prompt as sql
 from kafka_hindsight.sql.lake_views import open_views
 from kafka_hindsight.sql.named_queries import named_queries
 from tests.store import test_figures_in_sql, test_now, test_sql
 from tests.support.asked_lake import answers, at, contributor, rows_of
 from tests.support.lake import write_lake
+from tests.unit.test_alerts import sighting
 
 DAY = 24 * 60
 
@@ -209,12 +213,35 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
         {"harm": "routine", "headline": "Group orders restarted its members"},
     ],
     "incidents_by_harm harm=routine": [{"rebalances": 2}],
+    "cost_by_owner": [
+        {"owner": "data", "rebalances": 3, "times_unavailable": 3, "unavailable_partition_seconds": 240.0,
+         "not_over": 1},
+        {"owner": "shop", "rebalances": 2, "times_unavailable": 0, "unavailable_partition_seconds": None},
+    ],
+    "cost_by_owner from='2026-10-01 03:25'": [{"owner": "data", "rebalances": 0, "times_unavailable": 1}],
+    "alerts_sent": [
+        {"receiver": "bot", "sent_at": None, "not_sent_because": "HTTP 503", "subject": "pay", "state": "ongoing"},
+        {"receiver": None, "sent_at": None, "not_sent_because": "declared", "subject": "orders"},
+        {"receiver": "chat", "sent_at": "2026-10-01T03:05:00.000Z", "not_sent_because": None, "subject": "pay"},
+    ],
+    "alerts_sent receiver=chat": [{"receiver": "chat"}],
 }  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> sql.Session:
-    return sql.Session(open_views(str(write_lake(tmp_path_factory.mktemp("lake"), LAKE))), named_queries(), "json")
+    lake = write_lake(tmp_path_factory.mktemp("lake"), LAKE)
+    seen = [sighting("pay"), sighting("orders", declared=True)]
+    entries = [Entry(s, s.night_to) for s in seen]
+    entries[0] = replace(entries[0], sent={"chat": at(5)}, failures={"bot": "HTTP 503"})
+    write_ledger(str(lake), {e.sighting.key: e for e in entries})
+    (lake / "owners.toml").write_text(
+        '[[alerts.owners]]\nname = "data"\ngroups = ["order*", "orders"]\ntopics = ["t"]\n'
+        '[[alerts.owners]]\nname = "shop"\ngroups = ["pay"]\n'
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(FILE_VARIABLE, str(lake / "owners.toml"))
+        return sql.Session(open_views(str(lake)), named_queries(), "json")
 
 
 @pytest.mark.parametrize("asked", EXPECTED)

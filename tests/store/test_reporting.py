@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -20,6 +21,7 @@ from spark_jobs.reporting import write_report
 from tests.support.lake import rows, write_lake
 from tests.support.report_night import night
 from tests.support.report_rows import CLUSTER, DAY, END, at, made, rebalance
+from tests.support.report_views import Views, anchors
 
 
 def test_report_page_compares_with_night_before(tmp_path: Path) -> None:
@@ -38,17 +40,19 @@ def test_report_page_compares_with_night_before(tmp_path: Path) -> None:
     run = about | {"window_from": DAY, "window_to": END, "run_at": END + timedelta(hours=2)}
     written = write_report(Store(str(lake)), run)
     page = Path(written["report"]).read_text(encoding="utf-8")
-    assert page.count(' id="rebalance-') == 73
-    assert "Something &lt;n&gt;" in page
-    for kind in ("restart", "outofsync", "truncation", "risk", "simulation", "imbalance", "break", "controller"):
-        assert f' id="{kind}-' in page
-    assert "73 rebalances, 72 more and 62 leader changes, 62 more." in page
+    views = Views(page)
+    kinds = Counter(anchor.split("-")[0] for anchor in anchors(views.all_values("id")))
+    assert kinds["rebalance"] == 73
+    assert {"restart", "outofsync", "truncation", "risk", "simulation", "imbalance", "break", "controller"} <= {*kinds}
+    assert "Something <n>" in views.text
+    assert "73 rebalances, 72 more; 62 leader changes, 62 more." in views.text
     terminal = " ".join(written["terminal"].split())
     assert (
         "30 partitions of 3 topics had no leader, the longest for at least 1.8 s: broker 2 was unresponsive" in terminal
     )
     (own,) = (p for p in (lake / "report").glob("*.html") if p.name not in ("index.html", "fleet.html"))
     assert own.read_text(encoding="utf-8") == page
+    assert own.with_suffix(".md").read_text(encoding="utf-8").startswith(views.markdown["night"])
     assert_fleet(lake, own.name)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 
 class Box:
@@ -37,8 +37,11 @@ class Box:
 def _webhook(port: int, got: list[Any]) -> Any:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            got.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(200)
+            message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            needed = unquote(self.path.partition("/needs/")[2])
+            is_allowed = not needed or self.headers["Authorization"] == needed
+            got.extend([message] if is_allowed else ())
+            self.send_response(200 if is_allowed else 401)
             self.end_headers()
 
         def log_message(self, *_: Any) -> None: ...
@@ -100,7 +103,7 @@ def pagers() -> Iterator[Box]:
 
 @contextmanager
 def webhook() -> Iterator[Box]:
-    """Takes JSON by POST; `got` holds what was posted."""
+    """Takes JSON by POST, at `/needs/Bearer%20x` with that authorization only; `got` holds what was posted."""
     yield from _opened(_webhook)
 
 

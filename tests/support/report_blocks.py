@@ -13,6 +13,7 @@ from kafka_hindsight.report.blocks import (
     Expandable,
     Fact,
     Item,
+    Ledger,
     List,
     Page,
     Paragraph,
@@ -36,8 +37,10 @@ def build_report(tables: Mapping[str, Sequence[Mapping[str, Any]]], about: Mappi
 
 
 def section(page: Page, name: str) -> Any:
-    """The blocks of a section; none where the page leaves it out."""
-    return next((s.blocks for view in page.views for s in view.sections if s.name == name), ())
+    """The blocks of a section, such as `incidents`, or `VIEW/SECTION`; none where the page leaves it out."""
+    of_view, _, own = name.rpartition("/")
+    views = [view for view in page.views if of_view in ("", view.name)]
+    return next((s.blocks for view in views for s in view.sections if s.name == own), ())
 
 
 def walk(content: Any) -> Iterator[Any]:
@@ -78,6 +81,12 @@ def rows(page: Page, name: str, label: str = "") -> list[TableRow]:
 def entries(page: Page, name: str) -> list[Entry]:
     """The entries of a section, those inside others left out."""
     return [block for block in section(page, name) if isinstance(block, Entry)]
+
+
+def ledger(page: Page, name: str) -> list[dict[str, str]]:
+    """The rows of the ledgers of a section: the text of each cell by its heading."""
+    found_rows = [(each.headings, row) for each in found(Ledger, section(page, name)) for _, row in each.rows]
+    return [dict(zip(headings, map(text, row), strict=True)) for headings, row in found_rows]
 
 
 def statements(page: Page, name: str) -> list[tuple[str, str]]:

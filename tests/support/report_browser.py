@@ -34,6 +34,9 @@ FLAGS = (
 
 Message = dict[str, Any]
 
+DRAWN = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
+"""Two frames after now: what was asked for is drawn."""
+
 
 def found() -> str | None:
     """Where a Chromium lies; None where there is none."""
@@ -126,6 +129,24 @@ class Browser:
             raise RuntimeError(json.dumps(said["exceptionDetails"]))
         return said["result"].get("value")
 
+    def becomes(self, condition: str) -> bool:
+        """Whether a condition holds in the page, or begins to within ten seconds."""
+        return bool(
+            self.tell(
+                "new Promise(done => { const end = performance.now() + 1e4; const look = () => "
+                f"({condition}) ? done(true) : performance.now() > end ? done(false) : setTimeout(look, 50);"
+                " look(); })"
+            )
+        )
+
+    def show(self, address: str) -> None:
+        """Goes to an address in the page that is open, and waits until its view is drawn. Raises: TimeoutError."""
+        view = address.partition("?")[0].partition("/")[0]
+        self.tell(f"location.hash = {json.dumps(address)}")
+        if not self.becomes(f"document.querySelector('main').dataset.view === {json.dumps(view)}"):
+            raise TimeoutError(f"The page does not show {view}.")
+        self.tell(DRAWN)
+
     def longest_task_ms(self, expression: str) -> float:
         """The processor time of the longest task of the page's own thread while it evaluates an expression."""
         config = {"includedCategories": ["toplevel"]}
@@ -153,8 +174,9 @@ class Browser:
             )
 
     def picture(self, place: Path, whole: bool = False) -> None:
-        """Writes what is seen, or the whole page, as PNG."""
-        shot = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
+        """Writes what is seen, or the whole page, as the end of the name says: png or webp."""
+        kind = place.suffix.removeprefix(".")
+        shot = self.call("Page.captureScreenshot", format=kind, captureBeyondViewport=whole)
         place.write_bytes(base64.b64decode(shot["data"]))
 
     def _until_event(self, method: str) -> None:

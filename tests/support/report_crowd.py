@@ -1,4 +1,4 @@
-"""The made night with thousands of rebalances and thirty crashes."""
+"""The made night with thousands of groups and rebalances, and thirty crashes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from kafka_hindsight.catalog.ids import row_id
 from tests.support.report_night import Night, night
 from tests.support.report_rows import DAY, Tables, failover, incident, made, outage, rebalance
 
+GROUPS = 2_000
+
 
 def crowded_night(count: int) -> Night:
     """The night with many more rebalances, each an incident of its own or one of a storm."""
@@ -15,11 +17,11 @@ def crowded_night(count: int) -> Night:
     causes = ("member_joined", "member_left", "heartbeat_expired", "max_poll_exceeded", "member_rejoined")
     rows = [
         rebalance(
-            f"team-{i % 220}-consumer",
+            f"team-{i % GROUPS}-consumer",
             DAY + timedelta(seconds=86_000 * i / count),
             causes[i % 5],
             generation=i,
-            client_id=f"team-{i % 220}-client-{i % 7}",
+            client_id=f"team-{i % GROUPS}-client-{i % 7}",
             host=f"/10.1.{i % 200}.{i % 9}",
         )
         for i in range(count)

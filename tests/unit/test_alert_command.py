@@ -6,6 +6,7 @@ import io
 import json
 import re
 import shutil
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from datetime import timedelta
@@ -26,6 +27,7 @@ from kafka_hindsight.settings.settings_file import FILE_VARIABLE
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
 from kafka_hindsight.shared.page_names import page_name
 from kafka_hindsight.shared.plain import shortened
+from kafka_hindsight.sql.lake_views import open_views
 from tests.support.lake import write_lake
 from tests.support.receivers import Box, mail_server, pagers, webhook
 from tests.support.rows import AT, values
@@ -40,7 +42,10 @@ SECRET = "s3cret"
 SETTINGS = """
 [alerts]
 link = "https://airflow.example.org/hindsight/{cluster}/{page}"
-receivers = [{name = "pager", severities = ["critical"]}, {name = "mail", severities = ["critical", "warning"]}]
+receivers = [
+    {name = "pager", kind = "page", severities = ["critical"]},
+    {name = "mail", kind = "page", severities = ["critical", "warning"]},
+]
 """
 FAILED = {**EVENT, "at": NOW.isoformat(), "from": FROM.isoformat(), "to": TO.isoformat()}
 FAILED_TITLE = "[critical] prod: night failed: run 1"
@@ -55,13 +60,8 @@ def no_request_delay(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture()
 def pager() -> Iterator[Box]:
-    """A webhook; every payload that it gets has the form that docs/webhook.schema.json describes."""
-    schema = json.loads((HOME / "docs" / "webhook.schema.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator.check_schema(schema)
     with webhook() as box:
         yield box
-    for payload in box.got:
-        jsonschema.validate(payload, schema)
 
 
 @pytest.fixture()
@@ -130,7 +130,9 @@ def test_each_receiver_gets_its_alerts_once(lake: str, pager: Box, mail: Box) ->
     place = f"https://airflow.example.org/hindsight/prod/{page_name('prod', FROM, TO)}"
     for group, letter in (("orders", "a"), ("pay", "b")):
         (page,) = [page for page in pager.got if page["title"].endswith(group)]
-        assert page["message"].endswith(f"It is {group}.\n{place}#finding-{letter * 32}\n\nWhat to do: Do it.")
+        assert page["message"].endswith(
+            f"It is {group}.\nState: unknown.\n{place}#finding-{letter * 32}\n\nWhat to do: Do it."
+        )
     assert [subject.partition("] ")[2] for subject in subjects(mail)] == [
         "prod: rebalances excessive: orders",
         "prod: rebalances excessive: pay",
@@ -138,8 +140,73 @@ def test_each_receiver_gets_its_alerts_once(lake: str, pager: Box, mail: Box) ->
         "prod: rebalances frequent: orders",
     ]
     for _ in range(2):
-        assert look(lake, pager, mail) == ["0 messages sent, 0 waiting for their receiver"]
+        assert look(lake, pager, mail) == ["0 alerts sent, 0 waiting for their receiver"]
     assert (len(pager.got), len(mail.got)) == (2, 4)
+
+
+BOT = """
+[alerts]
+receivers = [
+    {name = "bot", kind = "webhook", severities = ["critical"]},
+    {name = "mail", kind = "digest", severities = ["critical", "warning"]},
+]
+"""
+
+
+def test_webhook_documents_match_schema_and_mail_gets_one_digest(
+    lake: str, pager: Box, mail: Box, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (Path(lake).parent / "hindsight.toml").write_text(BOT)
+    schema = json.loads((HOME / "docs" / "webhook.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    urls = {
+        "HINDSIGHT_ALERTS_BOT": f"http://:{SECRET}@127.0.0.1:{pager.port}/needs/Bearer%20wrong",
+        "HINDSIGHT_ALERTS_MAIL": f"mailto://127.0.0.1:{mail.port}?from=a@example.org&to=b@example.org&mode=insecure",
+    }
+    assert alert.run(alert.order_of(lake, urls, None, NOW)) == DONE
+    assert pager.got == []
+    assert "orders: state unknown; sent to mail; not to bot: HTTP 401" in alert.ledger_text(lake, NOW)
+    basic = b64encode(f"me:{SECRET}".encode()).decode()
+    for user, needed in (("me", f"Basic%20{basic}"), ("", f"Bearer%20{SECRET}")):
+        urls["HINDSIGHT_ALERTS_BOT"] = f"http://{user}:{SECRET}@127.0.0.1:{pager.port}/needs/{needed}"
+        assert alert.run(alert.order_of(lake, urls, None, NOW)) == DONE
+        Path(lake, "alerts/ledger.jsonl").unlink()
+    for document in pager.got:
+        jsonschema.validate(document, schema)
+    assert [d["headline"] for d in pager.got] == [f"rebalances excessive: {g}" for g in ("orders", "pay")] * 2
+    assert subjects(mail)[0] == "Subject: [critical] prod: rebalances excessive: orders, and 3 more"
+    assert len(mail.got) == 2
+    assert SECRET not in "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize("url", ["ftp://x", "https://", "http://[", "x"])
+def test_webhook_without_http_address_is_refused_without_its_url(
+    lake: str, url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (Path(lake).parent / "hindsight.toml").write_text(BOT)
+    assert alert.run(alert.order_of(lake, {"HINDSIGHT_ALERTS_BOT": url}, None, NOW)) == BAD_INPUT
+    assert "The URL of receiver bot cannot be used. Needed: http://" in capsys.readouterr().err
+
+
+def test_alerts_and_owners_are_rows_of_sql(lake: str, pager: Box, mail: Box) -> None:
+    pager.close()
+    (Path(lake).parent / "hindsight.toml").write_text(SETTINGS + '[[alerts.owners]]\nname = "pay"\ngroups = ["pa*"]\n')
+    look(lake, pager, mail)
+    views = open_views(lake)
+    asked = "SELECT subject, receiver, sent_at, not_sent_because FROM now.alerts WHERE severity = 'critical'"
+    reason = "it did not accept the message"
+    assert sorted(views.execute(asked).fetchall(), key=str) == [
+        ("deployed", None, None, "declared"),
+        ("orders", "mail", NOW, None),
+        ("orders", "pager", None, reason),
+        ("pay", "mail", NOW, None),
+        ("pay", "pager", None, reason),
+    ]
+    assert views.execute("FROM now.owners").fetchall() == [("pay", "group", "pa*")]
+    owned = (
+        "SELECT DISTINCT subject FROM now.alerts AS a JOIN now.owners AS o ON list_any_value(a.group_ids) GLOB pattern"
+    )
+    assert views.execute(owned).fetchall() == [("pay",)]
 
 
 @pytest.fixture()
@@ -171,7 +238,9 @@ def look_at_night(lake: str, number: int, findings: list[dict[str, Any]], url: s
 def test_pager_resolves_finding_absent_from_later_night(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, board: Box, url: str
 ) -> None:
-    (tmp_path / "hindsight.toml").write_text('[alerts]\nreceivers = [{name = "pager", severities = ["critical"]}]\n')
+    (tmp_path / "hindsight.toml").write_text(
+        '[alerts]\nreceivers = [{name = "pager", kind = "page", severities = ["critical"]}]\n'
+    )
     monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "hindsight.toml"))
     lake = str(tmp_path / "lake")
     for number, shown in enumerate((["a-0"], ["a-0"], [])):
@@ -194,11 +263,11 @@ def test_table_without_commit_holds_back_no_alert(lake: str, pager: Box, mail: B
 
 def test_receiver_gets_missed_alerts_once_when_back(lake: str, pager: Box, mail: Box) -> None:
     pager.close()
-    assert look(lake, pager, mail) == ["4 messages sent, 2 waiting for their receiver"]
-    assert look(lake, pager, mail) == ["0 messages sent, 2 waiting for their receiver"]
+    assert look(lake, pager, mail) == ["4 alerts sent, 2 waiting for their receiver"]
+    assert look(lake, pager, mail) == ["0 alerts sent, 2 waiting for their receiver"]
     pager.open()
     late = NOW + 5 * DAY
-    assert look(lake, pager, mail, late) == ["2 messages sent, 0 waiting for their receiver"]
+    assert look(lake, pager, mail, late) == ["2 alerts sent, 0 waiting for their receiver"]
     look(lake, pager, mail, late)
     assert (len(pager.got), len(mail.got)) == (2, 4)
 
@@ -225,14 +294,18 @@ def test_receiver_urls_are_not_printed_or_stored(
 def test_alert_list_shows_receivers_and_declared_work(lake: str, pager: Box, mail: Box) -> None:
     pager.close()
     look(lake, pager, mail)
-    listing = alert.ledger_text(lake)
-    assert "rebalances_excessive orders: sent to mail\n" in f"{listing}\n"
+    listing = alert.ledger_text(lake, NOW)
+    assert "orders: state unknown; sent to mail; not to pager: it did not accept the message\n" in listing
     assert "rebalances_excessive deployed: declared" in listing
+    assert "rebalances_frequent orders: state unknown; sent to mail; not to pager: it is not critical" in listing
 
 
 def test_alerts_without_receivers_wait_in_ledger(lake: str, pager: Box, mail: Box) -> None:
     alert.run(alert.order_of(lake, {}, None, NOW))
-    assert "rebalances_excessive orders: sent to no receiver yet" in alert.ledger_text(lake)
+    missing = "it has no URL in HINDSIGHT_ALERTS_PAGER or hindsight_alerts_pager"
+    assert f"orders: state unknown; sent to no receiver; not to pager: {missing}; not to mail: it has no URL" in (
+        alert.ledger_text(lake, NOW)
+    )
     look(lake, pager, mail)
     assert (len(pager.got), len(mail.got)) == (2, 4)
 
@@ -313,7 +386,9 @@ def test_damaged_ledger_is_moved_aside_and_whole_lines_count(lake: str, pager: B
     truncate(ledger, 40)
     damaged = ledger.read_bytes()
     pager.got.clear()
-    assert alert.ledger_text(lake).splitlines()[-1] == "Damaged lines in the ledger: 1. The next look moves it aside."
+    assert (
+        alert.ledger_text(lake, NOW).splitlines()[-1] == "Damaged lines in the ledger: 1. The next look moves it aside."
+    )
     for _ in range(2):
         look(lake, pager, mail, event=FAILED)
     (aside,) = Path(lake, "alerts").glob("ledger-damaged-*.jsonl")
@@ -336,7 +411,9 @@ def test_event_is_kept_in_ledger_before_settings_are_read(
     settings.write_text("[alerts]\nrotes = []\n")
     assert look(lake, pager, mail, event=FAILED, code=BAD_INPUT) == []
     assert capsys.readouterr().err.count("rotes") == 1, "it is kept: it is not sent past the ledger as well"
-    assert alert.ledger_text(lake) == f"{TO:%Y-%m-%d} critical prod night_failed run 1: sent to no receiver yet"
+    kept, *problem = alert.ledger_text(lake, NOW).splitlines()
+    assert kept == f"{TO:%Y-%m-%d} critical prod night_failed run 1: state ongoing; sent to no receiver"
+    assert "rotes is not known" in problem[0]
     settings.write_text(SETTINGS)
     look(lake, pager, mail)
     assert FAILED_TITLE in titles(pager)
@@ -347,7 +424,7 @@ def test_event_is_sent_where_ledger_cannot_be_written(tmp_path: Path, lake: str,
     no_folder.touch()
     output = look(str(no_folder), pager, mail, event=FAILED, code=BAD_INPUT)
     assert titles(pager) == [FAILED_TITLE]
-    assert output == ["2 messages sent, 0 lost: the ledger cannot be written"]
+    assert output == ["2 alerts sent, 0 lost: the ledger cannot be written"]
 
 
 def test_event_is_sent_while_other_look_holds_lock(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,23 +13,25 @@ from hypothesis import strategies as st
 
 from kafka_hindsight.alerts import memory as ledger
 from kafka_hindsight.alerts import sightings
-from kafka_hindsight.alerts.alert_model import Ledger, Sighting, of_text, to_text
-from kafka_hindsight.alerts.messages import body_of, recovery_of, title_of
-from kafka_hindsight.settings.alerts import AlertSettings, alerts_of
+from kafka_hindsight.alerts.alert_model import FIGURES, Entry, Ledger, Sighting, of_text, to_text
+from kafka_hindsight.alerts.messages import LASTS, NOTICE, Text, alert_of, message_of
+from kafka_hindsight.settings.alerts import AlertSettings, Receiver, alerts_of
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.page_names import page_name
 
 DAY = timedelta(days=1)
 NIGHT = datetime(2026, 11, 20, tzinfo=UTC)
 MORNING = datetime(2026, 11, 21, 2, 30, tzinfo=UTC)
+LATER = MORNING + timedelta(minutes=10)
 BOTH = AlertSettings.model_validate(
     {
         "receivers": [
-            {"name": "pager", "severities": ["critical"]},
-            {"name": "chat", "severities": ["critical", "warning"]},
+            {"name": "pager", "kind": "page", "severities": ["critical"]},
+            {"name": "chat", "kind": "digest", "severities": ["critical", "warning"]},
         ]
     }
 )
+PAGER, CHAT = BOTH.receivers
 NIGHTS = [("prod", NIGHT + n * DAY, NIGHT + (n + 1) * DAY) for n in range(8)]
 
 
@@ -51,6 +54,14 @@ def sighting(subject: str = "orders", nights_later: int = 0, **given: Any) -> Si
     return Sighting(**{**usual, **given})
 
 
+def of_incident(headline: str, **given: Any) -> Sighting:
+    return sighting(headline, **{"subject_kind": "incident", "incident_id": "f" * 32, "confidence": "certain", **given})
+
+
+def crash(ended_at: datetime | None = NIGHT + timedelta(hours=3)) -> Sighting:
+    return of_incident("40 records were lost", rule="records_lost", ended_at=ended_at)
+
+
 Message = tuple[str, str, str]
 """A receiver, what kind of message it got, and what that is about."""
 
@@ -65,17 +76,19 @@ def send(
             if receiver.name != down:
                 kind = "recovered" if receiver.name in entry.sent else entry.sighting.severity
                 messages.append((receiver.name, kind, entry.sighting.subject))
-                state = {**state, entry.sighting.key: ledger.mark_delivered(entry, receiver, now)}
+                state = {**state, entry.sighting.key: ledger.mark_tried(entry, receiver, now)}
     return state, messages
 
 
 def test_alert_goes_once_to_receivers_of_its_severity_gravest_first() -> None:
-    lost = sighting("40 records were lost", subject_kind="incident", rule="records_lost", began_at=MORNING)
-    alerts = [sighting("x", severity="info"), sighting("pay", severity="warning"), sighting(), lost]
+    gone = of_incident("Broker 2 is away", rule="broker_lost")
+    alerts = [sighting("x", severity="info"), sighting("pay", severity="warning"), sighting(), crash(MORNING), gone]
     state, messages = send(ledger.record({}, alerts, MORNING))
     assert messages == [
+        ("pager", "critical", "Broker 2 is away"),
         ("pager", "critical", "40 records were lost"),
         ("pager", "critical", "orders"),
+        ("chat", "critical", "Broker 2 is away"),
         ("chat", "critical", "40 records were lost"),
         ("chat", "critical", "orders"),
         ("chat", "warning", "pay"),
@@ -83,6 +96,7 @@ def test_alert_goes_once_to_receivers_of_its_severity_gravest_first() -> None:
     again = ledger.record(state, alerts, MORNING)
     assert again == state
     assert send(again)[1] == []
+    assert send(again, LATER)[1] == [("pager", "recovered", "40 records were lost")]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +113,7 @@ def test_alert_goes_once_to_receivers_of_its_severity_gravest_first() -> None:
 def test_receiver_with_owner_gets_only_alerts_of_owner(owner: dict[str, Any], is_wanted: bool) -> None:
     settings = AlertSettings.model_validate(
         {
-            "receivers": [{"name": "team", "severities": ["critical"], "owner": "team"}],
+            "receivers": [{"name": "team", "kind": "page", "severities": ["critical"], "owner": "team"}],
             "owners": [{"name": "team", **owner}],
         }
     )
@@ -136,10 +150,20 @@ def test_rereading_previous_night_repeats_no_message() -> None:
         assert [m[1] for m in messages] == ["recovered"] * expected
 
 
-def test_incident_alert_sends_no_recovery() -> None:
-    crash = sighting("Broker 1 crashed", subject_kind="incident", rule="broker_lost")
-    state, _ = send(ledger.record({}, [crash], MORNING, NIGHTS[:1]))
-    assert send(ledger.record(state, [], MORNING + DAY, NIGHTS[:2]), MORNING + DAY)[1] == []
+def test_ended_incident_is_sent_once_and_its_page_is_closed_later() -> None:
+    state, first = send(ledger.record({}, [crash()], MORNING))
+    assert send(state)[1] == [], "a page that is closed at once calls no one"
+    state, second = send(state, LATER)
+    assert [m[:2] for m in (*first, *second)] == [("pager", "critical"), ("chat", "critical"), ("pager", "recovered")]
+    assert send(ledger.record(state, [crash()], LATER), LATER + DAY)[1] == []
+
+
+def test_incident_ends_only_where_its_own_night_shows_it() -> None:
+    state, _ = send(ledger.record({}, [crash(None)], MORNING))
+    state = ledger.record(state, [], MORNING + DAY, NIGHTS[:2])
+    assert send(state, MORNING + DAY)[1] == []
+    state = ledger.record(state, [crash()], MORNING)
+    assert [m[:2] for m in send(state, LATER)[1]] == [("pager", "recovered"), ("chat", "recovered")]
 
 
 def test_night_of_other_cluster_ends_no_alert() -> None:
@@ -177,7 +201,11 @@ def test_receiver_that_was_down_gets_alert_then_recovery() -> None:
     now = MORNING + DAY
     state, messages = send(ledger.record(state, [], now, NIGHTS[:2]), now)
     assert messages == [("pager", "recovered", "orders"), ("chat", "critical", "orders")]
-    assert send(state, now)[1] == [("chat", "recovered", "orders")]
+    assert send(state, now)[1] == [], "a digest says that it is over"
+    (over,) = state.values()
+    assert message(CHAT, replace(over.sighting, ended_at=over.ended_at)).body.startswith(
+        "critical, over since 2026-11-22"
+    )
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["a", "b"]), st.booleans()), max_size=12))
@@ -200,25 +228,133 @@ def test_ledger_survives_round_trip_and_counts_damaged_lines() -> None:
     assert of_text(to_text(state) + "{}\n[1]\nnonsense\n") == (state, 3)
 
 
-def test_hostile_subject_is_escaped_in_message() -> None:
-    alert = sighting("a\r\nBcc: all@b\x1b[2J", reason="x\ny")
-    assert title_of(alert).isprintable()
-    body = body_of(alert, "")
-    assert "\x1b" not in body and "x\\ny" in body
+LINKED = BOTH.model_copy(update={"link": "https://airflow.example.org/hindsight/{cluster}/{page}"})
+PLACE = "https://airflow.example.org/hindsight/prod/prod.html#finding-1"
 
 
-def test_message_has_reason_report_link_and_advice() -> None:
-    alert = sighting(cluster="a/b")
-    assert title_of(alert) == "[critical] a/b: rebalances excessive: orders"
-    assert body_of(alert, "https://airflow.example.org/hindsight/{cluster}/{page}") == (
-        "2026-11-20 02:00 UTC  Group 'orders' rebalanced 14 times.\n"
-        "https://airflow.example.org/hindsight/a%2Fb/prod.html#finding-1\n\n"
-        "What to do: Use static membership."
+def message(receiver: Receiver, *sightings: Sighting, settings: AlertSettings = BOTH) -> Any:
+    return message_of([Entry(s, s.night_to, ended_at=s.ended_at) for s in sightings], receiver, settings, MORNING)
+
+
+@pytest.mark.parametrize("kind", ["page", "digest", "webhook", "alertmanager"])
+def test_hostile_name_is_printable_in_every_message(kind: Any) -> None:
+    name = "a\r\nBcc: all@b\x1b[2J\u202e"
+    named = {"reason": name, "advice": name, "groups": (name,), "topics": (name,), "commands": (name,)}
+    seen = [sighting(name, cluster=name, **named), of_incident(name, rule="records_lost", **named)]
+    receiver = Receiver(name="any", kind=kind, severities=["critical"])
+    texts: list[Any] = [message(receiver, *seen[n:]) for n in (0, 1)]
+    while texts:
+        text = texts.pop()
+        if isinstance(text, Text):
+            texts += [text.title, *text.body.split("\n")]
+        elif isinstance(text, (list, dict)):
+            texts += [*text] + ([*text.values()] if isinstance(text, dict) else [])
+        elif isinstance(text, str):
+            assert text.isprintable()
+
+
+def test_page_has_reason_confidence_state_owner_link_and_advice() -> None:
+    seen = sighting(cluster="a/b")
+    owned = AlertSettings.model_validate(LINKED.model_dump() | {"owners": [{"name": "ops", "clusters": ["a/*"]}]})
+    assert message(PAGER, seen, settings=owned) == (
+        "critical",
+        "[critical] a/b: rebalances excessive: orders",
+        "2026-11-20 02:00 UTC  Group 'orders' rebalanced 14 times.\nState: ongoing. Owner: ops.\n"
+        "https://airflow.example.org/hindsight/a%2Fb/prod.html#finding-1\n\nWhat to do: Use static membership.",
     )
-    crash = sighting("Broker 1 crashed", subject_kind="incident", rule="broker_lost")
-    assert title_of(crash) == "[critical] prod: Broker 1 crashed"
-    (over,) = ledger.record(ledger.record({}, [alert], MORNING), [], MORNING + DAY, [("a/b", *NIGHTS[1][1:])]).values()
-    assert recovery_of(over) == "Recovered. The night that ended at 2026-11-22 00:00 UTC no longer shows it."
+    over = message(PAGER, crash())
+    assert over.title == "[critical] prod: 40 records were lost"
+    assert "Confidence: certain. State: over since 2026-11-20 03:00 UTC.\n" in over.body
+
+
+def test_recovery_has_title_of_its_page_and_names_its_proof() -> None:
+    state, _ = send(ledger.record({}, [sighting(), crash()], MORNING))
+    found, lost = ledger.record(state, [], MORNING + DAY, NIGHTS[:2]).values()
+    if found.sighting.is_incident:
+        found, lost = lost, found
+    assert [message_of([e], PAGER, BOTH, MORNING) for e in (found, lost)] == [
+        (
+            "recovered",
+            "[critical] prod: rebalances excessive: orders",
+            "Recovered. The night that ended at 2026-11-22 00:00 UTC no longer shows it.",
+        ),
+        ("recovered", "[critical] prod: 40 records were lost", "Recovered. It was over at 2026-11-20 03:00 UTC."),
+    ]
+
+
+def test_digest_names_worst_alert_and_counts_equal_ones() -> None:
+    headline = "4 partitions had no leader: broker 2 crashed at 02:00"
+    equal = [
+        of_incident(headline, rule="partitions_offline", incident_id=f"{n:032}", recurrence_id="same")
+        for n in range(12)
+    ]
+    settings = AlertSettings.model_validate(LINKED.model_dump() | {"owners": [{"name": "ops", "groups": ["orders"]}]})
+    rest = [sighting(groups=("orders",)), sighting("pay"), sighting("elsewhere", cluster="test")]
+    assert message(CHAT, *equal, *rest, settings=settings) == (
+        "critical",
+        "[critical] prod: 4 partitions had no leader, and 14 more",
+        f"critical, certain, ongoing, 12 times: {headline}\n"
+        "critical, twice: rebalances excessive: orders and pay (ops)\n"
+        f"critical, test: rebalances excessive: elsewhere\n{PLACE}",
+    )
+
+
+@pytest.mark.parametrize(("rules", "lines"), [(8, 9), (9, 10), (10, 10), (40, 10)])
+def test_digest_has_ten_lines_at_most(rules: int, lines: int) -> None:
+    body = message(CHAT, *[sighting(rule=f"rule_{n}") for n in range(rules)], settings=LINKED).body.split("\n")
+    assert len(body) == lines
+    assert body[-1] == PLACE
+    assert (body[-2] == f"and {rules - 8} more") == (rules > 9)
+
+
+def test_digest_of_ended_alerts_is_a_recovery() -> None:
+    state, _ = send(ledger.record({}, [sighting()], MORNING))
+    (over,) = ledger.record(state, [], MORNING + DAY, NIGHTS[:2]).values()
+    assert message_of([over], CHAT, BOTH, MORNING) == (
+        "recovered",
+        "[recovered] prod: rebalances excessive: orders",
+        "recovered: rebalances excessive: orders",
+    )
+
+
+def test_webhook_document_has_status_and_figures_of_incident() -> None:
+    firing = alert_of(Entry(sighting(), NIGHT + DAY), BOTH)
+    assert (firing.status, firing.state, firing.ended_at, firing.figures) == ("firing", "ongoing", None, None)
+    costs = {**dict.fromkeys(FIGURES), "records_lost_low": 40, "offline_partition_seconds": 1.5}
+    seen = of_incident("40 records were lost", rule="records_lost", ended_at=MORNING, figures=costs)
+    resolved = alert_of(Entry(seen, NIGHT + DAY, ended_at=MORNING), BOTH)
+    assert (resolved.status, resolved.state, resolved.ended_at) == ("resolved", "over", MORNING)
+    assert resolved.model_dump(mode="json")["figures"] == costs
+    assert resolved.id == alert_of(Entry(seen, NIGHT + DAY), BOTH).id != firing.id
+
+
+ALERTMANAGER = Receiver(name="am", kind="alertmanager", severities=["critical"])
+
+
+def ends_at(entry: Entry) -> datetime:
+    (alert,) = message_of([entry], ALERTMANAGER, BOTH, MORNING)
+    return datetime.fromisoformat(alert["endsAt"])
+
+
+def test_open_alert_is_sent_to_alertmanager_again_for_36_hours() -> None:
+    new = Entry(sighting(), NIGHT + DAY)
+    sent_before = ledger.mark_tried(new, ALERTMANAGER, MORNING)
+    assert ends_at(new) == ends_at(sent_before) == NIGHT + DAY + LASTS
+    state = {"key": sent_before}
+    assert ledger.open_entries(state, ALERTMANAGER, MORNING) == [sent_before]
+    assert ledger.open_entries(state, ALERTMANAGER, NIGHT + DAY + LASTS + DAY) == []
+
+
+def test_ended_alert_fires_for_an_hour_in_alertmanager() -> None:
+    over = Entry(crash(), NIGHT + DAY, ended_at=crash().ended_at)
+    assert ends_at(over) == MORNING + NOTICE
+    assert not ledger.is_due(ledger.mark_tried(over, ALERTMANAGER, MORNING), ALERTMANAGER, BOTH, LATER)
+
+
+def test_alert_that_ends_is_resolved_in_alertmanager() -> None:
+    ended = ledger.end_entry(ledger.mark_tried(Entry(sighting(), NIGHT + DAY), ALERTMANAGER, MORNING), MORNING)
+    assert ledger.is_due(ended, ALERTMANAGER, BOTH, LATER)
+    assert ends_at(ended) == MORNING
 
 
 WINDOW = {"cluster": "prod", "window_from": NIGHT, "window_to": NIGHT + DAY}
@@ -340,7 +476,8 @@ def incident(harm: str, **given: Any) -> dict[str, Any]:
     }
     times = {"started_at": NIGHT + timedelta(hours=1), "ended_at": NIGHT + timedelta(hours=2)}
     intent = {"intent": "undeclared", "declared_until": None, "is_over": True}
-    return {**usual, **times, **intent, "group_ids": ["g"], "topics": None, **given}
+    more = {"explanation": "It crashed.", "confidence": "certain", "recurrence_id": "b" * 32, "commands": ["ls"]}
+    return {**dict.fromkeys(FIGURES), **usual, **times, **intent, **more, "group_ids": ["g"], "topics": None, **given}
 
 
 def test_harmful_incident_is_sent_and_irreversible_harm_is_critical() -> None:
@@ -354,6 +491,8 @@ def test_harmful_incident_is_sent_and_irreversible_harm_is_critical() -> None:
         ("data_at_risk", "critical"),
     ]
     assert alerts[0].anchor == "incident-" + "a" * 32
+    over_at = NIGHT + timedelta(hours=2)
+    assert [(s.ended_at, s.is_ongoing) for s in alerts] == [(over_at, False)] * 2 + [(None, True)] * 2
 
 
 def test_incident_of_other_cluster_is_not_sent() -> None:
@@ -383,7 +522,7 @@ def test_every_problem_of_alert_settings_is_named_at_once() -> None:
     given = {
         "rotes": [],
         "receivers": [
-            {"name": "Chat!", "severities": ["bad"], "url": "mailto://user:s3cret@x"},
+            {"name": "Chat!", "kind": "chat", "severities": ["bad"], "url": "mailto://user:s3cret@x"},
             {"severities": []},
         ],
         "owners": [{"name": "a", "groups": "x"}],
@@ -392,18 +531,23 @@ def test_every_problem_of_alert_settings_is_named_at_once() -> None:
         alerts_of({"alerts": given}, Path("/h.toml"))
     assert sorted(problem.value.sentences) == [
         "/h.toml: owners.a.groups is 'x'. Needed: a valid list. Correct it.",
+        "/h.toml: receivers.2.kind is not set. Needed: page (a message for each alert) or digest (one for all new"
+        " ones), by a URL of Apprise; webhook (a JSON document for each alert) or alertmanager (its API), by a URL of"
+        " HTTP. Add it.",
         "/h.toml: receivers.2.name is not set. Needed: names its connection hindsight_alerts_<name>: small letters,"
         " digits and underscores. Add it.",
         "/h.toml: receivers.2.severities is []. Needed: at least 1 item after validation, not 0. Correct it.",
+        "/h.toml: receivers.Chat!.kind is 'chat'. Needed: 'page', 'digest', 'webhook' or 'alertmanager'. Correct it.",
         "/h.toml: receivers.Chat!.name is 'Chat!'. Needed: match pattern '^[a-z][a-z0-9_]{0,39}$'. Correct it.",
         "/h.toml: receivers.Chat!.severities.1 is 'bad'. Needed: 'critical', 'warning' or 'info'. Correct it.",
-        "/h.toml: receivers.Chat!.url is not known. Needed: one of name, severities, owner. Rename it.",
+        "/h.toml: receivers.Chat!.url is not known. Needed: one of name, kind, severities, owner. Rename it.",
         "/h.toml: rotes is not known. Needed: one of link, receivers, owners. Rename it.",
     ]
 
 
-def test_receiver_and_owner_names_must_be_unique_and_known() -> None:
-    twice = [{"name": "a", "severities": ["info"]}, {"name": "a", "severities": ["info"], "owner": "who"}]
+def test_names_of_receivers_and_owners_are_known_and_unique() -> None:
+    receiver = {"name": "a", "kind": "page", "severities": ["info"]}
+    twice = [receiver, {**receiver, "owner": "who"}]
     with pytest.raises(BadInput) as problem:
         alerts_of({"alerts": {"receivers": twice, "owners": [{"name": "idle"}]}}, Path("/h.toml"))
     assert [s.split(". Needed")[0] for s in problem.value.sentences] == [

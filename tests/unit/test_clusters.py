@@ -1,4 +1,4 @@
-"""Several clusters from one file; one from the environment; and what is said of a file that is wrong."""
+"""Several clusters from one file; one without a name; and what is said of a file that is wrong."""
 
 from __future__ import annotations
 
@@ -46,12 +46,23 @@ def test_cluster_tables_are_read_with_paths_relative_to_file(file: Path) -> None
     assert [c.dag_id("kafka_collect") for c in (orders, payments)] == ["kafka_collect_orders", "kafka_collect_payments"]
 
 
-def test_file_without_clusters_leaves_one_from_environment(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file.write_text("[alerts]\n")
-    monkeypatch.setenv("HINDSIGHT_LOGS", "/var/log/kafka")
+def test_without_clusters_in_the_file_there_is_one_without_a_name_that_has_its_defaults(file: Path) -> None:
+    file.write_text("lake = '/lake'\n[defaults]\nlogs_tz = 'Europe/Berlin'\nnight_starts = '12:00'\n[alerts]\n")
     (one,) = clusters.clusters()
-    assert (one.name, one.connection, one.inputs["logs"]) == (None, "kafka_default", "/var/log/kafka")
+    assert (one.name, one.connection, one.lake, one.night_starts) == (None, "kafka_default", "/lake", "12:00")
+    assert one.inputs == {"lake": "/lake", "logs_tz": "Europe/Berlin"}
     assert one.dag_id("kafka_collect") == "kafka_collect"
+
+
+@pytest.mark.parametrize(
+    ("starts", "look_ahead_hours", "cron"),
+    [("00:00", None, "0 2 * * *"), ("12:30", 3, "30 15 * * *"), ("23:00", 4, "0 3 * * *")],
+)
+def test_an_audit_is_due_when_the_look_ahead_of_a_night_is_over(
+    starts: str, look_ahead_hours: int | None, cron: str
+) -> None:
+    inputs = {"look_ahead_hours": look_ahead_hours} if look_ahead_hours else {}
+    assert clusters.Cluster("a", None, inputs, night_starts=starts).cron() == cron
 
 
 @pytest.mark.parametrize(
@@ -75,6 +86,8 @@ def test_file_without_clusters_leaves_one_from_environment(file: Path, monkeypat
         ),
         ("[defaults]\nname = 'a'\n", ["defaults.name is not known", "logs_tz"]),
         ("defaults = 1\n", ["defaults is 1"]),
+        ("[defaults]\ntimezone = 'Sydney'\n", ["defaults.timezone is 'Sydney'", "IANA"]),
+        ("[defaults]\nnight_starts = '24:00'\nschedule = 'noon'\n", ["night_starts is '24:00'", "schedule is 'noon'"]),
     ],
 )
 def test_wrong_cluster_file_is_refused_by_key(file: Path, text: str, words: list[str]) -> None:

@@ -39,7 +39,7 @@ def test_docs_example_is_listed_by_cluster(tmp_path: Path, capsys: pytest.Captur
     assert (code, errors) == (0, "")
     assert "  orders: /var/log/kafka/orders into /srv/lake, labelled prod\n" in listing
     assert "  payments: s3a://logs/payments into s3a://lakes/payments\n" in listing
-    assert "  alerts pager: critical, to hindsight_alerts_pager or HINDSIGHT_ALERTS_PAGER\n" in listing
+    assert "  alerts pager: page of critical, to hindsight_alerts_pager or HINDSIGHT_ALERTS_PAGER\n" in listing
     assert [error for text in (EXAMPLE, MANY) for error in SCHEMA.iter_errors(toml_as_json(text))] == []
 
 

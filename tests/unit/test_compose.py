@@ -19,7 +19,6 @@ import yaml
 from kafka_hindsight import __version__
 from kafka_hindsight.settings.alerts import DEFAULT
 from kafka_hindsight.settings.home import HOME
-from kafka_hindsight.settings.models import MEANINGS, variable
 from kafka_hindsight.start.launch import spark_environment, spark_home
 from lab.drill import everyday
 from lab.drill.jars import NEWEST
@@ -224,10 +223,8 @@ def test_members_command_is_valid_and_has_playable_scenarios() -> None:
     command = SERVICES["members"].command
     assert command[1:3] == ("-m", "lab.drill.everyday")
     options = everyday._parser().parse_args(command[3:])
-    assert (f"{options.folder}/logs", f"{options.folder}/clients") == (
-        SERVICES["airflow-scheduler"].environment["HINDSIGHT_LOGS"],
-        SERVICES["airflow-scheduler"].environment["HINDSIGHT_CLIENT_LOGS"],
-    )
+    inputs = json.loads(SERVICES["airflow-scheduler"].environment["AIRFLOW_CONN_HINDSIGHT_DEFAULT"])["extra"]
+    assert (f"{options.folder}/logs", f"{options.folder}/clients") == (inputs["logs"], inputs["client_logs"])
     playable = {s.name for s in everyday.of_members([*SCENARIOS.values()])}
     assert {"crash", "crash_librdkafka", "leave", "slow", "static_too_late", "consumer_protocol"} <= playable
     assert not playable & {"over_capacity", "pattern", "partitions", "all_removed_by_admin", "storage_error"}
@@ -262,8 +259,7 @@ def test_every_hindsight_setting_is_read() -> None:
         for folder in ("kafka_hindsight", "spark_jobs", "plugins", "dags", "docker")
         for p in (HOME / folder).rglob("*.*y")
     ) + "".join(p.read_text() for p in (HOME / "docker").glob("*.sh"))
-    names = {f"HINDSIGHT_{variable(field)}" for field in MEANINGS} | {DEFAULT.variable}
-    names |= set(re.findall(r"\b((?:HINDSIGHT|KAFKA)_[A-Z_]+)\b", sources))
+    names = {DEFAULT.variable, *re.findall(r"\b((?:HINDSIGHT|KAFKA)_[A-Z_]+)\b", sources)}
     passed = {k for s in SERVICES.values() for k in s.environment if k.startswith(("HINDSIGHT_", "KAFKA_"))}
     assert passed and passed <= names, passed - names
 

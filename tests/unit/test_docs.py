@@ -15,7 +15,7 @@ from kafka_hindsight.catalog.causes import CauseCode, CauseFamily, CauseNoun
 from kafka_hindsight.catalog.codes import Cause
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.table_model import Check, Column, Scalar, Table
-from kafka_hindsight.judgements.reasoning.proofs import always, named, says
+from kafka_hindsight.judgements.reasoning.proofs import always, sentence_of, with_sentence
 from kafka_hindsight.judgements.reasoning.rulings import Likely, Ruling
 from kafka_hindsight.judgements.rebalances.judge import RULINGS
 from kafka_hindsight.judgements.rebuild.ruling_tables import RULING_TABLES
@@ -132,7 +132,7 @@ def test_rebalance_rulings_are_under_their_cause_with_cases_and_proof() -> None:
         assert markdown.prose(ruling_pages.as_read(ruling.sentence)) in shown
         assert markdown.code(ruling.cases[0]) in shown
         assert markdown.code(ruling.cases[1]) in shown
-        assert all(markdown.prose(says(p)) in shown for p in ruling.proof)
+        assert all(markdown.prose(sentence_of(p)) in shown for p in ruling.proof)
 
 
 ALL_RULINGS = [r for tables in RULING_TABLES.values() for table in tables.values() for r in table]
@@ -200,7 +200,7 @@ def test_page_of_hostile_declarations_keeps_its_structure(text: str, monkeypatch
 
     noun = CauseNoun("c", text, text, CauseFamily.TOPIC, text, text, text)
     (cause,) = CauseCode("Cause", {"C": noun})  # type: ignore[call-arg, arg-type, misc, var-annotated]
-    proof, unless = ((named(text, lambda case: always(case)),) for _ in range(2))
+    proof, unless = ((with_sentence(text, lambda case: always(case)),) for _ in range(2))
     ruling = Likely(cause, text, proof, text, (text, text), unless)  # type: ignore[var-annotated]
     page = ruling_pages.causes_page([cause], {"a member left": [ruling]}, {id(ruling): "here"})
     assert headings(page) == ["Causes", "c"]

@@ -33,14 +33,20 @@ BLOCKS: Mapping[str, Mapping[str, tuple[int, str]]] = {
     "README.md": {},
     "api.md": {"python": (8, "tests/unit/test_api.py")},
     "design.md": {"": (2, "drawings of folders")},
+    "expectations.md": {"json": (1, "tests/store/test_publish.py"), "": (1, "tests/store/test_publish.py")},
     "extending.md": {
-        "python": (15, "tests/unit/test_docs_examples.py"),
-        "jsonl": (2, "tests/unit/test_docs_examples.py"),
+        "python": (18, "tests/unit/test_recipes.py"),
+        "jsonl": (2, "tests/unit/test_recipes.py"),
     },
     "kubernetes.md": {"yaml": (1, "tests/airflows/beside_providers.py")},
     "managed.md": {"python": (1, "tests/dags/test_airflow_package.py loads it by the wheel")},
+    "messages.md": {
+        "toml": (1, "tests/audit/test_messages.py"),
+        "text": (3, "tests/audit/test_messages.py"),
+        "json": (2, "tests/audit/test_messages.py"),
+    },
     "operations.md": {
-        "toml": (3, "tests/unit/test_operations_page.py"),
+        "toml": (4, "tests/unit/test_operations_page.py"),
         "python": (1, "tests/dags/test_hindsight_dags.py"),
     },
     "shipping_logs.md": {

@@ -1,205 +1,33 @@
-"""What docs tell people to write works: the examples of docs/extending.md run, and what pages name is there."""
+"""What pages name is there, and their examples of shipping and installing work."""
 
 from __future__ import annotations
 
-import json
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
-from functools import partial
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import pytest
 import yaml
 
-from expectations.derive import expectations_of
-from kafka_hindsight.catalog import codes, gold, rows
-from kafka_hindsight.catalog.causes import CauseCode
 from kafka_hindsight.catalog.codes import Cause, FailoverKind, ImbalanceEnd, OutOfSyncKind
 from kafka_hindsight.cli import main as cli
 from kafka_hindsight.intake.log_files import _is_log
-from kafka_hindsight.judgements.reasoning.proofs import says
-from kafka_hindsight.judgements.rebalances import judge
-from kafka_hindsight.judgements.rebalances.group_history import Change
-from kafka_hindsight.judgements.rebuild import published, sources
-from kafka_hindsight.knowledge.conversion import compile_pattern
 from kafka_hindsight.knowledge.harms import FAILOVER_ADVICE
 from kafka_hindsight.knowledge.imbalance_advice import IMBALANCE_ADVICE
 from kafka_hindsight.knowledge.isr_advice import OUT_OF_SYNC_ADVICE
-from kafka_hindsight.knowledge.layouts import APACHE, class_of
-from kafka_hindsight.knowledge.rules import RULE_BY_ID, RULES
-from kafka_hindsight.lake.ddl import properties
+from kafka_hindsight.knowledge.layouts import APACHE
+from kafka_hindsight.knowledge.rules import RULES
 from kafka_hindsight.logs import plain_reader, reading
-from kafka_hindsight.report import build as report_build
-from kafka_hindsight.report import sections as report_sections
-from kafka_hindsight.report.html import render_html
-from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.settings.models import MEANINGS, variable
 from kafka_hindsight.sql.named_queries import named_queries
 from tests.support.docs import PAGES
-from tests.support.groups import excerpt
 from tests.support.nights import EXCERPTS
-from tests.support.report_night import night
-from tests.support.rulings import wording
-from tests.support.spark_rows import columns_ddl
-from tests.unit import test_patterns, test_rebalances_rulings
-from tools.pages import docs, samples
-from tools.pages.markdown import prose
-from tools.pages.ruling_pages import causes_page
-from tools.pages.samples import Captured
+from tools.pages import docs
 
 HOME = Path(__file__).resolve().parents[2]
 DOCS = HOME / "docs"
 each_page = pytest.mark.parametrize("name", PAGES)
-
-GIVEN = {"__name__": "docs_extending"}
-
-
-def sections() -> dict[str, list[str]]:
-    """The blocks of Python of docs/extending.md by their headings."""
-    parts = re.split(r"^## (.*)$", PAGES["extending.md"], flags=re.MULTILINE)[1:]
-    return {
-        heading: re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
-        for heading, text in zip(parts[::2], parts[1::2], strict=True)
-    }
-
-
-def samples_in(heading: str) -> list[Captured]:
-    """The rows of samples below a heading of docs/extending.md."""
-    text = PAGES["extending.md"].partition(f"## {heading}\n")[2].partition("\n## ")[0]
-    (rows,) = re.findall(r"```jsonl\n(.*?)```", text, flags=re.DOTALL)
-    return [Captured(version="0.11", **json.loads(row)) for row in rows.splitlines()]
-
-
-def run(block: str, names: dict[str, Any]) -> dict[str, Any]:
-    exec(compile(block, "docs/extending.md", "exec"), names)  # our own page
-    return names
-
-
-def test_every_kind_of_extension_has_an_example() -> None:
-    assert {h: len(blocks) for h, blocks in sections().items()} == {
-        "A pattern": 1,
-        "A layout or an envelope": 1,
-        "A cause": 2,
-        "A rule": 3,
-        "A table": 4,
-        "A section of the report": 2,
-        "A source": 2,
-    }
-
-
-def test_example_pattern_passes_pattern_tests(monkeypatch: pytest.MonkeyPatch) -> None:
-    (block,) = sections()["A pattern"]
-    pattern = run(block, dict(GIVEN))["PATTERN"]
-    (name,) = {class_of(logger) for logger in pattern.loggers}
-    knowledge = reading.LOGGER_KNOWLEDGE[name]
-    monkeypatch.setattr(samples, "captured", partial(tuple, [*samples.captured(), *samples_in("A pattern")]))
-    monkeypatch.setattr(test_patterns, "PATTERNS", (*test_patterns.PATTERNS, pattern))
-    monkeypatch.setitem(test_patterns.OF_CLASS, name, [*test_patterns.OF_CLASS[name], pattern])
-    patterns = (*knowledge.patterns, (pattern.contains, pattern))
-    monkeypatch.setitem(reading.LOGGER_KNOWLEDGE, name, replace(knowledge, patterns=patterns))
-    test_patterns.test_each_pattern_has_its_own_name()
-    test_patterns.test_pattern_uses_kinds_and_fields_of_the_catalog()
-    test_patterns.test_regex_matches_the_whole_message_with_named_groups_alone()
-    test_patterns.test_samples_are_claimed_by_their_pattern_alone(pattern)
-    test_patterns.test_counter_samples_are_not_claimed_by_their_pattern()
-    test_patterns.test_regex_on_hostile_text_takes_less_than_a_second(pattern)
-
-
-def test_example_layout_reads_only_its_samples() -> None:
-    (block,) = sections()["A layout or an envelope"]
-    layout = run(block, dict(GIVEN))["LAYOUT"]
-    head = compile_pattern(layout.pattern).head
-    shown, unlike = samples_in("A layout or an envelope")
-    assert (shown.shows, unlike.unlike) == (layout.name, [layout.name])
-    assert reading.read_record(layout.pattern, shown.record).pattern
-    assert not head.match(unlike.record)
-
-
-def test_example_cause_decides_only_its_cases(monkeypatch: pytest.MonkeyPatch) -> None:
-    declared, ruled = sections()["A cause"]
-    noun = run(declared, dict(GIVEN))["MEMBER_CLOSED"]
-    assert noun.code not in set(Cause)
-    nouns = {**{c.name: c.noun for c in Cause}, "MEMBER_CLOSED": noun}
-    monkeypatch.setattr(codes, "Cause", CauseCode("Cause", nouns))  # type: ignore[call-arg, arg-type]
-    ruling = run(ruled, dict(GIVEN))["RULING"]
-    before = excerpt("leaves-3.9").history().rebalances
-    monkeypatch.setitem(judge.BY_CHANGE, Change.LEFT, (ruling, *judge.BY_CHANGE[Change.LEFT]))
-    after = excerpt("leaves-3.9").history().rebalances
-    changed = [(b.cause, a) for b, a in zip(before, after, strict=True) if b.cause != a.cause]
-    assert changed
-    assert {was for was, _ in changed} == {Cause.MEMBER_LEFT}
-    assert {now.cause for _, now in changed} == {noun.code}
-    assert {now.advice for _, now in changed} == {noun.advice}
-    assert all(wording(ruling).match(now.explanation) for _, now in changed)
-    monkeypatch.setattr(test_rebalances_rulings, "rebalances", test_rebalances_rulings.rebalances.__wrapped__)
-    assert test_rebalances_rulings.row_of(ruling.cases[0]).cause == noun.code
-    assert test_rebalances_rulings.row_of(ruling.cases[1]).cause != noun.code
-    assert prose(says(ruling.proof[0])) in causes_page([ruling.code], {"a member left": [ruling]}, {id(ruling): "here"})
-
-
-def test_example_rule_fires_above_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
-    declared, judged, tested = sections()["A rule"]
-    added = run(declared, dict(GIVEN))
-    rule = added["RULE"]
-    assert rule.rule_id not in RULE_BY_ID
-    monkeypatch.setitem(RULE_BY_ID, rule.rule_id, rule)
-    run(judged, added)
-    run(tested, added)
-    assert f"[{rule.rule_id}](rules.md#{rule.rule_id})" in docs.runbook_page([rule], [])
-
-
-def test_example_table_is_judged_validated_and_documented(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    declared, judged, wired, tested = sections()["A table"]
-    (tmp_path / "gold_loads.py").write_text(declared, encoding="utf-8")
-    monkeypatch.setattr(rows, "__path__", [*rows.__path__, str(tmp_path)])
-    row_class = import_module("kafka_hindsight.catalog.rows.gold_loads").CoordinatorLoad
-    table = row_class.TABLE
-    page = ModuleType("kafka_hindsight.judgements.rebuild.coordination")
-    monkeypatch.setitem(sys.modules, page.__name__, page)
-    monkeypatch.setattr(rows, row_class.__name__, row_class, raising=False)
-    monkeypatch.setitem(rows.ROW_CLASS, table.full_name, row_class)
-    monkeypatch.setitem(sources.BY_NAME, table.full_name, table)
-    assert set(rows.tables_of("gold")) - set(gold.TABLES) == {table}
-    added = run(wired, run(judged, vars(page)))
-    every = [*published.declared(), added["COORDINATION"]]
-    monkeypatch.setattr(published, "declared", lambda: every)
-    filled = published.published()
-    assert filled.keys() - published.PUBLISHED.keys() == {table.full_name}
-    source = filled[table.full_name]
-    assert source.judgement is not None
-    assert (source.judgement.name, source.output) == ("coordination", "loads")
-    names = [j.name for j in sources.check_published({table.full_name: source}, [table.full_name])]
-    assert names[-1] == "coordination"
-    assert "groups" in names
-    run(tested, added)
-    assert {e.name for e in expectations_of(table)} >= {"columns_match", "key_unique", "groups_rebalanced"}
-    assert "NOT NULL" in columns_ddl(table)
-    assert "delta.constraints.groups_rebalanced" in properties(table)
-    assert table.grain in docs.tables_page([table], {table.full_name: "publish"})
-
-
-def test_example_source_lands_its_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    declared, tested = sections()["A source"]
-    monkeypatch.setitem(sys.modules, GIVEN["__name__"], ModuleType(GIVEN["__name__"]))
-    run(tested, run(declared, dict(GIVEN)))
-
-
-def test_example_section_is_on_report_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    declared, tested = sections()["A section of the report"]
-    run(tested, run(declared, dict(GIVEN)))
-    (tmp_path / "coordinators.py").write_text(declared, encoding="utf-8")
-    monkeypatch.setattr(report_sections, "__path__", [*report_sections.__path__, str(tmp_path)])
-    monkeypatch.setattr(report_build, "SECTIONS", report_sections.discovered())
-    page = render_html(report_build.report_of(PageRows.from_tables(*night())))
-    titles = re.findall(r'<h2 id="[a-z]+-title">([^<]+) <', page)
-    after = titles.index("Who coordinated")
-    assert titles[after - 1 : after + 2] == ["Broker outages", "Who coordinated", "Failovers without an outage"]
 
 
 # --- what pages name is there -------------------------------------------------------------------------------------

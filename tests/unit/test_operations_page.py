@@ -41,6 +41,14 @@ def test_file_of_many_clusters_on_the_operations_page_is_read(tmp_path: Path, mo
     }
 
 
+def test_file_of_nights_on_the_operations_page_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (example,) = re.findall(r"<!-- example: nights -->\n```toml\n(.*?)```", PAGE, flags=re.DOTALL)
+    (tmp_path / "hindsight.toml").write_text(example)
+    monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "hindsight.toml"))
+    (sydney,) = clusters.clusters()
+    assert (sydney.timezone, sydney.night_starts, sydney.schedule) == ("Australia/Sydney", "12:00", "assets")
+
+
 def test_every_dag_is_on_the_operations_page() -> None:
     dags = set(re.findall(r"^\| `(kafka_\w+)` \|", PAGE, flags=re.MULTILINE))
     assert dags == {path.stem for path in (HOME / "dags").glob("*.py")}

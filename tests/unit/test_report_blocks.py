@@ -2,12 +2,12 @@
 
 import pytest
 
-from kafka_hindsight.report.blocks import DECLARED, Entry, Evidence, Facts, Item, Link, Paragraph, TableRow
+from kafka_hindsight.report.blocks import DECLARED, Badge, Entry, Evidence, Facts, Item, Link, List, Paragraph
 from tests.support import report_blocks as seen
 from tests.support.report_blocks import build_report
 from tests.support.report_crowd import crowded_night
 from tests.support.report_night import night
-from tests.support.report_rows import at, coverage, empty, failover, made, outage, rebalance, run
+from tests.support.report_rows import at, coverage, empty, failover, judge, made, outage, rebalance, run
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def test_verdict_names_mostly_unread_broker_logs_first():
     page = build_report(empty() | {"quality.coverage": rows}, run())
     assert seen.first_paragraph(page, "rebalances") == "No rebalance in what could be read."
     assert seen.first_paragraph(page, "outages") == "No absence of a broker in what could be read."
-    assert seen.first_paragraph(page, "incidents") == "No incident in what could be read."
+    assert seen.first_paragraph(page, "incident-list") == "No incident in what could be read."
     led = [seen.text(p) for p in seen.found(Paragraph, seen.section(page, "verdict"))]
     assert led[1] == (
         "Most of what matters in the logs of broker-1 could not be read (900 lines of 1,000): "
@@ -80,57 +80,68 @@ def test_unbalanced_account_of_lines_is_a_warning():
 
 
 def test_incidents_are_ordered_by_harm_and_declared_ones_are_labelled(report):
-    harmful = seen.entries(report, "incidents")
-    assert [(i.headline, i.cost) for i in harmful[:5]] == [
+    (harmful,) = seen.found(List, seen.section(report, "incident-list"))
+    lines = [(item.tone, seen.text(item)) for item in harmful.items]
+    assert lines[:5] == [
         (
-            "40 to 52 committed records were lost in risky.raw-0: no replica could take over from broker 2 and"
-            " a replica out of sync became the leader",
-            "records lost",
+            "act",
+            "06:39:00  40 to 52 committed records were lost in risky.raw-0: no replica could take over from broker 2"
+            " and a replica out of sync became the leader · over · certain · records lost",
         ),
         (
-            "30 partitions of 3 topics had no leader, the longest for at least 1.8 s: broker 2 was unresponsive about"
-            " 02:13:04, away for 4 min 27 s",
-            "partitions without a leader",
+            "act",
+            "02:13:04  30 partitions of 3 topics had no leader, the longest for at least 1.8 s: broker 2 was"
+            " unresponsive about 02:13:04, away for 4 min 27 s · over · certain · partitions without a leader",
         ),
-        ("Broker 3 was out of sync in 12 partitions for 10 min: it was alive and fetched too late", "data at risk"),
-        ("Broker 1 was shut down at 06:38:00, away for 41 s", "data at risk"),
         (
-            "Group ads-etl rebalanced 14 times within 9 min 16 s, in a storm: a member joined",
-            "consumers stopped",
+            "look",
+            "05:30:00  Broker 3 was out of sync in 12 partitions for 10 min: it was alive and fetched too late · over"
+            " · likely · data at risk",
+        ),
+        ("look", "06:38:00  Broker 1 was shut down at 06:38:00, away for 41 s · over · certain · data at risk"),
+        (
+            "look",
+            "05:10:00  Group ads-etl rebalanced 14 times within 9 min 16 s, in a storm: a member joined · over · likely"
+            " · consumers stopped",
         ),
     ]
-    labelled = [i for i in seen.found(Entry, seen.section(report, "incidents")) if DECLARED in i.badges]
-    assert [(i.headline, i.cost) for i in labelled] == [
-        ("Group checkout-worker restarted its members one after another, in 9 rebalances within 1 min 29 s", "routine"),
+    (group,) = (view.name for view in report.views if view.title == "Group checkout-worker")
+    stories = seen.entries(report, f"{group}/group-rebalances")
+    assert len(stories) == 9 and all(DECLARED in story.badges for story in stories)
+    others = [seen.text(i) for i in harmful.items if DECLARED in seen.found(Badge, i)]
+    assert others == []
+
+
+def test_equal_incidents_are_one_line_that_leads_to_each(report):
+    crashes = [
+        outage(1, at("02:00:00", plus=600.0 * i), "crash", explanation="Broker 1 crashed.", elections=0)
+        for i in range(12)
     ]
+    tables = empty() | {"gold.broker_outages": crashes}
+    judge(tables)
+    page = build_report(tables, run())
+    (line,) = seen.found(Item, seen.section(page, "incident-list"))
+    assert " · 12 times · over" in seen.text(line)
+    views = {view.name for view in page.views}
+    assert len({link.anchor for link in seen.found(Link, line)} & views) == 12
 
 
-def test_incident_and_its_outages_and_rebalances_link_to_each_other(report):
-    (worst,) = [i for i in seen.entries(report, "incidents") if "broker 2 was unresponsive" in i.headline]
+def test_incident_and_its_outage_and_rebalances_link_to_each_other(report):
+    (worst,) = [v for v in report.views if v.name.startswith("incident-") and "broker 2 was unresponsive" in v.title]
     cut = seen.entries(report, "outages")[0]
-    links = [link.anchor for link in seen.found(Link, worst)]
-    rows = {row.anchor: row for row in seen.rows(report, "rebalances")}
-    assert links[0] == cut.anchor
-    assert [link.anchor for link in seen.found(Link, cut)] == [worst.anchor]
-    assert set(links[1:]) <= set(rows)
-    assert [link.anchor for link in seen.found(Link, rows[links[1]])] == [worst.anchor]
+    (moments,) = (s.blocks for s in worst.sections if s.name == "moments")
+    assert seen.found(Link, moments)[0].anchor == cut.anchor
+    assert [link.anchor for link in seen.found(Link, cut)] == [worst.name]
+    (rebalances,) = (s.blocks for s in worst.sections if s.name == "rebalances")
+    first = next(link.anchor for link in seen.found(Link, rebalances) if "/" in link.anchor)
+    group, _, anchor = first.partition("/")
+    (story,) = [e for e in seen.entries(report, f"{group}/group-rebalances") if e.anchor == anchor]
+    assert worst.name in [link.anchor for link in seen.found(Link, story)]
 
 
-def test_failovers_of_an_outage_are_listed_with_it_alone(report):
-    cut, shut = seen.entries(report, "outages")
-    inside, elsewhere = seen.found(Entry, cut.blocks), seen.entries(report, "failovers")
-    assert (cut.headline, [g.headline for g in inside]) == (
-        "Broker 2 was unresponsive",
-        ["Broker unresponsive: 30 leader changes", "Preferred election: 30 leader changes"],
-    )
-    assert inside[0].note == "__consumer_offsets 0-9, orders.events 0-9 and payments.v2 0-9"
-    assert seen.found(Entry, shut.blocks) == []
-    assert [g.headline for g in elsewhere] == [
-        "Unclean election: 1 leader change",
-        "Left without a leader: 1 leader change",
-    ]
-    (row,) = seen.found(TableRow, elsewhere[0])
-    assert {"40 to 52 records", "none → 1"} <= set(seen.cells(row))
+def test_unclean_election_is_listed_with_its_loss(report):
+    (row,) = [row for row in seen.ledger(report, "failovers") if row["Why"].startswith("unclean election")]
+    assert (row["Partition"], row["Leader"], row["Records lost"]) == ("risky.raw-0", "none → 1", "40 to 52 records")
 
 
 def test_times_of_an_outage_are_shown_from_its_start(report):
@@ -217,8 +228,11 @@ def test_order_of_rows_does_not_change_the_report(report):
 
 def test_report_with_many_rebalances_limits_quotes_and_counts_the_rest():
     few, many = (
-        seen.found(Evidence, seen.rows(build_report(*one_night), "rebalances")[0])[0]
+        {
+            (len(evidence.quotes), evidence.left_out)
+            for entry in seen.found(Entry, build_report(*one_night).views)
+            for evidence in seen.found(Evidence, entry if entry.style == "rebalance" else ())
+        }
         for one_night in (night(), crowded_night(5_000))
     )
-    assert (len(few.quotes), few.left_out) == (2, 0)
-    assert (len(many.quotes), many.left_out) == (2, 2)
+    assert (few, many) == ({(2, 0)}, {(2, 0), (2, 2)})

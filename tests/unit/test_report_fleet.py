@@ -24,7 +24,7 @@ from kafka_hindsight.report.fleet import (
 from kafka_hindsight.report.html import render_html
 from kafka_hindsight.report.metrics import metrics_text
 from kafka_hindsight.report.page_rows import PageRows
-from kafka_hindsight.report.sections.verdict import tiles
+from kafka_hindsight.report.sections.first_screen import tiles
 from tests.support.report_blocks import cells, found, rows, text
 from tests.support.report_night import HOSTILE, night
 from tests.support.report_rows import DAY, END
@@ -60,7 +60,7 @@ def test_night_row_has_the_figures_of_the_first_screen():
     assert [str(figure) for figure in counts] == [away, stopped, critical, gaps]
     assert row.harm == Harm.RECORDS_LOST
     assert row.headline == figures.ranked(page.of(Incident))[0].headline
-    assert row.page in {row.page} and report_of(page).sections
+    assert row.page == report_of(page).file_name
 
 
 def test_worst_cluster_is_listed_first_with_links_to_night_and_incident():

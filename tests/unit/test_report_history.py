@@ -2,16 +2,21 @@
 
 from datetime import timedelta
 
-from kafka_hindsight.report.blocks import Fact, Link, Trend
+from kafka_hindsight.report.blocks import Fact, Link, Paragraph, Strip, Trend
 from tests.support import report_blocks as seen
 from tests.support.report_blocks import build_report
 from tests.support.report_rows import DAY, at, empty, failover, made, rebalance, run
 
 
+def days_before(count):
+    """So many days before the night, the first one first."""
+    return [DAY - timedelta(days=count - i) for i in range(count)]
+
+
 def page_after(tables, windows, findings=(), incidents=()):
     """The page of a night that holds these rows, after nights with these counts of rebalances."""
-    numbers = {"partition_seconds": 0.0, "failovers": 0.0, "leaderless_ms": 0.0}
-    days = [DAY - timedelta(days=len(windows) - i) for i in range(len(windows))]
+    numbers = {"partition_seconds": 0.0, "failovers": 0.0, "leaderless_ms": 0.0, "state": "calm"}
+    days = days_before(len(windows))
     before = [{"window_from": d, "rebalances": float(n), **numbers} for d, n in zip(days, windows, strict=True)]
     history = {"windows": before, "findings": list(findings), "incidents": list(incidents)}
     about = run(history=history if before else {})
@@ -20,7 +25,7 @@ def page_after(tables, windows, findings=(), incidents=()):
 
 def trends(tables, windows):
     """The numbers night by night."""
-    return seen.found(Trend, seen.section(page_after(tables, windows), "history"))
+    return seen.found(Trend, seen.section(page_after(tables, windows), "history-list"))
 
 
 def finding(subject, severity="warning", rule="lag_growing"):
@@ -29,7 +34,8 @@ def finding(subject, severity="warning", rule="lag_growing"):
 
 
 def test_first_night_has_no_history():
-    assert seen.section(page_after({}, []), "history") == ()
+    assert not {view.name for view in page_after({}, []).views} & {"history"}
+    assert seen.section(page_after({}, []), "changes") == ()
 
 
 def test_night_is_compared_with_the_one_before():
@@ -37,26 +43,37 @@ def test_night_is_compared_with_the_one_before():
     page = page_after(
         {"gold.rebalances": rows, "gold.failovers": [failover("t", 0, at("01:00:00"), "unknown")]}, [9, 5]
     )
-    assert seen.first_paragraph(page, "history") == (
-        "Against the window from 2026-10-02 00:00:00: 3 rebalances, 2 fewer and 1 leader change, 1 more."
+    assert seen.first_paragraph(page, "changes") == (
+        "Against the window from 2026-10-02 00:00:00: 3 rebalances, 2 fewer; 1 leader change, 1 more."
+        " The 2 windows before."
     )
+
+
+def test_window_of_another_length_is_compared_by_its_incidents_alone():
+    before = {"window_from": DAY - timedelta(hours=1), "is_comparable": False, "rebalances": 9.0}
+    numbers = {"partition_seconds": 0.0, "failovers": 0.0, "leaderless_ms": 0.0, "state": "act"}
+    page = build_report(empty(), run(history={"windows": [before | numbers]}))
+    assert "That window had another length: no number is compared." in seen.first_paragraph(page, "changes")
+    texts = [seen.text(p) for p in seen.found(Paragraph, seen.section(page, "history-list"))]
+    assert texts[0].startswith("1 window before this one, since 2026-10-02: 1 act.")
+    assert "1 window has another length than this one" in texts[1]
 
 
 def test_new_findings_are_listed_worst_first_before_ended_ones():
     now = [finding("a"), finding("b", "critical", "rebalances_excessive"), finding("c"), finding("d", "info")]
     page = page_after({"gold.findings": now}, [1], [finding("c"), finding("e"), finding("f", "info")])
-    assert seen.statements(page, "history") == [
-        ("bad", "New: group b fell behind Show"),
-        ("warn", "New: group a fell behind Show"),
+    assert seen.statements(page, "changes") == [
+        ("bad", "New: group b fell behind"),
+        ("warn", "New: group a fell behind"),
         ("good", "No longer found: group e fell behind"),
     ]
-    assert seen.found(Link, seen.section(page, "history"))[0].anchor.startswith("finding-")
+    assert seen.found(Link, seen.section(page, "changes"))[1].anchor.startswith("finding-")
 
 
 def test_new_findings_beyond_a_limit_are_counted():
-    changes = seen.statements(page_after({"gold.findings": [finding(f"g{i:02}") for i in range(15)]}, [1]), "history")
-    assert len(changes) == 13
-    assert changes[-1] == ("plain", "3 more new findings.")
+    changes = seen.statements(page_after({"gold.findings": [finding(f"g{i:02}") for i in range(15)]}, [1]), "changes")
+    assert len(changes) == 4
+    assert changes[-1] == ("plain", "12 more new findings.")
 
 
 def test_trend_needs_three_nights_and_ends_with_this_one():
@@ -71,20 +88,55 @@ def test_nights_of_zero_have_bars_without_height():
     assert {height for trend in trends({}, [0, 0]) for _, _, height, _ in trend.bars} == {0.0}
 
 
-def nights_before(recurrence, *days_ago):
-    """What an incident says of the nights before, where its trouble began so many days ago."""
-    crash = {"incident_id": "a" * 32, "kind": "broker_outage", "harm": "broker_lost", "harm_rank": 1}
+def page_of_crash(recurrence, *days_ago, harm="broker_lost"):
+    """The page of a night with a crash, after seven nights that had an incident on so many days before."""
+    crash = {"incident_id": "a" * 32, "kind": "broker_outage", "harm": harm, "harm_rank": 1}
     row = made("gold.incidents", **crash, recurrence_id="crash", headline="Broker 1 crashed", started_at=at("02:00:00"))
-    days = [DAY - timedelta(days=n) + timedelta(hours=2) for n in sorted(days_ago, reverse=True)]
-    earlier = [{"recurrence_id": recurrence, "nights": len(days), "first_at": days[0], "last_at": days[-1]}]
-    page = page_after({"gold.incidents": [row]}, [0] * 7, incidents=earlier)
-    facts = {f.label: seen.text(f.value) for f in seen.found(Fact, seen.section(page, "incidents"))}
-    return facts["Nights before"]
+    days = [DAY - timedelta(days=n) for n in sorted(days_ago, reverse=True)]
+    times = {"first_at": days[0] + timedelta(hours=2), "last_at": days[-1] + timedelta(hours=2)}
+    earlier = [{"recurrence_id": recurrence, "headline": "Broker 1 crashed", "windows": days, **times}]
+    return page_after({"gold.incidents": [row]}, [0] * 7, incidents=earlier)
 
 
-def test_incident_is_shown_as_new_ongoing_or_back_again():
-    assert nights_before("another", 1) == "new: on none of the 7 nights before"
-    assert nights_before("crash", 1, 3).startswith(
-        "as on the night before; on 2 of the 7 nights before, first at 2026-09-30"
-    )
-    assert nights_before("crash", 3, 5).startswith("back again; on 2 of the 7 nights before")
+def nights_before(recurrence, *days_ago, **columns):
+    """What the view of the incident says of the nights before, and the first line of what changed."""
+    page = page_of_crash(recurrence, *days_ago, **columns)
+    facts = {f.label: seen.text(f.value) for f in seen.found(Fact, seen.section(page, f"incident-{'a' * 32}/answer"))}
+    return facts.get("Nights before"), seen.first_paragraph(page, "changes").partition(": ")[2]
+
+
+def test_incident_is_shown_as_new_as_before_or_back_again():
+    fact, changed = nights_before("another", 1)
+    assert fact == "new: in none of the 7 windows before"
+    assert changed.startswith("Incidents: 1 new and 1 of that window is gone.")
+    fact, changed = nights_before("crash", 1, 3)
+    assert fact.startswith("as in the window before; in 2 of the 7 windows before, first at 2026-09-30")
+    assert changed.startswith("Incidents: 1 as in the window before.")
+    fact, changed = nights_before("crash", 3, 5)
+    assert fact.startswith("back again; in 2 of the 7 windows before")
+    assert changed.startswith("Incidents: 1 back again.")
+
+
+def test_incident_that_asks_for_nothing_is_not_called_new():
+    assert nights_before("another", 1, harm="routine")[0] is None
+
+
+def test_incident_that_came_back_is_listed_with_its_windows():
+    (row,) = seen.rows(page_of_crash("crash", 3, 5), "history-list")
+    assert [seen.text(cell) for cell in (row.cells[1], row.cells[5])] == ["2 of 7", "yes"]
+    (strip,) = seen.found(Strip, row.cells[2])
+    assert [tone for tone, _ in strip.squares] == ["calm", "calm", "act", "calm", "act", "calm", "calm"]
+
+
+def test_group_shows_its_rebalances_window_by_window():
+    days = days_before(3)
+    earlier = [{"kind": "group", "name": "orders", "window_from": days[1], "events": 5.0, "seconds": 60.0}]
+    windows = [
+        {"window_from": d, "rebalances": 9.0, "partition_seconds": 0.0, "failovers": 0.0, "leaderless_ms": 0.0}
+        for d in days
+    ]
+    rows = {"gold.rebalances": [rebalance("orders", at("02:00:00"), "member_left")]}
+    page = build_report(empty() | rows, run(history={"windows": windows, "subjects": earlier}))
+    (group,) = (view.name for view in page.views if view.title == "Group orders")
+    rebalances, _ = seen.found(Trend, seen.section(page, f"{group}/nights"))
+    assert [height for _, _, height, _ in rebalances.bars] == [0.0, 100.0, 0.0, 20.0]

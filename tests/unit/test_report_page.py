@@ -3,115 +3,143 @@
 import base64
 import hashlib
 import re
-import zlib
 from collections import Counter
-from html.parser import HTMLParser
+from itertools import pairwise
 
 import pytest
 
+from kafka_hindsight.alerts import sightings
 from kafka_hindsight.report.html import render_html
 from kafka_hindsight.report.sections import SECTIONS
 from tests.support.report_blocks import build_report
 from tests.support.report_crowd import crowded_night
 from tests.support.report_night import HOSTILE, night, poisoned_night
-from tests.support.report_rows import empty, run
-
-VOID = {"meta", "link", "input", "br", "img"}
-
-
-class Page(HTMLParser):
-    """The elements of a page with their attributes, and what lies inside style and script."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.elements, self.open, self.raw = [], [], {"script": [], "style": []}
-        self.text = []
-        self.feed(html)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if self.open and self.open[-1] in self.raw:
-            self.raw[self.open[-1]].append(data)
-        else:
-            self.text.append(data)
-
-    def all(self, attribute):
-        return [attrs[attribute] for _, attrs in self.elements if attribute in attrs]
+from tests.support.report_rows import CLUSTER, DAY, END, empty, run
+from tests.support.report_views import Views, anchors
 
 
 @pytest.fixture(scope="module")
-def page():
-    return Page(render_html(build_report(*night())))
+def report():
+    return build_report(*night())
+
+
+@pytest.fixture(scope="module")
+def page(report):
+    return Views(render_html(report))
 
 
 @pytest.fixture(scope="module")
 def hostile():
-    return Page(render_html(build_report(*poisoned_night(HOSTILE))))
+    return Views(render_html(build_report(*poisoned_night(HOSTILE))))
 
 
-def test_sections_of_the_page_have_their_order(page):
-    assert [attrs["id"] for tag, attrs in page.elements if tag == "section"] == [
-        "verdict", "incidents", "timeline", "findings", "danger", "outages", "failovers", "restarts", "replicas",
-        "imbalance", "remedies", "rebalances", "lag", "coverage", "unread", "making",
-    ]  # fmt: skip
+@pytest.fixture(scope="module")
+def crowded():
+    return Views(render_html(build_report(*crowded_night(6_000))))
+
+
+def test_navigation_has_six_entries(report, page):
+    named = [view.name for view in report.views if view.nav]
+    assert named == ["night", "timeline", "groups", "cluster", "findings", "coverage"]
+    assert {f"#{name}" for name in named} <= set(page.page.values("href"))
+
+
+def test_sections_of_each_view_have_their_order(report):
+    assert {view.name: [section.name for section in view.sections] for view in report.views[:7]} == {
+        "night": ["verdict", "incident-list"],
+        "timeline": ["timeline"],
+        "groups": ["group-list", "rebalances", "lag", "remedies"],
+        "cluster": ["brokers-and-topics", "danger", "outages", "failovers", "restarts", "replicas", "imbalance"],
+        "findings": ["findings"],
+        "coverage": ["coverage", "unread", "making"],
+        "incidents": ["all-incidents"],
+    }
 
 
 def test_each_section_has_its_own_order_and_anchor():
-    assert len({s.order for s in SECTIONS}) == len({s.name for s in SECTIONS}) == len(SECTIONS)
-    assert all(re.fullmatch(r"[a-z]+", s.name) for s in SECTIONS)
+    assert len({(s.view, s.order) for s in SECTIONS}) == len({s.name for s in SECTIONS}) == len(SECTIONS)
+    assert all(re.fullmatch(r"[a-z]+(-[a-z]+)*", s.name) for s in SECTIONS)
 
 
-def test_every_row_has_an_anchor_and_every_link_has_a_target(page):
-    ids = page.all("id")
-    assert len(ids) == len(set(ids))
-    assert {href[1:] for href in page.all("href") if href.startswith("#")} <= set(ids)
-    kinds = Counter(i.split("-")[0] for i in ids if re.fullmatch(r"[a-z]+-[0-9a-f]{32}", i))
-    assert kinds == {
-        "rebalance": 73, "incident": 18, "outage": 2, "failover": 62, "finding": 6, "restart": 1, "outofsync": 1,
-        "truncation": 2, "risk": 2, "simulation": 3, "imbalance": 1, "break": 1, "controller": 1,
+def test_each_incident_group_topic_broker_and_client_has_a_view(page):
+    kinds = Counter(name.split("-")[0] for name in page.views if "-" in name)
+    assert kinds == {"incident": 12, "group": 23, "topic": 4, "broker": 3, "client": 18}
+
+
+def test_every_row_has_an_anchor_of_its_own(page):
+    for view in page.views.values():
+        assert len(view.ids) == len(view.values("id"))
+    assert Counter(i.split("-")[0] for i in anchors(page.all_values("id"))) == {
+        "rebalance": 73, "outage": 2, "finding": 6, "restart": 1, "outofsync": 1, "truncation": 2, "risk": 2,
+        "simulation": 3, "imbalance": 1, "break": 1, "controller": 1,
     }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def quiet():
+    return Views(render_html(build_report(empty(), run())))
+
+
+@pytest.mark.parametrize("made", ["page", "hostile", "crowded", "quiet"])
+def test_every_address_in_the_page_leads_to_its_row(made, request):
+    views = request.getfixturevalue(made)
+    of_rows = [anchor for anchor in anchors(views.all_values("id")) if not anchor.startswith("rebalance-")]
+    addresses = set().union(*(view.addresses() for view in views.views.values()), of_rows)
+    assert len(addresses) >= 10
+    assert [address for address in addresses if not views.is_found(address)] == []
+
+
+@pytest.mark.parametrize("rows", [night(), poisoned_night(HOSTILE)])
+def test_every_alert_leads_to_a_view_of_the_page(rows):
+    tables, about = rows
+    views = Views(render_html(build_report(tables, about)))
+    window = {"cluster": tables["gold.incidents"][0]["cluster"], "window_from": DAY, "window_to": END}
+    sent = [
+        *sightings.of_incidents(tables["gold.incidents"], [window]),
+        *sightings.of_findings(tables["gold.findings"], [window], []),
+    ]
+    assert sent and all(views.is_found(sighting.anchor) for sighting in sent)
+
+
+def test_address_of_an_unknown_row_leads_nowhere(page):
+    assert not page.is_found(f"rebalance-{'0' * 32}")
+    assert not page.is_found(f"finding-{'0' * 32}")
+
+
 def test_aria_labels_refer_to_existing_elements(page):
-    ids = set(page.all("id"))
-    assert {i for value in page.all("aria-labelledby") + page.all("aria-describedby") for i in value.split()} <= ids
+    for view in page.views.values():
+        named = view.values("aria-labelledby") + view.values("aria-describedby")
+        assert {i for value in named for i in value.split()} <= view.ids
 
 
 def test_elements_are_closed_in_order(page):
-    assert page.open == []
+    assert {name: view.unclosed for name, view in page.views.items() if view.unclosed} == {}
+
+
+def test_headings_go_down_one_level_at_a_time(page):
+    for name, view in page.views.items():
+        levels = [1, *(int(tag[1]) for tag, _ in view.elements if re.fullmatch("h[1-6]", tag))]
+        assert all(below - above <= 1 for above, below in pairwise(levels)), name
 
 
 def test_page_loads_nothing_from_the_network(page):
-    html = render_html(build_report(*night()))
-    assert not {"src", "srcset", "action", "poster", "data"} & {name for _, attrs in page.elements for name in attrs}
-    assert {href for href in page.all("href") if not href.startswith("#")} == {"data:,"}
-    assert not re.search(r"https?:|url\(|@import", html)
+    for view in page.views.values():
+        assert not {"src", "srcset", "action", "poster", "data"} & {name for _, a in view.elements for name in a}
+    assert {href for href in page.all_values("href") if not href.startswith("#")} == {"data:,"}
+    assert not re.search(r"https?:|url\(|@import", page.html)
 
 
 def test_content_security_policy_allows_own_style_and_script_alone(page):
-    (policy,) = [a["content"] for t, a in page.elements if a.get("http-equiv") == "Content-Security-Policy"]
-    for kind in ("style", "script"):
-        (inline,) = page.raw[kind]
+    (policy,) = [a["content"] for t, a in page.page.elements if a.get("http-equiv") == "Content-Security-Policy"]
+    for kind, inline in (("style", page.page.raw["style"][0]), ("script", page.page.raw["script"][1])):
         digest = base64.b64encode(hashlib.sha256(inline.encode()).digest()).decode()
         assert f"{kind}-src 'sha256-{digest}'" in policy
     assert policy.startswith("default-src 'none'")
     assert "unsafe" not in policy
-    assert not page.all("style")
+    assert not page.all_values("style")
 
 
 def test_page_shows_causes_members_lines_and_advice(page):
-    text = " ".join(" ".join(page.text).split())
     for phrase in (
         "Lower max.poll.records, speed up processing, or raise max.poll.interval.ms.",
         "billing-b (instance i2)",
@@ -121,7 +149,7 @@ def test_page_shows_causes_members_lines_and_advice(page):
         "Static membership (group.instance.id) has a cost",
         "The line holds NUL bytes. Its instant cannot be read.",
     ):
-        assert phrase in text
+        assert phrase in page.text
 
 
 def _luminance(colour):
@@ -133,7 +161,7 @@ def _luminance(colour):
 @pytest.mark.parametrize("scheme", [0, 1])
 def test_text_colours_have_wcag_aa_contrast_on_every_background(page, scheme):
     """WCAG 2.2 AA asks 4.5 to 1."""
-    (style,) = page.raw["style"]
+    (style,) = page.page.raw["style"]
     colours = dict(re.findall(r"--([a-z]+): (#[0-9a-f]{6})", style.split(":root {")[1 + scheme].split("}")[0]))
     grounds = [colours[ground] for ground in ("bg", "surface", "sunk", "mark")]
     for name in ("ink", "quiet", "link", "lost", "good", "warn", "bad", "asked"):
@@ -143,48 +171,70 @@ def test_text_colours_have_wcag_aa_contrast_on_every_background(page, scheme):
 
 
 def test_hostile_names_add_no_element_and_no_attribute(hostile):
-    tame = Page(render_html(build_report(*poisoned_night([f"name {i} of many" for i in range(len(HOSTILE))]))))
+    tame = Views(render_html(build_report(*poisoned_night([f"name {i} of many" for i in range(len(HOSTILE))]))))
 
-    def shape(page):
-        return Counter((tag, *sorted(attrs)) for tag, attrs in page.elements)
+    def shape(views):
+        return Counter((tag, *sorted(a)) for view in views.views.values() for tag, a in view.elements)
 
     assert shape(hostile) == shape(tame)
 
 
 def test_hostile_names_reach_no_link_script_or_style(hostile, page):
-    assert hostile.raw == page.raw
-    ours = re.compile(r"#[a-z]+(-[0-9a-f]{32})?|data:,")
-    assert all(ours.fullmatch(href) for href in hostile.all("href"))
-    assert not [name for _, attrs in hostile.elements for name in attrs if name.startswith("on")]
-    assert Counter(hostile.all("class")).keys() <= Counter(page.all("class")).keys() | {"t-unknown", "good"}
+    assert hostile.page.raw["style"] == page.page.raw["style"]
+    assert hostile.page.raw["script"][1:] == page.page.raw["script"][1:]
+    ours = re.compile(r"[a-z]+(-[a-z]+)*(-[0-9a-f]{32})?(/[a-z]+(-[a-z]+)*(-[0-9a-f]{32})?)?")
+    for view in hostile.views.values():
+        assert all(ours.fullmatch(address) for address in view.addresses())
+        assert not [name for _, a in view.elements for name in a if name.startswith("on")]
+    assert {href for href in hostile.all_values("href") if not href.startswith("#")} == {"data:,"}
 
 
 def test_hostile_names_are_shown_escaped(hostile):
-    text = "".join(hostile.text)
-    assert "<script>alert(1)</script>" in text
-    assert "{{ 7*7 }}{% raw %}&amp;&#60;" in text
-    assert "\\u202egnp.exe" in text
-    assert not {c for c in text if not c.isprintable()} - {"\n"}
-    text.encode("utf-8")
+    assert "<script>alert(1)</script>" in hostile.text
+    assert "{{ 7*7 }}{% raw %}&amp;&#60;" in hostile.text
+    assert "\\u202egnp.exe" in hostile.text
+    assert not {c for c in hostile.text if not c.isprintable()}
+    hostile.html.encode("utf-8")
+
+
+def test_hostile_names_are_text_in_markdown(hostile, page):
+    texts = "".join(hostile.markdown.values())
+    assert not {c for c in texts if not c.isprintable()} - {"\n"}
+    outside_code = re.sub(r"(`+).*?\1|\\.", "", re.sub(r"(?m)^ {6}.*$", "", texts))
+    assert not re.search(r"[<\[]", outside_code)
+    assert len(texts.splitlines()) < 1.2 * len("".join(page.markdown.values()).splitlines())
 
 
 def test_invalid_row_id_becomes_a_safe_anchor():
     tables, about = night()
     tables["gold.rebalances"][0]["rebalance_id"] = '"><script>'
-    page = Page(render_html(build_report(tables, about)))
-    assert all(re.fullmatch(r"[a-z0-9-]+", i) for i in page.all("id"))
+    views = Views(render_html(build_report(tables, about)))
+    assert all(re.fullmatch(r"[a-z0-9-]+", i) for i in views.all_values("id"))
+
+
+def test_every_view_is_markdown_with_cluster_window_state_and_confidence(page):
+    for name, text in page.markdown.items():
+        first, _, second, *_ = text.splitlines()
+        assert first.startswith("# ")
+        assert second == f"Cluster `{CLUSTER}`, 2026-10-03 00:00:00 to 2026-10-04 00:00:00 · all times in UTC", name
+    worst = next(text for text in page.markdown.values() if text.startswith("# 40 to 52 committed records"))
+    assert "\nover · certain\n" in worst
+    for part in ("- Kind of harm: ", "### What to do", "\n      Leader risky.raw-0 "):
+        assert part in worst
 
 
 def test_empty_lake_makes_a_page():
-    page = Page(render_html(build_report(empty(), run(files_not_read=[], warnings=[]))))
-    text = " ".join(" ".join(page.text).split())
-    assert "The lake has no coverage of this window, so it is not known which lines were not read." in text
-    assert page.open == []
+    views = Views(render_html(build_report(empty(), run(files_not_read=[], warnings=[]))))
+    assert "The lake has no coverage of this window, so it is not known which lines were not read." in views.text
+    assert views.page.unclosed == []
 
 
-def test_page_of_five_thousand_rebalances_is_below_4_mb():
-    html = render_html(build_report(*crowded_night(5_000)))
-    assert len(html.encode()) < 4_000_000
-    html += "".join(zlib.decompress(base64.b64decode(p)).decode() for p in re.findall(r'data-packed="([^"]+)"', html))
-    assert html.count('id="rebalance-') == 5_073
-    assert html.count('id="incident-') == 3_768
+def test_two_thousand_groups_make_a_first_view_as_small_as_a_few(crowded, page):
+    assert sum(name.startswith("group-") for name in crowded.views) > 2_000
+    assert len(crowded.page.elements) < 2 * len(page.page.elements) < 1_000
+    assert len(crowded.html.encode()) < 8_000_000
+
+
+def test_each_rebalance_of_a_crowded_night_is_in_its_ledger(crowded):
+    starts = [address for _, address in crowded.views["groups"].ledger_cells() if "/rebalance-" in address]
+    assert len(starts) == len(set(starts)) == 6_073

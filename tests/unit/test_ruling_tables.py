@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from kafka_hindsight.judgements.reasoning.proofs import CERTAIN, says
+from kafka_hindsight.judgements.reasoning.proofs import CERTAIN, sentence_of
 from kafka_hindsight.judgements.reasoning.rulings import Ruling
 from kafka_hindsight.judgements.rebuild.ruling_tables import RULING_TABLES
 
@@ -32,7 +32,7 @@ def test_ruling_with_made_case_is_never_certain(ruling: Ruling[object]) -> None:
 @pytest.mark.parametrize("ruling", RULINGS)
 def test_every_predicate_of_a_ruling_is_worded(ruling: Ruling[object]) -> None:
     for predicate in (*ruling.proof, *ruling.unless):
-        assert re.fullmatch(r"[A-Z].*\.", says(predicate)), predicate
+        assert re.fullmatch(r"[A-Z].*\.", sentence_of(predicate)), predicate
 
 
 def test_rulings_of_a_table_differ() -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import re
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow
 import pytest
 
-from expectations.derive import expectations_of
+from expectations.derive import suite_of
 from kafka_hindsight.catalog import BY_NAME, bronze, gold, quality
 from kafka_hindsight.catalog.table_model import Table
 from spark_jobs.validator import Validator
@@ -27,11 +29,11 @@ Rows = dict[str, list[dict[str, Any]]]
 Breaches = dict[str, tuple[list[dict[str, Any]], dict[str, str]]]
 
 
-def validate(*arguments: Any) -> Any:
+def validate(*arguments: Any, own: Any = MappingProxyType({})) -> Any:
     """Imported late: each process collects all tests, and Great Expectations takes seconds to import."""
     from spark_jobs import validation
 
-    return validation.validate(*arguments)
+    return validation.validate(*arguments, own)[0]
 
 
 def table_of(of: list[dict[str, Any]], table: Table) -> pyarrow.Table:
@@ -77,9 +79,7 @@ def good() -> Rows:
 def judged(rows: Rows, *checked: str, **published: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """The verdicts on what does not hold; `checked` names the tables to look at."""
     tables = {name: table_of(rows[name], BY_NAME[name]) for name in checked}
-    asked = {
-        word for name in tables for e in expectations_of(BY_NAME[name]) for word in re.findall(r"\w+", e.predicate)
-    }
+    asked = {word for name in tables for word in re.findall(r"\w+", json.dumps(suite_of(BY_NAME[name])))}
     others = {t.name: (t, rows[t.full_name]) for t in CHECKED if t.full_name not in tables} | {
         "partition_snapshots": (bronze.PARTITION_SNAPSHOTS, [values(bronze.PARTITION_SNAPSHOTS, preferred_leader=1)]),
         "leadership_gaps": (quality.LEADERSHIP_GAPS, published.get("leadership_gaps", [])),
@@ -121,7 +121,7 @@ def test_table_without_rows_evaluates_its_columns_alone() -> None:
     assert all(v["success"] for v in verdicts)
     of_findings = [v for v in verdicts if v["table"] == "gold.findings"]
     assert [v["expectation"] for v in of_findings if not v["is_vacuous"]] == ["columns_match"]
-    assert len(of_findings) == len(expectations_of(gold.FINDINGS))
+    assert len(of_findings) == len(suite_of(gold.FINDINGS)["expectations"])
     assert not any(v["is_vacuous"] for v in verdicts if v["table"] == "gold.lag_verdicts")
 
 
@@ -254,7 +254,23 @@ def test_each_breach_is_reported_at_its_row_alone(verdicts_of_nights: list[dict[
             assert all(any(name in sentence for sentence in verdict["sentences"]) for name in expected[law])
 
 
-def test_rebalance_that_ends_before_its_start_is_named(
+def test_rows_that_break_a_law_alone_are_numbered(verdicts_of_nights: list[dict[str, dict[str, Any]]]) -> None:
+    numbers = {
+        name.removeprefix("gold.findings."): v["row_numbers"]
+        for name, v in verdicts_of_nights[0].items()
+        if "findings" in name
+    }
+    assert numbers == {
+        "advice_present": (0,),
+        "severity_known": (1,),
+        "key_unique": (2, 3),
+        "evidence_quoted": (7,),
+        "one_cluster": (),
+        "inside_window": (),
+    }
+
+
+def test_a_rebalance_that_ends_before_it_starts_is_named(
     verdicts_of_nights: list[dict[str, dict[str, Any]]],
 ) -> None:
     assert verdicts_of_nights[1]["gold.rebalances.ends_after_start"] == {
@@ -266,6 +282,7 @@ def test_rebalance_that_ends_before_its_start_is_named(
         "is_vacuous": False,
         "observed": "1 of 2 rows",
         "unexpected_count": 1,
+        "row_numbers": (1,),
         "sentences": [
             "gold.rebalances: 1 row breaks ends_after_start (a rebalance ends no earlier than it starts): "
             "rebalance_id='r-2', group_id='orders', member_id=null, client_id=null, "
@@ -343,7 +360,7 @@ def test_wrong_columns_are_named_and_no_other_law_is_evaluated() -> None:
 
 def test_law_that_cannot_be_evaluated_is_an_error_and_no_breach(monkeypatch: pytest.MonkeyPatch) -> None:
     verdict = table_of([values(gold.LAG_VERDICTS)], gold.LAG_VERDICTS)
-    with pytest.raises(RuntimeError, match=r"gold\.lag_verdicts: its laws .*: .*Cannot compare"):
+    with pytest.raises(RuntimeError, match=r"gold\.lag_verdicts: inside_window could not be checked"):
         column = verdict.column_names.index("window_from")
         unreadable = verdict.set_column(column, "window_from", pyarrow.array(["a text"]))
         validate({"gold.lag_verdicts": unreadable}, {}, WINDOW)
@@ -363,4 +380,94 @@ def test_killed_validator_is_reported_in_a_sentence() -> None:
     process.kill()
     process.join()
     with pytest.raises(RuntimeError, match="The process that validates has ended"):
-        validator.validate({}, {}, {})
+        validator.validate({}, {}, {}, {})
+
+
+OWN = {
+    "gold.findings": {
+        "name": "gold.findings",
+        "expectations": [
+            {
+                "type": "expect_table_row_count_to_be_between",
+                "kwargs": {"min_value": 3},
+                "meta": {"name": "several"},
+                "description": "a night has several findings",
+            },
+            {
+                "type": "expect_column_values_to_be_in_set",
+                "kwargs": {"column": "severity", "value_set": ["info"]},
+                "severity": "warning",
+            },
+            {
+                "type": "unexpected_rows_expectation",
+                "kwargs": {
+                    "unexpected_rows_query": "SELECT subject, count(*) AS n FROM {batch} GROUP BY 1 HAVING n > 1"
+                },
+                "severity": "info",
+            },
+        ],
+    }
+}
+
+
+def of_user(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    verdicts = validate({"gold.findings": table_of(rows, gold.FINDINGS)}, {}, WINDOW, own=OWN)
+    return {v["expectation"]: v for v in verdicts if v["expectation"].startswith("user.")}
+
+
+def test_user_suite_is_judged_with_ours_under_its_own_names() -> None:
+    verdicts = of_user([finding(1, severity="critical", subject="a"), finding(2, severity="info", subject="a")])
+    assert [(v["severity"], v["success"], v["observed"]) for v in verdicts.values()] == [
+        ("critical", False, "2"),
+        ("warning", False, "1 of 2 rows"),
+        ("warning", False, "1 of 2 rows"),
+    ]
+    several, coded, counted = (v["sentences"] for v in verdicts.values())
+    assert several == ["gold.findings: user.several is broken (a night has several findings): observed 2"]
+    assert "finding_id='f-1'" in coded[0]
+    assert counted[0].endswith("subject='a', n=2")
+    assert not any(v["row_numbers"] for v in verdicts.values()), "no row is withheld for a user's law"
+
+
+def test_user_law_of_whole_table_is_judged_without_rows() -> None:
+    assert [(v["success"], v["is_vacuous"]) for v in of_user([]).values()] == [
+        (False, False),
+        (True, True),
+        (True, True),
+    ]
+
+
+def test_data_docs_show_breaches_without_values_of_rows() -> None:
+    from spark_jobs import validation
+
+    rows = table_of([finding(1, subject="<script>"), finding(1, subject="<script>")], gold.FINDINGS)
+    _, docs = validation.validate({"gold.findings": rows}, {}, WINDOW, {})
+    assert "index.html" in docs
+    pages = [content.decode() for path, content in docs.items() if path.startswith("validations/")]
+    assert len(pages) == 1
+    assert "no two rows share their finding_id" in pages[0]
+    assert "<script>f" not in pages[0] and "&lt;script" not in pages[0] and "'<script>'" not in pages[0]
+    assert validation.validate({"gold.findings": rows.slice(1)}, {}, WINDOW, {})[1] == {}
+
+
+def test_each_unusable_user_expectation_is_one_sentence() -> None:
+    from spark_jobs import validation
+
+    def suite(kind: str, **kwargs: Any) -> dict[str, Any]:
+        return {"name": "mine", "expectations": [{"type": kind, "kwargs": kwargs}]}
+
+    bad = {
+        "gold.failovers": suite("expect_nothing"),
+        "gold.findings": suite("expect_column_values_to_not_be_null", column="advise"),
+        "gold.incidents": suite(
+            "unexpected_rows_expectation", unexpected_rows_query="SELECT 1 FROM {batch} WHERE ended"
+        ),
+        "gold.ownership": suite("expect_column_values_to_not_be_null", colum="topic"),
+    }
+    sentences = dict(s.split(".json: ", 1) for s in validation.problems(OWN | bad))
+    assert sentences.keys() == bad.keys()
+    assert "expect_nothing not found" in sentences["gold.failovers"]
+    assert "gold.findings has no column advise" in sentences["gold.findings"]
+    assert 'Referenced column "ended" not found' in sentences["gold.incidents"]
+    assert "extra fields not permitted" in sentences["gold.ownership"]
+    assert validation.problems(OWN) == []

@@ -1,15 +1,19 @@
-"""Write the generated pages of docs/: `python -m tools.pages.docs`; --check only compares."""
+"""Write the generated pages of docs/, and the suites: `python -m tools.pages.docs`; --check only compares."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from os.path import normpath
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 
+from expectations.derive import CHECKED, suite_of
+from kafka_hindsight.alerts.messages import Alert
 from kafka_hindsight.alerts.sightings import OWN_TROUBLES
 from kafka_hindsight.catalog import TABLES, Column, Table
 from kafka_hindsight.catalog.codes import Cause, FindingSeverity
@@ -54,12 +58,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stale = [name for name, text in texts.items() if _text_of(options.folder / name) != text]
     if options.check:
         for name in stale:
-            print(f"docs/{name} is not what its declarations say. Needed: the page as generated. Run `make docs`.")
+            file = normpath(f"docs/{name}")
+            print(f"{file} is not what its declarations say. Needed: the page as generated. Run `make docs`.")
         return 1 if stale else 0
     for name in stale:
         (options.folder / name).parent.mkdir(parents=True, exist_ok=True)
         (options.folder / name).write_text(texts[name], encoding="utf-8")
-        print(f"wrote docs/{name}")
+        print(f"wrote {normpath(f'docs/{name}')}")
     return 0
 
 
@@ -68,7 +73,7 @@ def _text_of(page: Path) -> str | None:
 
 
 def pages() -> dict[str, str]:
-    """Every generated page by its file name."""
+    """Every generated page, and every suite, by its path from docs/."""
     declared = places()
     return {
         "tables.md": tables_page(TABLES, {name: step.name for step in (RECLASSIFY, *STEPS) for name in step.writes}),
@@ -84,7 +89,12 @@ def pages() -> dict[str, str]:
         ),
         "codes.md": codes_page(),
         clusters_file.SCHEMA_PAGE: clusters_file.schema_text(),
+        "webhook.schema.json": json.dumps(
+            {"$schema": "https://json-schema.org/draft/2020-12/schema", **Alert.model_json_schema()}, indent=2
+        )
+        + "\n",
         **boards.files(),
+        **{f"../expectations/suites/{t.full_name}.json": json.dumps(suite_of(t), indent=1) + "\n" for t in CHECKED},
     }
 
 
@@ -157,7 +167,9 @@ def _pattern(pattern: Pattern) -> Iterator[str]:
 def rules_page(rules: Sequence[Rule]) -> str:
     """The rules: what raises a finding, at which threshold, and the source of that threshold."""
     parts = [
-        "The rules behind `gold.findings`. Findings judge the cluster, never the data.",
+        "The rules behind `gold.findings`. Findings judge the cluster, never the data. The severity of a rule decides"
+        " whether it pages: `critical` does, `warning` is sent to receivers that page no one, and `info` is in the"
+        " report only. An incident alerts by its harm instead ([who gets alerts](operations.md#who-gets-alerts)).",
         "Its back-test shows how often a rule fired over the lake's history, and how often in restarts. There each"
         " group counts by itself, also where one finding covers many, and what rolling restarts keep out of the"
         " findings counts as suppressed.",
@@ -249,12 +261,13 @@ def queries_page(queries: Sequence[NamedQuery]) -> str:
 
 def settings_page() -> str:
     """The settings, and the names that they have in each place."""
-    parts = ["On make's command line, as a param of the DAG, and as its default in the scheduler's environment:"]
-    rows = [
-        (code(variable(field)), code(param_name(field)), code(f"HINDSIGHT_{variable(field)}"), prose(meaning))
-        for field, meaning in MEANINGS.items()
+    parts = [
+        "On make's command line, and as a param of a DAG. In Airflow they come from the form or the conf of a run, else"
+        " from hindsight.toml, else from [the connection](operations.md#one-cluster). The connection's host is `lake`,"
+        " its schema `cluster`; the other params are keys of its extra:"
     ]
-    parts.append(as_table(("make audit", "Param", "Scheduler", "Meaning"), rows))
+    rows = [(code(variable(f)), code(param_name(f)), prose(meaning)) for f, meaning in MEANINGS.items()]
+    parts.append(as_table(("make audit", "Param", "Meaning"), rows))
     parts.append(
         "[hindsight.toml](operations.md#several-clusters) lists several clusters. `[[clusters]]` and `[defaults]` take"
         " the params above too, but for `cluster`, `from` and `to`:"

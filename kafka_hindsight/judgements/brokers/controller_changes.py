@@ -126,7 +126,7 @@ class ControllerCase:
         return " again" if self.is_back else ""
 
     @property
-    def emptied(self) -> str:
+    def reset_clause(self) -> str:
         """The clause of a sentence on the first controller where epochs had been higher before."""
         what = "ZooKeeper's data was emptied" if self.term.is_zookeepers else "the disks of its quorum were formatted"
         return f". Controller epochs begin again: {what}" if self.term.incarnation else ""
@@ -181,7 +181,7 @@ def former_was_down(case: ControllerCase) -> Proof | None:
         return None
     return Proof(
         tuple(outage.evidence[:3]),
-        {"did": CAUSED_BY[outage.kind]},
+        {"fate": CAUSED_BY[outage.kind]},
         {"outage_id": outage.outage_id},
         outage.confidence.at_most(Confidence.LIKELY) if case.skips_epochs or case.is_back else outage.confidence,
     )
@@ -216,8 +216,8 @@ def majority_was_away(case: ControllerCase) -> Proof | None:
     """Outages of other nodes lasted at the change, or a node stood so often that votes which split cannot be why."""
     others = others_were_down(case)
     if others is not None:
-        return Proof(words={"too": f", {others.words['others']} was down too"})
-    return Proof(words={"too": ""}) if (most_elections(case.candidacies) or 0) >= _WITHOUT_END else None
+        return Proof(words={"other_outages": f", {others.words['others']} was down too"})
+    return Proof(words={"other_outages": ""}) if (most_elections(case.candidacies) or 0) >= _WITHOUT_END else None
 
 
 def none_followed(case: ControllerCase) -> Proof | None:
@@ -256,8 +256,8 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
     ),
     Likely(
         ControllerChangeCause.NO_MAJORITY,
-        "No majority of the quorum answered: controller {former} {did}{too}, {elections} elections were begun, and"
-        " {outcome}.",
+        "No majority of the quorum answered: controller {former} {fate}{other_outages}, {elections} elections were"
+        " begun, and {outcome}.",
         proof=(former_was_down, majority_was_away, stood_in_vain),
         source="KafkaRaftClient.pollProspective, pollCandidate: a voter stands until a majority grants it a pre-vote"
         " (KIP-996), which each one does that has no leader",
@@ -273,7 +273,7 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
     ),
     Certain(
         ControllerChangeCause.FIRST,
-        "Controller {controller} became active, the first of the cluster{emptied}.",
+        "Controller {controller} became active, the first of the cluster{reset_clause}.",
         proof=(first_epoch,),
         source="controller epochs begin at 1, and grow as long as the metadata is kept:"
         " KafkaZkClient.registerControllerAndIncrementControllerEpoch, QuorumState.initialize",
@@ -297,7 +297,7 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
     ),
     Certain(
         ControllerChangeCause.OUTAGE,
-        "Controller {controller} became active{again} because controller {former} {did}.",
+        "Controller {controller} became active{again} because controller {former} {fate}.",
         proof=(former_was_down,),
         source="KafkaController.elect, once the controller's node in ZooKeeper is gone; KafkaRaftClient: a follower"
         " whose fetches time out stands for election",

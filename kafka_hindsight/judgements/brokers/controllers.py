@@ -27,8 +27,8 @@ ACTS = (
 when it was elected."""
 
 AS_BEFORE = "raft.leader_as_before"
-"""The pattern of the line with which a node follows a leader that it knew before: from its disk when it starts, or since
-it asked in vain whether to stand for election. It is later than the election."""
+"""The pattern of the line with which a node follows a leader that it knew before: it read it from its disk as it started,
+or asked in vain whether to stand for election. The election was earlier."""
 
 MIGRATED = "zookeeper.controller_migrated"
 """The pattern of the line with which a controller of KRaft takes the office in ZooKeeper."""

@@ -13,7 +13,7 @@ from itertools import chain
 from kafka_hindsight.catalog.codes import Confidence, OutageKind
 from kafka_hindsight.catalog.rows import Event, Quote
 from kafka_hindsight.judgements.brokers.liveness import FOUND_AT_START, OF_EACH_LOG, LivenessSignal, Signal
-from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, always, named, proof_if
+from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, always, proof_if, with_sentence
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling, Unknown
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import NEVER
@@ -96,7 +96,7 @@ TAKEN_FOR_DEAD_AFTER = timedelta(minutes=10)
 
 def began_with(says: str, *signals: Signal) -> Predicate[Absence]:
     """A predicate: the absence began with one of these signals."""
-    return named(says, lambda absence: proof_if(absence.began_with in signals))
+    return with_sentence(says, lambda absence: proof_if(absence.began_with in signals))
 
 
 was_shut_down = began_with(

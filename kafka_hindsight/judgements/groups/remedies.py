@@ -56,17 +56,17 @@ def rebalances_are_avoided(case: ReplayCase) -> Proof | None:
         return None
     is_likely = all(r.confidence in (CERTAIN, LIKELY) for r in case.avoided)
     now, value = case.now, case.smallest
-    in_use, noticed = "if the session timeout is not shorter", ""
+    in_use, delay_clause = "if the session timeout is not shorter", ""
     if now is not None:
-        noticed = f"; a member that died would have been noticed {_seconds(value - now)} later"
+        delay_clause = f"; a member that died would have been noticed {_seconds(value - now)} later"
         would = f"which the session timeout would have had to be (now {_seconds(now)})"
         in_use = f"and the session timeout is {_seconds(now)}" if now >= value else would
     words = {
-        "avoids": f"would have avoided {len(case.avoided)} of {counted(len(case.in_window), 'rebalance')}",
+        "effect": f"would have avoided {len(case.avoided)} of {counted(len(case.in_window), 'rebalance')}",
         "value": _seconds(value),
-        "instead_of": "" if now is None else f" (now {_seconds(now)})",
+        "present_value": "" if now is None else f" (now {_seconds(now)})",
         "in_use": in_use,
-        "noticed": noticed,
+        "delay_clause": delay_clause,
         "restarts": counted(case.bridged_count, "restart"),
         "silences": f"{counted(case.bridged_count, 'silence')} {'was' if case.bridged_count == 1 else 'were'}",
         "times": counted(case.bridged_count, "time"),
@@ -85,7 +85,7 @@ def partitions_stopped_in_vain(case: ReplayCase) -> Proof | None:
         return None
     words = {
         "seconds": f"{seconds:,.1f}",
-        "paid": f"{sum(r.partition_seconds or 0 for r in case.in_window):,.1f}",
+        "cost": f"{sum(r.partition_seconds or 0 for r in case.in_window):,.1f}",
         "rebalances": counted(len(case.savings), "rebalance"),
     }
     quotes = tuple(quote for _, stop, _ in case.savings for quote in stop.quotes)
@@ -100,7 +100,7 @@ def _seconds(ms: int) -> str:
 STATIC_MEMBERSHIP: tuple[Ruling[ReplayCase], ...] = (
     Likely(
         RemedySetting.STATIC_MEMBERSHIP,
-        "Static membership {avoids}: {restarts} took less than {value}, {in_use}.",
+        "Static membership {effect}: {restarts} took less than {value}, {in_use}.",
         proof=(rebalances_are_avoided,),
         source="KIP-345",
         cases=("groups/deployment-4.1 billing-deploy-9", "groups/pause-4.1 ads-etl-1"),
@@ -110,7 +110,7 @@ STATIC_MEMBERSHIP: tuple[Ruling[ReplayCase], ...] = (
 SESSION_TIMEOUT: tuple[Ruling[ReplayCase], ...] = (
     Likely(
         RemedySetting.SESSION_TIMEOUT,
-        "A session timeout of {value}{instead_of} {avoids}: {silences} shorter{noticed}.",
+        "A session timeout of {value}{present_value} {effect}: {silences} shorter{delay_clause}.",
         proof=(rebalances_are_avoided,),
         source="KIP-735; session.timeout.ms of ConsumerConfig",
         cases=("groups/pause-4.1 ads-etl-1", "groups/deployment-4.1 billing-deploy-9"),
@@ -120,7 +120,7 @@ SESSION_TIMEOUT: tuple[Ruling[ReplayCase], ...] = (
 MAX_POLL_INTERVAL: tuple[Ruling[ReplayCase], ...] = (
     Likely(
         RemedySetting.MAX_POLL_INTERVAL,
-        "A max.poll.interval.ms of {value}{instead_of} {avoids}: {times} a member took less than that between two"
+        "A max.poll.interval.ms of {value}{present_value} {effect}: {times} a member took less than that between two"
         " polls.",
         proof=(rebalances_are_avoided,),
         source="KIP-62; max.poll.interval.ms of ConsumerConfig",
@@ -131,7 +131,7 @@ MAX_POLL_INTERVAL: tuple[Ruling[ReplayCase], ...] = (
 COOPERATIVE_ASSIGNMENT: tuple[Ruling[ReplayCase], ...] = (
     Likely(
         RemedySetting.COOPERATIVE_ASSIGNMENT,
-        "A cooperative assignor would have avoided no rebalance, but {seconds} of {paid} partition-seconds: in"
+        "A cooperative assignor would have avoided no rebalance, but {seconds} of {cost} partition-seconds: in"
         " {rebalances} partitions stopped that stayed with their member.",
         proof=(partitions_stopped_in_vain,),
         source="KIP-429",

@@ -48,7 +48,7 @@ from kafka_hindsight.shared.unavailability_sums import (
 )
 from kafka_hindsight.shared.windows import Window
 
-TOGETHER = timedelta(minutes=1)
+ONE_ACT_WITHIN = timedelta(minutes=1)
 """Shutdowns, or losses of leaders or controllers, at most this long after one another are one act. Our choice: a script
 that stops all brokers, or a disk that fails with its partitions, needs seconds. A stop after all are back is another
 act."""
@@ -238,8 +238,8 @@ def _acts(outages: Sequence[BrokerOutage]) -> Iterator[list[BrokerOutage]]:
 def _within(
     rows: Iterable[R], at: Callable[[R], datetime], since: Callable[[R], datetime] | None = None
 ) -> list[list[R]]:
-    """Rows in order of time, cut where more than TOGETHER lies between two of them. `since`: when each began."""
-    return runs(rows, lambda run, row: (since or at)(row) - at(run[-1]) <= TOGETHER)
+    """Rows in order of time, cut where more than ONE_ACT_WITHIN lies between two of them. `since`: when each began."""
+    return runs(rows, lambda run, row: (since or at)(row) - at(run[-1]) <= ONE_ACT_WITHIN)
 
 
 def _with_outages(history: WindowHistory) -> Iterator[tuple[str | None, Failover]]:
@@ -259,7 +259,7 @@ def _with_outages(history: WindowHistory) -> Iterator[tuple[str | None, Failover
 
 def _halt_of(history: WindowHistory, broker: int | None, at: datetime) -> str | None:
     """The absence of a broker that halted over its log directories just before or after an instant."""
-    absences = (o for o in history.outages if o.broker == broker and abs(o.down_at - at) <= TOGETHER)
+    absences = (o for o in history.outages if o.broker == broker and abs(o.down_at - at) <= ONE_ACT_WITHIN)
     return next((o.outage_id for o in absences if halts_over_disk(o)), None)
 
 
@@ -311,7 +311,7 @@ def missing_broker(spans: Iterable[IsrSpan]) -> Callable[[Unavailability], int]:
 
 def _began_in(period: OutOfSyncPeriod, broker_missing: Callable[[Unavailability], int], row: Unavailability) -> bool:
     """Whether writes stopped because the period's broker was out of sync, and at that time."""
-    near = period.started_at - TOGETHER <= row.started_at <= (period.ended_at or row.started_at)
+    near = period.started_at - ONE_ACT_WITHIN <= row.started_at <= (period.ended_at or row.started_at)
     return near and broker_missing(row) == period.broker
 
 
@@ -356,7 +356,7 @@ def _is_of(period: OutOfSyncPeriod, happening: Happening) -> bool:
     """Whether the leaders were lost by the period's broker, and at that time."""
     first = happening.failovers[0]
     ends = period.ended_at or first.happened_at
-    near = period.started_at - TOGETHER <= first.happened_at <= ends + TOGETHER
+    near = period.started_at - ONE_ACT_WITHIN <= first.happened_at <= ends + ONE_ACT_WITHIN
     return near and first.leader_from == period.broker
 
 

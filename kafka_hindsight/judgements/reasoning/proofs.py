@@ -55,13 +55,13 @@ def always(case: object) -> Proof | None:
     return Proof()
 
 
-def named(sentence: str, predicate: Predicate[Case]) -> Predicate[Case]:
+def with_sentence(sentence: str, predicate: Predicate[Case]) -> Predicate[Case]:
     """Give a predicate that a function made the sentence that docs/causes.md prints for it."""
     predicate.__doc__ = sentence
     return predicate
 
 
-def says(predicate: Predicate[Any]) -> str:
+def sentence_of(predicate: Predicate[Any]) -> str:
     """The sentence of a predicate: the first line of its docstring."""
     return (predicate.__doc__ or "").partition("\n")[0]
 

@@ -91,7 +91,7 @@ REASON_WORDS: Mapping[str, str] = {
 class Case:
     """A rebalance under judgement. `change` is the change of one member; None where none began the rebalance.
 
-    `began` is why it began, where it is judged whether the coordinator's move cut it short.
+    `start_verdict` is why it began, where it is judged whether the coordinator's move cut it short.
     """
 
     episode: Episode

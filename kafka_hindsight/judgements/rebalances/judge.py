@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from kafka_hindsight.catalog.codes import Cause, Confidence, Outcome, Protocol
 from kafka_hindsight.judgements.reasoning import rulings
-from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, always, named, proof_if
+from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, always, proof_if, with_sentence
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown, Verdict
 from kafka_hindsight.judgements.rebalances.case import Case, proof_of
 from kafka_hindsight.judgements.rebalances.group_history import Change
@@ -19,7 +19,7 @@ from kafka_hindsight.knowledge.reasons import LEFT_BEFORE, REMOVED_WHILE_ALIVE
 from kafka_hindsight.shared.durations import LOOK_BACK, SAME_ACT
 from kafka_hindsight.shared.words import duration
 
-_HOW_IT_WENT = {
+_DEPARTURES = {
     Change.LEFT: "after it had left",
     Change.EXPIRED: "after its session had run out",
     Change.NOT_REJOINED: "after it had been dropped for not rejoining in time",
@@ -28,7 +28,7 @@ _HOW_IT_WENT = {
     Change.FORGOTTEN: "after the last line about the former group of that name",
 }
 
-_BY_ITS_WORDS = {
+_REASONS_TO_REJOIN = {
     LEFT_BEFORE: "it had left",
     REMOVED_WHILE_ALIVE: "the coordinator had removed it while it was alive",
 }
@@ -47,14 +47,14 @@ def came_back_after_removal(case: Case) -> Proof | None:
     removal = case.former_self and case.former_self.last_removal_until(case.at)
     if not case.former_self or not removal:
         return None
-    how = _HOW_IT_WENT[removal.how]
-    return proof_of(*case.former_self.introduced_by, removal.event, away=duration(case.at - removal.at), how=how)
+    words = {"delay": duration(case.at - removal.at), "departure": _DEPARTURES[removal.how]}
+    return proof_of(*case.former_self.introduced_by, removal.event, **words)
 
 
 def was_there_by_its_words(case: Case) -> Proof | None:
     """The client's reason on the coordinator's line: it had left, or it had been removed while it was alive."""
-    how = _BY_ITS_WORDS.get(case.client_reason or "")
-    return Proof(words={"how": how}) if how else None
+    reason = _REASONS_TO_REJOIN.get(case.client_reason or "")
+    return Proof(words={"reason": reason}) if reason else None
 
 
 def is_surely_the_same(case: Case) -> Proof | None:
@@ -71,7 +71,8 @@ def like_one_had_gone(case: Case) -> Proof | None:
     departure = case.lookalike_departure
     if departure is None:
         return None
-    words = {"like": case.likeness(departure.member), "away": duration(max(case.at - departure.silent_since, SAME_ACT))}
+    silence = duration(max(case.at - departure.silent_since, SAME_ACT))
+    words = {"lookalike": case.likeness(departure.member), "silence": silence}
     return proof_of(*departure.member.introduced_by, departure.removal.event, **words)
 
 
@@ -118,7 +119,7 @@ def history_reaches_back(case: Case) -> Proof | None:
 
 def history_is_short(case: Case) -> Proof | None:
     """In every other case: the logs begin later than the look-back."""
-    return Proof(words={"covered": duration(case.at - case.history.observed_from)})
+    return Proof(words={"coverage": duration(case.at - case.history.observed_from)})
 
 
 _NAMES = "CommonClientConfigs client.id: nothing makes it unique; KIP-848: a member id is a bare uuid"
@@ -129,13 +130,13 @@ JOIN_RULINGS: Sequence[Ruling[Case]] = (
     Likely(Cause.MEMBER_REJOINED, "{who} came back while its former self was still waiting to be removed.",
            proof=(former_self_was_not_removed,), source=_SAME_CLIENT,
            cases=("made: joins again under another id", "groups/deployment-4.1 01:45:30.028")),
-    Certain(Cause.MEMBER_REJOINED, "{who} came back {away} {how}.",
+    Certain(Cause.MEMBER_REJOINED, "{who} came back {delay} {departure}.",
             proof=(came_back_after_removal, is_surely_the_same), source=_SAME_CLIENT,
             cases=("groups/emptied-2.8 13:31:06.681", "groups/deployment-4.1 01:45:30.028")),
-    Likely(Cause.MEMBER_REJOINED, "{who} came back {away} {how}; its client id alone identifies it.",
+    Likely(Cause.MEMBER_REJOINED, "{who} came back {delay} {departure}; its client id alone identifies it.",
            proof=(came_back_after_removal,), source=_SAME_CLIENT,
            cases=("groups/deployment-4.1 01:45:30.028", "groups/emptied-2.8 13:31:06.681")),
-    Likely(Cause.MEMBER_REJOINED, "{who} came back. Its reason says that {how}.",
+    Likely(Cause.MEMBER_REJOINED, "{who} came back. Its reason says that {reason}.",
            proof=(was_there_by_its_words,),
            source="KIP-800; AbstractCoordinator.java requestRejoin, maybeLeaveGroup",
            cases=("made: rejoins after UNKNOWN_MEMBER_ID", "groups/pause-4.1 01:41:18.996")),
@@ -143,21 +144,21 @@ JOIN_RULINGS: Sequence[Ruling[Case]] = (
            proof=(its_log_names_a_former_self,),
            source="one log is one installation's: what writes into it after another one's end is started in its place",
            cases=("made: joins as the next one in a log", "made: joins beside another one in a log")),
-    Likely(Cause.MEMBER_JOINED, "{who} joined a group that began with it, at generation 0; {like} had been in the"
-           " former group of that name {away} before.",
+    Likely(Cause.MEMBER_JOINED, "{who} joined a group that began with it, at generation 0; {lookalike} had been in the"
+           " former group of that name {silence} before.",
            proof=(like_one_had_gone, names_do_not_identify, group_began), source=f"GroupMetadata.scala; {_NAMES}",
            cases=("made: a group begins once more", "made: an empty group on one host")),
-    Likely(Cause.MEMBER_REJOINED, "{who} came back: the group had been empty, and {like} was last heard in it {away}"
-           " before.",
+    Likely(Cause.MEMBER_REJOINED, "{who} came back: the group had been empty, and {lookalike} was last heard in it"
+           " {silence} before.",
            proof=(like_one_had_gone, names_do_not_identify, group_was_empty_of_its_like), source=_NAMES,
            cases=("made: an empty group on one host", "made: two members hold one client id")),
-    Likely(Cause.MEMBER_JOINED, "{who}, a new consumer, joined {away} after {like} was last heard. A consumer that had"
-           " been there would have kept its member id.",
+    Likely(Cause.MEMBER_JOINED, "{who}, a new consumer, joined {silence} after {lookalike} was last heard. A consumer"
+           " that had been there would have kept its member id.",
            proof=(like_one_had_gone, names_do_not_identify, keeps_its_member_id),
            source="KIP-848: a consumer keeps its member id for as long as it lives",
            cases=("groups/kip848-4.1 01:46:18.627 (brokers only)", "groups/kip848-4.1 01:47:40.959 (brokers only)")),
-    Possible(Cause.MEMBER_JOINED, "{who} joined; {like} was last heard in the group {away} before, and no name shows"
-             " whether it is the same.",
+    Possible(Cause.MEMBER_JOINED, "{who} joined; {lookalike} was last heard in the group {silence} before, and no name"
+             " shows whether it is the same.",
              proof=(like_one_had_gone, names_do_not_identify), source=_NAMES,
              cases=("made: one of two members with one client id is replaced", "groups/pause-4.1 01:41:04.275")),
     Likely(Cause.MEMBER_JOINED, "{who} joined the group. No line shows it there before, but not every earlier member is"
@@ -171,7 +172,7 @@ JOIN_RULINGS: Sequence[Ruling[Case]] = (
     Certain(Cause.MEMBER_JOINED, "{who} joined the group. It had not been in the group before.",
             proof=(history_reaches_back,), source=f"{_SAME_CLIENT}; the look-back is our own choice",
             cases=("groups/pause-4.1 01:41:04.275", "groups/pause-4.1 01:41:18.996")),
-    Likely(Cause.MEMBER_JOINED, "{who} joined the group. The logs cover the {covered} before, and do not show it"
+    Likely(Cause.MEMBER_JOINED, "{who} joined the group. The logs cover the {coverage} before, and do not show it"
            " there.",
            proof=(history_is_short,), source=_SAME_CLIENT,
            cases=("made: joins soon after the logs begin", "groups/pause-4.1 01:41:04.275")),
@@ -181,7 +182,7 @@ JOIN_RULINGS: Sequence[Ruling[Case]] = (
 
 def reason_is(act: str, words: str) -> Predicate[Case]:
     """The coordinator wrote this reason for the rebalance."""
-    return named(
+    return with_sentence(
         f"The coordinator's reason for the rebalance: {words}.",
         lambda case: proof_if(case.episode.reason.act == act),
     )
@@ -194,7 +195,7 @@ def lacks_start(case: Case) -> Proof | None:
 
 def member_was(what: Change, words: str) -> Predicate[Case]:
     """The coordinator did this to the member."""
-    return named(
+    return with_sentence(
         f"The coordinator's line says: {words}.",
         lambda case: proof_if(case.change is not None and case.change.what == what),
     )
@@ -203,7 +204,7 @@ def member_was(what: Change, words: str) -> Predicate[Case]:
 def move_cut_it_short(case: Case) -> Proof | None:
     """The coordinator moved while the rebalance ran, and no line shows that the generation was reached."""
     verdict = case.start_verdict
-    return None if verdict is None else Proof(verdict.evidence, {"began": verdict.sentence})
+    return None if verdict is None else Proof(verdict.evidence, {"trigger": verdict.sentence})
 
 
 # fmt: off
@@ -248,7 +249,7 @@ REMOVAL_RULINGS: Sequence[Ruling[Case]] = (
 
 MOVE_RULINGS: Sequence[Ruling[Case]] = (
     Likely(Cause.COORDINATOR_MOVED, "The coordinator moved while the group was rebalancing and cut the"
-           " rebalance short. {began}",
+           " rebalance short. {trigger}",
            proof=(move_cut_it_short,),
            source="GroupCoordinator.scala onElection, onResignation; GroupMetadataManager.java",
            cases=("made: moved while the assignment was awaited", "made: rejoins after a move")),

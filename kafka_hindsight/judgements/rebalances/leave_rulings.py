@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from kafka_hindsight.catalog.codes import Cause, OutageKind, Outcome, Protocol
 from kafka_hindsight.catalog.rows import BrokerOutage, Event
-from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, named, proof_if
+from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, proof_if, with_sentence
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling
 from kafka_hindsight.judgements.reasoning.timelines import Interval
 from kafka_hindsight.judgements.rebalances.case import REASON_WORDS, Case, by_own_log, proof_of
@@ -29,7 +29,7 @@ _GIVES_UP = (Kind.CLIENT_REVOKED, Kind.CLIENT_LOST)
 def gave_reason(reason: str) -> Predicate[Case]:
     """The client gave this reason, on the coordinator's line (KIP-800)."""
     sentence = f"The client's reason on the coordinator's line: {REASON_WORDS[reason]}."
-    return named(sentence, lambda case: proof_if(case.client_reason == reason))
+    return with_sentence(sentence, lambda case: proof_if(case.client_reason == reason))
 
 
 def is_by_instance(case: Case) -> Proof | None:
@@ -173,7 +173,7 @@ def did_not_come_back(case: Case) -> Proof | None:
     keeps_id = Protocol(case.episode.protocol).has_epochs and not case.member.instance_id
     if case.comeback is not None or (case.lookalike_arrival is not None and not keeps_id):
         return None
-    return Proof(words={"under": " under its member id" if case.lookalike_arrival else ""})
+    return Proof(words={"id_clause": " under its member id" if case.lookalike_arrival else ""})
 
 
 def one_like_it_came(case: Case) -> Proof | None:
@@ -182,7 +182,7 @@ def one_like_it_came(case: Case) -> Proof | None:
         return None
     member, at = case.lookalike_arrival.member, case.lookalike_arrival.at
     line = case.registry.arrival(member.member_id, at)
-    return proof_of(line, *member.introduced_by, like=case.likeness(member), later=duration(at - case.at))
+    return proof_of(line, *member.introduced_by, lookalike=case.likeness(member), later=duration(at - case.at))
 
 
 # fmt: off
@@ -265,7 +265,7 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
            proof=(poll_limit_had_just_run_out,),
            source="KIP-62; AbstractCoordinator.java HeartbeatThread; kafka-python coordinator/base.py HeartbeatThread",
            cases=("made: leaves when its poll limit has run out", "made: leaves long after its poll limit")),
-    Likely(Cause.MEMBER_LEFT, "{who} left without a reason and did not come back{under}: it was closed.",
+    Likely(Cause.MEMBER_LEFT, "{who} left without a reason and did not come back{id_clause}: it was closed.",
            proof=(did_not_come_back,), source="our own choice: a member that was too slow rejoins with its next poll",
            cases=("groups/cooperative-2.8 01:49:35.815 (brokers only)",
                   "groups/slow-librdkafka-4.1 01:42:57.368 (brokers only)")),
@@ -278,8 +278,8 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
              proof=(came_back,), source="KIP-62; AbstractCoordinator.java maybeLeaveGroup",
              cases=("groups/slow-librdkafka-4.1 01:42:57.368 (brokers only)",
                     "groups/chain-2.8 01:47:22.862 (brokers only)")),
-    Possible(Cause.MEMBER_LEFT, "{who} left without a reason, and {like} joined {later} later: it was closed, or it did"
-             " not poll {limit}. Its own log would show which.",
+    Possible(Cause.MEMBER_LEFT, "{who} left without a reason, and {lookalike} joined {later} later: it was closed, or"
+             " it did not poll {limit}. Its own log would show which.",
              proof=(one_like_it_came,), source="KIP-62; AbstractCoordinator.java maybeLeaveGroup",
              cases=("made: leaves, and one like it comes", "made: leaves long after its poll limit")),
 )
@@ -436,7 +436,7 @@ def logs_cover_the_return(case: Case) -> Proof | None:
     """The coordinator's log covers the 10 minutes without such a join, or names the same generation after them."""
     same_generation = _line_of_same_generation(case)
     is_covered = same_generation is not None or _covered_time(case) >= RETURN_WITHIN
-    return proof_of(same_generation, watched=duration(RETURN_WITHIN)) if is_covered else None
+    return proof_of(same_generation, coverage=duration(RETURN_WITHIN)) if is_covered else None
 
 
 def _line_of_same_generation(case: Case) -> Event | None:
@@ -451,7 +451,7 @@ def _line_of_same_generation(case: Case) -> Event | None:
 
 def logs_end_first(case: Case) -> Proof | None:
     """No member that may be the same joined before the coordinator's log ends."""
-    return Proof(words={"watched": duration(min(_covered_time(case), RETURN_WITHIN))})
+    return Proof(words={"coverage": duration(min(_covered_time(case), RETURN_WITHIN))})
 
 
 def _covered_time(case: Case) -> timedelta:
@@ -522,7 +522,7 @@ EXPIRY_RULINGS: Sequence[Ruling[Case]] = (
            " without a close.",
            proof=(log_breaks_off,), source=_EXPIRES,
            cases=("groups/storm-2.8 01:48:17.257", "groups/pause-4.1 01:41:13.807")),
-    Possible(Cause.HEARTBEAT_EXPIRED, "{who} was not heard within its session{session}, and {like} joined {later}"
+    Possible(Cause.HEARTBEAT_EXPIRED, "{who} was not heard within its session{session}, and {lookalike} joined {later}"
              " later: it was paused or cut off, or its process died. Its own log would show which.",
              proof=(one_like_it_came,), source=_EXPIRES,
              cases=("made: expires, and one like it comes", "groups/pause-4.1 01:41:13.807 (brokers only)")),
@@ -533,11 +533,11 @@ EXPIRY_RULINGS: Sequence[Ruling[Case]] = (
              cases=("made: expires with members of two other groups",
                     "made: expires with members of two other groups, and is back")),
     Likely(Cause.MEMBER_DEAD, "{who} was not heard within its session{session} and did not come back within"
-           " {watched}: its process was gone.",
+           " {coverage}: its process was gone.",
            proof=(logs_cover_the_return,), source=f"{_EXPIRES}; the 10 minutes are our own choice",
            cases=("groups/static-4.1 01:42:32.822 (brokers only)", "groups/pause-4.1 01:41:13.807 (brokers only)")),
     Possible(Cause.MEMBER_DEAD, "{who} was not heard within its session{session} and did not come back within"
-             " {watched}: its process was gone, or it was still cut off when the logs ended.",
+             " {coverage}: its process was gone, or it was still cut off when the logs ended.",
              proof=(logs_end_first,), source=_EXPIRES,
              cases=("groups/removed-3.9 12:40:14.081 (brokers only)", "groups/static-4.1 01:42:32.822 (brokers only)")),
 )

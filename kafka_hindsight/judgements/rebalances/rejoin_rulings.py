@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from kafka_hindsight.catalog.codes import Cause, Outcome, Protocol
 from kafka_hindsight.catalog.rows import Event
-from kafka_hindsight.judgements.reasoning.proofs import POSSIBLE, Predicate, Proof, always, named, proof_if
+from kafka_hindsight.judgements.reasoning.proofs import POSSIBLE, Predicate, Proof, always, proof_if, with_sentence
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown
 from kafka_hindsight.judgements.rebalances.case import REASON_WORDS, Case, by_its_words, proof_of
 from kafka_hindsight.knowledge import reasons
@@ -35,7 +35,9 @@ def rejoins_because(reason: str) -> Predicate[Case]:
             return None
         return proof_of(case.own_request) + by_its_words(*([case.own_request] if case.own_request else []))
 
-    return named(f"The reason in the member's own log, else on the coordinator's line: {REASON_WORDS[reason]}.", holds)
+    return with_sentence(
+        f"The reason in the member's own log, else on the coordinator's line: {REASON_WORDS[reason]}.", holds
+    )
 
 
 def own_log_shows_request(case: Case) -> Proof | None:
@@ -65,8 +67,8 @@ def request_names_topics(case: Case) -> Proof | None:
     if latest is None:
         return None
     cause, topic = latest
-    more = f" and {len(changes) - 1} more" if len(changes) > 1 else ""
-    return Proof(words={"change": TOPIC_CAUSES[cause].format(topic=topic), "more": more}, code=cause)
+    others = f" and {len(changes) - 1} more" if len(changes) > 1 else ""
+    return Proof(words={"change": TOPIC_CAUSES[cause].format(topic=topic), "other_changes": others}, code=cause)
 
 
 def one_change_fits(case: Case) -> Proof | None:
@@ -87,8 +89,8 @@ def likely_if_topic_is_read(case: Case) -> Proof | None:
     """
     change = case.topic_changes[-1]
     is_read, is_at_once = change.topic in case.registry.topics, case.episode.started_at - change.at <= SAME_ACT
-    which = ", which the group reads" if is_read else ""
-    return Proof(words={"which": which}, confidence=None if is_read or is_at_once else POSSIBLE)
+    clause = ", which the group reads" if is_read else ""
+    return Proof(words={"reader_clause": clause}, confidence=None if is_read or is_at_once else POSSIBLE)
 
 
 def several_changes_fit(case: Case) -> Proof | None:
@@ -186,7 +188,7 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
     Certain(Cause.SUBSCRIPTION_CHANGED, "{who} subscribed to other topics.",
             proof=(rejoins_because(reasons.SUBSCRIPTION_CHANGED),), source=_REASONS,
             cases=("groups/subscribed-2.8 01:46:33.201", "groups/leaves-3.9 01:55:12.019")),
-    Certain(Cause.TOPIC_CREATED, "{who} rejoined because {change}{more}, as its own log shows.",
+    Certain(Cause.TOPIC_CREATED, "{who} rejoined because {change}{other_changes}, as its own log shows.",
             proof=(rejoins_because(reasons.METADATA_CHANGED), request_names_topics), source=_TOPICS, also=OTHER_CHANGES,
             cases=("groups/topics-3.9 01:55:52.661", "groups/topics-3.9 01:55:52.661 (brokers only)")),
     Likely(Cause.TOPIC_CREATED, "{who} rejoined over changed metadata {later} after {change}.",
@@ -222,8 +224,8 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
            " before: it gave partitions back.",
            proof=(follows_at_once_and_is_cooperative,), source="KIP-429; ConsumerCoordinator.java onJoinComplete",
            cases=("made: a cooperative member rejoins at once", "groups/cooperative-2.8 01:49:25.358 (brokers only)")),
-    Likely(Cause.TOPIC_CREATED, "{who}, the leader, rejoined {later} after {change}{which}. That change fits, but the"
-           " application may also have asked for a rebalance.",
+    Likely(Cause.TOPIC_CREATED, "{who}, the leader, rejoined {later} after {change}{reader_clause}. That change fits,"
+           " but the application may also have asked for a rebalance.",
            proof=(is_leader, one_change_fits, likely_if_topic_is_read), also=OTHER_CHANGES,
            source=f"{_TOPICS}; coordinators before 3.2 log no reason of the client",
            cases=("made: the leader rejoins after topic_created, which it reads",

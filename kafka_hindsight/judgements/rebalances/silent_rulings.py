@@ -59,7 +59,7 @@ def new_client_asked(case: Case) -> Proof | None:
     since = max(case.at - SAME_ACT, before.started_at if before else LONG_AGO)
     for request, generation in case.registry.logs.first_requests.between(since, case.at):
         if generation == case.episode.to_generation:
-            return proof_of(request, client=request.client_id, asked=duration(case.at - request.happened_at))
+            return proof_of(request, client=request.client_id, lead=duration(case.at - request.happened_at))
     return None
 
 
@@ -92,18 +92,18 @@ SILENT_RULINGS: Sequence[Ruling[Case]] = (
            proof=(process_stopped,), source=f"{_SOURCE}; Connect.java stop; AbstractCoordinator.java maybeLeaveGroup",
            cases=("made: no reason, and a worker stops", "made: no reason, and all leave")),
     Likely(Cause.MEMBER_LEFT, "All members left the group at once. No session had run out, and no member came within"
-           " {watched}: they were closed.",
+           " {coverage}: they were closed.",
            proof=(group_emptied_at_once, no_one_came, logs_cover_the_return), source=_SOURCE,
            cases=("made: no reason, and all leave", "made: no reason, and all leave for a minute")),
     Possible(Cause.MEMBER_LEFT, "All members left the group at once, and no session had run out: they were closed, or"
              " did not poll within max.poll.interval.ms.",
              proof=(group_emptied_at_once,), source=f"{_SOURCE}; KIP-62",
              cases=("made: no reason, and all leave for a minute", "made: no reason, and all leave")),
-    Likely(Cause.MEMBER_JOINED, "Client '{client}' joined the group: its own log shows its first request {asked}"
+    Likely(Cause.MEMBER_JOINED, "Client '{client}' joined the group: its own log shows its first request {lead}"
            " before. No member had left since the group began.",
            proof=(new_client_asked, none_had_gone), source=_SOURCE,
            cases=("made: no reason, and a client asks to join", "made: no reason")),
-    Possible(Cause.MEMBER_JOINED, "Client '{client}' joined the group: its own log shows its first request {asked}"
+    Possible(Cause.MEMBER_JOINED, "Client '{client}' joined the group: its own log shows its first request {lead}"
              " before. No line shows whether it had been in the group before.",
              proof=(new_client_asked,), source=_SOURCE,
              cases=("made: no reason, and a client asks to join after one",

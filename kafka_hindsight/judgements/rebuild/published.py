@@ -15,6 +15,9 @@ from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS
 from kafka_hindsight.judgements.rebuild.sources import Judgement, Source, each, in_order, outputs_of
 from kafka_hindsight.shared.arrow_tables import look_up, with_columns
 
+JUDGEMENTS = (CLUSTER, GROUPS, PARTITIONS, READINGS, GROUP_READINGS)
+"""The judgements that fill tables. The judgements that these read are found by what they read."""
+
 Links = Mapping[str, rows.IncidentLink]
 """The incident of each rebalance, failover and row of gold.unavailability, by the id of that part."""
 
@@ -54,8 +57,8 @@ def _with_incident(parts: pa.Table, key: str, links: Links) -> pa.Table:
 
 def declared() -> list[Judgement]:
     """All judgements, each after those that it reads."""
-    last = (CLUSTER, GROUPS, PARTITIONS, READINGS, GROUP_READINGS)
-    return in_order([LINKS.reads["links"], *(j.output(name) for j in last for name in outputs_of(j.function))])
+    outputs = (j.output(name) for j in JUDGEMENTS for name in outputs_of(j.function))
+    return in_order([LINKS.reads["links"], *outputs])
 
 
 def published() -> dict[str, Source]:

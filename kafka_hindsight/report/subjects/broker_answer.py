@@ -28,7 +28,7 @@ def broker_answer(page: PageRows, name: str) -> Answer:
         "broker",
         name,
         plain.anchor("broker", name),
-        _verdict(outages),
+        _verdict(page, outages),
         outages[-1].confidence if outages else "",
         None if not outages else "ongoing" if outages[-1].up_at is None else "over",
         cost=tuple(_cost(page, broker, outages)),
@@ -57,11 +57,11 @@ def broker_answer(page: PageRows, name: str) -> Answer:
     )
 
 
-def _verdict(outages: Sequence[BrokerOutage]) -> str:
+def _verdict(page: PageRows, outages: Sequence[BrokerOutage]) -> str:
     if not outages:
         return "It was not away, as far as logs were read."
     sentences = [
-        f"{phrases.outage_words(row).partition(' ')[2].partition(' ')[2]} at {words.instant(row.down_at)}"
+        f"{phrases.outage_words(row).partition(' ')[2].partition(' ')[2]} at {words.instant(row.down_at, page.day)}"
         f" ({f'away for {away(row)}' if away(row) else 'not back'})"
         for row in outages
     ]

@@ -101,7 +101,10 @@ def group_answer(page: PageRows, group: str) -> Answer:
 
 
 def _verdict(page: PageRows, group: str, worst: Incident | None, rebalances: Sequence[Rebalance]) -> str:
-    """Whose doing it was, what happened, and whether the brokers were healthy meanwhile."""
+    """Whose doing it was, what happened, and whether the brokers were healthy meanwhile.
+
+    Without an incident that asks for something the rebalances are routine.
+    """
     if worst is None and not rebalances:
         behind = sum(r.status != LagStatus.OK for r in page.rows_of(LagVerdict, "group_id", group))
         return (
@@ -112,19 +115,20 @@ def _verdict(page: PageRows, group: str, worst: Incident | None, rebalances: Seq
     rows = [r for r in rebalances if r.incident_id == worst.incident_id] if worst else rebalances
     tally = Counter(vocabulary.CAUSES[r.cause].label for r in rows).most_common()
     causes = words.listed([f"{label} ({words.number(count)})" for label, count in tally], at_most=3)
-    event = f"{worst.headline}." if worst and worst.headline else f"{words.counted(len(rows), 'rebalance')}: {causes}."
+    if worst is None:
+        return f"Routine: {words.counted(len(rows), 'rebalance')}, {causes}."
     side = _side(worst, rows)
-    is_clear = side == "Yours" and rows
-    return " ".join(filter(None, [f"{side}: {event}", _health(page, group, rows) if is_clear else ""]))
+    health = _health(page, group, rows) if side == "Yours" and rows else ""
+    return " ".join(filter(None, [f"{side}: {phrases.incident_headline(worst)}.", health]))
 
 
-def _side(worst: Incident | None, rows: Sequence[Rebalance]) -> str:
+def _side(worst: Incident, rows: Sequence[Rebalance]) -> str:
     """The side on which the cause lies: the group's own processes, the cluster, or another one.
 
     A cause that an outage of a broker led to counts for the cluster, whatever the members did. Of several causes the
     one with more than half of the rebalances counts.
     """
-    if worst is not None and (worst.brokers or worst.first_outage_id):
+    if worst.brokers or worst.first_outage_id:
         return "Not yours"
     sides = Counter(
         "Not yours" if row.cause.family in _CLUSTER_SIDE else _OTHER_SIDES.get(row.cause.family, "Yours")

@@ -83,7 +83,7 @@ def _verdict(failovers: Sequence[Failover], intervals: Sequence[Unavailability],
     losses = [phrases.lost_records(f.records_lost_low, f.records_lost_high) for f in failovers if f.records_lost_low]
     if losses:
         parts.insert(0, f"{words.listed(losses)} lost in an unclean election")
-    summary = words.listed([part for part in parts if part])
+    summary = "; ".join(part for part in parts if part)
     if not summary:
         changes = words.counted(len(failovers), "change of a leader", "changes of a leader")
         return (
@@ -93,7 +93,8 @@ def _verdict(failovers: Sequence[Failover], intervals: Sequence[Unavailability],
         )
     # A headline is what was lost, then the event behind it.
     event = phrases.incident_headline(cause).rpartition(": ")[2] if cause else ""
-    return f"{words.sentence(summary)}." + (f" Behind the longest: {event}." if event else "")
+    label = "Behind what is not over" if any(row.ended_at is None for row in intervals) else "Behind the longest"
+    return f"{words.sentence(summary)}." + (f" {label}: {event}." if event else "")
 
 
 def _unused(sums: Unused, predicate: str) -> str:

@@ -1,5 +1,6 @@
-// A ledger draws a page of its rows at a time. What it shows is part of the address, so that a link leads to it.
-const drawLedger = (ledger, state, keep) => {
+// A ledger draws a page of its rows at a time. What it shows is part of the address, so that a link leads to it; in a view
+// of several the second one has `q2`.
+const drawLedger = (ledger, state, keep, which) => {
   const ROWS = 100;
   const rows = JSON.parse(ledger.dataset.rows).map(([tone, cells]) => ({
     tone, cells, words: cells.map((cell) => Array.isArray(cell) ? cell[0] : cell).join(" ").toLowerCase(),
@@ -12,10 +13,10 @@ const drawLedger = (ledger, state, keep) => {
   ledger.querySelector(".filter").hidden = rows.length <= FEW;
   for (const step of steps) step.hidden = rows.length <= ROWS;
   let first = 0;
-  box.value = state.get("q") ?? "";
-  const hidden = (state.get("without") ?? "").split(".");
+  box.value = state.get(`q${which}`) ?? "";
+  const hidden = (state.get(`without${which}`) ?? "").split(".");
   for (const tone of tones) tone.checked = !hidden.includes(tone.value);
-  first = Math.max(0, Number(state.get("row") ?? 0) || 0);
+  first = Math.max(0, Number(state.get(`row${which}`) ?? 0) || 0);
   const cellOf = (cell, i) => {
     const [text, address] = Array.isArray(cell) ? cell : [cell], td = document.createElement("td");
     if (i) td.dataset.of = headings[i];
@@ -43,7 +44,7 @@ const drawLedger = (ledger, state, keep) => {
     steps[0].disabled = first === 0;
     steps[1].disabled = last === matches.length;
     const without = tones.filter((tone) => !tone.checked).map((tone) => tone.value).join(".");
-    keep({ q: box.value.trim(), without, row: first || "" });
+    keep({ [`q${which}`]: box.value.trim(), [`without${which}`]: without, [`row${which}`]: first || "" });
   };
   let waiting;
   ledger.addEventListener("input", () => { first = 0; clearTimeout(waiting); waiting = setTimeout(draw, 80); });

@@ -65,9 +65,10 @@ const router = () => {
     return { name: holder ?? home, anchor: first, state };
   };
   const keep = (name) => (values) => {
-    const query = new URLSearchParams(Object.entries(values).filter(([, value]) => value !== "")).toString();
+    const query = parsed().state;
+    for (const [key, value] of Object.entries(values)) if (value === "") query.delete(key); else query.set(key, value);
     // A frame in a sandbox may not change its own address.
-    try { if (query || location.hash.includes("?")) history.replaceState(null, "", `#${name}${query ? `?${query}` : ""}`); } catch { /* no address to keep */ }
+    try { if (query.size || location.hash.includes("?")) history.replaceState(null, "", `#${name}${query.size ? `?${query}` : ""}`); } catch { /* no address to keep */ }
   };
 
   let current = home, turn = 0;
@@ -89,7 +90,7 @@ const router = () => {
       zone.apply(place);
       for (const link of document.querySelectorAll("nav a")) link.toggleAttribute("aria-current", link.hash === `#${name}`);
       document.querySelector("nav [aria-current]")?.setAttribute("aria-current", "page");
-      for (const ledger of place.querySelectorAll(".ledger")) drawLedger(ledger, state, keep(name));
+      place.querySelectorAll(".ledger").forEach((ledger, i) => drawLedger(ledger, state, keep(name), i ? i + 1 : ""));
       const lanes = place.querySelector(".lanes");
       if (lanes) drawTimeline(lanes, state, keep(name));
       byId("announced").textContent = view.title;
@@ -175,6 +176,7 @@ const router = () => {
     }
   };
 
+  document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); heading.focus(); });
   enhance(place);
   zone.start();
   addEventListener("hashchange", show);

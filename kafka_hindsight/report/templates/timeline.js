@@ -65,7 +65,7 @@ const drawTimeline = (lanes, state, keep) => {
           const left = Math.max(-9, place(run[0].start)), right = Math.min(width + 9, Math.max(...run.map((item) => place(item.end))));
           const share = height * run.length / cluster.length;
           const rect = make("rect", { class: `m t-${run[0].tone}`, x: left, width: Math.max(1, right - left), y: top, height: share, rx: 1 });
-          const link = make("a", { "aria-label": says(run), "data-start": run[0].start, ...(run[0].anchor && { href: `#${run[0].anchor}`, tabindex: -1 }) });
+          const link = make("a", { "aria-label": says(run), "data-start": run[0].start, ...(run[0].anchor ? { href: `#${run[0].anchor}`, tabindex: -1 } : { role: "img" }) });
           link.append(rect);
           marks.append(link);
           top += share;
@@ -108,7 +108,7 @@ const drawTimeline = (lanes, state, keep) => {
     from = Math.min(span - length, Math.max(0, (start + end - length) / 2));
     to = from + length;
     hush();
-    keep(from === 0 && to === span ? {} : { from: Math.round(from), to: Math.round(to) });
+    keep(from === 0 && to === span ? { from: "", to: "" } : { from: Math.round(from), to: Math.round(to) });
     pending ||= requestAnimationFrame(draw);
   };
   const zoom = (factor, around = (from + to) / 2) => {

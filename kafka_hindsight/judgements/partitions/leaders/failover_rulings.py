@@ -14,7 +14,7 @@ from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, d
 from kafka_hindsight.judgements.partitions.incarnations import Incarnation
 from kafka_hindsight.judgements.partitions.leaderships import Leadership
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote
-from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, always, named, proof_if
+from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, always, proof_if, with_sentence
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown
 from kafka_hindsight.shared.durations import CLOCK_SKEW
 
@@ -269,8 +269,10 @@ def isr_may_lack_leader(change: LeaderChange) -> Proof | None:
     if change.new in change.eligible and (change.isr_before is None or change.isr_is_last):
         return None
     if change.isr_before is None:
-        return Proof(words={"known": "the ISR before is not known"})
-    return Proof(words={"known": f"the last ISR that is known, {sorted(change.isr_before)}, may have changed since"})
+        return Proof(words={"isr_coverage": "the ISR before is not known"})
+    return Proof(
+        words={"isr_coverage": f"the last ISR that is known, {sorted(change.isr_before)}, may have changed since"}
+    )
 
 
 def alone_in_isr(change: LeaderChange) -> Proof | None:
@@ -334,8 +336,8 @@ def former_leader_was_away(change: LeaderChange) -> Proof | None:
 def former_leader_gone(change: LeaderChange) -> Proof | None:
     """The former leader was away, or it stopped leading the partition."""
     outage = change.outage
-    what = f"was away ({outage.kind.replace('_', ' ')})" if outage else "stopped leading the partition"
-    return _in_outage(outage) + Proof(words={"gone": what})
+    absence = f"was away ({outage.kind.replace('_', ' ')})" if outage else "stopped leading the partition"
+    return _in_outage(outage) + Proof(words={"absence": absence})
 
 
 def reassignment_changed_leader(change: LeaderChange) -> Proof | None:
@@ -380,7 +382,7 @@ def _lost_in(kind: OutageKind, says: str) -> Predicate[LeaderChange]:
             return None
         return _in_outage(outage) + Proof(confidence=_confidence_in(outage, change))
 
-    return named(says, holds)
+    return with_sentence(says, holds)
 
 
 former_leader_shut_down = _lost_in(
@@ -512,8 +514,8 @@ FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
     ),
     Likely(
         FailoverKind.UNCLEAN_ELECTION,
-        "The partition was marked RECOVERING when broker {new} was made leader; {known}. The records that broker {new}"
-        " had not copied are lost.",
+        "The partition was marked RECOVERING when broker {new} was made leader; {isr_coverage}. The records that broker"
+        " {new} had not copied are lost.",
         proof=[another_broker_leads, isr_may_lack_leader, marked_recovering, alone_in_isr],
         source=_UNCLEAN,
         cases=("made: no ISR is known", "offline-4.1 crm-single-20-0 epoch 2"),
@@ -537,7 +539,7 @@ FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
     ),
     Certain(
         FailoverKind.OFFLINE,
-        "The partition had no leader: broker {former} {gone}, and no replica could take over.",
+        "The partition had no leader: broker {former} {absence}, and no replica could take over.",
         proof=[no_leader, former_leader_gone],
         source="A leader of -1 in the metadata of the partition; gold.broker_outages.",
         cases=("offline-3.9 mobile-single-19-0 epoch 1", "disk-3.9 disk-single-4 epoch 1"),

@@ -23,7 +23,7 @@ from kafka_hindsight.catalog.rows import (
     PartitionSnapshot,
 )
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot, row_id
-from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, named, proof_if
+from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, proof_if, with_sentence
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown, judge
 from kafka_hindsight.judgements.reasoning.timelines import Timeline, instants, timelines
 from kafka_hindsight.knowledge.isr_advice import CALM_AFTER, CYCLES_WITHIN, OUT_OF_SYNC_ADVICE, REPLICA_LAG
@@ -90,7 +90,7 @@ class Period:
         return max((s.records_behind for s in self.spans if s.records_behind is not None), default=None)
 
     @cached_property
-    def lasted(self) -> str:
+    def time_out(self) -> str:
         """How long, in words."""
         if self.ended_at is None:
             return "and is not back in all"
@@ -117,7 +117,7 @@ class Period:
 def is_of(kind: OutOfSyncKind) -> Predicate[Period]:
     """A predicate: the period is of the kind, and its own broker is the suspect."""
     sentence = f"The first shrink with a known cause has the cause `{kind}`."
-    return named(sentence, lambda case: Proof(facts={"suspect": case.broker}) if case.kind is kind else None)
+    return with_sentence(sentence, lambda case: Proof(facts={"suspect": case.broker}) if case.kind is kind else None)
 
 
 def outage_is_judged(case: Period) -> Proof | None:
@@ -141,7 +141,7 @@ def its_leader_removed_others_too(case: Period) -> Proof | None:
     return Proof(words={"leader": leader}, facts={"suspect": leader}) if len(case.followers_removed) > 1 else None
 
 
-_OUT = "Broker {broker} was out of the ISR of {partitions} {lasted}"
+_OUT = "Broker {broker} was out of the ISR of {partitions} {time_out}"
 _SLOW = (
     f"{_OUT}, alive, but too slow to keep up with its leaders. {{leaders}} removed it{{behind}}: it had not caught up"
     " for replica.lag.time.max.ms (30 s by default). "

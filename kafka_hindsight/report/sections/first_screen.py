@@ -30,7 +30,7 @@ _TOGETHER: Mapping[Harm, tuple[Sequence[UnavailabilityKind], str]] = {
 }
 
 
-def verdict(page: PageRows) -> Iterator[ui.Block]:
+def first_screen(page: PageRows) -> Iterator[ui.Block]:
     """The first screen."""
     yield _lead(page)
     yield ui.List(tuple(tiles(page)), "tiles")
@@ -141,7 +141,7 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
     critical, unseen = figures.critical(findings), figures.unseen(findings)
     anchors = {harm: plain.anchor("incident", rows[0].incident_id) for harm, rows in figures.by_harm(incidents).items()}
     loss_at, offline_at, refusing_at, stopped_at = (
-        anchors.get(harm, "incidents")
+        anchors.get(harm, "incident-list")
         for harm in (Harm.RECORDS_LOST, Harm.PARTITIONS_OFFLINE, Harm.WRITES_REFUSED, Harm.CONSUMERS_STOPPED)
     )
     manners = ((absences.orderly, "shut down in order"), (absences.not_back, "not back"))
@@ -152,7 +152,7 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
     yield _tile(loss.number, "committed records lost", "bad" if loss.low or loss.high != 0 else "good", loss_at)
     yield _figure(len(offline.subjects), _unused(offline, "without a leader"), "bad", offline_at)
     yield _figure(len(refusing.subjects), _unused(refusing, "without writes (acks=all)"), "bad", refusing_at)
-    yield _figure(absence_count, noun, tone, "outages")
+    yield _figure(absence_count, noun, tone, "cluster/outages")
     noun = words.verb(len(groups), "group stopped by a failure", "groups stopped by a failure")
     yield _figure(len(groups), noun, "warn", stopped_at)
     yield _figure(len(critical), words.verb(len(critical), "critical finding", "critical findings"), "bad", "findings")
@@ -179,4 +179,4 @@ def _tile(value: str, label: str, tone: str, anchor: str) -> ui.Item:
     return ui.Item(ui.Link((ui.Strong(value), f" {label}"), anchor), tone)
 
 
-SECTION = Section("night", 10, "verdict", "", verdict)
+SECTION = Section("night", 10, "verdict", "", first_screen)
