@@ -27,7 +27,7 @@ ACTS = (
 when it was elected."""
 
 AS_BEFORE = "raft.leader_as_before"
-"""The pattern of the line with which a node follows a leader that it knew before: it read it from its disk as it started,
+"""The pattern of the line with which a node follows a leader that it knew before: from its disk as it starts,
 or asked in vain whether to stand for election. The election was earlier."""
 
 MIGRATED = "zookeeper.controller_migrated"

@@ -93,8 +93,8 @@ _STREAMS_STATIC = (
     Close(member="b", expect="static_leave_silent"),
     Gone(member="b"),
 )
-"""Only a member that has left can come back in time: until then its instance id is taken. Whether the group has a new epoch
-when it is back is the coordinator's choice."""
+"""Only a member that has left can come back in time: until then its instance id is taken. Whether the group has a new
+epoch when it is back is the coordinator's choice."""
 
 _CONNECT = (
     Start(member="a", library=CONNECT),
