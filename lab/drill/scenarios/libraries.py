@@ -86,15 +86,15 @@ _STREAMS_STATIC = (
     _application("a", "i1"),
     _application("b", "i2"),
     Close(member="b", expect="no_rebalance"),
-    _application("b", "i2", expect=None),
+    _application("b", "i2", expect="static_member_changed"),
     Wait(seconds=4),
     Close(member="a", expect="static_leave_silent"),
     Gone(member="a"),
     Close(member="b", expect="static_leave_silent"),
     Gone(member="b"),
 )
-"""Only a member that has left can come back in time: until then its instance id is taken. Whether the group has a new
-epoch when it is back is the coordinator's choice."""
+"""Only a member that has left can come back in time: until then its instance id is taken. It is a new process then, which
+the coordinator counts as other metadata."""
 
 _CONNECT = (
     Start(member="a", library=CONNECT),
