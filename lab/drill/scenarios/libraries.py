@@ -93,8 +93,8 @@ _STREAMS_STATIC = (
     Close(member="b", expect="static_leave_silent"),
     Gone(member="b"),
 )
-"""Only a member that has left can come back in time: until then its instance id is taken. It is a new process then, which
-the coordinator counts as other metadata."""
+"""Only a member that has left can come back in time: until then its instance id is taken. As a new process it has other
+metadata."""
 
 _CONNECT = (
     Start(member="a", library=CONNECT),
