@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import islice, product
 from pathlib import Path
+from types import MappingProxyType
 
 from kafka_hindsight.catalog.codes import LineFate
 from kafka_hindsight.knowledge.layouts import class_of
@@ -41,6 +42,12 @@ LOGS_AS = {
 """Classes whose lines another class writes, unless they name themselves: one that extends them, or a Scala object."""
 
 _CLASS = re.compile(r"(?:org/apache/)?kafka/.*\.class")
+_UTF8, _SIZES = (
+    1,
+    {7: 2, 8: 2, 15: 3, 16: 2, 19: 2, 20: 2, 5: 8, 6: 8} | dict.fromkeys((3, 4, 9, 10, 11, 12, 17, 18), 4),
+)
+"""The bytes of each constant of a class file behind its tag. Source: JVMS 4.4."""
+
 _INSTRUCTION = re.compile(r"^ +\d+: \w+ .*?// (\w+) (.*)$", re.MULTILINE)
 _BOOTSTRAP = re.compile(
     r"^  (?P<index>\d+): #\d+ REF_.*\n    Method arguments:\n"
@@ -110,36 +117,53 @@ class Statement:
 def statements_of(place: str) -> Set[Statement]:
     """The log statements of INFO and above of a Kafka, without those that have hardly any words."""
     jars = sorted((libs(place) if place in VERSIONS else Path(place)).glob("*.jar"))
-    names = sorted({name for jar in jars for name in _classes_in(jar)})
+    blanks = dict(found for jar in jars for found in _classes_in(jar))
+    names = sorted(path.replace("/", ".") for path in blanks)
     command = ["javap", "-p", "-c", "-v", "-cp", ":".join(map(str, jars)), *names]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    found = (Statement(*s) for of_class in printed.split("\nClassfile ") for s in logged_in(of_class))
+    found = (Statement(*s) for of_class in printed.split("\nClassfile ") for s in logged_in(of_class, blanks))
     return {s for s in found if s.name in RELEVANT_CLASSES and s.letters >= _FEWEST_LETTERS}
 
 
-def _classes_in(jar: Path) -> Iterator[str]:
-    """The classes of a jar whose lines have patterns, or that may write to the log of state changes."""
+def _classes_in(jar: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """The classes of a jar that have patterns or may log state changes, each with the blanks that end its texts."""
     with zipfile.ZipFile(jar) as archive:
-        for path in archive.namelist():
-            name = _simple(path.removesuffix(".class"))
-            if _CLASS.fullmatch(path) and (
-                name in RELEVANT_CLASSES or name in LOGS_AS or b"StateChangeLogger" in archive.read(path)
-            ):
-                yield path.removesuffix(".class").replace("/", ".")
+        for path in filter(_CLASS.fullmatch, archive.namelist()):
+            name, data = _simple(path.removesuffix(".class")), archive.read(path)
+            if name in RELEVANT_CLASSES or name in LOGS_AS or b"StateChangeLogger" in data:
+                texts = (text for text in texts_in(data) if text.endswith(" "))
+                yield path.removesuffix(".class"), {t.rstrip(" "): " " * (len(t) - len(t.rstrip(" "))) for t in texts}
+
+
+def texts_in(data: bytes) -> Iterator[str]:
+    """The texts of a class file's constant pool: javap prints them without the blanks at their ends."""
+    at, index = 10, 1
+    while index < int.from_bytes(data[8:10], "big"):
+        tag, size = data[at], int.from_bytes(data[at + 1 : at + 3], "big")
+        if tag == _UTF8:
+            yield data[at + 3 : at + 3 + size].decode("utf-8", "replace")
+        at += 3 + size if tag == _UTF8 else 1 + _SIZES[tag]
+        index += 2 if tag in (5, 6) else 1
 
 
 def _simple(path: str) -> str:
     return path.rpartition("/")[2].partition("$")[0]
 
 
-def logged_in(printed: str) -> Iterator[tuple[str, str]]:
-    """The log statements of a class as javap prints it: the name of each one's logger, and its text."""
+def logged_in(
+    printed: str, blanks: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+) -> Iterator[tuple[str, str]]:
+    """The log statements of a class as javap prints it: the name of each one's logger, and its text.
+
+    `blanks`: by class, those that follow a text.
+    """
     code_of, _, bootstraps = printed.partition("\nBootstrapMethods:\n")
     constants = {m["index"]: m["first"] for m in _BOOTSTRAP.finditer(bootstraps)}
-    methods = [_Method(m, constants) for m in re.split(r"\n(?=  \S.*;\n    descriptor:)", code_of)[1:]]
-    returned = {m.name: m.text for m in methods}
     full = re.search(r"\n  this_class: #\d+ +// (\S+)", code_of)
     path = full[1] if full else ""
+    own = blanks.get(path, {})
+    methods = [_Method(m, constants, own) for m in re.split(r"\n(?=  \S.*;\n    descriptor:)", code_of)[1:]]
+    returned = {m.name: m.text for m in methods}
     names_itself = f"// class {path}\n" in code_of.partition("\n{")[2]
     writer = _simple(path) if names_itself else LOGS_AS.get(_simple(path), _simple(path))
     for logger, text, of_lambda in (call for m in methods for call in m.calls):
@@ -152,7 +176,7 @@ def logged_in(printed: str) -> Iterator[tuple[str, str]]:
 class _Method:
     """A method as javap prints it. `calls`: logger, text and lambda of each log call; `text`: what it may return."""
 
-    def __init__(self, printed: str, constants: Mapping[str, str]) -> None:
+    def __init__(self, printed: str, constants: Mapping[str, str], blanks: Mapping[str, str]) -> None:
         """Walk over the instructions; what lies between a logger's push and its call is the message and its values."""
         self.name = printed.partition("(")[0].rpartition(" ")[2]
         self.calls: list[tuple[str, str, str]] = []
@@ -161,9 +185,9 @@ class _Method:
         for what, on in (m.groups() for m in _INSTRUCTION.finditer(printed)):
             constant = constants.get(on[1:].partition(":")[0], "") if what == "InvokeDynamic" else ""
             if what == "String":
-                self._add(_plain(on))
+                self._add(_plain(on, blanks))
             elif "makeConcatWithConstants:" in on:
-                self._add(_plain(constant))
+                self._add(_plain(constant, blanks))
             elif constant and on.endswith(_LAMBDA):
                 lambdas.append(constant.partition(":")[0].rpartition(".")[2])
             elif 'java/lang/StringBuilder."<init>"' in on:
@@ -178,19 +202,19 @@ class _Method:
                 if call["level"] not in ("debug", "trace") and (self.text or of_lambda):
                     self.calls.append((call["of"] or "", self.text, of_lambda))
                 self.text, lambdas = "", []
-            word = _plain(on) if what == "String" else ""
+            word = _plain(on, blanks) if what == "String" else ""
 
     def _add(self, text: str) -> None:
         """Keep the text with values, else the one with the most words: the others are values of it."""
-        if _HOLE in self.text and not text.startswith(self.text):
-            return
-        if sum(map(str.isalpha, text)) > sum(map(str.isalpha, self.text)):
+        letters = sum(map(str.isalpha, self.text))
+        if text.startswith(self.text) or (_HOLE not in self.text and sum(map(str.isalpha, text)) > letters):
             self.text = text
 
 
-def _plain(constant: str) -> str:
+def _plain(constant: str, blanks: Mapping[str, str]) -> str:
     """A string of the constant pool, as javap prints it, with NUL for each value and blanks as they are logged."""
     text = constant.encode("latin-1", "backslashreplace").decode("unicode_escape")
+    text += blanks.get(text, "")
     return re.sub(rf"{_HOLE}+", _HOLE, _VALUE.sub(_HOLE, re.sub(r"\s*\n\s*\|?", " ", text)))
 
 

@@ -70,6 +70,16 @@ def test_statement_of_scala_is_what_its_lambda_returns() -> None:
     assert [str(Statement(*s)) for s in logged_in(calls)] == ["Loaded <>, left: <>"]
 
 
+def test_blanks_that_javap_leaves_out_are_those_of_the_class_file() -> None:
+    """Tags 1 and 5 of a constant pool: a text, and a number that takes two places."""
+    texts = [b"Loaded ", b" by"]
+    pool = b"".join(b"\1" + len(t).to_bytes(2, "big") + t for t in texts) + b"\5" + bytes(8)
+    assert list(statements.texts_in(bytes(8) + b"\0\5" + pool)) == ["Loaded ", " by"]
+    method = ("load", LOGGER, BUILDER, string("Loaded"), APPEND, "aload_1", APPEND, string(" by"), APPEND, APPEND, INFO)
+    blanks = {"kafka/log/LogManager": {"Loaded": " "}}
+    assert [str(Statement(*s)) for s in logged_in(printed(method), blanks)] == ["Loaded <> by<>"]
+
+
 def test_statements_below_info_do_not_count() -> None:
     debug = INFO.replace("info", "debug")
     assert list(logged_in(printed(("load", LOGGER, string("Loaded all of it"), debug)))) == []
