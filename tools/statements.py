@@ -268,6 +268,7 @@ def page_of(by_version: Mapping[str, Set[Statement]], unread: Set[Statement]) ->
         "Which log statements of each Kafka version are read: those of INFO and above in the classes whose lines"
         " matter. A statement is read if its lines are events, or known to carry nothing we use"
         " ([patterns](patterns.md)).",
+        "Until 3.9 most classes are Scala's, which joins a text from parts: some are cut here, and count as not read.",
         as_table(("Kafka", "Statements", "Not read", "Share read"), shares),
         "## By class",
         "How many statements a class has in each version, and how many of them are read where not all are.",
