@@ -28,7 +28,7 @@ def with_navigation(_: Any, page: str, text: list[str]) -> None:
     if page == INDEX:
         text[0] += "".join(_parts(text[0]))
         if SAMPLE.exists():
-            text[0] = text[0].replace("## Tutorials\n", f"## Tutorials\n\n{REPORT}\n", 1)
+            text[0] = text[0].replace("## Your path\n", f"## Your path\n\n{REPORT}\n", 1)
     elif page == "docs/adr/README":
         text[0] += _tree("", sorted(set(re.findall(r"\((\d{4}-[^)#]+)\.md\)", text[0]))))
 

@@ -130,8 +130,8 @@ class Cause(CauseCode):
         " session timeout that is too short. A later line of the same process proves it.",
         symptom="'Heartbeat session expired': the coordinator removes a member on heartbeat expiration",
         advice="Raise session.timeout.ms (45 s is the default since Kafka 3.0, KIP-735) and keep heartbeat.interval.ms"
-        " at most a third of it; look for long GC pauses, CPU throttling, suspended hosts, and at the network between"
-        " the member and its coordinator.",
+        " at most a third of it; look for long GC pauses, CPU throttling, suspended hosts, at the network between"
+        " the member and its coordinator, and at its quotas.",
         source="GroupCoordinator.scala onExpireHeartbeat; KIP-735; CommonClientConfigs",
         is_departure=True, is_removal=True, is_silence=True, is_broker_induced=True, is_late_heartbeat=True,
     )
@@ -166,6 +166,34 @@ class Cause(CauseCode):
         " max.poll.interval.ms above the longest batch.",
         source="KIP-62, KIP-800; AbstractCoordinator.java; rdkafka_cgrp.c",
         is_departure=True, is_removal=True, is_late_poll=True,
+    )
+    NOT_AUTHENTICATED = CauseNoun(
+        code="not_authenticated", label="a client could not authenticate", family=CauseFamily.LOST,
+        meaning="A member was lost because its client, or a broker, did not prove who it is: an expired certificate, a"
+        " wrong or withdrawn password or token.",
+        symptom="'Failed authentication' or 'SSL handshake failed', and then the member's session expires",
+        advice="Renew the certificate or the password that the quoted line is about, and restart the client with it:"
+        " openssl x509 -enddate shows when a certificate ends. A longer session timeout does not help.",
+        source="Selector.pollSelectionKeys; NetworkClient.processDisconnection; KIP-368",
+        is_departure=True, is_removal=True, is_silence=True,
+    )
+    ACCESS_DENIED = CauseNoun(
+        code="access_denied", label="access was denied", family=CauseFamily.LOST,
+        meaning="A member was lost because the brokers' authorizer denied it its group or its topic.",
+        symptom="'GroupAuthorizationException' or 'TopicAuthorizationException', and then the member is gone",
+        advice="Give its principal the right to read the group and the topic (kafka-acls.sh --add --consumer), or find"
+        " out who took it away. A longer session timeout does not help.",
+        source="StandardAuthorizerData.logAuditMessage; AclAuthorizer.logAuditMessage; AbstractCoordinator.java",
+        is_departure=True, is_removal=True, is_silence=True,
+    )
+    THROTTLED = CauseNoun(
+        code="throttled", label="a client was throttled", family=CauseFamily.LOST,
+        meaning="A member's session expired because a quota of the brokers held back what its client sent.",
+        symptom="'Connection to node 1 is throttled for 60000 ms', and then the member's session expires",
+        advice="Raise the client's quota (kafka-configs.sh --alter --entity-type users or clients), or let it send"
+        " fewer requests. A longer session timeout only hides it.",
+        source="KIP-124, KIP-219; NetworkClient.maybeThrottle; KAFKA-19117",
+        is_departure=True, is_removal=True, is_silence=True,
     )
     SYNC_TIMEOUT = CauseNoun(
         code="sync_timeout", label="a member did not sync in time", family=CauseFamily.LOST,

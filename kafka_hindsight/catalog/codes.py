@@ -180,6 +180,7 @@ class OutOfSyncKind(Code):
     OUTAGE = "outage", "The broker was away."
     SLOW = "slow", "The broker was alive and fetched too late."
     DISK = "disk", "A log directory failed."
+    NOT_AUTHENTICATED = "not_authenticated", "The broker could not authenticate with the leader."
     REASSIGNMENT = "reassignment", "The replica was being moved."
     UNKNOWN = "unknown", "The evidence does not show why."
 

@@ -136,7 +136,7 @@ def _files(path: Path) -> Iterator[Bytes]:
         return
     for name, data in first_bytes(content, SAMPLE_BYTES):
         if _is_log(name.rpartition("/")[2]):
-            yield unpacked(_Beginning(data), name, len(data))
+            yield unpacked(Beginning(data), name, len(data))
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def _sample(content: Bytes, pattern: str | None) -> File:
         return File(content, _EMPTY)
     form, lines = wrapped_as(data, pattern), sampled(data)
     if not form.is_plain:
-        texts = list(_unwrapped_records(data, form, pattern))
+        texts = list(unwrapped_records(data, form, pattern))
         layouts = sorted({name for name, _ in texts if name})
         wrapped = f"in {' in '.join(reversed(form.envelopes))}: " if form.envelopes else ""
         order = ", the newest line first" if form.is_newest_first else ""
@@ -182,7 +182,7 @@ def _readings(texts: Sequence[tuple[str | None, str]]) -> list[Reading]:
     return [read_record(layout, text) for layout, text in texts]
 
 
-class _Beginning(Bytes):
+class Beginning(Bytes):
     """The first bytes of a file."""
 
     def __init__(self, data: bytes) -> None:
@@ -192,10 +192,10 @@ class _Beginning(Bytes):
         return self.data[begin:end]
 
 
-def _unwrapped_records(data: bytes, form: Form, pattern: str | None) -> Iterator[tuple[str | None, str]]:
+def unwrapped_records(data: bytes, form: Form, pattern: str | None) -> Iterator[tuple[str | None, str]]:
     """The records of the beginning of a wrapped file, each with its layout."""
     names = every_layout(pattern)
-    unwrapped = Unwrapped(_Beginning(data), len(data), form, pattern)
+    unwrapped = Unwrapped(Beginning(data), len(data), form, pattern)
     way, clock = Way(names, unwrapped.sources), Clock("UTC")
     text = unwrapped.between(0, 2 * len(data) + SAMPLE_BYTES)
     for part in ranges_of([look(text, 0, 0, len(text), clock, way)]):

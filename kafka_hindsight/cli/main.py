@@ -39,6 +39,7 @@ VERBS = {
     "fleet": Verb("look", "fleet", "list all clusters, the worst first, and which were not audited"),
     "metrics": Verb("look", "metrics", "print the newest night of each cluster as OpenMetrics"),
     "mcp": Verb("mcp_server", "mcp", "serve the answers of a lake to programs (Model Context Protocol)"),
+    "anonymise": Verb("anonymise", "command", "copy logs and readings with pseudonyms in place of names"),
     "clusters": Verb("clusters_file", "command", "check hindsight.toml, or print its JSON Schema"),
     "doctor": Verb("main", "doctor", "check this machine, a lake, a cluster or logs"),
     "report": Verb("look", "report", "print the path of the newest report, or Markdown, or a list of all nights"),

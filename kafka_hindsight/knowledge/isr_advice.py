@@ -20,6 +20,8 @@ OUT_OF_SYNC_ADVICE: dict[OutOfSyncKind, str] = {
     " num.replica.fetchers. A larger replica.lag.time.max.ms only hides it: the same records are at risk for longer.",
     OutOfSyncKind.DISK: "Replace the disk and restart the broker, or move its replicas elsewhere. The broker runs on"
     " without the replicas of the failed directory; nothing restores them by itself.",
+    OutOfSyncKind.NOT_AUTHENTICATED: "Renew the certificate or the password with which brokers reach each other:"
+    " openssl x509 -enddate shows when a certificate ends. Neither disks nor pauses are to blame.",
     OutOfSyncKind.REASSIGNMENT: "Nothing: a reassignment moves replicas.",
     OutOfSyncKind.UNKNOWN: "Give Hindsight the logs of every broker for this time: the leader logs which replicas it"
     " removes from the ISR, the controller which brokers it fences.",

@@ -8,7 +8,7 @@ import io
 import lzma
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import pyarrow as pa
 
@@ -172,6 +172,14 @@ def open_bytes(uri: str, size: int) -> Bytes:
 def is_packed(name: str) -> bool:
     """Whether a file has to be unpacked. If so, it is read from its beginning."""
     return name.endswith(_PACKED)
+
+
+def packed(file: IO[bytes], name: str) -> Any:
+    """A file that packs what is written as its name says, else the file itself."""
+    codec = next((codec for codec, (suffixes, _) in _CODECS.items() if name.endswith(suffixes)), None)
+    if codec == "xz":  # Arrow has no codec for it
+        return lzma.LZMAFile(file, "w")
+    return pa.CompressedOutputStream(pa.PythonFile(file, "w"), codec.replace("bzip2", "bz2")) if codec else file
 
 
 def unpacked(content: Bytes, name: str, size: int) -> Bytes:

@@ -111,7 +111,7 @@ def _line(page: PageRows, rows: Sequence[Incident]) -> ui.Item:
     links = [ui.Link(ui.At(row.started_at), page.incident_anchor(row)) for row in others]
     more = f" and {len(links) - TIMES} more" if links[TIMES:] else ""
     label, owners = page.whose(first.group_ids, first.topics or ())
-    also: ui.Words = (" ", ui.Quiet(("also at ", ui.join(links[:TIMES]), more))) if links else ""
+    also: ui.Words = (", ", ui.Quiet(("also at ", ui.join(links[:TIMES]), more))) if links else ""
     headline = ui.Link(phrases.incident_headline(first), page.incident_anchor(first))
     facts = [*tags, ui.Quiet(vocabulary.HARMS[figures.harm_of(first)].label)]
     facts += [ui.Quiet(f"{label.lower()}: {owners}")] if owners else []

@@ -73,6 +73,7 @@ FAILOVERS: Mapping[FailoverKind, Look] = {
 
 OUT_OF_SYNC: Mapping[OutOfSyncKind, Look] = {
     OutOfSyncKind.SLOW: Look("it was alive and fetched too late", "broker"),
+    OutOfSyncKind.NOT_AUTHENTICATED: Look("it could not authenticate", "lost"),
     OutOfSyncKind.DISK: Look("its log directory failed", "lost"),
     OutOfSyncKind.UNKNOWN: Look("cause not known", "unknown"),
     OutOfSyncKind.OUTAGE: Look("it was away", "protocol"),

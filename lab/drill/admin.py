@@ -231,6 +231,41 @@ class Admin:
         assignments = {self._partition(topic, partition): self._jvm.java.java.util.Optional.empty()}
         self._got(self._client.alterPartitionReassignments(self._jvm.map(assignments)).all())
 
+    def welcome(self, user: str, secret: str, group: str, topic: str) -> None:
+        """Give a user a password, and let it read a group and a topic."""
+        scram = self._admin.ScramCredentialInfo(self._admin.ScramMechanism.SCRAM_SHA_256, 4096)
+        self._credentials(self._admin.UserScramCredentialUpsertion(user, scram, secret))
+        rights = [self._right(user, kind, name) for kind, name in (("GROUP", group), ("TOPIC", topic))]
+        self._got(self._client.createAcls(self._jvm.list(rights)).all())
+
+    def withdraw_password(self, user: str) -> None:
+        """Delete a user's password."""
+        self._credentials(self._admin.UserScramCredentialDeletion(user, self._admin.ScramMechanism.SCRAM_SHA_256))
+
+    def _credentials(self, change: Any) -> None:
+        self._got(self._client.alterUserScramCredentials(self._jvm.list([change])).all())
+
+    def deny(self, user: str, kind: str, name: str) -> None:
+        """Take the right to read a GROUP or a TOPIC from a user."""
+        self._got(self._client.deleteAcls(self._jvm.list([self._right(user, kind, name).toFilter()])).all())
+
+    def _right(self, user: str, kind: str, name: str) -> Any:
+        common = self._jvm.java.org.apache.kafka.common
+        kinds = common.resource.ResourceType
+        resource = common.resource.ResourcePattern(getattr(kinds, kind), name, common.resource.PatternType.LITERAL)
+        allow = common.acl.AclPermissionType.ALLOW
+        return common.acl.AclBinding(
+            resource, common.acl.AccessControlEntry(f"User:{user}", "*", common.acl.AclOperation.ALL, allow)
+        )
+
+    def limit_requests(self, client: str, percentage: float) -> None:
+        """Let a client keep the brokers busy for such a part of the time at most."""
+        quota = self._jvm.java.org.apache.kafka.common.quota
+        limit = quota.ClientQuotaAlteration.Op("request_percentage", percentage)
+        entity = quota.ClientQuotaEntity(self._jvm.map({"client-id": client}))
+        alteration = quota.ClientQuotaAlteration(entity, self._jvm.list([limit]))
+        self._got(self._client.alterClientQuotas(self._jvm.list([alteration])).all())
+
     def remove_static_member(self, group: str, instance: str) -> None:
         """Remove one static member."""
         java = self._jvm.java

@@ -20,6 +20,7 @@ from confluent_kafka.admin import AdminClient
 
 from lab.drill import processes
 from lab.drill.disks import log_dirs
+from lab.drill.guards import PROTOCOLS, Guard
 from lab.drill.jars import libs, uses_log4j2
 from lab.drill.node import ClusterFault, Node
 from lab.drill.node_logs import logging_of
@@ -86,6 +87,7 @@ class Cluster:
     settings: Mapping[str, str]
     ports: Mapping[str, int]
     address: str = LOCALHOST
+    guard: Guard | None = None
     brokers: dict[int, Node] = field(default_factory=dict)
     others: dict[str, Node] = field(default_factory=dict)
 
@@ -98,17 +100,19 @@ class Cluster:
         settings: Mapping[str, str] | None = None,
         brokers: int = 3,
         address: str = LOCALHOST,
+        guard: Guard | None = None,
     ) -> Cluster:
         """A running cluster that answers.
 
         `settings` are broker settings beside SETTINGS, or in their place; `{id}` in a value is the broker's id;
-        at `address` the brokers listen for clients and for each other.
+        at `address` the brokers listen for clients and for each other. With a `guard` they ask some who they are.
         Raises ClusterFault, with the last lines of a process that does not start.
         """
         if layout not in layouts_of(version):
             raise ClusterFault(f"Found: Kafka {version}, {layout}. Needed: one of {', '.join(layouts_of(version))}.")
         ids = range(1, brokers + 1)
-        names = [*(f"broker-{i}" for i in ids), *(f"controller-{i}" for i in ids), "alone"]
+        kinds = ("broker", "controller", *(PROTOCOLS if guard else ()))
+        names = [*(f"{kind}-{i}" for kind in kinds for i in ids), "alone"]
         cluster = cls(
             version=version,
             layout=layout,
@@ -118,6 +122,7 @@ class Cluster:
             settings={**SETTINGS, **(settings or {})},
             ports=dict(zip(names, free_ports(len(names)))),
             address=address,
+            guard=guard,
         )
         cluster._make(ids)
         try:
@@ -130,7 +135,11 @@ class Cluster:
     @property
     def bootstrap(self) -> str:
         """Where clients begin."""
-        return ",".join(f"{self.address}:{self.ports[f'broker-{i}']}" for i in self.brokers)
+        return self.addresses("broker")
+
+    def addresses(self, kind: str) -> str:
+        """Where clients begin that show in this way who they are; `broker`: those that do not."""
+        return ",".join(f"{self.address}:{self.ports[f'{kind}-{i}']}" for i in self.brokers)
 
     @property
     def is_up(self) -> bool:
@@ -312,7 +321,11 @@ class Cluster:
             controller = f"CONTROLLER://127.0.0.1:{self.ports[f'controller-{number}']}"
             own |= {"process.roles": "broker,controller", "listeners": f"{listener},{controller}"}
             own |= self._quorum(number, count)
-        return {k: v.format(id=number) for k, v in {**own, **self.settings}.items()}
+        own = {k: v.format(id=number) for k, v in {**own, **self.settings}.items()}
+        if self.guard:
+            ports = {kind: self.ports[f"{kind}-{number}"] for kind in PROTOCOLS}
+            own |= self.guard.of_broker(own["listeners"], ports, self.address)
+        return own
 
     def controller(self, number: int) -> dict[str, str]:
         """The properties of a controller that stands beside the brokers."""
@@ -321,6 +334,7 @@ class Cluster:
             "listeners": f"CONTROLLER://127.0.0.1:{self.ports['alone']}",
             "log.dirs": str(self.folder / "data" / f"controller-{number}"),
             **self._quorum(number, number - 1),
+            **(self.guard.of_controller() if self.guard else {}),
             **{k: v for k, v in self.settings.items() if k.startswith(("leader.imbalance", "min.insync", "offsets."))},
         }
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from lab.drill import hosts
+from lab.drill import guards, hosts
+from lab.drill.guards import GUARDS
 
 CLOCKS = "clocks that differ"
 HOSTS = "members on hosts of their own"
@@ -31,4 +32,8 @@ def _why_no_clocks() -> str | None:
     return None if _FAKETIME else "Found: no libfaketime. Install it (Debian: libfaketime) to play them."
 
 
-_CHECKS: Mapping[str, Callable[[], str | None]] = {CLOCKS: _why_no_clocks, HOSTS: hosts.why_none}
+_CHECKS: Mapping[str, Callable[[], str | None]] = {
+    CLOCKS: _why_no_clocks,
+    HOSTS: hosts.why_none,
+    GUARDS: guards.why_none,
+}

@@ -115,18 +115,23 @@ class JavaMember:
     def _run(self) -> None:
         try:
             consumer = self._consumer()
-            patience = self._jvm.java.java.time.Duration.ofMillis(POLL_MS)
-            while not self._is_leaving:
-                while not self._requests.empty():
-                    self._requests.get()(consumer)
-                self._jvm.forget(consumer.poll(patience))
-            consumer.close()
+            try:
+                self._poll(consumer)
+            finally:  # A program that ends with an exception closes its consumer, too.
+                consumer.close()
         except Py4JNetworkError:
             pass  # The process is gone: it was killed.
         except Py4JJavaError as error:
             self._fault = str(error.java_exception)
         except (Py4JError, OSError) as error:
             self._fault = None if self._is_leaving else str(error)
+
+    def _poll(self, consumer: Any) -> None:
+        patience = self._jvm.java.java.time.Duration.ofMillis(POLL_MS)
+        while not self._is_leaving:
+            while not self._requests.empty():
+                self._requests.get()(consumer)
+            self._jvm.forget(consumer.poll(patience))
 
     def _consumer(self) -> Any:
         return self._jvm.java.org.apache.kafka.clients.consumer.KafkaConsumer(self._settings())

@@ -11,6 +11,7 @@ _FILES = {
     "kafka.controller": "controller",
     "org.apache.kafka.controller": "controller",
     "state.change.logger": "state-change",
+    "kafka.authorizer.logger": "kafka-authorizer",
 }
 """Loggers with a file of their own in Kafka's distribution; every other one writes into server.log."""
 
@@ -24,7 +25,7 @@ def logging_of(folder: Path, version: str) -> str:
 
 def _log4j1(folder: Path, levels: Mapping[str, str]) -> str:
     lines = ["log4j.rootLogger=INFO, server"]
-    for file in ("server", "controller", "state-change"):
+    for file in ("server", *dict.fromkeys(_FILES.values())):
         lines += [
             f"log4j.appender.{file}=org.apache.log4j.FileAppender",
             f"log4j.appender.{file}.File={folder}/{file}.log",
@@ -38,7 +39,7 @@ def _log4j1(folder: Path, levels: Mapping[str, str]) -> str:
 
 def _log4j2(folder: Path, levels: Mapping[str, str]) -> str:
     lines = ["status=error", "name=drill"]
-    for file in ("server", "controller", "state-change"):
+    for file in ("server", *dict.fromkeys(_FILES.values())):
         lines += [
             f"appender.{file}.type=File",
             f"appender.{file}.name={file}",

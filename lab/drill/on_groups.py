@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from functools import singledispatch
 
 from lab.drill.frameworks import ConnectMember
 from lab.drill.libraries import JAVA
 from lab.drill.scene import JOINED, Scene, SceneFault
 from lab.drill.steps import (
+    MAIN,
     AddPartitions,
     Back,
     Close,
@@ -15,11 +17,14 @@ from lab.drill.steps import (
     CreateTopic,
     CutHost,
     DeleteTopic,
+    Deny,
+    EndCertificate,
     EnforceRebalance,
     Gone,
     HostGone,
     JoinHost,
     Kill,
+    LimitRequests,
     Pause,
     Rebalanced,
     Rejoining,
@@ -33,6 +38,7 @@ from lab.drill.steps import (
     Step,
     Subscribe,
     Wait,
+    WithdrawPassword,
 )
 from lab.drill.truth import DURATION_BLAME, SILENCES
 
@@ -57,7 +63,8 @@ def _(step: Start, scene: Scene) -> None:
     member = scene.make(step)
     scene.members[step.member] = member
     settings: dict[str, str | None] = {**scene.config(step, scene.clients[step.member])}
-    for plain in (*scene.stage.cluster.reach(step.library), "group.id", "client.id", "auto.offset.reset"):
+    credentials = scene.credentials(step, scene.clients[step.member])
+    for plain in {*scene.stage.cluster.reach(step.library), *credentials, "group.id", "client.id", "auto.offset.reset"}:
         settings.pop(plain)
     if instance := settings.pop("group.instance.id", None):
         scene.instances[step.member] = instance
@@ -130,6 +137,31 @@ def _(step: Configure, scene: Scene) -> None:
     fields = {"connector": step.connector, "tasks": step.tasks, "consumers": f"connect-{step.connector}"}
     scene.act("connector_configured", group=scene.group, expect=step.expect, **fields)
     worker.configure(step.connector, step.tasks)
+
+
+@do.register
+def _(step: WithdrawPassword, scene: Scene) -> None:
+    scene.act_on(step.member, "password_withdrawn", expect=step.expect)
+    scene.stage.admin.withdraw_password(scene.clients[step.member])
+
+
+@do.register
+def _(step: EndCertificate, scene: Scene) -> None:
+    scene.rest(max(0.0, scene.ends[step.member] - time.monotonic()))
+    scene.act_on(step.member, "certificate_ended", expect=step.expect)
+
+
+@do.register
+def _(step: Deny, scene: Scene) -> None:
+    scene.act_on(step.member, f"{step.what}_denied", expect=step.expect)
+    name = scene.group if step.what == "group" else scene.topic(MAIN)
+    scene.stage.admin.deny(scene.clients[step.member], step.what.upper(), name)
+
+
+@do.register
+def _(step: LimitRequests, scene: Scene) -> None:
+    scene.act_on(step.member, "requests_limited", expect=step.expect)
+    scene.stage.admin.limit_requests(scene.clients[step.member], 0.001)
 
 
 @do.register

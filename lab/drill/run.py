@@ -24,6 +24,7 @@ from kafka_hindsight.start.maven import CannotFetch
 from lab.drill import canary_score, libraries, machine, processes, score
 from lab.drill.admin import Admin
 from lab.drill.cluster import LOCALHOST, Cluster, layouts_of
+from lab.drill.guards import GUARDS, Guard
 from lab.drill.hosts import hosts
 from lab.drill.jars import NEWEST, VERSIONS
 from lab.drill.lessons import teach
@@ -89,14 +90,21 @@ def drill(
     clients/, snapshots.jsonl, truth.jsonl and cluster.json.
     """
     rng = random.Random(seed)
+    needs = {name for s in scenarios for name in s.needs}
     clients = folder / "clients"
     clients.mkdir(parents=True)
     truth = TruthFile(folder / "truth.jsonl")
     tell(f"Kafka {version}, {layout}, {brokers} brokers, seed {seed}: {len(scenarios)} scenarios; all goes to {folder}")
     with (
-        hosts() if any(HOSTS in s.needs for s in scenarios) else nullcontext() as beside,
+        hosts() if HOSTS in needs else nullcontext() as beside,
         Cluster.start(
-            version, folder, layout, settings_for(version), brokers, address=beside.address if beside else LOCALHOST
+            version,
+            folder,
+            layout,
+            settings_for(version),
+            brokers,
+            address=beside.address if beside else LOCALHOST,
+            guard=Guard.make(folder / "certificates") if GUARDS in needs else None,
         ) as cluster,
         Admin(cluster.reach(JAVA), folder / "drill.log") as admin,
     ):
@@ -117,7 +125,7 @@ def drill(
             truth.write("leaders_at_end", leaders=_leaders(admin))
         truth.write("end")
         yield cluster, played
-    for bulky in ("data", "config"):
+    for bulky in ("data", "config", "certificates"):
         shutil.rmtree(folder / bulky, ignore_errors=True)
 
 

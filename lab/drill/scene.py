@@ -17,6 +17,7 @@ from lab.drill import disks
 from lab.drill.admin import CONSUMERS, SHARES, STREAMS_OWN, Admin, AdminFault, Group, Partition
 from lab.drill.cluster import Cluster
 from lab.drill.frameworks import PROTOCOL, THREAD, ConnectMember, ShareMember, StreamsMember
+from lab.drill.guards import CERTIFICATE, SECRET
 from lab.drill.hosts import Hosts
 from lab.drill.libraries import CONNECT, JAVA, SHARE, STREAMS
 from lab.drill.members import JavaMember, Member, ProgramMember
@@ -73,6 +74,7 @@ class Stage:
 class Scene:
     """One scenario in the play.
 
+    `ends`: when the certificate of each member ends, by the monotonic clock;
     `present`: the members that the group should have, by role; `failed`: the partitions that brokers led whose
     directory failed; `watched`: how many partitions of a topic have canaries, by role; `maintenance`: the act that
     declared it.
@@ -88,6 +90,7 @@ class Scene:
     members: dict[str, Member] = field(default_factory=dict)
     producers: dict[str, TransactionalProducer] = field(default_factory=dict)
     instances: dict[str, str] = field(default_factory=dict)
+    ends: dict[str, float] = field(default_factory=dict)
     present: set[str] = field(default_factory=set)
     produced: dict[str, int] = field(default_factory=dict)
     failed: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
@@ -169,6 +172,8 @@ class Scene:
         if step.member not in self.clients:
             self.clients[step.member] = self.names.client(self.group) + (THREAD if step.library == STREAMS else "")
         client = self.clients[step.member]
+        if step.shows:
+            self._introduce(step, client)
         config = self.config(step, client)
         log = self.stage.clients / f"{client}.log"
         topics = [self.topic(t) for t in step.topics]
@@ -208,11 +213,29 @@ class Scene:
         times = {} if are_brokers else self.stage.member_config
         own = {
             **self.stage.cluster.reach(step.library),
+            **self.credentials(step, client),
             "group.id": self.group,
             "client.id": client,
             "auto.offset.reset": "earliest",
         }
         return {**own, **times, **step.config}
+
+    def credentials(self, step: Start, client: str) -> dict[str, str]:
+        """The settings with which a member shows who it is, at the listener that asks."""
+        guard, cluster = self.stage.cluster.guard, self.stage.cluster
+        if not step.shows or not guard:
+            return {}
+        return {"bootstrap.servers": cluster.addresses(step.shows), **guard.of_client(step.shows, client, step.library)}
+
+    def _introduce(self, step: Start, client: str) -> None:
+        """Give a member all that it needs to show who it is, and the right to read."""
+        guard = self.stage.cluster.guard
+        assert guard
+        user = f"CN={client}" if step.shows == CERTIFICATE else client
+        self.stage.admin.welcome(user, SECRET, self.group, self.topic(MAIN))
+        if step.shows == CERTIFICATE:
+            self.ends[step.member] = time.monotonic() + step.lasts
+            guard.certify(client, step.lasts)
 
     def settle(self, within: float) -> None:
         """Wait until the group has exactly the members it should have, and has had them for a second."""

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from lab.drill.guards import GUARDS
 from lab.drill.libraries import JAVA
 from lab.drill.machine import HOSTS
 
@@ -40,7 +41,8 @@ class Start(OnMember):
     """A member starts.
 
     `config` stands above what the play gives every member. `settles`: wait until it has joined; `refused`: the group is
-    full and does not take it; `host`: the host that it runs on, with others or alone.
+    full and does not take it; `host`: the host that it runs on, with others or alone; `shows`: how it shows who it is
+    (lab.drill.guards); `lasts`: after so many seconds its certificate ends.
     """
 
     topics: tuple[str, ...] = (MAIN,)
@@ -50,6 +52,8 @@ class Start(OnMember):
     settles: bool = True
     refused: bool = False
     host: str | None = None
+    shows: str | None = None
+    lasts: int = 3600
     expect: str | None = "member_join"
 
 
@@ -111,6 +115,40 @@ class Configure(OnMember):
     connector: str
     tasks: int
     expect: str | None = "connector_changed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refuse(OnMember):
+    """Brokers refuse it from then on, or hold it back: the group loses it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WithdrawPassword(Refuse):
+    """Its user is deleted: brokers ask for the password again after seconds (connections.max.reauth.ms)."""
+
+    expect: str | None = "not_authenticated"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EndCertificate(Refuse):
+    """Wait until its certificate has ended. Connections that are open stay open."""
+
+    expect: str | None = "not_authenticated"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deny(Refuse):
+    """Its user may not read the group any more, or the topic that all share."""
+
+    what: str
+    expect: str | None = "access_denied"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitRequests(Refuse):
+    """It may keep the brokers busy for next to no time."""
+
+    expect: str | None = "throttled"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,8 +323,9 @@ class Scenario:
     @property
     def needs(self) -> frozenset[str]:
         """The needs that the machine must meet."""
-        hosts = {HOSTS for step in self.steps if isinstance(step, Start) and step.host}
-        return frozenset({step.needs for step in self.steps if step.needs} | hosts)
+        starts = [step for step in self.steps if isinstance(step, Start)]
+        of_members = {HOSTS for step in starts if step.host} | {GUARDS for step in starts if step.shows}
+        return frozenset({step.needs for step in self.steps if step.needs} | of_members)
 
     def fits(self, version: str, layout: str, brokers: int = 3) -> bool:
         """Whether a cluster of that version, layout and size can play it."""

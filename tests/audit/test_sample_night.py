@@ -192,7 +192,7 @@ def test_page_terminal_sql_and_metrics_have_same_figures(
         *(str(row[name]) for name in ("groups_stopped", "findings_critical", "gaps")),
     ]
     assert words.duration(row["offline_ms"]) in tiles[1][1]
-    assert f"{row['orderly_absences']} shut down in order" in tiles[3][1]
+    assert f"{row['orderly_absences']} by a controlled shutdown" in tiles[3][1]
     assert str(row["headline"]) in " ".join(done.stdout.split())
     metrics = (lake / "report" / "metrics.prom").read_text(encoding="utf-8")
     assert f'hindsight_records_lost_at_least{{cluster="{row["cluster"]}"}} {row["records_lost_low"]}\n' in metrics

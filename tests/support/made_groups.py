@@ -48,6 +48,7 @@ class MadeGroup:
     topics: Sequence[TopicChange] = ()
     outages: Sequence[BrokerOutage] = ()
     expiries: Sequence[Expiry] = ()
+    refusals: Sequence[Event] = ()
     observed_from: datetime = at("00:00:00") - timedelta(days=2)
     log_ends: datetime | None = None
     group_id: str = "g"
@@ -56,7 +57,8 @@ class MadeGroup:
         """The rebalance that is meant: the last one that begins by 01:10."""
         until = datetime(2026, 11, 21, 14, tzinfo=UTC)
         span = LogSpan(cluster="night", broker=1, first_at=self.observed_from, last_at=self.log_ends or until)
-        context = GroupContext("night", self.observed_from, until, self.topics, self.outages, (span,), self.expiries)
+        facts = (self.topics, self.outages, (span,), self.expiries, self.refusals)
+        context = GroupContext("night", self.observed_from, until, *facts)
         return [
             r for r in rebuild_group(self.group_id, self.events, context).rebalances if r.started_at <= at("01:10:00")
         ][-1]
@@ -165,6 +167,22 @@ _SILENT = [silent("01:00:00", 0), *done("01:00:01", 1)]
 _AT_ONCE = [Expiry(1, at("01:10:00"), group) for group in ("g", "h", "i")]
 _BACK = started("01:10:08", 2, joins(A2))
 
+_JOINED = [_CONFIGURED, *stable(), own("client_joined", "01:00:01", member_id=A, generation=1)]
+_ON_HOST = [*stable(), line("member_loaded", "01:00:01", member_id=A, host="/10.0.0.7")]
+
+
+def fails_to_authenticate(*clocks: str) -> MadeGroup:
+    """A member expires on a host from which a client failed to authenticate."""
+    failures = [line("authentication_failed", clock, group=None, host="10.0.0.7") for clock in clocks]
+    return MadeGroup([*_ON_HOST, *expired(A)], refusals=failures)
+
+
+def limited(clock: str) -> MadeGroup:
+    """A member expires after the quota of its client id changed."""
+    change = line("quota_changed", clock, group=None, client_id="app", reason="REQUEST", state="0.001")
+    return MadeGroup([*stable(), *expired(A)], refusals=[change])
+
+
 MADE: dict[str, MadeGroup] = {
     # --- a member joined
     "joins again under another id": MadeGroup(
@@ -246,6 +264,12 @@ MADE: dict[str, MadeGroup] = {
     ),
     "a client without a poll limit leaves": MadeGroup([*leaves_at_once(JS), started("01:10:24", 2, joins(JS2))]),
     # --- a member's session expired
+    "cannot authenticate": MadeGroup([*_JOINED, own("client_not_authenticated", "01:09:30"), *expired(A)]),
+    "held back by a quota": MadeGroup([*_JOINED, own("client_throttled", "01:09:30", took_ms=60_000), *expired(A)]),
+    "its quota has just changed": limited("01:09:30"),
+    "its quota had changed before": limited("01:05:00"),
+    "its host cannot authenticate": fails_to_authenticate("01:09:30"),
+    "its host never can": fails_to_authenticate("01:05:00", "01:09:30"),
     "a console consumer expires and is back": MadeGroup(
         [*stable(CONSOLE), *expired(CONSOLE, *done("01:10:00", 2, 0)), started("01:10:01", 2, joins(CONSOLE2))],
         group_id="console-consumer-45195",

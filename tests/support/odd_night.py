@@ -28,7 +28,13 @@ def made_rows() -> dict[str, list[Any]]:
     led = [e for e in crash if e.kind == "leader_started"][:4]
     more = [replace(e, partition=30, happened_at=e.happened_at + MS, line_id=f"{e.line_id}-30") for e in led]
     named = replace(crash[0], kind="cluster_named", detail="a cluster", line_id="named")
-    found = [*crash, *more, named, *events("settings-2.8"), *lines("librdkafka-python-4.3", *BOTH)]
+    refused = [
+        replace(
+            crash[0], kind="authentication_failed", host="10.0.0.7", line_id=f"refused-{n}", happened_at=at + n * MS
+        )
+        for n, at in enumerate(HALF_MINUTES * 3)
+    ]
+    found = [*crash, *more, *refused, named, *events("settings-2.8"), *lines("librdkafka-python-4.3", *BOTH)]
     partitions = [
         {
             "topic": topic,

@@ -136,7 +136,10 @@ def test_report_is_of_newest_night_by_default(lake: kh.Lake) -> None:
         (lambda lake: lake.sql("SELECT nothing FROM gold.rebalances"), 'Referenced column "nothing" not found'),
         (lambda lake: lake.sql("longest_rebalance"), "Did you mean longest_rebalances"),
         (lambda lake: lake.sql("partition_owner colour=red"), "with names of: at, group_id, topic, partition"),
-        (lambda lake: lake.explain("nobody"), "is not an id, a group or a partition of this lake"),
+        (
+            lambda lake: lake.explain("nobody"),
+            "is not an id, a group, a topic, a partition, a broker or a client of this lake",
+        ),
     ],
 )
 def test_unanswerable_question_says_what_is_needed(lake: kh.Lake, ask: Any, sentence: str) -> None:

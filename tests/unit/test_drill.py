@@ -27,6 +27,7 @@ from lab.drill.scenarios.hosts import HOST_SCENARIOS
 from lab.drill.scenarios.libraries import LIBRARY_SCENARIOS
 from lab.drill.scenarios.logs import LOG_SCENARIOS
 from lab.drill.scenarios.real import REAL_SCENARIOS
+from lab.drill.scenarios.refusals import ACCESS_SCENARIOS
 from lab.drill.scenarios.replicas import REPLICA_SCENARIOS
 from lab.drill.scenarios.stops import ALL_STOPPED_FOR_GOOD, STOP_SCENARIOS
 from lab.drill.scenarios.transactions import TRANSACTION_SCENARIOS
@@ -36,6 +37,7 @@ from lab.drill.steps import (
     Gone,
     Kill,
     OnMember,
+    Refuse,
     Scenario,
     Start,
 )
@@ -66,6 +68,7 @@ ALL = (
     *LOG_SCENARIOS,
     *HOST_SCENARIOS,
     *TRANSACTION_SCENARIOS,
+    *ACCESS_SCENARIOS,
     *STOP_SCENARIOS,
     ALL_STOPPED_FOR_GOOD,
 )
@@ -103,7 +106,7 @@ def test_member_is_started_before_its_steps_and_gone_at_end(scenario: Scenario) 
             alive.add(step.member)
         else:
             assert step.member in alive, step
-        if isinstance(step, (Close, Kill)):
+        if isinstance(step, (Close, Kill, Refuse)):
             alive.discard(step.member)
     assert not alive
 

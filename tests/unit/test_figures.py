@@ -42,7 +42,7 @@ def test_page_terminal_and_alerts_show_same_numbers() -> None:
         f"{len(offline.subjects)} partitions without a leader, the longest for {words.duration(offline.longest_ms)},"
         f" {round(offline.total_ms / 1000)} partition-seconds",
         "0 partitions without writes (acks=all)",
-        f"{away.sudden + away.orderly} absences of brokers, {away.orderly} shut down in order",
+        f"{away.sudden + away.orderly} absences of brokers, {away.orderly} by a controlled shutdown",
         f"{len(figures.groups_stopped(incidents, rows).subjects)} groups stopped by a failure",
         f"{len(critical)} critical findings",
         f"{len(figures.unseen(findings))} gap in coverage",

@@ -27,6 +27,7 @@ NEVER_CAPTURED = {
     "host_stalled",  # three groups of one host have to expire at once
     "join_timeout",  # seen as what happened to members that others waited for, never as what began a rebalance
     "static_member_changed",
+    "throttled",  # the quota of a client id changes in the context of the whole cluster
     "unknown",
 }
 """Causes that no captured group shows as what began a rebalance: laws of them rest on made lines elsewhere."""

@@ -44,8 +44,9 @@ def test_page_names_owners_of_each_incident_and_finding() -> None:
     ]
     page = build_report(tables, about | {"owners": owners})
     facts = {
-        entry.headline[:30]: [seen.text(f.value) for f in seen.found(Fact, entry) if f.label.startswith("Owner")]
-        for entry in seen.entries(page, "incidents")
+        view.title[:30]: [seen.text(f.value) for f in seen.found(Fact, view.sections) if f.label.startswith("Owner")]
+        for view in page.views
+        if view.name.startswith("incident-")
     }
     assert facts["40 to 52 committed records wer"] == ["ops and data"]
     assert facts["Broker 3 was out of sync in 12"] == ["ops"]
@@ -56,4 +57,4 @@ def test_page_names_owners_of_each_incident_and_finding() -> None:
     assert [text.rpartition(": ")[2] for text in findings] == [
         "ops and data" if "risky.raw" in text else "ops and ads" if "ads-etl" in text else "ops" for text in findings
     ]
-    assert [f for f in seen.found(Fact, build_report(*night()).sections) if f.label.startswith("Owner")] == []
+    assert [f for f in seen.found(Fact, build_report(*night()).views) if f.label.startswith("Owner")] == []

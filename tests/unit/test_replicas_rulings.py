@@ -85,7 +85,7 @@ def judged(night: Night) -> tuple[list[Decision], list[IsrChange | OutOfSyncPeri
 
     lines = list(night.lines)
     outages = rebuild_outages(lines, (), DAYS)
-    context = context_of(lines, outages)
+    context = context_of(lines, outages, refusals=[e for e in lines if e.kind == "authentication_refused"])
     failovers = (
         rebuild_leaders(lines, night.readings, context, DAYS).failovers if night.failovers is None else night.failovers
     )
@@ -158,6 +158,9 @@ MADE: dict[str, Callable[[], Night]] = {
     ),
     "two leaders remove one follower": lambda: Night([*removal(1, 3, 0), *removal(2, 3, 1)]),
     "one leader removes two followers": lambda: Night([*removal(1, 2, 0), *removal(1, 3, 1)]),
+    "one leader refuses its follower": lambda: Night(
+        [line("authentication_refused", 3, 10, node=1, topic=None), *removal(1, 3, 0)]
+    ),
     "a voter of the metadata quorum": lambda: Night(
         [line("log_truncated", 3, 5, log_offset=11, topic="__cluster_metadata")], failovers=[]
     ),

@@ -20,7 +20,7 @@ def test_index_names_every_page_in_four_kinds() -> None:
     spec.loader.exec_module(conf)
     parts = conf._parts(INDEX)
     captions = [re.findall(r":caption: (.*)", part)[0] for part in parts]
-    assert captions == ["Tutorials", "How-to guides", "Reference", "Explanation"]
+    assert captions == ["Your path", "More guides", "Reference", "Why, and how sure"]
     listed = [line for part in parts for line in part.splitlines() if re.fullmatch(r"[\w./]+", line)]
     assert len(listed) == len(set(listed))
     pages = {p.stem for p in (HOME / "docs").glob("*.md")} - {"index"}

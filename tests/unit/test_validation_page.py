@@ -30,7 +30,7 @@ def broken(severity: str, sentence: str) -> dict[str, Any]:
 def test_night_without_a_breach_lists_its_expectations() -> None:
     page = validation_page([result(expectation="key_unique")], RUN)
     assert "No expectation is broken" in page
-    assert "prod, 2026-10-01 03:00:00 to 2026-10-02 03:00:00 UTC, run run-1" in page
+    assert "2026-10-01 03:00:00 to 2026-10-02 03:00:00 UTC, run run-1" in page and "<bdi>prod</bdi>" in page
     assert "key_unique" in page and ">held<" in page
     assert "What does not hold" not in page
 

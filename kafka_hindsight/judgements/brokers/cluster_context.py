@@ -18,7 +18,14 @@ from kafka_hindsight.judgements.brokers.controllers import (
     speaks_for_cluster,
 )
 from kafka_hindsight.judgements.brokers.liveness import NO_EVENTS
-from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline, by_instant, intervals
+from kafka_hindsight.judgements.reasoning.timelines import (
+    Interval,
+    Intervals,
+    Timeline,
+    by_instant,
+    intervals,
+    timelines,
+)
 from kafka_hindsight.shared.clock_errors import ClockError
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW
 from kafka_hindsight.shared.windows import broker_ids, in_order
@@ -49,7 +56,8 @@ class ClusterContext:
     `outages` are rows of gold.broker_outages by broker and time; `elections` and `disk_failures` are events;
     `reported_tasks` are Kafka's own election tasks that controllers report, even where they elected no leader;
     `controller_logs_from` is the instant from which each controller's own log is at hand, `log_spans` are the spans of
-    the brokers' logs; None: each is at hand all the time. `clocks` are those that are known to be wrong.
+    the brokers' logs; None: each is at hand all the time. `clocks` are those that are known to be wrong,
+    `refusals` the lines in which a broker could not authenticate with another one.
     """
 
     outages: tuple[BrokerOutage, ...] = ()
@@ -60,6 +68,12 @@ class ClusterContext:
     controller_logs_from: Mapping[int | None, datetime] = field(default_factory=dict)
     log_spans: tuple[LogSpan, ...] | None = None
     clocks: tuple[ClockError, ...] = ()
+    refusals: Sequence[Event] = ()
+
+    @cached_property
+    def refusals_of(self) -> Mapping[int | None, Timeline[Event]]:
+        """The lines in which each broker could not authenticate with another node."""
+        return timelines(self.refusals, _BROKER, attrgetter("happened_at"))
 
     @cached_property
     def uses_zookeeper(self) -> bool:
@@ -146,6 +160,7 @@ def context_of(
     outages: Iterable[BrokerOutage],
     log_spans: Iterable[LogSpan] | None = None,
     clocks: tuple[ClockError, ...] = (),
+    refusals: Sequence[Event] = (),
 ) -> ClusterContext:
     """The context of a cluster's partitions, from silver.events of at least CONTEXT_KINDS, with look-back."""
     ordered = in_order(e for e in events if e.kind in CONTEXT_KINDS)
@@ -160,6 +175,7 @@ def context_of(
         controller_logs_from={e.broker: e.happened_at for e in reversed(ordered) if e.kind in _ONLY_CONTROLLERS},
         log_spans=None if log_spans is None else tuple(log_spans),
         clocks=clocks,
+        refusals=refusals,
     )
 
 

@@ -7,11 +7,17 @@ from datetime import datetime
 
 from kafka_hindsight.catalog.codes import FindingSeverity
 from kafka_hindsight.catalog.rows import Finding
-from kafka_hindsight.judgements.findings import broker_findings, coverage_findings, durability_findings, group_findings
+from kafka_hindsight.judgements.findings import (
+    access_findings,
+    broker_findings,
+    coverage_findings,
+    durability_findings,
+    group_findings,
+)
 from kafka_hindsight.judgements.findings.finding_facts import Facts as Facts
 from kafka_hindsight.knowledge.rules import STANDING_RULES
 
-_ROOMS = (group_findings, broker_findings, durability_findings, coverage_findings)
+_ROOMS = (group_findings, access_findings, broker_findings, durability_findings, coverage_findings)
 
 
 def judge_findings(facts: Facts) -> list[Finding]:

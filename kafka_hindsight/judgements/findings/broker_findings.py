@@ -131,6 +131,7 @@ _WHY = {
     OutOfSyncKind.OUTAGE: "it was down",
     OutOfSyncKind.SLOW: "alive and too slow",
     OutOfSyncKind.DISK: "its disk failed",
+    OutOfSyncKind.NOT_AUTHENTICATED: "it could not authenticate",
     OutOfSyncKind.REASSIGNMENT: "replicas moved",
     OutOfSyncKind.UNKNOWN: "no line shows why",
 }

@@ -20,9 +20,10 @@ from kafka_hindsight.shared.durations import LONG_AGO, NEVER
 class Facts:
     """The facts of one cluster and one window that the rules look at.
 
-    `unanswered` are readings of groups with an error; `partial` readings that lack a part; `missing_logs` nodes without
-    a log; `namings` the brokers' lines that name the cluster's id; `lost_brokers` the absences of the window that were
-    not in order, or not over, and those from before that are not over; `partitions` and `brokers` the last reading.
+    `refusals` are the lines about those that others refused or held back; `unanswered` readings of groups with an
+    error; `partial` readings that lack a part; `missing_logs` nodes without a log; `namings` the brokers' lines that
+    name the cluster's id; `lost_brokers` the absences of the window that were not in order, or not over, and those from
+    before that are not over; `partitions` and `brokers` the last reading.
     The settings at `judged_at` are judged: the instant of that reading, else the end of the window.
     """
 
@@ -43,6 +44,7 @@ class Facts:
     second_starts: Sequence[rows.SecondStart] = ()
     coverage: Sequence[rows.Coverage] = ()
     namings: Sequence[rows.Event] = ()
+    refusals: Sequence[rows.Event] = ()
     unanswered: Sequence[rows.GroupSnapshot] = ()
     partial: Sequence[rows.SnapshotReading] = ()
     settings: Sequence[rows.MemberSetting] = ()

@@ -56,7 +56,7 @@ act."""
 HARMFUL = frozenset({FailoverKind.OFFLINE, FailoverKind.UNCLEAN_ELECTION, FailoverKind.LOG_DIR_FAILED})
 """Changes of leaders that are an incident even where no broker was away, however short."""
 
-TROUBLED = frozenset({OutOfSyncKind.SLOW, OutOfSyncKind.DISK, OutOfSyncKind.UNKNOWN})
+TROUBLED = frozenset(OutOfSyncKind) - {OutOfSyncKind.OUTAGE, OutOfSyncKind.REASSIGNMENT}
 """Reasons to be out of sync that are trouble, and that no absence explains."""
 
 _FAILED = frozenset({CauseFamily.LOST, CauseFamily.BROKER, CauseFamily.UNKNOWN})
@@ -480,6 +480,7 @@ _HEDGES = {Confidence.LIKELY: "probably ", Confidence.POSSIBLE: "possibly "}
 _OUT_OF_SYNC = {
     OutOfSyncKind.SLOW: "it was alive and fetched too late",
     OutOfSyncKind.DISK: "a log directory failed",
+    OutOfSyncKind.NOT_AUTHENTICATED: "it could not authenticate",
 }
 
 

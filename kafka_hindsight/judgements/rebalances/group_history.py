@@ -131,7 +131,8 @@ class GroupContext:
     """The facts that all groups of a cluster share.
 
     `observed_from` and `observed_to` bound the broker lines that were read, `log_spans` those of each broker's own log.
-    `expiries` are the sessions of all groups that expired.
+    `expiries` are the sessions of all groups that expired, `refusals` the lines about clients that failed to
+    authenticate, or whose quota changed.
     """
 
     cluster: str
@@ -141,6 +142,18 @@ class GroupContext:
     outages: Sequence[BrokerOutage] = ()
     log_spans: Sequence[LogSpan] = ()
     expiries: Sequence[Expiry] = ()
+    refusals: Sequence[Event] = ()
+
+    @cached_property
+    def failed_authentications(self) -> dict[str, Timeline[Event]]:
+        """The lines about clients that failed to authenticate, by their host."""
+        return timelines(self.refusals, lambda e: e.host or "", lambda e: e.happened_at)
+
+    @cached_property
+    def quota_changes(self) -> dict[str, Timeline[Event]]:
+        """The lines in which the quota of a client id changed, by the client id."""
+        changes = (e for e in self.refusals if e.kind == Kind.QUOTA_CHANGED)
+        return timelines(changes, lambda e: e.client_id or "", lambda e: e.happened_at)
 
     @cached_property
     def topic_changes_by_time(self) -> Timeline[TopicChange]:

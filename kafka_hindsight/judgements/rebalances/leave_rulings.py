@@ -16,6 +16,7 @@ from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, proof_
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling
 from kafka_hindsight.judgements.reasoning.timelines import Interval
 from kafka_hindsight.judgements.rebalances.case import REASON_WORDS, Case, by_own_log, proof_of
+from kafka_hindsight.judgements.rebalances.refusal_rulings import REFUSED_EXPIRIES, REFUSED_LEAVES
 from kafka_hindsight.knowledge import reasons
 from kafka_hindsight.knowledge.client_ids import has_no_poll_limit
 from kafka_hindsight.knowledge.kinds import Kind
@@ -187,6 +188,7 @@ def one_like_it_came(case: Case) -> Proof | None:
 
 # fmt: off
 LEAVE_RULINGS: Sequence[Ruling[Case]] = (
+    *REFUSED_LEAVES,
     Certain(Cause.MAX_POLL_EXCEEDED, "{who} did not poll {limit} and left; its request to leave says so.",
             proof=(gave_reason(reasons.POLL_EXPIRED),),
             source="KIP-62, KIP-800; AbstractCoordinator.java HeartbeatThread",
@@ -462,6 +464,7 @@ _EXPIRES = "GroupCoordinator.scala onExpireHeartbeat; GroupMetadataManager.java;
 
 # fmt: off
 EXPIRY_RULINGS: Sequence[Ruling[Case]] = (
+    *REFUSED_EXPIRIES,
     Certain(Cause.MEMBER_LEFT, "{who} had closed its consumer, as its own log shows; a static member sends no"
             " LeaveGroup, and its session{session} ran out.",
             proof=(is_static, had_closed), source="KIP-345; AbstractCoordinator.java maybeLeaveGroup",

@@ -117,7 +117,7 @@ class MemberRegistry:
         self.moves: dict[str, list[Event]] = defaultdict(list)
         """The lines that show each member come or go."""
         self._joins: dict[str, list[Event]] = defaultdict(list)
-        settled, stops, generations = [], [], []
+        settled, stops, generations, denials = [], [], [], []
         self._reads_by_pattern = False
         for event in events:
             self._feed(event)
@@ -127,6 +127,10 @@ class MemberRegistry:
                 stops.append(event)
             elif event.kind in _NAMES_OLD_GENERATION:
                 generations.append(event)
+            elif event.kind == Kind.GROUP_DENIED:
+                denials.append(event)
+        self.denials = by_instant(denials)
+        """The lines in which the authorizer denies clients the group."""
         self.generations = by_instant(generations)
         """The coordinator's lines that name the generation which the group had had."""
         self._moves_by_time = {member_id: by_instant(moves) for member_id, moves in self.moves.items()}

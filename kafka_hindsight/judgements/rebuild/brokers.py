@@ -32,7 +32,7 @@ from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
 from kafka_hindsight.judgements.rebuild.settings import SETTINGS, of_no_topic
 from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table, union
 from kafka_hindsight.knowledge.kinds import Kind
-from kafka_hindsight.shared.arrow_tables import among, ends
+from kafka_hindsight.shared.arrow_tables import among, ends, with_columns
 from kafka_hindsight.shared.windows import in_order
 
 
@@ -98,6 +98,7 @@ def gather_facts(
     log_spans: list[rows.LogSpan],
     observed: pa.Table,
     expiries: pa.Table,
+    refusals: list[rows.Event],
     readings: pa.Table,
     scope: Scope,
 ) -> WindowFacts:
@@ -111,12 +112,22 @@ def gather_facts(
     last_partition = pc.max(readings["last_offsets_partition"]).as_py()
     before_outages = {bisect_right(read_at, o.down_at) for o in outages} - {0}
     expired = tuple(Expiry(*e.values()) for e in expiries.select(["broker", "happened_at", "group_id"]).to_pylist())
+    refused = {kind: [e for e in refusals if e.kind == kind] for kind in _REFUSED}
     ordered = sorted(changes, key=lambda c: (c.at, c.kind, c.topic))
     return WindowFacts(
         outages=tuple(outages),
-        context=context_of([*events, *controllers], outages, log_spans, scope.clocks),
+        context=context_of(
+            [*events, *controllers], outages, log_spans, scope.clocks, refused[Kind.AUTHENTICATION_REFUSED]
+        ),
         groups=GroupContext(
-            scope.cluster, first_at, last_at, tuple(ordered), tuple(outages), tuple(log_spans), expired
+            scope.cluster,
+            first_at,
+            last_at,
+            tuple(ordered),
+            tuple(outages),
+            tuple(log_spans),
+            expired,
+            [*refused[Kind.AUTHENTICATION_FAILED], *refused[Kind.QUOTA_CHANGED]],
         ),
         settings=settings_of(events),
         observed_to=last_at,
@@ -146,6 +157,17 @@ def session_expiries(events: pa.Table) -> pa.Table:
         ),
     )
     return events.filter(has_expired)
+
+
+_REFUSED = (Kind.AUTHENTICATION_FAILED, Kind.AUTHENTICATION_REFUSED, Kind.QUOTA_CHANGED)
+
+
+def refusal_lines(events: pa.Table) -> pa.Table:
+    """Keep the lines about authentication that failed and quotas that changed: of each host or client two a minute."""
+    lines = events.filter(among(events["kind"], _REFUSED))
+    minute = pc.floor_temporal(lines["happened_at"], unit="minute")
+    by = ("kind", "host", "broker", "node", "client_id", "minute")
+    return ends(with_columns(lines, minute=minute), by, ("happened_at", "source", "order")).drop_columns(["minute"])
 
 
 def reading_times(partitions: pa.Table) -> pa.Table:
@@ -192,6 +214,7 @@ FACTS = Judgement(
         "log_spans": BROKERS.output("log_spans"),
         "observed": narrowed(observed_span, EVENTS),
         "expiries": narrowed(session_expiries, EVENTS),
+        "refusals": narrowed(refusal_lines, EVENTS),
         "readings": narrowed(reading_times, table("bronze.partition_snapshots"), again=reading_times_together),
     },
 )

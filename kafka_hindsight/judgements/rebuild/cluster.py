@@ -22,6 +22,7 @@ from kafka_hindsight.judgements.brokers.aftermath import (
 from kafka_hindsight.judgements.brokers.observed import cut_to
 from kafka_hindsight.judgements.brokers.settings_at import settings_of
 from kafka_hindsight.judgements.findings import Facts, judge_each, judge_findings
+from kafka_hindsight.judgements.findings.access_findings import REFUSALS
 from kafka_hindsight.judgements.groups.coordinators import losses_of_groups
 from kafka_hindsight.judgements.groups.group_incidents import group_incidents
 from kafka_hindsight.judgements.incidents import WindowHistory, judge_incidents
@@ -40,7 +41,7 @@ from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.rules import RULES
 from kafka_hindsight.shared.absences import is_lost, is_orderly
-from kafka_hindsight.shared.arrow_tables import among, as_scalar, with_columns
+from kafka_hindsight.shared.arrow_tables import among, as_scalar, ends, with_columns
 from kafka_hindsight.shared.durations import OUTAGE_SHADOW
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window
@@ -85,6 +86,7 @@ def judge_cluster(
     member_settings: list[rows.MemberSetting],
     coverage: list[rows.Coverage],
     namings: list[rows.Event],
+    refusals: list[rows.Event],
     unanswered: list[rows.GroupSnapshot],
     partial: list[rows.SnapshotReading],
     last_partitions: list[rows.PartitionSnapshot],
@@ -149,6 +151,7 @@ def judge_cluster(
         second_starts=_inside(window, second_starts, lambda s: s.happened_at),
         coverage=coverage,
         namings=namings,
+        refusals=refusals,
         unanswered=unanswered,
         partial=partial,
         settings=member_settings,
@@ -293,6 +296,13 @@ def cluster_namings(events: pa.Table) -> pa.Table:
     return events.filter(pc.and_(is_naming, pc.equal(events["origin"], str(Origin.BROKER))))
 
 
+def refused(events: pa.Table) -> pa.Table:
+    """Keep the first and the last line about each that was refused or held back, and what it was refused."""
+    lines = events.filter(among(events["kind"], REFUSALS))
+    by = ("kind", "broker", "node", "client_id", "host", "detail", "group_id", "topic", "error")
+    return ends(lines, by, ("happened_at", "source", "order"))
+
+
 def unanswered(readings: pa.Table) -> pa.Table:
     """Keep the readings of groups that failed."""
     return readings.filter(pc.is_valid(readings["error"]))
@@ -343,6 +353,7 @@ CLUSTER = Judgement(
         "member_settings": GROUPS.output("settings"),
         "coverage": each(incomplete_coverage, table("quality.coverage", span="window")),
         "namings": each(cluster_namings, table("silver.events", span="window")),
+        "refusals": narrowed(refused, table("silver.events", span="window")),
         "unanswered": each(unanswered, table("bronze.group_snapshots", span="window")),
         "partial": each(partial_readings, table("bronze.snapshot_readings", span="window")),
         "last_partitions": each(last_reading, table("bronze.partition_snapshots", span="window")),

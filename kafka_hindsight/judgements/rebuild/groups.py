@@ -23,6 +23,7 @@ from kafka_hindsight.judgements.rebuild.group_lines import GROUP_RECORDS, NAMES,
 from kafka_hindsight.judgements.rebuild.metadata import EVENTS
 from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
 from kafka_hindsight.judgements.rebuild.sources import Judgement, each, table
+from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window, in_order
@@ -93,7 +94,8 @@ def judge_groups(events: Iterable[rows.Event]) -> list[rows.Rebalance]:
     first, last = of_brokers[0].happened_at, of_brokers[-1].happened_at
     outages = list(rebuild_outages(of_brokers, [], Window(first, last + timedelta(seconds=1))))
     changes = topic_changes(of_brokers, controller_epochs_of(of_brokers))
-    context = GroupContext(of_brokers[0].cluster, first, last, changes, outages)
+    refusals = [e for e in of_brokers if e.kind in (Kind.AUTHENTICATION_FAILED, Kind.QUOTA_CHANGED)]
+    context = GroupContext(of_brokers[0].cluster, first, last, changes, outages, refusals=refusals)
     group_ids = sorted({e.group_id for e in of_brokers if e.group_id})
     of_group = grouped(ordered, lambda e: e.group_id)
     return [row for group_id in group_ids for row in rebuild_group(group_id, of_group[group_id], context).rebalances]

@@ -4,7 +4,13 @@ from functools import partial
 
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
-from kafka_hindsight.knowledge.patterns.fragments import CONSUMER_HEAD, COORDINATOR_LOGGERS, TOPIC_PARTITION
+from kafka_hindsight.knowledge.patterns.fragments import (
+    CLIENT_HEAD,
+    CONSUMER_HEAD,
+    COORDINATOR_LOGGERS,
+    TOPIC_PARTITION,
+    UNKNOWN_HOST,
+)
 
 _REQUEST_LOGGERS = ("org.apache.kafka.clients.consumer.internals.CoordinatorRequestManager",)
 _COMMIT_LOGGERS = ("org.apache.kafka.clients.consumer.internals.CommitRequestManager",)
@@ -14,6 +20,7 @@ _SOURCE = f"{_CLIENTS}/consumer/internals/AbstractCoordinator.java"
 _line = partial(Pattern, loggers=COORDINATOR_LOGGERS, head=CONSUMER_HEAD, versions="2.0-4.2")
 _line_of_commits = partial(Pattern, loggers=_COMMIT_LOGGERS, head=CONSUMER_HEAD, versions="3.7-4.2")
 _line_of_network = partial(Pattern, loggers=_NETWORK_LOGGERS, head=CONSUMER_HEAD, versions="2.0-4.2")
+_line_of_any = partial(Pattern, loggers=_NETWORK_LOGGERS, head=CLIENT_HEAD, versions="2.0-4.3")
 
 
 PATTERNS = (
@@ -85,8 +92,46 @@ PATTERNS = (
         pattern_id="client.connection_refused",
         kind=Kind.CLIENT_DISCONNECTED,
         regex=r"Connection to node (?P<node>-?\d+)(?: \([^)]*\))? "
-        r"(?P<detail>could not be established|terminated during authentication|failed authentication)(?:\. .*| due to: .*)$",
+        r"(?P<detail>could not be established|terminated during authentication)\. .*$",
         source=f"{_CLIENTS}/NetworkClient.java processDisconnection",
+    ),
+    _line_of_any(
+        pattern_id="client.not_authenticated",
+        kind=Kind.CLIENT_NOT_AUTHENTICATED,
+        regex=r"Connection to node (?P<node>-?\d+) (?:\([^)]*\) )?failed authentication due to: (?P<error>.*)$",
+        source=f"{_CLIENTS}/NetworkClient.java processDisconnection",
+    ),
+    _line_of_any(
+        pattern_id="client.throttled",
+        kind=Kind.CLIENT_THROTTLED,
+        regex=r"Connection to node (?P<node>-?\d+) is throttled for (?P<took_ms>\d+) ms until timestamp \d+$",
+        versions="2.0-4.3 at TRACE, 4.4 at WARN",
+        source=f"{_CLIENTS}/NetworkClient.java maybeThrottle",
+    ),
+    _line_of_any(
+        pattern_id="client.connect_failed",
+        kind=Kind.CLIENT_CONNECT_FAILED,
+        regex=r"Error connecting to node (?P<host>[^\s:]+):\d+ \(id: (?P<node>-?\d+) rack: [^)]*\)"
+        r"(?:\n(?P<error>[^\s:]+).*)?$",
+        reads_trace=True,
+        source=f"{_CLIENTS}/NetworkClient.java initiateConnect",
+    ),
+    Pattern(
+        pattern_id="client.bootstrap_unknown",
+        kind=Kind.CLIENT_CONNECT_FAILED,
+        constants={"error": UNKNOWN_HOST},
+        loggers=("org.apache.kafka.clients.ClientUtils",),
+        regex=r"^Couldn't resolve server \S+ from bootstrap\.servers as DNS resolution (?:of the canonical hostname \S+ )?"
+        r"failed for (?P<host>\S+)$",
+        versions="2.1-4.3",
+        source=f"{_CLIENTS}/ClientUtils.java parseAndValidateAddresses",
+    ),
+    _line_of_any(
+        pattern_id="client.topic_denied",
+        kind=Kind.CLIENT_ACCESS_DENIED,
+        loggers=("org.apache.kafka.clients.Metadata",),
+        regex=r"(?P<error>Topic authorization failed for topics \[.*\])$",
+        source=f"{_CLIENTS}/Metadata.java checkUnauthorizedTopics",
     ),
     _line_of_network(
         pattern_id="client.request_timed_out",

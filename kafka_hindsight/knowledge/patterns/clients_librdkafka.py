@@ -10,6 +10,7 @@ from functools import partial
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.layouts import PROGRAM
 from kafka_hindsight.knowledge.model import Pattern
+from kafka_hindsight.knowledge.patterns.fragments import UNKNOWN_HOST
 
 # A client id may hold anything: the instance's name, librdkafka's own, is what ends it.
 _HEAD = r"^(?P<client_id>.{1,255}?)#consumer-\d+\| \[thrd:[^\]]*\]: "
@@ -42,6 +43,22 @@ _ON_STDERR = (
         regex=r"Offset commit \((?P<detail>.*?)\) failed for \d+/\d+ partition\(s\)(?: in join-state \S+)?: (?P<error>.+?)(?:: [\w.-]+\[\d+\].*)?$",
         versions="librdkafka 1.6-2.15",
         source=f"{_SOURCE} rd_kafka_cgrp_op_handle_OffsetCommit",
+    ),
+    _line(
+        pattern_id="librdkafka.not_authenticated",
+        kind=Kind.CLIENT_NOT_AUTHENTICATED,
+        loggers=("librdkafka.FAIL",),
+        regex=r".+?: (?P<error>(?:SASL (?:authentication error|\S+ mechanism handshake failed)|SSL handshake failed|.*?:SSL routines:).*?)"
+        r"(?: \(after \d+ms in state \w+(?:, \d+ identical error\(s\) suppressed)?\))?$",
+        source="src/rdkafka_broker.c rd_kafka_broker_fail; rdkafka_sasl.c; rdkafka_ssl.c",
+    ),
+    _line(
+        pattern_id="librdkafka.name_unknown",
+        kind=Kind.CLIENT_CONNECT_FAILED,
+        constants={"error": UNKNOWN_HOST},
+        loggers=("librdkafka.FAIL",),
+        regex=r".+?: Failed to resolve '(?P<host>[^:']+):\d+': .*$",
+        source="src/rdkafka_broker.c rd_kafka_broker_resolve",
     ),
     _line(
         pattern_id="librdkafka.disconnected",

@@ -44,6 +44,18 @@ CONSUMER_HEAD = (
 """How a Java consumer, or a worker of Connect, begins its lines. Nothing is quoted: fixed text after it is what ends
 the group's id."""
 
+CLIENT_HEAD = (
+    r"^\[\w+ (?:instanceId=(?P<instance_id>[\w.-]+), )?clientId=(?P<client_id>.{1,255}?)"
+    r"(?:, (?:groupId=(?:null|(?P<group_id>.{1,255}?))|transactionalId=.{1,255}?))?\] "
+)
+"""How any Java client begins its lines: a consumer, a producer, an administrator's tool."""
+
+UNKNOWN_HOST = "java.net.UnknownHostException"
+"""The error of a connection to a name that no name server knows, in Java's word."""
+
+UNRESOLVED = "java.nio.channels.UnresolvedAddressException"
+"""The same where the name was looked up before."""
+
 COORDINATOR_LOGGERS = (
     "org.apache.kafka.clients.consumer.internals.ConsumerCoordinator",
     "org.apache.kafka.clients.consumer.internals.AbstractCoordinator",

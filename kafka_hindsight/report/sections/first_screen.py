@@ -144,7 +144,7 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
         anchors.get(harm, "incident-list")
         for harm in (Harm.RECORDS_LOST, Harm.PARTITIONS_OFFLINE, Harm.WRITES_REFUSED, Harm.CONSUMERS_STOPPED)
     )
-    manners = ((absences.orderly, "shut down in order"), (absences.not_back, "not back"))
+    manners = ((absences.orderly, "by a controlled shutdown"), (absences.not_back, "not back"))
     absence_count = absences.sudden + absences.orderly
     details = "".join(f", {words.number(n)} {manner}" for n, manner in manners if n)
     noun = f"{words.verb(absence_count, 'absence of a broker', 'absences of brokers')}{details}"

@@ -72,7 +72,7 @@ def group_answer(page: PageRows, group: str) -> Answer:
         worst.confidence if worst else _confidence(rebalances),
         figures.life_of(worst) if worst else None,
         worst.explanation if worst else "",
-        unobserved=tuple(_unobserved(page)),
+        unobserved=tuple(_unobserved(page, group)),
         cost=tuple(_cost(page, group, rebalances)),
         advice=tuple(dict.fromkeys(advice)),
         commands=tuple(worst.commands or ()) if worst else (),
@@ -160,13 +160,15 @@ def _confidence(rebalances: Sequence[Rebalance]) -> str:
     return counts.most_common(1)[0][0] if counts else ""
 
 
-def _unobserved(page: PageRows) -> Iterator[str]:
+def _unobserved(page: PageRows, group: str) -> Iterator[str]:
     """The evidence that the window lacks and that would say more about a group."""
     origins = {row.origin for row in page.of(Coverage)}
     if Origin.CLIENT not in origins:
         yield "The members' own logs: they say why a member went."
-    gaps = figures.unseen(page.of(Finding))
-    yield from (f"{gap.message}." for gap in gaps if gap.subject_kind not in ("partition", "topic"))
+    for gap in figures.unseen(page.of(Finding)):
+        is_about_others = gap.subject_kind == "group" and gap.subject != group and words.stands_for(gap.subject) == 1
+        if gap.subject_kind not in ("partition", "topic") and not is_about_others:
+            yield f"{gap.message}."
 
 
 def _cost(page: PageRows, group: str, rebalances: Sequence[Rebalance]) -> Iterator[ui.Fact]:

@@ -10,6 +10,7 @@ from lab.drill.scenarios.hosts import HOST_SCENARIOS
 from lab.drill.scenarios.libraries import LIBRARY_SCENARIOS
 from lab.drill.scenarios.logs import LOG_SCENARIOS
 from lab.drill.scenarios.real import REAL_SCENARIOS
+from lab.drill.scenarios.refusals import ACCESS_SCENARIOS
 from lab.drill.scenarios.replicas import REPLICA_SCENARIOS
 from lab.drill.scenarios.stops import ALL_STOPPED_FOR_GOOD, STOP_SCENARIOS
 from lab.drill.scenarios.transactions import TRANSACTION_SCENARIOS
@@ -26,7 +27,7 @@ USUAL: Mapping[str, Scenario] = {
 """What a drill plays that is asked for nothing else."""
 
 REAL: Mapping[str, Scenario] = {
-    s.name: s for s in (*REAL_SCENARIOS, *LOG_SCENARIOS, *HOST_SCENARIOS, *TRANSACTION_SCENARIOS)
+    s.name: s for s in (*REAL_SCENARIOS, *LOG_SCENARIOS, *HOST_SCENARIOS, *TRANSACTION_SCENARIOS, *ACCESS_SCENARIOS)
 }
 """What `SCENARIOS=real` plays."""
 

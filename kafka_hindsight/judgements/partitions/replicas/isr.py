@@ -150,6 +150,14 @@ def lagged(shrink: Shrink) -> Proof | None:
     return proof_if(shrink.proposal, leader=shrink.proposal and shrink.proposal.broker)
 
 
+def could_not_authenticate(shrink: Shrink) -> Proof | None:
+    """The broker's own log says at most a minute before that it could not authenticate with the leader."""
+    refusals = shrink.incarnation.context.refusals_of.get(shrink.broker)
+    lines = shrink.just_before(refusals) if refusals else ()
+    leader = shrink.proposal and shrink.proposal.broker
+    return next((Proof((quote(e),)) for e in reversed(lines) if e.node == leader), None)
+
+
 def reassignment_changed(shrink: Shrink) -> Proof | None:
     """A controller logged at most a minute before that the partition's reassignment changed."""
     moves = shrink.just_before(shrink.incarnation.reassignments)
@@ -179,6 +187,16 @@ SHRINK_RULINGS: tuple[Ruling[Shrink], ...] = (
         source="The controller removes the replicas in directories that a broker reports as failed"
         " (ReplicationControlManager.handleDirectoriesOffline; with ZooKeeper KafkaController)",
         cases=("disk-3.9 disk-t-3 broker 2 11:58:05.839", "disk-3.9 disk-t-3 broker 3 11:58:36.946"),
+    ),
+    Likely(
+        OutOfSyncKind.NOT_AUTHENTICATED,
+        "Broker {broker} could not authenticate with leader {leader}, which removed it.",
+        proof=(lagged, could_not_authenticate),
+        source="NetworkClient.processDisconnection of a ReplicaFetcher: a follower that is refused fetches nothing",
+        cases=(
+            "unauthenticated-4.3 orders-3 broker 2 18:20:18.844",
+            "slow-4.1 email-89-reader-t-0 broker 1 15:36:56.383",
+        ),
     ),
     Likely(
         OutOfSyncKind.SLOW,

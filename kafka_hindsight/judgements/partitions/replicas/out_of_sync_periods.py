@@ -165,6 +165,13 @@ OUT_OF_SYNC_RULINGS: tuple[Ruling[Period], ...] = (
         cases=("disk-4.3 broker 2 11:57:10.498", "disk-4.3 broker 3 11:57:45.041"),
     ),
     Likely(
+        OutOfSyncKind.NOT_AUTHENTICATED,
+        f"{_OUT}, because it could not authenticate with its leaders.",
+        proof=(is_of(OutOfSyncKind.NOT_AUTHENTICATED),),
+        source=_SHRINKS,
+        cases=("made: one leader refuses its follower", "slow-4.1 broker 1 15:36:56.383"),
+    ),
+    Likely(
         OutOfSyncKind.REASSIGNMENT,
         "Broker {broker} left the ISR of {partitions}, because its replicas were moved to other brokers.",
         proof=(is_of(OutOfSyncKind.REASSIGNMENT), points_to_no_broker),

@@ -1,0 +1,83 @@
+"""Findings about clients and brokers that others refused or held back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from kafka_hindsight.catalog.rows import Event, Finding
+from kafka_hindsight.judgements.findings.finding_facts import Facts, finding_of
+from kafka_hindsight.judgements.reasoning.evidence import quote
+from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.knowledge.patterns.fragments import UNKNOWN_HOST, UNRESOLVED
+from kafka_hindsight.shared.plain import shortened
+from kafka_hindsight.shared.words import duration, listed
+
+_NAMED = 3
+
+
+@dataclass(frozen=True)
+class _Refusal:
+    """The lines that a rule reads: their kinds, what each says, and the name that it is about."""
+
+    kinds: tuple[Kind, ...]
+    says: Callable[[Event], str | None]
+    name: Callable[[Event], str | None] = lambda line: line.client_id or line.host
+
+
+def _denial(line: Event) -> str | None:
+    resource = f"group {line.group_id}" if line.group_id else f"topic {line.topic}" if line.topic else "the cluster"
+    return line.error or f"{str(line.reason).partition(chr(10))[0]} on {resource}"
+
+
+def _is_shown(line: Event) -> bool:
+    """Whether the line shows what is wrong: a connection fails for other reasons too than an unknown name."""
+    return line.kind != Kind.CLIENT_CONNECT_FAILED or line.error in (UNKNOWN_HOST, UNRESOLVED)
+
+
+_REFUSALS: Mapping[str, _Refusal] = {
+    "client_not_authenticated": _Refusal(
+        (Kind.CLIENT_NOT_AUTHENTICATED, Kind.AUTHENTICATION_FAILED), lambda line: line.error
+    ),
+    "broker_not_authenticated": _Refusal(
+        (Kind.AUTHENTICATION_REFUSED,), lambda line: f"node {line.node}: {line.error}", lambda line: str(line.broker)
+    ),
+    "access_denied": _Refusal(
+        (Kind.GROUP_DENIED, Kind.ACCESS_DENIED, Kind.CLIENT_ACCESS_DENIED),
+        _denial,
+        lambda line: line.detail or line.client_id,
+    ),
+    "instance_shared": _Refusal(
+        (Kind.STATIC_MEMBER_FENCED,),
+        lambda line: f"group {line.group_id}" if line.group_id else "its group is not shown",
+        lambda line: line.instance_id,
+    ),
+    "client_throttled": _Refusal((Kind.CLIENT_THROTTLED,), lambda line: duration(line.took_ms or 0)),
+    "name_unknown": _Refusal((Kind.CLIENT_CONNECT_FAILED,), lambda line: line.host),
+}
+"""By rule."""
+
+REFUSALS = frozenset(kind for refusal in _REFUSALS.values() for kind in refusal.kinds)
+"""The kinds of lines that the rules read."""
+
+
+def _refused(facts: Facts) -> Iterator[Finding]:
+    """One finding for each rule, however many are refused: a wrong password in a deployment is one trouble."""
+    for rule_id, refusal in _REFUSALS.items():
+        of_rule = (line for line in facts.refusals if line.kind in refusal.kinds and _is_shown(line))
+        lines = sorted(of_rule, key=lambda line: (line.happened_at, line.source, line.order))
+        if lines:
+            first, last = lines[0].happened_at, lines[-1].happened_at
+            details = dict.fromkeys(shortened(text) for line in lines if (text := refusal.says(line)))
+            yield finding_of(
+                facts,
+                rule_id,
+                list(dict.fromkeys(refusal.name(line) or "unknown" for line in lines)),
+                [first, last],
+                map(quote, lines),
+                span=f" from {first:%H:%M:%S} to {last:%H:%M:%S}" if first < last else f" at {first:%H:%M:%S}",
+                details=listed(list(details), _NAMED),
+            )
+
+
+RULES = (_refused,)
