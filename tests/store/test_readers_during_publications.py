@@ -92,11 +92,6 @@ def test_polars_sees_whole_nights_in_listed_versions(lake: Path) -> None:
     assert whole == 0 < newest
 
 
-def test_spark_sees_whole_nights_in_views(lake: Path, spark: SparkSession) -> None:
-    whole, newest = mixed_nights(20, partial(spark_nights, spark.newSession(), lake))
-    assert whole == 0 < newest
-
-
 def test_views_read_lake_in_folder_of_any_name(
     duck: duckdb.DuckDBPyConnection, spark: SparkSession, tmp_path: Path
 ) -> None:
