@@ -197,7 +197,7 @@ def _by_kind(names: Names, pseudonyms: Pseudonyms) -> dict[str, dict[str, str]]:
 def _sentences(
     copy: Copy, by_kind: Mapping[str, Mapping[str, str]], names: Names, pseudonyms: Pseudonyms
 ) -> Iterator[str]:
-    """What was done, and what the reader of the copy may still see."""
+    """The counts of the copy, and what its reader may still see."""
     counts = [f"{len(new):,} {kind}" for kind, new in by_kind.items()]
     yield f"The copy in {visible(str(copy.out))} has pseudonyms for {', '.join(counts)}."
     if stayed := sorted(names.kinds.keys() - pseudonyms.by_name.keys()):

@@ -100,8 +100,18 @@ def _key(word: str) -> str:
 @cache
 def _kafkas() -> tuple[Set[str], Set[str]]:
     """The words that patterns, noise, layouts and inputs consist of, and their runs, with each number as #."""
-    known = (PATTERNS, NOISE, PREFIXES, OBJECTS, ORIGINS, JSON_LAYOUTS, PATTERN_LAYOUTS, UNDATED, BROKER_SETTINGS)
-    text = repr((*known, Reading.COLUMNS, GROUP_RECORDS.columns))
+    declarations = (
+        PATTERNS,
+        NOISE,
+        PREFIXES,
+        OBJECTS,
+        ORIGINS,
+        JSON_LAYOUTS,
+        PATTERN_LAYOUTS,
+        UNDATED,
+        BROKER_SETTINGS,
+    )
+    text = repr((*declarations, Reading.COLUMNS, GROUP_RECORDS.columns))
     return frozenset(map(_key, re.findall(_WORD, text))), frozenset(map(_masked, re.findall(_RUN, text)))
 
 
@@ -124,16 +134,16 @@ def is_ambiguous(name: str) -> bool:
 
 def addresses_in(text: str) -> Iterator[str]:
     """The addresses in a text, as they are written. Those of hosts such as ip-10-0-0-7 are among them."""
-    yield from (address for found in _ADDRESSES.finditer(text) if (address := _address_of(found[0])[0]))
+    yield from (address for match in _ADDRESSES.finditer(text) if (address := _address_of(match[0])[0]))
 
 
 def _address_of(text: str) -> tuple[str, str]:
     """An address, and the port that Java writes behind it; the whole text is the rest where it is not an address."""
-    written = text.removeprefix("ip-").replace("-", ".")
-    for address in (written, written.rpartition(":")[0]):
+    dotted = text.removeprefix("ip-").replace("-", ".")
+    for address in (dotted, dotted.rpartition(":")[0]):
         with suppress(ValueError):
             ip_address(address)
-            return address, written[len(address) :]
+            return address, dotted[len(address) :]
     return "", text
 
 
@@ -153,7 +163,7 @@ class Pseudonyms:
     ) -> None:
         self._counts, self._phrases = partition_counts, phrases
         self._codes: dict[str, str] = {}
-        self._ended: dict[str, str] = {}
+        self._with_ends: dict[str, str] = {}
         self.by_address = _address_pseudonyms(addresses)
         self._choose_codes(names, groups)
         self.by_name = {name: new for name in names if (new := self.of(name)) != name}
@@ -170,10 +180,10 @@ class Pseudonyms:
 
     def of(self, name: str) -> str:
         """The pseudonym of a name: its own text, where it consists of words that stay."""
-        if not self._ended:
+        if not self._with_ends:
             return _PART.sub(self._of_part, name)
-        pieces = _any_of(tuple(self._ended)).split(name)
-        return "".join(self._ended[p] if n % 2 else _PART.sub(self._of_part, p) for n, p in enumerate(pieces))
+        pieces = _any_of(tuple(self._with_ends)).split(name)
+        return "".join(self._with_ends[p] if n % 2 else _PART.sub(self._of_part, p) for n, p in enumerate(pieces))
 
     def in_text(self, text: str) -> str:
         """A text with pseudonyms in place of names and addresses."""
@@ -190,8 +200,8 @@ class Pseudonyms:
         size = 2 if len(words) <= len(_SYLLABLES) ** 2 else 3
         step = len(_SYLLABLES) ** size // max(len(words), 1)
         stems = {word: _stem(rank * step, size) for rank, word in enumerate(words)}
-        taken = {*words, *_kafkas()[0]}
-        codes = {word: [stem + end for end in _ENDS if stem + end not in taken] for word, stem in stems.items()}
+        reserved = {*words, *_kafkas()[0]}
+        codes = {word: [stem + end for end in _ENDS if stem + end not in reserved] for word, stem in stems.items()}
         for group in sorted(groups, key=lambda g: (len(g), g)):
             new = [word for word in dict.fromkeys(words_of(group)) if word not in self._codes]
             self._codes |= {word: codes[word][0] for word in new}
@@ -201,7 +211,7 @@ class Pseudonyms:
                     break
         self._codes = {word: of_word[0] for word, of_word in codes.items()} | self._codes
         while moved := [group for group in groups if not self._is_at_home(group, self.of(group))]:
-            self._ended = {group: self._with_end(group) for group in (*self._ended, *moved)}
+            self._with_ends = {group: self._with_end(group) for group in (*self._with_ends, *moved)}
 
     def _with_end(self, group: str) -> str:
         """The pseudonym of a group whose words lead to another partition: with an end of its own."""
@@ -223,30 +233,30 @@ class Pseudonyms:
             return code
         return code.upper() if len(part[0]) > 1 and part[0].isupper() else code.capitalize()
 
-    def _of_match(self, found: re.Match[str]) -> str:
-        text, begin = found[0], found.start()
-        if text in self._forms and not found["run"]:
+    def _of_match(self, match: re.Match[str]) -> str:
+        text, begin = match[0], match.start()
+        if text in self._forms and not match["run"]:
             name, new = self._forms[text]
-            is_name = name not in self.ambiguous or self._stands_as_name(found.string, begin, found.end())
+            is_name = name not in self.ambiguous or self._stands_as_name(match.string, begin, match.end())
             return new if is_name else text
-        if found["ip"]:
+        if match["ip"]:
             address, rest = _address_of(text)
             return f"{self.by_address.get(address, address)}{rest}"
-        if found["escape"]:
+        if match["escape"]:
             return text
         plain = self._plain(text)
         if plain is not None:
             return plain
-        return str(self._of_run(text, lambda i, j: self._stands_as_name(found.string, begin + i, begin + j)))
+        return str(self._of_run(text, lambda i, j: self._stands_as_name(match.string, begin + i, begin + j)))
 
     def _of_run(self, run: str, is_name: Callable[[int, int], bool] | None) -> str | None:
         """A run with pseudonyms; None where `is_name` is needed and missing: it decides on ambiguous names by place."""
         if is_id(run):
             return run
         cuts = sorted({0, len(run), *(place for m in re.finditer(rf"{UUID_REGEX}|[._-]", run) for place in m.span())})
-        pieces, done = list[str](), 0
+        pieces, copied_to = list[str](), 0
         for n, begin in enumerate(cuts):
-            if begin < done:
+            if begin < copied_to:
                 continue
             for end in reversed(cuts[n + 1 : bisect_right(cuts, begin + self._longest)]):
                 name = run[begin:end]
@@ -257,10 +267,10 @@ class Pseudonyms:
                         return None
                     if not is_name(begin, end):
                         continue
-                pieces += [_PART.sub(self._of_loose_part, run[done:begin]), self.by_name[name]]
-                done = end
+                pieces += [_PART.sub(self._of_loose_part, run[copied_to:begin]), self.by_name[name]]
+                copied_to = end
                 break
-        return "".join([*pieces, _PART.sub(self._of_loose_part, run[done:])])
+        return "".join([*pieces, _PART.sub(self._of_loose_part, run[copied_to:])])
 
     def _of_loose_part(self, part: re.Match[str]) -> str:
         """A part outside of names: a whole word of a name's that no text of Kafka's has."""

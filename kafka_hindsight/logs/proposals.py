@@ -213,7 +213,7 @@ def _patterns(shape: Shape, lines: Sequence[Parts], names: dict[str, str]) -> It
 
 
 def _between(gaps: Sequence[str], left: str = "", right: str = "") -> str:
-    """What is between two fields: constant text, or constant texts around one more field."""
+    """The text between two fields: constant text, or constant texts around one more field."""
     begin, end, is_constant = _around(gaps[0])
     if not any(gap.strip(" ") for gap in gaps):
         return _blanks(gaps)
@@ -228,7 +228,7 @@ def _blanks(texts: Sequence[str], field: str = "", marks: str = _CLOSING) -> str
 
 
 def _separators(rests: Sequence[str]) -> Iterator[str]:
-    """What may stand between the last field before the message and the message; there may be two more fields."""
+    """The texts that may stand between the last field and the message; there may be two more fields."""
     for separator in reversed(_common(rests)):
         yield _literal(separator)
         for one in _frequent([rest[len(separator) :] for rest in rests]):

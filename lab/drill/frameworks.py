@@ -24,6 +24,9 @@ _LEAVES_WITHIN = 60
 _MEMORY = "-Xmx256m"
 """Connect scans the classes of its plugins when it starts."""
 
+_OF_CONNECT = "4.3.1"
+"""The Kafka of Connect's workers: the newest whose file connector is published, and it runs on no other."""
+
 _ANSWERS_WITHIN = 90
 PROTOCOL = "group.protocol"
 _SERDE = "org.apache.kafka.common.serialization.Serdes$ByteArraySerde"
@@ -81,7 +84,11 @@ class StreamsMember(OfFramework):
             "state.dir": str(state),
             "default.key.serde": _SERDE,
             "default.value.serde": _SERDE,
-            **{f"main.consumer.{name}": value for name, value in config.items() if name.endswith(".ms")},
+            **{
+                f"main.consumer.{name}": value
+                for name, value in config.items()
+                if name.endswith((".ms", ".instance.id"))
+            },
             **{name: value for name, value in config.items() if name == PROTOCOL},
         }.items():
             properties.put(name, value)
@@ -115,7 +122,7 @@ class ConnectMember(OfFramework):
         properties.write_text("".join(f"{name}={value}\n" for name, value in self._settings(config).items()))
         logging = [f"-Ddrill.log={log}", f"-Dlog4j2.configurationFile={LOGGING / 'connect.properties'}"]
         main = "org.apache.kafka.connect.cli.ConnectDistributed"
-        self._command = ["java", *FLAGS, _MEMORY, *logging, "-cp", f"{libs(NEWEST)}/*", main, str(properties)]
+        self._command = ["java", *FLAGS, _MEMORY, *logging, "-cp", f"{libs(_OF_CONNECT)}/*", main, str(properties)]
         self._process: subprocess.Popen[bytes] | None = None
 
     def join(self) -> None:

@@ -10,8 +10,8 @@ from kafka_hindsight.start import maven
 from kafka_hindsight.start.maven import CannotFetch
 from setup.needs import KAFKAS
 
-NEWEST = "4.3.1"
-VERSIONS = (NEWEST, "4.1.2", "4.0.0", "3.9.2", "3.7.2", "3.3.2", "3.0.2", "2.8.2", "2.6.3")
+NEWEST = "4.4.0"
+VERSIONS = (NEWEST, "4.3.1", "4.2.2", "4.1.2", "4.0.2", "3.9.2", "3.7.2", "3.3.2", "3.0.2", "2.8.2", "2.6.3")
 """The Kafkas that a drill can start, each with its jars pinned in locks/kafka-<version>.sha256."""
 
 _LOG4J2 = (

@@ -1,4 +1,4 @@
-"""A drill: real brokers, real faults, the truth written down: `python -m lab.drill.run --kafka 4.3.1`."""
+"""A drill: real brokers, real faults, the truth written down: `python -m lab.drill.run --kafka 4.4.0`."""
 
 from __future__ import annotations
 

@@ -26,11 +26,12 @@ REBALANCE_CODES: Mapping[str, tuple[str, ...]] = {
     "join_timeout": ("join_timeout",),
     "assignor_changed": ("assignor_changed",),
     "connector_changed": ("connector_changed",),
+    "static_member_changed": ("static_member_changed",),
     "not_authenticated": ("not_authenticated",),
     "access_denied": ("access_denied",),
     "throttled": ("throttled",),
 }
-"""expect → the causes of gold.rebalances that meet it. The last seven are this drill's own: docs/drill.md."""
+"""expect → the causes of gold.rebalances that meet it. The last eight are this drill's own: docs/drill.md."""
 
 SILENCES = ("no_rebalance", "static_rejoin_no_rebalance", "static_leave_silent")
 EXPIRY_CODES = ("member_left", "member_dead")

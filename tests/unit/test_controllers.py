@@ -21,6 +21,7 @@ from tests.support.nights import WHOLE, at, events
 from tests.support.rows import AT, as_table, row
 
 MINUTE = timedelta(minutes=1)
+DAY = timedelta(days=1)
 EVER = Window(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
 
 
@@ -48,6 +49,25 @@ def test_node_that_learns_controller_at_start_is_no_change() -> None:
     assert any(e.kind == "controller_known" and e.node == 3 for e in late)
     assert changes_of(late) == []
     assert active_at(controller_epochs_of(late), at("01:53:03")) == 3
+
+
+@pytest.mark.parametrize(
+    ("node", "lost", "kept"),
+    [
+        (3, ("15:11:50", "15:11:59"), ("15:12:05", 2)),  # It asks in vain whether to stand, and follows on (KIP-996).
+        (1, ("15:11:42", "15:12:13"), ("15:12:14", 2)),  # It starts, and has the leader on its disk.
+    ],
+)
+def test_node_that_follows_the_leader_it_knew_dates_no_election(
+    node: int, lost: tuple[str, str], kept: tuple[str, int]
+) -> None:
+    """Its own lines of the election of epoch 3 are lost, and no other node's are left."""
+    first, last = (at(clock) + DAY for clock in lost)
+    left = [e for e in events("quorum-4.3") if e.broker == node and not first < e.happened_at < last]
+    epochs = controller_epochs_of(left)
+    assert active_at(epochs, at(kept[0]) + DAY) == kept[1]
+    changes = rebuild_controller_changes(left, [], EVER)
+    assert [(c.epoch, c.controller_from, c.controller_to) for c in changes if c.epoch > 1] == [(4, 2, 1)]
 
 
 def test_deposed_controller_does_not_speak_for_cluster() -> None:

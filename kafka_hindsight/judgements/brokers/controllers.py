@@ -26,6 +26,10 @@ ACTS = (
 """Patterns of lines in which a controller in ZooKeeper mode acts, or a broker names it: they show who it was, and not
 when it was elected."""
 
+AS_BEFORE = "raft.leader_as_before"
+"""The pattern of the line with which a node follows a leader that it knew before: from its disk as it starts,
+or asked in vain whether to stand for election. The election was earlier."""
+
 MIGRATED = "zookeeper.controller_migrated"
 """The pattern of the line with which a controller of KRaft takes the office in ZooKeeper."""
 
@@ -142,7 +146,7 @@ def _claims_in(lines: Iterable[Event]) -> Iterator[_Claim]:
         last_named[line.broker] = (epoch, controller is not None)
         if controller is not None:
             is_news = before is not None and (before[0] < epoch or before == (epoch, False))
-            yield _Claim(epoch, controller, is_elected or (is_news and line.pattern_id not in ACTS), line)
+            yield _Claim(epoch, controller, is_elected or (is_news and line.pattern_id not in (*ACTS, AS_BEFORE)), line)
 
 
 def _epoch_of(epoch: int, claims: Sequence[_Claim], incarnation: int) -> ControllerEpoch:

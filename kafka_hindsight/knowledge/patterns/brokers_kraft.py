@@ -1,4 +1,4 @@
-"""The life of a KRaft broker, by its own lines (Kafka 2.8-4.2)."""
+"""The life of a KRaft broker, by its own lines (Kafka 2.8-4.4)."""
 
 from functools import partial
 
@@ -11,8 +11,8 @@ _LIFECYCLE_LOGGERS = ("kafka.server.BrokerLifecycleManager", "org.apache.kafka.s
 _KRAFT = r"^\[BrokerServer id=\d+\] "
 _KRAFT_SOURCE = "core/src/main/scala/kafka/server/BrokerServer.scala"
 _LIFECYCLE_SOURCE = "core/src/main/scala/kafka/server/BrokerLifecycleManager.scala"
-_line_of_kraft = partial(Pattern, loggers=_KRAFT_LOGGERS, head=_KRAFT, versions="2.8-4.2")
-_line_of_lifecycle = partial(Pattern, loggers=_LIFECYCLE_LOGGERS, head=LIFECYCLE_HEAD, versions="2.8-4.2")
+_line_of_kraft = partial(Pattern, loggers=_KRAFT_LOGGERS, head=_KRAFT, versions="2.8-4.4")
+_line_of_lifecycle = partial(Pattern, loggers=_LIFECYCLE_LOGGERS, head=LIFECYCLE_HEAD, versions="2.8-4.4")
 
 
 PATTERNS = (
@@ -64,7 +64,7 @@ PATTERNS = (
         loggers=(*_KRAFT_LOGGERS, "kafka.server.KafkaServer"),
         regex=r"^\[\w+ id=\d+\] (?:Timed out waiting for the controller to approve controlled shutdown"
         r"|Got unexpected exception waiting for controlled shutdown future)$",
-        versions="2.8-4.3",
+        versions="2.8-4.4",
         source=f"{_KRAFT_SOURCE} shutdown",
     ),
     _line_of_lifecycle(

@@ -1,4 +1,4 @@
-"""Settings, subscription and close of a Java consumer, and the work of Kafka Connect, by its log (Kafka 1.0-4.3)."""
+"""Settings, subscription and close of a Java consumer, and the work of Kafka Connect, by its log (Kafka 1.0-4.4)."""
 
 from functools import partial
 
@@ -21,7 +21,7 @@ _WORKER_LOGGERS = ("org.apache.kafka.connect.runtime.distributed.DistributedHerd
 _CONNECT_LOGGERS = ("org.apache.kafka.connect.runtime.Connect",)
 _CLIENTS = "clients/src/main/java/org/apache/kafka/clients"
 _WORKER_SOURCE = "connect/runtime/src/main/java/org/apache/kafka/connect/runtime/distributed/DistributedHerder.java"
-_line_of_worker = partial(Pattern, loggers=_WORKER_LOGGERS, head=CONSUMER_HEAD, versions="2.3-4.3")
+_line_of_worker = partial(Pattern, loggers=_WORKER_LOGGERS, head=CONSUMER_HEAD, versions="2.3-4.4")
 
 
 PATTERNS = (
@@ -37,7 +37,7 @@ PATTERNS = (
         r"(?>.*?\tmax\.poll\.interval\.ms = )(?P<rebalance_timeout_ms>\d+)\r?\n"
         r"(?>.*?\tpartition\.assignment\.strategy = )\[?(?P<assignor>[^\r\n\]]*)\]?\r?\n"
         r"(?>.*?\tsession\.timeout\.ms = )(?P<session_timeout_ms>\d+)\r?\n.*$",
-        versions="2.4-4.2",
+        versions="2.4-4.4",
         source=f"{_CLIENTS}/consumer/ConsumerConfig.java; org.apache.kafka.common.config.AbstractConfig logAll",
     ),
     Pattern(
@@ -45,7 +45,7 @@ PATTERNS = (
         kind=Kind.CLIENT_SUBSCRIBED,
         loggers=_CONSUMER_LOGGERS,
         regex=CONSUMER_HEAD + r"Subscribed to (?:topic\(s\): |(?=[^']*pattern)[^']*')(?P<detail>.*?)'?$",
-        versions="2.4-4.2",
+        versions="2.4-4.4",
         source=f"{_CLIENTS}/consumer/internals/ClassicKafkaConsumer.java subscribe",
     ),
     Pattern(
@@ -53,7 +53,7 @@ PATTERNS = (
         kind=Kind.CLIENT_CLOSED,
         loggers=_INFO_LOGGERS,
         regex=r"^App info kafka\.consumer for (?P<client_id>.{1,255}) unregistered$",
-        versions="2.5-4.2",
+        versions="2.5-4.4",
         source="clients/src/main/java/org/apache/kafka/common/utils/AppInfoParser.java unregisterAppInfo",
     ),
     Pattern(
@@ -62,7 +62,7 @@ PATTERNS = (
         loggers=_CONSUMER_LOGGERS,
         regex=CONSUMER_HEAD
         + r"Completed (?:leaving the group|releasing assignment and sending leave group to close consumer)$",
-        versions="3.8-4.2",
+        versions="3.8-4.4",
         source=f"{_CLIENTS}/consumer/internals/AsyncKafkaConsumer.java leaveGroupOnClose",
     ),
     Pattern(
@@ -70,7 +70,7 @@ PATTERNS = (
         kind=Kind.CLUSTER_NAMED,
         loggers=("org.apache.kafka.clients.Metadata",),
         regex=CONSUMER_HEAD + r"Cluster ID: (?P<detail>[\w-]+)$",
-        versions="2.0-4.2",
+        versions="2.0-4.4",
         source="clients/src/main/java/org/apache/kafka/clients/Metadata.java update",
     ),
     Pattern(
@@ -78,7 +78,7 @@ PATTERNS = (
         kind=Kind.CLIENT_STOPPING,
         loggers=_CONNECT_LOGGERS,
         regex=r"^Kafka Connect stopping$",
-        versions="1.0-4.3",
+        versions="1.0-4.4",
         source="connect/runtime/src/main/java/org/apache/kafka/connect/runtime/Connect.java stop",
     ),
     _line_of_worker(

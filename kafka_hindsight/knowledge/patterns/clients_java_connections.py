@@ -1,4 +1,4 @@
-"""Coordinator, commits and connections of a Java consumer, by its own log (Kafka 2.0-4.2)."""
+"""Coordinator, commits and connections of a Java consumer, by its own log (Kafka 2.0-4.4)."""
 
 from functools import partial
 
@@ -17,17 +17,17 @@ _COMMIT_LOGGERS = ("org.apache.kafka.clients.consumer.internals.CommitRequestMan
 _NETWORK_LOGGERS = ("org.apache.kafka.clients.NetworkClient",)
 _CLIENTS = "clients/src/main/java/org/apache/kafka/clients"
 _SOURCE = f"{_CLIENTS}/consumer/internals/AbstractCoordinator.java"
-_line = partial(Pattern, loggers=COORDINATOR_LOGGERS, head=CONSUMER_HEAD, versions="2.0-4.2")
-_line_of_commits = partial(Pattern, loggers=_COMMIT_LOGGERS, head=CONSUMER_HEAD, versions="3.7-4.2")
-_line_of_network = partial(Pattern, loggers=_NETWORK_LOGGERS, head=CONSUMER_HEAD, versions="2.0-4.2")
-_line_of_any = partial(Pattern, loggers=_NETWORK_LOGGERS, head=CLIENT_HEAD, versions="2.0-4.3")
+_line = partial(Pattern, loggers=COORDINATOR_LOGGERS, head=CONSUMER_HEAD, versions="2.0-4.4")
+_line_of_commits = partial(Pattern, loggers=_COMMIT_LOGGERS, head=CONSUMER_HEAD, versions="3.7-4.4")
+_line_of_network = partial(Pattern, loggers=_NETWORK_LOGGERS, head=CONSUMER_HEAD, versions="2.0-4.4")
+_line_of_any = partial(Pattern, loggers=_NETWORK_LOGGERS, head=CLIENT_HEAD, versions="2.0-4.4")
 
 
 PATTERNS = (
     _line(
         pattern_id="client.coordinator_found",
         kind=Kind.CLIENT_COORDINATOR_FOUND,
-        regex=r"Discovered group coordinator \S+ \(id: (?P<node>\d+) rack: .*\)$",
+        regex=r"Discovered group coordinator \S+ \(id: \+?(?P<node>\d+) rack: .*\)$",
         source=f"{_SOURCE} FindCoordinatorResponseHandler",
     ),
     _line_of_commits(
@@ -41,7 +41,7 @@ PATTERNS = (
         pattern_id="client.coordinator_lost",
         kind=Kind.CLIENT_COORDINATOR_LOST,
         loggers=(*COORDINATOR_LOGGERS, *_REQUEST_LOGGERS),
-        regex=r"Group coordinator \S+ \(id: (?P<node>\d+) rack: [^)]*\) is unavailable or invalid"
+        regex=r"Group coordinator \S+ \(id: \+?(?P<node>\d+) rack: [^)]*\) is unavailable or invalid"
         r"(?: due to cause: (?P<reason>.*?)\.(?: ?isDisconnected: (?P<detail>true|false)\.)? Rediscovery will be attempted\.|, will attempt rediscovery)$",
         source=f"{_SOURCE} markCoordinatorUnknown; {_CLIENTS}/consumer/internals/CoordinatorRequestManager.java markCoordinatorUnknown",
     ),
@@ -51,21 +51,21 @@ PATTERNS = (
         loggers=(*COORDINATOR_LOGGERS, *_REQUEST_LOGGERS),
         regex=CONSUMER_HEAD
         + r"Consumer has been (?P<reason>disconnected from the group coordinator) for (?P<took_ms>\d+)ms$",
-        versions="2.8-4.2",
+        versions="2.8-4.4",
         source=f"{_SOURCE} timeSinceLastHeartbeat",
     ),
     _line(
         pattern_id="client.commit_failed",
         kind=Kind.CLIENT_COMMIT_FAILED,
         regex=r"OffsetCommit failed with Generation\{generationId=(?P<generation>-?\d+), memberId='(?P<member_id>[^']*)', protocol='[^']*'\}: (?P<error>.+)$",
-        versions="2.6-4.2",
+        versions="2.6-4.4",
         source=f"{_CLIENTS}/consumer/internals/ConsumerCoordinator.java OffsetCommitResponseHandler",
     ),
     _line(
         pattern_id="client.commit_refused",
         kind=Kind.CLIENT_COMMIT_FAILED,
         regex=r"Failing OffsetCommit request since (?P<error>the consumer is not part of an active group)$",
-        versions="2.3-4.2",
+        versions="2.3-4.4",
         source=f"{_CLIENTS}/consumer/internals/ConsumerCoordinator.java sendOffsetCommitRequest",
     ),
     _line(
@@ -84,34 +84,34 @@ PATTERNS = (
     _line_of_network(
         pattern_id="client.disconnected",
         kind=Kind.CLIENT_DISCONNECTED,
-        regex=r"Node (?P<node>-?\d+) disconnected\.$",
-        versions="3.1-4.2",
+        regex=r"Node \+?(?P<node>-?\d+) disconnected\.$",
+        versions="3.1-4.4",
         source=f"{_CLIENTS}/NetworkClient.java handleDisconnections",
     ),
     _line_of_network(
         pattern_id="client.connection_refused",
         kind=Kind.CLIENT_DISCONNECTED,
-        regex=r"Connection to node (?P<node>-?\d+)(?: \([^)]*\))? "
+        regex=r"Connection to node \+?(?P<node>-?\d+)(?: \([^)]*\))? "
         r"(?P<detail>could not be established|terminated during authentication)\. .*$",
         source=f"{_CLIENTS}/NetworkClient.java processDisconnection",
     ),
     _line_of_any(
         pattern_id="client.not_authenticated",
         kind=Kind.CLIENT_NOT_AUTHENTICATED,
-        regex=r"Connection to node (?P<node>-?\d+) (?:\([^)]*\) )?failed authentication due to: (?P<error>.*)$",
+        regex=r"Connection to node \+?(?P<node>-?\d+) (?:\([^)]*\) )?failed authentication due to: (?P<error>.*)$",
         source=f"{_CLIENTS}/NetworkClient.java processDisconnection",
     ),
     _line_of_any(
         pattern_id="client.throttled",
         kind=Kind.CLIENT_THROTTLED,
-        regex=r"Connection to node (?P<node>-?\d+) is throttled for (?P<took_ms>\d+) ms until timestamp \d+$",
+        regex=r"Connection to node \+?(?P<node>-?\d+) is throttled for (?P<took_ms>\d+) ms until timestamp \d+$",
         versions="2.0-4.3 at TRACE, 4.4 at WARN",
         source=f"{_CLIENTS}/NetworkClient.java maybeThrottle",
     ),
     _line_of_any(
         pattern_id="client.connect_failed",
         kind=Kind.CLIENT_CONNECT_FAILED,
-        regex=r"Error connecting to node (?P<host>[^\s:]+):\d+ \(id: (?P<node>-?\d+) rack: [^)]*\)"
+        regex=r"Error connecting to node (?P<host>[^\s:]+):\d+ \(id: \+?(?P<node>-?\d+) rack: [^)]*\)"
         r"(?:\n(?P<error>[^\s:]+).*)?$",
         reads_trace=True,
         source=f"{_CLIENTS}/NetworkClient.java initiateConnect",
@@ -136,9 +136,9 @@ PATTERNS = (
     _line_of_network(
         pattern_id="client.request_timed_out",
         kind=Kind.CLIENT_DISCONNECTED,
-        regex=r"Disconnecting from node (?P<node>-?\d+) due to "
+        regex=r"Disconnecting from node \+?(?P<node>-?\d+) due to "
         r"(?P<detail>\w*\s?request timeout|socket connection setup timeout)\.(?: The timeout value is \d+ ms\.)?$",
-        versions="2.4-4.2",
+        versions="2.4-4.4",
         source=f"{_CLIENTS}/NetworkClient.java handleTimedOutRequests",
     ),
 )

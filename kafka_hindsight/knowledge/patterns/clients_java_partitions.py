@@ -1,4 +1,4 @@
-"""Assigned and revoked partitions, and KIP-848 membership, by a Java consumer's own log (Kafka 2.4-4.2)."""
+"""Assigned and revoked partitions, and KIP-848 membership, by a Java consumer's own log (Kafka 2.4-4.4)."""
 
 from functools import partial
 
@@ -23,9 +23,9 @@ _PACKAGE = "clients/src/main/java/org/apache/kafka/clients/consumer/internals"
 _INVOKER_SOURCE = f"{_PACKAGE}/ConsumerRebalanceListenerInvoker.java"
 _MEMBERSHIP_SOURCE = f"{_PACKAGE}/AbstractMembershipManager.java"
 _HEARTBEAT_SOURCE = f"{_PACKAGE}/AbstractHeartbeatRequestManager.java"
-_line_of_partitions = partial(Pattern, loggers=_PARTITION_LOGGERS, head=CONSUMER_HEAD, versions="1.0-4.2")
-_line_of_membership = partial(Pattern, loggers=_MEMBERSHIP_LOGGERS, head=CONSUMER_HEAD, versions="3.7-4.2")
-_line_of_heartbeat = partial(Pattern, loggers=_HEARTBEAT_LOGGERS, head=CONSUMER_HEAD, versions="3.7-4.2")
+_line_of_partitions = partial(Pattern, loggers=_PARTITION_LOGGERS, head=CONSUMER_HEAD, versions="1.0-4.4")
+_line_of_membership = partial(Pattern, loggers=_MEMBERSHIP_LOGGERS, head=CONSUMER_HEAD, versions="3.7-4.4")
+_line_of_heartbeat = partial(Pattern, loggers=_HEARTBEAT_LOGGERS, head=CONSUMER_HEAD, versions="3.7-4.4")
 
 
 PATTERNS = (
@@ -45,7 +45,7 @@ PATTERNS = (
         pattern_id="client.lost",
         kind=Kind.CLIENT_LOST,
         regex=r"Lost previously assigned partitions \[?(?P<detail>.*?)\]?$",
-        versions="2.4-4.2",
+        versions="2.4-4.4",
         source=f"{_INVOKER_SOURCE} invokePartitionsLost",
     ),
     _line_of_membership(
@@ -58,7 +58,7 @@ PATTERNS = (
         pattern_id="client.releasing",
         kind=Kind.CLIENT_RELEASING,
         regex=r"Member (?P<member_id>\S+) is triggering callbacks to release assignment \[?(?P<detail>.*?)\]? and leave group$",
-        versions="3.9-4.2",
+        versions="3.9-4.4",
         source=f"{_PACKAGE}/ConsumerMembershipManager.java signalMemberLeavingGroup",
     ),
     _line_of_heartbeat(
@@ -72,7 +72,7 @@ PATTERNS = (
         kind=Kind.CLIENT_POLL_EXCEEDED,
         regex=r"Time between subsequent calls to poll\(\) was longer than the configured max\.poll\.interval\.ms, "
         r"exceeded approximately by (?P<took_ms>\d+) ms\. Member (?P<member_id>\S+) will rejoin the group now\.$",
-        versions="3.8-4.2",
+        versions="3.8-4.4",
         source=f"{_HEARTBEAT_SOURCE} resetPollTimer",
     ),
     _line_of_heartbeat(

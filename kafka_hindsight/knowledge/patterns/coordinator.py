@@ -21,7 +21,7 @@ _MANAGER_SOURCE = "core/src/main/scala/kafka/coordinator/group/GroupMetadataMana
 _RUNTIME_SOURCE = "coordinator-common/src/main/java/org/apache/kafka/coordinator/common/runtime/CoordinatorRuntime.java"
 _line_of_scala = partial(Pattern, loggers=_SCALA_LOGGERS, head=_SCALA_HEAD, versions="2.8-3.9")
 _line_of_manager = partial(Pattern, loggers=_MANAGER_LOGGERS, head=_MANAGER_HEAD, versions="1.0-3.9")
-_line_of_runtime = partial(Pattern, loggers=_RUNTIME_LOGGERS, head=_RUNTIME_HEAD, versions="3.7-4.2")
+_line_of_runtime = partial(Pattern, loggers=_RUNTIME_LOGGERS, head=_RUNTIME_HEAD, versions="3.7-4.4")
 
 
 PATTERNS = (

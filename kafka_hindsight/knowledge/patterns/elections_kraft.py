@@ -1,4 +1,4 @@
-"""Partition changes by a KRaft controller: creation, unclean elections, reassignment (Kafka 3.0-4.2)."""
+"""Partition changes by a KRaft controller: creation, unclean elections, reassignment (Kafka 3.0-4.4)."""
 
 from functools import partial
 
@@ -14,7 +14,7 @@ _PERIODIC_LOGGERS = (
 )
 _PACKAGE = "metadata/src/main/java/org/apache/kafka/controller"
 _SOURCE = f"{_PACKAGE}/ReplicationControlManager.java"
-_line = partial(Pattern, loggers=_LOGGERS, head=QUORUM_HEAD, versions="3.0-4.2")
+_line = partial(Pattern, loggers=_LOGGERS, head=QUORUM_HEAD, versions="3.0-4.4")
 
 
 PATTERNS = (
@@ -44,14 +44,14 @@ PATTERNS = (
         loggers=_BUILDER_LOGGERS,
         regex=r"^Setting new leader for topicId (?P<detail>\S+), partition (?P<partition>\d+) to (?P<leader>-?\d+) "
         r"using an unclean election(?:\..*)?$",
-        versions="3.6-4.2",
+        versions="3.6-4.4",
         source=f"{_PACKAGE}/PartitionChangeBuilder.java electLeader",
     ),
     _line(
         pattern_id="kraft.unclean_election_started",
         kind=Kind.ELECTION_STARTED,
         regex=r"Triggering unclean leader election for offline partition (?P<members>[\w.-]+-\d+)\.(?: .*)?$",
-        versions="3.9-4.3",
+        versions="3.9-4.4",
         source=f"{_SOURCE} maybeTriggerUncleanLeaderElectionForLeaderlessPartitions",
         constants={"reason": "UNCLEAN", "detail": "electUnclean"},
     ),
@@ -62,7 +62,7 @@ PATTERNS = (
         regex=QUORUM_HEAD
         + r"(?:Periodic task )?(?P<reason>electPreferred|electUnclean|maybeBalancePartitionLeaders|maybeElectUncleanLeaders):? "
         r"generated (?P<event_count>\d+) records in \d+ microseconds\..*$",
-        versions="3.9-4.2",
+        versions="3.9-4.4",
         source=f"{_PACKAGE}/PeriodicTaskControlManager.java PeriodicTaskOperation",
     ),
     _line(
@@ -71,7 +71,7 @@ PATTERNS = (
         regex=r"Replayed partition assignment change (?P<detail>PartitionChangeRecord\(partitionId=(?P<partition>\d+), [^()]*\)) "
         r"for topic (?P<topic>[\w.-]+)(?:\. \(isr: \[[\d, ]*\] -> \[[\d, ]*\], replicaSet: \[[\d, ]*\] -> \[(?P<replicas>[\d, ]*)\], "
         r"partitionEpoch: (?P<partition_epoch>\d+), leaderEpoch: (?P<leader_epoch>\d+)\))?$",
-        versions="3.0-4.3",
+        versions="3.0-4.4",
         source=f"{_SOURCE} replay",
     ),
     _line(
@@ -81,7 +81,7 @@ PATTERNS = (
         r"(?: and triggered a leadership change)?)(?: isr: \[[\d, ]*\] -> \[(?P<isr>[\d, ]*)\], replicaSet: \[[\d, ]*\] -> "
         r"\[(?P<replicas>[\d, ]*)\], partitionEpoch: \d+ -> (?P<partition_epoch>\d+), leaderEpoch: \d+ -> (?P<leader_epoch>\d+))?"
         r"\..*$",
-        versions="3.0-4.3",
+        versions="3.0-4.4",
         source=f"{_SOURCE} alterPartition",
     ),
     _line(

@@ -1,4 +1,4 @@
-"""Groups of the classic protocol and their members, by the Java coordinator (Kafka 3.7-4.2)."""
+"""Groups of the classic protocol and their members, by the Java coordinator (Kafka 3.7-4.4)."""
 
 from functools import partial
 
@@ -15,7 +15,7 @@ _GROUP_LOGGERS = (
 _SOURCE = "group-coordinator/src/main/java/org/apache/kafka/coordinator/group/GroupMetadataManager.java"
 _SHARD_SOURCE = "group-coordinator/src/main/java/org/apache/kafka/coordinator/group/GroupCoordinatorShard.java"
 _GROUP_SOURCE = "group-coordinator/src/main/java/org/apache/kafka/coordinator/group/classic/ClassicGroup.java"
-_line = partial(Pattern, loggers=_LOGGERS, head=JAVA_HEAD, versions="3.7-4.2", constants=CLASSIC)
+_line = partial(Pattern, loggers=_LOGGERS, head=JAVA_HEAD, versions="3.7-4.4", constants=CLASSIC)
 
 
 PATTERNS = (
@@ -57,7 +57,7 @@ PATTERNS = (
         pattern_id="java.group_unloaded",
         kind=Kind.GROUP_UNLOADED,
         regex=r"\[GroupId=(?P<group_id>.{1,255})\] Unloading group metadata for generation (?P<generation>\d+)\.$",
-        versions="3.8-4.2",
+        versions="3.8-4.4",
         source=f"{_SOURCE} onUnloaded",
     ),
     Pattern(
@@ -65,7 +65,7 @@ PATTERNS = (
         kind=Kind.GROUPS_DELETED,
         loggers=_SHARD_LOGGERS,
         regex=JAVA_HEAD + r"The following groups were deleted: (?P<detail>.+)\. A total of \d+ offsets were removed\.$",
-        versions="3.7-4.2",
+        versions="3.7-4.4",
         source=f"{_SHARD_SOURCE} deleteGroups",
     ),
     _line(
@@ -114,7 +114,7 @@ PATTERNS = (
         kind=Kind.MEMBER_REJOINED_PENDING,
         regex=rf"Pending dynamic member with id (?P<member_id>{MEMBER}) joins group (?P<group_id>.{{1,255}}) in (?P<state>\w+) state\. "
         r"Adding to the group now\.$",
-        versions="4.0-4.2",
+        versions="4.0-4.4",
         source=f"{_SOURCE} classicGroupJoinExistingMember",
     ),
     _line(

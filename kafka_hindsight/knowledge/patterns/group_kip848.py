@@ -1,4 +1,4 @@
-"""KIP-848 groups and their members, by the Java coordinator (Kafka 3.7-4.2)."""
+"""KIP-848 groups and their members, by the Java coordinator (Kafka 3.7-4.4)."""
 
 from functools import partial
 
@@ -12,7 +12,7 @@ _GROUP = JAVA_HEAD + r"\[GroupId (?P<group_id>.{1,255}?)\] "
 _MEMBER = rf"(?P<member_id>\S+|{MEMBER})"
 _INSTANCE = rf"(?P<instance_id>{INSTANCE})"
 _SOURCE = "group-coordinator/src/main/java/org/apache/kafka/coordinator/group/GroupMetadataManager.java"
-_line = partial(Pattern, loggers=_LOGGERS, head=_GROUP, versions="3.7-4.2", constants=CONSUMER)
+_line = partial(Pattern, loggers=_LOGGERS, head=_GROUP, versions="3.7-4.4", constants=CONSUMER)
 
 
 PATTERNS = (
@@ -42,7 +42,7 @@ PATTERNS = (
         loggers=_LOGGERS,
         regex=JAVA_HEAD
         + r"\[GroupId=(?P<group_id>.{1,255})\] Unloaded group metadata for group epoch (?P<generation>\d+)\.$",
-        versions="3.8-4.2",
+        versions="3.8-4.4",
         source=f"{_SOURCE} onUnloaded",
     ),
     _line(
@@ -66,7 +66,7 @@ PATTERNS = (
         kind=Kind.MEMBER_ID_ASSIGNED,
         regex=r"Dynamic member with unknown member id joins the consumer group\. "
         r"Created a new member id (?P<member_id>\S+) and requesting the member to rejoin with this id\.$",
-        versions="3.8-4.3",
+        versions="3.8-4.4",
         source=f"{_SOURCE} classicGroupJoinToConsumerGroup",
     ),
     _line(
@@ -96,7 +96,7 @@ PATTERNS = (
         head=JAVA_HEAD,
         regex=rf"\[Group(?:Id)? (?P<group_id>.{{1,255}}?)\] (?:Dynamic|Static) [mM]ember (?P<member_id>{MEMBER})(?: with instance id {_INSTANCE})? "
         r"has left group through explicit `LeaveGroup` request; client reason: (?P<client_reason>.*)$",
-        versions="3.8-4.2",
+        versions="3.8-4.4",
         source=f"{_SOURCE} classicGroupLeaveToConsumerGroup",
     ),
     _line(

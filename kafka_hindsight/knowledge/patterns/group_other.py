@@ -1,4 +1,4 @@
-"""Groups of Kafka Streams (KIP-1071) and share groups (KIP-932), by the Java coordinator (Kafka 4.1-4.3).
+"""Groups of Kafka Streams (KIP-1071) and share groups (KIP-932), by the Java coordinator (Kafka 4.1-4.4).
 
 Their target assignments, and the epochs and fencings of share groups, have the words of KIP-848's groups.
 """
@@ -7,24 +7,33 @@ from functools import partial
 
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
-from kafka_hindsight.knowledge.patterns.fragments import JAVA_HEAD
+from kafka_hindsight.knowledge.patterns.fragments import INSTANCE, JAVA_HEAD
 
 _LOGGERS = ("org.apache.kafka.coordinator.group.GroupMetadataManager",)
 _GROUP = JAVA_HEAD + r"\[GroupId (?P<group_id>.{1,255}?)\] "
 _GROUP_AND_MEMBER = JAVA_HEAD + r"\[GroupId (?P<group_id>.{1,255}?)\]\[MemberId (?P<member_id>\S+)\] "
+_INSTANCE = rf"(?P<instance_id>{INSTANCE})"
 _SOURCE = "group-coordinator/src/main/java/org/apache/kafka/coordinator/group/GroupMetadataManager.java"
 STREAMS = {"protocol": "streams"}
 SHARE = {"protocol": "share"}
-_line_of_streams = partial(Pattern, loggers=_LOGGERS, head=_GROUP_AND_MEMBER, versions="4.1-4.3", constants=STREAMS)
-_line_of_share = partial(Pattern, loggers=_LOGGERS, head=_GROUP, versions="4.1-4.3", constants=SHARE)
+_line_of_streams = partial(Pattern, loggers=_LOGGERS, head=_GROUP_AND_MEMBER, versions="4.1-4.4", constants=STREAMS)
+_line_of_share = partial(Pattern, loggers=_LOGGERS, head=_GROUP, versions="4.1-4.4", constants=SHARE)
 
 
 PATTERNS = (
     _line_of_streams(
         pattern_id="streams.member_joined",
         kind=Kind.MEMBER_JOINED,
-        regex=r"Member joins the streams group\.$",
-        source=f"{_SOURCE} getOrMaybeCreateDynamicStreamsMember",
+        regex=rf"(?:Static member \S+ with instance id {_INSTANCE}|Member) joins the streams group\.$",
+        source=f"{_SOURCE} getOrMaybeCreateDynamicStreamsMember, getOrMaybeCreateStaticStreamsGroupMember",
+    ),
+    _line_of_streams(
+        pattern_id="streams.static_member_returned",
+        kind=Kind.STATIC_MEMBER_RETURNED,
+        regex=rf"Static member with instance id {_INSTANCE} re-joins the streams group using the streams protocol\. "
+        r"Created a new member \S+ to replace the existing member (?P<old_member_id>\S+)\.$",
+        versions="4.4",
+        source=f"{_SOURCE} getOrMaybeCreateStaticStreamsGroupMember",
     ),
     _line_of_streams(
         pattern_id="streams.member_described",
@@ -37,7 +46,7 @@ PATTERNS = (
     _line_of_streams(
         pattern_id="streams.member_left",
         kind=Kind.MEMBER_LEFT,
-        regex=r"Member \S+ left the streams group\.$",
+        regex=rf"(?:Static m|M)ember \S+(?: with instance id {_INSTANCE})?(?<! temporarily) left the streams group\.$",
         source=f"{_SOURCE} streamsGroupLeave",
     ),
     _line_of_streams(

@@ -1,4 +1,4 @@
-"""Leaders and followers, by the brokers' state-change logs, until 2.5 by their server logs (Kafka 1.0-4.2)."""
+"""Leaders and followers, by the brokers' state-change logs, until 2.5 by their server logs (Kafka 1.0-4.4)."""
 
 from functools import partial
 
@@ -14,7 +14,7 @@ _PREVIOUS = (
 )
 _SOURCE = "core/src/main/scala/kafka/cluster/Partition.scala"
 _REPLICA_SOURCE = "core/src/main/scala/kafka/server/ReplicaManager.scala"
-_line = partial(Pattern, loggers=_LOGGERS, head=_HEAD, versions="2.6-4.2")
+_line = partial(Pattern, loggers=_LOGGERS, head=_HEAD, versions="2.6-4.4")
 
 
 PATTERNS = (
@@ -65,7 +65,7 @@ PATTERNS = (
         r"isr=(?P<isr>\[[\d, ]*\]), removingReplicas=\[[^\]]*\], addingReplicas=\[[^\]]*\], elr=\[[^\]]*\], lastKnownElr=\[[^\]]*\], "
         r"leader=(?P<leader>-?\d+), leaderRecoveryState=\w+, leaderEpoch=(?P<leader_epoch>\d+), "
         r"partitionEpoch=(?P<partition_epoch>\d+)\) and isNew=.*$",
-        versions="4.2-4.3",
+        versions="4.2-4.4",
         source=f"{_SOURCE} makeLeader, makeFollower",
     ),
     Pattern(
@@ -94,7 +94,7 @@ PATTERNS = (
         pattern_id="partition.recovering",
         kind=Kind.PARTITION_RECOVERING,
         regex=rf"The topic partition {TOPIC_PARTITION} was marked as RECOVERING\. .*Marking the topic partition as RECOVERED\.$",
-        versions="3.2-4.2",
+        versions="3.2-4.4",
         source=f"{_SOURCE} makeLeader",
     ),
 )

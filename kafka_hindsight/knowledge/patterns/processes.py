@@ -1,4 +1,4 @@
-"""How the start of a broker fails, and how its process ends, by its own lines (Kafka 0.10-4.3)."""
+"""How the start of a broker fails, and how its process ends, by its own lines (Kafka 0.10-4.4)."""
 
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
@@ -22,7 +22,7 @@ PATTERNS = (
         kind=Kind.LOGS_CLEAN,
         loggers=_LOG_MANAGER,
         regex=r"^Skipping recovery (?:for all logs in|of \d+ logs from) (?P<detail>.+) since clean shutdown file was found$",
-        versions="2.6-4.3",
+        versions="2.6-4.4",
         source=f"{_LOADS_LOGS}; LogManager.shutdown writes the file of a directory whose logs it has flushed",
     ),
     Pattern(
@@ -30,7 +30,7 @@ PATTERNS = (
         kind=Kind.LOGS_UNCLEAN,
         loggers=_LOG_MANAGER,
         regex=r"^(?:Attempting recovery for all logs in|Recovering \d+ logs from) (?P<detail>.+) since no clean shutdown file was found$",
-        versions="2.6-4.3",
+        versions="2.6-4.4",
         source=_LOADS_LOGS,
     ),
     Pattern(
@@ -38,7 +38,7 @@ PATTERNS = (
         kind=Kind.LOGS_UNCLEAN,
         loggers=_LOG_MANAGER,
         regex=r"^Loaded \d+ logs in \d+ms \(unclean log dirs = (?P<detail>.+)\)$",
-        versions="3.0-4.3",
+        versions="3.0-4.4",
         source=f"{_LOADS_LOGS}: where it is over, of the directories without a clean shutdown file",
     ),
     Pattern(
@@ -56,7 +56,7 @@ PATTERNS = (
         regex=r"^(?:\[\w+ id=\d+\] |\[Kafka Server \d+\], )?Fatal error during (?P<detail>KafkaServer|broker|controller) startup\. Prepare to shutdown"
         + _CAUSE,
         reads_trace=True,
-        versions="0.10-4.3",
+        versions="0.10-4.4",
         source=f"{_SERVERS}/KafkaServer.scala, BrokerServer.scala, ControllerServer.scala (until 3.4) startup",
     ),
     Pattern(
@@ -66,7 +66,7 @@ PATTERNS = (
         regex=r"^(?P<detail>Exiting Kafka|Fatal error during KafkaServerStartable startup)"
         r"(?:\.| due to fatal exception(?: during startup\.)?)(?: Prepare to shutdown)?" + _CAUSE,
         reads_trace=True,
-        versions="0.10-4.3",
+        versions="0.10-4.4",
         source="core/src/main/scala/kafka/Kafka.scala main; KafkaServerStartable.scala startup (until 2.7)",
     ),
     Pattern(
@@ -75,7 +75,7 @@ PATTERNS = (
         loggers=_LIFECYCLE_LOGGERS,
         regex=LIFECYCLE_HEAD
         + r"Shutting down because we were (?P<detail>unable to register with the controller quorum)\.$",
-        versions="2.8-4.3",
+        versions="2.8-4.4",
         source=f"{_SERVERS}/BrokerLifecycleManager.scala RegistrationTimeoutEvent",
     ),
     Pattern(
@@ -84,7 +84,7 @@ PATTERNS = (
         head=LIFECYCLE_HEAD,
         loggers=_LIFECYCLE_LOGGERS,
         regex=r"Transitioning from (?P<previous_state>NOT_RUNNING|STARTING|RECOVERY) to SHUTTING_DOWN\.$",
-        versions="2.8-4.3",
+        versions="2.8-4.4",
         source=f"{_SERVERS}/BrokerLifecycleManager.scala ShutdownEvent",
     ),
     Pattern(
@@ -92,7 +92,7 @@ PATTERNS = (
         kind=Kind.PROCESS_SIGNALLED,
         loggers=("org.apache.kafka.common.utils.LoggingSignalHandler", "kafka.Kafka$"),
         regex=r"^Terminating process due to signal (?P<detail>\w+)$",
-        versions="1.0-4.3",
+        versions="1.0-4.4",
         source="clients/src/main/java/org/apache/kafka/common/utils/LoggingSignalHandler.java; kafka/Kafka.scala in 1.0",
     ),
     Pattern(
@@ -101,7 +101,7 @@ PATTERNS = (
         loggers=_FAULT_LOGGERS,
         regex=r"^Encountered fatal fault: (?P<detail>caught exception)" + _CAUSE,
         reads_trace=True,
-        versions="3.4-4.3",
+        versions="3.4-4.4",
         source=f"{_SERVERS}/ControllerServer.scala startup; SharedServer.controllerStartupFaultHandler says this alone",
     ),
     Pattern(
@@ -110,7 +110,7 @@ PATTERNS = (
         loggers=_FAULT_LOGGERS,
         regex=r"^Encountered fatal fault: (?!caught exception(?:\n|$))(?P<detail>[^\n]*)" + _CAUSE,
         reads_trace=True,
-        versions="3.3-4.3",
+        versions="3.3-4.4",
         source="server-common/src/main/java/org/apache/kafka/server/fault/ProcessTerminatingFaultHandler.java handleFault",
     ),
 )

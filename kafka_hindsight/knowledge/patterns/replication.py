@@ -16,9 +16,9 @@ _FETCHER = r"^\[ReplicaFetcher replicaId=\d+, leaderId=(?P<node>\d+), fetcherId=
 _CUTTER = r"^\[ReplicaFetcher replicaId=\d+, leaderId=\d+, fetcherId=\d+\] "
 _SOURCE = "core/src/main/scala/kafka/cluster/Partition.scala"
 _FETCHER_SOURCE = "core/src/main/scala/kafka/server/AbstractFetcherThread.scala"
-_line_of_partition = partial(Pattern, loggers=_PARTITION_LOGGERS, head=_PARTITION, versions="1.0-4.2")
-_line_of_log = partial(Pattern, loggers=_LOG_LOGGERS, head=_LOG, versions="1.0-4.2")
-_line_of_fetcher = partial(Pattern, loggers=_FETCHER_LOGGERS, head=_CUTTER, versions="2.1-4.2")
+_line_of_partition = partial(Pattern, loggers=_PARTITION_LOGGERS, head=_PARTITION, versions="1.0-4.4")
+_line_of_log = partial(Pattern, loggers=_LOG_LOGGERS, head=_LOG, versions="1.0-4.4")
+_line_of_fetcher = partial(Pattern, loggers=_FETCHER_LOGGERS, head=_CUTTER, versions="2.1-4.4")
 
 
 PATTERNS = (
@@ -40,7 +40,7 @@ PATTERNS = (
         pattern_id="partition.isr_updated",
         kind=Kind.ISR_UPDATED,
         regex=r"ISR updated (?:from AlterIsr )?to \[?(?P<isr>[\d,]*)\]? (?:\(under-min-isr\))? ?and (?:zkV|v)ersion updated to \[?(?P<partition_epoch>\d+)\]?$",
-        versions="2.4-4.2",
+        versions="2.4-4.4",
         source=f"{_SOURCE} handleAlterPartitionUpdate",
     ),
     _line_of_partition(
@@ -48,7 +48,7 @@ PATTERNS = (
         kind=Kind.ISR_UPDATE_REJECTED,
         regex=r"(?:Controller f|F)ailed to (?:alter partition|update ISR) to .+ (?:since the controller rejected the request with|due to unexpected) "
         r"(?P<error>\w+)\. .*$",
-        versions="2.7-4.2",
+        versions="2.7-4.4",
         source=f"{_SOURCE} handleAlterPartitionError",
     ),
     _line_of_partition(
@@ -62,7 +62,7 @@ PATTERNS = (
         pattern_id="partition.log_loaded",
         kind=Kind.LOG_LOADED,
         regex=r"Log loaded for partition \S+ with initial high watermark (?P<high_watermark>\d+)$",
-        versions="2.5-4.2",
+        versions="2.5-4.4",
         source=f"{_SOURCE} createLog",
     ),
     Pattern(
@@ -71,7 +71,7 @@ PATTERNS = (
         loggers=("kafka.log.LogManager",),
         regex=r"^Completed load of Log\(dir=(?>.*?, topic=)(?P<topic>[\w.-]+), partition=(?P<partition>\d+), "
         r"highWatermark=(?P<high_watermark>\d+), (?>.*?\blogEndOffset=)(?P<log_offset>\d+)\) with .*$",
-        versions="2.6-4.2",
+        versions="2.6-4.4",
         source="core/src/main/scala/kafka/log/LogManager.scala loadLog",
     ),
     _line_of_log(
@@ -87,7 +87,7 @@ PATTERNS = (
         kind=Kind.LOG_TRUNCATED,
         regex=r"(?P<detail>Non-monotonic update of high watermark) from \(offset=(?P<high_watermark>\d+),[^()]*\) "
         rf"to \(offset=(?P<log_offset>\d+), {_SEGMENT}\)$",
-        versions="3.5-4.2",
+        versions="3.5-4.4",
         source="core/src/main/scala/kafka/log/UnifiedLog.scala truncateTo, updateHighWatermark, maybeUpdateHighWatermark; ReplicaFetcherThread.scala processPartitionData",
     ),
     # KAFKA-14704: from 2.7 to 3.4.0 a follower raised its high watermark to its own log end before it cut what never was
@@ -106,7 +106,7 @@ PATTERNS = (
         loggers=(*_FETCHER_LOGGERS, *_LOG_LOGGERS),
         regex=r"^\[[^\]]*\] "
         + rf"Truncating {TOPIC_PARTITION} to offset (?P<log_offset>\d+) (?P<detail>below high watermark) (?P<high_watermark>\d+)$",
-        versions="2.0-4.3",
+        versions="2.0-4.4",
         source="core/src/main/scala/kafka/server/ReplicaFetcherThread.scala truncate; from 4.2 UnifiedLog.java truncateTo",
     ),
     _line_of_fetcher(
@@ -127,7 +127,7 @@ PATTERNS = (
         kind=Kind.FETCH_FAILED,
         head=_FETCHER,
         regex=r"Error in (?:response for fetch request \(|fetch to broker \d+, request ).*$",
-        versions="1.0-4.2",
+        versions="1.0-4.4",
         source=f"{_FETCHER_SOURCE} processFetchRequest",
     ),
 )

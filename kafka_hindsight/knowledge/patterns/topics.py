@@ -31,7 +31,7 @@ PATTERNS = (
         kind=Kind.BROKER_CONFIGURED,
         loggers=_VALUES_LOGGERS,
         regex=rf"^KafkaConfig values: ?{_WANTED}.*$",
-        versions="0.10-4.3",
+        versions="0.10-4.4",
         source="core/src/main/scala/kafka/server/KafkaConfig.scala; clients/src/main/java/org/apache/kafka/common/config/AbstractConfig.java logAll",
     ),
     Pattern(
@@ -39,7 +39,7 @@ PATTERNS = (
         kind=Kind.TOPIC_CONFIGURED,
         loggers=_LOG_LOGGERS,
         regex=rf"^Created log for partition {TOPIC_PARTITION} in .* with properties \{{(?P<detail>[^{{}}]*)\}}\.?$",
-        versions="2.8-4.3",
+        versions="2.8-4.4",
         source="core/src/main/scala/kafka/log/LogManager.scala getOrCreateLog; LogConfig overriddenConfigsAsLoggableString",
     ),
     Pattern(
@@ -47,7 +47,7 @@ PATTERNS = (
         kind=Kind.TOPIC_CONFIGURED,
         loggers=_PUBLISHER_LOGGERS,
         regex=rf"^\[DynamicConfigPublisher \w+ id=\d+\] Updating topic {_TOPIC} with new configuration : ?(?P<detail>.*)$",
-        versions="3.4-4.3",
+        versions="3.4-4.4",
         source="core/src/main/scala/kafka/server/metadata/DynamicConfigPublisher.scala onMetadataUpdate",
     ),
     Pattern(
@@ -96,7 +96,7 @@ PATTERNS = (
         kind=Kind.TOPIC_CREATED,
         loggers=_REPLICATION_LOGGERS,
         regex=QUORUM_HEAD + rf"(?:Replayed TopicRecord for|Created) topic {_TOPIC} with (?:topic )?ID \S+\.$",
-        versions="2.8-4.2",
+        versions="2.8-4.4",
         source=f"{_PACKAGE}/ReplicationControlManager.java replay",
     ),
     Pattern(
@@ -104,7 +104,7 @@ PATTERNS = (
         kind=Kind.TOPIC_DELETED,
         loggers=_REPLICATION_LOGGERS,
         regex=QUORUM_HEAD + rf"(?:Replayed RemoveTopicRecord for|Removed) topic {_TOPIC} with ID \S+\.$",
-        versions="3.0-4.2",
+        versions="3.0-4.4",
         source=f"{_PACKAGE}/ReplicationControlManager.java replay",
     ),
     Pattern(
@@ -114,7 +114,7 @@ PATTERNS = (
         regex=QUORUM_HEAD
         + r"(?:Replayed ConfigRecord for )?ConfigResource\(type=(?:TOPIC, name='(?P<topic>[\w.-]+)'|BROKER, name='(?P<node>\d*)')\)(?:: | which )"
         r"set configuration (?P<reason>[\w.-]+) to (?P<detail>.*)$",
-        versions="3.0-4.2",
+        versions="3.0-4.4",
         source=f"{_PACKAGE}/ConfigurationControlManager.java replay",
     ),
 )

@@ -59,20 +59,42 @@ _STREAMS = (
 )
 """An application that closes leaves no group: others go on when its session is over."""
 
+
+def _application(member: str, instance: str | None = None, expect: str | None = "member_join") -> Start:
+    config = {"group.protocol": "streams"} | ({"group.instance.id": instance} if instance else {})
+    return Start(member=member, library=STREAMS, topics=("main", "out"), config=config, expect=expect)
+
+
 _STREAMS_OWN = (
     CreateTopic(topic="out"),
-    *(Start(member=m, library=STREAMS, topics=("main", "out"), config={"group.protocol": "streams"}) for m in "ab"),
+    _application("a"),
+    _application("b"),
     Pause(member="b"),
     Gone(member="b"),
     Wait(seconds=2),
     Resume(member="b"),
     Close(member="b"),
-    Start(member="c", library=STREAMS, topics=("main", "out"), config={"group.protocol": "streams"}),
+    _application("c"),
     Kill(member="c"),
     Gone(member="c"),
     Close(member="a", expect=None),
 )
 """The last leave makes the group empty: no target follows that would name its epoch, as in a share group."""
+
+_STREAMS_STATIC = (
+    CreateTopic(topic="out"),
+    _application("a", "i1"),
+    _application("b", "i2"),
+    Close(member="b", expect="no_rebalance"),
+    _application("b", "i2", expect="static_member_changed"),
+    Wait(seconds=4),
+    Close(member="a", expect="static_leave_silent"),
+    Gone(member="a"),
+    Close(member="b", expect="static_leave_silent"),
+    Gone(member="b"),
+)
+"""Only a member that has left can come back in time: until then its instance id is taken. As a new process it has other
+metadata."""
 
 _CONNECT = (
     Start(member="a", library=CONNECT),
@@ -98,6 +120,12 @@ LIBRARY_SCENARIOS: tuple[Scenario, ...] = (
         "A group of Kafka Streams that the brokers assign: members join, stand still, leave and crash.",
         _STREAMS_OWN,
         since=(4, 2),
+    ),
+    Scenario(
+        "streams_static",
+        "A static member of a group that the brokers assign to Kafka Streams leaves without a word and comes back.",
+        _STREAMS_STATIC,
+        since=(4, 4),
     ),
     Scenario(
         "share",
