@@ -7,6 +7,8 @@ tables, and that is replaced at once. Every reader of ours reads it first; no en
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
@@ -17,10 +19,13 @@ from kafka_hindsight.catalog.gold import TABLES as GOLD
 from kafka_hindsight.catalog.quality import PUBLICATIONS
 from kafka_hindsight.lake import delta_log
 from kafka_hindsight.lake.landing import names_in, read_text, write_atomically
+from kafka_hindsight.settings.config import is_uri
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.at_once import at_once
 
 FILE = "published.json"
+DUCKDB, SPARK = "published_duckdb.sql", "published_spark.sql"
+"""The files of views, by which foreign readers see what the list names."""
 
 TOGETHER = (*GOLD, PUBLICATIONS)
 """The tables that a publication changes together."""
@@ -55,10 +60,29 @@ def listed_version(lake: str, table: Table) -> int | None:
 
 
 def list_versions(lake: str, versions: Versions) -> None:
-    """Make these the versions that readers see, all at once."""
-    write_atomically(
-        f"{lake}/{FILE}", json.dumps({"versions": {t.full_name: v for t, v in versions.items()}}, indent=1)
-    )
+    """Make these the versions that readers see, all at once: those of ours first, then those of each engine's views."""
+    of_names = {t.full_name: v for t, v in versions.items()}
+    for name, text in {FILE: json.dumps({"versions": of_names}, indent=1), **views(lake, versions)}.items():
+        write_atomically(f"{lake}/{name}", text)
+
+
+def views(lake: str, versions: Versions) -> dict[str, str]:
+    """Write the SQL of each file of views.
+
+    DuckDB replaces its views in one transaction. Spark has none over views, so they are those of one session. Places
+    are absolute: an engine reads relative ones from the folder that it was started in.
+    """
+    place = lake if is_uri(lake) else os.path.abspath(os.path.expanduser(lake))
+    duckdb = spark = ""
+    for table, version in versions.items():
+        folder = f"{place}/{table.layer}/{table.name}"
+        uri = re.sub("^s3[an]:", "s3:", folder).replace("'", "''")
+        for_duckdb = f"delta_scan('{uri}', version := {version})"
+        duckdb += f"CREATE SCHEMA IF NOT EXISTS {table.layer};\n"
+        duckdb += f"CREATE OR REPLACE VIEW {table.full_name} AS FROM {for_duckdb};\n"
+        for_spark = f"delta.`{folder.replace('`', '``')}` VERSION AS OF {version}"
+        spark += f"CREATE OR REPLACE TEMPORARY VIEW {table.name} AS SELECT * FROM {for_spark};\n"
+    return {DUCKDB: f"BEGIN TRANSACTION;\n{duckdb}COMMIT;\n", SPARK: spark}
 
 
 def lists(lake: str, newest: Versions) -> bool:

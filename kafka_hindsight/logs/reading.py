@@ -97,13 +97,24 @@ class Reading(NamedTuple):
 
 
 def knowledge_of_loggers(patterns: Iterable[Pattern], noise: Iterable[Noise]) -> dict[str, LoggerKnowledge]:
-    """The knowledge about each relevant logger, by its class."""
+    """The knowledge about each relevant logger, by its class.
+
+    A layout that shows only the last part of a name cannot tell loggers that share it, such as state.change.logger and
+    kafka.authorizer.logger: under that part lies the knowledge about all of them.
+    """
+    patterns, noise = list(patterns), list(noise)
+    classes = {class_of(logger) for each in (*patterns, *noise) for logger in each.loggers}
+
+    def names_of(loggers: Iterable[str]) -> list[str]:
+        last_parts = {logger.rpartition(".")[2] for logger in loggers}
+        return sorted({class_of(logger) for logger in loggers} | (last_parts & classes))
+
     claims, empty = defaultdict[str, list[tuple[str, Pattern]]](list), defaultdict[str, list[str]](list)
     for pattern in patterns:
-        for name in sorted({class_of(logger) for logger in pattern.loggers}):
+        for name in names_of(pattern.loggers):
             claims[name].append((pattern.contains, pattern))
     for each in noise:
-        for name in sorted({class_of(logger) for logger in each.loggers}):
+        for name in names_of(each.loggers):
             empty[name].append(each.contains)
     return {name: LoggerKnowledge(tuple(gated), tuple(empty[name])) for name, gated in claims.items()}
 

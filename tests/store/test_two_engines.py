@@ -12,6 +12,7 @@ import duckdb
 import polars
 import pyarrow as pa
 import pytest
+from deltalake import DeltaTable
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -106,6 +107,8 @@ def test_spark_and_delta_rs_write_one_table_in_turn(spark: SparkSession, lake: s
     by_spark = spark.read.format("delta").load(f"{lake}/gold/rebalances").select("rebalance_id").collect()
     assert sorted(row["rebalance_id"] for row in by_spark) == ["a", "b", "late"]
     assert sorted(store.read(REBALANCES)["rebalance_id"].to_pylist()) == ["a", "b", "late"]
+    protocol = DeltaTable(f"{lake}/gold/rebalances").protocol()
+    assert (protocol.min_reader_version, protocol.min_writer_version) == (1, 3), "neither engine asks for newer readers"
     with pytest.raises(PySparkException):
         replaced_by_spark(spark, lake, [rebalance("c") | {"ended_at": AT - HOUR}], WINDOW)
 

@@ -33,9 +33,13 @@ def publish(lake: str, night: str) -> None:
     list_newest(lake)
 
 
+def night_column(table: Table) -> str:
+    """The column of a table that has the night."""
+    return next(c.name for c in table.columns if c.type == "STRING" and c.name not in ("cluster", "run_id"))
+
+
 def _row(table: Table, night: str, **columns: str) -> pyarrow.Table:
-    named = next(c.name for c in table.columns if c.type == "STRING" and c.name not in ("cluster", "run_id"))
-    row = values(table, cluster="c", **{named: night}, **columns)
+    row = values(table, cluster="c", **{night_column(table): night}, **columns)
     return pyarrow.Table.from_pylist([row], schema=schema(table))
 
 

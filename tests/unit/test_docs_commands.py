@@ -60,7 +60,7 @@ BLOCKS: Mapping[str, Mapping[str, tuple[int, str]]] = {
     },
     "sql.md": {
         "python": (7, "tests/store/test_sql_page.py"),
-        "sql": (5, "tests/store/test_sql_page.py and tests/s3; the last one is Trino's"),
+        "sql": (4, "tests/store/test_sql_page.py and tests/s3; the last one is Trino's"),
         "json": (1, "Superset's, typed into a form"),
         "properties": (1, "Trino's, by its manual"),
     },

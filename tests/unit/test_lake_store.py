@@ -400,6 +400,8 @@ def test_publication_is_half_done_after_row_writes_and_not_after_maintenance(
     store.append(table, rebalances("f"))
     assert set(publication.take_back(store.lake, store.restore)) == {table}
     assert not half()
+    protocol = DeltaTable(folder(store, table)).protocol()
+    assert (protocol.min_reader_version, protocol.min_writer_version) == (1, 3), "any writer leaves it portable"
 
 
 @pytest.mark.parametrize(
