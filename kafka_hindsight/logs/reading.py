@@ -103,7 +103,8 @@ def knowledge_of_loggers(patterns: Iterable[Pattern], noise: Iterable[Noise]) ->
     kafka.authorizer.logger: under that part lies the knowledge about all of them.
     """
     patterns, noise = list(patterns), list(noise)
-    classes = {class_of(logger) for each in (*patterns, *noise) for logger in each.loggers}
+    loggers_of_all = [each.loggers for each in patterns] + [each.loggers for each in noise]
+    classes = {class_of(logger) for loggers in loggers_of_all for logger in loggers}
 
     def names_of(loggers: Iterable[str]) -> list[str]:
         last_parts = {logger.rpartition(".")[2] for logger in loggers}
