@@ -52,7 +52,8 @@ _EVERY_WORD = {*_WORDS, *_CLOCKS, *_MESSAGES, *_ENDS, *_AROUND} - {"connector"}
 _NAMES = sorted(_EVERY_WORD, key=lambda name: (-len(name), name))
 
 _CONVERSION = re.compile(rf"%(?P<least>-?\d+)?(?:[.]-?\d+)?(?P<word>{'|'.join(_NAMES)})")
-_GROUP = re.compile(rf"%(?P<least>-?\d+)?(?:[.]-?\d+)?(?!(?:{'|'.join(_EVERY_WORD - {*_AROUND})})[(])[A-Za-z]*(?=[(])")
+_NO_GROUP = "|".join(sorted(_EVERY_WORD - {*_AROUND}))
+_GROUP = re.compile(rf"%(?P<least>-?\d+)?(?:[.]-?\d+)?(?!(?:{_NO_GROUP})[(])[A-Za-z]*(?=[(])")
 """A group of logback, such as a colour. A parenthesis behind a conversion word of log4j is a literal."""
 _VARIABLE = re.compile(r"\$\{(?P<name>[^{}:]*)(?::-(?P<default>[^{}]*))?\}")
 
