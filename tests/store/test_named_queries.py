@@ -190,9 +190,9 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
         {"what": "rebalances of a group", "which": "pay", "change": -1},
     ],
     "changed_since_last_week at=2026-09-25": [
-        {"what": "rebalances by cause", "which": "heartbeat_expired", "change": 1, "hours_known": 1.5,
+        {"what": "rebalances by cause", "which": "heartbeat_expired", "change": None, "hours_known": 1.5,
          "hours_known_before": 0.0},
-        {"what": "rebalances of a group", "which": "pay", "change": 1},
+        {"what": "rebalances of a group", "which": "pay", "change": None},
     ],
     "failover_times": [
         {"kind": "broker_crash", "failovers": 3, "of_unknown_length": 1, "median_seconds": 15.0,

@@ -100,8 +100,10 @@ def test_costs_and_remedies_of_night_are_published(night: Night) -> None:
     assert longer["rebalance_ids"] == [r["rebalance_id"] for r in rebalances[2:4]]
     assert longer["partition_seconds_avoided"] == pytest.approx(sum(r["partition_seconds"] for r in rebalances[2:4]))
 
-    page = Path(night.publish_summary["report"]).read_text(encoding="utf-8")
-    assert "A session timeout of 13 s (now 7 s) would have avoided 2 of 5 rebalances" in page
+    (page,) = Path(night.publish_summary["report"]).parent.glob("*.md")
+    assert "A session timeout of 13 s (now 7 s) would have avoided 2 of 5 rebalances" in page.read_text(
+        encoding="utf-8"
+    )
 
 
 def test_reclassification_names_changed_verdicts_and_is_repeatable(

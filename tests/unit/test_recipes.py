@@ -16,7 +16,7 @@ import pytest
 from kafka_hindsight.settings.home import HOME
 from tests.support.docs import PAGES
 
-COPIED = ("docs", "kafka_hindsight", "tests/unit")
+COPIED = ("docs", "expectations", "kafka_hindsight", "tests/unit")
 PATTERNS = "kafka_hindsight/knowledge/patterns/leadership.py"
 LAYOUTS = "kafka_hindsight/knowledge/pattern_layouts.py"
 CAUSES = "kafka_hindsight/catalog/causes.py"
@@ -163,6 +163,7 @@ def test_every_section_of_the_page_is_followed() -> None:
 def test_a_recipe_holds_in_a_copy_of_the_tree(heading: str, tmp_path: Path) -> None:
     copy_tree(tmp_path)
     recipe, added = RECIPES[heading], follow(heading, tmp_path)
+    run(tmp_path, "-m", "tools.pages.docs")
     run(tmp_path, "-m", "pytest", "-q", *added, *(f"tests/unit/{name}.py" for name in recipe.tests.split()))
     if recipe.page:
         assert recipe.text in run(

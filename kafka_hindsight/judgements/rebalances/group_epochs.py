@@ -57,8 +57,10 @@ class _Machine:
         self.episodes: list[Episode] = []
         self.gaps: list[Gap] = []
         self.pending: list[MembershipChange] = []
-        self.removals: list[tuple[MembershipChange, frozenset[str | None]]] = []
-        """The removals of consumers that no line has shown to raise the epoch, each with the members that were left."""
+        self.removals: list[tuple[MembershipChange, frozenset[str | None], int]] = []
+        """The removals of consumers that no line has shown to raise the epoch, each with the members that were left,
+        and the newest epoch that a member's own log had named before."""
+        self.named_epoch = 0
         self.members: set[str | None] = set()
         self.epoch: int | None = None
         self.hash: str | None = None
@@ -72,7 +74,9 @@ class _Machine:
             self.members |= {event.member_id} if is_there else set()
             self.members.discard(event.old_member_id if is_there else event.member_id)
             if not is_there and event.protocol == Protocol.CONSUMER:
-                self.removals.append((self.pending[-1], frozenset(self.members)))
+                self.removals.append((self.pending[-1], frozenset(self.members), self.named_epoch))
+        elif kind == Kind.CLIENT_STATE_CHANGED:
+            self.named_epoch = max(self.named_epoch, event.generation or 0)
         elif kind == Kind.EPOCH_BUMPED:
             self.bump(event, event.generation or 0)
         elif kind in (Kind.JOIN_COMPLETED, Kind.GROUP_EMPTIED):
@@ -116,14 +120,16 @@ class _Machine:
         if last is None or (epoch is not None and not 0 < epoch - last <= len(self.removals)):
             return
         removals = self.removals if epoch is None else self.removals[: epoch - last]
-        for change, remaining in removals:
+        if any(named_epoch > last + raised for raised, (_, _, named_epoch) in enumerate(removals)):
+            return  # a member had that epoch before the removal: the line that began it is lost
+        for change, remaining, _ in removals:
             last += 1
             episode = self.episode(change.events[0], last, [change])
             names = frozenset(m for m in remaining if m is not None)
             before, after = len(remaining) + 1, len(remaining)
             episode = replace(episode, member_ids=names, members_before=before, members_after=after)
             self.episodes.append(replace(episode, metadata_hash_changed=None))
-        removal_changes = [change for change, _ in removals]
+        removal_changes = [change for change, _, _ in removals]
         self.pending = [c for c in self.pending if c not in removal_changes]
         self.removals, self.epoch = self.removals[len(removals) :], last
 

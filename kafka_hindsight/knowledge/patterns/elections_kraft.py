@@ -23,7 +23,7 @@ PATTERNS = (
         kind=Kind.PARTITION_CREATED,
         regex=rf"(?:Replayed PartitionRecord for new|Created) partition {TOPIC_PARTITION} with topic ID \S+ and "
         r"PartitionRegistration\(replicas=\[(?P<replicas>[\d, ]*)\], (?:directories=\[[^\]]*\], )?isr=\[(?P<isr>[\d, ]*)\], "
-        r"(?>(?:\w+=\[[^\]]*\], )*)leader=(?P<leader>-?\d+), (?:leaderRecoveryState=\w+, )?leaderEpoch=(?P<leader_epoch>\d+), partitionEpoch=(?P<partition_epoch>\d+)\)\.$",
+        r"[\w=\[\], -]*?\bleader=(?P<leader>-?\d+), (?:leaderRecoveryState=\w+, )?leaderEpoch=(?P<leader_epoch>\d+), partitionEpoch=(?P<partition_epoch>\d+)\)\.$",
         source=f"{_SOURCE} replay",
     ),
     _line(

@@ -70,7 +70,7 @@ PATTERNS = (
         kind=Kind.PARTITION_STATE_CHANGED,
         regex=rf"Changed partition {TOPIC_PARTITION} from (?P<previous_state>\w+) to (?P<state>\w+) with state "
         r"LeaderAndIsr\(leader=(?P<leader>-?\d+), leaderEpoch=(?P<leader_epoch>\d+), "
-        r"isr(?:WithBrokerEpoch)?=List\((?P<isr>[\d, ]*|BrokerState\([^)]*\)(?>(?:, BrokerState\([^)]*\))*))\), "
+        r"isr(?:WithBrokerEpoch)?=List\((?P<isr>[\d, ]*|BrokerState\([\w=,() -]*?\))\), "
         r"(?:leaderRecoveryState=(?P<detail>\w+), )?(?:zkVersion|partitionEpoch)=(?P<partition_epoch>\d+)\)$",
         source=f"{_STATE_SOURCE} doHandleStateChanges",
     ),
