@@ -143,13 +143,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class TableRow:
-    """A row of a table; `anchor` is its address, if any. `detail` is folded below it; `tone` colours both."""
+    """A row of a table; `anchor` is its address, if any."""
 
     cells: tuple[Content, ...]
     anchor: str = ""
-    tone: str = ""
-    is_declared: bool = False
-    detail: Expandable | None = None
 
 
 @dataclass(frozen=True)
@@ -203,8 +200,7 @@ class Evidence:
 class Entry:
     """One thing that happened, as one line that opens: when, what, how sure, at what cost; then its blocks.
 
-    `note` is grey, beside the headline. A terminal shows `brief` and `advice`. An entry with an `anchor` and a style of
-    its own is not folded.
+    `note` is grey, beside the headline. A terminal shows `brief` and `advice`.
     """
 
     headline: str

@@ -18,7 +18,6 @@ from kafka_hindsight.shared.unavailability_sums import NO_CONSUMER, Unused, unus
 Life = Literal["over", "ongoing", "unknown"]
 """Whether an incident was over when the logs end."""
 
-STATE_ORDER: Mapping[State, int] = {"act": 0, "look": 1, "calm": 2}
 _ORDER = {harm: place for place, harm in enumerate(Harm)}
 
 
@@ -71,6 +70,12 @@ def urgent_first(incidents: Iterable[Incident]) -> list[Incident]:
     """The incidents that ask to act or to look: those that go on, then the others, each the most harmful first."""
     asking = [i for i in ranked(incidents) if needs(i) != "calm"]
     return sorted(asking, key=lambda i: not is_going_on(i))
+
+
+def by_need(incidents: Iterable[Incident]) -> tuple[list[Incident], list[Incident]]:
+    """The incidents that ask for something, the most urgent first, and those that ask for nothing."""
+    rows = list(incidents)
+    return urgent_first(rows), [i for i in ranked(rows) if needs(i) == "calm"]
 
 
 def state_of(incidents: Iterable[Incident], findings: Iterable[Finding], is_partial: bool | None = None) -> State:

@@ -173,7 +173,8 @@ READS: tuple[type[Row], ...] = (
 
 
 NEAR = timedelta(minutes=1)
-"""What was over this long before an instant, or began this long after it, may have to do with it."""
+"""What was over this long before an instant, or began this long after it, may have to do with it: session timeouts are
+45 s or less by default (KIP-735)."""
 
 _SPANS: Mapping[type[Row], tuple[str, str]] = {
     BrokerOutage: ("down_at", "up_at"),
@@ -428,8 +429,8 @@ class PageRows:
 
     @cached_property
     def _shown_incidents(self) -> set[str]:
-        ordered = sorted(figures.ranked(self.of(Incident)), key=lambda i: figures.STATE_ORDER[figures.needs(i)])
-        return {row.incident_id for row in ordered[:INCIDENTS]}
+        urgent, calm = figures.by_need(self.of(Incident))
+        return {row.incident_id for row in [*urgent, *calm][:INCIDENTS]}
 
     def rebalance_anchor(self, row: Rebalance) -> str:
         """The address of a rebalance, in the view of its group."""

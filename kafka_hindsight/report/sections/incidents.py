@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from kafka_hindsight.catalog.rows import Incident
 from kafka_hindsight.report import blocks as ui
@@ -16,7 +16,7 @@ SHOWN = 12
 
 def incidents(page: PageRows) -> Iterator[ui.Block]:
     """The first SHOWN lines; the others are counted, with a link to the list of all."""
-    urgent, calm = incidents_by_need(page)
+    urgent, calm = figures.by_need(page.of(Incident))
     if not urgent and not calm:
         yield ui.Paragraph(phrases.empty_sentence(page, "No incident.", "No incident"))
         return
@@ -32,12 +32,6 @@ def incidents(page: PageRows) -> Iterator[ui.Block]:
     ]
     if counts:
         yield ui.Paragraph((ui.Link(f"And {words.listed(counts)}", "incidents"), "."), "links")
-
-
-def incidents_by_need(page: PageRows) -> tuple[Sequence[Incident], Sequence[Incident]]:
-    """The incidents that ask for something, the most urgent first, and those that ask for nothing."""
-    rows = page.of(Incident)
-    return figures.urgent_first(rows), [row for row in figures.ranked(rows) if figures.needs(row) == "calm"]
 
 
 SECTION = Section("night", 30, "incident-list", "Incidents", incidents)

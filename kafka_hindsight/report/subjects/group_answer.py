@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import timedelta
 
 from kafka_hindsight.catalog.causes import CauseFamily
 from kafka_hindsight.catalog.codes import LagStatus, Origin
@@ -25,7 +24,7 @@ from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, phrases, vocabulary
 from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
 from kafka_hindsight.report.ledgers import rebalance_ledger
-from kafka_hindsight.report.page_rows import PageRows
+from kafka_hindsight.report.page_rows import NEAR, PageRows
 from kafka_hindsight.report.trends import subject_trends
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
@@ -33,10 +32,6 @@ from kafka_hindsight.shared.unavailability_sums import NO_CONSUMER, unused
 
 STORIES = 60
 """The most rebalances that are shown one by one; the ledger has all."""
-
-NEAR = timedelta(minutes=1)
-"""An absence of a broker that ended this long before a rebalance may have to do with it: session timeouts are 45 s or
-less by default (KIP-735)."""
 
 OWNER_LANES = 24
 OWNER_TONES = ("member", "topic", "asked", "broker", "lost", "protocol")
@@ -54,9 +49,7 @@ _OTHER_SIDES = {
 def group_answer(page: PageRows, group: str) -> Answer:
     """Answer for a group of the window."""
     rebalances = page.rebalances_of_group.get(group, ())
-    own_incidents = page.rows_of(Incident, "group_ids", group)
-    incidents = figures.urgent_first(own_incidents)
-    routine = [i for i in figures.ranked(own_incidents) if figures.needs(i) == "calm"]
+    incidents, routine = figures.by_need(page.rows_of(Incident, "group_ids", group))
     worst = incidents[0] if incidents else None
     remedies = sorted(
         page.rows_of(Remedy, "group_id", group),
