@@ -127,24 +127,24 @@ def look_at(variable: str, place: str, pattern: str | None) -> list[Check]:
 
 def _logs(place: str) -> list[Log]:
     """The logs of a folder or a URI. Raises: BadInput if there are none."""
-    found = [f for f in files_at(place) if not f.why_not] if is_there(place) else None
-    is_one = found is not None and len(found) == 1 and not Path(place).is_dir()
-    chosen = [f for f in found or () if is_one or _is_log(f.name.rpartition("/")[2])]
+    files = [f for f in files_at(place) if not f.why_not] if is_there(place) else None
+    is_one = files is not None and len(files) == 1 and not Path(place).is_dir()
+    chosen = [f for f in files or () if is_one or _is_log(f.name.rpartition("/")[2])]
     if logs := [*islice(chain.from_iterable(map(_logs_in, chosen)), MOST_FILES)]:
         return logs
-    lack = "nothing is there" if found is None else "it holds no log by its name" if found else "it holds no file"
-    raise BadInput(f"{masked(place)}: {lack}. What to do: {'name the files in GLOB' if found else 'check the path'}.")
+    lack = "nothing is there" if files is None else "it holds no log by its name" if files else "it holds no file"
+    raise BadInput(f"{masked(place)}: {lack}. What to do: {'name the files in GLOB' if files else 'check the path'}.")
 
 
-def _logs_in(found: Found) -> Iterator[Log]:
+def _logs_in(file: Found) -> Iterator[Log]:
     """The file, or the beginnings of the logs in an archive."""
-    content = open_bytes(found.uri, found.size)
-    if not is_archive(found.name):
-        yield Log(found.name, content)
+    content = open_bytes(file.uri, file.size)
+    if not is_archive(file.name):
+        yield Log(file.name, content)
         return
     for name, data in first_bytes(content, SAMPLE_BYTES + 1):
         if _is_log(name.rpartition("/")[2]):
-            yield Log(f"{found.name}/{name}", unpacked(Beginning(data), name, len(data)))
+            yield Log(f"{file.name}/{name}", unpacked(Beginning(data), name, len(data)))
 
 
 def _first_lines(place: str) -> Log:

@@ -47,9 +47,9 @@ def main(arguments: list[str]) -> int:
     if "--version" in arguments:
         print(f"hindsight {__version__}")
         return 0
-    named = [name for name in VERBS if name in arguments] or [*VERBS]
+    verbs = [name for name in VERBS if name in arguments] or [*VERBS]
     print(f"Usage: hindsight VERB [OPTIONS]\n\n{PURPOSE}\n")
-    print("\n".join(f"  {name:<14}{VERBS[name].says}" for name in named))
+    print("\n".join(f"  {name:<14}{VERBS[name].says}" for name in verbs))
     print(f"\n{EPILOG}\nAfter set-up, `hindsight VERB --help` lists the options of a verb.")
     return 0
 

@@ -136,8 +136,8 @@ class CompiledPattern:
         for end in (len(text) if first < 0 else first, len(text)):
             reach = max(start, end - TAIL_REACH)
             if tail := self.tail.fullmatch(text[reach:end].rstrip("\r")):
-                found = {**(head.groupdict() if head else {}), **tail.groupdict()}
-                return found.get("logger"), text[start : reach + tail.start("tail")]
+                groups = {**(head.groupdict() if head else {}), **tail.groupdict()}
+                return groups.get("logger"), text[start : reach + tail.start("tail")]
         return None, text[start:].rstrip("\r")
 
 

@@ -88,7 +88,7 @@ class _Renderer:
 
     def __init__(self, page: Page) -> None:
         self.day = page.day
-        self.shown = self.first = page.views[0]
+        self.current = self.first = page.views[0]
         self.level = 2
         functions = {
             "show": self.show,
@@ -101,7 +101,7 @@ class _Renderer:
 
     def view(self, view: View) -> Markup:
         """Show the sections of a view."""
-        self.shown = view
+        self.current = view
         html = []
         for section in view.sections:
             self.level = 3 if section.title else 2
@@ -110,8 +110,8 @@ class _Renderer:
 
     def address(self, anchor: str) -> str:
         """The address of an anchor that stands in the view being shown, from anywhere on the page."""
-        is_held = self.shown is self.first or anchor.split("-")[0] in self.shown.holds
-        return anchor if is_held else f"{self.shown.name}/{anchor}"
+        is_held = self.current is self.first or anchor.split("-")[0] in self.current.holds
+        return anchor if is_held else f"{self.current.name}/{anchor}"
 
     def show(self, content: Content) -> Markup:
         """Show any content as HTML, its text escaped."""
