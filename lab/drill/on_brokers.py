@@ -239,7 +239,7 @@ def _(step: SetClock, scene: Scene) -> None:
 @do.register
 def _(step: Certify, scene: Scene) -> None:
     broker, cluster = scene.broker(step.broker), scene.stage.cluster
-    guard, name = cluster.guard, f"broker-{broker}-{step.lasts}"
+    guard, name = cluster.guard, f"broker-{broker}-{step.listener}-{step.lasts}"
     assert guard
     scene.act("broker_certified", broker=broker, listener=step.listener, lasts_s=step.lasts, expect=step.expect)
     guard.certify(name, step.lasts, BROKER)
