@@ -226,7 +226,8 @@ ACCESS_SCENARIOS: tuple[Scenario, ...] = (
         "A broker that is started with the id of another one is not let in, and the other one serves on.",
         (
             StopBroker(broker="x"),
-            FailStart(broker="x", why=StartFailure.ID_TAKEN),
+            FailStart(broker="x", why=StartFailure.ID_TAKEN, expect=None),
+            Reported(about="x", rule="broker_started_twice"),
             *(StartBroker(broker="x"), InSync()),
         ),
         layouts=("separate",),
