@@ -228,12 +228,10 @@ class LivenessSignal:
 
     @property
     def at(self) -> datetime:
-        """The instant of the line."""
         return self.event.happened_at
 
     @property
     def is_own(self) -> bool:
-        """Whether the broker wrote the line itself."""
         return self.event.broker == self.broker and self.event.kind in _OWN_SIGNALS
 
 

@@ -112,7 +112,6 @@ class Life:
     served_at: datetime | None = None
 
     def read_signals(self, signals: Iterable[LivenessSignal]) -> None:
-        """Read all signals of the broker, in order."""
         for signal in signals:
             if self._is_of_second(signal):
                 self._note_second(signal)
@@ -296,7 +295,6 @@ class Life:
         return any(abs(at - signal.at) <= LATE_REPORT for at in starts)
 
     def _with_signal(self, absence: Absence, signal: LivenessSignal) -> Absence:
-        """The absence after one more signal."""
         if signal.shows is Signal.SERVES:
             restart = absence.restart or (signal if signal.is_own else None)
             return replace(_with_return(absence, signal.event, is_exact=True), restart=restart)
