@@ -18,8 +18,6 @@ from kafka_hindsight.catalog.rows import (
     PartitionSnapshot,
 )
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot, row_id
-from kafka_hindsight.judgements.reasoning.proofs import Proof, always, proof_if
-from kafka_hindsight.judgements.reasoning.rulings import Certain, Ruling, judge
 from kafka_hindsight.judgements.reasoning.timelines import NO_SLACK, Timeline, by_instant
 from kafka_hindsight.knowledge.imbalance_advice import IMBALANCE_ADVICE
 from kafka_hindsight.shared.durations import CLOCK_SKEW
@@ -244,8 +242,7 @@ def _is_above(count: int, preferred: int) -> bool:
 def _period_row(run: _Run, start: _Crossing, end: _Crossing | None) -> ImbalancePeriod:
     first, last = run.readings[0], run.readings[-1]
     worst = max(run.readings, key=lambda r: (r.ratio or 0.0, -r.snapshot_at.timestamp()))
-    verdict = judge(IMBALANCE_END_RULINGS, end.change) if end and end.change else None
-    ended_by = ImbalanceEnd(verdict.code) if verdict else None
+    origin = ended_by(end.change if end else None)
     return ImbalancePeriod(
         cluster=worst.cluster,
         imbalance_period_id=row_id(worst.cluster, "imbalance", worst.broker, first.snapshot_at),
@@ -263,9 +260,9 @@ def _period_row(run: _Run, start: _Crossing, end: _Crossing | None) -> Imbalance
         led_elsewhere=worst.led_elsewhere,
         started_by=start.change.kind if start.change else None,
         outage_id=start.change.outage_id if start.change else None,
-        ended_by=ended_by,
-        explanation=f"{_beginning(worst, start)} {_ending(last, start, end, verdict.sentence if verdict else None)}",
-        advice=IMBALANCE_ADVICE[ended_by],
+        ended_by=origin,
+        explanation=f"{_beginning(worst, start)} {_ending(last, start, end, _ENDED[origin])}",
+        advice=IMBALANCE_ADVICE[origin],
         evidence=evidence_of(q for r in (first, worst, last) for q in r.evidence),
     )
 
@@ -278,57 +275,27 @@ def _beginning(worst: LeaderImbalance, start: _Crossing) -> str:
     return f"{drift} ({percent(worst.ratio)}), {since}{why}."
 
 
-def _ending(last: LeaderImbalance, start: _Crossing, end: _Crossing | None, how: str | None) -> str:
+def _ending(last: LeaderImbalance, start: _Crossing, end: _Crossing | None, how: str) -> str:
     if end is None:
         return f"No election had ended it at {last.snapshot_at:%H:%M:%S}, the last reading."
-    unknown = "No change of leader explains that: topics may have been created or deleted."
-    return f"It ended after {duration(end.at - start.at)}. {how or unknown}"
+    return f"It ended after {duration(end.at - start.at)}. {how}"
 
 
-def is_not_preferred_election(change: Failover) -> Proof | None:
-    """The change of leader that brought the broker below the threshold is not a preferred election."""
-    return proof_if(change.kind != FailoverKind.PREFERRED_ELECTION)
+_ENDED = {
+    ImbalanceEnd.FAILOVER: "Another change of leader brought leaders back.",
+    ImbalanceEnd.REQUESTED_ELECTION: "A preferred election that an operator requested brought leaders back.",
+    ImbalanceEnd.AUTOMATIC_ELECTION: "A preferred election of Kafka's own brought leaders back.",
+    ImbalanceEnd.PREFERRED_ELECTION: "A preferred election brought leaders back; the evidence does not show who requested"
+    " it.",
+    None: "No change of leader explains that: topics may have been created or deleted.",
+}
+"""How a period ended, in words."""
 
 
-def is_requested(change: Failover) -> Proof | None:
-    """An operator or a tool requested the election."""
-    return proof_if(change.requested_by_operator)
-
-
-def is_automatic(change: Failover) -> Proof | None:
-    """A task of Kafka's own made the election."""
-    return proof_if(change.requested_by_operator is False)
-
-
-_SOURCE = "gold.failovers, columns kind and requested_by_operator."
-
-IMBALANCE_END_RULINGS: tuple[Ruling[Failover], ...] = (
-    Certain(
-        ImbalanceEnd.FAILOVER,
-        "Another change of leader brought leaders back.",
-        proof=[is_not_preferred_election],
-        source=_SOURCE,
-        cases=("crash-2.8 shop-events-2 epoch 1", "preferred-2.8 shop-events-3 epoch 5"),
-    ),
-    Certain(
-        ImbalanceEnd.REQUESTED_ELECTION,
-        "A preferred election that an operator requested brought leaders back.",
-        proof=[is_requested],
-        source=_SOURCE,
-        cases=("reordered-2.8 billing.46-t-0 epoch 2", "cancelled-4.1 parcels.83-t-0 epoch 4"),
-    ),
-    Certain(
-        ImbalanceEnd.AUTOMATIC_ELECTION,
-        "A preferred election of Kafka's own brought leaders back.",
-        proof=[is_automatic],
-        source=_SOURCE,
-        cases=("cancelled-4.1 parcels.83-t-0 epoch 4", "reordered-2.8 billing.46-t-0 epoch 2"),
-    ),
-    Certain(
-        ImbalanceEnd.PREFERRED_ELECTION,
-        "A preferred election brought leaders back; the evidence does not show who requested it.",
-        proof=[always],
-        source=_SOURCE,
-        cases=("metadata-4.3 orders-0 epoch 3", "cancelled-4.1 parcels.83-t-0 epoch 4"),
-    ),
-)
+def ended_by(change: Failover | None) -> ImbalanceEnd | None:
+    """What ended a period: the change of leader that brought the broker below the threshold."""
+    if change is None or change.kind != FailoverKind.PREFERRED_ELECTION:
+        return ImbalanceEnd.FAILOVER if change else None
+    if change.requested_by_operator is None:
+        return ImbalanceEnd.PREFERRED_ELECTION
+    return ImbalanceEnd.REQUESTED_ELECTION if change.requested_by_operator else ImbalanceEnd.AUTOMATIC_ELECTION
