@@ -320,7 +320,8 @@ _CONTROLLER_SIGNALS: Mapping[str, _Meaning] = {
 """What the active controller's line shows, and about which brokers."""
 
 OWN_SIGNAL_KINDS = tuple(_OWN_SIGNALS)
-SIGNAL_KINDS = (*_OWN_SIGNALS, *_CONTROLLER_SIGNALS)
+CONTROLLER_SIGNAL_KINDS = tuple(_CONTROLLER_SIGNALS)
+SIGNAL_KINDS = (*OWN_SIGNAL_KINDS, *CONTROLLER_SIGNAL_KINDS)
 PRESENCE_KINDS = (*SIGNAL_KINDS, Kind.FETCH_FAILED)
 
 _REPLAYED = re.compile(r"\] Replayed |\] (?:Registered new|Re-registered) broker")

@@ -18,6 +18,7 @@ from kafka_hindsight.catalog.rows import BrokerSnapshot, Event, LogFile, Missing
 from kafka_hindsight.judgements.brokers.controllers import ControllerEpoch, controller_epochs_of
 from kafka_hindsight.judgements.brokers.liveness import (
     ACTIVE_KINDS,
+    CONTROLLER_SIGNAL_KINDS,
     NEW_ON_KRAFT,
     OWN_SIGNAL_KINDS,
     SESSION,
@@ -39,22 +40,8 @@ from kafka_hindsight.shared.words import duration
 ROTATED_WITHIN = timedelta(minutes=2)
 """Between two files of one log a file is missing where more time lies between their lines. Our choice."""
 
-_ONLY_CONTROLLERS = frozenset({
-    Kind.CONTROLLER_ELECTED,
-    Kind.BROKER_FENCED,
-    Kind.BROKER_UNFENCE_GRANTED,
-    Kind.BROKER_INCARNATED,
-    Kind.BROKER_CONTROLLED_SHUTDOWN_GRANTED,
-    Kind.BROKER_SHUTDOWN_GRANTED,
-    Kind.BROKER_SHUTDOWN_REQUESTED,
-    Kind.BROKERS_CHANGED,
-    Kind.BROKERS_LISTED,
-    Kind.BROKER_FAILED,
-    Kind.BROKER_CAME,
-    Kind.BROKER_FENCED_IDLE,
-})  # fmt: skip
+_ONLY_CONTROLLERS = frozenset({Kind.CONTROLLER_ELECTED, *CONTROLLER_SIGNAL_KINDS})
 """Lines of the log in which a controller says what it does."""
-
 
 ELECTED_WITHIN = timedelta(minutes=1)
 """A quorum that has a majority elects a controller within this time. Our choice."""
