@@ -533,11 +533,7 @@ def rebuild_outages(
 
 
 def find_outages(
-    cluster: str,
-    observed: Observed | None,
-    lives: Iterable[Life],
-    readings: Sequence[BrokerSnapshot],
-    window: Window,
+    cluster: str, observed: Observed | None, lives: Iterable[Life], readings: Sequence[BrokerSnapshot], window: Window
 ) -> list[BrokerOutage]:
     """The rows of `rebuild_outages` from lives that are read already. `observed` is None where there is no line."""
     in_lines = {life.broker: life.absences for life in lives}

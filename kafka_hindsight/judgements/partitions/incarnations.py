@@ -72,10 +72,7 @@ class Incarnation:
 
 
 def incarnations_of(
-    events: Iterable[Event],
-    readings: Readings,
-    kinds: Collection[str],
-    epochs: Sequence[ControllerEpoch],
+    events: Iterable[Event], readings: Readings, kinds: Collection[str], epochs: Sequence[ControllerEpoch]
 ) -> list[Incarnation]:
     """The incarnations by partition and time, each with its events of the given kinds and its readings.
 

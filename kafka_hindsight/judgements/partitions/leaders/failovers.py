@@ -247,10 +247,7 @@ def known_leaders(
 
 
 def leader_losses(
-    incarnation: Incarnation,
-    leaders: Sequence[Interval[int]],
-    judged: Sequence[JudgedChange],
-    context: ClusterContext,
+    incarnation: Incarnation, leaders: Sequence[Interval[int]], judged: Sequence[JudgedChange], context: ClusterContext
 ) -> Iterator[BoundedInterval[Reason]]:
     """The times in which a partition had no leader: from the loss of one to the next, for any reason.
 

@@ -10,13 +10,7 @@ from itertools import product
 from operator import attrgetter
 
 from kafka_hindsight.catalog.codes import FailoverKind, ImbalanceEnd
-from kafka_hindsight.catalog.rows import (
-    BrokerSnapshot,
-    Failover,
-    ImbalancePeriod,
-    LeaderImbalance,
-    PartitionSnapshot,
-)
+from kafka_hindsight.catalog.rows import BrokerSnapshot, Failover, ImbalancePeriod, LeaderImbalance, PartitionSnapshot
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot, row_id
 from kafka_hindsight.judgements.reasoning.timelines import NO_SLACK, Timeline, by_instant
 from kafka_hindsight.knowledge.imbalance_advice import IMBALANCE_ADVICE
@@ -285,8 +279,8 @@ _ENDED = {
     ImbalanceEnd.FAILOVER: "Another change of leader brought leaders back.",
     ImbalanceEnd.REQUESTED_ELECTION: "A preferred election that an operator requested brought leaders back.",
     ImbalanceEnd.AUTOMATIC_ELECTION: "A preferred election of Kafka's own brought leaders back.",
-    ImbalanceEnd.PREFERRED_ELECTION: "A preferred election brought leaders back; the evidence does not show who requested"
-    " it.",
+    ImbalanceEnd.PREFERRED_ELECTION: "A preferred election brought leaders back; the evidence does not show who"
+    " requested it.",
     None: "No change of leader explains that: topics may have been created or deleted.",
 }
 """How a period ended, in words."""
