@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, partial
@@ -76,46 +76,31 @@ def incarnations_of(
 ) -> list[Incarnation]:
     """The incarnations by partition and time, each with its events of the given kinds and its readings.
 
-    A partition that readings alone show has one incarnation, without events.
+    A new one begins where the topic was deleted, and where epochs begin again: at 0 in a topic that is created again
+    under its old name. There the lines that a standby controller repeats are left out: they may be about the former
+    incarnation. A change that a controller decided and reverted did not happen. A partition that readings alone show
+    has one incarnation, without events.
     """
     ordered = in_order(e for e in events if e.topic is not None)
-    deletions = _deletions_of(ordered, epochs)
-    topic_readings, lives = TopicReadings.of(readings), _lives_of(ordered, deletions, kinds, epochs)
+    deletions, begins = _deletions_of(ordered, epochs), incarnations_begun(epochs)
+    events_of = by_partition(e for e in ordered if e.kind in kinds and not was_reverted(epochs, e))
+    topic_readings = TopicReadings.of(readings)
     incarnations = []
-    for key in sorted({*lives, *topic_readings.partitions()}):
-        own_lives = lives.get(key) or [[]]
-        starts = [None, *(life[0].happened_at for life in own_lives[1:]), None]
-        for number, life in enumerate(own_lives):
-            own_readings = topic_readings[key].within(starts[number], starts[number + 1])
-            begin = life[0].happened_at if life else own_readings[0].snapshot_at
-            ends = (at for at in (*deletions[key[:2]], starts[number + 1]) if at is not None and at > begin)
-            incarnations.append(Incarnation(key, number, life, own_readings, min(ends, default=None)))
-    return incarnations
-
-
-def _lives_of(
-    ordered: Sequence[Event],
-    deletions: Mapping[tuple[str, str], list[datetime]],
-    kinds: Collection[str],
-    epochs: Sequence[ControllerEpoch],
-) -> dict[Partition, list[list[Event]]]:
-    """Each partition's events of the given kinds, in order, split where its topic was deleted or epochs begin again.
-
-    Epochs begin again at 0 in a topic that is created again under its old name. There the lines that a standby
-    controller repeats are left out: they may be about the former incarnation. A change that a controller decided and
-    reverted did not happen.
-    """
-    lines = (e for e in ordered if e.partition is not None and e.kind in kinds and not was_reverted(epochs, e))
-    begins = incarnations_begun(epochs)
-    return {
-        key: [
+    for key in sorted({*events_of, *topic_readings.partitions()}):
+        lives = [
             life
-            for _, of_cluster in groupby(own, lambda e: bisect_right(begins, e.happened_at))
+            for _, of_cluster in groupby(events_of[key], lambda e: bisect_right(begins, e.happened_at))
             for of_topic in _between_deletions(list(of_cluster), deletions[key[:2]], epochs)
             for life in between_falls(of_topic)
-        ]
-        for key, own in sorted(by_partition(lines).items())
-    }
+        ] or [[]]
+        starts = [None, *(life[0].happened_at for life in lives[1:]), None]
+        for number, life in enumerate(lives):
+            own_readings = topic_readings[key].within(starts[number], starts[number + 1])
+            if life or own_readings:
+                begin = life[0].happened_at if life else own_readings[0].snapshot_at
+                ends = (at for at in (*deletions[key[:2]], starts[number + 1]) if at is not None and at > begin)
+                incarnations.append(Incarnation(key, number, life, own_readings, min(ends, default=None)))
+    return incarnations
 
 
 def by_partition(rows: Iterable[_Row], time: str | None = None) -> defaultdict[Partition, list[_Row]]:
