@@ -16,7 +16,7 @@ from kafka_hindsight.judgements.rebuild.sources import Judgement, table
 
 @dataclass(frozen=True)
 class Readings:
-    """The balance of leaders and the replicas out of sync in one reading."""
+    """The imbalance of leaders and the replicas out of sync in one reading."""
 
     imbalance: list[rows.LeaderImbalance]
     out_of_sync: list[rows.OutOfSyncCount]
