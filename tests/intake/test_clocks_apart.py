@@ -13,8 +13,8 @@ from kafka_hindsight.intake.clocks_apart import Distances, ahead, apart, distanc
 from kafka_hindsight.intake.lake_rows import table_of
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.plain_reader import read_logs
 from tests.support.logs import unpack_night
+from tools.plain_reader import read_logs
 
 SOURCES = {broker: frozenset({f"broker-{broker}/server.log"}) for broker in (1, 2, 3)}
 

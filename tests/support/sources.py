@@ -19,10 +19,10 @@ import pyarrow as pa
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from kafka_hindsight.logs import plain_reader
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.sources.land import number_of
 from kafka_hindsight.sources.source_model import Period
+from tools import plain_reader
 
 UNTIL = datetime(2026, 11, 22, tzinfo=UTC)
 PERIOD = Period(UNTIL - timedelta(days=7), UNTIL)

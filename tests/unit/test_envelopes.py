@@ -24,13 +24,13 @@ from kafka_hindsight.logs.envelope_lines import JSON_RECORD, PEELS, Line
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes
 from kafka_hindsight.logs.forms import _FEW, every_layout, form_of, misfit_of
 from kafka_hindsight.logs.pieces import REACH, Way, look, ranges_of
-from kafka_hindsight.logs.plain_reader import Record, read_line
 from kafka_hindsight.logs.reading import read_record
 from kafka_hindsight.logs.unwrapping import Unwrapped, wrapped_as
 from kafka_hindsight.shared.exits import BAD_INPUT, BadInput
 from lab.drill.render import WRAPS, in_json, in_pattern, render, render_folder, wrapped
 from lab.drill.render import main as write_again
 from tools.pages.samples import layout_samples, samples_of
+from tools.plain_reader import Record, read_line
 
 WITH_LOGGER = [layout for layout in PATTERN_LAYOUTS if not is_without_logger(layout.name)]
 SAMPLES = [

@@ -21,10 +21,10 @@ from kafka_hindsight.logs.detection import layouts_of, sampled
 from kafka_hindsight.logs.heads import PLAIN
 from kafka_hindsight.logs.pattern_clocks import head_of, instant_at
 from kafka_hindsight.logs.pieces import REACH, Way, look, ranges_of
-from kafka_hindsight.logs.plain_reader import Record, read_line
 from kafka_hindsight.logs.reading import read_record
 from lab.drill.render import in_pattern
 from tools.pages.samples import layout_samples, samples_of
+from tools.plain_reader import Record, read_line
 
 each_layout = pytest.mark.parametrize("layout", PATTERN_LAYOUTS, ids=lambda x: x.name)
 WITH_LOGGER = [layout for layout in PATTERN_LAYOUTS if not is_without_logger(layout.name)]
