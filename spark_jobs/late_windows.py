@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
 
 from kafka_hindsight.catalog.bronze import LOG_RECORDS
 from kafka_hindsight.catalog.quality import LATE_WINDOWS, PUBLICATIONS
-from kafka_hindsight.intake.late_records import Published, earlier_windows
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.file_order import RESTED
 from kafka_hindsight.settings.models import Settings
+from kafka_hindsight.settings.retention import LATE_DAYS
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.shared.words import counted
 from kafka_hindsight.sql.lake_views import open_views
@@ -98,3 +99,25 @@ def _published(store: Store, cluster: str) -> list[Published]:
     rows = store.read(PUBLICATIONS, Part(cluster), columns).group_by(["window_from", "window_to"])
     newest = rows.aggregate([("run_published_at", "max")]).to_pylist()
     return [Published(Window(r["window_from"], r["window_to"]), r["run_published_at_max"]) for r in newest]
+
+
+@dataclass(frozen=True)
+class Published:
+    """A window of a cluster, and when the run that published it last began."""
+
+    window: Window
+    at: datetime
+
+
+def earlier_windows(published: Sequence[Published], own: Window) -> list[Published]:
+    """The windows that began before a run's own and ended at most a week before it, oldest first.
+
+    A window within the run's own, or within one that was published later, is left out: the larger one covers it.
+    """
+    near = [p for p in published if p.window.start < own.start and p.window.end > own.start - timedelta(days=LATE_DAYS)]
+    largest = [p for p in near if not any(_lies_in(p.window, o.window) and o.at >= p.at for o in published)]
+    return sorted(largest, key=lambda p: (p.window.start, p.window.end))
+
+
+def _lies_in(window: Window, other: Window) -> bool:
+    return window != other and other.start <= window.start and window.end <= other.end

@@ -16,9 +16,8 @@ from kafka_hindsight.catalog.codes import LineFate
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake import hours
 from kafka_hindsight.intake import parsed_events as parse
-from kafka_hindsight.intake.hours import Hour
+from kafka_hindsight.intake.hours import LINES, Hour, cover
 from kafka_hindsight.intake.lake_rows import table_of
-from kafka_hindsight.intake.line_coverage import LINES, cover
 from kafka_hindsight.intake.parsed_events import Parsed
 from kafka_hindsight.knowledge.version import READING, version_of
 from kafka_hindsight.lake import landing

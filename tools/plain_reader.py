@@ -33,8 +33,7 @@ from kafka_hindsight.knowledge.patterns import RELEVANT_CLASSES
 from kafka_hindsight.logs.arrays import NO_INSTANT
 from kafka_hindsight.logs.detection import DATED, layouts_of, sampled
 from kafka_hindsight.logs.envelope_lines import JSON_RECORD, Line, record_of_json
-from kafka_hindsight.logs.heads import PLAIN
-from kafka_hindsight.logs.pattern_clocks import head_of, pattern_heads
+from kafka_hindsight.logs.heads import PLAIN, head_of, pattern_heads
 from kafka_hindsight.logs.reading import (
     Reading,
     broker_of_folder,

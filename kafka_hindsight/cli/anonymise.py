@@ -16,9 +16,8 @@ from kafka_hindsight.cli.doctor_logs import Beginning
 from kafka_hindsight.cli.names_of_logs import Names
 from kafka_hindsight.cli.pseudonyms import Pseudonyms
 from kafka_hindsight.knowledge.layouts import SEGMENT_REGEX
-from kafka_hindsight.logs.archives import FAULTS, entries, is_archive, why_not
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes, open_bytes, packed, unpacked
-from kafka_hindsight.logs.found_files import Found, files_at
+from kafka_hindsight.logs.found_files import FAULTS, Found, entries, files_at, is_archive, why_not
 from kafka_hindsight.logs.unwrapping import wrapped_as
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import DONE, BadInput

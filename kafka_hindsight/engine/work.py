@@ -12,8 +12,7 @@ from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.lake.parts import File, Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.lake.table_files import read_file
-from kafka_hindsight.logs.file_bytes import Bytes, Member, OfMember, Stored, content_of, open_bytes, unpacked
-from kafka_hindsight.logs.unit import Unit
+from kafka_hindsight.logs.file_bytes import Bytes, Member, OfMember, Stored, Unit, content_of, open_bytes, unpacked
 
 Work = Callable[[dict[str, Any], Bytes, Any], Iterator[pa.RecordBatch]]
 """A worker's work on a unit. It takes the unit's arguments, its content and its numbers."""

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from kafka_hindsight.engine.work import Engine
-from kafka_hindsight.intake.file_ledger import Ledger, consult
-from kafka_hindsight.intake.file_marks import fingerprints
+from kafka_hindsight.intake.file_ledger import Ledger, consult, fingerprints
 from kafka_hindsight.intake.record_reader import Reading, Records, records_of
 from kafka_hindsight.intake.survey import changed_sources, survey
 from kafka_hindsight.lake import landing

@@ -19,11 +19,10 @@ from kafka_hindsight.intake.lake_rows import cluster_rows, first_rows, shaped, t
 from kafka_hindsight.knowledge.metadata_log import FileContents, file_name, read_segment, read_snapshot
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.file_bytes import Bytes
+from kafka_hindsight.logs.file_bytes import Bytes, Unit
 from kafka_hindsight.logs.file_order import is_young
 from kafka_hindsight.logs.files import LogFile
 from kafka_hindsight.logs.metadata_replay import spans_of
-from kafka_hindsight.logs.unit import Unit
 from kafka_hindsight.shared.instants import of_millis
 
 _NEW = {"start": 0, "prefix_crc": 0, "start_offset": -1, "last_epoch": -1}

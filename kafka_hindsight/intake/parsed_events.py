@@ -27,10 +27,8 @@ from kafka_hindsight.lake.landing import write_atomically
 from kafka_hindsight.lake.parts import File, Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.arrays import Ints
-from kafka_hindsight.logs.event_batches import SCHEMA, read_batches
-from kafka_hindsight.logs.file_bytes import Bytes
-from kafka_hindsight.logs.packed_events import PICKED, Packer, events_of, picked
-from kafka_hindsight.logs.unit import Unit
+from kafka_hindsight.logs.event_batches import PICKED, SCHEMA, Packer, events_of, picked, read_batches
+from kafka_hindsight.logs.file_bytes import Bytes, Unit
 from kafka_hindsight.shared.words import counted
 
 _FOUND = pa.schema([*SCHEMA, ("place", pa.string()), ("size", pa.int64()), ("keys", pa.binary())])

@@ -26,12 +26,11 @@ from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.arrays import NO_INSTANT, Ints
 from kafka_hindsight.logs.clocks import Clock
 from kafka_hindsight.logs.cutting import CONTESTED, contested, cut, likeness_of
-from kafka_hindsight.logs.file_bytes import Bytes
+from kafka_hindsight.logs.file_bytes import Bytes, Unit
 from kafka_hindsight.logs.file_order import Turn
 from kafka_hindsight.logs.files import LogFile
 from kafka_hindsight.logs.forms import Form
 from kafka_hindsight.logs.pieces import NO_TIMES, Contest, Piece, Range, Times, Way, contests, mark_of, ranges_of
-from kafka_hindsight.logs.unit import Unit
 from kafka_hindsight.logs.unwrapping import copied
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.instants import of_micros, past

@@ -19,8 +19,7 @@ import numpy as np
 from kafka_hindsight.catalog.codes import ClockMeaning
 from kafka_hindsight.knowledge.layouts import BROKER_REGEX
 from kafka_hindsight.logs.arrays import NO_INSTANT, Flags, Ints
-from kafka_hindsight.logs.frames import FRAME
-from kafka_hindsight.logs.heads import Heads
+from kafka_hindsight.logs.heads import FRAME, Heads
 from kafka_hindsight.shared.clock_errors import ORDERED_WITHIN
 from kafka_hindsight.shared.durations import CLOCK_SKEW
 from kafka_hindsight.shared.instants import micros_of

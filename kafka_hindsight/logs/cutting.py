@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from kafka_hindsight.knowledge.layouts import MOST_LINES
 from kafka_hindsight.logs.arrays import NO_INSTANT, Ints
 from kafka_hindsight.logs.clocks import Clock
-from kafka_hindsight.logs.frames import FRAME, sources_in
+from kafka_hindsight.logs.heads import FRAME, sources_in
 from kafka_hindsight.logs.pieces import PLAINLY, Contest, Range, Way, beginnings
 
 CONTESTED = pa.schema(

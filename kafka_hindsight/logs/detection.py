@@ -11,8 +11,7 @@ from kafka_hindsight.catalog.codes import LineFate
 from kafka_hindsight.knowledge.conversion import any_head
 from kafka_hindsight.knowledge.layouts import LIBRDKAFKA, first_line
 from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS, UNDATED, layout_pattern
-from kafka_hindsight.logs.heads import PLAIN
-from kafka_hindsight.logs.pattern_clocks import head_of
+from kafka_hindsight.logs.heads import PLAIN, head_of
 from kafka_hindsight.logs.reading import read_record
 
 SAMPLE = 300

@@ -11,8 +11,8 @@ from typing import Any
 from kafka_hindsight.knowledge.envelopes import OBJECTS, ORIGINS, OTLP, PREFIXES
 from kafka_hindsight.knowledge.model import JsonEnvelope
 from kafka_hindsight.logs.arrays import NO_INSTANT
+from kafka_hindsight.logs.heads import ISO, instant_at
 from kafka_hindsight.logs.json_records import as_json, field, instant_of, may_hold, object_in, record_in
-from kafka_hindsight.logs.pattern_clocks import ISO, instant_at
 
 JSON_RECORD = "json"
 """Stands for objects that are records themselves."""

@@ -12,7 +12,7 @@ from typing import Any
 from kafka_hindsight.knowledge.json_layouts import JSON_LAYOUTS
 from kafka_hindsight.knowledge.model import JsonLayout
 from kafka_hindsight.logs.arrays import NO_INSTANT
-from kafka_hindsight.logs.pattern_clocks import ISO, instant_at
+from kafka_hindsight.logs.heads import ISO, instant_at
 
 _DECODE = json.JSONDecoder().decode
 _FAR = 20_000_000_000

@@ -17,8 +17,7 @@ from kafka_hindsight.knowledge.layouts import MOST_LINES
 from kafka_hindsight.logs.arrays import NO_INSTANT, Ints
 from kafka_hindsight.logs.clocks import Clock, Step
 from kafka_hindsight.logs.forms import Form
-from kafka_hindsight.logs.frames import framed, sources_in
-from kafka_hindsight.logs.heads import HEADLESS, PLAIN, Heads, first_line, heads_of, lines_of
+from kafka_hindsight.logs.heads import HEADLESS, PLAIN, Heads, first_line, framed, heads_of, lines_of, sources_in
 
 MOST_BYTES = 64 * 1024 * 1024
 """The most bytes of a record beyond a piece that are read for its text."""

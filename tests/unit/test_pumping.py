@@ -122,7 +122,7 @@ OF_NAMES = {
     "kafka_hindsight.knowledge.layouts.LOG_NAME_REGEX",
     "kafka_hindsight.knowledge.layouts.GC_LOG_REGEX",
     "tools.plain_reader.LOG_NAME_REGEX",
-    "kafka_hindsight.logs.archives._ARCHIVE_REGEX",
+    "kafka_hindsight.logs.found_files._ARCHIVE_REGEX",
 }
 """They look at names of files alone, of which file systems allow 255 bytes."""
 
