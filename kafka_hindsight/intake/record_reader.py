@@ -7,7 +7,7 @@ are gathered and numbered; their text never moves.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
@@ -29,7 +29,6 @@ from kafka_hindsight.logs.cutting import CONTESTED, contested, cut, likeness_of
 from kafka_hindsight.logs.file_bytes import Bytes, Unit
 from kafka_hindsight.logs.file_order import Turn
 from kafka_hindsight.logs.files import LogFile
-from kafka_hindsight.logs.forms import Form
 from kafka_hindsight.logs.pieces import NO_TIMES, Contest, Piece, Range, Times, Way, contests, mark_of, ranges_of
 from kafka_hindsight.logs.unwrapping import copied
 from kafka_hindsight.shared.grouping import grouped
@@ -116,43 +115,35 @@ def _unit(
 ) -> Unit:
     """A unit of a file: these of its ranges."""
     first_piece = pieces[0]
-    ranges = [
-        {
-            "number": p.number,
-            "range": asdict(p.range),
-            "contest": asdict(contest[p.number]) if contest and p.number in contest else None,
-        }
-        for p in placed
-    ]
+    ranges = [(p.number, p.range, (contest or {}).get(p.number)) for p in placed]
     first, last = placed[0].range, placed[-1].range
     part = (0, file.size) if first_piece.is_wrapped else (first.begin, last.begin + last.size)
     way = {
         "layouts": first_piece.layouts,
-        "form": asdict(first_piece.form) if first_piece.form else None,
+        "form": first_piece.form,
         "pattern": file.pattern,
     }
     way |= {"origin": file.origin, "source": file.source, "copy": file.copy_in(copies)}
     size = None if file.is_packed else file.size
-    steps = [asdict(step) for piece in pieces for step in piece.steps]
+    steps = [step for piece in pieces for step in piece.steps]
     return file.unit(part, {"zone": file.zone, "size": size, "steps": steps, **way, "ranges": ranges})
 
 
 def _open_unit(arguments: Mapping[str, Any], content: Bytes) -> tuple[Bytes, Way]:
     """The bytes of a unit, or the unwrapped ones of a wrapped file, and the way to read them."""
     if not arguments["form"]:
-        return content, Way(tuple(arguments["layouts"]))
+        return content, Way(arguments["layouts"])
     copy, sources = copied(arguments["copy"])
-    return copy, Way(tuple(arguments["layouts"]), sources)
+    return copy, Way(arguments["layouts"], sources)
 
 
 def _ranges_in(arguments: Mapping[str, Any], content: Bytes) -> Iterator[tuple[int, Range, bytes, Contest | None]]:
     """The ranges of a unit and their bytes. Raises: RuntimeError if those have changed since the survey."""
-    for entry in arguments["ranges"]:
-        placed = Range(**{**entry["range"], "times": Times(**entry["range"]["times"])})
+    for number, placed, contest in arguments["ranges"]:
         data = content.between(placed.begin, placed.begin + placed.size)
         if len(data) < placed.size or mark_of(data, 0) != placed.mark:
             raise RuntimeError(f"A file {_CHANGED} {placed.file} .")
-        yield entry["number"], placed, data, Contest(**entry["contest"]) if entry["contest"] else None
+        yield number, placed, data, contest
 
 
 def records_in(arguments: Mapping[str, Any], content: Bytes, numbers: Any) -> Iterator[pa.RecordBatch]:
@@ -172,7 +163,7 @@ def _rows_in(
     arguments: Mapping[str, Any], content: Bytes, numbers: Any, cluster: str, run_at: datetime
 ) -> Iterator[pa.RecordBatch]:
     """Cut the records out of a unit, as rows of bronze.log_records."""
-    envelopes = Form.of(arguments["form"]).envelopes if arguments["form"] else ()
+    envelopes = arguments["form"].envelopes if arguments["form"] else ()
     layouts = [inside(envelopes, name) for name in arguments["layouts"]]
     for records in records_in(arguments, content, numbers):
         yield ranked.bronze_rows(records, cluster, arguments["origin"], arguments["source"], layouts, run_at)

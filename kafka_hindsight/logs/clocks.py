@@ -7,7 +7,7 @@ late, and none is early. A clock that was set back stays back. Local time repeat
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cache
@@ -101,12 +101,12 @@ class Clock:
     second of the two hours is read as if it were the first, unless a step at its beginning shows otherwise.
     """
 
-    def __init__(self, zone: str, steps: Iterable[Mapping[str, Any]] = (), is_turned: bool = False) -> None:
+    def __init__(self, zone: str, steps: Iterable[Step] = (), is_turned: bool = False) -> None:
         """`steps` are those of another reading. `is_turned`: the newest lines come first, and no steps are searched."""
         self.zone = None if zone == "UTC" else ZoneInfo(zone)
         self.saw_doubled = False
         self._is_turned = is_turned
-        self._steps = [Step(**step) for step in steps]
+        self._steps = [*steps]
         self._newest: dict[int, _Newest] = {}
 
     def instants(self, heads: Heads, offset: int, parts: Ints | None) -> Ints:

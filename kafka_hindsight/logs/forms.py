@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -43,12 +43,6 @@ class Form:
     def is_plain(self) -> bool:
         """Whether the lines are as their program wrote them, in the same order."""
         return not self.envelopes and not self.is_newest_first
-
-    @classmethod
-    def of(cls, fields: Mapping[str, Any]) -> Form:
-        """The form that a mapping of its fields describes."""
-        layouts = {origin: tuple(names) for origin, names in fields["layouts"].items()}
-        return cls(tuple(fields["envelopes"]), layouts, fields["is_newest_first"])
 
     @cached_property
     def others(self) -> tuple[str, ...]:

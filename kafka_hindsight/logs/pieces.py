@@ -9,7 +9,6 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -102,19 +101,6 @@ class Piece:
     misfit: str | None = None
     damage: str | None = None
     is_there: bool = True
-
-    @classmethod
-    def of(cls, fields: Mapping[str, Any]) -> Piece:
-        """The piece that a mapping of its fields describes."""
-        times = {name: Times(**fields[name]) for name in ("before", "after")}
-        several = {
-            "layouts": tuple(fields["layouts"]),
-            "clusters": tuple((name, first, last, count) for name, first, last, count in fields["clusters"]),
-            "steps": tuple(Step(**step) for step in fields["steps"]),
-            "started": fields["started"] and tuple(fields["started"]),
-        }
-        form = Form.of(fields["form"]) if fields["form"] else None
-        return cls(**{**fields, **times, **several, "form": form})
 
 
 @dataclass(frozen=True)
