@@ -15,7 +15,8 @@ from kafka_hindsight.catalog.bronze import LOG_RECORDS
 from kafka_hindsight.catalog.ids import DIGITS
 from kafka_hindsight.knowledge.layouts import WITHIN
 from kafka_hindsight.lake.arrow_types import INSTANT, arrow_schema
-from kafka_hindsight.logs.arrays import NO_INSTANT, Flags, Ints
+from kafka_hindsight.logs.arrays import NO_INSTANT, Ints
+from kafka_hindsight.logs.cutting import are_new, numbers
 
 FIXED = ("place", "order", "twin")
 """Numbers of a record that depend on all records like it; order is below 0 for a record that is dropped."""
@@ -92,48 +93,24 @@ def settle(gathered: pa.Table, infos: Sequence[RangeInfo], in_lake: pa.Table) ->
     unit, rank, lane = (np.array([getattr(info, name) for info in infos])[ranges] for name in ("unit", "rank", "lane"))
     of_files = pa.array([info.source for info in infos], pa.string()).take(gathered["range"].combine_chunks())
     sources = _sources(of_files, gathered["part"].combine_chunks())
-    source, of_lake = _numbers(sources, in_lake["source"])
-    twin = _numbered((source, at, likeness, lane), (rank, place))
-    is_first = _numbered((source, at, likeness, twin), (rank,)) == 0
-    nth = _running((source, at), (rank, place), is_first) - 1
+    source, of_lake = _codes(sources, in_lake["source"])
+    twin = numbers((source, at, likeness, lane), (rank, place))
+    is_first = numbers((source, at, likeness, twin), (rank,)) == 0
+    nth = np.zeros(len(at), np.int64)
+    nth[is_first] = numbers((source[is_first], at[is_first]), (rank[is_first], place[is_first]))
     lake = (of_lake, in_lake["at"].to_numpy(), in_lake["likeness"].to_numpy())
     is_kept = is_first & (twin >= _counts((source, at, likeness), lake))
     fixed = np.stack([place, np.where(is_kept, nth, _DROPPED), twin], axis=1)
     by_unit = np.lexsort((place, unit))
-    begins = np.flatnonzero(_begins(by_unit, (unit,)))
+    begins = np.flatnonzero(are_new(by_unit, (unit,)))
     parts = np.split(fixed[by_unit], begins[1:])
     return {int(unit[by_unit[n]]): part.reshape(-1) for n, part in zip(begins, parts, strict=True)}
 
 
-def _numbers(ours: pa.Array, theirs: pa.ChunkedArray) -> tuple[Ints, Ints]:
+def _codes(ours: pa.Array, theirs: pa.ChunkedArray) -> tuple[Ints, Ints]:
     """Texts of both as numbers, the same for equal texts."""
     both = pa.concat_arrays([ours, *theirs.chunks]).dictionary_encode().indices.to_numpy().astype(np.int64)
     return both[: len(ours)], both[len(ours) :]
-
-
-def _begins(order: Ints, keys: Sequence[Ints]) -> Flags:
-    """Whether another key begins at each place of an order."""
-    is_next: Flags = np.zeros(len(order), bool)
-    is_next[:1] = True
-    for key in keys:
-        is_next[1:] |= np.diff(key[order]) != 0
-    return is_next
-
-
-def _numbered(keys: Sequence[Ints], by: Sequence[Ints]) -> Ints:
-    """The number of each record among those of its key."""
-    return _running(keys, by, np.ones(len(keys[0]), bool)) - 1
-
-
-def _running(keys: Sequence[Ints], by: Sequence[Ints], is_counted: Flags) -> Ints:
-    """Count the records of a key, up to each one of them."""
-    order = np.lexsort((*reversed(by), *reversed(keys)))
-    counts = np.cumsum(is_counted[order])
-    begins = np.flatnonzero(_begins(order, keys))
-    before: Ints = (counts - is_counted[order])[begins]
-    running = np.empty(len(order), np.int64)
-    running[order] = counts - np.repeat(before, np.diff(begins, append=len(order)))
-    return running
 
 
 def _counts(ours: Sequence[Ints], theirs: Sequence[Ints]) -> Ints:
@@ -141,7 +118,7 @@ def _counts(ours: Sequence[Ints], theirs: Sequence[Ints]) -> Ints:
     count = len(ours[0])
     both = [np.concatenate(pair) for pair in zip(ours, theirs, strict=True)]
     order = np.lexsort(both)
-    group = np.cumsum(_begins(order, both)) - 1
+    group = np.cumsum(are_new(order, both)) - 1
     counts = np.empty(len(order), np.int64)
     counts[order] = np.bincount(group, weights=order >= count)[group]
     return counts[:count]

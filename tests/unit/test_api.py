@@ -85,7 +85,7 @@ def test_api_page_examples_run_without_spark(folder: Path) -> None:
 def test_notebook_cells_run_without_spark(folder: Path) -> None:
     cells = json.loads((HOME / "docs" / "notebooks" / "night.ipynb").read_text(encoding="utf-8"))["cells"]
     program = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
-    assert "73 rebalances" in run_without_spark(folder, program)
+    assert "Stabilized group billing generation 42" in run_without_spark(folder, program)
 
 
 def test_package_import_loads_standard_library_only(folder: Path) -> None:
