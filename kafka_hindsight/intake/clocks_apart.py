@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
-from itertools import pairwise, product
+from datetime import timedelta
+from itertools import product
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -24,13 +24,11 @@ from kafka_hindsight.engine.work import Engine, narrow_rows
 from kafka_hindsight.lake.arrow_types import INSTANT
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.clocks import skipping_zone
 from kafka_hindsight.logs.file_facts import FileFacts
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.clock_errors import ClockError
 from kafka_hindsight.shared.durations import CLOCK_SKEW, REPEATED
 from kafka_hindsight.shared.grouping import grouped
-from kafka_hindsight.shared.instants import micros_of
 
 _QUARTER = 15 * 60
 _MINUTE = 60_000_000
@@ -191,8 +189,7 @@ def _apart(
 def in_files(files: Sequence[FileFacts], writer: Writer) -> list[Finding]:
     """The meaning of the steps in files' clocks, one sentence for each; `writer` gives the broker of a log."""
     by_meaning = defaultdict[ClockMeaning, list[tuple[FileFacts, ClockStep]]](list)
-    steps_of = ((f, step) for f in files for step in f.steps if step is not f.open_hour)
-    for file, step in [*steps_of, *_skips(files)]:
+    for file, step in ((f, step) for f in files for step in f.steps if step is not f.open_hour):
         by_meaning[step.meaning].append((file, step))
     findings = list(_open_hours(files, writer))
     for meaning, steps in sorted(by_meaning.items()):
@@ -226,27 +223,6 @@ def _open_hours(files: Sequence[FileFacts], writer: Writer) -> Iterator[Finding]
         yield Finding(error, "" if n else sentence)
 
 
-def _skips(files: Sequence[FileFacts]) -> Iterator[tuple[FileFacts, ClockStep]]:
-    """The steps between two files of a log, rolled each hour, where local time skips one."""
-    for own in grouped((f for f in files if f.first_at), lambda f: (f.file.source, f.file.zone)).values():
-        for a, b in pairwise(sorted(own, key=lambda f: f.first_at or f.file.modified_at)):
-            zone = a.last_at and b.first_at and skipping_zone(micros_of(a.last_at), micros_of(b.first_at))
-            if zone and a.last_at and b.first_at:
-                yield b, _skip(a.last_at, b.first_at, zone, a.file.name, b.file.name)
-
-
-def _skip(before_at: datetime, after_at: datetime, zone: str, before: str, after: str) -> ClockStep:
-    return ClockStep(
-        meaning=ClockMeaning.HOUR_MISSING,
-        before_at=before_at,
-        after_at=after_at,
-        placed_at=after_at,
-        zone=zone,
-        before=f"the end of {before}",
-        after=f"the beginning of {after}",
-    )
-
-
 def _sentence(meaning: ClockMeaning, steps: Sequence[tuple[FileFacts, ClockStep]]) -> str:
     file, step = steps[0]
     names = words.listed(sorted({f.file.name for f, _ in steps}), _SHOWN)
@@ -254,17 +230,13 @@ def _sentence(meaning: ClockMeaning, steps: Sequence[tuple[FileFacts, ClockStep]
     from_to = f"from {step.before_at:%Y-%m-%d %H:%M:%S} to {step.after_at:%H:%M:%S}"
     lines = f" The lines, of {file.file.name}: {step.before!r}, then {step.after!r}."
     by = words.duration(abs(step.before_at - step.after_at).total_seconds() * 1_000)
-    zone = (
-        f" as in {step.zone} and zones like it: its local time has a zone that {setting} does not name, and its clock"
-        f" is right. {{}}, so a verdict about it is possible at most. Needed: the zone, such as {setting}={step.zone}."
-    )
     return {
         ClockMeaning.GARBLED: f"{words.counted(len(steps), 'instant')} in {names} cannot be: the lines around agree on"
         " another one. These lines stand where they were written, and take no part in what is concluded of clocks.",
-        ClockMeaning.HOUR_REPEATED: f"The time in {names} goes {from_to}, when summer time ends,"
-        + zone.format("The lines of that hour keep their order in the file, and how far they lie apart is not known"),
-        ClockMeaning.HOUR_MISSING: f"The time in {names} goes {from_to}, when summer time begins,"
-        + zone.format("What spans that hour seems an hour longer than it was"),
+        ClockMeaning.HOUR_REPEATED: f"The time in {names} goes {from_to}, when summer time ends, as in {step.zone} and"
+        f" zones like it: its local time has a zone that {setting} does not name, and its clock is right. The lines of"
+        " that hour keep their order in the file, and how far they lie apart is not known, so a verdict about it is"
+        f" possible at most. Needed: the zone, such as {setting}={step.zone}.",
         ClockMeaning.SET_BACK: f"A clock was set back by {by}, {from_to} in {names}, and stayed back"
         + (
             ", or several logs follow one another in a file. Lines are put in the order of their times."

@@ -349,12 +349,3 @@ def repeating_zone(before: int, after: int) -> str | None:
     """A zone in which both local times come twice, because summer time ends."""
     folds = ((name, [_offsets(ZoneInfo(name), clock_time) for clock_time in (before, after)]) for name in _ZONES)
     return next((name for name, both in folds if all(first > second for first, second in both)), None)
-
-
-def skipping_zone(before: int, after: int) -> str | None:
-    """A zone whose clocks skip the time between two local times, because summer time begins."""
-    for name in _ZONES:
-        skipped = _offsets(ZoneInfo(name), after)[0] - _offsets(ZoneInfo(name), before)[0]
-        if skipped > 0 and 0 <= after - before - skipped <= 2 * _MINUTE:
-            return name
-    return None
