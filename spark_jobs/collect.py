@@ -168,13 +168,13 @@ def collect(
     if own.others:
         snapshot_readings = snapshot_readings.of_cluster(own.ids)
     listing, look = listing.without(own.left_out), partial(_list_without, look, own.left_out)
-    cluster, doubts = name_cluster(engine, store, settings, scan, own, snapshot_readings)
+    cluster, doubts = name_cluster(store, settings, scan, own, snapshot_readings)
     names = {cluster, *own.ids, *snapshot_readings.cluster_ids}
     landed = read_landed(store, cluster, names)
     landed_records = read_landed_records(store, cluster, names)
     readings = joined([snapshot_readings, landed]) if landed else snapshot_readings
     if landed:
-        name_cluster(engine, store, settings, scan, own, readings)
+        name_cluster(store, settings, scan, own, readings)
     if scan.names - {cluster}:
         scan = scan_files(engine, store, listing.files, look, cluster)
     progress.say(f"Cluster {cluster} has {len(scan.facts)} files, {len(scan.fresh)} of them new")

@@ -8,20 +8,15 @@ same time in several minutes, and hardly any minute between them shows both toge
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
-from itertools import product
 from statistics import median
-from typing import Any, NamedTuple
-
-import pyarrow as pa
-import pyarrow.compute as pc
+from typing import NamedTuple
 
 from kafka_hindsight.catalog.codes import ClockMeaning, Origin
 from kafka_hindsight.catalog.rows.structs import ClockStep
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.engine.work import Engine, narrow_rows
-from kafka_hindsight.lake.arrow_types import INSTANT
+from kafka_hindsight.intake.lake_rows import reduced
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.file_facts import FileFacts
@@ -65,35 +60,26 @@ class Finding(NamedTuple):
     sentence: str
 
 
-_NAMINGS = pa.schema(
-    [
-        *((name, pa.string()) for name in ("topic", "kind")),
-        *((name, pa.int32()) for name in ("partition", "leader_epoch", "broker")),
-        ("happened_at", INSTANT),
-    ]
-)
+_PAIRS = """
+    WITH namings AS (
+        SELECT topic, "partition", leader_epoch, kind = 'leader_started' AS leads, broker,
+            min(epoch_us(happened_at)) AS at
+        FROM part WHERE kind IN ('leader_started', 'follower_started') AND broker IS NOT NULL GROUP BY ALL),
+    leaders AS (
+        SELECT * FROM namings WHERE leads QUALIFY count(*) OVER (PARTITION BY topic, "partition", leader_epoch) = 1)
+    SELECT l.broker AS leader, f.broker AS follower, l.at AS began, f.at
+    FROM leaders AS l JOIN namings AS f USING (topic, "partition", leader_epoch)
+    WHERE NOT f.leads AND f.broker <> l.broker ORDER BY began, topic, "partition", leader_epoch"""
+"""Each leader epoch that a leader and a follower named, and when either of them first did."""
 
 
-def distances(engine: Engine, store: Store, part: Part) -> Distances:
+def distances(store: Store, part: Part) -> Distances:
     """Compare the instants at which two brokers named the same leader epochs, in a part of silver.events."""
-    epochs = defaultdict[tuple[Any, ...], tuple[dict[int, int], dict[int, int]]](lambda: ({}, {}))
-    namings = narrow_rows(engine, store, EVENTS, part, _NAMINGS.names, _namings, _NAMINGS)
-    columns = (namings[name].to_pylist() for name in (*_EPOCH, "kind", "broker"))
-    for *epoch, kind, broker, at in zip(*columns, namings["happened_at"].cast(pa.int64()).to_pylist(), strict=True):
-        by_broker = epochs[tuple(epoch)][kind != "leader_started"]
-        by_broker[broker] = min(at, by_broker.get(broker, at))
     pairs = defaultdict[tuple[int, int], list[tuple[float, int]]](list)
-    for leads, follows in epochs.values():
-        for (leader, began), (follower, at) in product(leads.items() if len(leads) == 1 else (), follows.items()):
-            if leader != follower:
-                pairs[leader, follower].append((at // 1_000 / 1_000 - began // 1_000 / 1_000, began // _MINUTE))
+    for row in reduced(store, EVENTS, part, (*_EPOCH, "kind", "broker", "happened_at"), _PAIRS).to_pylist():
+        seconds = row["at"] // 1_000 / 1_000 - row["began"] // 1_000 / 1_000
+        pairs[row["leader"], row["follower"]].append((seconds, row["began"] // _MINUTE))
     return pairs
-
-
-def _namings(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The events by which a broker names a leader epoch."""
-    kinds = pa.array(["leader_started", "follower_started"])
-    return (b.filter(pc.and_(pc.is_in(b["kind"], kinds), pc.is_valid(b["broker"]))) for b in batches)
 
 
 def ahead(pairs: Distances, sources: Mapping[int, frozenset[str]]) -> list[Finding]:

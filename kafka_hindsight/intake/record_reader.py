@@ -6,26 +6,26 @@ are gathered and numbered; their text never moves.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import bronze
-from kafka_hindsight.engine.work import Engine, Work, narrow_rows
+from kafka_hindsight.engine.work import Engine, Work
 from kafka_hindsight.intake import ranked_records as ranked
+from kafka_hindsight.intake.lake_rows import reduced
 from kafka_hindsight.knowledge.layouts import WITHIN
 from kafka_hindsight.knowledge.pattern_layouts import inside
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.arrays import NO_INSTANT, Ints
 from kafka_hindsight.logs.clocks import Clock
-from kafka_hindsight.logs.cutting import CONTESTED, contested, cut, likeness_of
+from kafka_hindsight.logs.cutting import CONTESTED, contested, cut
 from kafka_hindsight.logs.file_bytes import Bytes, Unit
 from kafka_hindsight.logs.file_order import Turn
 from kafka_hindsight.logs.files import LogFile
@@ -77,7 +77,7 @@ def records_of(engine: Engine, store: Store, cluster: str, reading: Reading, run
     units, placed = _units(reading)
     if not units:
         return None
-    contest = _contests(engine, store, cluster, reading.files, placed)
+    contest = _contests(store, cluster, reading.files, placed)
     fixes = _fixes(engine, store, cluster, reading, placed, contest) if contest else {}
     work = partial(_rows_in, cluster=cluster, run_at=run_at)
     return Records([replace(unit, numbers=fixes.get(n)) for n, unit in enumerate(units)], work)
@@ -178,67 +178,40 @@ def _gather(arguments: Mapping[str, Any], content: Bytes, _: Any) -> Iterator[pa
 
 
 def _contests(
-    engine: Engine, store: Store, cluster: str, files: Mapping[int, LogFile], placed: Sequence[_Placed]
+    store: Store, cluster: str, files: Mapping[int, LogFile], placed: Sequence[_Placed]
 ) -> dict[int, Contest]:
     """The ranges that share instants with others of their log, or with its records in the lake."""
     spans: dict[str, dict[int, Times]] = {}
     for p in placed:
         spans.setdefault(files[p.range.file].source, {})[p.number] = p.range.times
-    for source, times in _times_in_lake(engine, store, cluster, spans).items():
+    for source, times in _times_in_lake(store, cluster, spans).items():
         spans[source][_LAKE] = times
     by_number = {n: contest for of_log in spans.values() for n, contest in contests(of_log).items()}
     by_number.pop(_LAKE, None)
     return by_number
 
 
-_TIMES = pa.schema([("source", pa.string()), *((name, pa.int64()) for name in ("first", "last", "timeless"))])
-_ALIKE = pa.schema([("source", pa.string()), *((name, pa.int64()) for name in ("at", "likeness"))])
+_ALIKE = pa.schema([("source", pa.string()), ("at", pa.int64()), ("likeness", pa.uint64())])
 
 
-def _times_in_lake(
-    engine: Engine, store: Store, cluster: str, spans: Mapping[str, Mapping[int, Times]]
-) -> dict[str, Times]:
+def _times_in_lake(store: Store, cluster: str, spans: Mapping[str, Mapping[int, Times]]) -> dict[str, Times]:
     """The instants of these logs in the lake, between the first and the last of the ranges."""
     if not store.has(bronze.LOG_RECORDS):
         return {}
     near = sum((t for times in spans.values() for t in times.values()), NO_TIMES)
-    narrow = partial(_times_in, sources=frozenset(spans))
-    columns = ("cluster", "source", "happened_at")
-    rows = narrow_rows(engine, store, bronze.LOG_RECORDS, _part(cluster, near), columns, narrow, _TIMES)
-    by_source: dict[str, Times] = {}
-    for source, *times in zip(*(rows[name].to_pylist() for name in _TIMES.names), strict=True):
-        by_source[source] = by_source.get(source, NO_TIMES) + Times(*times)
-    return by_source
+    query = """
+        SELECT split_part(source, $within, 1) AS log, coalesce(min(epoch_us(happened_at)), $first) AS first,
+            coalesce(max(epoch_us(happened_at)), $last) AS last, count(*) - count(happened_at) AS timeless
+        FROM part WHERE list_contains($logs, log) GROUP BY log"""
+    values = {"within": WITHIN, "logs": [*spans], "first": NO_TIMES.first, "last": NO_TIMES.last}
+    rows = reduced(store, bronze.LOG_RECORDS, _part(cluster, near), ("source", "happened_at"), query, **values)
+    return {row["log"]: Times(row["first"], row["last"], row["timeless"]) for row in rows.to_pylist()}
 
 
 def _part(cluster: str, near: Times) -> Part:
     """A cluster's records between the first and the last instant, and those without one."""
     span = (of_micros(near.first), past(of_micros(near.last))) if near.are_any else None
     return Part(cluster, "happened_at", span, timeless=True)
-
-
-def _times_in(batches: Iterable[pa.RecordBatch], sources: frozenset[str]) -> Iterator[pa.RecordBatch]:
-    """The instants of the records of some logs, by log."""
-    for rows in batches:
-        of_logs = _of_logs(rows, sources)
-        at = of_logs["happened_at"].cast(pa.int64())
-        columns = pa.table(
-            {"source": _log_of(of_logs["source"]), "at": at, "is_timeless": pc.is_null(at).cast(pa.int64())}
-        )
-        counts = [("at", "min"), ("at", "max"), ("is_timeless", "sum")]
-        times = columns.group_by("source", use_threads=False).aggregate(counts)
-        first = pc.fill_null(times["at_min"], NO_TIMES.first)
-        last = pc.fill_null(times["at_max"], NO_TIMES.last)
-        yield from pa.table([times["source"], first, last, times["is_timeless_sum"]], schema=_TIMES).to_batches()
-
-
-def _of_logs(rows: pa.RecordBatch, sources: frozenset[str]) -> pa.RecordBatch:
-    return rows.filter(pc.is_in(_log_of(rows["source"]), pa.array(sorted(sources), pa.string())))
-
-
-def _log_of(sources: pa.Array) -> pa.Array:
-    """The log of each source, without the writer of a line in a wrapped file."""
-    return pc.list_element(pc.split_pattern(sources, WITHIN, max_splits=1), 0)
 
 
 def _fixes(
@@ -258,7 +231,7 @@ def _fixes(
         ranked.RangeInfo(p.unit, files[n].source, turns[n].rank, turns[n].lane) for p in placed for n in [p.range.file]
     ]
     gathered = pa.Table.from_batches(engine.spread(units, _gather, CONTESTED), CONTESTED)
-    in_lake = _alike_in_lake(engine, store, cluster, _by_log(infos, contest))
+    in_lake = _alike_in_lake(store, cluster, _by_log(infos, contest))
     return ranked.settle(gathered, infos, in_lake)
 
 
@@ -273,22 +246,17 @@ def _by_log(infos: Sequence[ranked.RangeInfo], contest: Mapping[int, Contest]) -
     return by_source
 
 
-def _alike_in_lake(engine: Engine, store: Store, cluster: str, contest_of: Mapping[str, Contest]) -> pa.Table:
+def _alike_in_lake(store: Store, cluster: str, contest_of: Mapping[str, Contest]) -> pa.Table:
     """Source, instant and hash of the lake's records of logs at these instants."""
     if not store.has(bronze.LOG_RECORDS):
         return _ALIKE.empty_table()
     near = sum((Times(c.first, c.last) for c in contest_of.values()), NO_TIMES)
-    narrow, columns = partial(_alike_in, contest_of=contest_of), ("cluster", "source", "happened_at", "text")
-    return narrow_rows(engine, store, bronze.LOG_RECORDS, _part(cluster, near), columns, narrow, _ALIKE)
-
-
-def _alike_in(batches: Iterable[pa.RecordBatch], contest_of: Mapping[str, Contest]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        rows = _of_logs(batch, frozenset(contest_of))
-        at = pc.fill_null(rows["happened_at"].cast(pa.int64()), NO_INSTANT).to_numpy(zero_copy_only=False)
-        contests = [contest_of[log] for log in _log_of(rows["source"]).to_pylist()]
-        first, last = (np.array([getattr(c, name) for c in contests], np.int64) for name in ("first", "last"))
-        is_wanted = np.where(at == NO_INSTANT, [c.is_timeless for c in contests], (first <= at) & (at <= last))
-        alike = rows.filter(pa.array(is_wanted.astype(bool)))
-        likeness = likeness_of(alike["text"].cast(pa.binary()))
-        yield pa.record_batch([alike["source"], pa.array(at[is_wanted.astype(bool)]), likeness], _ALIKE)
+    query = """
+        SELECT source, coalesce(epoch_us(happened_at), $no_instant) AS at,
+            ('0x' || sha256(text)[:16])::UBIGINT AS likeness
+        FROM part JOIN (SELECT unnest($contests, recursive := true)) ON log = split_part(source, $within, 1)
+        WHERE if(happened_at IS NULL, is_timeless, epoch_us(happened_at) BETWEEN first AND last)"""
+    contests = [{"log": log, **asdict(contest)} for log, contest in contest_of.items()]
+    values = {"no_instant": NO_INSTANT, "contests": contests, "within": WITHIN}
+    columns = ("source", "happened_at", "text")
+    return reduced(store, bronze.LOG_RECORDS, _part(cluster, near), columns, query, **values)

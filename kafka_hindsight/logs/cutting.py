@@ -19,7 +19,8 @@ CONTESTED = pa.schema(
     {
         "range": pa.int32(),
         "part": pa.string(),
-        **dict.fromkeys(("place", "happened_at", "likeness"), pa.int64()),
+        **dict.fromkeys(("place", "happened_at"), pa.int64()),
+        "likeness": pa.uint64(),
     }
 )
 
@@ -99,9 +100,9 @@ def contested(
 
 
 def likeness_of(texts: pa.Array) -> pa.Array:
-    """A hash of each record's bytes, as a number."""
+    """A hash of each record's bytes, as a number: the first eight bytes of its SHA-256."""
     hashes = b"".join(hashlib.sha256(text.as_buffer()).digest()[:_HASH] for text in texts)
-    return pa.array(np.frombuffer(hashes, np.int64))
+    return pa.array(np.frombuffer(hashes, ">u8").astype(np.uint64))
 
 
 def _is_text(data: bytes) -> bool:
