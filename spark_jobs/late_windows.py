@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from kafka_hindsight.catalog.bronze import LOG_RECORDS
 from kafka_hindsight.catalog.quality import LATE_WINDOWS, PUBLICATIONS
+from kafka_hindsight.intake.lake_rows import reduced
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
@@ -19,20 +20,14 @@ from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.settings.retention import LATE_DAYS
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.shared.words import counted
-from kafka_hindsight.sql.lake_views import open_views
 
 _MOST_SOURCES = 20
 
 _LATE = f"""
     SELECT window_from, window_to, count(*) AS records, list_sort(list(DISTINCT source))[1:{_MOST_SOURCES}] AS sources,
         min(happened_at) AS first_at, max(happened_at) AS last_at
-    FROM bronze.log_records
-    JOIN (SELECT unnest($starts::TIMESTAMPTZ[]) AS window_from, unnest($ends::TIMESTAMPTZ[]) AS window_to,
-        unnest($judged::TIMESTAMPTZ[]) AS judged_at, unnest($reads_from::TIMESTAMPTZ[]) AS reads_from,
-        unnest($reads_to::TIMESTAMPTZ[]) AS reads_to)
+    FROM part JOIN (SELECT unnest($windows, recursive := true))
         ON run_collected_at > judged_at AND happened_at >= reads_from AND happened_at < reads_to
-    WHERE cluster = $cluster AND run_collected_at > $first_judged
-        AND happened_at >= $reads_first AND happened_at < $reads_last
     GROUP BY window_from, window_to ORDER BY window_from, window_to"""
 
 
@@ -67,22 +62,20 @@ def _late_windows(
     Returns:
         window_from, window_to, and of the late records: records, sources (the first twenty by name), first_at, last_at.
     """
-    judged = [p.at for p in earlier]
-    reads_from = [p.window.start - look_back for p in earlier]
-    reads_to = [min(p.window.end + look_ahead, p.at - RESTED) for p in earlier]
-    parameters = {
-        "cluster": cluster,
-        "starts": [p.window.start for p in earlier],
-        "ends": [p.window.end for p in earlier],
-        "judged": judged,
-        "reads_from": reads_from,
-        "reads_to": reads_to,
-        "first_judged": min(judged),
-        "reads_first": min(reads_from),
-        "reads_last": max(reads_to),
-    }
-    with open_views(store.lake, (LOG_RECORDS,)) as connection:
-        return list(connection.execute(_LATE, parameters).to_arrow_table().to_pylist())
+    windows = [
+        {
+            "window_from": p.window.start,
+            "window_to": p.window.end,
+            "judged_at": p.at,
+            "reads_from": p.window.start - look_back,
+            "reads_to": min(p.window.end + look_ahead, p.at - RESTED),
+        }
+        for p in earlier
+    ]
+    span = min(w["reads_from"] for w in windows), max(w["reads_to"] for w in windows)
+    columns = ("source", "happened_at", "run_collected_at")
+    rows = reduced(store, LOG_RECORDS, Part(cluster, "happened_at", span), columns, _LATE, windows=windows)
+    return list(rows.to_pylist())
 
 
 def _sentence(row: dict[str, Any]) -> str:
