@@ -111,7 +111,8 @@ def look_at(variable: str, place: str, pattern: str | None) -> list[Check]:
     for file in misread:
         again = _sample(file.log, size, proposal.pattern) if isinstance(proposal, Proposal) else file
         if isinstance(proposal, Proposal) and again.events > file.events:
-            sample = samples[f"unknown layout. {_proposal_says(proposal)}"]
+            reach = f"{proposal.read:,} of {proposal.dated:,} lines with a date"
+            sample = samples[f"{_UNKNOWN} The pattern below reads {reach}"]
             sample.advice = _advice(variable, place, proposal)
             sample.add(again)
         else:
@@ -167,10 +168,6 @@ def _proposal_for(files: Sequence[File]) -> Proposal | str:
     pools = [[line for file in files for line in of(file.lines)] for of in (innermost, list)]
     proposals = [proposal_of(lines) for lines in pools]
     return next((each for each in proposals if isinstance(each, Proposal)), proposals[0])
-
-
-def _proposal_says(proposal: Proposal) -> str:
-    return f"The pattern below reads {proposal.read:,} of {proposal.dated:,} lines with a date"
 
 
 def _advice(variable: str, place: str, proposal: Proposal) -> str:

@@ -41,7 +41,12 @@ def consult(store: Store, files: Collection[LogFile], cluster: str | None) -> Le
     A file with the same name, size and time is not opened; others are looked up by their fingerprint.
     """
     rows = _rows(store, files, cluster)
-    entries = {f: row for f in files for row in rows.get(_kind(f), ()) if _is_same(row, f)}
+    entries = {
+        f: row
+        for f in files
+        for row in rows.get(_kind(f), ())
+        if (row["file"], row["modified_at"]) == (f.name, f.modified_at)
+    }
     marks = fingerprints([f for f in files if f not in entries])
     entries |= {f: row for f, mark in marks.items() for row in rows.get(_kind(f), ()) if row["fingerprint"] == mark}
     return Ledger(
@@ -72,10 +77,6 @@ def _rows(store: Store, files: Collection[LogFile], cluster: str | None) -> dict
 
 def _kind(file: LogFile) -> tuple[Any, ...]:
     return file.origin, file.source, file.zone, read_as(file), file.size
-
-
-def _is_same(row: Any, file: LogFile) -> bool:
-    return bool(row["file"] == file.name and row["modified_at"] == file.modified_at)
 
 
 def _facts(file: LogFile, row: Any) -> FileFacts:
@@ -133,11 +134,11 @@ def fingerprints(files: Iterable[LogFile]) -> dict[LogFile, str]:
     targets = list(set(target_of.values()))
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         marks = dict(zip(targets, pool.map(_mark, targets), strict=True))
-    return {f: _of_member(f, mark) for f, target in target_of.items() if (mark := marks[target]) is not None}
-
-
-def _of_member(file: LogFile, mark: str) -> str:
-    return row_id(mark, file.archive.begin, file.size) if file.archive else mark
+    return {
+        f: row_id(mark, f.archive.begin, f.size) if f.archive else mark
+        for f, target in target_of.items()
+        if (mark := marks[target]) is not None
+    }
 
 
 def _mark(target: tuple[str, int]) -> str | None:

@@ -40,18 +40,14 @@ def list_places(
             problems += problem.sentences
     if problems:
         raise BadInput(*problems)
-    listing = _join_listings(listings)
-    if problems := [_shared(p) for p in places if p.origin not in {f.origin for f in listing.files}]:
-        raise BadInput(*problems)
-    return listing
-
-
-def _join_listings(listings: Sequence[Listing]) -> Listing:
-    return Listing(
+    listing = Listing(
         tuple({f.uri: f for listing in listings for f in listing.files}.values()),
         tuple(name for listing in listings for name in listing.not_read),
         tuple({f.uri: f for listing in listings for f in listing.metadata}.values()),
     )
+    if problems := [_shared(p) for p in places if p.origin not in {f.origin for f in listing.files}]:
+        raise BadInput(*problems)
+    return listing
 
 
 def _shared(place: Place) -> str:
@@ -73,7 +69,8 @@ def _list(engine: Engine, place: Place, glob: str | None, archive_files: Members
     files = tuple(
         replace(_file(entry, place), source=source_of(entry.name), pattern=place.pattern)
         for entry in readable
-        if _is_chosen(entry, glob, place)
+        if _is_log(source_of(entry.name) if is_source(place.root) else entry.name, glob)
+        or _is_place_itself(entry.name, entry.uri, place)
     )
     metadata = tuple(_file(entry, place) for entry in readable if file_name(entry.name) and not entry.archive)
     if not files:
@@ -169,11 +166,6 @@ def _not_read(entry: Found) -> str:
     if folder.rpartition("/")[2] == FOLDER:
         return f"{name} (beside the metadata log: its segments and snapshots are enough)"
     return f"{name} (a partition's records, not log lines)" if SEGMENT_REGEX.fullmatch(file) else name
-
-
-def _is_chosen(entry: Found, glob: str | None, place: Place) -> bool:
-    name = source_of(entry.name) if is_source(place.root) else entry.name
-    return _is_log(name, glob) or _is_place_itself(entry.name, entry.uri, place)
 
 
 def _is_log(name: str, glob: str | None) -> bool:

@@ -207,16 +207,12 @@ def _ids_in_lake(store: Store, name: str) -> frozenset[str]:
     readings = cluster_rows(store, bronze.SNAPSHOT_READINGS, name, ("cluster_id",))
     files = cluster_rows(store, bronze.LOG_FILES, name, ("origin", "clusters"))
     of_brokers = files.filter(pc.equal(files["origin"], "broker"))
-    ids = {*readings["cluster_id"].unique().to_pylist(), *_ids_in(of_brokers["clusters"])}
+    namings = (naming for of_file in of_brokers["clusters"].to_pylist() for naming in of_file)
+    ids = {*readings["cluster_id"].unique().to_pylist(), *(naming["cluster_id"] for naming in namings)}
     if store.has(silver.EVENTS):
         query = "SELECT DISTINCT detail FROM part WHERE kind = 'cluster_named' AND origin = 'broker'"
-        namings = reduced(store, silver.EVENTS, Part(name), ("kind", "origin", "detail"), query)
-        ids |= {*namings["detail"].to_pylist()}
+        ids |= {*reduced(store, silver.EVENTS, Part(name), ("kind", "origin", "detail"), query)["detail"].to_pylist()}
     return frozenset(filter(None, ids))
-
-
-def _ids_in(clusters: pa.ChunkedArray) -> Iterator[str]:
-    return (naming["cluster_id"] for of_file in clusters.to_pylist() for naming in of_file)
 
 
 def _join_names(ids: Iterable[str]) -> str:

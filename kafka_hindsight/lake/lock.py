@@ -1,8 +1,8 @@
 """One run at a time on a lake: a second one waits a while.
 
 In an object store the lock is an object that only a writer who knows its newest version may replace. A store compares
-an object's ETag when it writes (If-Match, If-None-Match), so only one of two takers gets the lock. The holder writes its
-object again and again. A holder that stops doing so is dead, and the next run takes its place.
+an object's ETag when it writes (If-Match, If-None-Match), so only one of two takers gets the lock. The holder writes
+its object again and again. A holder that stops doing so is dead, and the next run takes its place.
 """
 
 from __future__ import annotations

@@ -52,7 +52,8 @@ def cut(
     counts = np.diff(heads.lines, append=len(lines))
     counts[-1] += range_.lines_beyond
     texts = _texts(data, heads.starts, way)
-    order, twins = _ranks(at, parts, texts)
+    moments = (at,) if parts is None else (at, parts)
+    order, twins = numbers(moments), numbers((*moments, texts.dictionary_encode().indices.to_numpy()))
     raw = pa.nulls(len(heads), pa.binary())
     if not _is_text(data) or counts.max(initial=0) > MOST_LINES:
         texts, raw = _as_utf8(texts)
@@ -138,15 +139,6 @@ def _as_utf8(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
     decoded = [t.decode(errors="replace").encode() for t in shortened]
     raw = [original if original != text else None for original, text in zip(shortened, decoded, strict=True)]
     return pa.array(decoded, pa.binary()), pa.array(raw, pa.binary())
-
-
-def _ranks(at: Ints, parts: Ints | None, texts: pa.Array) -> tuple[Ints, Ints]:
-    """Each record's number among those of its instant, and among those of its instant and text.
-
-    `parts` are the sources of records within a wrapped file. Each source is counted on its own.
-    """
-    moments = (at,) if parts is None else (at, parts)
-    return numbers(moments), numbers((*moments, texts.dictionary_encode().indices.to_numpy()))
 
 
 def numbers(keys: Sequence[Ints], by: Sequence[Ints] = ()) -> Ints:

@@ -64,11 +64,6 @@ def sampled(data: bytes) -> list[str]:
     return [line.decode(errors="replace") for line in samples]
 
 
-def layouts_of(lines: Sequence[str], pattern: str | None = None) -> tuple[str, ...]:
-    """The layouts of a file by some of its lines. `pattern` is the user's, if there is one."""
-    return best_of(lines, pattern)[0]
-
-
 def best_of(lines: Sequence[str], pattern: str | None = None, others: Sequence[str] = DATED) -> tuple[Layouts, Fit]:
     """The layouts that read lines best, and how well.
 
