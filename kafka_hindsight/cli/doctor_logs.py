@@ -21,9 +21,8 @@ from kafka_hindsight.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX, SEGM
 from kafka_hindsight.lake.landing import is_there
 from kafka_hindsight.logs.clocks import Clock
 from kafka_hindsight.logs.cutting import cut
-from kafka_hindsight.logs.detection import sampled
 from kafka_hindsight.logs.file_bytes import Bytes, open_bytes, unpacked
-from kafka_hindsight.logs.forms import Form, every_layout, innermost, misfit_of
+from kafka_hindsight.logs.forms import Form, every_layout, innermost, misfit_of, sampled
 from kafka_hindsight.logs.found_files import Found, files_at, first_bytes, is_archive
 from kafka_hindsight.logs.heads import PLAIN
 from kafka_hindsight.logs.pieces import Way, look, ranges_of

@@ -18,11 +18,10 @@ from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake.file_ledger import fingerprints
 from kafka_hindsight.logs.arrays import NO_INSTANT
 from kafka_hindsight.logs.clocks import SKEW, Clock, Step, comes_again, hour_again
-from kafka_hindsight.logs.detection import layout_of, sampled
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes, Unit
 from kafka_hindsight.logs.file_facts import _KAFKAS_OWN, _NAMES_CLUSTER, FileFacts, Survey, is_of_broker
 from kafka_hindsight.logs.files import LogFile, instant
-from kafka_hindsight.logs.forms import every_layout, misfit_of
+from kafka_hindsight.logs.forms import every_layout, layout_of, misfit_of, sampled
 from kafka_hindsight.logs.heads import FRAME, MARK, PLAIN
 from kafka_hindsight.logs.pieces import NO_TIMES, REACH, Piece, Times, Way, beginnings, look
 from kafka_hindsight.logs.reading import fields_of, read_record

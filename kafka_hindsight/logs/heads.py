@@ -2,7 +2,7 @@
 
 A head is what a layout recognises at the beginning of a line. The message, everything behind the head, is cut off
 where it is parsed. Kafka's own layout and librdkafka's are searched in whole arrays; a layout that is a pattern is
-tried on each line. The module `detection` finds the layouts of a file.
+tried on each line. The module `forms` finds the layouts of a file.
 """
 
 from __future__ import annotations

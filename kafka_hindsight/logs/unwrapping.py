@@ -15,10 +15,9 @@ import numpy as np
 from kafka_hindsight.knowledge.pattern_layouts import UNDATED
 from kafka_hindsight.lake.landing import packing, read_json, write_json
 from kafka_hindsight.logs.arrays import Ints
-from kafka_hindsight.logs.detection import DATED, sampled
 from kafka_hindsight.logs.envelope_lines import Chain, Line, lines_in, split
 from kafka_hindsight.logs.file_bytes import CHUNK, Arriving, Bytes, open_bytes
-from kafka_hindsight.logs.forms import Form, chains_of, every_layout, form_of
+from kafka_hindsight.logs.forms import DATED, Form, chains_of, every_layout, form_of, sampled
 from kafka_hindsight.logs.heads import FRAME, HEADLESS, MARK, PLAIN, frames_of, heads_of
 
 _PATIENCE = 5_000

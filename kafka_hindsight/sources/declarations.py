@@ -16,8 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from kafka_hindsight.logs.envelope_lines import origin_of
-from kafka_hindsight.logs.json_records import object_in
+from kafka_hindsight.logs.envelope_lines import object_in, origin_of
 from kafka_hindsight.settings.config import SOURCE
 from kafka_hindsight.settings.home import WORK
 from kafka_hindsight.shared.exits import BadInput

@@ -11,7 +11,7 @@ from kafka_hindsight.judgements.groups.costs import Witnesses, price, stops_of
 from kafka_hindsight.judgements.groups.member_settings import rebuild_settings
 from kafka_hindsight.judgements.groups.remedies import judge_remedies
 from kafka_hindsight.knowledge.layouts import PROGRAM
-from kafka_hindsight.logs.detection import closest
+from kafka_hindsight.logs.forms import closest
 from kafka_hindsight.logs.reading import read_record, words_of
 from kafka_hindsight.shared.windows import Window
 from tests.support.groups import GROUPS, excerpt, witnessed

@@ -18,11 +18,10 @@ from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS, is_withou
 from kafka_hindsight.knowledge.patterns import PATTERNS
 from kafka_hindsight.logs.clocks import Clock
 from kafka_hindsight.logs.cutting import cut
-from kafka_hindsight.logs.detection import layouts_of
-from kafka_hindsight.logs.detection import records as split_by
 from kafka_hindsight.logs.envelope_lines import JSON_RECORD, PEELS, Line
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes
-from kafka_hindsight.logs.forms import _FEW, every_layout, form_of, misfit_of
+from kafka_hindsight.logs.forms import _FEW, every_layout, form_of, layouts_of, misfit_of
+from kafka_hindsight.logs.forms import records as split_by
 from kafka_hindsight.logs.pieces import REACH, Way, look, ranges_of
 from kafka_hindsight.logs.reading import read_record
 from kafka_hindsight.logs.unwrapping import Unwrapped, wrapped_as

@@ -17,7 +17,7 @@ from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS, inside, i
 from kafka_hindsight.knowledge.patterns import PATTERNS
 from kafka_hindsight.logs.clocks import Clock
 from kafka_hindsight.logs.cutting import cut
-from kafka_hindsight.logs.detection import best_of, sampled
+from kafka_hindsight.logs.forms import best_of, sampled
 from kafka_hindsight.logs.heads import PLAIN, head_of, instant_at
 from kafka_hindsight.logs.pieces import REACH, Way, look, ranges_of
 from kafka_hindsight.logs.reading import read_record
