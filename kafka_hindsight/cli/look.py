@@ -1,9 +1,8 @@
-"""The verbs that show results: reports, nights, all clusters, metrics, one subject as a story, and answers in SQL."""
+"""The verbs that show results: reports, nights, all clusters, metrics, and one row or subject as a story."""
 
 from __future__ import annotations
 
 import json
-import os
 import sys
 import webbrowser
 from collections.abc import Sequence
@@ -24,7 +23,6 @@ from kafka_hindsight.settings.config import is_uri
 from kafka_hindsight.settings.home import LAKE
 from kafka_hindsight.shared.exits import DONE, BadInput
 from kafka_hindsight.shared.page_names import NEWEST
-from kafka_hindsight.sql import answers, named_queries, prompt
 
 SUBJECT = (
     "a group; a topic; a partition, such as orders-17; 'broker 1'; a client id; worst: the most harmful incident of the"
@@ -160,38 +158,3 @@ def explain(
     else:
         print(explanation.markdown() if as_markdown else explanation.text(get_terminal_size((100, 24)).columns))
     return DONE
-
-
-Format = Annotated[
-    str,
-    typer.Option(
-        "--format",
-        help=f"the format of answers: {', '.join(answers.FORMATS)}",
-        autocompletion=lambda: answers.FORMATS,
-    ),
-]
-
-
-def _query_names() -> list[str]:
-    return sorted(path.stem for path in named_queries.FOLDER.glob("*.sql"))
-
-
-def sql(
-    query: Annotated[
-        str | None,
-        typer.Argument(
-            help="a query, or the name of one in queries/; default: open a prompt", autocompletion=_query_names
-        ),
-    ] = None,
-    lake: Lake = str(LAKE),
-    form: Format = "table",
-    as_json: AsJson = False,
-) -> int:
-    """Answer one query, or open the prompt."""
-    statement = query or os.environ.get("Q", "").strip() or None
-    return prompt.main(lake, statement, "json" if as_json else form)
-
-
-def tables(lake: Lake = str(LAKE), form: Format = "table", as_json: AsJson = False) -> int:
-    """Print the tables of a lake."""
-    return prompt.main(lake, ".tables", "json" if as_json else form)

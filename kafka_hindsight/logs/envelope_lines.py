@@ -1,4 +1,4 @@
-"""Lines taken out of the envelopes of transports, each with its writer and its time; and records that are JSON objects."""
+"""Lines taken out of the envelopes of transports, with their writers and times; records that are JSON objects."""
 
 from __future__ import annotations
 
