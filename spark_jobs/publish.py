@@ -58,21 +58,25 @@ def run_step(spark: object, settings: Settings, earlier: Mapping[str, Mapping[st
         See `publish` and `write_report`.
     """
     ingested = earlier["ingest"]
-    run = {
+    window = Window(datetime.fromisoformat(ingested["window_from"]), datetime.fromisoformat(ingested["window_to"]))
+    return publish_and_report(Store(settings.lake), run_of(settings, ingested["cluster"], window, ingested))
+
+
+def run_of(settings: Settings, cluster: str, window: Window, ingested: Mapping[str, Any]) -> Run:
+    """A run as the publication and the report need it. `ingested` is the summary of its ingest."""
+    return {
         "run_id": settings.run_id,
         "run_at": settings.run_at,
         "started_at": settings.run_at,
-        "cluster": ingested["cluster"],
-        "window_from": datetime.fromisoformat(ingested["window_from"]),
-        "window_to": datetime.fromisoformat(ingested["window_to"]),
-        **{name: ingested.get(name) for name in ("files_not_read", "left_out", "is_partial")},
-        "warnings": ingested["warnings"],
-        "inputs": ingested.get("inputs", ()),
+        "cluster": cluster,
+        "window_from": window.start,
+        "window_to": window.end,
+        **{name: ingested.get(name, []) for name in ("files_not_read", "left_out", "warnings", "inputs")},
+        "is_partial": ingested.get("is_partial"),
         "log_path": os.environ.get(progress.LOG_VARIABLE, ""),
         "owners": settings.owners,
         "expectations": settings.expectations,
     }
-    return publish_and_report(Store(settings.lake), run)
 
 
 def publish_and_report(store: Store, run: Run) -> dict[str, Any]:
