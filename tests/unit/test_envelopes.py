@@ -20,7 +20,7 @@ from kafka_hindsight.logs.clocks import Clock
 from kafka_hindsight.logs.cutting import cut
 from kafka_hindsight.logs.envelope_lines import JSON_RECORD, PEELS, Line
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes
-from kafka_hindsight.logs.forms import _FEW, every_layout, form_of, layouts_of, misfit_of
+from kafka_hindsight.logs.forms import _FEW, best_of, every_layout, form_of, misfit_of
 from kafka_hindsight.logs.forms import records as split_by
 from kafka_hindsight.logs.pieces import REACH, Way, look, ranges_of
 from kafka_hindsight.logs.reading import read_record
@@ -270,7 +270,7 @@ def test_rendered_log_has_events_of_original(layout: str, wraps: list[str]) -> N
     if form_of(text.splitlines()).envelopes:
         assert meanings_of(read(text.encode()), None) == meanings_of_plain(records)
     else:
-        layouts = layouts_of(text.splitlines())
+        layouts = best_of(text.splitlines())[0]
         assert [meaning_of(*record) for record in split_by(text.splitlines(), layouts)] == [
             o[1:] for o in meanings_of_plain(records)
         ]
