@@ -20,7 +20,7 @@ from kafka_hindsight.logs.clocks import Clock
 from kafka_hindsight.logs.cutting import cut
 from kafka_hindsight.logs.envelope_lines import JSON_RECORD, PEELS, Line
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes
-from kafka_hindsight.logs.forms import _FEW, best_of, every_layout, form_of, misfit_of
+from kafka_hindsight.logs.forms import _MORE_BACK, best_of, every_layout, form_of, misfit_of
 from kafka_hindsight.logs.forms import records as split_by
 from kafka_hindsight.logs.pieces import REACH, Way, look, ranges_of
 from kafka_hindsight.logs.reading import read_record
@@ -178,7 +178,7 @@ def test_export_with_newest_line_first_reads_like_original(
     records: Sequence[Record], wraps: list[str], layout, chunk: int
 ) -> None:
     in_time = sorted(records, key=lambda r: r.happened_at)  # type: ignore[arg-type, return-value]
-    assume(len({r.happened_at for r in in_time}) > _FEW)
+    assume(len({r.happened_at for r in in_time}) > _MORE_BACK)
     texts = [in_pattern(r, layout.pattern) if layout else r.text for r in in_time]
     lines = [
         line
