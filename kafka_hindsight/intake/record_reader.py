@@ -195,7 +195,7 @@ def _contests(
     return by_number
 
 
-_ALIKE = pa.schema([("source", pa.string()), ("at", pa.int64()), ("likeness", pa.uint64())])
+_ALIKE = pa.schema([("source", pa.string()), *((name, pa.int64()) for name in ("at", "likeness"))])
 
 
 def _times_in_lake(store: Store, cluster: str, spans: Mapping[str, Mapping[int, Times]]) -> dict[str, Times]:
@@ -255,7 +255,7 @@ def _alike_in_lake(store: Store, cluster: str, contest_of: Mapping[str, Contest]
     near = sum((Times(c.first, c.last) for c in contest_of.values()), NO_TIMES)
     query = """
         SELECT source, coalesce(epoch_us(happened_at), $no_instant) AS at,
-            ('0x' || sha256(text)[:16])::UBIGINT AS likeness
+            (('0x' || sha256(text)[:16])::UBIGINT >> 1)::BIGINT AS likeness
         FROM part JOIN (SELECT unnest($contests, recursive := true)) ON log = split_part(source, $within, 1)
         WHERE if(happened_at IS NULL, is_timeless, epoch_us(happened_at) BETWEEN first AND last)"""
     contests = [{"log": log, **asdict(contest)} for log, contest in contest_of.items()]

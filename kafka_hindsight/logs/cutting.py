@@ -19,8 +19,7 @@ CONTESTED = pa.schema(
     {
         "range": pa.int32(),
         "part": pa.string(),
-        **dict.fromkeys(("place", "happened_at"), pa.int64()),
-        "likeness": pa.uint64(),
+        **dict.fromkeys(("place", "happened_at", "likeness"), pa.int64()),
     }
 )
 
@@ -101,9 +100,9 @@ def contested(
 
 
 def likeness_of(texts: pa.Array) -> pa.Array:
-    """A hash of each record's bytes, as a number: the first eight bytes of its SHA-256."""
+    """A hash of each record's bytes, as a number: the first 63 bits of its SHA-256."""
     hashes = b"".join(hashlib.sha256(text.as_buffer()).digest()[:_HASH] for text in texts)
-    return pa.array(np.frombuffer(hashes, ">u8").astype(np.uint64))
+    return pa.array((np.frombuffer(hashes, ">u8") >> np.uint64(1)).astype(np.int64))
 
 
 def _is_text(data: bytes) -> bool:
