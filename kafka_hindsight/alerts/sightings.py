@@ -10,7 +10,7 @@ from kafka_hindsight.alerts.alert_model import FIGURES, Night, Sighting
 from kafka_hindsight.catalog.codes import FindingSeverity, Harm, Intent
 from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.knowledge.rules import INCIDENT_RULES, ONGOING_RULES
-from kafka_hindsight.settings.owners import concerned
+from kafka_hindsight.settings.alerts import concerned
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.page_names import VALIDATION_PAGE, page_name

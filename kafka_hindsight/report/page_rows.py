@@ -45,7 +45,7 @@ from kafka_hindsight.catalog.rows import (
 from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.blocks import At, Block, Evidence, Link, Name, Quotation, Words
-from kafka_hindsight.settings.owners import Owner
+from kafka_hindsight.settings.alerts import Owner
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.unavailability_sums import NO_LEADER, unused

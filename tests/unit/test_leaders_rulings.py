@@ -24,13 +24,13 @@ from kafka_hindsight.judgements.partitions.leaders.failovers import (
 )
 from kafka_hindsight.judgements.partitions.leaders.imbalance import ended_by
 from kafka_hindsight.judgements.reasoning.rulings import Ruling, judge
-from kafka_hindsight.logs.plain_reader import read_logs
 from kafka_hindsight.shared.windows import Window
 from tests.support.groups import SAMPLE
 from tests.support.leaders import changes_of
 from tests.support.nights import WHOLE, events
 from tests.support.rows import AT, row
 from tests.support.rulings import wording
+from tools.plain_reader import read_logs
 
 YEAR = Window(datetime(2026, 1, 1, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC))
 TABLES: tuple[tuple[Ruling[Any], ...], ...] = (FAILOVER_RULINGS, ELECTION_TRIGGER_RULINGS)

@@ -22,7 +22,6 @@ from kafka_hindsight.judgements.partitions.leaders.failovers import (
 from kafka_hindsight.judgements.reasoning.proofs import always
 from kafka_hindsight.judgements.reasoning.rulings import Ruling, Verdict, judge
 from kafka_hindsight.judgements.rebuild.ruling_tables import RULING_TABLES
-from kafka_hindsight.logs.plain_reader import read_logs
 from tests.support.groups import GROUPS, SAMPLE
 from tests.support.nights import EXCERPTS
 from tests.unit import (
@@ -40,6 +39,7 @@ from tests.unit import (
 from tests.unit import (
     test_replicas_rulings as replicas,
 )
+from tools.plain_reader import read_logs
 
 TABLES = [tuple(table) for tables in RULING_TABLES.values() for table in tables.values()]
 IDLE = {
