@@ -72,15 +72,7 @@ class Quiet:
     words: Words
 
 
-@dataclass(frozen=True)
-class Curve:
-    """A number through the window: points of (place, height), both in percent. `says` describes it."""
-
-    points: tuple[tuple[float, float], ...]
-    says: str
-
-
-Words = str | At | Name | Link | PageLink | Strip | Badge | Strong | Quiet | Curve | tuple["Words", ...]
+Words = str | At | Name | Link | PageLink | Strip | Badge | Strong | Quiet | tuple["Words", ...]
 
 
 @dataclass(frozen=True)
@@ -200,7 +192,7 @@ class Evidence:
 class Entry:
     """One thing that happened, as one line that opens: when, what, how sure, at what cost; then its blocks.
 
-    `note` is grey, beside the headline. A terminal shows `brief` and `advice`.
+    A terminal shows `brief` and `advice`.
     """
 
     headline: str
@@ -208,7 +200,6 @@ class Entry:
     anchor: str = ""
     style: str = "incident"
     tone: str = ""
-    note: str = ""
     when: At | None = None
     badges: tuple[Badge, ...] = ()
     cost: str = ""

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from itertools import accumulate, groupby, pairwise
 
 from kafka_hindsight.catalog.codes import IsrChangeKind, OutOfSyncKind
-from kafka_hindsight.catalog.rows import IsrChange, Unavailability
+from kafka_hindsight.catalog.rows import IsrChange, Rebalance, Unavailability
 from kafka_hindsight.report.blocks import CurveLane
 from kafka_hindsight.report.page_rows import LagReading, LeaderReading, PageRows
 from kafka_hindsight.shared import words
@@ -68,7 +68,7 @@ def rebalancing(page: PageRows) -> Mapping[object, Sequence[Interval]]:
     """The times in which each group rebalanced, without rebalances whose end is not known."""
     return {
         group: [(row.started_at, row.ended_at) for row in rows if row.ended_at]
-        for group, rows in page.rebalances_of_group.items()
+        for group, rows in grouped(page.of(Rebalance), lambda r: r.group_id).items()
     }
 
 

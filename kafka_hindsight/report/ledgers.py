@@ -43,9 +43,8 @@ def _incident(page: PageRows, equal: Sequence[Incident]) -> tuple[str, tuple[ui.
 def failover_ledger(rows: Sequence[Failover]) -> Iterator[ui.Block]:
     """Changes of leaders in order of time, with a filter; nothing where there is none."""
     if rows:
-        ordered = sorted(rows, key=lambda r: (r.happened_at, r.topic, r.partition, r.failover_id))
         tones = tuple(vocabulary.TONES.items())
-        yield ui.ledger("Leader changes", FAILOVERS, [_failover(row) for row in ordered], tones)
+        yield ui.ledger("Leader changes", FAILOVERS, [_failover(row) for row in rows], tones)
 
 
 def _failover(row: Failover) -> tuple[str, tuple[ui.Words, ...]]:

@@ -53,13 +53,13 @@ def _comparison(now: float, before: float, noun: str) -> str:
 
 
 def _new(page: PageRows) -> list[tuple[Finding, str]]:
-    before = {_key(row) for row in page.earlier_findings}
+    before = {_key(row) for row in page.run.history.findings}
     return [(row, SEVERE[row.severity]) for row in _severe(page.of(Finding)) if _key(row) not in before]
 
 
 def _past(page: PageRows) -> list[tuple[Finding, str]]:
     now = {_key(row) for row in page.of(Finding)}
-    return [(row, "good") for row in _severe(page.earlier_findings) if _key(row) not in now]
+    return [(row, "good") for row in _severe(page.run.history.findings) if _key(row) not in now]
 
 
 def _items(rows: Sequence[tuple[Finding, str]], label: str, noun: str) -> Iterator[ui.Item]:

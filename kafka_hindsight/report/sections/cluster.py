@@ -34,7 +34,7 @@ def brokers_and_topics(page: PageRows) -> Iterator[ui.Block]:
         yield ui.Timeline(
             begins=page.window[0],
             ends=page.window[1],
-            absences=[absence(page, row) for row in page.outages.values()],
+            absences=[absence(page, row) for row in page.of(BrokerOutage)],
             curves=curves,
             lanes=(),
             left_out=(),
@@ -61,13 +61,12 @@ def _bar(page: PageRows, topic: str, sums: Mapping[str, Unused]) -> tuple[ui.Wor
 
 def _broker(page: PageRows, broker: int) -> ui.TableRow:
     readings = page.rows_of(LeaderImbalance, "broker", broker)
-    last = max(readings, key=lambda row: row.snapshot_at, default=None)
     changes = len(page.rows_of(Failover, "leader_from", broker)) + len(page.rows_of(Failover, "leader_to", broker))
     cells = (
         ui.head(page.broker_link(broker)),
         words.number(len(page.rows_of(BrokerOutage, "broker", broker))),
         words.number(changes),
-        words.percent(last.ratio) if last else "",
+        words.percent(readings[-1].ratio) if readings else "",
     )
     return ui.TableRow(cells)
 

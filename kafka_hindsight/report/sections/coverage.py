@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.catalog.rows import (
     Coverage,
+    Failover,
     Finding,
     GenerationGap,
     LeaderImbalance,
@@ -165,7 +166,7 @@ def _leaders(page: PageRows) -> Iterator[Statement]:
         breaks = f"{words.counted(len(unknown), 'break')} in the leader epochs of {partitions}"
         has = words.verb(len(unknown), "has", "have")
         yield "warn", f"{breaks} {has} no explanation: the leader in between is unknown."
-    elif page.failovers:
+    elif page.of(Failover):
         yield "good", "Every leader epoch that was seen follows from the one before."
 
 
@@ -218,7 +219,7 @@ def _not_read(page: PageRows) -> Iterator[Statement]:
 
 
 def _gaps(page: PageRows) -> Iterator[ui.Block]:
-    rows = sorted(page.of(GenerationGap), key=lambda r: (r.explained_by is not None, r.seen_at, r.group_id))
+    rows = sorted(page.of(GenerationGap), key=lambda r: r.explained_by is not None)
     if rows:
         table_rows = tuple(
             ui.TableRow(
@@ -237,10 +238,7 @@ def _gaps(page: PageRows) -> Iterator[ui.Block]:
 
 
 def _leader_gaps(page: PageRows) -> Iterator[ui.Block]:
-    rows = sorted(
-        page.of(LeadershipGap),
-        key=lambda r: (r.explained_by is not None, r.seen_at, r.topic, r.partition, r.next_epoch),
-    )
+    rows = sorted(page.of(LeadershipGap), key=lambda r: r.explained_by is not None)
     if rows:
         headings = ("Seen", "Partition", "Epochs", "Leader", "What is known")
         table_rows = tuple(_leader_gap(page, row) for row in rows[:LEADER_GAPS])

@@ -38,7 +38,7 @@ RISK_HEADINGS = (
 
 def danger(page: PageRows) -> Iterator[ui.Block]:
     """Data lost, data at risk, and the losses that one more failure would cause now."""
-    elections = [r for r in page.failovers if r.records_lost_low is not None or r.records_lost_high is not None]
+    elections = [r for r in page.of(Failover) if r.records_lost_low is not None or r.records_lost_high is not None]
     verdicts = list(vocabulary.TRUNCATIONS)
     cuts = sorted(page.of(Truncation), key=lambda r: (verdicts.index(r.verdict), r.happened_at, r.truncation_id))
     risks = sorted(
@@ -89,7 +89,7 @@ def _election(page: PageRows, row: Failover) -> ui.TableRow:
 def _cut(page: PageRows, row: Truncation) -> ui.TableRow:
     look = vocabulary.TRUNCATIONS[row.verdict]
     part = "its whole log" if row.is_whole else "a part of its log of unknown length"
-    is_known = row.failover_id in {f.failover_id for f in page.failovers}
+    is_known = row.failover_id in {f.failover_id for f in page.of(Failover)}
     why: ui.Content = page.evidence(row.evidence, row.explanation)
     return ui.TableRow(
         (
@@ -118,7 +118,7 @@ def _loss_sentences(page: PageRows) -> Iterator[tuple[str, str]]:
         yield "good", f"{words.counted(harmless, 'truncation')} removed no committed record."
     elif unknown:
         yield "warn", f"It is not known what {words.counted(unknown, 'truncation')} removed."
-    unclean = [row for row in page.failovers if row.kind == "unclean_election"]
+    unclean = [row for row in page.of(Failover) if row.kind == "unclean_election"]
     unbounded = sum(row.records_lost_high is None for row in unclean)
     if unbounded:
         yield "warn", f"The most that {words.counted(unbounded, 'unclean election')} can have lost is not known."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from kafka_hindsight.catalog.rows import Incident, Unavailability
+from kafka_hindsight.catalog.rows import Incident, Rebalance, Unavailability
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, vocabulary
 from kafka_hindsight.report.page_rows import PageRows, Section
@@ -29,15 +29,15 @@ def groups(page: PageRows) -> Iterator[ui.Block]:
     if not page.groups:
         yield ui.Paragraph(empty_sentence(page, "No group rebalanced or fell behind.", "No group"))
         return
-    costs = {group: figures.partition_seconds(page.rebalances_of_group.get(group, ())) for group in page.groups}
-    counts = {group: len(page.rebalances_of_group.get(group, ())) for group in page.groups}
+    costs = {group: figures.partition_seconds(page.rows_of(Rebalance, "group_id", group)) for group in page.groups}
+    counts = {group: len(page.rows_of(Rebalance, "group_id", group)) for group in page.groups}
     worst = sorted(page.groups, key=lambda group: (-costs[group], -counts[group], group))
     rows = tuple(_row(page, group, costs[group], counts[group]) for group in worst)
     yield ui.ledger("Groups", HEADINGS, rows)
 
 
 def _row(page: PageRows, group: str, cost: float, count: int) -> tuple[str, tuple[ui.Words, ...]]:
-    causes = Counter(row.cause for row in page.rebalances_of_group.get(group, ()))
+    causes = Counter(row.cause for row in page.rows_of(Rebalance, "group_id", group))
     gravest = next((cause for cause in vocabulary.CAUSES if causes[cause]), None)
     look = vocabulary.CAUSES[gravest] if gravest else None
     stops = unused(page.rows_of(Unavailability, "group_id", group), NO_CONSUMER)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from kafka_hindsight.catalog.rows import BrokerOutage, CoordinatorMove
+from kafka_hindsight.catalog.rows import BrokerOutage, CoordinatorMove, Incident
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows, Section
@@ -17,9 +17,9 @@ from kafka_hindsight.shared.absences import away, is_orderly, starts_exactly
 
 def outages(page: PageRows) -> Iterator[ui.Block]:
     """The outages: sudden ones first, then by time."""
-    if not page.outages:
+    if not page.of(BrokerOutage):
         yield ui.Paragraph(empty_sentence(page, "No broker was away.", "No absence of a broker"))
-    for row in sorted(page.outages.values(), key=is_orderly):
+    for row in sorted(page.of(BrokerOutage), key=is_orderly):
         label, length = words.sentence(vocabulary.OUTAGES[row.kind].label), away(row)
         elections = f"; {words.counted(row.elections, 'leader change')}" if row.elections else ""
         yield ui.Entry(
@@ -86,7 +86,7 @@ def _relations(page: PageRows, row: BrokerOutage) -> Iterator[ui.Block]:
         yield ui.Paragraph(("Part of ", restart, "."))
     incidents = [
         ui.Link(incident_headline(i), plain.anchor("incident", i.incident_id))
-        for i in page.incidents_of.get(row.outage_id, ())
+        for i in page.rows_of(Incident, "first_outage_id", row.outage_id)
     ]
     if incidents:
         noun = words.verb(len(incidents), "Incident", "Incidents")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kafka_hindsight.catalog.codes import RemedySetting
-from kafka_hindsight.catalog.rows import Remedy
+from kafka_hindsight.catalog.rows import Rebalance, Remedy
 from kafka_hindsight.knowledge.remedy_settings import REMEDIES, REMEDY_BY_SETTING
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import vocabulary
@@ -46,7 +46,7 @@ def remedies(page: PageRows) -> Iterator[ui.Block]:
 
 def _remedy(page: PageRows, row: Remedy) -> ui.TableRow:
     option = REMEDY_BY_SETTING[row.setting].option
-    rebalances = {r.rebalance_id: r for r in page.rebalances_of_group.get(row.group_id, ())}
+    rebalances = {r.rebalance_id: r for r in page.rows_of(Rebalance, "group_id", row.group_id)}
     avoided = [rebalances[i] for i in row.rebalance_ids if i in rebalances][:LINKS_PER_REMEDY]
     hidden = row.rebalances_avoided - len(avoided)
     links = [ui.Link(words.instant(r.started_at, page.day), page.rebalance_anchor(r)) for r in avoided]

@@ -25,7 +25,7 @@ def restart_link(page: PageRows, restart_id: str | None) -> ui.Link | None:
 
 def restarts(page: PageRows) -> Iterator[ui.Block]:
     """The rolling restarts, in order of time."""
-    for row in sorted(page.of(RollingRestart), key=lambda r: (r.started_at, r.restart_id)):
+    for row in page.of(RollingRestart):
         count = len(row.brokers)
         several = f"{words.counted(count, 'broker')} {words.verb(count, 'was', 'were')}"
         subject = "The cluster was" if row.is_complete else several

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kafka_hindsight.catalog.rows import BrokerOutage, Incident, LeaderImbalance, OutOfSyncPeriod
+from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Incident, LeaderImbalance, OutOfSyncPeriod
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, phrases
 from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
@@ -20,10 +20,10 @@ NAMED = 4
 def broker_answer(page: PageRows, name: str) -> Answer:
     """Answer for a broker of the window, by its id."""
     broker = int(name)
-    outages = [row for row in page.outages.values() if row.broker == broker]
+    outages = page.rows_of(BrokerOutage, "broker", broker)
     incidents = figures.urgent_first(page.rows_of(Incident, "brokers", broker))
     worst = incidents[0] if incidents else None
-    failovers = [row for row in page.failovers if broker in (row.leader_from, row.leader_to)]
+    failovers = [row for row in page.of(Failover) if broker in (row.leader_from, row.leader_to)]
     return Answer(
         "broker",
         name,
@@ -74,10 +74,10 @@ def _cost(page: PageRows, broker: int, outages: Sequence[BrokerOutage]) -> Itera
     if outages:
         yield ui.Fact("Changes of leaders by them", words.number(elections))
         yield ui.Fact("Rebalances by them", words.number(rebalances))
-    periods = [row for row in page.of(OutOfSyncPeriod) if row.broker == broker]
+    periods = page.rows_of(OutOfSyncPeriod, "broker", broker)
     if periods:
         yield ui.Fact("Out of sync while alive", words.times(len(periods)))
-    readings = sorted((r for r in page.of(LeaderImbalance) if r.broker == broker), key=lambda r: r.snapshot_at)
+    readings = page.rows_of(LeaderImbalance, "broker", broker)
     if readings:
         worst = max(row.ratio or 0.0 for row in readings)
         yield ui.Fact(

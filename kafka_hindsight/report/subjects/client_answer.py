@@ -16,7 +16,7 @@ from kafka_hindsight.shared import plain, words
 def client_answer(page: PageRows, client: str) -> Answer:
     """Answer for a client id of the window."""
     starts = page.rows_of(Rebalance, "client_id", client)
-    delays = page.delayed_by(client)
+    delays = page.delayed_by.get(client, ())
     waits = [d.waited_ms for row in delays for d in row.delayed_by if d.client_id == client and d.waited_ms is not None]
     groups = list(dict.fromkeys(row.group_id for row in (*starts, *delays)))
     hosts = sorted({row.host for row in starts if row.host})

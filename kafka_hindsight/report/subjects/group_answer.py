@@ -48,7 +48,7 @@ _OTHER_SIDES = {
 
 def group_answer(page: PageRows, group: str) -> Answer:
     """Answer for a group of the window."""
-    rebalances = page.rebalances_of_group.get(group, ())
+    rebalances = page.rows_of(Rebalance, "group_id", group)
     incidents, routine = figures.by_need(page.rows_of(Incident, "group_ids", group))
     worst = incidents[0] if incidents else None
     remedies = sorted(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kafka_hindsight.catalog.codes import Harm
-from kafka_hindsight.catalog.rows import Incident, Rebalance, Remedy
+from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Incident, Rebalance, Remedy
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, phrases, vocabulary
 from kafka_hindsight.report.answer import Answer
@@ -22,7 +22,10 @@ NAMES = 24
 def incident_answer(page: PageRows, incident_id: str) -> Answer:
     """Answer for an incident of the window."""
     row = page.incidents[incident_id]
-    failovers, rebalances = page.failovers_of.get(incident_id, ()), page.rebalances_of.get(incident_id, ())
+    failovers, rebalances = (
+        page.rows_of(Failover, "incident_id", incident_id),
+        page.rows_of(Rebalance, "incident_id", incident_id),
+    )
     return Answer(
         "incident",
         phrases.incident_headline(row),
@@ -93,7 +96,7 @@ def _figures(row: Incident) -> Iterator[ui.Fact]:
 def _moments(page: PageRows, row: Incident) -> Iterator[ui.Block]:
     """Absences, changes of leaders by kind, and rebalances, in order of time."""
     moments: list[tuple[ui.At, ui.Words]] = []
-    for outage in page.outages_of.get(row.incident_id, ()):
+    for outage in page.rows_of(BrokerOutage, "incident_id", row.incident_id):
         link = ui.Link(words.sentence(phrases.outage_words(outage)), plain.anchor("outage", outage.outage_id))
         moments.append((ui.At(outage.down_at), (link, ".")))
         for at, sentence in (
@@ -104,12 +107,12 @@ def _moments(page: PageRows, row: Incident) -> Iterator[ui.Block]:
         ):
             if at is not None:
                 moments.append((ui.At(at), sentence))
-    for kind, rows in grouped(page.failovers_of.get(row.incident_id, ()), lambda f: f.kind).items():
+    for kind, rows in grouped(page.rows_of(Failover, "incident_id", row.incident_id), lambda f: f.kind).items():
         label = vocabulary.FAILOVERS[kind].label
         topics = words.listed([plain.shortened(t, 48) for t in dict.fromkeys(f.topic for f in rows)], TOPICS)
         sentence = f"{words.counted(len(rows), 'leader change')} of {topics}: {label}."
         moments.append((ui.At(rows[0].happened_at), sentence))
-    for rebalance in page.rebalances_of.get(row.incident_id, ())[:MOMENTS]:
+    for rebalance in page.rows_of(Rebalance, "incident_id", row.incident_id)[:MOMENTS]:
         moments.append((ui.At(rebalance.started_at), _rebalance(rebalance)))
     if len(moments) > 1:
         ordered = sorted(moments, key=lambda m: (m[0].instant is None, m[0].instant))
@@ -128,7 +131,7 @@ def _rebalance(row: Rebalance) -> str:
 
 def _prevention(page: PageRows, row: Incident) -> Iterator[str]:
     """The measures that would have prevented an incident: for its harm, and by the replay of the window."""
-    rebalance_ids = {r.rebalance_id for r in page.rebalances_of.get(row.incident_id, ())}
+    rebalance_ids = {r.rebalance_id for r in page.rows_of(Rebalance, "incident_id", row.incident_id)}
     replays = [r.explanation for r in page.of(Remedy) if rebalance_ids & {*r.rebalance_ids}]
     sentences = " ".join(filter(None, [row.prevention or "", *replays]))
     if sentences:
