@@ -396,6 +396,11 @@ def badges(intent: str, confidence: str) -> tuple[Badge, ...]:
     return (*((DECLARED,) if intent == Intent.DECLARED else ()), confidence_badge(confidence))
 
 
+def row(*cells: Content, anchor: str = "") -> TableRow:
+    """A row of a table."""
+    return TableRow(cells, anchor)
+
+
 def head(content: Content, style: str = "") -> Cell:
     """The cell that names its row."""
     return Cell(content, style, is_head=True)

@@ -89,7 +89,12 @@ def _row(verdict: ValidationResult) -> ui.TableRow:
     label = "no row to judge" if verdict.is_vacuous else "held"
     result = label if verdict.success else verdict.observed or "did not hold"
     style = "" if verdict.success else _tone(verdict)
-    return ui.TableRow((verdict.expectation, verdict.description, verdict.severity, ui.Cell(result, style)))
+    return ui.row(
+        verdict.expectation,
+        verdict.description,
+        verdict.severity,
+        ui.Cell(result, style),
+    )
 
 
 def _tone(verdict: ValidationResult) -> str:

@@ -180,21 +180,19 @@ def _cluster(fleet: Fleet, night: Night) -> ui.TableRow:
     orderly = f", {night.orderly_absences} in order" if night.orderly_absences else ""
     loss = figures.RecordLoss(night.records_lost_low, night.records_lost_high).number
     longest = "not over" if night.partitions_still_offline else words.duration(night.offline_ms)
-    return ui.TableRow(
-        (
-            ui.head(ui.PageLink(plain.shortened(night.cluster), night.page), "id"),
-            ui.Cell(ui.Badge(STATES[state], f"state {state}"), "left"),
-            ui.Cell(_strip(fleet, night.cluster), "left"),
-            ui.Cell(ui.PageLink(gravest, night.page, anchor) if gravest else "nothing", "left wide"),
-            ui.Cell(loss, "bad" if night.records_lost_low else ""),
-            ui.Cell(f"{night.partitions_offline}, {longest}" if night.partitions_offline else "0"),
-            f"{night.sudden_absences}{orderly}",
-            str(night.groups_stopped),
-            ui.Cell(str(night.findings_critical), "bad" if night.findings_critical else ""),
-            str(night.gaps),
-            words.number(night.lines_unread),
-            f"{night.window_to:%Y-%m-%d %H:%M}",
-        )
+    return ui.row(
+        ui.head(ui.PageLink(plain.shortened(night.cluster), night.page), "id"),
+        ui.Cell(ui.Badge(STATES[state], f"state {state}"), "left"),
+        ui.Cell(_strip(fleet, night.cluster), "left"),
+        ui.Cell(ui.PageLink(gravest, night.page, anchor) if gravest else "nothing", "left wide"),
+        ui.Cell(loss, "bad" if night.records_lost_low else ""),
+        ui.Cell(f"{night.partitions_offline}, {longest}" if night.partitions_offline else "0"),
+        f"{night.sudden_absences}{orderly}",
+        str(night.groups_stopped),
+        ui.Cell(str(night.findings_critical), "bad" if night.findings_critical else ""),
+        str(night.gaps),
+        words.number(night.lines_unread),
+        f"{night.window_to:%Y-%m-%d %H:%M}",
     )
 
 

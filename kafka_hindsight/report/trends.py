@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from statistics import median
 
 from kafka_hindsight.report import blocks as ui
@@ -38,8 +38,8 @@ def trend(
 
 def subject_trends(
     page: PageRows, kind: str, name: str, events: tuple[str, float], seconds: tuple[str, float]
-) -> Iterator[ui.Block]:
-    """The events of a subject and their seconds, window by window; nothing where too few windows can be compared.
+) -> ui.ShownSection:
+    """The events of a subject and their seconds, window by window; empty where too few windows can be compared.
 
     Args:
         page: The rows of the window.
@@ -48,17 +48,13 @@ def subject_trends(
         events: A label, and the number of events in this window.
         seconds: A label, and the seconds in this window.
     """
-    windows = page.comparable_windows
-    if len(windows) + 1 < WINDOWS_FOR_A_TREND:
-        return
+    windows = [*page.comparable_windows, page.as_window]
     earlier = {row.window_from: row for row in page.earlier_subjects.get((kind, name), ())}
-    rows = [earlier.get(window.window_from) for window in windows]
-    counts = [row.events if row else 0.0 for row in rows]
-    sums = [row.seconds if row else 0.0 for row in rows]
-    all_windows = [*windows, page.as_window]
-    yield ui.Trends(
-        (
-            trend(all_windows, events[0], [*counts, events[1]], words.number),
-            trend(all_windows, seconds[0], [*sums, seconds[1]], words.number),
-        )
-    )
+    rows = [earlier.get(window.window_from) for window in windows[:-1]]
+    counts = [*(row.events if row else 0.0 for row in rows), events[1]]
+    sums = [*(row.seconds if row else 0.0 for row in rows), seconds[1]]
+    blocks: tuple[ui.Block, ...] = ()
+    if len(windows) >= WINDOWS_FOR_A_TREND:
+        trends = (trend(windows, events[0], counts, words.number), trend(windows, seconds[0], sums, words.number))
+        blocks = (ui.Trends(trends),)
+    return ui.ShownSection("nights", "The windows before", blocks)

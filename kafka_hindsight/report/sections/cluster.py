@@ -68,7 +68,9 @@ def _broker(page: PageRows, broker: int) -> ui.TableRow:
         words.number(changes),
         words.percent(readings[-1].ratio) if readings else "",
     )
-    return ui.TableRow(cells)
+    return ui.row(
+        *cells,
+    )
 
 
 def _topic(page: PageRows, topic: str, leaderless: Unused) -> tuple[ui.Words, ...]:

@@ -222,13 +222,11 @@ def _gaps(page: PageRows) -> Iterator[ui.Block]:
     rows = sorted(page.of(GenerationGap), key=lambda r: r.explained_by is not None)
     if rows:
         table_rows = tuple(
-            ui.TableRow(
-                (
-                    ui.At(r.seen_at),
-                    ui.Cell(ui.Name(plain.shortened(r.group_id)), "id"),
-                    change(r.after_generation, r.next_generation),
-                    r.explained_by or ui.Badge("nothing: evidence is missing here", "lost"),
-                )
+            ui.row(
+                ui.At(r.seen_at),
+                ui.Cell(ui.Name(plain.shortened(r.group_id)), "id"),
+                change(r.after_generation, r.next_generation),
+                r.explained_by or ui.Badge("nothing: evidence is missing here", "lost"),
             )
             for r in rows
         )
@@ -249,15 +247,13 @@ def _leader_gaps(page: PageRows) -> Iterator[ui.Block]:
 
 
 def _leader_gap(page: PageRows, row: LeadershipGap) -> ui.TableRow:
-    return ui.TableRow(
-        (
-            ui.At(row.seen_at),
-            ui.Cell(ui.Name(partition_name(row.topic, row.partition)), "id"),
-            change(row.after_epoch, row.next_epoch),
-            change(words.leader(row.leader_before), words.leader(row.leader_after)),
-            ui.Cell(page.evidence(row.evidence, row.explanation), "wide" if row.explained_by else "wide warn"),
-        ),
-        plain.anchor("break", f"{row.topic}-{row.partition} {row.topic_incarnation} {row.next_epoch}"),
+    return ui.row(
+        ui.At(row.seen_at),
+        ui.Cell(ui.Name(partition_name(row.topic, row.partition)), "id"),
+        change(row.after_epoch, row.next_epoch),
+        change(words.leader(row.leader_before), words.leader(row.leader_after)),
+        ui.Cell(page.evidence(row.evidence, row.explanation), "wide" if row.explained_by else "wide warn"),
+        anchor=plain.anchor("break", f"{row.topic}-{row.partition} {row.topic_incarnation} {row.next_epoch}"),
     )
 
 
@@ -272,19 +268,17 @@ def _sources(page: PageRows) -> Iterator[ui.Block]:
 
 
 def _source(row: Coverage) -> ui.TableRow:
-    return ui.TableRow(
-        (
-            ui.head((ui.Name(plain.shortened(row.source)), " ", ui.Quiet(row.origin)), "id"),
-            words.exact(row.lines_in),
-            words.exact(row.events),
-            words.exact(row.ignored),
-            ui.Cell(words.exact(row.unparsed), "bad" if row.unparsed else ""),
-            ui.Cell(words.exact(row.quarantined), "bad" if row.quarantined else ""),
-            words.duration(row.longest_silence_ms),
-            ui.At(row.first_at),
-            ui.At(row.last_at),
-            ui.join([ui.Name(plain.shortened(name)) for name in (row.layouts or ())[:LAYOUTS_SHOWN]]),
-        )
+    return ui.row(
+        ui.head((ui.Name(plain.shortened(row.source)), " ", ui.Quiet(row.origin)), "id"),
+        words.exact(row.lines_in),
+        words.exact(row.events),
+        words.exact(row.ignored),
+        ui.Cell(words.exact(row.unparsed), "bad" if row.unparsed else ""),
+        ui.Cell(words.exact(row.quarantined), "bad" if row.quarantined else ""),
+        words.duration(row.longest_silence_ms),
+        ui.At(row.first_at),
+        ui.At(row.last_at),
+        ui.join([ui.Name(plain.shortened(name)) for name in (row.layouts or ())[:LAYOUTS_SHOWN]]),
     )
 
 

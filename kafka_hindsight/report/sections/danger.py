@@ -70,19 +70,17 @@ def danger(page: PageRows) -> Iterator[ui.Block]:
 
 
 def _election(page: PageRows, row: Failover) -> ui.TableRow:
-    return ui.TableRow(
-        (
-            ui.At(row.happened_at),
-            ui.Cell(ui.Name(partition_name(row.topic, row.partition)), "id"),
-            "" if row.leader_to is None else str(row.leader_to),
-            vocabulary.FAILOVERS[row.kind].label,
-            ui.Cell(
-                lost_records(row.records_lost_low, row.records_lost_high),
-                "plain" if row.records_lost_high == 0 else "bad",
-            ),
-            ui.confidence_badge(row.confidence),
-            ui.Cell((page.evidence(row.evidence, row.explanation), " ", _failover(row.topic)), "wide"),
-        )
+    return ui.row(
+        ui.At(row.happened_at),
+        ui.Cell(ui.Name(partition_name(row.topic, row.partition)), "id"),
+        "" if row.leader_to is None else str(row.leader_to),
+        vocabulary.FAILOVERS[row.kind].label,
+        ui.Cell(
+            lost_records(row.records_lost_low, row.records_lost_high),
+            "plain" if row.records_lost_high == 0 else "bad",
+        ),
+        ui.confidence_badge(row.confidence),
+        ui.Cell((page.evidence(row.evidence, row.explanation), " ", _failover(row.topic)), "wide"),
     )
 
 
@@ -91,17 +89,15 @@ def _cut(page: PageRows, row: Truncation) -> ui.TableRow:
     part = "its whole log" if row.is_whole else "a part of its log of unknown length"
     is_known = row.failover_id in {f.failover_id for f in page.of(Failover)}
     why: ui.Content = page.evidence(row.evidence, row.explanation)
-    return ui.TableRow(
-        (
-            ui.At(row.happened_at),
-            ui.Cell(ui.Name(partition_name(row.topic, row.partition)), "id"),
-            str(row.broker),
-            f"cut {part if row.records_cut is None else words.counted(row.records_cut, 'record')}",
-            ui.Cell(look.label, look.tone),
-            ui.confidence_badge(row.confidence),
-            ui.Cell((why, " ", _failover(row.topic)) if row.failover_id and is_known else why, "wide"),
-        ),
-        plain.anchor("truncation", row.truncation_id),
+    return ui.row(
+        ui.At(row.happened_at),
+        ui.Cell(ui.Name(partition_name(row.topic, row.partition)), "id"),
+        str(row.broker),
+        f"cut {part if row.records_cut is None else words.counted(row.records_cut, 'record')}",
+        ui.Cell(look.label, look.tone),
+        ui.confidence_badge(row.confidence),
+        ui.Cell((why, " ", _failover(row.topic)) if row.failover_id and is_known else why, "wide"),
+        anchor=plain.anchor("truncation", row.truncation_id),
     )
 
 
@@ -170,18 +166,16 @@ def _simulation(page: PageRows, row: LossSimulation) -> ui.TableRow:
         *ui.note(("No broker could coordinate: ", ui.Name(stranded)), stranded),
         page.evidence(row.evidence),
     )
-    return ui.TableRow(
-        (
-            ui.head(f"{row.scope_kind} {plain.shortened(row.scope)}{brokers}"),
-            ui.Cell(words.exact(row.partitions_offline), "bad" if row.partitions_offline else ""),
-            ui.Cell(words.exact(row.partitions_unclean), "bad" if row.partitions_unclean else ""),
-            ui.Cell(words.exact(row.partitions_unwritable), "warn" if row.partitions_unwritable else ""),
-            words.exact(row.partitions_unjudged),
-            words.exact(row.leaders_to_move),
-            "not known" if row.group_ids is None else words.number(len(row.group_ids)),
-            ui.Cell(ui.Expandable(row.explanation, more, "proof"), "left wide"),
-        ),
-        plain.anchor("simulation", f"{row.scope_kind} {row.scope}"),
+    return ui.row(
+        ui.head(f"{row.scope_kind} {plain.shortened(row.scope)}{brokers}"),
+        ui.Cell(words.exact(row.partitions_offline), "bad" if row.partitions_offline else ""),
+        ui.Cell(words.exact(row.partitions_unclean), "bad" if row.partitions_unclean else ""),
+        ui.Cell(words.exact(row.partitions_unwritable), "warn" if row.partitions_unwritable else ""),
+        words.exact(row.partitions_unjudged),
+        words.exact(row.leaders_to_move),
+        "not known" if row.group_ids is None else words.number(len(row.group_ids)),
+        ui.Cell(ui.Expandable(row.explanation, more, "proof"), "left wide"),
+        anchor=plain.anchor("simulation", f"{row.scope_kind} {row.scope}"),
     )
 
 
@@ -204,16 +198,14 @@ def _risk(page: PageRows, row: PartitionRisk) -> ui.TableRow:
     factor, minimum = ("?" if n is None else n for n in (row.replication_factor, row.min_insync_replicas))
     known_share = row.known_ms / (words.elapsed_ms(row.window_from, row.window_to) or row.known_ms or 1)
     exposed = (row.under_min_isr_ms, row.at_min_isr_ms, row.one_from_offline_ms, row.one_from_unclean_ms)
-    return ui.TableRow(
-        (
-            ui.head(ui.Name(partition_name(row.topic, row.partition)), "id"),
-            ui.Cell(f"{factor}, {minimum} at least in sync", "left"),
-            words.between(row.leaderless_low_ms, row.leaderless_high_ms),
-            *("?" if ms is None else words.duration(ms) if ms else "" for ms in (*exposed, row.under_replicated_ms)),
-            words.percent(known_share),
-            ui.Cell(page.evidence(row.evidence), "left"),
-        ),
-        plain.anchor("risk", f"{row.topic}-{row.partition}"),
+    return ui.row(
+        ui.head(ui.Name(partition_name(row.topic, row.partition)), "id"),
+        ui.Cell(f"{factor}, {minimum} at least in sync", "left"),
+        words.between(row.leaderless_low_ms, row.leaderless_high_ms),
+        *("?" if ms is None else words.duration(ms) if ms else "" for ms in (*exposed, row.under_replicated_ms)),
+        words.percent(known_share),
+        ui.Cell(page.evidence(row.evidence), "left"),
+        anchor=plain.anchor("risk", f"{row.topic}-{row.partition}"),
     )
 
 

@@ -38,7 +38,10 @@ def _controller(page: PageRows, row: ControllerChange) -> ui.TableRow:
         ui.confidence_badge(row.confidence),
         ui.Cell((page.evidence(row.evidence, row.explanation), (" ", outage) if outage else ""), "wide"),
     )
-    return ui.TableRow(cells, controller_anchor(row))
+    return ui.row(
+        *cells,
+        anchor=controller_anchor(row),
+    )
 
 
 SECTION = Section("cluster", 40, "failovers", "Changes of leaders", failovers)

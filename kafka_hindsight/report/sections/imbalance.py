@@ -93,15 +93,13 @@ def _summary(page: PageRows, brokers: Sequence[_Broker]) -> str:
 def _row(broker: _Broker) -> ui.TableRow:
     last, worst = broker.last, broker.worst
     at_worst = (words.percent(worst.ratio), " ", ui.Quiet(ui.At(worst.snapshot_at)))
-    return ui.TableRow(
-        (
-            ui.head(str(last.broker)),
-            ui.Cell(words.percent(last.ratio) or "preferred for none", "bad" if last.over_threshold else ""),
-            f"{last.led_elsewhere} of {last.preferred_partitions}",
-            ui.At(broker.over_since),
-            at_worst if worst.ratio else "",
-            words.duration(broker.over_ms or None),
-        )
+    return ui.row(
+        ui.head(str(last.broker)),
+        ui.Cell(words.percent(last.ratio) or "preferred for none", "bad" if last.over_threshold else ""),
+        f"{last.led_elsewhere} of {last.preferred_partitions}",
+        ui.At(broker.over_since),
+        at_worst if worst.ratio else "",
+        words.duration(broker.over_ms or None),
     )
 
 

@@ -1,18 +1,23 @@
-"""Broker outages, each with its leader changes, rebalances and incidents."""
+"""Broker outages with what they led to, and rolling restarts with a scorecard of each stop."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
 
-from kafka_hindsight.catalog.rows import BrokerOutage, CoordinatorMove, Incident
+from kafka_hindsight.catalog.codes import OutageKind
+from kafka_hindsight.catalog.rows import BrokerOutage, CoordinatorMove, Incident, RestartStep, RollingRestart
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.report.phrases import empty_sentence, incident_headline, outage_words
-from kafka_hindsight.report.sections.restarts import restart_link
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.absences import away, is_orderly, starts_exactly
+
+HEADINGS = (
+    "Broker", "How<", "Stopped", "Away for", "In every ISR after", "Led again after", "Led before", "Leader changes",
+    "Waited for the one before",
+)  # fmt: skip
 
 
 def outages(page: PageRows) -> Iterator[ui.Block]:
@@ -81,9 +86,8 @@ def _relations(page: PageRows, row: BrokerOutage) -> Iterator[ui.Block]:
     if row.group_ids:
         groups = ui.names([plain.shortened(g) for g in row.group_ids], 200)
         yield ui.Expandable(f"{words.counted(len(row.group_ids), 'group')} that moved or rebalanced", (groups,))
-    restart = restart_link(page, row.restart_id)
-    if restart:
-        yield ui.Paragraph(("Part of ", restart, "."))
+    for restart in page.rows_of(RollingRestart, "restart_id", row.restart_id):
+        yield ui.Paragraph(("Part of ", ui.Link("a rolling restart", plain.anchor("restart", restart.restart_id)), "."))
     incidents = [
         ui.Link(incident_headline(i), plain.anchor("incident", i.incident_id))
         for i in page.rows_of(Incident, "first_outage_id", row.outage_id)
@@ -93,4 +97,57 @@ def _relations(page: PageRows, row: BrokerOutage) -> Iterator[ui.Block]:
         yield ui.Paragraph((f"{noun}: ", ui.join(incidents), "."))
 
 
-SECTION = Section("cluster", 30, "outages", "Broker outages", outages)
+def restarts(page: PageRows) -> Iterator[ui.Block]:
+    """The rolling restarts, in order of time."""
+    for row in page.of(RollingRestart):
+        count = len(row.brokers)
+        several = f"{words.counted(count, 'broker')} {words.verb(count, 'was', 'were')}"
+        subject = "The cluster was" if row.is_complete else several
+        end = ui.At(row.ended_at) if row.ended_at else "not over in this window"
+        yield ui.Entry(
+            f"{subject} restarted broker by broker: {words.listed([str(b) for b in row.brokers], at_most=12)}",
+            (
+                ui.Paragraph(row.explanation),
+                ui.Paragraph((ui.At(row.started_at), " to ", end, f"; {'; '.join(_restart_facts(row))}."), "quiet"),
+                ui.Table(
+                    "Scorecard", HEADINGS, tuple(_stop(page, i, s) for i, s in enumerate(row.scorecard)), "numbers"
+                ),
+                ui.Paragraph(row.advice, "advice"),
+                page.evidence(row.evidence),
+            ),
+            anchor=plain.anchor("restart", row.restart_id),
+            style="outage",
+            tone="protocol" if {s.kind for s in row.scorecard} == {OutageKind.CONTROLLED_SHUTDOWN} else "broker",
+            badges=ui.badges(row.intent, row.confidence),
+        )
+
+
+def _restart_facts(row: RollingRestart) -> Iterator[str]:
+    yield words.counted(row.elections, "leader change")
+    yield words.counted(row.rebalances, "rebalance")
+    yield f"{words.counted(row.max_under_replicated, 'partition')} short of a replica at worst"
+    early = [f"broker {s.broker}" for s in row.scorecard if s.is_early]
+    if all(s.is_early is False for s in row.scorecard[1:]):
+        yield "each broker was back in every ISR before the next one was stopped"
+    elif early:
+        yield f"stopped too early: {words.listed(early)}"
+
+
+def _stop(page: PageRows, i: int, score: RestartStep) -> ui.TableRow:
+    outage = page.outage_link(score.outage_id)
+    has_waited = "not known" if score.is_early is None else "no" if score.is_early else "yes"
+    return ui.row(
+        ui.head(ui.Link(str(score.broker), outage.anchor) if outage else str(score.broker)),
+        ui.Cell(vocabulary.OUTAGES[OutageKind(score.kind)].label, "left"),
+        ui.At(score.down_at),
+        words.duration(words.elapsed_ms(score.down_at, score.up_at)) or "not back",
+        words.duration(score.isr_recovered_ms) or "not known",
+        words.duration(score.leadership_restored_ms) or "not known",
+        words.exact(score.partitions_led_before),
+        words.exact(score.elections),
+        ui.Cell(has_waited if i else "", "bad" if score.is_early else ""),
+    )
+
+
+OUTAGES = Section("cluster", 30, "outages", "Broker outages", outages)
+RESTARTS = Section("cluster", 50, "restarts", "Rolling restarts", restarts)

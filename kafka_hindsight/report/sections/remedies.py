@@ -51,17 +51,15 @@ def _remedy(page: PageRows, row: Remedy) -> ui.TableRow:
     hidden = row.rebalances_avoided - len(avoided)
     links = [ui.Link(words.instant(r.started_at, page.day), page.rebalance_anchor(r)) for r in avoided]
     line = (" ", ui.link_line(links, f"and {hidden} more" if hidden > 0 else "")) if links else ""
-    return ui.TableRow(
-        (
-            ui.head(page.link("group", row.group_id), "id"),
-            ui.Cell((vocabulary.REMEDY_LABELS[row.setting], " ", ui.Quiet(option)), "left"),
-            words.duration(row.value_now),
-            words.duration(row.value_smallest),
-            f"{row.rebalances_avoided} of {row.rebalances_total}",
-            words.exact(row.partition_seconds_avoided),
-            ui.confidence_badge(row.confidence),
-            ui.Cell((row.explanation, line, page.evidence(row.evidence)), "left wide"),
-        )
+    return ui.row(
+        ui.head(page.link("group", row.group_id), "id"),
+        ui.Cell((vocabulary.REMEDY_LABELS[row.setting], " ", ui.Quiet(option)), "left"),
+        words.duration(row.value_now),
+        words.duration(row.value_smallest),
+        f"{row.rebalances_avoided} of {row.rebalances_total}",
+        words.exact(row.partition_seconds_avoided),
+        ui.confidence_badge(row.confidence),
+        ui.Cell((row.explanation, line, page.evidence(row.evidence)), "left wide"),
     )
 
 

@@ -24,6 +24,7 @@ def broker_answer(page: PageRows, name: str) -> Answer:
     incidents = figures.urgent_first(page.rows_of(Incident, "brokers", broker))
     worst = incidents[0] if incidents else None
     failovers = [row for row in page.of(Failover) if broker in (row.leader_from, row.leader_to)]
+    seconds = sum(words.elapsed_ms(o.down_at, o.up_at) or 0 for o in outages) / 1000
     return Answer(
         "broker",
         name,
@@ -40,19 +41,7 @@ def broker_answer(page: PageRows, name: str) -> Answer:
             ui.ShownSection("broker-outages", "When it was away", tuple(_outages(outages))),
             ui.ShownSection("broker-findings", "Findings about it", finding_items(page, "broker", [name])),
             ui.ShownSection("broker-leaders", "Changes of leaders from and to it", tuple(failover_ledger(failovers))),
-            ui.ShownSection(
-                "nights",
-                "The windows before",
-                tuple(
-                    subject_trends(
-                        page,
-                        "broker",
-                        name,
-                        ("Absences", len(outages)),
-                        ("Seconds away", sum(words.elapsed_ms(o.down_at, o.up_at) or 0 for o in outages) / 1000),
-                    )
-                ),
-            ),
+            subject_trends(page, "broker", name, ("Absences", len(outages)), ("Seconds away", seconds)),
         ),
     )
 

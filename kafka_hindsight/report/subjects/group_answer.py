@@ -57,6 +57,7 @@ def group_answer(page: PageRows, group: str) -> Answer:
     )
     settings = page.rows_of(MemberSetting, "group_id", group)
     advice = [r.explanation for r in remedies[:2]] + ([worst.advice] if worst else [])
+    cost = figures.partition_seconds(rebalances)
     return Answer(
         "group",
         plain.shortened(group),
@@ -76,19 +77,7 @@ def group_answer(page: PageRows, group: str) -> Answer:
             ui.ShownSection("group-settings", "Its members and their settings", tuple(_settings(settings))),
             ui.ShownSection("group-owners", "Who owned what", tuple(_owners(page, group))),
             ui.ShownSection("group-rebalances", "Its rebalances", tuple(_stories(page, rebalances))),
-            ui.ShownSection(
-                "nights",
-                "The windows before",
-                tuple(
-                    subject_trends(
-                        page,
-                        "group",
-                        group,
-                        ("Rebalances", len(rebalances)),
-                        ("Partition-seconds stopped", figures.partition_seconds(rebalances)),
-                    )
-                ),
-            ),
+            subject_trends(page, "group", group, ("Rebalances", len(rebalances)), ("Partition-seconds stopped", cost)),
         ),
     )
 
@@ -251,7 +240,11 @@ def _settings(rows: Sequence[MemberSetting]) -> Iterator[ui.Block]:
             words.duration(rebalance) or "not known",
             "yes" if is_static else "no",
         )
-        table_rows.append(ui.TableRow(cells))
+        table_rows.append(
+            ui.row(
+                *cells,
+            )
+        )
     headings = ("Clients", "Protocol", "Assignors", "session.timeout.ms", "max.poll.interval.ms", "Static")
     yield ui.Table("Settings of its members", headings, tuple(table_rows))
 

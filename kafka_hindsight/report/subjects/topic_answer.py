@@ -27,8 +27,8 @@ def topic_answer(page: PageRows, topic: str) -> Answer:
     findings = (*finding_items(page, "topic", [topic]), *finding_items(page, "partition", partitions))
     seconds = sum(words.elapsed_ms(row.started_at, row.ended_at) or 0 for row in intervals) / 1000
     events = ("Times that a partition could not be used", len(intervals))
-    trends = tuple(subject_trends(page, "topic", topic, events, ("Partition-seconds of these times", seconds)))
-    return _answer(page, "topic", topic, topic, failovers, intervals, findings, trends)
+    trends = subject_trends(page, "topic", topic, events, ("Partition-seconds of these times", seconds))
+    return _answer(page, "topic", topic, topic, failovers, intervals, findings, (trends,))
 
 
 def partition_answer(page: PageRows, name: str) -> Answer:
@@ -47,7 +47,7 @@ def _answer(
     failovers: Sequence[Failover],
     intervals: Sequence[Unavailability],
     findings: tuple[ui.Block, ...],
-    trends: tuple[ui.Block, ...] = (),
+    trends: tuple[ui.ShownSection, ...] = (),
 ) -> Answer:
     incidents = figures.urgent_first(page.rows_of(Incident, "topics", topic))
     worst = incidents[0] if incidents else None
@@ -69,7 +69,7 @@ def _answer(
             ui.ShownSection("topic-incidents", "Its incidents", incident_lines(page, incidents)),
             ui.ShownSection("topic-findings", "Findings about it", findings),
             ui.ShownSection("topic-leaders", "Its changes of leaders", tuple(_stories(page, failovers))),
-            ui.ShownSection("nights", "The windows before", trends),
+            *trends,
         ),
     )
 
