@@ -110,11 +110,15 @@ class List:
 
 @dataclass(frozen=True)
 class Fact:
-    """A label and its value."""
+    """A label and its value; one with a long text takes a line of its own."""
 
     label: str
     value: Content
-    is_wide: bool = False
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether its text is longer than a column."""
+        return len(plain_text(self.value)) > 40
 
 
 @dataclass(frozen=True)
@@ -307,12 +311,12 @@ class Timeline:
 
     begins: datetime
     ends: datetime
-    absences: Sequence[Span]
-    curves: tuple[CurveLane, ...]
-    lanes: tuple[Lane, ...]
-    left_out: tuple[str, ...]
-    focus: float
-    legend: tuple[tuple[str, str], ...]
+    absences: Sequence[Span] = ()
+    curves: tuple[CurveLane, ...] = ()
+    lanes: tuple[Lane, ...] = ()
+    left_out: tuple[str, ...] = ()
+    focus: float = 50.0
+    legend: tuple[tuple[str, str], ...] = ()
     note: str = ""
 
 
@@ -406,6 +410,11 @@ def head(content: Content, style: str = "") -> Cell:
     return Cell(content, style, is_head=True)
 
 
+def facts(*pairs: tuple[str, Content | None]) -> tuple[Fact, ...]:
+    """Labels with their values, without those that have none."""
+    return tuple(Fact(label, value) for label, value in pairs if value)
+
+
 def ledger(
     label: str,
     headings: Sequence[str],
@@ -443,11 +452,6 @@ def names(texts: Sequence[str], at_most: int) -> List:
 def join(parts: Sequence[Words], separator: str = ", ") -> Words:
     """Join words with a separator between them."""
     return tuple(word for i, part in enumerate(parts) for word in ((separator, part) if i else (part,)))
-
-
-def link_line(links: Sequence[Link], more: str = "") -> Words:
-    """Links in one line, and words after them."""
-    return (join(links, " "), *((" ", Quiet(more)) if more else ()))
 
 
 def advice_box(advice: str) -> Box:

@@ -61,11 +61,10 @@ def lost_records(low: int | None, high: int | None) -> str:
         return ""
     if high is None:
         return f"at least {words.counted(low or 0, 'record')}"
+    most = words.counted(high, "record")
     if low == high:
-        return words.counted(high, "record")
-    return (
-        f"{words.number(low)} to {words.counted(high, 'record')}" if low else f"up to {words.counted(high, 'record')}"
-    )
+        return most
+    return f"{words.number(low)} to {most}" if low else f"up to {most}"
 
 
 def change(before: object, after: object) -> str:

@@ -17,7 +17,7 @@ from kafka_hindsight.catalog.codes import (
     RemedySetting,
     TruncationVerdict,
 )
-from kafka_hindsight.knowledge.harms import HARM_NOTES, State
+from kafka_hindsight.knowledge.harms import HARM_NOTES
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Look:
 FAMILIES: Mapping[str, str] = {family: family.meaning for family in CauseFamily}
 """Families of causes by their tone: one colour each."""
 
-STATES: Mapping[State, str] = {"act": "Act", "look": "Look", "calm": "Calm"}
+STATES: Mapping[str, str] = {"act": "Act", "look": "Look", "calm": "Calm"}
 """The states of a window, from the most urgent on."""
 
 TONES: Mapping[str, str] = {

@@ -15,13 +15,9 @@ from kafka_hindsight.shared.unavailability_sums import NO_LEADER, NO_WRITES, Unu
 BARS = 12
 BROKERS = ("Broker", "Absences", "Leader changes", "Leader imbalance at the last reading")
 TOPICS = (
-    "Topic",
-    "Partitions without a leader",
-    "Partition-seconds without a leader",
-    "Partition-seconds without writes",
-    "Leader changes",
-    "Owner",
-)
+    "Topic", "Partitions without a leader", "Partition-seconds without a leader", "Partition-seconds without writes",
+    "Leader changes", "Owner",
+)  # fmt: skip
 
 
 def brokers_and_topics(page: PageRows) -> Iterator[ui.Block]:
@@ -32,14 +28,9 @@ def brokers_and_topics(page: PageRows) -> Iterator[ui.Block]:
     curves = tuple(leader_curves(page))
     if curves:
         yield ui.Timeline(
-            begins=page.window[0],
-            ends=page.window[1],
+            *page.window,
             absences=[absence(page, row) for row in page.of(BrokerOutage)],
             curves=curves,
-            lanes=(),
-            left_out=(),
-            focus=50.0,
-            legend=(),
             note="The partitions that each broker leads, by readings of the cluster. Shaded: absences of brokers.",
         )
     sums = {topic: unused(page.rows_of(Unavailability, "topic", topic), NO_LEADER) for topic in page.topics}
@@ -62,14 +53,11 @@ def _bar(page: PageRows, topic: str, sums: Mapping[str, Unused]) -> tuple[ui.Wor
 def _broker(page: PageRows, broker: int) -> ui.TableRow:
     readings = page.rows_of(LeaderImbalance, "broker", broker)
     changes = len(page.rows_of(Failover, "leader_from", broker)) + len(page.rows_of(Failover, "leader_to", broker))
-    cells = (
+    return ui.row(
         ui.head(page.broker_link(broker)),
         words.number(len(page.rows_of(BrokerOutage, "broker", broker))),
         words.number(changes),
         words.percent(readings[-1].ratio) if readings else "",
-    )
-    return ui.row(
-        *cells,
     )
 
 

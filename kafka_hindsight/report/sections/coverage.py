@@ -194,9 +194,8 @@ def _missing_input(page: PageRows) -> Iterator[Statement]:
 
 def _missing_logs(page: PageRows) -> Iterator[Statement]:
     """The brokers whose logs were not read, and what is less sure because of it."""
-    rows = [row for row in page.of(Finding) if row.rule_id == "broker_log_missing"]
-    for row in sorted(rows, key=lambda r: r.subject)[:SILENT_BROKERS]:
-        yield "warn", f"{words.sentence(row.message)}."
+    rows = sorted(page.rows_of(Finding, "rule_id", "broker_log_missing"), key=lambda r: r.subject)
+    yield from (("warn", f"{words.sentence(row.message)}.") for row in rows[:SILENT_BROKERS])
 
 
 def _silence(page: PageRows) -> Iterator[Statement]:
@@ -221,18 +220,19 @@ def _not_read(page: PageRows) -> Iterator[Statement]:
 def _gaps(page: PageRows) -> Iterator[ui.Block]:
     rows = sorted(page.of(GenerationGap), key=lambda r: r.explained_by is not None)
     if rows:
-        table_rows = tuple(
-            ui.row(
-                ui.At(r.seen_at),
-                ui.Cell(ui.Name(plain.shortened(r.group_id)), "id"),
-                change(r.after_generation, r.next_generation),
-                r.explained_by or ui.Badge("nothing: evidence is missing here", "lost"),
-            )
-            for r in rows
-        )
-        table = ui.Table("Breaks in the generations", ("Seen", "Group", "Generations", "Explained by"), table_rows)
+        headings = ("Seen", "Group", "Generations", "Explained by")
+        table = ui.Table("Breaks in the generations", headings, tuple(map(_gap, rows)))
         summary = f"{words.counted(len(rows), 'break')} in the generations"
         yield ui.Expandable(summary, (table,), is_open=len(rows) <= GAPS_OPEN)
+
+
+def _gap(row: GenerationGap) -> ui.TableRow:
+    return ui.row(
+        ui.At(row.seen_at),
+        ui.Cell(ui.Name(plain.shortened(row.group_id)), "id"),
+        change(row.after_generation, row.next_generation),
+        row.explained_by or ui.Badge("nothing: evidence is missing here", "lost"),
+    )
 
 
 def _leader_gaps(page: PageRows) -> Iterator[ui.Block]:

@@ -47,11 +47,8 @@ def danger(page: PageRows) -> Iterator[ui.Block]:
     )
     sentences = [*_loss_sentences(page), *_exposure_sentences(page)]
     if unknown := sum(row.one_from_offline_ms is None for row in risks):
-        partitions, risked = words.counted(unknown, "partition"), words.verb(unknown, "it", "they")
-        sentence = (
-            f"No log or snapshot shows which replicas of {partitions} were in sync: what {risked} risked is not known."
-        )
-        sentences.append(("plain", sentence))
+        subject = f"No log or snapshot shows which replicas of {words.counted(unknown, 'partition')} were in sync"
+        sentences.append(("plain", f"{subject}: what {words.verb(unknown, 'it', 'they')} risked is not known."))
     sentences += _simulation_sentences(page)
     yield from ui.statements(sentences)
     losses = chain((_election(page, row) for row in elections), (_cut(page, row) for row in cuts))
@@ -70,39 +67,42 @@ def danger(page: PageRows) -> Iterator[ui.Block]:
 
 
 def _election(page: PageRows, row: Failover) -> ui.TableRow:
-    return ui.row(
-        ui.At(row.happened_at),
-        ui.Cell(ui.Name(partition_name(row.topic, row.partition)), "id"),
-        "" if row.leader_to is None else str(row.leader_to),
-        vocabulary.FAILOVERS[row.kind].label,
-        ui.Cell(
-            lost_records(row.records_lost_low, row.records_lost_high),
-            "plain" if row.records_lost_high == 0 else "bad",
-        ),
-        ui.confidence_badge(row.confidence),
-        ui.Cell((page.evidence(row.evidence, row.explanation), " ", _failover(row.topic)), "wide"),
-    )
+    loss = lost_records(row.records_lost_low, row.records_lost_high)
+    broker = "" if row.leader_to is None else str(row.leader_to)
+    tone = "plain" if row.records_lost_high == 0 else "bad"
+    return _loss(page, row, broker, vocabulary.FAILOVERS[row.kind].label, ui.Cell(loss, tone), has_failover=True)
 
 
 def _cut(page: PageRows, row: Truncation) -> ui.TableRow:
     look = vocabulary.TRUNCATIONS[row.verdict]
     part = "its whole log" if row.is_whole else "a part of its log of unknown length"
-    is_known = row.failover_id in {f.failover_id for f in page.of(Failover)}
+    event = f"cut {part if row.records_cut is None else words.counted(row.records_cut, 'record')}"
+    has_failover = bool(row.failover_id and page.rows_of(Failover, "failover_id", row.failover_id))
+    anchor = plain.anchor("truncation", row.truncation_id)
+    return _loss(page, row, str(row.broker), event, ui.Cell(look.label, look.tone), has_failover, anchor)
+
+
+def _loss(
+    page: PageRows,
+    row: Failover | Truncation,
+    broker: str,
+    event: str,
+    loss: ui.Cell,
+    has_failover: bool,
+    anchor: str = "",
+) -> ui.TableRow:
     why: ui.Content = page.evidence(row.evidence, row.explanation)
+    failover = ui.Link("its failover", plain.anchor("topic", row.topic))
     return ui.row(
         ui.At(row.happened_at),
         ui.Cell(ui.Name(partition_name(row.topic, row.partition)), "id"),
-        str(row.broker),
-        f"cut {part if row.records_cut is None else words.counted(row.records_cut, 'record')}",
-        ui.Cell(look.label, look.tone),
+        broker,
+        event,
+        loss,
         ui.confidence_badge(row.confidence),
-        ui.Cell((why, " ", _failover(row.topic)) if row.failover_id and is_known else why, "wide"),
-        anchor=plain.anchor("truncation", row.truncation_id),
+        ui.Cell((why, " ", failover) if has_failover else why, "wide"),
+        anchor=anchor,
     )
-
-
-def _failover(topic: str) -> ui.Link:
-    return ui.Link("its failover", plain.anchor("topic", topic))
 
 
 def _loss_sentences(page: PageRows) -> Iterator[tuple[str, str]]:
@@ -145,14 +145,8 @@ def _simulation_sentences(page: PageRows) -> Iterator[tuple[str, str]]:
 
 
 def _worst_simulation(row: LossSimulation) -> tuple[object, ...]:
-    return (
-        -row.partitions_offline,
-        -row.partitions_unclean,
-        -row.partitions_unwritable,
-        -row.partitions_unjudged,
-        row.scope_kind,
-        row.scope,
-    )
+    counts = (row.partitions_offline, row.partitions_unclean, row.partitions_unwritable, row.partitions_unjudged)
+    return *(-count for count in counts), row.scope_kind, row.scope
 
 
 def _simulation(page: PageRows, row: LossSimulation) -> ui.TableRow:

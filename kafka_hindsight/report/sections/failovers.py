@@ -31,15 +31,12 @@ def failovers(page: PageRows) -> Iterator[ui.Block]:
 
 def _controller(page: PageRows, row: ControllerChange) -> ui.TableRow:
     outage = page.outage_link(row.outage_id)
-    cells = (
+    return ui.row(
         ui.At(row.happened_at),
         change(words.leader(row.controller_from), words.leader(row.controller_to)),
         str(row.epoch),
         ui.confidence_badge(row.confidence),
         ui.Cell((page.evidence(row.evidence, row.explanation), (" ", outage) if outage else ""), "wide"),
-    )
-    return ui.row(
-        *cells,
         anchor=controller_anchor(row),
     )
 

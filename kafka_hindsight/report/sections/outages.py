@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from datetime import datetime
 
 from kafka_hindsight.catalog.codes import OutageKind
 from kafka_hindsight.catalog.rows import BrokerOutage, CoordinatorMove, Incident, RestartStep, RollingRestart
@@ -30,7 +31,7 @@ def outages(page: PageRows) -> Iterator[ui.Block]:
         yield ui.Entry(
             words.sentence(outage_words(row)),
             (
-                ui.Facts(tuple(_moments(row))),
+                ui.Facts(_moments(row)),
                 ui.Paragraph(row.explanation),
                 ui.Paragraph(f"{label}; {'; '.join(_facts(page, row))}.", "quiet"),
                 *_relations(page, row),
@@ -44,22 +45,21 @@ def outages(page: PageRows) -> Iterator[ui.Block]:
         )
 
 
-def _moments(row: BrokerOutage) -> Iterator[ui.Fact]:
+def _moments(row: BrokerOutage) -> tuple[ui.Fact, ...]:
     """The instants of an outage, and how long after its start each was."""
-    moments = (
-        ("Down" if starts_exactly(row) else "Last sign of life", row.down_at),
-        ("Unreachable", row.unreachable_at if row.unreachable_at != row.down_at else None),
-        ("Detected", row.detected_at),
-        ("Back", row.up_at),
-        ("In every ISR again", row.isr_recovered_at),
-        ("Leads its partitions again", row.leadership_restored_at),
-    )
-    for label, at in moments:
+
+    def moment(at: datetime | None) -> ui.Words:
         after = f" after {words.duration(words.elapsed_ms(row.down_at, at))}" if at != row.down_at else ""
-        if at:
-            yield ui.Fact(label, (ui.At(at), ui.Quiet(after)))
-        elif label == "Back":
-            yield ui.Fact(label, "not in this window")
+        return (ui.At(at), ui.Quiet(after)) if at else ""
+
+    return ui.facts(
+        ("Down" if starts_exactly(row) else "Last sign of life", moment(row.down_at)),
+        ("Unreachable", moment(row.unreachable_at) if row.unreachable_at != row.down_at else ""),
+        ("Detected", moment(row.detected_at)),
+        ("Back", moment(row.up_at) or "not in this window"),
+        ("In every ISR again", moment(row.isr_recovered_at)),
+        ("Leads its partitions again", moment(row.leadership_restored_at)),
+    )
 
 
 def _facts(page: PageRows, row: BrokerOutage) -> Iterator[str]:

@@ -50,7 +50,7 @@ def _remedy(page: PageRows, row: Remedy) -> ui.TableRow:
     avoided = [rebalances[i] for i in row.rebalance_ids if i in rebalances][:LINKS_PER_REMEDY]
     hidden = row.rebalances_avoided - len(avoided)
     links = [ui.Link(words.instant(r.started_at, page.day), page.rebalance_anchor(r)) for r in avoided]
-    line = (" ", ui.link_line(links, f"and {hidden} more" if hidden > 0 else "")) if links else ""
+    line = (" ", ui.join(links, " "), (" ", ui.Quiet(f"and {hidden} more")) if hidden > 0 else "") if links else ""
     return ui.row(
         ui.head(page.link("group", row.group_id), "id"),
         ui.Cell((vocabulary.REMEDY_LABELS[row.setting], " ", ui.Quiet(option)), "left"),

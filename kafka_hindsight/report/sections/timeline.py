@@ -50,8 +50,7 @@ def timeline(page: PageRows) -> Iterator[ui.Block]:
     tones = {span.tone for lane in lanes for span in lane.spans}
     worst = next((i for i in figures.ranked(page.of(Incident)) if figures.needs(i) != "calm"), None)
     yield Timeline(
-        begins=page.window[0],
-        ends=page.window[1],
+        *page.window,
         absences=absences,
         curves=tuple(curves(page)),
         lanes=lanes,
@@ -121,9 +120,8 @@ def _broker_lane(
     sentence = "; ".join([*(span.says for span in periods[:6]), *troubles, *change_count]) or "nothing happened to it"
     anchor = plain.anchor("broker", str(broker))
     spans = (*recoveries, *periods, *changes)
-    return Lane(
-        "broker", f"Broker {broker}", ", ".join(troubles or change_count) or "undisturbed", sentence, anchor, spans
-    )
+    summary = ", ".join(troubles or change_count) or "undisturbed"
+    return Lane("broker", f"Broker {broker}", summary, sentence, anchor, spans)
 
 
 def absence(page: PageRows, row: BrokerOutage) -> Span:
@@ -198,19 +196,17 @@ def _topic_lane(page: PageRows, topic: str, rows: Sequence[Failover]) -> Lane:
     note = words.counted(count, "partition")
     longest = f", up to {words.duration(_longest(rows))}" if _longest(rows) else ""
     sentence = f"{note}{longest} without a leader: {_tally(vocabulary.FAILOVERS[row.kind].label for row in rows)}"
-    return Lane(
-        "partition", plain.shortened(topic, 48), f"{note}{longest}", sentence, changes[0].anchor, (*gaps, *changes)
-    )
+    anchor = plain.anchor("topic", topic)
+    return Lane("partition", plain.shortened(topic, 48), f"{note}{longest}", sentence, anchor, (*gaps, *changes))
 
 
 def _leaderless(page: PageRows, row: Failover) -> Span | None:
     """The time without a leader that a change ended."""
     if row.leader_to == NOBODY or not row.leaderless_ms:
         return None
-    end = row.happened_at
-    start = end - timedelta(milliseconds=row.leaderless_ms)
+    start = row.happened_at - timedelta(milliseconds=row.leaderless_ms)
     text = f"{words.instant(start, page.day)}: without a leader for {words.duration(row.leaderless_ms)}"
-    return Span("bar", start, end, "lost", text, "without a leader", plain.anchor("topic", row.topic))
+    return Span("bar", start, row.happened_at, "lost", text, "without a leader", plain.anchor("topic", row.topic))
 
 
 def _group_lanes(page: PageRows) -> tuple[list[Lane], str]:
@@ -221,10 +217,8 @@ def _group_lanes(page: PageRows) -> tuple[list[Lane], str]:
 
     worst = sorted(by_group, key=trouble)
     hidden = worst[GROUP_LANES:]
-    left_out = ""
-    if hidden:
-        count = sum(len(by_group[group]) for group in hidden)
-        left_out = f"{words.counted(len(hidden), 'group')} with fewer rebalances, {words.number(count)} in all"
+    count = words.number(sum(len(by_group[group]) for group in hidden))
+    left_out = f"{words.counted(len(hidden), 'group')} with fewer rebalances, {count} in all" if hidden else ""
     return [_group_lane(page, group, by_group[group]) for group in worst[:GROUP_LANES]], left_out
 
 

@@ -32,7 +32,7 @@ def broker_answer(page: PageRows, name: str) -> Answer:
         _verdict(page, outages),
         outages[-1].confidence if outages else "",
         None if not outages else "ongoing" if outages[-1].up_at is None else "over",
-        cost=tuple(_cost(page, broker, outages)),
+        cost=_cost(page, broker, outages),
         advice=tuple(dict.fromkeys(filter(None, (i.advice for i in incidents[:2])))),
         commands=tuple(worst.commands or ()) if worst else (),
         proof=outages[-1].evidence if outages else (),
@@ -57,22 +57,19 @@ def _verdict(page: PageRows, outages: Sequence[BrokerOutage]) -> str:
     return f"It {words.listed(sentences, at_most=NAMED)}."
 
 
-def _cost(page: PageRows, broker: int, outages: Sequence[BrokerOutage]) -> Iterator[ui.Fact]:
-    yield ui.Fact("Absences", words.number(len(outages)))
+def _cost(page: PageRows, broker: int, outages: Sequence[BrokerOutage]) -> tuple[ui.Fact, ...]:
     elections, rebalances = (sum(getattr(o, name) or 0 for o in outages) for name in ("elections", "rebalances"))
-    if outages:
-        yield ui.Fact("Changes of leaders by them", words.number(elections))
-        yield ui.Fact("Rebalances by them", words.number(rebalances))
     periods = page.rows_of(OutOfSyncPeriod, "broker", broker)
-    if periods:
-        yield ui.Fact("Out of sync while alive", words.times(len(periods)))
     readings = page.rows_of(LeaderImbalance, "broker", broker)
-    if readings:
-        worst = max(row.ratio or 0.0 for row in readings)
-        yield ui.Fact(
-            "Leader imbalance",
-            f"{words.percent(readings[-1].ratio)} at the last reading, {words.percent(worst)} at worst",
-        )
+    worst = words.percent(max((row.ratio or 0.0 for row in readings), default=0.0))
+    imbalance = f"{words.percent(readings[-1].ratio)} at the last reading, {worst} at worst" if readings else ""
+    return ui.facts(
+        ("Absences", words.number(len(outages))),
+        ("Changes of leaders by them", words.number(elections) if outages else ""),
+        ("Rebalances by them", words.number(rebalances) if outages else ""),
+        ("Out of sync while alive", words.times(len(periods)) if periods else ""),
+        ("Leader imbalance", imbalance),
+    )
 
 
 def _outages(outages: Sequence[BrokerOutage]) -> Iterator[ui.Block]:

@@ -33,10 +33,10 @@ def client_answer(page: PageRows, client: str) -> Answer:
         plain.anchor("client", client),
         f"{words.sentence('; '.join(parts))}.",
         first.confidence,
-        cost=(
-            ui.Fact("Partitions stopped", f"{words.number(seconds)} partition-seconds"),
-            ui.Fact(words.verb(len(groups), "Group", "Groups"), ui.join([page.link("group", g) for g in groups[:12]])),
-            *((ui.Fact(words.verb(len(hosts), "Host", "Hosts"), words.listed(hosts, at_most=6)),) if hosts else ()),
+        cost=ui.facts(
+            ("Partitions stopped", f"{words.number(seconds)} partition-seconds"),
+            (words.verb(len(groups), "Group", "Groups"), ui.join([page.link("group", g) for g in groups[:12]])),
+            (words.verb(len(hosts), "Host", "Hosts"), words.listed(hosts, at_most=6)),
         ),
         advice=tuple(dict.fromkeys(row.advice for row in starts))[:2],
         proof=first.evidence,

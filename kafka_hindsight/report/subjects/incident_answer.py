@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kafka_hindsight.catalog.codes import Harm
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Incident, Rebalance, Remedy
@@ -33,7 +33,7 @@ def incident_answer(page: PageRows, incident_id: str) -> Answer:
         row.explanation,
         row.confidence,
         figures.life_of(row),
-        cost=tuple(_facts(page, row)),
+        cost=_facts(page, row),
         advice=(row.advice, *_prevention(page, row)),
         commands=tuple(row.commands or ()),
         proof=row.evidence,
@@ -45,52 +45,49 @@ def incident_answer(page: PageRows, incident_id: str) -> Answer:
     )
 
 
-def _facts(page: PageRows, row: Incident) -> Iterator[ui.Fact]:
+def _facts(page: PageRows, row: Incident) -> tuple[ui.Fact, ...]:
     """The harm of an incident, its time, its owners, and the groups and topics concerned."""
-    harm = figures.harm_of(row)
-    yield ui.Fact("Kind of harm", ui.Strong(harm.meaning), is_wide=True)
     length = f" ({words.duration(words.elapsed_ms(row.started_at, row.ended_at))})"
     until: ui.Words = (" to ", ui.At(row.ended_at), length) if row.ended_at else ", and it was not over by the end"
-    yield ui.Fact("From, to", (ui.At(row.started_at), until))
-    yield ui.Fact("Kind", vocabulary.INCIDENT_LABELS[row.kind])
-    yield ui.Fact("Intent", row.intent.meaning)
-    label, owners = page.whose(row.group_ids, row.topics or ())
-    if owners:
-        yield ui.Fact(label, owners)
-    if recurrence := page.recurrence(row):
-        yield ui.Fact("Nights before", recurrence[1])
-    yield from _figures(row)
-    if row.cause is not None:
-        look = vocabulary.CAUSES[row.cause]
-        yield ui.Fact("Cause", (ui.Badge(look.label, f"cause t-{look.tone}"), f", {row.confidence}"))
-    if row.brokers:
-        yield ui.Fact("Brokers", ui.join([page.broker_link(broker) for broker in row.brokers]))
-    for kind, names in (("topic", row.topics or ()), ("group", row.group_ids)):
-        if names:
-            links = ui.join([page.link(kind, name) for name in names[:NAMES]])
-            more = f" and {len(names) - NAMES} more" if names[NAMES:] else ""
-            noun = words.verb(len(names), kind.capitalize(), f"{kind.capitalize()}s")
-            yield ui.Fact(noun, (links, more), is_wide=len(names) > 1)
+    recurrence, look = page.recurrence(row), vocabulary.CAUSES[row.cause] if row.cause else None
+    return ui.facts(
+        ("Kind of harm", ui.Strong(figures.harm_of(row).meaning)),
+        ("From, to", (ui.At(row.started_at), until)),
+        ("Kind", vocabulary.INCIDENT_LABELS[row.kind]),
+        ("Intent", row.intent.meaning),
+        page.whose(row.group_ids, row.topics or ()),
+        ("Nights before", recurrence and recurrence[1]),
+        *_figures(row),
+        ("Cause", (ui.Badge(look.label, f"cause t-{look.tone}"), f", {row.confidence}") if look else ""),
+        ("Brokers", ui.join([page.broker_link(broker) for broker in row.brokers or ()])),
+        _names(page, "topic", row.topics or ()),
+        _names(page, "group", row.group_ids),
+    )
 
 
-def _figures(row: Incident) -> Iterator[ui.Fact]:
-    loss = phrases.lost_records(row.records_lost_low, row.records_lost_high)
-    if loss and figures.harm_of(row) == Harm.RECORDS_LOST:
-        yield ui.Fact("Records lost", loss)
+def _names(page: PageRows, kind: str, names: Sequence[str]) -> tuple[str, ui.Words]:
+    more = f" and {len(names) - NAMES} more" if names[NAMES:] else ""
+    noun = words.verb(len(names), kind.capitalize(), f"{kind.capitalize()}s")
+    links = ui.join([page.link(kind, name) for name in names[:NAMES]])
+    return noun, (links, more) if names else ""
+
+
+def _figures(row: Incident) -> Iterator[tuple[str, str]]:
+    if figures.harm_of(row) == Harm.RECORDS_LOST:
+        yield "Records lost", phrases.lost_records(row.records_lost_low, row.records_lost_high)
     if row.partitions_offline:
         longest = f", the longest for at least {words.duration(row.offline_ms)}" if row.offline_ms is not None else ""
         count = row.partitions_still_offline
         still_offline = f"; {words.number(count)} still had none when the logs end" if count else ""
-        summary = f"{words.counted(row.partitions_offline, 'partition')}{longest}{still_offline}"
-        yield ui.Fact("Without a leader", summary)
+        yield "Without a leader", f"{words.counted(row.partitions_offline, 'partition')}{longest}{still_offline}"
     if row.partitions_refusing:
-        yield ui.Fact("Refused acks=all", words.counted(row.partitions_refusing, "partition"))
+        yield "Refused acks=all", words.counted(row.partitions_refusing, "partition")
     if row.failover_count:
-        yield ui.Fact("Leader changes", words.number(row.failover_count))
+        yield "Leader changes", words.number(row.failover_count)
     if row.rebalance_count:
         seconds = row.partition_seconds
         cost = "cost not known" if seconds is None else f"{seconds:,.1f} partition-seconds stopped"
-        yield ui.Fact("Rebalances", f"{words.number(row.rebalance_count)}, {cost}")
+        yield "Rebalances", f"{words.number(row.rebalance_count)}, {cost}"
 
 
 def _moments(page: PageRows, row: Incident) -> Iterator[ui.Block]:
