@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from kafka_hindsight.catalog.rows import BrokerOutage, Failover, LeaderImbalance, Unavailability
+from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Unavailability
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report.curves import leader_curves
 from kafka_hindsight.report.page_rows import PageRows, Section
@@ -13,7 +13,7 @@ from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.unavailability_sums import NO_LEADER, NO_WRITES, Unused, unused
 
 BARS = 12
-BROKERS = ("Broker", "Absences", "Leader changes", "Leader imbalance at the last reading")
+BROKERS = ("Broker", "Absences", "Leader changes")
 TOPICS = (
     "Topic", "Partitions without a leader", "Partition-seconds without a leader", "Partition-seconds without writes",
     "Leader changes", "Owner",
@@ -51,13 +51,11 @@ def _bar(page: PageRows, topic: str, sums: Mapping[str, Unused]) -> tuple[ui.Wor
 
 
 def _broker(page: PageRows, broker: int) -> ui.TableRow:
-    readings = page.rows_of(LeaderImbalance, "broker", broker)
     changes = len(page.rows_of(Failover, "leader_from", broker)) + len(page.rows_of(Failover, "leader_to", broker))
     return ui.row(
         ui.head(page.broker_link(broker)),
         words.number(len(page.rows_of(BrokerOutage, "broker", broker))),
         words.number(changes),
-        words.percent(readings[-1].ratio) if readings else "",
     )
 
 

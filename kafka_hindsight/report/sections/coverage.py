@@ -100,19 +100,6 @@ def broken_expectations(page: PageRows) -> list[ValidationResult]:
     return [r for r in page.of(ValidationResult) if not r.success]
 
 
-def expectations_sentence(page: PageRows) -> str:
-    """How many expectations on the tables were evaluated and held, and how many had no row to judge."""
-    vacuous = sum(bool(r.is_vacuous) for r in page.of(ValidationResult))
-    evaluated, broken = len(page.of(ValidationResult)) - vacuous, len(broken_expectations(page))
-    without_row = f" {words.counted(vacuous, 'further expectation')} had no row to judge." if vacuous else ""
-    if not evaluated:
-        return f"No expectation was evaluated.{without_row}"
-    how_many = words.counted(evaluated, "evaluated expectation")
-    if broken:
-        return f"{words.number(broken)} of {how_many} on the tables did not hold.{without_row}"
-    return f"All {how_many} on the tables held.{without_row}"
-
-
 def _lines(page: PageRows) -> Iterator[Statement]:
     total, sources = totals(page), words.counted(len(page.of(Coverage)), "source")
     lines = words.counted(total.lines_in, "line")
@@ -207,8 +194,19 @@ def _silence(page: PageRows) -> Iterator[Statement]:
 
 
 def _expectations(page: PageRows) -> Iterator[Statement]:
+    """How many expectations on the tables were evaluated and held, and how many had no row to judge."""
+    vacuous = sum(bool(r.is_vacuous) for r in page.of(ValidationResult))
+    evaluated, broken = len(page.of(ValidationResult)) - vacuous, len(broken_expectations(page))
+    how_many = words.counted(evaluated, "evaluated expectation")
+    sentence = f"All {how_many} on the tables held."
+    if broken:
+        sentence = f"{words.number(broken)} of {how_many} on the tables did not hold."
+    elif not evaluated:
+        sentence = "No expectation was evaluated."
+    if vacuous:
+        sentence += f" {words.counted(vacuous, 'further expectation')} had no row to judge."
     if page.of(ValidationResult):
-        yield "warn" if broken_expectations(page) else "good", expectations_sentence(page)
+        yield "warn" if broken else "good", sentence
 
 
 def _not_read(page: PageRows) -> Iterator[Statement]:

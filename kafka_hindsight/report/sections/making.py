@@ -6,13 +6,12 @@ from collections.abc import Iterator
 
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report.page_rows import PageRows, Section
-from kafka_hindsight.report.sections.coverage import broken_expectations, expectations_sentence
+from kafka_hindsight.report.sections.coverage import broken_expectations
 from kafka_hindsight.shared import plain, words
 
 
 def making(page: PageRows) -> Iterator[ui.Block]:
     """The expectations that did not hold, and the facts of the run."""
-    yield ui.Paragraph(expectations_sentence(page))
     broken = sorted(broken_expectations(page), key=lambda r: (r.severity, r.table, r.expectation))
     if broken:
         items = []

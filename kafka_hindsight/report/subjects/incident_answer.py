@@ -53,7 +53,6 @@ def _facts(page: PageRows, row: Incident) -> tuple[ui.Fact, ...]:
     return ui.facts(
         ("Kind of harm", ui.Strong(figures.harm_of(row).meaning)),
         ("From, to", (ui.At(row.started_at), until)),
-        ("Kind", vocabulary.INCIDENT_LABELS[row.kind]),
         ("Intent", row.intent.meaning),
         page.whose(row.group_ids, row.topics or ()),
         ("Nights before", recurrence and recurrence[1]),
