@@ -110,15 +110,10 @@ class List:
 
 @dataclass(frozen=True)
 class Fact:
-    """A label and its value; one with a long text takes a line of its own."""
+    """A label and its value."""
 
     label: str
     value: Content
-
-    @property
-    def is_wide(self) -> bool:
-        """Whether its text is longer than a column."""
-        return len(plain_text(self.value)) > 40
 
 
 @dataclass(frozen=True)
@@ -420,16 +415,17 @@ def ledger(
     headings: Sequence[str],
     rows: Sequence[tuple[str, tuple[Words, ...]]],
     tones: Sequence[tuple[str, str]] = (),
-) -> Ledger:
-    """A ledger without the columns that no row fills, and with the tones that a row has."""
+) -> tuple[Ledger, ...]:
+    """A ledger without the columns that no row fills, and with the tones that a row has; empty without rows."""
     filled = [i for i in range(len(headings)) if any(cells[i] for _, cells in rows)]
     own_tones = {tone for tone, _ in rows}
-    return Ledger(
+    table = Ledger(
         label,
         tuple(headings[i] for i in filled),
         tuple((tone, tuple(cells[i] for i in filled)) for tone, cells in rows),
         tuple((tone, text) for tone, text in tones if tone in own_tones),
     )
+    return (table,) if rows else ()
 
 
 def note(words: Words, condition: object = True) -> tuple[Paragraph, ...]:

@@ -41,7 +41,7 @@ def brokers_and_topics(page: PageRows) -> Iterator[ui.Block]:
         yield ui.Bars("Partition-seconds without a leader, by topic", tuple(_bar(page, t, sums) for t in unused_topics))
     if worst:
         yield ui.Heading("Topics that changed a leader or could not be used")
-        yield ui.ledger("Topics", TOPICS, tuple(("lost", _topic(page, topic, sums[topic])) for topic in worst))
+        yield from ui.ledger("Topics", TOPICS, [("lost", _topic(page, topic, sums[topic])) for topic in worst])
 
 
 def _bar(page: PageRows, topic: str, sums: Mapping[str, Unused]) -> tuple[ui.Words, str, float, str]:

@@ -23,9 +23,8 @@ def groups(page: PageRows) -> Iterator[ui.Block]:
     """A row for each group, with a filter."""
     rebalances = {group: page.rows_of(Rebalance, "group_id", group) for group in page.groups}
     worst = sorted(page.groups, key=lambda g: (-figures.partition_seconds(rebalances[g]), -len(rebalances[g]), g))
-    if worst:
-        yield ui.ledger("Groups", HEADINGS, [_row(page, group, rebalances[group]) for group in worst])
-    else:
+    yield from ui.ledger("Groups", HEADINGS, [_row(page, group, rebalances[group]) for group in worst])
+    if not worst:
         yield ui.Paragraph(empty_sentence(page, "No group rebalanced or fell behind.", "No group"))
 
 

@@ -35,10 +35,10 @@ def incidents(page: PageRows) -> Iterator[ui.Block]:
         yield ui.Paragraph((ui.Link(f"And {words.listed(counts)}", "incidents"), "."), "links")
 
 
-def all_incidents(page: PageRows) -> Iterator[ui.Block]:
+def all_incidents(page: PageRows) -> tuple[ui.Block, ...]:
     """Every incident, those that ask for nothing last."""
     urgent, calm = figures.by_need(page.of(Incident))
-    yield from incident_ledger(page, [*urgent, *calm])
+    return incident_ledger(page, [*urgent, *calm])
 
 
 URGENT = Section("night", 30, "incident-list", "Incidents", incidents)

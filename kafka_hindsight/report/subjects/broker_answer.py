@@ -40,7 +40,7 @@ def broker_answer(page: PageRows, name: str) -> Answer:
             ui.ShownSection("broker-incidents", "Its incidents", incident_lines(page, incidents)),
             ui.ShownSection("broker-outages", "When it was away", tuple(_outages(outages))),
             ui.ShownSection("broker-findings", "Findings about it", finding_items(page, "broker", [name])),
-            ui.ShownSection("broker-leaders", "Changes of leaders from and to it", tuple(failover_ledger(failovers))),
+            ui.ShownSection("broker-leaders", "Changes of leaders from and to it", failover_ledger(failovers)),
             subject_trends(page, "broker", name, ("Absences", len(outages)), ("Seconds away", seconds)),
         ),
     )

@@ -41,7 +41,7 @@ def client_answer(page: PageRows, client: str) -> Answer:
         advice=tuple(dict.fromkeys(row.advice for row in starts))[:2],
         proof=first.evidence,
         sections=(
-            ui.ShownSection("client-started", "Rebalances that it started", tuple(rebalance_ledger(page, starts))),
-            ui.ShownSection("client-delayed", "Rebalances that waited for it", tuple(rebalance_ledger(page, delays))),
+            ui.ShownSection("client-started", "Rebalances that it started", rebalance_ledger(page, starts)),
+            ui.ShownSection("client-delayed", "Rebalances that waited for it", rebalance_ledger(page, delays)),
         ),
     )

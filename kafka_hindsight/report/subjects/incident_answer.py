@@ -39,8 +39,8 @@ def incident_answer(page: PageRows, incident_id: str) -> Answer:
         proof=row.evidence,
         sections=(
             ui.ShownSection("moments", "Minute by minute", tuple(_moments(page, row))),
-            ui.ShownSection("changes", "Its changes of leaders", tuple(failover_ledger(failovers))),
-            ui.ShownSection("rebalances", "Its rebalances", tuple(rebalance_ledger(page, rebalances))),
+            ui.ShownSection("changes", "Its changes of leaders", failover_ledger(failovers)),
+            ui.ShownSection("rebalances", "Its rebalances", rebalance_ledger(page, rebalances)),
         ),
     )
 
