@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from kafka_hindsight.catalog.rows import Quarantine
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report.page_rows import LineShape, PageRows, Section
+from kafka_hindsight.report.sections.coverage import unread_sentence
 from kafka_hindsight.shared import plain, words
 
 SHAPES = 40
@@ -15,6 +16,7 @@ REFUSALS = 40
 
 def unread(page: PageRows) -> Iterator[ui.Block]:
     """Shapes that no pattern claims, the most frequent first, then the quarantine."""
+    yield ui.Paragraph(unread_sentence(page))
     shapes = sorted(page.of(LineShape), key=lambda s: (-s.lines, s.template))
     if shapes:
         yield ui.Heading("Lines that matter and that no pattern claims")
