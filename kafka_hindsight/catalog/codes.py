@@ -157,7 +157,10 @@ class StartFailure(Code):
 
     NOT_AUTHENTICATED = "not_authenticated", "It could not authenticate with the controllers."
     ID_TAKEN = "id_taken", "Its id was registered already: for its former process, or for another broker."
-    QUORUM_UNREACHABLE = "quorum_unreachable", "The controller quorum, or ZooKeeper, did not answer."
+    QUORUM_UNREACHABLE = (
+        "quorum_unreachable",
+        "It could not register with the controllers, or ZooKeeper did not answer.",
+    )
     OTHER_CLUSTER = "other_cluster", "Its disk belongs to another cluster."
     PORT_IN_USE = "port_in_use", "Another process listened on its port."
     DIRECTORY_LOCKED = "directory_locked", "Another process of it still ran, and held its log directories."
@@ -313,7 +316,6 @@ class ClockMeaning(Code):
 
     GARBLED = "garbled", "A line's instant is damaged: the lines around it agree on another one."
     HOUR_REPEATED = "hour_repeated", "Summer time ended: the log's local time has an hour twice, in the file's order."
-    HOUR_MISSING = "hour_missing", "Summer time began: the log's local time skips an hour."
     SET_BACK = "set_back", "The clock was set back and stays back, or the file holds several logs."
     AHEAD = "ahead", "The clock is seconds or minutes ahead of those of other brokers."
     OTHER_ZONE = "other_zone", "The clock runs in another zone than that of another broker."

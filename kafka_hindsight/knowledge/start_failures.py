@@ -39,9 +39,9 @@ START_REASONS = (
     StartReason(
         StartFailure.QUORUM_UNREACHABLE,
         re.compile("unable to register with the controller quorum|ZooKeeperClientTimeoutException"),
-        "the controller quorum, or ZooKeeper, did not answer",
-        "Check that most controllers run, and that the broker reaches them as controller.quorum.voters,"
-        " controller.quorum.bootstrap.servers or zookeeper.connect names them.",
+        "it could not register with the controllers, or ZooKeeper did not answer",
+        "Check that most controllers run and take its certificate or password, and that the broker reaches them as"
+        " controller.quorum.voters, controller.quorum.bootstrap.servers or zookeeper.connect names them.",
     ),
     StartReason(
         StartFailure.OTHER_CLUSTER,
