@@ -137,7 +137,6 @@ def silent(members: int, confidence: str = "possible") -> None:
 
 
 AWAY = row(BROKER_OUTAGES, outage_id="o", broker=1, down_at=AT, up_at=at(30))
-GROWS = {"members_before": 2, "members_after": 3}
 
 
 def lagging(committed: Sequence[int], ends: Sequence[int]) -> None:
@@ -178,13 +177,6 @@ MADE: dict[str, Callable[[], object]] = {
     "a host is heard again": lambda: silent(3, "certain"),
     "a host is never heard again": lambda: silent(3),
     "two members of a host fall silent": lambda: silent(2),
-    "a cooperative group grows": lambda: grouped(
-        rebalance(0, "member_joined", **GROWS), rebalance(1, "cooperative_followup", "b")
-    ),
-    "an eager group grows": lambda: grouped(rebalance(0, "member_joined", **GROWS)),
-    "an eager group grows, and a member leaves": lambda: grouped(
-        rebalance(0, "member_joined", **GROWS), rebalance(9, "member_left", "b")
-    ),
     "a member that dies as soon as it has joined": lambda: grouped(
         *loop(EVERY_52_S, "member_dead", session_timeout_ms=45_000)
     ),

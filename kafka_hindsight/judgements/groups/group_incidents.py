@@ -22,7 +22,6 @@ from kafka_hindsight.judgements.groups.storms import (
     client_of,
     driver_of,
     find_rolling_restarts,
-    find_scale_outs,
     find_storms,
 )
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
@@ -200,7 +199,6 @@ class IncidentCase:
     host: SilentHost | None = None
     storm: Storm | None = None
     is_rolling_restart: bool = False
-    is_scale_out: bool = False
 
     @property
     def intent(self) -> Intent:
@@ -324,11 +322,6 @@ def the_coordinator_moved(case: IncidentCase) -> Proof | None:
     return proof_if(case.leading.cause.noun.is_move)
 
 
-def the_group_only_grew(case: IncidentCase) -> Proof | None:
-    """New members joined a running group, and none left it for 10 minutes around."""
-    return proof_if(case.is_scale_out)
-
-
 _KIP_429 = "KIP-429"
 _ADR = "docs/adr/0014-harm-first.md"
 
@@ -373,20 +366,12 @@ INCIDENTS: tuple[Ruling[IncidentCase], ...] = (
         source=_ADR,
         cases=("groups/storm-2.8 billing-storm-8 01:48:02.233", "groups/deployment-4.1 billing-deploy-9 01:45:27.117"),
     ),
-    Likely(
-        IncidentKind.COOPERATIVE_PAIR,
-        "{leading.explanation} A scale-out: from {leading.members_before} members to {leading.members_after},"
-        " and no member left. The cooperative follow-up belongs to it.",
-        proof=(a_follow_up_belongs_to_it, the_group_only_grew),
-        source=_KIP_429,
-        cases=("made: a cooperative group grows", "groups/cooperative-2.8 fraud-coop-9 01:49:24.331"),
-    ),
     Certain(
         IncidentKind.COOPERATIVE_PAIR,
         "{leading.explanation} The cooperative follow-up belongs to it.",
         proof=(a_follow_up_belongs_to_it,),
         source=_KIP_429,
-        cases=("groups/cooperative-2.8 fraud-coop-9 01:49:24.331", "made: a cooperative group grows"),
+        cases=("groups/cooperative-2.8 fraud-coop-9 01:49:24.331", "groups/cooperative-2.8 fraud-coop-9 01:49:20.330"),
     ),
     Likely(
         IncidentKind.COORDINATOR_MOVE,
@@ -395,20 +380,12 @@ INCIDENTS: tuple[Ruling[IncidentCase], ...] = (
         source="GroupCoordinator.onElection and onResignation",
         cases=("made: a coordinator moves without an outage", "made: a coordinator is away"),
     ),
-    Likely(
-        IncidentKind.SINGLE,
-        "{leading.explanation} A scale-out: from {leading.members_before} members to {leading.members_after},"
-        " and no member left.",
-        proof=(the_group_only_grew,),
-        source=_ADR,
-        cases=("made: an eager group grows", "made: an eager group grows, and a member leaves"),
-    ),
     Certain(
         IncidentKind.SINGLE,
         "{leading.explanation}",
         proof=(always,),
         source=_ADR,
-        cases=("groups/cooperative-2.8 fraud-coop-9 01:49:20.330", "made: an eager group grows"),
+        cases=("groups/cooperative-2.8 fraud-coop-9 01:49:20.330", "groups/cooperative-2.8 fraud-coop-9 01:49:24.331"),
     ),
 )
 """The confidence is that of the kind; the row's own is that of the cause (Gathered.confidence)."""
@@ -537,7 +514,6 @@ def _sorted_by_turn(rebalances: Iterable[Rebalance]) -> list[Rebalance]:
 def _cases_of_group(rebalances: Sequence[Rebalance], case_of: partial[IncidentCase]) -> list[IncidentCase]:
     """The deployments of a group, then storms among what is left, then each other rebalance for itself."""
     units = _units(rebalances)
-    scale_outs = find_scale_outs(units)
     restarts = find_rolling_restarts(units)
     cases = [case_of(_flat([units[n] for n in places]), is_rolling_restart=True) for places in restarts]
     units = _units_outside(units, restarts)
@@ -545,7 +521,7 @@ def _cases_of_group(rebalances: Sequence[Rebalance], case_of: partial[IncidentCa
     for places in storms:
         storm = Storm(units[places.start : places.stop])
         cases.append(case_of(_flat(storm.units), storm=storm))
-    return [*cases, *(case_of(u, is_scale_out=u[0].rebalance_id in scale_outs) for u in _units_outside(units, storms))]
+    return [*cases, *map(case_of, _units_outside(units, storms))]
 
 
 def _units(rebalances: Sequence[Rebalance]) -> list[Unit]:
