@@ -15,7 +15,7 @@ from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.judgements.brokers.settings_at import SETTING_KINDS, SETTING_READ
 from kafka_hindsight.judgements.rebuild.metadata import EVENTS
 from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
-from kafka_hindsight.judgements.rebuild.sources import Judgement, each, table, union
+from kafka_hindsight.judgements.rebuild.sources import Judgement, table, union, where
 from kafka_hindsight.knowledge.broker_settings import BROKER_SETTINGS, TOPIC_SETTINGS
 from kafka_hindsight.shared.arrow_tables import LAST, among, as_scalar, ends, with_columns
 
@@ -59,19 +59,6 @@ def _number(text: str) -> int | None:
     return int(text) if re.fullmatch(r"\d{1,9}", text) else None
 
 
-def settings_looked_at(readings: pa.Table) -> pa.Table:
-    """Keep the settings that verdicts look at."""
-    kind, name = readings["resource_type"], readings["name"]
-    of_topics = pc.and_(pc.equal(kind, "topic"), among(name, TOPIC_SETTINGS))
-    of_brokers = pc.and_(pc.equal(kind, "broker"), among(name, BROKER_SETTINGS))
-    return readings.filter(pc.and_(pc.or_(of_topics, of_brokers), pc.is_valid(readings["value"])))
-
-
-def about_settings(events: pa.Table) -> pa.Table:
-    """Keep the events about settings."""
-    return events.filter(among(events["kind"], SETTING_KINDS))
-
-
 def newest_settings(settings: pa.Table, at: datetime) -> pa.Table:
     """Keep the newest report of each kind on each broker, topic and setting by an instant.
 
@@ -89,16 +76,19 @@ def last_settings(settings: pa.Table, scope: Scope, facts: WindowFacts) -> pa.Ta
     return newest_settings(settings, facts.last_read_at or scope.window.end - timedelta.resolution)
 
 
-def of_no_topic(settings: pa.Table) -> pa.Table:
-    """Keep the settings of brokers."""
-    return settings.filter(pc.is_null(settings["topic"]))
+def _is_looked_at(readings: pa.Table) -> pa.ChunkedArray:
+    """Whether verdicts look at each setting."""
+    kind, name = readings["resource_type"], readings["name"]
+    of_topics = pc.and_(pc.equal(kind, "topic"), among(name, TOPIC_SETTINGS))
+    of_brokers = pc.and_(pc.equal(kind, "broker"), among(name, BROKER_SETTINGS))
+    return pc.and_(pc.or_(of_topics, of_brokers), pc.is_valid(readings["value"]))
 
 
 SETTINGS_READ = Judgement(
     "settings_read",
     read_settings,
     ("cluster", "resource_type", "resource", "name"),
-    {"readings": each(settings_looked_at, table("bronze.config_snapshots"))},
+    {"readings": where(_is_looked_at, table("bronze.config_snapshots"))},
 )
 
-SETTINGS = union(each(about_settings, EVENTS), SETTINGS_READ.output("settings"))
+SETTINGS = union(where(lambda e: among(e["kind"], SETTING_KINDS), EVENTS), SETTINGS_READ.output("settings"))
