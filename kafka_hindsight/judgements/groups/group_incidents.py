@@ -230,18 +230,6 @@ class IncidentCase:
         return (driver_of(self.leading) if self.storm else None) or self.leading.cause
 
     @property
-    def ended_at(self) -> datetime | None:
-        """The end of the last of them; None where one has no known end."""
-        ends = [r.ended_at for r in self.rebalances if r.ended_at is not None]
-        return max(ends) if len(ends) == len(self.rebalances) else None
-
-    @property
-    def cost(self) -> float | None:
-        """Their cost in partition-seconds, as far as it is known."""
-        costs = [r.partition_seconds for r in self.rebalances if r.partition_seconds is not None]
-        return round(sum(costs), 3) if costs else None
-
-    @property
     def size(self) -> str:
         """How many rebalances it has, in words."""
         return counted(len(self.rebalances), "rebalance")
@@ -396,7 +384,7 @@ BROKER_INDUCED_CAUSES = frozenset(c for c in Cause if c.noun.is_broker_induced o
 does so by itself."""
 
 Loss = tuple[datetime, str]
-"""The instant at which the group's partition of `__consumer_offsets` lost its leader, and the outage behind that."""
+"""The instant at which the group's partition of `__consumer_offsets` lost its leader, and the outage behind it."""
 
 
 class OutageLookup:
@@ -476,12 +464,9 @@ def group_incidents(
     losses: Mapping[str, Sequence[Loss]] | None = None,
     roster: Iterable[MemberStay] = (),
 ) -> tuple[list[Incident], dict[str, str]]:
-    """Put every rebalance of a cluster into exactly one incident.
+    """Rows of gold.incidents, each rebalance of a cluster in exactly one, and the incident of each rebalance id.
 
     `losses`: for each group, the outages in which its partition of `__consumer_offsets` lost its leader.
-
-    Returns:
-        Rows of gold.incidents, and the incident of each rebalance id.
     """
     by_group = grouped(_sorted_by_turn(rebalances), lambda r: r.group_id)
     case_of = partial(IncidentCase, total=sum(map(len, by_group.values())))
@@ -553,6 +538,8 @@ def _chains(groups: Iterable[Sequence[Rebalance]]) -> Chains:
 def _row(case: IncidentCase, chains: Chains) -> Incident:
     verdict = judge(INCIDENTS, case)
     first, advice = case.rebalances[0], case.cause.advice
+    ends = [r.ended_at for r in case.rebalances if r.ended_at is not None]
+    costs = [r.partition_seconds for r in case.rebalances if r.partition_seconds is not None]
     is_of_members = case.cause == case.leading.cause and not case.leading.cause.noun.is_unstored
     if is_of_members and not (case.is_rolling_restart or case.outage):
         advice = advice_on(case.rebalances, advice)
@@ -562,14 +549,14 @@ def _row(case: IncidentCase, chains: Chains) -> Incident:
         kind=IncidentKind(verdict.code),
         intent=case.intent,
         started_at=first.started_at,
-        ended_at=case.ended_at,
+        ended_at=max(ends) if len(ends) == len(case.rebalances) else None,
         group_ids=sorted({r.group_id for r in case.rebalances}),
         rebalance_count=len(case.rebalances),
         cause=case.cause,
         confidence=case.confidence,
         fingerprint=Fingerprint(case.fingerprint.code) if case.fingerprint else None,
         first_outage_id=case.outage.outage_id if case.outage else None,
-        partition_seconds=case.cost,
+        partition_seconds=round(sum(costs), 3) if costs else None,
         explanation=verdict.sentence + _in_chain(case.rebalances, chains),
         advice=advice,
         evidence=evidence_of(e for r in case.rebalances for e in r.evidence[:3]),

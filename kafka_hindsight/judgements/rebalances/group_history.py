@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
-from typing import NamedTuple
 
 from kafka_hindsight.catalog.codes import Outcome, Protocol
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, LogSpan, Rebalance, TopicChange
@@ -118,20 +117,12 @@ class Gap:
     event: Event
 
 
-class Expiry(NamedTuple):
-    """A session that a coordinator found expired."""
-
-    broker: int | None
-    at: datetime
-    group_id: str | None
-
-
 @dataclass(frozen=True)
 class GroupContext:
     """The facts that all groups of a cluster share.
 
     `observed_from` and `observed_to` bound the broker lines that were read, `log_spans` those of each broker's own log.
-    `expiries` are the sessions of all groups that expired, `refusals` the lines about clients that failed to
+    `expiries` are the lines in which sessions of any group expired, `refusals` those about clients that failed to
     authenticate, or whose quota changed.
     """
 
@@ -141,7 +132,7 @@ class GroupContext:
     topic_changes: Sequence[TopicChange] = ()
     outages: Sequence[BrokerOutage] = ()
     log_spans: Sequence[LogSpan] = ()
-    expiries: Sequence[Expiry] = ()
+    expiries: Sequence[Event] = ()
     refusals: Sequence[Event] = ()
 
     @cached_property
@@ -169,10 +160,10 @@ class GroupContext:
         return self._outages.get(broker, _NO_OUTAGES)
 
     @cached_property
-    def _expiries(self) -> dict[int | None, Timeline[Expiry]]:
-        return timelines(self.expiries, lambda e: e.broker, lambda e: e.at)
+    def _expiries(self) -> dict[int | None, Timeline[Event]]:
+        return timelines(self.expiries, lambda e: e.broker, lambda e: e.happened_at)
 
-    def expiries_near(self, broker: int | None, at: datetime) -> Sequence[Expiry]:
+    def expiries_near(self, broker: int | None, at: datetime) -> Sequence[Event]:
         """The sessions that a coordinator found expired within a quarter of a second of an instant."""
         return self._expiries[broker].near(at, AT_ONCE) if broker in self._expiries else ()
 

@@ -28,7 +28,6 @@ from kafka_hindsight.judgements.brokers.outages import find_outages, lives_of, s
 from kafka_hindsight.judgements.brokers.settings_at import settings_of
 from kafka_hindsight.judgements.groups.coordinators import OFFSETS_TOPIC
 from kafka_hindsight.judgements.rebalances import GroupContext
-from kafka_hindsight.judgements.rebalances.group_history import Expiry
 from kafka_hindsight.judgements.rebalances.topic_changes import TOPIC_CHANGE_KINDS, topic_changes
 from kafka_hindsight.judgements.rebuild.metadata import EVENTS
 from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
@@ -170,18 +169,7 @@ def judge_brokers(
     files: list[rows.LogFile],
     scope: Scope,
 ) -> BrokerHistory:
-    """The history of the cluster's brokers.
-
-    Args:
-        events: The events about brokers, controllers and topics.
-        signs: Other lines that show a sign of life.
-        namings: Other lines that name a broker.
-        controllers: Other lines that show a controller at work.
-        proofs: Lines that prove that a broker served.
-        readings: The snapshots of brokers.
-        files: The log files of the cluster.
-        scope: The cluster and the window that is judged.
-    """
+    """The history of the cluster's brokers, by the events about them and by other lines that show what they did."""
     events = [*events, *signs, *namings, *controllers]
     observed = observe(in_order(events), in_order(proofs), readings, files) if events else None
     epochs = observed.terms if observed else ()
@@ -208,21 +196,20 @@ def gather_facts(
     changes: list[rows.TopicChange],
     log_spans: list[rows.LogSpan],
     observed: pa.Table,
-    expiries: pa.Table,
+    expiries: list[rows.Event],
     refusals: list[rows.Event],
     readings: pa.Table,
     scope: Scope,
 ) -> WindowFacts:
     """Gather the facts that all judgements of partitions and groups look at.
 
-    `observed`, `expiries` and `readings` are the few rows of `observed_span`, `session_expiries` and `reading_times`.
+    `observed` and `readings` are the few rows of `observed_span` and `reading_times`.
     """
     written_at = observed["happened_at"].to_pylist()
     first_at, last_at = (min(written_at), max(written_at)) if written_at else (scope.window.start, scope.window.end)
     read_at = sorted(readings["snapshot_at"].to_pylist())
     last_partition = pc.max(readings["last_offsets_partition"]).as_py()
     before_outages = {bisect_right(read_at, o.down_at) for o in outages} - {0}
-    expired = tuple(Expiry(*e.values()) for e in expiries.select(["broker", "happened_at", "group_id"]).to_pylist())
     refused = {kind: [e for e in refusals if e.kind == kind] for kind in _REFUSED}
     ordered = sorted(changes, key=lambda c: (c.at, c.kind, c.topic))
     return WindowFacts(
@@ -237,7 +224,7 @@ def gather_facts(
             tuple(ordered),
             tuple(outages),
             tuple(log_spans),
-            expired,
+            expiries,
             [*refused[Kind.AUTHENTICATION_FAILED], *refused[Kind.QUOTA_CHANGED]],
         ),
         settings=settings_of(events),
