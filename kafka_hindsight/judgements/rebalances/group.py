@@ -18,7 +18,7 @@ from kafka_hindsight.judgements.reasoning.timelines import Timeline, timelines
 from kafka_hindsight.judgements.rebalances.case import Case, HistoryCoverage
 from kafka_hindsight.judgements.rebalances.client_logs import NEAR
 from kafka_hindsight.judgements.rebalances.group_epochs import OTHER_KINDS, build_epochs
-from kafka_hindsight.judgements.rebalances.group_history import Change, Episode, Gap, GroupContext, MembershipChange
+from kafka_hindsight.judgements.rebalances.group_history import Change, Episode, GroupContext, MembershipChange, gap_at
 from kafka_hindsight.judgements.rebalances.identity import Identity
 from kafka_hindsight.judgements.rebalances.judge import judge_change, judge_episode, judge_move
 from kafka_hindsight.judgements.rebalances.members import Member, MemberRegistry
@@ -153,18 +153,7 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
     rows = [_row(Case(e, e.trigger, identity, context, history)) for e in episodes]
     return GroupHistory(
         _link_restarts(_lower_confidence(rows, ordered)),
-        [
-            GenerationGap(
-                cluster=context.cluster,
-                group_id=group_id,
-                after_generation=g.after_generation,
-                next_generation=g.next_generation,
-                seen_at=g.seen_at,
-                explained_by=g.explained_by,
-                evidence=evidence_of([quote(g.event)]),
-            )
-            for g in gaps
-        ],
+        gaps,
         registry,
         _roster(context.cluster, group_id, registry),
     )
@@ -191,7 +180,7 @@ def _surest(row: Rebalance) -> Confidence:
     return Confidence.POSSIBLE if rests_on_absence else Confidence.LIKELY
 
 
-def _episodes(group_id: str, events: Sequence[Event], identity: Identity) -> tuple[list[Episode], list[Gap]]:
+def _episodes(group_id: str, events: Sequence[Event], identity: Identity) -> tuple[list[Episode], list[GenerationGap]]:
     """The episodes of both protocols in order of start, each with the one before it, and the breaks between them."""
     of_coordinator = [e for e in events if e.origin == Origin.BROKER] or as_coordinator(events)
     classic, classic_gaps = build_episodes(group_id, of_coordinator)
@@ -377,7 +366,7 @@ _NAMES_GENERATION = (
 """Members learn of a generation, or an epoch, after the group has reached it; what is stored has been reached."""
 
 
-def _unseen_generations(events: Sequence[Event], observed_to: datetime) -> list[Gap]:
+def _unseen_generations(events: Sequence[Event], observed_to: datetime) -> list[GenerationGap]:
     """The break at the end of a group's history, where no line of the coordinator follows that would show it.
 
     Lines of members after `observed_to`, the end of the brokers' lines, prove nothing.
@@ -391,4 +380,4 @@ def _unseen_generations(events: Sequence[Event], observed_to: datetime) -> list[
         if e.kind in _NAMES_GENERATION and (e.generation or 0) > last and e.happened_at <= observed_to
     ]
     latest = max(beyond, key=lambda pair: pair[0] or 0, default=None)  # the first line that names it
-    return [] if latest is None else [Gap(last, latest[0] or 0, latest[1].happened_at, None, latest[1])]
+    return [] if latest is None else [gap_at(latest[1], last, latest[0] or 0, None)]

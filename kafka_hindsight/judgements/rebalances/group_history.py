@@ -9,7 +9,8 @@ from enum import StrEnum
 from functools import cached_property
 
 from kafka_hindsight.catalog.codes import Outcome, Protocol
-from kafka_hindsight.catalog.rows import BrokerOutage, Event, LogSpan, Rebalance, TopicChange
+from kafka_hindsight.catalog.rows import BrokerOutage, Event, GenerationGap, LogSpan, Rebalance, TopicChange
+from kafka_hindsight.judgements.reasoning.evidence import quote
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline, intervals, timelines
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.reasons import CoordinatorReason
@@ -106,15 +107,17 @@ def turn_of(rebalance: Rebalance) -> tuple[datetime, int, str]:
     return rebalance.started_at, rebalance.from_generation or 0, rebalance.rebalance_id
 
 
-@dataclass(frozen=True)
-class Gap:
-    """A break in a group's generations."""
-
-    after_generation: int
-    next_generation: int
-    seen_at: datetime
-    explained_by: str | None
-    event: Event
+def gap_at(event: Event, after: int, following: int, why: str | None) -> GenerationGap:
+    """The break between two generations of the group that an event names, whose line shows the later one."""
+    return GenerationGap(
+        cluster=event.cluster,
+        group_id=str(event.group_id),
+        after_generation=after,
+        next_generation=following,
+        seen_at=event.happened_at,
+        explained_by=why,
+        evidence=[quote(event)],
+    )
 
 
 @dataclass(frozen=True)

@@ -213,7 +213,6 @@ def gather_facts(
     refused = {kind: [e for e in refusals if e.kind == kind] for kind in _REFUSED}
     ordered = sorted(changes, key=lambda c: (c.at, c.kind, c.topic))
     return WindowFacts(
-        outages=tuple(outages),
         context=context_of(
             [*events, *controllers], outages, log_spans, scope.clocks, refused[Kind.AUTHENTICATION_REFUSED]
         ),
@@ -228,8 +227,6 @@ def gather_facts(
             [*refused[Kind.AUTHENTICATION_FAILED], *refused[Kind.QUOTA_CHANGED]],
         ),
         settings=settings_of(events),
-        observed_to=last_at,
-        read_at=tuple(read_at),
         last_read_at=max((at for at in read_at if scope.window.holds(at)), default=None),
         read_before_outages=frozenset(read_at[n - 1] for n in before_outages),
         offsets_partitions=None if last_partition is None else last_partition + 1,

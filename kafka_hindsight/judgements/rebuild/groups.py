@@ -228,16 +228,9 @@ def judge_groups(events: Iterable[rows.Event]) -> list[rows.Rebalance]:
 
 def _ends_of_stays(members: Iterable[rows.MemberSnapshot], window: Window) -> list[rows.MemberSnapshot]:
     """The first and the last reading of the window that show each member."""
-    readings = grouped(_in_turn(m for m in members if window.holds(m.snapshot_at)), lambda m: m.member_id)
-    return [
-        m
-        for readings_of_member in readings.values()
-        for m in (
-            readings_of_member[:1]
-            if readings_of_member[0] is readings_of_member[-1]
-            else (readings_of_member[0], readings_of_member[-1])
-        )
-    ]
+    inside = _in_turn(m for m in members if window.holds(m.snapshot_at))
+    first, last = {m.member_id: m for m in reversed(inside)}, {m.member_id: m for m in inside}
+    return [*first.values(), *last.values()]
 
 
 def _agreements(readings: Iterable[rows.GroupSnapshot], window: Window) -> list[rows.GroupSnapshot]:

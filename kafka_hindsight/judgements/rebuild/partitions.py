@@ -149,7 +149,7 @@ def judge_partitions(
     leaders = rebuild_leaders(events, readings, facts.context, scope.wide_window)
     settings = facts.settings.with_topics(events)
     histories = histories_of(
-        events, readings, leaders.leaders, leaders.leaderless, settings, facts.context, facts.observed_to
+        events, readings, leaders.leaders, leaders.leaderless, settings, facts.context, facts.groups.observed_to
     )
     return PartitionHistory(
         leaders.failovers,
@@ -157,8 +157,8 @@ def judge_partitions(
         rebuild_truncations(events, readings, leaders.failovers, facts.context.controller_epochs, scope.wide_window),
         changes,
         spans_of(changes),
-        rebuild_risks(histories, leaders.failovers, facts.observed_to, scope.window),
-        rebuild_unavailability(histories, facts.outages, changes, facts.observed_to, scope.wide_window),
+        rebuild_risks(histories, leaders.failovers, facts.groups.observed_to, scope.window),
+        rebuild_unavailability(histories, facts.groups.outages, changes, facts.groups.observed_to, scope.wide_window),
     )
 
 
