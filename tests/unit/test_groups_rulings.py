@@ -174,7 +174,6 @@ MADE: dict[str, Callable[[], object]] = {
         rebalance(20, "member_dead", coordinator=1), outages=[AWAY]
     ),
     "a coordinator moves without an outage": lambda: grouped(rebalance(20, "coordinator_moved", coordinator=1)),
-    "a host is heard again": lambda: silent(3, "certain"),
     "a host is never heard again": lambda: silent(3),
     "two members of a host fall silent": lambda: silent(2),
     "a member that dies as soon as it has joined": lambda: grouped(

@@ -5,7 +5,7 @@ Each look-up is made once, when the first ruling asks for it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -16,7 +16,7 @@ from kafka_hindsight.judgements.reasoning.evidence import quote
 from kafka_hindsight.judgements.reasoning.proofs import Proof
 from kafka_hindsight.judgements.reasoning.rulings import Verdict
 from kafka_hindsight.judgements.reasoning.timelines import instants
-from kafka_hindsight.judgements.rebalances.client_logs import ClientLog, ProcessLog
+from kafka_hindsight.judgements.rebalances.client_logs import ClientLog, Process
 from kafka_hindsight.judgements.rebalances.group_history import Episode, GroupContext, MembershipChange
 from kafka_hindsight.judgements.rebalances.identity import Arrival, Departure, Identity
 from kafka_hindsight.judgements.rebalances.members import Member, MemberRegistry
@@ -154,9 +154,14 @@ class Case:
         return self.identity.log_of(self.member, self.at)
 
     @cached_property
-    def log(self) -> ProcessLog:
-        """The log of the process that held the member."""
+    def process(self) -> Process:
+        """The process that held the member, by its own log."""
         return self.own_log.process_of(self.member.member_id, self.at)
+
+    @property
+    def process_identity(self) -> Iterator[Event]:
+        """The lines that show which process of which member it is."""
+        return self.own_log.identity_of(self.member.member_id, self.at)
 
     @property
     def client_reason(self) -> str | None:
@@ -252,7 +257,7 @@ def by_own_log(case: Case, *lines: Event | None) -> Proof | None:
     Only its file connects a line that names no client with the member, so that such a proof is likely at most.
     """
     present_lines = [line for line in lines if line is not None]
-    return proof_of(*case.log.identity, *present_lines) + by_its_words(*present_lines) if present_lines else None
+    return proof_of(*case.process_identity, *present_lines) + by_its_words(*present_lines) if present_lines else None
 
 
 def by_its_words(*lines: Event) -> Proof:

@@ -43,11 +43,6 @@ class _Machine:
     def open(self) -> Episode | None:
         return self.episodes[-1] if self.is_open else None
 
-    def feed(self, event: Event) -> None:
-        action = _ACTIONS.get(event.kind)
-        if action is not None:
-            action(self, event)
-
     def start(self, event: Event) -> None:
         self.decide_cut(_generation(event))
         self.see_generation(_generation(event), event)
@@ -236,7 +231,8 @@ def build_episodes(group_id: str, events: Iterable[Event]) -> tuple[list[Episode
     """
     machine = _Machine(group_id)
     for event in events:
-        machine.feed(event)
+        if event.kind in _ACTIONS:
+            _ACTIONS[event.kind](machine, event)
     return machine.episodes, machine.gaps
 
 

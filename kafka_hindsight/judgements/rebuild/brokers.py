@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -113,7 +112,7 @@ def namings(events: pa.Table) -> pa.Table:
     )
     lines = events.filter(is_naming).select([*_QUOTED, "isr", "leader"])
     pairs = zip(lines["isr"].to_pylist(), lines["leader"].to_pylist(), strict=True)
-    broker_sets = [{*(broker_ids(isr) or ()), *_as_list(leader)} for isr, leader in pairs]
+    broker_sets = [{*(broker_ids(isr) or ()), leader} - {None} for isr, leader in pairs]
     of_each = repeated(lines, [len(ids) for ids in broker_sets])
     of_each = with_columns(of_each, named_broker=pa.array([i for ids in broker_sets for i in sorted(ids)], pa.int32()))
     outermost = ends(of_each, ("named_broker",), _IN_ORDER).drop_columns(["named_broker"])
@@ -130,10 +129,6 @@ def controller_sightings(events: pa.Table) -> pa.Table:
         hour=pc.floor_temporal(acts["happened_at"], unit="hour"),
     )
     return ends(sightings, ("node", "controller_epoch", "hour"), _IN_ORDER, (FIRST,)).drop_columns(["hour"])
-
-
-def _as_list(number: int | None) -> Iterable[int]:
-    return () if number is None else (number,)
 
 
 def files_in_scope(files: pa.Table, scope: Scope) -> pa.Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import groupby
 
 import pyarrow as pa
@@ -59,21 +59,18 @@ def _number(text: str) -> int | None:
     return int(text) if re.fullmatch(r"\d{1,9}", text) else None
 
 
-def newest_settings(settings: pa.Table, at: datetime) -> pa.Table:
-    """Keep the newest report of each kind on each broker, topic and setting by an instant.
+def last_settings(settings: pa.Table, scope: Scope, facts: WindowFacts) -> pa.Table:
+    """Keep the newest report of each kind on each broker, topic and setting by the last reading of partitions.
 
-    Each broker prints a topic's settings: one of them is enough.
+    Without such a reading it is that by the end of the window. Each broker prints a topic's settings: one of them is
+    enough.
     """
+    at = facts.last_read_at or scope.window.end - timedelta.resolution
     earlier = settings.filter(pc.less_equal(settings["happened_at"], as_scalar(settings["happened_at"], at)))
     reporter = pc.if_else(pc.is_null(earlier["topic"]), earlier["broker"], None)
     by = ("cluster", "kind", "topic", "reporter", "node", "reason")
     newest = ends(with_columns(earlier, reporter=reporter), by, ("happened_at", "source", "order"), (LAST,))
     return newest.drop_columns(["reporter"])
-
-
-def last_settings(settings: pa.Table, scope: Scope, facts: WindowFacts) -> pa.Table:
-    """Keep the settings as they were at the last reading of the window that shows partitions, else at its end."""
-    return newest_settings(settings, facts.last_read_at or scope.window.end - timedelta.resolution)
 
 
 def _is_looked_at(readings: pa.Table) -> pa.ChunkedArray:
