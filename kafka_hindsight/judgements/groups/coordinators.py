@@ -158,29 +158,19 @@ def the_lines_reach_far_enough(case: MoveCase) -> Proof | None:
 
 _SOURCE = "GroupCoordinator.onElection and onResignation"
 
+# fmt: off
 MOVE_RULINGS: tuple[Ruling[MoveCase], ...] = (
-    Likely(
-        MoveEffect.CUT_SHORT,
-        "The former coordinator did not finish the rebalance that ran.",
-        proof=(it_interrupted_a_rebalance,),
-        source=_SOURCE,
-        cases=("made: a rebalance runs while the coordinator moves", "made: the new coordinator removes a member"),
-    ),
-    Likely(
-        MoveEffect.REBALANCED,
-        "The new coordinator started a rebalance that a broker event explains.",
-        proof=(the_new_coordinator_began_one,),
-        source=_SOURCE,
-        cases=("made: the new coordinator removes a member", "made: a member joins after the move"),
-    ),
-    Likely(
-        MoveEffect.NONE,
-        "No rebalance followed from the move.",
-        proof=(the_lines_reach_far_enough,),
-        source=_SOURCE,
-        cases=("night-4.1 audit-static-4 01:50:38.369", "made: the new coordinator removes a member"),
-    ),
+    Likely(MoveEffect.CUT_SHORT, "The former coordinator did not finish the rebalance that ran.",
+           proof=(it_interrupted_a_rebalance,), source=_SOURCE,
+           cases=("made: a rebalance runs while the coordinator moves", "made: the new coordinator removes a member")),
+    Likely(MoveEffect.REBALANCED, "The new coordinator started a rebalance that a broker event explains.",
+           proof=(the_new_coordinator_began_one,), source=_SOURCE,
+           cases=("made: the new coordinator removes a member", "made: a member joins after the move")),
+    Likely(MoveEffect.NONE, "No rebalance followed from the move.",
+           proof=(the_lines_reach_far_enough,), source=_SOURCE,
+           cases=("night-4.1 audit-static-4 01:50:38.369", "made: the new coordinator removes a member")),
 )
+# fmt: on
 """None of them holds where the lines end too early: then the effect is not known."""
 
 
