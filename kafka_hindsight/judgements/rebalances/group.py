@@ -160,24 +160,20 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
 
 
 def _lower_confidence(rows: Sequence[Rebalance], events: Sequence[Event]) -> list[Rebalance]:
-    """The rows, less sure where no line of the coordinator shows who else acted before the member."""
+    """The rows, less sure where no line of the coordinator shows who else acted before the member.
+
+    That a member is new rests on lines that are missing.
+    """
     if any(e.origin == Origin.BROKER for e in events):
         return list(rows)
-    return [
-        replace(
-            row,
-            confidence=row.confidence.at_most(_surest(row)),
-            explanation=f"{row.explanation} No line of the group's coordinator is at hand.",
-        )
-        for row in rows
-    ]
-
-
-def _surest(row: Rebalance) -> Confidence:
-    """The most confidence that such a row allows; that a member is new rests on lines that are missing."""
-    is_first_join = row.cause.noun.is_arrival and not row.cause.noun.is_return
-    rests_on_absence = is_first_join and row.confidence != Confidence.CERTAIN
-    return Confidence.POSSIBLE if rests_on_absence else Confidence.LIKELY
+    lowered = []
+    for row in rows:
+        is_first_join = row.cause.noun.is_arrival and not row.cause.noun.is_return
+        rests_on_absence = is_first_join and row.confidence != Confidence.CERTAIN
+        confidence = row.confidence.at_most(Confidence.POSSIBLE if rests_on_absence else Confidence.LIKELY)
+        explanation = f"{row.explanation} No line of the group's coordinator is at hand."
+        lowered.append(replace(row, confidence=confidence, explanation=explanation))
+    return lowered
 
 
 def _episodes(group_id: str, events: Sequence[Event], identity: Identity) -> tuple[list[Episode], list[GenerationGap]]:
