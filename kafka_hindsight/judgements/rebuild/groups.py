@@ -14,7 +14,7 @@ from kafka_hindsight.catalog import rows
 from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.judgements.brokers.controllers import controller_epochs_of
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
-from kafka_hindsight.judgements.groups.coordinators import add_effects, rebuild_coordinator_moves
+from kafka_hindsight.judgements.groups.coordinators import rebuild_coordinator_moves
 from kafka_hindsight.judgements.groups.costs import Witnesses, price, rebuild_unavailability, stops_of
 from kafka_hindsight.judgements.groups.lag_rulings import judge_lag
 from kafka_hindsight.judgements.groups.member_settings import rebuild_settings
@@ -193,7 +193,7 @@ def judge_group(
         judge_remedies(priced, stops, history.members, witnessed, scope.window),
         history.gaps,
         history.roster,
-        add_effects(moves, priced, facts.groups.observed_to),
+        moves,
         rebuild_unavailability(priced, stops, witnessed, facts.groups.observed_to),
     )
 
