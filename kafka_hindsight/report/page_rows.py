@@ -23,7 +23,6 @@ from kafka_hindsight.catalog.rows import (
     Incident,
     IsrChange,
     LagVerdict,
-    LeaderBalance,
     LeaderImbalance,
     LeadershipGap,
     LossSimulation,
@@ -165,7 +164,7 @@ class LeaderReading(Row):
 
 READS: tuple[type[Row], ...] = (
     BrokerOutage, ControllerChange, CoordinatorMove, Coverage, Failover, Finding, GenerationGap, ImbalancePeriod,
-    Incident, IsrChange, LagReading, LagVerdict, LeaderBalance, LeaderImbalance, LeaderReading, LeadershipGap,
+    Incident, IsrChange, LagReading, LagVerdict, LeaderImbalance, LeaderReading, LeadershipGap,
     LineShape, LossSimulation, MemberSetting, OutOfSyncPeriod, Ownership, PartitionRisk, Quarantine, Rebalance, Remedy,
     RollingRestart, Truncation, Unavailability, ValidationResult,
 )  # fmt: skip

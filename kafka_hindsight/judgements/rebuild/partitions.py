@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from kafka_hindsight.catalog import rows
 from kafka_hindsight.judgements.brokers.settings_at import SETTING_KINDS
 from kafka_hindsight.judgements.partitions.leaders.failovers import FAILOVER_KINDS, rebuild_leaders
-from kafka_hindsight.judgements.partitions.leaders.imbalance import rebuild_balance, rebuild_imbalance
+from kafka_hindsight.judgements.partitions.leaders.imbalance import rebuild_imbalance
 from kafka_hindsight.judgements.partitions.partition_readings import STATE, TopicReadings
 from kafka_hindsight.judgements.partitions.replicas.isr import ISR_KINDS, SHRINK_CAUSE_KINDS, rebuild_isr_changes
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import count_out_of_sync, spans_of
@@ -177,22 +177,15 @@ PARTITIONS = Judgement(
 
 @dataclass(frozen=True)
 class Readings:
-    """The balance of leaders and the replicas out of sync in one reading."""
+    """The imbalance of leaders and the replicas out of sync in one reading."""
 
     imbalance: list[rows.LeaderImbalance]
-    balance: list[rows.LeaderBalance]
     out_of_sync: list[rows.OutOfSyncCount]
 
 
-def judge_readings(
-    partitions: list[rows.PartitionSnapshot], brokers: list[rows.BrokerSnapshot], groups: list[rows.GroupSnapshot]
-) -> Readings:
+def judge_readings(partitions: list[rows.PartitionSnapshot], brokers: list[rows.BrokerSnapshot]) -> Readings:
     """Judge which leaders of one reading are not the preferred ones, and which replicas are not in sync."""
-    return Readings(
-        rebuild_imbalance(partitions, brokers),
-        rebuild_balance(partitions, brokers, groups),
-        count_out_of_sync(partitions),
-    )
+    return Readings(rebuild_imbalance(partitions, brokers), count_out_of_sync(partitions))
 
 
 READINGS = Judgement(
@@ -202,6 +195,5 @@ READINGS = Judgement(
     {
         "partitions": table("bronze.partition_snapshots", span="window"),
         "brokers": table("bronze.broker_snapshots", span="window"),
-        "groups": table("bronze.group_snapshots", span="window"),
     },
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise, takewhile
 
-from kafka_hindsight.catalog.rows import ImbalancePeriod, LeaderBalance, LeaderImbalance
+from kafka_hindsight.catalog.rows import ImbalancePeriod, LeaderImbalance
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows, Section
@@ -18,10 +18,6 @@ CURVE_POINTS = 240
 PERIODS = 60
 BROKER_HEADINGS = (
     "Broker", "At the last reading", "Led elsewhere", "Over since", "Worst", "Over for", "Through the window",
-)  # fmt: skip
-BALANCE_HEADINGS = (
-    "Scope", "Partitions", "Not led by the first replica", "Most less fewest, of the mean", "Most above the mean",
-    "Brokers off by 9%", "Partitions of offsets", "Groups coordinated",
 )  # fmt: skip
 OVER = (
     "Over means strictly above 10% of the partitions whose first replica the broker is (the dashed line), as"
@@ -74,7 +70,6 @@ def imbalance(page: PageRows) -> Iterator[ui.Block]:
                 yield page.evidence(broker.worst.evidence, f"Proof of broker {broker.last.broker} at its worst")
         readings = words.counted(len({row.snapshot_at for row in rows}), "reading")
         yield ui.Paragraph((f"{readings}, the last at ", ui.At(rows[-1].snapshot_at), f". {OVER}"), "quiet")
-    yield from _balances(page)
 
 
 def _ratio(row: LeaderImbalance) -> float:
@@ -157,31 +152,6 @@ def _facts(row: ImbalancePeriod) -> Iterator[str]:
         yield f"started by: {vocabulary.FAILOVERS[row.started_by].label}"
     if row.ended_by:
         yield f"ended by: {row.ended_by.replace('_', ' ')}"
-
-
-def _balances(page: PageRows) -> Iterator[ui.Block]:
-    """Every scope at the last reading."""
-    rows = sorted(page.of(LeaderBalance), key=lambda r: r.scope)
-    last = max((row.snapshot_at for row in rows), default=None)
-    table_rows = tuple(_balance(row) for row in rows if row.snapshot_at == last)
-    if table_rows:
-        table = ui.Table("Other definitions of balance", BALANCE_HEADINGS, table_rows, "numbers")
-        yield ui.Expandable("By the other definitions that people use, at the last reading", (table,))
-
-
-def _balance(row: LeaderBalance) -> ui.TableRow:
-    return ui.TableRow(
-        (
-            ui.head(ui.Name(plain.shortened(row.scope if ":" in row.scope else row.scope.replace("_", " ", 1)))),
-            words.exact(row.partitions),
-            words.percent(row.non_preferred_share),
-            words.percent(row.leader_spread),
-            words.percent(row.leader_excess),
-            f"{row.brokers_off_band} of {row.brokers}",
-            words.percent(row.coordinator_spread),
-            words.percent(row.group_spread),
-        )
-    )
 
 
 SECTION = Section("cluster", 70, "imbalance", "Leader imbalance", imbalance)
