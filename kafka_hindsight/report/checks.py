@@ -17,13 +17,13 @@ from kafka_hindsight.shared.words import counted, exact, instant, sentence, verb
 HEADINGS = ("Expectation", "Expects that", "Severity", "Result")
 
 
-def validation_page(results: Sequence[Mapping[str, Any]], run: Mapping[str, Any], data_docs: str = "") -> str:
+def validation_page(results: Sequence[Mapping[str, Any]], run: Mapping[str, Any], pages: Sequence[str] = ()) -> str:
     """One self-contained HTML page: no script, nothing fetched, every name inert.
 
     Args:
         results: Rows of quality.validation_results of one run and window.
         run: Its run_id, cluster, window_from and window_to.
-        data_docs: Where Great Expectations' own pages of the broken expectations lie; empty if there are none.
+        pages: Great Expectations' own pages: data_docs/validations/LAYER/TABLE/... of each broken table.
 
     Returns:
         The page. It says that the window was refused when a critical expectation is broken.
@@ -37,8 +37,9 @@ def validation_page(results: Sequence[Mapping[str, Any]], run: Mapping[str, Any]
     if critical:
         headline = "Refused: nothing of this window was published"
     words: ui.Words = _verdict(rows, critical, warnings)
-    if data_docs:
-        words = (words, " The broken ones in ", ui.PageLink("Great Expectations' Data Docs", data_docs), ".")
+    if pages:
+        links = ((" ", ui.PageLink(".".join(page.split("/")[2:4]), page)) for page in pages)
+        words = (words, " Great Expectations' own pages of tables that break any:", *links, ".")
     verdict = ui.Box("refusal" if critical else "verdict", (ui.Paragraph(words),))
     statements = [
         (_tone(r), f"{r.severity}: {s}") for failures in broken.values() for r in failures for s in r.sentences or ()
