@@ -12,11 +12,8 @@ if TYPE_CHECKING:
     from kafka_hindsight.catalog import TABLES as TABLES
     from kafka_hindsight.catalog.causes import Cause as Cause
     from kafka_hindsight.cli.audit import judge as judge
-    from kafka_hindsight.judgements.rebuild.groups import judge_groups as judge_groups
     from kafka_hindsight.knowledge.patterns import PATTERNS as PATTERNS
     from kafka_hindsight.knowledge.rules import RULES as RULES
-    from kafka_hindsight.logs.plain_reader import read_line as read_line
-    from kafka_hindsight.logs.plain_reader import read_logs as read_logs
     from kafka_hindsight.shared.exits import BadInput as BadInput
     from kafka_hindsight.sql.lake import Lake as Lake
     from kafka_hindsight.sql.lake import open_lake as open_lake
@@ -31,10 +28,7 @@ _MODULES = {
     "RULES": "knowledge.rules",
     "TABLES": "catalog",
     "judge": "cli.audit",
-    "judge_groups": "judgements.rebuild.groups",
     "open_lake": "sql.lake",
-    "read_line": "logs.plain_reader",
-    "read_logs": "logs.plain_reader",
 }
 """The module that holds each public name."""
 

@@ -27,10 +27,10 @@ from typing import NamedTuple
 from kafka_hindsight.knowledge.json_layouts import OF_CLASSES
 from kafka_hindsight.knowledge.layouts import APACHE
 from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS
-from kafka_hindsight.logs.plain_reader import Record, read_line, split
 from kafka_hindsight.logs.reading import read_record
 from lab.bench.forms import batches_of
 from lab.drill.render import WRAPS, render
+from tools.plain_reader import Record, read_line, split
 
 LAYOUTS = (APACHE.name, *(layout.name for layout in PATTERN_LAYOUTS), *(layout.name for layout in OF_CLASSES))
 ENVELOPES: tuple[tuple[str, ...], ...] = ((), *((name,) for name in WRAPS), *product(WRAPS, WRAPS))

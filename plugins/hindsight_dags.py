@@ -14,11 +14,10 @@ from hindsight_airflow import CronDataIntervalTimetable
 from hindsight_operator import retries
 from hindsight_step import asset
 
-from kafka_hindsight.settings.alerts import owners
+from kafka_hindsight.settings.alerts import fits, owners
 from kafka_hindsight.settings.clusters import Cluster, clusters_of
 from kafka_hindsight.settings.clusters import clusters as configured
 from kafka_hindsight.settings.home import HOME
-from kafka_hindsight.settings.owners import fits
 
 FILES = (
     "kafka_snapshot",

@@ -17,8 +17,7 @@ from kafka_hindsight.intake import file_ledger as ledger
 from kafka_hindsight.intake import group_record_rows as group_records
 from kafka_hindsight.intake import snapshot_rows as snapshots
 from kafka_hindsight.intake.file_scan import NOTHING, Pass, Waiting, scan_files
-from kafka_hindsight.intake.group_record_rows import ReadRecord
-from kafka_hindsight.intake.landed_records import read_landed_records
+from kafka_hindsight.intake.group_record_rows import ReadRecord, read_landed_records
 from kafka_hindsight.intake.log_files import list_places
 from kafka_hindsight.intake.metadata_files import MetadataLog, keep_metadata
 from kafka_hindsight.intake.own_cluster import OwnCluster, name_cluster, of_one_cluster
@@ -31,7 +30,7 @@ from kafka_hindsight.logs.files import Listing, Place
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BadInput
-from kafka_hindsight.sources.places import ready
+from kafka_hindsight.sources.land import ready
 
 _TRIES = 3
 """How often files that change are read, before they are left to the next run."""
@@ -169,13 +168,13 @@ def collect(
     if own.others:
         snapshot_readings = snapshot_readings.of_cluster(own.ids)
     listing, look = listing.without(own.left_out), partial(_list_without, look, own.left_out)
-    cluster, doubts = name_cluster(engine, store, settings, scan, own, snapshot_readings)
+    cluster, doubts = name_cluster(store, settings, scan, own, snapshot_readings)
     names = {cluster, *own.ids, *snapshot_readings.cluster_ids}
     landed = read_landed(store, cluster, names)
     landed_records = read_landed_records(store, cluster, names)
     readings = joined([snapshot_readings, landed]) if landed else snapshot_readings
     if landed:
-        name_cluster(engine, store, settings, scan, own, readings)
+        name_cluster(store, settings, scan, own, readings)
     if scan.names - {cluster}:
         scan = scan_files(engine, store, listing.files, look, cluster)
     progress.say(f"Cluster {cluster} has {len(scan.facts)} files, {len(scan.fresh)} of them new")

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import bronze, quality
 from kafka_hindsight.catalog.codes import ClockMeaning, Origin
 from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.quality import LATE_WINDOWS
-from kafka_hindsight.engine.work import Engine, narrow_rows
+from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake import group_record_rows as group_records
 from kafka_hindsight.intake import snapshot_rows as snapshots
 from kafka_hindsight.intake.clocks_apart import Finding, ahead, apart, distances, in_files
 from kafka_hindsight.intake.hours import only_brokers
+from kafka_hindsight.intake.lake_rows import reduced
 from kafka_hindsight.knowledge.layouts import WITHIN
-from kafka_hindsight.lake.arrow_types import INSTANT
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs import outliers
@@ -60,7 +58,7 @@ def run_step(spark: Any, settings: Settings, earlier: Mapping[str, Mapping[str, 
     listing = look()
     collected = collect(engine, store, settings, listing, look)
     store.create(*PARSED, LATE_WINDOWS)
-    window, notes = _window(engine, store, settings, collected)
+    window, notes = _window(store, settings, collected)
     return {
         **_parse_and_summarize(Night(engine, store, settings, window, collected), notes),
         "input_bytes": listing.size,
@@ -70,7 +68,7 @@ def run_step(spark: Any, settings: Settings, earlier: Mapping[str, Mapping[str, 
 _MOST_UNREAD = 0.1
 """Without an event, and with a larger share of unread lines among those that matter, nothing can be concluded."""
 _MOST_CHECKED = 100_000
-"""Records of a file that are checked for known lines without content: a night without an event has few that matter."""
+"""Records that are checked for known lines without content: a night without an event has few that matter."""
 
 _SHAPES = 3
 _QUOTED = 200
@@ -150,7 +148,7 @@ class Night:
 
     def wrong_clocks(self) -> list[Finding]:
         """The wrong clocks, by steps in files and by the leader epochs of two brokers."""
-        pairs = distances(self.engine, self.store, self._part)
+        pairs = distances(self.store, self._part)
         files = [f for f in self.collected.facts if self.window.meets(f.span.first_at, f.span.last_at)]
         hours = self.store.read_window(quality.PARSED_HOURS, self.cluster, self.window)
         names = only_brokers(hours.select(["source", "lowest_broker", "highest_broker"]).to_pylist())
@@ -199,9 +197,9 @@ class Night:
 
         Most lines of a Kafka before 1.0 are of other loggers: they would hide that none of the rest was read.
         """
-        columns = ("origin", "layout", "text")
-        empty = narrow_rows(self.engine, self.store, bronze.LOG_RECORDS, self._part, columns, _empty_in, _EMPTY)
-        return unparsed + int(pc.sum(empty["records"], min_count=0).as_py())
+        query = f"SELECT layout, text FROM part WHERE origin = 'broker' LIMIT {_MOST_CHECKED}"
+        records = reduced(self.store, bronze.LOG_RECORDS, self._part, ("origin", "layout", "text"), query)
+        return unparsed + sum(carries_nothing(**record) for record in records.to_pylist())
 
     @property
     def _part(self) -> Part:
@@ -231,19 +229,6 @@ class Night:
         ]
 
 
-_EMPTY = pa.schema([("records", pa.int64())])
-
-
-def _empty_in(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Count brokers' records of loggers that matter that carry nothing, among the first of a file."""
-    remaining = _MOST_CHECKED
-    for batch in batches:
-        rows = batch.filter(pc.equal(batch["origin"], "broker")).slice(0, remaining)
-        remaining -= len(rows)
-        records = zip(rows["layout"].to_pylist(), rows["text"].to_pylist(), strict=True)
-        yield pa.record_batch([pa.array([sum(carries_nothing(*record) for record in records)])], _EMPTY)
-
-
 def parse_again(engine: Engine, store: Store, cluster: str, window: Window, settings: Settings) -> dict[str, int]:
     """Parse all of bronze around a window with today's knowledge, and count the window's lines by fate.
 
@@ -267,14 +252,14 @@ def _around(window: Window, settings: Settings) -> Window:
     )
 
 
-def _window(engine: Engine, store: Store, settings: Settings, collected: Collected) -> tuple[Window, list[str]]:
+def _window(store: Store, settings: Settings, collected: Collected) -> tuple[Window, list[str]]:
     """The window of FROM and TO, else from the first to the last instant of logs and readings; and notes about it.
 
     Readings that landed count if they follow within the look-ahead; weeks of others may lie in the lake.
     """
     if settings.window_from and settings.window_to:
         return Window(settings.window_from, settings.window_to), []
-    (start, end), notes = _span(engine, store, settings, collected)
+    (start, end), notes = _span(store, settings, collected)
     bounds = (collected.snapshot_readings.first_at, collected.snapshot_readings.last_at)
     instants = [at for at in bounds if at and outliers.is_possible(at, settings.run_at)]
     start, end = min([start, *instants]), max([end, *instants])
@@ -284,42 +269,21 @@ def _window(engine: Engine, store: Store, settings: Settings, collected: Collect
     return Window(start, end + _TICK), notes
 
 
-_DAYS = pa.schema(
-    [("source", pa.string()), ("day", INSTANT), ("records", pa.int64()), ("first_at", INSTANT), ("last_at", INSTANT)]
-)
-
-
-def _span(
-    engine: Engine, store: Store, settings: Settings, collected: Collected
-) -> tuple[tuple[datetime, datetime], list[str]]:
+def _span(store: Store, settings: Settings, collected: Collected) -> tuple[tuple[datetime, datetime], list[str]]:
     """The first and the last instant of the logs without those far from all others; and notes about these."""
     if not outliers.is_suspicious(*collected.span, settings.run_at):
         return collected.span, []
-    sources = frozenset(fact.file.source for fact in collected.facts)
     first, last = collected.span
-    part, columns = Part(collected.cluster, "happened_at", (first, past(last))), ("source", "happened_at")
-    narrow = partial(_days_in, sources=sources)
-    dated = narrow_rows(engine, store, bronze.LOG_RECORDS, part, columns, narrow, _DAYS)
-    days = dated.group_by(["source", "day"], use_threads=False).aggregate(
-        [("records", "sum"), ("first_at", "min"), ("last_at", "max")]
-    )
-    own = [outliers.Day(*row) for row in zip(*(c.to_pylist() for c in days.drop_columns("day").columns), strict=True)]
+    query = """
+        SELECT source, count(*) AS records, min(happened_at) AS first_at, max(happened_at) AS last_at
+        FROM part WHERE list_contains($logs, split_part(source, $within, 1))
+        GROUP BY source, date_trunc('day', happened_at)"""
+    part, logs = Part(collected.cluster, "happened_at", (first, past(last))), [f.file.source for f in collected.facts]
+    rows = reduced(store, bronze.LOG_RECORDS, part, ("source", "happened_at"), query, logs=logs, within=WITHIN)
+    own = [outliers.Day(**row) for row in rows.to_pylist()]
     normal, left_out = outliers.outliers(own, settings.run_at)
     if not normal:
         return collected.span, []
     return (min(d.first_at for d in normal), max(d.last_at for d in normal)), (
         [outliers.sentence_about(left_out)] if left_out else []
     )
-
-
-def _days_in(batches: Iterable[pa.RecordBatch], sources: frozenset[str]) -> Iterator[pa.RecordBatch]:
-    """The records of the days of some logs, by source."""
-    for rows in batches:
-        at = rows["happened_at"]
-        columns = pa.table({"source": rows["source"], "day": pc.floor_temporal(at, unit="day"), "at": at})
-        counts = columns.group_by(["source", "day"], use_threads=False).aggregate(
-            [("at", "count"), ("at", "min"), ("at", "max")]
-        )
-        is_own = [source.partition(WITHIN)[0] in sources for source in counts["source"].to_pylist()]
-        own = pa.Table.from_arrays(counts.columns, schema=_DAYS).filter(pa.array(is_own, pa.bool_()))
-        yield from own.to_batches()

@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
 
 from kafka_hindsight.catalog.bronze import LOG_RECORDS
 from kafka_hindsight.catalog.quality import LATE_WINDOWS, PUBLICATIONS
-from kafka_hindsight.intake.late_records import Published, earlier_windows
+from kafka_hindsight.intake.lake_rows import reduced
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.file_order import RESTED
 from kafka_hindsight.settings.models import Settings
+from kafka_hindsight.settings.retention import LATE_DAYS
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.shared.words import counted
-from kafka_hindsight.sql.lake_views import open_views
 
 _MOST_SOURCES = 20
 
 _LATE = f"""
     SELECT window_from, window_to, count(*) AS records, list_sort(list(DISTINCT source))[1:{_MOST_SOURCES}] AS sources,
         min(happened_at) AS first_at, max(happened_at) AS last_at
-    FROM bronze.log_records
-    JOIN (SELECT unnest($starts::TIMESTAMPTZ[]) AS window_from, unnest($ends::TIMESTAMPTZ[]) AS window_to,
-        unnest($judged::TIMESTAMPTZ[]) AS judged_at, unnest($reads_from::TIMESTAMPTZ[]) AS reads_from,
-        unnest($reads_to::TIMESTAMPTZ[]) AS reads_to)
+    FROM part JOIN (SELECT unnest($windows, recursive := true))
         ON run_collected_at > judged_at AND happened_at >= reads_from AND happened_at < reads_to
-    WHERE cluster = $cluster AND run_collected_at > $first_judged
-        AND happened_at >= $reads_first AND happened_at < $reads_last
     GROUP BY window_from, window_to ORDER BY window_from, window_to"""
 
 
@@ -66,22 +62,20 @@ def _late_windows(
     Returns:
         window_from, window_to, and of the late records: records, sources (the first twenty by name), first_at, last_at.
     """
-    judged = [p.at for p in earlier]
-    reads_from = [p.window.start - look_back for p in earlier]
-    reads_to = [min(p.window.end + look_ahead, p.at - RESTED) for p in earlier]
-    parameters = {
-        "cluster": cluster,
-        "starts": [p.window.start for p in earlier],
-        "ends": [p.window.end for p in earlier],
-        "judged": judged,
-        "reads_from": reads_from,
-        "reads_to": reads_to,
-        "first_judged": min(judged),
-        "reads_first": min(reads_from),
-        "reads_last": max(reads_to),
-    }
-    with open_views(store.lake, (LOG_RECORDS,)) as connection:
-        return list(connection.execute(_LATE, parameters).to_arrow_table().to_pylist())
+    windows = [
+        {
+            "window_from": p.window.start,
+            "window_to": p.window.end,
+            "judged_at": p.at,
+            "reads_from": p.window.start - look_back,
+            "reads_to": min(p.window.end + look_ahead, p.at - RESTED),
+        }
+        for p in earlier
+    ]
+    span = min(w["reads_from"] for w in windows), max(w["reads_to"] for w in windows)
+    columns = ("source", "happened_at", "run_collected_at")
+    rows = reduced(store, LOG_RECORDS, Part(cluster, "happened_at", span), columns, _LATE, windows=windows)
+    return list(rows.to_pylist())
 
 
 def _sentence(row: dict[str, Any]) -> str:
@@ -98,3 +92,25 @@ def _published(store: Store, cluster: str) -> list[Published]:
     rows = store.read(PUBLICATIONS, Part(cluster), columns).group_by(["window_from", "window_to"])
     newest = rows.aggregate([("run_published_at", "max")]).to_pylist()
     return [Published(Window(r["window_from"], r["window_to"]), r["run_published_at_max"]) for r in newest]
+
+
+@dataclass(frozen=True)
+class Published:
+    """A window of a cluster, and when the run that published it last began."""
+
+    window: Window
+    at: datetime
+
+
+def earlier_windows(published: Sequence[Published], own: Window) -> list[Published]:
+    """The windows that began before a run's own and ended at most a week before it, oldest first.
+
+    A window within the run's own, or within one that was published later, is left out: the larger one covers it.
+    """
+    near = [p for p in published if p.window.start < own.start and p.window.end > own.start - timedelta(days=LATE_DAYS)]
+    largest = [p for p in near if not any(_lies_in(p.window, o.window) and o.at >= p.at for o in published)]
+    return sorted(largest, key=lambda p: (p.window.start, p.window.end))
+
+
+def _lies_in(window: Window, other: Window) -> bool:
+    return window != other and other.start <= window.start and window.end <= other.end

@@ -68,7 +68,8 @@ def _remove_landed(store: Store, keep: Retention, now: datetime) -> int:
         old = {n for n in landing.list_landed(store.lake, kind) if (at := landing.landed_at(n)) and at < oldest}
         if old and store.has(table):
             in_bronze = {name for (name,) in _distinct(store, table, "run_landed_as", old)}
-            landing.remove_landed(store.lake, kind, in_bronze)
+            for name in in_bronze:
+                landing.remove(f"{landing.landing_folder(store.lake, kind)}/{name}")
             count += len(in_bronze)
     return count
 

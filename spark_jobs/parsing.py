@@ -16,9 +16,8 @@ from kafka_hindsight.catalog.codes import LineFate
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake import hours
 from kafka_hindsight.intake import parsed_events as parse
-from kafka_hindsight.intake.hours import Hour
+from kafka_hindsight.intake.hours import LINES, Hour, cover
 from kafka_hindsight.intake.lake_rows import table_of
-from kafka_hindsight.intake.line_coverage import LINES, cover
 from kafka_hindsight.intake.parsed_events import Parsed
 from kafka_hindsight.knowledge.version import READING, version_of
 from kafka_hindsight.lake import landing
@@ -118,7 +117,7 @@ class _LakeAround:
         """From the first to the last hour that must be parsed."""
         if not self.store.version(quality.PARSED_HOURS):
             return self.around
-        counts = hours.held_counts(self.engine, self.store, self.cluster, self.around, self.edges)
+        counts = hours.held_counts(self.store, self.cluster, self.around, self.edges)
         return self._span(hours.changed(counts, self.known_hours, self.edges, version_of(READING)))
 
     def parsed(self, span: Window, waiting: str) -> _ParsedSpan:
@@ -140,7 +139,7 @@ class _LakeAround:
     def beginnings(self, parsed_span: _ParsedSpan) -> dict[str, datetime | None]:
         """The first instant of each source that has records without one."""
         headless = {hour["source"] for hour in parsed_span.parsed.hours if hour["hour_from"] is None}
-        return hours.beginnings(self.engine, self.store, self.cluster, headless)
+        return hours.beginnings(self.store, self.cluster, headless)
 
     def parsed_hours(self, parsed_span: _ParsedSpan) -> pa.Table:
         """Rows of quality.parsed_hours."""

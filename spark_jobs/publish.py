@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from expectations.derive import LANDED
 from expectations.own import own_suites, suite_text
+from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES, INCIDENTS
 from kafka_hindsight.catalog.gold import TABLES as GOLD
 from kafka_hindsight.catalog.order import in_waves
@@ -38,9 +42,9 @@ from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.exits import PublicationRefused
 from kafka_hindsight.shared.page_names import DATA_DOCS, VALIDATION_PAGE
 from kafka_hindsight.shared.windows import Window
+from kafka_hindsight.shared.words import counted
 from spark_jobs.reporting import write_report
 from spark_jobs.validator import started
-from spark_jobs.withholding import Checked, withhold
 
 Run = Mapping[str, Any]
 Verdict = Mapping[str, Any]
@@ -54,21 +58,25 @@ def run_step(spark: object, settings: Settings, earlier: Mapping[str, Mapping[st
         See `publish` and `write_report`.
     """
     ingested = earlier["ingest"]
-    run = {
+    window = Window(datetime.fromisoformat(ingested["window_from"]), datetime.fromisoformat(ingested["window_to"]))
+    return publish_and_report(Store(settings.lake), run_of(settings, ingested["cluster"], window, ingested))
+
+
+def run_of(settings: Settings, cluster: str, window: Window, ingested: Mapping[str, Any]) -> Run:
+    """A run as the publication and the report need it. `ingested` is the summary of its ingest."""
+    return {
         "run_id": settings.run_id,
         "run_at": settings.run_at,
         "started_at": settings.run_at,
-        "cluster": ingested["cluster"],
-        "window_from": datetime.fromisoformat(ingested["window_from"]),
-        "window_to": datetime.fromisoformat(ingested["window_to"]),
-        **{name: ingested.get(name) for name in ("files_not_read", "left_out", "is_partial")},
-        "warnings": ingested["warnings"],
-        "inputs": ingested.get("inputs", ()),
+        "cluster": cluster,
+        "window_from": window.start,
+        "window_to": window.end,
+        **{name: ingested.get(name, []) for name in ("files_not_read", "left_out", "warnings", "inputs")},
+        "is_partial": ingested.get("is_partial"),
         "log_path": os.environ.get(progress.LOG_VARIABLE, ""),
         "owners": settings.owners,
         "expectations": settings.expectations,
     }
-    return publish_and_report(Store(settings.lake), run)
 
 
 def publish_and_report(store: Store, run: Run) -> dict[str, Any]:
@@ -227,3 +235,87 @@ def _refusal(lake: str, page: str, verdicts: Iterable[Verdict]) -> list[str]:
         f"Nothing was published, and gold is as it was: {breaches}. "
         f"The refused rows are in {lake}/staging; {page} lists all checks."
     ]
+
+
+MOST_WITHHELD = 0.25
+"""If a larger share of a table's rows breaks its laws, the rest would mislead. Our choice, as for breaks in
+generations."""
+
+_CUT_AT = 2000
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Tables with their verdicts.
+
+    `docs` are the files of Data Docs. Of withheld rows, `rows` have columns of quality.withheld_rows, and `sentences`
+    say what to do. `misleads` names the tables of which too little is left.
+    """
+
+    tables: Tables
+    verdicts: Sequence[Verdict]
+    docs: Mapping[str, bytes] = field(default_factory=dict)
+    rows: tuple[Mapping[str, Any], ...] = ()
+    sentences: tuple[str, ...] = ()
+    misleads: tuple[str, ...] = ()
+
+    def with_warnings(self) -> Checked:
+        """The same, with broken critical laws as warnings: the rows that broke them are withheld."""
+        return replace(self, verdicts=[{**v, "severity": "warning"} if _is_broken(v) else v for v in self.verdicts])
+
+
+def _is_broken(verdict: Verdict) -> bool:
+    return not verdict["success"] and verdict["severity"] == "critical"
+
+
+def withhold(checked: Checked) -> Checked:
+    """Withhold the rows that break critical laws, as far as laws name rows."""
+    broken = [v for v in checked.verdicts if _is_broken(v) and v["row_numbers"]]
+    for name in dict.fromkeys(v["table"] for v in broken):
+        checked = _without(checked, name, [v for v in broken if v["table"] == name])
+    return checked
+
+
+def _without(checked: Checked, name: str, laws: Sequence[Verdict]) -> Checked:
+    table = checked.tables[name]
+    bad = sorted({number for law in laws for number in law["row_numbers"]})
+    is_sound = pc.invert(pc.is_in(pa.array(range(len(table))), pa.array(bad)))
+    sentence = (
+        f"{counted(len(bad), 'row')} of {name} broke {counted(len(laws), 'law')} of its table, and went to"
+        " quality.withheld_rows, not to gold. That is a defect of Hindsight. Send us these rows."
+    )
+    rows = [
+        _row_of(row, name, [law for law in laws if number in law["row_numbers"]])
+        for number, row in zip(bad, table.take(bad).to_pylist(), strict=True)
+    ]
+    return replace(
+        checked,
+        tables={**checked.tables, name: table.filter(is_sound)},
+        rows=(*checked.rows, *rows),
+        sentences=(*checked.sentences, sentence),
+        misleads=(*checked.misleads, *([name] if len(bad) > MOST_WITHHELD * len(table) else [])),
+    )
+
+
+def _row_of(row: Mapping[str, Any], name: str, laws: Sequence[Verdict]) -> dict[str, Any]:
+    """A row of quality.withheld_rows without its run and its window."""
+    text = json.dumps(_plain(row), ensure_ascii=False, separators=(",", ":"))
+    return {
+        "table": name,
+        "withheld_row_id": hashlib.sha256(text.encode()).hexdigest(),
+        "happened_at": row[str(BY_NAME[name].time_column)],
+        "row": text[:_CUT_AT],
+        "sentences": [f"{law['expectation']}: {law['description']}" for law in laws],
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A value for JSON, without columns that are null."""
+    match value:
+        case dict():
+            return {name: _plain(of_it) for name, of_it in value.items() if of_it is not None}
+        case list():
+            return [_plain(each) for each in value]
+        case datetime():
+            return f"{value.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
+    return value

@@ -73,18 +73,7 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
     cluster, runs = _published(store, settings, window)
     ingested = _summary_of_ingest(store, runs)
     subject = {"cluster": cluster, "window_from": window.start.isoformat(), "window_to": window.end.isoformat()}
-    run = {
-        "run_id": settings.run_id,
-        "run_at": settings.run_at,
-        "started_at": settings.run_at,
-        "cluster": cluster,
-        "window_from": window.start,
-        "window_to": window.end,
-        "owners": settings.owners,
-        "expectations": settings.expectations,
-        **{name: ingested.get(name, []) for name in ("files_not_read", "left_out", "warnings", "inputs")},
-        "is_partial": ingested.get("is_partial"),
-    }
+    run = publish.run_of(settings, cluster, window, ingested)
     if settings.run_id in runs:
         write_report(store, run)
         return {**subject, "changes": _changes(store, settings, cluster)}

@@ -166,9 +166,9 @@ def _progress_of(spark: SparkSession | None) -> AbstractContextManager[None]:
     """Report Spark's progress while a block runs, if there is a session."""
     if spark is None:
         return nullcontext()
-    from kafka_hindsight.spark import tasks_left
+    from kafka_hindsight.spark import tasks
 
-    return tasks_left.reported(spark)
+    return tasks.reported(spark)
 
 
 def _is_alone(step: Step, lake: str) -> bool:

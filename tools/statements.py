@@ -24,10 +24,10 @@ from types import MappingProxyType
 from kafka_hindsight.catalog.codes import LineFate
 from kafka_hindsight.knowledge.layouts import class_of
 from kafka_hindsight.knowledge.patterns import RELEVANT_CLASSES
-from kafka_hindsight.logs.plain_reader import read_line
 from lab.drill.jars import VERSIONS, libs
 from tools.pages.markdown import as_table, code, page
 from tools.pages.samples import captured
+from tools.plain_reader import read_line
 
 STATE_CHANGES = "state.change.logger"
 

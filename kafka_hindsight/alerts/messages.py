@@ -159,8 +159,9 @@ def _ends_at(entry: Entry, receiver: Receiver, now: datetime) -> datetime:
 def _page_of(entry: Entry, receiver: Receiver, settings: AlertSettings) -> Text:
     """One alert for a pager. The title is the same when it is over: a pager identifies its incident by it."""
     s = entry.sighting
+    title = _titled(s.severity, s, headline_of(s))
     if receiver.name in entry.sent:
-        return Text(RECOVERED, title_of(s), recovery_of(entry))
+        return Text(RECOVERED, title, recovery_of(entry))
     owners = _owners(s, settings)
     facts = {
         "Confidence": s.confidence,
@@ -173,7 +174,7 @@ def _page_of(entry: Entry, receiver: Receiver, settings: AlertSettings) -> Text:
         link_to(s, settings.link),
         f"\nWhat to do: {visible(s.advice)}" if s.advice else "",
     ]
-    return Text(s.severity, title_of(s), "\n".join(filter(None, body)))
+    return Text(s.severity, title, "\n".join(filter(None, body)))
 
 
 def _digest_of(entries: Sequence[Entry], receiver: Receiver, settings: AlertSettings) -> Text:
@@ -212,9 +213,8 @@ def _line(entries: Sequence[Entry], receiver: Receiver, settings: AlertSettings,
     subjects = [visible(shortened(e.sighting.subject)) for e in entries]
     headline = headline_of(s) if s.is_incident else f"{_rule(s)}: {words.listed(subjects, MAX_SUBJECTS)}"
     owners = [*dict.fromkeys(owner for e in entries for owner in _owners(e.sighting, settings))]
-    return f"{', '.join(filter(None, facts))}: {headline}" + (
-        f" ({visible(words.listed(owners, MAX_SUBJECTS))})" if owners else ""
-    )
+    ownership = f" ({visible(words.listed(owners, MAX_SUBJECTS))})" if owners else ""
+    return f"{', '.join(filter(None, facts))}: {headline}{ownership}"
 
 
 def _state(entry: Entry, began_at: datetime | None = None) -> str:
@@ -223,12 +223,8 @@ def _state(entry: Entry, began_at: datetime | None = None) -> str:
     return f"over since {words.minute(entry.ended_at, day)} UTC" if entry.ended_at else entry.state
 
 
-def title_of(sighting: Sighting) -> str:
-    """One line: severity, cluster, and headline."""
-    return _titled(sighting.severity, sighting, headline_of(sighting))
-
-
 def _titled(severity: str, sighting: Sighting, headline: str) -> str:
+    """One line: severity, cluster, and headline."""
     return f"[{severity}] {visible(shortened(sighting.cluster))}: {headline}"
 
 

@@ -10,7 +10,7 @@ from kafka_hindsight.alerts.alert_model import FIGURES, Night, Sighting
 from kafka_hindsight.catalog.codes import FindingSeverity, Harm, Intent
 from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.knowledge.rules import INCIDENT_RULES, ONGOING_RULES
-from kafka_hindsight.settings.owners import concerned
+from kafka_hindsight.settings.alerts import concerned
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.page_names import VALIDATION_PAGE, page_name
@@ -142,10 +142,9 @@ def of_validations(failed: Iterable[Row]) -> list[Sighting]:
     """One sighting for each refused night and for each warning, of expectations that failed in a window's last run."""
     rows = list(failed)
     critical = (row for row in rows if row["severity"] == "critical")
-    refused = grouped(critical, lambda row: (row["cluster"], row["window_from"], row["window_to"]))
-    nights = [_of_check("publication_refused", "critical", broken) for broken in refused.values()]
-    warned = [_of_check("expectation_failed", "warning", [r]) for r in rows if r["severity"] == "warning"]
-    return nights + warned
+    refused = grouped(critical, lambda row: (row["cluster"], row["window_from"], row["window_to"])).values()
+    warnings = [[row] for row in rows if row["severity"] == "warning"]
+    return [*map(_of_check, refused), *map(_of_check, warnings)]
 
 
 def of_coverage(coverage: Iterable[Row], since: datetime) -> list[Sighting]:
@@ -173,13 +172,12 @@ def _is_former(other: Night, night: Night) -> bool:
 
 def _of_logs(night: Night, sources: Mapping[str, Row], former: Sequence[Mapping[str, Row]]) -> Iterator[Sighting]:
     """The logs that every former night had: first those that are missing now, then those that fell silent."""
-    usual = sorted(set.intersection(*(set(logs) for logs in former)))
-    for s in usual:
-        if s not in sources:
-            reason = f"The log {s} was there on every former night and is missing now."
-            yield _of_log("log_missing", night, s, night[1], reason)
-    for s in usual:
-        if s in sources and _is_silent(sources[s], [logs[s] for logs in former]):
+    usual = set.intersection(*(set(logs) for logs in former))
+    for s in sorted(usual - sources.keys()):
+        reason = f"The log {s} was there on every former night and is missing now."
+        yield _of_log("log_missing", night, s, night[1], reason)
+    for s in sorted(usual & sources.keys()):
+        if _is_silent(sources[s], [logs[s] for logs in former]):
             last = sources[s]["last_at"]
             reason = f"The log {s} has no line in the last {duration(night[2] - last)} of the night."
             yield _of_log("log_silent", night, s, last, reason)
@@ -222,19 +220,18 @@ def _lies_within(finding: Row, work: Row) -> bool:
     return is_inside and all(work[name] == finding[name] for name in subject_columns)
 
 
-def _of_check(rule: str, severity: str, broken: Sequence[Row]) -> Sighting:
+def _of_check(broken: Sequence[Row]) -> Sighting:
     first = broken[0]
     sentences = [s for row in broken for s in row["sentences"] or [f"{row['table']}: {row['description']}"]]
     names = sorted({f"{row['table']}.{row['expectation']}" for row in broken})
-    summary = (
-        f"{len(names)} critical expectations are broken, nothing was published. "
-        if rule == "publication_refused"
-        else ""
-    )
+    rule, summary = "expectation_failed", ""
+    if first["severity"] == "critical":
+        rule = "publication_refused"
+        summary = f"{len(names)} critical expectations are broken, nothing was published. "
     return Sighting(
         cluster=first["cluster"],
         rule=rule,
-        severity=severity,
+        severity=first["severity"],
         subject_kind="expectation",
         subject=", ".join(names),
         night_from=first["window_from"],

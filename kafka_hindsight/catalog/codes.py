@@ -312,7 +312,6 @@ class ClockMeaning(Code):
 
     GARBLED = "garbled", "A line's instant is damaged: the lines around it agree on another one."
     HOUR_REPEATED = "hour_repeated", "Summer time ended: the log's local time has an hour twice, in the file's order."
-    HOUR_MISSING = "hour_missing", "Summer time began: the log's local time skips an hour."
     SET_BACK = "set_back", "The clock was set back and stays back, or the file holds several logs."
     AHEAD = "ahead", "The clock is seconds or minutes ahead of those of other brokers."
     OTHER_ZONE = "other_zone", "The clock runs in another zone than that of another broker."

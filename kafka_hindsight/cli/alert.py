@@ -30,8 +30,7 @@ from kafka_hindsight.alerts.messages import message_of
 from kafka_hindsight.alerts.receivers import Send, sender
 from kafka_hindsight.cli.options import AsJson, At, Lake, instant
 from kafka_hindsight.lake import landing
-from kafka_hindsight.lake.lock import hold_lock
-from kafka_hindsight.lake.waiting import LakeBusy
+from kafka_hindsight.lake.lock import LakeBusy, hold_lock
 from kafka_hindsight.settings.alerts import AlertSettings, Receiver, alert_settings
 from kafka_hindsight.settings.config import is_uri, masked
 from kafka_hindsight.settings.home import LAKE

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
-import tarfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import IO, Annotated, NamedTuple
+from typing import Annotated
 
 import typer
 
-from kafka_hindsight.cli.doctor_logs import Beginning
 from kafka_hindsight.cli.names_of_logs import Names
 from kafka_hindsight.cli.pseudonyms import Pseudonyms
 from kafka_hindsight.knowledge.layouts import SEGMENT_REGEX
-from kafka_hindsight.logs.archives import FAULTS, entries, is_archive, why_not
-from kafka_hindsight.logs.file_bytes import CHUNK, Bytes, open_bytes, packed, unpacked
-from kafka_hindsight.logs.found_files import Found, files_at
+from kafka_hindsight.logs.file_bytes import CHUNK, open_bytes, packed
+from kafka_hindsight.logs.found_files import Found, files_at, is_archive
 from kafka_hindsight.logs.unwrapping import wrapped_as
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import DONE, BadInput
@@ -72,66 +69,44 @@ class Copy:
         self.folder, self.out = folder, out
         self.left_out: dict[str, str] = {}
         """Why a file is not in the copy, or not to its end, by its name."""
-        self._files = [f for f in files_at(str(folder)) if not self._leaves_out(f.name, f.why_not)]
+        self._files = [f for f in files_at(str(folder)) if not self._leaves_out(f.name, f.why_not or _why_not(f))]
 
     def find_names(self) -> Names:
         """The names in all files. Raises: BadInput if none of them is a text."""
-        names, is_any = Names(), False
-        for file in progress.reported(self._files, lambda f: f.size):
-            for text in self._texts_in(file):
-                is_any = True
-                names.add_path(text.name)
-                form = wrapped_as(text.content.between(0, CHUNK), None)
-                for lines in _parts(text.content):
-                    names.add_lines(lines, form)
-        if not is_any:
+        if not self._files:
             raise BadInput(f"{self.folder} holds no text. Needed: logs or readings. Check the path.")
+        names = Names()
+        for file in progress.reported(self._files, lambda f: f.size):
+            names.add_path(file.name)
+            with closing(open_bytes(file.uri, file.size)) as content:
+                form = wrapped_as(content.between(0, CHUNK), None)
+            for lines in self._parts(file):
+                names.add_lines(lines, form)
         return names
 
     def write(self, pseudonyms: Pseudonyms) -> None:
         """Write the copy."""
         for file in progress.reported(self._files, lambda f: f.size):
-            place = self.out / _new_path(file.name, pseudonyms)
+            place = self.out.joinpath(*map(pseudonyms.in_path, file.name.split("/")))
             place.parent.mkdir(parents=True, exist_ok=True)
-            if is_archive(file.name):
-                with place.open("wb") as output, packed(output, file.name) as stream:
-                    self._write_archive(file, stream, pseudonyms)
-            else:
-                for text in self._texts_in(file):
-                    with place.open("wb") as output:
-                        _write(text, output, pseudonyms)
-                    os.utime(place, (text.modified_s,) * 2)
+            with place.open("wb") as output, packed(output, file.name) as stream:
+                for part in self._parts(file):
+                    replaced = pseudonyms.in_text(part.decode(errors="surrogateescape"))
+                    stream.write(replaced.encode(errors="surrogateescape"))
+            os.utime(place, (file.modified_at.timestamp(),) * 2)
 
-    def _write_archive(self, file: Found, stream: IO[bytes], pseudonyms: Pseudonyms) -> None:
-        with tarfile.open(fileobj=stream, mode="w|") as archive:
-            for text in self._texts_in(file):
-                output = _Kept()
-                _write(text, output, pseudonyms)
-                entry = tarfile.TarInfo(_new_path(text.name, pseudonyms))
-                entry.size, entry.mtime = output.tell(), text.modified_s
-                output.seek(0)
-                archive.addfile(entry, output)
-
-    def _texts_in(self, file: Found) -> Iterator[_Text]:
-        """The file, or the files of an archive, without those that are not texts."""
-        content = open_bytes(file.uri, file.size)
-        if not is_archive(file.name):
-            members = iter([_Text(file.name, content, file.modified_at.timestamp())])
-        else:
-            members = self._members(file.name, content)
-        for text in members:
-            yield from () if self._leaves_out(text.name, _why_not_text(text)) else [text]
-            self._leaves_out(text.name, text.content.damage or "")
-        content.close()
-
-    def _members(self, name: str, content: Bytes) -> Iterator[_Text]:
-        try:
-            for archive, entry in entries(content):
-                if not (entry.isdir() or self._leaves_out(f"{name}/{entry.name}", why_not(entry))):
-                    data = archive.extractfile(entry).read()  # type: ignore[union-attr]
-                    yield _Text(entry.name, unpacked(Beginning(data), entry.name, len(data)), entry.mtime)
-        except FAULTS as fault:
-            self._leaves_out(name, f"{content.damage or fault}; what is before the break is copied")
+    def _parts(self, file: Found) -> Iterator[bytes]:
+        """The bytes of a file, in parts of whole lines."""
+        with closing(open_bytes(file.uri, file.size)) as content:
+            at, rest = 0, b""
+            while data := content.between(at, at + CHUNK):
+                at += len(data)
+                lines, lf, rest = (rest + data).rpartition(b"\n")
+                if lf:
+                    yield lines + lf
+            if rest:
+                yield rest
+            self._leaves_out(file.name, content.damage or "")
 
     def _leaves_out(self, name: str, why: str) -> bool:
         if why:
@@ -139,51 +114,16 @@ class Copy:
         return bool(why)
 
 
-class _Text(NamedTuple):
-    """A text with its name, its bytes, and when it was written last, in seconds since 1970."""
-
-    name: str
-    content: Bytes
-    modified_s: float
-
-
-class _Kept(io.BytesIO):
-    """Bytes that stay when what writes them is closed."""
-
-    def close(self) -> None:
-        """Keep the bytes."""
-
-
-def _why_not_text(text: _Text) -> str:
-    first = text.content.between(0, _LOOKED_AT)
+def _why_not(file: Found) -> str:
+    """Why a file is not a text that can be copied."""
+    if is_archive(file.name):
+        return "it is an archive: unpack it"
+    with closing(open_bytes(file.uri, file.size)) as content:
+        first = content.between(0, _LOOKED_AT)
     if first.startswith(_UTF_16):
         return "it is UTF-16: convert it to UTF-8"
-    is_segment = SEGMENT_REGEX.fullmatch(text.name.rpartition("/")[2])
+    is_segment = SEGMENT_REGEX.fullmatch(file.name.rpartition("/")[2])
     return "its records are binary, and may hold names" if is_segment or b"\0" in first else ""
-
-
-def _parts(content: Bytes) -> Iterator[bytes]:
-    """The bytes of a file, in parts of whole lines."""
-    at, rest = 0, b""
-    while data := content.between(at, at + CHUNK):
-        at += len(data)
-        lines, lf, rest = (rest + data).rpartition(b"\n")
-        if lf:
-            yield lines + lf
-    if rest:
-        yield rest
-
-
-def _write(text: _Text, output: IO[bytes], pseudonyms: Pseudonyms) -> None:
-    with packed(output, text.name) as stream:
-        for part in _parts(text.content):
-            replaced = pseudonyms.in_text(part.decode(errors="surrogateescape"))
-            stream.write(replaced.encode(errors="surrogateescape"))
-
-
-def _new_path(path: str, pseudonyms: Pseudonyms) -> str:
-    """The path of a file in the copy."""
-    return "/".join(map(pseudonyms.in_path, path.split("/")))
 
 
 def _by_kind(names: Names, pseudonyms: Pseudonyms) -> dict[str, dict[str, str]]:

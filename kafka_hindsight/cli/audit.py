@@ -22,8 +22,7 @@ from kafka_hindsight.cli.follow import Screen, clean_environment, follow, printa
 from kafka_hindsight.kafka.connection import Connection
 from kafka_hindsight.kafka.connection import from_environment as from_variables
 from kafka_hindsight.lake.landing import read_json, read_text
-from kafka_hindsight.lake.lock import hold_lock
-from kafka_hindsight.lake.waiting import LakeBusy
+from kafka_hindsight.lake.lock import LakeBusy, hold_lock
 from kafka_hindsight.settings.alerts import owners
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.settings.home import HOME, LAKE, RUNS, WORK

@@ -12,7 +12,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from kafka_hindsight.settings.alerts import alerts_of
 from kafka_hindsight.settings.clusters import ClustersFile, clusters_of
 from kafka_hindsight.settings.config import masked
-from kafka_hindsight.settings.settings_file import file_path, read_toml
+from kafka_hindsight.settings.home import file_path, read_toml
 from kafka_hindsight.shared.exits import DONE, BadInput
 
 SCHEMA_PAGE = "hindsight.schema.json"

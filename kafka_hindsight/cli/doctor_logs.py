@@ -19,13 +19,11 @@ from typing import NamedTuple
 from kafka_hindsight.catalog.codes import LineFate
 from kafka_hindsight.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX, SEGMENT_REGEX
 from kafka_hindsight.lake.landing import is_there
-from kafka_hindsight.logs.archives import first_bytes, is_archive
 from kafka_hindsight.logs.clocks import Clock
 from kafka_hindsight.logs.cutting import cut
-from kafka_hindsight.logs.detection import sampled
 from kafka_hindsight.logs.file_bytes import Bytes, open_bytes, unpacked
-from kafka_hindsight.logs.forms import Form, every_layout, innermost, misfit_of
-from kafka_hindsight.logs.found_files import Found, files_at
+from kafka_hindsight.logs.forms import Form, every_layout, innermost, misfit_of, sampled
+from kafka_hindsight.logs.found_files import Found, files_at, first_bytes, is_archive
 from kafka_hindsight.logs.heads import PLAIN
 from kafka_hindsight.logs.pieces import Way, look, ranges_of
 from kafka_hindsight.logs.proposals import Proposal, proposal_of
@@ -34,8 +32,7 @@ from kafka_hindsight.logs.unwrapping import Unwrapped, wrapped_as
 from kafka_hindsight.settings.config import is_source, masked
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.exits import BadInput, sentences_of
-from kafka_hindsight.sources.declarations import source_at
-from kafka_hindsight.sources.source_model import Period, SourceFails
+from kafka_hindsight.sources.declarations import Period, SourceFails, source_at
 
 SAMPLE_BYTES = 2 * 1024 * 1024
 """Bytes that are read of a file, at most."""
@@ -113,7 +110,8 @@ def look_at(variable: str, place: str, pattern: str | None) -> list[Check]:
     for file in misread:
         again = _sample(file.log, size, proposal.pattern) if isinstance(proposal, Proposal) else file
         if isinstance(proposal, Proposal) and again.events > file.events:
-            sample = samples[f"unknown layout. {_proposal_says(proposal)}"]
+            reach = f"{proposal.read:,} of {proposal.dated:,} lines with a date"
+            sample = samples[f"{_UNKNOWN} The pattern below reads {reach}"]
             sample.advice = _advice(variable, place, proposal)
             sample.add(again)
         else:
@@ -169,10 +167,6 @@ def _proposal_for(files: Sequence[File]) -> Proposal | str:
     pools = [[line for file in files for line in of(file.lines)] for of in (innermost, list)]
     proposals = [proposal_of(lines) for lines in pools]
     return next((each for each in proposals if isinstance(each, Proposal)), proposals[0])
-
-
-def _proposal_says(proposal: Proposal) -> str:
-    return f"The pattern below reads {proposal.read:,} of {proposal.dated:,} lines with a date"
 
 
 def _advice(variable: str, place: str, proposal: Proposal) -> str:

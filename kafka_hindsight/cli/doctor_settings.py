@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from kafka_hindsight.alerts.receivers import sender
 from kafka_hindsight.settings.alerts import Receiver, alert_settings
 from kafka_hindsight.settings.clusters import clusters
-from kafka_hindsight.settings.settings_file import file_path
+from kafka_hindsight.settings.home import file_path
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.words import counted
 

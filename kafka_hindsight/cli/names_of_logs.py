@@ -121,8 +121,13 @@ class Names:
         """Add the names in whole lines of one file: those that patterns read, and those that any line prints."""
         text = lines.decode(errors="replace")
         self._add_printed(text)
-        self._add_json(text)
-        self._add_records(lines, form)
+        for value in _values_in(text):
+            with suppress(RecursionError):
+                self._add_value(value, "")
+        for record in records_of(lines, form, None):
+            reading = read_record(*record)
+            if reading.pattern:
+                self._add_event(reading)
 
     def _add_printed(self, text: str) -> None:
         """Add what a text prints as names, whatever wrote it."""
@@ -136,18 +141,6 @@ class Names:
                 self.add(USERS, value)
         for path in set(_PATH.findall(text)):
             self.add_path(path)
-
-    def _add_json(self, text: str) -> None:
-        """Add the names in lines of JSON, or in one document of it."""
-        for value in _values_in(text):
-            with suppress(RecursionError):
-                self._add_value(value, "")
-
-    def _add_records(self, lines: bytes, form: Form) -> None:
-        for record in records_of(lines, form, None):
-            reading = read_record(*record)
-            if reading.pattern:
-                self._add_event(reading)
 
     def _add_event(self, reading: Reading) -> None:
         assert reading.pattern is not None

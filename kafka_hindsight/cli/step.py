@@ -109,14 +109,11 @@ def become(
 
 
 def account(ingested: Mapping[str, Any], seconds: float, used: resource.struct_rusage) -> str:
-    """The figures of a step: the size of the input, its time, and the resources of its processes.
-
-    An ingest of an earlier Hindsight did not count bytes.
-    """
-    size = ingested.get("input_bytes")
-    megabytes, speed = (f"{size / _MB:,.1f} MB, ", f": {size / _MB / seconds:.1f} MB/s") if size else ("", "")
+    """The figures of a step: the size of the input, its time, and the resources of its processes."""
+    megabytes = ingested["input_bytes"] / _MB
     return (
-        f"{megabytes}{ingested['lines']['lines_in']:,} lines in {seconds:.1f} s{speed}; "
+        f"{megabytes:,.1f} MB, {ingested['lines']['lines_in']:,} lines in {seconds:.1f} s:"
+        f" {megabytes / seconds:.1f} MB/s; "
         f"{used.ru_utime + used.ru_stime:.0f} s of processor time, "
         f"peak memory {used.ru_maxrss * _MAXRSS_BYTES / _MB:,.0f} MB in the largest process"
     )

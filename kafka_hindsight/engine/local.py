@@ -1,20 +1,28 @@
-"""The engine of one process: a loop."""
+"""Work and judgements in this process, over the files of a lake. No JVM."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
+from typing import Any
 
 import pyarrow as pa
 
+from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.table_model import Table
+from kafka_hindsight.engine.judgement_run import Narrowing, part_read, within
+from kafka_hindsight.engine.reduce import Values, evaluate, in_buckets, judge, key_of, leaf_schema, narrow
 from kafka_hindsight.engine.work import Work, run_units
+from kafka_hindsight.judgements.rebuild.scope import Scope
+from kafka_hindsight.judgements.rebuild.sources import SCOPE, Judgement, Source
 from kafka_hindsight.lake.parts import File
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.lake.table_files import write_files
-from kafka_hindsight.logs.unit import Unit
+from kafka_hindsight.logs.file_bytes import Unit
 from kafka_hindsight.shared import progress
+from kafka_hindsight.shared.grouping import grouped
 
 _PIECE = 64 * 1024 * 1024
 _SIZE = attrgetter("size")
@@ -35,3 +43,74 @@ class LocalEngine:
         return write_files(
             f"{store.lake}/{table.layer}/{table.name}", table, run_units(progress.reported(units, _SIZE), work)
         )
+
+
+BUCKET = 100_000
+"""Rows of Arrow that are judged together: as rows of Python they take some hundred megabytes."""
+
+
+class LocalRunner:
+    """A runner of rebuilds over a lake, in this process."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._parts = defaultdict[Judgement, dict[str, list[pa.Table]]](lambda: defaultdict(list))
+        self._outputs = defaultdict[Judgement, dict[str, list[pa.Table]]](lambda: defaultdict(list))
+
+    def has(self, table: Table) -> bool:
+        """See Runner."""
+        return self._store.has(table)
+
+    def narrow(self, narrowings: Sequence[Narrowing], values: Values) -> None:
+        """See Runner."""
+        scope: Scope = values[SCOPE]
+        by_table = grouped((n for n in narrowings if n.leaf.table), lambda n: n.leaf.table)
+        for name, of_table in by_table.items():
+            table = BY_NAME[name]
+            for part in self._store.read_in_parts(table, part_read(of_table, table, scope)):
+                spans = {span: within(part, table, scope, span) for span in {n.leaf.span for n in of_table}}
+                for narrowing in of_table:
+                    self._keep(narrowing, spans[narrowing.leaf.span], values)
+        for narrowing in narrowings:
+            if narrowing.leaf.judgement is not None:
+                for part in self._outputs[narrowing.leaf.judgement][narrowing.leaf.output]:
+                    self._keep(narrowing, part, values)
+
+    def judge(self, judgements: Sequence[Judgement], values: Values) -> None:
+        """See Runner."""
+        for judgement in judgements:
+            parts = self._parts.pop(judgement, {})
+            count = 1 + sum(part.num_rows for tables in parts.values() for part in tables) // BUCKET
+            for bucket in _buckets(judgement, parts, count if key_of(judgement) else 1):
+                for name, rows in judge(judgement, bucket, values).items():
+                    self._outputs[judgement][name].append(rows)
+
+    def evaluate(self, judgements: Sequence[Judgement], values: Values) -> dict[str, Any]:
+        """See Runner."""
+        return {j.name: evaluate(j, self._parts.pop(j, {}), values) for j in judgements}
+
+    def tables(self, sources: Mapping[str, Source], values: Values) -> Iterator[tuple[str, pa.Table]]:
+        """See Runner."""
+        for name, source in sources.items():
+            parts = [leaf_schema(next(source.leaves())[0]).empty_table()]
+            for leaf, functions in source.leaves():
+                if leaf.judgement is not None:
+                    parts += (narrow(functions, part, values) for part in self._outputs[leaf.judgement][leaf.output])
+            yield name, pa.concat_tables(parts, promote_options="permissive")
+
+    def _keep(self, narrowing: Narrowing, part: pa.Table, values: Values) -> None:
+        rows = narrow(narrowing.functions, part, values)
+        self._parts[narrowing.judgement][narrowing.parameter].append(rows)
+
+
+def _buckets(judgement: Judgement, parts: dict[str, list[pa.Table]], count: int) -> Iterator[dict[str, list[pa.Table]]]:
+    if count == 1:
+        yield parts
+        return
+    buckets = defaultdict[int, dict[str, list[pa.Table]]](lambda: defaultdict(list))
+    for name in [*parts]:
+        for part in parts.pop(name):
+            for bucket, rows in in_buckets(part, key_of(judgement), count):
+                buckets[bucket][name].append(rows)
+    while buckets:
+        yield buckets.popitem()[1]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -12,14 +11,10 @@ from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.lake.parts import File, Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.lake.table_files import read_file
-from kafka_hindsight.logs.file_bytes import Bytes, Member, OfMember, Stored, content_of, open_bytes, unpacked
-from kafka_hindsight.logs.unit import Unit
+from kafka_hindsight.logs.file_bytes import Bytes, Member, OfMember, Stored, Unit, content_of, open_bytes, unpacked
 
 Work = Callable[[dict[str, Any], Bytes, Any], Iterator[pa.RecordBatch]]
 """A worker's work on a unit. It takes the unit's arguments, its content and its numbers."""
-
-Narrow = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
-"""Fewer rows out of the rows of a file."""
 
 
 class Engine(Protocol):
@@ -53,20 +48,6 @@ def run_units(units: Iterable[Unit], work: Work) -> Iterator[pa.RecordBatch]:
             content.close()
 
 
-def narrow_rows(
-    engine: Engine,
-    store: Store,
-    table: Table,
-    part: Part,
-    columns: Sequence[str],
-    narrow: Narrow,
-    schema: pa.Schema,
-) -> pa.Table:
-    """Narrow a part of a table to few rows of that schema, file by file."""
-    work = partial(_narrow_file, table=table, part=part, columns=tuple(columns), narrow=narrow, schema=schema)
-    return pa.Table.from_batches(engine.spread(units_of(store, table, part), work, schema), schema)
-
-
 def units_of(store: Store, table: Table, part: Part) -> list[Unit]:
     """The files of a table that may hold rows of a part. The table has been created."""
     folder = f"{store.lake}/{table.layer}/{table.name}"
@@ -82,16 +63,3 @@ def rows_in(
     """The rows of a part in a file of a table. The arguments are those of a unit of `units_of`."""
     path, size = arguments["file"]
     yield from read_file(arguments["folder"], File(path, size, {}), part, table, columns)
-
-
-def _narrow_file(
-    arguments: dict[str, Any],
-    _: Bytes,
-    __: Any,
-    table: Table,
-    part: Part,
-    columns: Sequence[str],
-    narrow: Narrow,
-    schema: pa.Schema,
-) -> Iterator[pa.RecordBatch]:
-    return (rows.cast(schema) for rows in narrow(rows_in(arguments, table, part, columns)))

@@ -8,29 +8,22 @@ same time in several minutes, and hardly any minute between them shows both toge
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
-from itertools import pairwise, product
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import timedelta
 from statistics import median
-from typing import Any, NamedTuple
-
-import pyarrow as pa
-import pyarrow.compute as pc
+from typing import NamedTuple
 
 from kafka_hindsight.catalog.codes import ClockMeaning, Origin
 from kafka_hindsight.catalog.rows.structs import ClockStep
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.engine.work import Engine, narrow_rows
-from kafka_hindsight.lake.arrow_types import INSTANT
+from kafka_hindsight.intake.lake_rows import reduced
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.clocks import skipping_zone
 from kafka_hindsight.logs.file_facts import FileFacts
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.clock_errors import ClockError
 from kafka_hindsight.shared.durations import CLOCK_SKEW, REPEATED
 from kafka_hindsight.shared.grouping import grouped
-from kafka_hindsight.shared.instants import micros_of
 
 _QUARTER = 15 * 60
 _MINUTE = 60_000_000
@@ -67,35 +60,26 @@ class Finding(NamedTuple):
     sentence: str
 
 
-_NAMINGS = pa.schema(
-    [
-        *((name, pa.string()) for name in ("topic", "kind")),
-        *((name, pa.int32()) for name in ("partition", "leader_epoch", "broker")),
-        ("happened_at", INSTANT),
-    ]
-)
+_PAIRS = """
+    WITH namings AS (
+        SELECT topic, "partition", leader_epoch, kind = 'leader_started' AS leads, broker,
+            min(epoch_us(happened_at)) AS at
+        FROM part WHERE kind IN ('leader_started', 'follower_started') AND broker IS NOT NULL GROUP BY ALL),
+    leaders AS (
+        SELECT * FROM namings WHERE leads QUALIFY count(*) OVER (PARTITION BY topic, "partition", leader_epoch) = 1)
+    SELECT l.broker AS leader, f.broker AS follower, l.at AS began, f.at
+    FROM leaders AS l JOIN namings AS f USING (topic, "partition", leader_epoch)
+    WHERE NOT f.leads AND f.broker <> l.broker ORDER BY began, topic, "partition", leader_epoch"""
+"""Each leader epoch that a leader and a follower named, and when either of them first did."""
 
 
-def distances(engine: Engine, store: Store, part: Part) -> Distances:
+def distances(store: Store, part: Part) -> Distances:
     """Compare the instants at which two brokers named the same leader epochs, in a part of silver.events."""
-    epochs = defaultdict[tuple[Any, ...], tuple[dict[int, int], dict[int, int]]](lambda: ({}, {}))
-    namings = narrow_rows(engine, store, EVENTS, part, _NAMINGS.names, _namings, _NAMINGS)
-    columns = (namings[name].to_pylist() for name in (*_EPOCH, "kind", "broker"))
-    for *epoch, kind, broker, at in zip(*columns, namings["happened_at"].cast(pa.int64()).to_pylist(), strict=True):
-        by_broker = epochs[tuple(epoch)][kind != "leader_started"]
-        by_broker[broker] = min(at, by_broker.get(broker, at))
     pairs = defaultdict[tuple[int, int], list[tuple[float, int]]](list)
-    for leads, follows in epochs.values():
-        for (leader, began), (follower, at) in product(leads.items() if len(leads) == 1 else (), follows.items()):
-            if leader != follower:
-                pairs[leader, follower].append((at // 1_000 / 1_000 - began // 1_000 / 1_000, began // _MINUTE))
+    for row in reduced(store, EVENTS, part, (*_EPOCH, "kind", "broker", "happened_at"), _PAIRS).to_pylist():
+        seconds = row["at"] // 1_000 / 1_000 - row["began"] // 1_000 / 1_000
+        pairs[row["leader"], row["follower"]].append((seconds, row["began"] // _MINUTE))
     return pairs
-
-
-def _namings(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The events by which a broker names a leader epoch."""
-    kinds = pa.array(["leader_started", "follower_started"])
-    return (b.filter(pc.and_(pc.is_in(b["kind"], kinds), pc.is_valid(b["broker"]))) for b in batches)
 
 
 def ahead(pairs: Distances, sources: Mapping[int, frozenset[str]]) -> list[Finding]:
@@ -191,8 +175,7 @@ def _apart(
 def in_files(files: Sequence[FileFacts], writer: Writer) -> list[Finding]:
     """The meaning of the steps in files' clocks, one sentence for each; `writer` gives the broker of a log."""
     by_meaning = defaultdict[ClockMeaning, list[tuple[FileFacts, ClockStep]]](list)
-    steps_of = ((f, step) for f in files for step in f.steps if step is not f.open_hour)
-    for file, step in [*steps_of, *_skips(files)]:
+    for file, step in ((f, step) for f in files for step in f.steps if step is not f.open_hour):
         by_meaning[step.meaning].append((file, step))
     findings = list(_open_hours(files, writer))
     for meaning, steps in sorted(by_meaning.items()):
@@ -226,27 +209,6 @@ def _open_hours(files: Sequence[FileFacts], writer: Writer) -> Iterator[Finding]
         yield Finding(error, "" if n else sentence)
 
 
-def _skips(files: Sequence[FileFacts]) -> Iterator[tuple[FileFacts, ClockStep]]:
-    """The steps between two files of a log, rolled each hour, where local time skips one."""
-    for own in grouped((f for f in files if f.first_at), lambda f: (f.file.source, f.file.zone)).values():
-        for a, b in pairwise(sorted(own, key=lambda f: f.first_at or f.file.modified_at)):
-            zone = a.last_at and b.first_at and skipping_zone(micros_of(a.last_at), micros_of(b.first_at))
-            if zone and a.last_at and b.first_at:
-                yield b, _skip(a.last_at, b.first_at, zone, a.file.name, b.file.name)
-
-
-def _skip(before_at: datetime, after_at: datetime, zone: str, before: str, after: str) -> ClockStep:
-    return ClockStep(
-        meaning=ClockMeaning.HOUR_MISSING,
-        before_at=before_at,
-        after_at=after_at,
-        placed_at=after_at,
-        zone=zone,
-        before=f"the end of {before}",
-        after=f"the beginning of {after}",
-    )
-
-
 def _sentence(meaning: ClockMeaning, steps: Sequence[tuple[FileFacts, ClockStep]]) -> str:
     file, step = steps[0]
     names = words.listed(sorted({f.file.name for f, _ in steps}), _SHOWN)
@@ -254,17 +216,13 @@ def _sentence(meaning: ClockMeaning, steps: Sequence[tuple[FileFacts, ClockStep]
     from_to = f"from {step.before_at:%Y-%m-%d %H:%M:%S} to {step.after_at:%H:%M:%S}"
     lines = f" The lines, of {file.file.name}: {step.before!r}, then {step.after!r}."
     by = words.duration(abs(step.before_at - step.after_at).total_seconds() * 1_000)
-    zone = (
-        f" as in {step.zone} and zones like it: its local time has a zone that {setting} does not name, and its clock"
-        f" is right. {{}}, so a verdict about it is possible at most. Needed: the zone, such as {setting}={step.zone}."
-    )
     return {
         ClockMeaning.GARBLED: f"{words.counted(len(steps), 'instant')} in {names} cannot be: the lines around agree on"
         " another one. These lines stand where they were written, and take no part in what is concluded of clocks.",
-        ClockMeaning.HOUR_REPEATED: f"The time in {names} goes {from_to}, when summer time ends,"
-        + zone.format("The lines of that hour keep their order in the file, and how far they lie apart is not known"),
-        ClockMeaning.HOUR_MISSING: f"The time in {names} goes {from_to}, when summer time begins,"
-        + zone.format("What spans that hour seems an hour longer than it was"),
+        ClockMeaning.HOUR_REPEATED: f"The time in {names} goes {from_to}, when summer time ends, as in {step.zone} and"
+        f" zones like it: its local time has a zone that {setting} does not name, and its clock is right. The lines of"
+        " that hour keep their order in the file, and how far they lie apart is not known, so a verdict about it is"
+        f" possible at most. Needed: the zone, such as {setting}={step.zone}.",
         ClockMeaning.SET_BACK: f"A clock was set back by {by}, {from_to} in {names}, and stayed back"
         + (
             ", or several logs follow one another in a file. Lines are put in the order of their times."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,10 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog.bronze import LOG_FILES
+from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.rows.structs import ClockStep, ClusterNaming
-from kafka_hindsight.intake.file_marks import fingerprints
 from kafka_hindsight.intake.lake_rows import cluster_rows, table_of
 from kafka_hindsight.lake.store import Store
+from kafka_hindsight.logs.file_bytes import Stored
 from kafka_hindsight.logs.file_facts import FileFacts, read_as
 from kafka_hindsight.logs.files import LogFile
 from kafka_hindsight.shared.grouping import grouped
@@ -39,7 +41,12 @@ def consult(store: Store, files: Collection[LogFile], cluster: str | None) -> Le
     A file with the same name, size and time is not opened; others are looked up by their fingerprint.
     """
     rows = _rows(store, files, cluster)
-    entries = {f: row for f in files for row in rows.get(_kind(f), ()) if _is_same(row, f)}
+    entries = {
+        f: row
+        for f in files
+        for row in rows.get(_kind(f), ())
+        if (row["file"], row["modified_at"]) == (f.name, f.modified_at)
+    }
     marks = fingerprints([f for f in files if f not in entries])
     entries |= {f: row for f, mark in marks.items() for row in rows.get(_kind(f), ()) if row["fingerprint"] == mark}
     return Ledger(
@@ -70,10 +77,6 @@ def _rows(store: Store, files: Collection[LogFile], cluster: str | None) -> dict
 
 def _kind(file: LogFile) -> tuple[Any, ...]:
     return file.origin, file.source, file.zone, read_as(file), file.size
-
-
-def _is_same(row: Any, file: LogFile) -> bool:
-    return bool(row["file"] == file.name and row["modified_at"] == file.modified_at)
 
 
 def _facts(file: LogFile, row: Any) -> FileFacts:
@@ -114,3 +117,38 @@ def _row(fact: FileFacts, mark: str, cluster: str, at: datetime) -> dict[str, An
         "clusters": [naming.as_dict() for naming in fact.clusters],
         "run_collected_at": at,
     }
+
+
+_ENDS = 4096
+_AT_ONCE = 16
+"""Files that are read at once: a store takes a moment to answer."""
+
+
+def fingerprints(files: Iterable[LogFile]) -> dict[LogFile, str]:
+    """A hash of each file's listed size, and of the first and the last bytes up to that size.
+
+    A log is only written at its end: as long as the hash stays, the listed bytes are there, whatever was added. A file
+    that vanished, shrank or cannot be opened has no hash.
+    """
+    target_of = {f: (f.archive.uri, f.archive.size) if f.archive else (f.uri, f.size) for f in files}
+    targets = list(set(target_of.values()))
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        marks = dict(zip(targets, pool.map(_mark, targets), strict=True))
+    return {
+        f: row_id(mark, f.archive.begin, f.size) if f.archive else mark
+        for f, target in target_of.items()
+        if (mark := marks[target]) is not None
+    }
+
+
+def _mark(target: tuple[str, int]) -> str | None:
+    """The fingerprint of a file or an archive, by its URI and its size; None if it cannot be read."""
+    uri, size = target
+    content = Stored(uri)
+    try:
+        ends = content.between(0, min(size, _ENDS)), content.between(max(size - _ENDS, 0), size)
+    except OSError:
+        return None
+    finally:
+        content.close()
+    return None if any(len(end) < min(size, _ENDS) for end in ends) else row_id(size, *(end.hex() for end in ends))

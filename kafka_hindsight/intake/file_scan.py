@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from kafka_hindsight.engine.work import Engine
-from kafka_hindsight.intake.file_ledger import Ledger, consult
-from kafka_hindsight.intake.file_marks import fingerprints
+from kafka_hindsight.intake.file_ledger import Ledger, consult, fingerprints
 from kafka_hindsight.intake.record_reader import Reading, Records, records_of
 from kafka_hindsight.intake.survey import changed_sources, survey
 from kafka_hindsight.lake import landing
@@ -141,7 +140,8 @@ def scan_files(
     relisted = {f.uri: f for f in look().files}
     unsettled = vanished | unread | changed | _rotated_sources(log_files, relisted, ledger.facts)
     settled = {n: fact for n, fact in {**known_facts, **new_survey.facts}.items() if fact.file.source not in unsettled}
-    return Pass(settled, new_survey, ledger, marks, frozenset(unsettled), _unwritten(settled, relisted))
+    still = frozenset(n for n, fact in settled.items() if _state(fact.file) == _state(relisted.get(fact.file.uri)))
+    return Pass(settled, new_survey, ledger, marks, frozenset(unsettled), still)
 
 
 def _place_in_hours(
@@ -205,11 +205,6 @@ def _spans(facts: Mapping[int, FileFacts]) -> dict[int, Span]:
 
 def _newness(fact: FileFacts) -> tuple[datetime, datetime, datetime]:
     return fact.first_at or LONG_AGO, fact.last_at or LONG_AGO, fact.file.modified_at
-
-
-def _unwritten(facts: Mapping[int, FileFacts], relisted: Mapping[str, LogFile]) -> frozenset[int]:
-    """The files that still have the same size and time."""
-    return frozenset(n for n, fact in facts.items() if _state(fact.file) == _state(relisted.get(fact.file.uri)))
 
 
 def _rotated_sources(

@@ -10,7 +10,10 @@ import pyarrow as pa
 from kafka_hindsight.catalog.bronze import GROUP_RECORDS
 from kafka_hindsight.catalog.table_model import Scalar
 from kafka_hindsight.intake.json_lines import Line, fields_of, reader_of, refused, value_of
-from kafka_hindsight.intake.lake_rows import first_rows, table_of
+from kafka_hindsight.intake.lake_rows import cluster_rows, first_rows, table_of
+from kafka_hindsight.intake.reading_files import lines_of_landed
+from kafka_hindsight.lake import landing
+from kafka_hindsight.lake.store import Store
 
 SOURCE = "__consumer_offsets"
 
@@ -54,3 +57,14 @@ def rows_of(records: Iterable[ReadRecord], cluster: str) -> pa.Table:
 def quarantined(records: Iterable[ReadRecord], cluster: str) -> list[Row]:
     """Records that could not be decoded, and other lines: rows of quality.quarantine."""
     return refused([(r.line.text, r.sentence) for r in records if r.sentence is not None], cluster, SOURCE)
+
+
+def read_landed_records(store: Store, cluster: str, names: Iterable[str]) -> list[ReadRecord]:
+    """The records that landed for a cluster, under any of its names, since the last run."""
+    landed = landing.list_landed_of(store.lake, landing.GROUP_RECORDS, names)
+    if landed:
+        rows = cluster_rows(store, GROUP_RECORDS, cluster, ("run_landed_as",))
+        landed -= set(rows["run_landed_as"].unique().to_pylist())
+    return [
+        read_record(line) for line in lines_of_landed(landing.landing_folder(store.lake, landing.GROUP_RECORDS), landed)
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,21 +12,17 @@ import pyarrow as pa
 
 from kafka_hindsight.catalog.bronze import LOG_RECORDS
 from kafka_hindsight.catalog.codes import LineFate
-from kafka_hindsight.engine.work import Engine, narrow_rows
-from kafka_hindsight.lake.arrow_types import INSTANT
+from kafka_hindsight.intake.lake_rows import reduced
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.event_batches import hours_of
 from kafka_hindsight.shared.grouping import grouped
-from kafka_hindsight.shared.instants import of_micros
+from kafka_hindsight.shared.instants import micros_of, of_micros
 from kafka_hindsight.shared.windows import Window
 
 COLUMN_OF = {fate: "events" if fate == "event" else fate.value for fate in LineFate}
 """The column that counts the lines of each fate."""
 
 _HOUR = timedelta(hours=1)
-_COUNTS = pa.schema([("source", pa.string()), ("hour_from", INSTANT), ("records", pa.int64())])
-_BEGINNINGS = pa.schema([("source", pa.string()), ("first_at", INSTANT)])
 
 Hour = dict[str, Any]
 """What the records of a source became in an hour, as quality.parsed_hours counts them."""
@@ -107,21 +103,15 @@ def only_brokers(hours: Iterable[Hour]) -> dict[str, int]:
     return {source: min(brokers) for source, brokers in by_source.items() if len(brokers) == 1}
 
 
-def held_counts(engine: Engine, store: Store, cluster: str, near: Window, edges: Sequence[datetime]) -> Counts:
+def held_counts(store: Store, cluster: str, near: Window, edges: Sequence[datetime]) -> Counts:
     """Count the records in bronze near a time, by source and hour."""
     part = Part(cluster, "happened_at", (near.start, near.end))
-    columns, narrow = ("source", "happened_at"), partial(_counts_in, edges=tuple(edges))
-    rows = narrow_rows(engine, store, LOG_RECORDS, part, columns, narrow, _COUNTS)
-    counts = rows.group_by(["source", "hour_from"], use_threads=False).aggregate([("records", "sum")])
-    return {(row["source"], row["hour_from"]): row["records_sum"] for row in counts.to_pylist()}
-
-
-def _counts_in(batches: Iterable[pa.RecordBatch], edges: Sequence[datetime]) -> Iterator[pa.RecordBatch]:
-    for rows in batches:
-        hour = hours_of(rows["happened_at"], edges)
-        columns = pa.table({"source": rows["source"], "hour_from": hour, "records": hour})
-        counts = columns.group_by(["source", "hour_from"], use_threads=False).aggregate([("records", "count")])
-        yield from pa.Table.from_arrays(counts.columns, schema=_COUNTS).to_batches()
+    query = """
+        SELECT source, count(*) AS records,
+            greatest(date_trunc('hour', happened_at), list_max(list_filter($edges, lambda e: e <= happened_at))) AS hour
+        FROM part GROUP BY source, hour"""
+    rows = reduced(store, LOG_RECORDS, part, ("source", "happened_at"), query, edges=[*edges]).to_pylist()
+    return {(row["source"], row["hour"]): row["records"] for row in rows}
 
 
 def changed(counts: Counts, parsed_hours: Iterable[Hour], edges: Sequence[datetime], parsed_as: str) -> list[datetime]:
@@ -148,21 +138,52 @@ def span_of(hours: Sequence[datetime], edges: Sequence[datetime]) -> Window | No
     return Window(max([start, *(e for e in edges if e <= first)]), min([end, *(e for e in edges if e > last)]))
 
 
-def beginnings(engine: Engine, store: Store, cluster: str, sources: Iterable[str]) -> dict[str, datetime | None]:
+def beginnings(store: Store, cluster: str, sources: Iterable[str]) -> dict[str, datetime | None]:
     """The first instant of each of some sources, in all of bronze."""
-    names = frozenset(sources)
+    names = [*sources]
     if not names:
         return {}
-    narrow = partial(_firsts_in, sources=names)
-    rows = narrow_rows(engine, store, LOG_RECORDS, Part(cluster), ("source", "happened_at"), narrow, _BEGINNINGS)
-    first = rows.group_by("source", use_threads=False).aggregate([("first_at", "min")])
-    return dict(zip(first["source"].to_pylist(), first["first_at_min"].to_pylist(), strict=True))
+    query = "SELECT source, min(happened_at) AS first_at FROM part WHERE list_contains($names, source) GROUP BY source"
+    rows = reduced(store, LOG_RECORDS, Part(cluster), ("source", "happened_at"), query, names=names).to_pylist()
+    return {row["source"]: row["first_at"] for row in rows}
 
 
-def _firsts_in(batches: Iterable[pa.RecordBatch], sources: frozenset[str]) -> Iterator[pa.RecordBatch]:
-    for rows in batches:
-        first = pa.table(rows).group_by("source", use_threads=False).aggregate([("happened_at", "min")])
-        own = first.filter(pa.array([source in sources for source in first["source"].to_pylist()], pa.bool_()))
-        yield from pa.Table.from_arrays(
-            own.select(["source", "happened_at_min"]).columns, schema=_BEGINNINGS
-        ).to_batches()
+LINES = ("lines_in", *COLUMN_OF.values())
+"""The columns that count lines."""
+
+
+def cover(
+    hours: Iterable[Hour], beginnings: Mapping[str, datetime | None], cluster: str, window: Window
+) -> list[dict[str, Any]]:
+    """Count the lines of each source in one window, by what they became: rows of quality.coverage.
+
+    lines_in = events + ignored + unparsed + quarantined. Lines without an instant count where their source begins;
+    those of a source without any instant count in every window.
+
+    `count_hours` gave the hours, cut at the window's edges. `beginnings` has the first instant of each source with
+    records without one.
+    """
+    inside = [h for h in hours if window.holds(h["hour_from"] or beginnings.get(h["source"]) or window.start)]
+    constants = {"cluster": cluster, "window_from": window.start, "window_to": window.end}
+    return [
+        {**constants, "source": source, **_covered(of_source)}
+        for source, of_source in grouped(inside, lambda h: h["source"]).items()
+    ]
+
+
+def _covered(hours: Sequence[Hour]) -> dict[str, Any]:
+    dated = sorted((h for h in hours if h["first_at"]), key=lambda h: h["first_at"])
+    silences = [h["longest_silence_ms"] for h in dated if h["longest_silence_ms"] is not None]
+    silences += [_ms(after["first_at"]) - _ms(before["last_at"]) for before, after in pairwise(dated)]
+    return {
+        "origin": min(h["origin"] for h in hours),
+        **{name: sum(h[name] for h in hours) for name in LINES},
+        "first_at": min((h["first_at"] for h in dated), default=None),
+        "last_at": max((h["last_at"] for h in dated), default=None),
+        "longest_silence_ms": max(silences, default=None),
+        "layouts": layouts_in(h["layouts"] for h in hours),
+    }
+
+
+def _ms(at: datetime) -> int:
+    return micros_of(at) // 1_000

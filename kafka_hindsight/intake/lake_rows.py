@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 
@@ -12,6 +14,7 @@ from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
+from kafka_hindsight.lake.table_files import read_file
 
 
 def cluster_rows(store: Store, table: Table, cluster: str | None, columns: Sequence[str] | None = None) -> pa.Table:
@@ -20,6 +23,26 @@ def cluster_rows(store: Store, table: Table, cluster: str | None, columns: Seque
         return store.read(table, None if cluster is None else Part(cluster), columns)
     schema = arrow_schema(table)
     return pa.schema([schema.field(name) for name in columns or schema.names]).empty_table()
+
+
+def reduced(store: Store, table: Table, part: Part, columns: Sequence[str], query: str, **values: Any) -> pa.Table:
+    """The few rows that a query makes of a part of a table, which it names `part`. The part itself streams.
+
+    Args:
+        store: The lake.
+        table: The table. It has been created.
+        part: Which rows.
+        columns: Which columns the query reads.
+        query: SQL of DuckDB.
+        values: Its parameters.
+    """
+    schema = pa.schema([arrow_schema(table).field(name) for name in columns])
+    files = store.files(table, part)
+    batches = chain.from_iterable(read_file(store.path(table), file, part, table, columns) for file in files)
+    with duckdb.connect(":memory:") as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        connection.register("part", pa.RecordBatchReader.from_batches(schema, batches))
+        return connection.execute(query, values).to_arrow_table()
 
 
 def table_of(rows: Iterable[Mapping[str, Any]], table: Table) -> pa.Table:

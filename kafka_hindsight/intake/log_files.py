@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from typing import Any
+
+import pyarrow as pa
 
 from kafka_hindsight.engine.work import Engine
-from kafka_hindsight.intake.archive_members import members
 from kafka_hindsight.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX, SEGMENT_REGEX, source_of
 from kafka_hindsight.knowledge.metadata_log import FOLDER, file_name
 from kafka_hindsight.lake.landing import is_there
-from kafka_hindsight.logs.archives import is_archive
+from kafka_hindsight.logs.file_bytes import Bytes, Unit, is_packed
 from kafka_hindsight.logs.files import Listing, LogFile, Members, Place
-from kafka_hindsight.logs.found_files import Found, files_at
+from kafka_hindsight.logs.found_files import Archive, Found, files_at, is_archive, walk
 from kafka_hindsight.settings.config import is_source, masked
 from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.shared.instants import of_millis
 
 
 def list_places(
@@ -37,18 +40,14 @@ def list_places(
             problems += problem.sentences
     if problems:
         raise BadInput(*problems)
-    listing = _join_listings(listings)
-    if problems := [_shared(p) for p in places if p.origin not in {f.origin for f in listing.files}]:
-        raise BadInput(*problems)
-    return listing
-
-
-def _join_listings(listings: Sequence[Listing]) -> Listing:
-    return Listing(
+    listing = Listing(
         tuple({f.uri: f for listing in listings for f in listing.files}.values()),
         tuple(name for listing in listings for name in listing.not_read),
         tuple({f.uri: f for listing in listings for f in listing.metadata}.values()),
     )
+    if problems := [_shared(p) for p in places if p.origin not in {f.origin for f in listing.files}]:
+        raise BadInput(*problems)
+    return listing
 
 
 def _shared(place: Place) -> str:
@@ -70,7 +69,8 @@ def _list(engine: Engine, place: Place, glob: str | None, archive_files: Members
     files = tuple(
         replace(_file(entry, place), source=source_of(entry.name), pattern=place.pattern)
         for entry in readable
-        if _is_chosen(entry, glob, place)
+        if _is_log(source_of(entry.name) if is_source(place.root) else entry.name, glob)
+        or _is_place_itself(entry.name, entry.uri, place)
     )
     metadata = tuple(_file(entry, place) for entry in readable if file_name(entry.name) and not entry.archive)
     if not files:
@@ -168,11 +168,6 @@ def _not_read(entry: Found) -> str:
     return f"{name} (a partition's records, not log lines)" if SEGMENT_REGEX.fullmatch(file) else name
 
 
-def _is_chosen(entry: Found, glob: str | None, place: Place) -> bool:
-    name = source_of(entry.name) if is_source(place.root) else entry.name
-    return _is_log(name, glob) or _is_place_itself(entry.name, entry.uri, place)
-
-
 def _is_log(name: str, glob: str | None) -> bool:
     file = name.rpartition("/")[2]
     if file.startswith(("_", ".")) or SEGMENT_REGEX.fullmatch(file):
@@ -185,3 +180,51 @@ def _is_log(name: str, glob: str | None) -> bool:
 def _is_place_itself(name: str, uri: str, place: Place) -> bool:
     """Whether a file is the place itself: it is read whatever its name, unless it is a segment."""
     return "/" not in name and not SEGMENT_REGEX.fullmatch(name) and uri.rstrip("/").endswith(place.root.rstrip("/"))
+
+
+_EMPTY = "an archive that holds no file"
+
+
+_SCHEMA = pa.schema(
+    {
+        "archive": pa.int32(),
+        "name": pa.string(),
+        **dict.fromkeys(("begin", "size", "millis"), pa.int64()),
+        "why_not": pa.string(),
+    }
+)
+
+
+def members(engine: Engine, archives: Sequence[Found]) -> Mapping[Found, list[Found]]:
+    """The files of archives, each with the archive's name as its folder, in the order of the archive.
+
+    An archive that breaks off is an entry itself, with the reason. If a name is there twice, the last one counts, as it
+    does for tar.
+    """
+    units = [Unit(archive.uri, (0, archive.size), {"archive": n}) for n, archive in enumerate(archives)]
+    rows = pa.Table.from_batches(engine.spread(units, members_in, _SCHEMA), _SCHEMA).to_pylist()
+    by_archive: dict[Found, dict[str, Found]] = {archive: {} for archive in archives}
+    for row in sorted(rows, key=lambda row: (row["archive"], row["begin"])):
+        archive = archives[row["archive"]]
+        entry = _entry(archive, row)
+        by_archive[archive].pop(entry.name, None)
+        by_archive[archive][entry.name] = entry
+    return {
+        archive: [*entries.values()] or [archive._replace(why_not=_EMPTY)] for archive, entries in by_archive.items()
+    }
+
+
+def members_in(arguments: Mapping[str, Any], content: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
+    """Walk through an archive, and give a row for each file."""
+    for name, begin, size, millis, why_not in walk(content):
+        row = {"archive": arguments["archive"], "name": name, "begin": begin, "size": size, "millis": millis}
+        yield pa.RecordBatch.from_pylist([{**row, "why_not": why_not}], _SCHEMA)
+
+
+def _entry(archive: Found, row: Any) -> Found:
+    if not row["name"]:
+        return archive._replace(why_not=row["why_not"])
+    name, uri = f"{archive.name}/{row['name']}", f"{archive.uri}!/{row['name']}"
+    place_in_archive = Archive(archive.uri, archive.size, row["begin"])
+    size = row["size"] if is_packed(archive.uri) else min(row["size"], archive.size - row["begin"])
+    return Found(name, uri, size, of_millis(row["millis"]), row["why_not"], place_in_archive)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -19,11 +19,10 @@ from kafka_hindsight.intake.lake_rows import cluster_rows, first_rows, shaped, t
 from kafka_hindsight.knowledge.metadata_log import FileContents, file_name, read_segment, read_snapshot
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.file_bytes import Bytes
+from kafka_hindsight.logs.file_bytes import Bytes, Unit
 from kafka_hindsight.logs.file_order import is_young
 from kafka_hindsight.logs.files import LogFile
 from kafka_hindsight.logs.metadata_replay import spans_of
-from kafka_hindsight.logs.unit import Unit
 from kafka_hindsight.shared.instants import of_millis
 
 _NEW = {"start": 0, "prefix_crc": 0, "start_offset": -1, "last_epoch": -1}
@@ -93,26 +92,27 @@ def keep_metadata(
         return MetadataLog()
     decoded = _decoded(engine, fresh, ledger)
     facts = [fact for fact in decoded["fact"].to_pylist() if fact]
-    rows = [{**f, "cluster": cluster, "run_collected_at": run_at} for f in _with_is_kept(facts, ledger)]
+    all_files = [*ledger.values(), *facts]
+    needed, spans = needed_snapshots(all_files), spans_of(_segments(all_files))
+    rows = [
+        {
+            **fact,
+            "is_kept": not fact["is_snapshot"] or fact["file"] in needed,
+            "cluster": cluster,
+            "run_collected_at": run_at,
+        }
+        for fact in sorted(facts, key=lambda f: f["file"])
+    ]
     store.append_new(METADATA_RECORDS, _records(decoded, cluster, [r["file"] for r in rows if r["is_kept"]]))
-    settled = list(_settled(rows, [*ledger.values(), *facts]))
+    # A snapshot beyond the log that was read may be needed when the log has grown: a later run reads it again.
+    reached = {r["file"] for r in rows if any(start <= r["next_offset"] <= end for start, end in spans)}
+    settled = (r for r in rows if r["is_kept"] or r["errors"] or r["file"] in reached)
     store.append_new(METADATA_FILES, table_of(settled, METADATA_FILES))
     growing = {f.name for f in fresh if not read_to_end and is_young(f.modified_at, run_at)}
     closed = {f.name for f in fresh} - {r["file"] for r in rows}
-    return MetadataLog(tuple(rows), tuple(_torn(rows, growing)), tuple(sorted(closed)))
-
-
-def _with_is_kept(facts: Sequence[Row], ledger: Mapping[str, Row]) -> Iterator[Row]:
-    """Facts of files, each with whether its records are kept."""
-    names = needed_snapshots([*ledger.values(), *facts])
-    for fact in sorted(facts, key=lambda f: f["file"]):
-        yield {**fact, "is_kept": not fact["is_snapshot"] or fact["file"] in names}
-
-
-def _torn(rows: Iterable[Row], growing: Collection[str]) -> Iterator[Row]:
-    """The files at rest that break off within a batch."""
     broken_off = (r for r in rows if r["read_bytes"] < r["size_bytes"] and not r["errors"])
-    return (r for r in broken_off if r["file"] not in growing)
+    torn = tuple(r for r in broken_off if r["file"] not in growing)
+    return MetadataLog(tuple(rows), torn, tuple(sorted(closed)))
 
 
 def _ledger_rows(store: Store, cluster: str) -> dict[str, Row]:
@@ -145,16 +145,6 @@ def needed_snapshots(rows: Iterable[Row]) -> set[str]:
 
 def _segments(files: Iterable[Row]) -> list[tuple[int, int]]:
     return [(f["first_offset"], f["next_offset"]) for f in files if not f["is_snapshot"]]
-
-
-def _settled(rows: Iterable[Row], files: Sequence[Row]) -> Iterator[Row]:
-    """The files that are not read again before they grow."""
-    return (r for r in rows if r["is_kept"] or r["errors"] or _reaches(r, files))
-
-
-def _reaches(snapshot: Row, rows: Iterable[Row]) -> bool:
-    """Whether a stretch of the log covers the end of a snapshot. If not, a later run reads it again."""
-    return any(start <= snapshot["next_offset"] <= end for start, end in spans_of(_segments(rows)))
 
 
 _OF_FILE = pa.struct([f.with_nullable(True) for f in arrow_schema(METADATA_FILES)])

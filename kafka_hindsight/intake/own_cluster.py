@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import bronze, silver
-from kafka_hindsight.engine.work import Engine, narrow_rows
+from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake.file_scan import Pass
-from kafka_hindsight.intake.lake_rows import cluster_rows
+from kafka_hindsight.intake.lake_rows import cluster_rows, reduced
 from kafka_hindsight.intake.reading_files import Readings
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
@@ -72,7 +72,7 @@ def of_one_cluster(
         return scan, OwnCluster()
     named_ids = frozenset({settings.cluster}) if settings.cluster else frozenset()
     if named_ids and folder.clusters[1:] and settings.cluster:
-        named_ids |= _ids_in_lake(engine, store, settings.cluster)
+        named_ids |= _ids_in_lake(store, settings.cluster)
     of_window = _of_window(brokers, settings)
     cluster = _choose(folder.clusters, of_window, settings, named_ids, reading_ids)
     reasons = {name: f"of cluster {c.ids[-1]}" for c in folder.clusters if c != cluster for name in c.files}
@@ -167,7 +167,7 @@ def _some(files: Iterable[str]) -> str:
 
 
 def name_cluster(
-    engine: Engine, store: Store, settings: Settings, scan: Pass, own: OwnCluster, readings: Readings
+    store: Store, settings: Settings, scan: Pass, own: OwnCluster, readings: Readings
 ) -> tuple[str, list[str]]:
     """The name under which the input is kept, and warnings about it.
 
@@ -193,7 +193,7 @@ def name_cluster(
         return name, [
             f"No line and no reading names the cluster, so it is called {name}, after its folder. Give CLUSTER."
         ]
-    lake_ids = _ids_in_lake(engine, store, name) if ids and name not in ids else frozenset()
+    lake_ids = _ids_in_lake(store, name) if ids and name not in ids else frozenset()
     if lake_ids.isdisjoint(ids) and (others := lake_ids - {*ids}):
         raise BadInput(
             f"The lake {store.lake} has the cluster {_join_names(others)} under the name {name}, and the input is "
@@ -202,30 +202,17 @@ def name_cluster(
     return name, []
 
 
-def _ids_in_lake(engine: Engine, store: Store, name: str) -> frozenset[str]:
+def _ids_in_lake(store: Store, name: str) -> frozenset[str]:
     """The ids of the clusters that the lake has under a name."""
     readings = cluster_rows(store, bronze.SNAPSHOT_READINGS, name, ("cluster_id",))
     files = cluster_rows(store, bronze.LOG_FILES, name, ("origin", "clusters"))
     of_brokers = files.filter(pc.equal(files["origin"], "broker"))
-    ids = {*readings["cluster_id"].unique().to_pylist(), *_ids_in(of_brokers["clusters"])}
+    namings = (naming for of_file in of_brokers["clusters"].to_pylist() for naming in of_file)
+    ids = {*readings["cluster_id"].unique().to_pylist(), *(naming["cluster_id"] for naming in namings)}
     if store.has(silver.EVENTS):
-        namings = narrow_rows(engine, store, silver.EVENTS, Part(name), ("kind", "origin", "detail"), _naming, _NAMING)
-        ids |= set(namings["id"].to_pylist())
+        query = "SELECT DISTINCT detail FROM part WHERE kind = 'cluster_named' AND origin = 'broker'"
+        ids |= {*reduced(store, silver.EVENTS, Part(name), ("kind", "origin", "detail"), query)["detail"].to_pylist()}
     return frozenset(filter(None, ids))
-
-
-def _ids_in(clusters: pa.ChunkedArray) -> Iterator[str]:
-    return (naming["cluster_id"] for of_file in clusters.to_pylist() for naming in of_file)
-
-
-_NAMING = pa.schema([("id", pa.string())])
-
-
-def _naming(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The ids that brokers' events name."""
-    for rows in batches:
-        is_naming = pc.and_(pc.equal(rows["kind"], "cluster_named"), pc.equal(rows["origin"], "broker"))
-        yield pa.record_batch([rows.filter(is_naming)["detail"].unique()], _NAMING)
 
 
 def _join_names(ids: Iterable[str]) -> str:

@@ -27,10 +27,9 @@ from kafka_hindsight.lake.landing import write_atomically
 from kafka_hindsight.lake.parts import File, Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.arrays import Ints
-from kafka_hindsight.logs.event_batches import SCHEMA, read_batches
-from kafka_hindsight.logs.file_bytes import Bytes
-from kafka_hindsight.logs.packed_events import PICKED, Packer, events_of, picked
-from kafka_hindsight.logs.unit import Unit
+from kafka_hindsight.logs.cutting import numbers
+from kafka_hindsight.logs.event_batches import PICKED, SCHEMA, Packer, events_of, picked, read_batches
+from kafka_hindsight.logs.file_bytes import Bytes, Unit
 from kafka_hindsight.shared.words import counted
 
 _FOUND = pa.schema([*SCHEMA, ("place", pa.string()), ("size", pa.int64()), ("keys", pa.binary())])
@@ -139,7 +138,9 @@ def find_repeats(engine: Engine, parsed: Parsed, brokers: Mapping[str, int]) -> 
 def repeats_among(events: pa.Table) -> Repeats:
     """Find the events, as rows of PICKED, that repeat an earlier one."""
     ordered = events.take(pc.sort_indices(events, [(name, "ascending") for name in ("source", "order")]))
-    is_repeat = _are_repeats(ordered)
+    texts = (column.combine_chunks().dictionary_encode() for column in (_writers(ordered), ordered["origin"]))
+    at, likeness = ordered["happened_at"].cast(pa.int64()).to_numpy(), ordered["likeness"].to_numpy()
+    is_repeat = numbers((*(text.indices.to_numpy() for text in texts), at, likeness)) > 0
     unit, nth = (ordered[name].to_numpy()[is_repeat] for name in ("unit", "nth"))
     of_source = Counter(ordered["source"].filter(pa.array(is_repeat)).to_pylist())
     return Repeats({n: np.sort(nth[unit == n]) for n in np.unique(unit).tolist()}, of_source)
@@ -153,18 +154,6 @@ def _duplicate_keys(keys: Sequence[Ints]) -> Ints:
     return duplicates
 
 
-def _are_repeats(events: pa.Table) -> Any:
-    """Whether each event repeats an earlier one of its writer. The events come in the order in which they count."""
-    likeness, at = events["likeness"].to_numpy(), events["happened_at"].cast(pa.int64()).to_numpy()
-    by = (likeness, at, *(_codes(texts) for texts in (_writers(events), events["origin"])))
-    order = np.lexsort(by)
-    is_like_before = np.zeros(len(order), bool)
-    is_like_before[1:] = np.logical_and.reduce([np.diff(key[order]) == 0 for key in by])
-    are_repeats = np.zeros(len(order), bool)
-    are_repeats[order] = is_like_before
-    return are_repeats
-
-
 def _writers(events: pa.Table) -> pa.ChunkedArray:
     """The writer of each event: the broker if it is known, else the folder of its log; for a client the log itself."""
     source, is_broker = events["source"], pc.equal(events["origin"], "broker")
@@ -172,11 +161,6 @@ def _writers(events: pa.Table) -> pa.ChunkedArray:
     folder = pc.if_else(pc.match_substring(source, WITHIN), source, folder)
     by = pc.coalesce(events["broker"].cast(pa.string()), folder)
     return pc.if_else(is_broker, by, source)
-
-
-def _codes(texts: pa.ChunkedArray) -> Ints:
-    codes: Ints = texts.combine_chunks().dictionary_encode().indices.to_numpy()
-    return codes
 
 
 def _picked_in(

@@ -6,10 +6,11 @@ are gathered and numbered; their text never moves.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import partial
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,21 +18,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import bronze
-from kafka_hindsight.engine.work import Engine, Work, narrow_rows
-from kafka_hindsight.intake import ranked_records as ranked
+from kafka_hindsight.catalog.bronze import LOG_RECORDS
+from kafka_hindsight.catalog.ids import DIGITS
+from kafka_hindsight.engine.work import Engine, Work
+from kafka_hindsight.intake.lake_rows import reduced
 from kafka_hindsight.knowledge.layouts import WITHIN
 from kafka_hindsight.knowledge.pattern_layouts import inside
+from kafka_hindsight.lake.arrow_types import INSTANT, arrow_schema
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.arrays import NO_INSTANT, Ints
 from kafka_hindsight.logs.clocks import Clock
-from kafka_hindsight.logs.cutting import CONTESTED, contested, cut, likeness_of
-from kafka_hindsight.logs.file_bytes import Bytes
+from kafka_hindsight.logs.cutting import CONTESTED, are_new, contested, cut, numbers
+from kafka_hindsight.logs.file_bytes import Bytes, Unit
 from kafka_hindsight.logs.file_order import Turn
 from kafka_hindsight.logs.files import LogFile
-from kafka_hindsight.logs.forms import Form
 from kafka_hindsight.logs.pieces import NO_TIMES, Contest, Piece, Range, Times, Way, contests, mark_of, ranges_of
-from kafka_hindsight.logs.unit import Unit
 from kafka_hindsight.logs.unwrapping import copied
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.instants import of_micros, past
@@ -79,7 +81,7 @@ def records_of(engine: Engine, store: Store, cluster: str, reading: Reading, run
     units, placed = _units(reading)
     if not units:
         return None
-    contest = _contests(engine, store, cluster, reading.files, placed)
+    contest = _contests(store, cluster, reading.files, placed)
     fixes = _fixes(engine, store, cluster, reading, placed, contest) if contest else {}
     work = partial(_rows_in, cluster=cluster, run_at=run_at)
     return Records([replace(unit, numbers=fixes.get(n)) for n, unit in enumerate(units)], work)
@@ -117,55 +119,47 @@ def _unit(
 ) -> Unit:
     """A unit of a file: these of its ranges."""
     first_piece = pieces[0]
-    ranges = [
-        {
-            "number": p.number,
-            "range": asdict(p.range),
-            "contest": asdict(contest[p.number]) if contest and p.number in contest else None,
-        }
-        for p in placed
-    ]
+    ranges = [(p.number, p.range, (contest or {}).get(p.number)) for p in placed]
     first, last = placed[0].range, placed[-1].range
     part = (0, file.size) if first_piece.is_wrapped else (first.begin, last.begin + last.size)
     way = {
         "layouts": first_piece.layouts,
-        "form": asdict(first_piece.form) if first_piece.form else None,
+        "form": first_piece.form,
         "pattern": file.pattern,
     }
     way |= {"origin": file.origin, "source": file.source, "copy": file.copy_in(copies)}
     size = None if file.is_packed else file.size
-    steps = [asdict(step) for piece in pieces for step in piece.steps]
+    steps = [step for piece in pieces for step in piece.steps]
     return file.unit(part, {"zone": file.zone, "size": size, "steps": steps, **way, "ranges": ranges})
 
 
 def _open_unit(arguments: Mapping[str, Any], content: Bytes) -> tuple[Bytes, Way]:
     """The bytes of a unit, or the unwrapped ones of a wrapped file, and the way to read them."""
     if not arguments["form"]:
-        return content, Way(tuple(arguments["layouts"]))
+        return content, Way(arguments["layouts"])
     copy, sources = copied(arguments["copy"])
-    return copy, Way(tuple(arguments["layouts"]), sources)
+    return copy, Way(arguments["layouts"], sources)
 
 
 def _ranges_in(arguments: Mapping[str, Any], content: Bytes) -> Iterator[tuple[int, Range, bytes, Contest | None]]:
     """The ranges of a unit and their bytes. Raises: RuntimeError if those have changed since the survey."""
-    for entry in arguments["ranges"]:
-        placed = Range(**{**entry["range"], "times": Times(**entry["range"]["times"])})
+    for number, placed, contest in arguments["ranges"]:
         data = content.between(placed.begin, placed.begin + placed.size)
         if len(data) < placed.size or mark_of(data, 0) != placed.mark:
             raise RuntimeError(f"A file {_CHANGED} {placed.file} .")
-        yield entry["number"], placed, data, Contest(**entry["contest"]) if entry["contest"] else None
+        yield number, placed, data, contest
 
 
 def records_in(arguments: Mapping[str, Any], content: Bytes, numbers: Any) -> Iterator[pa.RecordBatch]:
     """Cut the records out of a unit, a batch for each range."""
     clock = Clock(arguments["zone"], arguments["steps"])
     content, way = _open_unit(arguments, content)
-    fixes = None if numbers is None else numbers.reshape(-1, len(ranked.FIXED))
+    fixes = None if numbers is None else numbers.reshape(-1, len(FIXED))
     for _, placed, data, _ in _ranges_in(arguments, content):
         fixed = None
         if fixes is not None:
             low, high = np.searchsorted(fixes[:, 0], (placed.begin, placed.begin + placed.size))
-            fixed = dict(zip(ranked.FIXED, fixes[low:high].T, strict=True))
+            fixed = dict(zip(FIXED, fixes[low:high].T, strict=True))
         yield cut(data, placed, clock, fixed, way)
 
 
@@ -173,10 +167,10 @@ def _rows_in(
     arguments: Mapping[str, Any], content: Bytes, numbers: Any, cluster: str, run_at: datetime
 ) -> Iterator[pa.RecordBatch]:
     """Cut the records out of a unit, as rows of bronze.log_records."""
-    envelopes = Form.of(arguments["form"]).envelopes if arguments["form"] else ()
+    envelopes = arguments["form"].envelopes if arguments["form"] else ()
     layouts = [inside(envelopes, name) for name in arguments["layouts"]]
     for records in records_in(arguments, content, numbers):
-        yield ranked.bronze_rows(records, cluster, arguments["origin"], arguments["source"], layouts, run_at)
+        yield bronze_rows(records, cluster, arguments["origin"], arguments["source"], layouts, run_at)
 
 
 def _gather(arguments: Mapping[str, Any], content: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
@@ -188,67 +182,40 @@ def _gather(arguments: Mapping[str, Any], content: Bytes, _: Any) -> Iterator[pa
 
 
 def _contests(
-    engine: Engine, store: Store, cluster: str, files: Mapping[int, LogFile], placed: Sequence[_Placed]
+    store: Store, cluster: str, files: Mapping[int, LogFile], placed: Sequence[_Placed]
 ) -> dict[int, Contest]:
     """The ranges that share instants with others of their log, or with its records in the lake."""
     spans: dict[str, dict[int, Times]] = {}
     for p in placed:
         spans.setdefault(files[p.range.file].source, {})[p.number] = p.range.times
-    for source, times in _times_in_lake(engine, store, cluster, spans).items():
+    for source, times in _times_in_lake(store, cluster, spans).items():
         spans[source][_LAKE] = times
     by_number = {n: contest for of_log in spans.values() for n, contest in contests(of_log).items()}
     by_number.pop(_LAKE, None)
     return by_number
 
 
-_TIMES = pa.schema([("source", pa.string()), *((name, pa.int64()) for name in ("first", "last", "timeless"))])
 _ALIKE = pa.schema([("source", pa.string()), *((name, pa.int64()) for name in ("at", "likeness"))])
 
 
-def _times_in_lake(
-    engine: Engine, store: Store, cluster: str, spans: Mapping[str, Mapping[int, Times]]
-) -> dict[str, Times]:
+def _times_in_lake(store: Store, cluster: str, spans: Mapping[str, Mapping[int, Times]]) -> dict[str, Times]:
     """The instants of these logs in the lake, between the first and the last of the ranges."""
     if not store.has(bronze.LOG_RECORDS):
         return {}
     near = sum((t for times in spans.values() for t in times.values()), NO_TIMES)
-    narrow = partial(_times_in, sources=frozenset(spans))
-    columns = ("cluster", "source", "happened_at")
-    rows = narrow_rows(engine, store, bronze.LOG_RECORDS, _part(cluster, near), columns, narrow, _TIMES)
-    by_source: dict[str, Times] = {}
-    for source, *times in zip(*(rows[name].to_pylist() for name in _TIMES.names), strict=True):
-        by_source[source] = by_source.get(source, NO_TIMES) + Times(*times)
-    return by_source
+    query = """
+        SELECT split_part(source, $within, 1) AS log, coalesce(min(epoch_us(happened_at)), $first) AS first,
+            coalesce(max(epoch_us(happened_at)), $last) AS last, count(*) - count(happened_at) AS timeless
+        FROM part WHERE list_contains($logs, log) GROUP BY log"""
+    values = {"within": WITHIN, "logs": [*spans], "first": NO_TIMES.first, "last": NO_TIMES.last}
+    rows = reduced(store, bronze.LOG_RECORDS, _part(cluster, near), ("source", "happened_at"), query, **values)
+    return {row["log"]: Times(row["first"], row["last"], row["timeless"]) for row in rows.to_pylist()}
 
 
 def _part(cluster: str, near: Times) -> Part:
     """A cluster's records between the first and the last instant, and those without one."""
     span = (of_micros(near.first), past(of_micros(near.last))) if near.are_any else None
     return Part(cluster, "happened_at", span, timeless=True)
-
-
-def _times_in(batches: Iterable[pa.RecordBatch], sources: frozenset[str]) -> Iterator[pa.RecordBatch]:
-    """The instants of the records of some logs, by log."""
-    for rows in batches:
-        of_logs = _of_logs(rows, sources)
-        at = of_logs["happened_at"].cast(pa.int64())
-        columns = pa.table(
-            {"source": _log_of(of_logs["source"]), "at": at, "is_timeless": pc.is_null(at).cast(pa.int64())}
-        )
-        counts = [("at", "min"), ("at", "max"), ("is_timeless", "sum")]
-        times = columns.group_by("source", use_threads=False).aggregate(counts)
-        first = pc.fill_null(times["at_min"], NO_TIMES.first)
-        last = pc.fill_null(times["at_max"], NO_TIMES.last)
-        yield from pa.table([times["source"], first, last, times["is_timeless_sum"]], schema=_TIMES).to_batches()
-
-
-def _of_logs(rows: pa.RecordBatch, sources: frozenset[str]) -> pa.RecordBatch:
-    return rows.filter(pc.is_in(_log_of(rows["source"]), pa.array(sorted(sources), pa.string())))
-
-
-def _log_of(sources: pa.Array) -> pa.Array:
-    """The log of each source, without the writer of a line in a wrapped file."""
-    return pc.list_element(pc.split_pattern(sources, WITHIN, max_splits=1), 0)
 
 
 def _fixes(
@@ -259,20 +226,18 @@ def _fixes(
     placed: Sequence[_Placed],
     contest: Mapping[int, Contest],
 ) -> dict[int, Ints]:
-    """Compare all contested records, and give the `ranked.FIXED` numbers for each unit."""
+    """Compare all contested records, and give the `FIXED` numbers for each unit."""
     files, pieces, turns = reading.files, reading.pieces, reading.turns
     by_unit = grouped(placed, lambda p: p.unit)
     groups = [group for group in by_unit.values() if any(p.number in contest for p in group)]
     units = [_unit(files[n], pieces[n], g, reading.copies, contest) for g in groups for n in [g[0].range.file]]
-    infos = [
-        ranked.RangeInfo(p.unit, files[n].source, turns[n].rank, turns[n].lane) for p in placed for n in [p.range.file]
-    ]
+    infos = [RangeInfo(p.unit, files[n].source, turns[n].rank, turns[n].lane) for p in placed for n in [p.range.file]]
     gathered = pa.Table.from_batches(engine.spread(units, _gather, CONTESTED), CONTESTED)
-    in_lake = _alike_in_lake(engine, store, cluster, _by_log(infos, contest))
-    return ranked.settle(gathered, infos, in_lake)
+    in_lake = _alike_in_lake(store, cluster, _by_log(infos, contest))
+    return settle(gathered, infos, in_lake)
 
 
-def _by_log(infos: Sequence[ranked.RangeInfo], contest: Mapping[int, Contest]) -> dict[str, Contest]:
+def _by_log(infos: Sequence[RangeInfo], contest: Mapping[int, Contest]) -> dict[str, Contest]:
     """The instants that ranges of each log share with others, from the first to the last."""
     by_source: dict[str, Contest] = {}
     for n, each in contest.items():
@@ -283,22 +248,123 @@ def _by_log(infos: Sequence[ranked.RangeInfo], contest: Mapping[int, Contest]) -
     return by_source
 
 
-def _alike_in_lake(engine: Engine, store: Store, cluster: str, contest_of: Mapping[str, Contest]) -> pa.Table:
+def _alike_in_lake(store: Store, cluster: str, contest_of: Mapping[str, Contest]) -> pa.Table:
     """Source, instant and hash of the lake's records of logs at these instants."""
     if not store.has(bronze.LOG_RECORDS):
         return _ALIKE.empty_table()
     near = sum((Times(c.first, c.last) for c in contest_of.values()), NO_TIMES)
-    narrow, columns = partial(_alike_in, contest_of=contest_of), ("cluster", "source", "happened_at", "text")
-    return narrow_rows(engine, store, bronze.LOG_RECORDS, _part(cluster, near), columns, narrow, _ALIKE)
+    query = """
+        SELECT source, coalesce(epoch_us(happened_at), $no_instant) AS at,
+            (('0x' || sha256(text)[:16])::UBIGINT >> 1)::BIGINT AS likeness
+        FROM part JOIN (SELECT unnest($contests, recursive := true)) ON log = split_part(source, $within, 1)
+        WHERE if(happened_at IS NULL, is_timeless, epoch_us(happened_at) BETWEEN first AND last)"""
+    contests = [{"log": log, **asdict(contest)} for log, contest in contest_of.items()]
+    values = {"no_instant": NO_INSTANT, "contests": contests, "within": WITHIN}
+    columns = ("source", "happened_at", "text")
+    return reduced(store, bronze.LOG_RECORDS, _part(cluster, near), columns, query, **values)
 
 
-def _alike_in(batches: Iterable[pa.RecordBatch], contest_of: Mapping[str, Contest]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        rows = _of_logs(batch, frozenset(contest_of))
-        at = pc.fill_null(rows["happened_at"].cast(pa.int64()), NO_INSTANT).to_numpy(zero_copy_only=False)
-        contests = [contest_of[log] for log in _log_of(rows["source"]).to_pylist()]
-        first, last = (np.array([getattr(c, name) for c in contests], np.int64) for name in ("first", "last"))
-        is_wanted = np.where(at == NO_INSTANT, [c.is_timeless for c in contests], (first <= at) & (at <= last))
-        alike = rows.filter(pa.array(is_wanted.astype(bool)))
-        likeness = likeness_of(alike["text"].cast(pa.binary()))
-        yield pa.record_batch([alike["source"], pa.array(at[is_wanted.astype(bool)]), likeness], _ALIKE)
+FIXED = ("place", "order", "twin")
+"""Numbers of a record that depend on all records like it; order is below 0 for a record that is dropped."""
+
+_DROPPED = -1
+_HASHED = sha256().digest_size
+_BRONZE = arrow_schema(LOG_RECORDS)
+
+
+class RangeInfo(NamedTuple):
+    """A range's unit, and the source, the rank and the lane of its file."""
+
+    unit: int
+    source: str
+    rank: int
+    lane: int
+
+
+def bronze_rows(
+    records: pa.RecordBatch, cluster: str, origin: str, source: str, layouts: Sequence[str], run_at: datetime
+) -> pa.RecordBatch:
+    """Records of `cutting.cut` as rows of bronze.log_records.
+
+    A record's id is catalog.ids.row_id of cluster, source, text and twin.
+    """
+    sources = _sources(source, records.column("part"))
+    numbers = records.column("layout").cast(pa.int64())
+    new_columns = {
+        "line_id": _ids(cluster, sources.to_pylist(), records.column("text"), records.column("twin").to_pylist()),
+        "cluster": pa.repeat(cluster, len(records)),
+        "origin": pa.repeat(origin, len(records)),
+        "source": sources,
+        "layout": pa.array(layouts, pa.string()).take(pc.if_else(pc.less(numbers, 0), None, numbers)),
+        "run_collected_at": pa.repeat(pa.scalar(run_at, INSTANT), len(records)),
+    }
+    columns = dict(zip(records.schema.names, records.columns, strict=True)) | new_columns
+    return pa.record_batch([columns[f.name] for f in _BRONZE], _BRONZE)
+
+
+def _sources(source: str | pa.Array, parts: pa.Array) -> pa.Array:
+    """The source of each record: its file's, and in a wrapped file also the writer of its line."""
+    return pc.coalesce(pc.binary_join_element_wise(source, parts, WITHIN), source)
+
+
+def _ids(cluster: str, sources: Sequence[str], texts: pa.Array, twins: Sequence[int]) -> pa.Array:
+    prefixes = {source: sha256(f"{cluster}\x1f{source}\x1f".encode()) for source in set(sources)}
+    suffixes = [b"\x1f%d" % twin for twin in range(max(twins, default=0) + 1)]
+    hashes = []
+    for source, text, twin in zip(sources, texts.cast(pa.binary()).to_pylist(), twins, strict=True):
+        digest = prefixes[source].copy()
+        digest.update(text + suffixes[twin])
+        hashes.append(digest.digest())
+    halves = np.frombuffer(b"".join(hashes), np.uint8).reshape(-1, _HASHED)[:, : DIGITS // 2]
+    offsets = np.arange(len(texts) + 1, dtype=np.int32) * DIGITS
+    return pa.StringArray.from_buffers(len(texts), pa.py_buffer(offsets), pa.py_buffer(halves.tobytes().hex().encode()))
+
+
+def settle(gathered: pa.Table, infos: Sequence[RangeInfo], in_lake: pa.Table) -> dict[int, Ints]:
+    """Decide which records of equal instants stay, and rank them within their log and instant.
+
+    Ids and order are the same however lines are split over files and files over units. Of identical records in
+    overlapping files one stays, and none that the lake has.
+
+    Args:
+        gathered: range, part, place, happened_at (microseconds) and likeness (a hash) of records.
+        infos: The ranges, by their numbers.
+        in_lake: source, at and likeness of the lake's records at these instants.
+
+    Returns:
+        By unit the FIXED numbers of its records, one record after another, by place.
+    """
+    ranges, place, likeness = (gathered[name].to_numpy() for name in ("range", "place", "likeness"))
+    at = pc.fill_null(gathered["happened_at"], NO_INSTANT).to_numpy()
+    unit, rank, lane = (np.array([getattr(info, name) for info in infos])[ranges] for name in ("unit", "rank", "lane"))
+    of_files = pa.array([info.source for info in infos], pa.string()).take(gathered["range"].combine_chunks())
+    sources = _sources(of_files, gathered["part"].combine_chunks())
+    source, of_lake = _codes(sources, in_lake["source"])
+    twin = numbers((source, at, likeness, lane), (rank, place))
+    is_first = numbers((source, at, likeness, twin), (rank,)) == 0
+    nth = np.zeros(len(at), np.int64)
+    nth[is_first] = numbers((source[is_first], at[is_first]), (rank[is_first], place[is_first]))
+    lake = (of_lake, in_lake["at"].to_numpy(), in_lake["likeness"].to_numpy())
+    is_kept = is_first & (twin >= _counts((source, at, likeness), lake))
+    fixed = np.stack([place, np.where(is_kept, nth, _DROPPED), twin], axis=1)
+    by_unit = np.lexsort((place, unit))
+    begins = np.flatnonzero(are_new(by_unit, (unit,)))
+    parts = np.split(fixed[by_unit], begins[1:])
+    return {int(unit[by_unit[n]]): part.reshape(-1) for n, part in zip(begins, parts, strict=True)}
+
+
+def _codes(ours: pa.Array, theirs: pa.ChunkedArray) -> tuple[Ints, Ints]:
+    """Texts of both as numbers, the same for equal texts."""
+    both = pa.concat_arrays([ours, *theirs.chunks]).dictionary_encode().indices.to_numpy().astype(np.int64)
+    return both[: len(ours)], both[len(ours) :]
+
+
+def _counts(ours: Sequence[Ints], theirs: Sequence[Ints]) -> Ints:
+    """Count, for each of ours, those of theirs with the same key."""
+    count = len(ours[0])
+    both = [np.concatenate(pair) for pair in zip(ours, theirs, strict=True)]
+    order = np.lexsort(both)
+    group = np.cumsum(are_new(order, both)) - 1
+    counts = np.empty(len(order), np.int64)
+    counts[order] = np.bincount(group, weights=order >= count)[group]
+    return counts[:count]

@@ -56,11 +56,12 @@ def read_line(line: Line) -> ReadLine:
 
 def only_of(lines: Iterable[ReadLine], ids: Collection[str]) -> list[ReadLine]:
     """The same lines; one that names a cluster with none of these ids is not a reading."""
-    return [_foreign(line) if line.at and line.cluster_id not in (None, *ids) else line for line in lines]
-
-
-def _foreign(line: ReadLine) -> ReadLine:
-    return replace(line, at=None, sentence=f"It is of cluster {line.cluster_id}, and this audit is of another.")
+    return [
+        replace(line, at=None, sentence=f"It is of cluster {line.cluster_id}, and this audit is of another.")
+        if line.at and line.cluster_id not in (None, *ids)
+        else line
+        for line in lines
+    ]
 
 
 def quarantined(lines: Iterable[ReadLine], cluster: str, source: str) -> list[Row]:

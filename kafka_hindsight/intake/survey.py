@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
+import pickle
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import accumulate, chain
 from typing import Any
@@ -15,19 +15,16 @@ import pyarrow as pa
 from kafka_hindsight.catalog.codes import ClockMeaning
 from kafka_hindsight.catalog.rows.structs import ClockStep, ClusterNaming
 from kafka_hindsight.engine.work import Engine
-from kafka_hindsight.intake.file_marks import fingerprints
+from kafka_hindsight.intake.file_ledger import fingerprints
 from kafka_hindsight.logs.arrays import NO_INSTANT
 from kafka_hindsight.logs.clocks import SKEW, Clock, Step, comes_again, hour_again
-from kafka_hindsight.logs.detection import layout_of, sampled
-from kafka_hindsight.logs.file_bytes import CHUNK, Bytes
+from kafka_hindsight.logs.file_bytes import CHUNK, Bytes, Unit
 from kafka_hindsight.logs.file_facts import _KAFKAS_OWN, _NAMES_CLUSTER, FileFacts, Survey, is_of_broker
 from kafka_hindsight.logs.files import LogFile, instant
-from kafka_hindsight.logs.forms import Form, every_layout, misfit_of
-from kafka_hindsight.logs.frames import FRAME, MARK
-from kafka_hindsight.logs.heads import PLAIN
+from kafka_hindsight.logs.forms import every_layout, layout_of, misfit_of, sampled
+from kafka_hindsight.logs.heads import FRAME, MARK, PLAIN
 from kafka_hindsight.logs.pieces import NO_TIMES, REACH, Piece, Times, Way, beginnings, look
 from kafka_hindsight.logs.reading import fields_of, read_record
-from kafka_hindsight.logs.unit import Unit
 from kafka_hindsight.logs.unwrapping import Unwrapped, wrapped_as
 from kafka_hindsight.shared.durations import REPEATED
 from kafka_hindsight.shared.grouping import grouped
@@ -43,7 +40,7 @@ _STARTED = re.compile(rb"Kafka startTimeMs: (\d{13})\b")
 _MOST_PIECES = 20_000
 _MOST_BYTES = 64 * 1024 * 1024
 
-_PIECES = pa.schema([("piece", pa.string())])
+_PIECES = pa.schema([("piece", pa.binary())])
 
 
 def survey(
@@ -108,27 +105,27 @@ def _look_at(
     again: Mapping[int, datetime] | None = None,
 ) -> dict[int, tuple[Piece, ...]]:
     """The pieces of files; `first_pieces` of those that are read again show how to read the others."""
-    steps = {n: [asdict(hour_again(at))] for n, at in (again or {}).items()}
+    steps = {n: (hour_again(at),) for n, at in (again or {}).items()}
     size = piece_size(engine.piece, sum(f.size for f in files.values()))
     units = [
         unit
         for n, f in files.items()
-        for unit in _units(n, f, size, f.copy_in(copies), (first_pieces or {}).get(n), steps.get(n, []), in_one_go)
+        for unit in _units(n, f, size, f.copy_in(copies), (first_pieces or {}).get(n), steps.get(n, ()), in_one_go)
     ]
-    texts = (text for batch in engine.spread(units, pieces_in, _PIECES) for text in batch["piece"].to_pylist())
+    packed = (data for batch in engine.spread(units, pieces_in, _PIECES) for data in batch["piece"].to_pylist())
     by_file: dict[int, list[Piece]] = {n: [] for n in files}
-    for piece in (Piece.of(json.loads(text)) for text in texts):
+    for piece in map(pickle.loads, packed):
         by_file[piece.file].append(piece)
     return {n: tuple(sorted(pieces, key=lambda p: p.begin)) for n, pieces in by_file.items()}
 
 
 def _units(
-    number: int, file: LogFile, size: int, copy: str, first_piece: Piece | None, steps: Sequence[Any], in_one_go: bool
+    number: int, file: LogFile, size: int, copy: str, first_piece: Piece | None, steps: Sequence[Step], in_one_go: bool
 ) -> Iterator[Unit]:
     arguments = {
         **{"file": number, "zone": file.zone, "size": file.size, "piece": size, "pattern": file.pattern, "copy": copy},
         "layouts": first_piece and first_piece.layouts,
-        "form": asdict(first_piece.form) if first_piece and first_piece.form else None,
+        "form": first_piece and first_piece.form,
         "steps": steps,
     }
     if file.is_packed:
@@ -148,18 +145,17 @@ def pieces_in(arguments: Mapping[str, Any], content: Bytes, _: Any) -> Iterator[
         pieces.append(replace(last, damage=content.damage))
     if not pieces and arguments["size"]:
         pieces = [Piece(arguments["file"], 0, 0, is_there=False)]
-    yield pa.record_batch([pa.array([json.dumps(asdict(piece)) for piece in pieces], pa.string())], _PIECES)
+    yield pa.record_batch([pa.array(map(pickle.dumps, pieces), pa.binary())], _PIECES)
 
 
 def _pieces_of(arguments: Mapping[str, Any], content: Bytes) -> Iterator[Piece]:
-    layouts, until = arguments["layouts"], arguments["until"]
-    form = Form.of(arguments["form"]) if arguments["form"] else None
+    layouts, form, until = arguments["layouts"], arguments["form"], arguments["until"]
     size = None if until is None else arguments["size"]
     if layouts is None and not arguments["from"]:
         form = wrapped_as(content.between(0, CHUNK if size is None else min(CHUNK, size)), arguments["pattern"])
         layouts = form.others
     if form is None or form.is_plain:
-        yield from _in_pieces(arguments, content, Way(tuple(layouts or PLAIN)))
+        yield from _in_pieces(arguments, content, Way(layouts or PLAIN))
     elif until == size:
         unwrapped = Unwrapped(content, size, form, arguments["pattern"], arguments["copy"])
         way = Way(every_layout(arguments["pattern"]), unwrapped.sources)
@@ -171,7 +167,6 @@ def _pieces_of(arguments: Mapping[str, Any], content: Bytes) -> Iterator[Piece]:
 
 def _in_pieces(arguments: Mapping[str, Any], content: Bytes, way: Way, is_turned: bool = False) -> Iterator[Piece]:
     clock, begin, until = Clock(arguments["zone"], arguments["steps"], is_turned), arguments["from"], arguments["until"]
-    steps = tuple(Step(**step) for step in arguments["steps"])
     while until is None or begin < until:
         offset, end = max(begin - 1, 0), begin + arguments["piece"]
         end = end if until is None else min(end, until)
@@ -187,7 +182,7 @@ def _in_pieces(arguments: Mapping[str, Any], content: Bytes, way: Way, is_turned
         piece = look(data, arguments["file"], begin, end, clock, way)
         misfit = misfit_of(sampled(data), arguments["pattern"]) if not begin and piece.first_at == NO_INSTANT else None
         piece = _with_facts(piece, data, arguments["zone"], way)
-        yield replace(piece, misfit=misfit, steps=piece.steps if begin else (*steps, *piece.steps))
+        yield replace(piece, misfit=misfit, steps=piece.steps if begin else (*arguments["steps"], *piece.steps))
         begin = end
 
 

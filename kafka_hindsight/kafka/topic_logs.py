@@ -12,7 +12,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Topic
 from kafka_hindsight.kafka.connection import Connection
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BadInput
-from kafka_hindsight.sources.source_model import Batch, Line, Period, SourceFails, lines_in
+from kafka_hindsight.sources.declarations import Batch, Line, Period, SourceFails, lines_in
 
 _AT_ONCE = 1_000
 """Records of a batch."""

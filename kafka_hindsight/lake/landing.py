@@ -120,16 +120,6 @@ def landed_at(name: str) -> datetime | None:
     return datetime.strptime(match[1], _STAMP).replace(tzinfo=UTC) if match else None
 
 
-def remove_landed(lake: str, kind: str, names: Iterable[str]) -> None:
-    """Remove files of a kind."""
-    system, folder = _resolve(landing_folder(lake, kind))
-    for name in names:
-        if system is None:
-            Path(folder, name).unlink(missing_ok=True)
-        else:
-            system.delete_file(f"{folder}/{name}")
-
-
 def is_there(place: str) -> bool:
     """Whether a file or a folder lies at a place."""
     system, path = _resolve(place)

@@ -45,8 +45,8 @@ def newest_versions(lake: str, *tables: Table) -> dict[Table, int]:
 def visible_versions(lake: str, newest: Versions) -> dict[Table, int]:
     """The version in which each table is to be read: for tables that are published together the one in the list.
 
-    It is the `newest` one in a lake without a list, which an earlier Hindsight wrote, and for a table whose history
-    began again behind the list.
+    It is the `newest` one in a lake without a list, which no run has published, and for a table whose history began
+    again behind the list.
     """
     in_list = _read_list(lake)
     if in_list is None:

@@ -22,7 +22,7 @@ from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.content import content_hash
 from kafka_hindsight.lake.parts import File, Part
 from kafka_hindsight.lake.table_files import conform, read_file, write_files
-from kafka_hindsight.lake.transactions import TableChanged, commit, delta_schema, files_of, first_commit
+from kafka_hindsight.lake.transactions import TableChanged, commit, files_of, first_commit
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.exits import BadInput
@@ -116,14 +116,14 @@ class Store:
         added = self._write_files(table, _conformed(table, rows))
         for tries_left in reversed(range(_TRIES)):
             try:
-                return commit(self._to_write(table), added, retries=_TRIES)
+                return commit(self._open(table), added, retries=_TRIES)
             except TableChanged:
                 if not tries_left:
                     raise
 
     def append_new(self, table: Table, rows: pa.Table) -> None:
         """Add the rows, which have each key once, whose key the table does not have yet; remove nothing."""
-        delta, rows = self._to_write(table), _conformed(table, rows)
+        delta, rows = self._open(table), _conformed(table, rows)
         part = _around(table, rows)
         keys = self._rows(table, files_of(delta, table, part), part, table.key)
         commit(delta, self._write_files(table, without_keys(rows, keys, table.key)))
@@ -137,7 +137,7 @@ class Store:
         Raises:
             ValueError: A row lies outside of the window, or the table is not cut into windows.
         """
-        delta, rows, part = self._to_write(table), _conformed(table, rows), part_of(table, cluster, window)
+        delta, rows, part = self._open(table), _conformed(table, rows), part_of(table, cluster, window)
         if _has_timeless(rows, part.time):
             part = replace(part, timeless=True)
             rows = self._with_timeless(delta, table, rows, replace(part, span=None))
@@ -152,7 +152,7 @@ class Store:
         Raises:
             ValueError: See `replace_window`.
         """
-        delta, rows = self._to_write(table), _conformed(table, rows)
+        delta, rows = self._open(table), _conformed(table, rows)
         subject = {"cluster": cluster, "window": [window.start.isoformat(), window.end.isoformat()]}
         part, content = part_of(table, cluster, window), content_hash(rows, table)
         if self._content(delta, table, part, subject) != content:
@@ -165,7 +165,7 @@ class Store:
         For the tables that keep an account of every run: they name their window in `window_from` and `window_to`.
         """
         values = (("run_id", run_id), ("window_from", window.start), ("window_to", window.end))
-        self._replace(self._to_write(table), table, _conformed(table, rows), Part(cluster, values=values))
+        self._replace(self._open(table), table, _conformed(table, rows), Part(cluster, values=values))
 
     def write_staging(self, table: Table, rows: pa.Table) -> None:
         """Stage the rows of a table: with names and types only, so that a bad row can be named.
@@ -184,7 +184,7 @@ class Store:
 
     def delete_before(self, table: Table, column: str, oldest: datetime) -> int:
         """Delete the rows whose instant is before `oldest`, and count them. Rows without an instant stay."""
-        delta, part = self._to_write(table), Part(None, column, (_FIRST, oldest))
+        delta, part = self._open(table), Part(None, column, (_FIRST, oldest))
         count = len(self._rows(table, files_of(delta, table, part), part, [column]))
         parameters = {delta_log.DELETES: f"{column} < {oldest.isoformat()}"}
         self._replace(delta, table, (), part, {"operationParameters": parameters})
@@ -217,14 +217,6 @@ class Store:
     def _open(self, table: Table) -> DeltaTable:
         self.version(table)
         return DeltaTable(self.path(table))
-
-    def _to_write(self, table: Table) -> DeltaTable:
-        """Open a table. One that is older than a column gains it, null in its rows."""
-        delta = self._open(table)
-        names = {field.name for field in delta.schema().fields}
-        if new := [field for field in delta_schema(table).fields if field.name not in names]:
-            delta.alter.add_columns(new)
-        return delta
 
     def _create(self, table: Table) -> None:
         """Write a table's first commit. A creation that was cut short leaves only temporary files behind."""

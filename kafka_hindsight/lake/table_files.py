@@ -18,10 +18,37 @@ import pyarrow.parquet as pq
 
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.lake.arrow_types import arrow_schema
-from kafka_hindsight.lake.ddl import window_columns
 from kafka_hindsight.lake.landing import open_file, write_atomically
 from kafka_hindsight.lake.parts import File, Part
 from kafka_hindsight.shared.instants import of_micros
+
+PROPERTIES = {"delta.enableDeletionVectors": "false"}
+"""Default features only, so that DuckDB, delta-rs and Polars read what Spark writes."""
+
+
+def properties(table: Table) -> dict[str, str]:
+    """Delta's properties of a table.
+
+    Gold carries its critical checks, and a check that gives null counts as kept. Only the columns by which windows are
+    found have statistics: others would cost more than a small write.
+    """
+    return {**PROPERTIES, "delta.dataSkippingStatsColumns": ",".join(window_columns(table)), **_constraints(table)}
+
+
+def window_columns(table: Table) -> list[str]:
+    """The columns by which a window of a table is found."""
+    return [c for c in ("cluster", table.time_column) if c in table.column_names]
+
+
+def _constraints(table: Table) -> dict[str, str]:
+    if table.layer != "gold":
+        return {}
+    return {
+        f"delta.constraints.{c.name}": f"coalesce({c.predicate}, true)"
+        for c in table.checks
+        if c.severity == "critical"
+    }
+
 
 _GROUP = 32 * 1024 * 1024
 """Bytes of Arrow that become one row group."""
@@ -68,7 +95,7 @@ def read_file(
     columns: Sequence[str] | None = None,
     share: tuple[int, int] = (0, 1),
 ) -> Iterator[pa.RecordBatch]:
-    """Read the rows of a part that are in a file. A column that is newer than the file is null.
+    """Read the rows of a part that are in a file.
 
     Args:
         folder: Where the table lies.
@@ -81,15 +108,14 @@ def read_file(
     Raises:
         OSError: The file is not there, or not whole.
     """
-    schema = arrow_schema(table)
-    names = tuple(schema.names if columns is None else columns)
-    columns_read = {*names, *(part.columns if part else ())}
+    names = tuple(table.column_names if columns is None else columns)
+    needed = {*names, *(part.columns if part else ())}
+    schema = pa.schema([field for field in arrow_schema(table) if field.name in needed])
     parquet = pq.ParquetFile(_open_file(folder, file, table), coerce_int96_timestamp_unit="us", pre_buffer=True)
-    stored = [name for name in schema.names if name in columns_read and name in parquet.schema_arrow.names]
     begin, end = (parquet.num_row_groups * n // share[1] for n in (share[0], share[0] + 1))
-    for batch in parquet.iter_batches(_BATCH, row_groups=list(range(begin, end)), columns=stored):
-        completed = _completed(batch, pa.schema([field for field in schema if field.name in columns_read]))
-        rows = part.of(completed) if part else completed
+    for batch in parquet.iter_batches(_BATCH, row_groups=list(range(begin, end)), columns=schema.names):
+        typed = pa.record_batch([batch[field.name].cast(field.type) for field in schema], schema)
+        rows = part.of(typed) if part else typed
         if len(rows):
             yield rows.select(names)
 
@@ -131,12 +157,6 @@ def _open_file(folder: str, file: File, table: Table) -> Any:
             " file of the lake. `hindsight doctor --lake` names those that are damaged or missing."
         )
     return stored
-
-
-def _completed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    stored = dict(zip(batch.schema.names, batch.columns, strict=True))
-    columns = [stored[f.name].cast(f.type) if f.name in stored else pa.nulls(len(batch), f.type) for f in schema]
-    return pa.record_batch(columns, schema)
 
 
 def _groups(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:

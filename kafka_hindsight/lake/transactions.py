@@ -22,8 +22,8 @@ from deltalake.transaction import AddAction, RemoveAction
 
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.lake.arrow_types import arrow_schema
-from kafka_hindsight.lake.ddl import properties, window_columns
 from kafka_hindsight.lake.parts import File, Part
+from kafka_hindsight.lake.table_files import properties, window_columns
 from kafka_hindsight.settings.config import masked
 
 _READER = 1

@@ -7,7 +7,7 @@ late, and none is early. A clock that was set back stays back. Local time repeat
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cache
@@ -19,8 +19,7 @@ import numpy as np
 from kafka_hindsight.catalog.codes import ClockMeaning
 from kafka_hindsight.knowledge.layouts import BROKER_REGEX
 from kafka_hindsight.logs.arrays import NO_INSTANT, Flags, Ints
-from kafka_hindsight.logs.frames import FRAME
-from kafka_hindsight.logs.heads import Heads
+from kafka_hindsight.logs.heads import FRAME, Heads
 from kafka_hindsight.shared.clock_errors import ORDERED_WITHIN
 from kafka_hindsight.shared.durations import CLOCK_SKEW
 from kafka_hindsight.shared.instants import micros_of
@@ -102,12 +101,12 @@ class Clock:
     second of the two hours is read as if it were the first, unless a step at its beginning shows otherwise.
     """
 
-    def __init__(self, zone: str, steps: Iterable[Mapping[str, Any]] = (), is_turned: bool = False) -> None:
+    def __init__(self, zone: str, steps: Iterable[Step] = (), is_turned: bool = False) -> None:
         """`steps` are those of another reading. `is_turned`: the newest lines come first, and no steps are searched."""
         self.zone = None if zone == "UTC" else ZoneInfo(zone)
         self.saw_doubled = False
         self._is_turned = is_turned
-        self._steps = [Step(**step) for step in steps]
+        self._steps = [*steps]
         self._newest: dict[int, _Newest] = {}
 
     def instants(self, heads: Heads, offset: int, parts: Ints | None) -> Ints:
@@ -350,12 +349,3 @@ def repeating_zone(before: int, after: int) -> str | None:
     """A zone in which both local times come twice, because summer time ends."""
     folds = ((name, [_offsets(ZoneInfo(name), clock_time) for clock_time in (before, after)]) for name in _ZONES)
     return next((name for name, both in folds if all(first > second for first, second in both)), None)
-
-
-def skipping_zone(before: int, after: int) -> str | None:
-    """A zone whose clocks skip the time between two local times, because summer time begins."""
-    for name in _ZONES:
-        skipped = _offsets(ZoneInfo(name), after)[0] - _offsets(ZoneInfo(name), before)[0]
-        if skipped > 0 and 0 <= after - before - skipped <= 2 * _MINUTE:
-            return name
-    return None

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.knowledge.layouts import MOST_LINES
-from kafka_hindsight.logs.arrays import NO_INSTANT, Ints
+from kafka_hindsight.logs.arrays import NO_INSTANT, Flags, Ints
 from kafka_hindsight.logs.clocks import Clock
-from kafka_hindsight.logs.frames import FRAME, sources_in
+from kafka_hindsight.logs.heads import FRAME, sources_in
 from kafka_hindsight.logs.pieces import PLAINLY, Contest, Range, Way, beginnings
 
 CONTESTED = pa.schema(
@@ -25,6 +24,8 @@ CONTESTED = pa.schema(
 )
 
 _DROPPED = -1
+_HASH = 8
+"""Bytes of the hash of a record."""
 
 
 def cut(
@@ -49,8 +50,9 @@ def cut(
     at = clock.instants(heads, range_.begin, parts)
     counts = np.diff(heads.lines, append=len(lines))
     counts[-1] += range_.lines_beyond
-    texts, ends = _texts(data, heads.starts, way)
-    order, twins = _ranks(at, parts, data, heads.starts + (FRAME if way.is_wrapped else 0), ends)
+    texts = _texts(data, heads.starts, way)
+    moments = (at,) if parts is None else (at, parts)
+    order, twins = numbers(moments), numbers((*moments, texts.dictionary_encode().indices.to_numpy()))
     raw = pa.nulls(len(heads), pa.binary())
     if not _is_text(data) or counts.max(initial=0) > MOST_LINES:
         texts, raw = _as_utf8(texts)
@@ -84,7 +86,7 @@ def contested(
     if contest.is_timeless:
         is_wanted |= at == NO_INSTANT
     which = np.flatnonzero(is_wanted)
-    texts, _ = _as_utf8(_texts(data, heads.starts, way)[0].take(pa.array(which)))
+    texts, _ = _as_utf8(_texts(data, heads.starts, way).take(pa.array(which)))
     return pa.record_batch(
         {
             "range": pa.array(np.full(len(which), number, np.int32)),
@@ -98,9 +100,9 @@ def contested(
 
 
 def likeness_of(texts: pa.Array) -> pa.Array:
-    """A hash of each record's bytes, as a number."""
-    hashes = b"".join(hashlib.sha256(text.as_buffer()).digest()[:_WORD] for text in texts)
-    return pa.array(np.frombuffer(hashes, np.int64))
+    """A hash of each record's bytes, as a number: the first 63 bits of its SHA-256."""
+    hashes = b"".join(hashlib.sha256(text.as_buffer()).digest()[:_HASH] for text in texts)
+    return pa.array((np.frombuffer(hashes, ">u8") >> np.uint64(1)).astype(np.int64))
 
 
 def _is_text(data: bytes) -> bool:
@@ -120,15 +122,14 @@ def _parts(data: bytes, starts: Ints, way: Way) -> pa.Array:
     return pa.array([name or None for name in way.sources], pa.string()).take(pa.array(sources_in(data, starts)))
 
 
-def _texts(data: bytes, starts: Ints, way: Way) -> tuple[pa.Array, Ints]:
-    """The bytes of each record without its frame and its last LF, and where they end."""
+def _texts(data: bytes, starts: Ints, way: Way) -> pa.Array:
+    """The bytes of each record without its frame and its last LF."""
     frame = FRAME if way.is_wrapped else 0
     offsets = np.append(starts, len(data)).astype(np.int32)
     whole = pa.Array.from_buffers(pa.binary(), len(starts), [None, pa.py_buffer(offsets), pa.py_buffer(data)])
     if data.endswith(b"\n"):
-        return pc.binary_slice(whole, frame, -1), np.append(starts[1:], len(data)) - 1
-    ends = np.append(starts[1:] - 1, len(data))
-    return pa.concat_arrays([pc.binary_slice(whole[:-1], frame, -1), pc.binary_slice(whole[-1:], frame)]), ends
+        return pc.binary_slice(whole, frame, -1)
+    return pa.concat_arrays([pc.binary_slice(whole[:-1], frame, -1), pc.binary_slice(whole[-1:], frame)])
 
 
 def _as_utf8(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
@@ -139,51 +140,19 @@ def _as_utf8(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
     return pa.array(decoded, pa.binary()), pa.array(raw, pa.binary())
 
 
-def _ranks(at: Ints, parts: Ints | None, data: bytes, starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
-    """Each record's number among those of its instant, and among those of its instant and text.
-
-    `parts` are the sources of records within a wrapped file. Each source is counted on its own.
-    """
-    order, twins = np.zeros(len(at), np.int64), np.zeros(len(at), np.int64)
-    moments = at
-    if parts is not None:  # a number for each pair of an instant and a source, in the order of the instants
-        moments = np.unique(np.stack([at, parts]), axis=1, return_inverse=True)[1].reshape(-1)
-    by_time = np.argsort(moments, kind="stable")
-    order[by_time] = _ranks_in_runs(moments[by_time])
-    same = np.flatnonzero(_repeats(_sketch(moments, data, starts, ends)))
-    counts: dict[tuple[int, bytes], int] = {}
-    for i in same.tolist():
-        words = int(moments[i]), data[starts[i] : ends[i]]
-        twins[i] = counts.get(words, 0)
-        counts[words] = int(twins[i]) + 1
-    return order, twins
+def numbers(keys: Sequence[Ints], by: Sequence[Ints] = ()) -> Ints:
+    """The number of each record among those of its key, in the order of `by`, else in their own order."""
+    order = np.lexsort((*reversed(by), *reversed(keys)))
+    begins = np.flatnonzero(are_new(order, keys))
+    places: Ints = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order)) - np.repeat(begins, np.diff(begins, append=len(order)))
+    return places
 
 
-def _ranks_in_runs(keys: Ints) -> Ints:
-    """The number of each among its neighbours with the same key."""
-    begins = np.flatnonzero(np.diff(keys, prepend=keys[:1] - 1))
-    return np.arange(len(keys)) - np.repeat(begins, np.diff(begins, append=len(keys)))
-
-
-def _repeats(keys: Any) -> Any:
-    """Flags of the keys that occur more than once."""
-    by_key = np.argsort(keys, kind="stable")
-    is_like_next = np.append(keys[by_key][1:] == keys[by_key][:-1], False)
-    is_repeat = np.zeros(len(keys), bool)
-    is_repeat[by_key] = is_like_next | np.roll(is_like_next, 1)
-    return is_repeat
-
-
-_WORD = 8
-_FACTORS = tuple(np.uint64(f) for f in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93))
-
-
-def _sketch(at: Ints, data: bytes, starts: Ints, ends: Ints) -> Any:
-    """A hash of each record from its instant, length and two words. Different records mostly have different ones."""
-    padded = np.frombuffer(data + b"\0" * _WORD, np.uint8)
-    words = np.lib.stride_tricks.sliding_window_view(padded, _WORD)
-    lengths = ends - starts
-    middle = np.ascontiguousarray(words[starts + lengths // 2]).view(np.uint64)[:, 0]
-    late = np.ascontiguousarray(words[starts + lengths * 3 // 4]).view(np.uint64)[:, 0]
-    parts = (at.astype(np.uint64), lengths.astype(np.uint64), middle, late)
-    return sum((part * factor for part, factor in zip(parts, _FACTORS, strict=True)), np.uint64(0))
+def are_new(order: Ints, keys: Sequence[Ints]) -> Flags:
+    """Whether another key begins at each place of an order."""
+    is_next: Flags = np.zeros(len(order), bool)
+    is_next[:1] = True
+    for key in keys:
+        is_next[1:] |= np.diff(key[order]) != 0
+    return is_next

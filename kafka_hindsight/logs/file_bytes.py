@@ -8,6 +8,7 @@ import io
 import lzma
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import IO, Any, NamedTuple
 
 import pyarrow as pa
@@ -196,3 +197,29 @@ def content_of(uri: str, size: int, before: Bytes | None, member: Member) -> Byt
     assert isinstance(content, Unpacked)
     content.skip_to(member.begin)
     return content
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A part of a file that one worker reads at once, and the arguments of the work.
+
+    `part` is from which byte to which. `member` is the file wanted of an archive. `is_raw`: packed bytes are not
+    unpacked. `numbers` is an array of whole numbers that belongs to the arguments.
+    """
+
+    uri: str
+    part: tuple[int, int]
+    arguments: dict[str, Any]
+    member: Member | None = None
+    is_raw: bool = False
+    numbers: Any = None
+
+    @property
+    def is_of_packed_archive(self) -> bool:
+        """Whether the bytes before it have to be unpacked first."""
+        return self.member is not None and is_packed(self.uri)
+
+    @property
+    def size(self) -> int:
+        """The bytes that are read."""
+        return self.member.size if self.member and is_packed(self.uri) else self.part[1] - self.part[0]

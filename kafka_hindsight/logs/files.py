@@ -9,9 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from kafka_hindsight.catalog.ids import row_id
-from kafka_hindsight.logs.file_bytes import Member, is_packed
+from kafka_hindsight.logs.file_bytes import Member, Unit, is_packed
 from kafka_hindsight.logs.found_files import Archive, Found
-from kafka_hindsight.logs.unit import Unit
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.shared.instants import of_micros
 

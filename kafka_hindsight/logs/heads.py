@@ -2,22 +2,88 @@
 
 A head is what a layout recognises at the beginning of a line. The message, everything behind the head, is cut off
 where it is parsed. Kafka's own layout and librdkafka's are searched in whole arrays; a layout that is a pattern is
-tried on each line. The module `detection` finds the layouts of a file.
+tried on each line. The module `forms` finds the layouts of a file.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 
+from kafka_hindsight.knowledge.conversion import instant_of
 from kafka_hindsight.knowledge.layouts import LAYOUTS
+from kafka_hindsight.knowledge.pattern_layouts import layout_pattern
 from kafka_hindsight.logs.arrays import NO_INSTANT, ByteArray, Flags, Ints
-from kafka_hindsight.logs.pattern_clocks import byte_head, pattern_heads
+from kafka_hindsight.shared.instants import micros_of
+
+_DIGITS = 6
+"""Digits of a fraction of a second, down to microseconds."""
+
+ISO = "%d{ISO8601}%m"
+"""A pattern of an ISO instant alone."""
+
+_PLAIN = {layout.name: re.compile(layout.head, re.ASCII) for layout in LAYOUTS}
+
+
+@cache
+def head_of(name: str) -> re.Pattern[str]:
+    """The regex of the head of a layout."""
+    return _PLAIN.get(name) or layout_pattern(name).head
+
+
+@cache
+def byte_head(name: str) -> re.Pattern[bytes]:
+    """The regex of the head of a layout, for bytes."""
+    return re.compile(head_of(name).pattern.encode(), re.ASCII)
+
+
+def pattern_heads(data: bytes, lines: Ints, name: str) -> tuple[Ints, Ints, Flags]:
+    """The lines that begin with a pattern's head, and their clocks.
+
+    It returns the numbers of the lines, the microseconds of each clock, and whether that is an instant.
+    """
+    match = byte_head(name).match
+    rows = [(n, *_clock_of(head, name)) for n, at in enumerate(lines.tolist()) if (head := match(data, at))]
+    which, clocks, are_instants = zip(*rows, strict=True) if rows else ((), (), ())
+    return np.array(which, np.int64), np.array(clocks, np.int64), np.array(are_instants, bool)
+
+
+def instant_at(text: bytes, name: str) -> int:
+    """The microseconds of the clock at the beginning of a text, by a pattern; NO_INSTANT where the pattern differs."""
+    head = byte_head(name).match(text)
+    return _clock_of(head, name)[0] if head else NO_INSTANT
+
+
+def _clock_of(head: re.Match[bytes], name: str) -> tuple[int, bool]:
+    """The microseconds of a head's clock, and whether they are an instant."""
+    groups, fraction = _groups(name)
+    at, is_instant = _whole_seconds(name, head.group(0, *groups)[1:])
+    digits = head[fraction] if fraction and at != NO_INSTANT else None
+    return (at + int(digits[:_DIGITS].ljust(_DIGITS, b"0")), is_instant) if digits else (at, is_instant)
+
+
+@cache
+def _groups(name: str) -> tuple[tuple[str, ...], str | None]:
+    """The names of the groups of a head's clock, and of the group of its fraction, if it has one."""
+    groups = layout_pattern(name).head.groupindex
+    return tuple(g for g in groups if g not in ("logger", "fraction")), "fraction" if "fraction" in groups else None
+
+
+@lru_cache(maxsize=4096)
+def _whole_seconds(name: str, parts: tuple[bytes | None, ...]) -> tuple[int, bool]:
+    groups, _ = _groups(name)
+    if not groups:
+        return NO_INSTANT, False
+    fields = {group: value.decode() for group, value in zip(groups, parts, strict=True) if value}
+    instant = instant_of(fields, layout_pattern(name).is_utc)
+    return (micros_of(instant[0]), instant[1]) if instant else (NO_INSTANT, False)
+
 
 PLAIN = tuple(layout.name for layout in LAYOUTS)
 """The default layouts of Kafka and librdkafka."""
@@ -183,3 +249,60 @@ def _midnight(day: int) -> int:
 def _micros(stamp: bytes) -> int:
     seconds, _, millis = stamp.partition(b".")
     return int(seconds) * _SECOND + int(millis) * 1_000
+
+
+MARK = b"\x1e"
+_WIDTHS = {"told": 16, "is_instant": 1, "layout": 2, "source": 6, "count": 8}
+_ENDS = dict(zip(_WIDTHS, np.cumsum(list(_WIDTHS.values())) + 1, strict=True))
+_PLACES = {name: slice(int(end) - _WIDTHS[name], int(end)) for name, end in _ENDS.items()}
+
+FRAME = sum(_WIDTHS.values()) + 2
+"""Bytes of a frame: a mark, the numbers, a mark."""
+
+
+def frames_of(clocks: Ints, is_instant: Flags, layouts: Ints, sources: Ints, counts: Ints) -> bytes:
+    """Frames, one after another.
+
+    `clocks` are as Heads has them, `layouts` and `sources` are numbers (layout -1: none), and `counts` are of physical
+    lines.
+    """
+    frames = np.full((len(clocks), FRAME), MARK[0], np.uint8)
+    for name, numbers in zip(_PLACES, (clocks, is_instant, layouts + 1, sources, counts), strict=True):
+        frames[:, _PLACES[name]] = _letters(numbers.astype(np.int64), _WIDTHS[name])
+    return frames.tobytes()
+
+
+def framed(data: bytes, begins: bool) -> tuple[Ints, Heads]:
+    """The lines and the records in bytes of an `Unwrapper`. All lines of a record are where it begins."""
+    lines = lines_of(data, begins)
+    padded = np.frombuffer(data + b"\0" * FRAME, np.uint8)
+    starts = lines[(padded[lines] == MARK[0]) & (padded[lines + FRAME - 1] == MARK[0])]
+    frames = np.lib.stride_tricks.sliding_window_view(padded, FRAME)[starts]
+    counts = _number(frames, "count")
+    heads = Heads(
+        starts,
+        np.cumsum(counts) - counts,
+        (_number(frames, "layout") - 1).astype(np.int8),
+        _number(frames, "told"),
+        _number(frames, "is_instant") == 1,
+    )
+    return np.repeat(starts, counts), heads
+
+
+def sources_in(data: bytes, starts: Ints) -> Ints:
+    """The numbers of the sources of records, by where these begin."""
+    rows = np.lib.stride_tricks.sliding_window_view(np.frombuffer(data + b"\0" * FRAME, np.uint8), FRAME)
+    return _number(rows[starts], "source")
+
+
+def _letters(numbers: Ints, width: int) -> ByteArray:
+    shifts = np.arange(4 * width - 4, -1, -4)
+    letters: ByteArray = ((numbers[:, None] >> shifts) & 15).astype(np.uint8) + np.uint8(ord("a"))
+    return letters
+
+
+def _number(frames: ByteArray, name: str) -> Ints:
+    letters = frames[:, _PLACES[name]] - np.uint8(ord("a"))
+    shifts = np.arange(4 * _WIDTHS[name] - 4, -1, -4)
+    numbers: Ints = (letters.astype(np.int64) << shifts).sum(axis=1)
+    return numbers

@@ -131,7 +131,8 @@ class Replay:
             self.last, self.newest_epoch = record, max(self.newest_epoch, record.controller_epoch)
             if record.record_type == "leader_change":
                 self.leaders[record.controller_epoch] = record.broker
-            drafts = list(_HANDLERS.get(record.record_type, _ignore)(record, self.state))
+            handler = _HANDLERS.get(record.record_type)
+            drafts = list(handler(record, self.state)) if handler else []
             if record.snapshot_place == 0 and self._window.holds(record.written_at):
                 leader = self.leaders.get(record.controller_epoch)
                 self._events += [_event(record, leader, kind, fields) for kind, fields in drafts]
@@ -194,10 +195,6 @@ def spans_of(segments: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             spans.append((start, end))
     return spans
-
-
-def _ignore(record: Record, state: State) -> Iterable[EventFields]:
-    return ()
 
 
 def _apply_topic(record: Record, state: State) -> Iterable[EventFields]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -17,8 +16,7 @@ from kafka_hindsight.knowledge.layouts import MOST_LINES
 from kafka_hindsight.logs.arrays import NO_INSTANT, Ints
 from kafka_hindsight.logs.clocks import Clock, Step
 from kafka_hindsight.logs.forms import Form
-from kafka_hindsight.logs.frames import framed, sources_in
-from kafka_hindsight.logs.heads import HEADLESS, PLAIN, Heads, first_line, heads_of, lines_of
+from kafka_hindsight.logs.heads import HEADLESS, PLAIN, Heads, first_line, framed, heads_of, lines_of, sources_in
 
 MOST_BYTES = 64 * 1024 * 1024
 """The most bytes of a record beyond a piece that are read for its text."""
@@ -103,19 +101,6 @@ class Piece:
     misfit: str | None = None
     damage: str | None = None
     is_there: bool = True
-
-    @classmethod
-    def of(cls, fields: Mapping[str, Any]) -> Piece:
-        """The piece that a mapping of its fields describes."""
-        times = {name: Times(**fields[name]) for name in ("before", "after")}
-        several = {
-            "layouts": tuple(fields["layouts"]),
-            "clusters": tuple((name, first, last, count) for name, first, last, count in fields["clusters"]),
-            "steps": tuple(Step(**step) for step in fields["steps"]),
-            "started": fields["started"] and tuple(fields["started"]),
-        }
-        form = Form.of(fields["form"]) if fields["form"] else None
-        return cls(**{**fields, **times, **several, "form": form})
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 A line's fields are found by what they hold: an instant, a level, a logger that is known. The text between them is
 constant, or it is a field that matters to no reading, such as a thread. Several patterns may come of that: the one by
-which most lines are understood is proposed, as `detection` does with the layouts that are known.
+which most lines are understood is proposed, as `forms` does with the layouts that are known.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import product
 from typing import NamedTuple
 
 from kafka_hindsight.knowledge.conversion import LEVEL, NotAPattern, compile_pattern, instant_of
-from kafka_hindsight.logs.detection import Fit, fit, order_of
+from kafka_hindsight.logs.forms import Fit, fit, order_of
 from kafka_hindsight.logs.reading import is_relevant
 
 _REACH = 300

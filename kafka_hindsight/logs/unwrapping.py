@@ -14,12 +14,11 @@ import numpy as np
 
 from kafka_hindsight.knowledge.pattern_layouts import UNDATED
 from kafka_hindsight.lake.landing import packing, read_json, write_json
-from kafka_hindsight.logs.detection import sampled
+from kafka_hindsight.logs.arrays import Ints
 from kafka_hindsight.logs.envelope_lines import Chain, Line, lines_in, split
 from kafka_hindsight.logs.file_bytes import CHUNK, Arriving, Bytes, open_bytes
-from kafka_hindsight.logs.forms import Form, every_layout, form_of
-from kafka_hindsight.logs.frames import FRAME, MARK, frames_of
-from kafka_hindsight.logs.heads import HEADLESS, PLAIN, heads_of
+from kafka_hindsight.logs.forms import DATED, Form, chains_of, every_layout, form_of, sampled
+from kafka_hindsight.logs.heads import FRAME, HEADLESS, MARK, PLAIN, frames_of, heads_of
 
 _PATIENCE = 5_000
 """Physical lines of other sources after which a record is complete."""
@@ -233,3 +232,36 @@ class Unwrapped(Arriving):
         while data := self.packed.between(at, at + CHUNK if end is None else min(at + CHUNK, end)):
             yield data
             at += len(data)
+
+
+def divisions(lines: Sequence[bytes], pattern: str | None = None) -> list[int]:
+    """The numbers of the lines where a log can be divided.
+
+    A record begins there, later than all before, and no record after it is earlier.
+
+    Files that are divided there share no instant, so identical records in them differ from copies. Of a few lines none
+    may be an event, by which envelopes are recognised: then a head inside an envelope shows it.
+
+    Args:
+        lines: Lines of one log, wrapped or not.
+        pattern: The user's pattern, if there is one.
+    """
+    texts = [line.decode(errors="replace") for line in lines]
+    form, patterns = form_of(texts, pattern), [pattern] if pattern else []
+    ways = [(form.envelopes, (*form.others, *patterns))]
+    if not form.envelopes:
+        ways += [(envelopes, (*PLAIN, *DATED, *patterns)) for envelopes in chains_of(texts)]
+    data = b"".join(line + b"\n" for line in lines)
+    for envelopes, layouts in ways:
+        begins, instants = Unwrapper(Form(envelopes, {"": tuple(dict.fromkeys(layouts))}), pattern).begins(data)
+        if begins:
+            return [begins[n] for n in _steps(np.array(instants))]
+    return []
+
+
+def _steps(instants: Ints) -> list[int]:
+    """The places of instants that are later than all before them, and not later than any after them."""
+    before = np.maximum.accumulate(instants)[:-1]
+    after = np.minimum.accumulate(instants[::-1])[::-1][1:]
+    places: list[int] = np.flatnonzero(np.append(True, before < after)).tolist()
+    return places

@@ -72,15 +72,7 @@ class Quiet:
     words: Words
 
 
-@dataclass(frozen=True)
-class Curve:
-    """A number through the window: points of (place, height), both in percent. `says` describes it."""
-
-    points: tuple[tuple[float, float], ...]
-    says: str
-
-
-Words = str | At | Name | Link | PageLink | Strip | Badge | Strong | Quiet | Curve | tuple["Words", ...]
+Words = str | At | Name | Link | PageLink | Strip | Badge | Strong | Quiet | tuple["Words", ...]
 
 
 @dataclass(frozen=True)
@@ -122,7 +114,6 @@ class Fact:
 
     label: str
     value: Content
-    is_wide: bool = False
 
 
 @dataclass(frozen=True)
@@ -200,7 +191,7 @@ class Evidence:
 class Entry:
     """One thing that happened, as one line that opens: when, what, how sure, at what cost; then its blocks.
 
-    `note` is grey, beside the headline. A terminal shows `brief` and `advice`.
+    A terminal shows `brief` and `advice`.
     """
 
     headline: str
@@ -208,7 +199,6 @@ class Entry:
     anchor: str = ""
     style: str = "incident"
     tone: str = ""
-    note: str = ""
     when: At | None = None
     badges: tuple[Badge, ...] = ()
     cost: str = ""
@@ -316,12 +306,12 @@ class Timeline:
 
     begins: datetime
     ends: datetime
-    absences: Sequence[Span]
-    curves: tuple[CurveLane, ...]
-    lanes: tuple[Lane, ...]
-    left_out: tuple[str, ...]
-    focus: float
-    legend: tuple[tuple[str, str], ...]
+    absences: Sequence[Span] = ()
+    curves: tuple[CurveLane, ...] = ()
+    lanes: tuple[Lane, ...] = ()
+    left_out: tuple[str, ...] = ()
+    focus: float = 50.0
+    legend: tuple[tuple[str, str], ...] = ()
     note: str = ""
 
 
@@ -405,9 +395,19 @@ def badges(intent: str, confidence: str) -> tuple[Badge, ...]:
     return (*((DECLARED,) if intent == Intent.DECLARED else ()), confidence_badge(confidence))
 
 
+def row(*cells: Content, anchor: str = "") -> TableRow:
+    """A row of a table."""
+    return TableRow(cells, anchor)
+
+
 def head(content: Content, style: str = "") -> Cell:
     """The cell that names its row."""
     return Cell(content, style, is_head=True)
+
+
+def facts(*pairs: tuple[str, Content | None]) -> tuple[Fact, ...]:
+    """Labels with their values, without those that have none."""
+    return tuple(Fact(label, value) for label, value in pairs if value)
 
 
 def ledger(
@@ -415,16 +415,17 @@ def ledger(
     headings: Sequence[str],
     rows: Sequence[tuple[str, tuple[Words, ...]]],
     tones: Sequence[tuple[str, str]] = (),
-) -> Ledger:
-    """A ledger without the columns that no row fills, and with the tones that a row has."""
+) -> tuple[Ledger, ...]:
+    """A ledger without the columns that no row fills, and with the tones that a row has; empty without rows."""
     filled = [i for i in range(len(headings)) if any(cells[i] for _, cells in rows)]
     own_tones = {tone for tone, _ in rows}
-    return Ledger(
+    table = Ledger(
         label,
         tuple(headings[i] for i in filled),
         tuple((tone, tuple(cells[i] for i in filled)) for tone, cells in rows),
         tuple((tone, text) for tone, text in tones if tone in own_tones),
     )
+    return (table,) if rows else ()
 
 
 def note(words: Words, condition: object = True) -> tuple[Paragraph, ...]:
@@ -447,11 +448,6 @@ def names(texts: Sequence[str], at_most: int) -> List:
 def join(parts: Sequence[Words], separator: str = ", ") -> Words:
     """Join words with a separator between them."""
     return tuple(word for i, part in enumerate(parts) for word in ((separator, part) if i else (part,)))
-
-
-def link_line(links: Sequence[Link], more: str = "") -> Words:
-    """Links in one line, and words after them."""
-    return (join(links, " "), *((" ", Quiet(more)) if more else ()))
 
 
 def advice_box(advice: str) -> Box:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from kafka_hindsight.catalog.codes import FindingSeverity
-from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Night, Unavailability
+from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Night, Rebalance, Unavailability
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.blocks import At, Page, Quiet, ShownSection, View
 from kafka_hindsight.report.page_rows import PageRows
@@ -93,8 +93,8 @@ def night_of(page: PageRows, run_id: str, at: datetime) -> Night:
         gaps=len(figures.unseen(findings)),
         lines_in=line_totals.lines_in,
         lines_unread=line_totals.unread,
-        rebalances=len(page.rebalances),
-        partition_seconds=figures.partition_seconds(page.rebalances),
+        rebalances=len(page.of(Rebalance)),
+        partition_seconds=figures.partition_seconds(page.of(Rebalance)),
         page=page_name(page.run.cluster, page.run.window_from, page.run.window_to),
         run_id=run_id,
         run_published_at=at,

@@ -12,7 +12,7 @@ from kafka_hindsight.report.html import render_html
 from kafka_hindsight.report.page_rows import PageRun
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.plain import harmless
-from kafka_hindsight.shared.words import counted, exact, instant, sentence, verb
+from kafka_hindsight.shared.words import counted, exact, instant, verb
 
 HEADINGS = ("Expectation", "Expects that", "Severity", "Result")
 
@@ -34,13 +34,10 @@ def validation_page(results: Sequence[Mapping[str, Any]], run: Mapping[str, Any]
     critical, warnings = (len(broken[s]) for s in CheckSeverity)
     window = f"{instant(page_run.window_from)} to {instant(page_run.window_to)} UTC"
     headline = "No critical expectation is broken" if warnings else "No expectation is broken"
-    if critical:
-        headline = "Refused: nothing of this window was published"
-    words: ui.Words = _verdict(rows, critical, warnings)
-    if pages:
-        links = ((" ", ui.PageLink(".".join(page.split("/")[2:4]), page)) for page in pages)
-        words = (words, " Great Expectations' own pages of tables that break any:", *links, ".")
-    verdict = ui.Box("refusal" if critical else "verdict", (ui.Paragraph(words),))
+    headline = "Refused: nothing of this window was published" if critical else headline
+    links = ((" ", ui.PageLink(".".join(page.split("/")[2:4]), page)) for page in pages)
+    docs: ui.Words = (" Great Expectations' own pages of tables that break any:", *links, ".") if pages else ""
+    verdict = ui.Box("refusal" if critical else "verdict", (ui.Paragraph((_verdict(rows, critical, warnings), docs)),))
     statements = [
         (_tone(r), f"{r.severity}: {s}") for failures in broken.values() for r in failures for s in r.sentences or ()
     ]
@@ -64,16 +61,16 @@ def validation_page(results: Sequence[Mapping[str, Any]], run: Mapping[str, Any]
 def _verdict(rows: Sequence[ValidationResult], critical: int, warnings: int) -> str:
     vacuous = sum(bool(r.is_vacuous) for r in rows)
     evaluated = len(rows) - vacuous
-    summary = f"{sentence(counted(evaluated, 'expectation'))} {verb(evaluated, 'was', 'were')} evaluated."
+    summary = f"{counted(evaluated, 'expectation')} {verb(evaluated, 'was', 'were')} evaluated."
     if vacuous:
-        summary += f" {sentence(counted(vacuous, 'further expectation'))} had no row to judge."
+        summary += f" {counted(vacuous, 'further expectation')} had no row to judge."
     if critical:
         summary += (
-            f" {sentence(counted(critical, 'critical one'))} {verb(critical, 'is', 'are')} broken, so gold stays as it"
+            f" {counted(critical, 'critical one')} {verb(critical, 'is', 'are')} broken, so gold stays as it"
             " was. The rows that were refused are in staging, where they can be looked at."
         )
     if warnings:
-        summary += f" {sentence(counted(warnings, 'warning'))} {verb(warnings, 'was', 'were')} recorded."
+        summary += f" {counted(warnings, 'warning')} {verb(warnings, 'was', 'were')} recorded."
     return summary
 
 
@@ -87,10 +84,10 @@ def _tables(rows: Sequence[ValidationResult]) -> Iterator[ui.Block]:
 
 
 def _row(verdict: ValidationResult) -> ui.TableRow:
-    label = "no row to judge" if verdict.is_vacuous else "held"
-    result = label if verdict.success else verdict.observed or "did not hold"
-    style = "" if verdict.success else _tone(verdict)
-    return ui.TableRow((verdict.expectation, verdict.description, verdict.severity, ui.Cell(result, style)))
+    result: ui.Content = "no row to judge" if verdict.is_vacuous else "held"
+    if not verdict.success:
+        result = ui.Cell(verdict.observed or "did not hold", _tone(verdict))
+    return ui.row(verdict.expectation, verdict.description, verdict.severity, result)
 
 
 def _tone(verdict: ValidationResult) -> str:

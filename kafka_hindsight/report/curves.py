@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from itertools import accumulate, groupby, pairwise
 
 from kafka_hindsight.catalog.codes import IsrChangeKind, OutOfSyncKind
-from kafka_hindsight.catalog.rows import IsrChange, Unavailability
+from kafka_hindsight.catalog.rows import IsrChange, Rebalance, Unavailability
 from kafka_hindsight.report.blocks import CurveLane
 from kafka_hindsight.report.page_rows import LagReading, LeaderReading, PageRows
 from kafka_hindsight.shared import words
@@ -29,7 +29,7 @@ def curves(page: PageRows) -> Iterator[CurveLane]:
         ("Groups rebalancing", rebalancing(page)),
     ):
         yield from _lane(page, label, count_curve(page, intervals.values()))
-    lag = [(_ms(page, r.snapshot_at), r.lag) for r in sorted(page.of(LagReading), key=lambda r: r.snapshot_at)]
+    lag = [(_ms(page, r.snapshot_at), r.lag) for r in page.of(LagReading)]
     yield from _lane(page, "Lag of all groups, in records", lag)
 
 
@@ -68,7 +68,7 @@ def rebalancing(page: PageRows) -> Mapping[object, Sequence[Interval]]:
     """The times in which each group rebalanced, without rebalances whose end is not known."""
     return {
         group: [(row.started_at, row.ended_at) for row in rows if row.ended_at]
-        for group, rows in page.rebalances_of_group.items()
+        for group, rows in grouped(page.of(Rebalance), lambda r: r.group_id).items()
     }
 
 

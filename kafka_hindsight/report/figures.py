@@ -28,17 +28,12 @@ def harm_of(incident: Incident) -> Harm:
 
 def ranked(incidents: Iterable[Incident]) -> list[Incident]:
     """Incidents, the most harmful first."""
-    return sorted(
-        incidents,
-        key=lambda i: (
-            _ORDER[harm_of(i)],
-            i.harm_rank or 0,
-            -(i.partition_seconds or 0.0),
-            -i.rebalance_count,
-            i.started_at,
-            i.incident_id,
-        ),
-    )
+    return sorted(incidents, key=_place)
+
+
+def _place(i: Incident) -> tuple[object, ...]:
+    cost = -(i.partition_seconds or 0.0), -i.rebalance_count
+    return _ORDER[harm_of(i)], i.harm_rank or 0, *cost, i.started_at, i.incident_id
 
 
 def by_harm(incidents: Iterable[Incident]) -> Mapping[Harm, Sequence[Incident]]:
@@ -98,11 +93,10 @@ class RecordLoss:
     @property
     def number(self) -> str:
         """The number for a tile: `40`, `3–7`, or `40+` without an upper bound."""
+        low = words.number(self.low)
         if self.high is None:
-            return f"{words.number(self.low)}+"
-        return (
-            words.number(self.low) if self.low == self.high else f"{words.number(self.low)}–{words.number(self.high)}"
-        )
+            return f"{low}+"
+        return low if self.low == self.high else f"{low}–{words.number(self.high)}"
 
 
 def lost_records(incidents: Iterable[Incident]) -> RecordLoss:
@@ -138,11 +132,6 @@ def groups_stopped(incidents: Iterable[Incident], rows: Iterable[Unavailability]
 def partition_seconds(rebalances: Iterable[Rebalance]) -> float:
     """The cost of rebalances in partition-seconds, as far as it is known."""
     return sum((row.partition_seconds or 0.0 for row in rebalances), 0.0)
-
-
-def critical(findings: Iterable[Finding]) -> list[Finding]:
-    """The critical findings."""
-    return [f for f in findings if f.severity == FindingSeverity.CRITICAL]
 
 
 def unseen(findings: Iterable[Finding]) -> list[Finding]:

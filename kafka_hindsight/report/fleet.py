@@ -38,6 +38,10 @@ HEADINGS = (
 )  # fmt: skip
 
 
+LEGEND = (
+    "Lost: committed records. Offline: partitions without a leader, and the longest time. Groups: stopped by a failure."
+    " Critical: findings. Gaps: what could not be seen. Unread: log lines."
+)
 Rows = Iterable[Mapping[str, Any]]
 
 
@@ -137,15 +141,13 @@ def fleet_page(fleet: Fleet) -> ui.Page:
     )
 
 
-_STATE_WORDS: Mapping[str, str] = {"act": "to act on", "look": "to look at", "calm": "calm"}
-
-
 def summary(fleet: Fleet) -> str:
     """Clusters counted by state: `2 clusters: 1 to act on and 1 calm; 1 without an audit of the last night`."""
     if not fleet.newest:
         return "No night has been published yet."
     states = Counter(n.state for n in fleet.newest)
-    counts = words.listed([f"{states[s]} {label}" for s, label in _STATE_WORDS.items() if states[s]])
+    labels = {"act": "to act on", "look": "to look at", "calm": "calm"}
+    counts = words.listed([f"{states[s]} {label}" for s, label in labels.items() if states[s]])
     late = len(late_clusters(fleet))
     missing = f"; {late} without an audit of the last night" if late else ""
     return f"{words.counted(len(fleet.newest), 'cluster')}: {counts}{missing}."
@@ -164,11 +166,7 @@ def _clusters(fleet: Fleet) -> Iterator[ui.Block]:
     worst = fleet.newest[0].state if fleet.newest else "calm"
     yield ui.Box(f"lead {worst}", (ui.Paragraph(summary(fleet), "state-line"),))
     if fleet.newest:
-        yield ui.Paragraph(
-            "Lost: committed records. Offline: partitions without a leader, and the longest time. Groups: stopped by a"
-            " failure. Critical: findings. Gaps: what could not be seen. Unread: log lines.",
-            "quiet",
-        )
+        yield ui.Paragraph(LEGEND, "quiet")
         rows = tuple(_cluster(fleet, night) for night in fleet.newest)
         yield ui.Table("Clusters", HEADINGS, rows, "numbers fleet")
 
@@ -176,25 +174,22 @@ def _clusters(fleet: Fleet) -> Iterator[ui.Block]:
 def _cluster(fleet: Fleet, night: Night) -> ui.TableRow:
     gravest = plain.shortened(night.headline or "", 160)
     anchor = plain.anchor("incident", night.incident_id) if night.incident_id else ""
-    state = next(s for s in STATES if s == night.state)
     orderly = f", {night.orderly_absences} in order" if night.orderly_absences else ""
     loss = figures.RecordLoss(night.records_lost_low, night.records_lost_high).number
     longest = "not over" if night.partitions_still_offline else words.duration(night.offline_ms)
-    return ui.TableRow(
-        (
-            ui.head(ui.PageLink(plain.shortened(night.cluster), night.page), "id"),
-            ui.Cell(ui.Badge(STATES[state], f"state {state}"), "left"),
-            ui.Cell(_strip(fleet, night.cluster), "left"),
-            ui.Cell(ui.PageLink(gravest, night.page, anchor) if gravest else "nothing", "left wide"),
-            ui.Cell(loss, "bad" if night.records_lost_low else ""),
-            ui.Cell(f"{night.partitions_offline}, {longest}" if night.partitions_offline else "0"),
-            f"{night.sudden_absences}{orderly}",
-            str(night.groups_stopped),
-            ui.Cell(str(night.findings_critical), "bad" if night.findings_critical else ""),
-            str(night.gaps),
-            words.number(night.lines_unread),
-            f"{night.window_to:%Y-%m-%d %H:%M}",
-        )
+    return ui.row(
+        ui.head(ui.PageLink(plain.shortened(night.cluster), night.page), "id"),
+        ui.Cell(ui.Badge(STATES[night.state], f"state {night.state}"), "left"),
+        ui.Cell(_strip(fleet, night.cluster), "left"),
+        ui.Cell(ui.PageLink(gravest, night.page, anchor) if gravest else "nothing", "left wide"),
+        ui.Cell(loss, "bad" if night.records_lost_low else ""),
+        ui.Cell(f"{night.partitions_offline}, {longest}" if night.partitions_offline else "0"),
+        f"{night.sudden_absences}{orderly}",
+        str(night.groups_stopped),
+        ui.Cell(str(night.findings_critical), "bad" if night.findings_critical else ""),
+        str(night.gaps),
+        words.number(night.lines_unread),
+        f"{night.window_to:%Y-%m-%d %H:%M}",
     )
 
 
@@ -211,9 +206,8 @@ def _strip(fleet: Fleet, cluster: str) -> ui.Strip:
     names: dict[str, str] = {"": "not audited", **{state: label.lower() for state, label in STATES.items()}}
     counts = Counter(states.values())
     sentence = words.listed([f"{counts[s]} {names[s]}" for s in (*_URGENCY, "") if counts[s]])
-    return ui.Strip(
-        tuple((s or "none", f"{day}: {names[s]}") for day, s in states.items()), f"{DAYS} nights: {sentence}"
-    )
+    squares = tuple((s or "none", f"{day}: {names[s]}") for day, s in states.items())
+    return ui.Strip(squares, f"{DAYS} nights: {sentence}")
 
 
 def late_clusters(fleet: Fleet) -> Mapping[str, str]:
@@ -242,14 +236,11 @@ def together(fleet: Fleet) -> list[list[FleetIncident]]:
 
 def _together(fleet: Fleet) -> Iterator[ui.Block]:
     groups = together(fleet)
-    if not groups:
-        yield ui.Paragraph("None in the last two days.")
-        return
-    yield ui.Paragraph(
+    sentence = (
         f"They began within {words.duration(AT_ONCE)} of one another. Look at what these clusters share: hosts, racks,"
-        " network, clients, a deployment.",
-        "advice",
+        " network, clients, a deployment."
     )
+    yield ui.Paragraph(sentence, "advice") if groups else ui.Paragraph("None in the last two days.")
     yield from (ui.List(tuple(ui.Item(_incident_words(fleet, incident)) for incident in run)) for run in groups)
 
 

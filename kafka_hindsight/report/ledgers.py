@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from kafka_hindsight.catalog.rows import Failover, Incident, Rebalance
 from kafka_hindsight.report import blocks as ui
@@ -18,11 +18,9 @@ INCIDENTS = ("Start", "Incident", "Harm", "Over", "Confidence", "Times", "Window
 REBALANCES = ("Start", "Group", "Took", "Cause", "Confidence", "Started by", "Delayed by", "Generation", "Cost")
 
 
-def incident_ledger(page: PageRows, rows: Sequence[Incident]) -> Iterator[ui.Block]:
-    """Incidents in the given order, with a filter; equal ones are one row. Nothing where there is none."""
-    if rows:
-        lines = [_incident(page, equal) for equal in figures.equal_incidents(rows)]
-        yield ui.ledger("Incidents", INCIDENTS, lines)
+def incident_ledger(page: PageRows, rows: Sequence[Incident]) -> tuple[ui.Ledger, ...]:
+    """Incidents in the given order, with a filter; equal ones are one row. Empty where there is none."""
+    return ui.ledger("Incidents", INCIDENTS, [_incident(page, equal) for equal in figures.equal_incidents(rows)])
 
 
 def _incident(page: PageRows, equal: Sequence[Incident]) -> tuple[str, tuple[ui.Words, ...]]:
@@ -40,12 +38,9 @@ def _incident(page: PageRows, equal: Sequence[Incident]) -> tuple[str, tuple[ui.
     )
 
 
-def failover_ledger(rows: Sequence[Failover]) -> Iterator[ui.Block]:
-    """Changes of leaders in order of time, with a filter; nothing where there is none."""
-    if rows:
-        ordered = sorted(rows, key=lambda r: (r.happened_at, r.topic, r.partition, r.failover_id))
-        tones = tuple(vocabulary.TONES.items())
-        yield ui.ledger("Leader changes", FAILOVERS, [_failover(row) for row in ordered], tones)
+def failover_ledger(rows: Sequence[Failover]) -> tuple[ui.Ledger, ...]:
+    """Changes of leaders in order of time, with a filter; empty where there is none."""
+    return ui.ledger("Leader changes", FAILOVERS, [*map(_failover, rows)], tuple(vocabulary.TONES.items()))
 
 
 def _failover(row: Failover) -> tuple[str, tuple[ui.Words, ...]]:
@@ -68,11 +63,10 @@ def _replicas(brokers: Sequence[int] | None) -> str | None:
     return None if brokers is None else ", ".join(map(str, brokers)) or "none"
 
 
-def rebalance_ledger(page: PageRows, rows: Sequence[Rebalance]) -> Iterator[ui.Block]:
-    """Rebalances in order of time, with a filter; nothing where there is none."""
-    if rows:
-        tones = tuple(vocabulary.FAMILIES.items())
-        yield ui.ledger("Rebalances", REBALANCES, [_rebalance(page, row) for row in rows], tones)
+def rebalance_ledger(page: PageRows, rows: Sequence[Rebalance]) -> tuple[ui.Ledger, ...]:
+    """Rebalances in order of time, with a filter; empty where there is none."""
+    tones = tuple(vocabulary.FAMILIES.items())
+    return ui.ledger("Rebalances", REBALANCES, [_rebalance(page, row) for row in rows], tones)
 
 
 def _rebalance(page: PageRows, row: Rebalance) -> tuple[str, tuple[ui.Words, ...]]:

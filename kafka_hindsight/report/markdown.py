@@ -55,20 +55,16 @@ class Markdown:
             case ui.Table(_, headings, rows):
                 yield from self._table(headings, [[self.words(cell) for cell in row.cells] for row in rows])
             case ui.Ledger(_, headings, rows):
-                yield from self._table(
-                    headings, [[self.words(cell) for cell in cells] for _, cells in rows[:LEDGER_ROWS]]
-                )
+                first = [[self.words(cell) for cell in cells] for _, cells in rows[:LEDGER_ROWS]]
+                yield from self._table(headings, first)
                 yield from ["", f"{words.counted(len(rows) - LEDGER_ROWS, 'more row')}."] if rows[LEDGER_ROWS:] else []
             case ui.Expandable(summary, inner_blocks):
                 yield f"**{self.words(summary)}**"
                 yield ""
                 yield from self.blocks(inner_blocks)
             case ui.Evidence(quotes, left_out, label):
-                yield from (
-                    [f"{label or words.counted(len(quotes) + left_out, 'quoted line').capitalize()}:", ""]
-                    if quotes
-                    else [label]
-                )
+                count = words.counted(len(quotes) + left_out, "quoted line").capitalize()
+                yield from [f"{label or count}:", ""] if quotes else [label]
                 for quote in quotes:
                     yield from self._block(quote)
                 yield from [f"{words.counted(left_out, 'more line')} in the lake."] if left_out else []
@@ -76,9 +72,8 @@ class Markdown:
                 yield f"- {self.words(at or '')} {_code(source)}" if source else ""
                 yield from ("", *(f"      {line}" for line in text.split("\n")), "")
             case ui.Entry():
-                notes = ", ".join(
-                    filter(None, [self.words(block.when or ""), *(b.text for b in block.badges), block.cost])
-                )
+                parts = [self.words(block.when or ""), *(badge.text for badge in block.badges), block.cost]
+                notes = ", ".join(filter(None, parts))
                 yield f"### {escaped(block.headline)}{f' ({notes})' if notes else ''}"
                 yield ""
                 yield from self.blocks(block.blocks)
@@ -91,10 +86,8 @@ class Markdown:
                 yield ""
                 yield from (f"- {self.words(name)}: {value}" for name, value, _, _ in bars)
             case ui.Timeline():
-                labels = [(lane.label, lane.says) for lane in block.curves] + [
-                    (lane.label, lane.says) for lane in block.lanes
-                ]
-                yield from (f"- {escaped(label)}: {escaped(sentence)}" for label, sentence in labels)
+                lanes: list[ui.CurveLane | ui.Lane] = [*block.curves, *block.lanes]
+                yield from (f"- {escaped(lane.label)}: {escaped(lane.says)}" for lane in lanes)
             case _:
                 yield self.words(block)
 

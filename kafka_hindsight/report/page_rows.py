@@ -9,44 +9,14 @@ from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar, cast
 
+from kafka_hindsight.catalog import rows as declared
 from kafka_hindsight.catalog.codes import NOBODY, LagStatus
 from kafka_hindsight.catalog.row import Row, struct
-from kafka_hindsight.catalog.rows import (
-    BrokerOutage,
-    ControllerChange,
-    CoordinatorMove,
-    Coverage,
-    Failover,
-    Finding,
-    GenerationGap,
-    ImbalancePeriod,
-    Incident,
-    IsrChange,
-    LagVerdict,
-    LeaderBalance,
-    LeaderImbalance,
-    LeadershipGap,
-    LossSimulation,
-    MemberSetting,
-    OffsetSnapshot,
-    OutOfSyncPeriod,
-    Ownership,
-    PartitionRisk,
-    PartitionSnapshot,
-    Quarantine,
-    Quote,
-    Rebalance,
-    Remedy,
-    RollingRestart,
-    Truncation,
-    Unavailability,
-    UnparsedLine,
-    ValidationResult,
-)
+from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Finding, Incident, Quote, Rebalance, Unavailability
 from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.blocks import At, Block, Evidence, Link, Name, Quotation, Words
-from kafka_hindsight.settings.owners import Owner
+from kafka_hindsight.settings.alerts import Owner
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.unavailability_sums import NO_LEADER, unused
@@ -126,7 +96,7 @@ class PageRun(Row):
     is_partial: bool | None = None
     warnings: Sequence[str] | None = None
     inputs: Sequence[str] | None = None
-    history: History | None = None
+    history: History = field(default_factory=History)
     owners: Sequence[Mapping[str, Any]] | None = None
 
 
@@ -134,7 +104,7 @@ class PageRun(Row):
 class LineShape(Row):
     """Lines of one shape that no pattern claims, in numbers."""
 
-    TABLE = UnparsedLine.TABLE
+    TABLE = declared.UnparsedLine.TABLE
 
     template: str
     records: int
@@ -146,7 +116,7 @@ class LineShape(Row):
 class LagReading(Row):
     """The lag of all groups in one reading of the cluster, as far as it was answered."""
 
-    TABLE = OffsetSnapshot.TABLE
+    TABLE = declared.OffsetSnapshot.TABLE
 
     snapshot_at: datetime
     lag: int
@@ -156,7 +126,7 @@ class LagReading(Row):
 class LeaderReading(Row):
     """The partitions that one broker leads in one reading of the cluster."""
 
-    TABLE = PartitionSnapshot.TABLE
+    TABLE = declared.PartitionSnapshot.TABLE
 
     snapshot_at: datetime
     broker: int
@@ -164,13 +134,18 @@ class LeaderReading(Row):
 
 
 READS: tuple[type[Row], ...] = (
-    BrokerOutage, ControllerChange, CoordinatorMove, Coverage, Failover, Finding, GenerationGap, ImbalancePeriod,
-    Incident, IsrChange, LagReading, LagVerdict, LeaderBalance, LeaderImbalance, LeaderReading, LeadershipGap,
-    LineShape, LossSimulation, MemberSetting, OutOfSyncPeriod, Ownership, PartitionRisk, Quarantine, Rebalance, Remedy,
-    RollingRestart, Truncation, Unavailability, ValidationResult,
+    LagReading, LeaderReading, LineShape,
+    declared.BrokerOutage, declared.ControllerChange, declared.CoordinatorMove, declared.Coverage, declared.Failover,
+    declared.Finding, declared.GenerationGap, declared.ImbalancePeriod, declared.Incident, declared.IsrChange,
+    declared.LagVerdict, declared.LeaderImbalance, declared.LeadershipGap, declared.LossSimulation,
+    declared.MemberSetting, declared.OutOfSyncPeriod, declared.Ownership, declared.PartitionRisk, declared.Quarantine,
+    declared.Rebalance, declared.Remedy, declared.RollingRestart, declared.Truncation, declared.Unavailability,
+    declared.ValidationResult,
 )  # fmt: skip
 """The rows that the page is made of."""
 
+
+_SUBJECTS = ("topic", "partition", "group_id", "broker")
 
 NEAR = timedelta(minutes=1)
 """What was over this long before an instant, or began this long after it, may have to do with it: session timeouts are
@@ -178,11 +153,11 @@ NEAR = timedelta(minutes=1)
 
 _SPANS: Mapping[type[Row], tuple[str, str]] = {
     BrokerOutage: ("down_at", "up_at"),
-    CoordinatorMove: ("moved_at", "moved_at"),
+    declared.CoordinatorMove: ("moved_at", "moved_at"),
     Failover: ("happened_at", "happened_at"),
     Finding: ("first_at", "last_at"),
     Incident: ("started_at", "ended_at"),
-    Ownership: ("valid_from", "valid_to"),
+    declared.Ownership: ("valid_from", "valid_to"),
     Rebalance: ("started_at", "ended_at"),
     Unavailability: ("started_at", "ended_at"),
 }
@@ -268,79 +243,36 @@ class PageRows:
         return {row.incident_id: row for row in self.of(Incident)}
 
     @cached_property
-    def outages(self) -> Mapping[str | None, BrokerOutage]:
-        """Broker outages by id, in order of time."""
-        rows = sorted(self.of(BrokerOutage), key=lambda r: (r.down_at, r.broker, r.outage_id))
-        return {row.outage_id: row for row in rows}
-
-    @cached_property
-    def failovers(self) -> Sequence[Failover]:
-        """Changes of leaders in order of time."""
-        return sorted(self.of(Failover), key=lambda r: (r.happened_at, r.topic, r.partition, r.failover_id))
-
-    @cached_property
-    def rebalances(self) -> Sequence[Rebalance]:
-        """Rebalances in order of time."""
-        return sorted(self.of(Rebalance), key=lambda r: (r.started_at, r.group_id, r.rebalance_id))
-
-    @cached_property
-    def rebalances_of(self) -> Mapping[str | None, Sequence[Rebalance]]:
-        """Rebalances of each incident, in order of time."""
-        return grouped(self.rebalances, lambda r: r.incident_id)
-
-    @cached_property
-    def rebalances_of_group(self) -> Mapping[str, Sequence[Rebalance]]:
-        """Rebalances of each group, in order of time."""
-        return grouped(self.rebalances, lambda r: r.group_id)
-
-    @cached_property
-    def _delayed_by(self) -> Mapping[str | None, Sequence[Rebalance]]:
-        pairs = [(client, row) for row in self.rebalances for client in {d.client_id for d in row.delayed_by}]
-        return {client: [row for _, row in rows] for client, rows in grouped(pairs, lambda pair: pair[0]).items()}
-
-    def delayed_by(self, client: str) -> Sequence[Rebalance]:
-        """The rebalances that waited for a client, in order of time."""
-        return self._delayed_by.get(client, ())
-
-    @cached_property
-    def incidents_of(self) -> Mapping[str | None, Sequence[Incident]]:
-        """The incidents that an outage led to, by its id, in order of time."""
-        return grouped(
-            sorted(self.of(Incident), key=lambda r: (r.started_at, r.incident_id)), lambda r: r.first_outage_id
-        )
-
-    @cached_property
-    def outages_of(self) -> Mapping[str | None, Sequence[BrokerOutage]]:
-        """The absences of each incident, in order of time."""
-        return grouped(self.outages.values(), lambda r: r.incident_id)
-
-    @cached_property
-    def failovers_of(self) -> Mapping[str | None, Sequence[Failover]]:
-        """The changes of leaders of each incident, in order of time."""
-        return grouped(self.failovers, lambda r: r.incident_id)
+    def delayed_by(self) -> Mapping[str | None, Sequence[Rebalance]]:
+        """The rebalances that waited for each client, in order of time."""
+        waits: defaultdict[str | None, list[Rebalance]] = defaultdict(list)
+        for row in self.of(Rebalance):
+            for client in {delay.client_id for delay in row.delayed_by}:
+                waits[client].append(row)
+        return waits
 
     @cached_property
     def groups(self) -> Sequence[str]:
         """The groups that have a view of their own: those that rebalanced, were part of an incident, or fell behind."""
-        behind = {row.group_id for row in self.of(LagVerdict) if row.status != LagStatus.OK}
+        behind = {row.group_id for row in self.of(declared.LagVerdict) if row.status != LagStatus.OK}
         concerned = {group for row in self.of(Incident) for group in row.group_ids}
-        return sorted({*self.rebalances_of_group, *concerned, *behind})
+        return sorted({*(row.group_id for row in self.of(Rebalance)), *concerned, *behind})
 
     @cached_property
     def topics(self) -> Sequence[str]:
         """The topics that have a view of their own: those that changed a leader, could not be used, or lost records."""
         unused = {row.topic for row in self.of(Unavailability) if row.topic is not None}
         concerned = {topic for row in self.of(Incident) for topic in row.topics or ()}
-        return sorted({*(row.topic for row in self.failovers), *unused, *concerned})
+        return sorted({*(row.topic for row in self.of(Failover)), *unused, *concerned})
 
     @cached_property
     def brokers(self) -> Sequence[int]:
         """The brokers that have a view of their own: all that the window shows."""
-        led = {broker for row in self.failovers for broker in (row.leader_from, row.leader_to)}
-        coordinators = {row.coordinator for row in self.rebalances}
+        led = {broker for row in self.of(Failover) for broker in (row.leader_from, row.leader_to)}
+        coordinators = {row.coordinator for row in self.of(Rebalance)}
         concerned = {broker for row in self.of(Incident) for broker in row.brokers or ()}
-        balanced = {row.broker for row in self.of(LeaderImbalance)}
-        slow = {row.broker for row in self.of(OutOfSyncPeriod)}
+        balanced = {row.broker for row in self.of(declared.LeaderImbalance)}
+        slow = {row.broker for row in self.of(declared.OutOfSyncPeriod)}
         away = {row.broker for row in self.of(BrokerOutage)}
         known = {*led, *coordinators, *concerned, *balanced, *slow, *away} - {NOBODY}
         return sorted(broker for broker in known if broker is not None)
@@ -348,8 +280,9 @@ class PageRows:
     @cached_property
     def clients(self) -> Sequence[str]:
         """The clients that have a view of their own: those that started or delayed a rebalance, at most CLIENTS."""
-        acts = Counter(row.client_id for row in self.rebalances if row.client_id)
-        acts.update(delay.client_id for row in self.rebalances for delay in row.delayed_by if delay.client_id)
+        starters = [row.client_id for row in self.of(Rebalance) if row.client_id]
+        delays = [delay.client_id for row in self.of(Rebalance) for delay in row.delayed_by if delay.client_id]
+        acts = Counter([*starters, *delays])
         return [client for client, _ in sorted(acts.items(), key=lambda item: (-item[1], item[0]))[:CLIENTS]]
 
     def link(self, kind: str, name: str, limit: int = plain.MAX_NAME) -> Words:
@@ -364,7 +297,7 @@ class PageRows:
     @cached_property
     def earlier_windows(self) -> Sequence[EarlierWindow]:
         """The windows before this one, oldest first."""
-        return sorted(self._history.windows, key=lambda w: w.window_from)
+        return sorted(self.run.history.windows, key=lambda w: w.window_from)
 
     @cached_property
     def comparable_windows(self) -> Sequence[EarlierWindow]:
@@ -376,30 +309,21 @@ class PageRows:
         """This window in the same numbers."""
         return EarlierWindow(
             window_from=self.window[0],
-            rebalances=len(self.rebalances),
-            partition_seconds=sum(row.partition_seconds or 0.0 for row in self.rebalances),
-            failovers=len(self.failovers),
+            rebalances=len(self.of(Rebalance)),
+            partition_seconds=figures.partition_seconds(self.of(Rebalance)),
+            failovers=len(self.of(Failover)),
             leaderless_ms=unused(self.of(Unavailability), NO_LEADER).total_ms,
         )
 
     @cached_property
     def earlier_incidents(self) -> Mapping[str, EarlierIncident]:
         """The incidents of earlier windows, by what they are but for their time."""
-        return {row.recurrence_id: row for row in self._history.incidents}
-
-    @cached_property
-    def earlier_findings(self) -> Sequence[Finding]:
-        """The findings of the window before."""
-        return self._history.findings
+        return {row.recurrence_id: row for row in self.run.history.incidents}
 
     @cached_property
     def earlier_subjects(self) -> Mapping[tuple[str, str], Sequence[EarlierSubject]]:
         """Groups, topics and brokers in earlier windows, by kind and name."""
-        return grouped(self._history.subjects, lambda row: (row.kind, row.name))
-
-    @property
-    def _history(self) -> History:
-        return self.run.history or History()
+        return grouped(self.run.history.subjects, lambda row: (row.kind, row.name))
 
     def recurrence(self, incident: Incident) -> tuple[str, str] | None:
         """Whether earlier windows had an incident too: a label and a sentence; None where none is known.
@@ -422,7 +346,7 @@ class PageRows:
 
         Of more than INCIDENTS the lesser ones lead to the list of all; `hindsight explain` has each.
         """
-        rebalances = self.rebalances_of.get(row.incident_id, ())
+        rebalances = self.rows_of(Rebalance, "incident_id", row.incident_id)
         if figures.needs(row) == "calm" and len(rebalances) == 1 == row.rebalance_count:
             return self.rebalance_anchor(rebalances[0])
         return plain.anchor("incident", row.incident_id) if row.incident_id in self._shown_incidents else "incidents"
@@ -452,8 +376,8 @@ class PageRows:
 
     def outage_link(self, outage_id: str | None) -> Link | None:
         """A link to an outage; None where it is not in this window."""
-        outage = self.outages.get(outage_id)
-        return Link(f"broker {outage.broker}", plain.anchor("outage", outage.outage_id)) if outage else None
+        outages = self.rows_of(BrokerOutage, "outage_id", outage_id)
+        return Link(f"broker {outages[0].broker}", plain.anchor("outage", outages[0].outage_id)) if outages else None
 
     @cached_property
     def _quotes_per_row(self) -> int:
@@ -469,9 +393,10 @@ class PageRows:
 
 
 def _in_order(kind: type[Row], rows: Iterable[Mapping[str, Any]]) -> Sequence[Row]:
-    columns = [name for name in (kind.TABLE.time_column, *kind.TABLE.key) if name and name in kind.__slots__]
+    """Rows in order of time; those of one instant by their subject, then by their key."""
+    columns = [name for name in (kind.TABLE.time_column, *_SUBJECTS, *kind.TABLE.key) if name in kind.__slots__]
     typed = [kind.of(plain.harmless(row)) for row in rows]
-    return sorted(typed, key=lambda row: [str(getattr(row, name)) for name in columns])
+    return sorted(typed, key=lambda row: [(value is not None, value) for value in map(row.__getattribute__, columns)])
 
 
 @dataclass(frozen=True)

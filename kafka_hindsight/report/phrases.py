@@ -61,11 +61,10 @@ def lost_records(low: int | None, high: int | None) -> str:
         return ""
     if high is None:
         return f"at least {words.counted(low or 0, 'record')}"
+    most = words.counted(high, "record")
     if low == high:
-        return words.counted(high, "record")
-    return (
-        f"{words.number(low)} to {words.counted(high, 'record')}" if low else f"up to {words.counted(high, 'record')}"
-    )
+        return most
+    return f"{words.number(low)} to {most}" if low else f"up to {most}"
 
 
 def change(before: object, after: object) -> str:
@@ -79,11 +78,7 @@ def controller_anchor(row: ControllerChange) -> str:
 
 
 def _mostly_unread(page: PageRows) -> list[tuple[str, int, int]]:
-    """The folders of brokers in which more lines are unread than became events, the one with the most first.
-
-    Returns:
-        For each the folder, its lines that could not be read, and all its lines.
-    """
+    """The folders of brokers in which more lines are unread than became events, with how many lines of how many."""
     brokers = [row for row in page.of(Coverage) if row.origin == "broker"]
     folders = []
     for folder, rows in grouped(brokers, lambda row: folder_of(row.source) or row.source).items():
@@ -108,12 +103,9 @@ def unread_warning(page: PageRows) -> str:
 
 
 def empty_sentence(page: PageRows, observed: str, nothing: str) -> str:
-    """The sentence of a section without rows.
+    """The sentence of a section without rows: `observed` where the lines of the brokers were read.
 
-    Args:
-        page: The rows of the window.
-        observed: The sentence where the lines of the brokers were read.
-        nothing: Its beginning where they were not, as in `No rebalance`; "in what could be read." follows.
+    Elsewhere it begins with `nothing`, as in `No rebalance`; "in what could be read." follows.
     """
     has_brokers = any(row.origin == Origin.BROKER for row in page.of(Coverage))
     return observed if has_brokers and not _mostly_unread(page) else f"{nothing} in what could be read."

@@ -70,8 +70,7 @@ def as_lines(story: Story, width: int = 100) -> Iterator[str]:
     for title, related in (("Part of", story.part_of), ("Contains", story.parts)):
         if related:
             yield from terminal.blocks([ui.Heading(title)])
-            items = [i for r in related for i in (*([ui.Item(_count_words(r))] if r.count > 1 else []), *_items(r))]
-            yield from terminal.blocks([ui.List(tuple(items))], 2)
+            yield from terminal.blocks([ui.List(tuple(item for rows in related for item in _items(rows)))], 2)
     quotes = tuple(ui.Quotation(q.text, q.source, ui.At(q.happened_at, precise=True)) for q in evidence or ())
     yield from terminal.blocks([ui.Heading("The lines that prove it" if quotes else "No line is quoted.")])
     yield from terminal.blocks([ui.Evidence(quotes)], 2)
@@ -83,11 +82,6 @@ def _safe(row: Row) -> Row:
 
 def _reason(row: Row) -> str:
     return str(getattr(row, "explanation", None) or getattr(row, "message", None) or "")
-
-
-def _count_words(related: RelatedRows) -> str:
-    noun = _noun(related.table)
-    return words.counted(related.count, noun, noun if noun.endswith("s") else "")
 
 
 def _noun(table: Table) -> str:
@@ -125,12 +119,13 @@ def _plain(value: Any) -> str:
 
 
 def _items(related: RelatedRows) -> Iterator[ui.Item]:
+    noun = _noun(related.table)
+    if related.count > 1:
+        yield ui.Item(words.counted(related.count, noun, noun if noun.endswith("s") else ""))
     for row in map(_safe, related.rows[:_LIST]):
         at = getattr(row, related.table.time_column) if related.table.time_column else None
-        line = (words.instant(at), _row_name(related.table, row), _subject(row))
-        yield ui.Item(
-            "  ".join(filter(None, line)), blocks=(ui.Paragraph(getattr(row, "headline", None) or _reason(row)),)
-        )
+        line = "  ".join(filter(None, (words.instant(at), _row_name(related.table, row), _subject(row))))
+        yield ui.Item(line, blocks=(ui.Paragraph(getattr(row, "headline", None) or _reason(row)),))
     if related.count > _LIST:
         yield ui.Item(f"and {words.number(related.count - _LIST)} more")
 

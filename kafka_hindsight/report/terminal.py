@@ -74,19 +74,23 @@ class Terminal:
                         yield from self.text(f"{lane.label}: {lane.says}", indent, hang=2)
                 case ui.Entry():
                     yield from self.entry(block)
-                case ui.Box():
-                    yield from self.box(block, indent)
+                case ui.Box("advice", inner):
+                    advice = " ".join(self.plain(part.words) for part in inner if isinstance(part, ui.Paragraph))
+                    yield from self.advice(advice, indent)
+                case ui.Box(_, inner):
+                    yield from self.blocks(inner, indent)
                 case ui.Evidence(quotes):
-                    yield from (line for quote in quotes for line in self.quotation(quote, indent))
+                    for quote in quotes:
+                        yield f"{' ' * indent}{self.plain(quote.at or '')}  {quote.source}"
+                        yield from (f"{' ' * indent}  {line}" for line in quote.text.split("\n"))
 
     def rows(self, headings: Sequence[str], rows: Sequence[Sequence[ui.Content]], indent: int) -> Iterator[str]:
         """The first rows of a table: the first two cells, then the others with their headings."""
         for cells in rows[:ROWS]:
-            first, texts = 2, [self.plain(cell) for cell in cells]
-            others = [f"{h.rstrip('<').lower()} {text}" for h, text in zip(headings[first:], texts[first:]) if text]
-            yield from self.text(
-                "  ".join(texts[:first]) + (f": {', '.join(others)}" if others else ""), indent, hang=2
-            )
+            texts = [self.plain(cell) for cell in cells]
+            others = [f"{h.rstrip('<').lower()} {text}" for h, text in zip(headings[2:], texts[2:]) if text]
+            line = "  ".join(texts[:2]) + (f": {', '.join(others)}" if others else "")
+            yield from self.text(line, indent, hang=2)
         if rows[ROWS:]:
             yield from self.text(f"and {words.counted(len(rows) - ROWS, 'more row')} in the report", indent)
 
@@ -97,19 +101,6 @@ class Terminal:
             return
         yield from self.text(_MARKS.get(item.tone, "") + self.plain(item.words), indent, hang=2)
         yield from self.blocks(item.blocks, indent + 2)
-
-    def box(self, box: ui.Box, indent: int) -> Iterator[str]:
-        """The advice of a box behind an arrow; any other box block by block."""
-        if box.style == "advice":
-            advice = " ".join(self.plain(block.words) for block in box.blocks if isinstance(block, ui.Paragraph))
-            yield from self.advice(advice, indent)
-        else:
-            yield from self.blocks(box.blocks, indent)
-
-    def quotation(self, quote: ui.Quotation, indent: int) -> Iterator[str]:
-        """A quoted line below its instant and source."""
-        yield f"{' ' * indent}{self.plain(quote.at or '')}  {quote.source}"
-        yield from (f"{' ' * indent}  {line}" for line in quote.text.split("\n"))
 
     def entry(self, entry: ui.Entry) -> Iterator[str]:
         """An incident in one line; or a finding with its advice."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from statistics import median
 
 from kafka_hindsight.report import blocks as ui
@@ -15,50 +15,29 @@ WINDOWS_FOR_A_TREND = 3
 def trend(
     windows: Sequence[EarlierWindow], label: str, values: Sequence[float], as_text: Callable[[float], str]
 ) -> ui.Trend:
-    """One number as bars, the window of the report last.
-
-    Args:
-        windows: The windows, oldest first.
-        label: The name of the number.
-        values: Its value in each window.
-        as_text: The value in words, with its unit.
-    """
+    """One number as bars, the window of the report last. `as_text` writes a value with its unit."""
     most, width = max(values) or 1.0, 100 / len(values)
-    bars = tuple(
-        (
-            round(i * width, 3),
-            round(width * 0.8, 3),
-            round(100 * value / most, 2),
-            f"{words.instant(window.window_from)[:10]}: {as_text(value)}",
-        )
-        for i, (window, value) in enumerate(zip(windows, values, strict=True))
-    )
-    return ui.Trend(label, as_text(values[-1]), as_text(median(values[:-1])), bars)
+    bars = []
+    for i, (window, value) in enumerate(zip(windows, values, strict=True)):
+        sentence = f"{words.instant(window.window_from)[:10]}: {as_text(value)}"
+        bars.append((round(i * width, 3), round(width * 0.8, 3), round(100 * value / most, 2), sentence))
+    return ui.Trend(label, as_text(values[-1]), as_text(median(values[:-1])), tuple(bars))
 
 
 def subject_trends(
     page: PageRows, kind: str, name: str, events: tuple[str, float], seconds: tuple[str, float]
-) -> Iterator[ui.Block]:
-    """The events of a subject and their seconds, window by window; nothing where too few windows can be compared.
+) -> ui.ShownSection:
+    """The events of a group, topic or broker and their seconds, window by window; empty where too few are alike.
 
-    Args:
-        page: The rows of the window.
-        kind: group, topic or broker.
-        name: The subject.
-        events: A label, and the number of events in this window.
-        seconds: A label, and the seconds in this window.
+    `events` and `seconds` are each a label and the number in this window.
     """
-    windows = page.comparable_windows
-    if len(windows) + 1 < WINDOWS_FOR_A_TREND:
-        return
+    windows = [*page.comparable_windows, page.as_window]
     earlier = {row.window_from: row for row in page.earlier_subjects.get((kind, name), ())}
-    rows = [earlier.get(window.window_from) for window in windows]
-    counts = [row.events if row else 0.0 for row in rows]
-    sums = [row.seconds if row else 0.0 for row in rows]
-    all_windows = [*windows, page.as_window]
-    yield ui.Trends(
-        (
-            trend(all_windows, events[0], [*counts, events[1]], words.number),
-            trend(all_windows, seconds[0], [*sums, seconds[1]], words.number),
-        )
-    )
+    rows = [earlier.get(window.window_from) for window in windows[:-1]]
+    counts = [*(row.events if row else 0.0 for row in rows), events[1]]
+    sums = [*(row.seconds if row else 0.0 for row in rows), seconds[1]]
+    blocks: tuple[ui.Block, ...] = ()
+    if len(windows) >= WINDOWS_FOR_A_TREND:
+        trends = (trend(windows, events[0], counts, words.number), trend(windows, seconds[0], sums, words.number))
+        blocks = (ui.Trends(trends),)
+    return ui.ShownSection("nights", "The windows before", blocks)

@@ -9,7 +9,6 @@ from kafka_hindsight.catalog.causes import Cause, CauseFamily
 from kafka_hindsight.catalog.codes import (
     FailoverKind,
     Harm,
-    IncidentKind,
     LagStatus,
     MoveEffect,
     OutageKind,
@@ -17,7 +16,7 @@ from kafka_hindsight.catalog.codes import (
     RemedySetting,
     TruncationVerdict,
 )
-from kafka_hindsight.knowledge.harms import HARM_NOTES, State
+from kafka_hindsight.knowledge.harms import HARM_NOTES
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class Look:
 FAMILIES: Mapping[str, str] = {family: family.meaning for family in CauseFamily}
 """Families of causes by their tone: one colour each."""
 
-STATES: Mapping[State, str] = {"act": "Act", "look": "Look", "calm": "Calm"}
+STATES: Mapping[str, str] = {"act": "Act", "look": "Look", "calm": "Calm"}
 """The states of a window, from the most urgent on."""
 
 TONES: Mapping[str, str] = {
@@ -97,22 +96,6 @@ LAG: Mapping[LagStatus, Look] = {
 }
 """In the order of how bad they are."""
 
-INCIDENT_LABELS: Mapping[IncidentKind, str] = {
-    IncidentKind.SINGLE: "Rebalance",
-    IncidentKind.COOPERATIVE_PAIR: "Cooperative rebalance",
-    IncidentKind.ROLLING_RESTART: "Rolling restart",
-    IncidentKind.STORM: "Storm",
-    IncidentKind.COORDINATOR_MOVE: "Coordinator move",
-    IncidentKind.BROKER_OUTAGE: "Broker outage",
-    IncidentKind.HOST_SILENT: "Silent host",
-    IncidentKind.CLUSTER_RESTART: "Restart of the cluster",
-    IncidentKind.LEADERS_LOST: "Lost leaders",
-    IncidentKind.REPLICAS_OUT: "Replicas out of sync",
-    IncidentKind.LOG_CUT: "Log cut",
-    IncidentKind.LAG: "Lag",
-    IncidentKind.WRITES_STOPPED: "Writes stopped",
-    IncidentKind.QUORUM_LOST: "Quorum lost",
-}
 _HARM_TONES: Mapping[Harm, str] = {
     Harm.NO_CONTROLLER: "broker",
     Harm.BROKER_LOST: "broker",

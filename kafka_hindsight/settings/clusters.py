@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from pydantic import Field
 
 from kafka_hindsight.settings.alerts import AlertSettings
-from kafka_hindsight.settings.home import LAKE
+from kafka_hindsight.settings.home import LAKE, file_path, read_toml
 from kafka_hindsight.settings.models import (
     LOOK_AHEAD_HOURS,
     MEANINGS,
@@ -24,7 +24,6 @@ from kafka_hindsight.settings.models import (
     Zone,
     checked,
 )
-from kafka_hindsight.settings.settings_file import file_path, read_toml
 from kafka_hindsight.shared.exits import BadInput
 
 DEFAULT_CONNECTION = "kafka_default"

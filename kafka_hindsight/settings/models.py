@@ -156,7 +156,7 @@ class Settings(Inputs):
     Attributes:
         read_to_end: Whether the last record of a file that still grows is read now, instead of by the next run.
         audits_others: Whether what asked for the run also audits the other clusters that LOGS hold.
-        owners: Who owns which clusters, groups and topics (settings/owners.py); the report names them.
+        owners: Who owns which clusters, groups and topics (settings/alerts.py); the report names them.
     """
 
     logs: Place = Field(description=_LOGS)

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from kafka_hindsight.shared.exits import BadInput
-from kafka_hindsight.sources.source_model import Batch, Line, Period, SourceFails, batched
+from kafka_hindsight.sources.declarations import Batch, Line, Period, SourceFails, batched
 
 SINCE = "{since}"
 """Placeholder in a command for the instant from which it prints."""

@@ -1,4 +1,7 @@
-"""The kinds of sources, and the file that declares each: `<HINDSIGHT_SOURCES>/<name>.toml` for `source://name`."""
+"""Sources: logs outside of files, read from a position on; and the file that declares each.
+
+It is `<HINDSIGHT_SOURCES>/<name>.toml` for `source://name`.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,17 @@ import importlib
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields
+from datetime import datetime
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Protocol, TypeVar
 
+from kafka_hindsight.logs.envelope_lines import object_in, origin_of
 from kafka_hindsight.settings.config import SOURCE
 from kafka_hindsight.settings.home import WORK
 from kafka_hindsight.shared.exits import BadInput
-from kafka_hindsight.sources.source_model import Source
 
 FOLDER_VARIABLE = "HINDSIGHT_SOURCES"
 """The variable that names the folder of these files; default: `sources` in the working folder. A run names a source
@@ -77,3 +82,58 @@ def _problems(values: Mapping[str, Any], keys: Mapping[str, Field[Any]]) -> Iter
     yield from (
         f"a wrong {n}" for n, f in keys.items() if n in values and isinstance(values[n], str) != (f.type == "str")
     )
+
+
+T = TypeVar("T")
+
+
+class SourceFails(RuntimeError):
+    """A source does not answer, or ends early. A retry may succeed."""
+
+
+class Line(NamedTuple):
+    """One line. `log` is the name of its log, as a path."""
+
+    log: str
+    text: bytes
+
+
+class Batch(NamedTuple):
+    """Lines in order, and the position after them, as a JSON value."""
+
+    lines: Sequence[Line]
+    position: Any
+
+
+class Period(NamedTuple):
+    """The instant from which a source is read the first time, and the instant of this run."""
+
+    since: datetime
+    until: datetime
+
+
+class Source(Protocol):
+    """Logs outside of files. The fields of its class are the keys of its file."""
+
+    def new(self, position: Any, period: Period) -> Iterator[Batch]:
+        """Read the lines after the position of an earlier batch, or from the beginning if it is None.
+
+        Each line is in one batch, as long as reading goes on from the position of the last batch that was written.
+
+        Raises:
+            BadInput: The settings cannot work.
+            SourceFails: A retry may succeed.
+        """
+
+
+def batched(items: Iterable[T], count: int) -> Iterator[list[T]]:
+    """Items in batches of `count` (as itertools.batched of Python 3.12 on)."""
+    iterator = iter(items)
+    while batch := list(islice(iterator, count)):
+        yield batch
+
+
+def lines_in(value: bytes, log: str) -> list[Line]:
+    """The lines of a value: one, several, or a shipper's object. `log` is their log if the object names none."""
+    name = origin_of(object_in(value) or {}) or log
+    return [Line(name, text) for text in value.removesuffix(b"\n").split(b"\n")] if value else []

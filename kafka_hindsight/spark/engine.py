@@ -19,7 +19,7 @@ from kafka_hindsight.engine.work import Work, run_units
 from kafka_hindsight.lake.parts import File
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.lake.table_files import files_written
-from kafka_hindsight.logs.unit import Unit
+from kafka_hindsight.logs.file_bytes import Unit
 from kafka_hindsight.spark.tasks import spread
 from kafka_hindsight.start import launch
 

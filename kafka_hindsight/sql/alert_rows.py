@@ -58,13 +58,9 @@ declared it.
 """
 
 _TABLES = (
-    gold.BROKER_OUTAGES,
-    gold.FINDINGS,
-    gold.INCIDENTS,
-    quality.COVERAGE,
-    quality.PUBLICATIONS,
+    gold.BROKER_OUTAGES, gold.FINDINGS, gold.INCIDENTS, quality.COVERAGE, quality.PUBLICATIONS,
     quality.VALIDATION_RESULTS,
-)
+)  # fmt: skip
 """The tables that the parts read. Creating views takes most of the time, so there are no others."""
 
 

@@ -220,13 +220,8 @@ class Lake:
         if not self.nights:
             raise BadInput(f"The lake {self.uri} holds no published night. Needed: a finished audit. Run one.")
         night = night or self.nights[0]
-        run = {
-            "cluster": night.cluster,
-            "window_from": night.window.start,
-            "window_to": night.window.end,
-            "run_id": night.run_id,
-            "lake": self.uri,
-        }
+        window = {"window_from": night.window.start, "window_to": night.window.end}
+        run = {"cluster": night.cluster, **window, "run_id": night.run_id, "lake": self.uri}
         return Report(report_of(page_rows(self._connection, run)[0]))
 
     def _all_of(self, name: str) -> duckdb.DuckDBPyConnection:

@@ -209,8 +209,8 @@ class Session:
             self._describe(argument.strip())
         elif command == ".queries":
             for query in self.queries.values():
-                print(f"{query.name}\n    {query.says}")
-                print("".join(f"    {name}: {meaning}\n" for name, meaning in query.variables.items()), end="")
+                variables = (f"{name}: {meaning}" for name, meaning in query.variables.items())
+                print("\n    ".join([query.name, query.says, *variables]))
         elif command == ".help":
             print(HELP)
         elif command == ".quit":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
 from typing import Any
@@ -11,7 +11,7 @@ import duckdb
 
 from kafka_hindsight.catalog import Table
 from kafka_hindsight.catalog.bronze import OFFSET_SNAPSHOTS, PARTITION_SNAPSHOTS
-from kafka_hindsight.catalog.gold import OWNERSHIP, REBALANCES
+from kafka_hindsight.catalog.gold import COORDINATOR_MOVES, ISR_CHANGES, OWNERSHIP, PARTITION_RISKS, REBALANCES
 from kafka_hindsight.catalog.quality import NIGHTS, PUBLICATIONS, UNPARSED_LINES, VALIDATION_RESULTS
 from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.report.page_rows import READS, PageRows
@@ -36,7 +36,7 @@ Rows = list[dict[str, Any]]
 Reading = Callable[[str], AbstractContextManager[object]]
 """What surrounds the reading of a table, by its name: it may pass over one that cannot be read."""
 
-_QUOTES = {"gold.isr_changes": 1, "gold.coordinator_moves": 1, "gold.partition_risks": 4}
+_QUOTES = {ISR_CHANGES: 1, COORDINATOR_MOVES: 1, PARTITION_RISKS: 4}
 """Tables of many rows that the page counts and hardly quotes: the rest of their evidence stays in the lake."""
 
 _SHAPES = """
@@ -145,28 +145,21 @@ def page_rows(
 def nights_before(
     connection: duckdb.DuckDBPyConnection, cluster: str, window: Window, reading: Reading = nullcontext
 ) -> tuple[dict[str, Any], bool]:
-    """Read the windows that a report shows beside its own.
+    """Read the windows that a report shows beside its own: the columns of `PageRun.history`, empty where there is none.
 
-    Args:
-        connection: A lake that `open_views` opened with the tables of `READ`.
-        cluster: The cluster's name in the lake.
-        window: The window of the report.
-        reading: What surrounds the reading of each table.
-
-    Returns:
-        The columns of `PageRun.history`: the windows of the 30 days before, with their numbers, the findings of the
-        last of them, and the incidents and subjects that they share with this one. Empty where there is none. And
-        whether the cluster has no later window.
+    These are the windows of the 30 days before, with their numbers, the findings of the last of them, and the incidents
+    and subjects that they share with this one. Also returns whether the cluster has no later window.
     """
     length = window.end - window.start
     values = {"cluster": cluster, "table": REBALANCES.full_name, "first": window.start - HISTORY}
-    windows = [Window(r["window_from"], r["window_to"]) for r in _rows(connection, _PUBLISHED, values)]
+    windows = [Window(r["window_from"], r["window_to"]) for r in _rows(connection, _PUBLISHED, values, nullcontext())]
     is_newest = all(w.end <= window.end for w in windows)
     before = without_overlap(w for w in windows if w.end <= window.start)[-MOST_WINDOWS:]
     if not before:
         return {}, is_newest
     all_windows = {"cluster": cluster, "starts": [w.start for w in before], "ends": [w.end for w in before]}
     last_window = {"cluster": cluster, "start": before[-1].start, "end": before[-1].end}
+    shared = {**all_windows, "start": window.start, "end": window.end}
     calm = [str(harm) for harm, note in HARM_NOTES.items() if note.state == "calm"]
     numbers = _rows(connection, _NUMBERS, {**all_windows, "noticed_ms": NOTICED_MS}, reading(NIGHTS.full_name))
     for row in numbers:
@@ -175,12 +168,7 @@ def nights_before(
         "windows": numbers,
         "findings": _rows(connection, _FINDINGS, last_window, reading("gold.findings")),
         "incidents": _rows(connection, _INCIDENTS, {**all_windows, "calm": calm}, reading("gold.incidents")),
-        "subjects": _rows(
-            connection,
-            _SUBJECTS,
-            {**all_windows, "start": window.start, "end": window.end},
-            reading("gold.broker_outages"),
-        ),
+        "subjects": _rows(connection, _SUBJECTS, shared, reading("gold.broker_outages")),
     }, is_newest
 
 
@@ -199,33 +187,22 @@ def _query(table: Table, cluster: str, window: Window, run_id: str, group: str |
         return f"SELECT * FROM {view_name(table)} WHERE run_id = $run_id ORDER BY ALL", {"run_id": run_id}
     assert table.time_column, table.full_name
     at = quoted_name(table.time_column)
-    columns = "*"
-    if limit := _QUOTES.get(table.full_name):
-        columns = f"* REPLACE (evidence[1:{limit}] AS evidence)"
+    limit = _QUOTES.get(table)
+    columns = f"* REPLACE (evidence[1:{limit}] AS evidence)" if limit else "*"
     rows = f"SELECT {columns} FROM {view_name(table)} WHERE cluster = $cluster AND {at} >= $start AND {at} < $end"
-    values = {"cluster": cluster, "start": window.start, "end": window.end}
+    values: dict[str, Any] = {"cluster": cluster, "start": window.start, "end": window.end}
     if table is OWNERSHIP:
-        rows, values = (
-            (f"{rows} AND group_id = $group", {**values, "group": group}) if group else (f"{rows} AND {_BUSY}", values)
-        )
+        rows += " AND group_id = $group" if group else f" AND {_BUSY}"
+        values |= {"group": group} if group else {}
     if grouped := _GROUPED.get(table):
         return grouped.format(rows=f"({rows})"), values
-    return f"{rows} ORDER BY {', '.join(_order(table))}", values
-
-
-def _order(table: Table) -> Sequence[str]:
-    key = [quoted_name(column) for column in (table.time_column, *table.key) if column]
-    if table.full_name != "gold.partition_risks":
-        return key
-    return [*(f"{quoted_name(column)} DESC NULLS LAST" for column in WORST_RISK), *key]
+    worst = [f"{quoted_name(column)} DESC NULLS LAST" for column in WORST_RISK if table is PARTITION_RISKS]
+    return f"{rows} ORDER BY {', '.join([*worst, at, *map(quoted_name, table.key)])}", values
 
 
 def _rows(
-    connection: duckdb.DuckDBPyConnection,
-    query: str,
-    values: dict[str, Any],
-    reading: AbstractContextManager[object] | None = None,
+    connection: duckdb.DuckDBPyConnection, query: str, values: dict[str, Any], reading: AbstractContextManager[object]
 ) -> Rows:
-    with reading or nullcontext():
+    with reading:
         return list(connection.execute(query, values).to_arrow_table().to_pylist())
     return []

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 import duckdb
@@ -36,6 +37,7 @@ WITH_ID = tuple(t for t in TABLES if t.layer == "gold" and len(t.key) == 1)
 """The tables whose rows have an id."""
 
 _ID = re.compile(r"(?:.*[#/])?(?:[a-z_-]+-)?([0-9a-f]{6,32})")
+"""The id of a row, or its beginning: the text itself, or the end of an address."""
 _BROKER = re.compile(r"broker[ -]?(\d+)")
 _ROWS = 10
 _AMBIGUOUS = 5
@@ -114,15 +116,12 @@ def explained(connection: duckdb.DuckDBPyConnection, subject: str, at: str = "")
         return _incident(connection, _incident_of(connection, subject))
     if broker := _BROKER.fullmatch(subject):
         subject = f"broker {broker[1]}"
-    for kind, queries in _SUBJECTS.items():
-        places = _places(connection, queries, subject)
-        if places:
-            return _answer(connection, kind, subject, places, at)
-    row_id = _id_in(subject)
-    if row_id:
-        return _incident(connection, row_id)
-    names = (name for queries in _SUBJECTS.values() for query in queries for name in _names(connection, query))
-    hint = visible(did_you_mean(subject, names))
+    for kind in _SUBJECTS:
+        if last := _last_instants(connection, kind, subject):
+            return _answer(connection, kind, subject, last, at)
+    if match := _ID.fullmatch(subject):
+        return _incident(connection, match[1])
+    hint = visible(did_you_mean(subject, _names(connection)))
     raise BadInput(
         f"{visible(subject)!r} is not an id, a group, a topic, a partition, a broker or a client of this lake.{hint}"
         " Needed: the id of a row of gold (32 characters of 0-9 and a-f) or its first six or more, an address in the"
@@ -131,55 +130,46 @@ def explained(connection: duckdb.DuckDBPyConnection, subject: str, at: str = "")
     )
 
 
-Place = tuple[str, datetime]
-"""A cluster, and an instant at which it shows a subject."""
-
-
-def _places(connection: duckdb.DuckDBPyConnection, queries: Sequence[str], name: str) -> list[Place]:
-    """The last instant at which each cluster shows a subject, the newest first."""
-    places: dict[str, datetime] = {}
-    for query in queries:
+def _last_instants(connection: duckdb.DuckDBPyConnection, kind: str, name: str) -> dict[str, datetime]:
+    """The last instant at which each cluster shows a subject."""
+    instants: dict[str, datetime] = {}
+    for query in _SUBJECTS[kind]:
         with _where_readable(connection, query):
             rows = f"({query}) AS s(cluster, name, shown_at) WHERE name = ?"
             last = connection.execute(f"SELECT cluster, max(shown_at) FROM {rows} GROUP BY cluster", [name])
             for cluster, instant in last.fetchall():
-                places[cluster] = max(instant, places.get(cluster, instant))
-    return sorted(places.items(), key=lambda place: place[1], reverse=True)
+                instants[cluster] = max(instant, instants.get(cluster, instant))
+    return instants
 
 
-def _names(connection: duckdb.DuckDBPyConnection, query: str) -> list[str]:
-    with _where_readable(connection, query):
-        return [
-            name
-            for (name,) in connection.execute(
-                f"SELECT DISTINCT name FROM ({query}) AS s(cluster, name, shown_at)"
-            ).fetchall()
-        ]
-    return []
+def _names(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """The names of all subjects."""
+    names = []
+    for query in chain.from_iterable(_SUBJECTS.values()):
+        with _where_readable(connection, query):
+            names += connection.execute(f"SELECT DISTINCT name FROM ({query}) AS s(cluster, name, shown_at)").fetchall()
+    return [name for (name,) in names]
 
 
-def _answer(connection: duckdb.DuckDBPyConnection, kind: str, name: str, places: Sequence[Place], at: str) -> Explained:
-    """The answer about a subject from the window that holds the instant, else from the newest one that shows it."""
-    windows = [(c, Window(start, end), run) for c, start, end, run in connection.execute(_WINDOWS).fetchall()]
-    clusters = {cluster for cluster, _ in places}
-    instants = {w: _instant(at, w) for c, w, _ in windows if c in clusters} if at else {}
-    choices = (
-        [(c, w, run) for c, w, run in windows if c in clusters and (i := instants[w]) and w.holds(i)]
-        if at
-        else [
-            (c, w, run) for cluster, shown_at in places for c, w, run in windows if c == cluster and w.holds(shown_at)
-        ]
-    )
-    if not choices:
-        moment = f" that holds {at}" if at else ""
-        raise BadInput(
-            f"No published window{moment} shows {visible(name)!r}. `hindsight report --list` lists the windows."
-        )
-    cluster, window, run = choices[0]
-    rows = _window_rows(connection, cluster, window, run, name if kind == "group" else None)
-    instant = instants.get(window)
-    rows = rows.around(instant) if instant else rows
-    return Explained(SUBJECTS[kind].answer(rows, str(harmless(name)).removeprefix("broker ")), rows, instant)
+def _answer(
+    connection: duckdb.DuckDBPyConnection, kind: str, name: str, last: Mapping[str, datetime], at: str
+) -> Explained:
+    """The answer about a subject from the window that holds the instant `at`, else from the newest that shows it."""
+    for cluster, start, end, run in sorted(_windows(connection, last), key=lambda w: last[w[0]], reverse=True):
+        window = Window(start, end)
+        instant = _instant(at, window) if at else last[cluster]
+        if instant and window.holds(instant):
+            rows = _window_rows(connection, cluster, window, run, name if kind == "group" else None)
+            rows = rows.around(instant) if at else rows
+            answer = SUBJECTS[kind].answer(rows, str(harmless(name)).removeprefix("broker "))
+            return Explained(answer, rows, instant if at else None)
+    moment = f" that holds {at}" if at else ""
+    raise BadInput(f"No published window{moment} shows {visible(name)!r}. `hindsight report --list` lists the windows.")
+
+
+def _windows(connection: duckdb.DuckDBPyConnection, clusters: Collection[str]) -> list[tuple[Any, ...]]:
+    """The published windows of clusters with their run, the newest first."""
+    return [window for window in connection.execute(_WINDOWS).fetchall() if window[0] in clusters]
 
 
 def _window_rows(
@@ -221,18 +211,12 @@ def _incident(connection: duckdb.DuckDBPyConnection, row_id: str) -> Explained |
     """The answer about an incident of a published window; the story of any other row."""
     table, row = _row(connection, row_id)
     if table is INCIDENTS:
-        for cluster, start, end, run in connection.execute(_WINDOWS).fetchall():
-            if cluster == row.cluster and start <= row.started_at < end:
+        for cluster, start, end, run in _windows(connection, [row.cluster]):
+            if start <= row.started_at < end:
                 rows = _window_rows(connection, cluster, Window(start, end), run)
                 if row.incident_id in rows.incidents:
                     return Explained(SUBJECTS["incident"].answer(rows, row.incident_id), rows)
     return Story(table, row, list(_part_of(connection, table, row)), list(_parts(connection, table, row)))
-
-
-def _id_in(subject: str) -> str | None:
-    """The id of a row, or its beginning: the text itself, or the end of an address. None where it is neither."""
-    match = _ID.fullmatch(subject)
-    return match[1] if match else None
 
 
 def _row(connection: duckdb.DuckDBPyConnection, row_id: str) -> tuple[Table, Any]:
@@ -266,20 +250,16 @@ def _part_of(connection: duckdb.DuckDBPyConnection, table: Table, row: Row) -> I
 
 def _parts(connection: duckdb.DuckDBPyConnection, table: Table, row: Row) -> Iterator[RelatedRows]:
     """The rows that name a row by its id."""
-    key = table.key[0]
+    key, values = table.key[0], [getattr(row, table.key[0])]
     for other in WITH_ID:
         names = {c.name for c in other.columns} if other is not table else set()
-        conditions = [f"{key} = ?"] if key in names else [f"list_contains({key}s, ?)"] if f"{key}s" in names else []
-        for condition in conditions:
-            yield from _related(connection, other, condition, [getattr(row, key)])
-
-
-def _related(connection: duckdb.DuckDBPyConnection, table: Table, condition: str, values: Any) -> Iterator[RelatedRows]:
-    """The number of rows of a table that meet a condition, and the first of them; empty where none does."""
-    with _where_readable(connection, f"FROM {table.full_name}"):
-        count = connection.execute(f"SELECT count(*) FROM {view_name(table)} WHERE {condition}", values).fetchone()
-        if count and count[0]:
-            yield RelatedRows(table, count[0], _rows_where(connection, table, condition, values))
+        if not {key, f"{key}s"} & names:
+            continue
+        condition = f"{key} = ?" if key in names else f"list_contains({key}s, ?)"
+        with _where_readable(connection, f"FROM {other.full_name}"):
+            count = connection.execute(f"SELECT count(*) FROM {view_name(other)} WHERE {condition}", values).fetchone()
+            if count and count[0]:
+                yield RelatedRows(other, count[0], _rows_where(connection, other, condition, values))
 
 
 @contextmanager

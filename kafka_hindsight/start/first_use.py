@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from pathlib import Path
 
 from kafka_hindsight.settings.home import IS_INSTALLED, KEPT
 from kafka_hindsight.settings.models import Settings
@@ -26,27 +24,19 @@ def prepare_spark() -> None:
     Raises:
         BadInput: Spark, Java or the jars are missing.
     """
-    if IS_INSTALLED:
-        _prepare_installed()
-
-
-def _prepare_installed() -> None:
+    if not IS_INSTALLED:
+        return
     if missing := launch.missing_environment() or java.problem():
         raise BadInput(missing)
     folder = launch.jars()
-    if folder.parent == KEPT:
-        _fetch("Delta's jars", folder, maven.fetch_delta)
-    elif not folder.exists():
-        raise BadInput(f"HINDSIGHT_JARS names {folder}, and nothing is there. Needed: Delta's jars. Check the path.")
-
-
-def _fetch(what: str, folder: Path, fetch: Callable[[Path, Path], None]) -> None:
     if folder.exists():
         return
+    if folder.parent != KEPT:
+        raise BadInput(f"HINDSIGHT_JARS names {folder}, and nothing is there. Needed: Delta's jars. Check the path.")
     try:
         with maven.alone(folder):
             if not folder.exists():
-                print(f"Fetching {what} into {folder}. This happens only once.", file=sys.stderr, flush=True)
-                fetch(folder, KEPT / "ivy")
+                print(f"Fetching Delta's jars into {folder}. This happens only once.", file=sys.stderr, flush=True)
+                maven.fetch_delta(folder, KEPT / "ivy")
     except maven.CannotFetch as problem:
         raise BadInput(str(problem)) from None

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import pickle
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -106,15 +106,13 @@ def batches_of(path: Path) -> Iterator[tuple[tuple[str, ...], pa.RecordBatch]]:
     size = path.stat().st_size
     arguments = {"file": 0, "zone": "UTC", "size": size, "piece": CHUNK, "layouts": None, "form": None, "steps": []}
     arguments |= {"pattern": None, "from": 0, "until": size, "copy": f"{path}.zst"}
-    pieces = [
-        Piece.of(json.loads(row))
+    pieces: list[Piece] = [
+        pickle.loads(row)
         for batch in survey.pieces_in(arguments, open_bytes(str(path), size), None)
         for row in batch["piece"].to_pylist()
     ]
-    form = asdict(pieces[0].form) if pieces[0].form else None
-    first: dict[str, Any] = {"layouts": pieces[0].layouts, "form": form, "pattern": None, "copy": f"{path}.zst"}
-    ranges = [{"number": 0, "range": asdict(r), "contest": None} for r in ranges_of(pieces)]
-    unit = {**first, "zone": "UTC", "size": size, "ranges": ranges, "steps": []}
+    first: dict[str, Any] = {"layouts": pieces[0].layouts, "form": pieces[0].form, "copy": f"{path}.zst"}
+    unit = {**first, "zone": "UTC", "size": size, "ranges": [(0, r, None) for r in ranges_of(pieces)], "steps": []}
     for batch in record_reader.records_in(unit, open_bytes(str(path), size), None):
         yield pieces[0].layouts, batch
 

@@ -127,7 +127,7 @@ def group(rebalances: int) -> Made:
 
 def recorded_storm() -> list[Event]:
     """The events of the recorded storm's group, in order, without the moves of its coordinator hours later."""
-    from kafka_hindsight.logs.plain_reader import read_logs
+    from tools.plain_reader import read_logs
 
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(HOME / "samples" / "night-4.1.tar.gz") as archive:

@@ -8,11 +8,15 @@ from pathlib import Path
 
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Rebalance
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
+from kafka_hindsight.judgements.brokers.controllers import controller_epochs_of
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
-from kafka_hindsight.judgements.rebuild.groups import judge_groups
-from kafka_hindsight.logs.plain_reader import read_logs
+from kafka_hindsight.judgements.rebalances import GroupContext, rebuild_group
+from kafka_hindsight.judgements.rebalances.topic_changes import topic_changes
+from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window, in_order
+from tools.plain_reader import read_logs
 
 
 @dataclass(frozen=True)
@@ -34,8 +38,13 @@ def glance(logs: Path, clients: Path) -> Glance:
     first, last = of_brokers[0].happened_at, of_brokers[-1].happened_at
     window = Window(first, last + timedelta(seconds=1))
     outages = list(rebuild_outages(of_brokers, [], window))
+    changes = topic_changes(of_brokers, controller_epochs_of(of_brokers))
+    refusals = [e for e in of_brokers if e.kind in (Kind.AUTHENTICATION_FAILED, Kind.QUOTA_CHANGED)]
+    context = GroupContext(of_brokers[0].cluster, first, last, changes, outages, refusals=refusals)
+    of_group = grouped(in_order([*of_brokers, *of_clients]), lambda e: e.group_id)
+    group_ids = sorted({e.group_id for e in of_brokers if e.group_id})
     return Glance(
-        rebalances=judge_groups([*of_brokers, *of_clients]),
+        rebalances=[row for name in group_ids for row in rebuild_group(name, of_group[name], context).rebalances],
         broker_outages=outages,
         failovers=list(rebuild_leaders(of_brokers, [], context_of(of_brokers, outages), window).failovers),
     )

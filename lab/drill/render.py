@@ -15,8 +15,8 @@ from pathlib import Path
 from kafka_hindsight.knowledge.json_layouts import OF_CLASSES
 from kafka_hindsight.knowledge.layouts import APACHE, LOG_NAME_REGEX
 from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS
-from kafka_hindsight.logs.plain_reader import Record, read_line, split, text_of
 from kafka_hindsight.shared.exits import BadInput
+from tools.plain_reader import Record, read_line, split, text_of
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -20,8 +20,7 @@ from kafka_hindsight.alerts.alert_model import Sighting, read_ledger, write_ledg
 from kafka_hindsight.alerts.memory import record
 from kafka_hindsight.cli import alert
 from kafka_hindsight.cli.audit import judge
-from kafka_hindsight.settings.home import HOME
-from kafka_hindsight.settings.settings_file import FILE_VARIABLE
+from kafka_hindsight.settings.home import FILE_VARIABLE, HOME
 from kafka_hindsight.shared.exits import DONE
 from tests.stack.standalone import until
 from tests.support.logs import unpack_night

@@ -18,7 +18,7 @@ from hindsight_alerts import Failure, Look, deadline, deadline_missed, send_aler
 from hindsight_step import Refused
 
 from kafka_hindsight.settings.clusters import Cluster
-from kafka_hindsight.settings.settings_file import FILE_VARIABLE
+from kafka_hindsight.settings.home import FILE_VARIABLE
 from kafka_hindsight.shared.exits import BadInput
 
 PYTHON = """#!/bin/sh

@@ -10,7 +10,7 @@ import pytest
 from airflow.dag_processing.dagbag import DagBag
 from airflow.serialization.serialized_objects import DagSerialization
 
-from kafka_hindsight.settings.settings_file import FILE_VARIABLE
+from kafka_hindsight.settings.home import FILE_VARIABLE
 
 DAGS = Path(__file__).resolve().parents[2] / "dags"
 PAGE = (DAGS.parent / "docs" / "operations.md").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 from hindsight_report import PREFIX, HindsightReport, app, readers
 
-from kafka_hindsight.settings.settings_file import FILE_VARIABLE
+from kafka_hindsight.settings.home import FILE_VARIABLE
 
 HIDDEN: set[str | None] = set()
 """Clusters whose DAG the user may not read."""

@@ -16,7 +16,7 @@ from hindsight_airflow import AirflowFailException
 from hindsight_snapshot import SnapshotOperator
 
 from kafka_hindsight.settings.clusters import Cluster, clusters
-from kafka_hindsight.settings.settings_file import FILE_VARIABLE
+from kafka_hindsight.settings.home import FILE_VARIABLE
 
 DAGS = Path(__file__).resolve().parents[2] / "dags"
 PYTHON = """#!/bin/sh

@@ -22,7 +22,7 @@ from hindsight_step import settings_of, task_arguments
 
 from kafka_hindsight.catalog.steps import BY_NAME, MAINTAIN, PUBLISH, RECLASSIFY, STEPS, Step
 from kafka_hindsight.settings.clusters import Cluster
-from kafka_hindsight.settings.settings_file import FILE_VARIABLE
+from kafka_hindsight.settings.home import FILE_VARIABLE
 from kafka_hindsight.shared.page_names import page_name
 
 HOME = Path(__file__).resolve().parents[2]

@@ -153,23 +153,6 @@ def test_repeated_hour_without_zone_is_named_and_is_no_clock_step(
     assert "set back" not in sentence
 
 
-@pytest.mark.parametrize(("begins", "is_named"), [(HOUR, True), (HOUR + 5 * MINUTE, False), (MINUTE, False)])
-def test_missing_hour_between_two_files_is_named(tmp_path: Path, begins: timedelta, is_named: bool) -> None:
-    """Kafka's log4j.properties rolls a log each hour: the file of the missing hour is not there."""
-    night = datetime(2026, 3, 29, 2)
-    files = {
-        "broker-1/server.log.2026-03-29-01": [night - HOUR + n * SECOND for n in range(3_600)],
-        "broker-1/server.log": [night + begins + n * SECOND for n in range(60)],
-    }
-    lay(tmp_path, {name: "".join(f"{broker(at, n)}\n" for n, at in enumerate(lines)) for name, lines in files.items()})
-    errors = findings(tmp_path)
-    assert [f.error.meaning for f in errors] == ["hour_missing"] * is_named
-    assert findings(tmp_path, "Europe/Berlin") == []
-    if is_named:
-        assert "from 2026-03-29 01:59:59 to 03:00:00, when summer time begins" in errors[0].sentence
-        assert "such as LOGS_TZ=Europe/Berlin" in errors[0].sentence
-
-
 NIGHT = datetime(2026, 10, 25, 2)
 """When the hour that comes twice begins, in Berlin; an hour later it begins again."""
 

@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.engine.local import LocalEngine
 from kafka_hindsight.intake.clocks_apart import Distances, ahead, apart, distances
 from kafka_hindsight.intake.lake_rows import table_of
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.plain_reader import read_logs
 from tests.support.logs import unpack_night
+from tools.plain_reader import read_logs
 
 SOURCES = {broker: frozenset({f"broker-{broker}/server.log"}) for broker in (1, 2, 3)}
 
@@ -28,7 +27,7 @@ def test_differing_broker_clock_is_named_and_equal_clocks_are_not(tmp_path: Path
         store = Store(str(tmp_path / f"lake{moved.total_seconds()}"))
         store.create(EVENTS)
         store.append(EVENTS, table_of([{**row, "knowledge_version": "known"} for row in rows], EVENTS))
-        pairs = distances(LocalEngine(), store, Part("prod"))
+        pairs = distances(store, Part("prod"))
         return [finding.sentence.partition(",")[0] for finding in (*apart(pairs, SOURCES), *ahead(pairs, SOURCES))]
 
     assert sentences(timedelta()) == []

@@ -15,12 +15,12 @@ from kafka_hindsight.engine.local import LocalEngine
 from kafka_hindsight.intake.log_files import list_places
 from kafka_hindsight.knowledge.layouts import MOST_LINES
 from kafka_hindsight.knowledge.pattern_layouts import layout_pattern
-from kafka_hindsight.logs import plain_reader
 from kafka_hindsight.logs.files import Place
 from kafka_hindsight.shared.exits import BadInput
 from lab.drill.render import in_pattern, wrapped
 from tests.support.collected import TRACE, collected, log, what
 from tests.support.logs import RUN_AT, lay, resigned
+from tools import plain_reader
 
 Row = dict[str, Any]
 

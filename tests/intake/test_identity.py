@@ -143,7 +143,7 @@ def named(
     files = [("server.log.1", 1, brokers), ("a.out", 1, clients)]
     read: Any = SimpleNamespace(cluster_ids=frozenset(readings.split()))
     wishes = settings(Path(store.lake), Path("/data/berlin"), cluster=given)
-    return name_cluster(LocalEngine(), store, wishes, scan_of(*files), OwnCluster(tuple(brokers.split())), read)
+    return name_cluster(store, wishes, scan_of(*files), OwnCluster(tuple(brokers.split())), read)
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.quality import LATE_WINDOWS
-from kafka_hindsight.intake.late_records import Published, earlier_windows
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.shared.windows import Window
-from spark_jobs.late_windows import keep_late_windows
+from spark_jobs.late_windows import Published, earlier_windows, keep_late_windows
 from tests.support.lake import rows, write_lake
 from tests.support.logs import settings
 from tests.support.rows import values

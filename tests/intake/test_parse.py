@@ -17,19 +17,18 @@ import pytest
 from kafka_hindsight.catalog import bronze
 from kafka_hindsight.catalog.silver import EVENT_FIELDS
 from kafka_hindsight.intake import hours
+from kafka_hindsight.intake.hours import cover
 from kafka_hindsight.intake.lake_rows import table_of
-from kafka_hindsight.intake.line_coverage import cover
 from kafka_hindsight.intake.parsed_events import repeats_among
 from kafka_hindsight.knowledge.layouts import MESSAGE_LIMIT, MOST_LINES
-from kafka_hindsight.logs import packed_events as events
-from kafka_hindsight.logs import plain_reader
-from kafka_hindsight.logs.event_batches import SCHEMA, read_batches
-from kafka_hindsight.logs.packed_events import PICKED, Packer, keys_of, picked
+from kafka_hindsight.logs import event_batches as events
+from kafka_hindsight.logs.event_batches import PICKED, SCHEMA, Packer, keys_of, picked, read_batches
 from kafka_hindsight.logs.reading import broker_of_folder
 from kafka_hindsight.shared.windows import Window
 from tests.support.logs import RUN_AT, line, resigned
 from tests.support.nights import EXCERPTS
 from tests.support.rows import values
+from tools import plain_reader
 from tools.pages.samples import captured
 
 SOURCE = "broker-9/server.log"

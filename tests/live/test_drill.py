@@ -7,9 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from kafka_hindsight.logs.plain_reader import read_logs
 from kafka_hindsight.settings.home import HOME
 from lab.drill.jars import NEWEST
+from tools.plain_reader import read_logs
 
 KAFKA = os.environ.get("KAFKA") or NEWEST
 SHORT = ("leave", "crash_librdkafka", "slow", "coordinator_killed")

@@ -13,8 +13,8 @@ from confluent_kafka import Producer
 from kafka_hindsight.cli.audit import SAMPLE
 from kafka_hindsight.kafka.topic_logs import Topic
 from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.sources.declarations import SourceFails
 from kafka_hindsight.sources.land import land
-from kafka_hindsight.sources.source_model import SourceFails
 from tests.live.conftest import USERS, GuardedCluster
 from tests.support.sources import PERIOD, in_order, killed_and_read_again, landed, lines_of, produce, with_topic
 

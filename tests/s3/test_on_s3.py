@@ -29,9 +29,8 @@ from obstore.store import S3Store
 from kafka_hindsight.cli.audit import SAMPLE
 from kafka_hindsight.lake.landing import is_there
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.archives import walk
 from kafka_hindsight.logs.file_bytes import Member, OfMember, content_of, open_bytes
-from kafka_hindsight.logs.found_files import files_at
+from kafka_hindsight.logs.found_files import files_at, walk
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.at_once import at_once
 from tests.support import writer

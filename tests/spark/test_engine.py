@@ -20,9 +20,8 @@ from kafka_hindsight.catalog.bronze import LOG_RECORDS
 from kafka_hindsight.engine.local import LocalEngine
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.file_bytes import Member
+from kafka_hindsight.logs.file_bytes import Member, Unit
 from kafka_hindsight.logs.files import Listing
-from kafka_hindsight.logs.unit import Unit
 from kafka_hindsight.spark.engine import SparkEngine
 from lab.drill.render import wrapped
 from spark_jobs import ingest

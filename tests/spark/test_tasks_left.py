@@ -9,14 +9,14 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kafka_hindsight.shared import progress
-from kafka_hindsight.spark import tasks_left
+from kafka_hindsight.spark import tasks
 
 
 def test_long_spark_stage_reports_done_tasks(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(progress, "INTERVAL_S", 0.1)
-    with tasks_left.reported(spark):
+    with tasks.reported(spark):
         spark.sparkContext.parallelize(range(12), 12).foreach(lambda _: time.sleep(0.3))
     sentences = capsys.readouterr().out.splitlines()
     assert sentences

@@ -16,6 +16,7 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 from kafka_hindsight.catalog import BY_NAME
+from kafka_hindsight.catalog.rows import Rebalance
 from kafka_hindsight.cli import main as cli
 from kafka_hindsight.report.build import report_of
 from kafka_hindsight.report.markdown import Markdown
@@ -240,7 +241,7 @@ def test_instant_narrows_an_answer_to_what_went_on_then(
 ) -> None:
     whole, around = (explained(opened_night, "ads-etl", at) for at in ("", "05:12"))
     assert isinstance(whole, Explained) and isinstance(around, Explained)
-    counts = [len(subject.rows.rebalances_of_group["ads-etl"]) for subject in (whole, around)]
+    counts = [len(subject.rows.rows_of(Rebalance, "group_id", "ads-etl")) for subject in (whole, around)]
     assert counts[0] > counts[1] > 0
     code, text = printed(night_lake, "ads-etl", capsys, "--at", "05:12")
     assert code == DONE

@@ -13,7 +13,7 @@ import pytest
 from kafka_hindsight.catalog import bronze, quality, silver
 from kafka_hindsight.catalog.quality import METADATA_STATES
 from kafka_hindsight.engine.judgement_run import run_judgements
-from kafka_hindsight.engine.local_runner import LocalRunner
+from kafka_hindsight.engine.local import LocalRunner
 from kafka_hindsight.intake.metadata_files import needed_snapshots
 from kafka_hindsight.judgements.rebuild.metadata import METADATA
 from kafka_hindsight.judgements.rebuild.scope import Scope

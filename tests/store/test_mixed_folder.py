@@ -16,11 +16,11 @@ from kafka_hindsight.catalog import Table, bronze, quality, silver
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.engine.local import LocalEngine
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs import plain_reader
 from lab.drill.render import render_folder
 from spark_jobs import ingest
 from tests.support.lake import REBUILT
 from tests.support.logs import Row, hashes, ingested, lay, rebuilt, rows
+from tools import plain_reader
 
 NIGHT = Path(__file__).parents[1] / "nights" / "libraries-4.3.tar.xz"
 """Members of Java, franz-go and kafkajs that leave, crash, stand still and are too slow, and a coordinator that is

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kafka_hindsight.alerts.alert_model import Entry, write_ledger
-from kafka_hindsight.settings.settings_file import FILE_VARIABLE
+from kafka_hindsight.settings.home import FILE_VARIABLE
 from kafka_hindsight.sql import prompt as sql
 from kafka_hindsight.sql.lake_views import open_views
 from kafka_hindsight.sql.named_queries import named_queries

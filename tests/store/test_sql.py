@@ -156,9 +156,14 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
     ],
     "imbalance_periods broker=2": [{"broker": 2}],
     "leader_balance": [
-        {"scope": "all", "snapshot_at": "2026-10-01T03:02:00.000Z", "non_preferred_share": 0.222,
-         "leader_spread": 0.333, "leader_excess": None, "most_loaded_broker": 2},
-        {"scope": "rack:a", "non_preferred": 2},
+        {"scope": "all", "snapshot_at": "2026-10-01T03:02:00.000Z", "partitions": 7, "leaderless": 1,
+         "non_preferred": 2, "non_preferred_share": 0.333, "brokers": 3, "leaders_max": 3, "leaders_min": 0,
+         "leader_spread": 1.5, "leader_excess": 0.5, "brokers_off_band": 3, "coordinator_spread": 3.0,
+         "group_spread": 2.0, "most_loaded_broker": 1, "least_loaded_broker": 3},
+        {"scope": "rack:a", "partitions": 2, "non_preferred": 0, "leaders_max": 3, "coordinator_spread": None},
+        {"scope": "rack:b", "partitions": 4, "non_preferred": 1, "leaderless": 1, "leaders_max": 3, "leaders_min": 0},
+        {"scope": "without_internal", "partitions": 5, "non_preferred_share": 0.25, "leader_spread": 2.25,
+         "leader_excess": 1.25, "brokers_off_band": 3},
     ],
     "records_lost": [
         {"topic": "t", "partition": 0, "leader_to": 1, "records_lost_low": 0, "records_lost_high": 2,

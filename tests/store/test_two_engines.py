@@ -20,8 +20,8 @@ from kafka_hindsight.catalog import TABLES, bronze, gold, silver
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.content import content_hash
-from kafka_hindsight.lake.ddl import properties
 from kafka_hindsight.lake.store import Store
+from kafka_hindsight.lake.table_files import properties
 from kafka_hindsight.shared.windows import Window
 from tests.support.rows import AT, QUOTE, values
 from tests.support.spark_rows import columns_ddl, frame_of, literal, quoted

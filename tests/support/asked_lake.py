@@ -134,10 +134,25 @@ LAKE = {
         {"truncation_id": "3", "topic": "t", "partition": 0, "broker": 3, "failover_id": "2", "happened_at": at(5),
          "truncated_to": 28, "verdict": "committed_lost"},
     ),
-    "gold.leader_balance": rows_of(
-        "gold.leader_balance",
-        *({"scope": scope, "snapshot_at": at(m), "partitions": 9, "non_preferred": m, "non_preferred_share": m / 9,
-           "leader_spread": 1 / 3, "most_loaded_broker": 2} for m in (1, 2) for scope in ("rack:a", "all")),
+    # At the last of two readings broker 1 leads its two and one of broker 2's, which leads one; broker 3 leads nothing.
+    "bronze.partition_snapshots": rows_of(
+        "bronze.partition_snapshots",
+        {"snapshot_id": "r1", "snapshot_at": at(1), "topic": "t", "partition": 0, "leader": 3, "preferred_leader": 1},
+        *({"snapshot_id": "r2", "snapshot_at": at(2), "topic": topic, "partition": partition, "leader": leader,
+           "preferred_leader": preferred, "is_internal": topic != "t"}
+          for topic, partition, preferred, leader in (
+              ("t", 0, 1, 1), ("t", 1, 1, 1), ("t", 2, 2, 1), ("t", 3, 2, 2), ("t", 4, 3, None),
+              ("__consumer_offsets", 0, 2, 2), ("__consumer_offsets", 1, 4, 2))),
+    ),
+    "bronze.broker_snapshots": rows_of(
+        "bronze.broker_snapshots",
+        *({"snapshot_id": "r2", "snapshot_at": at(2), "broker": broker, "rack": rack}
+          for broker, rack in ((1, "a"), (2, "b"), (3, "b"))),
+    ),
+    "bronze.group_snapshots": rows_of(
+        "bronze.group_snapshots",
+        *({"snapshot_id": "r2", "snapshot_at": at(2), "group_id": str(n), "coordinator": broker}
+          for n, broker in enumerate((1, 1, 2, None))),
     ),
     "gold.imbalance_periods": rows_of(
         "gold.imbalance_periods",

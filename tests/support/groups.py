@@ -14,8 +14,8 @@ from kafka_hindsight.judgements.rebalances import GroupContext, GroupHistory, re
 from kafka_hindsight.judgements.rebalances.topic_changes import topic_changes
 from kafka_hindsight.knowledge.kinds import CLIENT_KINDS, GROUP_KINDS
 from kafka_hindsight.knowledge.reasons import name_in_member_id
-from kafka_hindsight.logs.plain_reader import read_logs
 from tests.support.nights import EXCERPTS
+from tools.plain_reader import read_logs
 
 GROUPS = EXCERPTS / "groups"
 SAMPLE = Path(__file__).parents[2] / ".samples" / "night-4.1"

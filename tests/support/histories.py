@@ -10,9 +10,9 @@ from typing import Any
 from kafka_hindsight.catalog.rows import Event, Rebalance
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.rebalances import GroupContext, rebuild_group
-from kafka_hindsight.logs.plain_reader import read_logs
 from tests.support.nights import EXCERPTS, at
 from tests.support.rows import row
+from tools.plain_reader import read_logs
 
 BOTH = ("broker", "client")
 _FOLDERS = {"broker": "logs", "client": "clients"}

@@ -18,9 +18,9 @@ from kafka_hindsight.judgements.brokers.controllers import controller_epochs_of
 from kafka_hindsight.judgements.brokers.observed import LogsAtHand
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
-from kafka_hindsight.logs.plain_reader import read_logs
 from kafka_hindsight.shared.windows import Window, in_order
 from tests.support.rows import row
+from tools.plain_reader import read_logs
 
 Piece = tuple[Event, ...]
 """What is left of one file, in order."""

@@ -19,7 +19,7 @@ from kafka_hindsight.catalog import bronze, quality, silver
 from kafka_hindsight.catalog.quality import LATE_WINDOWS
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.judgement_run import rebuild
-from kafka_hindsight.engine.local_runner import LocalRunner
+from kafka_hindsight.engine.local import LocalRunner
 from kafka_hindsight.intake import snapshot_rows as snapshots
 from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.lake.store import Store

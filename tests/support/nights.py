@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from kafka_hindsight.catalog.rows import Event
-from kafka_hindsight.logs.plain_reader import read_logs
 from kafka_hindsight.shared.windows import Window
+from tools.plain_reader import read_logs
 
 EXCERPTS = Path(__file__).parents[1] / "excerpts"
 WHOLE = Window(datetime(2026, 11, 21, tzinfo=UTC), datetime(2026, 11, 22, tzinfo=UTC))

@@ -24,9 +24,6 @@ def told_by_replicas(tables: Tables) -> None:
     ]
     tables["gold.loss_simulations"] += [simulation("broker", str(b), offline=2 if b == 3 else 0) for b in (1, 2, 3)]
     tables["gold.imbalance_periods"].append(over_gate(1, at("06:40:00")))
-    tables["gold.leader_balance"].append(
-        made("gold.leader_balance", snapshot_at=at("23:50:00"), scope="all", partitions=90, non_preferred_share=0.3)
-    )
     tables["quality.leadership_gaps"].append(leadership_gap("mail", 2, at("02:30:00")))
 
 

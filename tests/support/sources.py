@@ -19,10 +19,10 @@ import pyarrow as pa
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from kafka_hindsight.logs import plain_reader
 from kafka_hindsight.settings.home import HOME
+from kafka_hindsight.sources.declarations import Period
 from kafka_hindsight.sources.land import number_of
-from kafka_hindsight.sources.source_model import Period
+from tools import plain_reader
 
 UNTIL = datetime(2026, 11, 22, tzinfo=UTC)
 PERIOD = Period(UNTIL - timedelta(days=7), UNTIL)
@@ -89,7 +89,7 @@ LANDING = textwrap.dedent("""
     from datetime import UTC, datetime
     from kafka_hindsight.sources import land
     from kafka_hindsight.sources.declarations import source_at
-    from kafka_hindsight.sources.source_model import Period
+    from kafka_hindsight.sources.declarations import Period
     land.BATCH_BYTES = 20_000
     land.land(source_at(sys.argv[1]), sys.argv[2], Period(*map(datetime.fromisoformat, sys.argv[3:])), to_end=True)
 """)

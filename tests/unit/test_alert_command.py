@@ -22,8 +22,7 @@ from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.cli import alert
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.lock import hold_lock
-from kafka_hindsight.settings.home import HOME
-from kafka_hindsight.settings.settings_file import FILE_VARIABLE
+from kafka_hindsight.settings.home import FILE_VARIABLE, HOME
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
 from kafka_hindsight.shared.page_names import page_name
 from kafka_hindsight.shared.plain import shortened

@@ -19,12 +19,12 @@ from kafka_hindsight.judgements.brokers.controller_changes import CONTROLLER_RUL
 from kafka_hindsight.judgements.brokers.outage_rulings import OUTAGE_RULINGS
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.reasoning.rulings import Ruling
-from kafka_hindsight.logs.plain_reader import read_logs
 from kafka_hindsight.shared.windows import Window
 from tests.support.logs import unpack_night
 from tests.support.nights import at, events
 from tests.support.rows import row
 from tests.support.rulings import wording
+from tools.plain_reader import read_logs
 
 EVER = Window(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
 

@@ -11,11 +11,11 @@ from kafka_hindsight.judgements.groups.costs import Witnesses, price, stops_of
 from kafka_hindsight.judgements.groups.member_settings import rebuild_settings
 from kafka_hindsight.judgements.groups.remedies import judge_remedies
 from kafka_hindsight.knowledge.layouts import PROGRAM
-from kafka_hindsight.logs.detection import closest
-from kafka_hindsight.logs.plain_reader import read_line, read_logs
+from kafka_hindsight.logs.forms import closest
 from kafka_hindsight.logs.reading import read_record, words_of
 from kafka_hindsight.shared.windows import Window
 from tests.support.groups import GROUPS, excerpt, witnessed
+from tools.plain_reader import read_line, read_logs
 
 # Acts of a captured night, each with what the audit says of it: the start of the rebalance, its cause, how sure, and
 # the words of the client's own line that it quotes. In each a joins, b joins, a is slow for 14 s (its poll limit is

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kafka_hindsight.settings import clusters
-from kafka_hindsight.settings.settings_file import FILE_VARIABLE
+from kafka_hindsight.settings.home import FILE_VARIABLE
 from kafka_hindsight.shared.exits import BadInput
 
 TWO = """

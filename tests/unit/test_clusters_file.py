@@ -14,8 +14,7 @@ from jsonschema import Draft202012Validator
 
 from kafka_hindsight.cli import clusters_file
 from kafka_hindsight.cli import main as cli
-from kafka_hindsight.settings.home import HOME
-from kafka_hindsight.settings.settings_file import FILE_VARIABLE
+from kafka_hindsight.settings.home import FILE_VARIABLE, HOME
 
 OPERATIONS = (HOME / "docs" / "operations.md").read_text(encoding="utf-8")
 (EXAMPLE,) = re.findall(r"<!-- example: hindsight.toml -->\n```toml\n(.+?)```", OPERATIONS, flags=re.DOTALL)

@@ -17,11 +17,11 @@ from kafka_hindsight.catalog.gold import REBALANCES
 from kafka_hindsight.catalog.rows import Event, GroupRecord, GroupSnapshot, MemberSnapshot, Rebalance
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.groups.costs import Witnesses, cost_of, partitions_in, price, stops_of
-from kafka_hindsight.logs.plain_reader import read_logs
 from tests.support.histories import BOTH, lines
 from tests.support.histories import rebalances as rebuilt
 from tests.support.nights import EXCERPTS
 from tests.support.rows import AT, row
+from tools.plain_reader import read_logs
 
 COOPERATIVE, EAGER = "cooperative-sticky", "range"
 

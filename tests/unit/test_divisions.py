@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_hindsight.logs.divisions import divisions
 from kafka_hindsight.logs.forms import form_of
+from kafka_hindsight.logs.unwrapping import divisions
 from lab.drill.render import WRAPS
 from tests.support.logs import line, resigned
 

@@ -18,11 +18,12 @@ from kafka_hindsight.knowledge.imbalance_advice import IMBALANCE_ADVICE
 from kafka_hindsight.knowledge.isr_advice import OUT_OF_SYNC_ADVICE
 from kafka_hindsight.knowledge.layouts import APACHE
 from kafka_hindsight.knowledge.rules import RULES
-from kafka_hindsight.logs import plain_reader, reading
+from kafka_hindsight.logs import reading
 from kafka_hindsight.settings.models import MEANINGS, variable
 from kafka_hindsight.sql.named_queries import named_queries
 from tests.support.docs import PAGES
 from tests.support.nights import EXCERPTS
+from tools import plain_reader
 from tools.pages import docs
 
 HOME = Path(__file__).resolve().parents[2]

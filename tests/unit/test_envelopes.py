@@ -18,19 +18,18 @@ from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS, is_withou
 from kafka_hindsight.knowledge.patterns import PATTERNS
 from kafka_hindsight.logs.clocks import Clock
 from kafka_hindsight.logs.cutting import cut
-from kafka_hindsight.logs.detection import layouts_of
-from kafka_hindsight.logs.detection import records as split_by
 from kafka_hindsight.logs.envelope_lines import JSON_RECORD, PEELS, Line
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes
-from kafka_hindsight.logs.forms import _FEW, every_layout, form_of, misfit_of
+from kafka_hindsight.logs.forms import _MORE_BACK, best_of, every_layout, form_of, misfit_of
+from kafka_hindsight.logs.forms import records as split_by
 from kafka_hindsight.logs.pieces import REACH, Way, look, ranges_of
-from kafka_hindsight.logs.plain_reader import Record, read_line
 from kafka_hindsight.logs.reading import read_record
 from kafka_hindsight.logs.unwrapping import Unwrapped, wrapped_as
 from kafka_hindsight.shared.exits import BAD_INPUT, BadInput
 from lab.drill.render import WRAPS, in_json, in_pattern, render, render_folder, wrapped
 from lab.drill.render import main as write_again
 from tools.pages.samples import layout_samples, samples_of
+from tools.plain_reader import Record, read_line
 
 WITH_LOGGER = [layout for layout in PATTERN_LAYOUTS if not is_without_logger(layout.name)]
 SAMPLES = [
@@ -179,7 +178,7 @@ def test_export_with_newest_line_first_reads_like_original(
     records: Sequence[Record], wraps: list[str], layout, chunk: int
 ) -> None:
     in_time = sorted(records, key=lambda r: r.happened_at)  # type: ignore[arg-type, return-value]
-    assume(len({r.happened_at for r in in_time}) > _FEW)
+    assume(len({r.happened_at for r in in_time}) > _MORE_BACK)
     texts = [in_pattern(r, layout.pattern) if layout else r.text for r in in_time]
     lines = [
         line
@@ -271,7 +270,7 @@ def test_rendered_log_has_events_of_original(layout: str, wraps: list[str]) -> N
     if form_of(text.splitlines()).envelopes:
         assert meanings_of(read(text.encode()), None) == meanings_of_plain(records)
     else:
-        layouts = layouts_of(text.splitlines())
+        layouts = best_of(text.splitlines())[0]
         assert [meaning_of(*record) for record in split_by(text.splitlines(), layouts)] == [
             o[1:] for o in meanings_of_plain(records)
         ]

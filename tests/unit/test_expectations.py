@@ -20,7 +20,7 @@ from kafka_hindsight.catalog.codes import Code
 from kafka_hindsight.catalog.gold import REBALANCES
 from kafka_hindsight.catalog.row import Row, table
 from kafka_hindsight.catalog.table_model import Check, Table
-from kafka_hindsight.lake.ddl import properties
+from kafka_hindsight.lake.table_files import properties
 from kafka_hindsight.sql.predicates import as_duck, tables_in_sql
 from tests.support.lake import schema
 from tests.support.rows import AT, values

@@ -35,7 +35,7 @@ def test_page_terminal_and_alerts_show_same_numbers() -> None:
     findings = [Finding.of(r) for r in tables["gold.findings"]]
     lost, away = figures.lost_records(incidents), figures.absences(map(BrokerOutage.of, tables["gold.broker_outages"]))
     rows = [Unavailability.of(r) for r in tables["gold.unavailability"]]
-    offline, critical = unused(rows, NO_LEADER), figures.critical(findings)
+    offline, critical = unused(rows, NO_LEADER), [f for f in findings if f.severity == "critical"]
     (tiles,) = [each for each in seen.section(page, "verdict") if getattr(each, "style", "") == "tiles"]
     assert [seen.text(tile) for tile in tiles.items] == [
         f"{lost.number} committed records lost",

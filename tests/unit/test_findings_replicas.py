@@ -8,13 +8,11 @@ from typing import Any
 
 from kafka_hindsight.catalog.bronze import PARTITION_SNAPSHOTS
 from kafka_hindsight.catalog.gold import (
-    BROKER_OUTAGES,
     FAILOVERS,
-    LEADER_IMBALANCE,
     OUT_OF_SYNC_PERIODS,
     ROLLING_RESTARTS,
 )
-from kafka_hindsight.catalog.rows import BrokerOutage, Finding, IsrSpan, OutOfSyncPeriod, RestartStep, RollingRestart
+from kafka_hindsight.catalog.rows import Finding, IsrSpan, OutOfSyncPeriod, RestartStep, RollingRestart
 from kafka_hindsight.judgements.findings import Facts, judge_findings
 from tests.support.rows import AT, row
 from tests.support.settings import own
@@ -100,34 +98,6 @@ class TestTooEarly:
             restarts=[self.restart(True)], isr_spans=spans, broker_settings=own("t", "min.insync.replicas=1")
         )
         assert finding.severity == "warning"
-
-
-class TestLeadership:
-    def outage(self, **more: Any) -> BrokerOutage:
-        columns = {"outage_id": "o", "broker": 2, "down_at": AT, "up_at": after(1), "elections": 3} | more
-        return row(BROKER_OUTAGES, **{"leadership_restored_at": None} | columns)
-
-    def rules(self, outages: list[BrokerOutage], minute: float, broker: int = 2) -> list[str]:
-        reading = row(
-            LEADER_IMBALANCE,
-            broker=broker, snapshot_at=after(minute), led_elsewhere=3, preferred_partitions=9, ratio=3 / 9,
-            over_threshold=True,
-        )  # fmt: skip
-        return sorted(f.rule_id for f in findings(outages=outages, imbalance=[reading]))
-
-    def test_leadership_not_restored_is_finding_after_two_election_rounds(self) -> None:
-        assert self.rules([self.outage()], 10.9) == []
-        assert self.rules([self.outage()], 11) == ["leadership_not_restored"]
-
-    def test_restored_or_never_led_leadership_is_no_finding(self) -> None:
-        led_again = self.outage(leadership_restored_at=after(3))
-        for outages in ([led_again], [self.outage(elections=0)], [self.outage(broker=1)], [self.outage(up_at=None)]):
-            assert self.rules(outages, 30) == []
-
-    def test_leadership_not_restored_is_counted_from_last_outage(self) -> None:
-        again = self.outage(outage_id="p", down_at=after(20), up_at=after(21))
-        assert self.rules([self.outage(), again], 25) == []
-        assert self.rules([self.outage(), again], 31) == ["leadership_not_restored"]
 
 
 def test_under_replicated_finding_names_missing_brokers_since_when_and_why() -> None:

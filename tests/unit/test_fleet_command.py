@@ -11,7 +11,7 @@ import pytest
 
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.cli.main import main
-from kafka_hindsight.settings.settings_file import FILE_VARIABLE
+from kafka_hindsight.settings.home import FILE_VARIABLE
 from tests.support.lake import write_lake
 from tests.support.rows import values
 

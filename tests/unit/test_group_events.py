@@ -16,10 +16,10 @@ from kafka_hindsight.judgements.rebuild.group_lines import (
     names_of_members,
 )
 from kafka_hindsight.knowledge.kinds import CLIENT_KINDS, GROUP_KINDS
-from kafka_hindsight.logs.plain_reader import read_logs
 from tests.support.groups import EXCERPT_NAMES, GROUPS, witnessed
 from tests.support.histories import line
 from tests.support.rows import as_table
+from tools.plain_reader import read_logs
 
 Named = tuple[str, str | None, str | None]
 

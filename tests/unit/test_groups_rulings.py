@@ -37,12 +37,12 @@ from kafka_hindsight.judgements.groups.remedies import (
 from kafka_hindsight.judgements.groups.storms import Storm
 from kafka_hindsight.judgements.reasoning.rulings import Ruling, Verdict
 from kafka_hindsight.judgements.rebalances.members import MemberRegistry
-from kafka_hindsight.logs.plain_reader import read_logs
 from kafka_hindsight.shared.windows import Window, in_order
 from tests.support.groups import SAMPLE, Witnessed, excerpt, sample_night
 from tests.support.nights import WHOLE
 from tests.support.rows import AT, row
 from tests.support.rulings import wording
+from tools.plain_reader import read_logs
 
 DAY = Window(AT, AT + timedelta(days=1))
 REMEDIES = (*STATIC_MEMBERSHIP, *SESSION_TIMEOUT, *MAX_POLL_INTERVAL, *COOPERATIVE_ASSIGNMENT)

@@ -15,7 +15,6 @@ PLAIN = {
     "kafka_hindsight.catalog.steps",
     "kafka_hindsight.settings.alerts",
     "kafka_hindsight.settings.clusters",
-    "kafka_hindsight.settings.settings_file",
     "kafka_hindsight.settings.home",
     "kafka_hindsight.settings.config",
     "kafka_hindsight.settings.models",
@@ -24,7 +23,6 @@ PLAIN = {
     "kafka_hindsight.start.java",
     "kafka_hindsight.start.launch",
     "kafka_hindsight.start.maven",
-    "kafka_hindsight.settings.owners",
     "kafka_hindsight.lake.results",
     "kafka_hindsight.shared.words",
     "kafka_hindsight.shared.progress",
@@ -42,7 +40,6 @@ BROUGHT = {
     "kafka_hindsight.settings.alerts": {"pydantic"},
     "kafka_hindsight.settings.clusters": {"pydantic"},
     "kafka_hindsight.settings.models": {"pydantic"},
-    "kafka_hindsight.settings.owners": {"pydantic"},
 }
 """What Airflow's environment has anyway: pyarrow, where a URI is opened, comes with the Spark provider; Airflow itself
 has loaded pydantic before it reads a DAG file."""

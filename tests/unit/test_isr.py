@@ -235,3 +235,10 @@ class TestShrinkCause:
         gone = row(EVENTS, cluster=cluster, kind="topic_deleted", topic=topic, happened_at=at("01:52:50"), order=0)
         (shrink,) = rebuild_isr_changes([*lines, gone], (), ClusterContext(), WHOLE)
         assert shrink.out_of_sync_until == at("01:52:50")
+
+    def test_late_line_of_deleted_topic_alone_is_no_isr_change(self) -> None:
+        late = row(
+            EVENTS, kind="isr_updated", topic="t", partition=0, isr="1", leader_epoch=3, happened_at=at("01:52:51")
+        )
+        gone = row(EVENTS, kind="topic_deleted", topic="t", happened_at=at("01:52:50"), order=0)
+        assert rebuild_isr_changes([gone, late], (), ClusterContext(), WHOLE) == []

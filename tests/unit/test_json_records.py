@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_hindsight.logs.arrays import NO_INSTANT
-from kafka_hindsight.logs.envelope_lines import PEELS, Chain, Line
-from kafka_hindsight.logs.json_records import field, instant_of, object_in
+from kafka_hindsight.logs.envelope_lines import PEELS, Chain, Line, field, instant_of, object_in
 
 
 @pytest.mark.parametrize(

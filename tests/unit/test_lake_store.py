@@ -6,7 +6,6 @@ import json
 import os
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -234,19 +233,6 @@ def test_rows_without_timestamp_are_added_once_and_never_removed(store: Store) -
     assert ids(store, LINES) == ["another", "b", "c", "timeless"]
     assert store.delete_before(LINES, "happened_at", AT + HOUR) == 1
     assert ids(store, LINES) == ["another", "c", "timeless"]
-
-
-def test_older_table_gains_newly_declared_columns(tmp_path: Path) -> None:
-    store = Store(str(tmp_path))
-    earlier = replace(EVENTS, columns=tuple(c for c in EVENTS.columns if c.name != "heartbeat_interval_ms"))
-    store.create(earlier)
-    then = values(earlier, line_id="then", cluster="prod", happened_at=AT)
-    store.append(earlier, pa.Table.from_pylist([then], arrow_schema(earlier)))
-    assert store.read(EVENTS)["heartbeat_interval_ms"].to_pylist() == [None]
-    store.replace_window(EVENTS, events(event("now", HOUR, heartbeat_interval_ms=3000)), "prod", LATER)
-    rows = DeltaTable(folder(store)).to_pyarrow_table().to_pylist()
-    assert {row["line_id"]: row["heartbeat_interval_ms"] for row in rows} == {"then": None, "now": 3000}
-    assert store.content_hash(EVENTS) != ""
 
 
 def test_renew_window_commits_only_where_rows_differ(store: Store) -> None:

@@ -16,8 +16,8 @@ from kafka_hindsight.catalog.codes import Cause, Confidence
 from kafka_hindsight.catalog.rows import Event, Rebalance
 from kafka_hindsight.judgements.rebalances import GroupHistory
 from kafka_hindsight.judgements.rebalances.timeline import drop_superseded_coordinators
-from kafka_hindsight.logs.plain_reader import read_line
 from tests.support.groups import EXCERPT_NAMES, GROUPS, Witnessed, excerpt, sample_night, witnessed
+from tools.plain_reader import read_line
 
 CONFIDENCES = [*Confidence][::-1]
 VIEWS = (("broker",), ("broker", "client"))

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.knowledge.layouts import APACHE, LAYOUTS, LIBRDKAFKA, LOG_NAME_REGEX, Layout, source_of
-from kafka_hindsight.logs.plain_reader import Leftovers, read_line, read_logs
 from kafka_hindsight.logs.reading import broker_of_folder, broker_of_line, template
 from tools.pages.samples import layout_samples
+from tools.plain_reader import Leftovers, read_line, read_logs
 
 COORDINATOR = "kafka.coordinator.group.GroupCoordinator"
 each_layout = pytest.mark.parametrize("layout", LAYOUTS, ids=lambda x: x.name)

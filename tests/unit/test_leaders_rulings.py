@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kafka_hindsight.catalog.codes import FailoverKind
+from kafka_hindsight.catalog.codes import FailoverKind, ImbalanceEnd
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, Failover
 from kafka_hindsight.catalog.silver import EVENTS
@@ -22,18 +22,18 @@ from kafka_hindsight.judgements.partitions.leaders.failovers import (
     TriggeredChange,
     rebuild_leaders,
 )
-from kafka_hindsight.judgements.partitions.leaders.imbalance import IMBALANCE_END_RULINGS
+from kafka_hindsight.judgements.partitions.leaders.imbalance import ended_by
 from kafka_hindsight.judgements.reasoning.rulings import Ruling, judge
-from kafka_hindsight.logs.plain_reader import read_logs
 from kafka_hindsight.shared.windows import Window
 from tests.support.groups import SAMPLE
 from tests.support.leaders import changes_of
 from tests.support.nights import WHOLE, events
 from tests.support.rows import AT, row
 from tests.support.rulings import wording
+from tools.plain_reader import read_logs
 
 YEAR = Window(datetime(2026, 1, 1, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC))
-TABLES: tuple[tuple[Ruling[Any], ...], ...] = (FAILOVER_RULINGS, ELECTION_TRIGGER_RULINGS, IMBALANCE_END_RULINGS)
+TABLES: tuple[tuple[Ruling[Any], ...], ...] = (FAILOVER_RULINGS, ELECTION_TRIGGER_RULINGS)
 
 Witnessed = tuple[list[Event], list[BrokerOutage]]
 
@@ -235,13 +235,17 @@ def test_election_trigger_ruling_decides_its_case_and_not_the_lookalike(ruling: 
     assert writer_of(other, ELECTION_TRIGGER_RULINGS) is not ruling
 
 
-@named(IMBALANCE_END_RULINGS)
-def test_imbalance_end_ruling_decides_its_case_and_not_the_lookalike(ruling: Ruling[Failover]) -> None:
-    own, other = (
-        judge(IMBALANCE_END_RULINGS, failover_in(case)).sentence for case in (ruling.cases[0], ruling.cases[1])
-    )
-    assert writer_of(own, IMBALANCE_END_RULINGS) is ruling
-    assert writer_of(other, IMBALANCE_END_RULINGS) is not ruling
+@pytest.mark.parametrize(
+    ("case", "end"),
+    [
+        ("crash-2.8 shop-events-2 epoch 1", ImbalanceEnd.FAILOVER),
+        ("reordered-2.8 billing.46-t-0 epoch 2", ImbalanceEnd.REQUESTED_ELECTION),
+        ("cancelled-4.1 parcels.83-t-0 epoch 4", ImbalanceEnd.AUTOMATIC_ELECTION),
+        ("metadata-4.3 orders-0 epoch 3", ImbalanceEnd.PREFERRED_ELECTION),
+    ],
+)
+def test_imbalance_ends_by_change_of_leader_and_who_requested_it(case: str, end: ImbalanceEnd) -> None:
+    assert ended_by(failover_in(case)) is end
 
 
 @pytest.mark.parametrize("case", ALIKE)

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from kafka_hindsight.catalog.steps import INGEST
-from kafka_hindsight.lake.lock import hold_lock
-from kafka_hindsight.lake.waiting import LakeBusy
+from kafka_hindsight.lake.lock import LakeBusy, hold_lock
 from kafka_hindsight.shared.exits import BadInput
 from spark_jobs.run import perform
 from tests.support.logs import settings

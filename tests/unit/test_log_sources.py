@@ -20,10 +20,8 @@ from kafka_hindsight.settings.models import Settings, missing_inputs
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.sources import land as landing
 from kafka_hindsight.sources.command import Ties
-from kafka_hindsight.sources.declarations import KINDS, source_at
-from kafka_hindsight.sources.land import land, log_of
-from kafka_hindsight.sources.places import dated, ready
-from kafka_hindsight.sources.source_model import Batch, Line, Period, SourceFails, lines_in
+from kafka_hindsight.sources.declarations import KINDS, Batch, Line, Period, SourceFails, lines_in, source_at
+from kafka_hindsight.sources.land import dated, land, log_of, ready
 from tests.support.logs import RUN_AT, line, resigned, settings
 from tests.support.sources import PERIOD, killed_and_read_again, landed
 

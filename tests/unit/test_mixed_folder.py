@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import pickle
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -40,7 +39,7 @@ def pieces_of(path: Path) -> list[Piece]:
     unit = unit_of(path)
     size = unit["size"]
     batches = pieces_in({**unit, "from": 0, "until": size}, open_bytes(path.as_uri(), size), None)
-    return [Piece.of(json.loads(row)) for batch in batches for row in batch["piece"].to_pylist()]
+    return [pickle.loads(row) for batch in batches for row in batch["piece"].to_pylist()]
 
 
 def records(path: Path) -> Iterator[tuple[str | None, Row]]:
@@ -49,8 +48,8 @@ def records(path: Path) -> Iterator[tuple[str | None, Row]]:
     if not pieces:
         return
     form, layouts = pieces[0].form, pieces[0].layouts
-    ranges = [{"number": 0, "range": asdict(each), "contest": None} for each in ranges_of(pieces)]
-    unit = {**unit_of(path), "layouts": layouts, "form": asdict(form) if form else None, "ranges": ranges, "steps": []}
+    ranges = [(0, each, None) for each in ranges_of(pieces)]
+    unit = {**unit_of(path), "layouts": layouts, "form": form, "ranges": ranges, "steps": []}
     for batch in records_in(unit, open_bytes(path.as_uri(), size), None):
         for row in batch.to_pylist():
             yield (layouts[row["layout"]] if row["layout"] >= 0 else None), row

@@ -10,9 +10,9 @@ import pytest
 from kafka_hindsight.alerts.sightings import OWN_TROUBLES
 from kafka_hindsight.settings import clusters
 from kafka_hindsight.settings.alerts import alert_settings
+from kafka_hindsight.settings.home import FILE_VARIABLE
 from kafka_hindsight.settings.maintenance import maintenance_of
 from kafka_hindsight.settings.retention import retention_of
-from kafka_hindsight.settings.settings_file import FILE_VARIABLE
 
 HOME = Path(__file__).resolve().parents[2]
 PAGE = (HOME / "docs" / "operations.md").read_text(encoding="utf-8")

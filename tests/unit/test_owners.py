@@ -9,8 +9,8 @@ import pytest
 
 from kafka_hindsight.report.blocks import Fact, Item
 from kafka_hindsight.settings.alerts import owners as owners_of
+from kafka_hindsight.settings.home import FILE_VARIABLE
 from kafka_hindsight.settings.models import Settings
-from kafka_hindsight.settings.settings_file import FILE_VARIABLE
 from tests.support import report_blocks as seen
 from tests.support.report_blocks import build_report
 from tests.support.report_night import night

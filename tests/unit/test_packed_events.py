@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.intake.parsed_events import repeats_among
 from kafka_hindsight.logs.arrays import Ints
-from kafka_hindsight.logs.packed_events import PACKED, PICKED, Packer, events_of, picked
+from kafka_hindsight.logs.event_batches import PACKED, PICKED, Packer, events_of, picked
 from tests.support.rows import values
 
 HOUR = 3_600_000_000

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kafka_hindsight.logs.arrays import NO_INSTANT
-from kafka_hindsight.logs.pattern_clocks import pattern_heads
+from kafka_hindsight.logs.heads import pattern_heads
 
 
 @pytest.mark.parametrize(

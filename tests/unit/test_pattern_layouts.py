@@ -17,14 +17,13 @@ from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS, inside, i
 from kafka_hindsight.knowledge.patterns import PATTERNS
 from kafka_hindsight.logs.clocks import Clock
 from kafka_hindsight.logs.cutting import cut
-from kafka_hindsight.logs.detection import layouts_of, sampled
-from kafka_hindsight.logs.heads import PLAIN
-from kafka_hindsight.logs.pattern_clocks import head_of, instant_at
+from kafka_hindsight.logs.forms import best_of, sampled
+from kafka_hindsight.logs.heads import PLAIN, head_of, instant_at
 from kafka_hindsight.logs.pieces import REACH, Way, look, ranges_of
-from kafka_hindsight.logs.plain_reader import Record, read_line
 from kafka_hindsight.logs.reading import read_record
 from lab.drill.render import in_pattern
 from tools.pages.samples import layout_samples, samples_of
+from tools.plain_reader import Record, read_line
 
 each_layout = pytest.mark.parametrize("layout", PATTERN_LAYOUTS, ids=lambda x: x.name)
 WITH_LOGGER = [layout for layout in PATTERN_LAYOUTS if not is_without_logger(layout.name)]
@@ -52,7 +51,7 @@ def test_layout_is_detected_in_its_samples_and_reads_them(layout: PatternLayout)
     samples, _ = layout_samples(layout.name)
     assert samples
     for sample in samples:
-        (name, _) = layouts_of([sample])
+        (name, _) = best_of([sample])[0]
         assert name == layout.name
         assert reading_of(name, sample)[0]
         assert head_of(layout.name).match(sample)
@@ -76,9 +75,9 @@ def test_captured_records_read_the_same_in_the_layout(layout: PatternLayout) -> 
 
 
 def test_kafka_layout_is_detected_and_is_the_default() -> None:
-    assert layouts_of([r.text for r in KAFKAS]) == PLAIN
-    assert layouts_of([]) == PLAIN
-    assert layouts_of(["nothing of ours", "at all"]) == PLAIN
+    assert best_of([r.text for r in KAFKAS])[0] == PLAIN
+    assert best_of([])[0] == PLAIN
+    assert best_of(["nothing of ours", "at all"])[0] == PLAIN
 
 
 @pytest.mark.parametrize("layout", WITH_LOGGER, ids=lambda x: x.name)
@@ -121,7 +120,7 @@ def test_file_of_any_layout_is_read_the_same_in_any_pieces(
     ],
 )
 def test_pattern_from_the_user_is_read(pattern: str, line: str, at: datetime | None) -> None:
-    assert layouts_of([line], pattern) == (pattern, "librdkafka")
+    assert best_of([line], pattern)[0] == (pattern, "librdkafka")
     assert compile_pattern(pattern).cut(line) == ("a.b.C", "hello")
     data = line.encode()
     berlin = Clock("Europe/Berlin")
@@ -190,5 +189,5 @@ def test_layout_is_detected_by_kafka_loggers_where_no_line_is_an_event() -> None
     quiet = "2022-01-06 15:36:2{},307 INFO   ||  {}   [org.apache.kafka.connect.runtime.{}]"
     messages = ("Kafka Connect starting", "Connect"), ("Worker starting", "Worker"), ("Worker started", "Worker")
     lines = [quiet.format(n, *words) for n, words in enumerate(messages)]
-    assert layouts_of(lines)[0] == "debezium"
-    assert layouts_of(lines[:2]) == PLAIN
+    assert best_of(lines)[0][0] == "debezium"
+    assert best_of(lines[:2])[0] == PLAIN

@@ -14,10 +14,10 @@ from kafka_hindsight.knowledge.layouts import LAYOUTS, MESSAGE_LIMIT, class_of
 from kafka_hindsight.knowledge.model import Pattern, longest_literal
 from kafka_hindsight.knowledge.noise import NOISE
 from kafka_hindsight.knowledge.patterns import PATTERNS, RELEVANT_CLASSES
-from kafka_hindsight.logs.plain_reader import read_line
 from kafka_hindsight.logs.reading import fields_of
 from kafka_hindsight.settings.home import PACKAGE
 from tools.pages.samples import SHOWS_NOISE, captured, counter_samples_of, samples_of
+from tools.plain_reader import read_line
 
 FIELD_NAMES = {c.name for c in EVENT_FIELDS}
 

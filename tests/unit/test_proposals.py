@@ -13,11 +13,11 @@ import pytest
 
 from kafka_hindsight.cli.doctor_logs import look_at
 from kafka_hindsight.knowledge.layouts import APACHE
-from kafka_hindsight.logs.plain_reader import Record, read_line, split
 from kafka_hindsight.logs.proposals import Proposal, proposal_of
 from kafka_hindsight.logs.reading import read_record
 from lab.drill.render import LEVEL, abbreviated, trace_of
 from tests.support.logs import unpack_night
+from tools.plain_reader import Record, read_line, split
 
 THREADS = (
     "main",

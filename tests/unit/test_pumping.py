@@ -19,9 +19,9 @@ import pytest
 
 from kafka_hindsight.knowledge.model import Pattern
 from kafka_hindsight.knowledge.patterns import PATTERNS
-from kafka_hindsight.logs.plain_reader import read_line
 from tests.support.pumping import looped_groups, pumped, units
 from tools.pages.samples import samples_of
+from tools.plain_reader import read_line
 
 pytestmark = pytest.mark.long
 
@@ -121,8 +121,8 @@ OF_OURS = {"kafka_hindsight.knowledge.pattern_layouts._WITHIN"}
 OF_NAMES = {
     "kafka_hindsight.knowledge.layouts.LOG_NAME_REGEX",
     "kafka_hindsight.knowledge.layouts.GC_LOG_REGEX",
-    "kafka_hindsight.logs.plain_reader.LOG_NAME_REGEX",
-    "kafka_hindsight.logs.archives._ARCHIVE_REGEX",
+    "tools.plain_reader.LOG_NAME_REGEX",
+    "kafka_hindsight.logs.found_files._ARCHIVE_REGEX",
 }
 """They look at names of files alone, of which file systems allow 255 bytes."""
 

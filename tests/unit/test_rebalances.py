@@ -18,12 +18,12 @@ from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.rows import Event, LogSpan, Rebalance, TopicChange
 from kafka_hindsight.judgements.reasoning.evidence import quote
 from kafka_hindsight.judgements.rebalances import GroupContext, GroupHistory, rebuild_group
-from kafka_hindsight.logs.plain_reader import read_logs
 from tests.support.histories import BOTH, lines
 from tests.support.histories import line as coordinator
 from tests.support.logs import lay
 from tests.support.nights import EXCERPTS, at
 from tests.support.rows import row
+from tools.plain_reader import read_logs
 
 NIGHT_ENDS = datetime(2026, 11, 21, 2, 10, tzinfo=UTC)
 MEMBER = "app-35264ebf-dc38-4338-91a3-b8ad0d1e11a4"

@@ -12,9 +12,9 @@ from kafka_hindsight.catalog.rows import Event, GroupRecord, Rebalance
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.rebalances import GroupContext, GroupHistory, rebuild_group
 from kafka_hindsight.judgements.rebalances.records import events_of_records
-from kafka_hindsight.logs.plain_reader import read_logs
 from tests.support.nights import EXCERPTS, at
 from tests.support.rows import row
+from tools.plain_reader import read_logs
 
 SINCE = datetime(2026, 11, 20, tzinfo=UTC)
 FIRST, SECOND, CRASHED = "IF9u91ErTnivIe8vNKWFHQ", "XpVYuptgSeSDqwjPGx41Ew", "zzjkQj_MRce186K6U2x0Aw"

@@ -64,7 +64,7 @@ def key_of(case: Any) -> tuple[str, str]:
     if isinstance(case, Period):
         return "period", f"broker {case.broker} {clock(case.spans[0].happened_at)}"
     first = case.cut.first
-    return "truncation", f"{case.topic}-{first.partition} broker {first.broker} {clock(first.happened_at)}"
+    return "truncation", f"{case.incarnation.key[1]}-{first.partition} broker {first.broker} {clock(first.happened_at)}"
 
 
 def clock(instant: Any) -> str:

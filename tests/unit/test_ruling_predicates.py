@@ -19,11 +19,9 @@ from kafka_hindsight.judgements.partitions.leaders.failovers import (
     TriggeredChange,
     rebuild_leaders,
 )
-from kafka_hindsight.judgements.partitions.leaders.imbalance import IMBALANCE_END_RULINGS
 from kafka_hindsight.judgements.reasoning.proofs import always
 from kafka_hindsight.judgements.reasoning.rulings import Ruling, Verdict, judge
 from kafka_hindsight.judgements.rebuild.ruling_tables import RULING_TABLES
-from kafka_hindsight.logs.plain_reader import read_logs
 from tests.support.groups import GROUPS, SAMPLE
 from tests.support.nights import EXCERPTS
 from tests.unit import (
@@ -41,6 +39,7 @@ from tests.unit import (
 from tests.unit import (
     test_replicas_rulings as replicas,
 )
+from tools.plain_reader import read_logs
 
 TABLES = [tuple(table) for tables in RULING_TABLES.values() for table in tables.values()]
 IDLE = {
@@ -101,8 +100,7 @@ def judge_all() -> None:
         lines = read_logs(place, "broker")[0]
         outages = list(rebuild_outages(lines, [], brokers.EVER))
         rebuild_controller_changes(lines, outages, brokers.EVER)
-        for failover in rebuild_leaders(lines, [], context_of(lines, outages), brokers.EVER).failovers:
-            judge(IMBALANCE_END_RULINGS, failover)
+        rebuild_leaders(lines, [], context_of(lines, outages), brokers.EVER)
         replicas.judged(replicas.Night(lines))
     for group in (p.name for p in GROUPS.iterdir()):
         groups.decided(f"groups/{group}")

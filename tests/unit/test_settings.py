@@ -17,10 +17,10 @@ from kafka_hindsight.catalog.bronze import GROUP_RECORDS, GROUP_SNAPSHOTS, MEMBE
 from kafka_hindsight.catalog.rows import Event, MemberSetting
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.groups.member_settings import rebuild_settings
-from kafka_hindsight.logs.plain_reader import read_logs
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import EXCERPTS, WHOLE
 from tests.support.rows import AT, row
+from tools.plain_reader import read_logs
 
 DAY = Window(AT, AT + timedelta(days=1))
 UUID = "0f9c477f-157b-4328-8f40-679b535209b1"

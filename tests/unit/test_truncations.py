@@ -18,10 +18,10 @@ from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
 from kafka_hindsight.judgements.partitions.replicas.truncations import rebuild_truncations
-from kafka_hindsight.logs.plain_reader import read_logs
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import EXCERPTS, WHOLE, at, events
 from tests.support.rows import AT, row
+from tools.plain_reader import read_logs
 
 AROUND_AT = Window(AT - timedelta(days=1), AT + timedelta(days=1))
 

@@ -8,7 +8,7 @@ import pyarrow
 
 from kafka_hindsight.catalog import gold
 from kafka_hindsight.catalog.quality import WITHHELD_ROWS
-from spark_jobs.withholding import Checked, withhold
+from spark_jobs.publish import Checked, withhold
 from tests.support.lake import schema
 from tests.support.rows import AT, values
 

@@ -15,7 +15,7 @@ from kafka_hindsight.knowledge.reasons import (
     read_client_reason,
     read_coordinator_reason,
 )
-from kafka_hindsight.logs.plain_reader import read_line
+from tools.plain_reader import read_line
 
 MEMBER = "app-1-0f9c477f-157b-4328-8f40-679b535209b1"
 NODE = "kafka-1:9092 (id: 2147483646 rack: null)"

@@ -104,7 +104,6 @@ def test_hash_row_id_is_kept_in_the_anchor():
     ("labels", "declared"),
     [
         (vocabulary.CAUSES, codes.Cause),
-        (vocabulary.INCIDENT_LABELS, codes.IncidentKind),
         (vocabulary.OUTAGES, codes.OutageKind),
         (vocabulary.FAILOVERS, codes.FailoverKind),
         (vocabulary.OUT_OF_SYNC, codes.OutOfSyncKind),

@@ -32,11 +32,10 @@ from kafka_hindsight.knowledge.patterns import PATTERNS
 from kafka_hindsight.knowledge.remedy_settings import REMEDIES
 from kafka_hindsight.knowledge.rules import RULES
 from kafka_hindsight.report.vocabulary import FAILOVERS, OUT_OF_SYNC, Look
-from kafka_hindsight.settings.alerts import AlertSettings, Receiver
+from kafka_hindsight.settings.alerts import AlertSettings, Owner, Receiver
 from kafka_hindsight.settings.clusters import ClustersFile, ClusterTable
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.settings.models import MEANINGS, param_name, variable
-from kafka_hindsight.settings.owners import Owner
 from kafka_hindsight.sql.named_queries import NamedQuery, named_queries
 from tools.pages import boards
 from tools.pages.codes_page import codes_page

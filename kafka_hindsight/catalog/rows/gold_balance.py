@@ -1,4 +1,4 @@
-"""Gold: how evenly leaders are spread, and how long a broker led too few of the partitions it is preferred for."""
+"""Gold: how long a broker led too few of the partitions it is preferred for."""
 
 from datetime import datetime
 from typing import Annotated
@@ -7,68 +7,6 @@ from kafka_hindsight.catalog.codes import FailoverKind, ImbalanceEnd
 from kafka_hindsight.catalog.row import Partitions, Row, Unit, table
 from kafka_hindsight.catalog.rows.columns import HAS_EVIDENCE, ClusterName, Evidence, JudgedBy
 from kafka_hindsight.catalog.table_model import Check
-
-
-@table("gold.leader_balance", key=("cluster", "snapshot_at", "scope"), time_column="snapshot_at")
-class LeaderBalance(Row):
-    """One scope at one snapshot: the usual definitions of balance, beside that of leader_imbalance."""
-
-    cluster: ClusterName
-    snapshot_at: Annotated[datetime, "The reading"]
-    scope: Annotated[
-        str,
-        "all; without_internal: all but Kafka's own topics; rack:NAME: the brokers of a rack, and the partitions"
-        " whose first replica is one of them",
-    ]
-    partitions: Annotated[Partitions, "Partitions in the scope"]
-    leaderless: Annotated[Partitions, "Those of them that have no leader"]
-    non_preferred: Annotated[Partitions, "Those that another than their first replica leads"]
-    non_preferred_share: Annotated[
-        float | None,
-        "non_preferred over the partitions that have a leader (one less Kafdrop's preferred leaders percent); null"
-        " where none has a leader",
-    ] = None
-    brokers: Annotated[int, "Brokers in the scope; those that lead nothing count", Unit("brokers")]
-    leaders_max: Annotated[Partitions | None, "Most partitions that one broker leads"] = None
-    leaders_min: Annotated[Partitions | None, "Fewest partitions that one broker leads"] = None
-    leader_spread: Annotated[
-        float | None,
-        "Leaders per broker: (max - min) / mean (Kafkistry warns above 0.10); null where none has a leader",
-    ] = None
-    leader_excess: Annotated[
-        float | None,
-        "Leaders per broker: max / mean - 1 (kafka-ui's skew of the worst broker); null where none has a leader",
-    ] = None
-    brokers_off_band: Annotated[
-        int,
-        "Brokers that lead less than 0.91 or more than 1.09 of the mean (Cruise Control's"
-        " leader.replica.count.balance.threshold 1.10 with its margin)",
-        Unit("brokers"),
-    ]
-    coordinator_spread: Annotated[
-        float | None,
-        "(max - min) / mean of the partitions of __consumer_offsets that each broker leads; null without any",
-    ] = None
-    group_spread: Annotated[
-        float | None,
-        "(max - min) / mean of the groups that each broker coordinates; null where no reading shows coordinators",
-    ] = None
-    most_loaded_broker: Annotated[int | None, "The broker that leads most; the lowest id of several"] = None
-    least_loaded_broker: Annotated[int | None, "The broker that leads least; the lowest id of several"] = None
-    knowledge_version: JudgedBy = None
-    evidence: Evidence
-
-    CHECKS = (
-        Check("share_bounded", "non_preferred_share BETWEEN 0 AND 1", "a share lies between 0 and 1"),
-        Check(
-            "parts_bounded",
-            "leaderless <= partitions AND non_preferred <= partitions",
-            "no more are leaderless, or led elsewhere, than there are",
-        ),
-        Check("spread_not_negative", "leader_spread >= 0 AND leader_excess >= 0", "a spread is not negative"),
-        Check("max_above_min", "leaders_max >= leaders_min", "the most loaded broker leads no less than the least"),
-        HAS_EVIDENCE,
-    )
 
 
 @table("gold.leader_imbalance", key=("cluster", "snapshot_at", "broker"), time_column="snapshot_at")

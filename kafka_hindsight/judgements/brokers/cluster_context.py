@@ -17,7 +17,7 @@ from kafka_hindsight.judgements.brokers.controllers import (
     controller_epochs_of,
     speaks_for_cluster,
 )
-from kafka_hindsight.judgements.brokers.liveness import NO_EVENTS
+from kafka_hindsight.judgements.brokers.liveness import CONTROLLER_SIGNAL_KINDS, NO_EVENTS
 from kafka_hindsight.judgements.reasoning.timelines import (
     Interval,
     Intervals,
@@ -30,17 +30,7 @@ from kafka_hindsight.shared.clock_errors import ClockError
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW
 from kafka_hindsight.shared.windows import broker_ids, in_order
 
-_ONLY_CONTROLLERS = (
-    "controller_elected",
-    "broker_fenced",
-    "broker_unfence_granted",
-    "broker_controlled_shutdown_granted",
-    "brokers_changed",
-    "brokers_listed",
-    "broker_shutdown_requested",
-    "election_started",
-    "periodic_election",
-)
+_ONLY_CONTROLLERS = ("controller_elected", *CONTROLLER_SIGNAL_KINDS, "election_started", "periodic_election")
 _DISK_FAILURES = ("log_dir_failed", "broker_halted")
 CONTEXT_KINDS = (*CONTROLLER_KINDS, *_ONLY_CONTROLLERS, *_DISK_FAILURES)
 

@@ -107,17 +107,14 @@ class ControllerCase:
 
     @property
     def controller(self) -> int:
-        """The controller that became active."""
         return self.term.controller
 
     @property
     def former(self) -> int | None:
-        """The controller before."""
         return self.before.controller if self.before else None
 
     @property
     def is_back(self) -> bool:
-        """Whether the controller before was the same node."""
         return self.former == self.controller
 
     @property
@@ -133,14 +130,12 @@ class ControllerCase:
 
     @property
     def why_resigned(self) -> str:
-        """The reasons for which a controller of that mode resigns."""
         if self.before and self.before.is_zookeepers:
             return "it was shut down, its ZooKeeper session expired, or its node in ZooKeeper was deleted"
         return "it lost the majority of the quorum, or an operator replaced it"
 
     @property
     def outcome(self) -> str:
-        """The outcome of the elections, as sentences go on."""
         is_lost = self.controller == NOBODY
         return "no line shows a controller afterwards" if is_lost else f"controller {self.controller} became active"
 

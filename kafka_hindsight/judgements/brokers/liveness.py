@@ -30,13 +30,17 @@ ZOOKEEPERS_CONTROLLER_KINDS = frozenset({
 })  # fmt: skip
 """Lines that only the controller of a cluster on ZooKeeper writes, of what it does then: a broker that lives."""
 
-ACTIVE_KINDS = frozenset(GROUP_KINDS) | frozenset(COORDINATOR_KINDS) | ZOOKEEPERS_CONTROLLER_KINDS | {
+STATE_CHANGE_KINDS = frozenset({
     Kind.LEADER_STARTED,
     Kind.FOLLOWER_STARTED,
     Kind.LEADERSHIP_KEPT,
     Kind.LEADER_AND_ISR_RECEIVED,
     Kind.LEADER_UNAVAILABLE,
     Kind.PARTITION_RECOVERING,
+})  # fmt: skip
+"""Lines of the log of its own in which a broker says how the states of its partitions change."""
+
+ACTIVE_KINDS = frozenset((*GROUP_KINDS, *COORDINATOR_KINDS, *ZOOKEEPERS_CONTROLLER_KINDS, *STATE_CHANGE_KINDS)) | {
     Kind.ISR_SHRINK_PROPOSED,
     Kind.ISR_EXPAND_PROPOSED,
     Kind.ISR_UPDATED,
@@ -89,7 +93,7 @@ class SignsOfLife:
         self._failures = _timelines((e.node, e) for e in failures)
         self._own_proofs, self._others_proofs = _timelines(by_itself), _timelines(by_others)
         self._service = {False: _timelines(by_members), True: _timelines(sightings)}
-        self._leader_starts = _timelines((e.broker, e) for e in ordered if e.kind == Kind.LEADER_STARTED)
+        self.leader_starts = _timelines((e.broker, e) for e in ordered if e.kind == Kind.LEADER_STARTED)
         self._listings = _timelines((r.broker, _listing(r)) for r in readings)
 
     @property
@@ -131,10 +135,6 @@ class SignsOfLife:
         line = self._service[is_over].get(broker, NO_EVENTS).first_after(after)
         listing = self._listings.get(broker, NO_EVENTS).first_after(after + STALE_AFTER_START)
         return min((e for e in (line, listing) if e), key=lambda e: e.happened_at, default=None)
-
-    def first_leadership(self, broker: int, after: datetime) -> Event | None:
-        """The broker's first line after an instant in which it becomes a leader."""
-        return self._leader_starts.get(broker, NO_EVENTS).first_after(after)
 
     def last_service(self, broker: int, before: datetime, missed_within: timedelta) -> datetime | None:
         """The last instant before another at which the broker is proven to serve.
@@ -228,12 +228,10 @@ class LivenessSignal:
 
     @property
     def at(self) -> datetime:
-        """The instant of the line."""
         return self.event.happened_at
 
     @property
     def is_own(self) -> bool:
-        """Whether the broker wrote the line itself."""
         return self.event.broker == self.broker and self.event.kind in _OWN_SIGNALS
 
 
@@ -322,7 +320,8 @@ _CONTROLLER_SIGNALS: Mapping[str, _Meaning] = {
 """What the active controller's line shows, and about which brokers."""
 
 OWN_SIGNAL_KINDS = tuple(_OWN_SIGNALS)
-SIGNAL_KINDS = (*_OWN_SIGNALS, *_CONTROLLER_SIGNALS)
+CONTROLLER_SIGNAL_KINDS = tuple(_CONTROLLER_SIGNALS)
+SIGNAL_KINDS = (*OWN_SIGNAL_KINDS, *CONTROLLER_SIGNAL_KINDS)
 PRESENCE_KINDS = (*SIGNAL_KINDS, Kind.FETCH_FAILED)
 
 _REPLAYED = re.compile(r"\] Replayed |\] (?:Registered new|Re-registered) broker")

@@ -18,9 +18,12 @@ from kafka_hindsight.catalog.rows import BrokerSnapshot, Event, LogFile, Missing
 from kafka_hindsight.judgements.brokers.controllers import ControllerEpoch, controller_epochs_of
 from kafka_hindsight.judgements.brokers.liveness import (
     ACTIVE_KINDS,
+    CONTROLLER_SIGNAL_KINDS,
     NEW_ON_KRAFT,
+    NO_EVENTS,
     OWN_SIGNAL_KINDS,
     SESSION,
+    STATE_CHANGE_KINDS,
     ZOOKEEPERS_CONTROLLER_KINDS,
     LivenessSignal,
     SignsOfLife,
@@ -39,22 +42,8 @@ from kafka_hindsight.shared.words import duration
 ROTATED_WITHIN = timedelta(minutes=2)
 """Between two files of one log a file is missing where more time lies between their lines. Our choice."""
 
-_ONLY_CONTROLLERS = frozenset({
-    Kind.CONTROLLER_ELECTED,
-    Kind.BROKER_FENCED,
-    Kind.BROKER_UNFENCE_GRANTED,
-    Kind.BROKER_INCARNATED,
-    Kind.BROKER_CONTROLLED_SHUTDOWN_GRANTED,
-    Kind.BROKER_SHUTDOWN_GRANTED,
-    Kind.BROKER_SHUTDOWN_REQUESTED,
-    Kind.BROKERS_CHANGED,
-    Kind.BROKERS_LISTED,
-    Kind.BROKER_FAILED,
-    Kind.BROKER_CAME,
-    Kind.BROKER_FENCED_IDLE,
-})  # fmt: skip
+_ONLY_CONTROLLERS = frozenset({Kind.CONTROLLER_ELECTED, *CONTROLLER_SIGNAL_KINDS})
 """Lines of the log in which a controller says what it does."""
-
 
 ELECTED_WITHIN = timedelta(minutes=1)
 """A quorum that has a majority elects a controller within this time. Our choice."""
@@ -64,19 +53,10 @@ _Node = TypeVar("_Node", int, int | None)
 _METADATA_LOG = None
 """The node that stands for the controllers in the metadata log."""
 
-_LIFE_KINDS = frozenset({*OWN_SIGNAL_KINDS, *ACTIVE_KINDS}) - {
-    *ZOOKEEPERS_CONTROLLER_KINDS,
-    Kind.LEADER_STARTED,
-    Kind.FOLLOWER_STARTED,
-    Kind.LEADERSHIP_KEPT,
-    Kind.LEADER_AND_ISR_RECEIVED,
-    Kind.LEADER_UNAVAILABLE,
-    Kind.PARTITION_RECOVERING,
-    Kind.CLUSTER_NAMED,
-    Kind.CONTROLLER_THREAD_STARTED,
-}
-"""Lines of the log in which a broker says that it starts and ends. The state changes of partitions have their own, and
-controllers name the cluster too."""
+_LIFE_KINDS = frozenset((*OWN_SIGNAL_KINDS, *ACTIVE_KINDS)).difference(
+    ZOOKEEPERS_CONTROLLER_KINDS, STATE_CHANGE_KINDS, (Kind.CLUSTER_NAMED, Kind.CONTROLLER_THREAD_STARTED)
+)
+"""Lines of the log in which a broker says that it starts and ends. Controllers name the cluster too."""
 
 
 class LogsAtHand:
@@ -249,7 +229,7 @@ class Observed:
 
     def first_leadership(self, broker: int, after: datetime, start: LivenessSignal | None) -> Event | None:
         """The first line after an instant in which a broker becomes a leader that its controllers have let in."""
-        line = self.signs.first_leadership(broker, after)
+        line = self.signs.leader_starts.get(broker, NO_EVENTS).first_after(after)
         return None if line and start and self._is_fenced(start, line.happened_at) else line
 
     def _is_fenced(self, start: LivenessSignal, at: datetime) -> bool:

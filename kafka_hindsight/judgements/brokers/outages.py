@@ -112,7 +112,6 @@ class Life:
     served_at: datetime | None = None
 
     def read_signals(self, signals: Iterable[LivenessSignal]) -> None:
-        """Read all signals of the broker, in order."""
         for signal in signals:
             if self._is_of_second(signal):
                 self._note_second(signal)
@@ -296,7 +295,6 @@ class Life:
         return any(abs(at - signal.at) <= LATE_REPORT for at in starts)
 
     def _with_signal(self, absence: Absence, signal: LivenessSignal) -> Absence:
-        """The absence after one more signal."""
         if signal.shows is Signal.SERVES:
             restart = absence.restart or (signal if signal.is_own else None)
             return replace(_with_return(absence, signal.event, is_exact=True), restart=restart)
@@ -308,6 +306,7 @@ class Life:
             proven_until=max(absence.proven_until, signal.at),
             silent_from=max(absence.silent_from, signal.at + _LAST_WORDS[signal.shows]),
         )
+        stops = [e.happened_at for e in absence.lines if e.kind == Kind.BROKER_STOPPED]
         match signal.shows:
             case Signal.RELEASED:
                 silent_from = signal.at + _LAST_WORDS[signal.shows]
@@ -317,11 +316,11 @@ class Life:
                 return replace(absence, detected_at=absence.detected_at or signal.at)
             case Signal.STOPPED:
                 return replace(absence, is_over=True, silent_from=signal.at + _LAST_WORDS[signal.shows])
-            case Signal.HALTED | Signal.FAULTED if not has_ended(absence.lines, absence.failures):
+            # Where the process before had ended, what halts now is a new one, which has not served.
+            case Signal.HALTED | Signal.FAULTED if not (absence.failures or stops):
                 return replace(absence, is_over=True)
             case Signal.FAILED | Signal.HALTED | Signal.FAULTED:
                 # What a process wrote until its shutdown was completed is not of the start that fails after it.
-                stops = (e.happened_at for e in absence.lines if e.kind == Kind.BROKER_STOPPED)
                 since = max(stops, default=LONG_AGO)
                 last = (*(e for e in self.reasons if e.happened_at > since), signal.event)
                 failures = (*absence.failures, last)
@@ -453,16 +452,9 @@ def _replaced_at(
 
 
 _ENDING_KINDS = (Kind.BROKER_START_FAILED, Kind.PROCESS_FAULTED)
-FailedStarts = Sequence[Sequence[Event]]
-"""The lines of each start that failed, in order."""
 
 
-def has_ended(lines: Sequence[Event], failures: FailedStarts) -> bool:
-    """Whether the process before is known to have ended: what halts now is a new one, which has not served."""
-    return bool(failures) or any(e.kind == Kind.BROKER_STOPPED for e in lines)
-
-
-def is_another(lines: Sequence[Event], failures: FailedStarts, failure: Event) -> bool:
+def is_another(lines: Sequence[Event], failures: Sequence[Sequence[Event]], failure: Event) -> bool:
     """Whether a line shows another failed start than those of the same absence before it."""
     if not failures:
         return True
@@ -541,11 +533,7 @@ def rebuild_outages(
 
 
 def find_outages(
-    cluster: str,
-    observed: Observed | None,
-    lives: Iterable[Life],
-    readings: Sequence[BrokerSnapshot],
-    window: Window,
+    cluster: str, observed: Observed | None, lives: Iterable[Life], readings: Sequence[BrokerSnapshot], window: Window
 ) -> list[BrokerOutage]:
     """The rows of `rebuild_outages` from lives that are read already. `observed` is None where there is no line."""
     in_lines = {life.broker: life.absences for life in lives}

@@ -43,7 +43,6 @@ class Setting:
 
     @property
     def is_on(self) -> bool:
-        """Whether it is `true`."""
         return self.value.lower() == "true"
 
 
@@ -118,7 +117,6 @@ class BrokerSettings:
         return _without_repeats((at, self.of_topic(topic, name, at)) for at in sorted(instants))
 
     def serving(self) -> list[int]:
-        """The nodes that are brokers."""
         return sorted(_deciding(self.brokers, ""))
 
     def with_topics(self, events: Iterable[Event]) -> BrokerSettings:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
 from kafka_hindsight.catalog.codes import Confidence, FailoverKind, FindingSeverity, OutOfSyncKind, TruncationVerdict
 from kafka_hindsight.catalog.rows import (
-    BrokerOutage,
     Event,
     Finding,
     IsrSpan,
-    LeaderImbalance,
     OutOfSyncPeriod,
     PartitionSnapshot,
 )
@@ -22,10 +19,9 @@ from kafka_hindsight.catalog.rows.structs import ClusterNaming
 from kafka_hindsight.judgements.findings.finding_facts import Facts, finding_of, quotes_of
 from kafka_hindsight.judgements.incidents.happenings import fate
 from kafka_hindsight.judgements.reasoning.evidence import quote, quote_snapshot
-from kafka_hindsight.judgements.reasoning.timelines import Interval, Timeline
+from kafka_hindsight.judgements.reasoning.timelines import Interval
 from kafka_hindsight.knowledge.rules import RULE_BY_ID
 from kafka_hindsight.logs.cluster_of_files import without_damaged
-from kafka_hindsight.shared.durations import NEVER
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import in_order
 from kafka_hindsight.shared.words import counted, duration, instant, listed, times, verb
@@ -93,38 +89,6 @@ def _harm(facts: Facts, outage_id: str) -> list[str]:
         (len(short), "had fewer in-sync replicas than min.insync.replicas, so that writes with acks=all failed"),
     )
     return [f"{counted(count, 'partition')} {what}" for count, what in harm if count]
-
-
-def _not_restored(facts: Facts) -> Iterator[Finding]:
-    """One finding for each broker: about the last outage after which it did not lead again."""
-    over = grouped((r for r in facts.imbalance if r.over_threshold), lambda r: r.broker)
-    outages = grouped(sorted(facts.outages, key=lambda o: o.down_at), lambda o: o.broker)
-    for broker, outages_of_broker in sorted(outages.items()):
-        for outage, up_at, last in list(_left_elsewhere(outages_of_broker, over.get(broker, ())))[-1:]:
-            yield finding_of(
-                facts,
-                "leadership_not_restored",
-                str(broker),
-                [up_at, last.snapshot_at],
-                [*outage.evidence, *last.evidence],
-                at=f"{up_at:%H:%M:%S}",
-                seen=f"{last.snapshot_at:%H:%M:%S}",
-                elsewhere=last.led_elsewhere,
-                preferred=last.preferred_partitions,
-            )
-
-
-def _left_elsewhere(
-    outages: Sequence[BrokerOutage], over: Iterable[LeaderImbalance]
-) -> Iterator[tuple[BrokerOutage, datetime, LeaderImbalance]]:
-    """One broker's outages after which others still led its partitions: each with its end and the last reading."""
-    patience = timedelta(minutes=RULE_BY_ID["leadership_not_restored"].thresholds["minutes"])
-    readings = Timeline(over, lambda r: r.snapshot_at)
-    for outage, after in pairwise([*outages, None]):
-        if outage and outage.up_at and outage.elections and not outage.leadership_restored_at:
-            last = readings.last_before(after.down_at) if after else readings.last_until(NEVER)
-            if last and last.snapshot_at >= outage.up_at + patience:
-                yield outage, outage.up_at, last
 
 
 _WHY = {
@@ -305,7 +269,6 @@ RULES = (
     _slow,
     _flapping,
     _too_early,
-    _not_restored,
     _started_twice,
     _renamed,
 )

@@ -45,17 +45,14 @@ class _Topic:
 
     @property
     def is_unclean(self) -> bool:
-        """Whether it allows unclean elections."""
         return self.unclean is not None and self.unclean.is_on
 
     @property
     def weakest(self) -> PartitionSnapshot:
-        """The partition with the fewest replicas."""
         return min(self.partitions, key=lambda p: (len(p.replicas or ()), p.partition))
 
     @property
     def replicas(self) -> int:
-        """The fewest replicas of a partition."""
         return len(self.weakest.replicas or ())
 
     @property
@@ -66,7 +63,6 @@ class _Topic:
 
     @property
     def quote(self) -> Quote:
-        """The quote of the reading about its weakest partition."""
         return quote_snapshot(self.weakest, f"{self.name}-{self.weakest.partition}: replicas {self.weakest.replicas}")
 
     @property

@@ -33,7 +33,6 @@ class Facts:
     incidents: Sequence[rows.Incident] = ()
     failovers: Sequence[rows.Failover] = ()
     unavailability: Sequence[rows.Unavailability] = ()
-    imbalance: Sequence[rows.LeaderImbalance] = ()
     imbalance_periods: Sequence[rows.ImbalancePeriod] = ()
     truncations: Sequence[rows.Truncation] = ()
     lag_verdicts: Sequence[rows.LagVerdict] = ()

@@ -10,7 +10,7 @@ from typing import Any
 
 from kafka_hindsight.catalog.codes import Confidence, Harm, IncidentKind, Intent
 from kafka_hindsight.catalog.rows import BrokerOutage, Incident, Quote, Unavailability
-from kafka_hindsight.judgements.incidents.happenings import Happening, Impact, gather, headline_of
+from kafka_hindsight.judgements.incidents.happenings import Happening, gather, headline_of
 from kafka_hindsight.judgements.incidents.happenings import WindowHistory as WindowHistory
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.judgements.reasoning.intents import Declaration, beginning_of, declaration_of
@@ -61,7 +61,7 @@ def judge_incidents(
 
     Each outage and each rebalance is part of exactly one incident. Maintenance windows never change a rank.
     """
-    rows = [(happening, _row(cluster, Impact(happening), maintenance)) for happening in gather(history)]
+    rows = [(happening, _row(cluster, happening, maintenance)) for happening in gather(history)]
     inside = sorted((row for _, row in rows if history.window.holds(row.started_at)), key=_rank)
     return IncidentList(
         [replace(row, harm_rank=place) for place, row in enumerate(inside, 1)],
@@ -90,10 +90,10 @@ def _rank(row: Incident) -> tuple[object, ...]:
     )
 
 
-def _row(cluster: str, impact: Impact, maintenance: Sequence[MaintenanceWindow]) -> Incident:
-    happening, harm, offline = impact.happening, impact.harm, impact.offline
+def _row(cluster: str, happening: Happening, maintenance: Sequence[MaintenanceWindow]) -> Incident:
+    harm, offline = happening.harm, happening.offline
     declaration = _declaration(happening, maintenance)
-    losses, first = impact.records_lost, next(iter(happening.of_groups), None)
+    losses, first = happening.records_lost, next(iter(happening.of_groups), None)
     outage_ids = [*(o.outage_id for o in happening.outages), *(i.first_outage_id for i in happening.of_groups)]
     costs = [i.partition_seconds for i in happening.of_groups if i.partition_seconds is not None]
     row = Incident(
@@ -103,25 +103,25 @@ def _row(cluster: str, impact: Impact, maintenance: Sequence[MaintenanceWindow])
         intent=declaration.intent,
         declared_until=declaration.window.end if declaration.window else None,
         harm=harm,
-        headline=headline_of(impact),
+        headline=headline_of(happening),
         started_at=min(happening.begins),
-        ended_at=impact.ended_at,
-        is_over=impact.is_over,
-        group_ids=impact.groups,
+        ended_at=happening.ended_at,
+        is_over=happening.is_over,
+        group_ids=happening.groups,
         rebalance_count=sum(i.rebalance_count for i in happening.of_groups),
         cause=first.cause if first else None,
         confidence=_confidence(happening),
         fingerprint=first.fingerprint if first else None,
         first_outage_id=next(iter(outage_ids), None),
-        brokers=impact.brokers,
-        topics=impact.topics,
+        brokers=happening.brokers,
+        topics=happening.topics,
         failover_count=len(happening.failovers),
         partitions_offline=len(offline.subjects),
         partitions_still_offline=len(offline.still),
         offline_ms=offline.longest_ms,
         offline_partition_seconds=offline.total_ms / 1000,
-        partitions_refusing=len(impact.refusing.subjects),
-        refusing_ms=impact.refusing.longest_ms,
+        partitions_refusing=len(happening.refusing.subjects),
+        refusing_ms=happening.refusing.longest_ms,
         records_lost_low=losses[0] if losses else None,
         records_lost_high=losses[1] if losses else None,
         partition_seconds=round(sum(costs), 3) if costs else None,

@@ -121,7 +121,6 @@ class Happening(_Parts):
 
     @property
     def begins(self) -> Sequence[datetime]:
-        """The beginning of each part."""
         return [
             *(o.down_at for o in self.outages),
             *(i.started_at for i in self.of_groups),
@@ -146,6 +145,84 @@ class Happening(_Parts):
             *(None if c.controller_to == NOBODY else c.happened_at for c in self.controllers),
             *(u.ended_at for u in self.unavailability if u.kind not in NO_CONSUMER),
         ]
+
+    @cached_property
+    def offline(self) -> Unused:
+        """The partitions that had no leader."""
+        return unused(self.unavailability, NO_LEADER)
+
+    @cached_property
+    def refusing(self) -> Unused:
+        """The partitions that had a leader and refused writes with acks=all."""
+        return unused(self.unavailability, NO_WRITES)
+
+    @cached_property
+    def idle(self) -> Unused:
+        """The groups none of whose members consumed after a failure."""
+        rows, failed = self.unavailability, self.failed
+        return unused((u for u in rows if u.rebalance_id in failed), NO_CONSUMER)
+
+    @cached_property
+    def losses(self) -> dict[Place, tuple[int, int | None]]:
+        """The partitions that lost records, or may have lost some, each with the bounds of its loss."""
+        bounds: dict[Place, tuple[int, int | None]] = {}
+        for f in self.failovers:
+            if f.records_lost_low is not None and f.records_lost_high != 0:
+                low, high = bounds.get((f.topic, f.partition), (0, 0))
+                most = None if high is None or f.records_lost_high is None else high + f.records_lost_high
+                bounds[f.topic, f.partition] = low + f.records_lost_low, most
+        for t in self.truncations:
+            cut = t.records_cut or 1
+            bounds.setdefault((t.topic, t.partition), (cut, t.records_cut))
+        return bounds
+
+    @property
+    def records_lost(self) -> tuple[int, int | None] | None:
+        """The bounds of all losses together; None where no record can be lost."""
+        if not self.losses:
+            return (0, 0) if any(f.records_lost_high == 0 for f in self.failovers) else None
+        highs = [high for _, high in self.losses.values()]
+        bounded = [high for high in highs if high is not None]
+        return sum(low for low, _ in self.losses.values()), sum(bounded) if len(bounded) == len(highs) else None
+
+    @property
+    def topics(self) -> list[str]:
+        """The topics that lost records, had no leader or refused writes: the worst harm first."""
+        places = (*self.losses, *self.offline.subjects, *self.refusing.subjects)
+        return list(dict.fromkeys(topic for topic, _ in places))
+
+    @property
+    def brokers(self) -> list[int]:
+        """The brokers that were away, or whose replicas were out of sync or cut."""
+        former_leaders = (f.leader_from for f in self.failovers if not self.outages and f.leader_from is not None)
+        truncated = (t.broker for t in self.truncations if not self.outages)
+        others = (*(p.broker for p in self.periods), *truncated, *former_leaders)
+        return sorted({*(o.broker for o in self.outages), *(b for b in others if b >= 0)})
+
+    @property
+    def groups(self) -> list[str]:
+        """The groups that rebalanced or fell behind."""
+        return sorted({g for i in self.of_groups for g in i.group_ids} | {v.group_id for v in self.lag})
+
+    @property
+    def ended_at(self) -> datetime | None:
+        """The instant at which all parts were over; None where a part was not."""
+        ends = [end for end in self.ends if end is not None]
+        return max(ends) if ends and len(ends) == len(self.ends) else None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether each partition could be used again, each broker was back and there was a controller, by the end.
+
+        A group that a failure left without a consumer counts too; one whose members left does not.
+        """
+        is_led = all(c.controller_to != NOBODY for c in self.controllers[-1:])
+        is_usable = not (self.offline.still or self.refusing.still or self.idle.still)
+        return is_led and is_usable and all(o.up_at for o in self.outages)
+
+    @cached_property
+    def harm(self) -> Harm:
+        return next(harm for harm, holds in _LEVELS if holds(self))
 
 
 def has_failed(cause: Cause) -> bool:
@@ -367,109 +444,19 @@ Place = tuple[str, int]
 """A topic, and the number of a partition."""
 
 
-@dataclass(frozen=True)
-class Impact:
-    """The figures of one happening."""
-
-    happening: Happening
-
-    @cached_property
-    def offline(self) -> Unused:
-        """The partitions that had no leader."""
-        return unused(self.happening.unavailability, NO_LEADER)
-
-    @cached_property
-    def refusing(self) -> Unused:
-        """The partitions that had a leader and refused writes with acks=all."""
-        return unused(self.happening.unavailability, NO_WRITES)
-
-    @cached_property
-    def idle(self) -> Unused:
-        """The groups none of whose members consumed after a failure."""
-        rows, failed = self.happening.unavailability, self.happening.failed
-        return unused((u for u in rows if u.rebalance_id in failed), NO_CONSUMER)
-
-    @cached_property
-    def losses(self) -> dict[Place, tuple[int, int | None]]:
-        """The partitions that lost records, or may have lost some, each with the bounds of its loss."""
-        bounds: dict[Place, tuple[int, int | None]] = {}
-        for f in self.happening.failovers:
-            if f.records_lost_low is not None and f.records_lost_high != 0:
-                low, high = bounds.get((f.topic, f.partition), (0, 0))
-                most = None if high is None or f.records_lost_high is None else high + f.records_lost_high
-                bounds[f.topic, f.partition] = low + f.records_lost_low, most
-        for t in self.happening.truncations:
-            cut = t.records_cut or 1
-            bounds.setdefault((t.topic, t.partition), (cut, t.records_cut))
-        return bounds
-
-    @property
-    def records_lost(self) -> tuple[int, int | None] | None:
-        """The bounds of all losses together; None where no record can be lost."""
-        if not self.losses:
-            return (0, 0) if any(f.records_lost_high == 0 for f in self.happening.failovers) else None
-        highs = [high for _, high in self.losses.values()]
-        bounded = [high for high in highs if high is not None]
-        return sum(low for low, _ in self.losses.values()), sum(bounded) if len(bounded) == len(highs) else None
-
-    @property
-    def topics(self) -> list[str]:
-        """The topics that lost records, had no leader or refused writes: the worst harm first."""
-        places = (*self.losses, *self.offline.subjects, *self.refusing.subjects)
-        return list(dict.fromkeys(topic for topic, _ in places))
-
-    @property
-    def brokers(self) -> list[int]:
-        """The brokers that were away, or whose replicas were out of sync or cut."""
-        h = self.happening
-        former_leaders = (f.leader_from for f in h.failovers if not h.outages and f.leader_from is not None)
-        truncated = (t.broker for t in h.truncations if not h.outages)
-        others = (*(p.broker for p in h.periods), *truncated, *former_leaders)
-        return sorted({*(o.broker for o in h.outages), *(b for b in others if b >= 0)})
-
-    @property
-    def groups(self) -> list[str]:
-        """The groups that rebalanced or fell behind."""
-        h = self.happening
-        return sorted({g for i in h.of_groups for g in i.group_ids} | {v.group_id for v in h.lag})
-
-    @property
-    def ended_at(self) -> datetime | None:
-        """The instant at which all parts were over; None where a part was not."""
-        ends = [end for end in self.happening.ends if end is not None]
-        return max(ends) if ends and len(ends) == len(self.happening.ends) else None
-
-    @property
-    def is_over(self) -> bool:
-        """Whether each partition could be used again, each broker was back and there was a controller, by the end.
-
-        A group that a failure left without a consumer counts too; one whose members left does not.
-        """
-        is_led = all(c.controller_to != NOBODY for c in self.happening.controllers[-1:])
-        is_usable = not (self.offline.still or self.refusing.still or self.idle.still)
-        return is_led and is_usable and all(o.up_at for o in self.happening.outages)
-
-    @cached_property
-    def harm(self) -> Harm:
-        """The worst harm that it did."""
-        return next(harm for harm, holds in _LEVELS if holds(self))
-
-
 _AT_RISK = frozenset({IncidentKind.REPLICAS_OUT, IncidentKind.LEADERS_LOST})
-_LEVELS: tuple[tuple[Harm, Callable[[Impact], object]], ...] = (
+_LEVELS: tuple[tuple[Harm, Callable[[Happening], object]], ...] = (
     (Harm.RECORDS_LOST, lambda i: i.losses),
     (Harm.PARTITIONS_OFFLINE, lambda i: i.offline.subjects),
     (Harm.WRITES_REFUSED, lambda i: i.refusing.subjects),
-    (Harm.BROKER_LOST, lambda i: any(is_lost(o) for o in i.happening.outages)),
-    (Harm.NO_CONTROLLER, lambda i: i.happening.controllers),
-    (Harm.DATA_AT_RISK, lambda i: i.happening.outages or i.happening.kind in _AT_RISK),
+    (Harm.BROKER_LOST, lambda i: any(is_lost(o) for o in i.outages)),
+    (Harm.NO_CONTROLLER, lambda i: i.controllers),
+    (Harm.DATA_AT_RISK, lambda i: i.outages or i.kind in _AT_RISK),
     (
         Harm.CONSUMERS_STOPPED,
-        lambda i: any(
-            g.kind in _TROUBLE or (g.cause is not None and has_failed(g.cause)) for g in i.happening.of_groups
-        ),
+        lambda i: any(g.kind in _TROUBLE or (g.cause is not None and has_failed(g.cause)) for g in i.of_groups),
     ),
-    (Harm.LAG_GREW, lambda i: i.happening.lag),
+    (Harm.LAG_GREW, lambda i: i.lag),
     (Harm.ROUTINE, lambda i: True),
 )
 """The condition of each harm, the worst first: the first that holds is the incident's harm."""
@@ -484,13 +471,13 @@ _OUT_OF_SYNC = {
 }
 
 
-def headline_of(impact: Impact) -> str:
+def headline_of(happening: Happening) -> str:
     """The headline: the harm, its subject, its length and its origin in one sentence without a full stop."""
-    origin = _ORIGINS.get(impact.happening.kind, _group_clause)(impact.happening)
-    effect = _EFFECTS[impact.harm](impact) if impact.harm in _EFFECTS else ""
-    if impact.harm == Harm.RECORDS_LOST and impact.offline.still:
-        effect = f"{effect}, and {_offline_clause(impact)}"
-    if impact.harm == Harm.CONSUMERS_STOPPED and impact.idle.still:
+    origin = _ORIGINS.get(happening.kind, _group_clause)(happening)
+    effect = _EFFECTS[happening.harm](happening) if happening.harm in _EFFECTS else ""
+    if happening.harm == Harm.RECORDS_LOST and happening.offline.still:
+        effect = f"{effect}, and {_offline_clause(happening)}"
+    if happening.harm == Harm.CONSUMERS_STOPPED and happening.idle.still:
         origin = f"{origin}, and none consumed at the end"
     return f"{words.sentence(effect)}: {origin}" if effect else words.sentence(origin)
 
@@ -504,12 +491,12 @@ def partitions_of(places: Sequence[Place]) -> str:
     return f"{count} of {words.counted(len(topics), 'topic')}" if len(topics) > 1 else f"{count} of {topics[0]}"
 
 
-def _loss_clause(impact: Impact) -> str:
-    low, high = impact.records_lost or (0, None)
-    unclean = (f for f in impact.happening.failovers if f.kind == FailoverKind.UNCLEAN_ELECTION)
-    at = [f.happened_at for f in unclean if (f.topic, f.partition) in impact.losses]
-    election = f" (unclean election at {min(at):%H:%M:%S})" if at and impact.happening.outages else ""
-    where = f"{partitions_of(list(impact.losses))}{election}"
+def _loss_clause(happening: Happening) -> str:
+    low, high = happening.records_lost or (0, None)
+    unclean = (f for f in happening.failovers if f.kind == FailoverKind.UNCLEAN_ELECTION)
+    at = [f.happened_at for f in unclean if (f.topic, f.partition) in happening.losses]
+    election = f" (unclean election at {min(at):%H:%M:%S})" if at and happening.outages else ""
+    where = f"{partitions_of(list(happening.losses))}{election}"
     if not low:
         most = f"up to {words.counted(high, 'committed record')}" if high else "committed records"
         return f"{most} may have been lost in {where}"
@@ -517,8 +504,8 @@ def _loss_clause(impact: Impact) -> str:
     return f"{least}{words.counted(low if high is None else high, 'committed record')} were lost in {where}"
 
 
-def _offline_clause(impact: Impact) -> str:
-    return _unused_clause(impact.offline, "had no leader")
+def _offline_clause(happening: Happening) -> str:
+    return _unused_clause(happening.offline, "had no leader")
 
 
 def _unused_clause(unused: Unused, what: str) -> str:
@@ -533,10 +520,10 @@ def _unused_clause(unused: Unused, what: str) -> str:
     return f"{'partition ' if is_one else ''}{partitions_of(unused.subjects)} {what}{length}"
 
 
-_EFFECTS: Mapping[Harm, Callable[[Impact], str]] = {
+_EFFECTS: Mapping[Harm, Callable[[Happening], str]] = {
     Harm.RECORDS_LOST: _loss_clause,
     Harm.PARTITIONS_OFFLINE: _offline_clause,
-    Harm.WRITES_REFUSED: lambda impact: _unused_clause(impact.refusing, "took no writes with acks=all"),
+    Harm.WRITES_REFUSED: lambda happening: _unused_clause(happening.refusing, "took no writes with acks=all"),
 }
 
 

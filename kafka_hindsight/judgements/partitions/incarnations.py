@@ -35,12 +35,16 @@ _Row = TypeVar("_Row", Event, Failover, IsrChange)
 
 @dataclass(frozen=True)
 class Incarnation:
-    """One partition from the creation of its topic to the deletion: its events in order, its readings by time."""
+    """One partition from the creation of its topic to the deletion: its events in order, its readings by time.
+
+    `gone_at`: when its topic was deleted, or the next incarnation had begun; None while it is there.
+    """
 
     key: Partition
     number: int
     events: Sequence[Event]
     readings: PartitionReadings
+    gone_at: datetime | None
 
     @property
     def name(self) -> str:
@@ -49,7 +53,6 @@ class Incarnation:
 
     @cached_property
     def events_by_time(self) -> Timeline[Event]:
-        """Its events, to be looked up by instant."""
         return by_instant(self.events)
 
     @cached_property
@@ -69,49 +72,35 @@ class Incarnation:
 
 
 def incarnations_of(
-    events: Iterable[Event],
-    readings: Readings,
-    kinds: Collection[str],
-    epochs: Sequence[ControllerEpoch],
+    events: Iterable[Event], readings: Readings, kinds: Collection[str], epochs: Sequence[ControllerEpoch]
 ) -> list[Incarnation]:
     """The incarnations by partition and time, each with its events of the given kinds and its readings.
 
-    A partition that readings alone show has one incarnation, without events.
-    """
-    topic_readings, lives = TopicReadings.of(readings), lives_of(events, kinds, epochs)
-    incarnations = []
-    for key in sorted({*lives, *topic_readings.partitions()}):
-        own_lives = lives.get(key) or [[]]
-        starts = [None, *(life[0].happened_at for life in own_lives[1:]), None]
-        for number, life in enumerate(own_lives):
-            incarnations.append(
-                Incarnation(key, number, life, topic_readings[key].within(starts[number], starts[number + 1]))
-            )
-    return incarnations
-
-
-def lives_of(
-    events: Iterable[Event], kinds: Collection[str], epochs: Sequence[ControllerEpoch]
-) -> dict[Partition, list[list[Event]]]:
-    """Each partition's events of the given kinds, in order, split where its topic was deleted or epochs begin again.
-
-    Epochs begin again at 0 in a topic that is created again under its old name. There the lines that a standby
-    controller repeats are left out: they may be about the former incarnation. A change that a controller decided and
-    reverted did not happen.
+    A new one begins where the topic was deleted, and where epochs begin again: at 0 in a topic that is created again
+    under its old name. There the lines that a standby controller repeats are left out: they may be about the former
+    incarnation. A change that a controller decided and reverted did not happen. A partition that readings alone show
+    has one incarnation, without events.
     """
     ordered = in_order(e for e in events if e.topic is not None)
-    deletions = deletions_of(ordered, epochs)
-    lines = (e for e in ordered if e.partition is not None and e.kind in kinds and not was_reverted(epochs, e))
-    begins = incarnations_begun(epochs)
-    return {
-        key: [
+    deletions, begins = _deletions_of(ordered, epochs), incarnations_begun(epochs)
+    events_of = by_partition(e for e in ordered if e.kind in kinds and not was_reverted(epochs, e))
+    topic_readings = TopicReadings.of(readings)
+    incarnations = []
+    for key in sorted({*events_of, *topic_readings.partitions()}):
+        lives = [
             life
-            for _, of_cluster in groupby(own, lambda e: bisect_right(begins, e.happened_at))
+            for _, of_cluster in groupby(events_of[key], lambda e: bisect_right(begins, e.happened_at))
             for of_topic in _between_deletions(list(of_cluster), deletions[key[:2]], epochs)
             for life in between_falls(of_topic)
-        ]
-        for key, own in sorted(by_partition(lines).items())
-    }
+        ] or [[]]
+        starts = [None, *(life[0].happened_at for life in lives[1:]), None]
+        for number, life in enumerate(lives):
+            own_readings = topic_readings[key].within(starts[number], starts[number + 1])
+            if life or own_readings:
+                begin = life[0].happened_at if life else own_readings[0].snapshot_at
+                ends = (at for at in (*deletions[key[:2]], starts[number + 1]) if at is not None and at > begin)
+                incarnations.append(Incarnation(key, number, life, own_readings, min(ends, default=None)))
+    return incarnations
 
 
 def by_partition(rows: Iterable[_Row], time: str | None = None) -> defaultdict[Partition, list[_Row]]:
@@ -123,7 +112,7 @@ def by_partition(rows: Iterable[_Row], time: str | None = None) -> defaultdict[P
     return rows_of
 
 
-def deletions_of(
+def _deletions_of(
     events: Iterable[Event], epochs: Sequence[ControllerEpoch]
 ) -> defaultdict[tuple[str, str], list[datetime]]:
     """The instants at which the active controller deleted each topic, by cluster and topic, in order."""

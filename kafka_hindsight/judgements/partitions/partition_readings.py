@@ -139,7 +139,6 @@ class TopicReadings:
         return self._of.get(key, _NONE)
 
     def partitions(self) -> list[Partition]:
-        """The partitions that a reading shows."""
         return list(self._of)
 
 

@@ -166,7 +166,6 @@ class _Run:
 
     @property
     def start(self) -> datetime:
-        """The instant at which the first of them began."""
         return self.states[0].start
 
     @property

@@ -140,7 +140,6 @@ def judge_cluster(
         incidents=of_groups,
         failovers=_inside(window, failovers, lambda f: f.happened_at),
         unavailability=_inside(window, unused, lambda u: u.started_at),
-        imbalance=[r for r in imbalance if r.over_threshold],
         imbalance_periods=imbalance_periods,
         truncations=_inside(window, truncations, lambda t: t.happened_at),
         lag_verdicts=lag,

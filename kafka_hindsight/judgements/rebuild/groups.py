@@ -4,27 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import timedelta
 
 from kafka_hindsight.catalog import rows
 from kafka_hindsight.catalog.codes import Origin
-from kafka_hindsight.judgements.brokers.controllers import controller_epochs_of
-from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.groups.coordinators import add_effects, rebuild_coordinator_moves
 from kafka_hindsight.judgements.groups.costs import Witnesses, price, rebuild_unavailability, stops_of
 from kafka_hindsight.judgements.groups.member_settings import rebuild_settings
 from kafka_hindsight.judgements.groups.remedies import judge_remedies
-from kafka_hindsight.judgements.rebalances import GroupContext, rebuild_group
+from kafka_hindsight.judgements.rebalances import rebuild_group
 from kafka_hindsight.judgements.rebalances.members import SEEN
 from kafka_hindsight.judgements.rebalances.records import events_of_records
-from kafka_hindsight.judgements.rebalances.topic_changes import topic_changes
 from kafka_hindsight.judgements.rebuild.brokers import FACTS
 from kafka_hindsight.judgements.rebuild.group_lines import GROUP_RECORDS, NAMES, events_of_groups
 from kafka_hindsight.judgements.rebuild.metadata import EVENTS
 from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
 from kafka_hindsight.judgements.rebuild.sources import Judgement, each, table
-from kafka_hindsight.knowledge.kinds import Kind
-from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window, in_order
 
@@ -71,34 +65,6 @@ def judge_group(
         add_effects(moves, priced, facts.groups.observed_to),
         rebuild_unavailability(priced, stops, witnessed, facts.groups.observed_to),
     )
-
-
-def judge_groups(events: Iterable[rows.Event]) -> list[rows.Rebalance]:
-    """Rebuild the rebalances of all groups by log lines alone, and name their causes.
-
-    Args:
-        events: Lines of one cluster's brokers, and of clients where they are at hand, as `read_logs` gives them, in
-            any order.
-
-    Returns:
-        Rows of gold.rebalances group by group, in order of start, without `incident_id` and costs. A line of a client
-        counts only where it names its group: those of librdkafka do not.
-
-    Raises:
-        BadInput: No line is a broker's: its coordinator alone knows a group's rebalances.
-    """
-    ordered = in_order(events)
-    of_brokers = [e for e in ordered if e.origin == Origin.BROKER]
-    if not of_brokers:
-        raise BadInput("Found no event of a broker. Needed: the logs of the brokers, read with origin broker.")
-    first, last = of_brokers[0].happened_at, of_brokers[-1].happened_at
-    outages = list(rebuild_outages(of_brokers, [], Window(first, last + timedelta(seconds=1))))
-    changes = topic_changes(of_brokers, controller_epochs_of(of_brokers))
-    refusals = [e for e in of_brokers if e.kind in (Kind.AUTHENTICATION_FAILED, Kind.QUOTA_CHANGED)]
-    context = GroupContext(of_brokers[0].cluster, first, last, changes, outages, refusals=refusals)
-    group_ids = sorted({e.group_id for e in of_brokers if e.group_id})
-    of_group = grouped(ordered, lambda e: e.group_id)
-    return [row for group_id in group_ids for row in rebuild_group(group_id, of_group[group_id], context).rebalances]
 
 
 def _ends_of_stays(members: Iterable[rows.MemberSnapshot], window: Window) -> list[rows.MemberSnapshot]:

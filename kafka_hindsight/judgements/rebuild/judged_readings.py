@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from kafka_hindsight.catalog import rows
 from kafka_hindsight.judgements.groups.lag_rulings import judge_lag
 from kafka_hindsight.judgements.groups.ownership import rebuild_ownership
-from kafka_hindsight.judgements.partitions.leaders.imbalance import rebuild_balance, rebuild_imbalance
+from kafka_hindsight.judgements.partitions.leaders.imbalance import rebuild_imbalance
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import count_out_of_sync
 from kafka_hindsight.judgements.rebuild.group_lines import GROUP_RECORDS
 from kafka_hindsight.judgements.rebuild.scope import Scope
@@ -16,22 +16,15 @@ from kafka_hindsight.judgements.rebuild.sources import Judgement, table
 
 @dataclass(frozen=True)
 class Readings:
-    """The balance of leaders and the replicas out of sync in one reading."""
+    """The imbalance of leaders and the replicas out of sync in one reading."""
 
     imbalance: list[rows.LeaderImbalance]
-    balance: list[rows.LeaderBalance]
     out_of_sync: list[rows.OutOfSyncCount]
 
 
-def judge_readings(
-    partitions: list[rows.PartitionSnapshot], brokers: list[rows.BrokerSnapshot], groups: list[rows.GroupSnapshot]
-) -> Readings:
+def judge_readings(partitions: list[rows.PartitionSnapshot], brokers: list[rows.BrokerSnapshot]) -> Readings:
     """Judge which leaders of one reading are not the preferred ones, and which replicas are not in sync."""
-    return Readings(
-        rebuild_imbalance(partitions, brokers),
-        rebuild_balance(partitions, brokers, groups),
-        count_out_of_sync(partitions),
-    )
+    return Readings(rebuild_imbalance(partitions, brokers), count_out_of_sync(partitions))
 
 
 @dataclass(frozen=True)
@@ -60,7 +53,6 @@ READINGS = Judgement(
     {
         "partitions": table("bronze.partition_snapshots", span="window"),
         "brokers": table("bronze.broker_snapshots", span="window"),
-        "groups": table("bronze.group_snapshots", span="window"),
     },
 )
 

@@ -13,7 +13,6 @@ from kafka_hindsight.judgements.groups.group_incidents import FINGERPRINTS, INCI
 from kafka_hindsight.judgements.groups.lag_rulings import LAG_RULINGS
 from kafka_hindsight.judgements.partitions.leaders.failover_rulings import FAILOVER_RULINGS
 from kafka_hindsight.judgements.partitions.leaders.failovers import ELECTION_TRIGGER_RULINGS
-from kafka_hindsight.judgements.partitions.leaders.imbalance import IMBALANCE_END_RULINGS
 from kafka_hindsight.judgements.partitions.replicas.isr import SHRINK_RULINGS
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import OUT_OF_SYNC_RULINGS
 from kafka_hindsight.judgements.partitions.replicas.truncations import TRUNCATION_RULINGS
@@ -39,5 +38,4 @@ RULING_TABLES: Mapping[str, Mapping[str, Sequence[Ruling[Any]]]] = {
     "gold.isr_changes.shrink_cause": {"a broker left an ISR": SHRINK_RULINGS},
     "gold.out_of_sync_periods.suspected_broker": {"a broker was out of ISRs": OUT_OF_SYNC_RULINGS},
     "gold.truncations.verdict": {"a replica cut its log": TRUNCATION_RULINGS},
-    "gold.imbalance_periods.ended_by": {"a period of imbalance ended": IMBALANCE_END_RULINGS},
 }

@@ -136,19 +136,6 @@ RULES: tuple[Rule, ...] = (
         " under-replicated; critical where partitions had no leader, or less than min.insync.replicas, meanwhile",
     ),
     Rule(
-        rule_id="leadership_not_restored",
-        severity="warning",
-        harm=Harm.POSTURE,
-        subject_kind="broker",
-        says="{subject} was back at {at}, but at {seen} it did not lead {elsewhere} of the {preferred} partitions of"
-        " which it is the preferred leader",
-        advice="Run a preferred leader election (kafka-leader-election.sh --election-type preferred), or find out why"
-        " auto.leader.rebalance.enable did not cause one: the other brokers carry its load.",
-        source="leader.imbalance.check.interval.seconds, 300 by default: two rounds of the automatic election had gone"
-        " by; how much is too much: the rule leader_imbalance",
-        thresholds={"minutes": 10},
-    ),
-    Rule(
         rule_id="cluster_id_changed",
         severity="warning",
         harm=Harm.POSTURE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from kafka_hindsight.catalog.rows import BrokerOutage, Failover, LeaderImbalance, Unavailability
+from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Unavailability
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report.curves import leader_curves
 from kafka_hindsight.report.page_rows import PageRows, Section
@@ -13,15 +13,11 @@ from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.unavailability_sums import NO_LEADER, NO_WRITES, Unused, unused
 
 BARS = 12
-BROKERS = ("Broker", "Absences", "Leader changes", "Leader imbalance at the last reading")
+BROKERS = ("Broker", "Absences", "Leader changes")
 TOPICS = (
-    "Topic",
-    "Partitions without a leader",
-    "Partition-seconds without a leader",
-    "Partition-seconds without writes",
-    "Leader changes",
-    "Owner",
-)
+    "Topic", "Partitions without a leader", "Partition-seconds without a leader", "Partition-seconds without writes",
+    "Leader changes", "Owner",
+)  # fmt: skip
 
 
 def brokers_and_topics(page: PageRows) -> Iterator[ui.Block]:
@@ -32,14 +28,9 @@ def brokers_and_topics(page: PageRows) -> Iterator[ui.Block]:
     curves = tuple(leader_curves(page))
     if curves:
         yield ui.Timeline(
-            begins=page.window[0],
-            ends=page.window[1],
-            absences=[absence(page, row) for row in page.outages.values()],
+            *page.window,
+            absences=[absence(page, row) for row in page.of(BrokerOutage)],
             curves=curves,
-            lanes=(),
-            left_out=(),
-            focus=50.0,
-            legend=(),
             note="The partitions that each broker leads, by readings of the cluster. Shaded: absences of brokers.",
         )
     sums = {topic: unused(page.rows_of(Unavailability, "topic", topic), NO_LEADER) for topic in page.topics}
@@ -50,7 +41,7 @@ def brokers_and_topics(page: PageRows) -> Iterator[ui.Block]:
         yield ui.Bars("Partition-seconds without a leader, by topic", tuple(_bar(page, t, sums) for t in unused_topics))
     if worst:
         yield ui.Heading("Topics that changed a leader or could not be used")
-        yield ui.ledger("Topics", TOPICS, tuple(("lost", _topic(page, topic, sums[topic])) for topic in worst))
+        yield from ui.ledger("Topics", TOPICS, [("lost", _topic(page, topic, sums[topic])) for topic in worst])
 
 
 def _bar(page: PageRows, topic: str, sums: Mapping[str, Unused]) -> tuple[ui.Words, str, float, str]:
@@ -60,16 +51,12 @@ def _bar(page: PageRows, topic: str, sums: Mapping[str, Unused]) -> tuple[ui.Wor
 
 
 def _broker(page: PageRows, broker: int) -> ui.TableRow:
-    readings = page.rows_of(LeaderImbalance, "broker", broker)
-    last = max(readings, key=lambda row: row.snapshot_at, default=None)
     changes = len(page.rows_of(Failover, "leader_from", broker)) + len(page.rows_of(Failover, "leader_to", broker))
-    cells = (
+    return ui.row(
         ui.head(page.broker_link(broker)),
         words.number(len(page.rows_of(BrokerOutage, "broker", broker))),
         words.number(changes),
-        words.percent(last.ratio) if last else "",
     )
-    return ui.TableRow(cells)
 
 
 def _topic(page: PageRows, topic: str, leaderless: Unused) -> tuple[ui.Words, ...]:

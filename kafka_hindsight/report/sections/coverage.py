@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.catalog.rows import (
     Coverage,
+    Failover,
     Finding,
     GenerationGap,
     LeaderImbalance,
@@ -99,19 +100,6 @@ def broken_expectations(page: PageRows) -> list[ValidationResult]:
     return [r for r in page.of(ValidationResult) if not r.success]
 
 
-def expectations_sentence(page: PageRows) -> str:
-    """How many expectations on the tables were evaluated and held, and how many had no row to judge."""
-    vacuous = sum(bool(r.is_vacuous) for r in page.of(ValidationResult))
-    evaluated, broken = len(page.of(ValidationResult)) - vacuous, len(broken_expectations(page))
-    without_row = f" {words.counted(vacuous, 'further expectation')} had no row to judge." if vacuous else ""
-    if not evaluated:
-        return f"No expectation was evaluated.{without_row}"
-    how_many = words.counted(evaluated, "evaluated expectation")
-    if broken:
-        return f"{words.number(broken)} of {how_many} on the tables did not hold.{without_row}"
-    return f"All {how_many} on the tables held.{without_row}"
-
-
 def _lines(page: PageRows) -> Iterator[Statement]:
     total, sources = totals(page), words.counted(len(page.of(Coverage)), "source")
     lines = words.counted(total.lines_in, "line")
@@ -165,7 +153,7 @@ def _leaders(page: PageRows) -> Iterator[Statement]:
         breaks = f"{words.counted(len(unknown), 'break')} in the leader epochs of {partitions}"
         has = words.verb(len(unknown), "has", "have")
         yield "warn", f"{breaks} {has} no explanation: the leader in between is unknown."
-    elif page.failovers:
+    elif page.of(Failover):
         yield "good", "Every leader epoch that was seen follows from the one before."
 
 
@@ -193,9 +181,8 @@ def _missing_input(page: PageRows) -> Iterator[Statement]:
 
 def _missing_logs(page: PageRows) -> Iterator[Statement]:
     """The brokers whose logs were not read, and what is less sure because of it."""
-    rows = [row for row in page.of(Finding) if row.rule_id == "broker_log_missing"]
-    for row in sorted(rows, key=lambda r: r.subject)[:SILENT_BROKERS]:
-        yield "warn", f"{words.sentence(row.message)}."
+    rows = sorted(page.rows_of(Finding, "rule_id", "broker_log_missing"), key=lambda r: r.subject)
+    yield from (("warn", f"{words.sentence(row.message)}.") for row in rows[:SILENT_BROKERS])
 
 
 def _silence(page: PageRows) -> Iterator[Statement]:
@@ -207,8 +194,19 @@ def _silence(page: PageRows) -> Iterator[Statement]:
 
 
 def _expectations(page: PageRows) -> Iterator[Statement]:
+    """How many expectations on the tables were evaluated and held, and how many had no row to judge."""
+    vacuous = sum(bool(r.is_vacuous) for r in page.of(ValidationResult))
+    evaluated, broken = len(page.of(ValidationResult)) - vacuous, len(broken_expectations(page))
+    how_many = words.counted(evaluated, "evaluated expectation")
+    sentence = f"All {how_many} on the tables held."
+    if broken:
+        sentence = f"{words.number(broken)} of {how_many} on the tables did not hold."
+    elif not evaluated:
+        sentence = "No expectation was evaluated."
+    if vacuous:
+        sentence += f" {words.counted(vacuous, 'further expectation')} had no row to judge."
     if page.of(ValidationResult):
-        yield "warn" if broken_expectations(page) else "good", expectations_sentence(page)
+        yield "warn" if broken else "good", sentence
 
 
 def _not_read(page: PageRows) -> Iterator[Statement]:
@@ -218,29 +216,25 @@ def _not_read(page: PageRows) -> Iterator[Statement]:
 
 
 def _gaps(page: PageRows) -> Iterator[ui.Block]:
-    rows = sorted(page.of(GenerationGap), key=lambda r: (r.explained_by is not None, r.seen_at, r.group_id))
+    rows = sorted(page.of(GenerationGap), key=lambda r: r.explained_by is not None)
     if rows:
-        table_rows = tuple(
-            ui.TableRow(
-                (
-                    ui.At(r.seen_at),
-                    ui.Cell(ui.Name(plain.shortened(r.group_id)), "id"),
-                    change(r.after_generation, r.next_generation),
-                    r.explained_by or ui.Badge("nothing: evidence is missing here", "lost"),
-                )
-            )
-            for r in rows
-        )
-        table = ui.Table("Breaks in the generations", ("Seen", "Group", "Generations", "Explained by"), table_rows)
+        headings = ("Seen", "Group", "Generations", "Explained by")
+        table = ui.Table("Breaks in the generations", headings, tuple(map(_gap, rows)))
         summary = f"{words.counted(len(rows), 'break')} in the generations"
         yield ui.Expandable(summary, (table,), is_open=len(rows) <= GAPS_OPEN)
 
 
-def _leader_gaps(page: PageRows) -> Iterator[ui.Block]:
-    rows = sorted(
-        page.of(LeadershipGap),
-        key=lambda r: (r.explained_by is not None, r.seen_at, r.topic, r.partition, r.next_epoch),
+def _gap(row: GenerationGap) -> ui.TableRow:
+    return ui.row(
+        ui.At(row.seen_at),
+        ui.Cell(ui.Name(plain.shortened(row.group_id)), "id"),
+        change(row.after_generation, row.next_generation),
+        row.explained_by or ui.Badge("nothing: evidence is missing here", "lost"),
     )
+
+
+def _leader_gaps(page: PageRows) -> Iterator[ui.Block]:
+    rows = sorted(page.of(LeadershipGap), key=lambda r: r.explained_by is not None)
     if rows:
         headings = ("Seen", "Partition", "Epochs", "Leader", "What is known")
         table_rows = tuple(_leader_gap(page, row) for row in rows[:LEADER_GAPS])
@@ -251,15 +245,13 @@ def _leader_gaps(page: PageRows) -> Iterator[ui.Block]:
 
 
 def _leader_gap(page: PageRows, row: LeadershipGap) -> ui.TableRow:
-    return ui.TableRow(
-        (
-            ui.At(row.seen_at),
-            ui.Cell(ui.Name(partition_name(row.topic, row.partition)), "id"),
-            change(row.after_epoch, row.next_epoch),
-            change(words.leader(row.leader_before), words.leader(row.leader_after)),
-            ui.Cell(page.evidence(row.evidence, row.explanation), "wide" if row.explained_by else "wide warn"),
-        ),
-        plain.anchor("break", f"{row.topic}-{row.partition} {row.topic_incarnation} {row.next_epoch}"),
+    return ui.row(
+        ui.At(row.seen_at),
+        ui.Cell(ui.Name(partition_name(row.topic, row.partition)), "id"),
+        change(row.after_epoch, row.next_epoch),
+        change(words.leader(row.leader_before), words.leader(row.leader_after)),
+        ui.Cell(page.evidence(row.evidence, row.explanation), "wide" if row.explained_by else "wide warn"),
+        anchor=plain.anchor("break", f"{row.topic}-{row.partition} {row.topic_incarnation} {row.next_epoch}"),
     )
 
 
@@ -274,19 +266,17 @@ def _sources(page: PageRows) -> Iterator[ui.Block]:
 
 
 def _source(row: Coverage) -> ui.TableRow:
-    return ui.TableRow(
-        (
-            ui.head((ui.Name(plain.shortened(row.source)), " ", ui.Quiet(row.origin)), "id"),
-            words.exact(row.lines_in),
-            words.exact(row.events),
-            words.exact(row.ignored),
-            ui.Cell(words.exact(row.unparsed), "bad" if row.unparsed else ""),
-            ui.Cell(words.exact(row.quarantined), "bad" if row.quarantined else ""),
-            words.duration(row.longest_silence_ms),
-            ui.At(row.first_at),
-            ui.At(row.last_at),
-            ui.join([ui.Name(plain.shortened(name)) for name in (row.layouts or ())[:LAYOUTS_SHOWN]]),
-        )
+    return ui.row(
+        ui.head((ui.Name(plain.shortened(row.source)), " ", ui.Quiet(row.origin)), "id"),
+        words.exact(row.lines_in),
+        words.exact(row.events),
+        words.exact(row.ignored),
+        ui.Cell(words.exact(row.unparsed), "bad" if row.unparsed else ""),
+        ui.Cell(words.exact(row.quarantined), "bad" if row.quarantined else ""),
+        words.duration(row.longest_silence_ms),
+        ui.At(row.first_at),
+        ui.At(row.last_at),
+        ui.join([ui.Name(plain.shortened(name)) for name in (row.layouts or ())[:LAYOUTS_SHOWN]]),
     )
 
 

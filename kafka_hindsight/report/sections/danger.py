@@ -38,7 +38,7 @@ RISK_HEADINGS = (
 
 def danger(page: PageRows) -> Iterator[ui.Block]:
     """Data lost, data at risk, and the losses that one more failure would cause now."""
-    elections = [r for r in page.failovers if r.records_lost_low is not None or r.records_lost_high is not None]
+    elections = [r for r in page.of(Failover) if r.records_lost_low is not None or r.records_lost_high is not None]
     verdicts = list(vocabulary.TRUNCATIONS)
     cuts = sorted(page.of(Truncation), key=lambda r: (verdicts.index(r.verdict), r.happened_at, r.truncation_id))
     risks = sorted(
@@ -47,11 +47,8 @@ def danger(page: PageRows) -> Iterator[ui.Block]:
     )
     sentences = [*_loss_sentences(page), *_exposure_sentences(page)]
     if unknown := sum(row.one_from_offline_ms is None for row in risks):
-        partitions, risked = words.counted(unknown, "partition"), words.verb(unknown, "it", "they")
-        sentence = (
-            f"No log or snapshot shows which replicas of {partitions} were in sync: what {risked} risked is not known."
-        )
-        sentences.append(("plain", sentence))
+        subject = f"No log or snapshot shows which replicas of {words.counted(unknown, 'partition')} were in sync"
+        sentences.append(("plain", f"{subject}: what {words.verb(unknown, 'it', 'they')} risked is not known."))
     sentences += _simulation_sentences(page)
     yield from ui.statements(sentences)
     losses = chain((_election(page, row) for row in elections), (_cut(page, row) for row in cuts))
@@ -70,43 +67,42 @@ def danger(page: PageRows) -> Iterator[ui.Block]:
 
 
 def _election(page: PageRows, row: Failover) -> ui.TableRow:
-    return ui.TableRow(
-        (
-            ui.At(row.happened_at),
-            ui.Cell(ui.Name(partition_name(row.topic, row.partition)), "id"),
-            "" if row.leader_to is None else str(row.leader_to),
-            vocabulary.FAILOVERS[row.kind].label,
-            ui.Cell(
-                lost_records(row.records_lost_low, row.records_lost_high),
-                "plain" if row.records_lost_high == 0 else "bad",
-            ),
-            ui.confidence_badge(row.confidence),
-            ui.Cell((page.evidence(row.evidence, row.explanation), " ", _failover(row.topic)), "wide"),
-        )
-    )
+    loss = lost_records(row.records_lost_low, row.records_lost_high)
+    broker = "" if row.leader_to is None else str(row.leader_to)
+    tone = "plain" if row.records_lost_high == 0 else "bad"
+    return _loss(page, row, broker, vocabulary.FAILOVERS[row.kind].label, ui.Cell(loss, tone), has_failover=True)
 
 
 def _cut(page: PageRows, row: Truncation) -> ui.TableRow:
     look = vocabulary.TRUNCATIONS[row.verdict]
     part = "its whole log" if row.is_whole else "a part of its log of unknown length"
-    is_known = row.failover_id in {f.failover_id for f in page.failovers}
+    event = f"cut {part if row.records_cut is None else words.counted(row.records_cut, 'record')}"
+    has_failover = bool(row.failover_id and page.rows_of(Failover, "failover_id", row.failover_id))
+    anchor = plain.anchor("truncation", row.truncation_id)
+    return _loss(page, row, str(row.broker), event, ui.Cell(look.label, look.tone), has_failover, anchor)
+
+
+def _loss(
+    page: PageRows,
+    row: Failover | Truncation,
+    broker: str,
+    event: str,
+    loss: ui.Cell,
+    has_failover: bool,
+    anchor: str = "",
+) -> ui.TableRow:
     why: ui.Content = page.evidence(row.evidence, row.explanation)
-    return ui.TableRow(
-        (
-            ui.At(row.happened_at),
-            ui.Cell(ui.Name(partition_name(row.topic, row.partition)), "id"),
-            str(row.broker),
-            f"cut {part if row.records_cut is None else words.counted(row.records_cut, 'record')}",
-            ui.Cell(look.label, look.tone),
-            ui.confidence_badge(row.confidence),
-            ui.Cell((why, " ", _failover(row.topic)) if row.failover_id and is_known else why, "wide"),
-        ),
-        plain.anchor("truncation", row.truncation_id),
+    failover = ui.Link("its failover", plain.anchor("topic", row.topic))
+    return ui.row(
+        ui.At(row.happened_at),
+        ui.Cell(ui.Name(partition_name(row.topic, row.partition)), "id"),
+        broker,
+        event,
+        loss,
+        ui.confidence_badge(row.confidence),
+        ui.Cell((why, " ", failover) if has_failover else why, "wide"),
+        anchor=anchor,
     )
-
-
-def _failover(topic: str) -> ui.Link:
-    return ui.Link("its failover", plain.anchor("topic", topic))
 
 
 def _loss_sentences(page: PageRows) -> Iterator[tuple[str, str]]:
@@ -118,7 +114,7 @@ def _loss_sentences(page: PageRows) -> Iterator[tuple[str, str]]:
         yield "good", f"{words.counted(harmless, 'truncation')} removed no committed record."
     elif unknown:
         yield "warn", f"It is not known what {words.counted(unknown, 'truncation')} removed."
-    unclean = [row for row in page.failovers if row.kind == "unclean_election"]
+    unclean = [row for row in page.of(Failover) if row.kind == "unclean_election"]
     unbounded = sum(row.records_lost_high is None for row in unclean)
     if unbounded:
         yield "warn", f"The most that {words.counted(unbounded, 'unclean election')} can have lost is not known."
@@ -149,14 +145,8 @@ def _simulation_sentences(page: PageRows) -> Iterator[tuple[str, str]]:
 
 
 def _worst_simulation(row: LossSimulation) -> tuple[object, ...]:
-    return (
-        -row.partitions_offline,
-        -row.partitions_unclean,
-        -row.partitions_unwritable,
-        -row.partitions_unjudged,
-        row.scope_kind,
-        row.scope,
-    )
+    counts = (row.partitions_offline, row.partitions_unclean, row.partitions_unwritable, row.partitions_unjudged)
+    return *(-count for count in counts), row.scope_kind, row.scope
 
 
 def _simulation(page: PageRows, row: LossSimulation) -> ui.TableRow:
@@ -170,18 +160,16 @@ def _simulation(page: PageRows, row: LossSimulation) -> ui.TableRow:
         *ui.note(("No broker could coordinate: ", ui.Name(stranded)), stranded),
         page.evidence(row.evidence),
     )
-    return ui.TableRow(
-        (
-            ui.head(f"{row.scope_kind} {plain.shortened(row.scope)}{brokers}"),
-            ui.Cell(words.exact(row.partitions_offline), "bad" if row.partitions_offline else ""),
-            ui.Cell(words.exact(row.partitions_unclean), "bad" if row.partitions_unclean else ""),
-            ui.Cell(words.exact(row.partitions_unwritable), "warn" if row.partitions_unwritable else ""),
-            words.exact(row.partitions_unjudged),
-            words.exact(row.leaders_to_move),
-            "not known" if row.group_ids is None else words.number(len(row.group_ids)),
-            ui.Cell(ui.Expandable(row.explanation, more, "proof"), "left wide"),
-        ),
-        plain.anchor("simulation", f"{row.scope_kind} {row.scope}"),
+    return ui.row(
+        ui.head(f"{row.scope_kind} {plain.shortened(row.scope)}{brokers}"),
+        ui.Cell(words.exact(row.partitions_offline), "bad" if row.partitions_offline else ""),
+        ui.Cell(words.exact(row.partitions_unclean), "bad" if row.partitions_unclean else ""),
+        ui.Cell(words.exact(row.partitions_unwritable), "warn" if row.partitions_unwritable else ""),
+        words.exact(row.partitions_unjudged),
+        words.exact(row.leaders_to_move),
+        "not known" if row.group_ids is None else words.number(len(row.group_ids)),
+        ui.Cell(ui.Expandable(row.explanation, more, "proof"), "left wide"),
+        anchor=plain.anchor("simulation", f"{row.scope_kind} {row.scope}"),
     )
 
 
@@ -204,16 +192,14 @@ def _risk(page: PageRows, row: PartitionRisk) -> ui.TableRow:
     factor, minimum = ("?" if n is None else n for n in (row.replication_factor, row.min_insync_replicas))
     known_share = row.known_ms / (words.elapsed_ms(row.window_from, row.window_to) or row.known_ms or 1)
     exposed = (row.under_min_isr_ms, row.at_min_isr_ms, row.one_from_offline_ms, row.one_from_unclean_ms)
-    return ui.TableRow(
-        (
-            ui.head(ui.Name(partition_name(row.topic, row.partition)), "id"),
-            ui.Cell(f"{factor}, {minimum} at least in sync", "left"),
-            words.between(row.leaderless_low_ms, row.leaderless_high_ms),
-            *("?" if ms is None else words.duration(ms) if ms else "" for ms in (*exposed, row.under_replicated_ms)),
-            words.percent(known_share),
-            ui.Cell(page.evidence(row.evidence), "left"),
-        ),
-        plain.anchor("risk", f"{row.topic}-{row.partition}"),
+    return ui.row(
+        ui.head(ui.Name(partition_name(row.topic, row.partition)), "id"),
+        ui.Cell(f"{factor}, {minimum} at least in sync", "left"),
+        words.between(row.leaderless_low_ms, row.leaderless_high_ms),
+        *("?" if ms is None else words.duration(ms) if ms else "" for ms in (*exposed, row.under_replicated_ms)),
+        words.percent(known_share),
+        ui.Cell(page.evidence(row.evidence), "left"),
+        anchor=plain.anchor("risk", f"{row.topic}-{row.partition}"),
     )
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from kafka_hindsight.catalog.codes import IsrChangeKind
-from kafka_hindsight.catalog.rows import ControllerChange, IsrChange
+from kafka_hindsight.catalog.rows import ControllerChange, Failover, IsrChange
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report.ledgers import failover_ledger
 from kafka_hindsight.report.page_rows import PageRows, Section
@@ -16,13 +16,13 @@ from kafka_hindsight.shared import words
 
 def failovers(page: PageRows) -> Iterator[ui.Block]:
     """Every change of a leader, then those of the controller."""
-    if not page.failovers:
+    if not page.of(Failover):
         yield ui.Paragraph(empty_sentence(page, "No partition changed its leader.", "No change of a leader"))
-    yield from failover_ledger(page.failovers)
+    yield from failover_ledger(page.of(Failover))
     changes = Counter(row.change for row in page.of(IsrChange))
     shrank, expanded = (words.times(changes[kind]) for kind in IsrChangeKind)
     yield from ui.note(f"In-sync replica sets shrank {shrank} and expanded {expanded}.", changes)
-    controllers = sorted(page.of(ControllerChange), key=lambda r: r.epoch)
+    controllers = page.of(ControllerChange)
     if controllers:
         yield ui.Heading(f"{words.sentence(words.counted(len(controllers), 'change'))} of the controller")
         rows = tuple(_controller(page, row) for row in controllers)
@@ -31,14 +31,14 @@ def failovers(page: PageRows) -> Iterator[ui.Block]:
 
 def _controller(page: PageRows, row: ControllerChange) -> ui.TableRow:
     outage = page.outage_link(row.outage_id)
-    cells = (
+    return ui.row(
         ui.At(row.happened_at),
         change(words.leader(row.controller_from), words.leader(row.controller_to)),
         str(row.epoch),
         ui.confidence_badge(row.confidence),
         ui.Cell((page.evidence(row.evidence, row.explanation), (" ", outage) if outage else ""), "wide"),
+        anchor=controller_anchor(row),
     )
-    return ui.TableRow(cells, controller_anchor(row))
 
 
 SECTION = Section("cluster", 40, "failovers", "Changes of leaders", failovers)

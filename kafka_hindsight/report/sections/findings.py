@@ -9,7 +9,7 @@ from kafka_hindsight.catalog.rows import Finding
 from kafka_hindsight.knowledge.rules import RULE_BY_ID, STANDING_RULES
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report.page_rows import PageRows, Section
-from kafka_hindsight.settings.owners import concerned
+from kafka_hindsight.settings.alerts import concerned
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from kafka_hindsight.catalog.codes import Confidence, Harm, Origin, UnavailabilityKind
+from kafka_hindsight.catalog.codes import Confidence, FindingSeverity, Harm, Origin, UnavailabilityKind
 from kafka_hindsight.catalog.rows import BrokerOutage, Coverage, Finding, Incident, Unavailability, ValidationResult
 from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.knowledge.rules import ONGOING_RULES, RULES, UNREAD, UNSEEN
@@ -138,12 +138,11 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
     loss, absences = figures.lost_records(incidents), figures.absences(page.of(BrokerOutage))
     offline, refusing = (unused(page.of(Unavailability), kinds) for kinds in (NO_LEADER, NO_WRITES))
     groups = figures.groups_stopped(incidents, page.of(Unavailability)).subjects
-    critical, unseen = figures.critical(findings), figures.unseen(findings)
+    critical = sum(finding.severity == FindingSeverity.CRITICAL for finding in findings)
+    unseen = figures.unseen(findings)
     anchors = {harm: plain.anchor("incident", rows[0].incident_id) for harm, rows in figures.by_harm(incidents).items()}
-    loss_at, offline_at, refusing_at, stopped_at = (
-        anchors.get(harm, "incident-list")
-        for harm in (Harm.RECORDS_LOST, Harm.PARTITIONS_OFFLINE, Harm.WRITES_REFUSED, Harm.CONSUMERS_STOPPED)
-    )
+    harms = (Harm.RECORDS_LOST, Harm.PARTITIONS_OFFLINE, Harm.WRITES_REFUSED, Harm.CONSUMERS_STOPPED)
+    loss_at, offline_at, refusing_at, stopped_at = (anchors.get(harm, "incident-list") for harm in harms)
     manners = ((absences.orderly, "by a controlled shutdown"), (absences.not_back, "not back"))
     absence_count = absences.sudden + absences.orderly
     details = "".join(f", {words.number(n)} {manner}" for n, manner in manners if n)
@@ -155,7 +154,7 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
     yield _figure(absence_count, noun, tone, "cluster/outages")
     noun = words.verb(len(groups), "group stopped by a failure", "groups stopped by a failure")
     yield _figure(len(groups), noun, "warn", stopped_at)
-    yield _figure(len(critical), words.verb(len(critical), "critical finding", "critical findings"), "bad", "findings")
+    yield _figure(critical, words.verb(critical, "critical finding", "critical findings"), "bad", "findings")
     noun = words.verb(len(unseen), "gap in coverage", "gaps in coverage")
     yield _figure(len(unseen), noun, "warn", "coverage")
 

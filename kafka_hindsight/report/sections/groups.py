@@ -1,50 +1,42 @@
-"""The groups of the window, the costliest first, each with the way to its own view."""
+"""The groups of the window, the costliest first, and every rebalance; the stories are in the views of the groups."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from kafka_hindsight.catalog.rows import Incident, Unavailability
+from kafka_hindsight.catalog.rows import Incident, Rebalance, Unavailability
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, vocabulary
+from kafka_hindsight.report.ledgers import rebalance_ledger
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.report.phrases import empty_sentence
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.unavailability_sums import NO_CONSUMER, unused
 
 HEADINGS = (
-    "Group",
-    "Rebalances",
-    "Partition-seconds stopped",
-    "No member consumed",
-    "Gravest cause",
-    "Incidents",
-    "Owner",
-)
+    "Group", "Rebalances", "Partition-seconds stopped", "No member consumed", "Gravest cause", "Incidents", "Owner",
+)  # fmt: skip
 
 
 def groups(page: PageRows) -> Iterator[ui.Block]:
     """A row for each group, with a filter."""
-    if not page.groups:
+    rebalances = {group: page.rows_of(Rebalance, "group_id", group) for group in page.groups}
+    worst = sorted(page.groups, key=lambda g: (-figures.partition_seconds(rebalances[g]), -len(rebalances[g]), g))
+    yield from ui.ledger("Groups", HEADINGS, [_row(page, group, rebalances[group]) for group in worst])
+    if not worst:
         yield ui.Paragraph(empty_sentence(page, "No group rebalanced or fell behind.", "No group"))
-        return
-    costs = {group: figures.partition_seconds(page.rebalances_of_group.get(group, ())) for group in page.groups}
-    counts = {group: len(page.rebalances_of_group.get(group, ())) for group in page.groups}
-    worst = sorted(page.groups, key=lambda group: (-costs[group], -counts[group], group))
-    rows = tuple(_row(page, group, costs[group], counts[group]) for group in worst)
-    yield ui.ledger("Groups", HEADINGS, rows)
 
 
-def _row(page: PageRows, group: str, cost: float, count: int) -> tuple[str, tuple[ui.Words, ...]]:
-    causes = Counter(row.cause for row in page.rebalances_of_group.get(group, ()))
+def _row(page: PageRows, group: str, rebalances: Sequence[Rebalance]) -> tuple[str, tuple[ui.Words, ...]]:
+    causes = Counter(row.cause for row in rebalances)
     gravest = next((cause for cause in vocabulary.CAUSES if causes[cause]), None)
     look = vocabulary.CAUSES[gravest] if gravest else None
     stops = unused(page.rows_of(Unavailability, "group_id", group), NO_CONSUMER)
     return look.tone if look else "unknown", (
         ui.Link(plain.shortened(group), plain.anchor("group", group)),
-        words.number(count),
-        words.number(cost),
+        words.number(len(rebalances)),
+        words.number(figures.partition_seconds(rebalances)),
         words.duration(stops.total_ms) if stops.subjects else "",
         f"{look.label} ({words.number(causes[gravest])})" if look and gravest else "",
         words.number(len(page.rows_of(Incident, "group_ids", group))),
@@ -52,4 +44,12 @@ def _row(page: PageRows, group: str, cost: float, count: int) -> tuple[str, tupl
     )
 
 
-SECTION = Section("groups", 10, "group-list", "", groups)
+def every_rebalance(page: PageRows) -> Iterator[ui.Block]:
+    """The rebalances of all groups in order of time, with a filter."""
+    if not page.of(Rebalance):
+        yield ui.Paragraph(empty_sentence(page, "No rebalance.", "No rebalance"))
+    yield from rebalance_ledger(page, page.of(Rebalance))
+
+
+GROUPS = Section("groups", 10, "group-list", "", groups)
+REBALANCES = Section("groups", 20, "rebalances", "Every rebalance", every_rebalance)

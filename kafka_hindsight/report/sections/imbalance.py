@@ -7,24 +7,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise, takewhile
 
-from kafka_hindsight.catalog.rows import ImbalancePeriod, LeaderBalance, LeaderImbalance
+from kafka_hindsight.catalog.rows import ImbalancePeriod, LeaderImbalance
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
 
-CURVE_POINTS = 240
 PERIODS = 60
 BROKER_HEADINGS = (
-    "Broker", "At the last reading", "Led elsewhere", "Over since", "Worst", "Over for", "Through the window",
-)  # fmt: skip
-BALANCE_HEADINGS = (
-    "Scope", "Partitions", "Not led by the first replica", "Most less fewest, of the mean", "Most above the mean",
-    "Brokers off by 9%", "Partitions of offsets", "Groups coordinated",
+    "Broker", "At the last reading", "Led elsewhere", "Over since", "Worst", "Over for",
 )  # fmt: skip
 OVER = (
-    "Over means strictly above 10% of the partitions whose first replica the broker is (the dashed line), as"
+    "Over means strictly above 10% of the partitions whose first replica the broker is, as"
     " leader.imbalance.per.broker.percentage has it; KRaft controllers ignore the percentage and move every leader back"
     " that they can."
 )
@@ -58,7 +53,7 @@ class _Broker:
 
 def imbalance(page: PageRows) -> Iterator[ui.Block]:
     """Leader imbalance of each broker, those over the threshold at the last reading first."""
-    rows = sorted(page.of(LeaderImbalance), key=lambda r: (r.snapshot_at, r.broker))
+    rows = page.of(LeaderImbalance)
     brokers = sorted(
         (_Broker(readings) for readings in grouped(rows, lambda r: r.broker).values()),
         key=lambda b: (not b.last.over_threshold, -_ratio(b.worst), b.last.broker),
@@ -66,15 +61,12 @@ def imbalance(page: PageRows) -> Iterator[ui.Block]:
     yield ui.Paragraph(_summary(page, brokers))
     yield from _periods(page)
     if brokers:
-        yield ui.Table(
-            "Leader imbalance by broker", BROKER_HEADINGS, tuple(_broker(page, b) for b in brokers), "numbers"
-        )
+        yield ui.Table("Leader imbalance by broker", BROKER_HEADINGS, tuple(map(_row, brokers)), "numbers")
         for broker in brokers:
             if broker.worst.over_threshold and broker.worst.evidence:
                 yield page.evidence(broker.worst.evidence, f"Proof of broker {broker.last.broker} at its worst")
         readings = words.counted(len({row.snapshot_at for row in rows}), "reading")
         yield ui.Paragraph((f"{readings}, the last at ", ui.At(rows[-1].snapshot_at), f". {OVER}"), "quiet")
-    yield from _balances(page)
 
 
 def _ratio(row: LeaderImbalance) -> float:
@@ -98,28 +90,17 @@ def _summary(page: PageRows, brokers: Sequence[_Broker]) -> str:
     return "No broker was over the threshold at any reading."
 
 
-def _broker(page: PageRows, broker: _Broker) -> ui.TableRow:
+def _row(broker: _Broker) -> ui.TableRow:
     last, worst = broker.last, broker.worst
     at_worst = (words.percent(worst.ratio), " ", ui.Quiet(ui.At(worst.snapshot_at)))
-    described = f"Ratio of broker {last.broker} through the window, worst {words.percent(worst.ratio) or 'not known'}"
-    return ui.TableRow(
-        (
-            ui.head(str(last.broker)),
-            ui.Cell(words.percent(last.ratio) or "preferred for none", "bad" if last.over_threshold else ""),
-            f"{last.led_elsewhere} of {last.preferred_partitions}",
-            ui.At(broker.over_since),
-            at_worst if worst.ratio else "",
-            words.duration(broker.over_ms or None),
-            ui.Curve(_points(page, broker.rows), described),
-        )
+    return ui.row(
+        ui.head(str(last.broker)),
+        ui.Cell(words.percent(last.ratio) or "preferred for none", "bad" if last.over_threshold else ""),
+        f"{last.led_elsewhere} of {last.preferred_partitions}",
+        ui.At(broker.over_since),
+        at_worst if worst.ratio else "",
+        words.duration(broker.over_ms or None),
     )
-
-
-def _points(page: PageRows, rows: Sequence[LeaderImbalance]) -> tuple[tuple[float, float], ...]:
-    # Of many readings that fall together the worst is drawn, so that no peak is lost.
-    step = max(1, -(-len(rows) // CURVE_POINTS))
-    peaks = [max(rows[i : i + step], key=_ratio) for i in range(0, len(rows), step)]
-    return tuple((round(page.place(r.snapshot_at), 3), round(100 * _ratio(r), 2)) for r in peaks)
 
 
 def _periods(page: PageRows) -> Iterator[ui.Block]:
@@ -157,31 +138,6 @@ def _facts(row: ImbalancePeriod) -> Iterator[str]:
         yield f"started by: {vocabulary.FAILOVERS[row.started_by].label}"
     if row.ended_by:
         yield f"ended by: {row.ended_by.replace('_', ' ')}"
-
-
-def _balances(page: PageRows) -> Iterator[ui.Block]:
-    """Every scope at the last reading."""
-    rows = sorted(page.of(LeaderBalance), key=lambda r: r.scope)
-    last = max((row.snapshot_at for row in rows), default=None)
-    table_rows = tuple(_balance(row) for row in rows if row.snapshot_at == last)
-    if table_rows:
-        table = ui.Table("Other definitions of balance", BALANCE_HEADINGS, table_rows, "numbers")
-        yield ui.Expandable("By the other definitions that people use, at the last reading", (table,))
-
-
-def _balance(row: LeaderBalance) -> ui.TableRow:
-    return ui.TableRow(
-        (
-            ui.head(ui.Name(plain.shortened(row.scope if ":" in row.scope else row.scope.replace("_", " ", 1)))),
-            words.exact(row.partitions),
-            words.percent(row.non_preferred_share),
-            words.percent(row.leader_spread),
-            words.percent(row.leader_excess),
-            f"{row.brokers_off_band} of {row.brokers}",
-            words.percent(row.coordinator_spread),
-            words.percent(row.group_spread),
-        )
-    )
 
 
 SECTION = Section("cluster", 70, "imbalance", "Leader imbalance", imbalance)

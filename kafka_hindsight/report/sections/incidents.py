@@ -1,4 +1,4 @@
-"""Incidents: those that ask for something, the most harmful first; equal ones are one line."""
+"""Incidents: on the first screen those that ask for something, in a view of their own all of them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from kafka_hindsight.catalog.rows import Incident
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, phrases, vocabulary
 from kafka_hindsight.report.answer import incident_lines
+from kafka_hindsight.report.ledgers import incident_ledger
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.shared import words
 
@@ -15,7 +16,7 @@ SHOWN = 12
 
 
 def incidents(page: PageRows) -> Iterator[ui.Block]:
-    """The first SHOWN lines; the others are counted, with a link to the list of all."""
+    """Those that ask for something, at most SHOWN lines; the others are counted, with a link to the list of all."""
     urgent, calm = figures.by_need(page.of(Incident))
     if not urgent and not calm:
         yield ui.Paragraph(phrases.empty_sentence(page, "No incident.", "No incident"))
@@ -34,4 +35,11 @@ def incidents(page: PageRows) -> Iterator[ui.Block]:
         yield ui.Paragraph((ui.Link(f"And {words.listed(counts)}", "incidents"), "."), "links")
 
 
-SECTION = Section("night", 30, "incident-list", "Incidents", incidents)
+def all_incidents(page: PageRows) -> tuple[ui.Block, ...]:
+    """Every incident, those that ask for nothing last."""
+    urgent, calm = figures.by_need(page.of(Incident))
+    return incident_ledger(page, [*urgent, *calm])
+
+
+URGENT = Section("night", 30, "incident-list", "Incidents", incidents)
+ALL = Section("incidents", 10, "all-incidents", "", all_incidents)

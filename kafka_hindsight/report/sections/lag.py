@@ -49,17 +49,15 @@ def _summary(counts: Counter[LagStatus]) -> str:
 def _group(page: PageRows, rows: Sequence[LagVerdict]) -> ui.TableRow:
     worst = max(rows, key=lambda r: (r.lag_max or 0, r.partition))
     look = vocabulary.LAG[worst.status]
-    return ui.TableRow(
-        (
-            ui.head(page.link("group", worst.group_id), "id"),
-            ui.Cell(f"{worst.status}: {look.label}", f"{look.tone} left"),
-            ui.Cell(page.link("topic", worst.topic), "left id"),
-            words.ranges([r.partition for r in rows]),
-            words.exact(_sum(r.lag_first for r in rows)),
-            words.exact(_sum(r.lag_last for r in rows)),
-            words.exact(worst.lag_max),
-            ui.Cell(page.evidence(worst.evidence), "left"),
-        )
+    return ui.row(
+        ui.head(page.link("group", worst.group_id), "id"),
+        ui.Cell(f"{worst.status}: {look.label}", f"{look.tone} left"),
+        ui.Cell(page.link("topic", worst.topic), "left id"),
+        words.ranges([r.partition for r in rows]),
+        words.exact(_sum(r.lag_first for r in rows)),
+        words.exact(_sum(r.lag_last for r in rows)),
+        words.exact(worst.lag_max),
+        ui.Cell(page.evidence(worst.evidence), "left"),
     )
 
 

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report.page_rows import PageRows, Section
-from kafka_hindsight.report.sections.coverage import broken_expectations, expectations_sentence
+from kafka_hindsight.report.sections.coverage import broken_expectations
 from kafka_hindsight.shared import plain, words
 
 
 def making(page: PageRows) -> Iterator[ui.Block]:
     """The expectations that did not hold, and the facts of the run."""
-    yield ui.Paragraph(expectations_sentence(page))
     broken = sorted(broken_expectations(page), key=lambda r: (r.severity, r.table, r.expectation))
     if broken:
         items = []
@@ -22,25 +21,21 @@ def making(page: PageRows) -> Iterator[ui.Block]:
             sentences = f" ({row.severity}) {' '.join(row.sentences or ())}{observed}"
             items.append(ui.Item((name, sentences), "bad" if row.severity == "critical" else "warn"))
         yield ui.List(tuple(items), "statements")
-    yield ui.Facts(tuple(_facts(page)))
+    yield ui.Facts(_facts(page))
 
 
-def _facts(page: PageRows) -> Iterator[ui.Fact]:
+def _facts(page: PageRows) -> tuple[ui.Fact, ...]:
     run = page.run
     versions = {getattr(row, "knowledge_version", None) for rows in page.tables.values() for row in rows}
-    facts = (
+    return ui.facts(
         ("Run", run.run_id),
         ("Cluster", run.cluster),
-        ("Lake", run.lake),
+        ("Lake", run.lake and plain.shortened(run.lake, 200)),
         ("Knowledge", words.listed(sorted(v for v in versions if v), at_most=4)),
         ("Started", words.instant(run.started_at)),
         *sorted((run.versions or {}).items()),
+        ("Log", run.log_path and ui.Badge(run.log_path, "code")),
     )
-    for label, value in facts:
-        if value:
-            yield ui.Fact(label, plain.shortened(str(value), 200))
-    if run.log_path:
-        yield ui.Fact("Log", ui.Badge(run.log_path, "code"), is_wide=True)
 
 
 SECTION = Section("coverage", 40, "making", "About this report", making)

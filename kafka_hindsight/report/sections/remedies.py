@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kafka_hindsight.catalog.codes import RemedySetting
-from kafka_hindsight.catalog.rows import Remedy
+from kafka_hindsight.catalog.rows import Rebalance, Remedy
 from kafka_hindsight.knowledge.remedy_settings import REMEDIES, REMEDY_BY_SETTING
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import vocabulary
@@ -46,22 +46,20 @@ def remedies(page: PageRows) -> Iterator[ui.Block]:
 
 def _remedy(page: PageRows, row: Remedy) -> ui.TableRow:
     option = REMEDY_BY_SETTING[row.setting].option
-    rebalances = {r.rebalance_id: r for r in page.rebalances_of_group.get(row.group_id, ())}
+    rebalances = {r.rebalance_id: r for r in page.rows_of(Rebalance, "group_id", row.group_id)}
     avoided = [rebalances[i] for i in row.rebalance_ids if i in rebalances][:LINKS_PER_REMEDY]
     hidden = row.rebalances_avoided - len(avoided)
     links = [ui.Link(words.instant(r.started_at, page.day), page.rebalance_anchor(r)) for r in avoided]
-    line = (" ", ui.link_line(links, f"and {hidden} more" if hidden > 0 else "")) if links else ""
-    return ui.TableRow(
-        (
-            ui.head(page.link("group", row.group_id), "id"),
-            ui.Cell((vocabulary.REMEDY_LABELS[row.setting], " ", ui.Quiet(option)), "left"),
-            words.duration(row.value_now),
-            words.duration(row.value_smallest),
-            f"{row.rebalances_avoided} of {row.rebalances_total}",
-            words.exact(row.partition_seconds_avoided),
-            ui.confidence_badge(row.confidence),
-            ui.Cell((row.explanation, line, page.evidence(row.evidence)), "left wide"),
-        )
+    line = (" ", ui.join(links, " "), (" ", ui.Quiet(f"and {hidden} more")) if hidden > 0 else "") if links else ""
+    return ui.row(
+        ui.head(page.link("group", row.group_id), "id"),
+        ui.Cell((vocabulary.REMEDY_LABELS[row.setting], " ", ui.Quiet(option)), "left"),
+        words.duration(row.value_now),
+        words.duration(row.value_smallest),
+        f"{row.rebalances_avoided} of {row.rebalances_total}",
+        words.exact(row.partition_seconds_avoided),
+        ui.confidence_badge(row.confidence),
+        ui.Cell((row.explanation, line, page.evidence(row.evidence)), "left wide"),
     )
 
 

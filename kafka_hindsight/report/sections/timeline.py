@@ -42,7 +42,7 @@ def timeline(page: PageRows) -> Iterator[ui.Block]:
     brokers, brokers_left_out = _broker_lanes(page)
     partitions, partitions_left_out = _topic_lanes(page)
     groups, groups_left_out = _group_lanes(page)
-    absences = [absence(page, row) for row in page.outages.values()]
+    absences = [absence(page, row) for row in page.of(BrokerOutage)]
     lanes = (*_controller_lane(page), *brokers, *partitions, *groups)
     if not lanes:
         yield ui.Paragraph(empty_sentence(page, "Nothing happened that could be drawn.", "Nothing to be drawn"))
@@ -50,8 +50,7 @@ def timeline(page: PageRows) -> Iterator[ui.Block]:
     tones = {span.tone for lane in lanes for span in lane.spans}
     worst = next((i for i in figures.ranked(page.of(Incident)) if figures.needs(i) != "calm"), None)
     yield Timeline(
-        begins=page.window[0],
-        ends=page.window[1],
+        *page.window,
         absences=absences,
         curves=tuple(curves(page)),
         lanes=lanes,
@@ -64,7 +63,7 @@ def timeline(page: PageRows) -> Iterator[ui.Block]:
 
 
 def _controller_lane(page: PageRows) -> tuple[Lane, ...]:
-    rows = sorted(page.of(ControllerChange), key=lambda r: r.epoch)
+    rows = page.of(ControllerChange)
     if not rows:
         return ()
     spans = []
@@ -79,16 +78,15 @@ def _controller_lane(page: PageRows) -> tuple[Lane, ...]:
 
 
 def _broker_lanes(page: PageRows) -> tuple[list[Lane], str]:
-    outages = grouped(page.outages.values(), lambda r: r.broker)
+    outages = grouped(page.of(BrokerOutage), lambda r: r.broker)
     failovers: defaultdict[int, list[Failover]] = defaultdict(list)
-    for row in page.failovers:
+    for row in page.of(Failover):
         # A change of leader stands with the broker that lost it; a partition that had none, with the one that took it.
         broker = row.leader_to if row.leader_from in (None, NOBODY) else row.leader_from
         if broker is not None and broker >= 0:
             failovers[broker].append(row)
     # A period that an outage explains lasts as long as the tail of that outage.
-    periods = sorted(page.of(OutOfSyncPeriod), key=lambda r: (r.started_at, r.out_of_sync_period_id))
-    out_of_sync = grouped((r for r in periods if r.outage_id is None), lambda r: r.broker)
+    out_of_sync = grouped((r for r in page.of(OutOfSyncPeriod) if r.outage_id is None), lambda r: r.broker)
     brokers = {*outages, *failovers, *out_of_sync, *(row.broker for row in page.of(LeaderImbalance))}
     trouble = {b: tuple(len(rows.get(b, ())) for rows in (outages, out_of_sync, failovers)) for b in brokers}
     worst = sorted(brokers, key=lambda b: (*(-count for count in trouble[b]), b))
@@ -122,9 +120,8 @@ def _broker_lane(
     sentence = "; ".join([*(span.says for span in periods[:6]), *troubles, *change_count]) or "nothing happened to it"
     anchor = plain.anchor("broker", str(broker))
     spans = (*recoveries, *periods, *changes)
-    return Lane(
-        "broker", f"Broker {broker}", ", ".join(troubles or change_count) or "undisturbed", sentence, anchor, spans
-    )
+    summary = ", ".join(troubles or change_count) or "undisturbed"
+    return Lane("broker", f"Broker {broker}", summary, sentence, anchor, spans)
 
 
 def absence(page: PageRows, row: BrokerOutage) -> Span:
@@ -167,9 +164,9 @@ def _failover_span(page: PageRows, row: Failover) -> Span:
 
 def _topic_lanes(page: PageRows) -> tuple[list[Lane], str]:
     """Topics whose partitions had no leader or lost records: losses first, then the longest."""
-    losses = [row for row in page.failovers if vocabulary.FAILOVERS[row.kind].tone == "lost"]
+    losses = [row for row in page.of(Failover) if vocabulary.FAILOVERS[row.kind].tone == "lost"]
     places = {(row.topic, row.partition) for row in losses}
-    by_topic = grouped((f for f in page.failovers if (f.topic, f.partition) in places), lambda f: f.topic)
+    by_topic = grouped((f for f in page.of(Failover) if (f.topic, f.partition) in places), lambda f: f.topic)
 
     def trouble(topic: str) -> tuple[object, ...]:
         changes = [f for f in losses if f.topic == topic]
@@ -199,33 +196,29 @@ def _topic_lane(page: PageRows, topic: str, rows: Sequence[Failover]) -> Lane:
     note = words.counted(count, "partition")
     longest = f", up to {words.duration(_longest(rows))}" if _longest(rows) else ""
     sentence = f"{note}{longest} without a leader: {_tally(vocabulary.FAILOVERS[row.kind].label for row in rows)}"
-    return Lane(
-        "partition", plain.shortened(topic, 48), f"{note}{longest}", sentence, changes[0].anchor, (*gaps, *changes)
-    )
+    anchor = plain.anchor("topic", topic)
+    return Lane("partition", plain.shortened(topic, 48), f"{note}{longest}", sentence, anchor, (*gaps, *changes))
 
 
 def _leaderless(page: PageRows, row: Failover) -> Span | None:
     """The time without a leader that a change ended."""
     if row.leader_to == NOBODY or not row.leaderless_ms:
         return None
-    end = row.happened_at
-    start = end - timedelta(milliseconds=row.leaderless_ms)
+    start = row.happened_at - timedelta(milliseconds=row.leaderless_ms)
     text = f"{words.instant(start, page.day)}: without a leader for {words.duration(row.leaderless_ms)}"
-    return Span("bar", start, end, "lost", text, "without a leader", plain.anchor("topic", row.topic))
+    return Span("bar", start, row.happened_at, "lost", text, "without a leader", plain.anchor("topic", row.topic))
 
 
 def _group_lanes(page: PageRows) -> tuple[list[Lane], str]:
-    by_group = page.rebalances_of_group
+    by_group = grouped(page.of(Rebalance), lambda r: r.group_id)
 
     def trouble(group: str) -> tuple[object, ...]:
         return -len(by_group[group]), -sum(r.duration_ms or 0 for r in by_group[group]), group
 
     worst = sorted(by_group, key=trouble)
     hidden = worst[GROUP_LANES:]
-    left_out = ""
-    if hidden:
-        count = sum(len(by_group[group]) for group in hidden)
-        left_out = f"{words.counted(len(hidden), 'group')} with fewer rebalances, {words.number(count)} in all"
+    count = words.number(sum(len(by_group[group]) for group in hidden))
+    left_out = f"{words.counted(len(hidden), 'group')} with fewer rebalances, {count} in all" if hidden else ""
     return [_group_lane(page, group, by_group[group]) for group in worst[:GROUP_LANES]], left_out
 
 

@@ -34,7 +34,11 @@ def unread(page: PageRows) -> Iterator[ui.Block]:
 def _shape(shape: LineShape) -> ui.TableRow:
     sample = ui.Expandable("One of them", (ui.Quotation(shape.sample),), "proof")
     content = ui.Cell((ui.Badge(shape.template, "code"), sample), "left wide")
-    return ui.TableRow((words.exact(shape.records), words.exact(shape.lines), content))
+    return ui.row(
+        words.exact(shape.records),
+        words.exact(shape.lines),
+        content,
+    )
 
 
 def _refusal(row: Quarantine) -> ui.Item:

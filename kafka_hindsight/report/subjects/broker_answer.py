@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kafka_hindsight.catalog.rows import BrokerOutage, Incident, LeaderImbalance, OutOfSyncPeriod
+from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Incident, LeaderImbalance, OutOfSyncPeriod
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, phrases
 from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
@@ -20,10 +20,11 @@ NAMED = 4
 def broker_answer(page: PageRows, name: str) -> Answer:
     """Answer for a broker of the window, by its id."""
     broker = int(name)
-    outages = [row for row in page.outages.values() if row.broker == broker]
+    outages = page.rows_of(BrokerOutage, "broker", broker)
     incidents = figures.urgent_first(page.rows_of(Incident, "brokers", broker))
     worst = incidents[0] if incidents else None
-    failovers = [row for row in page.failovers if broker in (row.leader_from, row.leader_to)]
+    failovers = [row for row in page.of(Failover) if broker in (row.leader_from, row.leader_to)]
+    seconds = sum(words.elapsed_ms(o.down_at, o.up_at) or 0 for o in outages) / 1000
     return Answer(
         "broker",
         name,
@@ -31,7 +32,7 @@ def broker_answer(page: PageRows, name: str) -> Answer:
         _verdict(page, outages),
         outages[-1].confidence if outages else "",
         None if not outages else "ongoing" if outages[-1].up_at is None else "over",
-        cost=tuple(_cost(page, broker, outages)),
+        cost=_cost(page, broker, outages),
         advice=tuple(dict.fromkeys(filter(None, (i.advice for i in incidents[:2])))),
         commands=tuple(worst.commands or ()) if worst else (),
         proof=outages[-1].evidence if outages else (),
@@ -39,20 +40,8 @@ def broker_answer(page: PageRows, name: str) -> Answer:
             ui.ShownSection("broker-incidents", "Its incidents", incident_lines(page, incidents)),
             ui.ShownSection("broker-outages", "When it was away", tuple(_outages(outages))),
             ui.ShownSection("broker-findings", "Findings about it", finding_items(page, "broker", [name])),
-            ui.ShownSection("broker-leaders", "Changes of leaders from and to it", tuple(failover_ledger(failovers))),
-            ui.ShownSection(
-                "nights",
-                "The windows before",
-                tuple(
-                    subject_trends(
-                        page,
-                        "broker",
-                        name,
-                        ("Absences", len(outages)),
-                        ("Seconds away", sum(words.elapsed_ms(o.down_at, o.up_at) or 0 for o in outages) / 1000),
-                    )
-                ),
-            ),
+            ui.ShownSection("broker-leaders", "Changes of leaders from and to it", failover_ledger(failovers)),
+            subject_trends(page, "broker", name, ("Absences", len(outages)), ("Seconds away", seconds)),
         ),
     )
 
@@ -68,22 +57,19 @@ def _verdict(page: PageRows, outages: Sequence[BrokerOutage]) -> str:
     return f"It {words.listed(sentences, at_most=NAMED)}."
 
 
-def _cost(page: PageRows, broker: int, outages: Sequence[BrokerOutage]) -> Iterator[ui.Fact]:
-    yield ui.Fact("Absences", words.number(len(outages)))
+def _cost(page: PageRows, broker: int, outages: Sequence[BrokerOutage]) -> tuple[ui.Fact, ...]:
     elections, rebalances = (sum(getattr(o, name) or 0 for o in outages) for name in ("elections", "rebalances"))
-    if outages:
-        yield ui.Fact("Changes of leaders by them", words.number(elections))
-        yield ui.Fact("Rebalances by them", words.number(rebalances))
-    periods = [row for row in page.of(OutOfSyncPeriod) if row.broker == broker]
-    if periods:
-        yield ui.Fact("Out of sync while alive", words.times(len(periods)))
-    readings = sorted((r for r in page.of(LeaderImbalance) if r.broker == broker), key=lambda r: r.snapshot_at)
-    if readings:
-        worst = max(row.ratio or 0.0 for row in readings)
-        yield ui.Fact(
-            "Leader imbalance",
-            f"{words.percent(readings[-1].ratio)} at the last reading, {words.percent(worst)} at worst",
-        )
+    periods = page.rows_of(OutOfSyncPeriod, "broker", broker)
+    readings = page.rows_of(LeaderImbalance, "broker", broker)
+    worst = words.percent(max((row.ratio or 0.0 for row in readings), default=0.0))
+    imbalance = f"{words.percent(readings[-1].ratio)} at the last reading, {worst} at worst" if readings else ""
+    return ui.facts(
+        ("Absences", words.number(len(outages))),
+        ("Changes of leaders by them", words.number(elections) if outages else ""),
+        ("Rebalances by them", words.number(rebalances) if outages else ""),
+        ("Out of sync while alive", words.times(len(periods)) if periods else ""),
+        ("Leader imbalance", imbalance),
+    )
 
 
 def _outages(outages: Sequence[BrokerOutage]) -> Iterator[ui.Block]:

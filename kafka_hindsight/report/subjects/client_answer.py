@@ -16,7 +16,7 @@ from kafka_hindsight.shared import plain, words
 def client_answer(page: PageRows, client: str) -> Answer:
     """Answer for a client id of the window."""
     starts = page.rows_of(Rebalance, "client_id", client)
-    delays = page.delayed_by(client)
+    delays = page.delayed_by.get(client, ())
     waits = [d.waited_ms for row in delays for d in row.delayed_by if d.client_id == client and d.waited_ms is not None]
     groups = list(dict.fromkeys(row.group_id for row in (*starts, *delays)))
     hosts = sorted({row.host for row in starts if row.host})
@@ -33,15 +33,15 @@ def client_answer(page: PageRows, client: str) -> Answer:
         plain.anchor("client", client),
         f"{words.sentence('; '.join(parts))}.",
         first.confidence,
-        cost=(
-            ui.Fact("Partitions stopped", f"{words.number(seconds)} partition-seconds"),
-            ui.Fact(words.verb(len(groups), "Group", "Groups"), ui.join([page.link("group", g) for g in groups[:12]])),
-            *((ui.Fact(words.verb(len(hosts), "Host", "Hosts"), words.listed(hosts, at_most=6)),) if hosts else ()),
+        cost=ui.facts(
+            ("Partitions stopped", f"{words.number(seconds)} partition-seconds"),
+            (words.verb(len(groups), "Group", "Groups"), ui.join([page.link("group", g) for g in groups[:12]])),
+            (words.verb(len(hosts), "Host", "Hosts"), words.listed(hosts, at_most=6)),
         ),
         advice=tuple(dict.fromkeys(row.advice for row in starts))[:2],
         proof=first.evidence,
         sections=(
-            ui.ShownSection("client-started", "Rebalances that it started", tuple(rebalance_ledger(page, starts))),
-            ui.ShownSection("client-delayed", "Rebalances that waited for it", tuple(rebalance_ledger(page, delays))),
+            ui.ShownSection("client-started", "Rebalances that it started", rebalance_ledger(page, starts)),
+            ui.ShownSection("client-delayed", "Rebalances that waited for it", rebalance_ledger(page, delays)),
         ),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from kafka_hindsight.catalog.causes import CauseFamily
@@ -48,7 +48,7 @@ _OTHER_SIDES = {
 
 def group_answer(page: PageRows, group: str) -> Answer:
     """Answer for a group of the window."""
-    rebalances = page.rebalances_of_group.get(group, ())
+    rebalances = page.rows_of(Rebalance, "group_id", group)
     incidents, routine = figures.by_need(page.rows_of(Incident, "group_ids", group))
     worst = incidents[0] if incidents else None
     remedies = sorted(
@@ -57,6 +57,7 @@ def group_answer(page: PageRows, group: str) -> Answer:
     )
     settings = page.rows_of(MemberSetting, "group_id", group)
     advice = [r.explanation for r in remedies[:2]] + ([worst.advice] if worst else [])
+    cost = figures.partition_seconds(rebalances)
     return Answer(
         "group",
         plain.shortened(group),
@@ -66,7 +67,7 @@ def group_answer(page: PageRows, group: str) -> Answer:
         figures.life_of(worst) if worst else None,
         worst.explanation if worst else "",
         unobserved=tuple(_unobserved(page, group)),
-        cost=tuple(_cost(page, group, rebalances)),
+        cost=_cost(page, group, rebalances),
         advice=tuple(dict.fromkeys(advice)),
         commands=tuple(worst.commands or ()) if worst else (),
         proof=worst.evidence if worst else rebalances[0].evidence if rebalances else (),
@@ -76,19 +77,7 @@ def group_answer(page: PageRows, group: str) -> Answer:
             ui.ShownSection("group-settings", "Its members and their settings", tuple(_settings(settings))),
             ui.ShownSection("group-owners", "Who owned what", tuple(_owners(page, group))),
             ui.ShownSection("group-rebalances", "Its rebalances", tuple(_stories(page, rebalances))),
-            ui.ShownSection(
-                "nights",
-                "The windows before",
-                tuple(
-                    subject_trends(
-                        page,
-                        "group",
-                        group,
-                        ("Rebalances", len(rebalances)),
-                        ("Partition-seconds stopped", figures.partition_seconds(rebalances)),
-                    )
-                ),
-            ),
+            subject_trends(page, "group", group, ("Rebalances", len(rebalances)), ("Partition-seconds stopped", cost)),
         ),
     )
 
@@ -100,11 +89,8 @@ def _verdict(page: PageRows, group: str, worst: Incident | None, rebalances: Seq
     """
     if worst is None and not rebalances:
         behind = sum(r.status != LagStatus.OK for r in page.rows_of(LagVerdict, "group_id", group))
-        return (
-            f"It did not rebalance; {words.counted(behind, 'partition')} fell behind."
-            if behind
-            else "Nothing happened."
-        )
+        lag = f"It did not rebalance; {words.counted(behind, 'partition')} fell behind."
+        return lag if behind else "Nothing happened."
     rows = [r for r in rebalances if r.incident_id == worst.incident_id] if worst else rebalances
     tally = Counter(vocabulary.CAUSES[r.cause].label for r in rows).most_common()
     causes = words.listed([f"{label} ({words.number(count)})" for label, count in tally], at_most=3)
@@ -164,22 +150,22 @@ def _unobserved(page: PageRows, group: str) -> Iterator[str]:
             yield f"{gap.message}."
 
 
-def _cost(page: PageRows, group: str, rebalances: Sequence[Rebalance]) -> Iterator[ui.Fact]:
+def _cost(page: PageRows, group: str, rebalances: Sequence[Rebalance]) -> tuple[ui.Fact, ...]:
     costs = [row.partition_seconds for row in rebalances if row.partition_seconds is not None]
     stops = unused(page.rows_of(Unavailability, "group_id", group), NO_CONSUMER)
-    yield ui.Fact("Rebalances", words.number(len(rebalances)))
-    if costs:
-        yield ui.Fact("Partitions stopped", f"{words.number(sum(costs))} partition-seconds")
-    if stops.longest is not None:
-        still = ", to the end of the logs" if stops.still else ""
-        yield ui.Fact("No member consumed", f"for {words.duration(stops.total_ms)}{still}")
+    still = ", to the end of the logs" if stops.still else ""
     lag = Counter(row.status for row in page.rows_of(LagVerdict, "group_id", group))
-    if lag:
-        bad = [f"{words.number(lag[s])} {vocabulary.LAG[s].label}" for s in vocabulary.LAG if lag[s]]
-        yield ui.Fact("Partitions by lag", words.listed(bad))
-    label, owners = page.whose([group], ())
-    if owners:
-        yield ui.Fact(label, owners)
+    lags = [f"{words.number(lag[status])} {look.label}" for status, look in vocabulary.LAG.items() if lag[status]]
+    return ui.facts(
+        ("Rebalances", words.number(len(rebalances))),
+        ("Partitions stopped", f"{words.number(sum(costs))} partition-seconds" if costs else ""),
+        ("No member consumed", f"for {words.duration(stops.total_ms)}{still}" if stops.longest is not None else ""),
+        (
+            "Partitions by lag",
+            words.listed(lags),
+        ),
+        page.whose([group], ()),
+    )
 
 
 def _owners(page: PageRows, group: str) -> Iterator[ui.Block]:
@@ -197,11 +183,8 @@ def _owners(page: PageRows, group: str) -> Iterator[ui.Block]:
     yield ui.Timeline(
         begins=min(row.valid_from for row in rows),
         ends=max(row.valid_to for row in rows),
-        absences=(),
-        curves=(),
         lanes=lanes,
         left_out=(f"{words.counted(hidden, 'partition')} that changed its owner less often",) if hidden > 0 else (),
-        focus=50.0,
         legend=tuple((tones[client], client) for client in clients[: len(OWNER_TONES)]),
     )
 
@@ -220,40 +203,29 @@ def _lane(
         sentence = f"{owner} from {words.instant(row.valid_from, page.day)} to {until}"
         spans.append(ui.Span("bar", row.valid_from, row.valid_to, tones[owner], sentence, owner, ""))
     partition = phrases.partition_name(*place)
-    return ui.Lane(
-        "owner", partition, words.counted(len(rows), "owner"), "; ".join(s.says for s in spans[:8]), "", spans
-    )
+    owners = words.counted(len(rows), "owner")
+    return ui.Lane("owner", partition, owners, "; ".join(s.says for s in spans[:8]), "", spans)
 
 
 def _settings(rows: Sequence[MemberSetting]) -> Iterator[ui.Block]:
     """One row for each set of settings, with the clients that have it."""
-    if not rows:
-        return
-    sets = grouped(
-        rows,
-        lambda r: (
-            r.protocol,
-            tuple(r.assignors or ()),
-            r.session_timeout_ms,
-            r.rebalance_timeout_ms,
-            bool(r.instance_id),
-        ),
-    )
-    table_rows = []
-    for (protocol, assignors, session, rebalance, is_static), members in sets.items():
-        clients = dict.fromkeys(m.client_id or "not known" for m in members)
-        names = words.listed([plain.shortened(client, 48) for client in clients], at_most=4)
-        cells = (
-            ui.head(names),
-            protocol or "not known",
-            ", ".join(assignors) or "not known",
-            words.duration(session) or "not known",
-            words.duration(rebalance) or "not known",
-            "yes" if is_static else "no",
+    clients: defaultdict[tuple[str, ...], dict[str, None]] = defaultdict(dict)
+    for row in rows:
+        settings = (
+            row.protocol or "",
+            ", ".join(row.assignors or ()),
+            words.duration(row.session_timeout_ms),
+            words.duration(row.rebalance_timeout_ms),
+            "yes" if row.instance_id else "no",
         )
-        table_rows.append(ui.TableRow(cells))
+        clients[settings][plain.shortened(row.client_id or "not known", 48)] = None
+    table_rows = [
+        ui.row(ui.head(words.listed([*names], at_most=4)), *(value or "not known" for value in settings))
+        for settings, names in clients.items()
+    ]
     headings = ("Clients", "Protocol", "Assignors", "session.timeout.ms", "max.poll.interval.ms", "Static")
-    yield ui.Table("Settings of its members", headings, tuple(table_rows))
+    if table_rows:
+        yield ui.Table("Settings of its members", headings, tuple(table_rows))
 
 
 def _stories(page: PageRows, rows: Sequence[Rebalance]) -> Iterator[ui.Block]:
@@ -281,8 +253,9 @@ _KIPS = {"consumer": "KIP-848", "streams": "KIP-1071", "share": "KIP-932"}
 
 def _facts(page: PageRows, row: Rebalance) -> tuple[ui.Fact, ...]:
     incident = page.incidents.get(row.incident_id)
-    seconds, members = row.partition_seconds, (row.members_before, row.members_after)
-    generations = (row.from_generation, row.to_generation)
+    address = page.incident_anchor(incident) if incident else page.rebalance_anchor(row)
+    link = incident and address != page.rebalance_anchor(row) and ui.Link(phrases.incident_headline(incident), address)
+    members, generations = (row.members_before, row.members_after), (row.from_generation, row.to_generation)
     contributors = [
         (ui.Name(phrases.member_name(m)), f" ({m.cause.label}", (", ", ui.At(m.at)) if m.at else "", ")")
         for m in row.contributors or ()
@@ -291,24 +264,19 @@ def _facts(page: PageRows, row: Rebalance) -> tuple[ui.Fact, ...]:
         (ui.Name(phrases.member_name(d)), f" for {words.duration(d.waited_ms)}" if d.waited_ms is not None else "")
         for d in row.delayed_by
     ]
-    facts = (
-        row.reason and ui.Fact("Reason in the broker's log", row.reason, is_wide=True),
-        row.client_id
-        and ui.Fact("Started by", (page.link("client", row.client_id), f" {plain.shortened(row.host or '')}")),
-        contributors and ui.Fact("Other causes", ui.join(contributors), is_wide=True),
-        delays and ui.Fact("It waited for", ui.join(delays), is_wide=True),
-        incident
-        and page.incident_anchor(incident) != page.rebalance_anchor(row)
-        and ui.Fact(
+    return ui.facts(
+        ("Reason in the broker's log", row.reason),
+        ("Started by", row.client_id and (page.link("client", row.client_id), f" {plain.shortened(row.host or '')}")),
+        ("Other causes", ui.join(contributors)),
+        ("It waited for", ui.join(delays)),
+        (
             "Incident",
-            ui.Link(phrases.incident_headline(incident), page.incident_anchor(incident)),
-            is_wide=True,
+            link or None,
         ),
-        seconds is not None and ui.Fact("Cost", f"{seconds:,.0f} partition-seconds"),
-        any(n is not None for n in members) and ui.Fact("Members", phrases.change(*members)),
-        any(n is not None for n in generations) and ui.Fact("Generation", phrases.change(*generations)),
-        row.outcome != "completed" and ui.Fact("Outcome", row.outcome),
-        row.coordinator is not None and ui.Fact("Coordinator", page.broker_link(row.coordinator)),
-        row.protocol in _KIPS and ui.Fact("Protocol", f"{row.protocol} ({_KIPS[row.protocol]})"),
+        ("Cost", "" if row.partition_seconds is None else f"{row.partition_seconds:,.0f} partition-seconds"),
+        ("Members", "" if members == (None, None) else phrases.change(*members)),
+        ("Generation", "" if generations == (None, None) else phrases.change(*generations)),
+        ("Outcome", row.outcome if row.outcome != "completed" else ""),
+        ("Coordinator", None if row.coordinator is None else page.broker_link(row.coordinator)),
+        ("Protocol", f"{row.protocol} ({_KIPS[row.protocol]})" if row.protocol in _KIPS else ""),
     )
-    return tuple(fact for fact in facts if isinstance(fact, ui.Fact))

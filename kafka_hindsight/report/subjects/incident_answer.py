@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kafka_hindsight.catalog.codes import Harm
-from kafka_hindsight.catalog.rows import Incident, Rebalance, Remedy
+from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Incident, Rebalance, Remedy
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, phrases, vocabulary
 from kafka_hindsight.report.answer import Answer
@@ -22,7 +22,10 @@ NAMES = 24
 def incident_answer(page: PageRows, incident_id: str) -> Answer:
     """Answer for an incident of the window."""
     row = page.incidents[incident_id]
-    failovers, rebalances = page.failovers_of.get(incident_id, ()), page.rebalances_of.get(incident_id, ())
+    failovers, rebalances = (
+        page.rows_of(Failover, "incident_id", incident_id),
+        page.rows_of(Rebalance, "incident_id", incident_id),
+    )
     return Answer(
         "incident",
         phrases.incident_headline(row),
@@ -30,70 +33,66 @@ def incident_answer(page: PageRows, incident_id: str) -> Answer:
         row.explanation,
         row.confidence,
         figures.life_of(row),
-        cost=tuple(_facts(page, row)),
+        cost=_facts(page, row),
         advice=(row.advice, *_prevention(page, row)),
         commands=tuple(row.commands or ()),
         proof=row.evidence,
         sections=(
             ui.ShownSection("moments", "Minute by minute", tuple(_moments(page, row))),
-            ui.ShownSection("changes", "Its changes of leaders", tuple(failover_ledger(failovers))),
-            ui.ShownSection("rebalances", "Its rebalances", tuple(rebalance_ledger(page, rebalances))),
+            ui.ShownSection("changes", "Its changes of leaders", failover_ledger(failovers)),
+            ui.ShownSection("rebalances", "Its rebalances", rebalance_ledger(page, rebalances)),
         ),
     )
 
 
-def _facts(page: PageRows, row: Incident) -> Iterator[ui.Fact]:
+def _facts(page: PageRows, row: Incident) -> tuple[ui.Fact, ...]:
     """The harm of an incident, its time, its owners, and the groups and topics concerned."""
-    harm = figures.harm_of(row)
-    yield ui.Fact("Kind of harm", ui.Strong(harm.meaning), is_wide=True)
     length = f" ({words.duration(words.elapsed_ms(row.started_at, row.ended_at))})"
     until: ui.Words = (" to ", ui.At(row.ended_at), length) if row.ended_at else ", and it was not over by the end"
-    yield ui.Fact("From, to", (ui.At(row.started_at), until))
-    yield ui.Fact("Kind", vocabulary.INCIDENT_LABELS[row.kind])
-    yield ui.Fact("Intent", row.intent.meaning)
-    label, owners = page.whose(row.group_ids, row.topics or ())
-    if owners:
-        yield ui.Fact(label, owners)
-    if recurrence := page.recurrence(row):
-        yield ui.Fact("Nights before", recurrence[1])
-    yield from _figures(row)
-    if row.cause is not None:
-        look = vocabulary.CAUSES[row.cause]
-        yield ui.Fact("Cause", (ui.Badge(look.label, f"cause t-{look.tone}"), f", {row.confidence}"))
-    if row.brokers:
-        yield ui.Fact("Brokers", ui.join([page.broker_link(broker) for broker in row.brokers]))
-    for kind, names in (("topic", row.topics or ()), ("group", row.group_ids)):
-        if names:
-            links = ui.join([page.link(kind, name) for name in names[:NAMES]])
-            more = f" and {len(names) - NAMES} more" if names[NAMES:] else ""
-            noun = words.verb(len(names), kind.capitalize(), f"{kind.capitalize()}s")
-            yield ui.Fact(noun, (links, more), is_wide=len(names) > 1)
+    recurrence, look = page.recurrence(row), vocabulary.CAUSES[row.cause] if row.cause else None
+    return ui.facts(
+        ("Kind of harm", ui.Strong(figures.harm_of(row).meaning)),
+        ("From, to", (ui.At(row.started_at), until)),
+        ("Intent", row.intent.meaning),
+        page.whose(row.group_ids, row.topics or ()),
+        ("Nights before", recurrence and recurrence[1]),
+        *_figures(row),
+        ("Cause", (ui.Badge(look.label, f"cause t-{look.tone}"), f", {row.confidence}") if look else ""),
+        ("Brokers", ui.join([page.broker_link(broker) for broker in row.brokers or ()])),
+        _names(page, "topic", row.topics or ()),
+        _names(page, "group", row.group_ids),
+    )
 
 
-def _figures(row: Incident) -> Iterator[ui.Fact]:
-    loss = phrases.lost_records(row.records_lost_low, row.records_lost_high)
-    if loss and figures.harm_of(row) == Harm.RECORDS_LOST:
-        yield ui.Fact("Records lost", loss)
+def _names(page: PageRows, kind: str, names: Sequence[str]) -> tuple[str, ui.Words]:
+    more = f" and {len(names) - NAMES} more" if names[NAMES:] else ""
+    noun = words.verb(len(names), kind.capitalize(), f"{kind.capitalize()}s")
+    links = ui.join([page.link(kind, name) for name in names[:NAMES]])
+    return noun, (links, more) if names else ""
+
+
+def _figures(row: Incident) -> Iterator[tuple[str, str]]:
+    if figures.harm_of(row) == Harm.RECORDS_LOST:
+        yield "Records lost", phrases.lost_records(row.records_lost_low, row.records_lost_high)
     if row.partitions_offline:
         longest = f", the longest for at least {words.duration(row.offline_ms)}" if row.offline_ms is not None else ""
         count = row.partitions_still_offline
         still_offline = f"; {words.number(count)} still had none when the logs end" if count else ""
-        summary = f"{words.counted(row.partitions_offline, 'partition')}{longest}{still_offline}"
-        yield ui.Fact("Without a leader", summary)
+        yield "Without a leader", f"{words.counted(row.partitions_offline, 'partition')}{longest}{still_offline}"
     if row.partitions_refusing:
-        yield ui.Fact("Refused acks=all", words.counted(row.partitions_refusing, "partition"))
+        yield "Refused acks=all", words.counted(row.partitions_refusing, "partition")
     if row.failover_count:
-        yield ui.Fact("Leader changes", words.number(row.failover_count))
+        yield "Leader changes", words.number(row.failover_count)
     if row.rebalance_count:
         seconds = row.partition_seconds
         cost = "cost not known" if seconds is None else f"{seconds:,.1f} partition-seconds stopped"
-        yield ui.Fact("Rebalances", f"{words.number(row.rebalance_count)}, {cost}")
+        yield "Rebalances", f"{words.number(row.rebalance_count)}, {cost}"
 
 
 def _moments(page: PageRows, row: Incident) -> Iterator[ui.Block]:
     """Absences, changes of leaders by kind, and rebalances, in order of time."""
     moments: list[tuple[ui.At, ui.Words]] = []
-    for outage in page.outages_of.get(row.incident_id, ()):
+    for outage in page.rows_of(BrokerOutage, "incident_id", row.incident_id):
         link = ui.Link(words.sentence(phrases.outage_words(outage)), plain.anchor("outage", outage.outage_id))
         moments.append((ui.At(outage.down_at), (link, ".")))
         for at, sentence in (
@@ -104,12 +103,12 @@ def _moments(page: PageRows, row: Incident) -> Iterator[ui.Block]:
         ):
             if at is not None:
                 moments.append((ui.At(at), sentence))
-    for kind, rows in grouped(page.failovers_of.get(row.incident_id, ()), lambda f: f.kind).items():
+    for kind, rows in grouped(page.rows_of(Failover, "incident_id", row.incident_id), lambda f: f.kind).items():
         label = vocabulary.FAILOVERS[kind].label
         topics = words.listed([plain.shortened(t, 48) for t in dict.fromkeys(f.topic for f in rows)], TOPICS)
         sentence = f"{words.counted(len(rows), 'leader change')} of {topics}: {label}."
         moments.append((ui.At(rows[0].happened_at), sentence))
-    for rebalance in page.rebalances_of.get(row.incident_id, ())[:MOMENTS]:
+    for rebalance in page.rows_of(Rebalance, "incident_id", row.incident_id)[:MOMENTS]:
         moments.append((ui.At(rebalance.started_at), _rebalance(rebalance)))
     if len(moments) > 1:
         ordered = sorted(moments, key=lambda m: (m[0].instant is None, m[0].instant))
@@ -128,7 +127,7 @@ def _rebalance(row: Rebalance) -> str:
 
 def _prevention(page: PageRows, row: Incident) -> Iterator[str]:
     """The measures that would have prevented an incident: for its harm, and by the replay of the window."""
-    rebalance_ids = {r.rebalance_id for r in page.rebalances_of.get(row.incident_id, ())}
+    rebalance_ids = {r.rebalance_id for r in page.rows_of(Rebalance, "incident_id", row.incident_id)}
     replays = [r.explanation for r in page.of(Remedy) if rebalance_ids & {*r.rebalance_ids}]
     sentences = " ".join(filter(None, [row.prevention or "", *replays]))
     if sentences:

@@ -27,8 +27,8 @@ def topic_answer(page: PageRows, topic: str) -> Answer:
     findings = (*finding_items(page, "topic", [topic]), *finding_items(page, "partition", partitions))
     seconds = sum(words.elapsed_ms(row.started_at, row.ended_at) or 0 for row in intervals) / 1000
     events = ("Times that a partition could not be used", len(intervals))
-    trends = tuple(subject_trends(page, "topic", topic, events, ("Partition-seconds of these times", seconds)))
-    return _answer(page, "topic", topic, topic, failovers, intervals, findings, trends)
+    trends = subject_trends(page, "topic", topic, events, ("Partition-seconds of these times", seconds))
+    return _answer(page, "topic", topic, topic, failovers, intervals, findings, (trends,))
 
 
 def partition_answer(page: PageRows, name: str) -> Answer:
@@ -47,7 +47,7 @@ def _answer(
     failovers: Sequence[Failover],
     intervals: Sequence[Unavailability],
     findings: tuple[ui.Block, ...],
-    trends: tuple[ui.Block, ...] = (),
+    trends: tuple[ui.ShownSection, ...] = (),
 ) -> Answer:
     incidents = figures.urgent_first(page.rows_of(Incident, "topics", topic))
     worst = incidents[0] if incidents else None
@@ -61,7 +61,7 @@ def _answer(
         _verdict(failovers, intervals, cause),
         worst.confidence if worst else "",
         figures.life_of(worst) if worst else None,
-        cost=tuple(_cost(page, topic, failovers, intervals)),
+        cost=_cost(page, topic, failovers, intervals),
         advice=tuple(dict.fromkeys(filter(None, (i.prevention for i in incidents)))),
         commands=tuple(command for command in (worst.commands or () if worst else ()) if topic in command),
         proof=proof,
@@ -69,7 +69,7 @@ def _answer(
             ui.ShownSection("topic-incidents", "Its incidents", incident_lines(page, incidents)),
             ui.ShownSection("topic-findings", "Findings about it", findings),
             ui.ShownSection("topic-leaders", "Its changes of leaders", tuple(_stories(page, failovers))),
-            ui.ShownSection("nights", "The windows before", trends),
+            *trends,
         ),
     )
 
@@ -84,13 +84,11 @@ def _verdict(failovers: Sequence[Failover], intervals: Sequence[Unavailability],
     if losses:
         parts.insert(0, f"{words.listed(losses)} lost in an unclean election")
     summary = "; ".join(part for part in parts if part)
+    if not failovers and not summary:
+        return "It could be used."
     if not summary:
         changes = words.counted(len(failovers), "change of a leader", "changes of a leader")
-        return (
-            f"It could be used all the time, but for less than a second: {changes}."
-            if failovers
-            else "It could be used."
-        )
+        return f"It could be used all the time, but for less than a second: {changes}."
     # A headline is what was lost, then the event behind it.
     event = phrases.incident_headline(cause).rpartition(": ")[2] if cause else ""
     label = "Behind what is not over" if any(row.ended_at is None for row in intervals) else "Behind the longest"
@@ -107,14 +105,18 @@ def _unused(sums: Unused, predicate: str) -> str:
 
 def _cost(
     page: PageRows, topic: str, failovers: Sequence[Failover], intervals: Sequence[Unavailability]
-) -> Iterator[ui.Fact]:
-    for label, kinds in (("Without a leader", NO_LEADER), ("Without writes (acks=all)", NO_WRITES)):
-        if (sums := unused(intervals, kinds)).subjects:
-            yield ui.Fact(label, words.counted(round(sums.total_ms / 1000), "partition-second"))
-    yield ui.Fact("Changes of leaders", words.number(len(failovers)))
-    label, owners = page.whose((), [topic])
-    if owners:
-        yield ui.Fact(label, owners)
+) -> tuple[ui.Fact, ...]:
+    no_leader, no_writes = (unused(intervals, kinds) for kinds in (NO_LEADER, NO_WRITES))
+    return ui.facts(
+        ("Without a leader", _partition_seconds(no_leader)),
+        ("Without writes (acks=all)", _partition_seconds(no_writes)),
+        ("Changes of leaders", words.number(len(failovers))),
+        page.whose((), [topic]),
+    )
+
+
+def _partition_seconds(sums: Unused) -> str:
+    return words.counted(round(sums.total_ms / 1000), "partition-second") if sums.subjects else ""
 
 
 def _stories(page: PageRows, rows: Sequence[Failover]) -> Iterator[ui.Block]:

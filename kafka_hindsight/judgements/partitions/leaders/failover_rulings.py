@@ -44,12 +44,10 @@ class LeaderChange:
 
     @property
     def former(self) -> int:
-        """The leader before the change."""
         return self.before.leader
 
     @property
     def new(self) -> int:
-        """The leader after the change."""
         return self.after.leader
 
     @property
@@ -109,7 +107,6 @@ class Gap:
 
     @property
     def hides_leaders(self) -> bool:
-        """Whether another broker may have led in it."""
         return self.explained_by is None
 
     @property

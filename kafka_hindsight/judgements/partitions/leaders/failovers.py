@@ -13,7 +13,7 @@ from kafka_hindsight.catalog.rows import BrokerOutage, Event, Failover, Leadersh
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, on_failed_disk
 from kafka_hindsight.judgements.brokers.controllers import active_at
 from kafka_hindsight.judgements.brokers.outages import CAUSED_BY
-from kafka_hindsight.judgements.partitions.incarnations import Incarnation, Partition, deletions_of, incarnations_of
+from kafka_hindsight.judgements.partitions.incarnations import Incarnation, Partition, incarnations_of
 from kafka_hindsight.judgements.partitions.leaders.failover_rulings import (
     FAILOVER_RULINGS,
     PREFERRED,
@@ -226,21 +226,18 @@ def _by_changes(start_row: Failover, *end_rows: Failover) -> Reason:
 
 
 def known_leaders(
-    incarnation: Incarnation,
-    leaderships: Sequence[Leadership],
-    gaps: Sequence[Gap | None],
-    gone_at: datetime | None,
+    incarnation: Incarnation, leaderships: Sequence[Leadership], gaps: Sequence[Gap | None]
 ) -> list[Interval[int]]:
     """The leaders of a partition, each with the time in which no other broker can have led.
 
-    `gaps`: what is missing between each leadership and the next; `gone_at`: when the incarnation was over, None while
-    it is there. Before a gap that may hide another leader one is known up to the last ISR committed in its epoch.
+    `gaps`: what is missing between each leadership and the next. Before a gap that may hide another leader one is known
+    up to the last ISR committed in its epoch.
     """
     leaders = []
     for now, after, gap in zip(leaderships, [*leaderships[1:], None], [*gaps, None], strict=False):
         if now.leader == NOBODY or now.at is None:
             continue
-        end = after.at if after else gone_at
+        end = after.at if after else incarnation.gone_at
         if (gap is not None and gap.hides_leaders) or (after is not None and after.at is None):
             commits = commits_of(e for e in incarnation.events if e.kind in ISR_KINDS)
             end = max((c.at for c in commits if c.leader_epoch == now.epoch), default=now.at)
@@ -250,18 +247,14 @@ def known_leaders(
 
 
 def leader_losses(
-    incarnation: Incarnation,
-    leaders: Sequence[Interval[int]],
-    judged: Sequence[JudgedChange],
-    gone_at: datetime | None,
-    context: ClusterContext,
+    incarnation: Incarnation, leaders: Sequence[Interval[int]], judged: Sequence[JudgedChange], context: ClusterContext
 ) -> Iterator[BoundedInterval[Reason]]:
     """The times in which a partition had no leader: from the loss of one to the next, for any reason.
 
-    `leaders`: its known leaders; `judged`: its changes of leader, in order. No interval lasts beyond `gone_at`.
+    `leaders`: its known leaders; `judged`: its changes of leader, in order. No interval lasts beyond the incarnation.
     """
     away = chain.from_iterable(_while_away(incarnation, span, judged, context) for span in leaders)
-    losses = chain(_before_changes(judged), away)
+    losses, gone_at = chain(_before_changes(judged), away), incarnation.gone_at
     return (i.within(None, gone_at) for i in losses if gone_at is None or i.start <= gone_at)
 
 
@@ -490,10 +483,7 @@ def rebuild_leaders(
     silver.events of at least FAILOVER_KINDS and topic_deleted, of whole topics, with look-back.
     """
     history = LeaderHistory([], [], defaultdict(list), defaultdict(list))
-    lines = list(events)
-    deletions = deletions_of(lines, context.controller_epochs)
-    lives = incarnations_of(lines, readings, FAILOVER_KINDS, context.controller_epochs)
-    for incarnation, following in zip(lives, [*lives[1:], None], strict=False):
+    for incarnation in incarnations_of(events, readings, FAILOVER_KINDS, context.controller_epochs):
         leaderships = leaderships_of(incarnation, context)
         steps = list(leader_changes_of(incarnation, leaderships, context))
         history.gaps.extend(gap_row(incarnation, gap) for _, gap in steps if gap and window.holds(gap.at))
@@ -504,21 +494,11 @@ def rebuild_leaders(
             if window.holds(change.at)
         ]
         history.failovers.extend(j.row for j in judged)
-        gone_at = _gone_at(incarnation, following, deletions[incarnation.key[:2]])
-        leaders = known_leaders(incarnation, leaderships, [gap for _, gap in steps], gone_at)
+        leaders = known_leaders(incarnation, leaderships, [gap for _, gap in steps])
         history.leaders[incarnation.key] += leaders
-        history.leaderless[incarnation.key] += leader_losses(incarnation, leaders, judged, gone_at, context)
+        history.leaderless[incarnation.key] += leader_losses(incarnation, leaders, judged, context)
     history.leaderless.update({key: [*one_after_another(losses)] for key, losses in history.leaderless.items()})
     return history
-
-
-def _gone_at(incarnation: Incarnation, following: Incarnation | None, deletions: Sequence[datetime]) -> datetime | None:
-    """The instant at which the incarnation ended: its topic was deleted, or the next one had begun."""
-    start = incarnation.events[0].happened_at if incarnation.events else None
-    ends = [at for at in deletions if start is None or at > start]
-    if following and following.key == incarnation.key:
-        ends += [following.events[0].happened_at]
-    return min(ends, default=None)
 
 
 def _leaderless(changes: Sequence[LeaderChange]) -> list[Leaderless]:

@@ -1,4 +1,4 @@
-"""How far leadership has drifted from the preferred leaders, broker by broker, and how evenly leaders are spread."""
+"""How far leadership has drifted from the preferred leaders, broker by broker."""
 
 from __future__ import annotations
 
@@ -6,24 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from itertools import product
 from operator import attrgetter
 
 from kafka_hindsight.catalog.codes import FailoverKind, ImbalanceEnd
-from kafka_hindsight.catalog.rows import (
-    BrokerSnapshot,
-    Failover,
-    GroupSnapshot,
-    ImbalancePeriod,
-    LeaderBalance,
-    LeaderImbalance,
-    PartitionSnapshot,
-)
-from kafka_hindsight.judgements.groups.coordinators import OFFSETS_TOPIC
+from kafka_hindsight.catalog.rows import BrokerSnapshot, Failover, ImbalancePeriod, LeaderImbalance, PartitionSnapshot
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot, row_id
-from kafka_hindsight.judgements.reasoning.proofs import Proof, always, proof_if
-from kafka_hindsight.judgements.reasoning.rulings import Certain, Ruling, judge
 from kafka_hindsight.judgements.reasoning.timelines import NO_SLACK, Timeline, by_instant
 from kafka_hindsight.knowledge.imbalance_advice import IMBALANCE_ADVICE
 from kafka_hindsight.shared.durations import CLOCK_SKEW
@@ -248,8 +236,7 @@ def _is_above(count: int, preferred: int) -> bool:
 def _period_row(run: _Run, start: _Crossing, end: _Crossing | None) -> ImbalancePeriod:
     first, last = run.readings[0], run.readings[-1]
     worst = max(run.readings, key=lambda r: (r.ratio or 0.0, -r.snapshot_at.timestamp()))
-    verdict = judge(IMBALANCE_END_RULINGS, end.change) if end and end.change else None
-    ended_by = ImbalanceEnd(verdict.code) if verdict else None
+    origin = ended_by(end.change if end else None)
     return ImbalancePeriod(
         cluster=worst.cluster,
         imbalance_period_id=row_id(worst.cluster, "imbalance", worst.broker, first.snapshot_at),
@@ -267,9 +254,9 @@ def _period_row(run: _Run, start: _Crossing, end: _Crossing | None) -> Imbalance
         led_elsewhere=worst.led_elsewhere,
         started_by=start.change.kind if start.change else None,
         outage_id=start.change.outage_id if start.change else None,
-        ended_by=ended_by,
-        explanation=f"{_beginning(worst, start)} {_ending(last, start, end, verdict.sentence if verdict else None)}",
-        advice=IMBALANCE_ADVICE[ended_by],
+        ended_by=origin,
+        explanation=f"{_beginning(worst, start)} {_ending(last, start, end, _ENDED[origin])}",
+        advice=IMBALANCE_ADVICE[origin],
         evidence=evidence_of(q for r in (first, worst, last) for q in r.evidence),
     )
 
@@ -282,155 +269,27 @@ def _beginning(worst: LeaderImbalance, start: _Crossing) -> str:
     return f"{drift} ({percent(worst.ratio)}), {since}{why}."
 
 
-def _ending(last: LeaderImbalance, start: _Crossing, end: _Crossing | None, how: str | None) -> str:
+def _ending(last: LeaderImbalance, start: _Crossing, end: _Crossing | None, how: str) -> str:
     if end is None:
         return f"No election had ended it at {last.snapshot_at:%H:%M:%S}, the last reading."
-    unknown = "No change of leader explains that: topics may have been created or deleted."
-    return f"It ended after {duration(end.at - start.at)}. {how or unknown}"
+    return f"It ended after {duration(end.at - start.at)}. {how}"
 
 
-def is_not_preferred_election(change: Failover) -> Proof | None:
-    """The change of leader that brought the broker below the threshold is not a preferred election."""
-    return proof_if(change.kind != FailoverKind.PREFERRED_ELECTION)
+_ENDED = {
+    ImbalanceEnd.FAILOVER: "Another change of leader brought leaders back.",
+    ImbalanceEnd.REQUESTED_ELECTION: "A preferred election that an operator requested brought leaders back.",
+    ImbalanceEnd.AUTOMATIC_ELECTION: "A preferred election of Kafka's own brought leaders back.",
+    ImbalanceEnd.PREFERRED_ELECTION: "A preferred election brought leaders back; the evidence does not show who"
+    " requested it.",
+    None: "No change of leader explains that: topics may have been created or deleted.",
+}
+"""How a period ended, in words."""
 
 
-def is_requested(change: Failover) -> Proof | None:
-    """An operator or a tool requested the election."""
-    return proof_if(change.requested_by_operator)
-
-
-def is_automatic(change: Failover) -> Proof | None:
-    """A task of Kafka's own made the election."""
-    return proof_if(change.requested_by_operator is False)
-
-
-_SOURCE = "gold.failovers, columns kind and requested_by_operator."
-
-IMBALANCE_END_RULINGS: tuple[Ruling[Failover], ...] = (
-    Certain(
-        ImbalanceEnd.FAILOVER,
-        "Another change of leader brought leaders back.",
-        proof=[is_not_preferred_election],
-        source=_SOURCE,
-        cases=("crash-2.8 shop-events-2 epoch 1", "preferred-2.8 shop-events-3 epoch 5"),
-    ),
-    Certain(
-        ImbalanceEnd.REQUESTED_ELECTION,
-        "A preferred election that an operator requested brought leaders back.",
-        proof=[is_requested],
-        source=_SOURCE,
-        cases=("reordered-2.8 billing.46-t-0 epoch 2", "cancelled-4.1 parcels.83-t-0 epoch 4"),
-    ),
-    Certain(
-        ImbalanceEnd.AUTOMATIC_ELECTION,
-        "A preferred election of Kafka's own brought leaders back.",
-        proof=[is_automatic],
-        source=_SOURCE,
-        cases=("cancelled-4.1 parcels.83-t-0 epoch 4", "reordered-2.8 billing.46-t-0 epoch 2"),
-    ),
-    Certain(
-        ImbalanceEnd.PREFERRED_ELECTION,
-        "A preferred election brought leaders back; the evidence does not show who requested it.",
-        proof=[always],
-        source=_SOURCE,
-        cases=("metadata-4.3 orders-0 epoch 3", "cancelled-4.1 parcels.83-t-0 epoch 4"),
-    ),
-)
-
-
-_BAND = 0.09
-"""Source: Cruise Control, leader.replica.count.balance.threshold 1.10 and BALANCE_MARGIN 0.9."""
-_SHOWN = 10
-
-
-def rebuild_balance(
-    partition_snapshots: Iterable[PartitionSnapshot],
-    broker_snapshots: Iterable[BrokerSnapshot] = (),
-    group_snapshots: Iterable[GroupSnapshot] = (),
-) -> list[LeaderBalance]:
-    """Rows of gold.leader_balance: one for each scope of each reading, in this order.
-
-    The leaders of all brokers in scope `all` are the partitions that have one, unless a broker that leads is not
-    listed; the racks' partitions add up to those of the brokers whose rack is known. A broker that leads nothing counts
-    in the mean; one that is gone does not. Without a list of brokers those that hold replicas are taken.
-    """
-    readings = grouped((row for row in partition_snapshots if row.preferred_leader is not None), _READING)
-    broker_lists, groups = grouped(broker_snapshots, _READING), grouped(group_snapshots, _READING)
-    rows = [
-        row
-        for key, partitions in readings.items()
-        for row in _balance_rows(partitions, broker_lists.get(key, ()), groups.get(key, ()))
-    ]
-    return sorted(rows, key=lambda r: (r.cluster, r.snapshot_at, r.scope))
-
-
-def _balance_rows(
-    partitions: Sequence[PartitionSnapshot], broker_list: Sequence[BrokerSnapshot], groups: Sequence[GroupSnapshot]
-) -> Iterator[LeaderBalance]:
-    brokers = sorted({b.broker for b in broker_list} or {b for p in partitions for b in p.replicas or ()})
-    external = [p for p in partitions if not p.is_internal]
-    row = partial(_balance_row, partitions[0])
-    yield row("all", partitions, partitions, brokers, groups)
-    yield row("without_internal", external, external, brokers, ())
-    racks = grouped(sorted((b for b in broker_list if b.rack), key=lambda b: b.broker), lambda b: str(b.rack))
-    for rack, hosts in sorted(racks.items()):
-        brokers = [b.broker for b in hosts]
-        preferred = [p for p in partitions if p.preferred_leader in brokers]
-        yield row(f"rack:{rack}", preferred, partitions, brokers, groups)
-
-
-def _balance_row(
-    reading: PartitionSnapshot,
-    scope: str,
-    partitions: Sequence[PartitionSnapshot],
-    load: Sequence[PartitionSnapshot],
-    brokers: Sequence[int],
-    groups: Sequence[GroupSnapshot],
-) -> LeaderBalance:
-    """The row of one scope. `load`: the partitions that count as its brokers' load."""
-    with_leader = [p for p in partitions if p.leader is not None]
-    elsewhere = [p for p in with_leader if p.leader != p.preferred_leader]
-    leaders = _count((p.leader for p in load), brokers)
-    coordinators = _count((p.leader for p in load if p.topic == OFFSETS_TOPIC), brokers)
-    mean = _mean(leaders)
-    return LeaderBalance(
-        cluster=reading.cluster,
-        snapshot_at=reading.snapshot_at,
-        scope=scope,
-        partitions=len(partitions),
-        leaderless=len(partitions) - len(with_leader),
-        non_preferred=len(elsewhere),
-        non_preferred_share=len(elsewhere) / len(with_leader) if with_leader else None,
-        brokers=len(brokers),
-        leaders_max=max(leaders.values(), default=None),
-        leaders_min=min(leaders.values(), default=None),
-        leader_spread=_spread(leaders),
-        leader_excess=max(leaders.values()) / mean - 1 if mean else None,
-        brokers_off_band=sum(abs(n - mean) > _BAND * mean for n in leaders.values()) if mean else 0,
-        coordinator_spread=_spread(coordinators),
-        group_spread=_spread(_count((g.coordinator for g in groups), brokers)),
-        most_loaded_broker=min(leaders, key=lambda b: (-leaders[b], b), default=None),
-        least_loaded_broker=min(leaders, key=lambda b: (leaders[b], b), default=None),
-        evidence=[quote_snapshot(reading, _shows(leaders))],
-    )
-
-
-def _count(brokers: Iterable[int | None], among: Sequence[int]) -> dict[int, int]:
-    """How often each of the brokers is named; those never named count 0."""
-    counts = Counter(brokers)
-    return {broker: counts[broker] for broker in among}
-
-
-def _mean(counts: dict[int, int]) -> float:
-    return sum(counts.values()) / len(counts) if counts else 0.0
-
-
-def _spread(counts: dict[int, int]) -> float | None:
-    mean = _mean(counts)
-    return (max(counts.values()) - min(counts.values())) / mean if mean else None
-
-
-def _shows(leaders: dict[int, int]) -> str:
-    most = sorted(leaders.items(), key=lambda b: (-b[1], b[0]))[:_SHOWN]
-    more = ", ..." if len(leaders) > _SHOWN else ""
-    return f"leaders by broker: {', '.join(f'{broker}: {count}' for broker, count in most)}{more}"
+def ended_by(change: Failover | None) -> ImbalanceEnd | None:
+    """What ended a period: the change of leader that brought the broker below the threshold."""
+    if change is None or change.kind != FailoverKind.PREFERRED_ELECTION:
+        return ImbalanceEnd.FAILOVER if change else None
+    if change.requested_by_operator is None:
+        return ImbalanceEnd.PREFERRED_ELECTION
+    return ImbalanceEnd.REQUESTED_ELECTION if change.requested_by_operator else ImbalanceEnd.AUTOMATIC_ELECTION

@@ -13,8 +13,8 @@ from kafka_hindsight.catalog.codes import IsrChangeKind, OutOfSyncKind
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, IsrChange
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, disk_owners, on_failed_disk
 from kafka_hindsight.judgements.brokers.controllers import speaks_for_cluster
-from kafka_hindsight.judgements.partitions.incarnations import Partition, deletions_of, lives_of
-from kafka_hindsight.judgements.partitions.partition_readings import PartitionReadings, Readings, TopicReadings
+from kafka_hindsight.judgements.partitions.incarnations import Incarnation, Partition, incarnations_of
+from kafka_hindsight.judgements.partitions.partition_readings import Readings
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, quote_snapshot, row_id
 from kafka_hindsight.judgements.reasoning.proofs import Proof, always, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling, Unknown, judge
@@ -27,17 +27,14 @@ SHORTLY = timedelta(minutes=1)
 into the metadata within seconds, and brokers apply it within seconds more."""
 
 
-class Incarnation:
-    """One incarnation of a partition, from its topic's creation to its deletion, with its cluster."""
+class IsrHistory:
+    """The lines and readings on the ISR of one incarnation of a partition."""
 
-    def __init__(
-        self, lines: Sequence[Event], readings: PartitionReadings, deleted_at: datetime | None, context: ClusterContext
-    ) -> None:
-        """Take its events of at least SHRINK_CAUSE_KINDS, in order, and its readings."""
-        self.started_at, self.deleted_at, self.context = lines[0].happened_at, deleted_at, context
-        self.lines, self.readings = lines, readings
-        self.proposals = by_instant(e for e in lines if e.kind == "isr_shrink_proposed")
-        self.reassignments = by_instant(e for e in lines if e.kind == "reassignment_changed")
+    def __init__(self, incarnation: Incarnation, context: ClusterContext) -> None:
+        """Take an incarnation with its events of at least SHRINK_CAUSE_KINDS."""
+        self.incarnation, self.context = incarnation, context
+        self.proposals = by_instant(e for e in incarnation.events if e.kind == "isr_shrink_proposed")
+        self.reassignments = by_instant(e for e in incarnation.events if e.kind == "reassignment_changed")
         # Every controller logs former reassignments again when it starts; only those of the active one are news.
         self.active_reassignments = by_instant(
             e for e in self.reassignments if speaks_for_cluster(context.controller_epochs, e)
@@ -45,8 +42,7 @@ class Incarnation:
 
     @cached_property
     def replica_lists(self) -> Timeline[tuple[datetime, tuple[int, ...]]]:
-        """The lists of replicas that lines show."""
-        listing = (*self.active_reassignments, *(e for e in self.lines if e.kind == "leadership_kept"))
+        listing = (*self.active_reassignments, *(e for e in self.incarnation.events if e.kind == "leadership_kept"))
         lists = ((e.happened_at, broker_ids(e.replicas) or ()) for e in listing if e.replicas)
         return Timeline(lists, lambda entry: entry[0])
 
@@ -59,18 +55,16 @@ class Shrink:
     """
 
     change: IsrChange
-    incarnation: Incarnation
+    history: IsrHistory
     previous_commit_at: datetime | None
     returned_at: datetime | None
 
     @property
     def broker(self) -> int:
-        """The broker."""
         return self.change.broker
 
     @property
     def at(self) -> datetime:
-        """The instant at which the ISR shrank."""
         return self.change.happened_at
 
     @cached_property
@@ -78,7 +72,7 @@ class Shrink:
         """The leader's last line, since the commit before, that removes the broker because it lags."""
         since = self.previous_commit_at and self.previous_commit_at - CLOCK_SKEW
         proposals = (
-            e for e in self.incarnation.proposals.until(self.at + CLOCK_SKEW) if not since or since <= e.happened_at
+            e for e in self.history.proposals.until(self.at + CLOCK_SKEW) if not since or since <= e.happened_at
         )
         removing = (
             e for e in proposals if self.broker in {*(broker_ids(e.previous_isr) or ())} - {*(broker_ids(e.isr) or ())}
@@ -88,7 +82,7 @@ class Shrink:
     @property
     def outages(self) -> Intervals[BrokerOutage]:
         """The broker's outages, each until it has caught up."""
-        return self.incarnation.context.outages_until_caught_up(self.broker)
+        return self.history.context.outages_until_caught_up(self.broker)
 
     @cached_property
     def outage(self) -> BrokerOutage | None:
@@ -100,8 +94,8 @@ class Shrink:
     def replica_removed_at(self) -> datetime | None:
         """The first instant at which a line or a reading shows that the broker is not a replica of the partition."""
         since = self.at - CLOCK_SKEW
-        in_lines = (at for at, replicas in self.incarnation.replica_lists.since(since) if self.broker not in replicas)
-        later = self.incarnation.readings.within(since, None)
+        in_lines = (at for at, replicas in self.history.replica_lists.since(since) if self.broker not in replicas)
+        later = self.history.incarnation.readings.within(since, self.history.incarnation.gone_at)
         in_readings = (r.snapshot_at for r in later.where(lambda s: self.broker not in (s.replicas or (self.broker,))))
         return min((at for at in (next(in_lines, None), next(in_readings, None)) if at is not None), default=None)
 
@@ -122,21 +116,21 @@ def lagged_after_its_return(shrink: Shrink) -> Proof | None:
     if shrink.proposal is None or outage is None or outage.up_at is None or outage.up_at >= shrink.at:
         return None
     was_back = shrink.returned_at is not None and shrink.returned_at >= outage.down_at
-    return proof_if(was_back or outage.up_at <= shrink.incarnation.started_at)
+    return proof_if(was_back or outage.up_at <= shrink.history.incarnation.events[0].happened_at)
 
 
 def moved_after_its_return(shrink: Shrink) -> Proof | None:
     """The reassignment of the partition changed shortly before, after the outage, and no leader removed the broker."""
     outage = shrink.outage
     is_over = outage is not None and outage.up_at is not None and outage.up_at < shrink.at
-    is_moved = shrink.proposal is None and shrink.just_before(shrink.incarnation.active_reassignments)
+    is_moved = shrink.proposal is None and shrink.just_before(shrink.history.active_reassignments)
     return proof_if(is_over and is_moved)
 
 
 def its_disk_failed(shrink: Shrink) -> Proof | None:
     """A log directory that may hold the partition failed shortly before, and the broker did not restart since."""
     partition = f"{shrink.change.topic}-{shrink.change.partition}"
-    for failure in shrink.just_before(shrink.incarnation.context.disk_failures):
+    for failure in shrink.just_before(shrink.history.context.disk_failures):
         partitions = on_failed_disk(failure)
         returns = [i.value.up_at for i in shrink.outages.between(failure.happened_at, shrink.at)]
         is_restarted = any(at and failure.happened_at < at <= shrink.at for at in returns)
@@ -152,7 +146,7 @@ def lagged(shrink: Shrink) -> Proof | None:
 
 def could_not_authenticate(shrink: Shrink) -> Proof | None:
     """The broker's own log says at most a minute before that it could not authenticate with the leader."""
-    refusals = shrink.incarnation.context.refusals_of.get(shrink.broker)
+    refusals = shrink.history.context.refusals_of.get(shrink.broker)
     lines = shrink.just_before(refusals) if refusals else ()
     leader = shrink.proposal and shrink.proposal.broker
     return next((Proof((quote(e),)) for e in reversed(lines) if e.node == leader), None)
@@ -160,7 +154,7 @@ def could_not_authenticate(shrink: Shrink) -> Proof | None:
 
 def reassignment_changed(shrink: Shrink) -> Proof | None:
     """A controller logged at most a minute before that the partition's reassignment changed."""
-    moves = shrink.just_before(shrink.incarnation.reassignments)
+    moves = shrink.just_before(shrink.history.reassignments)
     return proof_if(moves, *map(quote, moves[-1:]))
 
 
@@ -271,16 +265,11 @@ def rebuild_isr_changes(
     rows, which are in order of time, leads from the first known ISR to the last one. `events` are silver.events of at
     least ISR_KINDS, SHRINK_CAUSE_KINDS and topic_deleted, of whole topics, with look-back.
     """
-    lines = list(events)
-    topic_readings, deletions = TopicReadings.of(readings), deletions_of(lines, context.controller_epochs)
     rows: list[IsrChange] = []
-    for key, lives in lives_of(lines, {*ISR_KINDS, *SHRINK_CAUSE_KINDS}, context.controller_epochs).items():
-        for own in lives:
-            start = own[0].happened_at
-            deleted_at = min((at for at in deletions[key[:2]] if at > start), default=None)
-            changes = list(_changes(key, commits_of(e for e in own if e.kind in ISR_KINDS)))
-            incarnation = Incarnation(own, topic_readings[key].within(start, deleted_at), deleted_at, context)
-            rows += _explained_changes(changes, incarnation)
+    kinds = {*ISR_KINDS, *SHRINK_CAUSE_KINDS}
+    for incarnation in incarnations_of(events, readings, kinds, context.controller_epochs):
+        commits = commits_of(e for e in incarnation.events if e.kind in ISR_KINDS)
+        rows += _explained_changes(_changes(incarnation.key, commits), IsrHistory(incarnation, context))
     return [row for row in rows if window.holds(row.happened_at)]
 
 
@@ -358,7 +347,7 @@ SHRINK_CAUSE_KINDS = ("isr_shrink_proposed", "reassignment_changed", "leadership
 _LAGGARD = re.compile(r"\(brokerId: (\d+), endOffset: (-?\d+)(?:, lastCaughtUpTimeMs: (\d+))?\)")
 
 
-def _explained_changes(changes: Sequence[IsrChange], incarnation: Incarnation) -> list[IsrChange]:
+def _explained_changes(changes: Iterable[IsrChange], history: IsrHistory) -> list[IsrChange]:
     """The changes of one incarnation of a partition with the cause of each, and how long each shrink lasted.
 
     A shrink ends with the next expansion by the same broker, and both have the same cause. Where no line shows the
@@ -371,7 +360,7 @@ def _explained_changes(changes: Sequence[IsrChange], incarnation: Incarnation) -
         broker, row = change.broker, change
         if change.change is IsrChangeKind.SHRINK:
             before_at = rows[-1].happened_at if rows else None
-            row = _explained(Shrink(change, incarnation, before_at, returned_at.get(broker)))
+            row = _explained(Shrink(change, history, before_at, returned_at.get(broker)))
             open_shrinks[broker] = len(rows)
         elif broker in open_shrinks:
             place = open_shrinks.pop(broker)
@@ -381,7 +370,7 @@ def _explained_changes(changes: Sequence[IsrChange], incarnation: Incarnation) -
             returned_at[broker] = change.happened_at
         rows.append(row)
     for place in open_shrinks.values():
-        rows[place] = _ended_by_reading(rows[place], incarnation)
+        rows[place] = _ended_by_reading(rows[place], history.incarnation)
     return rows
 
 
@@ -390,7 +379,7 @@ def _explained(shrink: Shrink) -> IsrChange:
     change = _with_lag(shrink.change, shrink.proposal) if shrink.proposal else shrink.change
     # A replica that was moved away has no ISR to come back to.
     moved_at = shrink.at if verdict.code is OutOfSyncKind.REASSIGNMENT else None
-    ends = [at for at in (moved_at, shrink.replica_removed_at, shrink.incarnation.deleted_at) if at is not None]
+    ends = [at for at in (moved_at, shrink.replica_removed_at, shrink.history.incarnation.gone_at) if at is not None]
     return replace(
         change,
         shrink_cause=OutOfSyncKind(verdict.code),
@@ -419,7 +408,7 @@ def _with_lag(change: IsrChange, proposal: Event) -> IsrChange:
 
 def _ended_by_reading(shrink: IsrChange, incarnation: Incarnation) -> IsrChange:
     """The shrink, ended by the first reading that finds the broker in sync; readings lag behind the brokers."""
-    later = incarnation.readings.within(shrink.happened_at + CATCHING_UP + timedelta.resolution, None)
+    later = incarnation.readings.within(shrink.happened_at + CATCHING_UP + timedelta.resolution, incarnation.gone_at)
     reading = next(later.where(lambda state: shrink.broker in (state.isr or ())), None)
     until = shrink.out_of_sync_until
     if reading is None or (until is not None and until <= reading.snapshot_at):

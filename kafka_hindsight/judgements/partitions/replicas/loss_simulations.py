@@ -56,12 +56,10 @@ class Reading:
 
     @property
     def at(self) -> datetime:
-        """The instant of the reading."""
         return self.partitions[0].snapshot_at
 
     @cached_property
     def alive(self) -> frozenset[int]:
-        """The brokers that it shows."""
         return frozenset(b.broker for b in self.brokers)
 
     def scopes(self) -> list[Scope]:
@@ -75,7 +73,6 @@ class Reading:
 
     @cached_property
     def hosted(self) -> Mapping[int, Sequence[PartitionSnapshot]]:
-        """The partitions of which a broker is a replica, or in sync."""
         partitions_of: defaultdict[int, list[PartitionSnapshot]] = defaultdict(list)
         for partition in self.partitions:
             for broker in {*(partition.replicas or ()), *(partition.isr or ())}:

@@ -50,7 +50,6 @@ class Bound:
 
     @property
     def says(self) -> str:
-        """How many, and from which offset to which."""
         return f"{self.records} (offset {self.span[0]} to {self.span[1]})" if self.span else f"{self.records}"
 
 
@@ -200,7 +199,6 @@ class _Election:
                 later_end = r.end_offset
 
     def shared(self) -> list[Mark]:
-        """Offsets up to which both logs are the same."""
         new_leader = self.change.leader
         before = (e for e in self.lines if e.happened_at < self.at)
         committed = (e for e in before if new_leader in (e.broker, *(broker_ids(e.previous_isr or e.isr) or ())))
@@ -277,7 +275,6 @@ class _Election:
 
     @cached_property
     def isrs_since(self) -> list[tuple[datetime, Sequence[int]]]:
-        """The ISRs that evidence shows of the new leader."""
         lines = (e for e in self.lines if e.isr and (e.kind == "isr_updated" or self.is_new(e.leader_epoch)))
         readings = (r for r in self.readings if self.is_new(r.leader_epoch))
         return [

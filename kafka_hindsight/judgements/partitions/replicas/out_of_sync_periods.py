@@ -49,7 +49,6 @@ class Period:
 
     @property
     def broker(self) -> int:
-        """The broker that was out."""
         return self.spans[0].broker
 
     @cached_property
@@ -60,7 +59,6 @@ class Period:
 
     @cached_property
     def by_partition(self) -> dict[tuple[str, int], list[IsrSpan]]:
-        """Its spans by partition."""
         return grouped(self.spans, lambda s: (s.topic, s.partition))
 
     @cached_property
@@ -71,12 +69,10 @@ class Period:
 
     @property
     def slow_spans(self) -> list[IsrSpan]:
-        """The spans in which the broker lagged."""
         return [s for s in self.spans if s.shrink_cause == OutOfSyncKind.SLOW]
 
     @cached_property
     def removed_by(self) -> list[int]:
-        """The leaders that removed it because it lagged."""
         return sorted({s.removed_by_leader for s in self.slow_spans if s.removed_by_leader is not None})
 
     @cached_property
@@ -86,12 +82,10 @@ class Period:
 
     @cached_property
     def records_behind(self) -> int | None:
-        """How far it was behind a leader at most."""
         return max((s.records_behind for s in self.spans if s.records_behind is not None), default=None)
 
     @cached_property
     def time_out(self) -> str:
-        """How long, in words."""
         if self.ended_at is None:
             return "and is not back in all"
         ends = accumulate((s.out_of_sync_until or NEVER for s in self.spans), max)
@@ -100,17 +94,14 @@ class Period:
 
     @property
     def partitions(self) -> str:
-        """How many partitions, in words."""
         return counted(len(self.by_partition), "partition")
 
     @property
     def leaders(self) -> str:
-        """The leaders that removed it, in words."""
         return f"Leader{'s' if len(self.removed_by) > 1 else ''} {', '.join(map(str, self.removed_by))}"
 
     @property
     def behind(self) -> str:
-        """How far it was behind, in words."""
         return f", up to {self.records_behind} records behind" if self.records_behind else ""
 
 

@@ -13,15 +13,16 @@ from kafka_hindsight.catalog.codes import NOBODY
 from kafka_hindsight.catalog.rows import Event, Failover, PartitionRisk, PartitionSnapshot, Quote
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext
 from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings, Course, Setting, at_instant
-from kafka_hindsight.judgements.partitions.incarnations import Partition, by_partition, deletions_of, lives_of
+from kafka_hindsight.judgements.partitions.incarnations import Incarnation, Partition, by_partition, incarnations_of
 from kafka_hindsight.judgements.partitions.leaderships import eligible_in
-from kafka_hindsight.judgements.partitions.partition_readings import PartitionReadings, Readings, TopicReadings
+from kafka_hindsight.judgements.partitions.partition_readings import PartitionReadings, Readings
 from kafka_hindsight.judgements.partitions.replicas.isr import ISR_KINDS, Commit, commits_of
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, quote_snapshot
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline, instants
 from kafka_hindsight.knowledge.broker_settings import MIN_ISR, UNCLEAN
 from kafka_hindsight.shared.durations import CATCHING_UP, MS
+from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window, broker_ids
 
 _AFTER_CATCHING_UP = CATCHING_UP + timedelta.resolution
@@ -143,12 +144,10 @@ class State:
 
     @property
     def isr_size(self) -> int:
-        """How many replicas are in sync."""
         return len(self.known_isr.isr)
 
     @property
     def quotes(self) -> tuple[Quote, ...]:
-        """The evidence of the state."""
         return (self.known_isr.quote, *(s.quote for s in (self.min_isr, self.unclean) if s))
 
     def is_under_replicated(self) -> bool:
@@ -245,43 +244,35 @@ def histories_of(
         context: The facts about the whole cluster.
         logs_end: The instant of the last line of any broker.
     """
-    lines = list(events)
-    topic_readings = TopicReadings.of(readings)
-    deletions = deletions_of(lines, context.controller_epochs)
-    lives = lives_of(lines, ISR_KINDS, context.controller_epochs)
-    keys = sorted({*lives, *topic_readings.partitions(), *leaderless})
+    incarnations = grouped(incarnations_of(events, readings, ISR_KINDS, context.controller_epochs), lambda i: i.key)
+    keys = sorted({*incarnations, *leaderless})
     courses = {
         topic: (settings.course_of_topic(topic, MIN_ISR), settings.course_of_topic(topic, UNCLEAN))
         for topic in {k[1] for k in keys}
     }
     histories = []
     for key in keys:
-        own, ends = lives.get(key, []), [*deletions[key[:2]], logs_end]
-        isrs, replicas = Intervals(_isrs_of(own, topic_readings[key], ends)), _replica_counts(own, topic_readings[key])
-        own_leaders = Intervals(leaders.get(key, ()))
+        own, own_leaders = incarnations.get(key, ()), Intervals(leaders.get(key, ()))
+        isrs, replicas = Intervals(_isrs_of(own, logs_end)), _replica_counts(own)
         histories.append(History(key, isrs, replicas, *courses[key[1]], own_leaders, leaderless.get(key, ())))
     return histories
 
 
-def _isrs_of(
-    lives: Sequence[Sequence[Event]], readings: PartitionReadings, ends: Sequence[datetime]
-) -> Iterator[Interval[KnownIsr]]:
-    """The known ISRs of all incarnations of a partition. `ends`: when its topic was deleted, and when logs end."""
-    logs_end = ends[-1]
-    later_starts = [life[0].happened_at for life in lives[1:]]
-    for life, first, end in zip(lives or [[]], [None, *later_starts], [*later_starts, None], strict=True):
-        own_readings = readings.within(first, end)
-        start = life[0].happened_at if life else own_readings[0].snapshot_at if own_readings else logs_end
-        deleted_at = next((at for at in ends[:-1] if at > start), None)
-        until = deleted_at or end or max([logs_end, *(r.snapshot_at for r in own_readings[-1:])])
-        yield from known_isrs(commits_of(life), own_readings.within(None, until + timedelta.resolution), until)
+def _isrs_of(incarnations: Iterable[Incarnation], logs_end: datetime) -> Iterator[Interval[KnownIsr]]:
+    """The known ISRs of all incarnations of a partition."""
+    for own in incarnations:
+        until = own.gone_at or max([logs_end, *(r.snapshot_at for r in own.readings[-1:])])
+        yield from known_isrs(commits_of(own.events), own.readings.within(None, until + timedelta.resolution), until)
 
 
-def _replica_counts(lives: Sequence[Sequence[Event]], readings: PartitionReadings) -> Timeline[tuple[datetime, int]]:
-    lists = [(e.happened_at, broker_ids(e.replicas) or ()) for life in lives for e in life if e.replicas]
-    rows = readings.without_repeats(at for at, _ in lists)
-    lists += [(r.snapshot_at, tuple(r.replicas)) for r in rows if r.replicas]
-    return Timeline(sorted((at, len(set(replicas))) for at, replicas in lists), lambda count: count[0])
+def _replica_counts(incarnations: Iterable[Incarnation]) -> Timeline[tuple[datetime, int]]:
+    counts = []
+    for own in incarnations:
+        lists = [(e.happened_at, broker_ids(e.replicas) or ()) for e in own.events if e.replicas]
+        rows = own.readings.without_repeats(at for at, _ in lists)
+        lists += [(r.snapshot_at, tuple(r.replicas)) for r in rows if r.replicas]
+        counts += [(at, len(set(replicas))) for at, replicas in lists]
+    return Timeline(sorted(counts), lambda count: count[0])
 
 
 def rebuild_risks(

@@ -13,18 +13,18 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import pairwise
 
 from kafka_hindsight.catalog.codes import NOBODY, Confidence, FailoverKind, TruncationVerdict
-from kafka_hindsight.catalog.rows import Event, Failover, PartitionSnapshot
+from kafka_hindsight.catalog.rows import Event, Failover
 from kafka_hindsight.catalog.rows import Truncation as TruncationRow
 from kafka_hindsight.judgements.brokers.controllers import ControllerEpoch
-from kafka_hindsight.judgements.partitions.incarnations import Partition, by_partition, lives_of
-from kafka_hindsight.judgements.partitions.partition_readings import PartitionReadings, Readings, TopicReadings
+from kafka_hindsight.judgements.partitions.incarnations import Incarnation, Partition, by_partition, incarnations_of
+from kafka_hindsight.judgements.partitions.partition_readings import Readings
 from kafka_hindsight.judgements.partitions.replicas.losses import (
     LOSS_KINDS,
     Mark,
@@ -61,18 +61,15 @@ class Cut:
 
     @property
     def first(self) -> Event:
-        """The first line that shows it."""
         return self.lines[0]
 
     @property
     def broker(self) -> int:
-        """The replica."""
         assert self.first.broker is not None
         return self.first.broker
 
     @cached_property
     def offsets(self) -> list[int]:
-        """The offsets to which the lines cut."""
         return [e.log_offset for e in self.lines if e.log_offset is not None]
 
     @property
@@ -82,7 +79,6 @@ class Cut:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the whole log was dropped."""
         return _reset(self.lines[-1])[1] == "start"
 
     @cached_property
@@ -147,12 +143,10 @@ METADATA_TOPIC = "__cluster_metadata"
 
 @dataclass(frozen=True)
 class Truncation:
-    """One cut, with what is known of its partition: its events, readings and failovers, each in order of time."""
+    """One cut, with its partition, and the partition's failovers in order of time."""
 
-    topic: str
+    incarnation: Incarnation
     cut: Cut
-    lines: Sequence[Event]
-    readings: Sequence[PartitionSnapshot]
     failovers: Sequence[Failover]
 
     @cached_property
@@ -190,7 +184,7 @@ class Truncation:
         failover = self.failover
         if failover is None:
             return None
-        starts = (e for e in self.lines if e.kind == "leader_started" and e.log_offset is not None)
+        starts = (e for e in self.incarnation.events if e.kind == "leader_started" and e.log_offset is not None)
         election = (failover.leader_to, failover.epoch_to)
         return next((e for e in starts if (e.broker, e.leader_epoch) == election), None)
 
@@ -204,13 +198,12 @@ class Truncation:
         def is_before(at: datetime, epoch: int | None) -> bool:
             return at < first.happened_at and (epoch is None or first.epoch_to is None or epoch < first.epoch_to)
 
-        in_lines = high_watermarks(e for e in self.lines if is_before(e.happened_at, e.leader_epoch))
-        in_readings = end_offsets(r for r in self.readings if is_before(r.snapshot_at, r.leader_epoch))
+        in_lines = high_watermarks(e for e in self.incarnation.events if is_before(e.happened_at, e.leader_epoch))
+        in_readings = end_offsets(r for r in self.incarnation.readings if is_before(r.snapshot_at, r.leader_epoch))
         return highest([*in_lines, *in_readings])
 
     @property
     def offset(self) -> int | None:
-        """That high watermark."""
         return self.high_watermark.offset if self.high_watermark else None
 
     @property
@@ -223,13 +216,13 @@ class Truncation:
     def leader_started(self) -> Event | None:
         """The line with which the leader that the replica follows became leader."""
         epoch = self.cut.follows.leader_epoch if self.cut.follows else None
-        starts = (e for e in self.lines if e.kind == "leader_started" and e.leader_epoch == epoch)
+        starts = (e for e in self.incarnation.events if e.kind == "leader_started" and e.leader_epoch == epoch)
         return None if epoch is None else next(starts, None)
 
 
 def is_of_the_metadata_log(case: Truncation) -> Proof | None:
     """The log is the metadata log, which a quorum of controllers replicates."""
-    return proof_if(case.topic == METADATA_TOPIC)
+    return proof_if(case.incarnation.key[1] == METADATA_TOPIC)
 
 
 def cut_below_its_high_watermark(case: Truncation) -> Proof | None:
@@ -408,27 +401,15 @@ def rebuild_truncations(
     `events` are silver.events of at least LOSS_KINDS and topic_deleted, of whole topics, with look-back. No committed
     record is reported lost where every leader since came from the ISR.
     """
-    topic_readings, failovers_of = TopicReadings.of(readings), by_partition(failovers)
-    return [
-        _row(key, case)
-        for key, incarnations in sorted(lives_of(events, LOSS_KINDS, terms).items())
-        for case in _cases(key, incarnations, topic_readings[key], failovers_of[key])
-        if window.holds(case.cut.first.happened_at)
-    ]
-
-
-def _cases(
-    key: Partition, lives: Iterable[Sequence[Event]], readings: PartitionReadings, failovers: Iterable[Failover]
-) -> Iterator[Truncation]:
-    """The cuts of one partition, each with what is known of its incarnation.
-
-    Leader epochs start again in each incarnation. The first may be older than its first line.
-    """
-    timeline = by_instant(failovers)
-    for i, lines in enumerate(lives):
-        start = lines[0].happened_at - CLOCK_SKEW if i else None
-        for cut in cuts_of(lines):
-            yield Truncation(key[1], cut, lines, readings.within(start, None), timeline.within(start, None))
+    failovers_of = by_partition(failovers)
+    rows = []
+    for incarnation in incarnations_of(events, readings, LOSS_KINDS, terms):
+        # Leader epochs start again in each incarnation. The first may be older than its first line.
+        since = incarnation.events[0].happened_at - CLOCK_SKEW if incarnation.number else None
+        own_failovers = by_instant(failovers_of[incarnation.key]).within(since, None)
+        cuts = (cut for cut in cuts_of(incarnation.events) if window.holds(cut.first.happened_at))
+        rows += [_row(incarnation.key, Truncation(incarnation, cut, own_failovers)) for cut in cuts]
+    return rows
 
 
 def _row(key: Partition, case: Truncation) -> TruncationRow:

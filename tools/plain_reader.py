@@ -31,10 +31,9 @@ from kafka_hindsight.knowledge.model import Layout
 from kafka_hindsight.knowledge.pattern_layouts import inside
 from kafka_hindsight.knowledge.patterns import RELEVANT_CLASSES
 from kafka_hindsight.logs.arrays import NO_INSTANT
-from kafka_hindsight.logs.detection import DATED, layouts_of, sampled
 from kafka_hindsight.logs.envelope_lines import JSON_RECORD, Line, record_of_json
-from kafka_hindsight.logs.heads import PLAIN
-from kafka_hindsight.logs.pattern_clocks import head_of, pattern_heads
+from kafka_hindsight.logs.forms import DATED, best_of, sampled
+from kafka_hindsight.logs.heads import PLAIN, head_of, pattern_heads
 from kafka_hindsight.logs.reading import (
     Reading,
     broker_of_folder,
@@ -217,7 +216,7 @@ def _plain_record(layout: Layout, text: str, source: str) -> Record:
 
 def _layouts_of(text: str) -> Sequence[str]:
     """The layouts of a single record. Where it is not an event, a relevant logger shows its layout."""
-    names = layouts_of([text])
+    names = best_of([text])[0]
     return names if names != PLAIN else [n for n in DATED if class_of(words_of(n, text)[0] or "") in RELEVANT_CLASSES]
 
 
@@ -268,7 +267,7 @@ def _span(records: list[Record]) -> tuple[datetime, datetime]:
 def _records_of_file(cluster: str, source: str, path: Path) -> Iterator[Record]:
     twins: Counter[str] = Counter()
     whole = text_of(path)
-    layouts = layouts_of(sampled(whole.encode()))
+    layouts = best_of(sampled(whole.encode()))[0]
     for text in split(whole, layouts):
         record = read_line(text, source, layouts)
         record.line_id = row_id(cluster, source, record.text, twins[record.text])
