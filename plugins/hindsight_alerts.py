@@ -98,8 +98,7 @@ def deadline(cluster: Cluster) -> dict[str, DeadlineAlert]:
     hours = _hours(os.environ.get("HINDSIGHT_DEADLINE_HOURS") or "4")
     if not hours or DeadlineAlert is None or not _runs_callbacks():
         return {}
-    place = {"cluster": cluster.name, "lake": cluster.inputs.get("lake")}
-    callback = SyncCallback(deadline_missed, place)
+    callback = SyncCallback(deadline_missed, {"cluster": cluster.name, "lake": cluster.inputs.get("lake")})
     return {"deadline": DeadlineAlert(DeadlineReference.DAGRUN_QUEUED_AT, timedelta(hours=hours), callback)}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from os.path import realpath
 from typing import Annotated
 from urllib.parse import quote
 
@@ -22,15 +22,15 @@ from kafka_hindsight.lake.publication import newest_versions, note
 from kafka_hindsight.settings.clusters import Cluster
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.shared.exits import BadInput
-from kafka_hindsight.shared.page_names import FLEET_PAGE, METRICS, NEWEST, VALIDATION_PAGE, is_page_of
+from kafka_hindsight.shared.page_names import DATA_DOCS, FLEET_PAGE, METRICS, NEWEST, VALIDATION_PAGE, is_page_of
 
 PREFIX = "/hindsight"
 _DAG = "kafka_night_audit"
-_OF_ALL_CLUSTERS = (FLEET_PAGE, METRICS, VALIDATION_PAGE)
-"""Files of a lake that may name each of its clusters."""
+_OF_ALL_CLUSTERS = (DATA_DOCS, FLEET_PAGE, METRICS, VALIDATION_PAGE)
+"""Files and folders of a lake that may name each of its clusters."""
 _DOCTYPE = "<!doctype html>"
 _BODY = re.compile(rb"<body[^>]*>")
-_PAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}\.html")
+_PAGE = re.compile(rf"({DATA_DOCS}/([\w-][\w.-]*/)*)?[A-Za-z0-9][\w.-]{{0,149}}\.html", re.ASCII)
 
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
@@ -114,9 +114,9 @@ def metrics(cluster: str, may_read: Readers) -> Response:
     return Response(figures, media_type="application/openmetrics-text; version=1.0.0; charset=utf-8")
 
 
-@app.get("/{cluster}/{page}")
+@app.get("/{cluster}/{page:path}")
 def report(cluster: str, page: str, may_read: Readers) -> Response:
-    """One page of a cluster or of its lake, by its name: a path is refused."""
+    """One page of a cluster or of its lake, by its name. Only Great Expectations' pages lie in folders."""
     readable = _readable_cluster(cluster, may_read)
     if not _PAGE.fullmatch(page):
         raise PageMissing("There is no such page.")
@@ -139,8 +139,9 @@ def _page_bytes(cluster: Cluster, page: str, may_read: MayRead) -> bytes:
         if len(others) > 1 and page == NEWEST:
             names = landing.names_in(folder)
             page = max((name for name in names if is_page_of(name, _link_name(cluster))), default=NEWEST)
-        if _is_allowed(cluster, page, others, may_read) and not Path(f"{folder}/{page}").is_symlink():
-            return landing.read_bytes(f"{folder}/{page}")
+        place = f"{folder}/{page}"
+        if _is_allowed(cluster, page, others, may_read) and realpath(place) == f"{realpath(folder)}/{page}":
+            return landing.read_bytes(place)
     except FileNotFoundError:
         pass
     except (OSError, BadInput) as problem:
@@ -149,7 +150,7 @@ def _page_bytes(cluster: Cluster, page: str, may_read: MayRead) -> bytes:
 
 
 def _is_allowed(cluster: Cluster, page: str, others: Sequence[Cluster], may_read: MayRead) -> bool:
-    if page in _OF_ALL_CLUSTERS:
+    if page.partition("/")[0] in _OF_ALL_CLUSTERS:
         return all(may_read(c.name) for c in others)
     return len(others) == 1 or is_page_of(page, _link_name(cluster))
 

@@ -189,7 +189,8 @@ def _record(store: Store, run: Run, checked: Checked) -> str:
     landing.remove(f"{store.lake}/report/{DATA_DOCS}")
     for path, content in checked.docs.items():
         landing.write_atomically(f"{store.lake}/report/{DATA_DOCS}/{path}", content)
-    landing.write_atomically(page, validation_page(rows, run, f"{DATA_DOCS}/index.html" if checked.docs else ""))
+    pages = sorted(f"{DATA_DOCS}/{path}" for path in checked.docs if path.startswith("validations/"))
+    landing.write_atomically(page, validation_page(rows, run, pages))
     return page
 
 

@@ -30,7 +30,7 @@ from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.config import is_uri
 from kafka_hindsight.settings.models import Settings, missing_inputs
 from kafka_hindsight.shared import progress
-from kafka_hindsight.shared.exits import DONE, BadInput, exit_code, sentences_of
+from kafka_hindsight.shared.exits import DONE, FAULT, BadInput, exit_code, sentences_of
 from kafka_hindsight.start.launch import AUDIT
 from spark_jobs import validator
 
@@ -81,14 +81,15 @@ def main(arguments: list[str]) -> int:
 
 
 def run_step(name: str, raw_settings: dict[str, Any]) -> int:
-    """Run a step, and return its exit code. A traceback goes to the log, sentences go to the terminal that waits."""
+    """Run a step, and return its exit code. The traceback of a fault goes to the log, sentences to who waits."""
     step = BY_NAME[name]
     try:
         settings = Settings.of(raw_settings)
         print(settings.described(), flush=True)
         summary = perform(step, settings)
     except Exception as error:
-        traceback.print_exc()
+        if exit_code(error) == FAULT:
+            traceback.print_exc()
         return _report_end(step, raw_settings, Result(exit_code(error), sentences_of(error), _application()), {})
     return _report_end(step, raw_settings, Result(DONE, application=_application()), summary)
 

@@ -59,7 +59,7 @@ def validate(tables: Tables, views: Tables, window: Mapping[str, Any], own: Suit
     Returns:
         For each expectation of each table, in order, columns of quality.validation_results: table, expectation,
         description, severity, success, is_vacuous, observed, unexpected_count, sentences; and `row_numbers`, the rows
-        to withhold. Then the files of GX's Data Docs by their paths, of the tables of which an expectation is broken.
+        to withhold. Then the pages of GX's Data Docs by their paths, of the tables of which an expectation is broken.
 
     Raises:
         RuntimeError: An expectation of ours could not be checked: that is a fault, not a breach.
@@ -81,7 +81,7 @@ def validate(tables: Tables, views: Tables, window: Mapping[str, Any], own: Suit
             judged = claims if len(rows) else [e for e in claims if name_of(e) == _COLUMNS or is_own(e)]
             results = check.results(name, rows, judged) if judged else {}
             verdicts += [_verdict(name, e, results.get(name_of(e)), rows) for e in claims]
-        return verdicts, {str(p.relative_to(docs)): p.read_bytes() for p in Path(docs).rglob("*") if p.is_file()}
+        return verdicts, {str(p.relative_to(docs)): p.read_bytes() for p in Path(docs).rglob("*.html")}
 
 
 def problems(own: Suites) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import sys
 from collections.abc import Mapping
 from functools import cache
@@ -22,7 +23,8 @@ class Validator:
     def __init__(self) -> None:
         context = get_context("spawn")
         self._connection, theirs = context.Pipe()
-        context.Process(target=_serve, args=(theirs,), daemon=True).start()
+        self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        self._process.start()
         theirs.close()
 
     def validate(
@@ -39,6 +41,8 @@ class Validator:
         try:
             self._connection.send(request)
             answer = self._connection.recv()
+            atexit.register(self._process.join, 10)  # killed, it would leave a semaphore, of which Python warns
+            atexit.register(self._connection.close)
         except (EOFError, BrokenPipeError):
             raise RuntimeError("The process that validates has ended. Its last lines are in the log.") from None
         if isinstance(answer, Exception):

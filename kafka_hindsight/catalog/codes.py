@@ -186,14 +186,6 @@ class OutOfSyncKind(Code):
     UNKNOWN = "unknown", "The evidence does not show why."
 
 
-class MoveEffect(Code):
-    """Effect of a coordinator's move on a group."""
-
-    NONE = "none", "No rebalance."
-    REBALANCED = "rebalanced", "A rebalance followed from it."
-    CUT_SHORT = "cut_short", "It cut a running rebalance short."
-
-
 class LossScope(Code):
     """The part of a cluster that a simulation removes."""
 

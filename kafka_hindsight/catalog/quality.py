@@ -11,7 +11,6 @@ NIGHTS = rows.Night.TABLE
 PARSED_HOURS = rows.ParsedHour.TABLE
 PUBLICATIONS = rows.Publication.TABLE
 QUARANTINE = rows.Quarantine.TABLE
-RULE_FIRINGS = rows.RuleFiring.TABLE
 UNPARSED_LINES = rows.UnparsedLine.TABLE
 VALIDATION_RESULTS = rows.ValidationResult.TABLE
 VERDICT_CHANGES = rows.VerdictChange.TABLE

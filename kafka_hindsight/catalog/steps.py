@@ -55,7 +55,6 @@ REBUILD = Step(
         "quality.generation_gaps",
         "quality.leadership_gaps",
         "quality.unobserved_spans",
-        "quality.rule_firings",
         "quality.metadata_states",
     ),
 )

@@ -19,8 +19,7 @@ from kafka_hindsight.judgements.rebuild.sources import (
     Judgement,
     Narrow,
     Source,
-    check_published,
-    judgements_in,
+    in_order,
     values_of,
 )
 from kafka_hindsight.knowledge.version import JUDGING, version_of
@@ -33,7 +32,6 @@ OUTSIDE_GOLD = (
     "quality.generation_gaps",
     "quality.leadership_gaps",
     "quality.unobserved_spans",
-    "quality.rule_firings",
     "quality.metadata_states",
 )
 """Tables that are written even when the publication is refused."""
@@ -99,7 +97,7 @@ def rebuild(runner: Runner, scope: Scope, names: Iterable[str] = ALL_TABLES) -> 
         Each of these tables with its rows of the window. A table whose input the lake does not have is left out.
     """
     published = {name: PUBLISHED[name] for name in names}
-    order = check_published(published, published)
+    order = in_order(published.values())
     available = _available(runner, order)
     values = run_judgements(runner, scope, order)
     sources = {name: source for name, source in published.items() if is_available(runner, available, source)}
@@ -169,8 +167,7 @@ def _levels(order: Iterable[Judgement]) -> list[list[Judgement]]:
     """Judgements that can run together: each after those that it reads or needs."""
     level: dict[Judgement, int] = {}
     for judgement in order:
-        earlier = (*judgement.needs, *judgements_in(judgement.reads.values()))
-        level[judgement] = max((level[j] + 1 for j in earlier), default=0)
+        level[judgement] = max((level[j] + 1 for j in judgement.earlier), default=0)
     return [[j for j in level if level[j] == n] for n in range(max(level.values(), default=-1) + 1)]
 
 

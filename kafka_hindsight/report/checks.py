@@ -17,13 +17,13 @@ from kafka_hindsight.shared.words import counted, exact, instant, verb
 HEADINGS = ("Expectation", "Expects that", "Severity", "Result")
 
 
-def validation_page(results: Sequence[Mapping[str, Any]], run: Mapping[str, Any], data_docs: str = "") -> str:
+def validation_page(results: Sequence[Mapping[str, Any]], run: Mapping[str, Any], pages: Sequence[str] = ()) -> str:
     """One self-contained HTML page: no script, nothing fetched, every name inert.
 
     Args:
         results: Rows of quality.validation_results of one run and window.
         run: Its run_id, cluster, window_from and window_to.
-        data_docs: Where Great Expectations' own pages of the broken expectations lie; empty if there are none.
+        pages: Great Expectations' own pages: data_docs/validations/LAYER/TABLE/... of each broken table.
 
     Returns:
         The page. It says that the window was refused when a critical expectation is broken.
@@ -35,9 +35,9 @@ def validation_page(results: Sequence[Mapping[str, Any]], run: Mapping[str, Any]
     window = f"{instant(page_run.window_from)} to {instant(page_run.window_to)} UTC"
     headline = "No critical expectation is broken" if warnings else "No expectation is broken"
     headline = "Refused: nothing of this window was published" if critical else headline
-    docs = ui.PageLink("Great Expectations' Data Docs", data_docs)
-    words: ui.Words = (_verdict(rows, critical, warnings), (" The broken ones in ", docs, ".") if data_docs else "")
-    verdict = ui.Box("refusal" if critical else "verdict", (ui.Paragraph(words),))
+    links = ((" ", ui.PageLink(".".join(page.split("/")[2:4]), page)) for page in pages)
+    docs: ui.Words = (" Great Expectations' own pages of tables that break any:", *links, ".") if pages else ""
+    verdict = ui.Box("refusal" if critical else "verdict", (ui.Paragraph((_verdict(rows, critical, warnings), docs)),))
     statements = [
         (_tone(r), f"{r.severity}: {s}") for failures in broken.values() for r in failures for s in r.sentences or ()
     ]

@@ -10,7 +10,6 @@ from kafka_hindsight.catalog.codes import (
     FailoverKind,
     Harm,
     LagStatus,
-    MoveEffect,
     OutageKind,
     OutOfSyncKind,
     RemedySetting,
@@ -109,11 +108,6 @@ HARMS: Mapping[Harm, Look] = {
     harm: Look(note.label, _HARM_TONES.get(harm, "lost")) for harm, note in HARM_NOTES.items()
 }
 """In the order of harm."""
-MOVE_LABELS: Mapping[MoveEffect, str] = {
-    MoveEffect.NONE: "undisturbed",
-    MoveEffect.REBALANCED: "rebalanced",
-    MoveEffect.CUT_SHORT: "cut short in a rebalance",
-}
 REMEDY_LABELS: Mapping[RemedySetting, str] = {
     RemedySetting.STATIC_MEMBERSHIP: "static membership",
     RemedySetting.COOPERATIVE_ASSIGNMENT: "a cooperative assignor",

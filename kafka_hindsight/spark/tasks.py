@@ -61,8 +61,8 @@ def _watch(tracker: Any, stop: Event) -> None:
     with contextlib.suppress(Exception):  # Java may end while it is asked
         while not stop.wait(progress.INTERVAL_S):
             for number in tracker.getActiveStageIds():
-                stage = tracker.getStageInfo(number)
-                elapsed = time.monotonic() - began.setdefault(number, time.monotonic())
+                stage, now = tracker.getStageInfo(number), time.monotonic()
+                elapsed = now - began.setdefault(number, now)
                 if stage and stage.numCompletedTasks and elapsed:
                     remaining = progress.time_left(elapsed, stage.numCompletedTasks / stage.numTasks)
                     progress.say(

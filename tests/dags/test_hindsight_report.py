@@ -33,6 +33,10 @@ def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (report / "index.html").write_text("<p>the night</p>")
     (report / "secret.json").write_text("{}")
     (report / "away.html").symlink_to("/etc/passwd")
+    (report / "data_docs" / "validations" / "__none__").mkdir(parents=True)
+    (report / "data_docs" / "validations" / "__none__" / "table.html").write_text("<p>what broke</p>")
+    (report / "data_docs" / "away").symlink_to(tmp_path)
+    (tmp_path / "outside.html").write_text("not of the lake")
     return tmp_path / "lake"
 
 
@@ -53,6 +57,12 @@ def test_page_is_served_unchanged_in_sandbox(lake: Path, client: TestClient) -> 
     policy = page.headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy and "frame-ancestors 'self'" in policy and "sandbox allow-scripts" in policy
     assert "allow-same-origin" not in policy
+
+
+def test_data_docs_are_served_in_sandbox(lake: Path, client: TestClient) -> None:
+    page = client.get("/a/data_docs/validations/__none__/table.html?d=20261121")
+    assert (page.status_code, page.text) == (200, "<p>what broke</p>")
+    assert "default-src 'none'" in page.headers["Content-Security-Policy"]
 
 
 def test_page_warns_of_unfinished_publication(lake: Path, client: TestClient) -> None:
@@ -82,6 +92,9 @@ def test_page_warns_of_unfinished_publication(lake: Path, client: TestClient) ->
         "/a/..%2findex.html",
         "/a/%2e%2e/report/index.html",
         "/a/.index.html",
+        "/a/data_docs/away/outside.html",
+        "/a/data_docs/..%2findex.html",
+        "/a/none/index.html",
     ],
 )
 def test_path_that_is_not_a_report_page_is_404(lake: Path, client: TestClient, path: str) -> None:
@@ -129,7 +142,8 @@ def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "h.toml"))
     report = tmp_path / "lake" / "report"
     report.mkdir(parents=True)
-    for name in (OLD, NEW, OTHER, "index.html", "fleet.html", "validation.html"):
+    (report / "data_docs").mkdir()
+    for name in (OLD, NEW, OTHER, "index.html", "fleet.html", "validation.html", "data_docs/index.html"):
         (report / name).write_text(name)
     (report / "metrics.prom").write_text("# EOF\n")
     return report
@@ -165,11 +179,13 @@ def test_cluster_is_shown_only_to_readers_of_its_dag(shared: Path, client: TestC
     assert '"all"' in client.get("/").text
     assert client.get("/a/fleet.html").text == "fleet.html"
     assert client.get("/a/metrics").headers["content-type"].startswith("application/openmetrics-text")
+    assert client.get("/a/data_docs/index.html").text == "data_docs/index.html"
     HIDDEN.add("a-b")
     listed = client.get("/").text
     assert '"a/index.html"' in listed and "a-b" not in listed and '"all"' not in listed
     assert client.get("/a/index.html").text == NEW
-    for path in ("/a-b/index.html", f"/a-b/{OTHER}", "/a/fleet.html", "/a/metrics", "/a/validation.html"):
+    of_both = ("fleet.html", "metrics", "validation.html", "data_docs/index.html")
+    for path in ("/a-b/index.html", f"/a-b/{OTHER}", *(f"/a/{name}" for name in of_both)):
         assert client.get(path).status_code == 404
 
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from kafka_hindsight.knowledge.rules import RULES
 from tests.support.logs import Row, ingested, lay, rebuilt
 from tests.support.nights import EXCERPTS, at
 
@@ -98,7 +97,6 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Judged:
         "gold.loss_simulations",
         "gold.member_settings",
         "gold.findings",
-        "quality.rule_firings",
     )
 
 
@@ -158,7 +156,3 @@ def test_member_settings_are_rebuilt_and_every_rule_is_counted_once(judged: Judg
 
     findings = {r["rule_id"] for r in judged["gold.findings"]}
     assert {"session_short", "eager_often", "rebalances_frequent"} <= findings
-    firings = {r["rule_id"]: r for r in judged["quality.rule_firings"]}
-    assert set(firings) == {rule.rule_id for rule in RULES}
-    assert len(judged["quality.rule_firings"]) == len(RULES)
-    assert {rule_id for rule_id, r in firings.items() if r["fired"]} == findings

@@ -19,7 +19,6 @@ from kafka_hindsight.catalog import gold, quality, silver
 from kafka_hindsight.catalog.codes import ClockMeaning
 from kafka_hindsight.catalog.quality import VERDICT_CHANGES
 from kafka_hindsight.catalog.steps import PUBLISH
-from kafka_hindsight.knowledge.rules import RULES
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake import store as lake_store
 from kafka_hindsight.lake.arrow_types import arrow_schema
@@ -145,8 +144,6 @@ def test_reclassification_names_changed_verdicts_and_is_repeatable(
     ]
     assert content_of(Path(store.lake), gold.REBALANCES) == content
     assert rows(store, silver.EVENTS)
-    firings = [r["rule_id"] for r in rows(store, quality.RULE_FIRINGS)]
-    assert sorted(firings) == sorted(rule.rule_id for rule in RULES), "each is counted once, though rebuilt twice"
 
     page = Path(night.publish_summary["report"].replace(night.settings.lake, store.lake))
     nights, written = rows(store, quality.NIGHTS), page.read_text(encoding="utf-8")

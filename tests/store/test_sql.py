@@ -189,12 +189,10 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
         {"client_id": "a", "session_timeout_ms": 10_000, "assignors": "range, cooperative-sticky",
          "witnesses": "client_log, member_line"},
     ],
-    "rule_backtest": [
-        {"rule_id": "session_short", "windows": 3, "windows_fired": 2, "fired": 6, "fired_in_restarts": 3,
-         "suppressed": 0, "first_at": "2026-10-01T03:00:00.000Z", "last_at": "2026-10-01T03:02:30.000Z"},
-        {"rule_id": "lag_growing", "windows": 1, "windows_fired": 0, "fired": 0, "first_at": None},
+    "rules_fired": [{"rule_id": "racks_unknown", "fired": 2}] + [
+        {"rule_id": rule_id, "fired": 1} for rule_id in ("auto_rebalance_off", "r1", "r2", "r3")
     ],
-    "rule_backtest rule_id=lag_growing": [{"fired": 0}],
+    "rules_fired rule_id=racks_unknown": [{"fired": 2, "last_at": "2026-10-01T03:01:00.000Z"}],
     "verdict_changes": [
         {"subject": "pay", "change": "gone", "verdict_after": None},
         {"subject": "orders", "change": "changed", "verdict_before": "unknown", "verdict_after": "member_dead"},

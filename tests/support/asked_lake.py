@@ -201,14 +201,6 @@ LAKE = {
         {"settings_id": "2", "group_id": "orders", "client_id": "b", "last_seen_at": at(5)},
         {"settings_id": "3", "group_id": "pay", "client_id": "c"},
     ),
-    "quality.rule_firings": rows_of(
-        "quality.rule_firings",
-        *({"rule_id": "session_short", "window_from": at(m), "window_to": at(m + 1), "fired": fired,
-           "fired_in_restarts": fired // 2, "suppressed": 0, "first_at": at(m) if fired else None,
-           "last_at": at(m + 0.5) if fired else None} for m, fired in enumerate((4, 0, 2, 9))),
-        {"rule_id": "lag_growing", "window_from": at(0), "window_to": at(1), "fired": 0, "fired_in_restarts": 0,
-         "suppressed": 0, "first_at": None, "last_at": None},
-    ),
     "quality.verdict_changes": rows_of(
         "quality.verdict_changes",
         {"row_id": "1", "run_id": "r1", "subject": "orders", "change": "changed", "verdict_before": "unknown",

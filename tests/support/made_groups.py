@@ -14,7 +14,6 @@ from kafka_hindsight.catalog.gold import BROKER_OUTAGES
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, LogSpan, Rebalance, TopicChange
 from kafka_hindsight.judgements.reasoning.evidence import quote
 from kafka_hindsight.judgements.rebalances import GroupContext, rebuild_group
-from kafka_hindsight.judgements.rebalances.group_history import Expiry
 from tests.support.histories import line
 from tests.support.nights import at
 from tests.support.rows import row
@@ -47,7 +46,7 @@ class MadeGroup:
     events: Sequence[Event]
     topics: Sequence[TopicChange] = ()
     outages: Sequence[BrokerOutage] = ()
-    expiries: Sequence[Expiry] = ()
+    expiries: Sequence[Event] = ()
     refusals: Sequence[Event] = ()
     observed_from: datetime = at("00:00:00") - timedelta(days=2)
     log_ends: datetime | None = None
@@ -164,7 +163,7 @@ _FAILED_LATE = [
     started("01:10:00", 1, EXPIRES.format(PY)),
 ]
 _SILENT = [silent("01:00:00", 0), *done("01:00:01", 1)]
-_AT_ONCE = [Expiry(1, at("01:10:00"), group) for group in ("g", "h", "i")]
+_AT_ONCE = [line("member_failed", "01:10:00", group) for group in ("g", "h", "i")]
 _BACK = started("01:10:08", 2, joins(A2))
 
 _JOINED = [_CONFIGURED, *stable(), own("client_joined", "01:00:01", member_id=A, generation=1)]

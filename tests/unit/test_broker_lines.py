@@ -13,7 +13,8 @@ from kafka_hindsight.catalog.rows import BrokerOutage, Event
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.engine.reduce import evaluate, judge
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
-from kafka_hindsight.judgements.rebuild.broker_lines import (
+from kafka_hindsight.judgements.rebuild.brokers import (
+    BROKERS,
     SIGNALS,
     about_brokers,
     files_in_scope,
@@ -22,7 +23,6 @@ from kafka_hindsight.judgements.rebuild.broker_lines import (
     signals_in,
     signs_of_life,
 )
-from kafka_hindsight.judgements.rebuild.brokers import BROKERS
 from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.shared.arrow_rows import rows_of
 from kafka_hindsight.shared.windows import Window, in_order

@@ -9,7 +9,7 @@ import pytest
 from kafka_hindsight.catalog.bronze import MEMBER_SNAPSHOTS
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.judgements.rebuild.group_lines import (
+from kafka_hindsight.judgements.rebuild.groups import (
     events_of_groups,
     find_names,
     names_in,

@@ -10,20 +10,17 @@ from typing import Any
 import pytest
 
 from kafka_hindsight.catalog.bronze import OFFSET_SNAPSHOTS
-from kafka_hindsight.catalog.gold import BROKER_OUTAGES, COORDINATOR_MOVES, REBALANCES
+from kafka_hindsight.catalog.gold import BROKER_OUTAGES, REBALANCES
 from kafka_hindsight.catalog.rows import BrokerOutage, MemberStay, Rebalance
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
-from kafka_hindsight.judgements.groups import (
-    coordinators,
-    lag_rulings,
-    remedies,
-)
 from kafka_hindsight.judgements.groups import (
     group_incidents as incidents,
 )
-from kafka_hindsight.judgements.groups.coordinators import MOVE_RULINGS, MoveCase, rebuild_coordinator_moves
+from kafka_hindsight.judgements.groups import (
+    lag_rulings,
+    remedies,
+)
 from kafka_hindsight.judgements.groups.costs import Stop, Witnesses, price, stops_of
 from kafka_hindsight.judgements.groups.group_incidents import FINGERPRINTS, INCIDENTS, IncidentCase
 from kafka_hindsight.judgements.groups.lag_rulings import LAG_RULINGS
@@ -46,7 +43,7 @@ from tools.plain_reader import read_logs
 
 DAY = Window(AT, AT + timedelta(days=1))
 REMEDIES = (*STATIC_MEMBERSHIP, *SESSION_TIMEOUT, *MAX_POLL_INTERVAL, *COOPERATIVE_ASSIGNMENT)
-ALL: tuple[Ruling[Any], ...] = (*INCIDENTS, *FINGERPRINTS, *LAG_RULINGS, *MOVE_RULINGS, *REMEDIES)
+ALL: tuple[Ruling[Any], ...] = (*INCIDENTS, *FINGERPRINTS, *LAG_RULINGS, *REMEDIES)
 
 Decision = tuple[str, Ruling[Any], Verdict]
 
@@ -55,8 +52,6 @@ def key_of(case: Any) -> str:
     """A case by its group, and where a group has several, by the instant."""
     if isinstance(case, IncidentCase):
         return f"{case.rebalances[0].group_id} {case.rebalances[0].started_at:%H:%M:%S.%f}"[:-3]
-    if isinstance(case, MoveCase):
-        return f"{case.move.group_id} {case.move.moved_at:%H:%M:%S.%f}"[:-3]
     if isinstance(case, Storm):
         return case.units[0][0].group_id
     return case.in_window[0].group_id if isinstance(case, ReplayCase) else ""
@@ -76,7 +71,7 @@ def decisions(run: Callable[[], object]) -> list[Decision]:
 
     with pytest.MonkeyPatch.context() as patch:
         for module, name in ((incidents, "judge"), (incidents, "decide"), (lag_rulings, "judge"),
-                             (coordinators, "decide"), (remedies, "judge"), (remedies, "decide")):  # fmt: skip
+                             (remedies, "judge"), (remedies, "decide")):  # fmt: skip
             patch.setattr(module, name, decide)
         run()
     return trace
@@ -86,7 +81,6 @@ def judge_night(groups: Sequence[Witnessed], logs: Any = None) -> None:
     """All that the room judges of some groups; of a whole night with the outages and moves of its brokers' lines."""
     brokers = read_logs(logs, "broker", "night")[0] if logs else []
     outages = rebuild_outages(brokers, (), WHOLE)
-    context = context_of(brokers, outages)
     rows: list[Rebalance] = []
     stays: list[MemberStay] = []
     for group in groups:
@@ -94,8 +88,6 @@ def judge_night(groups: Sequence[Witnessed], logs: Any = None) -> None:
         stops = stops_of(history.rebalances, Witnesses(events))
         priced = price(history.rebalances, stops)
         remedies.judge_remedies(priced, stops, MemberRegistry(events), events, WHOLE)
-        moves = rebuild_coordinator_moves([e for e in events if e.origin == "broker"], context, 50, WHOLE)
-        coordinators.add_effects(moves, priced, group.context.observed_to)
         rows += priced
         stays += history.roster
     incidents.group_incidents(rows, outages, (), None, stays)
@@ -137,7 +129,6 @@ def silent(members: int, confidence: str = "possible") -> None:
 
 
 AWAY = row(BROKER_OUTAGES, outage_id="o", broker=1, down_at=AT, up_at=at(30))
-GROWS = {"members_before": 2, "members_after": 3}
 
 
 def lagging(committed: Sequence[int], ends: Sequence[int]) -> None:
@@ -150,12 +141,6 @@ def lagging(committed: Sequence[int], ends: Sequence[int]) -> None:
         ],
         DAY,
     )
-
-
-def moved(*rows: Rebalance) -> None:
-    """Broker 2 takes a group over from broker 1 at 100 s."""
-    move = row(COORDINATOR_MOVES, group_id="g", moved_at=at(100), broker_from=1, broker_to=2)
-    coordinators.add_effects([move], rows, at(3600))
 
 
 def replayed(*rows: Rebalance, session: int | None) -> None:
@@ -175,16 +160,8 @@ MADE: dict[str, Callable[[], object]] = {
         rebalance(20, "member_dead", coordinator=1), outages=[AWAY]
     ),
     "a coordinator moves without an outage": lambda: grouped(rebalance(20, "coordinator_moved", coordinator=1)),
-    "a host is heard again": lambda: silent(3, "certain"),
     "a host is never heard again": lambda: silent(3),
     "two members of a host fall silent": lambda: silent(2),
-    "a cooperative group grows": lambda: grouped(
-        rebalance(0, "member_joined", **GROWS), rebalance(1, "cooperative_followup", "b")
-    ),
-    "an eager group grows": lambda: grouped(rebalance(0, "member_joined", **GROWS)),
-    "an eager group grows, and a member leaves": lambda: grouped(
-        rebalance(0, "member_joined", **GROWS), rebalance(9, "member_left", "b")
-    ),
     "a member that dies as soon as it has joined": lambda: grouped(
         *loop(EVERY_52_S, "member_dead", session_timeout_ms=45_000)
     ),
@@ -202,11 +179,6 @@ MADE: dict[str, Callable[[], object]] = {
     "it is behind at every other reading": lambda: lagging(UPWARDS, [10 * n + 7 * (n % 2) for n in range(20)]),
     "it commits half of what arrives": lambda: lagging(range(5, 100, 5), range(10, 200, 10)),
     "nothing waited at first": lambda: lagging([5] * 20, [*[5] * 5, *range(6, 21)]),
-    "a rebalance runs while the coordinator moves": lambda: moved(
-        rebalance(95, "member_joined", coordinator=1, outcome="interrupted", ended_at=at(101))
-    ),
-    "the new coordinator removes a member": lambda: moved(rebalance(130, "heartbeat_expired", coordinator=2)),
-    "a member joins after the move": lambda: moved(rebalance(130, "member_joined", coordinator=2)),
     "a restart takes longer than the session timeout": lambda: replayed(
         rebalance(0, "member_left"), rebalance(20, "member_rejoined"), session=10_000
     ),

@@ -155,19 +155,6 @@ def test_a_crash_loop_is_no_rolling_restart() -> None:
     assert "rolling_restart" not in {kind for kind, _ in kinds_and_counts(broken)}
 
 
-def test_scale_out_is_growth_of_group_without_leaving_members() -> None:
-    grown = rebalance(0, "member_joined", confidence="certain", members_before=2, members_after=3)
-
-    def says(*rows: Rebalance) -> str:
-        return group_incidents(rows, [], [])[0][0].explanation
-
-    assert says(grown).endswith(" A scale-out: from 2 members to 3, and no member left.")
-    assert says(grown, rebalance(599, "member_left", "b")) == "explanation"
-    assert says(grown, rebalance(601, "member_left", "b")) != "explanation"
-    assert says(replace(grown, members_before=0)) == "explanation"
-    assert says(replace(grown, confidence=Confidence.POSSIBLE)) == "explanation"
-
-
 def test_rolling_restart_of_static_members_is_not_grouped() -> None:
     rows = rebalances(lines("static-4.1", *BOTH))
     assert [i.kind for i in group_incidents(rows, [], [])[0]] == ["single"] * len(rows)

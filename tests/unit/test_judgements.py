@@ -1,19 +1,19 @@
-"""The rebuild follows from declarations, and a declaration that cannot work is refused before a job starts."""
+"""The rebuild follows from declarations."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from graphlib import CycleError
 
 import pyarrow as pa
 import pytest
 
-from kafka_hindsight.catalog.rows import BrokerOutage, Event, Failover, Finding
+from kafka_hindsight.catalog.rows import BrokerOutage, Event, Finding
 from kafka_hindsight.engine.judgement_run import ALL_TABLES
 from kafka_hindsight.judgements.rebuild.published import PUBLISHED
 from kafka_hindsight.judgements.rebuild.sources import (
     Judgement,
     Source,
-    check_published,
     each,
     in_order,
     inputs_of,
@@ -67,7 +67,7 @@ FINDINGS = Judgement("findings", judge_findings, ("cluster",), {"outages": OUTAG
 
 
 def test_every_table_of_gold_is_published_by_one_judgement() -> None:
-    names = [j.name for j in check_published(PUBLISHED, ALL_TABLES)]
+    names = [j.name for j in in_order(PUBLISHED.values())]
     assert len(set(names)) == len(names)
     assert names.index("brokers") < names.index("facts") < names.index("partitions") < names.index("cluster")
     assert set(PUBLISHED) == set(ALL_TABLES)
@@ -96,46 +96,9 @@ def test_source_lists_tables_and_outputs_with_their_functions_in_order() -> None
     assert union(EVENTS).row_class is Event and source.row_class is None
 
 
-@pytest.mark.parametrize(
-    ("judgement", "problem"),
-    [
-        (Judgement("j", judge_outages, ("cluster",), {}), "events has no source"),
-        (Judgement("j", judge_outages, ("cluster",), {"events": EVENTS, "more": EVENTS}), "more has a source and no"),
-        (
-            Judgement("j", judge_outages, ("cluster",), {"events": table("gold.failovers")}),
-            "takes Event and is given Failover",
-        ),
-        (Judgement("j", judge_outages, ("cluster",), {"events": table("silver.evnets")}), "silver.evnets is read"),
-        (Judgement("j", judge_findings, ("cluster",), FINDINGS.reads), "takes context, which it does not need"),
-        (
-            Judgement("j", judge_outages, ("cluster",), {"events": each(of_context, EVENTS, EVENTS)}),
-            "of_context takes context, which it does not need",
-        ),
-        (
-            Judgement("j", judge_outages, ("cluster",), {"events": narrowed(same, EVENTS, again=of_context)}),
-            "of_context takes context, which it does not need",
-        ),
-        (
-            Judgement("j", judge_outages, ("cluster",), {"events": each(same, narrowed(same, EVENTS))}),
-            "a narrowing of parts is read by another function",
-        ),
-    ],
-)
-def test_invalid_judgement_declaration_is_refused(judgement: Judgement, problem: str) -> None:
-    with pytest.raises(ValueError, match=problem):
-        in_order([judgement.output("outages")])
-
-
 def test_circular_judgement_is_refused() -> None:
     reads: dict[str, Source] = {}
     judgement = Judgement("round", judge_findings, ("cluster",), reads, (CONTEXT,))
     reads["outages"] = judgement.output("findings")
-    with pytest.raises(ValueError, match="round reads a judgement that depends on it"):
+    with pytest.raises(CycleError):
         in_order([judgement.output("findings")])
-
-
-def test_gold_table_without_source_or_with_rows_of_other_class_is_refused() -> None:
-    with pytest.raises(ValueError, match=f"gold.failovers takes {Failover.__name__} and is given BrokerOutage"):
-        check_published({"gold.failovers": OUTAGES.output("outages")}, ["gold.failovers"])
-    with pytest.raises(ValueError, match=r"gold\.findings is not published"):
-        check_published({}, ["gold.findings"])

@@ -10,7 +10,7 @@ from kafka_hindsight.catalog.bronze import PARTITION_SNAPSHOTS
 from kafka_hindsight.catalog.rows import Event, PartitionState
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.partitions.partition_readings import states_of
-from kafka_hindsight.judgements.rebuild.partition_rows import (
+from kafka_hindsight.judgements.rebuild.partitions import (
     BLOCK,
     about_partitions,
     find_blocks,

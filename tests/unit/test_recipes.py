@@ -80,7 +80,7 @@ RECIPES = {
         text="\n## member_unsubscribed\n",
     ),
     "A rule": Recipe(
-        "test_findings test_backtest",
+        "test_findings",
         {RULES: "    DOWN_LONG,\n", FINDINGS: "    down_long,\n"},
         page="runbook.md",
         text="[broker_down_long](rules.md#broker_down_long)",

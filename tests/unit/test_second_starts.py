@@ -12,7 +12,7 @@ from kafka_hindsight.catalog.rows import Event, LogFile
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.observed import observe
 from kafka_hindsight.judgements.brokers.outages import lives_of, rebuild_outages, second_starts_of
-from kafka_hindsight.judgements.findings import Facts, judge_each
+from kafka_hindsight.judgements.findings import Facts, judge_findings
 from kafka_hindsight.knowledge.harms import halts_over_disk, outage_advice, outage_verb
 from kafka_hindsight.shared.windows import in_order
 from tests.support.nights import WHOLE, at
@@ -78,7 +78,9 @@ def test_second_starts_are_one_finding_with_their_reason() -> None:
     starts = second_starts_of("orders", lives_of(observed))
     assert [(s.broker, s.happened_at) for s in starts] == [(1, at("03:53:38.780")), (1, at("03:54:38.780"))]
     assert {(s.start_failure, s.confidence) for s in starts} == {("directory_locked", "certain")}
-    (finding,) = (f for f in judge_each(Facts("orders", second_starts=starts)) if f.rule_id == "broker_started_twice")
+    (finding,) = (
+        f for f in judge_findings(Facts("orders", second_starts=starts)) if f.rule_id == "broker_started_twice"
+    )
     assert finding.subject == "1" and "twice since" in finding.message and LOCKED in finding.message
     assert any("broker_start_failed" in q.line_id for q in finding.evidence)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tools import statements
-from tools.statements import Statement, is_read, logged_in, main, page_of
+from lab import statements
+from lab.statements import Statement, is_read, logged_in, main, page_of
 
 LOGGER = "getfield #7 // Field log:Lorg/slf4j/Logger;"
 INFO = "invokeinterface #15, 2 // InterfaceMethod org/slf4j/Logger.info:(Ljava/lang/String;)V"

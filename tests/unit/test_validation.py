@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import multiprocessing
 import re
+import subprocess
+import sys
 from datetime import timedelta
 from types import MappingProxyType
 from typing import Any
@@ -15,6 +17,7 @@ import pytest
 from expectations.derive import suite_of
 from kafka_hindsight.catalog import BY_NAME, bronze, gold, quality
 from kafka_hindsight.catalog.table_model import Table
+from kafka_hindsight.settings.home import HOME
 from spark_jobs.validator import Validator
 from tests.support.lake import schema
 from tests.support.rows import AT, values
@@ -448,6 +451,16 @@ def test_data_docs_show_breaches_without_values_of_rows() -> None:
     assert "no two rows share their finding_id" in pages[0]
     assert "<script>f" not in pages[0] and "&lt;script" not in pages[0] and "'<script>'" not in pages[0]
     assert validation.validate({"gold.findings": rows.slice(1)}, {}, WINDOW, {})[1] == {}
+
+
+def test_process_that_validates_ends_without_a_warning() -> None:
+    program = (
+        "import pyarrow; from spark_jobs.validator import started; rows = pyarrow.table({'a': [1]});"
+        "window = dict.fromkeys(('cluster', 'window_from', 'window_to'));"
+        "print(started().validate({'gold.findings': rows}, {}, window, {})[0][0]['success'])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=HOME, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("False\n", "")
 
 
 def test_each_unusable_user_expectation_is_one_sentence() -> None:

@@ -108,7 +108,6 @@ def test_hash_row_id_is_kept_in_the_anchor():
         (vocabulary.FAILOVERS, codes.FailoverKind),
         (vocabulary.OUT_OF_SYNC, codes.OutOfSyncKind),
         (vocabulary.TRUNCATIONS, codes.TruncationVerdict),
-        (vocabulary.MOVE_LABELS, codes.MoveEffect),
         (vocabulary.LAG, codes.LagStatus),
         (vocabulary.REMEDY_LABELS, codes.RemedySetting),
     ],

@@ -169,9 +169,7 @@ def rules_page(rules: Sequence[Rule]) -> str:
         "The rules behind `gold.findings`. Findings judge the cluster, never the data. The severity of a rule decides"
         " whether it pages: `critical` does, `warning` is sent to receivers that page no one, and `info` is in the"
         " report only. An incident alerts by its harm instead ([who gets alerts](operations.md#who-gets-alerts)).",
-        "Its back-test shows how often a rule fired over the lake's history, and how often in restarts. There each"
-        " group counts by itself, also where one finding covers many, and what rolling restarts keep out of the"
-        " findings counts as suppressed.",
+        "Its history shows how often a rule has fired in the windows of the lake.",
     ]
     about = [(link(r.rule_id), r.severity, r.subject_kind) for r in rules]
     parts.append(as_table(("Rule", "Severity", "About"), about))
@@ -183,7 +181,7 @@ def rules_page(rules: Sequence[Rule]) -> str:
             ("Thresholds", limits),
             ("What to do", prose(rule.advice)),
             ("Source", prose(rule.source)),
-            ("Back-test", code(f'make sql Q="rule_backtest rule_id={rule.rule_id}"')),
+            ("History", code(f'make sql Q="rules_fired rule_id={rule.rule_id}"')),
         )
         parts += [f"## {rule.rule_id}", "\n".join(f"- {name}: {text}" for name, text in points)]
     return page("Rules", "kafka_hindsight/knowledge/rules/", parts)

@@ -14,7 +14,7 @@ def pipeline_parts(judgements: Sequence[Judgement]) -> Iterator[str]:
     yield (
         "A rebuild runs these judgements, each after those that it reads. A judgement is one Python function over all"
         " rows of one key; its parameters are what it reads, the fields of its result are what it gives."
-        " `kafka_hindsight/judgements/rebuild/` declares them, and they are checked before a job starts."
+        " `kafka_hindsight/judgements/rebuild/` declares them."
     )
     yield f"```mermaid\nflowchart LR\n{chr(10).join(_arrows(judgements))}\n```"
     for judgement in judgements:

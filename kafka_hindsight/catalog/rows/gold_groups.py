@@ -7,7 +7,6 @@ from kafka_hindsight.catalog.codes import (
     Cause,
     Confidence,
     LagStatus,
-    MoveEffect,
     Outcome,
     Protocol,
     RemedySetting,
@@ -158,10 +157,6 @@ class CoordinatorMove(Row):
     broker_from: Annotated[int | None, "Coordinator before"] = None
     broker_to: Annotated[int, "Coordinator after"]
     outage_id: Annotated[str | None, "The broker outage behind it"] = None
-    effect: Annotated[
-        MoveEffect | None, "What it did to the group; null where the lines do not reach far enough to tell"
-    ] = None
-    rebalance_id: Annotated[str | None, "The rebalance that it cut short, or that followed from it"] = None
     knowledge_version: JudgedBy = None
     evidence: Evidence
 

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated
 
 from kafka_hindsight.catalog.codes import CheckSeverity, Harm, MetadataRecordType, RowChange
-from kafka_hindsight.catalog.row import Lines, Long, Millis, Records, Row, Unit, WrittenLast, table
+from kafka_hindsight.catalog.row import Lines, Long, Millis, Records, Row, Unit, table
 from kafka_hindsight.catalog.rows.columns import ClusterName, LineOrigin
 from kafka_hindsight.catalog.rows.structs import DayCount, OffsetSpan, Quote
 from kafka_hindsight.catalog.table_model import Check
@@ -154,27 +154,6 @@ class UnobservedSpan(Row):
     last_at: Annotated[datetime, "Until when"]
     explanation: Annotated[str, "What is not known, in one sentence"]
     evidence: Annotated[list[Quote], "The last proof of its life before, and the first one after"]
-
-
-@table("quality.rule_firings", key=("cluster", "rule_id", "window_from"), time_column="window_from")
-class RuleFiring(Row):
-    """One rule applied to one window, whether it fired or not."""
-
-    cluster: ClusterName
-    rule_id: Annotated[str, "The rule"]
-    window_from: Annotated[datetime, "First instant of the window"]
-    window_to: Annotated[datetime, "End of the window"]
-    fired: Annotated[int, "How often it fired: each group counted by itself, rolling restarts included"]
-    fired_in_restarts: Annotated[int, "Of these, those wholly within a restart in order, or that rest on one"]
-    suppressed: Annotated[int, "Of these, those without a finding, since rolling restarts are left out"]
-    first_at: Annotated[datetime | None, "Where it fired first; null where it did not"] = None
-    last_at: Annotated[datetime | None, "Where it fired last; null where it did not"] = None
-    knowledge_version: Annotated[str | None, "Version of the rules", WrittenLast] = None
-
-    CHECKS = (
-        Check("restarts_are_part", "fired_in_restarts <= fired", "no more fired in restarts than fired at all"),
-        Check("suppressed_in_restarts", "suppressed <= fired_in_restarts", "only restarts are left out"),
-    )
 
 
 @table("quality.publications", key=("cluster", "window_from", "window_to", "table", "run_id"))

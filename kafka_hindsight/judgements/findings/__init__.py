@@ -25,12 +25,6 @@ def judge_findings(facts: Facts) -> list[Finding]:
     return sorted([*_apply_rules(facts), *group_findings.folded_faults(facts)], key=_rank)
 
 
-def judge_each(facts: Facts) -> list[Finding]:
-    """Every finding, with one for each group instead of one for many: a back-test counts them."""
-    of_faults = (group_findings.of_faults(facts, [fault]) for fault in group_findings.faults_of(facts))
-    return sorted([*_apply_rules(facts), *of_faults], key=_rank)
-
-
 def _apply_rules(facts: Facts) -> Iterable[Finding]:
     return (finding for room in _ROOMS for rule in room.RULES for finding in rule(facts))
 

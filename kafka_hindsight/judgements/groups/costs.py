@@ -297,8 +297,6 @@ class _Holdings:
 
 _REMOVALS = (Kind.GROUP_DEAD, Kind.GROUPS_DELETED, BURIED)
 
-_Chain = Sequence[Rebalance]
-
 
 def rebuild_unavailability(
     rebalances: Sequence[Rebalance], stops: Mapping[str, Stop], events: Iterable[Event], logs_end: datetime
@@ -323,7 +321,9 @@ def rebuild_unavailability(
     return rows
 
 
-def _chains(rebalances: Sequence[Rebalance], stops: Mapping[str, Stop]) -> Iterator[tuple[_Chain, Rebalance | None]]:
+def _chains(
+    rebalances: Sequence[Rebalance], stops: Mapping[str, Stop]
+) -> Iterator[tuple[Sequence[Rebalance], Rebalance | None]]:
     """Rebalances in a row from a stop of the whole group to its next assignment, and the rebalance after them.
 
     A group that had no assignment before stops nothing. Under cooperative assignors, and where the coordinator assigns,
@@ -343,7 +343,7 @@ def _chains(rebalances: Sequence[Rebalance], stops: Mapping[str, Stop]) -> Itera
             chain = []
 
 
-def _interval(chain: _Chain, following: Rebalance | None) -> BoundedInterval[None]:
+def _interval(chain: Sequence[Rebalance], following: Rebalance | None) -> BoundedInterval[None]:
     """The time from the stop to the assignment.
 
     The members stop one after another, each when it learns of the rebalance, and all have stopped when the join phase

@@ -22,7 +22,6 @@ from kafka_hindsight.judgements.groups.storms import (
     client_of,
     driver_of,
     find_rolling_restarts,
-    find_scale_outs,
     find_storms,
 )
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
@@ -57,9 +56,14 @@ class SilentHost:
     rebalances: tuple[Rebalance, ...]
 
     @property
-    def was_heard_again(self) -> bool:
-        """Whether the same process of one of its members surely sent something again."""
-        return any(r.cause.noun.is_late_heartbeat and r.confidence == Confidence.CERTAIN for r in self.rebalances)
+    def fate(self) -> str:
+        """What became of it, by whether the same process of one of its members surely sent something again."""
+        if any(r.cause.noun.is_late_heartbeat and r.confidence == CERTAIN for r in self.rebalances):
+            return "A process on the host was heard again, so the host was cut off or paused, not down."
+        return (
+            "The host was down, cut off or paused; its address may also stand for many hosts, as that of a NAT or a"
+            " proxy does."
+        )
 
 
 def find_silent_hosts(rebalances: Iterable[Rebalance], roster: Iterable[MemberStay]) -> list[SilentHost]:
@@ -163,27 +167,21 @@ def _middle(values: Sequence[float]) -> tuple[float, float]:
     return middle, median(abs(v - middle) for v in values)
 
 
+# fmt: off
 FINGERPRINTS: tuple[Ruling[Storm], ...] = (
-    Likely(
-        Fingerprint.SESSION_TIMEOUT,
-        "Its removals come {wait} after the rebalance before (median; half of them within {spread} of it), and the"
-        " session timeout is {limit}: members fall silent as soon as they have joined.",
-        proof=(session_runs_out_after_each_join,),
-        source="session.timeout.ms and heartbeat.interval.ms of ConsumerConfig; docs/adr/0014-harm-first.md",
-        cases=(
-            "made: a member that dies as soon as it has joined",
-            "made: the same intervals with a session timeout of 10 s",
-        ),
-    ),
-    Likely(
-        Fingerprint.STEADY,
-        "The rebalances that drive it come {interval} apart (median; half of the intervals within {spread} of it),"
-        " like a loop of restarts.",
-        proof=(shows_a_rhythm, repeats_steadily),
-        source="docs/adr/0014-harm-first.md",
-        cases=("groups/storm-2.8 billing-storm-8", "made: three removals, too few for a rhythm"),
-    ),
+    Likely(Fingerprint.SESSION_TIMEOUT, "Its removals come {wait} after the rebalance before (median; half of them"
+           " within {spread} of it), and the session timeout is {limit}: members fall silent as soon as they have"
+           " joined.",
+           proof=(session_runs_out_after_each_join,),
+           source="session.timeout.ms and heartbeat.interval.ms of ConsumerConfig; docs/adr/0014-harm-first.md",
+           cases=("made: a member that dies as soon as it has joined",
+                  "made: the same intervals with a session timeout of 10 s")),
+    Likely(Fingerprint.STEADY, "The rebalances that drive it come {interval} apart (median; half of the intervals"
+           " within {spread} of it), like a loop of restarts.",
+           proof=(shows_a_rhythm, repeats_steadily), source="docs/adr/0014-harm-first.md",
+           cases=("groups/storm-2.8 billing-storm-8", "made: three removals, too few for a rhythm")),
 )
+# fmt: on
 """A limit of the clients comes before any steady interval, because it shows more."""
 
 
@@ -200,7 +198,6 @@ class IncidentCase:
     host: SilentHost | None = None
     storm: Storm | None = None
     is_rolling_restart: bool = False
-    is_scale_out: bool = False
 
     @property
     def intent(self) -> Intent:
@@ -230,18 +227,6 @@ class IncidentCase:
     def cause(self) -> Cause:
         """The cause that stands for the incident: in a storm the most frequent of those that drive it."""
         return (driver_of(self.leading) if self.storm else None) or self.leading.cause
-
-    @property
-    def ended_at(self) -> datetime | None:
-        """The end of the last of them; None where one has no known end."""
-        ends = [r.ended_at for r in self.rebalances if r.ended_at is not None]
-        return max(ends) if len(ends) == len(self.rebalances) else None
-
-    @property
-    def cost(self) -> float | None:
-        """Their cost in partition-seconds, as far as it is known."""
-        costs = [r.partition_seconds for r in self.rebalances if r.partition_seconds is not None]
-        return round(sum(costs), 3) if costs else None
 
     @property
     def size(self) -> str:
@@ -299,11 +284,6 @@ def a_host_fell_silent(case: IncidentCase) -> Proof | None:
     return proof_if(case.host)
 
 
-def the_host_was_heard_again(case: IncidentCase) -> Proof | None:
-    """The same process of one of the host's members surely sent something again."""
-    return proof_if(case.host is not None and case.host.was_heard_again)
-
-
 def members_were_restarted_in_turn(case: IncidentCase) -> Proof | None:
     """Two members or more closed and came back, one after another, and no session or limit ran out."""
     return proof_if(case.is_rolling_restart)
@@ -324,93 +304,42 @@ def the_coordinator_moved(case: IncidentCase) -> Proof | None:
     return proof_if(case.leading.cause.noun.is_move)
 
 
-def the_group_only_grew(case: IncidentCase) -> Proof | None:
-    """New members joined a running group, and none left it for 10 minutes around."""
-    return proof_if(case.is_scale_out)
-
-
 _KIP_429 = "KIP-429"
 _ADR = "docs/adr/0014-harm-first.md"
 
+# fmt: off
 INCIDENTS: tuple[Ruling[IncidentCase], ...] = (
-    Likely(
-        IncidentKind.BROKER_OUTAGE,
-        "Broker {outage.broker}, away from {outage.down_at:%H:%M:%S} on, accounts for {count} of {total}"
-        " rebalances, in {groups} ({causes}).",
-        proof=(an_outage_began_them,),
-        source=_ADR,
-        cases=("made: a coordinator is away", "made: a member dies while a broker is away"),
-    ),
-    Likely(
-        IncidentKind.HOST_SILENT,
-        "All {host.members} members on host {host.host}, in {groups}, fell silent within one session timeout of"
-        " {host.since:%H:%M:%S}, while members elsewhere were heard. A process on the host was heard again, so the host"
-        " was cut off or paused, not down. {size} ({causes}).",
-        proof=(the_host_was_heard_again,),
-        source=_ADR,
-        cases=("made: a host is heard again", "made: a host is never heard again"),
-    ),
-    Likely(
-        IncidentKind.HOST_SILENT,
-        "All {host.members} members on host {host.host}, in {groups}, fell silent within one session timeout of"
-        " {host.since:%H:%M:%S}, while members elsewhere were heard. The host was down, cut off or paused; its address"
-        " may also stand for many hosts, as that of a NAT or a proxy does. {size} ({causes}).",
-        proof=(a_host_fell_silent,),
-        source=_ADR,
-        cases=("made: a host is never heard again", "made: two members of a host fall silent"),
-    ),
-    Certain(
-        IncidentKind.ROLLING_RESTART,
-        "{member_count} members of group '{leading.group_id}' were restarted one after another: {size}.",
-        proof=(members_were_restarted_in_turn,),
-        source=_ADR,
-        cases=("groups/deployment-4.1 billing-deploy-9 01:45:27.117", "groups/storm-2.8 billing-storm-8 01:48:02.233"),
-    ),
-    Certain(
-        IncidentKind.STORM,
-        "Group '{leading.group_id}' rebalanced {count} times: {causes}.{late_joins}{rhythm}",
-        proof=(the_group_is_in_a_loop,),
-        source=_ADR,
-        cases=("groups/storm-2.8 billing-storm-8 01:48:02.233", "groups/deployment-4.1 billing-deploy-9 01:45:27.117"),
-    ),
-    Likely(
-        IncidentKind.COOPERATIVE_PAIR,
-        "{leading.explanation} A scale-out: from {leading.members_before} members to {leading.members_after},"
-        " and no member left. The cooperative follow-up belongs to it.",
-        proof=(a_follow_up_belongs_to_it, the_group_only_grew),
-        source=_KIP_429,
-        cases=("made: a cooperative group grows", "groups/cooperative-2.8 fraud-coop-9 01:49:24.331"),
-    ),
-    Certain(
-        IncidentKind.COOPERATIVE_PAIR,
-        "{leading.explanation} The cooperative follow-up belongs to it.",
-        proof=(a_follow_up_belongs_to_it,),
-        source=_KIP_429,
-        cases=("groups/cooperative-2.8 fraud-coop-9 01:49:24.331", "made: a cooperative group grows"),
-    ),
-    Likely(
-        IncidentKind.COORDINATOR_MOVE,
-        "{leading.explanation}",
-        proof=(the_coordinator_moved,),
-        source="GroupCoordinator.onElection and onResignation",
-        cases=("made: a coordinator moves without an outage", "made: a coordinator is away"),
-    ),
-    Likely(
-        IncidentKind.SINGLE,
-        "{leading.explanation} A scale-out: from {leading.members_before} members to {leading.members_after},"
-        " and no member left.",
-        proof=(the_group_only_grew,),
-        source=_ADR,
-        cases=("made: an eager group grows", "made: an eager group grows, and a member leaves"),
-    ),
-    Certain(
-        IncidentKind.SINGLE,
-        "{leading.explanation}",
-        proof=(always,),
-        source=_ADR,
-        cases=("groups/cooperative-2.8 fraud-coop-9 01:49:20.330", "made: an eager group grows"),
-    ),
+    Likely(IncidentKind.BROKER_OUTAGE, "Broker {outage.broker}, away from {outage.down_at:%H:%M:%S} on, accounts for"
+           " {count} of {total} rebalances, in {groups} ({causes}).",
+           proof=(an_outage_began_them,), source=_ADR,
+           cases=("made: a coordinator is away", "made: a member dies while a broker is away")),
+    Likely(IncidentKind.HOST_SILENT, "All {host.members} members on host {host.host}, in {groups}, fell silent within"
+           " one session timeout of {host.since:%H:%M:%S}, while members elsewhere were heard. {host.fate} {size}"
+           " ({causes}).",
+           proof=(a_host_fell_silent,), source=_ADR,
+           cases=("made: a host is never heard again", "made: two members of a host fall silent")),
+    Certain(IncidentKind.ROLLING_RESTART, "{member_count} members of group '{leading.group_id}' were restarted one"
+            " after another: {size}.",
+            proof=(members_were_restarted_in_turn,), source=_ADR,
+            cases=("groups/deployment-4.1 billing-deploy-9 01:45:27.117",
+                   "groups/storm-2.8 billing-storm-8 01:48:02.233")),
+    Certain(IncidentKind.STORM, "Group '{leading.group_id}' rebalanced {count} times: {causes}.{late_joins}{rhythm}",
+            proof=(the_group_is_in_a_loop,), source=_ADR,
+            cases=("groups/storm-2.8 billing-storm-8 01:48:02.233",
+                   "groups/deployment-4.1 billing-deploy-9 01:45:27.117")),
+    Certain(IncidentKind.COOPERATIVE_PAIR, "{leading.explanation} The cooperative follow-up belongs to it.",
+            proof=(a_follow_up_belongs_to_it,), source=_KIP_429,
+            cases=("groups/cooperative-2.8 fraud-coop-9 01:49:24.331",
+                   "groups/cooperative-2.8 fraud-coop-9 01:49:20.330")),
+    Likely(IncidentKind.COORDINATOR_MOVE, "{leading.explanation}",
+           proof=(the_coordinator_moved,), source="GroupCoordinator.onElection and onResignation",
+           cases=("made: a coordinator moves without an outage", "made: a coordinator is away")),
+    Certain(IncidentKind.SINGLE, "{leading.explanation}",
+            proof=(always,), source=_ADR,
+            cases=("groups/cooperative-2.8 fraud-coop-9 01:49:20.330",
+                   "groups/cooperative-2.8 fraud-coop-9 01:49:24.331")),
 )
+# fmt: on
 """The confidence is that of the kind; the row's own is that of the cause (Gathered.confidence)."""
 
 
@@ -419,7 +348,7 @@ BROKER_INDUCED_CAUSES = frozenset(c for c in Cause if c.noun.is_broker_induced o
 does so by itself."""
 
 Loss = tuple[datetime, str]
-"""The instant at which the group's partition of `__consumer_offsets` lost its leader, and the outage behind that."""
+"""The instant at which the group's partition of `__consumer_offsets` lost its leader, and the outage behind it."""
 
 
 class OutageLookup:
@@ -499,12 +428,9 @@ def group_incidents(
     losses: Mapping[str, Sequence[Loss]] | None = None,
     roster: Iterable[MemberStay] = (),
 ) -> tuple[list[Incident], dict[str, str]]:
-    """Put every rebalance of a cluster into exactly one incident.
+    """Rows of gold.incidents, each rebalance of a cluster in exactly one, and the incident of each rebalance id.
 
     `losses`: for each group, the outages in which its partition of `__consumer_offsets` lost its leader.
-
-    Returns:
-        Rows of gold.incidents, and the incident of each rebalance id.
     """
     by_group = grouped(_sorted_by_turn(rebalances), lambda r: r.group_id)
     case_of = partial(IncidentCase, total=sum(map(len, by_group.values())))
@@ -537,7 +463,6 @@ def _sorted_by_turn(rebalances: Iterable[Rebalance]) -> list[Rebalance]:
 def _cases_of_group(rebalances: Sequence[Rebalance], case_of: partial[IncidentCase]) -> list[IncidentCase]:
     """The deployments of a group, then storms among what is left, then each other rebalance for itself."""
     units = _units(rebalances)
-    scale_outs = find_scale_outs(units)
     restarts = find_rolling_restarts(units)
     cases = [case_of(_flat([units[n] for n in places]), is_rolling_restart=True) for places in restarts]
     units = _units_outside(units, restarts)
@@ -545,7 +470,7 @@ def _cases_of_group(rebalances: Sequence[Rebalance], case_of: partial[IncidentCa
     for places in storms:
         storm = Storm(units[places.start : places.stop])
         cases.append(case_of(_flat(storm.units), storm=storm))
-    return [*cases, *(case_of(u, is_scale_out=u[0].rebalance_id in scale_outs) for u in _units_outside(units, storms))]
+    return [*cases, *map(case_of, _units_outside(units, storms))]
 
 
 def _units(rebalances: Sequence[Rebalance]) -> list[Unit]:
@@ -577,6 +502,8 @@ def _chains(groups: Iterable[Sequence[Rebalance]]) -> Chains:
 def _row(case: IncidentCase, chains: Chains) -> Incident:
     verdict = judge(INCIDENTS, case)
     first, advice = case.rebalances[0], case.cause.advice
+    ends = [r.ended_at for r in case.rebalances if r.ended_at is not None]
+    costs = [r.partition_seconds for r in case.rebalances if r.partition_seconds is not None]
     is_of_members = case.cause == case.leading.cause and not case.leading.cause.noun.is_unstored
     if is_of_members and not (case.is_rolling_restart or case.outage):
         advice = advice_on(case.rebalances, advice)
@@ -586,14 +513,14 @@ def _row(case: IncidentCase, chains: Chains) -> Incident:
         kind=IncidentKind(verdict.code),
         intent=case.intent,
         started_at=first.started_at,
-        ended_at=case.ended_at,
+        ended_at=max(ends) if len(ends) == len(case.rebalances) else None,
         group_ids=sorted({r.group_id for r in case.rebalances}),
         rebalance_count=len(case.rebalances),
         cause=case.cause,
         confidence=case.confidence,
         fingerprint=Fingerprint(case.fingerprint.code) if case.fingerprint else None,
         first_outage_id=case.outage.outage_id if case.outage else None,
-        partition_seconds=case.cost,
+        partition_seconds=round(sum(costs), 3) if costs else None,
         explanation=verdict.sentence + _in_chain(case.rebalances, chains),
         advice=advice,
         evidence=evidence_of(e for r in case.rebalances for e in r.evidence[:3]),

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain
 
-from kafka_hindsight.catalog.codes import GroupRecordType, Origin, Protocol, SettingsWitness
+from kafka_hindsight.catalog.codes import Origin, Protocol, SettingsWitness
 from kafka_hindsight.catalog.rows import Event, GroupRecord, GroupSnapshot, MemberSetting, MemberSnapshot, Quote
-from kafka_hindsight.catalog.rows.structs import RecordedMember
-from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, quote_record, quote_snapshot, row_id
-from kafka_hindsight.judgements.rebalances.records import in_turn
+from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, quote_snapshot, row_id
+from kafka_hindsight.judgements.rebalances.records import RECORDED, events_of_records, in_turn
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.reasons import name_in_member_id, option_value
 from kafka_hindsight.shared.grouping import grouped
@@ -179,36 +178,18 @@ def _split_list(text: str | None) -> tuple[str, ...]:
 
 def _by_records(records: Iterable[GroupRecord], window: Window) -> Iterator[_Sighting]:
     """The sightings in records: at their writing, or at the start of the window for those that already held."""
-    last_records: dict[tuple[str, str | None], GroupRecord] = {}
-    for record in in_turn(records):
-        if record.written_at >= window.start:
-            yield from _sightings_of_record(record, record.written_at)
-        else:
-            last_records[record.record_type, record.member_id] = record
-    for record in last_records.values():
-        yield from _sightings_of_record(record, window.start)
-
-
-def _sightings_of_record(record: GroupRecord, at: datetime) -> Iterator[_Sighting]:
-    if record.is_tombstone:
-        return
-    if record.record_type == GroupRecordType.GROUP_METADATA:
-        for member in record.members or ():
-            text = f"generation {record.generation}: member {member.member_id}"
-            yield _record_sighting(record, member, at, Protocol.CLASSIC, text)
-    elif record.record_type == GroupRecordType.CONSUMER_GROUP_MEMBER_METADATA:
-        protocol = Protocol.CLASSIC if record.session_timeout_ms else Protocol.CONSUMER
-        yield _record_sighting(record, record, at, protocol, f"member {record.member_id}")
-
-
-def _record_sighting(
-    record: GroupRecord, member: GroupRecord | RecordedMember, at: datetime, protocol: Protocol, text: str
-) -> _Sighting:
-    timeouts = {name: getattr(member, name) for name in ("session_timeout_ms", "rebalance_timeout_ms")}
-    values = _drop_unset(timeouts | {"protocol": protocol})
-    names = member.member_id, member.client_id, member.instance_id
-    proof = quote_record(record, f"{text}: {_words(values)}")
-    return _Sighting(at, SettingsWitness.GROUP_RECORD, *names, values, record.protocol or None, proof)
+    ordered = in_turn(records)
+    inside = [r for r in ordered if r.written_at >= window.start]
+    before = {(r.record_type, r.member_id): r for r in ordered if r.written_at < window.start}
+    for event in events_of_records([*before.values(), *inside], window.start):
+        if event.kind == RECORDED:
+            protocol = Protocol.CLASSIC if event.session_timeout_ms else Protocol.CONSUMER
+            timeouts = {name: getattr(event, name) for name in ("session_timeout_ms", "rebalance_timeout_ms")}
+            values = _drop_unset(timeouts | {"protocol": protocol})
+            proof = replace(quote(event), text=f"{event.text}: {_words(values)}")
+            names = event.member_id, event.client_id, event.instance_id
+            witness, assignor = SettingsWitness.GROUP_RECORD, event.assignor or None
+            yield _Sighting(event.happened_at, witness, *names, values, assignor, proof)
 
 
 def _by_readings(members: Iterable[MemberSnapshot], types: Collection[str | None]) -> Iterator[_Sighting]:

@@ -29,16 +29,15 @@ def rebuild_ownership(
     window: Window,
     records: Iterable[GroupRecord] = (),
 ) -> list[Ownership]:
-    """Rows of gold.ownership: the partitions of each member, generation by generation where records show it.
+    """Rows of gold.ownership: the partitions of each member.
+
+    From the first record of a group on, they are what the records show, each inside one generation. Else they have no
+    generation, and go from the first reading that shows the holding to the first that does not.
 
     The input has look-back and look-ahead, and of records from before it the last one under each key. A reading in
     which a group did not answer, was missing from the list, or was between two assignments shows nothing. A member
     whose assignment is missing still holds what it held before. If a reading after the last record shows other members,
     records are missing: from there on readings count.
-
-    Returns:
-        From the first record of a group on, what the records show, each row inside one generation. Else rows without a
-        generation, from the first reading that shows the holding to the first that does not.
     """
     members = grouped(member_snapshots, lambda r: (r.cluster, r.group_id))
     groups = grouped(sorted(readings, key=lambda r: r.snapshot_at), lambda r: (r.cluster, r.group_id))

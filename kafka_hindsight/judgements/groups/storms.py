@@ -1,4 +1,4 @@
-"""Storms, rolling restarts, scale-outs and busy hours: the comings and goings of a group."""
+"""Storms, rolling restarts and busy hours: the comings and goings of a group."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import NamedTuple
 
-from kafka_hindsight.catalog.codes import Cause, Confidence, IncidentKind
+from kafka_hindsight.catalog.codes import Cause, IncidentKind
 from kafka_hindsight.catalog.rows import Contributor, Incident, Rebalance
-from kafka_hindsight.judgements.reasoning.timelines import Timeline, timelines
+from kafka_hindsight.judgements.reasoning.timelines import timelines
 from kafka_hindsight.judgements.rebalances.group_history import turn_of
 from kafka_hindsight.knowledge.rules import RULE_BY_ID
 from kafka_hindsight.shared.durations import RETURN_WITHIN
@@ -147,23 +147,6 @@ def find_rolling_restarts(units: Sequence[Unit]) -> list[list[int]]:
         if len({r.client for r in calm}) >= 2:
             deployments.append(sorted({n for r in calm for n in r.units}))
     return deployments
-
-
-def find_scale_outs(units: Sequence[Unit]) -> set[str]:
-    """The rebalances in which a running group only grew: new members joined, and none left for 10 minutes around."""
-    acts = (act for unit in units for row in unit for act in acts_in(row))
-    departures = Timeline((a for a in acts if a.cause.noun.is_departure), at=lambda a: a.at)
-    return {
-        unit[0].rebalance_id
-        for unit in units
-        if _grows(unit[0]) and not departures.near(unit[0].started_at, RETURN_WITHIN)
-    }
-
-
-def _grows(row: Rebalance) -> bool:
-    is_joined = all(act.cause.noun.is_arrival and not act.cause.noun.is_return for act in acts_in(row))
-    is_known = row.confidence in (Confidence.CERTAIN, Confidence.LIKELY)
-    return is_joined and is_known and 0 < (row.members_before or 0) < (row.members_after or 0)
 
 
 RATE_RULES = ("rebalances_excessive", "rebalances_frequent")

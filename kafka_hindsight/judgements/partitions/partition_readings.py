@@ -149,7 +149,7 @@ _NONE = PartitionReadings((), {})
 
 
 def states_of(readings: Iterable[PartitionSnapshot]) -> list[PartitionState]:
-    """Rows of bronze.partition_snapshots each state once. See rebuild/partition_rows.py."""
+    """Rows of bronze.partition_snapshots each state once. See rebuild/partitions.py."""
     state = attrgetter(*STATE)
     by_state = grouped(sorted(readings, key=lambda r: r.snapshot_at), lambda r: repr(state(r)))
     return [

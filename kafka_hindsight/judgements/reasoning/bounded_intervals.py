@@ -110,17 +110,9 @@ def ledger_row(
 ) -> Unavailability:
     """One row of gold.unavailability.
 
-    Args:
-        kind: The use that was not possible.
-        subject: The cluster with a group, or with a topic and a partition.
-        interval: The time, with its bounds.
-        logs_end: The last line of any broker: an interval without an end was not over by then.
-        why: The cause in a sentence.
-        confidence: The most that the evidence allows; `likely` at most where no proof shows that it lasted at all.
-        quotes: The evidence.
-        failover_id: The failover that began it.
-        rebalance_id: The rebalance that began it.
-        outage_id: The outage behind it.
+    `subject`: the cluster with a group, or with a topic and a partition. `logs_end`: the last line of any broker, by
+    which an interval without an end was not over. `confidence`: the most that the evidence allows; it is `likely` at
+    most where no proof shows that it lasted at all. A failover or a rebalance began it, and `outage_id` is behind it.
     """
     cluster, *names = subject
     low, high, possible = interval.low(logs_end), interval.high, interval.possible

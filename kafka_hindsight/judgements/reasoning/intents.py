@@ -34,15 +34,10 @@ class Declaration:
 
 
 def declaration_of(began: Iterable[Span], maintenance: Sequence[MaintenanceWindow]) -> Declaration:
-    """The intent that maintenance windows give an event of several parts.
+    """The intent that maintenance windows give an event whose parts began within these spans.
 
-    Args:
-        began: The two instants between which each part began.
-        maintenance: The windows of the cluster.
-
-    Returns:
-        Declared where a window covers the beginning of each part, with the window that ends first. Unknown where a part
-        may have begun within a window or outside, and none began outside for sure.
+    Declared where a window covers the beginning of each part, with the window that ends first. Unknown where a part may
+    have begun within a window or outside, and none began outside for sure.
     """
     parts = [_of_span(span, maintenance) for span in began]
     windows = [part.window for part in parts if part.window]

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import pairwise
 from operator import attrgetter, le
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from kafka_hindsight.shared.grouping import grouped
 
@@ -88,19 +88,8 @@ class Timeline(Generic[T]):
         return self.values[place] if place < len(self.values) else None
 
 
-class Dated(Protocol):
-    """An event, or any other row with an instant."""
-
-    @property
-    def happened_at(self) -> datetime:
-        """The instant at which it happened."""
-
-
-D = TypeVar("D", bound=Dated)
-
-
-def by_instant(rows: Iterable[D]) -> Timeline[D]:
-    """The timeline of events, or of other rows with an instant."""
+def by_instant(rows: Iterable[T]) -> Timeline[T]:
+    """The timeline of events, or of other rows that have happened_at."""
     return Timeline(rows, attrgetter("happened_at"))
 
 

@@ -5,19 +5,19 @@ Each look-up is made once, when the first ruling asks for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
 
 from kafka_hindsight.catalog.codes import Confidence, Protocol
-from kafka_hindsight.catalog.rows import Event, TopicChange
+from kafka_hindsight.catalog.rows import Event, GenerationGap, TopicChange
 from kafka_hindsight.judgements.reasoning.evidence import quote
 from kafka_hindsight.judgements.reasoning.proofs import Proof
 from kafka_hindsight.judgements.reasoning.rulings import Verdict
 from kafka_hindsight.judgements.reasoning.timelines import instants
-from kafka_hindsight.judgements.rebalances.client_logs import ClientLog, ProcessLog
-from kafka_hindsight.judgements.rebalances.group_history import Episode, Gap, GroupContext, MembershipChange
+from kafka_hindsight.judgements.rebalances.client_logs import ClientLog, Process
+from kafka_hindsight.judgements.rebalances.group_history import Episode, GroupContext, MembershipChange
 from kafka_hindsight.judgements.rebalances.identity import Arrival, Departure, Identity
 from kafka_hindsight.judgements.rebalances.members import Member, MemberRegistry
 from kafka_hindsight.knowledge import reasons
@@ -39,11 +39,14 @@ class HistoryCoverage:
     """
 
     def __init__(
-        self, episodes: Sequence[Episode], gaps: Iterable[Gap], registry: MemberRegistry, observed_from: datetime
+        self,
+        episodes: Sequence[Episode],
+        gaps: Sequence[GenerationGap],
+        registry: MemberRegistry,
+        observed_from: datetime,
     ) -> None:
         self.from_the_start = bool(episodes) and episodes[0].from_generation == 0
         self.observed_from = observed_from
-        gaps = list(gaps)
         self.falls = instants(g.seen_at for g in gaps if g.next_generation < g.after_generation)
         holes = [
             *(g.seen_at for g in gaps if g.explained_by is None),
@@ -151,9 +154,14 @@ class Case:
         return self.identity.log_of(self.member, self.at)
 
     @cached_property
-    def log(self) -> ProcessLog:
-        """The log of the process that held the member."""
+    def process(self) -> Process:
+        """The process that held the member, by its own log."""
         return self.own_log.process_of(self.member.member_id, self.at)
+
+    @property
+    def process_identity(self) -> Iterator[Event]:
+        """The lines that show which process of which member it is."""
+        return self.own_log.identity_of(self.member.member_id, self.at)
 
     @property
     def client_reason(self) -> str | None:
@@ -249,7 +257,7 @@ def by_own_log(case: Case, *lines: Event | None) -> Proof | None:
     Only its file connects a line that names no client with the member, so that such a proof is likely at most.
     """
     present_lines = [line for line in lines if line is not None]
-    return proof_of(*case.log.identity, *present_lines) + by_its_words(*present_lines) if present_lines else None
+    return proof_of(*case.process_identity, *present_lines) + by_its_words(*present_lines) if present_lines else None
 
 
 def by_its_words(*lines: Event) -> Proof:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import groupby
@@ -69,23 +68,6 @@ class Process(_Lines):
         return by_instant([e for e in lines if _closes(e)])
 
 
-@dataclass(frozen=True)
-class ProcessLog:
-    """The process that held one member id.
-
-    `named` is the line that shows whose log it is: it names the member id, or was written while the member was there.
-    """
-
-    process: Process
-    named_by: Event | None = None
-
-    @property
-    def identity(self) -> tuple[Event, ...]:
-        """The lines that show which process of which member it is."""
-        starts = (e for e in self.process.lines.values[:1] if e.kind in _STARTS)
-        return (*starts, *([self.named_by] if self.named_by else []))
-
-
 class ClientLog(_Lines):
     """The log of one client: its lines in order."""
 
@@ -107,21 +89,27 @@ class ClientLog(_Lines):
     def _has_starts(self) -> bool:
         return len(self.of_kind(Kind.CLIENT_CONFIGURED)) > 0
 
-    def process_of(self, member_id: str, at: datetime) -> ProcessLog:
+    def process_of(self, member_id: str, at: datetime) -> Process:
         """The process that held a member at an instant.
 
         It is the one that names the member id; where no line does (librdkafka), the one that ran then.
         """
         place, starts, lines = self._place_of(member_id, at), self._starts, self.lines.values
         if place is None:
-            return ProcessLog(Process((), None, self._has_starts))
+            return Process((), None, self._has_starts)
         number = bisect_right(starts, place)
         if number not in self._processes:
             first = starts[number - 1] if number else 0
             following = starts[number] if number < len(starts) else None
             next_start = None if following is None else lines[following]
             self._processes[number] = Process(lines[first:following], next_start, self._has_starts)
-        return ProcessLog(self._processes[number], lines[place])
+        return self._processes[number]
+
+    def identity_of(self, member_id: str, at: datetime) -> Iterator[Event]:
+        """The lines that show which process held a member: its start, and one that names the member or that time."""
+        place = self._place_of(member_id, at)
+        yield from (e for e in self.process_of(member_id, at).lines.values[:1] if e.kind in _STARTS)
+        yield from () if place is None else (self.lines.values[place],)
 
     def _place_of(self, member_id: str, at: datetime) -> int | None:
         """The first line that names the member id; else the last one by then, unless it names another member.

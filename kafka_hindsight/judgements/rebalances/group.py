@@ -18,7 +18,7 @@ from kafka_hindsight.judgements.reasoning.timelines import Timeline, timelines
 from kafka_hindsight.judgements.rebalances.case import Case, HistoryCoverage
 from kafka_hindsight.judgements.rebalances.client_logs import NEAR
 from kafka_hindsight.judgements.rebalances.group_epochs import OTHER_KINDS, build_epochs
-from kafka_hindsight.judgements.rebalances.group_history import Change, Episode, Gap, GroupContext, MembershipChange
+from kafka_hindsight.judgements.rebalances.group_history import Change, Episode, GroupContext, MembershipChange, gap_at
 from kafka_hindsight.judgements.rebalances.identity import Identity
 from kafka_hindsight.judgements.rebalances.judge import judge_change, judge_episode, judge_move
 from kafka_hindsight.judgements.rebalances.members import Member, MemberRegistry
@@ -153,45 +153,30 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
     rows = [_row(Case(e, e.trigger, identity, context, history)) for e in episodes]
     return GroupHistory(
         _link_restarts(_lower_confidence(rows, ordered)),
-        [
-            GenerationGap(
-                cluster=context.cluster,
-                group_id=group_id,
-                after_generation=g.after_generation,
-                next_generation=g.next_generation,
-                seen_at=g.seen_at,
-                explained_by=g.explained_by,
-                evidence=evidence_of([quote(g.event)]),
-            )
-            for g in gaps
-        ],
+        gaps,
         registry,
         _roster(context.cluster, group_id, registry),
     )
 
 
 def _lower_confidence(rows: Sequence[Rebalance], events: Sequence[Event]) -> list[Rebalance]:
-    """The rows, less sure where no line of the coordinator shows who else acted before the member."""
+    """The rows, less sure where no line of the coordinator shows who else acted before the member.
+
+    That a member is new rests on lines that are missing.
+    """
     if any(e.origin == Origin.BROKER for e in events):
         return list(rows)
-    return [
-        replace(
-            row,
-            confidence=row.confidence.at_most(_surest(row)),
-            explanation=f"{row.explanation} No line of the group's coordinator is at hand.",
-        )
-        for row in rows
-    ]
+    lowered = []
+    for row in rows:
+        is_first_join = row.cause.noun.is_arrival and not row.cause.noun.is_return
+        rests_on_absence = is_first_join and row.confidence != Confidence.CERTAIN
+        confidence = row.confidence.at_most(Confidence.POSSIBLE if rests_on_absence else Confidence.LIKELY)
+        explanation = f"{row.explanation} No line of the group's coordinator is at hand."
+        lowered.append(replace(row, confidence=confidence, explanation=explanation))
+    return lowered
 
 
-def _surest(row: Rebalance) -> Confidence:
-    """The most confidence that such a row allows; that a member is new rests on lines that are missing."""
-    is_first_join = row.cause.noun.is_arrival and not row.cause.noun.is_return
-    rests_on_absence = is_first_join and row.confidence != Confidence.CERTAIN
-    return Confidence.POSSIBLE if rests_on_absence else Confidence.LIKELY
-
-
-def _episodes(group_id: str, events: Sequence[Event], identity: Identity) -> tuple[list[Episode], list[Gap]]:
+def _episodes(group_id: str, events: Sequence[Event], identity: Identity) -> tuple[list[Episode], list[GenerationGap]]:
     """The episodes of both protocols in order of start, each with the one before it, and the breaks between them."""
     of_coordinator = [e for e in events if e.origin == Origin.BROKER] or as_coordinator(events)
     classic, classic_gaps = build_episodes(group_id, of_coordinator)
@@ -377,7 +362,7 @@ _NAMES_GENERATION = (
 """Members learn of a generation, or an epoch, after the group has reached it; what is stored has been reached."""
 
 
-def _unseen_generations(events: Sequence[Event], observed_to: datetime) -> list[Gap]:
+def _unseen_generations(events: Sequence[Event], observed_to: datetime) -> list[GenerationGap]:
     """The break at the end of a group's history, where no line of the coordinator follows that would show it.
 
     Lines of members after `observed_to`, the end of the brokers' lines, prove nothing.
@@ -391,4 +376,4 @@ def _unseen_generations(events: Sequence[Event], observed_to: datetime) -> list[
         if e.kind in _NAMES_GENERATION and (e.generation or 0) > last and e.happened_at <= observed_to
     ]
     latest = max(beyond, key=lambda pair: pair[0] or 0, default=None)  # the first line that names it
-    return [] if latest is None else [Gap(last, latest[0] or 0, latest[1].happened_at, None, latest[1])]
+    return [] if latest is None else [gap_at(latest[1], last, latest[0] or 0, None)]

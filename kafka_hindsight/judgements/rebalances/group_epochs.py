@@ -16,9 +16,9 @@ from datetime import datetime
 from operator import attrgetter
 
 from kafka_hindsight.catalog.codes import Outcome, Protocol
-from kafka_hindsight.catalog.rows import Event
+from kafka_hindsight.catalog.rows import Event, GenerationGap
 from kafka_hindsight.judgements.reasoning.timelines import Timeline, by_instant
-from kafka_hindsight.judgements.rebalances.group_history import Change, Episode, Gap, MembershipChange
+from kafka_hindsight.judgements.rebalances.group_history import Change, Episode, MembershipChange, gap_at
 from kafka_hindsight.judgements.rebalances.records import REACHED
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.reasons import CoordinatorReason
@@ -36,7 +36,7 @@ _NO_REASON = CoordinatorReason("none")
 _STATES = (Kind.CLIENT_STATE_CHANGED, Kind.MEMBER_ASSIGNMENT_STATE)
 
 
-def build_epochs(group_id: str, events: Sequence[Event]) -> tuple[list[Episode], list[Gap]]:
+def build_epochs(group_id: str, events: Sequence[Event]) -> tuple[list[Episode], list[GenerationGap]]:
     """The episodes of one group with epochs in order, and the breaks in them."""
     kind_event = next((e for e in events if e.protocol in OTHER_KINDS), None)
     machine = _Machine(group_id, kind_event)
@@ -55,7 +55,7 @@ class _Machine:
         self.kind_event = kind_event
         self.earlier_lines: dict[str, Event] = {}
         self.episodes: list[Episode] = []
-        self.gaps: list[Gap] = []
+        self.gaps: list[GenerationGap] = []
         self.pending: list[MembershipChange] = []
         self.removals: list[tuple[MembershipChange, frozenset[str | None], int]] = []
         """The removals of consumers that no line has shown to raise the epoch, each with the members that were left,
@@ -139,7 +139,7 @@ class _Machine:
             why = "the generations restarted: the group's metadata had been removed"
         elif epoch <= last and self.has_moved:
             why = f"the coordinator moved before epoch {last} was stored"
-        self.gaps.append(Gap(last, epoch, event.happened_at, why, event))
+        self.gaps.append(gap_at(event, last, epoch, why))
 
     def episode(
         self, event: Event, epoch: int, changes: Sequence[MembershipChange], started_at: datetime | None = None

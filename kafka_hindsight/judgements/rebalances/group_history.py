@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
-from typing import NamedTuple
 
 from kafka_hindsight.catalog.codes import Outcome, Protocol
-from kafka_hindsight.catalog.rows import BrokerOutage, Event, LogSpan, Rebalance, TopicChange
+from kafka_hindsight.catalog.rows import BrokerOutage, Event, GenerationGap, LogSpan, Rebalance, TopicChange
+from kafka_hindsight.judgements.reasoning.evidence import quote
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline, intervals, timelines
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.reasons import CoordinatorReason
@@ -107,23 +107,17 @@ def turn_of(rebalance: Rebalance) -> tuple[datetime, int, str]:
     return rebalance.started_at, rebalance.from_generation or 0, rebalance.rebalance_id
 
 
-@dataclass(frozen=True)
-class Gap:
-    """A break in a group's generations."""
-
-    after_generation: int
-    next_generation: int
-    seen_at: datetime
-    explained_by: str | None
-    event: Event
-
-
-class Expiry(NamedTuple):
-    """A session that a coordinator found expired."""
-
-    broker: int | None
-    at: datetime
-    group_id: str | None
+def gap_at(event: Event, after: int, following: int, why: str | None) -> GenerationGap:
+    """The break between two generations of the group that an event names, whose line shows the later one."""
+    return GenerationGap(
+        cluster=event.cluster,
+        group_id=str(event.group_id),
+        after_generation=after,
+        next_generation=following,
+        seen_at=event.happened_at,
+        explained_by=why,
+        evidence=[quote(event)],
+    )
 
 
 @dataclass(frozen=True)
@@ -131,7 +125,7 @@ class GroupContext:
     """The facts that all groups of a cluster share.
 
     `observed_from` and `observed_to` bound the broker lines that were read, `log_spans` those of each broker's own log.
-    `expiries` are the sessions of all groups that expired, `refusals` the lines about clients that failed to
+    `expiries` are the lines in which sessions of any group expired, `refusals` those about clients that failed to
     authenticate, or whose quota changed.
     """
 
@@ -141,7 +135,7 @@ class GroupContext:
     topic_changes: Sequence[TopicChange] = ()
     outages: Sequence[BrokerOutage] = ()
     log_spans: Sequence[LogSpan] = ()
-    expiries: Sequence[Expiry] = ()
+    expiries: Sequence[Event] = ()
     refusals: Sequence[Event] = ()
 
     @cached_property
@@ -169,10 +163,10 @@ class GroupContext:
         return self._outages.get(broker, _NO_OUTAGES)
 
     @cached_property
-    def _expiries(self) -> dict[int | None, Timeline[Expiry]]:
-        return timelines(self.expiries, lambda e: e.broker, lambda e: e.at)
+    def _expiries(self) -> dict[int | None, Timeline[Event]]:
+        return timelines(self.expiries, lambda e: e.broker, lambda e: e.happened_at)
 
-    def expiries_near(self, broker: int | None, at: datetime) -> Sequence[Expiry]:
+    def expiries_near(self, broker: int | None, at: datetime) -> Sequence[Event]:
         """The sessions that a coordinator found expired within a quarter of a second of an instant."""
         return self._expiries[broker].near(at, AT_ONCE) if broker in self._expiries else ()
 

@@ -48,19 +48,19 @@ def own_log_shows_poll_expired(case: Case) -> Proof | None:
 
     Source: librdkafka hands its lines to a logger when the application polls again.
     """
-    expiries = case.log.process.poll_expiries
+    expiries = case.process.poll_expiries
     late = expiries.between(case.at, case.comeback.at) if case.comeback else ()
     return by_own_log(case, *(expiries.near(case.at, NEXT_POLL) or late))
 
 
 def own_log_shows_close(case: Case) -> Proof | None:
     """The member's own log says within 5 s that it closes its consumer or leaves on purpose."""
-    return by_own_log(case, *case.log.process.closings.near(case.at, NEXT_POLL)[:2])
+    return by_own_log(case, *case.process.closings.near(case.at, NEXT_POLL)[:2])
 
 
 def went_on_after_it_left(case: Case) -> Proof | None:
     """The member's own log says within 5 s that it left, and next that it gives up partitions that it still held."""
-    leave, process = _leave_line(case), case.log.process
+    leave, process = _leave_line(case), case.process
     releases = (process.of_kind(kind).after(leave.happened_at, most=1) for kind in _GIVES_UP) if leave else ()
     first = min((line for lines in releases for line in lines), key=lambda e: e.happened_at, default=None)
     return by_own_log(case, leave, first) if first is not None and first.detail else None
@@ -68,14 +68,14 @@ def went_on_after_it_left(case: Case) -> Proof | None:
 
 def ended_when_it_left(case: Case) -> Proof | None:
     """The member's own log says within 5 s that it left, and has no line after that but those of a new consumer."""
-    leave, process = _leave_line(case), case.log.process
+    leave, process = _leave_line(case), case.process
     is_last = leave is not None and process.next_start is not None and not process.lines.after(leave.happened_at)
     return by_own_log(case, leave, process.next_start) if is_last else None
 
 
 def _leave_line(case: Case) -> Event | None:
     """The line that says that the member left, and not why."""
-    return next(iter(case.log.process.of_kind(Kind.CLIENT_LEFT).near(case.at, NEXT_POLL)), None)
+    return next(iter(case.process.of_kind(Kind.CLIENT_LEFT).near(case.at, NEXT_POLL)), None)
 
 
 def was_surprised(case: Case) -> Proof | None:
@@ -84,7 +84,7 @@ def was_surprised(case: Case) -> Proof | None:
     Source: a consumer that leaves forgets its member id first, and takes a refused heartbeat of the former one for
     stale (AbstractCoordinator.maybeLeaveGroup, HeartbeatResponseHandler).
     """
-    for line in case.log.process.of_kind(Kind.CLIENT_HEARTBEAT_REFUSED).after(case.at):
+    for line in case.process.of_kind(Kind.CLIENT_HEARTBEAT_REFUSED).after(case.at):
         is_refused = line.error == "UNKNOWN_MEMBER_ID" and line.detail == "resetting generation"
         if is_refused and line.member_id == case.member.member_id:
             return by_own_log(case, line)
@@ -313,12 +313,12 @@ def is_static(case: Case) -> Proof | None:
 
 def had_closed(case: Case) -> Proof | None:
     """The member's own log shows before, and after it joined, that it closed its consumer or left on purpose."""
-    return by_own_log(case, _since_it_joined(case, case.log.process.closings.last_until(case.at)))
+    return by_own_log(case, _since_it_joined(case, case.process.closings.last_until(case.at)))
 
 
 def poll_had_expired(case: Case) -> Proof | None:
     """The member's own log shows before, and after it joined, that its poll timeout had expired."""
-    return by_own_log(case, _since_it_joined(case, case.log.process.poll_expiries.last_until(case.at)))
+    return by_own_log(case, _since_it_joined(case, case.process.poll_expiries.last_until(case.at)))
 
 
 def _since_it_joined(case: Case, line: Event | None) -> Event | None:
@@ -329,21 +329,21 @@ def _since_it_joined(case: Case, line: Event | None) -> Event | None:
 
 def was_heard_again(case: Case) -> Proof | None:
     """The log of the same process has lines after its session expired."""
-    later_lines = case.log.process.lines.after(case.at, most=2)
+    later_lines = case.process.lines.after(case.at, most=2)
     if not later_lines:
         return None
-    proof = proof_of(*case.log.identity, *later_lines, later=duration(later_lines[0].happened_at - case.at))
+    proof = proof_of(*case.process_identity, *later_lines, later=duration(later_lines[0].happened_at - case.at))
     return proof + Proof(facts={"heard_at": later_lines[0].happened_at})
 
 
 def log_names_starts(case: Case) -> Proof | None:
     """The client's log shows each start of a process; librdkafka's does not."""
-    return proof_if(case.log.process.has_starts)
+    return proof_if(case.process.has_starts)
 
 
 def is_one_consumer(case: Case) -> Proof | None:
     """The log shows where a consumer begins, its next line reaches back before the expiry, or one names the member."""
-    process = case.log.process
+    process = case.process
     first, later_lines = next(iter(process.lines), None), process.lines.after(case.at)
     naming = next((line for line in later_lines if line.member_id == case.member.member_id), None)
     shows_start = first is not None and first.kind == Kind.CLIENT_STARTED
@@ -356,10 +356,10 @@ def is_one_consumer(case: Case) -> Proof | None:
 
 def new_process_started(case: Case) -> Proof | None:
     """The member's own log has no line after its session expired but those of a new process."""
-    process = case.log.process
+    process = case.process
     last = next(reversed(process.lines.values), None)
     has_next = last is not None and process.next_start is not None
-    return proof_of(*case.log.identity, last, process.next_start) if has_next else None
+    return proof_of(*case.process_identity, last, process.next_start) if has_next else None
 
 
 def same_process_came_back(case: Case) -> Proof | None:
@@ -430,7 +430,7 @@ def _heard_back(case: Case) -> Proof:
 
 def log_breaks_off(case: Case) -> Proof | None:
     """The member's own log, which names each start, has no line after its session expired."""
-    process = case.log.process
+    process = case.process
     return by_own_log(case, *process.lines.values[-1:]) if process.has_starts else None
 
 

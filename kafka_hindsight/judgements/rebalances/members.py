@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -104,7 +104,7 @@ class MemberRegistry:
     `events` are all events of the group in order, with client lines and sightings (kind member_seen).
     """
 
-    def __init__(self, events: Iterable[Event]) -> None:
+    def __init__(self, events: Sequence[Event]) -> None:
         self.members: dict[str, Member] = {}
         self.logs = ClientLogs()
         self.by_generation: dict[int, set[str]] = defaultdict(set)
@@ -117,29 +117,19 @@ class MemberRegistry:
         self.moves: dict[str, list[Event]] = defaultdict(list)
         """The lines that show each member come or go."""
         self._joins: dict[str, list[Event]] = defaultdict(list)
-        settled, stops, generations, denials = [], [], [], []
         self._reads_by_pattern = False
         for event in events:
             self._feed(event)
-            if event.kind == Kind.JOIN_COMPLETED:
-                settled.append(event)
-            elif event.kind == Kind.CLIENT_STOPPING:
-                stops.append(event)
-            elif event.kind in _NAMES_OLD_GENERATION:
-                generations.append(event)
-            elif event.kind == Kind.GROUP_DENIED:
-                denials.append(event)
-        self.denials = by_instant(denials)
+        self.denials = by_instant(e for e in events if e.kind == Kind.GROUP_DENIED)
         """The lines in which the authorizer denies clients the group."""
-        self.generations = by_instant(generations)
+        self.generations = by_instant(e for e in events if e.kind in _NAMES_OLD_GENERATION)
         """The coordinator's lines that name the generation which the group had had."""
         self._moves_by_time = {member_id: by_instant(moves) for member_id, moves in self.moves.items()}
         self._joins_by_time = {member_id: by_instant(joins) for member_id, joins in self._joins.items()}
-        self.settled = by_instant(settled)
-        self.stops = by_instant(stops)
+        self.settled = by_instant(e for e in events if e.kind == Kind.JOIN_COMPLETED)
+        self.stops = by_instant(e for e in events if e.kind == Kind.CLIENT_STOPPING)
         """The lines in which processes stop whose logs name the group."""
         self._name_members()
-        self._holders: dict[str, Member] = {}
 
     def may_read(self, topic: str) -> bool:
         """Whether the group can read a topic: any one, where its topics are not known or a pattern chooses them."""
@@ -228,13 +218,13 @@ class MemberRegistry:
         if member_id is not None:
             client_id = None if instance_id else reasons.name_in_member_id(member_id)
             return self.members.get(member_id) or Member(member_id, client_id, instance_id)
-        if not instance_id:
-            return Member("")
-        if instance_id not in self._holders:
-            holders = (m for m in self.members.values() if m.instance_id == instance_id)
-            last = max(holders, key=lambda m: (m.first_at is not None, m.first_at, m.member_id), default=Member(""))
-            self._holders[instance_id] = last
-        return self._holders[instance_id]
+        return self._holders.get(instance_id or "", Member(""))
+
+    @cached_property
+    def _holders(self) -> dict[str, Member]:
+        """The last holder of each instance id."""
+        ordered = sorted(self.members.values(), key=lambda m: (m.first_at or LONG_AGO, m.member_id))
+        return {m.instance_id: m for m in ordered if m.instance_id}
 
     def count_at(self, at: datetime) -> int:
         """How many of the known members can have been in the group at that instant."""

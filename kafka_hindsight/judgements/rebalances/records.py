@@ -34,17 +34,11 @@ def in_turn(records: Iterable[GroupRecord]) -> list[GroupRecord]:
 
 
 def recorded_spans(records: Sequence[GroupRecord]) -> list[Span]:
-    """The holdings that the records of one group show: each stored assignment holds until the next one.
+    """The holdings that the records of one group, in turn, show: each stored assignment holds until the next one.
 
-    A member whose assignment is not in the format of the consumer protocol shows nothing. Rebalances that were cut
-    short are not stored, and compaction removes superseded generations before they are read.
-
-    Args:
-        records: Rows of bronze.group_records of one group, in turn.
-
-    Returns:
-        Spans within one generation each. Under KIP-848 the generation is the member's epoch, and a member still holds
-        what it has to give back.
+    Each span lies within one generation; under KIP-848 that is the member's epoch, and a member still holds what it has
+    to give back. A member whose assignment is not in the format of the consumer protocol shows nothing. Rebalances that
+    were cut short are not stored, and compaction removes superseded generations before they are read.
     """
     spans: list[Span] = []
     classic: dict[tuple[PartitionKey, str], Span] = {}

@@ -42,7 +42,7 @@ _GROUP_DENIED = re.compile(r"group authorization failed|authorized to access gro
 
 def _refusals(case: Case, cause: Cause, since: datetime) -> list[Event]:
     """The lines of the member's process from an instant on, after the last one that shows it join."""
-    process, (kinds, _) = case.log.process, _LINES[cause]
+    process, (kinds, _) = case.process, _LINES[cause]
     joins = (process.of_kind(kind).last_until(case.at) for kind in (Kind.CLIENT_JOINED, Kind.CLIENT_SYNCED))
     first = max([since, *(join.happened_at for join in joins if join)])
     lines = [e for kind in kinds for e in process.of_kind(kind).between(first, case.at)]

@@ -13,9 +13,9 @@ from datetime import datetime
 from typing import Any
 
 from kafka_hindsight.catalog.codes import Origin, Outcome, Protocol
-from kafka_hindsight.catalog.rows import Event
+from kafka_hindsight.catalog.rows import Event, GenerationGap
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline
-from kafka_hindsight.judgements.rebalances.group_history import Change, Episode, Gap, MembershipChange
+from kafka_hindsight.judgements.rebalances.group_history import Change, Episode, MembershipChange, gap_at
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.reasons import CoordinatorReason, read_coordinator_reason, split_members
 from kafka_hindsight.shared.durations import SAME_ACT
@@ -30,7 +30,7 @@ class _Machine:
         self.group_id = group_id
         self.episodes: list[Episode] = []
         self.is_open = False
-        self.gaps: list[Gap] = []
+        self.gaps: list[GenerationGap] = []
         self.generation: int | None = None
         self.member_count: int | None = None
         self.coordinator: int | None = None
@@ -42,11 +42,6 @@ class _Machine:
     @property
     def open(self) -> Episode | None:
         return self.episodes[-1] if self.is_open else None
-
-    def feed(self, event: Event) -> None:
-        action = _ACTIONS.get(event.kind)
-        if action is not None:
-            action(self, event)
 
     def start(self, event: Event) -> None:
         self.decide_cut(_generation(event))
@@ -187,7 +182,7 @@ class _Machine:
                 why = f"the coordinator moved before generation {self.generation} was stored"
             elif generation == 0:
                 why = "the generations restarted: the group's metadata had been removed"
-            self.gaps.append(Gap(self.generation, generation, event.happened_at, why, event))
+            self.gaps.append(gap_at(event, self.generation, generation, why))
         self.generation = generation
 
 
@@ -229,14 +224,15 @@ def drop_superseded_coordinators(events: Iterable[Event]) -> Iterator[Event]:
         yield event
 
 
-def build_episodes(group_id: str, events: Iterable[Event]) -> tuple[list[Episode], list[Gap]]:
+def build_episodes(group_id: str, events: Iterable[Event]) -> tuple[list[Episode], list[GenerationGap]]:
     """The episodes of one classic group, and the breaks in its generations.
 
     Each finished join phase is one episode, and generations rise by one from episode to episode except at a gap.
     """
     machine = _Machine(group_id)
     for event in events:
-        machine.feed(event)
+        if event.kind in _ACTIONS:
+            _ACTIONS[event.kind](machine, event)
     return machine.episodes, machine.gaps
 
 

@@ -1,39 +1,144 @@
-"""The judgements of the brokers, and the facts that all later judgements look at."""
+"""The judgements of the brokers, the few lines that they read, and the facts that all later judgements look at."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import rows
+from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.judgements.brokers.cluster_context import CONTEXT_KINDS, context_of
-from kafka_hindsight.judgements.brokers.controller_changes import rebuild_controller_changes
+from kafka_hindsight.judgements.brokers.controller_changes import WHY_CONTROLLERS_CHANGE, rebuild_controller_changes
+from kafka_hindsight.judgements.brokers.controllers import ACTS, CONTROLLER_KINDS
+from kafka_hindsight.judgements.brokers.liveness import (
+    ACTIVE_KINDS,
+    MEMBER_KINDS,
+    PRESENCE_KINDS,
+    SERVING_KINDS,
+    SIGNAL_KINDS,
+)
 from kafka_hindsight.judgements.brokers.observed import find_missing_broker_logs, find_unobserved_spans, observe
 from kafka_hindsight.judgements.brokers.outages import find_outages, lives_of, second_starts_of
 from kafka_hindsight.judgements.brokers.settings_at import settings_of
 from kafka_hindsight.judgements.groups.coordinators import OFFSETS_TOPIC
 from kafka_hindsight.judgements.rebalances import GroupContext
-from kafka_hindsight.judgements.rebalances.group_history import Expiry
-from kafka_hindsight.judgements.rebalances.topic_changes import topic_changes
-from kafka_hindsight.judgements.rebuild.broker_lines import (
-    SIGNALS,
-    about_brokers,
-    controller_sightings,
-    files_in_scope,
-    namings,
-    proofs_of_service,
-    signs_of_life,
-)
+from kafka_hindsight.judgements.rebalances.topic_changes import TOPIC_CHANGE_KINDS, topic_changes
 from kafka_hindsight.judgements.rebuild.metadata import EVENTS
 from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
-from kafka_hindsight.judgements.rebuild.settings import SETTINGS, of_no_topic
-from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table, union
+from kafka_hindsight.judgements.rebuild.settings import SETTINGS
+from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table, union, where
 from kafka_hindsight.knowledge.kinds import Kind
-from kafka_hindsight.shared.arrow_tables import among, ends, with_columns
-from kafka_hindsight.shared.windows import in_order
+from kafka_hindsight.shared.arrow_tables import FIRST, among, as_scalar, distinct, ends, repeated, with_columns
+from kafka_hindsight.shared.windows import broker_ids, in_order
+
+BROKER_KINDS = frozenset({
+    *PRESENCE_KINDS,
+    *CONTROLLER_KINDS,
+    *WHY_CONTROLLERS_CHANGE,
+    *TOPIC_CHANGE_KINDS,
+    Kind.BROKER_CONFIGURED,
+})  # fmt: skip
+
+_QUOTED = ("line_id", "cluster", "origin", "source", "happened_at", "order", "broker", "kind", "pattern_id", "text")
+"""The columns of a line that only shows a sign of life."""
+
+_IN_ORDER = ("happened_at", "source", "order")
+
+Instants = npt.NDArray[np.int64]
+"""Microseconds since 1970, in order, each once."""
+
+
+def signals_in(events: pa.Table) -> pa.Table:
+    """The instants of signals about any broker that no client wrote, each once: happened_at."""
+    is_signal = pc.and_(among(events["kind"], SIGNAL_KINDS), pc.not_equal(events["origin"], str(Origin.CLIENT)))
+    return distinct(events.filter(is_signal).select(["happened_at"]))
+
+
+def instants_of(signals: pa.Table) -> Instants:
+    """The instants of signals in order."""
+    return np.unique(signals["happened_at"].cast(pa.int64()).to_numpy())
+
+
+SIGNALS = Judgement("signals", instants_of, (), {"signals": narrowed(signals_in, EVENTS, again=distinct)})
+"""The instants of signals about the life of any broker."""
+
+
+def about_brokers(events: pa.Table) -> pa.Table:
+    """Keep the events about brokers, controllers and topics that no client wrote."""
+    return events.filter(
+        pc.and_(pc.not_equal(events["origin"], str(Origin.CLIENT)), among(events["kind"], BROKER_KINDS))
+    )
+
+
+def signs_of_life(events: pa.Table, signals: Instants) -> pa.Table:
+    """Keep each broker's first and last line between two signals, in each hour, with and without proof of activity."""
+    is_other = pc.and_(pc.equal(events["origin"], str(Origin.BROKER)), pc.invert(among(events["kind"], BROKER_KINDS)))
+    lines = events.filter(is_other).select(_QUOTED)
+    return _between(with_columns(lines, is_active=among(lines["kind"], ACTIVE_KINDS)), signals, "is_active")
+
+
+def proofs_of_service(events: pa.Table, signals: Instants) -> pa.Table:
+    """Keep lines that prove that a broker served: of each sort the first and last between two signals, in each hour.
+
+    The broker that serves is the one that writes the line, or the leader that a follower names.
+    """
+    is_proof = pc.and_(pc.equal(events["origin"], str(Origin.BROKER)), among(events["kind"], SERVING_KINDS))
+    lines = events.filter(is_proof).select([*_QUOTED, "leader"])
+    leader = pc.if_else(pc.equal(lines["kind"], str(Kind.FOLLOWER_STARTED)), lines["leader"], None)
+    lines = with_columns(lines, leader=leader, is_member=among(lines["kind"], MEMBER_KINDS))
+    return _between(lines, signals, "is_member", "leader")
+
+
+def _between(lines: pa.Table, signals: Instants, *sort: str) -> pa.Table:
+    """The first and the last line of each broker and sort between two signals, in each hour."""
+    at = lines["happened_at"].cast(pa.int64()).to_numpy()
+    intervals = np.searchsorted(signals, at, "left") + np.searchsorted(signals, at, "right")
+    numbered = with_columns(
+        lines, hour=pc.floor_temporal(lines["happened_at"], unit="hour"), interval=pa.array(intervals, pa.int64())
+    )
+    return ends(numbered, ("broker", "hour", "interval", *sort), _IN_ORDER).drop_columns(["hour", "interval"])
+
+
+def namings(events: pa.Table) -> pa.Table:
+    """Keep the first and the last line that names each broker as a leader or in an ISR."""
+    is_naming = pc.and_(
+        pc.not_equal(events["origin"], str(Origin.CLIENT)),
+        pc.or_(pc.is_valid(events["isr"]), pc.is_valid(events["leader"])),
+    )
+    lines = events.filter(is_naming).select([*_QUOTED, "isr", "leader"])
+    pairs = zip(lines["isr"].to_pylist(), lines["leader"].to_pylist(), strict=True)
+    broker_sets = [{*(broker_ids(isr) or ()), leader} - {None} for isr, leader in pairs]
+    of_each = repeated(lines, [len(ids) for ids in broker_sets])
+    of_each = with_columns(of_each, named_broker=pa.array([i for ids in broker_sets for i in sorted(ids)], pa.int32()))
+    outermost = ends(of_each, ("named_broker",), _IN_ORDER).drop_columns(["named_broker"])
+    return ends(outermost, ("line_id",), _IN_ORDER, (FIRST,))
+
+
+def controller_sightings(events: pa.Table) -> pa.Table:
+    """Keep the first line of each hour that shows a controller in ZooKeeper mode at work, as one that names it."""
+    acts = events.filter(among(events["pattern_id"], ACTS)).select([*_QUOTED, "node", "controller_epoch"])
+    sightings = with_columns(
+        acts,
+        kind=pa.array([str(Kind.CONTROLLER_KNOWN)] * acts.num_rows, pa.string()),
+        node=pc.coalesce(acts["node"], acts["broker"]),
+        hour=pc.floor_temporal(acts["happened_at"], unit="hour"),
+    )
+    return ends(sightings, ("node", "controller_epoch", "hour"), _IN_ORDER, (FIRST,)).drop_columns(["hour"])
+
+
+def files_in_scope(files: pa.Table, scope: Scope) -> pa.Table:
+    """Keep the files of brokers' logs that reach into the window with its look-back and look-ahead."""
+    first, last = files["first_at"], files["last_at"]
+    reaches = pc.and_(
+        pc.greater_equal(last, as_scalar(last, scope.wide_window.start)),
+        pc.less(first, as_scalar(first, scope.wide_window.end)),
+    )
+    return files.filter(pc.and_(pc.equal(files["origin"], str(Origin.BROKER)), reaches))
 
 
 @dataclass(frozen=True)
@@ -59,18 +164,7 @@ def judge_brokers(
     files: list[rows.LogFile],
     scope: Scope,
 ) -> BrokerHistory:
-    """The history of the cluster's brokers.
-
-    Args:
-        events: The events about brokers, controllers and topics.
-        signs: Other lines that show a sign of life.
-        namings: Other lines that name a broker.
-        controllers: Other lines that show a controller at work.
-        proofs: Lines that prove that a broker served.
-        readings: The snapshots of brokers.
-        files: The log files of the cluster.
-        scope: The cluster and the window that is judged.
-    """
+    """The history of the cluster's brokers, by the events about them and by other lines that show what they did."""
     events = [*events, *signs, *namings, *controllers]
     observed = observe(in_order(events), in_order(proofs), readings, files) if events else None
     epochs = observed.terms if observed else ()
@@ -97,25 +191,23 @@ def gather_facts(
     changes: list[rows.TopicChange],
     log_spans: list[rows.LogSpan],
     observed: pa.Table,
-    expiries: pa.Table,
+    expiries: list[rows.Event],
     refusals: list[rows.Event],
     readings: pa.Table,
     scope: Scope,
 ) -> WindowFacts:
     """Gather the facts that all judgements of partitions and groups look at.
 
-    `observed`, `expiries` and `readings` are the few rows of `observed_span`, `session_expiries` and `reading_times`.
+    `observed` and `readings` are the few rows of `observed_span` and `reading_times`.
     """
     written_at = observed["happened_at"].to_pylist()
     first_at, last_at = (min(written_at), max(written_at)) if written_at else (scope.window.start, scope.window.end)
     read_at = sorted(readings["snapshot_at"].to_pylist())
     last_partition = pc.max(readings["last_offsets_partition"]).as_py()
     before_outages = {bisect_right(read_at, o.down_at) for o in outages} - {0}
-    expired = tuple(Expiry(*e.values()) for e in expiries.select(["broker", "happened_at", "group_id"]).to_pylist())
     refused = {kind: [e for e in refusals if e.kind == kind] for kind in _REFUSED}
     ordered = sorted(changes, key=lambda c: (c.at, c.kind, c.topic))
     return WindowFacts(
-        outages=tuple(outages),
         context=context_of(
             [*events, *controllers], outages, log_spans, scope.clocks, refused[Kind.AUTHENTICATION_REFUSED]
         ),
@@ -126,21 +218,14 @@ def gather_facts(
             tuple(ordered),
             tuple(outages),
             tuple(log_spans),
-            expired,
+            expiries,
             [*refused[Kind.AUTHENTICATION_FAILED], *refused[Kind.QUOTA_CHANGED]],
         ),
         settings=settings_of(events),
-        observed_to=last_at,
-        read_at=tuple(read_at),
         last_read_at=max((at for at in read_at if scope.window.holds(at)), default=None),
         read_before_outages=frozenset(read_at[n - 1] for n in before_outages),
         offsets_partitions=None if last_partition is None else last_partition + 1,
     )
-
-
-def context_lines(events: pa.Table) -> pa.Table:
-    """Keep the few events that every judgement of a partition looks at."""
-    return events.filter(among(events["kind"], CONTEXT_KINDS))
 
 
 def observed_span(events: pa.Table) -> pa.Table:
@@ -148,15 +233,12 @@ def observed_span(events: pa.Table) -> pa.Table:
     return ends(events.filter(pc.equal(events["origin"], "broker")), ("cluster",), ("happened_at",))
 
 
-def session_expiries(events: pa.Table) -> pa.Table:
-    """Keep the lines in which a coordinator finds sessions of members expired."""
-    has_expired = pc.or_kleene(
-        pc.equal(events["kind"], str(Kind.MEMBER_FAILED)),
-        pc.and_kleene(
-            pc.equal(events["kind"], str(Kind.MEMBER_FENCED)), pc.match_substring(events["reason"], "session expired")
-        ),
+def _shows_expiry(events: pa.Table) -> pa.ChunkedArray:
+    """Whether a coordinator finds the session of a member expired in each line."""
+    is_fenced = pc.and_kleene(
+        pc.equal(events["kind"], str(Kind.MEMBER_FENCED)), pc.match_substring(events["reason"], "session expired")
     )
-    return events.filter(has_expired)
+    return pc.or_kleene(pc.equal(events["kind"], str(Kind.MEMBER_FAILED)), is_fenced)
 
 
 _REFUSED = (Kind.AUTHENTICATION_FAILED, Kind.AUTHENTICATION_REFUSED, Kind.QUOTA_CHANGED)
@@ -207,13 +289,16 @@ FACTS = Judgement(
     gather_facts,
     (),
     {
-        "events": union(each(context_lines, EVENTS), each(of_no_topic, SETTINGS)),
+        "events": union(
+            where(lambda events: among(events["kind"], CONTEXT_KINDS), EVENTS),
+            where(lambda settings: pc.is_null(settings["topic"]), SETTINGS),
+        ),
         "controllers": narrowed(controller_sightings, EVENTS),
         "outages": BROKERS.output("outages"),
         "changes": BROKERS.output("topic_changes"),
         "log_spans": BROKERS.output("log_spans"),
         "observed": narrowed(observed_span, EVENTS),
-        "expiries": narrowed(session_expiries, EVENTS),
+        "expiries": where(_shows_expiry, EVENTS),
         "refusals": narrowed(refusal_lines, EVENTS),
         "readings": narrowed(reading_times, table("bronze.partition_snapshots"), again=reading_times_together),
     },

@@ -11,8 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import rows
-from kafka_hindsight.catalog.codes import FailoverKind, IncidentKind, LagStatus, Origin, TruncationVerdict
-from kafka_hindsight.catalog.rows import Finding
+from kafka_hindsight.catalog.codes import FailoverKind, LagStatus, Origin, TruncationVerdict
 from kafka_hindsight.judgements.brokers.aftermath import (
     add_impact,
     add_rebalances,
@@ -21,7 +20,7 @@ from kafka_hindsight.judgements.brokers.aftermath import (
 )
 from kafka_hindsight.judgements.brokers.observed import cut_to
 from kafka_hindsight.judgements.brokers.settings_at import settings_of
-from kafka_hindsight.judgements.findings import Facts, judge_each, judge_findings
+from kafka_hindsight.judgements.findings import Facts, judge_findings
 from kafka_hindsight.judgements.findings.access_findings import REFUSALS
 from kafka_hindsight.judgements.groups.coordinators import losses_of_groups
 from kafka_hindsight.judgements.groups.group_incidents import group_incidents
@@ -32,18 +31,14 @@ from kafka_hindsight.judgements.partitions.replicas.loss_simulations import Read
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import rebuild_out_of_sync_periods
 from kafka_hindsight.judgements.reasoning.intents import declare
 from kafka_hindsight.judgements.rebuild.brokers import BROKERS, FACTS
-from kafka_hindsight.judgements.rebuild.groups import GROUPS
-from kafka_hindsight.judgements.rebuild.judged_readings import GROUP_READINGS, READINGS
-from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS
+from kafka_hindsight.judgements.rebuild.groups import GROUP_READINGS, GROUPS
+from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS, READINGS
 from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
 from kafka_hindsight.judgements.rebuild.settings import SETTINGS, last_settings
-from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table, union
+from kafka_hindsight.judgements.rebuild.sources import Judgement, Source, each, narrowed, table, union, where
 from kafka_hindsight.knowledge.kinds import Kind
-from kafka_hindsight.knowledge.rules import RULES
-from kafka_hindsight.shared.absences import is_lost, is_orderly
+from kafka_hindsight.shared.absences import is_lost
 from kafka_hindsight.shared.arrow_tables import among, as_scalar, ends, with_columns
-from kafka_hindsight.shared.durations import OUTAGE_SHADOW
-from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window
 
 R = TypeVar("R")
@@ -61,7 +56,6 @@ class ClusterHistory:
     incident_links: list[rows.IncidentLink]
     loss_simulations: list[rows.LossSimulation]
     findings: list[rows.Finding]
-    firings: list[rows.RuleFiring]
 
 
 def judge_cluster(
@@ -183,7 +177,6 @@ def judge_cluster(
         ],
         simulate_losses(reading),
         judge_findings(rule_facts),
-        back_test(rule_facts, window),
     )
 
 
@@ -192,107 +185,18 @@ def _inside(window: Window, values: Iterable[R], at: Callable[[R], datetime]) ->
     return [value for value in values if window.holds(at(value))]
 
 
-def back_test(facts: Facts, window: Window) -> list[rows.RuleFiring]:
-    """Rows of quality.rule_firings: every rule that is applied, whether it fired or not.
+def quoted(condition: Callable[[pa.Table], pa.ChunkedArray], source: Source) -> Source:
+    """Read rows with their evidence only where a condition holds: findings quote no others."""
 
-    A rule fires with each of its findings, one for each group, and with those that a rolling restart suppressed.
-    """
-    findings = grouped(judge_each(facts), lambda f: f.rule_id)
-    reported = {(f.rule_id, f.subject) for findings_of_rule in findings.values() for f in findings_of_rule}
-    others = (f for f in judge_each(replace(facts, incidents=())) if (f.rule_id, f.subject) not in reported)
-    suppressed = grouped(others, lambda f: f.rule_id)
-    firings = []
-    for rule in RULES:
-        regular, left_out = findings.get(rule.rule_id, []), suppressed.get(rule.rule_id, [])
-        fired = [*regular, *left_out]
-        firings.append(
-            rows.RuleFiring(
-                cluster=facts.cluster,
-                rule_id=rule.rule_id,
-                window_from=window.start,
-                window_to=window.end,
-                fired=len(fired),
-                fired_in_restarts=sum(is_in_restart(f, facts) for f in regular) + len(left_out),
-                suppressed=len(left_out),
-                first_at=min((f.first_at for f in fired), default=None),
-                last_at=max((f.last_at for f in fired), default=None),
-            )
-        )
-    return firings
+    def slim(rows: pa.Table) -> pa.Table:
+        evidence = rows["evidence"]
+        is_quoted = pc.fill_null(condition(rows), False)
+        return with_columns(rows, evidence=pc.if_else(is_quoted, evidence, pa.scalar([], evidence.type)))
 
-
-def is_in_restart(finding: Finding, facts: Facts) -> bool:
-    """Whether a finding lies within one restart that affected its subject."""
-    orderly = {o.outage_id: o for o in facts.outages if is_orderly(o)}
-    kind, subject = finding.subject_kind, finding.subject
-    restarts = [
-        (i.started_at, i.ended_at or finding.last_at)
-        for i in facts.incidents
-        if kind == "group" and subject in i.group_ids
-        if i.kind == IncidentKind.ROLLING_RESTART or i.first_outage_id in orderly
-    ]
-    restarts += [
-        (o.down_at, (o.up_at or finding.last_at) + OUTAGE_SHADOW)
-        for o in orderly.values()
-        if kind == "partition" or (kind, subject) == ("broker", str(o.broker))
-    ]
-    return any(start <= finding.first_at and finding.last_at <= end for start, end in restarts)
-
-
-def with_evidence(rows: pa.Table, is_quoted: pa.ChunkedArray) -> pa.Table:
-    """Keep evidence only in the rows that a finding quotes."""
-    evidence = pc.if_else(pc.fill_null(is_quoted, False), rows["evidence"], pa.scalar([], rows["evidence"].type))
-    return with_columns(rows, evidence=evidence)
+    return each(slim, source)
 
 
 _QUOTED_FAILOVERS = (FailoverKind.OFFLINE, FailoverKind.UNCLEAN_ELECTION, FailoverKind.LOG_DIR_FAILED)
-
-
-def slim_failovers(failovers: pa.Table) -> pa.Table:
-    """Keep evidence only of failovers that findings quote."""
-    return with_evidence(failovers, among(failovers["kind"], _QUOTED_FAILOVERS))
-
-
-def slim_moves(moves: pa.Table) -> pa.Table:
-    """Keep no evidence of moves of coordinators."""
-    return with_evidence(moves, pa.chunked_array([pa.array([False] * moves.num_rows, pa.bool_())]))
-
-
-def slim_imbalance(imbalance: pa.Table) -> pa.Table:
-    """Keep evidence of brokers over the threshold."""
-    return with_evidence(imbalance, imbalance["over_threshold"])
-
-
-def slim_unavailability(unavailability: pa.Table) -> pa.Table:
-    """Keep evidence of refused writes with acks=all without an outage behind them."""
-    is_refusal = pc.starts_with(unavailability["kind"], "acks_all")
-    return with_evidence(unavailability, pc.and_(is_refusal, pc.is_null(unavailability["outage_id"])))
-
-
-def unexplained(gaps: pa.Table) -> pa.Table:
-    """Keep the gaps of leader epochs without an explanation."""
-    return gaps.filter(pc.is_null(gaps["explained_by"]))
-
-
-def lossy_truncations(truncations: pa.Table) -> pa.Table:
-    """Keep the truncations that lost committed records, or may have."""
-    return truncations.filter(pc.not_equal(truncations["verdict"], str(TruncationVerdict.NOTHING_COMMITTED_LOST)))
-
-
-def bad_lag_verdicts(verdicts: pa.Table) -> pa.Table:
-    """Keep the verdicts on lag that are not ok."""
-    return verdicts.filter(pc.not_equal(verdicts["status"], str(LagStatus.OK)))
-
-
-def incomplete_coverage(coverage: pa.Table) -> pa.Table:
-    """Keep the logs with a line that could not be read."""
-    return coverage.filter(pc.greater(pc.add(coverage["unparsed"], coverage["quarantined"]), 0))
-
-
-def cluster_namings(events: pa.Table) -> pa.Table:
-    """Keep the brokers' lines that name the cluster's id."""
-    is_naming = pc.equal(events["kind"], str(Kind.CLUSTER_NAMED))
-    return events.filter(pc.and_(is_naming, pc.equal(events["origin"], str(Origin.BROKER))))
 
 
 def refused(events: pa.Table) -> pa.Table:
@@ -300,16 +204,6 @@ def refused(events: pa.Table) -> pa.Table:
     lines = events.filter(among(events["kind"], REFUSALS))
     by = ("kind", "broker", "node", "client_id", "host", "detail", "group_id", "topic", "error")
     return ends(lines, by, ("happened_at", "source", "order"))
-
-
-def unanswered(readings: pa.Table) -> pa.Table:
-    """Keep the readings of groups that failed."""
-    return readings.filter(pc.is_valid(readings["error"]))
-
-
-def partial_readings(readings: pa.Table) -> pa.Table:
-    """Keep the readings that failed or lack a part."""
-    return readings.filter(pc.or_(pc.is_valid(readings["missing"]), pc.is_valid(readings["error"])))
 
 
 def led_before_outages(readings: pa.Table, facts: WindowFacts) -> pa.Table:
@@ -332,29 +226,47 @@ CLUSTER = Judgement(
     ("cluster",),
     {
         "outages": BROKERS.output("outages"),
-        "failovers": each(slim_failovers, PARTITIONS.output("failovers")),
+        "failovers": quoted(lambda f: among(f["kind"], _QUOTED_FAILOVERS), PARTITIONS.output("failovers")),
         "controllers": BROKERS.output("controller_changes"),
         "isr_spans": PARTITIONS.output("isr_spans"),
         "out_of_sync": READINGS.output("out_of_sync"),
-        "moves": each(slim_moves, GROUPS.output("moves")),
+        "moves": quoted(lambda moves: pa.nulls(moves.num_rows, pa.bool_()), GROUPS.output("moves")),
         "led_before": each(led_before_outages, table("bronze.partition_snapshots")),
         "rebalances": GROUPS.output("rebalances"),
         "gaps": GROUPS.output("gaps"),
-        "leadership_gaps": each(unexplained, PARTITIONS.output("leadership_gaps")),
+        "leadership_gaps": where(lambda gaps: pc.is_null(gaps["explained_by"]), PARTITIONS.output("leadership_gaps")),
         "missing_logs": BROKERS.output("missing_logs"),
         "unobserved": BROKERS.output("unobserved"),
         "second_starts": BROKERS.output("second_starts"),
         "stays": GROUPS.output("stays"),
-        "imbalance": each(slim_imbalance, READINGS.output("imbalance")),
-        "truncations": each(lossy_truncations, PARTITIONS.output("truncations")),
-        "unavailability": each(slim_unavailability, UNAVAILABILITY),
-        "lag": each(bad_lag_verdicts, GROUP_READINGS.output("lag")),
+        "imbalance": quoted(lambda imbalance: imbalance["over_threshold"], READINGS.output("imbalance")),
+        "truncations": where(
+            lambda cuts: pc.not_equal(cuts["verdict"], str(TruncationVerdict.NOTHING_COMMITTED_LOST)),
+            PARTITIONS.output("truncations"),
+        ),
+        "unavailability": quoted(
+            lambda u: pc.and_(pc.starts_with(u["kind"], "acks_all"), pc.is_null(u["outage_id"])), UNAVAILABILITY
+        ),
+        "lag": where(
+            lambda verdicts: pc.not_equal(verdicts["status"], str(LagStatus.OK)), GROUP_READINGS.output("lag")
+        ),
         "member_settings": GROUPS.output("settings"),
-        "coverage": each(incomplete_coverage, table("quality.coverage", span="window")),
-        "namings": each(cluster_namings, table("silver.events", span="window")),
+        "coverage": where(
+            lambda logs: pc.greater(pc.add(logs["unparsed"], logs["quarantined"]), 0),
+            table("quality.coverage", span="window"),
+        ),
+        "namings": where(
+            lambda e: pc.and_(pc.equal(e["kind"], str(Kind.CLUSTER_NAMED)), pc.equal(e["origin"], str(Origin.BROKER))),
+            table("silver.events", span="window"),
+        ),
         "refusals": narrowed(refused, table("silver.events", span="window")),
-        "unanswered": each(unanswered, table("bronze.group_snapshots", span="window")),
-        "partial": each(partial_readings, table("bronze.snapshot_readings", span="window")),
+        "unanswered": where(
+            lambda readings: pc.is_valid(readings["error"]), table("bronze.group_snapshots", span="window")
+        ),
+        "partial": where(
+            lambda readings: pc.or_(pc.is_valid(readings["missing"]), pc.is_valid(readings["error"])),
+            table("bronze.snapshot_readings", span="window"),
+        ),
         "last_partitions": each(last_reading, table("bronze.partition_snapshots", span="window")),
         "last_brokers": each(last_reading, table("bronze.broker_snapshots", span="window")),
         "last_groups": each(last_reading, table("bronze.group_snapshots", span="window")),

@@ -1,26 +1,152 @@
-"""The judgement of consumer groups: of one group by all witnesses, or of several by log lines alone."""
+"""The judgements of a consumer group and of its readings, with the rows that they read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import rows
 from kafka_hindsight.catalog.codes import Origin
-from kafka_hindsight.judgements.groups.coordinators import add_effects, rebuild_coordinator_moves
+from kafka_hindsight.judgements.groups.coordinators import rebuild_coordinator_moves
 from kafka_hindsight.judgements.groups.costs import Witnesses, price, rebuild_unavailability, stops_of
+from kafka_hindsight.judgements.groups.lag_rulings import judge_lag
 from kafka_hindsight.judgements.groups.member_settings import rebuild_settings
+from kafka_hindsight.judgements.groups.ownership import rebuild_ownership
 from kafka_hindsight.judgements.groups.remedies import judge_remedies
 from kafka_hindsight.judgements.rebalances import rebuild_group
 from kafka_hindsight.judgements.rebalances.members import SEEN
 from kafka_hindsight.judgements.rebalances.records import events_of_records
 from kafka_hindsight.judgements.rebuild.brokers import FACTS
-from kafka_hindsight.judgements.rebuild.group_lines import GROUP_RECORDS, NAMES, events_of_groups
 from kafka_hindsight.judgements.rebuild.metadata import EVENTS
 from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
-from kafka_hindsight.judgements.rebuild.sources import Judgement, each, table
+from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table
+from kafka_hindsight.knowledge.kinds import CLIENT_KINDS, GROUP_KINDS, Kind
+from kafka_hindsight.knowledge.reasons import UUID
+from kafka_hindsight.shared.arrow_tables import (
+    LAST,
+    among,
+    as_scalar,
+    before,
+    distinct,
+    ends,
+    inside,
+    look_up,
+    with_columns,
+)
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window, in_order
+
+_MEMBER_ID = rf"(?s)^(?P<client>.*)-{UUID}$"
+"""A dynamic member's id begins with its client id."""
+
+_RECORD_KEY = ("group_id", "record_type", "member_id", "subscription_pattern")
+"""The key of a record of `__consumer_offsets`: a record replaces the one before it with the same key."""
+
+
+@dataclass(frozen=True)
+class ClientNames:
+    """The only client and the only group in each log, and the only group of each client."""
+
+    of_logs: Mapping[str, str]
+    groups: Mapping[str, str]
+    groups_of_logs: Mapping[str, str]
+
+
+def names_in(events: pa.Table) -> pa.Table:
+    """The log, client and group that lines of groups and clients name, each once; the log only for a client's line."""
+    lines = of_groups(events)
+    is_client = pc.equal(lines["origin"], str(Origin.CLIENT))
+    log = pc.if_else(is_client, lines["source"], None)
+    return distinct(pa.Table.from_pydict({"log": log, "client_id": clients_of(lines), "group_id": lines["group_id"]}))
+
+
+def names_of_members(members: pa.Table) -> pa.Table:
+    """The client and the group of each member, each once."""
+    return distinct(pa.Table.from_pydict({"client_id": clients_of(members), "group_id": members["group_id"]}))
+
+
+def find_names(log_names: pa.Table, members: pa.Table) -> ClientNames:
+    """Find the client and the group of each log, and the group of each client, where it is only one."""
+    in_log, in_client, groups_in_log = (defaultdict[str, set[str]](set) for _ in range(3))
+    lines = log_names.to_pylist()
+    for line in lines:
+        if line["log"] is not None and line["client_id"] is not None:
+            in_log[line["log"]].add(line["client_id"])
+        if line["log"] is not None and line["group_id"] is not None:
+            groups_in_log[line["log"]].add(line["group_id"])
+    of_logs = _single_values(in_log)
+    for line in (*lines, *members.to_pylist()):
+        client_id = of_logs.get(line.get("log")) if line["client_id"] is None else line["client_id"]
+        if client_id is not None and line["group_id"] is not None:
+            in_client[client_id].add(line["group_id"])
+    return ClientNames(of_logs, _single_values(in_client), _single_values(groups_in_log))
+
+
+def _single_values(names: Mapping[str, set[str]]) -> dict[str, str]:
+    return {key: next(iter(values)) for key, values in names.items() if len(values) == 1}
+
+
+NAMES = Judgement(
+    "names",
+    find_names,
+    (),
+    {
+        "log_names": narrowed(names_in, EVENTS, again=distinct),
+        "members": narrowed(names_of_members, table("bronze.member_snapshots"), again=distinct),
+    },
+)
+"""The clients and groups to which lines belong: few rows."""
+
+
+def of_groups(events: pa.Table) -> pa.Table:
+    """Keep the events about groups and their clients."""
+    return events.filter(among(events["kind"], (*GROUP_KINDS, *CLIENT_KINDS)))
+
+
+def clients_of(rows: pa.Table) -> pa.ChunkedArray:
+    """The client that each row names."""
+    in_member_id = pc.struct_field(pc.extract_regex(rows["member_id"], _MEMBER_ID), "client")
+    is_dynamic = pc.and_(pc.is_null(rows["instance_id"]), pc.not_equal(in_member_id, ""))
+    return pc.coalesce(rows["client_id"], pc.if_else(is_dynamic, in_member_id, None))
+
+
+def events_of_groups(events: pa.Table, names: ClientNames) -> pa.Table:
+    """Keep the events of groups and of their clients, and fill in the client and the group of the clients' lines.
+
+    Lines of librdkafka name no group: they get the only group of their client, and are left out where it has several. A
+    line that names no client gets the only client of its log. A line that a process stops gets the only group of its
+    log.
+    """
+    lines = of_groups(events)
+    is_client = pc.equal(lines["origin"], str(Origin.CLIENT))
+    in_log = look_up(lines["source"], names.of_logs, pa.string())
+    client_id = pc.coalesce(pc.if_else(is_client, pc.coalesce(clients_of(lines), in_log), None), lines["client_id"])
+    is_end = pc.equal(lines["kind"], str(Kind.CLIENT_STOPPING))
+    in_its_log = pc.if_else(is_end, look_up(lines["source"], names.groups_of_logs, pa.string()), None)
+    group_id = pc.coalesce(lines["group_id"], look_up(client_id, names.groups, pa.string()), in_its_log)
+    return with_columns(lines, client_id=client_id, group_id=group_id).filter(pc.is_valid(group_id))
+
+
+def records_around(records: pa.Table, scope: Scope) -> pa.Table:
+    """Keep the records of the window with its look-back and look-ahead, and the last one before it of each key."""
+    earlier = before(records, scope.wide_window.start, "written_at")
+    last = ends(earlier, _RECORD_KEY, ("written_at", "record_offset"), (LAST,))
+    return pa.concat_tables([inside(records, scope.wide_window, "written_at"), last])
+
+
+def records_that_hold(records: pa.Table, scope: Scope) -> pa.Table:
+    """Narrow the records once more, and leave out keys that were deleted before the look-back."""
+    around = records_around(records, scope)
+    at = around["written_at"]
+    is_inside = pc.greater_equal(at, as_scalar(at, scope.wide_window.start))
+    return around.filter(pc.or_(is_inside, pc.invert(around["is_tombstone"])))
+
+
+GROUP_RECORDS = narrowed(records_around, table("bronze.group_records", span=""), again=records_that_hold)
 
 
 @dataclass(frozen=True)
@@ -62,23 +188,16 @@ def judge_group(
         judge_remedies(priced, stops, history.members, witnessed, scope.window),
         history.gaps,
         history.roster,
-        add_effects(moves, priced, facts.groups.observed_to),
+        moves,
         rebuild_unavailability(priced, stops, witnessed, facts.groups.observed_to),
     )
 
 
 def _ends_of_stays(members: Iterable[rows.MemberSnapshot], window: Window) -> list[rows.MemberSnapshot]:
     """The first and the last reading of the window that show each member."""
-    readings = grouped(_in_turn(m for m in members if window.holds(m.snapshot_at)), lambda m: m.member_id)
-    return [
-        m
-        for readings_of_member in readings.values()
-        for m in (
-            readings_of_member[:1]
-            if readings_of_member[0] is readings_of_member[-1]
-            else (readings_of_member[0], readings_of_member[-1])
-        )
-    ]
+    inside = _in_turn(m for m in members if window.holds(m.snapshot_at))
+    first, last = {m.member_id: m for m in reversed(inside)}, {m.member_id: m for m in inside}
+    return [*first.values(), *last.values()]
 
 
 def _agreements(readings: Iterable[rows.GroupSnapshot], window: Window) -> list[rows.GroupSnapshot]:
@@ -129,4 +248,36 @@ GROUPS = Judgement(
         "members": table("bronze.member_snapshots"),
     },
     needs=(NAMES, FACTS),
+)
+
+
+@dataclass(frozen=True)
+class GroupReadings:
+    """The owners of a group's partitions, and the verdicts on their lag."""
+
+    ownership: list[rows.Ownership]
+    lag: list[rows.LagVerdict]
+
+
+def judge_group_readings(
+    members: list[rows.MemberSnapshot],
+    groups: list[rows.GroupSnapshot],
+    offsets: list[rows.OffsetSnapshot],
+    records: list[rows.GroupRecord],
+    scope: Scope,
+) -> GroupReadings:
+    """Judge ownership by records and readings, and lag by readings."""
+    return GroupReadings(rebuild_ownership(members, groups, scope.window, records), judge_lag(offsets, scope.window))
+
+
+GROUP_READINGS = Judgement(
+    "group_readings",
+    judge_group_readings,
+    ("cluster", "group_id"),
+    {
+        "members": table("bronze.member_snapshots"),
+        "groups": table("bronze.group_snapshots"),
+        "offsets": table("bronze.offset_snapshots", span="window"),
+        "records": GROUP_RECORDS,
+    },
 )

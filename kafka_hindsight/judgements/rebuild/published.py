@@ -9,9 +9,8 @@ import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import rows
 from kafka_hindsight.judgements.rebuild.cluster import CLUSTER, UNAVAILABILITY
-from kafka_hindsight.judgements.rebuild.groups import GROUPS
-from kafka_hindsight.judgements.rebuild.judged_readings import GROUP_READINGS, READINGS
-from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS
+from kafka_hindsight.judgements.rebuild.groups import GROUP_READINGS, GROUPS
+from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS, READINGS
 from kafka_hindsight.judgements.rebuild.sources import Judgement, Source, each, in_order, outputs_of
 from kafka_hindsight.shared.arrow_tables import look_up, with_columns
 

@@ -8,7 +8,6 @@ from typing import Any
 from kafka_hindsight.judgements.brokers.controller_changes import CONTROLLER_RULINGS
 from kafka_hindsight.judgements.brokers.outage_rulings import OUTAGE_RULINGS
 from kafka_hindsight.judgements.groups import remedies
-from kafka_hindsight.judgements.groups.coordinators import MOVE_RULINGS
 from kafka_hindsight.judgements.groups.group_incidents import FINGERPRINTS, INCIDENTS
 from kafka_hindsight.judgements.groups.lag_rulings import LAG_RULINGS
 from kafka_hindsight.judgements.partitions.leaders.failover_rulings import FAILOVER_RULINGS
@@ -23,7 +22,6 @@ RULING_TABLES: Mapping[str, Mapping[str, Sequence[Ruling[Any]]]] = {
     "gold.rebalances.cause": CAUSE_RULINGS,
     "gold.incidents.kind": {"rebalances had one origin": INCIDENTS},
     "gold.incidents.fingerprint": {"a group rebalanced in a loop": FINGERPRINTS},
-    "gold.coordinator_moves.effect": {"a coordinator moved": MOVE_RULINGS},
     "gold.remedies.setting": {
         "members restarted": remedies.STATIC_MEMBERSHIP,
         "members fell silent": remedies.SESSION_TIMEOUT,

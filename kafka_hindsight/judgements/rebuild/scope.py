@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from kafka_hindsight.catalog.rows import BrokerOutage
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext
 from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings
 from kafka_hindsight.judgements.rebalances.group_history import GroupContext
@@ -33,17 +32,13 @@ class Scope:
 class WindowFacts:
     """Facts that are small and the same for all partitions and groups.
 
-    `observed_to`: the last instant at which a broker wrote. `read_at`: the readings that show partitions, in order;
-    `last_read_at` the last of them in the window; `read_before_outages` the last before each absence of a broker.
-    `offsets_partitions`: None where no reading shows it.
+    `last_read_at`: the last reading of the window that shows partitions; `read_before_outages` the last before each
+    absence of a broker. `offsets_partitions`: None where no reading shows it.
     """
 
-    outages: tuple[BrokerOutage, ...]
     context: ClusterContext
     groups: GroupContext
     settings: BrokerSettings
-    observed_to: datetime
-    read_at: tuple[datetime, ...]
     last_read_at: datetime | None
     read_before_outages: frozenset[datetime]
     offsets_partitions: int | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import groupby
 
 import pyarrow as pa
@@ -15,7 +15,7 @@ from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.judgements.brokers.settings_at import SETTING_KINDS, SETTING_READ
 from kafka_hindsight.judgements.rebuild.metadata import EVENTS
 from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
-from kafka_hindsight.judgements.rebuild.sources import Judgement, each, table, union
+from kafka_hindsight.judgements.rebuild.sources import Judgement, table, union, where
 from kafka_hindsight.knowledge.broker_settings import BROKER_SETTINGS, TOPIC_SETTINGS
 from kafka_hindsight.shared.arrow_tables import LAST, among, as_scalar, ends, with_columns
 
@@ -59,24 +59,13 @@ def _number(text: str) -> int | None:
     return int(text) if re.fullmatch(r"\d{1,9}", text) else None
 
 
-def settings_looked_at(readings: pa.Table) -> pa.Table:
-    """Keep the settings that verdicts look at."""
-    kind, name = readings["resource_type"], readings["name"]
-    of_topics = pc.and_(pc.equal(kind, "topic"), among(name, TOPIC_SETTINGS))
-    of_brokers = pc.and_(pc.equal(kind, "broker"), among(name, BROKER_SETTINGS))
-    return readings.filter(pc.and_(pc.or_(of_topics, of_brokers), pc.is_valid(readings["value"])))
+def last_settings(settings: pa.Table, scope: Scope, facts: WindowFacts) -> pa.Table:
+    """Keep the newest report of each kind on each broker, topic and setting by the last reading of partitions.
 
-
-def about_settings(events: pa.Table) -> pa.Table:
-    """Keep the events about settings."""
-    return events.filter(among(events["kind"], SETTING_KINDS))
-
-
-def newest_settings(settings: pa.Table, at: datetime) -> pa.Table:
-    """Keep the newest report of each kind on each broker, topic and setting by an instant.
-
-    Each broker prints a topic's settings: one of them is enough.
+    Without such a reading it is that by the end of the window. Each broker prints a topic's settings: one of them is
+    enough.
     """
+    at = facts.last_read_at or scope.window.end - timedelta.resolution
     earlier = settings.filter(pc.less_equal(settings["happened_at"], as_scalar(settings["happened_at"], at)))
     reporter = pc.if_else(pc.is_null(earlier["topic"]), earlier["broker"], None)
     by = ("cluster", "kind", "topic", "reporter", "node", "reason")
@@ -84,21 +73,19 @@ def newest_settings(settings: pa.Table, at: datetime) -> pa.Table:
     return newest.drop_columns(["reporter"])
 
 
-def last_settings(settings: pa.Table, scope: Scope, facts: WindowFacts) -> pa.Table:
-    """Keep the settings as they were at the last reading of the window that shows partitions, else at its end."""
-    return newest_settings(settings, facts.last_read_at or scope.window.end - timedelta.resolution)
-
-
-def of_no_topic(settings: pa.Table) -> pa.Table:
-    """Keep the settings of brokers."""
-    return settings.filter(pc.is_null(settings["topic"]))
+def _is_looked_at(readings: pa.Table) -> pa.ChunkedArray:
+    """Whether verdicts look at each setting."""
+    kind, name = readings["resource_type"], readings["name"]
+    of_topics = pc.and_(pc.equal(kind, "topic"), among(name, TOPIC_SETTINGS))
+    of_brokers = pc.and_(pc.equal(kind, "broker"), among(name, BROKER_SETTINGS))
+    return pc.and_(pc.or_(of_topics, of_brokers), pc.is_valid(readings["value"]))
 
 
 SETTINGS_READ = Judgement(
     "settings_read",
     read_settings,
     ("cluster", "resource_type", "resource", "name"),
-    {"readings": each(settings_looked_at, table("bronze.config_snapshots"))},
+    {"readings": where(_is_looked_at, table("bronze.config_snapshots"))},
 )
 
-SETTINGS = union(each(about_settings, EVENTS), SETTINGS_READ.output("settings"))
+SETTINGS = union(where(lambda e: among(e["kind"], SETTING_KINDS), EVENTS), SETTINGS_READ.output("settings"))

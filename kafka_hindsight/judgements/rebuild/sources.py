@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from graphlib import TopologicalSorter
 from typing import Any, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
 
-from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.rows import ROW_CLASS
 
@@ -91,6 +91,11 @@ def each(function: Narrow, *sources: Source, needs: tuple[Judgement, ...] = ()) 
     return Source(function=function, sources=sources, needs=needs)
 
 
+def where(condition: Callable[[pa.Table], pa.ChunkedArray], source: Source) -> Source:
+    """Read the rows of a source for which a condition holds."""
+    return each(lambda rows: rows.filter(condition(rows)), source)
+
+
 def narrowed(function: Narrow, *sources: Source, again: Narrow | None = None) -> Source:
     """Read the rows that a function keeps of each part, narrowed once more when the parts come together.
 
@@ -113,6 +118,11 @@ class Judgement:
     key: tuple[str, ...]
     reads: Mapping[str, Source] = field(default_factory=dict, repr=False)
     needs: tuple[Judgement, ...] = field(default=(), repr=False)
+
+    @property
+    def earlier(self) -> list[Judgement]:
+        """The judgements that it reads or needs."""
+        return [*self.needs, *judgements_in(self.reads.values())]
 
     def output(self, name: str) -> Source:
         """One output, as a source."""
@@ -153,85 +163,18 @@ def in_order(published: Iterable[Source]) -> list[Judgement]:
     """Every judgement that the published sources depend on, each after those that it reads.
 
     Raises:
-        ValueError: A sentence for each problem: a judgement in a circle, a table that the catalog does not declare, an
-            input without a source or with rows of another class, a source for no input, a narrowing within another.
+        graphlib.CycleError: A judgement depends on itself.
     """
-    ordered: dict[Judgement, None] = {}
-    problems: list[str] = []
-
-    def place(judgement: Judgement, path: tuple[Judgement, ...]) -> None:
-        if judgement in path:
-            problems.append(f"{judgement.name} reads a judgement that depends on it.")
-            return
-        for earlier in (*judgement.needs, *judgements_in(judgement.reads.values())):
-            if earlier not in ordered:
-                place(earlier, (*path, judgement))
-        problems.extend(_mismatches(judgement))
-        ordered[judgement] = None
-
-    for judgement in judgements_in(published):
-        if judgement not in ordered:
-            place(judgement, ())
-    if problems:
-        raise ValueError(" ".join(dict.fromkeys(problems)))
-    return list(ordered)
+    earlier: dict[Judgement, list[Judgement]] = {}
+    pending = judgements_in(published)
+    for judgement in pending:
+        if judgement not in earlier:
+            earlier[judgement] = judgement.earlier
+            pending += earlier[judgement]
+    return list(TopologicalSorter(earlier).static_order())
 
 
 def judgements_in(sources: Iterable[Source]) -> list[Judgement]:
     """The judgements that sources are made of, and those whose values make them."""
     parts = [part for source in sources for part in source.upstream()]
     return [j for part in parts for j in (part.judgement, *part.needs) if j is not None]
-
-
-def _mismatches(judgement: Judgement) -> Iterator[str]:
-    parts = [part for source in judgement.reads.values() for part in source.upstream()]
-    functions = [f for part in parts for f in (part.function, part.again) if f is not None]
-    yield from _wrong_inputs(judgement)
-    yield from _unknown_values(judgement, functions)
-    for part in parts:
-        if part.table and part.table not in ROW_CLASS:
-            yield f"{judgement.name}: {part.table} is read, and the catalog does not declare it."
-        for below in part.sources:
-            if below.again is not None:
-                yield f"{judgement.name}: a narrowing of parts is read by another function."
-
-
-def _wrong_inputs(judgement: Judgement) -> Iterator[str]:
-    inputs = inputs_of(judgement.function)
-    for name in inputs.keys() ^ judgement.reads.keys():
-        yield f"{judgement.name}: {name} has {'no source' if name in inputs else 'a source and no parameter'}."
-    for name in inputs.keys() & judgement.reads.keys():
-        parameter, source = inputs[name], judgement.reads[name].row_class
-        if parameter is not None and source is not None and source is not parameter:
-            yield f"{judgement.name}: {name} takes {parameter.__name__} and is given {source.__name__}."
-
-
-def _unknown_values(judgement: Judgement, functions: Iterable[Callable[..., Any]]) -> Iterator[str]:
-    values = {SCOPE, *(n.name for n in judgement.needs)}
-    for function in (judgement.function, *functions):
-        for name in values_of(function):
-            if name not in values:
-                yield f"{judgement.name}: {function.__name__} takes {name}, which it does not need."
-
-
-def check_published(published: Mapping[str, Source], tables: Iterable[str]) -> list[Judgement]:
-    """The judgements behind what is published, in order.
-
-    Args:
-        published: The source of each published table, by its full name.
-        tables: The tables that have to be published.
-
-    Raises:
-        ValueError: A table without a source or that is not declared, and what `in_order` refuses.
-    """
-    required = set(tables)
-    problems = [f"{name} is not published by any judgement." for name in sorted(required - published.keys())]
-    problems += [f"{name} is published and is not declared." for name in sorted(published.keys() - BY_NAME.keys())]
-    problems += [
-        f"{name} takes {ROW_CLASS[name].__name__} and is given {cls.__name__}."
-        for name, source in published.items()
-        if name in ROW_CLASS and (cls := source.row_class) is not None and cls is not ROW_CLASS[name]
-    ]
-    if problems:
-        raise ValueError(" ".join(problems))
-    return in_order(published.values())

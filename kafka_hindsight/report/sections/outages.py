@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 
@@ -69,11 +68,8 @@ def _facts(page: PageRows, row: BrokerOutage) -> Iterator[str]:
         yield words.counted(row.elections, "leader change")
     if row.isr_shrinks:
         yield f"out of in-sync replica sets {words.times(row.isr_shrinks)}"
-    # How many groups changed their coordinator, and what that did to them.
     if moves := [m for m in page.of(CoordinatorMove) if m.outage_id == row.outage_id]:
-        effects = Counter(vocabulary.MOVE_LABELS[m.effect] if m.effect else "with an effect not known" for m in moves)
-        outcome = words.listed([f"{words.number(count)} {label}" for label, count in sorted(effects.items())])
-        yield f"{words.counted(len(moves), 'group')} moved to another coordinator ({outcome})"
+        yield f"{words.counted(len(moves), 'group')} moved to another coordinator"
     if row.rebalances is not None:
         yield f"it caused {words.counted(row.rebalances, 'rebalance')}"
     if row.partition_seconds:

@@ -1,4 +1,4 @@
-"""Which log statements of Kafka are read, by its released jars: `python -m tools.statements OLD NEW`, or `--page FILE`.
+"""Which log statements of Kafka are read, by its released jars: `python -m lab.statements OLD NEW`, or `--page FILE`.
 
 OLD and NEW are versions that a drill can start, or folders of jars named after their version. The tool lists what NEW
 logs and OLD does not, and no pattern reads: statements of INFO and above in the classes that have patterns. A statement
@@ -276,7 +276,7 @@ def page_of(by_version: Mapping[str, Set[Statement]], unread: Set[Statement]) ->
         "## What is not read",
         as_table(("Class", "Statement", "Kafka"), exceptions) if exceptions else "Each statement is read.",
     )
-    return page("Versions", "Kafka's released jars", parts, "python -m tools.statements")
+    return page("Versions", "Kafka's released jars", parts, "python -m lab.statements")
 
 
 def _share(statements: Set[Statement], unread: Set[Statement]) -> str:
@@ -294,7 +294,7 @@ def _in_order(statements: Iterable[Statement]) -> list[Statement]:
 
 def main(arguments: Sequence[str]) -> int:
     """Print what the newest place logs, no older one does and no pattern reads; write the page with `--page`."""
-    parser = argparse.ArgumentParser(prog="python -m tools.statements", description="Statements that are read.")
+    parser = argparse.ArgumentParser(prog="python -m lab.statements", description="Statements that are read.")
     parser.add_argument("places", nargs="+", metavar="KAFKA", help="a version, or a folder of jars; the oldest first")
     parser.add_argument("--page", type=Path, help="write docs/versions.md here")
     options = parser.parse_args(arguments)
