@@ -163,7 +163,7 @@ class Cause(CauseCode):
         meaning="Processing took longer than max.poll.interval.ms.",
         symptom="'Max poll interval exceeded': a member leaves because it did not poll in time",
         advice="Lower max.poll.records, speed up the processing of a batch or move it off the poll loop, or raise"
-        " max.poll.interval.ms above the longest batch.",
+        " max.poll.interval.ms (of a Connect worker: rebalance.timeout.ms) above the longest batch.",
         source="KIP-62, KIP-800; AbstractCoordinator.java; rdkafka_cgrp.c",
         is_departure=True, is_removal=True, is_late_poll=True,
     )

@@ -24,8 +24,8 @@ _LEAVES_WITHIN = 60
 _MEMORY = "-Xmx256m"
 """Connect scans the classes of its plugins when it starts."""
 
-_OF_CONNECT = "4.3.1"
-"""The Kafka of Connect's workers: the newest whose file connector is published, and it runs on no other."""
+_OF_CONNECTOR = "4.3.1"
+"""The newest Kafka whose file connector is published. 4.4.0 moved its AppInfoParser, so its own clients follow."""
 
 _ANSWERS_WITHIN = 90
 PROTOCOL = "group.protocol"
@@ -122,7 +122,8 @@ class ConnectMember(OfFramework):
         properties.write_text("".join(f"{name}={value}\n" for name, value in self._settings(config).items()))
         logging = [f"-Ddrill.log={log}", f"-Dlog4j2.configurationFile={LOGGING / 'connect.properties'}"]
         main = "org.apache.kafka.connect.cli.ConnectDistributed"
-        self._command = ["java", *FLAGS, _MEMORY, *logging, "-cp", f"{libs(_OF_CONNECT)}/*", main, str(properties)]
+        jars = f"{libs(NEWEST)}/*:{libs(_OF_CONNECTOR)}/kafka-clients-{_OF_CONNECTOR}.jar"
+        self._command = ["java", *FLAGS, _MEMORY, *logging, "-cp", jars, main, str(properties)]
         self._process: subprocess.Popen[bytes] | None = None
 
     def join(self) -> None:

@@ -39,15 +39,19 @@ def why_none() -> str | None:
 
 @dataclass(frozen=True)
 class Guard:
-    """The certificates of a drill, in a folder, and what brokers and clients are set to."""
+    """The certificates of a drill, in a folder, and what brokers and clients are set to.
+
+    Certificates name the `address` of the brokers, beside that of controllers: clients compare it.
+    """
 
     folder: Path
+    address: str
 
     @classmethod
-    def make(cls, folder: Path) -> Guard:
+    def make(cls, folder: Path, address: str) -> Guard:
         """A certificate authority that all trust, and the brokers' certificate."""
         folder.mkdir(parents=True)
-        guard = cls(folder)
+        guard = cls(folder, address)
         guard._keytool("ca", "-genkeypair", "-keyalg", "EC", "-dname", "CN=drill", "-ext", "bc:c")
         guard._keytool("ca", "-exportcert", "-rfc", "-file", guard._file("ca.pem"))
         guard.certify("broker", 86_000)
@@ -58,7 +62,7 @@ class Guard:
         request, signed = self._file(f"{name}.csr"), self._file(f"{name}.crt")
         self._keytool(name, "-genkeypair", "-keyalg", "EC", "-dname", f"CN={user or name}")
         self._keytool(name, "-certreq", "-file", request)
-        limits = ("-startdate", f"-1d+{seconds}S", "-validity", "1", "-ext", "SAN=IP:127.0.0.1")
+        limits = ("-startdate", f"-1d+{seconds}S", "-validity", "1", "-ext", f"SAN=IP:127.0.0.1,IP:{self.address}")
         self._keytool("ca", "-gencert", "-infile", request, "-outfile", signed, *limits)
         self._keytool(name, "-importcert", "-noprompt", "-file", self._file("ca.pem"), alias="ca")
         self._keytool(name, "-importcert", "-noprompt", "-file", signed)

@@ -97,14 +97,15 @@ def drill(
     tell(f"Kafka {version}, {layout}, {brokers} brokers, seed {seed}: {len(scenarios)} scenarios; all goes to {folder}")
     with (
         hosts() if HOSTS in needs else nullcontext() as beside,
+        nullcontext(beside.address if beside else LOCALHOST) as address,
         Cluster.start(
             version,
             folder,
             layout,
             settings_for(version),
             brokers,
-            address=beside.address if beside else LOCALHOST,
-            guard=Guard.make(folder / "certificates") if GUARDS in needs else None,
+            address=address,
+            guard=Guard.make(folder / "certificates", address) if GUARDS in needs else None,
         ) as cluster,
         Admin(cluster.reach(JAVA), folder / "drill.log") as admin,
     ):
