@@ -190,7 +190,7 @@ def _(step: ExceedQuota, scene: Scene) -> None:
             if step.quota == "producer_byte_rate":
                 program.produce(stage.main, 0, 1, "1", 2000)
             else:
-                program.create_topic(f"{scene.topic(step.program)}-{number}", 3)
+                program.create_topic(f"{scene.topic(step.program)}-{number}", _UNTIL_HELD_BACK)
 
 
 @do.register

@@ -196,9 +196,9 @@ ACCESS_SCENARIOS: tuple[Scenario, ...] = (
         "broker_certificate_ended",
         "A broker whose certificate has ended follows no leader, and no broker follows it, once they connect again.",
         (
-            Certify(broker="x", listener=CERTIFICATE, lasts=45),
+            Certify(broker="x", listener=CERTIFICATE, lasts=90),  # It restarts within that time on a busy machine too.
             *_restarts("x"),
-            Wait(seconds=50),
+            Wait(seconds=90),
             Reported(about="x", expect="follower_refused"),
             *(StopBroker(broker="y"), StartBroker(broker="y")),
             *(CreateTopic(topic="t", placed=(("y", "x"),)), Wait(seconds=15)),
