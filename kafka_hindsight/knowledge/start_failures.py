@@ -29,21 +29,6 @@ START_REASONS = (
         "Renew the certificate or the password of the controller listener: openssl x509 -enddate shows when one ends.",
     ),
     StartReason(
-        StartFailure.ID_TAKEN,
-        re.compile("NodeExistsException|DUPLICATE_BROKER_REGISTRATION|DuplicateBrokerRegistration"),
-        "its id was registered already",
-        "Where its former process has just ended, wait until its session is over (zookeeper.session.timeout.ms,"
-        " broker.session.timeout.ms) and start it again. Else look whether it still runs, or another broker has the"
-        " same id.",
-    ),
-    StartReason(
-        StartFailure.QUORUM_UNREACHABLE,
-        re.compile("unable to register with the controller quorum|ZooKeeperClientTimeoutException"),
-        "it could not register with the controllers, or ZooKeeper did not answer",
-        "Check that most controllers run and take its certificate or password, and that the broker reaches them as"
-        " controller.quorum.voters, controller.quorum.bootstrap.servers or zookeeper.connect names them.",
-    ),
-    StartReason(
         StartFailure.OTHER_CLUSTER,
         re.compile(r"Invalid cluster\.id in|InconsistentClusterIdException"),
         "its disk belongs to another cluster",
@@ -70,6 +55,21 @@ START_REASONS = (
         "Give it a larger heap (KAFKA_HEAP_OPTS), or its container more memory than the heap.",
     ),
     StartReason(
+        StartFailure.ID_TAKEN,
+        re.compile("NodeExistsException|DUPLICATE_BROKER_REGISTRATION|DuplicateBrokerRegistration"),
+        "its id was registered already",
+        "Where its former process has just ended, wait until its session is over (zookeeper.session.timeout.ms,"
+        " broker.session.timeout.ms) and start it again. Else look whether it still runs, or another broker has the"
+        " same id.",
+    ),
+    StartReason(
+        StartFailure.QUORUM_UNREACHABLE,
+        re.compile("unable to register with the controller quorum|ZooKeeperClientTimeoutException"),
+        "it could not register with the controllers, or ZooKeeper did not answer",
+        "Check that most controllers run and take its certificate or password, and that the broker reaches them as"
+        " controller.quorum.voters, controller.quorum.bootstrap.servers or zookeeper.connect names them.",
+    ),
+    StartReason(
         StartFailure.CONFIGURATION,
         re.compile(r"\bConfigException|(?:NoSuchFile|FileNotFound)Exception: \S*(?<!meta)\.properties"),
         "a setting was wrong, or the file of the settings was not found",
@@ -92,8 +92,8 @@ START_REASONS = (
         "Read the exception below the line of the failed start.",
     ),
 )
-"""The most specific first. Sources: BrokerLifecycleManager, LogManager, MetaPropertiesEnsemble, SocketServer,
-KafkaZkClient.registerBroker, KafkaConfig, ProcessTerminatingFaultHandler, BrokerServer and KafkaServer.startup."""
+"""The most specific first; what a broker tries again is last. Sources: BrokerLifecycleManager, LogManager, KafkaConfig,
+MetaPropertiesEnsemble, SocketServer, KafkaZkClient.registerBroker, ProcessTerminatingFaultHandler, startup of servers."""
 
 STOPPED_EARLY = StartReason(
     StartFailure.STOPPED, re.compile(""), "its process was stopped before it served", "Find out who or what stopped it."

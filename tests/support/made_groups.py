@@ -286,7 +286,8 @@ MADE: dict[str, MadeGroup] = {
         [*stable(), *expired(A, *done("01:10:01", 2, 0)), started("01:30:00", 2, joins(B))], log_ends=at("01:10:02")
     ),
     "had closed when its session expired": MadeGroup(
-        [_CONFIGURED, *stable(), own("client_closed", "01:09:00", member_id=A), *expired(A)]
+        [_CONFIGURED, *_ON_HOST, own("client_closed", "01:09:40", member_id=A), *expired(A)],
+        refusals=fails_to_authenticate("01:09:30").refusals,
     ),
     "static and too slow": MadeGroup(
         [

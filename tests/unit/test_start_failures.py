@@ -40,6 +40,13 @@ PLAYED = (
 )
 
 
+def test_registration_that_was_tried_again_does_not_hide_the_port_that_ended_the_start() -> None:
+    words = ("DUPLICATE_BROKER_REGISTRATION", "BindException")
+    records = [next(c.record for c in captured() if w in c.record and not c.made and c.shows) for w in words]
+    events = [event_of(read_line(record, "broker-1/server.log"), "c", "broker") for record in records]
+    assert why_start_failed([Event.of(e) for e in events if e])[0].code == StartFailure.PORT_IN_USE
+
+
 @pytest.mark.parametrize(("version", "words", "code"), PLAYED)
 def test_reason_of_failed_start_is_read_from_captured_lines(version: str, words: str, code: StartFailure) -> None:
     records = [c.record for c in captured() if c.version == version and words in c.record and not c.made and c.shows]

@@ -16,7 +16,7 @@ from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, proof_
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling
 from kafka_hindsight.judgements.reasoning.timelines import Interval
 from kafka_hindsight.judgements.rebalances.case import REASON_WORDS, Case, by_own_log, proof_of
-from kafka_hindsight.judgements.rebalances.refusal_rulings import REFUSED_EXPIRIES, REFUSED_LEAVES
+from kafka_hindsight.judgements.rebalances.refusal_rulings import BROKERS_REFUSALS, REFUSED_EXPIRIES, REFUSED_LEAVES
 from kafka_hindsight.knowledge import reasons
 from kafka_hindsight.knowledge.client_ids import has_no_poll_limit
 from kafka_hindsight.knowledge.kinds import Kind
@@ -473,6 +473,7 @@ EXPIRY_RULINGS: Sequence[Ruling[Case]] = (
            " ran out.",
            proof=(had_closed,), source="AbstractCoordinator.java maybeLeaveGroup: its LeaveGroup did not arrive",
            cases=("made: had closed when its session expired", "groups/static-4.1 01:42:52.722")),
+    *BROKERS_REFUSALS,
     Likely(Cause.MAX_POLL_EXCEEDED, "{who} did not poll {limit}, stopped its heartbeats, and its"
            " session{session} ran out.",
            proof=(is_static, poll_had_expired), source="KIP-345; AbstractCoordinator.java HeartbeatThread",

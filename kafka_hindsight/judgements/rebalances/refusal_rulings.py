@@ -118,6 +118,9 @@ REFUSED_EXPIRIES: Sequence[Ruling[Case]] = (
            proof=(was_refused(Cause.THROTTLED),),
            source="NetworkClient.maybeThrottle, at WARN from 4.4 on; KIP-219: a client sends nothing meanwhile",
            cases=("made: held back by a quota", "made: cannot authenticate")),
+)
+
+BROKERS_REFUSALS: Sequence[Ruling[Case]] = (
     Likely(Cause.THROTTLED, "{who} was held back by its {quota} quota, which had just become {limit}, and its"
            " session{session} ran out.",
            proof=(its_quota_had_changed,), source="ClientQuotaManager.updateQuota; KIP-124, KIP-219",
