@@ -58,7 +58,7 @@ HARM_NOTES: Mapping[Harm, HarmNote] = {
     Harm.PARTITIONS_OFFLINE: HarmNote(
         "act",
         "partitions without a leader",
-        "See that each has a leader, and find out why its broker went.",
+        "Check that each partition has a leader, and find out why its broker was away.",
         "See that each of these partitions has a leader again, and bring a replica of its last ISR back where it has"
         " none.",
         "Give the topic three replicas on three brokers, and stop a broker only when no partition is under-replicated."

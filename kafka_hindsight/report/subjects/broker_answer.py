@@ -52,7 +52,7 @@ def _verdict(page: PageRows, outages: Sequence[BrokerOutage]) -> str:
     sentences = [
         f"{phrases.outage_words(row).partition(' ')[2].partition(' ')[2]} at {words.instant(row.down_at, page.day)}"
         f" ({f'away for {away(row)}' if away(row) else 'not back'})"
-        for row in outages
+        for row in reversed(outages)
     ]
     return f"It {words.listed(sentences, at_most=NAMED)}."
 
