@@ -34,7 +34,7 @@ def _of_receiver(receiver: Receiver) -> Check:
         return (
             "later",
             "alerts",
-            f"{receiver.name} gets none before {receiver.variable}, or Airflow's {receiver.connection}, has its URL",
+            f"{receiver.name} has no URL: set {receiver.variable}, or Airflow's connection {receiver.connection}",
         )
     try:
         sender(receiver, url, None)

@@ -41,7 +41,7 @@ def test_page_terminal_and_alerts_show_same_numbers() -> None:
         f"{lost.number} committed records lost",
         f"{len(offline.subjects)} partitions without a leader, the longest for {words.duration(offline.longest_ms)},"
         f" {round(offline.total_ms / 1000)} partition-seconds",
-        "0 partitions without writes (acks=all)",
+        "0 partitions led but not writable (acks=all)",
         f"{away.sudden + away.orderly} absences of brokers, {away.orderly} by a controlled shutdown",
         f"{len(figures.groups_stopped(incidents, rows).subjects)} groups stopped by a failure",
         f"{len(critical)} critical findings",

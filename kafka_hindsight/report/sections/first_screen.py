@@ -150,7 +150,7 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
     tone = "bad" if absences.sudden + absences.not_back else "warn"
     yield _tile(loss.number, "committed records lost", "bad" if loss.low or loss.high != 0 else "good", loss_at)
     yield _figure(len(offline.subjects), _unused(offline, "without a leader"), "bad", offline_at)
-    yield _figure(len(refusing.subjects), _unused(refusing, "without writes (acks=all)"), "bad", refusing_at)
+    yield _figure(len(refusing.subjects), _unused(refusing, "led but not writable (acks=all)"), "bad", refusing_at)
     yield _figure(absence_count, noun, tone, "cluster/outages")
     noun = words.verb(len(groups), "group stopped by a failure", "groups stopped by a failure")
     yield _figure(len(groups), noun, "warn", stopped_at)
