@@ -77,7 +77,7 @@ def _exposure_sentences(page: PageRows) -> Iterator[tuple[str, ui.Words]]:
         if risks:
             worst = max(risks, key=lambda r: (exposed(r) or 0, r.topic, r.partition))
             name = partition_name(worst.topic, worst.partition)
-            place = ui.Link(name, plain.anchor("risk", f"{worst.topic}-{worst.partition}"))
+            place = ui.Link(name, plain.anchor("topic", worst.topic))
             predicate = harm.format(was=words.verb(len(risks), "was", "were"))
             count, length = words.counted(len(risks), "partition"), words.duration(exposed(worst))
             longest = "the longest " if len(risks) > 1 else ""
