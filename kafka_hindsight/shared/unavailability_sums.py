@@ -44,15 +44,6 @@ class Unused:
         """The length of the longest interval, in milliseconds."""
         return None if self.longest is None else lasted_ms(self.longest)
 
-    @property
-    def longest_words(self) -> str:
-        """The length of the longest interval as a clause, true of those that were not over too; empty without any."""
-        if self.longest is None:
-            return ""
-        if self.longest.ended_at is None:
-            return f"the longest for at least {words.duration(self.longest_ms)}"
-        return f"the longest{' that ended' if self.still else ''} for {words.duration(self.longest_ms)}"
-
 
 def lasted_ms(row: Unavailability) -> int:
     """The best estimate of an interval's length, in milliseconds; the lower bound if it was not over."""

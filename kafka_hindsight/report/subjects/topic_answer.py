@@ -116,7 +116,7 @@ def _unused(sums: Unused, predicate: str) -> str:
     if not sums.subjects:
         return ""
     still = f", {words.number(len(sums.still))} of them when the logs end" if sums.still else ""
-    return f"{words.counted(len(sums.subjects), 'partition')} {predicate}{still}, {sums.longest_words}"
+    return f"{words.counted(len(sums.subjects), 'partition')} {predicate}{still}, {figures.longest_words(sums)}"
 
 
 def _cost(page: PageRows, rows: _Rows) -> tuple[ui.Fact, ...]:
