@@ -182,7 +182,6 @@ def imbalance_words(page: PageRows, broker: int) -> str:
     last, worst = readings[-1], max(readings, key=lambda r: r.ratio or 0.0)
     if last.ratio is None:
         return "preferred for none"
-    at_worst = f", {words.percent(worst.ratio)} at worst at {words.instant(worst.snapshot_at, page.day)}"
-    return f"{words.percent(last.ratio)} ({last.led_elsewhere} of {last.preferred_partitions})" + (
-        at_worst if worst.ratio else ""
-    )
+    share = f"{words.percent(last.ratio)} ({last.led_elsewhere} of {last.preferred_partitions} led elsewhere)"
+    at_worst = f"{words.percent(worst.ratio)} at worst at {words.instant(worst.snapshot_at, page.day)}"
+    return f"{share}, {at_worst}" if worst.ratio else share

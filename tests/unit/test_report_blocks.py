@@ -162,7 +162,7 @@ def test_times_of_an_outage_are_shown_from_its_start(report):
 
 def test_imbalance_of_each_broker_is_that_of_the_last_and_the_worst_reading(report):
     one, two, _ = seen.rows(report, "brokers")
-    assert seen.cells(one)[3] == "80% (24 of 30), 80% at worst at 06:40:00"
+    assert seen.cells(one)[3] == "80% (24 of 30 led elsewhere), 80% at worst at 06:40:00"
     assert seen.cells(two)[3].endswith("80% at worst at 02:20:00")
     assert [row.cells[3].style for row in (one, two)] == ["bad", ""]
 
