@@ -24,7 +24,7 @@ from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.report.answer import Answer
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.subjects import SUBJECTS
-from kafka_hindsight.report.subjects.row_answer import RelatedRows, row_answer
+from kafka_hindsight.report.subjects.row_answer import Related, row_answer
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.plain import harmless, visible
 from kafka_hindsight.shared.windows import Window
@@ -242,30 +242,18 @@ def _row(connection: duckdb.DuckDBPyConnection, row_id: str) -> tuple[Table, Any
     return matches[0]
 
 
-def _related(
-    connection: duckdb.DuckDBPyConnection, table: Table, row: Row
-) -> tuple[Sequence[RelatedRows], Sequence[RelatedRows]]:
-    """The rows that a row names by their ids, and the rows that name it by its id."""
+def _related(connection: duckdb.DuckDBPyConnection, table: Table, row: Row) -> tuple[Related, Related]:
+    """The rows that a row names by their ids, and the first rows of each table that name it by its id."""
     owners, parts, own_key = [], [], table.key[0]
     for other in (t for t in WITH_ID if t is not table):
         key, names = other.key[0], {column.name for column in other.columns}
         ids = [i for i in (getattr(row, key, None), *(getattr(row, f"{key}s", None) or ())) if i]
         if ids:
-            owners.append(_rows_of(connection, other, f"list_contains(?, {key})", ids))
-        if own_key in names:
-            parts.append(_rows_of(connection, other, f"{own_key} = ?", getattr(row, own_key)))
-        elif f"{own_key}s" in names:
-            parts.append(_rows_of(connection, other, f"list_contains({own_key}s, ?)", getattr(row, own_key)))
-    return [r for r in owners if r.count], [r for r in parts if r.count]
-
-
-def _rows_of(connection: duckdb.DuckDBPyConnection, table: Table, condition: str, value: Any) -> RelatedRows:
-    """The number of the rows of a table for which a condition holds, and the first of them."""
-    counts = [(0,)]
-    with _where_readable(connection, f"FROM {table.full_name}"):
-        query = f"SELECT count(*) FROM {view_name(table)} WHERE {condition}"
-        counts = connection.execute(query, [value]).fetchall()
-    return RelatedRows(table, counts[0][0], _rows_where(connection, table, condition, [value]))
+            owners.append((other, _rows_where(connection, other, f"list_contains(?, {key})", [ids])))
+        if {own_key, f"{own_key}s"} & names:
+            condition = f"{own_key} = ?" if own_key in names else f"list_contains({own_key}s, ?)"
+            parts.append((other, _rows_where(connection, other, condition, [getattr(row, own_key)])))
+    return owners, parts
 
 
 @contextmanager

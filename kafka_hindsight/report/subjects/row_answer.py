@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,20 +13,15 @@ from kafka_hindsight.report.answer import Answer
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.plain import harmless
 
-SHOWN = 8
+HEADINGS = ("When", "Row", "Subject", "What")
 _SHOWN_APART = frozenset({"cluster", "headline", "message", "advice", "evidence", "knowledge_version", "confidence"})
 
 
-@dataclass(frozen=True)
-class RelatedRows:
-    """Rows of another table that are named by a row, or that name it: how many, and the first of them."""
-
-    table: Table
-    count: int
-    rows: Sequence[Row]
+Related = Sequence[tuple[Table, Sequence[Row]]]
+"""Rows of other tables, by their table."""
 
 
-def row_answer(table: Table, row: Row, owners: Sequence[RelatedRows], parts: Sequence[RelatedRows]) -> Answer:
+def row_answer(table: Table, row: Row, owners: Related, parts: Related) -> Answer:
     """Answer for a row of a table; `owners` are the rows that it names, `parts` those that name it."""
     safe: Any = type(row).of(harmless(row.as_dict()))
     explanation, advice = getattr(safe, "explanation", None), getattr(safe, "advice", None)
@@ -43,8 +37,8 @@ def row_answer(table: Table, row: Row, owners: Sequence[RelatedRows], parts: Seq
         advice=(advice,) if advice else (),
         proof=getattr(safe, "evidence", None) or (),
         sections=(
-            ui.ShownSection("owners", "Part of", _list(owners)),
-            ui.ShownSection("parts", "Contains", _list(parts)),
+            ui.ShownSection("owners", "Part of", _table(owners)),
+            ui.ShownSection("parts", "Contains: the first rows of each table", _table(parts)),
         ),
     )
 
@@ -76,22 +70,18 @@ def _value(name: str, value: Any) -> str:
     return str(value)
 
 
-def _list(tables: Sequence[RelatedRows]) -> tuple[ui.Block, ...]:
-    items = tuple(item for related in tables for item in _items(related))
-    return (ui.List(items),) if items else ()
-
-
-def _items(related: RelatedRows) -> Iterator[ui.Item]:
-    """The first rows with their subjects, after their number where there are several."""
-    noun = _noun(related.table)
-    if related.count > 1:
-        yield ui.Item(f"{words.number(related.count)} rows of {related.table.full_name}")
-    for row in (type(row).of(harmless(row.as_dict())) for row in related.rows[:SHOWN]):
-        at = getattr(row, str(related.table.time_column))
-        line = (words.instant(at), f"{noun} {getattr(row, related.table.key[0])}", _subject(row))
-        yield ui.Item("  ".join(filter(None, line)), blocks=(ui.Paragraph(_verdict(row)),))
-    if related.count > SHOWN:
-        yield ui.Item(f"and {words.number(related.count - SHOWN)} more")
+def _table(related: Related) -> tuple[ui.Block, ...]:
+    rows = tuple(
+        ui.row(
+            ui.At(getattr(row, str(table.time_column))),
+            f"{_noun(table)} {getattr(row, table.key[0])}",
+            _subject(row),
+            _verdict(row),
+        )
+        for table, rows in related
+        for row in (type(row).of(harmless(row.as_dict())) for row in rows)
+    )
+    return (ui.Table("Related rows", HEADINGS, rows),) if rows else ()
 
 
 def _subject(row: Row) -> str:
