@@ -56,7 +56,8 @@ def test_every_kind_of_row_opens_at_its_address(browser, places):
     browser.open(places["usual"])
     last = "[...document.querySelectorAll(`[id^=${kind}-]`)].map(e => e.id).filter(i => i.length > 36)"
     addresses = []
-    for view in ("cluster", "findings", "coverage"):
+    subjects = [view for view in views_of(browser) if view.startswith(("broker-", "topic-"))]
+    for view in ("cluster", "findings", "coverage", *subjects):
         browser.show(view)
         addresses += browser.tell(f"{list(KINDS)}.flatMap(kind => {last.replace('36', '30')}.slice(-1))")
     assert {address.split("-")[0] for address in addresses} == {*KINDS}

@@ -118,7 +118,7 @@ def _headlines(page: PageRows, harm: Harm, rows: Sequence[Incident]) -> tuple[st
     ids = {row.incident_id for row in rows}
     sums = unused((u for u in page.of(Unavailability) if u.incident_id in ids), kinds)
     count = words.counted(len(sums.subjects), "partition")
-    return f"{count} {predicate}, the longest for {words.duration(sums.longest_ms)}: ", [
+    return f"{count} {predicate}, {figures.longest_words(sums)}: ", [
         headline.partition(": ")[2] or headline for headline in headlines
     ]
 
@@ -165,8 +165,9 @@ def _unused(sums: Unused, predicate: str) -> str:
     if sums.still:
         clauses.append(f"{words.number(len(sums.still))} of them when the logs end")
     if sums.longest is not None:
-        clauses.append(f"the longest for {words.duration(sums.longest_ms)}")
-        clauses.append(words.counted(round(sums.total_ms / 1000), "partition-second"))
+        clauses.append(figures.longest_words(sums))
+        seconds = words.counted(round(sums.total_ms / 1000), "partition-second")
+        clauses.append(f"at least {seconds}" if sums.still else seconds)
     return ", ".join(clauses)
 
 
