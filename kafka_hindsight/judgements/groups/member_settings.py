@@ -87,15 +87,14 @@ def rebuild_settings(
         return []
     group_id = next((rows[0].group_id for rows in (events, records, members) if rows), None) or ""
     types = {a.type for a in agreements if a.type in _PROTOCOLS}
-    type_ = next(iter(types)) if len(types) == 1 else None  # it counts only if it did not change
-    readings = (replace(sighting_of([m]), protocol=type_) for m in members)
+    group_type = next(iter(types)) if len(types) == 1 else None  # it counts only if it did not change
+    readings = (replace(sighting_of([m]), protocol=group_type) for m in members)
     witnessed = [*events, *_records_that_hold(records, window), *readings]
     ordered = sorted((e for e in witnessed if e.happened_at < window.end), key=_turn)
     registry = MemberRegistry(ordered)
-    behind = grouped(
-        {(m.client_id, m.instance_id) for m in registry.members.values() if m.instance_id}, lambda pair: pair[0]
-    )
-    instances = {client: pairs[0][1] for client, pairs in behind.items() if len(pairs) == 1}
+    static = {(m.client_id, m.instance_id) for m in registry.members.values() if m.instance_id}
+    by_client = grouped(static, lambda pair: pair[0])
+    only_instance = {client: pairs[0][1] for client, pairs in by_client.items() if len(pairs) == 1}
     assignors = [(e.happened_at, e.assignor) for e in ordered if e.kind in _NAMES_ASSIGNOR_IN_USE and e.assignor]
     assignors += [(a.snapshot_at, a.assignor) for a in agreements if a.assignor and a.type != Protocol.CONSUMER]
     assignor = max(assignors)[1] if assignors else None
@@ -104,7 +103,7 @@ def rebuild_settings(
         client_id = _client_of(event, registry)
         instance = option_value(event.instance_id) or registry.get(event.member_id).instance_id
         if event.member_id is None:
-            instance = instance or instances.get(client_id)
+            instance = instance or only_instance.get(client_id)
         names = (("instance", instance), ("client", client_id), ("member", event.member_id))
         who = next(((how, name) for how, name in names if name), None)
         if who is not None:
