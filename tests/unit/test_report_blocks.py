@@ -186,7 +186,7 @@ def test_lag_is_listed_worst_first_by_group_and_topic(report):
 
 def test_findings_of_one_rule_share_their_advice(report):
     assert [(e.tone, e.headline, len(seen.found(Item, e))) for e in seen.entries(report, "findings")] == [
-        ("critical", "Unclean election", 1),
+        ("critical", "Records truncated", 1),
         ("critical", "Rebalances excessive", 1),
         ("warning", "Lag growing", 2),
         ("warning", "Leader imbalance", 1),

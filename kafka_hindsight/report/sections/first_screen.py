@@ -47,7 +47,7 @@ def _lead(page: PageRows) -> ui.Box:
     items = [
         ui.Item((ui.Strong(f"{f.message}."), f" That was before this window. {f.advice}"), "act")
         for f in findings
-        if f.rule_id in ONGOING_RULES and f.first_at == page.window[0]
+        if f.rule_id in ONGOING_RULES
     ]
     items += [_sentence(page, harm, rows, advised[harm] == place) for place, (harm, rows) in enumerate(grave)]
     calm = () if items else tuple(_calm(page))
