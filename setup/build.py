@@ -72,8 +72,11 @@ def ensure(parts: Sequence[Part]) -> int:
         if missing:
             build(missing, len(parts))
     except (CannotBuild, PermissionError) as problem:
-        advice = ". Needed: write access. What to do: use a copy that you own." if isinstance(problem, OSError) else ""
-        print(f"\nSet-up stopped.\n{problem}{advice}", file=sys.stderr)
+        cannot_write = (
+            f"Found: {getattr(problem, 'filename', '')} cannot be written. Needed: write access to this folder.\n"
+        )
+        says = problem if isinstance(problem, CannotBuild) else f"{cannot_write}What to do: use a copy that you own."
+        print(f"\nSet-up stopped.\n{says}", file=sys.stderr)
         return 2
     return 0
 

@@ -9,7 +9,7 @@ from typing import Any
 from kafka_hindsight.alerts.alert_model import FIGURES, Night, Sighting
 from kafka_hindsight.catalog.codes import FindingSeverity, Harm, Intent
 from kafka_hindsight.knowledge.harms import HARM_NOTES
-from kafka_hindsight.knowledge.rules import INCIDENT_RULES, ONGOING_RULES
+from kafka_hindsight.knowledge.rules import ONGOING_RULES
 from kafka_hindsight.settings.alerts import concerned
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.grouping import grouped
@@ -106,7 +106,7 @@ def _is_muted(incident: Row) -> bool:
 
 
 def of_findings(findings: Iterable[Row], windows: Sequence[Row], declared: Iterable[Row]) -> list[Sighting]:
-    """One sighting for each finding of the published windows whose rule has no incident of its own.
+    """One sighting for each finding of the published windows, without those of what an earlier incident began.
 
     `declared` are rows of declared work, with the columns cluster, subject_kind, subject, from and to.
     """
@@ -128,12 +128,12 @@ def of_findings(findings: Iterable[Row], windows: Sequence[Row], declared: Itera
             declared=any(_lies_within(f, p) for p in work),
             groups=groups,
             topics=topics,
-            is_ongoing=f["rule_id"] in ONGOING_RULES,
+            is_ongoing=False,
         )
         for w in windows
         for f in findings
         if f["cluster"] == w["cluster"] and w["window_from"] <= f["first_at"] < w["window_to"]
-        if f["rule_id"] not in INCIDENT_RULES
+        if f["rule_id"] not in ONGOING_RULES
         for groups, topics in [concerned(f["subject_kind"], f["subject"])]
     ]
 

@@ -65,7 +65,8 @@ def parser() -> argparse.ArgumentParser:
 
 def _checks(options: argparse.Namespace) -> Iterator[Check]:
     lake = options.lake or str(LAKE)
-    yield from of_package() if IS_INSTALLED else of_checkout()
+    yield from () if IS_INSTALLED else of_checkout()
+    yield from of_spark()
     yield from of_machine()
     yield from _checks_by("settings", _own_command("doctor_settings"))
     if "://" not in lake:
@@ -86,13 +87,22 @@ def _print(checks: list[Check]) -> None:
         print("".join(f"  {' ' * width}  {line}\n" for line in more_lines), end="")
 
 
+def of_spark() -> Iterator[Check]:
+    """Java, and where pip installed us Python and the jars. An installation without Spark needs no Java and no jars."""
+    if IS_INSTALLED:
+        yield Check("good", "Python", f"{platform.python_version()} ({sys.executable})")
+        if not launch.spark_submit().exists():
+            yield Check("later", "Spark", "audits run in one process; the extra `spark` and Java 17 serve large nights")
+            return
+        is_there, jars = launch.jars().exists(), launch.jars()
+        sentence = "" if is_there else "the first audit on Spark fetches them into "
+        yield Check("good" if is_there else "later", "jars", f"{sentence}{jars}")
+    problem = java.problem()
+    yield Check("missing" if problem else "good", "Java", problem or f"{java.release()} ({java.program()})")
+
+
 def of_machine() -> Iterator[Check]:
-    """Java, memory, cores."""
-    if problem := java.problem():
-        is_needed = launch.spark_submit().exists() or not IS_INSTALLED
-        yield Check("missing" if is_needed else "later", "Java", problem)
-    else:
-        yield Check("good", "Java", f"{java.release()} ({java.program()})")
+    """Memory, cores."""
     gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     is_enough = gib >= NEEDED_GIB
     advice = "" if is_enough else f". Needed: {NEEDED_GIB}. What to do: HINDSIGHT_DRIVER_MEMORY=1g, or more memory."
@@ -103,14 +113,6 @@ def of_machine() -> Iterator[Check]:
 def of_checkout() -> Iterator[Check]:
     """Python, space on the disk, and the parts of set-up, as setup/doctor.py reports them."""
     yield from _checks_by("set-up", [sys.executable, str(HOME / "setup" / "doctor.py")])
-
-
-def of_package() -> Iterator[Check]:
-    """Python, and the jars that the first use fetches."""
-    yield Check("good", "Python", f"{platform.python_version()} ({sys.executable})")
-    is_there = launch.jars().exists()
-    sentence = str(launch.jars()) if is_there else f"the first audit fetches them into {launch.jars()}"
-    yield Check("good" if is_there else "later", "jars", sentence)
 
 
 def of_lake(lake: str) -> Check:

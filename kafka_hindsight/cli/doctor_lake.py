@@ -37,7 +37,9 @@ def _checks(lake: str) -> Iterator[tuple[str, str, str]]:
         f"{t.full_name} {problem}" for t, version in newest.items() for problem in _problems_of(lake, t, version)
     ]
     yield from (("missing", "tables", f"{problem}\n{state.TO_DO}") for problem in problems)
-    if not problems:
+    if not newest:
+        yield "later", "tables", "none is there yet"
+    elif not problems:
         yield "good", "tables", f"{len(newest)} tables: all rows can be read, and every published version is there"
 
 

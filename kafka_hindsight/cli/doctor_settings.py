@@ -34,7 +34,7 @@ def _of_receiver(receiver: Receiver) -> Check:
         return (
             "later",
             "alerts",
-            f"{receiver.name} has no URL here: {receiver.variable} or {receiver.connection} names it",
+            f"{receiver.name} has no URL: set {receiver.variable}, or Airflow's connection {receiver.connection}",
         )
     try:
         sender(receiver, url, None)

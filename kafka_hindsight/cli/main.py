@@ -79,6 +79,7 @@ def _version(is_asked: bool) -> None:
 
 app = typer.Typer(
     cls=Verbs,
+    no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     help=PURPOSE,

@@ -92,7 +92,7 @@ def _with_archive_files(engine: Engine, entries: Sequence[Found], archive_files:
 def _no_log(place: Place, entries: Sequence[Found], glob: str | None) -> BadInput:
     some = ", ".join(_not_read(entry) for entry in entries[:5])
     return BadInput(
-        f"{place} and none of its {len(entries)} files is a log by its name ({some}). "
+        f"{place} and no file there is a log by its name ({some}). "
         f"Needed: {glob or '*.log, *.log.*, *.gz or kafka*.out'}. Check the path, or name the files in GLOB."
     )
 

@@ -58,7 +58,7 @@ HARM_NOTES: Mapping[Harm, HarmNote] = {
     Harm.PARTITIONS_OFFLINE: HarmNote(
         "act",
         "partitions without a leader",
-        "See that each has a leader, and find out why its broker went.",
+        "Check that each partition has a leader, and find out why its broker was away.",
         "See that each of these partitions has a leader again, and bring a replica of its last ISR back where it has"
         " none.",
         "Give the topic three replicas on three brokers, and stop a broker only when no partition is under-replicated."
@@ -129,8 +129,9 @@ HARM_NOTES: Mapping[Harm, HarmNote] = {
 
 FAILOVER_ADVICE: dict[str, str] = {
     "log_dir_failed": OUT_OF_SYNC_ADVICE[OutOfSyncKind.DISK],
-    "unclean_election": RULE_BY_ID["unclean_election"].advice,
-    "offline": RULE_BY_ID["offline_partitions"].advice,
+    "unclean_election": "Compare the topic with what consumers and other systems hold. Set"
+    " unclean.leader.election.enable=false if records must not be lost.",
+    "offline": "Bring a replica of its last ISR back. An unclean election brings it back sooner and loses records.",
     "leader_restored": "See the change before it for why the partition had no leader. If the verdict is only"
     " `possible`, it is not known whether the new leader had every record: compare the topic with what consumers and"
     " other systems hold.",

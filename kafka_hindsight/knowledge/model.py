@@ -193,8 +193,8 @@ class Rule:
     """The condition of a finding: its thresholds with their source, the sentence and the advice.
 
     `severity` decides whether it pages (FindingSeverity). `harm`: the harm that happened or could; None for missing
-    input. `is_standing`: the rule is about settings, not about events. `is_incident`: its finding is an incident too,
-    whose harm decides whether it pages. `is_ongoing`: its finding is not over when the logs end.
+    input. `is_standing`: the rule is about settings, not about events. `is_ongoing`: it is about what an incident
+    of an earlier window began, and what is not over when the logs end.
     """
 
     rule_id: str
@@ -206,5 +206,4 @@ class Rule:
     source: str
     thresholds: Mapping[str, float] = field(default_factory=dict)
     is_standing: bool = False
-    is_incident: bool = False
     is_ongoing: bool = False

@@ -93,7 +93,7 @@ START_REASONS = (
     ),
 )
 """The most specific first; what a broker tries again is last. Sources: BrokerLifecycleManager, LogManager, KafkaConfig,
-MetaPropertiesEnsemble, SocketServer, KafkaZkClient.registerBroker, ProcessTerminatingFaultHandler, startup of servers."""
+MetaPropertiesEnsemble, SocketServer, KafkaZkClient.registerBroker, ProcessTerminatingFaultHandler, KafkaServer."""
 
 STOPPED_EARLY = StartReason(
     StartFailure.STOPPED, re.compile(""), "its process was stopped before it served", "Find out who or what stopped it."

@@ -77,7 +77,7 @@ Words = str | At | Name | Link | PageLink | Strip | Badge | Strong | Quiet | tup
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph: `quiet`, `advice`, `links`, or plain."""
+    """A paragraph: `quiet`, `advice`, or plain."""
 
     words: Words
     style: str = ""
@@ -433,7 +433,7 @@ def note(words: Words, condition: object = True) -> tuple[Paragraph, ...]:
     return (Paragraph(words, "quiet"),) if condition and words else ()
 
 
-def statements(sentences: Sequence[tuple[str, str]]) -> tuple[List, ...]:
+def statements(sentences: Sequence[tuple[str, Words]]) -> tuple[List, ...]:
     """A list of sentences, (tone, words) each; empty where there is none."""
     return (List(tuple(Item(words, tone) for tone, words in sentences), "statements"),) if sentences else ()
 

@@ -20,13 +20,11 @@ from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.page_names import page_name
 from kafka_hindsight.shared.unavailability_sums import NO_LEADER, NO_WRITES, unused
 
-OF_CLUSTER = ("outage", "controller", "restart", "outofsync", "imbalance", "truncation", "risk", "simulation")
-
 VIEWS = (
     View("night", "What happened", (), "Night"),
     View("timeline", "The window in a picture", (), "Timeline"),
     View("groups", "Groups", (), "Groups"),
-    View("cluster", "Brokers and topics", (), "Cluster", OF_CLUSTER),
+    View("cluster", "Brokers and topics", (), "Cluster", ("controller", "restart", "simulation")),
     View("findings", "Findings", (), "Findings", ("finding",)),
     View("coverage", "What was seen, and what was not", (), "Coverage", ("break",)),
     View("incidents", "All incidents", (), holds=("incident",)),

@@ -129,6 +129,15 @@ def groups_stopped(incidents: Iterable[Incident], rows: Iterable[Unavailability]
     return unused((u for u in rows if u.incident_id in failed), NO_CONSUMER)
 
 
+def longest_words(sums: Unused) -> str:
+    """The longest interval as a clause that says whether it ended, where not all of them did; empty without any."""
+    if sums.longest is None:
+        return ""
+    if sums.longest.ended_at is None:
+        return f"the longest for at least {words.duration(sums.longest_ms)}"
+    return f"the longest{' that ended' if sums.still else ''} for {words.duration(sums.longest_ms)}"
+
+
 def partition_seconds(rebalances: Iterable[Rebalance]) -> float:
     """The cost of rebalances in partition-seconds, as far as it is known."""
     return sum((row.partition_seconds or 0.0 for row in rebalances), 0.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -33,6 +34,9 @@ from kafka_hindsight.shared import words
 
 CHUNK_BYTES = 120_000
 """Views are packed together up to this size: those that a reader opens one after another are like each other."""
+
+_OF_SUBJECTS = re.compile(r' id="((?:outage|outofsync|imbalance|truncation|risk)-[^"]+)"')
+"""The anchors in the views of brokers and topics to which an address without the view leads."""
 
 
 def render_html(page: Page, has_script: bool = True) -> str:
@@ -65,17 +69,18 @@ def _packed_views(page: Page, renderer: _Renderer) -> str:
     chunks: list[str] = []
     places: dict[str, int] = {}
     waiting: dict[str, dict[str, str]] = {}
+    holders = {kind: view.name for view in page.views for kind in view.holds}
     size = 0
     for view in page.views:
         is_first = view is page.views[0]
         html = "" if is_first else renderer.view(view)
         waiting[view.name] = {"title": view.title, "html": html, "markdown": Markdown(page).view(view)}
         places[view.name] = len(chunks)
+        holders |= dict.fromkeys(_OF_SUBJECTS.findall(html), view.name)
         size += len(html)
         if size > CHUNK_BYTES:
             chunks.append(_deflated(waiting))
             waiting, size = {}, 0
-    holders = {kind: view.name for view in page.views for kind in view.holds}
     return json.dumps({"chunks": [*chunks, _deflated(waiting)], "places": places, "holders": holders})
 
 

@@ -260,10 +260,12 @@ class PageRows:
 
     @cached_property
     def topics(self) -> Sequence[str]:
-        """The topics that have a view of their own: those that changed a leader, could not be used, or lost records."""
+        """The topics that have a view of their own: those that changed a leader, could not be used, or were at risk."""
         unused = {row.topic for row in self.of(Unavailability) if row.topic is not None}
         concerned = {topic for row in self.of(Incident) for topic in row.topics or ()}
-        return sorted({*(row.topic for row in self.of(Failover)), *unused, *concerned})
+        at_risk = {row.topic for row in self.of(declared.PartitionRisk)}
+        cut = {row.topic for row in self.of(declared.Truncation)}
+        return sorted({*(row.topic for row in self.of(Failover)), *unused, *concerned, *at_risk, *cut})
 
     @cached_property
     def brokers(self) -> Sequence[int]:
@@ -274,7 +276,8 @@ class PageRows:
         balanced = {row.broker for row in self.of(declared.LeaderImbalance)}
         slow = {row.broker for row in self.of(declared.OutOfSyncPeriod)}
         away = {row.broker for row in self.of(BrokerOutage)}
-        known = {*led, *coordinators, *concerned, *balanced, *slow, *away} - {NOBODY}
+        over = {row.broker for row in self.of(declared.ImbalancePeriod)}
+        known = {*led, *coordinators, *concerned, *balanced, *slow, *away, *over} - {NOBODY}
         return sorted(broker for broker in known if broker is not None)
 
     @cached_property

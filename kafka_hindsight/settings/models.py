@@ -285,7 +285,8 @@ def _sentences(model: type[BaseModel], values: Any, error: Any, file: Path | Non
             key = name if file else repr(location[0])
             yield f"{where}{key} is not known. Needed: one of {', '.join(table.model_fields)}. Rename it."
         case "missing":
-            yield f"{where}{name} is not set. Needed: {table.model_fields[location[-1]].description}. Add it."
+            to_do = "Add it" if file else f"Set it, or give --{name.lower().replace('_', '-')}"
+            yield f"{where}{name} is not set. Needed: {table.model_fields[location[-1]].description}. {to_do}."
         case _:
             requirement = cause or re.sub(r"^(Input|String|List|Value) should (be )?(have )?", "", error["msg"])
             value = error["input"]

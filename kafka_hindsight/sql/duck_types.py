@@ -76,7 +76,7 @@ def one_sentence(error: Exception) -> str:
     drawing = _DRAWING.search(str(error))
     before = drawing[1][: len(drawing[2])].split()[-_WORDS_BEFORE:] if drawing else []
     place = f", after {' '.join(before)!r}" if before else ""
-    is_reserved = before and _is_reserved(before[-1])
+    is_reserved = before and isinstance(error, duckdb.ParserException) and _is_reserved(before[-1])
     hint = f". {before[-1]} is a word of SQL: as a name write it in double quotes" if is_reserved else ""
     return visible(f"{' '.join(message.split())}{place}{hint}")[:_MAX_SENTENCE]
 

@@ -16,7 +16,6 @@ from kafka_hindsight.report.blocks import Page
 from kafka_hindsight.report.build import page_of, report_of
 from kafka_hindsight.report.html import render_html
 from kafka_hindsight.report.markdown import Markdown, document
-from kafka_hindsight.report.story import Story, as_data, as_lines
 from kafka_hindsight.report.terminal import render_terminal, render_view
 from kafka_hindsight.shared.arrow_rows import rows_of
 from kafka_hindsight.shared.exits import BadInput
@@ -55,30 +54,25 @@ class Night:
 class Explanation:
     """The explanation of one subject, with the lines that prove it."""
 
-    subject: Explained | Story
+    subject: Explained
 
     def text(self, width: int = 100) -> str:
         """Write it as lines of at most `width` columns; quoted lines may be longer."""
-        if isinstance(self.subject, Story):
-            return "\n".join(as_lines(self.subject, width))
         return render_view(self._page(), width)
 
     def markdown(self) -> str:
-        """Write it as Markdown; the story of a row as a block of code."""
-        if isinstance(self.subject, Story):
-            return "\n".join(f"    {line}" for line in as_lines(self.subject))
+        """Write it as Markdown."""
         page = self._page()
         return Markdown(page).view(page.views[0])
 
     def data(self) -> dict[str, Any]:
-        """Give the answer, or the row and its related rows, as dicts and lists."""
-        return as_data(self.subject) if isinstance(self.subject, Story) else self.subject.answer.data()
+        """Give the answer as dicts and lists."""
+        return self.subject.answer.data()
 
     def __str__(self) -> str:
         return self.text()
 
     def _page(self) -> Page:
-        assert isinstance(self.subject, Explained)
         view = self.subject.answer.view(self.subject.rows)
         if self.subject.instant:
             view = replace(view, title=f"{view.title} around {instant(self.subject.instant, self.subject.rows.day)}")

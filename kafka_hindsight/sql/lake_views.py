@@ -82,8 +82,7 @@ def open_views(lake: str, tables: Collection[Table] = TABLES) -> duckdb.DuckDBPy
     if not published and not landed:
         raise BadInput(
             f"There is no lake at {masked(place)}: none of its {len(TABLES)} tables was found. Needed: the tables of an"
-            " audit, or a landed reading. Run `hindsight audit` or `hindsight snapshot` first, or name the lake with"
-            " LAKE=."
+            " audit, or a landed reading. Run `hindsight audit` or `hindsight snapshot` first, or name another --lake."
         )
     connection = duckdb.connect(":memory:")
     for layer in dict.fromkeys(table.layer for table in TABLES):

@@ -23,8 +23,8 @@ from kafka_hindsight.catalog.gold import INCIDENTS
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.report.answer import Answer
 from kafka_hindsight.report.page_rows import PageRows
-from kafka_hindsight.report.story import RelatedRows, Story
 from kafka_hindsight.report.subjects import SUBJECTS
+from kafka_hindsight.report.subjects.row_answer import Related, row_answer
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.plain import harmless, visible
 from kafka_hindsight.shared.windows import Window
@@ -95,7 +95,7 @@ class Explained:
     instant: datetime | None = None
 
 
-def explained(connection: duckdb.DuckDBPyConnection, subject: str, at: str = "") -> Explained | Story:
+def explained(connection: duckdb.DuckDBPyConnection, subject: str, at: str = "") -> Explained:
     """Explain a subject.
 
     Args:
@@ -105,22 +105,21 @@ def explained(connection: duckdb.DuckDBPyConnection, subject: str, at: str = "")
         at: An instant, as `01:43`, `01:43:40` or `2026-11-21T01:43`; empty for the whole window.
 
     Returns:
-        The answer from the newest window that shows the subject, or the one that holds the instant; the story of any
-        other row.
+        The answer from the newest window that shows the subject, or the one that holds the instant.
 
     Raises:
         BadInput: The lake has nothing of that name, or no window that holds the instant.
     """
     subject = subject.strip()
     if subject in _INCIDENT_OF_WORD:
-        return _incident(connection, _incident_of(connection, subject))
+        return _row_by_id(connection, _incident_of(connection, subject))
     if broker := _BROKER.fullmatch(subject):
         subject = f"broker {broker[1]}"
     for kind in _SUBJECTS:
         if last := _last_instants(connection, kind, subject):
             return _answer(connection, kind, subject, last, at)
     if match := _ID.fullmatch(subject):
-        return _incident(connection, match[1])
+        return _row_by_id(connection, match[1])
     hint = visible(did_you_mean(subject, _names(connection)))
     raise BadInput(
         f"{visible(subject)!r} is not an id, a group, a topic, a partition, a broker or a client of this lake.{hint}"
@@ -169,7 +168,9 @@ def _answer(
 
 def _windows(connection: duckdb.DuckDBPyConnection, clusters: Collection[str]) -> list[tuple[Any, ...]]:
     """The published windows of clusters with their run, the newest first."""
-    return [window for window in connection.execute(_WINDOWS).fetchall() if window[0] in clusters]
+    with _where_readable(connection, _WINDOWS):
+        return [window for window in connection.execute(_WINDOWS).fetchall() if window[0] in clusters]
+    return []
 
 
 def _window_rows(
@@ -207,16 +208,20 @@ def _incident_of(connection: duckdb.DuckDBPyConnection, word: str) -> str:
     return str(row[0])
 
 
-def _incident(connection: duckdb.DuckDBPyConnection, row_id: str) -> Explained | Story:
-    """The answer about an incident of a published window; the story of any other row."""
+def _row_by_id(connection: duckdb.DuckDBPyConnection, row_id: str) -> Explained:
+    """The answer about an incident of a published window, or about any other row of gold."""
     table, row = _row(connection, row_id)
+    at = getattr(row, str(table.time_column))
+    windows = [(Window(w[1], w[2]), w[3]) for w in _windows(connection, [row.cluster]) if w[1] <= at < w[2]]
     if table is INCIDENTS:
-        for cluster, start, end, run in _windows(connection, [row.cluster]):
-            if start <= row.started_at < end:
-                rows = _window_rows(connection, cluster, Window(start, end), run)
-                if row.incident_id in rows.incidents:
-                    return Explained(SUBJECTS["incident"].answer(rows, row.incident_id), rows)
-    return Story(table, row, list(_part_of(connection, table, row)), list(_parts(connection, table, row)))
+        for window, run in windows:
+            rows = _window_rows(connection, row.cluster, window, run)
+            if row.incident_id in rows.incidents:
+                return Explained(SUBJECTS["incident"].answer(rows, row.incident_id), rows)
+    window = windows[0][0] if windows else Window(at, at)
+    run_columns = {"cluster": row.cluster, "window_from": window.start, "window_to": window.end}
+    related = _related(connection, table, row)
+    return Explained(row_answer(table, row, *related), PageRows.from_tables({}, run_columns))
 
 
 def _row(connection: duckdb.DuckDBPyConnection, row_id: str) -> tuple[Table, Any]:
@@ -237,29 +242,18 @@ def _row(connection: duckdb.DuckDBPyConnection, row_id: str) -> tuple[Table, Any
     return matches[0]
 
 
-def _part_of(connection: duckdb.DuckDBPyConnection, table: Table, row: Row) -> Iterator[RelatedRows]:
-    """The rows that a row names by their ids."""
-    for other in WITH_ID:
-        key = other.key[0]
-        values = [getattr(row, key, None), *(getattr(row, f"{key}s", None) or ())]
-        ids = [] if other is table else [i for i in values if i]
-        rows = _rows_where(connection, other, f"list_contains(?, {key})", [ids]) if ids else []
-        if rows:
-            yield RelatedRows(other, len(ids), rows)
-
-
-def _parts(connection: duckdb.DuckDBPyConnection, table: Table, row: Row) -> Iterator[RelatedRows]:
-    """The rows that name a row by its id."""
-    key, values = table.key[0], [getattr(row, table.key[0])]
-    for other in WITH_ID:
-        names = {c.name for c in other.columns} if other is not table else set()
-        if not {key, f"{key}s"} & names:
-            continue
-        condition = f"{key} = ?" if key in names else f"list_contains({key}s, ?)"
-        with _where_readable(connection, f"FROM {other.full_name}"):
-            count = connection.execute(f"SELECT count(*) FROM {view_name(other)} WHERE {condition}", values).fetchone()
-            if count and count[0]:
-                yield RelatedRows(other, count[0], _rows_where(connection, other, condition, values))
+def _related(connection: duckdb.DuckDBPyConnection, table: Table, row: Row) -> tuple[Related, Related]:
+    """The rows that a row names by their ids, and the first rows of each table that name it by its id."""
+    owners, parts, own_key = [], [], table.key[0]
+    for other in (t for t in WITH_ID if t is not table):
+        key, names = other.key[0], {column.name for column in other.columns}
+        ids = [i for i in (getattr(row, key, None), *(getattr(row, f"{key}s", None) or ())) if i]
+        if ids:
+            owners.append((other, _rows_where(connection, other, f"list_contains(?, {key})", [ids])))
+        if {own_key, f"{own_key}s"} & names:
+            condition = f"{own_key} = ?" if own_key in names else f"list_contains({own_key}s, ?)"
+            parts.append((other, _rows_where(connection, other, condition, [getattr(row, own_key)])))
+    return owners, parts
 
 
 @contextmanager

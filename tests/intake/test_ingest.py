@@ -19,7 +19,7 @@ from tests.support.nights import EXCERPTS
 MESSAGES = {
     "missing": ({}, "nothing is there"),
     "empty": ({"sub": None}, "that folder is empty"),
-    "nameless": ({"notes.txt": "x"}, "none of its 1 files is a log by its name"),
+    "nameless": ({"notes.txt": "x"}, "no file there is a log by its name"),
     "foreign": ({"app.log": "2026-11-21 01:00:00 ERROR in module\nat line 5\n"}, "a Kafka broker wrote"),
     "unknown": (
         {"server.log": "2026-11-21 01:00:00,117 <7> INFO kafka.server.KafkaServer: started\n"},

@@ -264,7 +264,7 @@ def _lag(tables: Tables) -> None:
 
 def _findings(tables: Tables) -> None:
     for rule_id, severity, kind, subject, clock, message in (
-        ("unclean_election", "critical", "partition", "risky.raw-0", "06:40:12", "lost 40 to 52 records"),
+        ("records_truncated", "critical", "partition", "risky.raw-0", "06:40:12", "lost 40 to 52 records"),
         ("rebalances_excessive", "critical", "group", "ads-etl", "05:10:00", "rebalanced 14 times within 60 minutes"),
         ("leader_imbalance", "warning", "broker", "1", "06:40:00", "led 24 of 30 partitions elsewhere (80 %)"),
         ("lag_growing", "warning", "group", "billing", "03:05:00", "fell behind: its lag grew to 9,000 records"),

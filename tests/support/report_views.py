@@ -95,7 +95,7 @@ class Views:
             return name, anchor
         if name in self.page.ids:
             return self.first, name
-        holder = self.holders.get(name.split("-")[0])
+        holder = self.holders.get(name) or self.holders.get(name.split("-")[0])
         return (holder, name) if holder else None
 
     def is_found(self, address: str) -> bool:

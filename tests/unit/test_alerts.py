@@ -372,6 +372,10 @@ def test_finding_alert_links_to_its_page() -> None:
     assert not alert.declared
 
 
+def test_broker_that_went_before_the_night_alerts_by_the_incident_of_that_time_only() -> None:
+    assert sightings.of_findings([finding(rule_id="broker_gone")], [WINDOW], []) == []
+
+
 @pytest.mark.parametrize(
     ("work", "declared"),
     [

@@ -54,7 +54,7 @@ def test_every_verb_is_listed_and_prints_its_help(verb: str, capsys: pytest.Capt
         (["step", "nap", "--settings", "{}"], "There is no step 'nap'. Needed: one of "),
         (["snapshot", "--connection", "x"], "--connection is 'x'. Needed: -, and the connection on stdin"),
         (["alert", "--at", "soon"], "AT is 'soon'. Needed: an ISO instant"),
-        ([], "Missing command"),
+        ([], "audit a night"),
     ],
 )
 def test_wrong_words_are_bad_input(words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:

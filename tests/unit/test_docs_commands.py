@@ -71,6 +71,8 @@ BLOCKS: Mapping[str, Mapping[str, tuple[int, str]]] = {
 def hindsight(words: str) -> None:
     verb, *rest = [re.sub(r"\$\([^)]*\)", "X", word) for word in shlex.split(re.split(r" [<>] ", words)[0])]
     understood(verb, *rest)
+    if verb == "sql" and rest and not rest[0].startswith("-") and rest[0].split()[0].lower() != "select":
+        assert named_question(rest[0], named_queries())
 
 
 def make(words: str) -> None:
@@ -78,8 +80,6 @@ def make(words: str) -> None:
     values = dict(word.split("=", 1) for word in given)
     assert target in TARGETS
     assert values.keys() <= set(TOLD.replace("\\\n", " ").split())
-    if (asked := values.get("Q", "select")).split()[0].lower() != "select":
-        assert named_question(asked, named_queries())
 
 
 def compose(words: str) -> None:

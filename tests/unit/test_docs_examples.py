@@ -66,7 +66,7 @@ def test_every_make_target_and_verb_on_page_exists(name: str) -> None:
 
 @each_page
 def test_every_named_query_on_page_exists(name: str) -> None:
-    asked = set(re.findall(r"""\bQ=["']?([a-z_]+)(?=["'\s`]|$)""", PAGES[name], flags=re.MULTILINE))
+    asked = set(re.findall(r"""\b(?:Q=|hindsight sql )["']?([a-z_]+)(?=["'\s`]|$)""", PAGES[name], flags=re.MULTILINE))
     assert asked - {"select"} <= set(named_queries())
 
 

@@ -36,7 +36,6 @@ from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.knowledge.rules import RULES
 from kafka_hindsight.report.figures import state_of
 from kafka_hindsight.settings.maintenance import maintenance_of
-from kafka_hindsight.shared.absences import is_lost
 from kafka_hindsight.shared.windows import Window
 from tests.support.rows import AT, row
 from tests.support.unavailability import without_leader
@@ -319,42 +318,17 @@ def test_order_of_input_rows_does_not_change_incidents(order: list[int]) -> None
     assert incidents_of(outages=[rows[n] for n in order]) == incidents_of(outages=rows)
 
 
-def test_crash_or_outage_without_return_is_finding_and_clean_restart_is_not() -> None:
-    away = [outage(1), outage(2, 100, up_after=None), stop(3, 200, up_after=None), stop(4, 300)]
-    lost = [failover("offline", n, 205, incident_id=f"i{n}", leader_to=-1) for n in (0, 1)]
-    gone_for_good = [o for o in away if is_lost(o)]
-    facts = Facts("c", outages=away, lost_brokers=gone_for_good, failovers=lost, unavailability=without_leader(lost))
-    assert [(f.rule_id, f.severity, f.subject) for f in judge_findings(facts)] == [
-        ("broker_gone", "critical", "2"),
-        ("broker_gone", "critical", "3"),
-        ("offline_partitions", "critical", "t-0"),
-        ("offline_partitions", "critical", "t-1"),
-        ("broker_lost", "warning", "1"),
-    ]
-    gone = away[1]
-    (message,) = [f.message for f in judge_findings(facts) if f.rule_id == "broker_gone" and f.subject == "2"]
-    at = gone.down_at
-    assert message == f"Broker 2 crashed at {at:%H:%M:%S} and had not come back by the end"
-
-
 def test_broker_down_since_before_window_is_finding_of_the_window() -> None:
     gone = replace(outage(1, up_after=None), down_at=WINDOW.start - timedelta(hours=3))
-    (finding,) = judge_findings(Facts("c", starts_at=WINDOW.start, lost_brokers=[gone]))
+    (finding,) = judge_findings(Facts("c", starts_at=WINDOW.start, gone_brokers=[gone]))
     assert (finding.rule_id, finding.subject) == ("broker_gone", "1")
     assert (finding.first_at, finding.last_at) == (WINDOW.start, WINDOW.start)
     assert f"{gone.down_at:%H:%M:%S}" in finding.message
     assert state_of([], [finding]) == "act"
 
 
-def test_standing_rules_have_harm_posture_and_incident_rules_do_not() -> None:
+def test_standing_rules_have_harm_posture() -> None:
     assert {rule.harm for rule in RULES if rule.is_standing} == {Harm.POSTURE}
-    assert {rule.rule_id for rule in RULES if rule.is_incident} == {
-        "offline_partitions",
-        "unclean_election",
-        "broker_lost",
-        "broker_gone",
-    }
-    assert not {rule.harm for rule in RULES if rule.is_incident} & {None, Harm.POSTURE}
 
 
 def test_every_harm_has_note_with_source_ordered_by_state() -> None:

@@ -8,10 +8,11 @@ from graphlib import CycleError
 import pyarrow as pa
 import pytest
 
-from kafka_hindsight.catalog.rows import BrokerOutage, Event, Finding
+from kafka_hindsight.catalog.rows import ROW_CLASS, BrokerOutage, Event, Finding
 from kafka_hindsight.engine.judgement_run import ALL_TABLES
 from kafka_hindsight.judgements.rebuild.published import PUBLISHED
 from kafka_hindsight.judgements.rebuild.sources import (
+    SCOPE,
     Judgement,
     Source,
     each,
@@ -71,6 +72,19 @@ def test_every_table_of_gold_is_published_by_one_judgement() -> None:
     assert len(set(names)) == len(names)
     assert names.index("brokers") < names.index("facts") < names.index("partitions") < names.index("cluster")
     assert set(PUBLISHED) == set(ALL_TABLES)
+
+
+def test_each_declaration_names_what_its_functions_take() -> None:
+    for judgement in in_order(PUBLISHED.values()):
+        inputs = inputs_of(judgement.function)
+        assert inputs.keys() == judgement.reads.keys(), judgement.name
+        parts = [part for source in judgement.reads.values() for part in source.upstream()]
+        functions = [judgement.function, *(f for part in parts for f in (part.function, part.again) if f)]
+        values = {SCOPE, *(need.name for need in judgement.needs)}
+        assert {name for function in functions for name in values_of(function)} <= values, judgement.name
+        assert {part.table for part in parts} - {""} <= ROW_CLASS.keys(), judgement.name
+        for name, source in judgement.reads.items():
+            assert source.row_class in (None, inputs[name]) or inputs[name] is None, (judgement.name, name)
 
 
 def test_signature_declares_inputs_values_and_outputs_of_judgement() -> None:

@@ -16,7 +16,7 @@ from kafka_hindsight.catalog.gold import REBALANCES
 from kafka_hindsight.catalog.rows import Contributor, Event, Quote, Rebalance, Remedy
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.groups.costs import Stop, Witnesses, price, stops_of
-from kafka_hindsight.judgements.groups.remedies import TIMEOUTS, Polls, acts_of, avoided_by, judge_remedies, replay
+from kafka_hindsight.judgements.groups.remedies import TIMEOUTS, Replay, avoided_by, judge_remedies
 from kafka_hindsight.judgements.rebalances.members import MemberRegistry
 from kafka_hindsight.knowledge.remedy_settings import REMEDY_BY_SETTING
 from kafka_hindsight.shared.windows import Window, in_order
@@ -216,9 +216,8 @@ def test_smallest_value_is_the_least_that_avoids_the_listed_rebalances(night: li
         rebalance(second, cause, client, *(act(c, m, second) for c, m in others), silent_ms=silent)
         for second, (cause, client), others, silent in sorted(night, key=lambda n: n[0])
     ]
-    directory = MemberRegistry(members)
-    acts = [a for r in rows for a in acts_of(r, directory)]
-    needs = {t.rulings[0].code: replay(t, rows, acts, Polls({}, {})).needs for t in TIMEOUTS}
+    replay = Replay(rows, MemberRegistry(members), ())
+    needs = {t.rulings[0].code: replay.needs(t)[0] for t in TIMEOUTS}
     for remedy in judged(rows, *members):
         ids, value = remedy.rebalance_ids, remedy.value_smallest
         assert len(ids) == len(set(ids)) == remedy.rebalances_avoided > 0

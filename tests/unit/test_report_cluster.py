@@ -1,6 +1,7 @@
 """What a report says of brokers, replicas and data: rows in, sentences out."""
 
 from kafka_hindsight.report.blocks import DECLARED, Link
+from kafka_hindsight.shared.plain import anchor
 from tests.support import report_blocks as seen
 from tests.support.report_blocks import build_report
 from tests.support.report_cluster import leadership_gap, out_of_sync, over_gate, restart, risk, simulation, truncation
@@ -9,6 +10,10 @@ from tests.support.report_rows import at, empty, failover, made, outage, run
 
 def report(**tables):
     return build_report(empty() | {name.replace("__", "."): rows for name, rows in tables.items()}, run())
+
+
+def broker_entries(page, broker):
+    return seen.entries(page, f"{anchor('broker', broker)}/broker-periods")
 
 
 def statements_on_data(**tables):
@@ -27,18 +32,31 @@ def test_rolling_restart_lists_each_stop_and_brokers_stopped_too_early():
         ("3", "yes", "4 min 27 s"),
     ]
     assert "stopped too early: broker 2" in " ".join(map(seen.text, entry.blocks))
-    assert [link.anchor for o in seen.entries(page, "outages") for link in seen.found(Link, o)] == [entry.anchor] * 3
+    outages = [entry for name in ("1", "2", "3") for entry in broker_entries(page, name)]
+    assert [link.anchor for o in outages for link in seen.found(Link, o)] == [entry.anchor] * 3
     assert DECLARED in entry.badges
 
 
-def test_slow_broker_is_listed_before_broker_with_outage():
+def test_what_lasted_is_listed_in_order_of_time_and_explained_in_the_view_of_its_broker():
     periods = [out_of_sync(1, at("02:00:00"), kind="outage"), out_of_sync(3, at("05:00:00"))]
-    entries = seen.entries(report(gold__out_of_sync_periods=periods), "replicas")
-    assert [one.headline for one in entries] == [
-        "Broker 3 out of sync for 12 partitions: it was alive and fetched too late",
+    over = over_gate(2, at("04:00:00"), ended_at=at("04:30:00"), ended_by="automatic_election", max_ratio=1.0)
+    page = report(
+        gold__out_of_sync_periods=periods, gold__imbalance_periods=[over, over_gate(1, at("06:00:00"))],
+        gold__broker_outages=[outage(1, at("01:59:00"), "crash")],
+    )  # fmt: skip
+    assert [row["What"] for row in seen.ledger(page, "outages")] == [
+        "Broker 1 crashed",
         "Broker 1 out of sync for 12 partitions: it was away",
+        "Broker 2 was over the threshold of leader imbalance, at worst 100%",
+        "Broker 3 out of sync for 12 partitions: it was alive and fetched too late",
+        "Broker 1 is over the threshold of leader imbalance, at worst 80%",
     ]
-    assert "lost again twice" in " ".join(map(seen.text, entries[0].blocks))
+    entries = [entry for name in ("1", "2", "3") for entry in broker_entries(page, name)]
+    assert [len(broker_entries(page, name)) for name in ("1", "2", "3")] == [3, 1, 1]
+    assert {link.anchor for link in seen.found(Link, seen.section(page, "outages"))} == {e.anchor for e in entries}
+    assert "ended by: automatic election" in " ".join(map(seen.text, entries[3].blocks))
+    assert "lost again twice" in " ".join(map(seen.text, entries[4].blocks))
+    assert entries[2].cost.startswith("not over; ")
 
 
 def test_truncation_without_lost_committed_records_is_one_statement():
@@ -47,10 +65,18 @@ def test_truncation_without_lost_committed_records_is_one_statement():
 
 
 def test_truncation_with_loss_is_listed_before_unknown_one():
-    cuts = [truncation("a", 0, at("02:00:00"), "unknown"), truncation("b", 0, at("03:00:00"), "committed_lost")]
+    cuts = [truncation("a", 0, at("02:00:00"), "unknown"), truncation("a", 1, at("03:00:00"), "committed_lost")]
     page = report(gold__truncations=cuts)
-    assert [seen.cells(row)[1] for row in seen.rows(page, "danger")] == ["b-0", "a-0"]
-    assert [tone for tone, _ in seen.statements(page, "danger")] == ["bad", "warn"]
+    entries = seen.entries(page, "topic-truncations")
+    assert [(e.headline.rpartition(" ")[2], e.cost) for e in entries] == [
+        ("a-1", "lost: committed records"), ("a-0", "lost: not known"),
+    ]  # fmt: skip
+    assert seen.statements(page, "danger") == [
+        ("bad", "1 truncation removed committed records: a."),
+        ("warn", "It is not known what 1 truncation removed: a."),
+    ]
+    (topic,) = seen.ledger(page, "topics")
+    assert (topic["Topic"], topic["Truncations"]) == ("a", "2")
 
 
 def test_risk_statement_names_the_partition_at_risk_for_longest():
@@ -63,7 +89,7 @@ def test_risk_statement_names_the_partition_at_risk_for_longest():
 
 
 def test_unknown_risk_time_is_a_question_mark_and_not_zero():
-    (shown,) = seen.rows(report(gold__partition_risks=[risk("a", 0, known_ms=0)]), "danger")
+    (shown,) = seen.rows(report(gold__partition_risks=[risk("a", 0, known_ms=0)]), "topic-risks")
     *_, from_offline, _, _, known_share, _ = seen.cells(shown)
     assert (from_offline, known_share) == ("?", "0%")
 
@@ -73,16 +99,6 @@ def test_worst_loss_simulation_is_stated_and_harmless_ones_are_good():
     assert statements_on_data(gold__loss_simulations=[simulation("broker", "1"), bad]) == [bad["explanation"]]
     page = report(gold__loss_simulations=[simulation("broker", "1"), simulation("rack", "east")])
     assert seen.statements(page, "danger")[0][0] == "good"
-
-
-def test_open_imbalance_period_is_listed_before_an_ended_one():
-    over = over_gate(2, at("02:00:00"), ended_at=at("03:00:00"), ended_by="automatic_election", max_ratio=1.0)
-    entries = seen.entries(report(gold__imbalance_periods=[over, over_gate(1, at("06:00:00"))]), "imbalance")
-    assert [s.headline for s in entries] == [
-        "Broker 1 is over the threshold, at worst 80%",
-        "Broker 2 was over the threshold, at worst 100%",
-    ]
-    assert "ended by: automatic election" in " ".join(map(seen.text, entries[1].blocks))
 
 
 def test_unexplained_epoch_gap_is_a_warning_in_coverage():

@@ -49,7 +49,7 @@ def test_sections_of_each_view_have_their_order(report):
         "night": ["verdict", "incident-list"],
         "timeline": ["timeline"],
         "groups": ["group-list", "rebalances", "lag", "remedies"],
-        "cluster": ["brokers-and-topics", "danger", "outages", "failovers", "restarts", "replicas", "imbalance"],
+        "cluster": ["brokers", "danger", "outages", "topics", "failovers", "restarts"],
         "findings": ["findings"],
         "coverage": ["coverage", "unread", "making"],
         "incidents": ["all-incidents"],

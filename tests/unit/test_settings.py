@@ -176,6 +176,7 @@ def test_stored_generation_gives_settings_until_its_tombstone() -> None:
         ("a", None, 10_000, 60_000, None, "range", "classic", ["group_record"])
     ]
     assert setting.first_seen_at == AT
+    assert [e.happened_at for e in setting.evidence] == [stored.written_at], "a quote has the instant of its record"
     deleted = replace(stored, written_at=AT - timedelta(hours=1), is_tombstone=True, members=None)
     assert rebuild_settings("c", [], [stored, deleted], [], [], DAY) == []
 

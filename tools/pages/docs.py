@@ -181,7 +181,7 @@ def rules_page(rules: Sequence[Rule]) -> str:
             ("Thresholds", limits),
             ("What to do", prose(rule.advice)),
             ("Source", prose(rule.source)),
-            ("History", code(f'make sql Q="rules_fired rule_id={rule.rule_id}"')),
+            ("History", code(f'hindsight sql "rules_fired rule_id={rule.rule_id}"')),
         )
         parts += [f"## {rule.rule_id}", "\n".join(f"- {name}: {text}" for name, text in points)]
     return page("Rules", "kafka_hindsight/knowledge/rules/", parts)
@@ -229,7 +229,7 @@ def runbook_page(rules: Sequence[Rule], causes: Sequence[Cause]) -> str:
     )
     parts = ["What to do, for each thing that an audit reports. Begin with [it is 8 in the morning](morning.md)."]
     for title, query, header, rows in tables:
-        parts += [f"## {title}", f"`make sql Q={query}` ({link(query, 'queries.md')})", as_table(header, rows)]
+        parts += [f"## {title}", f"`hindsight sql {query}` ({link(query, 'queries.md')})", as_table(header, rows)]
     parts += [
         "## Troubles of our own",
         "What the schedule reports about itself; [day by day](operations.md) has the rest.",
@@ -245,8 +245,10 @@ def _advised(advice: Mapping[Any, str], looks: Mapping[Any, Look]) -> list[tuple
 
 def queries_page(queries: Sequence[NamedQuery]) -> str:
     """The named queries, what each answers, and its SQL."""
-    parts = ["Each is run by its name: `make sql Q=leader_timeline`, with variables behind it where it asks for some:"]
-    parts.append(fenced('make sql Q="leader_timeline topic=orders partition=0"'))
+    parts = [
+        "Each is run by its name: `hindsight sql leader_timeline`, with variables behind it where it asks for some:"
+    ]
+    parts.append(fenced('hindsight sql "leader_timeline topic=orders partition=0"', "sh"))
     parts.append(as_table(("Query", "Answers"), [(link(q.name), prose(q.says)) for q in queries]))
     for query in queries:
         parts += [f"## {query.name}", prose(query.says)]

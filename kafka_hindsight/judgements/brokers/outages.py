@@ -623,7 +623,7 @@ def _ending(absence: Absence, outage: BrokerOutage) -> str:
             return "It is not known whether it came back: the logs that would show it end before."
         if absence.known_until and absence.observed_until - absence.known_until > CLOCK_SKEW:
             return f"It had not come back at {absence.known_until:%H:%M:%S}, when the logs that would show it end."
-        return "It had not come back when the lines end."
+        return "It had not come back when the logs end."
     length = away(outage)
     if absence.up_at == absence.down_at or not length:
         return ""

@@ -24,7 +24,7 @@ from kafka_hindsight.knowledge.rules import RULE_BY_ID
 from kafka_hindsight.logs.cluster_of_files import without_damaged
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import in_order
-from kafka_hindsight.shared.words import counted, duration, instant, listed, times, verb
+from kafka_hindsight.shared.words import counted, duration, instant, listed, times
 
 _NAMED = 3
 
@@ -150,54 +150,18 @@ def _replication(facts: Facts) -> Iterator[Finding]:
             yield finding_of(facts, rule_id, subject, [at], quotes, count=count, details=details)
 
 
-def _leaderless(facts: Facts) -> Iterator[Finding]:
-    """One finding for each incident in which no replica could take over from a leader, however many partitions."""
-    offline = {f.failover_id: f for f in facts.failovers if f.kind == FailoverKind.OFFLINE}
-    rows = [u for u in facts.unavailability if u.failover_id in offline]
-    for _, intervals in sorted(grouped(rows, lambda u: u.incident_id or u.topic or "").items()):
-        ends = [u.ended_at for u in intervals if u.ended_at is not None]
-        first = min(u.started_at for u in intervals)
-        last = max([first, *ends])
-        names = sorted({f"{u.topic}-{u.partition}" for u in intervals})
-        yield finding_of(
-            facts,
-            "offline_partitions",
-            names,
-            [first, last],
-            quotes_of(offline[u.failover_id or ""] for u in intervals),
-            was=verb(len(names), "was", "were"),
-            since=f"{first:%H:%M:%S}",
-            until=f"to {last:%H:%M:%S}" if len(ends) == len(intervals) else "on",
-        )
-
-
-def _lost_brokers(facts: Facts) -> Iterator[Finding]:
-    """One finding for each broker that was not shut down in order, or had not come back, whenever it went away."""
-    for outage in facts.lost_brokers:
-        rule, begins = "broker_lost" if outage.up_at else "broker_gone", max(outage.down_at, facts.starts_at)
-        instants = [begins, outage.up_at or begins]
-        yield finding_of(facts, rule, str(outage.broker), instants, outage.evidence, fate=fate(outage))
-
-
-def _unclean(facts: Facts) -> Iterator[Finding]:
-    for f in facts.failovers:
-        if f.kind == FailoverKind.UNCLEAN_ELECTION:
-            name, records = f"{f.topic}-{f.partition}", _records(f.records_lost_low, f.records_lost_high)
-            yield finding_of(facts, "unclean_election", name, [f.happened_at], f.evidence, lost=records)
-
-
-def _records(low: int | None, high: int | None) -> str:
-    if low is None:
-        return "the number of lost records is not known"
-    if high is None:
-        return f"at least {low} records were lost"
-    if low < high:
-        return f"between {low} and {high} records were lost"
-    return f"{low} records were lost" if low else "no record was lost"
+def _gone_brokers(facts: Facts) -> Iterator[Finding]:
+    """One finding for each broker that went away before the window and had not come back: no incident of it says so."""
+    for outage in facts.gone_brokers:
+        broker = str(outage.broker)
+        yield finding_of(facts, "broker_gone", broker, [facts.starts_at], outage.evidence, fate=fate(outage))
 
 
 def _truncated(facts: Facts) -> Iterator[Finding]:
-    """One finding for each broker, verdict and outage of truncations, without partitions with an unclean election."""
+    """One finding for each broker, verdict and outage of truncations.
+
+    A partition with an unclean election is left out: the incident of the election says what it lost.
+    """
     unclean = {(f.topic, f.partition) for f in facts.failovers if f.kind == FailoverKind.UNCLEAN_ELECTION}
     harmful = (
         t
@@ -262,9 +226,7 @@ def _started_twice(facts: Facts) -> Iterator[Finding]:
 RULES = (
     _imbalance,
     _replication,
-    _leaderless,
-    _lost_brokers,
-    _unclean,
+    _gone_brokers,
     _truncated,
     _slow,
     _flapping,

@@ -22,8 +22,8 @@ class Facts:
 
     `refusals` are the lines about those that others refused or held back; `unanswered` readings of groups with an
     error; `partial` readings that lack a part; `missing_logs` nodes without a log; `namings` the brokers' lines that
-    name the cluster's id; `lost_brokers` the absences of the window that were not in order, or not over, and those from
-    before that are not over; `partitions` and `brokers` the last reading.
+    name the cluster's id; `gone_brokers` the absences from before the window that are not over; `partitions` and
+    `brokers` the last reading.
     The settings at `judged_at` are judged: the instant of that reading, else the end of the window.
     """
 
@@ -32,7 +32,6 @@ class Facts:
     rebalances: Sequence[rows.Rebalance] = ()
     incidents: Sequence[rows.Incident] = ()
     failovers: Sequence[rows.Failover] = ()
-    unavailability: Sequence[rows.Unavailability] = ()
     imbalance_periods: Sequence[rows.ImbalancePeriod] = ()
     truncations: Sequence[rows.Truncation] = ()
     lag_verdicts: Sequence[rows.LagVerdict] = ()
@@ -48,7 +47,7 @@ class Facts:
     partial: Sequence[rows.SnapshotReading] = ()
     settings: Sequence[rows.MemberSetting] = ()
     outages: Sequence[rows.BrokerOutage] = ()
-    lost_brokers: Sequence[rows.BrokerOutage] = ()
+    gone_brokers: Sequence[rows.BrokerOutage] = ()
     restarts: Sequence[rows.RollingRestart] = ()
     out_of_sync_periods: Sequence[rows.OutOfSyncPeriod] = ()
     isr_spans: Sequence[rows.IsrSpan] = ()

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, replace
+from itertools import chain
 
-from kafka_hindsight.catalog.codes import Cause, Protocol, RemedySetting
+from kafka_hindsight.catalog.codes import Protocol, RemedySetting
 from kafka_hindsight.catalog.rows import Event, Quote, Rebalance, Remedy
 from kafka_hindsight.judgements.groups.costs import Stop, cost_of
-from kafka_hindsight.judgements.groups.storms import acts_in
+from kafka_hindsight.judgements.groups.storms import Act, acts_in, client_of
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of
 from kafka_hindsight.judgements.reasoning.proofs import CERTAIN, LIKELY, POSSIBLE, Proof
 from kafka_hindsight.judgements.reasoning.rulings import Likely, Ruling, Verdict, decide, judge
-from kafka_hindsight.judgements.reasoning.timelines import Timeline, timelines
+from kafka_hindsight.judgements.reasoning.timelines import timelines
 from kafka_hindsight.judgements.rebalances.group_history import turn_of
 from kafka_hindsight.judgements.rebalances.members import Member, MemberRegistry
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.remedy_settings import SESSION_TIMEOUT_MS
 from kafka_hindsight.shared.durations import MS, RETURN_WITHIN
-from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.shared.words import counted
 
@@ -127,64 +126,123 @@ COOPERATIVE_ASSIGNMENT: tuple[Ruling[ReplayCase], ...] = (
 # fmt: on
 
 
-@dataclass(frozen=True)
-class Act:
-    """The act of one member in a rebalance, as its trigger or as a contributor. `silent_ms`: None if not known."""
-
-    rebalance_id: str
-    at: datetime
-    cause: Cause
-    client: str | None
-    member: Member
-    is_static: bool = False
-    silent_ms: int | None = None
-
-
-@dataclass(frozen=True)
-class Polls:
-    """The time between polls, in ms, as clients' logs show it.
-
-    `exceeded`: by how much a KIP-848 member exceeded its limit, by member id; `limits`: librdkafka's, by client id.
-    """
-
-    exceeded: Mapping[str, int]
-    limits: Mapping[str, int]
-
-    @classmethod
-    def of(cls, events: Iterable[Event]) -> Polls:
-        """The times in the events of one group."""
-        timed = [(e, e.took_ms) for e in events if e.took_ms is not None]
-        return cls(
-            {e.member_id: ms for e, ms in timed if e.member_id and e.kind == Kind.CLIENT_POLL_EXCEEDED},
-            {e.client_id: ms for e, ms in timed if e.client_id and e.kind == Kind.CLIENT_POLL_EXPIRED},
-        )
-
-    def limit_of(self, member: Member) -> int | None:
-        """The member's max.poll.interval.ms, where a witness shows it."""
-        return member.rebalance_timeout_ms or self.limits.get(member.client_id or "")
-
-
-@dataclass
 class Replay:
-    """The time-out in ms that each rebalance needs to be avoided; None where nothing avoids it.
+    """The acts of a group's members in its rebalances, with what its lines show of their time-outs, to be replayed."""
 
-    `bridges` are the acts that a time-out bridges, with the length that it has to exceed.
-    """
+    def __init__(self, rebalances: Iterable[Rebalance], members: MemberRegistry, events: Iterable[Event]) -> None:
+        self.rebalances = sorted(rebalances, key=turn_of)
+        self._members = members
+        self._acts = {r.rebalance_id: acts_in(r) for r in self.rebalances}
+        returns = (a for acts in self._acts.values() for a in acts if a.cause.noun.is_return)
+        self._returns = timelines(returns, lambda a: client_of(a.row), lambda a: a.at)
+        timed = [(e, e.took_ms) for e in events if e.took_ms is not None]
+        self._exceeded = {e.member_id: ms for e, ms in timed if e.member_id and e.kind == Kind.CLIENT_POLL_EXCEEDED}
+        """By how much a KIP-848 member exceeded max.poll.interval.ms, by member id."""
+        self._limits = {e.client_id: ms for e, ms in timed if e.client_id and e.kind == Kind.CLIENT_POLL_EXPIRED}
+        """The max.poll.interval.ms of clients of librdkafka, by client id."""
 
-    needs: dict[str, int | None]
-    bridges: list[tuple[Act, int]] = field(default_factory=list)
+    def needs(self, timeout: Timeout) -> tuple[dict[str, int | None], list[tuple[Act, int]]]:
+        """The time-out in ms that avoids each rebalance with all its acts, by its id; None where nothing avoids it.
+
+        With them come the acts that a time-out bridges, each with the length that it has to exceed.
+        """
+        length_by_act: dict[int, int] = {}
+        bridged: list[tuple[Act, int]] = []
+        for act in chain.from_iterable(self._acts.values()):
+            back = self._return_of(act)
+            length = timeout.length(self, act, back)
+            if length is not None:
+                bridged.append((act, length))
+                for avoidable in (act, back):
+                    if avoidable is not None:
+                        length_by_act[id(avoidable)] = max(length, length_by_act.get(id(avoidable), 0))
+        needs: dict[str, int | None] = {}
+        before: int | None = None
+        for rebalance in self.rebalances:
+            lengths = [length_by_act.get(id(a)) for a in self._acts[rebalance.rebalance_id]]
+            if rebalance.cause.noun.is_follow_up:
+                lengths[0] = before
+            numbers = [n for n in lengths if n is not None]
+            before = needs[rebalance.rebalance_id] = max(numbers) if len(numbers) == len(lengths) else None
+        return needs, bridged
+
+    def _return_of(self, act: Act) -> Act | None:
+        """The return of a member that went. A crashed one may be back before its session has run out."""
+        client, since = client_of(act.row), act.at
+        if not client or client not in self._returns:
+            return None
+        if act.cause.noun.is_death:
+            since -= (self.session_timeout_of(act) or 0) * MS
+        back = self._returns[client].first_after(since)
+        return back if back is not None and back.at <= act.at + RETURN_WITHIN else None
+
+    def _member_of(self, act: Act) -> Member:
+        return self._members.get(act.row.member_id, act.row.instance_id)
+
+    def _is_static(self, act: Act) -> bool:
+        return bool(act.row.instance_id or self._member_of(act).instance_id)
+
+    def session_timeout_of(self, act: Act) -> int | None:
+        """The session.timeout.ms of the act's member, where a witness shows it."""
+        return self._member_of(act).session_timeout_ms
+
+    def poll_limit_of(self, act: Act) -> int | None:
+        """The max.poll.interval.ms of the act's member, where a witness shows it."""
+        member = self._member_of(act)
+        return member.rebalance_timeout_ms or self._limits.get(member.client_id or "")
+
+    def restart(self, act: Act, back: Act | None) -> int | None:
+        """The absence of a dynamic member: from its LeaveGroup, or from the last heartbeat before its session ran out.
+
+        Source: KIP-345. A time-out up to the one in use, or up to Kafka's default, is replayed.
+        """
+        session = self.session_timeout_of(act)
+        if back is None or self._is_static(act) or not (act.cause.noun.is_leave or act.cause.noun.is_death):
+            return None
+        if act.cause.noun.is_death and not session:
+            return None
+        away = int((back.at - act.at) / MS) + (session or 0 if act.cause.noun.is_death else 0)
+        return away if 0 < away < max(SESSION_TIMEOUT_MS, session or 0) else None
+
+    def silence(self, act: Act, back: Act | None) -> int | None:
+        """The silence of a member whose heartbeats were late, where the row of the rebalance has its length."""
+        silent_ms = act.row.silent_ms if isinstance(act.row, Rebalance) else None
+        is_short = silent_ms is not None and silent_ms < SESSION_TIMEOUT_MS
+        return silent_ms if act.cause.noun.is_late_heartbeat and is_short else None
+
+    def processing(self, act: Act, back: Act | None) -> int | None:
+        """The time from the last poll to the next: the limit, and how long it was exceeded, or the way back took.
+
+        A static member does not leave; it falls silent at the limit, and is removed when its session has run out.
+        """
+        limit, session, is_static = self.poll_limit_of(act), self.session_timeout_of(act), self._is_static(act)
+        if not act.cause.noun.is_late_poll or limit is None or back is None:
+            return None
+        exceeded = self._exceeded.get(self._member_of(act).member_id)
+        if exceeded is not None:
+            return limit + exceeded
+        if is_static and session is None:
+            return None
+        return limit + (session or 0 if is_static else 0) + int((back.at - act.at) / MS)
 
 
 @dataclass(frozen=True)
 class Timeout:
     """One setting that is a time. `length` gives what an act and the return after it need; None: it does not help.
 
-    `now` gives the value in use of a member; `rulings` name the setting and put a replay into words.
+    `now` gives the value in use of the act's member; `rulings` name the setting and put a replay into words.
     """
 
-    now: Callable[[Member, Polls], int | None]
-    length: Callable[[Act, Act | None, Polls], int | None]
+    now: Callable[[Replay, Act], int | None]
+    length: Callable[[Replay, Act, Act | None], int | None]
     rulings: Sequence[Ruling[ReplayCase]]
+
+
+TIMEOUTS = (
+    Timeout(Replay.session_timeout_of, Replay.restart, STATIC_MEMBERSHIP),
+    Timeout(Replay.session_timeout_of, Replay.silence, SESSION_TIMEOUT),
+    Timeout(Replay.poll_limit_of, Replay.processing, MAX_POLL_INTERVAL),
+)
 
 
 def judge_remedies(
@@ -203,43 +261,15 @@ def judge_remedies(
     """
     if any(not Protocol(r.protocol).is_of_consumers for r in rebalances):
         return []
-    ordered = sorted(rebalances, key=turn_of)
-    in_window = [r for r in ordered if window.holds(r.started_at)]
-    polls = Polls.of(events)
-    acts = [a for r in ordered for a in acts_of(r, directory)]
+    replay = Replay(rebalances, directory, events)
+    whole = ReplayCase([r for r in replay.rebalances if window.holds(r.started_at)], stops)
     rows: list[Remedy] = []
     for timeout in TIMEOUTS:
-        case = _case_of(timeout, replay(timeout, ordered, acts, polls), in_window, stops, polls)
+        case = _replayed(whole, timeout, replay)
         if case.avoided:
             rows.append(_row(judge(timeout.rulings, case), case, window))
-    whole = ReplayCase(in_window, stops)
     cooperative = decide(COOPERATIVE_ASSIGNMENT, whole)
     return [*rows, _row(cooperative, whole, window)] if cooperative else rows
-
-
-def replay(timeout: Timeout, ordered: Sequence[Rebalance], acts: Sequence[Act], polls: Polls) -> Replay:
-    """Compute the time-out that each rebalance of a group needs. Rebalances and their acts are in order."""
-    by_rebalance = grouped(acts, lambda a: a.rebalance_id)
-    returns = timelines((a for a in acts if a.cause.noun.is_return), lambda a: a.client, lambda a: a.at)
-    length_by_act: dict[int, int] = {}
-    bridged = []
-    for act in acts:
-        back = _return_of(act, returns)
-        length = timeout.length(act, back, polls)
-        if length is not None:
-            bridged.append((act, length))
-            for avoidable in (act, back):
-                if avoidable is not None:
-                    length_by_act[id(avoidable)] = max(length, length_by_act.get(id(avoidable), 0))
-    needs: dict[str, int | None] = {}
-    before: int | None = None
-    for rebalance in ordered:
-        lengths = [length_by_act.get(id(a)) for a in by_rebalance[rebalance.rebalance_id]]
-        if rebalance.cause.noun.is_follow_up:
-            lengths[0] = before
-        numbers = [n for n in lengths if n is not None]
-        before = needs[rebalance.rebalance_id] = max(numbers) if numbers and len(numbers) == len(lengths) else None
-    return Replay(needs, bridged)
 
 
 def avoided_by(needs: Mapping[str, int | None], value: int) -> list[str]:
@@ -247,74 +277,15 @@ def avoided_by(needs: Mapping[str, int | None], value: int) -> list[str]:
     return [rebalance_id for rebalance_id, need in needs.items() if need is not None and need < value]
 
 
-def acts_of(rebalance: Rebalance, directory: MemberRegistry) -> list[Act]:
-    """The acts of a rebalance: what began it, and what else fell into it."""
-    acts = []
-    for act in acts_in(rebalance):
-        row = act.row
-        member = directory.get(row.member_id, row.instance_id)
-        client, is_static = row.instance_id or row.client_id, bool(row.instance_id or member.instance_id)
-        silent_ms = row.silent_ms if isinstance(row, Rebalance) else None
-        acts.append(Act(rebalance.rebalance_id, act.at, act.cause, client, member, is_static, silent_ms))
-    return acts
-
-
-def _return_of(act: Act, returns: Mapping[str | None, Timeline[Act]]) -> Act | None:
-    """The return of a member that went. A crashed one may be back before its session has run out."""
-    if not act.client or act.client not in returns:
-        return None
-    since = act.at
-    if act.cause.noun.is_death and act.member.session_timeout_ms:
-        since -= act.member.session_timeout_ms * MS
-    back = returns[act.client].first_after(since)
-    return back if back is not None and back.at <= act.at + RETURN_WITHIN else None
-
-
-def _restart(act: Act, back: Act | None, polls: Polls) -> int | None:
-    """The absence of a dynamic member: from its LeaveGroup, or from the last heartbeat before its session ran out.
-
-    Source: KIP-345. A time-out up to the one in use, or up to Kafka's default, is replayed.
-    """
-    session = act.member.session_timeout_ms
-    if back is None or act.is_static or not (act.cause.noun.is_leave or act.cause.noun.is_death):
-        return None
-    if act.cause.noun.is_death and not session:
-        return None
-    away = int((back.at - act.at) / MS) + (session or 0 if act.cause.noun.is_death else 0)
-    return away if 0 < away < max(SESSION_TIMEOUT_MS, session or 0) else None
-
-
-def _silence(act: Act, back: Act | None, polls: Polls) -> int | None:
-    is_short = act.silent_ms is not None and act.silent_ms < SESSION_TIMEOUT_MS
-    return act.silent_ms if act.cause.noun.is_late_heartbeat and is_short else None
-
-
-def _processing(act: Act, back: Act | None, polls: Polls) -> int | None:
-    """The time from the last poll to the next: the limit, and how long it was exceeded, or the way back took.
-
-    A static member does not leave; it falls silent at the limit, and is removed when its session has run out.
-    """
-    limit, session = polls.limit_of(act.member), act.member.session_timeout_ms
-    if not act.cause.noun.is_late_poll or limit is None or back is None:
-        return None
-    if act.member.member_id in polls.exceeded:
-        return limit + polls.exceeded[act.member.member_id]
-    if act.is_static and session is None:
-        return None
-    return limit + (session or 0 if act.is_static else 0) + int((back.at - act.at) / MS)
-
-
-def _case_of(
-    timeout: Timeout, full_replay: Replay, in_window: Sequence[Rebalance], stops: Mapping[str, Stop], polls: Polls
-) -> ReplayCase:
+def _replayed(whole: ReplayCase, timeout: Timeout, replay: Replay) -> ReplayCase:
     """The replay of the window under the smallest value that avoids whatever any value avoids."""
-    by_id = {r.rebalance_id: r for r in in_window}
-    needs = {i: n for i, n in full_replay.needs.items() if i in by_id}
-    value = max((n for n in needs.values() if n is not None), default=-1) + 1
-    avoided = {i: by_id[i] for i in avoided_by(needs, value)}
-    bridged = [a for a, length in full_replay.bridges if length < value and a.rebalance_id in avoided]
-    now = min((n for a in bridged if (n := timeout.now(a.member, polls)) is not None), default=None)
-    return ReplayCase(in_window, stops, list(avoided.values()), now, value, len(bridged))
+    needs, bridges = replay.needs(timeout)
+    by_id = {r.rebalance_id: r for r in whole.in_window}
+    value = max((n for i, n in needs.items() if n is not None and i in by_id), default=-1) + 1
+    avoided = {i: by_id[i] for i in avoided_by(needs, value) if i in by_id}
+    bridged = [a for a, length in bridges if length < value and a.rebalance.rebalance_id in avoided]
+    now = min((n for a in bridged if (n := timeout.now(replay, a)) is not None), default=None)
+    return replace(whole, avoided=[*avoided.values()], now=now, smallest=value, bridged_count=len(bridged))
 
 
 def _row(verdict: Verdict, case: ReplayCase, window: Window) -> Remedy:
@@ -341,10 +312,3 @@ def _row(verdict: Verdict, case: ReplayCase, window: Window) -> Remedy:
 def _beginning(rebalance: Rebalance) -> list[Quote]:
     """The two lines nearest to where it began: what began it. Others of its evidence show who was who."""
     return sorted(rebalance.evidence, key=lambda e: abs(e.happened_at - rebalance.started_at))[:2]
-
-
-TIMEOUTS = (
-    Timeout(lambda member, _: member.session_timeout_ms, _restart, STATIC_MEMBERSHIP),
-    Timeout(lambda member, _: member.session_timeout_ms, _silence, SESSION_TIMEOUT),
-    Timeout(lambda member, polls: polls.limit_of(member), _processing, MAX_POLL_INTERVAL),
-)

@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import cached_property
 
 from kafka_hindsight.catalog.codes import Origin
-from kafka_hindsight.catalog.rows import Event
+from kafka_hindsight.catalog.rows import Event, MemberSnapshot
 from kafka_hindsight.judgements.reasoning.timelines import Timeline, by_instant, instants
 from kafka_hindsight.judgements.rebalances.client_logs import NO_LINES, ClientLogs
 from kafka_hindsight.judgements.rebalances.group_history import Change
@@ -201,9 +201,13 @@ class MemberRegistry:
 
     def _name_members(self) -> None:
         """Name dynamic members by the client in front of their uuid, and static ones by a line that shows it."""
+        static = {m.instance_id for m in self.members.values() if m.instance_id}
         for member in self.members.values():
+            name = reasons.name_in_member_id(member.member_id)
+            if member.instance_id is None and name in static:
+                member.instance_id = name
             if member.instance_id is None and member.client_id is None:
-                member.client_id = reasons.name_in_member_id(member.member_id)
+                member.client_id = name
             settings = self._settings.get(member.client_id or "")
             if settings is not None:
                 _limit(member, settings)
@@ -274,6 +278,29 @@ def _limit(member: Member, event: Event) -> None:
     member.session_timeout_ms = member.session_timeout_ms or event.session_timeout_ms
     if member.rebalance_timeout_ms is None and event.rebalance_timeout_ms:
         member.rebalance_timeout_ms, member.limited_by = event.rebalance_timeout_ms, event
+
+
+def sighting_of(readings: Sequence[MemberSnapshot]) -> Event:
+    """The event of a member's first reading, with its ids and the topics that it owns in any reading."""
+    first = readings[0]
+    return Event(
+        line_id=first.snapshot_id,
+        cluster=first.cluster,
+        origin=Origin.SNAPSHOT,
+        source="snapshots",
+        happened_at=first.snapshot_at,
+        order=0,
+        kind=SEEN,
+        pattern_id=SEEN,
+        text=f"member {first.member_id} of group {first.group_id}",
+        group_id=first.group_id,
+        member_id=first.member_id,
+        client_id=first.client_id,
+        host=first.host,
+        instance_id=first.instance_id,
+        detail=" ".join(sorted({p.topic for m in readings for p in m.assignment or () if p.topic is not None})),
+        knowledge_version="",
+    )
 
 
 def namings(event: Event) -> Iterator[tuple[str, str | None]]:

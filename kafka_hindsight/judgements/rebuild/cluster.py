@@ -37,7 +37,6 @@ from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
 from kafka_hindsight.judgements.rebuild.settings import SETTINGS, last_settings
 from kafka_hindsight.judgements.rebuild.sources import Judgement, Source, each, narrowed, table, union, where
 from kafka_hindsight.knowledge.kinds import Kind
-from kafka_hindsight.shared.absences import is_lost
 from kafka_hindsight.shared.arrow_tables import among, as_scalar, ends, with_columns
 from kafka_hindsight.shared.windows import Window
 
@@ -133,7 +132,6 @@ def judge_cluster(
         rebalances=[replace(r, incident_id=incident_of[r.rebalance_id]) for r in in_window],
         incidents=of_groups,
         failovers=_inside(window, failovers, lambda f: f.happened_at),
-        unavailability=_inside(window, unused, lambda u: u.started_at),
         imbalance_periods=imbalance_periods,
         truncations=_inside(window, truncations, lambda t: t.happened_at),
         lag_verdicts=lag,
@@ -149,10 +147,7 @@ def judge_cluster(
         partial=partial,
         settings=member_settings,
         outages=away,
-        lost_brokers=[
-            *(o for o in away if o.down_at < window.start and o.up_at is None),
-            *filter(is_lost, _inside(window, away, lambda o: o.down_at)),
-        ],
+        gone_brokers=[o for o in away if o.down_at < window.start and o.up_at is None],
         restarts=_inside(window, restarts, lambda r: r.started_at),
         out_of_sync_periods=out_of_sync_periods,
         isr_spans=isr_spans,

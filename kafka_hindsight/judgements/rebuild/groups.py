@@ -18,7 +18,7 @@ from kafka_hindsight.judgements.groups.member_settings import rebuild_settings
 from kafka_hindsight.judgements.groups.ownership import rebuild_ownership
 from kafka_hindsight.judgements.groups.remedies import judge_remedies
 from kafka_hindsight.judgements.rebalances import rebuild_group
-from kafka_hindsight.judgements.rebalances.members import SEEN
+from kafka_hindsight.judgements.rebalances.members import sighting_of
 from kafka_hindsight.judgements.rebalances.records import events_of_records
 from kafka_hindsight.judgements.rebuild.brokers import FACTS
 from kafka_hindsight.judgements.rebuild.metadata import EVENTS
@@ -172,8 +172,8 @@ def judge_group(
 ) -> GroupHistory:
     """The history of one group."""
     sightings, agreements = _ends_of_stays(members, scope.window), _agreements(readings, scope.window)
-    events = [*events, *sightings_of(members)]
     settings = rebuild_settings(scope.cluster, events, records, sightings, agreements, scope.window)
+    events = [*events, *map(sighting_of, grouped(_in_turn(members), lambda m: m.member_id).values())]
     if not events:
         return GroupHistory(settings)
     witnessed = in_order([*events, *events_of_records(records, scope.wide_window.start)])
@@ -206,35 +206,8 @@ def _agreements(readings: Iterable[rows.GroupSnapshot], window: Window) -> list[
     return list({(r.type, r.assignor): r for r in ordered}.values())
 
 
-def sightings_of(members: Iterable[rows.MemberSnapshot]) -> list[rows.Event]:
-    """An event for the first reading of each member, with its ids and the topics that it owns in any reading."""
-    return [_sighting(readings) for readings in grouped(_in_turn(members), lambda m: m.member_id).values()]
-
-
 def _in_turn(members: Iterable[rows.MemberSnapshot]) -> list[rows.MemberSnapshot]:
     return sorted(members, key=lambda m: m.snapshot_at)
-
-
-def _sighting(readings: list[rows.MemberSnapshot]) -> rows.Event:
-    first = readings[0]
-    return rows.Event(
-        line_id=first.snapshot_id,
-        cluster=first.cluster,
-        origin=Origin.SNAPSHOT,
-        source="snapshots",
-        happened_at=first.snapshot_at,
-        order=0,
-        kind=SEEN,
-        pattern_id=SEEN,
-        text=f"member {first.member_id} of group {first.group_id}",
-        group_id=first.group_id,
-        member_id=first.member_id,
-        client_id=first.client_id,
-        host=first.host,
-        instance_id=first.instance_id,
-        detail=" ".join(sorted({p.topic for m in readings for p in m.assignment or () if p.topic is not None})),
-        knowledge_version="",
-    )
 
 
 GROUPS = Judgement(

@@ -13,11 +13,9 @@ RULE_BY_ID: dict[str, Rule] = {rule.rule_id: rule for rule in RULES}
 STANDING_RULES = frozenset(rule.rule_id for rule in RULES if rule.is_standing)
 """The rules about settings: the report shows them after what happened."""
 
-INCIDENT_RULES = frozenset(rule.rule_id for rule in RULES if rule.is_incident)
-"""The rules whose findings are incidents too: alerts read the incident, so that it is reported once."""
-
 ONGOING_RULES = frozenset(rule.rule_id for rule in RULES if rule.is_ongoing)
-"""The rules whose findings are not over when the logs end: the window asks to act, whenever they began."""
+"""The rules about what began before the window and goes on: the window asks to act. No alert reads their findings: the
+incident of the window in which it began is one until it is over."""
 
 UNSEEN, UNREAD = coverage_rules.UNSEEN, coverage_rules.UNREAD
 """The missing input that each rule about our own data names, in a few words; and those rules that count lines."""

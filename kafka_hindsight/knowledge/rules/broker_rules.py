@@ -48,16 +48,6 @@ RULES: tuple[Rule, ...] = (
         source="UnderMinIsrPartitionCount, normal 0 (Kafka operations guide)",
     ),
     Rule(
-        rule_id="offline_partitions",
-        severity="critical",
-        harm=Harm.PARTITIONS_OFFLINE,
-        is_incident=True,
-        subject_kind="partition",
-        says="{subject} {was} offline from {since} {until}",
-        advice="Bring a replica of its last ISR back. An unclean election brings it back sooner and loses records.",
-        source="OfflinePartitionsCount, normal 0 (Kafka operations guide)",
-    ),
-    Rule(
         rule_id="broker_started_twice",
         severity="info",
         harm=Harm.POSTURE,
@@ -72,35 +62,12 @@ RULES: tuple[Rule, ...] = (
         rule_id="broker_gone",
         severity="critical",
         harm=Harm.BROKER_LOST,
-        is_incident=True,
         is_ongoing=True,
         subject_kind="broker",
         says="{subject} {fate}",
         advice="Start the broker, or bring back its connection to the controllers. Stop no other broker until it is"
         " back in every ISR.",
         source="Orion alerts after 5 minutes, Cruise Control after 15; here the records end before it was back",
-    ),
-    Rule(
-        rule_id="broker_lost",
-        severity="warning",
-        harm=Harm.BROKER_LOST,
-        is_incident=True,
-        subject_kind="broker",
-        says="{subject} {fate}",
-        advice="Find out why: the end of its log, its exit code, kills for memory, pauses, its network and its host."
-        " See the incident for what followed.",
-        source="Our choice: each absence that did not begin with a shutdown in order",
-    ),
-    Rule(
-        rule_id="unclean_election",
-        severity="critical",
-        harm=Harm.RECORDS_LOST,
-        is_incident=True,
-        subject_kind="partition",
-        says="{subject} elected a leader from outside its ISR: {lost}",
-        advice="Compare the topic with what consumers and other systems hold. Set unclean.leader.election.enable=false"
-        " if records must not be lost.",
-        source="UncleanLeaderElectionsPerSec, normal 0 (Kafka operations guide)",
     ),
     Rule(
         rule_id="broker_slow",

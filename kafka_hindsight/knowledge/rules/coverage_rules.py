@@ -85,10 +85,10 @@ RULES: tuple[Rule, ...] = (
 )
 
 UNSEEN = {
-    "generations_missing": "generations of {}",
-    "leaderships_unseen": "leader epochs of {}",
+    "generations_missing": "some generations of {}",
+    "leaderships_unseen": "some leader epochs of {}",
     "broker_log_missing": "the log of {}",
-    "group_unanswered": "{} that some readings lack",
+    "group_unanswered": "{} in some readings",
     "reading_partial": "parts of some readings",
     "lines_unread": "lines that match no pattern",
     "lines_quarantined": "damaged lines",

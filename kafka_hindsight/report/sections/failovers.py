@@ -18,15 +18,16 @@ def failovers(page: PageRows) -> Iterator[ui.Block]:
     """Every change of a leader, then those of the controller."""
     if not page.of(Failover):
         yield ui.Paragraph(empty_sentence(page, "No partition changed its leader.", "No change of a leader"))
-    yield from failover_ledger(page.of(Failover))
+    if ledger := failover_ledger(page.of(Failover)):
+        yield ui.Expandable(words.counted(len(page.of(Failover)), "change of a leader", "changes of a leader"), ledger)
     changes = Counter(row.change for row in page.of(IsrChange))
     shrank, expanded = (words.times(changes[kind]) for kind in IsrChangeKind)
     yield from ui.note(f"In-sync replica sets shrank {shrank} and expanded {expanded}.", changes)
     controllers = page.of(ControllerChange)
     if controllers:
-        yield ui.Heading(f"{words.sentence(words.counted(len(controllers), 'change'))} of the controller")
         rows = tuple(_controller(page, row) for row in controllers)
-        yield ui.Table("Changes of the controller", ("When", "Node", "Epoch", "Confidence", "Why"), rows)
+        table = ui.Table("Changes of the controller", ("When", "Node", "Epoch", "Confidence", "Why"), rows)
+        yield ui.Expandable(f"{words.counted(len(controllers), 'change')} of the controller", (table,))
 
 
 def _controller(page: PageRows, row: ControllerChange) -> ui.TableRow:
@@ -41,4 +42,4 @@ def _controller(page: PageRows, row: ControllerChange) -> ui.TableRow:
     )
 
 
-SECTION = Section("cluster", 40, "failovers", "Changes of leaders", failovers)
+SECTION = Section("cluster", 50, "failovers", "Changes of leaders", failovers)

@@ -47,7 +47,7 @@ def _lead(page: PageRows) -> ui.Box:
     items = [
         ui.Item((ui.Strong(f"{f.message}."), f" That was before this window. {f.advice}"), "act")
         for f in findings
-        if f.rule_id in ONGOING_RULES and f.first_at == page.window[0]
+        if f.rule_id in ONGOING_RULES
     ]
     items += [_sentence(page, harm, rows, advised[harm] == place) for place, (harm, rows) in enumerate(grave)]
     calm = () if items else tuple(_calm(page))
@@ -118,7 +118,7 @@ def _headlines(page: PageRows, harm: Harm, rows: Sequence[Incident]) -> tuple[st
     ids = {row.incident_id for row in rows}
     sums = unused((u for u in page.of(Unavailability) if u.incident_id in ids), kinds)
     count = words.counted(len(sums.subjects), "partition")
-    return f"{count} {predicate}, the longest for {words.duration(sums.longest_ms)}: ", [
+    return f"{count} {predicate}, {figures.longest_words(sums)}: ", [
         headline.partition(": ")[2] or headline for headline in headlines
     ]
 
@@ -150,7 +150,7 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
     tone = "bad" if absences.sudden + absences.not_back else "warn"
     yield _tile(loss.number, "committed records lost", "bad" if loss.low or loss.high != 0 else "good", loss_at)
     yield _figure(len(offline.subjects), _unused(offline, "without a leader"), "bad", offline_at)
-    yield _figure(len(refusing.subjects), _unused(refusing, "without writes (acks=all)"), "bad", refusing_at)
+    yield _figure(len(refusing.subjects), _unused(refusing, "led but not writable (acks=all)"), "bad", refusing_at)
     yield _figure(absence_count, noun, tone, "cluster/outages")
     noun = words.verb(len(groups), "group stopped by a failure", "groups stopped by a failure")
     yield _figure(len(groups), noun, "warn", stopped_at)
@@ -165,8 +165,9 @@ def _unused(sums: Unused, predicate: str) -> str:
     if sums.still:
         clauses.append(f"{words.number(len(sums.still))} of them when the logs end")
     if sums.longest is not None:
-        clauses.append(f"the longest for {words.duration(sums.longest_ms)}")
-        clauses.append(words.counted(round(sums.total_ms / 1000), "partition-second"))
+        clauses.append(figures.longest_words(sums))
+        seconds = words.counted(round(sums.total_ms / 1000), "partition-second")
+        clauses.append(f"at least {seconds}" if sums.still else seconds)
     return ", ".join(clauses)
 
 

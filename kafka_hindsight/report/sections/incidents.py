@@ -32,7 +32,7 @@ def incidents(page: PageRows) -> Iterator[ui.Block]:
         for harm, rows in figures.by_harm(calm).items()
     ]
     if counts:
-        yield ui.Paragraph((ui.Link(f"And {words.listed(counts)}", "incidents"), "."), "links")
+        yield ui.Paragraph((ui.Link(f"And {words.listed(counts)}", "incidents"), "."))
 
 
 def all_incidents(page: PageRows) -> tuple[ui.Block, ...]:

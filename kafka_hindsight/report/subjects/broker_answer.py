@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Incident, LeaderImbalance, OutOfSyncPeriod
+from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Incident, OutOfSyncPeriod
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, phrases
 from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
 from kafka_hindsight.report.ledgers import failover_ledger
 from kafka_hindsight.report.page_rows import PageRows
+from kafka_hindsight.report.periods import imbalance_words, periods
 from kafka_hindsight.report.trends import subject_trends
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.absences import away
 
 NAMED = 4
+SHOWN = 200
+"""The most absences and periods that are shown one by one."""
 
 
 def broker_answer(page: PageRows, name: str) -> Answer:
@@ -38,7 +41,9 @@ def broker_answer(page: PageRows, name: str) -> Answer:
         proof=outages[-1].evidence if outages else (),
         sections=(
             ui.ShownSection("broker-incidents", "Its incidents", incident_lines(page, incidents)),
-            ui.ShownSection("broker-outages", "When it was away", tuple(_outages(outages))),
+            ui.ShownSection(
+                "broker-periods", "When it was away, out of sync or led too little", tuple(_periods(page, broker))
+            ),
             ui.ShownSection("broker-findings", "Findings about it", finding_items(page, "broker", [name])),
             ui.ShownSection("broker-leaders", "Changes of leaders from and to it", failover_ledger(failovers)),
             subject_trends(page, "broker", name, ("Absences", len(outages)), ("Seconds away", seconds)),
@@ -52,30 +57,25 @@ def _verdict(page: PageRows, outages: Sequence[BrokerOutage]) -> str:
     sentences = [
         f"{phrases.outage_words(row).partition(' ')[2].partition(' ')[2]} at {words.instant(row.down_at, page.day)}"
         f" ({f'away for {away(row)}' if away(row) else 'not back'})"
-        for row in outages
+        for row in reversed(outages)
     ]
     return f"It {words.listed(sentences, at_most=NAMED)}."
 
 
 def _cost(page: PageRows, broker: int, outages: Sequence[BrokerOutage]) -> tuple[ui.Fact, ...]:
     elections, rebalances = (sum(getattr(o, name) or 0 for o in outages) for name in ("elections", "rebalances"))
-    periods = page.rows_of(OutOfSyncPeriod, "broker", broker)
-    readings = page.rows_of(LeaderImbalance, "broker", broker)
-    worst = words.percent(max((row.ratio or 0.0 for row in readings), default=0.0))
-    imbalance = f"{words.percent(readings[-1].ratio)} at the last reading, {worst} at worst" if readings else ""
+    out_of_sync = page.rows_of(OutOfSyncPeriod, "broker", broker)
     return ui.facts(
         ("Absences", words.number(len(outages))),
         ("Changes of leaders by them", words.number(elections) if outages else ""),
         ("Rebalances by them", words.number(rebalances) if outages else ""),
-        ("Out of sync while alive", words.times(len(periods)) if periods else ""),
-        ("Leader imbalance", imbalance),
+        ("Out of sync", words.times(len(out_of_sync)) if out_of_sync else ""),
+        ("Leader imbalance", imbalance_words(page, broker)),
     )
 
 
-def _outages(outages: Sequence[BrokerOutage]) -> Iterator[ui.Block]:
-    if outages:
-        items = (
-            ui.Item((ui.At(o.down_at), "  ", ui.Link(o.explanation, plain.anchor("outage", o.outage_id))))
-            for o in outages
-        )
-        yield ui.List(tuple(items), "moments")
+def _periods(page: PageRows, broker: int) -> Iterator[ui.Block]:
+    rows = periods(page, broker)
+    yield from (entry for _, entry in rows[:SHOWN])
+    tables = "gold.broker_outages, gold.out_of_sync_periods and gold.imbalance_periods"
+    yield from ui.left_out_note(len(rows) - SHOWN, tables)

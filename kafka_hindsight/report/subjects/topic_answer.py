@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
-from kafka_hindsight.catalog.rows import Failover, Incident, PartitionRisk, Unavailability
+from kafka_hindsight.catalog.rows import Failover, Incident, PartitionRisk, Truncation, Unavailability
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, phrases, vocabulary
 from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
 from kafka_hindsight.report.ledgers import failover_ledger
 from kafka_hindsight.report.page_rows import PageRows
+from kafka_hindsight.report.risks import risk_table, truncation_entries
 from kafka_hindsight.report.trends import subject_trends
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.unavailability_sums import NO_LEADER, NO_WRITES, Unused, unused
+
+P = TypeVar("P", Failover, Unavailability, Truncation, PartitionRisk)
 
 STORIES = 60
 """The most changes of leaders that are shown one by one; the ledger has all."""
@@ -20,37 +24,46 @@ STORIES = 60
 
 def topic_answer(page: PageRows, topic: str) -> Answer:
     """Answer for a topic of the window."""
-    failovers, intervals = page.rows_of(Failover, "topic", topic), page.rows_of(Unavailability, "topic", topic)
-    risks = page.rows_of(PartitionRisk, "topic", topic)
-    numbers = sorted({*(row.partition for row in failovers), *(row.partition for row in risks)})
+    rows = _Rows(page, topic)
+    numbers = sorted({*(row.partition for row in rows.failovers), *(row.partition for row in rows.risks)})
     partitions = [f"{topic}-{partition}" for partition in numbers]
     findings = (*finding_items(page, "topic", [topic]), *finding_items(page, "partition", partitions))
-    seconds = sum(words.elapsed_ms(row.started_at, row.ended_at) or 0 for row in intervals) / 1000
-    events = ("Times that a partition could not be used", len(intervals))
+    seconds = sum(words.elapsed_ms(row.started_at, row.ended_at) or 0 for row in rows.intervals) / 1000
+    events = ("Times that a partition could not be used", len(rows.intervals))
     trends = subject_trends(page, "topic", topic, events, ("Partition-seconds of these times", seconds))
-    return _answer(page, "topic", topic, topic, failovers, intervals, findings, (trends,))
+    return _answer(page, "topic", topic, rows, findings, (trends,))
 
 
 def partition_answer(page: PageRows, name: str) -> Answer:
     """Answer for a partition of the window, by its topic and number as in `orders-17`."""
     topic, _, number = name.rpartition("-")
-    failovers = [row for row in page.rows_of(Failover, "topic", topic) if row.partition == int(number)]
-    intervals = [row for row in page.rows_of(Unavailability, "topic", topic) if row.partition == int(number)]
-    return _answer(page, "partition", name, topic, failovers, intervals, finding_items(page, "partition", [name]))
+    return _answer(page, "partition", name, _Rows(page, topic, int(number)), finding_items(page, "partition", [name]))
+
+
+class _Rows:
+    """The rows about a topic, or about one partition of it."""
+
+    def __init__(self, page: PageRows, topic: str, partition: int | None = None) -> None:
+        def of(kind: type[P]) -> Sequence[P]:
+            rows = page.rows_of(kind, "topic", topic)
+            return rows if partition is None else [row for row in rows if row.partition == partition]
+
+        self.topic = topic
+        self.failovers, self.intervals = of(Failover), of(Unavailability)
+        self.truncations, self.risks = of(Truncation), of(PartitionRisk)
 
 
 def _answer(
     page: PageRows,
     kind: str,
     name: str,
-    topic: str,
-    failovers: Sequence[Failover],
-    intervals: Sequence[Unavailability],
+    rows: _Rows,
     findings: tuple[ui.Block, ...],
     trends: tuple[ui.ShownSection, ...] = (),
 ) -> Answer:
-    incidents = figures.urgent_first(page.rows_of(Incident, "topics", topic))
+    incidents = figures.urgent_first(page.rows_of(Incident, "topics", rows.topic))
     worst = incidents[0] if incidents else None
+    failovers, intervals = rows.failovers, rows.intervals
     worst_interval = max(intervals, key=lambda r: (r.ended_at is None, r.low_ms, r.unavailability_id), default=None)
     cause = page.incidents.get(worst_interval.incident_id if worst_interval else None, worst)
     proof = worst_interval.evidence if worst_interval else failovers[0].evidence if failovers else ()
@@ -61,13 +74,17 @@ def _answer(
         _verdict(failovers, intervals, cause),
         worst.confidence if worst else "",
         figures.life_of(worst) if worst else None,
-        cost=_cost(page, topic, failovers, intervals),
+        cost=_cost(page, rows),
         advice=tuple(dict.fromkeys(filter(None, (i.prevention for i in incidents)))),
-        commands=tuple(command for command in (worst.commands or () if worst else ()) if topic in command),
+        commands=tuple(command for command in (worst.commands or () if worst else ()) if rows.topic in command),
         proof=proof,
         sections=(
             ui.ShownSection("topic-incidents", "Its incidents", incident_lines(page, incidents)),
             ui.ShownSection("topic-findings", "Findings about it", findings),
+            ui.ShownSection(
+                "topic-truncations", "Replicas that cut their logs", tuple(truncation_entries(page, rows.truncations))
+            ),
+            ui.ShownSection("topic-risks", "What its replicas risked", tuple(risk_table(page, rows.risks))),
             ui.ShownSection("topic-leaders", "Its changes of leaders", tuple(_stories(page, failovers))),
             *trends,
         ),
@@ -99,19 +116,16 @@ def _unused(sums: Unused, predicate: str) -> str:
     if not sums.subjects:
         return ""
     still = f", {words.number(len(sums.still))} of them when the logs end" if sums.still else ""
-    count = words.counted(len(sums.subjects), "partition")
-    return f"{count} {predicate}{still}, the longest for {words.duration(sums.longest_ms)}"
+    return f"{words.counted(len(sums.subjects), 'partition')} {predicate}{still}, {figures.longest_words(sums)}"
 
 
-def _cost(
-    page: PageRows, topic: str, failovers: Sequence[Failover], intervals: Sequence[Unavailability]
-) -> tuple[ui.Fact, ...]:
-    no_leader, no_writes = (unused(intervals, kinds) for kinds in (NO_LEADER, NO_WRITES))
+def _cost(page: PageRows, rows: _Rows) -> tuple[ui.Fact, ...]:
+    no_leader, no_writes = (unused(rows.intervals, kinds) for kinds in (NO_LEADER, NO_WRITES))
     return ui.facts(
         ("Without a leader", _partition_seconds(no_leader)),
         ("Without writes (acks=all)", _partition_seconds(no_writes)),
-        ("Changes of leaders", words.number(len(failovers))),
-        page.whose((), [topic]),
+        ("Changes of leaders", words.number(len(rows.failovers))),
+        page.whose((), [rows.topic]),
     )
 
 
@@ -122,7 +136,7 @@ def _partition_seconds(sums: Unused) -> str:
 def _stories(page: PageRows, rows: Sequence[Failover]) -> Iterator[ui.Block]:
     """All changes in a ledger, and those with a loss or the longest time without a leader one by one."""
     yield from failover_ledger(rows)
-    grave = sorted(rows, key=lambda f: (not f.records_lost_high, -(f.leaderless_ms or 0), f.happened_at, f.failover_id))
+    grave = sorted(rows, key=lambda f: (not _can_lose(f), -(f.leaderless_ms or 0), f.happened_at, f.failover_id))
     if rows:
         yield ui.Heading("The gravest of them one by one")
     for row in grave[:STORIES]:
@@ -136,3 +150,8 @@ def _stories(page: PageRows, rows: Sequence[Failover]) -> Iterator[ui.Block]:
             badges=(ui.confidence_badge(row.confidence),),
             cost=words.duration(row.leaderless_ms),
         )
+
+
+def _can_lose(row: Failover) -> bool:
+    """Whether records were lost, or may have been."""
+    return row.records_lost_high != 0 and (row.records_lost_low, row.records_lost_high) != (None, None)

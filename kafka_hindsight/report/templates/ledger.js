@@ -1,4 +1,4 @@
-// A ledger draws a page of its rows at a time. What it shows is part of the address, so that a link leads to it; in a view
+// A ledger draws its first few rows, then a page at a time. What it shows is part of the address, so that a link leads to it; in a view
 // of several the second one has `q2`.
 const drawLedger = (ledger, state, keep, which) => {
   const ROWS = 100;
@@ -8,11 +8,11 @@ const drawLedger = (ledger, state, keep, which) => {
   const body = ledger.querySelector("tbody"), box = ledger.querySelector("input[type=search]"), count = ledger.querySelector("output");
   const headings = [...ledger.querySelectorAll("th")].map((head) => head.textContent);
   const tones = [...ledger.querySelectorAll("input[type=checkbox]")], steps = [...ledger.querySelectorAll("[data-step]")];
-  // A few rows need neither a search nor a second page.
+  // A few rows need neither a search nor a second page, and a view begins with as many.
   const FEW = 12;
   ledger.querySelector(".filter").hidden = rows.length <= FEW;
-  for (const step of steps) step.hidden = rows.length <= ROWS;
-  let first = 0;
+  for (const step of steps) step.hidden = rows.length <= FEW;
+  let first = 0, size = state.get(`row${which}`) ? ROWS : FEW;
   box.value = state.get(`q${which}`) ?? "";
   const hidden = (state.get(`without${which}`) ?? "").split(".");
   for (const tone of tones) tone.checked = !hidden.includes(tone.value);
@@ -31,14 +31,14 @@ const drawLedger = (ledger, state, keep, which) => {
     const wanted = box.value.trim().toLowerCase(), shown = new Set(tones.filter((tone) => tone.checked).map((tone) => tone.value));
     const matches = rows.filter((row) => row.words.includes(wanted) && (!tones.length || shown.has(row.tone)));
     if (first >= matches.length) first = 0;
-    body.replaceChildren(...matches.slice(first, first + ROWS).map(({ tone, cells }) => {
+    body.replaceChildren(...matches.slice(first, first + size).map(({ tone, cells }) => {
       const row = document.createElement("tr");
       row.className = `t-${tone}`;
       row.append(...cells.map(cellOf));
       return row;
     }));
     zone.apply(body);
-    const last = Math.min(first + ROWS, matches.length), text = (number) => number.toLocaleString("en");
+    const last = Math.min(first + size, matches.length), text = (number) => number.toLocaleString("en");
     const share = matches.length === rows.length ? "" : ` (${text(rows.length)} in all)`;
     count.textContent = matches.length ? `${text(first + 1)} to ${text(last)} of ${text(matches.length)}${share}` : `None of ${text(rows.length)}`;
     steps[0].disabled = first === 0;
@@ -48,6 +48,6 @@ const drawLedger = (ledger, state, keep, which) => {
   };
   let waiting;
   ledger.addEventListener("input", () => { first = 0; clearTimeout(waiting); waiting = setTimeout(draw, 80); });
-  for (const step of steps) step.addEventListener("click", () => { first = Math.max(0, first + ROWS * Number(step.dataset.step)); draw(); });
+  for (const step of steps) step.addEventListener("click", () => { size < ROWS ? size = ROWS : first = Math.max(0, first + ROWS * Number(step.dataset.step)); draw(); });
   draw();
 };

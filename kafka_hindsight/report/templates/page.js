@@ -56,12 +56,12 @@ const router = () => {
     return (await chunks.get(chunk))[name];
   };
 
-  // An address is a view, `view/anchor`, or an anchor of a kind that a view holds; what is shown of it follows a `?`.
+  // An address is a view, `view/anchor`, or an anchor that a view holds, alone or with all of its kind; what is shown of it follows a `?`.
   const parsed = () => {
     const [, path, query] = /^#?([a-z0-9/-]*)(?:\?(.*))?$/.exec(location.hash) ?? [];
     const [first, anchor] = (path ?? "").split("/"), state = new URLSearchParams(query ?? "");
     if (first in packed.places) return { name: first, anchor: anchor ?? "", state };
-    const holder = packed.holders[first.split("-")[0]];
+    const holder = packed.holders[first] ?? packed.holders[first.split("-")[0]];
     return { name: holder ?? home, anchor: first, state };
   };
   const keep = (name) => (values) => {

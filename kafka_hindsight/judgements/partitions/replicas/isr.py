@@ -87,7 +87,7 @@ class Shrink:
 
     @property
     def behind_since(self) -> datetime | None:
-        """When it had last caught up, by the leader's clock."""
+        """The instant at which it had last caught up, by the leader's clock."""
         caught_up = int(self.laggard[3]) if self.laggard and self.laggard[3] else 0
         return datetime.fromtimestamp(caught_up / 1000, UTC) if caught_up > 0 else None
 
