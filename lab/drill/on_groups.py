@@ -48,7 +48,7 @@ from lab.drill.steps import (
 from lab.drill.truth import DURATION_BLAME, SILENCES
 
 _SETTLES_WITHIN = 70
-_REFUSED_WITHIN = 4
+_REFUSED_WITHIN = 15
 _NEXT_TO_NOTHING = 1.0
 _UNTIL_HELD_BACK = 5
 """So often a program does what its quota does not let it do."""
