@@ -106,11 +106,8 @@ def of_checkout() -> Iterator[Check]:
 
 
 def of_package() -> Iterator[Check]:
-    """Python, and the jars that the first use fetches."""
+    """Python."""
     yield Check("good", "Python", f"{platform.python_version()} ({sys.executable})")
-    is_there = launch.jars().exists()
-    sentence = str(launch.jars()) if is_there else f"the first audit fetches them into {launch.jars()}"
-    yield Check("good" if is_there else "later", "jars", sentence)
 
 
 def of_lake(lake: str) -> Check:

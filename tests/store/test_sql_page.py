@@ -70,7 +70,7 @@ def test_polars_example_on_sql_page_runs(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_spark_example_on_sql_page_runs(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
     (asked,) = examples("Spark", "python")
-    exec(asked, {})
+    exec(asked, {"spark": spark.newSession()})
     assert re.search(r"member_left *\| *1\|", capsys.readouterr().out)
 
 
