@@ -192,7 +192,7 @@ class Cause(CauseCode):
         symptom="'Connection to node 1 is throttled for 60000 ms', and then the member's session expires",
         advice="Raise the client's quota (kafka-configs.sh --alter --entity-type users or clients), or let it send"
         " fewer requests. A longer session timeout only hides it.",
-        source="KIP-124, KIP-219; NetworkClient.maybeThrottle; KAFKA-19117",
+        source="KIP-124, KIP-219; NetworkClient.maybeThrottle",
         is_departure=True, is_removal=True, is_silence=True,
     )
     SYNC_TIMEOUT = CauseNoun(

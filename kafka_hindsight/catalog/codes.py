@@ -155,11 +155,12 @@ class OutageKind(Code):
 class StartFailure(Code):
     """Why the start of a broker failed; the most specific first."""
 
-    QUORUM_UNREACHABLE = "quorum_unreachable", "The controller quorum, or ZooKeeper, did not answer."
+    NOT_AUTHENTICATED = "not_authenticated", "It could not authenticate with the controllers."
+    ID_TAKEN = "id_taken", "Its id was registered already: for its former process, or for another broker."
+    QUORUM_UNREACHABLE = "quorum_unreachable", "It could not register with controllers, or ZooKeeper did not answer."
     OTHER_CLUSTER = "other_cluster", "Its disk belongs to another cluster."
     PORT_IN_USE = "port_in_use", "Another process listened on its port."
     DIRECTORY_LOCKED = "directory_locked", "Another process of it still ran, and held its log directories."
-    ID_TAKEN = "id_taken", "Its id was registered already: for its former process, or for another broker."
     OUT_OF_MEMORY = "out_of_memory", "Its memory was too small."
     CONFIGURATION = "configuration", "A setting was wrong."
     LOG_DIR_FAILED = "log_dir_failed", "A log directory could not be used, or was not formatted."

@@ -218,7 +218,7 @@ def _namings(data: bytes, until: int, zone: str, way: Way) -> Iterator[tuple[str
 
 
 def _starts(data: bytes, until: int, zone: str, way: Way) -> Iterator[tuple[int, int]]:
-    """When processes started: by the line's clock, an hour that comes twice read as its first time, and by its text."""
+    """The starts of processes: by the line's clock, a repeated hour read as its first time, and by its text."""
     for whole in _lines_with(b"Kafka startTimeMs: ", data, until):
         shown, at = _STARTED.search(whole), _instant_of_line(whole, zone, way)
         if shown and at != NO_INSTANT:

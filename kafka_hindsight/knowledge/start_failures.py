@@ -23,11 +23,25 @@ class StartReason:
 
 START_REASONS = (
     StartReason(
+        StartFailure.NOT_AUTHENTICATED,
+        re.compile("Unable to register broker .* because of an authentication exception"),
+        "it could not authenticate with the controllers",
+        "Renew the certificate or the password of the controller listener: openssl x509 -enddate shows when one ends.",
+    ),
+    StartReason(
+        StartFailure.ID_TAKEN,
+        re.compile("NodeExistsException|DUPLICATE_BROKER_REGISTRATION|DuplicateBrokerRegistration"),
+        "its id was registered already",
+        "Where its former process has just ended, wait until its session is over (zookeeper.session.timeout.ms,"
+        " broker.session.timeout.ms) and start it again. Else look whether it still runs, or another broker has the"
+        " same id.",
+    ),
+    StartReason(
         StartFailure.QUORUM_UNREACHABLE,
         re.compile("unable to register with the controller quorum|ZooKeeperClientTimeoutException"),
-        "the controller quorum, or ZooKeeper, did not answer",
-        "Check that most controllers run, and that the broker reaches them as controller.quorum.voters,"
-        " controller.quorum.bootstrap.servers or zookeeper.connect names them.",
+        "it could not register with the controllers, or ZooKeeper did not answer",
+        "Check that most controllers run and take its certificate or password, and that the broker reaches them as"
+        " controller.quorum.voters, controller.quorum.bootstrap.servers or zookeeper.connect names them.",
     ),
     StartReason(
         StartFailure.OTHER_CLUSTER,
@@ -48,14 +62,6 @@ START_REASONS = (
         re.compile("BindException|failed to bind to"),
         "a port that it listens on was taken, or an address is not this host's",
         "Find the process that holds the port: it may be the former broker, which has not ended. Check listeners.",
-    ),
-    StartReason(
-        StartFailure.ID_TAKEN,
-        re.compile("NodeExistsException|DUPLICATE_BROKER_REGISTRATION|DuplicateBrokerRegistration"),
-        "its id was registered already",
-        "Where its former process has just ended, wait until its session is over (zookeeper.session.timeout.ms,"
-        " broker.session.timeout.ms) and start it again. Else look whether it still runs, or another broker has the"
-        " same id.",
     ),
     StartReason(
         StartFailure.OUT_OF_MEMORY,

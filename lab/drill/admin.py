@@ -71,7 +71,7 @@ class Admin:
         self._reach = reach
         patience = {"request.timeout.ms": "8000", "default.api.timeout.ms": str(_SECONDS * 1000)}
         fresh = {"metadata.max.age.ms": "5000"}  # Before 2.8 a controller that is none any more does not say so itself.
-        config = {**reach, "client.id": "drill", **patience, **fresh}
+        config = {"client.id": "drill", **reach, **patience, **fresh}
         self._client: Any = self._jvm.java.org.apache.kafka.clients.admin.AdminClient.create(self._jvm.map(config))
         self._admin = self._jvm.java.org.apache.kafka.clients.admin
 
@@ -233,10 +233,14 @@ class Admin:
 
     def welcome(self, user: str, secret: str, group: str, topic: str) -> None:
         """Give a user a password, and let it read a group and a topic."""
-        scram = self._admin.ScramCredentialInfo(self._admin.ScramMechanism.SCRAM_SHA_256, 4096)
-        self._credentials(self._admin.UserScramCredentialUpsertion(user, scram, secret))
+        self.give_password(user, secret)
         rights = [self._right(user, kind, name) for kind, name in (("GROUP", group), ("TOPIC", topic))]
         self._got(self._client.createAcls(self._jvm.list(rights)).all())
+
+    def give_password(self, user: str, secret: str) -> None:
+        """Give a user a password."""
+        scram = self._admin.ScramCredentialInfo(self._admin.ScramMechanism.SCRAM_SHA_256, 4096)
+        self._credentials(self._admin.UserScramCredentialUpsertion(user, scram, secret))
 
     def withdraw_password(self, user: str) -> None:
         """Delete a user's password."""
@@ -258,10 +262,10 @@ class Admin:
             resource, common.acl.AccessControlEntry(f"User:{user}", "*", common.acl.AclOperation.ALL, allow)
         )
 
-    def limit_requests(self, client: str, percentage: float) -> None:
-        """Let a client keep the brokers busy for such a part of the time at most."""
+    def limit(self, client: str, name: str, value: float) -> None:
+        """Give a client id a quota of that name."""
         quota = self._jvm.java.org.apache.kafka.common.quota
-        limit = quota.ClientQuotaAlteration.Op("request_percentage", percentage)
+        limit = quota.ClientQuotaAlteration.Op(name, value)
         entity = quota.ClientQuotaEntity(self._jvm.map({"client-id": client}))
         alteration = quota.ClientQuotaAlteration(entity, self._jvm.list([limit]))
         self._got(self._client.alterClientQuotas(self._jvm.list([alteration])).all())
@@ -281,8 +285,8 @@ class Admin:
     def produce(self, topic: str, partition: int, count: int, acks: str, size: int = 10) -> int:
         """Write so many records of so many bytes, one by one. Returns how many were acknowledged."""
         config = {
-            **self._reach,
             "client.id": "drill-producer",
+            **self._reach,
             "key.serializer": _BYTES,
             "value.serializer": _BYTES,
             "acks": acks,

@@ -20,7 +20,7 @@ from confluent_kafka.admin import AdminClient
 
 from lab.drill import processes
 from lab.drill.disks import log_dirs
-from lab.drill.guards import PROTOCOLS, Guard
+from lab.drill.guards import PASSWORD, PROTOCOLS, Guard
 from lab.drill.jars import libs, uses_log4j2
 from lab.drill.node import ClusterFault, Node
 from lab.drill.node_logs import logging_of
@@ -178,12 +178,12 @@ class Cluster:
         for directory in self.log_dirs(number):
             shutil.rmtree(directory)
         if self.layout != "zookeeper":
-            self._format([f"broker-{number}"])
+            self.format([f"broker-{number}"])
 
     def add(self, name: str, properties: Mapping[str, str]) -> Node:
         """A node beside the brokers, formatted for this cluster, which is not started yet."""
         self.others[name] = self._node(name, properties, "kafka.Kafka")
-        self._format([name])
+        self.format([name])
         return self.others[name]
 
     def rewrite(self, name: str, drop: tuple[str, ...], add: Mapping[str, str]) -> None:
@@ -193,6 +193,14 @@ class Cluster:
             line for line in file.read_text().splitlines() if not line.startswith((*drop, *(f"{k}=" for k in add)))
         ]
         file.write_text("\n".join([*lines, *(f"{k}={v}" for k, v in add.items()), ""]))
+
+    def advertise(self, number: int, host: str) -> None:
+        """Let a broker send clients with a password to another host from its next start on, and others to its own."""
+        ports = {kind: self.ports[f"{kind}-{number}"] for kind in (*PROTOCOLS, "broker")}
+        hosts = {kind: host if kind == PASSWORD else self.address for kind in ports}
+        names = {"broker": "PLAINTEXT"}
+        listeners = ",".join(f"{names.get(k, k.upper())}://{hosts[k]}:{port}" for k, port in ports.items())
+        self.rewrite(f"broker-{number}", (), {"advertised.listeners": listeners})
 
     def upgrade(self, number: int, version: str) -> None:
         """Let a broker start with another Kafka from now on."""
@@ -250,7 +258,7 @@ class Cluster:
 
     def _begin(self) -> None:
         if self.layout != "zookeeper":
-            self._format([n.name for n in (*self.brokers.values(), *self.others.values())])
+            self.format([n.name for n in (*self.brokers.values(), *self.others.values())])
         for node in self.others.values():
             node.start()
         if self.layout == "zookeeper":
@@ -273,7 +281,8 @@ class Cluster:
             time.sleep(0.1)
         raise ClusterFault(f"Found after {within:.0f} s: ZooKeeper does not serve.")
 
-    def _format(self, names: Sequence[str]) -> None:
+    def format(self, names: Sequence[str]) -> None:
+        """Make the disks of nodes those of this cluster."""
         for process in [self._formatting(name) for name in names]:
             output, _ = process.communicate(timeout=_FORMATTED_WITHIN)
             if process.returncode:

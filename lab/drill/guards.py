@@ -12,7 +12,7 @@ from lab.drill.libraries import JAVA
 
 GUARDS = "listeners that ask who a client is"
 PASSWORD, CERTIFICATE = "password", "certificate"
-"""How a member shows who it is. Its user is its client id."""
+"""How a member shows who it is. Its user is its client id. Brokers reach each other by certificates."""
 
 PROTOCOLS: Mapping[str, str] = {PASSWORD: "SASL_PLAINTEXT", CERTIFICATE: "SSL"}
 
@@ -22,6 +22,13 @@ _LONG_WINDOWS = {"quota.window.size.seconds": "20", "quota.window.num": "2"}
 (ClientRequestQuotaManager.maxThrottleTimeMs)."""
 
 _SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule required"
+
+BROKER = "broker"
+"""The user of a broker that reaches the others by a password."""
+
+
+def _credentials(user: str) -> str:
+    return f'{_SCRAM} username="{user}" password="{SECRET}";'
 
 
 def why_none() -> str | None:
@@ -46,10 +53,10 @@ class Guard:
         guard.certify("broker", 86_000)
         return guard
 
-    def certify(self, name: str, seconds: int) -> None:
+    def certify(self, name: str, seconds: int, user: str = "") -> None:
         """Give a name a certificate that ends in so many seconds: at least a second, and less than a day."""
         request, signed = self._file(f"{name}.csr"), self._file(f"{name}.crt")
-        self._keytool(name, "-genkeypair", "-keyalg", "EC", "-dname", f"CN={name}")
+        self._keytool(name, "-genkeypair", "-keyalg", "EC", "-dname", f"CN={user or name}")
         self._keytool(name, "-certreq", "-file", request)
         limits = ("-startdate", f"-1d+{seconds}S", "-validity", "1", "-ext", "SAN=IP:127.0.0.1")
         self._keytool("ca", "-gencert", "-infile", request, "-outfile", signed, *limits)
@@ -71,24 +78,40 @@ class Guard:
         """The settings of a broker that has these listeners beside a plain one, whose clients may do everything."""
         listeners = ",".join(f"{kind.upper()}://{host}:{port}" for kind, port in ports.items())
         protocols = ",".join(f"{kind.upper()}:{PROTOCOLS[kind]}" for kind in ports)
-        own, trusted = self._stores("broker")
         return {
             **self.of_controller(),
             **_LONG_WINDOWS,
             "listeners": f"{plain},{listeners}",
-            "listener.security.protocol.map": f"PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,{protocols}",
+            "inter.broker.listener.name": CERTIFICATE.upper(),
+            "listener.security.protocol.map": f"PLAINTEXT:PLAINTEXT,CONTROLLER:SSL,{protocols}",
             "sasl.enabled.mechanisms": "SCRAM-SHA-256",
             "listener.name.password.scram-sha-256.sasl.jaas.config": f"{_SCRAM};",
             "listener.name.password.scram-sha-256.connections.max.reauth.ms": "6000",
-            "listener.name.certificate.ssl.client.auth": "required",
-            **{f"listener.name.certificate.{name}": value for name, value in {**own, **trusted}.items()},
+            **self.of_listener(CERTIFICATE, "broker"),
         }
 
+    def of_controller(self) -> dict[str, str]:
+        """The settings of every node. Brokers, and whoever comes by a plain listener, may do everything."""
+        return {
+            "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+            "super.users": f"User:ANONYMOUS;User:CN=broker;User:{BROKER}",
+            "listener.security.protocol.map": "CONTROLLER:SSL",
+            **self.of_listener("controller", "broker"),
+        }
+
+    def of_listener(self, listener: str, name: str) -> dict[str, str]:
+        """The settings of a node that shows a name's certificate at a listener, and asks others for theirs."""
+        own = {k: v for store in self._stores(name) for k, v in store.items()} | {"ssl.client.auth": "required"}
+        return {f"listener.name.{listener}.{key}": value for key, value in own.items()}
+
     @staticmethod
-    def of_controller() -> dict[str, str]:
-        """The settings of every node. Whoever comes by a plain listener may do everything."""
-        authorizer = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
-        return {"authorizer.class.name": authorizer, "super.users": "User:ANONYMOUS"}
+    def of_follower() -> dict[str, str]:
+        """The settings of a broker that reaches the others by a password."""
+        return {
+            "inter.broker.listener.name": PASSWORD.upper(),
+            "sasl.mechanism.inter.broker.protocol": "SCRAM-SHA-256",
+            f"listener.name.{PASSWORD}.scram-sha-256.sasl.jaas.config": _credentials(BROKER),
+        }
 
     def _stores(self, name: str) -> Sequence[dict[str, str]]:
         return [
@@ -100,7 +123,7 @@ class Guard:
         """The settings of a client that shows so who it is."""
         own = {"security.protocol": PROTOCOLS[kind]}
         if kind == PASSWORD:
-            java = {"sasl.jaas.config": f'{_SCRAM} username="{user}" password="{SECRET}";'}
+            java = {"sasl.jaas.config": _credentials(user)}
             other = {"sasl.username": user, "sasl.password": SECRET}
             return {**own, "sasl.mechanism": "SCRAM-SHA-256", **(java if library == JAVA else other)}
         if library == JAVA:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 
+from kafka_hindsight.knowledge.rules import access_rules
 from lab.drill.match import AFTER, BEFORE, Answer, Row, Rule, Tables, is_after, some
 from lab.drill.truth import (
     AUTOMATIC_ELECTION,
@@ -12,10 +14,13 @@ from lab.drill.truth import (
     CONTROLLER_CHANGE,
     FAILED_START,
     FAILOVER_KINDS,
+    FINDING,
+    FOLLOWER_REFUSED,
     IMBALANCE,
     ISR_LAPSE,
     LOG_DIR_FAILED,
     NO_FAILOVER,
+    NO_FINDING,
     OUTAGE_KINDS,
     QUORUM_LOST,
     RECORDS_LOST,
@@ -98,13 +103,17 @@ def _quorum_lost(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
     )
 
 
+LAPSES: Mapping[str, str] = {ISR_LAPSE: "slow", FOLLOWER_REFUSED: "not_authenticated"}
+"""expect → out_of_sync_periods.kind."""
+
+
 def _isr_lapse(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
     """One that lasts may hold several acts: a replica that flaps has one trouble."""
     return some(
         r
         for r in tables.get("out_of_sync_periods", ())
         if r["broker"] == act.broker
-        and r["kind"] == "slow"
+        and r["kind"] == LAPSES[str(act.expect)]
         and r["started_at"] <= act.at + AFTER
         and (r["ended_at"] is None or r["ended_at"] >= act.at - BEFORE)
     )
@@ -177,6 +186,25 @@ def _failed_start(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
     )
 
 
+def _finding(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    """A finding that names the object or quotes a line about it; its sentence names the first of several alone."""
+    return some(r for r in tables.get("findings", ()) if r["rule_id"] == act.fields["rule"] and _is_about(act, r))
+
+
+def _no_finding(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    of_access = (r for r in tables.get("findings", ()) if r["rule_id"] in _ACCESS)
+    return Answer(not any(_is_about(act, r) for r in of_access))
+
+
+_ACCESS = frozenset(rule.rule_id for rule in access_rules.RULES)
+
+
+def _is_about(act: Act, finding: Row) -> bool:
+    name = re.compile(rf"(?<![\w.-]){re.escape(act.fields['about'])}(?![\w-])", re.IGNORECASE)
+    quotes = (f"{q['source'].replace('broker-', 'broker ')} {q['text']}" for q in finding["evidence"])
+    return any(name.search(text) for text in (finding["message"], *quotes))
+
+
 def _imbalance(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
     return some(
         r
@@ -193,11 +221,13 @@ BROKER_RULES: Mapping[str, Rule] = {
     AUTOMATIC_ELECTION: _automatic,
     NO_FAILOVER: _no_failover,
     CONTROLLER_CHANGE: _controller_change,
-    ISR_LAPSE: _isr_lapse,
+    **dict.fromkeys(LAPSES, _isr_lapse),
     BROKERS_ROLLED: _rolled,
     RECORDS_LOST: _records_lost,
     RECORDS_TRUNCATED: _truncated,
     UNDER_MIN_ISR: _under_min_isr,
     FAILED_START: _failed_start,
     QUORUM_LOST: _quorum_lost,
+    FINDING: _finding,
+    NO_FINDING: _no_finding,
 }

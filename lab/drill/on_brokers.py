@@ -12,6 +12,7 @@ from pathlib import Path
 from kafka_hindsight.shared.durations import MS
 from lab.drill.admin import Partition
 from lab.drill.cluster import SESSION_MS
+from lab.drill.guards import BROKER, SECRET, Guard
 from lab.drill.jars import NEWEST
 from lab.drill.machine import clock_ahead
 from lab.drill.node import ClusterFault
@@ -20,7 +21,9 @@ from lab.drill.scene import Scene, SceneFault
 from lab.drill.spoil import SPOILS
 from lab.drill.steps import SetTopic
 from lab.drill.steps_on_brokers import (
+    Advertise,
     CancelReassignment,
+    Certify,
     DeclareMaintenance,
     Detected,
     EndMaintenance,
@@ -44,6 +47,8 @@ from lab.drill.steps_on_brokers import (
     StopAll,
     StopBroker,
     Upgrade,
+    UsePassword,
+    WithdrawBrokerPassword,
 )
 from lab.drill.truth import MAINTENANCE_DECLARED, START_ENDED
 
@@ -229,6 +234,42 @@ def _(step: SetClock, scene: Scene) -> None:
     broker = scene.broker(step.broker)
     scene.act("broker_clock_set", broker=broker, ahead_s=step.ahead, expect=step.expect)
     scene.stage.cluster.broker(broker).environment = clock_ahead(step.ahead)
+
+
+@do.register
+def _(step: Certify, scene: Scene) -> None:
+    broker, cluster = scene.broker(step.broker), scene.stage.cluster
+    guard, name = cluster.guard, f"broker-{broker}-{step.listener}-{step.lasts}"
+    assert guard
+    scene.act("broker_certified", broker=broker, listener=step.listener, lasts_s=step.lasts, expect=step.expect)
+    guard.certify(name, step.lasts, BROKER)
+    cluster.rewrite(f"broker-{broker}", (), guard.of_listener(step.listener, name))
+
+
+@do.register
+def _(step: Advertise, scene: Scene) -> None:
+    broker, cluster = scene.broker(step.broker), scene.stage.cluster
+    scene.act("broker_advertised", broker=broker, host=step.host, expect=step.expect)
+    cluster.advertise(broker, step.host)
+
+
+@do.register
+def _(step: UsePassword, scene: Scene) -> None:
+    broker = scene.broker(step.broker)
+    scene.act("broker_uses_password", broker=broker, expect=step.expect)
+    scene.stage.admin.give_password(BROKER, SECRET)
+    scene.stage.cluster.rewrite(f"broker-{broker}", (), Guard.of_follower())
+
+
+@do.register
+def _(step: WithdrawBrokerPassword, scene: Scene) -> None:
+    topic, now = scene.topic(step.topic), datetime.now(UTC)
+    scene.act("broker_password_withdrawn", broker=scene.broker(step.broker), expect=step.expect)
+    scene.stage.admin.withdraw_password(BROKER)
+    has_lapsed = scene.wait_for_lapse(topic, now, step.within)
+    scene.stage.admin.give_password(BROKER, SECRET)
+    if not has_lapsed:
+        raise SceneFault(f"Needed within {step.within:.0f} s: {topic}-0 loses a replica from its ISR. It did not.")
 
 
 @do.register

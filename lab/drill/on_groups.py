@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from functools import singledispatch
 
+from lab.drill.admin import Admin, AdminFault
 from lab.drill.frameworks import ConnectMember
 from lab.drill.libraries import JAVA
 from lab.drill.scene import JOINED, Scene, SceneFault
@@ -20,16 +22,19 @@ from lab.drill.steps import (
     Deny,
     EndCertificate,
     EnforceRebalance,
+    ExceedQuota,
     Gone,
     HostGone,
     JoinHost,
     Kill,
+    LimitFetches,
     LimitRequests,
     Pause,
     Rebalanced,
     Rejoining,
     RemoveAll,
     RemoveByAdmin,
+    Reported,
     Resume,
     Settled,
     Slow,
@@ -44,6 +49,9 @@ from lab.drill.truth import DURATION_BLAME, SILENCES
 
 _SETTLES_WITHIN = 70
 _REFUSED_WITHIN = 4
+_NEXT_TO_NOTHING = 1.0
+_UNTIL_HELD_BACK = 5
+"""So often a program does what its quota does not let it do."""
 
 
 @singledispatch
@@ -161,7 +169,36 @@ def _(step: Deny, scene: Scene) -> None:
 @do.register
 def _(step: LimitRequests, scene: Scene) -> None:
     scene.act_on(step.member, "requests_limited", expect=step.expect)
-    scene.stage.admin.limit_requests(scene.clients[step.member], 0.001)
+    scene.stage.admin.limit(scene.clients[step.member], "request_percentage", 0.001)
+
+
+@do.register
+def _(step: LimitFetches, scene: Scene) -> None:
+    scene.act_on(step.member, "fetches_limited", expect=step.expect)
+    scene.stage.admin.limit(scene.clients[step.member], "consumer_byte_rate", _NEXT_TO_NOTHING)
+
+
+@do.register
+def _(step: ExceedQuota, scene: Scene) -> None:
+    stage, client = scene.stage, scene.names.client(scene.group)
+    scene.clients[step.program] = client
+    scene.act("quota_exceeded", producer=client, quota=step.quota, expect=step.expect)
+    stage.admin.limit(client, step.quota, _NEXT_TO_NOTHING)
+    reach = {**stage.cluster.reach(JAVA), "client.id": client}
+    with Admin(reach, stage.clients / f"{client}.log") as program, suppress(AdminFault):
+        for number in range(_UNTIL_HELD_BACK):
+            if step.quota == "producer_byte_rate":
+                program.produce(stage.main, 0, 1, "1", 2000)
+            else:
+                program.create_topic(f"{scene.topic(step.program)}-{number}", 3)
+
+
+@do.register
+def _(step: Reported, scene: Scene) -> None:
+    names = {**scene.clients, "group": scene.group}
+    who = {} if step.about in names else {"broker": scene.broker(step.about)}
+    about = names.get(step.about) or f"broker {who['broker']}"
+    scene.act("reported", about=about, rule=step.rule, expect=step.expect, **who)
 
 
 @do.register

@@ -170,12 +170,13 @@ class Scene:
     def make(self, step: Start) -> Member:
         """A member that has not joined yet."""
         if step.member not in self.clients:
-            self.clients[step.member] = self.names.client(self.group) + (THREAD if step.library == STREAMS else "")
+            own = self.names.client(self.group) + (THREAD if step.library == STREAMS else "")
+            self.clients[step.member] = self.clients[step.twin] if step.twin else own
         client = self.clients[step.member]
         if step.shows:
             self._introduce(step, client)
         config = self.config(step, client)
-        log = self.stage.clients / f"{client}.log"
+        log = self.stage.clients / f"{client}{'-2' if step.twin else ''}.log"
         topics = [self.topic(t) for t in step.topics]
         if framework := FRAMEWORKS.get(step.library):
             return framework(log, config, topics)

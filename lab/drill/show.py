@@ -18,10 +18,13 @@ from lab.drill.truth import (
     CONTROLLER_CHANGE,
     FAILED_START,
     FAILOVER_KINDS,
+    FINDING,
+    FOLLOWER_REFUSED,
     IMBALANCE,
     ISR_LAPSE,
     LOG_DIR_FAILED,
     NO_FAILOVER,
+    NO_FINDING,
     OUTAGE_KINDS,
     QUORUM_LOST,
     RECORDS_LOST,
@@ -83,6 +86,10 @@ def _risk(row: Row) -> str:
     return f"{row['topic']}-{row['partition']}: {row['under_min_isr_ms']} ms under min.insync.replicas"
 
 
+def _finding(row: Row) -> str:
+    return f"{row['rule_id']}: {row['message']}"
+
+
 def _incident(row: Row) -> str:
     return f"{row['kind']} of {', '.join(row.get('group_ids') or ())}"
 
@@ -96,6 +103,7 @@ _WORDS: Mapping[str, Callable[[Row], str]] = {
     "rolling_restarts": _roll,
     "truncations": _truncation,
     "partition_risks": _risk,
+    "findings": _finding,
 }
 
 
@@ -109,6 +117,8 @@ def near(act: Act, tables: Tables) -> tuple[str, ...]:
         return _around(act, "broker_outages", tables, NEAR_OUTAGE, NEAR_OUTAGE, ("broker", act.broker))
     if act.expect == UNDER_MIN_ISR:
         return _around(act, "partition_risks", tables, timedelta(days=1), timedelta(days=1), ("topic", act.topic))
+    if act.expect in (FINDING, NO_FINDING):
+        return _around(act, "findings", tables, NEAR_ROLL, NEAR_ROLL, ("rule_id", act.fields.get("rule")))
     if act.expect == BROKERS_ROLLED:
         return _around(act, "rolling_restarts", tables, NEAR_ROLL, AFTER, ("brokers", None))
     table, column = _ABOUT.get(str(act.expect), ("rebalances", "group_id"))
@@ -121,7 +131,7 @@ _ABOUT: Mapping[str, tuple[str, str]] = {
     LOG_DIR_FAILED: ("failovers", "leader_from"),
     RECORDS_TRUNCATED: ("truncations", "topic"),
     IMBALANCE: ("leader_imbalance", "broker"),
-    ISR_LAPSE: ("out_of_sync_periods", "broker"),
+    **dict.fromkeys((ISR_LAPSE, FOLLOWER_REFUSED), ("out_of_sync_periods", "broker")),
     **dict.fromkeys((CONTROLLER_CHANGE, QUORUM_LOST), ("controller_changes", "controller_to")),
 }
 """expect → the table that should have shown it, and the column that names what the act was done to."""

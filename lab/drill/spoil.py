@@ -14,6 +14,7 @@ from lab.drill.cluster import Cluster, free_ports
 
 _TOO_LITTLE = "-Xmx12m"
 _CLUSTER_ID = re.compile(r"(?m)^cluster\.id=.*$")
+_OWN = re.compile(r"(?m)^(?:node\.id|log\.dirs)=.*\n")
 _GIVES_UP_SOON = "initial.broker.registration.timeout.ms=8000\nzookeeper.connection.timeout.ms=6000\n"
 
 Spoil = Callable[[Cluster, int], AbstractContextManager[None]]
@@ -88,12 +89,30 @@ def _quorum(cluster: Cluster, broker: int) -> AbstractContextManager[None]:
     return _rewritten(cluster.config(broker), change)
 
 
+@contextmanager
+def _id(cluster: Cluster, broker: int) -> Iterator[None]:
+    """It is another one's, with disks of its own."""
+    other = next(number for number in cluster.brokers if number != broker)
+    own = {"node.id": other, "log.dirs": cluster.folder / "data" / f"broker-{broker}-as-{other}"}
+    lines = "".join(f"{key}={value}\n" for key, value in own.items())
+    with _rewritten(cluster.config(broker), lambda text: f"{_OWN.sub('', text)}{lines}{_GIVES_UP_SOON}"):
+        cluster.format([f"broker-{broker}"])
+        yield
+
+
+def _certificate(cluster: Cluster, broker: int) -> AbstractContextManager[None]:
+    """The certificate that it shows to the controllers has ended (Certify)."""
+    return _rewritten(cluster.config(broker), lambda text: f"{text}{_GIVES_UP_SOON}")
+
+
 SPOILS: Mapping[str, Spoil] = {
     StartFailure.PORT_IN_USE: _port,
     StartFailure.LOG_DIR_FAILED: _disks,
+    StartFailure.ID_TAKEN: _id,
     StartFailure.OUT_OF_MEMORY: _memory,
     StartFailure.CONFIGURATION: _setting,
     StartFailure.OTHER_CLUSTER: _cluster_id,
     StartFailure.QUORUM_UNREACHABLE: _quorum,
+    StartFailure.NOT_AUTHENTICATED: _certificate,
 }
 """How the start of a broker is made to fail, by what the audit should call it."""

@@ -42,7 +42,7 @@ class Start(OnMember):
 
     `config` stands above what the play gives every member. `settles`: wait until it has joined; `refused`: the group is
     full and does not take it; `host`: the host that it runs on, with others or alone; `shows`: how it shows who it is
-    (lab.drill.guards); `lasts`: after so many seconds its certificate ends.
+    (lab.drill.guards); `lasts`: after so many seconds its certificate ends; `twin`: the member whose client id it has.
     """
 
     topics: tuple[str, ...] = (MAIN,)
@@ -54,6 +54,7 @@ class Start(OnMember):
     host: str | None = None
     shows: str | None = None
     lasts: int = 3600
+    twin: str | None = None
     expect: str | None = "member_join"
 
 
@@ -149,6 +150,31 @@ class LimitRequests(Refuse):
     """It may keep the brokers busy for next to no time."""
 
     expect: str | None = "throttled"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitFetches(OnMember):
+    """It may fetch next to nothing. Its heartbeats are let through."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExceedQuota(Step):
+    """A program whose client id has a quota writes records, or creates topics, until it is held back."""
+
+    program: str
+    quota: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reported(Step):
+    """The audit should raise a finding of this rule that names the object, or quotes a line that does, whenever it is.
+
+    `about`: the role of a member, a program or a broker, or `group`. With `no_finding` no rule about access names it.
+    """
+
+    about: str
+    rule: str | None = None
+    expect: str | None = "finding"
 
 
 @dataclass(frozen=True, kw_only=True)

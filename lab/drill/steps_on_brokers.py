@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from lab.drill.guards import GUARDS
 from lab.drill.machine import CLOCKS
 from lab.drill.steps import MAIN, Step
 
@@ -106,6 +107,39 @@ class SetClock(OnBroker):
 
     ahead: int
     needs: ClassVar[str] = CLOCKS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certify(OnBroker):
+    """From its next start on it has a certificate of its own at a listener, which ends after so many seconds."""
+
+    listener: str
+    lasts: int = 80_000
+    needs: ClassVar[str] = GUARDS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Advertise(OnBroker):
+    """From its next start on clients with a password are sent to this host."""
+
+    host: str
+    needs: ClassVar[str] = GUARDS
+
+
+@dataclass(frozen=True, kw_only=True)
+class UsePassword(OnBroker):
+    """From its next start on it reaches the other brokers by a password."""
+
+    needs: ClassVar[str] = GUARDS
+
+
+@dataclass(frozen=True, kw_only=True)
+class WithdrawBrokerPassword(OnBroker):
+    """That password is withdrawn until the other brokers have taken it out of an ISR, and is given back then."""
+
+    topic: str
+    within: float = 60
+    expect: str | None = "follower_refused"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -66,6 +66,8 @@ UNDER_MIN_ISR = "under_min_isr"
 FAILED_START = "failed_start"
 QUORUM_LOST = "quorum_lost"
 HOST_SILENT = "host_silent"
+FOLLOWER_REFUSED = "follower_refused"
+FINDING, NO_FINDING = "finding", "no_finding"
 START_ENDED = "broker_start_ended"
 """The action of a start that failed though nothing was done to make it fail: the cluster itself refused it."""
 ELECTED_UNCLEANLY = "elected_uncleanly"
@@ -75,6 +77,7 @@ MAINTENANCE_DECLARED = "maintenance_declared"
 OWN = (
     *(LOG_DIR_FAILED, AUTOMATIC_ELECTION, NO_FAILOVER, CONTROLLER_CHANGE, ISR_LAPSE, BROKERS_ROLLED),
     *(RECORDS_LOST, RECORDS_TRUNCATED, UNDER_MIN_ISR, FAILED_START, QUORUM_LOST, HOST_SILENT),
+    *(FOLLOWER_REFUSED, FINDING, NO_FINDING),
 )
 """What this drill expects beyond the design: docs/drill.md."""
 

@@ -24,13 +24,13 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 
 from lab.drill.match import Row, is_after
-from lab.drill.match_brokers import OUTAGE_APART, early_of, holds_loss, rolls_of
+from lab.drill.match_brokers import LAPSES, OUTAGE_APART, early_of, holds_loss, rolls_of
 from lab.drill.truth import (
     BROKERS_ROLLED,
     ELECTED_UNCLEANLY,
     FAILED_START,
     FAILOVER_KINDS,
-    ISR_LAPSE,
+    FOLLOWER_REFUSED,
     LOG_DIR_FAILED,
     NO_FAILOVER,
     OUTAGE_KINDS,
@@ -79,7 +79,8 @@ def _another_start_failure(row: Row, night: Night) -> str | None:
     until = row["up_at"] or night.acts[-1].at
     meanwhile = [a for a in night.acts if a.broker == row["broker"] and row["down_at"] <= a.at <= until]
     played = {a.fields["why"] for a in meanwhile if a.expect == FAILED_START}
-    if row.get("start_failure") in (None, *played) or any(a.action == START_ENDED for a in meanwhile):
+    is_open = any(a.action in (START_ENDED, "broker_starts_fail") and not a.expect for a in meanwhile)
+    if row.get("start_failure") in (None, *played) or is_open:
         return None
     return f"its starts were made to fail for {', '.join(sorted(played)) or 'nothing'}"
 
@@ -232,28 +233,29 @@ def wrong_controller(row: Row, night: Night) -> str | None:
 def wrong_lapse(row: Row, night: Night) -> str | None:
     """Why a period is wrong; None where nothing speaks against it, or where it lies outside the truth.
 
-    On a busy machine a broker may be slow without any act.
+    On a busy machine a broker may be slow without any act. A certificate that has ended refuses those on both sides.
     """
     if not night.covers(row["started_at"]):
         return None
     before = [a for a in night.acts if is_after(a, row["started_at"])]
-    acts = [a for a in before if a.broker == row["broker"] and (a.verdict in _LAPSE_OF or a.action == "broker_start")]
+    on_broker = (a for a in before if a.broker == row["broker"] or a.verdict == FOLLOWER_REFUSED)
+    acts = [a for a in on_broker if a.verdict in _LAPSE_OF or a.action == "broker_start"]
     is_judged = row["kind"] in _LAPSE_OF.values() and (acts or row["kind"] != "slow")
     if not is_judged or not _speaks_against(acts, row["kind"]):
         return None
     return expects(acts[-1]) if acts else "nothing was done to that broker that takes it out of an ISR"
 
 
-_LAPSE_OF: Mapping[str | None, str] = {
+_LAPSE_OF: Mapping[str, str] = {
     **dict.fromkeys(OUTAGE_KINDS, "outage"),
     LOG_DIR_FAILED: "disk",
-    ISR_LAPSE: "slow",
+    **LAPSES,
 }
 """expect → out_of_sync_periods.kind. A broker that has just started may be away for some partitions still, or slow."""
 
 
 def _speaks_against(acts: Iterable[Act], kind: str) -> bool:
-    return kind not in {_LAPSE_OF.get(a.verdict, kind) for a in acts}
+    return kind not in {_LAPSE_OF.get(str(a.verdict), kind) for a in acts}
 
 
 def wrong_truncation(row: Row, night: Night) -> str | None:

@@ -54,6 +54,14 @@ def line(kind: str, minutes: int = 0, **columns: Any) -> Event:
             "Two processes used the group.instance.id of client 'i1' at {at}: group orders",
         ),
         (
+            [
+                line("client_instance_fenced", client_id="app", instance_id="i1", group_id="orders"),
+                line("static_member_fenced", instance_id="i1"),
+            ],
+            "instance_shared",
+            "Two processes used the group.instance.id of client 'i1' at {at}: group orders",
+        ),
+        (
             [line("client_throttled", client_id="app", took_ms=60_000)],
             "client_throttled",
             "A quota held client 'app' back at {at}, for 1 min",

@@ -35,7 +35,7 @@ TABLES: dict[str, tuple[Ruling[Any], ...]] = {
 START = at("12:00:00")
 
 
-DAYS = Window(WHOLE.start, WHOLE.end + timedelta(days=1))
+DAYS = Window(WHOLE.start, WHOLE.end + timedelta(days=7))
 """The days on which excerpts were recorded."""
 
 

@@ -11,6 +11,7 @@ from kafka_hindsight.catalog.gold import (
     BROKER_OUTAGES,
     CONTROLLER_CHANGES,
     FAILOVERS,
+    FINDINGS,
     OUT_OF_SYNC_PERIODS,
     PARTITION_RISKS,
     ROLLING_RESTARTS,
@@ -45,6 +46,11 @@ def period(start: float, end: float | None, kind: str, broker: int = 1) -> Row:
     return values(
         OUT_OF_SYNC_PERIODS, started_at=at(start), ended_at=ended, kind=kind, broker=broker, confidence="certain"
     )
+
+
+def finding(rule: str, message: str, *quoted: str) -> Row:
+    quotes = [{"line_id": text, "source": "broker-1/server.log", "happened_at": AT, "text": text} for text in quoted]
+    return values(FINDINGS, rule_id=rule, message=message, first_at=AT, last_at=AT, evidence=quotes)
 
 
 def roll(start: float, end: float, brokers: list[int], early: tuple[int, ...] = ()) -> Row:
@@ -352,6 +358,31 @@ class TestLapses:
         assert wrong(self.ACTS[:1], out_of_sync_periods=[period(5, 9, "slow", broker=2)]) == [None], "a busy machine"
         crash = [act(0, "broker_kill9", "failover_crash", broker=1), act(9, "broker_start", broker=1)]
         assert wrong(crash, out_of_sync_periods=[period(5, 9, "outage"), period(8.5, 9.5, "slow")]) == [None, None]
+
+
+class TestAccess:
+    REFUSED = "broker_not_authenticated"
+
+    def test_finding_names_its_object_or_quotes_a_line_about_it(self) -> None:
+        acts = [act(0, "reported", "finding", about="broker 1", rule=self.REFUSED)]
+        named = finding(self.REFUSED, "Broker 1 could not authenticate")
+        quoted = finding(self.REFUSED, "Broker 2 and 1 more could not authenticate", "Connection to node 2 failed")
+        another = finding(self.REFUSED, "Broker 12 could not authenticate: broker 1x")
+        assert [met(acts, findings=[f]) for f in (named, quoted, another)] == [[True], [True], [False]]
+        assert met(acts, findings=[finding("name_unknown", "Broker 1")]) == [False]
+
+    def test_no_finding_about_access_may_name_a_client_without_trouble(self) -> None:
+        acts = [act(0, "reported", "no_finding", about="app-1")]
+        throttled, lag = (finding(rule, "'app-1' was held back") for rule in ("client_throttled", "lag_growing"))
+        assert [met(acts, findings=[f]) for f in (throttled, lag)] == [[False], [True]]
+
+    def test_refused_follower_is_neither_slow_nor_away(self) -> None:
+        acts = [act(0, "broker_password_withdrawn", "follower_refused", broker=1)]
+        kinds = ("not_authenticated", "slow", "outage")
+        assert [met(acts, out_of_sync_periods=[period(5, 9, kind)]) for kind in kinds] == [[True], [False], [False]]
+        judged = [wrong(acts, out_of_sync_periods=[period(5, 9, k, broker=b)]) for k in kinds[:2] for b in (1, 2)]
+        expected = "broker_password_withdrawn of broker 1 expects follower_refused"
+        assert judged == [[None], [None], [expected], [expected]]
 
 
 class TestRolls:

@@ -174,3 +174,24 @@ def test_halt_over_failed_disk_during_shutdown_is_a_crash() -> None:
     )
     assert crash.kind == "crash" and "a log directory that it needs had failed" in crash.explanation
     assert halts_over_disk(crash) and "disk" in outage_advice(crash) and "log directories" in outage_verb(crash)
+
+
+def test_second_process_that_controllers_refuse_has_an_id_that_is_taken() -> None:
+    """As captured on 4.4 of another broker's process that was given the id of one that serves."""
+    refused = own(
+        "broker_registration_refused",
+        "03:04:40",
+        text="Unable to register broker 1 because the controller returned error DUPLICATE_BROKER_REGISTRATION",
+    )
+    gives_up = "Shutting down because we were unable to register with the controller quorum."
+    lines = [
+        own("broker_started", "02:00:00"),
+        own("broker_starting", "03:04:38"),
+        refused,
+        own("broker_start_abandoned", "03:04:48", text=gives_up),
+        own("broker_start_failed", "03:04:48.500", pattern_id="process.start_aborted", text="Exiting Kafka"),
+        *(own("leader_started", f"03:{minute}:00") for minute in range(10, 30)),
+    ]
+    [start] = second_starts_of("c", lives_of(observe(lines, [], [], [])))
+    assert (start.broker, start.start_failure) == (1, "id_taken")
+    assert refused.line_id in {q.line_id for q in start.evidence}

@@ -32,6 +32,8 @@ PLAYED = (
     ("3.7", "Invalid cluster.id", StartFailure.OTHER_CLUSTER),
     ("2.6", "InconsistentClusterIdException", StartFailure.OTHER_CLUSTER),
     ("2.8", "NodeExistsException", StartFailure.ID_TAKEN),
+    ("4.4", "authentication exception", StartFailure.NOT_AUTHENTICATED),
+    ("4.1", "DUPLICATE_BROKER_REGISTRATION", StartFailure.ID_TAKEN),
     ("4.3", "unable to register", StartFailure.QUORUM_UNREACHABLE),
     ("2.6", "ZooKeeperClientTimeoutException", StartFailure.QUORUM_UNREACHABLE),
     ("3.7", "ZooKeeperClientTimeoutException", StartFailure.QUORUM_UNREACHABLE),
@@ -61,6 +63,18 @@ def test_most_specific_line_gives_reason_of_failed_start_in_any_order() -> None:
     assert [why_start_failed(lines)[0].code for lines in ([EXITS, TAKEN], [TAKEN, EXITS])] == ["port_in_use"] * 2
 
 
+@pytest.mark.parametrize(
+    ("because", "code"),
+    [
+        ("of an authentication exception.", "not_authenticated"),
+        ("the controller returned error DUPLICATE_BROKER_REGISTRATION", "id_taken"),
+    ],
+)
+def test_answer_of_a_controller_says_more_than_a_broker_that_gives_up(because: str, code: str) -> None:
+    gives_up = line("Shutting down because we were unable to register with the controller quorum.")
+    assert why_start_failed([line(f"Unable to register broker 1 because {because}"), gives_up])[0].code == code
+
+
 def test_start_that_ends_without_an_error_was_stopped() -> None:
     assert why_start_failed([line("[KafkaServer id=1] shutting down")])[0].code == StartFailure.STOPPED
 
@@ -74,7 +88,7 @@ def test_failure_after_a_signal_is_a_stopped_start() -> None:
 def test_each_start_failure_is_declared_once_and_covered_by_the_drill() -> None:
     codes = [reason.code for reason in START_REASONS]
     assert len({*codes}) == len(codes) and {*codes, StartFailure.STOPPED} == {*StartFailure}
-    assert {*SPOILS} == {*codes} - {StartFailure.EXCEPTION, StartFailure.ID_TAKEN, StartFailure.DIRECTORY_LOCKED}
+    assert {*SPOILS} == {*codes} - {StartFailure.EXCEPTION, StartFailure.DIRECTORY_LOCKED}
 
 
 def test_failed_controller_start_in_combined_mode_is_a_failed_start() -> None:

@@ -135,6 +135,8 @@ class Life:
 
     def _is_of_second(self, signal: LivenessSignal) -> bool:
         """Whether a line is of a second process, which fails to start while the broker goes on to serve."""
+        if self.is_second and signal.event.kind == Kind.BROKER_REGISTRATION_REFUSED:
+            return True  # The process that serves is registered.
         if self.current or not signal.is_own or signal.shows not in (*_STARTS, Signal.FAILED):
             self.is_second = self.is_second and signal.shows is Signal.REASON
             return False

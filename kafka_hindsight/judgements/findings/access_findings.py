@@ -48,9 +48,9 @@ _REFUSALS: Mapping[str, _Refusal] = {
         lambda line: line.detail or line.client_id,
     ),
     "instance_shared": _Refusal(
-        (Kind.STATIC_MEMBER_FENCED,),
-        lambda line: f"group {line.group_id}" if line.group_id else "its group is not shown",
-        lambda line: line.instance_id,
+        (Kind.STATIC_MEMBER_FENCED, Kind.CLIENT_INSTANCE_FENCED),
+        lambda line: line.group_id and f"group {line.group_id}",
+        lambda line: line.instance_id or line.client_id,
     ),
     "client_throttled": _Refusal((Kind.CLIENT_THROTTLED,), lambda line: duration(line.took_ms or 0)),
     "name_unknown": _Refusal((Kind.CLIENT_CONNECT_FAILED,), lambda line: line.host),
@@ -76,7 +76,7 @@ def _refused(facts: Facts) -> Iterator[Finding]:
                 [first, last],
                 map(quote, lines),
                 span=f" from {first:%H:%M:%S} to {last:%H:%M:%S}" if first < last else f" at {first:%H:%M:%S}",
-                details=listed(list(details), _NAMED),
+                details=listed(list(details), _NAMED) or "its lines say no more",
             )
 
 

@@ -76,7 +76,8 @@ PATTERNS = (
     _line_of_lifecycle(
         pattern_id="kraft.registration_refused",
         kind=Kind.BROKER_REGISTRATION_REFUSED,
-        regex=r"Unable to register broker (?P<node>\d+) because the controller returned error (?P<error>\w+)\.?$",
+        regex=r"Unable to register broker (?P<node>\d+) because (?:the controller returned error |of an )"
+        r"(?P<error>\w+|authentication exception)\.?$",
         source=f"{_LIFECYCLE_SOURCE} BrokerRegistrationResponseEvent",
     ),
     _line_of_lifecycle(

@@ -94,4 +94,12 @@ PATTERNS = (
         r"(?P<detail>connectorIds=\[.*\]), delay=\d+\} with rebalance delay: (?P<took_ms>\d+)$",
         source=f"{_WORKER_SOURCE} RebalanceListener.onAssigned",
     ),
+    _line_of_worker(
+        pattern_id="connect.poll_expired",
+        kind=Kind.CLIENT_POLL_EXPIRED,
+        regex=r"worker poll timeout has expired\. The last known action being performed by the worker is : (?P<detail>.*?)"
+        r" and may contribute to the timeout\..*$",
+        versions="3.9-4.4",
+        source=f"{_WORKER_SOURCE} RebalanceListener.onPollTimeoutExpiry",
+    ),
 )

@@ -48,7 +48,7 @@ _ON_STDERR = (
         pattern_id="librdkafka.not_authenticated",
         kind=Kind.CLIENT_NOT_AUTHENTICATED,
         loggers=("librdkafka.FAIL",),
-        regex=r"\S+: (?P<error>(?:SASL (?:authentication error|\S+ mechanism handshake failed)|SSL handshake failed|.*?:SSL routines:).*?)"
+        regex=r"(?:GroupCoordinator: )?\S+: (?P<error>(?:SASL (?:authentication error|\S+ mechanism handshake failed)|SSL handshake failed|.*?:SSL routines:).*?)"
         r"(?: \(after \d+ms in state \w+(?:, \d+ identical error\(s\) suppressed)?\))?$",
         source="src/rdkafka_broker.c rd_kafka_broker_fail; rdkafka_sasl.c; rdkafka_ssl.c",
     ),

@@ -50,7 +50,7 @@ RULES: tuple[Rule, ...] = (
         subject_kind="client",
         says="a quota held {subject} back{span}, for {details}",
         advice=Cause.THROTTLED.advice,
-        source="NetworkClient.maybeThrottle, from 4.1 on at WARN (KAFKA-19117); brokers write it at DEBUG",
+        source="NetworkClient.maybeThrottle, from 4.4 on at WARN; brokers write it at DEBUG",
     ),
     Rule(
         rule_id="name_unknown",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kafka_hindsight.catalog.codes import StartFailure
 from lab.drill.scenarios.groups import CONSUMER
-from lab.drill.steps import Close, CreateTopic, Gone, Kill, Scenario, Settled, Start, Step, Wait
+from lab.drill.steps import Close, CreateTopic, Gone, Kill, Reported, Scenario, Settled, Start, Step, Wait
 from lab.drill.steps_on_brokers import (
     AddController,
     Bridge,
@@ -100,7 +100,8 @@ REAL_SCENARIOS: tuple[Scenario, ...] = (
         (
             Start(member="a", config=STATIC),
             Start(member="b", config=STATIC, expect="static_rejoin_no_rebalance", settles=False),
-            Wait(seconds=3),
+            Wait(seconds=10),  # Its process takes seconds to start, and the first one hears of it by a heartbeat.
+            Reported(about="group", rule="instance_shared"),
             Kill(member="a", expect="no_rebalance"),
             Close(member="b", expect="static_leave_silent"),
             Gone(member="b"),
@@ -113,6 +114,7 @@ REAL_SCENARIOS: tuple[Scenario, ...] = (
         (
             Start(member="a", config=STATIC_CONSUMER),
             Start(member="b", config=STATIC_CONSUMER, expect="no_rebalance", refused=True),
+            Reported(about="group", rule="instance_shared"),
             Kill(member="b", expect="no_rebalance"),
             Close(member="a", expect="static_leave_silent"),
             Gone(member="a"),

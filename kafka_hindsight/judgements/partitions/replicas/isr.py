@@ -79,6 +79,18 @@ class Shrink:
         )
         return max(removing, key=lambda e: (e.happened_at, e.source, e.order), default=None)
 
+    @cached_property
+    def laggard(self) -> re.Match[str] | None:
+        """How far behind it was, as the proposal says. Its end offset is -1 until it has fetched from a new leader."""
+        matches = _LAGGARD.finditer((self.proposal and self.proposal.detail) or "")
+        return next((m for m in matches if int(m[1]) == self.broker), None)
+
+    @property
+    def behind_since(self) -> datetime | None:
+        """The instant at which it had last caught up, by the leader's clock."""
+        caught_up = int(self.laggard[3]) if self.laggard and self.laggard[3] else 0
+        return datetime.fromtimestamp(caught_up / 1000, UTC) if caught_up > 0 else None
+
     @property
     def outages(self) -> Intervals[BrokerOutage]:
         """The broker's outages, each until it has caught up."""
@@ -117,6 +129,14 @@ def lagged_after_its_return(shrink: Shrink) -> Proof | None:
         return None
     was_back = shrink.returned_at is not None and shrink.returned_at >= outage.down_at
     return proof_if(was_back or outage.up_at <= shrink.history.incarnation.events[0].happened_at)
+
+
+def lagged_before_it(shrink: Shrink) -> Proof | None:
+    """The broker left the ISR before the outage began, and had last caught up more than a clock's error before that."""
+    outage, since = shrink.outage, shrink.behind_since
+    if outage is None or since is None:
+        return None
+    return proof_if(shrink.at < outage.down_at and since + CLOCK_SKEW < outage.down_at)
 
 
 def moved_after_its_return(shrink: Shrink) -> Proof | None:
@@ -169,7 +189,7 @@ SHRINK_RULINGS: tuple[Ruling[Shrink], ...] = (
         OutOfSyncKind.OUTAGE,
         "Broker {broker} was away.",
         proof=(was_away,),
-        unless=(lagged_after_its_return, moved_after_its_return),
+        unless=(lagged_after_its_return, lagged_before_it, moved_after_its_return),
         source="The controller removes a broker that it fences or that shuts down (ReplicationControlManager; with"
         " ZooKeeper ReplicaStateMachine), a leader one that does not fetch (Partition.isFollowerOutOfSync)",
         cases=("crash-2.8 shop-events-2 broker 1 01:52:31.810", "slow-4.1 email-89-reader-t-0 broker 1 15:36:56.383"),
@@ -188,7 +208,7 @@ SHRINK_RULINGS: tuple[Ruling[Shrink], ...] = (
         proof=(lagged, could_not_authenticate),
         source="NetworkClient.processDisconnection of a ReplicaFetcher: a follower that is refused fetches nothing",
         cases=(
-            "unauthenticated-4.3 orders-3 broker 2 18:20:18.844",
+            "unauthenticated-3.9 search.75-t-0 broker 2 20:43:46.642",
             "slow-4.1 email-89-reader-t-0 broker 1 15:36:56.383",
         ),
     ),
@@ -376,7 +396,7 @@ def _explained_changes(changes: Iterable[IsrChange], history: IsrHistory) -> lis
 
 def _explained(shrink: Shrink) -> IsrChange:
     verdict = judge(SHRINK_RULINGS, shrink)
-    change = _with_lag(shrink.change, shrink.proposal) if shrink.proposal else shrink.change
+    change = _with_lag(shrink, shrink.proposal) if shrink.proposal else shrink.change
     # A replica that was moved away has no ISR to come back to.
     moved_at = shrink.at if verdict.code is OutOfSyncKind.REASSIGNMENT else None
     ends = [at for at in (moved_at, shrink.replica_removed_at, shrink.history.incarnation.gone_at) if at is not None]
@@ -389,20 +409,15 @@ def _explained(shrink: Shrink) -> IsrChange:
     )
 
 
-def _with_lag(change: IsrChange, proposal: Event) -> IsrChange:
-    """The change with how far behind the broker was, as its leader logged it.
-
-    An end offset of -1 is a follower that has not fetched since the leader became leader.
-    """
-    laggard = next((m for m in _LAGGARD.finditer(proposal.detail or "") if int(m[1]) == change.broker), None)
-    end, own_end = (int(laggard[2]) if laggard else -1), proposal.log_offset
-    caught_up = int(laggard[3]) if laggard and laggard[3] else 0
+def _with_lag(shrink: Shrink, proposal: Event) -> IsrChange:
+    """The change with how far behind the broker was, as its leader logged it."""
+    end, own_end = (int(shrink.laggard[2]) if shrink.laggard else -1), proposal.log_offset
     return replace(
-        change,
+        shrink.change,
         removed_by_leader=proposal.broker,
         records_behind=max(0, own_end - end) if end >= 0 and own_end is not None else None,
-        behind_since=datetime.fromtimestamp(caught_up / 1000, UTC) if caught_up > 0 else None,
-        evidence=[*change.evidence, quote(proposal)],
+        behind_since=shrink.behind_since,
+        evidence=[*shrink.change.evidence, quote(proposal)],
     )
 
 
