@@ -56,7 +56,7 @@ def _written(lake: str) -> tuple[str, str, str]:
         return "missing", "lake", f"{masked(lake)}: {reason}\nNeeded: the right to write, read and delete there."
     if not is_same:
         return "missing", "lake", f"{masked(lake)} gave back other bytes than were written. Needed: a consistent store."
-    return "good", "lake", f"{masked(lake)} was locked, written, read, compared and cleared again"
+    return "good", "lake", f"{masked(lake)} was written, read and cleared again"
 
 
 def _problems_of(lake: str, table: Table, version: int) -> Iterator[str]:
