@@ -1,4 +1,4 @@
-# One image for everything of ours: both environments, Delta's and Kafka's jars, the project. `make up` builds it, and
+# One image for everything of ours: both environments, Kafka's jars, the project. `make up` builds it, and
 # nothing is fetched when it starts.
 FROM python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3
 
@@ -10,18 +10,18 @@ WORKDIR /opt/hindsight
 
 # What is large and changes with the locks alone.
 COPY locks locks
-COPY setup/build.py setup/needs.py setup/
+COPY setup/build.py setup/maven.py setup/needs.py setup/
 COPY kafka_hindsight/__init__.py kafka_hindsight/
 COPY kafka_hindsight/shared/__init__.py kafka_hindsight/shared/exits.py kafka_hindsight/shared/
 COPY kafka_hindsight/settings/__init__.py kafka_hindsight/settings/config.py kafka_hindsight/settings/home.py \
     kafka_hindsight/settings/maintenance.py kafka_hindsight/settings/
 COPY kafka_hindsight/start/__init__.py kafka_hindsight/start/java.py kafka_hindsight/start/launch.py \
-    kafka_hindsight/start/maven.py kafka_hindsight/start/
+    kafka_hindsight/start/
 COPY lab/__init__.py lab/
 COPY lab/drill/__init__.py lab/drill/jars.py lab/drill/
-RUN UV_COMPILE_BYTECODE=1 python setup/build.py --only uv airflow spark jars \
+RUN UV_COMPILE_BYTECODE=1 python setup/build.py --only uv airflow spark \
     && .venv-spark/bin/python -m lab.drill.jars \
-    && rm -rf .kafka/cache .build/ivy /root/.cache
+    && rm -rf .kafka/cache /root/.cache
 
 COPY samples samples
 COPY setup setup

@@ -13,7 +13,7 @@ export PYTHONPATH := $(CURDIR)
 export TZ := UTC
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-check doctor audit snapshot report sql test test-live test-stack test-sources test-s3 test-airflows chaos check laws drill truth format bench docs site up down locks supply newcomer release clean
+.PHONY: help setup setup-check doctor audit snapshot report sql test test-live test-stack test-sources test-s3 test-airflows test-versions chaos check laws drill truth format bench docs site up down locks supply newcomer release clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -64,6 +64,9 @@ test-s3: setup-check ## an audit from S3 into a lake on S3, by a server on this 
 
 test-airflows: setup-check ## DAGs and an audit on Airflow 3.0 to 3.3, beside providers, and on YARN: five minutes or more
 	@$(SPARK)/python -m pytest tests/airflows
+
+test-versions: setup-check ## the recorded night on Spark 4.0 to 4.3, by the wheel: ten minutes or more
+	@$(SPARK)/python -m pytest tests/versions
 
 chaos: setup-check ## kills, full disks, lakes that vanish, mutated lines: an hour or more; KILLS=25 a step, SEED=... draws the same again
 	@$(SPARK)/python -m lab.chaos $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED))
@@ -117,7 +120,7 @@ COMPILE = ../.build/uv/bin/uv pip compile --quiet --no-header --no-emit-index-ur
 	--generate-hashes --universal --python-version 3.11
 
 locks: setup ## resolve the locks again: spark.txt and local.txt from pyproject.toml, the others from locks/*.in
-	@cd locks && $(COMPILE) ../pyproject.toml --extra alerts --extra snapshot --extra spark -o spark.txt
+	@cd locks && $(COMPILE) ../pyproject.toml --extra alerts --extra delta --extra snapshot --extra spark -o spark.txt
 	@cd locks && $(COMPILE) ../pyproject.toml --extra alerts --extra snapshot -c spark.txt -o local.txt
 	@cd locks && for needed in *.in; do $(COMPILE) $$needed -o $$(basename $$needed .in).txt || exit 1; done
 

@@ -1,4 +1,4 @@
-"""Build what is missing: both environments, Delta's jars, Airflow's own tables, the sample night.
+"""Build what is missing: both environments, Airflow's own tables, the sample night.
 
 Standard library only: it needs Python 3.11 to 3.13, Java 17 and nothing else. Current parts stay as they are.
 """
@@ -25,10 +25,17 @@ from setup.needs import HOME, CannotBuild, require_java, require_python, require
 BUILD = HOME / ".build"
 LOG = BUILD / "setup.log"
 LOCKS = HOME / "locks"
+DELTA_LOCK = LOCKS / "jars.sha256"
 UV = BUILD / "uv" / "bin" / "uv"
 AIRFLOW = HOME / ".venv-airflow"
 SPARK = HOME / ".venv-spark"
 JARS = HOME / ".jars"
+WITH_DELTA = {
+    "spark.driver.extraClassPath": f"{JARS}/*",
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+}
+"""Settings of Spark with which it reads and writes tables itself, as tests and the bench do, and no step."""
 SAMPLE = HOME / "samples" / "night-4.1.tar.gz"
 SAMPLES = HOME / ".samples"
 SPACE = 3.5
@@ -66,7 +73,7 @@ def ensure(parts: Sequence[Part]) -> int:
     """Build those of the parts that are missing or out of date. Return 0, or 2 if this machine lacks something."""
     try:
         require_python()
-        if any(p.name == "jars" for p in parts):
+        if any(p.name == "spark" for p in parts):
             require_java()
         missing = [p for p in parts if not is_current(p)]
         if missing:
@@ -242,10 +249,12 @@ def index_settings() -> dict[str, str]:
 
 
 def fetch_jars() -> None:
-    from kafka_hindsight.start import maven
+    from setup import maven
 
+    hashes = maven.locked(DELTA_LOCK)
+    modules = [maven.Module("io.delta", *name.removesuffix(".jar").rsplit("-", 1)) for name in hashes]
     try:
-        maven.fetch_delta(JARS, BUILD / "ivy")
+        maven.fetch(modules, hashes, JARS, BUILD / "ivy", is_transitive=False)
     except maven.CannotFetch as problem:
         raise CannotBuild(str(problem)) from None
 
@@ -295,7 +304,6 @@ PARTS: tuple[Part, ...] = (
         lambda: build_environment(SPARK, "spark.txt"),
         900,
     ),
-    Part("jars", "Delta's four jars", (LOCKS / "jars.sha256",), JARS, fetch_jars, 13),
     Part(
         "airflow-tables",
         "Airflow's own tables",
@@ -314,6 +322,7 @@ CHECK_PARTS: tuple[Part, ...] = (
         SPARK / "bin" / "pytest",
         lambda: build_environment(SPARK, "spark.txt", "check.txt"),
     ),
+    Part("jars", "Delta's four jars, with which Spark reads a lake in tests", (DELTA_LOCK,), JARS, fetch_jars, 13),
 )
 
 if __name__ == "__main__":

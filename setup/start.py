@@ -46,7 +46,7 @@ def parts_for(arguments: Sequence[str], environment: Mapping[str, str]) -> list[
     engines = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     engines.add_argument("--engine", default=environment.get("ENGINE") or "auto")
     engine = engines.parse_known_args(arguments)[0].engine
-    names = {"uv", "samples", *(("spark", "jars") if launch.uses_spark(engine, is_large=False) else ("local",))}
+    names = {"uv", "samples", "spark" if launch.uses_spark(engine, is_large=False) else "local"}
     names |= {part.name for part in build.PARTS if build.stamp_of(part).exists()}
     return [part for part in build.PARTS if part.name in names - ({"local"} if "spark" in names else set())]
 

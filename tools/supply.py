@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from kafka_hindsight.settings.home import HOME
-from kafka_hindsight.start import launch, maven
+from setup import maven
+from setup.build import DELTA_LOCK, JARS, LOCKS
 from setup.needs import CLIENTS, KAFKAS
 
 TOOLS = HOME / ".build" / "supply" / "bin"
 ENVIRONMENTS = ("spark", "airflow")
 NOT_DECLARED = "not declared"
-LOCKS = HOME / "locks"
 
 
 def main() -> int:
@@ -39,9 +39,8 @@ def main() -> int:
 def folders() -> dict[Path, Path]:
     """The lock file of each folder of jars, by folder."""
     kafkas = {KAFKAS / lock.stem.removeprefix("kafka-"): lock for lock in LOCKS.glob("kafka-*.sha256")}
-    product = {launch.jars(): launch.DELTA_LOCK}
-    tests = {HOME / ".build" / "hadoop": LOCKS / "hadoop.sha256"}
-    return {**product, **tests, CLIENTS / "java": LOCKS / "clients.sha256", **kafkas}
+    tests = {JARS: DELTA_LOCK, HOME / ".build" / "hadoop": LOCKS / "hadoop.sha256"}
+    return {**tests, CLIENTS / "java": LOCKS / "clients.sha256", **kafkas}
 
 
 def other_jars(locks: Mapping[Path, Path]) -> Iterator[str]:

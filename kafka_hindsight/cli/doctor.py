@@ -88,15 +88,12 @@ def _print(checks: list[Check]) -> None:
 
 
 def of_spark() -> Iterator[Check]:
-    """Java, and where pip installed us Python and the jars. An installation without Spark needs no Java and no jars."""
+    """Java, and where pip installed us Python. An installation without Spark needs no Java."""
     if IS_INSTALLED:
         yield Check("good", "Python", f"{platform.python_version()} ({sys.executable})")
         if not launch.spark_submit().exists():
             yield Check("later", "Spark", "audits run in one process; the extra `spark` and Java 17 serve large nights")
             return
-        is_there, jars = launch.jars().exists(), launch.jars()
-        sentence = "" if is_there else "the first audit on Spark fetches them into "
-        yield Check("good" if is_there else "later", "jars", f"{sentence}{jars}")
     problem = java.problem()
     yield Check("missing" if problem else "good", "Java", problem or f"{java.release()} ({java.program()})")
 

@@ -39,7 +39,7 @@ _FOR_PACKED_ROWS = {
 
 
 def start(name: str, master: str | None = None, overrides: Mapping[str, str] | None = None) -> SparkSession:
-    """Start a session with Delta, in UTC; `overrides` are settings that replace ours.
+    """Start a session in UTC; `overrides` are settings that replace ours.
 
     Under spark-submit the master is chosen already, so leave `master` out.
     """

@@ -1,1 +1,1 @@
-"""Start processes of ours: their environment, Java, jars and Airflow. No pyspark."""
+"""Start processes of ours: their environment, Java and Airflow. No pyspark."""

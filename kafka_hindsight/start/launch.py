@@ -15,7 +15,7 @@ from itertools import accumulate, chain
 from pathlib import Path
 
 from kafka_hindsight.settings.config import is_dated, is_uri
-from kafka_hindsight.settings.home import HOME, IS_INSTALLED, KEPT, PACKAGE, PYTHON_PATH
+from kafka_hindsight.settings.home import HOME, IS_INSTALLED, PACKAGE, PYTHON_PATH
 from kafka_hindsight.shared.exits import BadInput
 
 RUN = HOME / "spark_jobs" / "run.py"
@@ -31,9 +31,6 @@ argument for it: it is passed in place of the program, which follows it."""
 
 _AIRFLOWS = ("AIRFLOW_CONN_", "AIRFLOW__", "HINDSIGHT_JWT", "HINDSIGHT_DATABASE")
 """Prefixes of variables that may hold Airflow's secrets."""
-
-DELTA_LOCK = HOME / "locks" / "jars.sha256"
-"""Delta's jars with their hashes."""
 
 _JVM_FLAGS = ("-XX:+UseSerialGC", "-XX:ReservedCodeCacheSize=256m", "-Xshare:auto", "-Duser.timezone=UTC")
 
@@ -104,13 +101,6 @@ def missing_environment() -> str | None:
     )
 
 
-def jars() -> Path:
-    """The folder of Delta's jars. Each set of jars that is fetched at the first use has a folder of its own."""
-    if folder := os.environ.get("HINDSIGHT_JARS"):
-        return Path(folder).absolute()
-    return KEPT / f"jars-{_digest(DELTA_LOCK.read_bytes())}" if IS_INSTALLED else HOME / ".jars"
-
-
 def environment() -> dict[str, str]:
     """The variables that make spark-submit use our Python and our Spark.
 
@@ -163,26 +153,28 @@ def _sizes(places: Iterable[str]) -> Iterator[int]:
 
 
 def configuration(is_large: bool = False) -> dict[str, str]:
-    """Spark's configuration for every step, prompt and test. HINDSIGHT_SPARK_CONF (k=v;k=v) overrides it."""
-    class_path = f"{jars()}/*"
+    """Spark's configuration for every step, prompt and test. HINDSIGHT_SPARK_CONF (k=v;k=v) overrides it.
+
+    Raises:
+        BadInput: Spark Connect is asked for. Its client has no JVM, and spark-submit takes no remote beside a master.
+    """
     log = (PACKAGE / "spark" / "log4j2.properties").as_uri()
     user_settings = _pairs(os.environ.get(_CONF, ""))
+    remote = os.environ.get("SPARK_REMOTE") or user_settings.get("spark.remote")
+    if remote or user_settings.get("spark.master", "").startswith("sc://"):
+        raise BadInput(
+            f"Found: Spark Connect, by SPARK_REMOTE or {_CONF}. Needed: a master, since steps use Spark's JVM. What to"
+            f" do: unset it, and set spark.master in {_CONF}, or ENGINE=local."
+        )
     memory = user_settings.get("spark.driver.memory") or os.environ.get("HINDSIGHT_DRIVER_MEMORY") or "2g"
     flags = (*_JVM_FLAGS, f"-Xms{memory}", *(_FOR_LOOPS if is_large else _FOR_LITTLE))
     settings = {
         "spark.driver.memory": memory,
-        "spark.driver.extraClassPath": class_path,
-        "spark.executor.extraClassPath": class_path,
         "spark.driver.extraJavaOptions": " ".join((*flags, f"-Dlog4j2.configurationFile={log}")),
-        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
-        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         "spark.sql.session.timeZone": "UTC",
-        "spark.sql.parquet.compression.codec": "zstd",
-        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         "spark.sql.shuffle.partitions": "8",
         "spark.sql.execution.arrow.maxBytesPerBatch": str(64 * 1024 * 1024),
         "spark.broadcast.UDFCompressionThreshold": str(64 * 1024),
-        "spark.databricks.delta.snapshotPartitions": "2",
         "spark.hadoop.fs.permissions.umask-mode": umask(),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.start import launch
 from lab.bench import anchors, nights, usage
+from setup.build import WITH_DELTA
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -110,7 +111,9 @@ def start_session(night: Path, master: str | None = None, also: Mapping[str, str
     from kafka_hindsight.spark import session
 
     ours = launch.configuration(launch.is_large(str(night)))
-    return session.start("bench", master or f"local[{len(os.sched_getaffinity(0))}]", {**ours, **(also or {})})
+    return session.start(
+        "bench", master or f"local[{len(os.sched_getaffinity(0))}]", {**ours, **WITH_DELTA, **(also or {})}
+    )
 
 
 def ingested(spark: SparkSession | None, night: Path, lake: Path, with_snapshots: bool = False) -> Figures:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kafka_hindsight.settings.home import HOME
-from kafka_hindsight.start import maven
-from kafka_hindsight.start.maven import CannotFetch
+from setup import maven
+from setup.maven import CannotFetch
 from setup.needs import KAFKAS
 
 NEWEST = "4.4.0"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kafka_hindsight.settings.home import HOME
-from kafka_hindsight.start import maven
+from setup import maven
 from setup.needs import CLIENTS
 
 JAVA = "java"

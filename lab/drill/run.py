@@ -20,7 +20,6 @@ from pathlib import Path
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.settings.models import INPUTS, variable
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
-from kafka_hindsight.start.maven import CannotFetch
 from lab.drill import canary_score, libraries, machine, processes, score
 from lab.drill.admin import Admin
 from lab.drill.cluster import LOCALHOST, Cluster, layouts_of
@@ -41,6 +40,7 @@ from lab.drill.scene import Stage
 from lab.drill.steps import Scenario
 from lab.drill.truth import ELECTED_UNCLEANLY, MAINTENANCE_DECLARED
 from lab.drill.truth_file import TruthFile
+from setup.maven import CannotFetch
 
 VARIABLES = ("KAFKA", "LAYOUT", "BROKERS", "SCENARIOS", "LESSON", "SEED", "KEEP")
 """What a user gives through the environment; an option stands above the variable of its name."""

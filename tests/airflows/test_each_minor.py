@@ -14,11 +14,11 @@ import pytest
 
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.start import embedded_airflow
-from kafka_hindsight.start.launch import jars, spark_environment
-from setup.build import UV, build_environment
+from kafka_hindsight.start.launch import spark_environment
+from setup.build import build_environment
 from tests.support.lake import contents, rows
 from tests.support.nights import EXCERPTS
-from tests.support.package import build
+from tests.support.package import add_wheel, build
 
 LOCKS = {"3.0": "airflow-3.0.txt", "3.1": "airflow-3.1.txt", "3.2": "airflow-3.2.txt", "3.3": "airflow.txt"}
 OURS = ("alerts", "collect", "maintenance", "night_audit", "reclassify", "snapshot")
@@ -74,9 +74,7 @@ def test_dag_files_load_and_audit_runs_on_each_minor_version(
     dags = airflow("dags", "list", "--columns", "dag_id", "--output", "plain")
     assert {*re.findall(r"^kafka_\w+", dags, re.MULTILINE)} == {f"kafka_{name}" for name in OURS}
 
-    into = ["--python", str(environment / "bin" / "python")]
-    subprocess.run([UV, "pip", "install", "--quiet", "--no-deps", "--offline", *into, wheel], check=True)
-    subprocess.run([UV, "pip", "check", "--quiet", *into], check=True)
+    add_wheel(wheel, environment)
     lake, folder = tmp_path / "lake", tmp_path / "dags"
     folder.mkdir()
     (folder / "own.py").write_text(DAG_FILE.format(logs=str(EXCERPTS / "crash-2.8"), lake=str(lake)))
@@ -84,7 +82,6 @@ def test_dag_files_load_and_audit_runs_on_each_minor_version(
         "AIRFLOW__CORE__DAGS_FOLDER": str(folder),
         "AIRFLOW__CORE__PLUGINS_FOLDER": str(tmp_path / "none"),
         "HINDSIGHT_SPARK_ENV": str(spark_environment()),
-        "HINDSIGHT_JARS": str(jars()),
         "PYTHONPATH": "",
     }
     airflow("dags", "reserialize")

@@ -57,7 +57,7 @@ def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, str]]:
 
 
 def hindsight(*arguments: str, also: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    unset = ("LOGS", "CLIENT_LOGS", "SNAPSHOTS", "LAKE", "HINDSIGHT_JARS")
+    unset = ("LOGS", "CLIENT_LOGS", "SNAPSHOTS", "LAKE")
     environment = {k: v for k, v in os.environ.items() if k not in unset}
     return subprocess.run(
         [sys.executable, "-m", "kafka_hindsight.cli.main", *arguments],

@@ -50,6 +50,11 @@ def window(start: datetime) -> dict[str, Any]:
     )
 
 
+@pytest.fixture(autouse=True)
+def _wide_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+
+
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
     outages, failovers = BY_NAME["gold.broker_outages"], BY_NAME["gold.failovers"]

@@ -70,7 +70,7 @@ def test_polars_example_on_sql_page_runs(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_spark_example_on_sql_page_runs(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
     (asked,) = examples("Spark", "python")
-    exec(asked, {})
+    exec(asked, {})  # its builder gets the running session
     assert re.search(r"member_left *\| *1\|", capsys.readouterr().out)
 
 
@@ -98,6 +98,6 @@ def test_hindsight_commands_on_sql_page_are_valid() -> None:
     for line in re.findall(r"^    \./hindsight (.*)$", PAGE, flags=re.MULTILINE):
         words = shlex.split(re.split(r" [<>#] | && ", line)[0])
         understood(*words)
-    asked = re.findall(r'Q="(\w+ [^"]*)"|`(\w+ \w+=[^`]*)`', PAGE)
-    assert len(asked) == 2
-    assert all(named_question(made or named, named_queries()) for made, named in asked)
+    asked = re.findall(r'["`](\w+ \w+=[^"`]*)["`]', PAGE)
+    assert len(asked) == 3
+    assert all(named_question(query, named_queries()) for query in asked)

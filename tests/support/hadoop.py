@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from kafka_hindsight.start import java, launch, maven
+from kafka_hindsight.start import java, launch
 from lab.drill.cluster import free_ports
+from setup import maven
 from setup.build import BUILD, LOCKS
 
 _LOCK = LOCKS / "hadoop.sha256"

@@ -24,6 +24,11 @@ def build(project: Path, to: Path, target: str = "wheel") -> Path:
 def install(wheel: Path, environment: Path) -> Path:
     """The command `hindsight` of a new environment with the wheel and what it asks for without Spark, as locked."""
     build_environment(environment, "local.txt")
+    return add_wheel(wheel, environment)
+
+
+def add_wheel(wheel: Path, environment: Path) -> Path:
+    """The command `hindsight` of an environment that has all that the wheel asks for."""
     into = ["--python", str(environment / "bin" / "python")]
     subprocess.run([UV, "pip", "install", "--quiet", "--no-deps", "--offline", *into, wheel], check=True)
     subprocess.run([UV, "pip", "check", "--quiet", *into], check=True)

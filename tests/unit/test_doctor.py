@@ -34,7 +34,7 @@ def doctor(*options: str, **environment: str) -> tuple[int, dict[str, Any]]:
 def test_complete_machine_passes_doctor(tmp_path: Path) -> None:
     code, results = doctor("--lake", str(tmp_path / "new" / "lake"))
     assert code == 0
-    assert {results[what][0] for what in ("Python", "Java", "spark", "jars")} == {"good"}
+    assert {results[what][0] for what in ("Python", "Java", "spark")} == {"good"}
     assert results["lake"] == ("later", f"the first audit creates {tmp_path}/new/lake")
 
 

@@ -22,7 +22,6 @@ PLAIN = {
     "kafka_hindsight.shared.exits",
     "kafka_hindsight.start.java",
     "kafka_hindsight.start.launch",
-    "kafka_hindsight.start.maven",
     "kafka_hindsight.lake.results",
     "kafka_hindsight.shared.words",
     "kafka_hindsight.shared.progress",

@@ -11,8 +11,8 @@ from time import sleep
 
 import pytest
 
-from kafka_hindsight.start import maven
 from lab.drill import jars
+from setup import maven
 
 
 def test_kafka_is_fetched_once_for_concurrent_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

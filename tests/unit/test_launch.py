@@ -125,3 +125,17 @@ def test_auto_takes_spark_for_large_input_only_where_it_is_installed(
     assert launch.uses_spark("spark", is_large=False)
     monkeypatch.setenv("HINDSIGHT_SPARK_CONF", "spark.master=yarn")
     assert launch.uses_spark("auto", is_large=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SPARK_REMOTE", "sc://spark:15002"),
+        ("HINDSIGHT_SPARK_CONF", "spark.remote=sc://spark:15002"),
+        ("HINDSIGHT_SPARK_CONF", "spark.master=sc://spark:15002"),
+    ],
+)
+def test_spark_connect_is_refused_in_a_sentence(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(BadInput, match=r"Found: Spark Connect.* Needed: a master.* What to do: "):
+        launch.configuration()

@@ -15,7 +15,6 @@ import pytest
 
 from kafka_hindsight import __version__
 from kafka_hindsight.settings.home import HOME
-from kafka_hindsight.start.launch import DELTA_LOCK
 from tests.support.package import build
 from tools.release import absolute
 
@@ -24,7 +23,6 @@ PARTS = (
     "README.md",
     "expectations",
     "kafka_hindsight",
-    "locks",
     "pyproject.toml",
     "queries",
     "spark_jobs",
@@ -42,12 +40,11 @@ def test_wheel_holds_one_package_without_developer_files(wheel: Path) -> None:
     inside = {name.split("/")[1] for name in names if name.startswith("kafka_hindsight/")}
     assert {"__init__.py", "py.typed", "_home", "catalog", "cli", "spark"} <= inside
     beside = {name.split("/")[2] for name in names if name.startswith("kafka_hindsight/_home/")}
-    assert beside == {"expectations", "locks", "queries", "spark_jobs"}
+    assert beside == {"expectations", "queries", "spark_jobs"}
     queries = {p.name for p in (HOME / "queries").glob("*.sql")}
     assert queries == {name.rpartition("/")[2] for name in names if "/queries/" in name}
     assert [n for n in names if "/samples/" in n or n.endswith(".pyc")] == []
     assert "kafka_hindsight/knowledge/noise/brokers.jsonl" in names
-    assert f"kafka_hindsight/_home/locks/{DELTA_LOCK.name}" in names
 
 
 def test_wheel_is_byte_for_byte_reproducible(wheel: Path, tmp_path: Path) -> None:
@@ -85,7 +82,7 @@ def test_airflow_extra_pins_the_versions_of_the_main_wheel() -> None:
     beside = projects[1]["optional-dependencies"]["beside-airflow"]
     assert {r for r in beside if "==" in r} <= needed
     assert {r for r in beside if "==" not in r} <= {*needed, "pyarrow"}
-    assert not [r for r in beside if r.startswith(("pyspark", "delta-spark"))]
+    assert not [r for r in beside if r.startswith("pyspark")]
 
 
 def test_spark_audit_from_the_wheel_without_java_says_what_it_needs(wheel: Path, tmp_path: Path) -> None:

@@ -136,15 +136,15 @@ def test_first_audit_needs_neither_spark_nor_airflow(start: ModuleType) -> None:
     assert [p.name for p in start.parts_for(["audit", "--engine", "local"], {"ENGINE": "spark"})][1] == "local"
 
 
-def test_audit_on_spark_needs_spark_and_its_jars(start: ModuleType) -> None:
+def test_audit_on_spark_needs_spark(start: ModuleType) -> None:
     for words, variables in ((["audit", "--engine=spark"], {}), (["audit"], {"ENGINE": "spark"})):
-        assert [p.name for p in start.parts_for(words, variables)] == ["uv", "spark", "jars", "samples"]
+        assert [p.name for p in start.parts_for(words, variables)] == ["uv", "spark", "samples"]
 
 
 def test_part_that_was_built_stays_current(start: ModuleType, tmp_path: Path) -> None:
-    for name in ("uv", "airflow", "local", "spark", "jars"):
+    for name in ("uv", "airflow", "local", "spark"):
         (tmp_path / f"{name}.stamp").touch()
-    assert [p.name for p in start.parts_for(["audit"], {})] == ["uv", "airflow", "spark", "jars", "samples"]
+    assert [p.name for p in start.parts_for(["audit"], {})] == ["uv", "airflow", "spark", "samples"]
 
 
 @pytest.fixture(scope="module")

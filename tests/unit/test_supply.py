@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kafka_hindsight.settings.home import HOME
-from kafka_hindsight.start import launch
+from setup.build import DELTA_LOCK, JARS
 from tools.supply import by_licence, error_lines, folders, other_jars, vulnerable
 
 
@@ -31,16 +31,16 @@ def test_packages_are_listed_by_declared_licence() -> None:
 def test_each_lock_of_jars_has_a_folder_and_delta_jars_match_it(capsys: pytest.CaptureFixture[str]) -> None:
     lock_of_folder = folders()
     assert set(lock_of_folder.values()) == {*(HOME / "locks").glob("*.sha256")}
-    assert list(other_jars({launch.jars(): launch.DELTA_LOCK})) == []
+    assert list(other_jars({JARS: DELTA_LOCK})) == []
     assert capsys.readouterr().out == "locks/jars.sha256: 4 jars, as locked\n"
 
 
 def test_changed_missing_or_extra_jar_is_named(tmp_path: Path) -> None:
-    jars, lock = tmp_path / "jars", HOME / "locks" / "jars.sha256"
+    jars, lock = tmp_path / "jars", DELTA_LOCK
     jars.mkdir()
     names = [line.split()[1] for line in lock.read_text().splitlines()]
     for name in names[:3]:
-        (jars / name).write_bytes((launch.jars() / name).read_bytes())
+        (jars / name).write_bytes((JARS / name).read_bytes())
     with (jars / names[0]).open("ab") as file:
         file.write(b"more")
     (jars / "extra.jar").write_bytes(b"")

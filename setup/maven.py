@@ -14,7 +14,6 @@ from xml.sax.saxutils import quoteattr
 
 from kafka_hindsight.start import java, launch
 
-_DELTA_GROUP = "io.delta"
 _CENTRAL = (
     '<ivysettings><settings defaultResolver="central"/>'
     '<resolvers><ibiblio name="central" m2compatible="true"/></resolvers></ivysettings>'
@@ -36,13 +35,6 @@ class Module(NamedTuple):
 def locked(lock: Path) -> dict[str, str]:
     """The SHA-256 of each jar of a lock file, by the jar's name."""
     return {name: digest for digest, name in (line.split() for line in lock.read_text(encoding="utf-8").splitlines())}
-
-
-def fetch_delta(folder: Path, cache: Path) -> None:
-    """Fetch Delta's jars without their dependencies, which Spark has. Raises: CannotFetch."""
-    hashes = locked(launch.DELTA_LOCK)
-    modules = [Module(_DELTA_GROUP, *name.removesuffix(".jar").rsplit("-", 1)) for name in hashes]
-    fetch(modules, hashes, folder, cache, is_transitive=False)
 
 
 @contextmanager
