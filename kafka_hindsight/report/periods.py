@@ -1,4 +1,4 @@
-"""What lasted at brokers, as entries of one form: absences, replicas out of sync, leader imbalance."""
+"""Entries of one form for what lasted at brokers: absences, replicas out of sync, leader imbalance."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Period = tuple[datetime, ui.Entry]
 
 
 def periods(page: PageRows, broker: int) -> Sequence[Period]:
-    """What lasted at a broker, in order of time."""
+    """The entries of a broker, in order of time."""
     return sorted(
         (
             *(_outage(page, row) for row in page.rows_of(BrokerOutage, "broker", broker)),

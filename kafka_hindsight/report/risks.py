@@ -1,4 +1,4 @@
-"""What the replicas of a topic risked, and where they cut their logs."""
+"""The risks of a topic and its partitions, and where replicas cut their logs."""
 
 from __future__ import annotations
 

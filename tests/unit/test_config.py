@@ -33,7 +33,7 @@ def problems(**changed: Any) -> list[str]:
 def test_all_setting_problems_come_at_once() -> None:
     sentences = problems(logs="", window_from="yesterday", logs_tz="Mars/Base", look_ahead_hours="-1", colour="red")
     assert sorted(t.split()[0] for t in sentences) == ["'colour'", "FROM", "LOGS", "LOGS_TZ", "LOOK_AHEAD_HOURS"]
-    assert all(re.search(r"\. Needed: .+\. (Add|Correct|Rename) it\.$", t) for t in sentences)
+    assert all(re.search(r"\. Needed: .+\. (Correct it|Rename it|Set it, or give --logs)\.$", t) for t in sentences)
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,6 @@ ELSEWHERE_READ = {
     r"kafka-acls\.sh .+": "tests/live/test_snapshot_access.py gives a user these rights and no others",
     r"[a-z.]+=.+": "the last test of this file",
     r"/opt/spark/sbin/start-thriftserver\.sh .+": "Spark's own server, by its manual",
-    r"PYTHONPATH=\. \.venv-spark/bin/python": "a prompt",
     r"python3 -m venv .+": "tests/audit/test_sample_night.py installs the wheel and audits with it",
     r"/mnt/.+ <- .+": "a drawing of folders",
     r"cp -r .+": "a copy; tests/store/test_metadata_files.py reads one",

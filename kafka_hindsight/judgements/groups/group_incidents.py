@@ -57,7 +57,7 @@ class SilentHost:
 
     @property
     def fate(self) -> str:
-        """What became of it, by whether the same process of one of its members surely sent something again."""
+        """The effect of it, by whether the same process of one of its members surely sent something again."""
         if any(r.cause.noun.is_late_heartbeat and r.confidence == CERTAIN for r in self.rebalances):
             return "A process on the host was heard again, so the host was cut off or paused, not down."
         return (

@@ -71,7 +71,7 @@ def _broker(page: PageRows, broker: int) -> ui.TableRow:
 
 
 def outages(page: PageRows) -> Iterator[ui.Block]:
-    """What lasted at all brokers in order of time, each with the way to its entry in the broker's view."""
+    """A list of what lasted at all brokers, in order of time, each with a link to its entry in the broker's view."""
     if not page.of(BrokerOutage):
         yield ui.Paragraph(empty_sentence(page, "No broker was away.", "No absence of a broker"))
     in_order = sorted((period for broker in page.brokers for period in periods(page, broker)), key=itemgetter(0))

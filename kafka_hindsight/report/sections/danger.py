@@ -29,7 +29,7 @@ SIMULATION_HEADINGS = (
 
 
 def danger(page: PageRows) -> Iterator[ui.Block]:
-    """What was lost and at risk in sentences, and the losses that one more failure would cause now."""
+    """Sentences about what was lost and at risk, and the losses that one more failure would cause now."""
     sentences = [*_loss_sentences(page), *_exposure_sentences(page)]
     if unknown := sum(row.one_from_offline_ms is None for row in page.of(PartitionRisk)):
         subject = f"No log or snapshot shows which replicas of {words.counted(unknown, 'partition')} were in sync"

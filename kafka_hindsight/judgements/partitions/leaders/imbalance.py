@@ -287,7 +287,7 @@ _ENDED = {
 
 
 def ended_by(change: Failover | None) -> ImbalanceEnd | None:
-    """What ended a period: the change of leader that brought the broker below the threshold."""
+    """The end of a period: the change of leader that brought the broker below the threshold."""
     if change is None or change.kind != FailoverKind.PREFERRED_ELECTION:
         return ImbalanceEnd.FAILOVER if change else None
     if change.requested_by_operator is None:
