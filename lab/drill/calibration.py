@@ -202,7 +202,7 @@ def _number(version: str) -> tuple[int, ...]:
 
 
 def _all(drills: Iterable[Drill]) -> list[Count]:
-    return [c for d in drills for c in d.counts]
+    return [c for d in drills for c in d.counts if c.confidence in _LEVELS]
 
 
 def _grouped(drills: Iterable[Drill], by: Callable[[Count], str]) -> Iterator[tuple[str, ...]]:

@@ -48,9 +48,6 @@ OUTAGE_OF_FAILOVER: Mapping[str, str] = {
 """failovers.kind → the kind of the outage that such a failover is put down to."""
 ASKED_FOR = ("unclean_election", "reassignment")
 UNCLEAN = ("unclean_election", RECORDS_LOST)
-RECENTLY = timedelta(minutes=6)
-"""An automatic election may come as late after what made it due. Source: leader.imbalance.check.interval.seconds."""
-
 AT_ONCE_GONE = ("broker_kill9", "broker_sigstop")
 STARTS_MS, CLOCK_MS = 5000, 1000
 """How long a broker takes to lead what it was elected for; how far an act is from the line that shows it."""
@@ -195,9 +192,11 @@ def _invented(row: Row, before: list[Act], night: Night) -> str | None:
     if any(a.expect == NO_FAILOVER and _is_place(a, row) for a in before if a is _last_on(row, before)):
         return "what was done to that partition moves no leader"
     sides = {row.get("leader_from"), row.get("leader_to")} - {None, -1}
-    is_late = row["kind"] == "preferred_election"
-    recent = [a for a in night.acts if timedelta() <= row["happened_at"] - a.at <= RECENTLY] if is_late else []
-    explains = any(a.broker in sides or a.topic == row["topic"] or "controller" in a.fields for a in (*before, *recent))
+    # An automatic election waits until a broker's imbalance exceeds leader.imbalance.per.broker.percentage.
+    earlier = [a for a in night.acts if a.at <= row["happened_at"]] if row["kind"] == "preferred_election" else []
+    explains = any(
+        a.broker in sides or a.topic == row["topic"] or "controller" in a.fields for a in (*before, *earlier)
+    )
     return None if explains or not sides else "nothing was done that gave or took a leader there"
 
 

@@ -202,6 +202,8 @@ class TestWrong:
             failover(15, "preferred_election", leader_from=1),
             failover(16, "preferred_election", leader_from=3),
             failover(21, "preferred_election", leader_from=2),
+            failover(850, "preferred_election", "calm", leader_from=2) | {"leader_to": 5},
+            failover(850, "preferred_election", "calm", leader_from=3) | {"leader_to": 5},
             failover(1000, "broker_crash", leader_from=3),
         ]
         assert wrong(acts, failovers=rows) == [
@@ -215,5 +217,7 @@ class TestWrong:
             "the old leader was down: broker_kill9 of broker 1 expects failover_crash",
             None,
             None,
+            None,
+            "nothing was done that gave or took a leader there",
             None,
         ]
