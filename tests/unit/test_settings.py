@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
-from itertools import groupby
+from datetime import UTC, datetime, timedelta
+from itertools import groupby, product
 from pathlib import Path
 from typing import Any
 
@@ -189,6 +189,11 @@ def test_snapshot_shows_member_and_assignor_of_the_group() -> None:
     assert shown == ("a", "i1", 45_000, None, None, "range", "classic")
 
 
+def test_consumers_of_a_connect_worker_own_topics_are_no_members() -> None:
+    window = Window(datetime(2026, 11, 22, tzinfo=UTC), datetime(2026, 11, 23, tzinfo=UTC))
+    assert {s.client_id for s in of_excerpt("connect-4.3", window)} == {"worker-1", "worker-2"}
+
+
 CONFIGURED_LINES = st.lists(
     st.builds(
         configured,
@@ -205,9 +210,13 @@ CONFIGURED_LINES = st.lists(
 
 @given(CONFIGURED_LINES, st.randoms())
 def test_order_of_lines_does_not_change_settings_and_none_is_lost(events: list[Event], random: Any) -> None:
-    shuffled = random.sample(events, len(events))
+    joins = [
+        line(31 + n, "client_joining", client_id=client, instance_id=instance)
+        for n, (client, instance) in enumerate(product("ab", (None, "i1")))
+    ]
+    shuffled = random.sample([*events, *joins], len(events) + len(joins))
     rows = rebuild_settings("c", shuffled, [], [], [], DAY)
-    assert rows == rebuild_settings("c", events, [], [], [], DAY)
+    assert rows == rebuild_settings("c", [*events, *joins], [], [], [], DAY)
     assert len({r.settings_id for r in rows}) == len(rows)
     for event in events:
         limits = {r.rebalance_timeout_ms for r in rows if r.session_timeout_ms == event.session_timeout_ms}

@@ -45,6 +45,21 @@ _WITNESSES = {
 _LIMIT_KINDS = (Kind.CLIENT_POLL_EXPIRED, Kind.MEMBER_FENCED)
 """Lines whose length of time is the limit that was passed: max.poll.interval.ms, which is the rebalance timeout."""
 
+_SHOWS_MEMBER = frozenset(
+    (
+        Kind.CLIENT_STARTED,
+        Kind.CLIENT_SUBSCRIBED,
+        Kind.CLIENT_JOINING,
+        Kind.CLIENT_JOINED,
+        Kind.CLIENT_SYNCED,
+        Kind.CLIENT_ASSIGNED,
+        Kind.CLIENT_POLL_EXPIRED,
+        Kind.CLIENT_LEFT,
+    )
+)
+"""Client lines of members alone. A consumer that assigns partitions to itself prints its group too, and is no member of
+it: each worker of Connect has three. Source: KafkaConsumer.assign, KafkaBasedLog.java."""
+
 _NAMES_ASSIGNOR_IN_USE = (Kind.MEMBER_LOADED, RECORDED)
 
 _ASSIGNORS = {
@@ -111,6 +126,7 @@ def rebuild_settings(
     rows = [
         _row(cluster, group_id, who, client, registry, assignor, window)
         for who, settings in sorted(clients.items())
+        if any(e.member_id or e.kind in _SHOWS_MEMBER for client in settings for e, _ in client.shown)
         for client in settings
         if any(window.holds(_shown_at(e, window)) for e, _ in client.shown)
     ]
