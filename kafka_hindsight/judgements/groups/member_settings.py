@@ -57,8 +57,8 @@ _SHOWS_MEMBER = frozenset(
         Kind.CLIENT_LEFT,
     )
 )
-"""Client lines of members alone. A consumer that assigns partitions to itself prints its group too, and is not a member of
-it: each worker of Connect has three. Source: KafkaConsumer.assign, KafkaBasedLog.java."""
+"""Client lines of members alone. A consumer that assigns partitions to itself prints its group and never joins it: each
+worker of Connect has three. Source: KafkaConsumer.assign, KafkaBasedLog.java."""
 
 _NAMES_ASSIGNOR_IN_USE = (Kind.MEMBER_LOADED, RECORDED)
 
