@@ -36,8 +36,10 @@ def test_audit_on_each_spark_leaves_tables_of_one_process(
 ) -> None:
     environment, lake = tmp_path / "environment", tmp_path / "lake"
     build_environment(environment, "spark.txt")
-    command = [UV, "pip", "install", "--no-deps", "--python", environment / "bin" / "python", f"pyspark=={version}"]
-    subprocess.run(command, env={**os.environ, **index_settings()}, check=True)
+    into = ["--python", environment / "bin" / "python"]
+    # delta-spark takes one Spark alone, and no step uses it.
+    for command in (["uninstall", *into, "delta-spark"], ["install", "--no-deps", *into, f"pyspark=={version}"]):
+        subprocess.run([UV, "pip", *command], env={**os.environ, **index_settings()}, check=True)
     hindsight = add_wheel(wheel, environment)
     options = [f"--{name.replace('_', '-')}={place}" for name, place in INPUT.items()]
     done = subprocess.run(
