@@ -203,13 +203,13 @@ def name_cluster(
 
 
 def _ids_in_lake(store: Store, name: str) -> frozenset[str]:
-    """The ids of the clusters that the lake has under a name."""
+    """The ids of the clusters that the lake has under a name: of its events only where no reading and no file has one."""
     readings = cluster_rows(store, bronze.SNAPSHOT_READINGS, name, ("cluster_id",))
     files = cluster_rows(store, bronze.LOG_FILES, name, ("origin", "clusters"))
     of_brokers = files.filter(pc.equal(files["origin"], "broker"))
     namings = (naming for of_file in of_brokers["clusters"].to_pylist() for naming in of_file)
     ids = {*readings["cluster_id"].unique().to_pylist(), *(naming["cluster_id"] for naming in namings)}
-    if store.has(silver.EVENTS):
+    if not any(ids) and store.has(silver.EVENTS):
         query = "SELECT DISTINCT detail FROM part WHERE kind = 'cluster_named' AND origin = 'broker'"
         ids |= {*reduced(store, silver.EVENTS, Part(name), ("kind", "origin", "detail"), query)["detail"].to_pylist()}
     return frozenset(filter(None, ids))
