@@ -203,7 +203,7 @@ def name_cluster(
 
 
 def _ids_in_lake(store: Store, name: str) -> frozenset[str]:
-    """The ids of the clusters that the lake has under a name: of its events only where no reading and no file has one."""
+    """The ids of the clusters that the lake has under a name: by events only where no reading and no file has one."""
     readings = cluster_rows(store, bronze.SNAPSHOT_READINGS, name, ("cluster_id",))
     files = cluster_rows(store, bronze.LOG_FILES, name, ("origin", "clusters"))
     of_brokers = files.filter(pc.equal(files["origin"], "broker"))
