@@ -237,3 +237,20 @@ def test_report_with_many_rebalances_limits_quotes_and_counts_the_rest():
         for one_night in (night(), crowded_night(5_000))
     )
     assert (few, many) == ({(2, 0)}, {(2, 0), (2, 2)})
+
+
+def test_group_without_consumers_at_the_end_says_for_how_long():
+    stops = [(at("01:00:00"), at("01:00:08")), (at("02:30:00"), None)]
+    rows = [
+        made(
+            "gold.unavailability", unavailability_id=f"{start}", kind="no_consumer", group_id="orders",
+            started_at=start, ended_at=end, low_ms=60_000, confidence="certain", intent="unknown",
+        )
+        for start, end in stops
+    ]  # fmt: skip
+    tables = {"gold.rebalances": [rebalance("orders", at("02:00:00"), "member_left")], "gold.unavailability": rows}
+    page = build_report(empty() | tables, run())
+    (group,) = (view.name for view in page.views if view.title == "Group orders")
+    (facts,) = seen.found(Facts, seen.section(page, f"{group}/answer"))
+    stopped = next(seen.text(fact.value) for fact in facts.facts if fact.label == "No member consumed")
+    assert stopped == "for 1 min 8 s, the last 1 min of it to the end of the logs"

@@ -28,7 +28,7 @@ from kafka_hindsight.report.page_rows import NEAR, PageRows
 from kafka_hindsight.report.trends import subject_trends
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
-from kafka_hindsight.shared.unavailability_sums import NO_CONSUMER, unused
+from kafka_hindsight.shared.unavailability_sums import NO_CONSUMER, lasted_ms, unused
 
 STORIES = 60
 """The most rebalances that are shown one by one; the ledger has all."""
@@ -152,18 +152,17 @@ def _unobserved(page: PageRows, group: str) -> Iterator[str]:
 
 def _cost(page: PageRows, group: str, rebalances: Sequence[Rebalance]) -> tuple[ui.Fact, ...]:
     costs = [row.partition_seconds for row in rebalances if row.partition_seconds is not None]
-    stops = unused(page.rows_of(Unavailability, "group_id", group), NO_CONSUMER)
-    still = ", to the end of the logs" if stops.still else ""
+    intervals = page.rows_of(Unavailability, "group_id", group)
+    stops = unused(intervals, NO_CONSUMER)
+    at_end = sum(lasted_ms(row) for row in intervals if row.ended_at is None)
+    still = f", the last {words.duration(at_end)} of it to the end of the logs" if stops.still else ""
     lag = Counter(row.status for row in page.rows_of(LagVerdict, "group_id", group))
     lags = [f"{words.number(lag[status])} {look.label}" for status, look in vocabulary.LAG.items() if lag[status]]
     return ui.facts(
         ("Rebalances", words.number(len(rebalances))),
         ("Partitions stopped", f"{words.number(sum(costs))} partition-seconds" if costs else ""),
         ("No member consumed", f"for {words.duration(stops.total_ms)}{still}" if stops.longest is not None else ""),
-        (
-            "Partitions by lag",
-            words.listed(lags),
-        ),
+        ("Partitions by lag", words.listed(lags)),
         page.whose([group], ()),
     )
 
