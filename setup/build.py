@@ -82,8 +82,8 @@ def ensure(parts: Sequence[Part]) -> int:
         cannot_write = (
             f"Found: {getattr(problem, 'filename', '')} cannot be written. Needed: write access to this folder.\n"
         )
-        says = problem if isinstance(problem, CannotBuild) else f"{cannot_write}What to do: use a copy that you own."
-        print(f"\nSet-up stopped.\n{says}", file=sys.stderr)
+        advice = problem if isinstance(problem, CannotBuild) else f"{cannot_write}What to do: use a copy that you own."
+        print(f"\nSet-up stopped.\n{advice}", file=sys.stderr)
         return 2
     return 0
 

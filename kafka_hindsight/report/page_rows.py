@@ -277,8 +277,8 @@ class PageRows:
         slow = {row.broker for row in self.of(declared.OutOfSyncPeriod)}
         away = {row.broker for row in self.of(BrokerOutage)}
         over = {row.broker for row in self.of(declared.ImbalancePeriod)}
-        known = {*led, *coordinators, *concerned, *balanced, *slow, *away, *over} - {NOBODY}
-        return sorted(broker for broker in known if broker is not None)
+        brokers = {*led, *coordinators, *concerned, *balanced, *slow, *away, *over} - {NOBODY}
+        return sorted(broker for broker in brokers if broker is not None)
 
     @cached_property
     def clients(self) -> Sequence[str]:

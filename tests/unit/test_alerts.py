@@ -523,7 +523,7 @@ def test_declared_incident_is_muted_only_if_over_in_time_without_loss(
 
 
 def test_every_problem_of_alert_settings_is_named_at_once() -> None:
-    given = {
+    section = {
         "rotes": [],
         "receivers": [
             {"name": "Chat!", "kind": "chat", "severities": ["bad"], "url": "mailto://user:s3cret@x"},
@@ -532,7 +532,7 @@ def test_every_problem_of_alert_settings_is_named_at_once() -> None:
         "owners": [{"name": "a", "groups": "x"}],
     }
     with pytest.raises(BadInput) as problem:
-        alerts_of({"alerts": given}, Path("/h.toml"))
+        alerts_of({"alerts": section}, Path("/h.toml"))
     assert sorted(problem.value.sentences) == [
         "/h.toml: owners.a.groups is 'x'. Needed: a valid list. Correct it.",
         "/h.toml: receivers.2.kind is not set. Needed: page (a message for each alert) or digest (one for all new"

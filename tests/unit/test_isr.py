@@ -240,5 +240,5 @@ class TestShrinkCause:
         late = row(
             EVENTS, kind="isr_updated", topic="t", partition=0, isr="1", leader_epoch=3, happened_at=at("01:52:51")
         )
-        gone = row(EVENTS, kind="topic_deleted", topic="t", happened_at=at("01:52:50"), order=0)
-        assert rebuild_isr_changes([gone, late], (), ClusterContext(), WHOLE) == []
+        deletion = row(EVENTS, kind="topic_deleted", topic="t", happened_at=at("01:52:50"), order=0)
+        assert rebuild_isr_changes([deletion, late], (), ClusterContext(), WHOLE) == []

@@ -210,9 +210,9 @@ def _row(
     with_settings = [(e, v) for e, v in client.shown if v.keys() - {"protocol"}]
     first: dict[tuple[str, str], tuple[Event, Values]] = {}
     """For each witness the first event that shows each setting."""
-    for event, shown in with_settings:
-        for name in shown:
-            first.setdefault((event.origin, name), (event, shown))
+    for event, settings in with_settings:
+        for name in settings:
+            first.setdefault((event.origin, name), (event, settings))
     values = {name: client.values.get(name) for name in SETTINGS}
     assignors = values["assignors"]
     return MemberSetting.of(
