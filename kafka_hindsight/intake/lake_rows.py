@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 
@@ -36,6 +35,8 @@ def reduced(store: Store, table: Table, part: Part, columns: Sequence[str], quer
         query: SQL of DuckDB.
         values: Its parameters.
     """
+    import duckdb  # Spark's workers import this module, and have no DuckDB.
+
     schema = pa.schema([arrow_schema(table).field(name) for name in columns])
     files = store.files(table, part)
     batches = chain.from_iterable(read_file(store.path(table), file, part, table, columns) for file in files)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 import sys
 from pathlib import Path
 
@@ -119,3 +120,13 @@ def test_module_that_runs_before_setup_needs_the_standard_library_alone(
 ) -> None:
     needed = imports.find_upstream_modules(module)
     assert not {n for n in foreign(needed) if not n.startswith(("kafka_hindsight", "setup"))}
+
+
+@pytest.mark.parametrize(
+    "module", ["intake.record_reader", "intake.parsed_events", "intake.survey", "intake.log_files"]
+)
+def test_module_of_workers_imports_with_pyarrow_pandas_and_deltalake_alone(module: str) -> None:
+    """docs/install.md, "Python, sent along", gives executors no more."""
+    code = f"import sys, kafka_hindsight.{module}; print(*sorted({{m.split('.')[0] for m in sys.modules}}))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=HOME, capture_output=True, text=True, check=True)
+    assert {*done.stdout.split()}.isdisjoint({"confluent_kafka", "duckdb", "great_expectations", "pydantic", "typer"})
