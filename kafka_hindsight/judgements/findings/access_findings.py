@@ -68,6 +68,7 @@ def _refused(facts: Facts) -> Iterator[Finding]:
         lines = sorted(of_rule, key=lambda line: (line.happened_at, line.source, line.order))
         if lines:
             first, last = lines[0].happened_at, lines[-1].happened_at
+            clock = "%H:%M:%S" if first.date() == last.date() else "%Y-%m-%d %H:%M:%S"
             details = dict.fromkeys(shortened(text) for line in lines if (text := refusal.says(line)))
             yield finding_of(
                 facts,
@@ -75,7 +76,7 @@ def _refused(facts: Facts) -> Iterator[Finding]:
                 list(dict.fromkeys(refusal.name(line) or "unknown" for line in lines)),
                 [first, last],
                 map(quote, lines),
-                span=f" from {first:%H:%M:%S} to {last:%H:%M:%S}" if first < last else f" at {first:%H:%M:%S}",
+                span=f" from {first:{clock}} to {last:{clock}}" if first < last else f" at {first:{clock}}",
                 details=listed(list(details), _NAMED) or "its lines say no more",
             )
 

@@ -95,12 +95,13 @@ def _coverage(page: PageRows) -> str:
 
 def _sentence(page: PageRows, harm: Harm, rows: Sequence[Incident], is_first: bool) -> ui.Item:
     """One sentence about incidents of one harm with links to them, and the advice in the first of that harm."""
-    together, sentences = _headlines(page, harm, rows)
+    named = list({incident_headline(row): row for row in reversed(rows)}.values())[::-1][:MOST_NAMED]
+    together, sentences = _headlines(page, harm, rows, named)
     links = [
         ui.Link(f"{s[:1].lower()}{s[1:]}" if i or together else s, plain.anchor("incident", row.incident_id))
-        for i, (s, row) in enumerate(zip(sentences, rows))
+        for i, (s, row) in enumerate(zip(sentences, named))
     ]
-    hidden = len(rows) - MOST_NAMED
+    hidden = len(rows) - len(named)
     more = f"; and {words.counted(hidden, 'more like these', 'more like these')}" if hidden > 0 else ""
     claim: ui.Words = (together, ui.join(links, "; "), more, ".")
     label, owners = page.whose(rows[0].group_ids, rows[0].topics or ())
@@ -109,9 +110,11 @@ def _sentence(page: PageRows, harm: Harm, rows: Sequence[Incident], is_first: bo
     return ui.Item((ui.Strong(claim), advice, ownership), figures.needs(rows[0]))
 
 
-def _headlines(page: PageRows, harm: Harm, rows: Sequence[Incident]) -> tuple[str, list[str]]:
-    """A beginning that several incidents share, and the headline of each; after a beginning without its own."""
-    headlines = [f"{incident_headline(row)}{declared_label(row)}" for row in rows[:MOST_NAMED]]
+def _headlines(
+    page: PageRows, harm: Harm, rows: Sequence[Incident], named: Sequence[Incident]
+) -> tuple[str, list[str]]:
+    """A beginning that several incidents share, and the headline of some; after a beginning without its own."""
+    headlines = [f"{incident_headline(row)}{declared_label(row)}" for row in named]
     if harm not in _TOGETHER or len(rows) == 1 or any(map(figures.is_going_on, rows)):
         return "", headlines
     kinds, predicate = _TOGETHER[harm]
