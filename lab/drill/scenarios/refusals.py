@@ -174,7 +174,7 @@ ACCESS_SCENARIOS: tuple[Scenario, ...] = (
             Wait(seconds=10),
             Reported(about="b", rule="name_unknown"),
             *(Close(member="b"), Close(member="a")),
-            Advertise(broker="coordinator", host="127.0.0.1"),
+            Advertise(broker="coordinator"),
             *_restarts("coordinator"),
         ),
         on_brokers=True,
