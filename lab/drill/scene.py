@@ -162,6 +162,8 @@ class Scene:
             return self.stage.admin.group(self.group, self.kind).coordinator
         if role == "transactions":
             return self.stage.admin.transaction_coordinator(self.transactional_id)
+        if role == "bystander":
+            return self.rng.choice(sorted(set(self.stage.cluster.brokers) - {self.broker("coordinator")}))
         if role in ("other", "apart"):
             others = {self.brokers.get(r, -1) for r in ("other", "apart")} | {self.broker("controller")}
             return self.rng.choice(sorted(set(self.stage.cluster.brokers) - others))
