@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from kafka_hindsight.catalog.codes import Cause, Confidence, Outcome, Protocol
@@ -256,19 +256,6 @@ MOVE_RULINGS: Sequence[Ruling[Case]] = (
 )
 # fmt: on
 
-
-RULINGS: Mapping[str, Sequence[Ruling[Case]]] = {
-    "a member joined": JOIN_RULINGS,
-    "a member left": LEAVE_RULINGS,
-    "a member's session expired": EXPIRY_RULINGS,
-    "the coordinator dropped or replaced a member": REMOVAL_RULINGS,
-    "a member of the group rejoined": REJOIN_RULINGS,
-    "an epoch rose and no member joined or left": EPOCH_RULINGS,
-    "the coordinator wrote no reason": SILENT_RULINGS,
-    "the coordinator's reason alone": REASON_RULINGS,
-    "the coordinator moved meanwhile": MOVE_RULINGS,
-}
-"""Every ruling on rebalances, by when its table is asked."""
 
 BY_CHANGE: dict[Change, Sequence[Ruling[Case]]] = {
     Change.JOINED: JOIN_RULINGS,
