@@ -31,7 +31,7 @@ from kafka_hindsight.judgements.partitions.replicas.loss_simulations import Read
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import rebuild_out_of_sync_periods
 from kafka_hindsight.judgements.reasoning.intents import declare
 from kafka_hindsight.judgements.rebuild.brokers import BROKERS, FACTS
-from kafka_hindsight.judgements.rebuild.groups import GROUP_READINGS, GROUPS
+from kafka_hindsight.judgements.rebuild.groups import GROUPS
 from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS, READINGS
 from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
 from kafka_hindsight.judgements.rebuild.settings import SETTINGS, last_settings
@@ -242,9 +242,7 @@ CLUSTER = Judgement(
         "unavailability": quoted(
             lambda u: pc.and_(pc.starts_with(u["kind"], "acks_all"), pc.is_null(u["outage_id"])), UNAVAILABILITY
         ),
-        "lag": where(
-            lambda verdicts: pc.not_equal(verdicts["status"], str(LagStatus.OK)), GROUP_READINGS.output("lag")
-        ),
+        "lag": where(lambda verdicts: pc.not_equal(verdicts["status"], str(LagStatus.OK)), GROUPS.output("lag")),
         "member_settings": GROUPS.output("settings"),
         "coverage": where(
             lambda logs: pc.greater(pc.add(logs["unparsed"], logs["quarantined"]), 0),
