@@ -20,10 +20,9 @@ from kafka_hindsight.judgements.groups.remedies import judge_remedies
 from kafka_hindsight.judgements.rebalances import rebuild_group
 from kafka_hindsight.judgements.rebalances.members import sighting_of
 from kafka_hindsight.judgements.rebalances.records import events_of_records
-from kafka_hindsight.judgements.rebuild.brokers import FACTS
-from kafka_hindsight.judgements.rebuild.metadata import EVENTS
-from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
-from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table
+from kafka_hindsight.judgements.rebuild.brokers import FACTS, WindowFacts
+from kafka_hindsight.judgements.rebuild.events import EVENTS
+from kafka_hindsight.judgements.rebuild.sources import Judgement, Scope, each, narrowed, table
 from kafka_hindsight.knowledge.kinds import CLIENT_KINDS, GROUP_KINDS, Kind
 from kafka_hindsight.knowledge.reasons import UUID
 from kafka_hindsight.shared.arrow_tables import (
