@@ -18,8 +18,7 @@ from kafka_hindsight.judgements.partitions.replicas.truncations import TRUNCATIO
 from kafka_hindsight.judgements.reasoning.rulings import Ruling
 from kafka_hindsight.judgements.rebalances.judge import JOIN_RULINGS, MOVE_RULINGS, REASON_RULINGS, REMOVAL_RULINGS
 from kafka_hindsight.judgements.rebalances.leave_rulings import EXPIRY_RULINGS, LEAVE_RULINGS
-from kafka_hindsight.judgements.rebalances.rejoin_rulings import EPOCH_RULINGS, REJOIN_RULINGS
-from kafka_hindsight.judgements.rebalances.silent_rulings import SILENT_RULINGS
+from kafka_hindsight.judgements.rebalances.rejoin_rulings import EPOCH_RULINGS, REJOIN_RULINGS, SILENT_RULINGS
 
 RULING_TABLES: Mapping[str, Mapping[str, Sequence[Ruling[Any]]]] = {
     "gold.rebalances.cause": {

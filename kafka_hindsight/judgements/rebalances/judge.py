@@ -12,8 +12,12 @@ from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possib
 from kafka_hindsight.judgements.rebalances.case import Case, proof_of
 from kafka_hindsight.judgements.rebalances.group_history import Change
 from kafka_hindsight.judgements.rebalances.leave_rulings import EXPIRY_RULINGS, LEAVE_RULINGS
-from kafka_hindsight.judgements.rebalances.rejoin_rulings import EPOCH_RULINGS, REJOIN_RULINGS
-from kafka_hindsight.judgements.rebalances.silent_rulings import SILENT_RULINGS, group_began
+from kafka_hindsight.judgements.rebalances.rejoin_rulings import (
+    EPOCH_RULINGS,
+    REJOIN_RULINGS,
+    SILENT_RULINGS,
+    group_began,
+)
 from kafka_hindsight.knowledge.client_ids import is_default
 from kafka_hindsight.knowledge.reasons import LEFT_BEFORE, REMOVED_WHILE_ALIVE
 from kafka_hindsight.shared.durations import LOOK_BACK, SAME_ACT
