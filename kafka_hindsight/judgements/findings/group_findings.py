@@ -12,7 +12,7 @@ from kafka_hindsight.judgements.groups.storms import advice_on, busiest_hours, c
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals
 from kafka_hindsight.knowledge.rules import RULE_BY_ID
 from kafka_hindsight.shared.grouping import grouped
-from kafka_hindsight.shared.words import duration, times
+from kafka_hindsight.shared.words import duration
 
 FOLD_FROM = 4
 """From as many groups with the same fault in their settings on, one finding stands for all of them."""
@@ -119,7 +119,8 @@ def _short_sessions(group_id: str, rows: Sequence[MemberSetting], expired: int) 
     short = [(r.session_timeout_ms, r) for r in rows if r.session_timeout_ms and r.session_timeout_ms < limit]
     if short:
         shortest = min(session for session, _ in short)
-        ran_out = f", which ran out {times(expired)} on a living member" if expired else ""
+        often = "once" if expired == 1 else f"{expired} times"
+        ran_out = f", which ran out {often} on a living member" if expired else ""
         clients = [r for _, r in short]
         yield Fault("session_short", group_id, f"{duration(shortest)}{ran_out}", clients, (expired, -shortest))
 
