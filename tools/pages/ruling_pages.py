@@ -193,6 +193,6 @@ def places() -> dict[int, str]:
 def _declared_in(module: str) -> Iterator[tuple[Ruling[Any], str]]:
     loaded = import_module(module)
     for name, declared_as in getattr(loaded, "__annotations__", {}).items():
-        if "Ruling[" in declared_as and isinstance(value := getattr(loaded, name, None), (list, tuple)):
+        if "Ruling[" in str(declared_as) and isinstance(value := getattr(loaded, name, None), (list, tuple)):
             for number, ruling in enumerate((r for r in value if isinstance(r, Ruling)), start=1):
                 yield ruling, f"{code(module.replace('.', '/') + '.py')}, {code(name)}, number {number}"
