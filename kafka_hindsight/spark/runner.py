@@ -20,8 +20,7 @@ from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.judgement_run import Narrowing, part_read, within
 from kafka_hindsight.engine.reduce import Values, evaluate, in_buckets, judge, key_of, leaf_schema, narrow
-from kafka_hindsight.judgements.rebuild.scope import Scope
-from kafka_hindsight.judgements.rebuild.sources import SCOPE, Judgement, Source, inputs_of
+from kafka_hindsight.judgements.rebuild.sources import SCOPE, Judgement, Scope, Source, inputs_of
 from kafka_hindsight.lake.parts import File, Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.lake.table_files import read_file

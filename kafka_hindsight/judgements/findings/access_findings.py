@@ -1,7 +1,5 @@
 """Findings about clients and brokers that others refused or held back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
