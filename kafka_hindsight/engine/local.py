@@ -40,9 +40,7 @@ class LocalEngine:
 
     def write(self, store: Store, table: Table, units: Sequence[Unit], work: Work) -> list[File]:
         """See Engine."""
-        return write_files(
-            f"{store.lake}/{table.layer}/{table.name}", table, run_units(progress.reported(units, _SIZE), work)
-        )
+        return write_files(store.path(table), table, run_units(progress.reported(units, _SIZE), work))
 
 
 BUCKET = 100_000

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -31,6 +33,24 @@ class Engine(Protocol):
         """Run work on units and write its rows as files of a table, by the workers. No commit names them yet."""
 
 
+_VALUES = pa.schema([("value", pa.binary())])
+
+
+def values_of(
+    engine: Engine, units: Sequence[Unit], work: Callable[[dict[str, Any], Bytes], Iterable[Any]]
+) -> Iterator[Any]:
+    """Run work on units that gives few values of Python for each."""
+    packed = engine.spread(units, partial(_pickled, work=work), _VALUES)
+    return (pickle.loads(value) for batch in packed for value in batch["value"].to_pylist())
+
+
+def _pickled(
+    arguments: dict[str, Any], content: Bytes, _: Any, work: Callable[[dict[str, Any], Bytes], Iterable[Any]]
+) -> Iterator[pa.RecordBatch]:
+    for value in work(arguments, content):
+        yield pa.record_batch([pa.array([pickle.dumps(value)], pa.binary())], _VALUES)
+
+
 def run_units(units: Iterable[Unit], work: Work) -> Iterator[pa.RecordBatch]:
     """Run work on units, one after another."""
     archive: Bytes | None = None
@@ -50,7 +70,7 @@ def run_units(units: Iterable[Unit], work: Work) -> Iterator[pa.RecordBatch]:
 
 def units_of(store: Store, table: Table, part: Part) -> list[Unit]:
     """The files of a table that may hold rows of a part. The table has been created."""
-    folder = f"{store.lake}/{table.layer}/{table.name}"
+    folder = store.path(table)
     return [
         Unit(f"{folder}/{f.path}", (0, f.size), {"folder": folder, "file": [f.path, f.size]}, is_raw=True)
         for f in store.files(table, part)

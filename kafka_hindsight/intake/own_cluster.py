@@ -8,21 +8,19 @@ from datetime import date, timedelta
 from functools import partial
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import bronze, silver
-from kafka_hindsight.engine.work import Engine
+from kafka_hindsight.engine.work import Engine, values_of
 from kafka_hindsight.intake.file_scan import Pass
 from kafka_hindsight.intake.lake_rows import cluster_rows, reduced
 from kafka_hindsight.intake.reading_files import Readings
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.cluster_of_files import BrokerFile, FolderCluster, Traits, clusters_of, traits_in
+from kafka_hindsight.logs.cluster_of_files import FolderCluster, Traits, clusters_of, traits_in
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes
 from kafka_hindsight.logs.file_facts import FileFacts
 from kafka_hindsight.settings.models import Settings
-from kafka_hindsight.shared.durations import LONG_AGO, NEVER
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.words import counted
@@ -35,8 +33,6 @@ _CLEAR = 3
 
 _MOST_DAYS = 366
 """The days of a file that are counted, at most: a garbled year would make it long."""
-
-_TRAITS = pa.schema([("file", pa.int64()), ("brokers", pa.list_(pa.string())), ("addresses", pa.list_(pa.string()))])
 
 
 @dataclass(frozen=True)
@@ -67,7 +63,7 @@ def of_one_cluster(
         BadInput: Several clusters remain, and CLUSTER names none of them.
     """
     brokers = [f for f in scan.facts.values() if f.file.origin == "broker"]
-    folder = clusters_of([_as_file(f) for f in brokers], partial(_traits, engine, brokers))
+    folder = clusters_of(brokers, partial(_traits, engine, brokers))
     if not folder.clusters:
         return scan, OwnCluster()
     named_ids = frozenset({settings.cluster}) if settings.cluster else frozenset()
@@ -92,21 +88,13 @@ def of_one_cluster(
     )
 
 
-def _as_file(fact: FileFacts) -> BrokerFile:
-    span = fact.first_at or NEVER, fact.last_at or LONG_AGO
-    return BrokerFile(fact.file.name, fact.file.source, *span, fact.lines, fact.clusters)
-
-
 def _traits(engine: Engine, facts: Sequence[FileFacts]) -> dict[str, Traits]:
-    units = [fact.file.unit((0, fact.file.size), {"file": n}) for n, fact in enumerate(facts)]
-    rows = (row for batch in engine.spread(units, _traits_in, _TRAITS) for row in batch.to_pylist())
-    traits = {row["file"]: Traits(frozenset(row["brokers"]), frozenset(row["addresses"])) for row in rows}
-    return {fact.file.name: traits.get(n, Traits()) for n, fact in enumerate(facts)}
+    units = [fact.file.unit((0, fact.file.size), {"name": fact.file.name}) for fact in facts]
+    return {fact.file.name: Traits() for fact in facts} | dict(values_of(engine, units, _traits_in))
 
 
-def _traits_in(arguments: Mapping[str, Any], content: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
-    traits = traits_in(content.between(0, CHUNK))
-    yield pa.record_batch([[arguments["file"]], [sorted(traits.brokers)], [sorted(traits.addresses)]], _TRAITS)
+def _traits_in(arguments: Mapping[str, Any], content: Bytes) -> list[tuple[str, Traits]]:
+    return [(arguments["name"], traits_in(content.between(0, CHUNK)))]
 
 
 def _of_window(files: Sequence[FileFacts], settings: Settings) -> set[str]:

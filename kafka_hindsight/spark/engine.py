@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -20,11 +21,13 @@ from kafka_hindsight.lake.parts import File
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.lake.table_files import files_written
 from kafka_hindsight.logs.file_bytes import Unit
+from kafka_hindsight.shared.grouping import apart, sized
 from kafka_hindsight.spark.tasks import spread
 from kafka_hindsight.start import launch
 
 _TASK = 64 * 1024 * 1024
 _LEAST = 1024 * 1024
+_SIZE = attrgetter("size")
 
 _FILES = pa.schema([("name", pa.string()), ("size", pa.int64()), ("stats", pa.string())])
 
@@ -59,31 +62,19 @@ class SparkEngine:
         """
         if not units:
             return []
-        folder = f"{store.lake}/{table.layer}/{table.name}"
-        write = partial(_write_files, work=work, table=table, folder=folder, umask=int(launch.umask(), 8))
+        write = partial(_write_files, work=work, table=table, folder=store.path(table), umask=int(launch.umask(), 8))
         rows = spread(self.spark, self._tasks(units), write, from_arrow_schema(_FILES)).collect()
         return [File(row["name"], row["size"], json.loads(row["stats"])) for row in rows]
 
     def _tasks(self, units: Sequence[Unit]) -> list[list[Unit]]:
-        return _tasks(units, self.spark.sparkContext.defaultParallelism)
+        """The units in tasks of about one size; one for each core at least, if the units are large enough.
 
-
-def _tasks(units: Sequence[Unit], cores: int) -> list[list[Unit]]:
-    """The units in tasks of about one size; one for each core at least, if the units are large enough.
-
-    A task that reads a packed archive unpacks all that lies before its units, so few tasks do.
-    """
-    share = sum(u.size for u in units) // max(cores, 1)
-    size = max(_LEAST, min(_TASK, share))
-    tasks: list[list[Unit]] = [[]]
-    filled = 0
-    for unit in units:
-        if filled >= (max(size, share) if unit.is_of_packed_archive else size):
-            tasks.append([])
-            filled = 0
-        tasks[-1].append(unit)
-        filled += unit.size
-    return tasks
+        A task that reads a packed archive unpacks all that lies before its units, so few tasks do.
+        """
+        share = sum(map(_SIZE, units)) // self.spark.sparkContext.defaultParallelism
+        size = max(_LEAST, min(_TASK, share))
+        of_archives, others = apart(units, lambda unit: unit.is_of_packed_archive)
+        return [*sized(others, _SIZE, size), *sized(of_archives, _SIZE, max(size, share))]
 
 
 def _run_work(units: Iterable[Unit], work: Work, umask: int) -> Iterator[pa.RecordBatch]:
