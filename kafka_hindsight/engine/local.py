@@ -34,7 +34,7 @@ class LocalEngine:
 
     piece: int = _PIECE
 
-    def spread(self, units: Sequence[Unit], work: Work, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    def spread(self, units: Sequence[Unit], work: Work) -> Iterator[Any]:
         """See Engine."""
         return run_units(progress.reported(units, _SIZE), work)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
-from kafka_hindsight.engine.work import Engine, values_of
+from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX, SEGMENT_REGEX, source_of
 from kafka_hindsight.knowledge.metadata_log import FOLDER, file_name
 from kafka_hindsight.lake.landing import is_there
@@ -191,7 +191,7 @@ def members(engine: Engine, archives: Sequence[Found]) -> Mapping[Found, list[Fo
     """
     units = [Unit(archive.uri, (0, archive.size), {"archive": archive}) for archive in archives]
     by_archive: dict[Found, dict[str, Found]] = {archive: {} for archive in archives}
-    for archive, entry in values_of(engine, units, entries_in):
+    for archive, entry in engine.spread(units, entries_in):
         by_archive[archive].pop(entry.name, None)
         by_archive[archive][entry.name] = entry
     return {
@@ -199,7 +199,7 @@ def members(engine: Engine, archives: Sequence[Found]) -> Mapping[Found, list[Fo
     }
 
 
-def entries_in(arguments: Mapping[str, Any], content: Bytes) -> Iterator[tuple[Found, Found]]:
+def entries_in(arguments: Mapping[str, Any], content: Bytes, _: Any) -> Iterator[tuple[Found, Found]]:
     """The archive, and each file in it."""
     archive = arguments["archive"]
     for name, begin, size, millis, why_not in walk(content):

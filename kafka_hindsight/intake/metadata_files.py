@@ -13,7 +13,7 @@ import pyarrow as pa
 from kafka_hindsight.catalog.bronze import METADATA_FILES, METADATA_RECORDS
 from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.quality import QUARANTINE
-from kafka_hindsight.engine.work import Engine, values_of
+from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake.lake_rows import cluster_rows, first_rows, table_of
 from kafka_hindsight.knowledge.metadata_log import FileContents, file_name, read_segment, read_snapshot
 from kafka_hindsight.lake.arrow_types import arrow_schema
@@ -158,7 +158,7 @@ def _decoded(engine: Engine, files: Sequence[LogFile], ledger: Mapping[str, Row]
         Unit(f.uri, (0, f.size), {"file": f.name, "source": f.source, **_begin(ledger.get(f.name))}, is_raw=True)
         for f in files
     ]
-    return list(values_of(engine, units, _decode))
+    return list(engine.spread(units, _decode))
 
 
 def _begin(row: Row | None) -> Row:
@@ -176,7 +176,7 @@ def _begin(row: Row | None) -> Row:
 _RECORDS = pa.schema([f.with_nullable(True) for f in arrow_schema(METADATA_RECORDS)])
 
 
-def _decode(arguments: Row, content: Bytes) -> Iterator[tuple[Row, pa.Table]]:
+def _decode(arguments: Row, content: Bytes, _: Any) -> Iterator[tuple[Row, pa.Table]]:
     data, name = content.between(0, arguments["reads_to"]), file_name(arguments["file"])
     if not data or name is None:
         return

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import bronze, silver
-from kafka_hindsight.engine.work import Engine, values_of
+from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake.file_scan import Pass
 from kafka_hindsight.intake.lake_rows import cluster_rows, reduced
 from kafka_hindsight.intake.reading_files import Readings
@@ -90,10 +90,10 @@ def of_one_cluster(
 
 def _traits(engine: Engine, facts: Sequence[FileFacts]) -> dict[str, Traits]:
     units = [fact.file.unit((0, fact.file.size), {"name": fact.file.name}) for fact in facts]
-    return {fact.file.name: Traits() for fact in facts} | dict(values_of(engine, units, _traits_in))
+    return {fact.file.name: Traits() for fact in facts} | dict(engine.spread(units, _traits_in))
 
 
-def _traits_in(arguments: Mapping[str, Any], content: Bytes) -> list[tuple[str, Traits]]:
+def _traits_in(arguments: Mapping[str, Any], content: Bytes, _: Any) -> list[tuple[str, Traits]]:
     return [(arguments["name"], traits_in(content.between(0, CHUNK)))]
 
 

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from kafka_hindsight.catalog.bronze import LOG_RECORDS
 from kafka_hindsight.catalog.quality import QUARANTINE, UNPARSED_LINES
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.engine.work import Engine, rows_in, units_of, values_of
+from kafka_hindsight.engine.work import Engine, rows_in, units_of
 from kafka_hindsight.intake.hours import Hour, count_hours
 from kafka_hindsight.knowledge.layouts import WITHIN, folder_of
 from kafka_hindsight.knowledge.version import READING, version_of
@@ -64,7 +64,7 @@ def parse(engine: Engine, store: Store, part: Part, edges: Sequence[datetime], f
     """
     rests, packed = list[Rest](), list[_Packed]()
     work = partial(_read_in, part=part, edges=tuple(edges), folder=folder)
-    for value in values_of(engine, units_of(store, LOG_RECORDS, part), work):
+    for value in engine.spread(units_of(store, LOG_RECORDS, part), work):
         (rests if isinstance(value, Rest) else packed).append(value)
     tallies = pa.Table.from_batches([rest.tallies for rest in rests], TALLIES)
     return Parsed(
@@ -77,7 +77,7 @@ def parse(engine: Engine, store: Store, part: Part, edges: Sequence[datetime], f
 
 
 def _read_in(
-    arguments: Mapping[str, Any], _: Bytes, part: Part, edges: Sequence[datetime], folder: str
+    arguments: Mapping[str, Any], _: Bytes, __: Any, part: Part, edges: Sequence[datetime], folder: str
 ) -> Iterator[Rest | _Packed]:
     packer = Packer()
     for rest in read_batches(rows_in(arguments, LOG_RECORDS, part), edges, packer.pack):
@@ -130,7 +130,7 @@ def find_repeats(engine: Engine, parsed: Parsed, brokers: Mapping[str, int]) -> 
     units = [
         replace(unit, numbers=of_unit) for unit, of_unit in zip(parsed.units, candidates, strict=True) if len(of_unit)
     ]
-    events = pa.Table.from_batches(engine.spread(units, partial(_picked_in, brokers=brokers), PICKED), PICKED)
+    events = pa.Table.from_batches(engine.spread(units, partial(_picked_in, brokers=brokers)), PICKED)
     return repeats_among(events)
 
 

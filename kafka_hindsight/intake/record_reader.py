@@ -221,7 +221,7 @@ def _fixes(
     groups = [group for group in by_unit.values() if any(p.number in contest for p in group)]
     files, pieces = reading.files, reading.pieces
     units = [_unit(files[n], pieces[n], g, reading.copies, contest) for g in groups for n in [g[0].range.file]]
-    gathered = pa.Table.from_batches(engine.spread(units, _gather, CONTESTED), CONTESTED)
+    gathered = pa.Table.from_batches(engine.spread(units, _gather), CONTESTED)
     by_log = grouped((p for p in placed if p.number in contest), lambda p: p.source)
     shared = {log: sum((contest[p.number] for p in of_log), NO_TIMES) for log, of_log in by_log.items()}
     return settle(gathered, placed, _alike_in_lake(engine, store, cluster, shared))
@@ -236,7 +236,7 @@ def _alike_in_lake(engine: Engine, store: Store, cluster: str, shared: Mapping[s
         return _ALIKE.empty_table()
     part = _part(cluster, sum(shared.values(), NO_TIMES))
     work = partial(_alike_in, part=part, shared=shared)
-    return pa.Table.from_batches(engine.spread(units_of(store, LOG_RECORDS, part), work, _ALIKE), _ALIKE)
+    return pa.Table.from_batches(engine.spread(units_of(store, LOG_RECORDS, part), work), _ALIKE)
 
 
 def _alike_in(

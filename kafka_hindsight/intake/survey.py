@@ -11,7 +11,7 @@ from typing import Any
 
 from kafka_hindsight.catalog.codes import ClockMeaning
 from kafka_hindsight.catalog.rows.structs import ClockStep, ClusterNaming
-from kafka_hindsight.engine.work import Engine, values_of
+from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake.file_ledger import fingerprints
 from kafka_hindsight.logs.arrays import NO_INSTANT
 from kafka_hindsight.logs.clocks import SKEW, Clock, Step, comes_again, hour_again
@@ -108,7 +108,7 @@ def _look_at(
         for unit in _units(n, f, size, f.copy_in(copies), (first_pieces or {}).get(n), steps.get(n, ()), in_one_go)
     ]
     by_file: dict[int, list[Piece]] = {n: [] for n in files}
-    for piece in values_of(engine, units, pieces_in):
+    for piece in engine.spread(units, pieces_in):
         by_file[piece.file].append(piece)
     return {n: tuple(sorted(pieces, key=lambda p: p.begin)) for n, pieces in by_file.items()}
 
@@ -131,7 +131,7 @@ def _units(
         yield file.unit(part, {**arguments, "from": begin, "until": until})
 
 
-def pieces_in(arguments: Mapping[str, Any], content: Bytes) -> list[Piece]:
+def pieces_in(arguments: Mapping[str, Any], content: Bytes, _: Any) -> list[Piece]:
     """The pieces of a unit."""
     pieces = list(_pieces_of(arguments, content))
     if content.damage:

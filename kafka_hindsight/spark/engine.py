@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -29,6 +31,7 @@ _TASK = 64 * 1024 * 1024
 _LEAST = 1024 * 1024
 _SIZE = attrgetter("size")
 
+_VALUES = pa.schema([("value", pa.binary())])
 _FILES = pa.schema([("name", pa.string()), ("size", pa.int64()), ("stats", pa.string())])
 
 
@@ -46,14 +49,14 @@ class SparkEngine:
         ).groups()
         return int(size) << 10 * " kmgt".index(unit or " ")
 
-    def spread(self, units: Sequence[Unit], work: Work, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    def spread(self, units: Sequence[Unit], work: Work) -> Iterator[Any]:
         """See Engine."""
         if not units:
             return
         run = partial(_run_work, work=work, umask=int(launch.umask(), 8))
-        rows = spread(self.spark, self._tasks(units), run, from_arrow_schema(schema))
-        for batch in rows.toArrow().to_batches():
-            yield batch.cast(schema)
+        rows = spread(self.spark, self._tasks(units), run, from_arrow_schema(_VALUES))
+        for value in rows.toArrow()["value"]:
+            yield pickle.loads(value.as_buffer())
 
     def write(self, store: Store, table: Table, units: Sequence[Unit], work: Work) -> list[File]:
         """See Engine.
@@ -78,9 +81,10 @@ class SparkEngine:
 
 
 def _run_work(units: Iterable[Unit], work: Work, umask: int) -> Iterator[pa.RecordBatch]:
-    """Run work on units. Files that it writes have the mode of our files."""
+    """Run work on units, and pickle its values. Files that it writes have the mode of our files."""
     with _with_umask(umask):
-        yield from run_units(units, work)
+        for value in run_units(units, work):
+            yield pa.record_batch([pa.array([pickle.dumps(value)], pa.binary())], _VALUES)
 
 
 def _write_files(units: Iterable[Unit], work: Work, table: Table, folder: str, umask: int) -> Iterator[pa.RecordBatch]:

@@ -105,7 +105,7 @@ def batches_of(path: Path) -> Iterator[tuple[tuple[str, ...], pa.RecordBatch]]:
     size = path.stat().st_size
     arguments = {"file": 0, "zone": "UTC", "size": size, "piece": CHUNK, "layouts": None, "form": None, "steps": []}
     arguments |= {"pattern": None, "from": 0, "until": size, "copy": f"{path}.zst"}
-    pieces = survey.pieces_in(arguments, open_bytes(str(path), size))
+    pieces = survey.pieces_in(arguments, open_bytes(str(path), size), None)
     first: dict[str, Any] = {"layouts": pieces[0].layouts, "form": pieces[0].form, "copy": f"{path}.zst"}
     unit = {**first, "zone": "UTC", "size": size, "ranges": [(0, r, None) for r in ranges_of(pieces)], "steps": []}
     for batch in record_reader.records_in(unit, open_bytes(str(path), size), None):

@@ -166,7 +166,7 @@ def test_minority_reading_of_other_cluster_is_quarantined(tmp_path: Path) -> Non
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     readings = read_readings(str(file))
     assert (readings.cluster_ids, len(readings.instants), len(readings.lines)) == ({"ours"}, 5, 6)
-    assert readings.last_at == datetime(2026, 11, 21, 1, 5, tzinfo=UTC)
+    assert max(readings.instants) == datetime(2026, 11, 21, 1, 5, tzinfo=UTC)
     (row,) = snapshots.quarantined(readings.lines, "c", "snapshots")
     assert row["sentences"] == ["It is of cluster \x00, and this audit is of another."]
     assert len(snapshots.readings(readings.lines)) == 5

@@ -37,7 +37,7 @@ def pieces_of(path: Path) -> list[Piece]:
     """The pieces of a file, as the first reading finds them."""
     unit = unit_of(path)
     size = unit["size"]
-    return pieces_in({**unit, "from": 0, "until": size}, open_bytes(path.as_uri(), size))
+    return pieces_in({**unit, "from": 0, "until": size}, open_bytes(path.as_uri(), size), None)
 
 
 def records(path: Path) -> Iterator[tuple[str | None, Row]]:
