@@ -79,10 +79,10 @@ def test_log_without_id_goes_to_only_fitting_cluster() -> None:
     by_broker = clusters_in([*files, lone], **own, lone="2")
     assert (by_broker.clusters[1].ids, by_broker.clusters[1].files) == (("two",), {"b-1/server.log.1", lone.file.name})
     by_address = clusters_in([*files, lone], **own, lone="7 x://a2:9092")
-    assert lone.name in by_address.clusters[0].files
+    assert lone.file.name in by_address.clusters[0].files
     assert not by_address.strays
     later = file("c-1/server.log", 9, "three")
-    assert file("lone/server.log", 9).name in {
+    assert file("lone/server.log", 9).file.name in {
         n
         for c in clusters_in([*files, later, file("lone/server.log", 9)], **own).clusters
         if c.ids == ("three",)
