@@ -34,11 +34,11 @@ from kafka_hindsight.shared.words import counted
 _CONSOLE = ".out"
 """The end of the name of a file with a process's console output."""
 
-_MOST_PACKED = 64 * 1024 * 1024
+_PACKED = 64 * 1024 * 1024
 """Bytes of packed events that a worker has in memory, at most."""
 
 
-class _Packed(NamedTuple):
+class _PackedFile(NamedTuple):
     """A file of packed events, its size in bytes, and the keys of its events."""
 
     place: str
@@ -62,7 +62,7 @@ def parse(engine: Engine, store: Store, part: Part, edges: Sequence[datetime], f
 
     `edges` cut an hour in two. Packed events wait in `folder` until `write_events`.
     """
-    rests, packed = list[Rest](), list[_Packed]()
+    rests, packed = list[Rest](), list[_PackedFile]()
     work = partial(_read_in, part=part, edges=tuple(edges), folder=folder)
     for value in engine.spread(units_of(store, LOG_RECORDS, part), work):
         (rests if isinstance(value, Rest) else packed).append(value)
@@ -78,22 +78,22 @@ def parse(engine: Engine, store: Store, part: Part, edges: Sequence[datetime], f
 
 def _read_in(
     arguments: Mapping[str, Any], _: Bytes, __: Any, part: Part, edges: Sequence[datetime], folder: str
-) -> Iterator[Rest | _Packed]:
+) -> Iterator[Rest | _PackedFile]:
     packer = Packer()
     for rest in read_batches(rows_in(arguments, LOG_RECORDS, part), edges, packer.pack):
         yield rest
-        if packer.size >= _MOST_PACKED:
+        if packer.size >= _PACKED:
             yield _write_packed(packer, folder)
     if packer.size:
         yield _write_packed(packer, folder)
 
 
-def _write_packed(packer: Packer, folder: str) -> _Packed:
+def _write_packed(packer: Packer, folder: str) -> _PackedFile:
     """Write packed events to a file."""
     packed, keys = packer.packed()
     place = f"{folder}/{uuid4()}.arrow"
     write_atomically(place, packed)
-    return _Packed(place, len(packed), keys)
+    return _PackedFile(place, len(packed), keys)
 
 
 class Repeats(NamedTuple):
