@@ -17,10 +17,11 @@ from kafka_hindsight.intake.lake_rows import cluster_rows, reduced
 from kafka_hindsight.intake.reading_files import Readings
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.cluster_of_files import FolderCluster, Traits, clusters_of, traits_in
+from kafka_hindsight.logs.cluster_of_files import BrokerFile, FolderCluster, Traits, clusters_of, traits_in
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes
 from kafka_hindsight.logs.file_facts import FileFacts
 from kafka_hindsight.settings.models import Settings
+from kafka_hindsight.shared.durations import LONG_AGO, NEVER
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.words import counted
@@ -63,7 +64,7 @@ def of_one_cluster(
         BadInput: Several clusters remain, and CLUSTER names none of them.
     """
     brokers = [f for f in scan.facts.values() if f.file.origin == "broker"]
-    folder = clusters_of(brokers, partial(_traits, engine, brokers))
+    folder = clusters_of([_as_file(f) for f in brokers], partial(_traits, engine, brokers))
     if not folder.clusters:
         return scan, OwnCluster()
     named_ids = frozenset({settings.cluster}) if settings.cluster else frozenset()
@@ -86,6 +87,11 @@ def of_one_cluster(
         tuple(_amount(files, reason) for reason, files in sorted(by_reason.items())),
         bool(folder.strays) or (bool(reasons) and settings.cluster is None and not settings.audits_others),
     )
+
+
+def _as_file(fact: FileFacts) -> BrokerFile:
+    span = fact.first_at or NEVER, fact.last_at or LONG_AGO
+    return BrokerFile(fact.file.name, fact.file.source, *span, fact.lines, fact.clusters)
 
 
 def _traits(engine: Engine, facts: Sequence[FileFacts]) -> dict[str, Traits]:

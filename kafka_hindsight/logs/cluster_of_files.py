@@ -12,8 +12,7 @@ from itertools import takewhile
 from operator import or_
 
 from kafka_hindsight.catalog.rows.structs import ClusterNaming
-from kafka_hindsight.logs.file_facts import FileFacts
-from kafka_hindsight.shared.durations import LONG_AGO, NEVER
+from kafka_hindsight.shared.durations import LONG_AGO
 from kafka_hindsight.shared.grouping import grouped
 
 _CLEAR = 3
@@ -21,6 +20,21 @@ _CLEAR = 3
 
 _ALIKE = 0.75
 """Kafka's ids are 22 random characters: if two are more alike than this ratio, one is damaged. Our choice."""
+
+
+@dataclass(frozen=True)
+class BrokerFile:
+    """A file of a broker's log: name, source, first and last instant, lines, and the cluster ids that it names.
+
+    A file without an instant begins NEVER and ended LONG_AGO.
+    """
+
+    name: str
+    source: str
+    first_at: datetime
+    last_at: datetime
+    line_count: int
+    clusters: tuple[ClusterNaming, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,7 +85,7 @@ def traits_in(data: bytes) -> Traits:
     return Traits(*map(frozenset, traits))
 
 
-def clusters_of(files: Sequence[FileFacts], read_traits: ReadTraits) -> FolderClusters:
+def clusters_of(files: Sequence[BrokerFile], read_traits: ReadTraits) -> FolderClusters:
     """The clusters of files. The result does not depend on the order of the files.
 
     A cluster's id changes where its disks are formatted or its ZooKeeper data is deleted. So the ids in one log are of
@@ -83,14 +97,14 @@ def clusters_of(files: Sequence[FileFacts], read_traits: ReadTraits) -> FolderCl
         files: Files of brokers.
         read_traits: Reads the traits of each file by its name. Called where more than one cluster remains.
     """
-    logs = [_Log(tuple(own)) for _, own in sorted(grouped(files, lambda f: f.file.source).items())]
+    logs = [_Log(tuple(own)) for _, own in sorted(grouped(files, lambda f: f.source).items())]
     parts = _by_ids(log for log in logs if log.clusters)
     if len(parts) > 1:
         traits = read_traits()
-        logs = [replace(log, traits=_join(traits[f.file.name] for f in log.files)) for log in logs]
+        logs = [replace(log, traits=_join(traits[f.name] for f in log.files)) for log in logs]
         parts = _by_brokers(_by_ids(log for log in logs if log.clusters))
     homes = grouped((log for log in logs if not log.clusters), lambda log: _home(log, parts))
-    strays = frozenset(f.file.name for log in homes.get(None, ()) for f in log.files)
+    strays = frozenset(f.name for log in homes.get(None, ()) for f in log.files)
     clusters = [_cluster([*part.logs, *homes.get(part, ())]) for part in parts]
     return FolderClusters(sorted(clusters, key=lambda c: (-c.line_count, c.ids)), strays)
 
@@ -115,20 +129,20 @@ def _is_damaged(own: ClusterNaming, other: ClusterNaming) -> bool:
 class _Log:
     """The files of one log, and the traits of the broker that wrote it."""
 
-    files: tuple[FileFacts, ...]
+    files: tuple[BrokerFile, ...]
     traits: Traits = Traits()
 
     @property
     def folder(self) -> str:
-        return self.files[0].file.source.rpartition("/")[0]
+        return self.files[0].source.rpartition("/")[0]
 
     @property
     def first_at(self) -> datetime:
-        return min(f.first_at or NEVER for f in self.files)
+        return min(f.first_at for f in self.files)
 
     @property
     def last_at(self) -> datetime:
-        return max(f.last_at or LONG_AGO for f in self.files)
+        return max(f.last_at for f in self.files)
 
     @cached_property
     def clusters(self) -> Mapping[str, ClusterNaming]:
@@ -220,7 +234,7 @@ def _cluster(logs: Sequence[_Log]) -> FolderCluster:
     files = [f for log in logs for f in log.files]
     clusters = _merge(naming for log in logs for naming in log.clusters.values())
     ids = sorted(clusters, key=lambda name: (_time(clusters[name].last_at), name))
-    return FolderCluster(tuple(ids), frozenset(f.file.name for f in files), sum(f.lines for f in files))
+    return FolderCluster(tuple(ids), frozenset(f.name for f in files), sum(f.line_count for f in files))
 
 
 def _merge(clusters: Iterable[ClusterNaming]) -> dict[str, ClusterNaming]:

@@ -8,26 +8,22 @@ from datetime import timedelta
 import pytest
 
 from kafka_hindsight.catalog.rows.structs import ClusterNaming
-from kafka_hindsight.logs.cluster_of_files import FolderClusters, Traits, clusters_of, traits_in
-from kafka_hindsight.logs.file_facts import FileFacts
-from kafka_hindsight.logs.files import LogFile
+from kafka_hindsight.logs.cluster_of_files import BrokerFile, FolderClusters, Traits, clusters_of, traits_in
 from tests.support.rows import AT
 
 
-def file(log: str, day: int, ids: str = "", lasts: float = 20) -> FileFacts:
+def file(log: str, day: int, ids: str = "", lasts: float = 20) -> BrokerFile:
     """A log's file of one day; an id stands as often as lines name it, an hour after the other."""
     first, names = AT + timedelta(days=day), ids.split()
     at = {name: [first + timedelta(hours=n) for n, each in enumerate(names) if each == name] for name in names}
     clusters = (ClusterNaming(cluster_id=i, first_at=o[0], last_at=o[-1], line_count=len(o)) for i, o in at.items())
-    last = first + timedelta(hours=lasts)
-    own = LogFile(f"/{log}.{day}", f"{log}.{day}", 1, last, log, "broker", "UTC")
-    return FileFacts(own, 100, 0, first, last, (), True, True, None, tuple(clusters))
+    return BrokerFile(f"{log}.{day}", log, first, first + timedelta(hours=lasts), 100, tuple(clusters))
 
 
-def clusters_in(files: list[FileFacts], **traits: str) -> FolderClusters:
+def clusters_in(files: list[BrokerFile], **traits: str) -> FolderClusters:
     """What is found whatever the order of the files. Takes: the broker and the address that a folder's lines show."""
     of_folder = {name.replace("_", "-"): Traits(*map(frozenset, zip(words.split()))) for name, words in traits.items()}
-    by_file = {f.file.name: of_folder.get(f.file.source.partition("/")[0], Traits()) for f in files}
+    by_file = {f.name: of_folder.get(f.source.partition("/")[0], Traits()) for f in files}
     several = [clusters_of(random.Random(n).sample(files, len(files)), lambda: by_file) for n in range(3)]
     assert several[0] == several[1] == several[2]
     return several[0]
@@ -43,7 +39,7 @@ B1, B2 = "b-1/server.log", "b-2/server.log"
 def test_consecutive_ids_in_one_log_are_one_cluster() -> None:
     files = [file(B1, 1, "old"), file(B2, 1, "old"), file(B1, 2), file(B1, 3, "new"), file(B2, 3, "new"), file(B2, 4)]
     files += [file("b-2/controller.log", 1), file("b-3/server.log", 2)]
-    assert names(clusters_in(files)) == [("old new", sorted(f.file.name for f in files))]
+    assert names(clusters_in(files)) == [("old new", sorted(f.name for f in files))]
 
 
 def test_folders_with_same_broker_and_address_are_one_cluster() -> None:
@@ -75,14 +71,14 @@ def test_log_without_id_goes_to_only_fitting_cluster() -> None:
     files = [file("a-1/server.log", 1, "one"), file("a-2/server.log", 1, "one"), file("b-1/server.log", 1, "two")]
     own = {"a_1": "1 x://a1:9092", "a_2": "2 x://a2:9092", "b_1": "1 x://b1:9092"}
     lone = file("lone/server.log", 1)
-    assert clusters_in([*files, lone], **own).strays == {lone.file.name}
+    assert clusters_in([*files, lone], **own).strays == {lone.name}
     by_broker = clusters_in([*files, lone], **own, lone="2")
-    assert (by_broker.clusters[1].ids, by_broker.clusters[1].files) == (("two",), {"b-1/server.log.1", lone.file.name})
+    assert (by_broker.clusters[1].ids, by_broker.clusters[1].files) == (("two",), {"b-1/server.log.1", lone.name})
     by_address = clusters_in([*files, lone], **own, lone="7 x://a2:9092")
-    assert lone.file.name in by_address.clusters[0].files
+    assert lone.name in by_address.clusters[0].files
     assert not by_address.strays
     later = file("c-1/server.log", 9, "three")
-    assert file("lone/server.log", 9).file.name in {
+    assert file("lone/server.log", 9).name in {
         n
         for c in clusters_in([*files, later, file("lone/server.log", 9)], **own).clusters
         if c.ids == ("three",)
