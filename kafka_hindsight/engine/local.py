@@ -33,15 +33,13 @@ class LocalEngine:
 
     piece: int = _PIECE
 
-    def spread(self, units: Sequence[Unit], work: Work, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    def spread(self, units: Sequence[Unit], work: Work) -> Iterator[Any]:
         """See Engine."""
         return run_units(progress.reported(units, _SIZE), work)
 
     def write(self, store: Store, table: Table, units: Sequence[Unit], work: Work) -> list[File]:
         """See Engine."""
-        return write_files(
-            f"{store.lake}/{table.layer}/{table.name}", table, run_units(progress.reported(units, _SIZE), work)
-        )
+        return write_files(store.path(table), table, run_units(progress.reported(units, _SIZE), work))
 
 
 BUCKET = 100_000
