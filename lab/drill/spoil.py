@@ -89,10 +89,15 @@ def _quorum(cluster: Cluster, broker: int) -> AbstractContextManager[None]:
     return _rewritten(cluster.config(broker), change)
 
 
+def other_than(cluster: Cluster, broker: int) -> int:
+    """The broker whose id is taken."""
+    return next(number for number in cluster.brokers if number != broker)
+
+
 @contextmanager
 def _id(cluster: Cluster, broker: int) -> Iterator[None]:
     """It is another one's, with disks of its own."""
-    other = next(number for number in cluster.brokers if number != broker)
+    other = other_than(cluster, broker)
     own = {"node.id": other, "log.dirs": cluster.folder / "data" / f"broker-{broker}-as-{other}"}
     lines = "".join(f"{key}={value}\n" for key, value in own.items())
     with _rewritten(cluster.config(broker), lambda text: f"{_OWN.sub('', text)}{lines}{_GIVES_UP_SOON}"):
@@ -112,7 +117,7 @@ SPOILS: Mapping[str, Spoil] = {
     StartFailure.OUT_OF_MEMORY: _memory,
     StartFailure.CONFIGURATION: _setting,
     StartFailure.OTHER_CLUSTER: _cluster_id,
-    StartFailure.QUORUM_UNREACHABLE: _quorum,
+    StartFailure.NOT_REGISTERED: _quorum,
     StartFailure.NOT_AUTHENTICATED: _certificate,
 }
 """How the start of a broker is made to fail, by what the audit should call it."""
