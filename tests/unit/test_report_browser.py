@@ -153,8 +153,8 @@ def test_first_screen_shows_losses_outages_and_actions(browser, places, width, h
     assert lost.startswith("40 to 52 committed records were lost in risky.raw-0: ")
     assert lost.endswith("Find out who wrote those records, and send them again.")
     assert (
-        "had no leader, the longest for at least 1.8 s: broker 2 was unresponsive about 02:13:04, away for 4 min 27 s."
-        in gone
+        "had no leader, the longest for at least 1.8 s: broker 2 stopped responding between 02:13:04 and 02:13:13, away"
+        " for 4 min 27 s." in gone
     )
     assert "Broker 3 was out of sync" in slow
     assert "3 lines of 1.9 million" in browser.tell("document.querySelector('.state-line').innerText")

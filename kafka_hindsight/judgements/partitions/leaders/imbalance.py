@@ -265,13 +265,13 @@ def _beginning(worst: LeaderImbalance, start: _Crossing) -> str:
     why = f", {_STARTED[start.change.kind]}" if start.change else ""
     since = f"{'' if start.is_exact else 'at least '}since {start.at:%H:%M:%S}"
     partitions = f"{worst.led_elsewhere} of the {worst.preferred_partitions} partitions"
-    drift = f"{partitions} that broker {worst.broker} is preferred for were led elsewhere at worst"
+    drift = f"{partitions} that prefer broker {worst.broker} had another leader or none at worst"
     return f"{drift} ({percent(worst.ratio)}), {since}{why}."
 
 
 def _ending(last: LeaderImbalance, start: _Crossing, end: _Crossing | None, how: str) -> str:
     if end is None:
-        return f"No election had ended it at {last.snapshot_at:%H:%M:%S}, the last reading."
+        return f"It was not over at {last.snapshot_at:%H:%M:%S}, the last reading."
     return f"It ended after {duration(end.at - start.at)}. {how}"
 
 
