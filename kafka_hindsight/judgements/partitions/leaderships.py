@@ -125,7 +125,7 @@ def _began_by(
     """
     if before is None or before.at is None:
         return None
-    outage = context.outage_between(before.leader, before.at, later_at) if before.leader != now.leader else None
+    outage = context.outage_of_leader(before.leader, before.at, later_at) if before.leader != now.leader else None
     if outage:
         return min(known_at(outage), later_at)
     return later_at if later.leader == now.leader and later.epoch == now.epoch + 1 else None
@@ -266,7 +266,7 @@ def _losses(
 
 def _broker_lost(leader: int, since: datetime, after: Leadership | None, context: ClusterContext) -> _Loss | None:
     """The leader was away: until it led again, or, without a later leader, to the end of what is known."""
-    outage = context.outage_between(leader, since, after.at if after else None)
+    outage = context.outage_of_leader(leader, since, after.at if after else None)
     if outage is None:
         return None
     if after is None:
