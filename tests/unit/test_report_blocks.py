@@ -203,6 +203,19 @@ def test_timeline_lists_brokers_above_groups_by_number_of_rebalances(report):
     assert counts == sorted(counts, reverse=True)
 
 
+def test_gravest_changes_of_a_topic_name_their_partition(report):
+    (topic,) = [view for view in report.views if view.title == "Topic risky.raw"]
+    headlines = [entry.headline for entry in seen.found(Entry, topic) if entry.style == "failover"]
+    assert headlines and all(headline.startswith("risky.raw-") for headline in headlines)
+
+
+def test_first_screen_marks_each_cause_that_is_not_certain(report):
+    lead = seen.section(report, "verdict")[0]
+    sentences = [seen.text(each) for kind in (Item, Paragraph) for each in seen.found(kind, lead)]
+    assert any("it was alive and fetched too late (likely)" in sentence for sentence in sentences)
+    assert "Each of these causes is certain, except where it says likely." in sentences
+
+
 def test_topic_with_lost_records_is_above_topic_without_leader():
     lost = failover("lost", 0, at("03:00:00"), "unclean_election", leaderless_ms=1_000)
     waited = failover("waited", 0, at("04:00:00"), "offline", leaderless_ms=60_000)

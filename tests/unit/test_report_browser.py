@@ -228,6 +228,13 @@ def test_thousands_of_rows_scroll_and_filter_without_a_stall(browser, places):
         assert browser.tell(f"[{count}, location.hash]") == [f"{label} of 6,073", address]
 
 
+def test_long_table_continues_by_few_rows_on_a_phone(browser, places):
+    browser.open(f"{places['crowded']}#groups", 390, 844)
+    browser.show("groups")
+    browser.tell(f"{SECOND}.querySelector('[data-step=\"1\"]').click()")
+    assert browser.tell(f"{SECOND}.querySelector('output').textContent") == "1 to 25 of 6,073"
+
+
 def test_colours_of_a_ledger_filter_its_rows(browser, places):
     browser.open(f"{places['usual']}#groups")
     browser.show("groups")
