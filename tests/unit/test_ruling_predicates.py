@@ -21,7 +21,6 @@ from kafka_hindsight.judgements.partitions.leaders.failovers import (
 )
 from kafka_hindsight.judgements.reasoning.proofs import always
 from kafka_hindsight.judgements.reasoning.rulings import Ruling, Verdict, judge
-from kafka_hindsight.judgements.rebuild.ruling_tables import RULING_TABLES
 from tests.support.groups import GROUPS, SAMPLE
 from tests.support.nights import EXCERPTS
 from tests.unit import (
@@ -39,6 +38,7 @@ from tests.unit import (
 from tests.unit import (
     test_replicas_rulings as replicas,
 )
+from tools.pages.ruling_tables import RULING_TABLES
 from tools.plain_reader import read_logs
 
 TABLES = [tuple(table) for tables in RULING_TABLES.values() for table in tables.values()]
