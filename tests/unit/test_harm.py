@@ -35,7 +35,7 @@ from kafka_hindsight.judgements.findings import Facts, judge_findings
 from kafka_hindsight.judgements.incidents import WindowHistory, judge_incidents
 from kafka_hindsight.judgements.incidents.happenings import fate
 from kafka_hindsight.judgements.rebuild.cluster import judge_cluster
-from kafka_hindsight.judgements.rebuild.scope import Scope
+from kafka_hindsight.judgements.rebuild.sources import Scope
 from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.knowledge.rules import RULES
 from kafka_hindsight.report.figures import state_of
