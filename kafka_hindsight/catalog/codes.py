@@ -149,7 +149,7 @@ class StartFailure(Code):
 
     NOT_AUTHENTICATED = "not_authenticated", "It could not authenticate with the controllers."
     ID_TAKEN = "id_taken", "Its id was registered already: for its former process, or for another broker."
-    QUORUM_UNREACHABLE = "quorum_unreachable", "It could not register with controllers, or ZooKeeper did not answer."
+    NOT_REGISTERED = "not_registered", "No controller registered it in time, or ZooKeeper did not answer."
     OTHER_CLUSTER = "other_cluster", "Its disk belongs to another cluster."
     PORT_IN_USE = "port_in_use", "Another process listened on its port."
     DIRECTORY_LOCKED = "directory_locked", "Another process of it still ran, and held its log directories."

@@ -25,8 +25,9 @@ PROGRAM = "program.log"
 """The logger of lines that name none, or one that the program chose itself: what they say shows which library spoke.
 Of its lines those that no pattern claims are the program's own, and nothing is missed in them."""
 
-LOGGER_REGEX = re.compile(r" \([\w$]+(?:[.][\w$]+)+\)", re.ASCII)
-"""How the end of a line names its logger: words with dots between them, in parentheses."""
+LOGGER_REGEX = re.compile(r" \((?:[\w$]+(?:[.][\w$]+)+|LogFutureTimestampLogger)\)", re.ASCII)
+"""How the end of a line names its logger: words with dots between them, in parentheses. Kafka has one without a dot
+(UnifiedLog)."""
 
 KAFKAS_PACKAGES = ("kafka.", "org.apache.kafka.")
 """Kafka moves classes from Scala's packages to Java's, and their lines stay: within Kafka a class is known by its name.

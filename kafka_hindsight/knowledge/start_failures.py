@@ -63,9 +63,9 @@ START_REASONS = (
         " same id.",
     ),
     StartReason(
-        StartFailure.QUORUM_UNREACHABLE,
+        StartFailure.NOT_REGISTERED,
         re.compile("unable to register with the controller quorum|ZooKeeperClientTimeoutException"),
-        "it could not register with the controllers, or ZooKeeper did not answer",
+        "no controller registered it in time, or ZooKeeper did not answer",
         "Check that most controllers run and take its certificate or password, and that the broker reaches them as"
         " controller.quorum.voters, controller.quorum.bootstrap.servers or zookeeper.connect names them.",
     ),

@@ -194,10 +194,10 @@ class Cluster:
         ]
         file.write_text("\n".join([*lines, *(f"{k}={v}" for k, v in add.items()), ""]))
 
-    def advertise(self, number: int, host: str) -> None:
-        """Let a broker send clients with a password to another host from its next start on, and others to its own."""
+    def advertise(self, number: int, host: str | None) -> None:
+        """Let a broker send clients with a password to a host from its next start on, and others to its own."""
         ports = {kind: self.ports[f"{kind}-{number}"] for kind in (*PROTOCOLS, "broker")}
-        hosts = {kind: host if kind == PASSWORD else self.address for kind in ports}
+        hosts = {kind: host if host and kind == PASSWORD else self.address for kind in ports}
         names = {"broker": "PLAINTEXT"}
         listeners = ",".join(f"{names.get(k, k.upper())}://{hosts[k]}:{port}" for k, port in ports.items())
         self.rewrite(f"broker-{number}", (), {"advertised.listeners": listeners})

@@ -162,6 +162,8 @@ class Scene:
             return self.stage.admin.group(self.group, self.kind).coordinator
         if role == "transactions":
             return self.stage.admin.transaction_coordinator(self.transactional_id)
+        if role == "bystander":
+            return self.rng.choice(sorted(set(self.stage.cluster.brokers) - {self.broker("coordinator")}))
         if role in ("other", "apart"):
             others = {self.brokers.get(r, -1) for r in ("other", "apart")} | {self.broker("controller")}
             return self.rng.choice(sorted(set(self.stage.cluster.brokers) - others))
@@ -354,11 +356,16 @@ class Scene:
             self.rest(_LOOK_EVERY)
 
     def abandon(self, why: str) -> None:
-        """The scenario has failed: what its last act should have brought is not known, and its members are killed."""
+        """The scenario has failed: what its last act should have brought is not known, and its members are killed.
+
+        Nor is it known whether the member of that act had joined.
+        """
+        unsure = self.last.get("client")
         if self.last:
             self.stage.truth.leave_open(self.last, f"the scenario ended here: {why}")
         for member in sorted(self.members):
-            expect = "session_expired_dead" if member in self.present else None
+            has_joined = member in self.present and self.clients[member] != unsure
+            expect = "session_expired_dead" if has_joined else None
             self.act_on(member, "member_kill9", expect=expect)
             self.members[member].end()
 

@@ -112,7 +112,7 @@ SPOILS: Mapping[str, Spoil] = {
     StartFailure.OUT_OF_MEMORY: _memory,
     StartFailure.CONFIGURATION: _setting,
     StartFailure.OTHER_CLUSTER: _cluster_id,
-    StartFailure.QUORUM_UNREACHABLE: _quorum,
+    StartFailure.NOT_REGISTERED: _quorum,
     StartFailure.NOT_AUTHENTICATED: _certificate,
 }
 """How the start of a broker is made to fail, by what the audit should call it."""

@@ -120,9 +120,9 @@ class Certify(OnBroker):
 
 @dataclass(frozen=True, kw_only=True)
 class Advertise(OnBroker):
-    """From its next start on clients with a password are sent to this host."""
+    """From its next start on clients with a password are sent to this host; None: to its own again."""
 
-    host: str
+    host: str | None = None
     needs: ClassVar[str] = GUARDS
 
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 
+from kafka_hindsight.catalog.codes import StartFailure
 from lab.drill.match import Row, is_after
 from lab.drill.match_brokers import LAPSES, OUTAGE_APART, early_of, holds_loss, rolls_of
 from lab.drill.truth import (
@@ -76,6 +77,8 @@ def _another_start_failure(row: Row, night: Night) -> str | None:
     until = row["up_at"] or night.acts[-1].at
     meanwhile = [a for a in night.acts if a.broker == row["broker"] and row["down_at"] <= a.at <= until]
     played = {a.fields["why"] for a in meanwhile if a.expect == FAILED_START}
+    if played & {StartFailure.NOT_AUTHENTICATED, StartFailure.ID_TAKEN}:
+        played.add(StartFailure.NOT_REGISTERED)  # Who is refused is not registered either.
     is_open = any(a.action in (START_ENDED, "broker_starts_fail") and not a.expect for a in meanwhile)
     if row.get("start_failure") in (None, *played) or is_open:
         return None

@@ -74,6 +74,17 @@ def test_broker_has_just_returned_until_catch_up_time_ends(some: list[BrokerOuta
     assert ClusterContext(outages=tuple(some)).has_just_returned(1, after(instant)) == expected
 
 
+def test_outage_that_was_over_when_broker_was_elected_did_not_end_its_leadership() -> None:
+    """Broker 1 was away from 10 s to 29 s and led from 29.6 s on: within a clock's error of its return."""
+    before = row(BROKER_OUTAGES, broker=1, kind="controlled_shutdown", down_at=after(10), up_at=after(29))
+    during = row(BROKER_OUTAGES, broker=1, down_at=after(50), detected_at=after(51), up_at=None)
+    since = after(29) + timedelta(milliseconds=600)
+    assert ClusterContext(outages=(before,)).outage_of_leader(1, since, after(60)) is None
+    assert ClusterContext(outages=(before, during)).outage_of_leader(1, since, after(60)) == during
+    assert ClusterContext(outages=(before,)).outage_of_leader(1, after(28), after(60)) is None
+    assert ClusterContext(outages=(before,)).outage_of_leader(1, after(11), after(60)) == before
+
+
 def test_outage_after_last_leader_counts_at_any_time() -> None:
     away = row(BROKER_OUTAGES, broker=1, down_at=after(50), detected_at=after(60), up_at=None)
     context = ClusterContext(outages=(away,))

@@ -301,3 +301,12 @@ def test_empty_file_has_no_records(tmp_path: Path) -> None:
 )
 def test_lines_of_one_shape_share_a_template_whatever_their_names(message: str) -> None:
     assert template(message) == "[Controller #] Created partition <name> with # replicas"
+
+
+def test_logger_of_future_timestamps_has_no_dot() -> None:
+    text = (
+        "[2026-11-27 23:36:13,475] WARN [UnifiedLog partition=billing-4-index-t-0, dir=/data/broker-3]"
+        " LogSegment(baseOffset=0, size=23801, lastModifiedTime=1795822573467, largestRecordTimestamp=1795822573469)"
+        " contains future timestamp(s), making it ineligible to be deleted (LogFutureTimestampLogger)"
+    )
+    assert read_line(text).logger == "LogFutureTimestampLogger"

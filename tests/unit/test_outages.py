@@ -203,7 +203,7 @@ def test_loop_of_failed_starts_is_one_outage_and_no_shutdown() -> None:
     [absence] = rebuild_outages([*loop, *works], [], WHOLE)
     assert (absence.kind, absence.confidence) == ("failed_start", "likely")
     assert (absence.down_at, absence.up_at) == (at("03:00:00"), at("03:05:09"))
-    assert "failed 3 times: it could not register with the controllers" in absence.explanation
+    assert "failed 3 times: no controller registered it in time" in absence.explanation
 
 
 def test_granted_controlled_shutdown_ends_the_outage_of_failed_starts() -> None:

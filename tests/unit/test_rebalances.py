@@ -512,6 +512,29 @@ def test_leave_raises_kip_848_epoch_without_a_line_up_to_3_9() -> None:
     assert rebuilt.gaps == []
 
 
+def test_slow_coordinator_raises_epoch_of_join_long_after_it() -> None:
+    """As in 4.4.0 on a busy machine: 1.5 s lie between the line of the join and that of its epoch."""
+    consumer: dict[str, Any] = {"protocol": "consumer"}
+    member = "nxx94rzoQYSavaIpkFo18A"
+    lines = [
+        coordinator("member_joined", "23:57:18.789", member_id=member, **consumer),
+        coordinator("epoch_bumped", "23:57:20.257", generation=2, **consumer),
+    ]
+    assert columns_of(history(lines).rebalances, "cause", "member_id") == [("member_joined", member)]
+
+
+def test_line_of_join_whose_epoch_is_lost_says_nothing_of_later_epoch() -> None:
+    consumer: dict[str, Any] = {"protocol": "consumer"}
+    first, second = "IF9u91ErTnivIe8vNKWFHQ", "LeKU1urcSAi56_OAkisBmw"
+    lines = [
+        coordinator("member_joined", "01:00:00", member_id=first, **consumer),
+        coordinator("epoch_bumped", "01:00:00", generation=1, **consumer),
+        coordinator("member_joined", "01:00:10", member_id=second, **consumer),
+        coordinator("epoch_bumped", "01:00:20", generation=3, detail="7", **consumer),
+    ]
+    assert columns_of(history(lines).rebalances, "to_generation", "cause")[1:] == [(3, "unknown")]
+
+
 def test_join_is_at_most_likely_where_the_clock_went_back() -> None:
     """EasyCab, 2024-10-27: the clock went back from 03:00 to 02:00, and generation 2 has the earlier time."""
     rows = history([started("01:31:43", 2, joins(OTHER)), started("01:49:12", 0, joins(MEMBER))]).rebalances

@@ -34,9 +34,9 @@ PLAYED = (
     ("2.8", "NodeExistsException", StartFailure.ID_TAKEN),
     ("4.4", "authentication exception", StartFailure.NOT_AUTHENTICATED),
     ("4.1", "DUPLICATE_BROKER_REGISTRATION", StartFailure.ID_TAKEN),
-    ("4.3", "unable to register", StartFailure.QUORUM_UNREACHABLE),
-    ("2.6", "ZooKeeperClientTimeoutException", StartFailure.QUORUM_UNREACHABLE),
-    ("3.7", "ZooKeeperClientTimeoutException", StartFailure.QUORUM_UNREACHABLE),
+    ("4.3", "unable to register", StartFailure.NOT_REGISTERED),
+    ("2.6", "ZooKeeperClientTimeoutException", StartFailure.NOT_REGISTERED),
+    ("3.7", "ZooKeeperClientTimeoutException", StartFailure.NOT_REGISTERED),
 )
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from operator import attrgetter
 
-from kafka_hindsight.catalog.codes import OutageKind
+from kafka_hindsight.catalog.codes import Origin, OutageKind
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, LogSpan
 from kafka_hindsight.judgements.brokers.controllers import (
     CONTROLLER_KINDS,
@@ -27,7 +27,7 @@ from kafka_hindsight.judgements.reasoning.timelines import (
     timelines,
 )
 from kafka_hindsight.shared.clock_errors import ClockError
-from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW
+from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, NEVER
 from kafka_hindsight.shared.windows import broker_ids, in_order
 
 _ONLY_CONTROLLERS = ("controller_elected", *CONTROLLER_SIGNAL_KINDS, "election_started", "periodic_election")
@@ -45,9 +45,10 @@ class ClusterContext:
 
     `outages` are rows of gold.broker_outages by broker and time; `elections` and `disk_failures` are events;
     `reported_tasks` are Kafka's own election tasks that controllers report, even where they elected no leader;
-    `controller_logs_from` is the instant from which each controller's own log is at hand, `log_spans` are the spans of
-    the brokers' logs; None: each is at hand all the time. `clocks` are those that are known to be wrong,
-    `refusals` the lines in which a broker could not authenticate with another one.
+    `controller_logs_from` is the instant from which each controller's own log is at hand, `records_from` that from
+    which the metadata log is; `log_spans` are the spans of the brokers' logs, None: each is at hand all the time.
+    `clocks` are those that are known to be wrong, `refusals` the lines in which a broker could not authenticate with
+    another one.
     """
 
     outages: tuple[BrokerOutage, ...] = ()
@@ -56,6 +57,7 @@ class ClusterContext:
     disk_failures: Timeline[Event] = NO_EVENTS
     reported_tasks: frozenset[str | None] = frozenset()
     controller_logs_from: Mapping[int | None, datetime] = field(default_factory=dict)
+    records_from: datetime = NEVER
     log_spans: tuple[LogSpan, ...] | None = None
     clocks: tuple[ClockError, ...] = ()
     refusals: Sequence[Event] = ()
@@ -95,12 +97,25 @@ class ClusterContext:
         spans = self._known_outages.get(broker, _NO_OUTAGES).between(start, end or _NO_END, CLOCK_SKEW)
         return min((i.value for i in spans), key=lambda o: o.down_at, default=None)
 
+    def outage_of_leader(self, leader: int | None, since: datetime, until: datetime | None) -> BrokerOutage | None:
+        """A broker's first outage from the instant on at which it led.
+
+        One that was known before then, and over by then, did not end that leadership, whatever the clocks say.
+        """
+        spans = self._known_outages.get(leader, _NO_OUTAGES).between(since, until or _NO_END, CLOCK_SKEW)
+        later = (i for i in spans if i.start >= since - CLOCK_SKEW or i.end is None or i.end > since + CLOCK_SKEW)
+        return min((i.value for i in later), key=lambda o: o.down_at, default=None)
+
     def outages_of(self, broker: int | None) -> list[BrokerOutage]:
         """All outages of a broker, by the instant at which the cluster knew of them."""
         return [i.value for i in self._known_outages.get(broker, _NO_OUTAGES)]
 
+    def shows_outages_at(self, instant: datetime) -> bool:
+        """Whether the active controller's log or the metadata log of that time is at hand: each shows every outage."""
+        return self.records_from <= instant or self.has_controller_log_at(instant)
+
     def has_controller_log_at(self, instant: datetime) -> bool:
-        """Whether the log of the active controller of that time is at hand: it shows outages and elections."""
+        """Whether the log of the active controller of that time is at hand: it shows its elections."""
         active = active_at(self.controller_epochs, instant)
         if active is not None:
             return active in self.controller_logs_from
@@ -150,6 +165,7 @@ def context_of(
 ) -> ClusterContext:
     """The context of a cluster's partitions, from silver.events of at least CONTEXT_KINDS, with look-back."""
     ordered = in_order(e for e in events if e.kind in CONTEXT_KINDS)
+    lines = [e for e in ordered if e.origin != Origin.RECORD]
     epochs = controller_epochs_of(ordered)
     away = tuple(sorted(outages, key=lambda o: (o.broker, o.down_at)))
     return ClusterContext(
@@ -158,7 +174,8 @@ def context_of(
         elections=by_instant(e for e in ordered if _is_election(e, epochs)),
         disk_failures=by_instant(e for e in ordered if e.kind in _DISK_FAILURES and not _fails_a_start(e, away)),
         reported_tasks=frozenset(e.reason for e in ordered if e.kind == "periodic_election"),
-        controller_logs_from={e.broker: e.happened_at for e in reversed(ordered) if e.kind in _ONLY_CONTROLLERS},
+        controller_logs_from={e.broker: e.happened_at for e in reversed(lines) if e.kind in _ONLY_CONTROLLERS},
+        records_from=min((e.happened_at for e in ordered if e.origin == Origin.RECORD), default=NEVER),
         log_spans=None if log_spans is None else tuple(log_spans),
         clocks=clocks,
         refusals=refusals,

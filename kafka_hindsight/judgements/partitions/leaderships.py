@@ -113,7 +113,7 @@ def _began_by(
     """
     if before is None or before.at is None:
         return None
-    outage = context.outage_between(before.leader, before.at, later_at) if before.leader != now.leader else None
+    outage = context.outage_of_leader(before.leader, before.at, later_at) if before.leader != now.leader else None
     if outage:
         return min(known_at(outage), later_at)
     return later_at if later.leader == now.leader and later.epoch == now.epoch + 1 else None
@@ -233,7 +233,7 @@ def _losses(
     failures = context.disk_failures.between(since, until or NEVER)
     own = (f for f in failures if f.broker == leader and incarnation.name in on_failed_disk(f))
     proofs = [(f.happened_at, [quote(f)]) for f in own]
-    outage = context.outage_between(leader, since, until)
+    outage = context.outage_of_leader(leader, since, until)
     if outage:
         is_away = outage.detected_at is not None and outage.up_at is None and outage.down_at >= since
         if after.leader == leader if after else is_away:

@@ -91,7 +91,10 @@ class _Machine:
 
     def bump(self, event: Event, epoch: int) -> None:
         self.raise_unseen(epoch - 1)
-        changes = [c for c in self.pending if event.happened_at - c.at <= SAME_ACT]
+        # Each join raises the epoch, however slow the coordinator is: the next epoch is that of a join before it.
+        is_next = self.epoch in (None, epoch - 1)
+        joins = [c for c in self.pending if is_next and c.what == Change.JOINED]
+        changes = [c for c in self.pending if c in joins or event.happened_at - c.at <= SAME_ACT]
         if self.epoch is not None and epoch != self.epoch + 1:
             self.see_gap(event, self.epoch, epoch)
         self.episodes.append(self.episode(event, epoch, changes))

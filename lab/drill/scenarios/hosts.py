@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from lab.drill.readings import EVERY
 from lab.drill.steps import Close, CutHost, HostGone, JoinHost, Scenario, SlowHost, Start, Wait
+
+_READ = EVERY + 5
+"""Only readings show on which host a member is, and each takes a few seconds itself."""
 
 HOST_SCENARIOS: tuple[Scenario, ...] = (
     Scenario(
@@ -11,6 +15,7 @@ HOST_SCENARIOS: tuple[Scenario, ...] = (
         (
             Start(member="a", host="one"),
             *(Start(member=name, host="other") for name in "bcd"),
+            Wait(seconds=_READ),
             CutHost(host="other"),
             HostGone(host="other"),
             Wait(seconds=5),

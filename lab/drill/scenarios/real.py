@@ -57,7 +57,7 @@ REAL_SCENARIOS: tuple[Scenario, ...] = (
     _fails(StartFailure.OUT_OF_MEMORY, "A broker whose heap is too small ends before it serves."),
     _fails(StartFailure.CONFIGURATION, "A broker with a wrong setting ends at once."),
     _fails(StartFailure.OTHER_CLUSTER, "A broker whose disk belongs to another cluster refuses to start."),
-    _fails(StartFailure.QUORUM_UNREACHABLE, "A broker that no controller lets in gives up and ends."),
+    _fails(StartFailure.NOT_REGISTERED, "A broker that no controller lets in gives up and ends."),
     Scenario(
         "start_loop",
         "A broker that crashed and is started again and again is one absence with one reason.",

@@ -70,7 +70,7 @@ class LeaderChange:
         """The outage of the former leader in which the change happened."""
         if self.after.is_exact or self.before.at is None:
             return self.context.outage_at(self.former, self.at)
-        return self.context.outage_between(self.former, self.before.at, self.at)
+        return self.context.outage_of_leader(self.former, self.before.at, self.at)
 
     @cached_property
     def is_by_zookeeper(self) -> bool:
@@ -419,9 +419,9 @@ def first_replica_leads(change: LeaderChange) -> Proof | None:
 
 
 def controller_is_heard(change: LeaderChange) -> Proof | None:
-    """A KRaft controller's log covers that time and shows no outage of the former leader."""
+    """A KRaft controller's log, or the metadata log, covers that time and shows no outage of the former leader."""
     # A controller in ZooKeeper mode would have named the election.
-    is_heard = change.after.is_exact and change.context.has_controller_log_at(change.at)
+    is_heard = change.after.is_exact and change.context.shows_outages_at(change.at)
     return proof_if(is_heard and not change.context.uses_zookeeper)
 
 

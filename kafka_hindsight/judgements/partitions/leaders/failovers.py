@@ -320,7 +320,7 @@ def _happened_at(before: Leadership, after: Leadership, context: ClusterContext)
     """The instant at which a witness saw it; without one, that at which the former leader was detected as down."""
     if after.at is None or after.is_exact or before.at is None:
         return after.at
-    outage = context.outage_between(before.leader, before.at, after.at)
+    outage = context.outage_of_leader(before.leader, before.at, after.at)
     detected_at = outage.detected_at if outage else None
     return detected_at if detected_at and before.at <= detected_at <= after.at else after.at
 
