@@ -135,7 +135,8 @@ class ClusterContext:
 
 
 def _until_caught_up(outage: BrokerOutage) -> Interval[BrokerOutage]:
-    return Interval(outage.down_at - CLOCK_SKEW, outage.up_at + CATCHING_UP if outage.up_at else None, outage)
+    start = min(outage.down_at - CLOCK_SKEW, outage.detected_at or outage.down_at)
+    return Interval(start, outage.up_at + CATCHING_UP if outage.up_at else None, outage)
 
 
 def disk_owners(failure: Event) -> tuple[int | None, ...]:
