@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from kafka_hindsight.catalog import bronze
 from kafka_hindsight.catalog.codes import Origin
@@ -16,12 +16,12 @@ from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake import file_ledger as ledger
 from kafka_hindsight.intake import group_record_rows as group_records
 from kafka_hindsight.intake import snapshot_rows as snapshots
-from kafka_hindsight.intake.file_scan import NOTHING, Pass, Waiting, scan_files
+from kafka_hindsight.intake.file_scan import NOTHING, Pass, scan_files
 from kafka_hindsight.intake.group_record_rows import ReadRecord, read_landed_records
 from kafka_hindsight.intake.log_files import list_places
 from kafka_hindsight.intake.metadata_files import MetadataLog, keep_metadata
 from kafka_hindsight.intake.own_cluster import OwnCluster, name_cluster, of_one_cluster
-from kafka_hindsight.intake.reading_files import Readings, joined, read_landed, read_readings
+from kafka_hindsight.intake.reading_files import Readings, read_landed, read_readings
 from kafka_hindsight.intake.record_reader import changed_file
 from kafka_hindsight.knowledge.conversion import NotAPattern, compile_pattern
 from kafka_hindsight.lake.store import Store
@@ -57,7 +57,7 @@ class Collected:
     facts: tuple[FileFacts, ...]
     not_read: tuple[str, ...]
     snapshot_readings: Readings
-    landed: Readings | None
+    landed: Readings
     landed_records: Sequence[ReadRecord]
     metadata: MetadataLog
     held_back: Mapping[str, int]
@@ -74,7 +74,7 @@ class Collected:
     @property
     def readings(self) -> Readings:
         """All readings that were read."""
-        return joined([self.snapshot_readings, self.landed]) if self.landed else self.snapshot_readings
+        return self.snapshot_readings + self.landed
 
     def summary(self) -> Summary:
         """Counts, names and warnings, for the terminal that waits and for later steps."""
@@ -86,7 +86,7 @@ class Collected:
             "left_out": list(self.own.sentences),
             "is_partial": self.own.is_partial or all(f.file.origin != Origin.BROKER for f in self.facts),
             "held_back": dict(self.held_back),
-            "snapshots": self.readings.count,
+            "snapshots": len(self.readings.instants),
             "metadata_files": len(self.metadata.files),
             "warnings": [
                 *self.doubts,
@@ -96,14 +96,6 @@ class Collected:
                 *self.metadata.sentences(),
             ],
         }
-
-
-class _InBronze(NamedTuple):
-    """The files in bronze after all passes, with fields of Collected."""
-
-    facts: tuple[FileFacts, ...]
-    held_back: Mapping[str, int]
-    unsettled: frozenset[str]
 
 
 def run_step(spark: Any, settings: Settings, earlier: Mapping[str, Summary]) -> Summary:
@@ -172,8 +164,8 @@ def collect(
     names = {cluster, *own.ids, *snapshot_readings.cluster_ids}
     landed = read_landed(store, cluster, names)
     landed_records = read_landed_records(store, cluster, names)
-    readings = joined([snapshot_readings, landed]) if landed else snapshot_readings
-    if landed:
+    readings = snapshot_readings + landed
+    if landed.lines:
         name_cluster(store, settings, scan, own, readings)
     if scan.names - {cluster}:
         scan = scan_files(engine, store, listing.files, look, cluster)
@@ -184,7 +176,7 @@ def collect(
     if listing.metadata:
         metadata = keep_metadata(engine, store, listing.metadata, cluster, settings.run_at, settings.read_to_end)
         progress.say(metadata.summary())
-    in_bronze = _keep_all(engine, store, settings, scan, look, cluster)
+    facts, held_back, unsettled = _keep_all(engine, store, settings, scan, look, cluster)
     store.create(*snapshots.TABLES, bronze.GROUP_RECORDS)
     if landed_records:
         store.append_new(bronze.GROUP_RECORDS, group_records.rows_of(landed_records, cluster))
@@ -192,18 +184,18 @@ def collect(
         first, *parts = snapshots.tables_of(chunk, cluster).items()
         for table, rows in (*parts, first):
             store.append_new(table, rows)
-    if in_bronze.held_back:
-        progress.say(f"The last records of {len(in_bronze.held_back)} files wait: their files still grow")
+    if held_back:
+        progress.say(f"The last records of {len(held_back)} files wait: their files still grow")
     return Collected(
         cluster=cluster,
-        facts=in_bronze.facts,
+        facts=tuple(facts),
         not_read=listing.not_read,
         snapshot_readings=snapshot_readings,
         landed=landed,
         landed_records=landed_records,
         metadata=metadata,
-        held_back=in_bronze.held_back,
-        unsettled=in_bronze.unsettled,
+        held_back=held_back,
+        unsettled=unsettled,
         doubts=tuple(doubts),
         own=own,
     )
@@ -240,8 +232,12 @@ def _first_pass(
 
 def _keep_all(
     engine: Engine, store: Store, settings: Settings, scan: Pass, look: Callable[[], Listing], cluster: str
-) -> _InBronze:
-    """Write the records of the first pass, then scan the sources that changed meanwhile again, and write theirs."""
+) -> tuple[Collection[FileFacts], Mapping[str, int], frozenset[str]]:
+    """Write the records of the first pass, then scan the sources that changed meanwhile again, and write theirs.
+
+    Returns:
+        facts, held_back and unsettled, as Collected has them.
+    """
     facts, held_back = dict[str, FileFacts](), dict[str, int]()
     for tries_left in reversed(range(_TRIES)):
         scan, lines = _keep(engine, store, settings, scan, cluster)
@@ -252,7 +248,7 @@ def _keep_all(
         unsettled = scan.unsettled
         progress.say(f"Files of {len(unsettled)} logs changed while they were read; reading those again")
         scan = scan_files(engine, store, [f for f in look().files if f.source in unsettled], look, cluster)
-    return _InBronze(tuple(facts.values()), held_back, scan.unsettled)
+    return facts.values(), held_back, scan.unsettled
 
 
 def _keep(engine: Engine, store: Store, settings: Settings, scan: Pass, cluster: str) -> tuple[Pass, dict[str, int]]:
@@ -265,7 +261,8 @@ def _keep(engine: Engine, store: Store, settings: Settings, scan: Pass, cluster:
     while True:
         waiting = NOTHING if settings.read_to_end else scan.waiting(at)
         try:
-            _add_records(engine, store, settings, scan, cluster, waiting)
+            store.create(bronze.LOG_RECORDS)
+            store.append(bronze.LOG_RECORDS, scan.write(engine, store, cluster, at, waiting))
             break
         except Exception as failure:  # the engine wraps a worker's error in one of its own
             number = changed_file(failure)
@@ -275,13 +272,6 @@ def _keep(engine: Engine, store: Store, settings: Settings, scan: Pass, cluster:
     complete = [fact for n, fact in scan.fresh.items() if n not in waiting and n in scan.still]
     ledger.enter(store, cluster, complete, scan.marks, at)
     return scan, {scan.facts[n].file.name: tail.lines for n, tail in waiting.tails.items()}
-
-
-def _add_records(engine: Engine, store: Store, settings: Settings, scan: Pass, cluster: str, waiting: Waiting) -> None:
-    store.create(bronze.LOG_RECORDS)
-    records = scan.records(engine, store, cluster, settings.run_at, waiting)
-    if records is not None:
-        store.append(bronze.LOG_RECORDS, engine.write(store, bronze.LOG_RECORDS, *records))
 
 
 def _unsettled(source: str) -> str:

@@ -130,7 +130,7 @@ class Night:
         """The origins of the run's input, whether or not it lies in the window."""
         has = {
             **{origin: any(f.file.origin == origin for f in self.collected.facts) for origin in _OF_LOGS},
-            Origin.SNAPSHOT: self.settings.snapshots is not None or self.collected.readings.count > 0,
+            Origin.SNAPSHOT: self.settings.snapshots is not None or bool(self.collected.readings.instants),
         }
         return [origin for origin, is_there in has.items() if is_there]
 
@@ -175,7 +175,7 @@ class Night:
         Raises:
             BadInput: Too many of the lines that matter could not be read.
         """
-        if self.collected.readings.count or self.collected.metadata.files or not lines["unparsed"]:
+        if self.collected.readings.instants or self.collected.metadata.files or not lines["unparsed"]:
             return
         covered = self.store.read_window(quality.COVERAGE, self.cluster, self.window)
         of_brokers = covered.filter(pc.equal(covered["origin"], "broker"))
@@ -260,10 +260,9 @@ def _window(store: Store, settings: Settings, collected: Collected) -> tuple[Win
     if settings.window_from and settings.window_to:
         return Window(settings.window_from, settings.window_to), []
     (start, end), notes = _span(store, settings, collected)
-    bounds = (collected.snapshot_readings.first_at, collected.snapshot_readings.last_at)
-    instants = [at for at in bounds if at and outliers.is_possible(at, settings.run_at)]
+    instants = [at for at in collected.snapshot_readings.instants if outliers.is_possible(at, settings.run_at)]
     start, end = min([start, *instants]), max([end, *instants])
-    landed_at = collected.landed.last_at if collected.landed else None
+    landed_at = max(collected.landed.instants, default=None)
     if landed_at and end < landed_at <= end + timedelta(hours=settings.look_ahead_hours):
         end = landed_at
     return Window(start, end + _TICK), notes

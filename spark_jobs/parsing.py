@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import quality, silver
-from kafka_hindsight.catalog.codes import LineFate
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake import hours
 from kafka_hindsight.intake import parsed_events as parse
@@ -60,8 +59,7 @@ def parse_window(
         if not coverage:
             return None
         store.renew_window(quality.COVERAGE, table_of(coverage, quality.COVERAGE), cluster, window)
-        unparsed = parsed_span.parsed.of_fate(LineFate.UNPARSED, quality.UNPARSED_LINES)
-        store.replace_window(quality.UNPARSED_LINES, unparsed, cluster, parsed_span.span)
+        store.replace_window(quality.UNPARSED_LINES, parsed_span.parsed.unparsed, cluster, parsed_span.span)
         store.replace_window(quality.QUARANTINE, lake.quarantined(parsed_span, broken), cluster, around)
         if parsed_span.is_any:
             repeats = parse.find_repeats(engine, parsed_span.parsed, parsed_span.brokers)
@@ -155,7 +153,7 @@ class _LakeAround:
         parsed_now = Part(self.cluster, "happened_at", (parsed_span.span.start, parsed_span.span.end)).holds(rows)
         before = rows.filter(pc.and_not(is_record, parsed_now))
         beside = rows.filter(pc.invert(is_record)) if broken is None else table_of(broken, quality.QUARANTINE)
-        return pa.concat_tables([parsed_span.parsed.of_fate(LineFate.QUARANTINED, quality.QUARANTINE), before, beside])
+        return pa.concat_tables([parsed_span.parsed.quarantined, before, beside])
 
     def _span(self, changed: Sequence[datetime]) -> Window:
         return hours.span_of(changed, self.edges) or Window(self.around.start, self.around.start)

@@ -13,11 +13,11 @@ from kafka_hindsight.catalog import BY_NAME, TABLES
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.reduce import Values
 from kafka_hindsight.judgements.rebuild.published import PUBLISHED
-from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.judgements.rebuild.sources import (
     SCOPE,
     Judgement,
     Narrow,
+    Scope,
     Source,
     in_order,
     values_of,

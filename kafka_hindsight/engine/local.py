@@ -15,8 +15,7 @@ from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.judgement_run import Narrowing, part_read, within
 from kafka_hindsight.engine.reduce import Values, evaluate, in_buckets, judge, key_of, leaf_schema, narrow
 from kafka_hindsight.engine.work import Work, run_units
-from kafka_hindsight.judgements.rebuild.scope import Scope
-from kafka_hindsight.judgements.rebuild.sources import SCOPE, Judgement, Source
+from kafka_hindsight.judgements.rebuild.sources import SCOPE, Judgement, Scope, Source
 from kafka_hindsight.lake.parts import File
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.lake.table_files import write_files
@@ -34,15 +33,13 @@ class LocalEngine:
 
     piece: int = _PIECE
 
-    def spread(self, units: Sequence[Unit], work: Work, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    def spread(self, units: Sequence[Unit], work: Work) -> Iterator[Any]:
         """See Engine."""
         return run_units(progress.reported(units, _SIZE), work)
 
     def write(self, store: Store, table: Table, units: Sequence[Unit], work: Work) -> list[File]:
         """See Engine."""
-        return write_files(
-            f"{store.lake}/{table.layer}/{table.name}", table, run_units(progress.reported(units, _SIZE), work)
-        )
+        return write_files(store.path(table), table, run_units(progress.reported(units, _SIZE), work))
 
 
 BUCKET = 100_000

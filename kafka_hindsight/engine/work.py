@@ -13,7 +13,7 @@ from kafka_hindsight.lake.store import Store
 from kafka_hindsight.lake.table_files import read_file
 from kafka_hindsight.logs.file_bytes import Bytes, Member, OfMember, Stored, Unit, content_of, open_bytes, unpacked
 
-Work = Callable[[dict[str, Any], Bytes, Any], Iterator[pa.RecordBatch]]
+Work = Callable[[dict[str, Any], Bytes, Any], Iterable[Any]]
 """A worker's work on a unit. It takes the unit's arguments, its content and its numbers."""
 
 
@@ -24,14 +24,17 @@ class Engine(Protocol):
     def piece(self) -> int:
         """The most bytes of a file that one unit has."""
 
-    def spread(self, units: Sequence[Unit], work: Work, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """Run work on units. Its batches, of that schema, have few rows: the driver holds them."""
+    def spread(self, units: Sequence[Unit], work: Work) -> Iterator[Any]:
+        """Run work on units that gives few values of Python, or few rows: the driver holds them."""
 
     def write(self, store: Store, table: Table, units: Sequence[Unit], work: Work) -> list[File]:
-        """Run work on units and write its rows as files of a table, by the workers. No commit names them yet."""
+        """Run work that gives batches of rows, and write them as files of a table, by the workers.
+
+        No commit names the files yet.
+        """
 
 
-def run_units(units: Iterable[Unit], work: Work) -> Iterator[pa.RecordBatch]:
+def run_units(units: Iterable[Unit], work: Work) -> Iterator[Any]:
     """Run work on units, one after another."""
     archive: Bytes | None = None
     for unit in units:
@@ -50,16 +53,12 @@ def run_units(units: Iterable[Unit], work: Work) -> Iterator[pa.RecordBatch]:
 
 def units_of(store: Store, table: Table, part: Part) -> list[Unit]:
     """The files of a table that may hold rows of a part. The table has been created."""
-    folder = f"{store.lake}/{table.layer}/{table.name}"
-    return [
-        Unit(f"{folder}/{f.path}", (0, f.size), {"folder": folder, "file": [f.path, f.size]}, is_raw=True)
-        for f in store.files(table, part)
-    ]
+    folder, files = store.path(table), store.files(table, part)
+    return [Unit(f"{folder}/{f.path}", (0, f.size), {"folder": folder, "file": f}, is_raw=True) for f in files]
 
 
 def rows_in(
     arguments: Mapping[str, Any], table: Table, part: Part, columns: Sequence[str] | None = None
 ) -> Iterator[pa.RecordBatch]:
     """The rows of a part in a file of a table. The arguments are those of a unit of `units_of`."""
-    path, size = arguments["file"]
-    yield from read_file(arguments["folder"], File(path, size, {}), part, table, columns)
+    yield from read_file(arguments["folder"], arguments["file"], part, table, columns)

@@ -9,9 +9,10 @@ from datetime import datetime, timedelta
 
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake.file_ledger import Ledger, consult, fingerprints
-from kafka_hindsight.intake.record_reader import Reading, Records, records_of
+from kafka_hindsight.intake.record_reader import Reading, write_records
 from kafka_hindsight.intake.survey import changed_sources, survey
 from kafka_hindsight.lake import landing
+from kafka_hindsight.lake.parts import File
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.clocks import comes_again
 from kafka_hindsight.logs.file_facts import FileFacts, Survey, Tail
@@ -100,8 +101,8 @@ class Pass:
         growing = {n for n in newest.values() if is_young(facts[n].file.modified_at, run_at)}
         return in_turn({n: replace(f.span, last_at=NEVER) if n in growing else f.span for n, f in facts.items()})
 
-    def records(self, engine: Engine, store: Store, cluster: str, run_at: datetime, waiting: Waiting) -> Records | None:
-        """The records of the files that the ledger does not have; None if there is nothing to read.
+    def write(self, engine: Engine, store: Store, cluster: str, run_at: datetime, waiting: Waiting) -> list[File]:
+        """Write the records of the files that the ledger does not have, as files that no commit names yet.
 
         Records that wait, and those that the lake has, are left out.
         """
@@ -110,9 +111,8 @@ class Pass:
         new = [n for n in files if files[n] not in self.ledger.facts and self.survey.pieces[n]]
         ends = {n: tail.place for n, tail in waiting.tails.items()}
         pieces = {n: self.survey.pieces[n] for n in files}
-        return records_of(
-            engine, store, cluster, Reading(files, pieces, turns, new, ends, f"{store.lake}/{COPIES}"), run_at
-        )
+        reading = Reading(files, pieces, turns, new, ends, f"{store.lake}/{COPIES}")
+        return write_records(engine, store, cluster, reading, run_at)
 
 
 def scan_files(

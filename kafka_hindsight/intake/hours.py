@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from kafka_hindsight.catalog.bronze import LOG_RECORDS
 from kafka_hindsight.catalog.codes import LineFate
-from kafka_hindsight.intake.lake_rows import reduced
+from kafka_hindsight.intake.lake_rows import answer, reduced
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.shared.grouping import grouped
-from kafka_hindsight.shared.instants import micros_of, of_micros
+from kafka_hindsight.shared.instants import micros_of
 from kafka_hindsight.shared.windows import Window
 
 COLUMN_OF = {fate: "events" if fate == "event" else fate.value for fate in LineFate}
@@ -36,48 +35,30 @@ def edges_of(window: Window, around: Window) -> tuple[datetime, ...]:
     return tuple(sorted({around.start, window.start, window.end, around.end}))
 
 
+_HOURS = f"""
+    WITH hours AS (
+        SELECT source, hour_from, least(date_trunc('hour', hour_from) + INTERVAL 1 HOUR,
+                list_min(list_filter($edges, lambda e: e > hour_from))) AS hour_to,
+            min(origin) AS origin, sum(records)::BIGINT AS records, sum(lines)::BIGINT AS lines_in,
+            {", ".join(f"sum(if(fate = '{f}', lines, 0))::BIGINT AS {column}" for f, column in COLUMN_OF.items())},
+            list_sort(flatten(list(instants) FILTER (hour_from IS NOT NULL))) AS instants,
+            min(lowest_broker) AS lowest_broker, max(highest_broker) AS highest_broker,
+            sum(if(fate = '{LineFate.EVENT}', records - named, 0))::BIGINT AS unnamed_events,
+            list_sort(list_distinct(flatten(list(layouts)))) AS layouts
+        FROM part GROUP BY source, hour_from)
+    SELECT * EXCLUDE (instants), instants[1] AS first_at, instants[-1] AS last_at,
+        list_max(list_transform(range(1, len(instants)), lambda n: epoch_ms(instants[n + 1]) - epoch_ms(instants[n])))
+            AS longest_silence_ms
+    FROM hours ORDER BY source, hour_from"""
+
+
 def count_hours(tallies: pa.Table, edges: Sequence[datetime]) -> list[Hour]:
     """Count what the records of each source became in each hour. Records without an instant have hour_from null.
 
-    `tallies` have source, origin, fate and tally, as workers count them. lines_in = events + ignored + unparsed +
-    quarantined. Events name the lowest and the highest broker; unnamed_events name none.
+    `tallies` are what workers count. lines_in = events + ignored + unparsed + quarantined. Events name the lowest and
+    the highest broker; unnamed_events name none.
     """
-    flat = tallies.select(["source", "origin", "fate", "tally"]).flatten()
-    tally = {name.removeprefix("tally."): flat[name] for name in flat.column_names}
-    instants = tally.pop("instants")
-    rows = [dict(zip(tally, row, strict=True)) for row in zip(*(c.to_pylist() for c in tally.values()), strict=True)]
-    for row, row_instants in zip(rows, _lists(instants), strict=True):
-        row["instants"] = row_instants
-    by_hour = grouped(rows, lambda row: (row["source"], row["hour_from"]))
-    return [_hour_of(source, hour, parts, edges) for (source, hour), parts in by_hour.items()]
-
-
-def _lists(column: pa.ChunkedArray) -> Iterator[Any]:
-    for chunk in column.chunks:
-        values = chunk.flatten().cast(pa.int64()).to_numpy(zero_copy_only=False)
-        yield from np.split(values, np.cumsum(chunk.value_lengths().to_numpy())[:-1])
-
-
-def _hour_of(source: str, hour: datetime | None, parts: Sequence[Mapping[str, Any]], edges: Sequence[datetime]) -> Hour:
-    at = np.sort(np.concatenate([part["instants"] for part in parts])) if hour else np.array([], np.int64)
-    by_fate = {column: sum(p["lines"] for p in parts if p["fate"] == fate) for fate, column in COLUMN_OF.items()}
-    brokers = [p[name] for p in parts for name in ("lowest_broker", "highest_broker") if p[name] is not None]
-    return {
-        "source": source,
-        "hour_from": hour,
-        "hour_to": hour and _end(hour, edges),
-        "origin": min(p["origin"] for p in parts),
-        "records": sum(p["records"] for p in parts),
-        "lines_in": sum(p["lines"] for p in parts),
-        **by_fate,
-        "first_at": of_micros(int(at[0])) if len(at) else None,
-        "last_at": of_micros(int(at[-1])) if len(at) else None,
-        "longest_silence_ms": int(np.diff(at // 1_000).max()) if len(at) > 1 else None,
-        "lowest_broker": min(brokers, default=None),
-        "highest_broker": max(brokers, default=None),
-        "unnamed_events": sum(p["records"] - p["named"] for p in parts if p["fate"] == LineFate.EVENT),
-        "layouts": layouts_in(p["layouts"] for p in parts),
-    }
+    return list(answer(tallies, _HOURS, edges=[*edges]).to_pylist())
 
 
 def _end(hour: datetime, edges: Sequence[datetime]) -> datetime:
@@ -87,11 +68,6 @@ def _end(hour: datetime, edges: Sequence[datetime]) -> datetime:
 
 def _whole(at: datetime) -> datetime:
     return at.replace(minute=0, second=0, microsecond=0)
-
-
-def layouts_in(lists: Iterable[Sequence[str | None]]) -> list[str]:
-    """The layouts in the lists of some rows, each once."""
-    return sorted({layout for each in lists for layout in each if layout is not None})
 
 
 def only_brokers(hours: Iterable[Hour]) -> dict[str, int]:
@@ -181,7 +157,7 @@ def _covered(hours: Sequence[Hour]) -> dict[str, Any]:
         "first_at": min((h["first_at"] for h in dated), default=None),
         "last_at": max((h["last_at"] for h in dated), default=None),
         "longest_silence_ms": max(silences, default=None),
-        "layouts": layouts_in(h["layouts"] for h in hours),
+        "layouts": sorted({layout for h in hours for layout in h["layouts"]}),
     }
 
 

@@ -35,14 +35,19 @@ def reduced(store: Store, table: Table, part: Part, columns: Sequence[str], quer
         query: SQL of DuckDB.
         values: Its parameters.
     """
-    import duckdb  # Spark's workers import this module, and have no DuckDB.
-
     schema = pa.schema([arrow_schema(table).field(name) for name in columns])
     files = store.files(table, part)
     batches = chain.from_iterable(read_file(store.path(table), file, part, table, columns) for file in files)
+    return answer(pa.RecordBatchReader.from_batches(schema, batches), query, **values)
+
+
+def answer(part: pa.Table | pa.RecordBatchReader, query: str, **values: Any) -> pa.Table:
+    """The rows that a query of DuckDB makes of rows, which it names `part`."""
+    import duckdb  # Spark's workers import this module, and have no DuckDB.
+
     with duckdb.connect(":memory:") as connection:
         connection.execute("SET TimeZone = 'UTC'")
-        connection.register("part", pa.RecordBatchReader.from_batches(schema, batches))
+        connection.register("part", part)
         return connection.execute(query, values).to_arrow_table()
 
 
@@ -58,13 +63,3 @@ def first_rows(rows: pa.Table, key: Sequence[str]) -> pa.Table:
     numbered = rows.select(key).append_column("nth", pa.array(np.arange(len(rows))))
     first = numbered.group_by(list(key), use_threads=False).aggregate([("nth", "min")])
     return rows.take(pa.array(np.sort(first["nth_min"].to_numpy())))
-
-
-def shaped(rows: pa.Table, table: Table, **constants: Any) -> pa.Table:
-    """Rows with the columns of a table, in their order and types; `constants` are the same in all rows."""
-    schema = arrow_schema(table)
-    columns = [
-        pa.repeat(pa.scalar(constants[f.name], f.type), len(rows)) if f.name in constants else rows[f.name].cast(f.type)
-        for f in schema
-    ]
-    return pa.Table.from_arrays(columns, schema=schema)

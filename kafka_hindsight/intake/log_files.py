@@ -7,8 +7,6 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
-import pyarrow as pa
-
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX, SEGMENT_REGEX, source_of
 from kafka_hindsight.knowledge.metadata_log import FOLDER, file_name
@@ -185,28 +183,15 @@ def _is_place_itself(name: str, uri: str, place: Place) -> bool:
 _EMPTY = "an archive that holds no file"
 
 
-_SCHEMA = pa.schema(
-    {
-        "archive": pa.int32(),
-        "name": pa.string(),
-        **dict.fromkeys(("begin", "size", "millis"), pa.int64()),
-        "why_not": pa.string(),
-    }
-)
-
-
 def members(engine: Engine, archives: Sequence[Found]) -> Mapping[Found, list[Found]]:
     """The files of archives, each with the archive's name as its folder, in the order of the archive.
 
     An archive that breaks off is an entry itself, with the reason. If a name is there twice, the last one counts, as it
     does for tar.
     """
-    units = [Unit(archive.uri, (0, archive.size), {"archive": n}) for n, archive in enumerate(archives)]
-    rows = pa.Table.from_batches(engine.spread(units, members_in, _SCHEMA), _SCHEMA).to_pylist()
+    units = [Unit(archive.uri, (0, archive.size), {"archive": archive}) for archive in archives]
     by_archive: dict[Found, dict[str, Found]] = {archive: {} for archive in archives}
-    for row in sorted(rows, key=lambda row: (row["archive"], row["begin"])):
-        archive = archives[row["archive"]]
-        entry = _entry(archive, row)
+    for archive, entry in engine.spread(units, entries_in):
         by_archive[archive].pop(entry.name, None)
         by_archive[archive][entry.name] = entry
     return {
@@ -214,17 +199,14 @@ def members(engine: Engine, archives: Sequence[Found]) -> Mapping[Found, list[Fo
     }
 
 
-def members_in(arguments: Mapping[str, Any], content: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
-    """Walk through an archive, and give a row for each file."""
+def entries_in(arguments: Mapping[str, Any], content: Bytes, _: Any) -> Iterator[tuple[Found, Found]]:
+    """The archive, and each file in it."""
+    archive = arguments["archive"]
     for name, begin, size, millis, why_not in walk(content):
-        row = {"archive": arguments["archive"], "name": name, "begin": begin, "size": size, "millis": millis}
-        yield pa.RecordBatch.from_pylist([{**row, "why_not": why_not}], _SCHEMA)
-
-
-def _entry(archive: Found, row: Any) -> Found:
-    if not row["name"]:
-        return archive._replace(why_not=row["why_not"])
-    name, uri = f"{archive.name}/{row['name']}", f"{archive.uri}!/{row['name']}"
-    place_in_archive = Archive(archive.uri, archive.size, row["begin"])
-    size = row["size"] if is_packed(archive.uri) else min(row["size"], archive.size - row["begin"])
-    return Found(name, uri, size, of_millis(row["millis"]), row["why_not"], place_in_archive)
+        if not name:
+            yield archive, archive._replace(why_not=why_not)
+            continue
+        size = size if is_packed(archive.uri) else min(size, archive.size - begin)
+        place = Archive(archive.uri, archive.size, begin)
+        full_name, uri = f"{archive.name}/{name}", f"{archive.uri}!/{name}"
+        yield archive, Found(full_name, uri, size, of_millis(millis), why_not, place)

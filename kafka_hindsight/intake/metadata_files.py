@@ -9,13 +9,12 @@ from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from kafka_hindsight.catalog.bronze import METADATA_FILES, METADATA_RECORDS
 from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.quality import QUARANTINE
 from kafka_hindsight.engine.work import Engine
-from kafka_hindsight.intake.lake_rows import cluster_rows, first_rows, shaped, table_of
+from kafka_hindsight.intake.lake_rows import cluster_rows, first_rows, table_of
 from kafka_hindsight.knowledge.metadata_log import FileContents, file_name, read_segment, read_snapshot
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.store import Store
@@ -23,6 +22,7 @@ from kafka_hindsight.logs.file_bytes import Bytes, Unit
 from kafka_hindsight.logs.file_order import is_young
 from kafka_hindsight.logs.files import LogFile
 from kafka_hindsight.logs.metadata_replay import spans_of
+from kafka_hindsight.shared.arrow_tables import with_columns
 from kafka_hindsight.shared.instants import of_millis
 
 _NEW = {"start": 0, "prefix_crc": 0, "start_offset": -1, "last_epoch": -1}
@@ -91,7 +91,7 @@ def keep_metadata(
     if not fresh:
         return MetadataLog()
     decoded = _decoded(engine, fresh, ledger)
-    facts = [fact for fact in decoded["fact"].to_pylist() if fact]
+    facts = [fact for fact, _ in decoded]
     all_files = [*ledger.values(), *facts]
     needed, spans = needed_snapshots(all_files), spans_of(_segments(all_files))
     rows = [
@@ -103,7 +103,8 @@ def keep_metadata(
         }
         for fact in sorted(facts, key=lambda f: f["file"])
     ]
-    store.append_new(METADATA_RECORDS, _records(decoded, cluster, [r["file"] for r in rows if r["is_kept"]]))
+    kept = {r["file"] for r in rows if r["is_kept"]}
+    store.append_new(METADATA_RECORDS, _records((table for fact, table in decoded if fact["file"] in kept), cluster))
     # A snapshot beyond the log that was read may be needed when the log has grown: a later run reads it again.
     reached = {r["file"] for r in rows if any(start <= r["next_offset"] <= end for start, end in spans)}
     settled = (r for r in rows if r["is_kept"] or r["errors"] or r["file"] in reached)
@@ -147,13 +148,8 @@ def _segments(files: Iterable[Row]) -> list[tuple[int, int]]:
     return [(f["first_offset"], f["next_offset"]) for f in files if not f["is_snapshot"]]
 
 
-_OF_FILE = pa.struct([f.with_nullable(True) for f in arrow_schema(METADATA_FILES)])
-_OF_RECORD = pa.struct([("file", pa.string()), *(f.with_nullable(True) for f in arrow_schema(METADATA_RECORDS))])
-_DECODED = pa.schema([("fact", _OF_FILE), ("record", _OF_RECORD)])
-
-
-def _decoded(engine: Engine, files: Sequence[LogFile], ledger: Mapping[str, Row]) -> pa.Table:
-    """Decode files where they are read: one `fact` for each file, and a `record` for each record.
+def _decoded(engine: Engine, files: Sequence[LogFile], ledger: Mapping[str, Row]) -> list[tuple[Row, pa.Table]]:
+    """Decode files where they are read: facts about each file, and its records.
 
     A file that cannot be opened gives nothing. A task has a whole file in memory; KRaft rolls segments at 1 GiB
     (metadata.log.segment.bytes).
@@ -162,12 +158,7 @@ def _decoded(engine: Engine, files: Sequence[LogFile], ledger: Mapping[str, Row]
         Unit(f.uri, (0, f.size), {"file": f.name, "source": f.source, **_begin(ledger.get(f.name))}, is_raw=True)
         for f in files
     ]
-    return pa.Table.from_batches(engine.spread(units, _batches, _DECODED), _DECODED)
-
-
-def _batches(arguments: Row, content: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
-    if data := content.between(0, arguments["reads_to"]):
-        yield from pa.Table.from_pylist(list(_rows(arguments, data)), schema=_DECODED).to_batches()
+    return list(engine.spread(units, _decode))
 
 
 def _begin(row: Row | None) -> Row:
@@ -182,9 +173,13 @@ def _begin(row: Row | None) -> Row:
     }
 
 
-def _rows(arguments: Row, data: bytes) -> Iterator[Row]:
-    name = file_name(arguments["file"])
-    assert name is not None
+_RECORDS = pa.schema([f.with_nullable(True) for f in arrow_schema(METADATA_RECORDS)])
+
+
+def _decode(arguments: Row, content: Bytes, _: Any) -> Iterator[tuple[Row, pa.Table]]:
+    data, name = content.between(0, arguments["reads_to"]), file_name(arguments["file"])
+    if not data or name is None:
+        return
     if zlib.crc32(data[: arguments["start"]]) != arguments["prefix_crc"]:
         arguments = {**arguments, **_NEW}
     first = name.offset if arguments["start_offset"] < 0 else arguments["start_offset"]
@@ -193,10 +188,9 @@ def _rows(arguments: Row, data: bytes) -> Iterator[Row]:
         if name.is_snapshot
         else read_segment(data, first, arguments["start"], arguments["last_epoch"])
     )
-    yield {"fact": {**_fact(decoded, data, name.is_snapshot), "file": arguments["file"], "first_offset": name.offset}}
-    for row in decoded.rows:
-        at = of_millis(row["written_at"])
-        yield {"record": {**row, "written_at": at, "source": arguments["source"], "file": arguments["file"]}}
+    rows = [{**r, "written_at": of_millis(r["written_at"]), "source": arguments["source"]} for r in decoded.rows]
+    fact = {**_fact(decoded, data, name.is_snapshot), "file": arguments["file"], "first_offset": name.offset}
+    yield fact, pa.Table.from_pylist(rows, _RECORDS)
 
 
 def _fact(decoded: FileContents, data: bytes, is_snapshot: bool) -> Row:
@@ -214,11 +208,7 @@ def _fact(decoded: FileContents, data: bytes, is_snapshot: bool) -> Row:
     }
 
 
-def _records(decoded: pa.Table, cluster: str, files: Sequence[str]) -> pa.Table:
-    """The records of these files, each once: of several copies the one of the first source."""
-    chunks = (chunk.drop_null() for chunk in decoded["record"].chunks)
-    records = pa.Table.from_batches(
-        [pa.RecordBatch.from_struct_array(chunk) for chunk in chunks], pa.schema(_OF_RECORD)
-    )
-    of_files = records.filter(pc.is_in(records["file"], pa.array(files, pa.string()))).sort_by("source")
-    return shaped(first_rows(of_files, METADATA_RECORDS.key[1:]), METADATA_RECORDS, cluster=cluster)
+def _records(tables: Iterable[pa.Table], cluster: str) -> pa.Table:
+    """The records of some files, each once: of several copies the one of the first source."""
+    rows = first_rows(pa.concat_tables([_RECORDS.empty_table(), *tables]).sort_by("source"), METADATA_RECORDS.key[1:])
+    return with_columns(rows, cluster=pa.repeat(cluster, len(rows)))

@@ -8,7 +8,6 @@ from datetime import date, timedelta
 from functools import partial
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import bronze, silver
@@ -35,8 +34,6 @@ _CLEAR = 3
 
 _MOST_DAYS = 366
 """The days of a file that are counted, at most: a garbled year would make it long."""
-
-_TRAITS = pa.schema([("file", pa.int64()), ("brokers", pa.list_(pa.string())), ("addresses", pa.list_(pa.string()))])
 
 
 @dataclass(frozen=True)
@@ -98,15 +95,12 @@ def _as_file(fact: FileFacts) -> BrokerFile:
 
 
 def _traits(engine: Engine, facts: Sequence[FileFacts]) -> dict[str, Traits]:
-    units = [fact.file.unit((0, fact.file.size), {"file": n}) for n, fact in enumerate(facts)]
-    rows = (row for batch in engine.spread(units, _traits_in, _TRAITS) for row in batch.to_pylist())
-    traits = {row["file"]: Traits(frozenset(row["brokers"]), frozenset(row["addresses"])) for row in rows}
-    return {fact.file.name: traits.get(n, Traits()) for n, fact in enumerate(facts)}
+    units = [fact.file.unit((0, fact.file.size), {"name": fact.file.name}) for fact in facts]
+    return {fact.file.name: Traits() for fact in facts} | dict(engine.spread(units, _traits_in))
 
 
-def _traits_in(arguments: Mapping[str, Any], content: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
-    traits = traits_in(content.between(0, CHUNK))
-    yield pa.record_batch([[arguments["file"]], [sorted(traits.brokers)], [sorted(traits.addresses)]], _TRAITS)
+def _traits_in(arguments: Mapping[str, Any], content: Bytes, _: Any) -> list[tuple[str, Traits]]:
+    return [(arguments["name"], traits_in(content.between(0, CHUNK)))]
 
 
 def _of_window(files: Sequence[FileFacts], settings: Settings) -> set[str]:

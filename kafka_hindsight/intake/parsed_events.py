@@ -15,9 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog.bronze import LOG_RECORDS
-from kafka_hindsight.catalog.codes import LineFate
+from kafka_hindsight.catalog.quality import QUARANTINE, UNPARSED_LINES
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.work import Engine, rows_in, units_of
 from kafka_hindsight.intake.hours import Hour, count_hours
 from kafka_hindsight.knowledge.layouts import WITHIN, folder_of
@@ -28,13 +27,9 @@ from kafka_hindsight.lake.parts import File, Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.arrays import Ints
 from kafka_hindsight.logs.cutting import numbers
-from kafka_hindsight.logs.event_batches import PICKED, SCHEMA, Packer, events_of, picked, read_batches
+from kafka_hindsight.logs.event_batches import PICKED, TALLIES, Packer, Rest, events_of, picked, read_batches
 from kafka_hindsight.logs.file_bytes import Bytes, Unit
 from kafka_hindsight.shared.words import counted
-
-_FOUND = pa.schema([*SCHEMA, ("place", pa.string()), ("size", pa.int64()), ("keys", pa.binary())])
-"""Rows of a worker for a file of bronze: rows of SCHEMA; and rows with the place of a file of packed events, its size
-in bytes, and the keys of its events."""
 
 _CONSOLE = ".out"
 """The end of the name of a file with a process's console output."""
@@ -43,19 +38,23 @@ _PACKED = 64 * 1024 * 1024
 """Bytes of packed events that a worker has in memory, at most."""
 
 
+class _PackedFile(NamedTuple):
+    """A file of packed events, its size in bytes, and the keys of its events."""
+
+    place: str
+    size: int
+    keys: Ints
+
+
 @dataclass(frozen=True)
 class Parsed:
     """Parsed records: those without an event, what all became in each hour, and the units and keys of packed events."""
 
-    others: pa.Table
+    unparsed: pa.Table
+    quarantined: pa.Table
     hours: Sequence[Hour]
     units: Sequence[Unit]
     keys: Sequence[Ints]
-
-    def of_fate(self, fate: LineFate, table: Table) -> pa.Table:
-        """The records of a fate, as rows of its table."""
-        rows = self.others.filter(pc.equal(self.others["fate"], fate))
-        return rows.select(table.column_names).cast(arrow_schema(table))
 
 
 def parse(engine: Engine, store: Store, part: Part, edges: Sequence[datetime], folder: str) -> Parsed:
@@ -63,38 +62,38 @@ def parse(engine: Engine, store: Store, part: Part, edges: Sequence[datetime], f
 
     `edges` cut an hour in two. Packed events wait in `folder` until `write_events`.
     """
-    rows, units, keys = [], list[Unit](), list[Ints]()
+    rests, packed = list[Rest](), list[_PackedFile]()
     work = partial(_read_in, part=part, edges=tuple(edges), folder=folder)
-    for batch in engine.spread(units_of(store, LOG_RECORDS, part), work, _FOUND):
-        rows.append(batch.select(SCHEMA.names))
-        for place, size, packed in zip(*(batch[name].to_pylist() for name in ("place", "size", "keys")), strict=True):
-            if place is not None:
-                units.append(Unit(place, (0, size), {"unit": len(units)}, is_raw=True))
-                keys.append(np.frombuffer(packed, np.int64))
-    table = pa.Table.from_batches(rows, SCHEMA)
-    is_tally, is_other = pc.is_valid(table["tally"]), pc.is_valid(table["line_id"])
-    return Parsed(table.filter(is_other), count_hours(table.filter(is_tally), edges), units, keys)
+    for value in engine.spread(units_of(store, LOG_RECORDS, part), work):
+        (rests if isinstance(value, Rest) else packed).append(value)
+    tallies = pa.Table.from_batches([rest.tallies for rest in rests], TALLIES)
+    return Parsed(
+        pa.Table.from_batches([rest.unparsed for rest in rests], arrow_schema(UNPARSED_LINES)),
+        pa.Table.from_batches([rest.quarantined for rest in rests], arrow_schema(QUARANTINE)),
+        count_hours(tallies, edges),
+        [Unit(file.place, (0, file.size), {"unit": n}, is_raw=True) for n, file in enumerate(packed)],
+        [file.keys for file in packed],
+    )
 
 
 def _read_in(
     arguments: Mapping[str, Any], _: Bytes, __: Any, part: Part, edges: Sequence[datetime], folder: str
-) -> Iterator[pa.RecordBatch]:
+) -> Iterator[Rest | _PackedFile]:
     packer = Packer()
-    for rows in read_batches(rows_in(arguments, LOG_RECORDS, part), edges, packer.pack):
-        columns = [*rows.columns, *(pa.nulls(len(rows), f.type) for f in list(_FOUND)[len(SCHEMA) :])]
-        yield pa.record_batch(columns, _FOUND)
+    for rest in read_batches(rows_in(arguments, LOG_RECORDS, part), edges, packer.pack):
+        yield rest
         if packer.size >= _PACKED:
             yield _write_packed(packer, folder)
     if packer.size:
         yield _write_packed(packer, folder)
 
 
-def _write_packed(packer: Packer, folder: str) -> pa.RecordBatch:
-    """Write packed events to a file, and give its row."""
+def _write_packed(packer: Packer, folder: str) -> _PackedFile:
+    """Write packed events to a file."""
     packed, keys = packer.packed()
     place = f"{folder}/{uuid4()}.arrow"
     write_atomically(place, packed)
-    return pa.RecordBatch.from_pylist([{"place": place, "size": len(packed), "keys": keys.tobytes()}], _FOUND)
+    return _PackedFile(place, len(packed), keys)
 
 
 class Repeats(NamedTuple):
@@ -131,7 +130,7 @@ def find_repeats(engine: Engine, parsed: Parsed, brokers: Mapping[str, int]) -> 
     units = [
         replace(unit, numbers=of_unit) for unit, of_unit in zip(parsed.units, candidates, strict=True) if len(of_unit)
     ]
-    events = pa.Table.from_batches(engine.spread(units, partial(_picked_in, brokers=brokers), PICKED), PICKED)
+    events = pa.Table.from_batches(engine.spread(units, partial(_picked_in, brokers=brokers)), PICKED)
     return repeats_among(events)
 
 

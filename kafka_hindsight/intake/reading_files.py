@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 
 import pyarrow.compute as pc
 
@@ -25,26 +26,35 @@ from kafka_hindsight.shared.words import counted
 
 @dataclass(frozen=True)
 class Readings:
-    """The lines of files of readings, and their totals; instants are null if there is no reading."""
+    """The lines of files of readings. `breaks_off`: a file cannot be unpacked to its end."""
 
-    lines: tuple[ReadLine, ...]
-    count: int
-    broken: int
-    errors: int
-    first_at: datetime | None
-    last_at: datetime | None
-    cluster_ids: frozenset[str]
-    breaks_off: bool
+    lines: tuple[ReadLine, ...] = ()
+    breaks_off: bool = False
+
+    def __add__(self, other: Readings) -> Readings:
+        return Readings((*self.lines, *other.lines), self.breaks_off or other.breaks_off)
+
+    @cached_property
+    def instants(self) -> list[datetime]:
+        """The instant of each reading."""
+        return [line.at for line in self.lines if line.at]
+
+    @cached_property
+    def cluster_ids(self) -> frozenset[str]:
+        """The ids that readings name."""
+        return frozenset(line.cluster_id for line in self.lines if line.at and line.cluster_id is not None)
 
     def of_cluster(self, ids: Collection[str]) -> Readings:
         """The same, without readings that name a cluster with none of these ids."""
-        return _readings_of(snapshots.only_of(self.lines, ids), self.breaks_off)
+        return replace(self, lines=tuple(snapshots.only_of(self.lines, ids)))
 
     def warnings(self) -> list[str]:
         """Warnings for a person, a sentence each."""
+        broken = len(self.lines) - len(self.instants)
+        errors = sum(line.has_failed for line in self.lines)
         sentences = (
-            (self.broken, f"{counted(self.broken, 'line')} of SNAPSHOTS could not be read: see quality.quarantine."),
-            (self.errors, f"{counted(self.errors, 'reading')} in SNAPSHOTS failed: nothing is concluded from them."),
+            (broken, f"{counted(broken, 'line')} of SNAPSHOTS could not be read: see quality.quarantine."),
+            (errors, f"{counted(errors, 'reading')} in SNAPSHOTS failed: nothing is concluded from them."),
             (
                 self.breaks_off,
                 "A file of SNAPSHOTS cannot be unpacked to its end. The readings before the break are kept. "
@@ -64,7 +74,7 @@ def read_readings(place: str | None) -> Readings:
         BadInput: Nothing is there.
     """
     if place is None:
-        return _read_lines([])
+        return Readings()
     lines, breaks_off = list[Line](), False
     for file in _files(place):
         content = open_bytes(file.uri, file.size)
@@ -96,8 +106,8 @@ def _is_meant(file: Found, place: str) -> bool:
     return is_place_itself or ("/" not in file.name and not file.name.startswith((".", "_")))
 
 
-def read_landed(store: Store, cluster: str, names: Iterable[str]) -> Readings | None:
-    """Read what landed for a cluster, under any of its names, and is not in bronze yet; None if there is nothing.
+def read_landed(store: Store, cluster: str, names: Iterable[str]) -> Readings:
+    """Read what landed for a cluster, under any of its names, and is not in bronze yet.
 
     A reading that failed is read again, since a retry may have put a better one in its place.
     """
@@ -105,7 +115,7 @@ def read_landed(store: Store, cluster: str, names: Iterable[str]) -> Readings | 
     if landed:
         rows = cluster_rows(store, bronze.SNAPSHOT_READINGS, cluster, ("run_landed_as", "error"))
         landed -= set(rows.filter(pc.is_null(rows["error"]))["run_landed_as"].to_pylist())
-    return _read_lines(lines_of_landed(landing_folder(store.lake, SNAPSHOTS), landed)) if landed else None
+    return _read_lines(lines_of_landed(landing_folder(store.lake, SNAPSHOTS), landed))
 
 
 def lines_of_landed(folder: str, names: Iterable[str]) -> list[Line]:
@@ -121,42 +131,12 @@ def lines_of_landed(folder: str, names: Iterable[str]) -> list[Line]:
 
 
 def _read_lines(lines: Iterable[Line], breaks_off: bool = False) -> Readings:
-    parsed = [snapshots.read_line(line) for line in lines]
-    readings = _readings_of(parsed, breaks_off)
-    ours = _majority_id(parsed) if len(readings.cluster_ids) > 1 else None
+    readings = Readings(tuple(map(snapshots.read_line, lines)), breaks_off)
+    ours = _majority_id(readings.lines) if len(readings.cluster_ids) > 1 else None
     return readings.of_cluster([ours]) if ours else readings
-
-
-def _readings_of(lines: Sequence[ReadLine], breaks_off: bool) -> Readings:
-    instants = [line.at for line in lines if line.at]
-    return Readings(
-        lines=tuple(lines),
-        count=len(instants),
-        broken=len(lines) - len(instants),
-        errors=sum(line.has_failed for line in lines),
-        first_at=min(instants, default=None),
-        last_at=max(instants, default=None),
-        cluster_ids=frozenset(line.cluster_id for line in lines if line.at and line.cluster_id is not None),
-        breaks_off=breaks_off,
-    )
 
 
 def _majority_id(lines: Iterable[ReadLine]) -> str | None:
     """The cluster id of three quarters of the readings that name one; None if no id has so many."""
     counts = Counter(line.cluster_id for line in lines if line.at and line.cluster_id is not None)
     return next((name for name, count in counts.items() if 4 * count >= 3 * counts.total()), None)
-
-
-def joined(parts: Sequence[Readings]) -> Readings:
-    """Several sets of readings as one."""
-    instants = [at for part in parts for at in (part.first_at, part.last_at) if at]
-    return Readings(
-        lines=tuple(line for part in parts for line in part.lines),
-        count=sum(part.count for part in parts),
-        broken=sum(part.broken for part in parts),
-        errors=sum(part.errors for part in parts),
-        first_at=min(instants, default=None),
-        last_at=max(instants, default=None),
-        cluster_ids=frozenset[str]().union(*(part.cluster_ids for part in parts)),
-        breaks_off=any(part.breaks_off for part in parts),
-    )

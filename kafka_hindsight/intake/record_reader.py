@@ -7,7 +7,7 @@ are gathered and numbered; their text never moves.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from hashlib import sha256
@@ -17,23 +17,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafka_hindsight.catalog import bronze
 from kafka_hindsight.catalog.bronze import LOG_RECORDS
 from kafka_hindsight.catalog.ids import DIGITS
-from kafka_hindsight.engine.work import Engine, Work
+from kafka_hindsight.engine.work import Engine, rows_in, units_of
 from kafka_hindsight.intake.lake_rows import reduced
 from kafka_hindsight.knowledge.layouts import WITHIN
 from kafka_hindsight.knowledge.pattern_layouts import inside
 from kafka_hindsight.lake.arrow_types import INSTANT, arrow_schema
-from kafka_hindsight.lake.parts import Part
+from kafka_hindsight.lake.parts import File, Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.arrays import NO_INSTANT, Ints
 from kafka_hindsight.logs.clocks import Clock
-from kafka_hindsight.logs.cutting import CONTESTED, are_new, contested, cut, numbers
+from kafka_hindsight.logs.cutting import CONTESTED, are_new, contested, cut, likeness_of, numbers
 from kafka_hindsight.logs.file_bytes import Bytes, Unit
 from kafka_hindsight.logs.file_order import Turn
 from kafka_hindsight.logs.files import LogFile
-from kafka_hindsight.logs.pieces import NO_TIMES, Contest, Piece, Range, Times, Way, contests, mark_of, ranges_of
+from kafka_hindsight.logs.pieces import NO_TIMES, Piece, Range, Times, Way, contests, mark_of, ranges_of
 from kafka_hindsight.logs.unwrapping import copied
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.instants import of_micros, past
@@ -60,31 +59,26 @@ class Reading:
     copies: str
 
 
-class Records(NamedTuple):
-    """Units of files, and the work that makes rows of bronze.log_records of them."""
-
-    units: Sequence[Unit]
-    work: Work
-
-
-@dataclass(frozen=True)
-class _Placed:
-    """A range, its number, and the unit in which it is read."""
+class _Placed(NamedTuple):
+    """A range, its number, the unit in which it is read, and the source, the rank and the lane of its file."""
 
     number: int
     range: Range
     unit: int
+    source: str
+    rank: int
+    lane: int
 
 
-def records_of(engine: Engine, store: Store, cluster: str, reading: Reading, run_at: datetime) -> Records | None:
-    """The records of files, each once, as rows of bronze.log_records; None if there are none."""
+def write_records(engine: Engine, store: Store, cluster: str, reading: Reading, run_at: datetime) -> list[File]:
+    """Write the records of files, each once, as files of bronze.log_records that no commit names yet."""
     units, placed = _units(reading)
     if not units:
-        return None
-    contest = _contests(store, cluster, reading.files, placed)
+        return []
+    contest = _contests(store, cluster, placed)
     fixes = _fixes(engine, store, cluster, reading, placed, contest) if contest else {}
-    work = partial(_rows_in, cluster=cluster, run_at=run_at)
-    return Records([replace(unit, numbers=fixes.get(n)) for n, unit in enumerate(units)], work)
+    fixed_units = [replace(unit, numbers=fixes.get(n)) for n, unit in enumerate(units)]
+    return engine.write(store, LOG_RECORDS, fixed_units, partial(_rows_in, cluster=cluster, run_at=run_at))
 
 
 def changed_file(failure: Exception) -> int | None:
@@ -103,7 +97,8 @@ def _units(reading: Reading) -> tuple[list[Unit], list[_Placed]]:
     for n, ranges in sorted(ranges_of_files.items(), key=lambda f: f[0] not in new):
         whole = files[n].is_packed or any(p.is_wrapped for p in pieces[n])
         for group in ([ranges] if ranges else []) if whole else [[r] for r in ranges]:
-            numbered = [_Placed(len(placed) + i, each, count) for i, each in enumerate(group)]
+            of_file = files[n].source, reading.turns[n].rank, reading.turns[n].lane
+            numbered = [_Placed(len(placed) + i, each, count, *of_file) for i, each in enumerate(group)]
             placed += numbered
             count += 1
             units += [_unit(files[n], pieces[n], numbered, reading.copies)] if n in new else []
@@ -115,7 +110,7 @@ def _unit(
     pieces: Sequence[Piece],
     placed: Sequence[_Placed],
     copies: str,
-    contest: Mapping[int, Contest] | None = None,
+    contest: Mapping[int, Times] | None = None,
 ) -> Unit:
     """A unit of a file: these of its ranges."""
     first_piece = pieces[0]
@@ -141,7 +136,7 @@ def _open_unit(arguments: Mapping[str, Any], content: Bytes) -> tuple[Bytes, Way
     return copy, Way(arguments["layouts"], sources)
 
 
-def _ranges_in(arguments: Mapping[str, Any], content: Bytes) -> Iterator[tuple[int, Range, bytes, Contest | None]]:
+def _ranges_in(arguments: Mapping[str, Any], content: Bytes) -> Iterator[tuple[int, Range, bytes, Times | None]]:
     """The ranges of a unit and their bytes. Raises: RuntimeError if those have changed since the survey."""
     for number, placed, contest in arguments["ranges"]:
         data = content.between(placed.begin, placed.begin + placed.size)
@@ -181,13 +176,11 @@ def _gather(arguments: Mapping[str, Any], content: Bytes, _: Any) -> Iterator[pa
             yield contested(data, number, placed, clock, contest, way)
 
 
-def _contests(
-    store: Store, cluster: str, files: Mapping[int, LogFile], placed: Sequence[_Placed]
-) -> dict[int, Contest]:
+def _contests(store: Store, cluster: str, placed: Sequence[_Placed]) -> dict[int, Times]:
     """The ranges that share instants with others of their log, or with its records in the lake."""
     spans: dict[str, dict[int, Times]] = {}
     for p in placed:
-        spans.setdefault(files[p.range.file].source, {})[p.number] = p.range.times
+        spans.setdefault(p.source, {})[p.number] = p.range.times
     for source, times in _times_in_lake(store, cluster, spans).items():
         spans[source][_LAKE] = times
     by_number = {n: contest for of_log in spans.values() for n, contest in contests(of_log).items()}
@@ -195,12 +188,9 @@ def _contests(
     return by_number
 
 
-_ALIKE = pa.schema([("source", pa.string()), *((name, pa.int64()) for name in ("at", "likeness"))])
-
-
 def _times_in_lake(store: Store, cluster: str, spans: Mapping[str, Mapping[int, Times]]) -> dict[str, Times]:
     """The instants of these logs in the lake, between the first and the last of the ranges."""
-    if not store.has(bronze.LOG_RECORDS):
+    if not store.has(LOG_RECORDS):
         return {}
     near = sum((t for times in spans.values() for t in times.values()), NO_TIMES)
     query = """
@@ -208,7 +198,7 @@ def _times_in_lake(store: Store, cluster: str, spans: Mapping[str, Mapping[int, 
             coalesce(max(epoch_us(happened_at)), $last) AS last, count(*) - count(happened_at) AS timeless
         FROM part WHERE list_contains($logs, log) GROUP BY log"""
     values = {"within": WITHIN, "logs": [*spans], "first": NO_TIMES.first, "last": NO_TIMES.last}
-    rows = reduced(store, bronze.LOG_RECORDS, _part(cluster, near), ("source", "happened_at"), query, **values)
+    rows = reduced(store, LOG_RECORDS, _part(cluster, near), ("source", "happened_at"), query, **values)
     return {row["log"]: Times(row["first"], row["last"], row["timeless"]) for row in rows.to_pylist()}
 
 
@@ -224,44 +214,42 @@ def _fixes(
     cluster: str,
     reading: Reading,
     placed: Sequence[_Placed],
-    contest: Mapping[int, Contest],
+    contest: Mapping[int, Times],
 ) -> dict[int, Ints]:
     """Compare all contested records, and give the `FIXED` numbers for each unit."""
-    files, pieces, turns = reading.files, reading.pieces, reading.turns
     by_unit = grouped(placed, lambda p: p.unit)
     groups = [group for group in by_unit.values() if any(p.number in contest for p in group)]
+    files, pieces = reading.files, reading.pieces
     units = [_unit(files[n], pieces[n], g, reading.copies, contest) for g in groups for n in [g[0].range.file]]
-    infos = [RangeInfo(p.unit, files[n].source, turns[n].rank, turns[n].lane) for p in placed for n in [p.range.file]]
-    gathered = pa.Table.from_batches(engine.spread(units, _gather, CONTESTED), CONTESTED)
-    in_lake = _alike_in_lake(store, cluster, _by_log(infos, contest))
-    return settle(gathered, infos, in_lake)
+    gathered = pa.Table.from_batches(engine.spread(units, _gather), CONTESTED)
+    by_log = grouped((p for p in placed if p.number in contest), lambda p: p.source)
+    shared = {log: sum((contest[p.number] for p in of_log), NO_TIMES) for log, of_log in by_log.items()}
+    return settle(gathered, placed, _alike_in_lake(engine, store, cluster, shared))
 
 
-def _by_log(infos: Sequence[RangeInfo], contest: Mapping[int, Contest]) -> dict[str, Contest]:
-    """The instants that ranges of each log share with others, from the first to the last."""
-    by_source: dict[str, Contest] = {}
-    for n, each in contest.items():
-        source = infos[n].source
-        merged = by_source.get(source, each)
-        is_timeless = merged.is_timeless or each.is_timeless
-        by_source[source] = Contest(min(merged.first, each.first), max(merged.last, each.last), is_timeless)
-    return by_source
+_ALIKE = pa.schema([("source", pa.string()), *((name, pa.int64()) for name in ("at", "likeness"))])
 
 
-def _alike_in_lake(store: Store, cluster: str, contest_of: Mapping[str, Contest]) -> pa.Table:
-    """Source, instant and hash of the lake's records of logs at these instants."""
-    if not store.has(bronze.LOG_RECORDS):
+def _alike_in_lake(engine: Engine, store: Store, cluster: str, shared: Mapping[str, Times]) -> pa.Table:
+    """Source, instant and hash of the lake's records that logs may share. Workers read the text."""
+    if not store.has(LOG_RECORDS):
         return _ALIKE.empty_table()
-    near = sum((Times(c.first, c.last) for c in contest_of.values()), NO_TIMES)
-    query = """
-        SELECT source, coalesce(epoch_us(happened_at), $no_instant) AS at,
-            (('0x' || sha256(text)[:16])::UBIGINT >> 1)::BIGINT AS likeness
-        FROM part JOIN (SELECT unnest($contests, recursive := true)) ON log = split_part(source, $within, 1)
-        WHERE if(happened_at IS NULL, is_timeless, epoch_us(happened_at) BETWEEN first AND last)"""
-    contests = [{"log": log, **asdict(contest)} for log, contest in contest_of.items()]
-    values = {"no_instant": NO_INSTANT, "contests": contests, "within": WITHIN}
-    columns = ("source", "happened_at", "text")
-    return reduced(store, bronze.LOG_RECORDS, _part(cluster, near), columns, query, **values)
+    part = _part(cluster, sum(shared.values(), NO_TIMES))
+    work = partial(_alike_in, part=part, shared=shared)
+    return pa.Table.from_batches(engine.spread(units_of(store, LOG_RECORDS, part), work), _ALIKE)
+
+
+def _alike_in(
+    arguments: Mapping[str, Any], _: Bytes, __: Any, part: Part, shared: Mapping[str, Times]
+) -> Iterator[pa.RecordBatch]:
+    for rows in rows_in(arguments, LOG_RECORDS, part, ("source", "happened_at", "text")):
+        for source in rows["source"].unique().to_pylist():
+            times = shared.get(source.partition(WITHIN)[0], NO_TIMES)
+            own = rows.filter(pc.equal(rows["source"], source))
+            at = pc.fill_null(own["happened_at"].cast(pa.int64()), NO_INSTANT)
+            alike = pa.record_batch([own["source"], at, own["text"]], ["source", "at", "text"])
+            alike = alike.filter(pa.array(times.hold(at.to_numpy())))
+            yield pa.record_batch([alike["source"], alike["at"], likeness_of(alike["text"].cast(pa.binary()))], _ALIKE)
 
 
 FIXED = ("place", "order", "twin")
@@ -270,15 +258,6 @@ FIXED = ("place", "order", "twin")
 _DROPPED = -1
 _HASHED = sha256().digest_size
 _BRONZE = arrow_schema(LOG_RECORDS)
-
-
-class RangeInfo(NamedTuple):
-    """A range's unit, and the source, the rank and the lane of its file."""
-
-    unit: int
-    source: str
-    rank: int
-    lane: int
 
 
 def bronze_rows(
@@ -320,7 +299,7 @@ def _ids(cluster: str, sources: Sequence[str], texts: pa.Array, twins: Sequence[
     return pa.StringArray.from_buffers(len(texts), pa.py_buffer(offsets), pa.py_buffer(halves.tobytes().hex().encode()))
 
 
-def settle(gathered: pa.Table, infos: Sequence[RangeInfo], in_lake: pa.Table) -> dict[int, Ints]:
+def settle(gathered: pa.Table, placed: Sequence[_Placed], in_lake: pa.Table) -> dict[int, Ints]:
     """Decide which records of equal instants stay, and rank them within their log and instant.
 
     Ids and order are the same however lines are split over files and files over units. Of identical records in
@@ -328,7 +307,7 @@ def settle(gathered: pa.Table, infos: Sequence[RangeInfo], in_lake: pa.Table) ->
 
     Args:
         gathered: range, part, place, happened_at (microseconds) and likeness (a hash) of records.
-        infos: The ranges, by their numbers.
+        placed: The ranges, by their numbers.
         in_lake: source, at and likeness of the lake's records at these instants.
 
     Returns:
@@ -336,8 +315,8 @@ def settle(gathered: pa.Table, infos: Sequence[RangeInfo], in_lake: pa.Table) ->
     """
     ranges, place, likeness = (gathered[name].to_numpy() for name in ("range", "place", "likeness"))
     at = pc.fill_null(gathered["happened_at"], NO_INSTANT).to_numpy()
-    unit, rank, lane = (np.array([getattr(info, name) for info in infos])[ranges] for name in ("unit", "rank", "lane"))
-    of_files = pa.array([info.source for info in infos], pa.string()).take(gathered["range"].combine_chunks())
+    unit, rank, lane = (np.array([getattr(p, name) for p in placed])[ranges] for name in ("unit", "rank", "lane"))
+    of_files = pa.array([p.source for p in placed], pa.string()).take(gathered["range"].combine_chunks())
     sources = _sources(of_files, gathered["part"].combine_chunks())
     source, of_lake = _codes(sources, in_lake["source"])
     twin = numbers((source, at, likeness, lane), (rank, place))

@@ -16,6 +16,7 @@ from kafka_hindsight.catalog.table_model import Scalar, Table
 from kafka_hindsight.intake.json_lines import Line, fields_of, instant_in, reader_of, refused, value_of, whole_number
 from kafka_hindsight.intake.lake_rows import first_rows, table_of
 from kafka_hindsight.lake.arrow_types import arrow_schema
+from kafka_hindsight.shared.grouping import sized
 
 _PARTS = ("cluster_id", "controller", "brokers", "topics", "end_offsets", "groups")
 _OF_READING = ("cluster", "snapshot_id", "snapshot_at")
@@ -80,15 +81,7 @@ def readings(lines: Iterable[ReadLine]) -> list[ReadLine]:
 
 def in_chunks(lines: Iterable[ReadLine]) -> Iterator[list[ReadLine]]:
     """The readings in their order, in chunks that fit into memory as rows."""
-    chunk, size = list[ReadLine](), 0
-    for line in lines:
-        chunk.append(line)
-        size += len(line.line.text)
-        if size >= _CHUNK:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk
+    return sized(lines, lambda line: len(line.line.text), _CHUNK)
 
 
 def _fullness(line: ReadLine) -> tuple[int, str]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import accumulate, chain
 from typing import Any
-
-import pyarrow as pa
 
 from kafka_hindsight.catalog.codes import ClockMeaning
 from kafka_hindsight.catalog.rows.structs import ClockStep, ClusterNaming
@@ -20,7 +17,7 @@ from kafka_hindsight.logs.arrays import NO_INSTANT
 from kafka_hindsight.logs.clocks import SKEW, Clock, Step, comes_again, hour_again
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes, Unit
 from kafka_hindsight.logs.file_facts import _KAFKAS_OWN, _NAMES_CLUSTER, FileFacts, Survey, is_of_broker
-from kafka_hindsight.logs.files import LogFile, instant
+from kafka_hindsight.logs.files import LogFile
 from kafka_hindsight.logs.forms import every_layout, layout_of, misfit_of, sampled
 from kafka_hindsight.logs.heads import FRAME, MARK, PLAIN
 from kafka_hindsight.logs.pieces import NO_TIMES, REACH, Piece, Times, Way, beginnings, look
@@ -39,8 +36,6 @@ _STARTED = re.compile(rb"Kafka startTimeMs: (\d{13})\b")
 
 _MOST_PIECES = 20_000
 _MOST_BYTES = 64 * 1024 * 1024
-
-_PIECES = pa.schema([("piece", pa.binary())])
 
 
 def survey(
@@ -112,9 +107,8 @@ def _look_at(
         for n, f in files.items()
         for unit in _units(n, f, size, f.copy_in(copies), (first_pieces or {}).get(n), steps.get(n, ()), in_one_go)
     ]
-    packed = (data for batch in engine.spread(units, pieces_in, _PIECES) for data in batch["piece"].to_pylist())
     by_file: dict[int, list[Piece]] = {n: [] for n in files}
-    for piece in map(pickle.loads, packed):
+    for piece in engine.spread(units, pieces_in):
         by_file[piece.file].append(piece)
     return {n: tuple(sorted(pieces, key=lambda p: p.begin)) for n, pieces in by_file.items()}
 
@@ -137,15 +131,15 @@ def _units(
         yield file.unit(part, {**arguments, "from": begin, "until": until})
 
 
-def pieces_in(arguments: Mapping[str, Any], content: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
-    """Look at a unit, and give a row for each of its pieces."""
+def pieces_in(arguments: Mapping[str, Any], content: Bytes, _: Any) -> list[Piece]:
+    """The pieces of a unit."""
     pieces = list(_pieces_of(arguments, content))
     if content.damage:
         last = pieces.pop() if pieces else Piece(arguments["file"], 0, 0)
         pieces.append(replace(last, damage=content.damage))
     if not pieces and arguments["size"]:
         pieces = [Piece(arguments["file"], 0, 0, is_there=False)]
-    yield pa.record_batch([pa.array(map(pickle.dumps, pieces), pa.binary())], _PIECES)
+    return pieces
 
 
 def _pieces_of(arguments: Mapping[str, Any], content: Bytes) -> Iterator[Piece]:
@@ -246,8 +240,8 @@ def _fact(file: LogFile, pieces: Sequence[Piece]) -> FileFacts:
         file=file,
         lines=sum(p.lines for p in pieces),
         timeless=times.timeless,
-        first_at=instant(times.first) if times.are_any else None,
-        last_at=instant(times.last) if times.are_any else None,
+        first_at=of_micros(times.first) if times.are_any else None,
+        last_at=of_micros(times.last) if times.are_any else None,
         steps=(
             *_open_hour(file, pieces, times),
             *(_clock_step(s) for p in pieces for s in p.steps if not s.is_resolved),
@@ -279,7 +273,7 @@ def _open_hour(file: LogFile, pieces: Sequence[Piece], times: Times) -> Iterator
 def _clusters(pieces: Sequence[Piece]) -> Iterator[ClusterNaming]:
     for name, of_cluster in sorted(grouped((c for p in pieces for c in p.clusters), lambda c: c[0]).items()):
         instants = [at for _, *both, _ in of_cluster for at in both if at != NO_INSTANT]
-        first, last = (instant(min(instants)), instant(max(instants))) if instants else (None, None)
+        first, last = (of_micros(min(instants)), of_micros(max(instants))) if instants else (None, None)
         yield ClusterNaming(
             cluster_id=name, first_at=first, last_at=last, line_count=sum(count for *_, count in of_cluster)
         )

@@ -20,17 +20,6 @@ def newest_version(names: Iterable[str]) -> int | None:
     return max((int(match[1]) for name in names if (match := _COMMIT.fullmatch(name))), default=None)
 
 
-def user_metadata(commit: str) -> dict[str, Any]:
-    """The userMetadata of a commit; empty if it has none that is a JSON object."""
-    actions = (json.loads(line) for line in commit.splitlines())
-    text = next((a["commitInfo"].get("userMetadata") for a in actions if "commitInfo" in a), None)
-    try:
-        metadata = json.loads(text or "{}")
-    except ValueError:
-        return {}
-    return metadata if isinstance(metadata, dict) else {}
-
-
 def is_temporary(name: str) -> bool:
     """Whether a file was being written when its writer ended. No commit names it.
 

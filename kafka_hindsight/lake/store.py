@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -16,16 +15,16 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
-from kafka_hindsight.catalog.table_model import Table
+from kafka_hindsight.catalog.table_model import Scalar, Table
 from kafka_hindsight.lake import delta_log, landing
 from kafka_hindsight.lake.arrow_types import arrow_schema
-from kafka_hindsight.lake.content import content_hash
 from kafka_hindsight.lake.parts import File, Part
 from kafka_hindsight.lake.table_files import conform, read_file, write_files
 from kafka_hindsight.lake.transactions import TableChanged, commit, files_of, first_commit
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.shared.grouping import sized
 from kafka_hindsight.shared.windows import Window
 
 _AT_ONCE = 200_000
@@ -87,14 +86,8 @@ class Store:
 
     def read_in_parts(self, table: Table, part: Part) -> Iterator[pa.Table]:
         """Read the rows of a part, a piece at a time, to take little memory."""
-        batches = list[pa.RecordBatch]()
-        for batch in chain.from_iterable(read_file(self.path(table), f, part, table) for f in self.files(table, part)):
-            batches.append(batch)
-            if sum(map(len, batches)) >= _AT_ONCE:
-                yield pa.Table.from_batches(batches)
-                batches = []
-        if batches:
-            yield pa.Table.from_batches(batches)
+        batches = chain.from_iterable(read_file(self.path(table), f, part, table) for f in self.files(table, part))
+        return map(pa.Table.from_batches, sized(batches, len, _AT_ONCE))
 
     def read_window(self, table: Table, cluster: str, window: Window) -> pa.Table:
         """Read a cluster's rows of a window."""
@@ -146,18 +139,15 @@ class Store:
     def renew_window(self, table: Table, rows: pa.Table, cluster: str, window: Window) -> None:
         """Put rows in the place of a cluster's rows of a window, if those differ.
 
-        The one commit records the window's new content. For tables whose rows all have an instant. Rows that differ in
-        `run_` columns alone stay.
+        For tables whose rows all have an instant. Rows that differ in `run_` columns alone stay.
 
         Raises:
             ValueError: See `replace_window`.
         """
-        delta, rows = self._open(table), _conformed(table, rows)
-        subject = {"cluster": cluster, "window": [window.start.isoformat(), window.end.isoformat()]}
-        part, content = part_of(table, cluster, window), content_hash(rows, table)
-        if self._content(delta, table, part, subject) != content:
-            metadata = json.dumps({**subject, "row_count": len(rows), "content_hash": content})
-            self._replace(delta, table, rows, part, {"userMetadata": metadata})
+        delta, rows, part = self._open(table), _conformed(table, rows), part_of(table, cluster, window)
+        old = self._rows(table, files_of(delta, table, part), part)
+        if not content_of(old, table).equals(content_of(rows, table)):
+            self._replace(delta, table, rows, part)
 
     def replace_rows_of_run(self, table: Table, rows: pa.Table, cluster: str, window: Window, run_id: str) -> None:
         """Put rows in the place of the run's own earlier rows for the window, in one commit.
@@ -196,10 +186,6 @@ class Store:
         if len(files_of(delta, table, None)) > 1:
             delta.optimize.compact()
         delta.vacuum(dry_run=False, full=True)
-
-    def content_hash(self, table: Table) -> str:
-        """Hash a table's rows, whatever their order; `run_` columns left out."""
-        return content_hash(self.read(table, None, table.content_columns), table)
 
     def path(self, table: Table) -> str:
         """Name the folder of a table."""
@@ -268,15 +254,6 @@ class Store:
         for batch in read_file(self.path(table), file, None, table):
             yield batch.filter(pc.invert(part.holds(batch)))
 
-    def _content(self, delta: DeltaTable, table: Table, part: Part, subject: Mapping[str, Any]) -> str:
-        """Hash the rows of a window. If the newest commit is about that window, it has the hash."""
-        with suppress(FileNotFoundError):
-            newest = landing.read_text(f"{self._log(table)}/{delta_log.commit_name(delta.version())}")
-            metadata = delta_log.user_metadata(newest)
-            if "content_hash" in metadata and subject.items() <= metadata.items():
-                return str(metadata["content_hash"])
-        return content_hash(self._rows(table, files_of(delta, table, part), part), table)
-
 
 def part_of(table: Table, cluster: str, window: Window) -> Part:
     """Give the part of a cluster's rows of a window.
@@ -299,6 +276,16 @@ def without_keys(rows: pa.Table, others: pa.Table, key: Sequence[str]) -> pa.Tab
     numbered = rows.select(key).append_column("", pa.array(range(len(rows)), pa.int64()))
     positions = numbered.join(others.select(key), list(key), join_type="left anti")[""]
     return rows.take(positions.sort())
+
+
+def content_of(rows: pa.Table, table: Table) -> pa.Table:
+    """Give rows without `run_` columns, in an order that does not depend on theirs.
+
+    Rows that differ in lists or structs alone stay as they come. A table's key distinguishes its rows by other columns.
+    """
+    columns = table.content_columns
+    by = [name for name in columns if name in table.key or isinstance(table.column(name).kind, Scalar)]
+    return rows.select(columns).sort_by([(name, "ascending") for name in by])
 
 
 def _conformed(table: Table, rows: Rows) -> Rows:

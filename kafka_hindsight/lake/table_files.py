@@ -20,6 +20,7 @@ from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.landing import open_file, write_atomically
 from kafka_hindsight.lake.parts import File, Part
+from kafka_hindsight.shared.grouping import sized
 from kafka_hindsight.shared.instants import of_micros
 
 PROPERTIES = {"delta.enableDeletionVectors": "false"}
@@ -77,8 +78,10 @@ def write_files(folder: str, table: Table, batches: Iterable[pa.RecordBatch]) ->
 def files_written(table: Table, batches: Iterable[pa.RecordBatch], folder: str) -> Iterator[File]:
     """Write rows as `write_files` does, and give each file as soon as it is written."""
     file: _OpenFile | None = None
-    for rows in _groups(batches, arrow_schema(table)):
-        file = file or _OpenFile(rows.schema, window_columns(table))
+    schema = arrow_schema(table)
+    for group in sized(filter(len, batches), lambda batch: batch.nbytes, _GROUP):
+        rows = pa.Table.from_batches([batch.cast(schema) for batch in group])
+        file = file or _OpenFile(schema, window_columns(table))
         file.writer.write_table(rows, row_group_size=len(rows))
         if file.sink.tell() >= _FILE:
             yield file.close(folder)
@@ -157,20 +160,6 @@ def _open_file(folder: str, file: File, table: Table) -> Any:
             " file of the lake. `hindsight doctor --lake` names those that are damaged or missing."
         )
     return stored
-
-
-def _groups(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
-    """Join batches into row groups, without empty ones."""
-    group: list[pa.RecordBatch] = []
-    size = 0
-    for batch in batches:
-        group.append(batch.cast(schema))
-        size += batch.nbytes
-        if size >= _GROUP:
-            yield pa.Table.from_batches(group)
-            group, size = [], 0
-    if any(map(len, group)):
-        yield pa.Table.from_batches(group)
 
 
 class _OpenFile:

@@ -13,7 +13,7 @@ from kafka_hindsight.knowledge.layouts import MOST_LINES
 from kafka_hindsight.logs.arrays import NO_INSTANT, Flags, Ints
 from kafka_hindsight.logs.clocks import Clock
 from kafka_hindsight.logs.heads import FRAME, sources_in
-from kafka_hindsight.logs.pieces import PLAINLY, Contest, Range, Way, beginnings
+from kafka_hindsight.logs.pieces import PLAINLY, Range, Times, Way, beginnings
 
 CONTESTED = pa.schema(
     {
@@ -77,15 +77,12 @@ def cut(
 
 
 def contested(
-    data: bytes, number: int, range_: Range, clock: Clock, contest: Contest, way: Way = PLAINLY
+    data: bytes, number: int, range_: Range, clock: Clock, contest: Times, way: Way = PLAINLY
 ) -> pa.RecordBatch:
     """The records of a range whose instants other ranges cover too: place, instant and a hash, without the text."""
     _, heads = beginnings(data, True, way)
     at = clock.instants(heads, range_.begin, way.parts_of(data, heads))
-    is_wanted = (at >= contest.first) & (at <= contest.last) & (at != NO_INSTANT)
-    if contest.is_timeless:
-        is_wanted |= at == NO_INSTANT
-    which = np.flatnonzero(is_wanted)
+    which = np.flatnonzero(contest.hold(at))
     texts, _ = _as_utf8(_texts(data, heads.starts, way).take(pa.array(which)))
     return pa.record_batch(
         {

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from kafka_hindsight.catalog.codes import LineFate
 from kafka_hindsight.catalog.quality import QUARANTINE, UNPARSED_LINES
 from kafka_hindsight.catalog.silver import EVENT_FIELDS, EVENTS
-from kafka_hindsight.lake.arrow_types import INSTANT, arrow_schema, arrow_type
+from kafka_hindsight.lake.arrow_types import INSTANT, arrow_schema
 from kafka_hindsight.logs.arrays import Ints
 from kafka_hindsight.logs.reading import (
     QUOTED,
@@ -137,22 +137,23 @@ _COUNTS = {
 }
 """The numbers of a tally, which counts a source's records of one fate in one hour: column and aggregation of each."""
 
-_TALLY = pa.struct(
+TALLIES = pa.schema(
     {
-        "hour_from": INSTANT,
+        **{"source": pa.string(), "origin": pa.string(), "fate": pa.string(), "hour_from": INSTANT},
         **dict.fromkeys(_COUNTS, pa.int64()),
         "instants": pa.list_(INSTANT),
         "layouts": pa.list_(pa.string()),
     }
 )
-SCHEMA = pa.schema(
-    {
-        **{c.name: arrow_type(c.kind) for table in (UNPARSED_LINES, QUARANTINE) for c in table.columns},
-        **{"order": pa.int32(), "origin": pa.string(), "fate": pa.string(), "tally": _TALLY},
-    }
-)
-"""The rows that a batch gives beside events: one for each record that is unparsed or quarantined, with all columns of
-its table; and rows with a tally."""
+
+
+class Rest(NamedTuple):
+    """What a batch gives beside events: TALLIES, and rows of quality.unparsed_lines and quality.quarantine."""
+
+    tallies: pa.RecordBatch
+    unparsed: pa.RecordBatch
+    quarantined: pa.RecordBatch
+
 
 _FIELDS = ("kind", "pattern_id", *(c.name for c in EVENT_FIELDS))
 
@@ -161,7 +162,7 @@ Columns = dict[str, Any]
 
 def read_batches(
     batches: Iterable[pa.RecordBatch], edges: Sequence[datetime], pack: Callable[[pa.RecordBatch], None]
-) -> Iterator[pa.RecordBatch]:
+) -> Iterator[Rest]:
     """Give each record exactly one fate: event, ignored, unparsed or quarantined.
 
     The tallies count every record once, where its fate is decided.
@@ -170,18 +171,12 @@ def read_batches(
         batches: Rows of bronze.log_records.
         edges: Instants that cut an hour in two.
         pack: Receives the events, as PACKED.
-
-    Yields:
-        Rows of SCHEMA.
     """
     for records in batches:
         batch = _ParsedBatch.of(records)
         if (events := _events(batch)) is not None:
             pack(events)
-        for rows in (_tally(batch, edges), _unparsed(batch), _quarantined(batch)):
-            if count := len(rows["fate"]):
-                columns = [rows[f.name] if f.name in rows else pa.nulls(count, f.type) for f in SCHEMA]
-                yield pa.RecordBatch.from_arrays([_as_array(c, f.type) for c, f in zip(columns, SCHEMA)], schema=SCHEMA)
+        yield Rest(_tally(batch, edges), _unparsed(batch), _quarantined(batch))
 
 
 def hours_of(at: pa.Array, edges: Sequence[datetime]) -> pa.Array:
@@ -217,10 +212,9 @@ class _ParsedBatch:
         return list(pc.indices_nonzero(pc.equal(self.fates, fate)).to_pylist())
 
     def rows(self, places: list[int], **columns: Any) -> Columns:
-        """The columns of some records: where they stand, their fate, and `columns`."""
-        at = pa.array(places, pa.int64())
-        places_kept = self.records.select(_PLACE).take(at)
-        return {**dict(zip(_PLACE, places_kept.columns)), "fate": self.fates.take(at), **columns}
+        """The columns of some records: where they stand, and `columns`."""
+        kept = self.records.select(_PLACE).take(pa.array(places, pa.int64()))
+        return {**dict(zip(_PLACE, kept.columns)), **columns}
 
 
 def _events(batch: _ParsedBatch) -> pa.RecordBatch | None:
@@ -248,7 +242,7 @@ def _events(batch: _ParsedBatch) -> pa.RecordBatch | None:
     rows["folder_broker"] = [
         broker_of_folder(source) if writer is None and by == "broker" else None for writer, source, by in writers
     ]
-    return pa.record_batch([_as_array(rows[f.name], f.type) for f in PACKED], PACKED)
+    return _batch_of(rows, PACKED)
 
 
 def _pattern_columns(readings: list[Reading]) -> Columns:
@@ -261,28 +255,29 @@ def _pattern_columns(readings: list[Reading]) -> Columns:
     return {n: pa.array(columns[n], dtype) if n in columns else pa.nulls(count, dtype) for n, dtype in types.items()}
 
 
-def _unparsed(batch: _ParsedBatch) -> Columns:
+def _unparsed(batch: _ParsedBatch) -> pa.RecordBatch:
     places = batch.places(LineFate.UNPARSED)
     readings = [batch.readings[place] for place in places]
-    return batch.rows(
+    rows = batch.rows(
         places,
         logger=[r.logger for r in readings],
         template=[template(r.message) for r in readings],
         text=[quotation(batch.texts[place]) for place in places],
     )
+    return _batch_of(rows, arrow_schema(UNPARSED_LINES))
 
 
-def _quarantined(batch: _ParsedBatch) -> Columns:
+def _quarantined(batch: _ParsedBatch) -> pa.RecordBatch:
     places = batch.places(LineFate.QUARANTINED)
     rows = batch.rows(
         places,
         row=[batch.texts[place][:QUOTED] for place in places],
         sentences=[list(batch.readings[place].sentences) for place in places],
     )
-    return {**rows, "quarantine_id": rows["line_id"]}
+    return _batch_of({**rows, "quarantine_id": rows["line_id"]}, arrow_schema(QUARANTINE))
 
 
-def _tally(batch: _ParsedBatch, edges: Sequence[datetime]) -> Columns:
+def _tally(batch: _ParsedBatch, edges: Sequence[datetime]) -> pa.RecordBatch:
     """The tallies: records and lines by source, fate and hour."""
     column = batch.records.column
     at = column("happened_at")
@@ -291,13 +286,13 @@ def _tally(batch: _ParsedBatch, edges: Sequence[datetime]) -> Columns:
         **{"fate": batch.fates, "hour_from": hours_of(at, edges), "lines": column("line_count"), "at": at},
         "broker": pa.array(batch.brokers, pa.int64()),
     }
-    totals = pa.table(columns).group_by(_BY, use_threads=False).aggregate(list(_COUNTS.values())).combine_chunks()
-    names = {"hour_from": "hour_from", **{name: "_".join(how) for name, how in _COUNTS.items()}}
-    tally = [_as_array(totals.column(names[f.name]).combine_chunks(), f.type) for f in _TALLY]
-    return {
-        **{name: totals.column(name).combine_chunks() for name in ("source", "origin", "fate")},
-        "tally": pa.StructArray.from_arrays(tally, fields=list(_TALLY)),
-    }
+    totals = pa.table(columns).group_by(_BY, use_threads=False).aggregate(list(_COUNTS.values()))
+    names = {**{name: name for name in _BY}, **{name: "_".join(how) for name, how in _COUNTS.items()}}
+    return _batch_of({name: totals[own].combine_chunks() for name, own in names.items()}, TALLIES)
+
+
+def _batch_of(columns: Columns, schema: pa.Schema) -> pa.RecordBatch:
+    return pa.record_batch([_as_array(columns[f.name], f.type) for f in schema], schema)
 
 
 def _as_array(column: Any, type_: pa.DataType) -> pa.Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -12,7 +11,6 @@ from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.logs.file_bytes import Member, Unit, is_packed
 from kafka_hindsight.logs.found_files import Archive, Found
 from kafka_hindsight.settings.config import masked
-from kafka_hindsight.shared.instants import of_micros
 
 
 @dataclass(frozen=True)
@@ -96,13 +94,3 @@ class Listing:
         files = tuple(f for f in self.files if f.name not in left_out)
         reasons = (f"{name} ({why})" for name, why in left_out.items())
         return replace(self, files=files, not_read=(*self.not_read, *reasons))
-
-
-def escaped(path: str) -> str:
-    """A path with its brackets and stars escaped, so that Spark does not read them as wildcards."""
-    return re.sub(r"([\\{}\[\]*?])", r"\\\1", path)
-
-
-def instant(micros: int | None) -> datetime | None:
-    """An instant from Spark's microseconds: the time zone of this process does not change it."""
-    return None if micros is None else of_micros(micros)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 from typing import NamedTuple
+
+from kafka_hindsight.shared.grouping import runs
 
 FIRST_KAFKA = datetime(2011, 1, 1, tzinfo=UTC)
 """Source: Kafka 0.6, the first release, is of January 2011."""
@@ -46,7 +47,8 @@ def outliers(days: Iterable[Day], now: datetime) -> tuple[list[Day], list[Day]]:
     ordered = sorted(days, key=lambda d: (d.first_at, d.source))
     possible = [d for d in ordered if is_possible(d.first_at, now) and is_possible(d.last_at, now)] or ordered
     most = min(_FEW, sum(d.records for d in possible) / _OF_HOW_MANY)
-    regular = [d for island in _islands(possible) if sum(d.records for d in island) > most for d in island]
+    islands = runs(possible, lambda island, day: day.first_at - island[-1].last_at <= APART)
+    regular = [d for island in islands if sum(d.records for d in island) > most for d in island]
     return regular, [d for d in ordered if d not in regular]
 
 
@@ -58,13 +60,3 @@ def sentence_about(days: Sequence[Day]) -> str:
         f" not widen the window: {some}. A clock was wrong, or a line is damaged. FROM and TO choose a window that"
         " holds them."
     )
-
-
-def _islands(days: Sequence[Day]) -> list[list[Day]]:
-    """Days in order, divided where the next one is more than a week later."""
-    islands = [list(days[:1])]
-    for before, day in pairwise(days):
-        if day.first_at - before.last_at > APART:
-            islands.append([])
-        islands[-1].append(day)
-    return islands

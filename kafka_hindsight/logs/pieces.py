@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kafka_hindsight.knowledge.layouts import MOST_LINES
-from kafka_hindsight.logs.arrays import NO_INSTANT, Ints
+from kafka_hindsight.logs.arrays import NO_INSTANT, Flags, Ints
 from kafka_hindsight.logs.clocks import Clock, Step
 from kafka_hindsight.logs.forms import Form
 from kafka_hindsight.logs.heads import HEADLESS, PLAIN, Heads, first_line, framed, heads_of, lines_of, sources_in
@@ -44,6 +44,10 @@ class Times:
     def are_any(self) -> bool:
         """Whether a record has an instant."""
         return self.first <= self.last
+
+    def hold(self, at: Ints) -> Flags:
+        """Whether each instant lies between these. NO_INSTANT does where a record without an instant counts."""
+        return np.where(at == NO_INSTANT, self.timeless > 0, (self.first <= at) & (at <= self.last))
 
     def __add__(self, other: Times) -> Times:
         return Times(min(self.first, other.first), max(self.last, other.last), self.timeless + other.timeless)
@@ -261,30 +265,15 @@ def _range(
     return Range(first.file, begin, end - begin, mark, times)
 
 
-@dataclass(frozen=True)
-class Contest:
-    """The microseconds of a range that other ranges of its log cover too.
-
-    `is_timeless`: whether several of the ranges have records without an instant.
-    """
-
-    first: int
-    last: int
-    is_timeless: bool
-
-
-def contests(spans: Mapping[int, Times]) -> dict[int, Contest]:
-    """The spans of one log that share instants with others, each with the instants that it may share."""
+def contests(spans: Mapping[int, Times]) -> dict[int, Times]:
+    """The spans of one log that share instants, or records without one, with others: what each may share."""
     ordered = sorted((t.first, t.last, n) for n, t in spans.items() if t.are_any)
-    shared: dict[int, Contest] = {}
+    shared: dict[int, Times] = {}
     reached = int(NO_INSTANT)
     for (first, last, n), (following, *_) in zip(ordered, [*ordered[1:], (NO_TIMES.first,)], strict=False):
         begins, ends = first <= reached, following <= last
         if begins or ends:
-            shared[n] = Contest(first if begins else following, last if ends else min(last, reached), False)
+            shared[n] = Times(first if begins else following, last if ends else min(last, reached))
         reached = max(reached, last)
-    none = Contest(NO_TIMES.first, NO_TIMES.last, True)
-    timeless = {n for n, t in spans.items() if t.timeless}
-    if len(timeless) == 1:
-        timeless = set()
-    return {n: replace(shared.get(n, none), is_timeless=n in timeless) for n in {*shared, *timeless}}
+    timeless = {n: Times(timeless=t.timeless) for n, t in spans.items() if t.timeless}
+    return shared | {n: t + shared.get(n, NO_TIMES) for n, t in timeless.items() if len(timeless) > 1}

@@ -1,8 +1,8 @@
-"""Rows grouped by key, into runs, or into two halves."""
+"""Rows grouped by key, by size, into runs, or into two halves."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -26,6 +26,19 @@ def runs(rows: Iterable[T], belongs: Callable[[list[T], T], object]) -> list[lis
         else:
             result.append([row])
     return result
+
+
+def sized(rows: Iterable[T], size: Callable[[T], int], enough: int) -> Iterator[list[T]]:
+    """Rows in order, in lists that end as soon as their sizes add up to enough."""
+    total, current = 0, list[T]()
+    for row in rows:
+        current.append(row)
+        total += size(row)
+        if total >= enough:
+            yield current
+            total, current = 0, []
+    if current:
+        yield current
 
 
 def apart(rows: Iterable[T], holds: Callable[[T], bool]) -> tuple[list[T], list[T]]:

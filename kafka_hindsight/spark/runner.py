@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial, reduce
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -20,13 +21,12 @@ from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.judgement_run import Narrowing, part_read, within
 from kafka_hindsight.engine.reduce import Values, evaluate, in_buckets, judge, key_of, leaf_schema, narrow
-from kafka_hindsight.judgements.rebuild.scope import Scope
-from kafka_hindsight.judgements.rebuild.sources import SCOPE, Judgement, Source, inputs_of
+from kafka_hindsight.judgements.rebuild.sources import SCOPE, Judgement, Scope, Source, inputs_of
 from kafka_hindsight.lake.parts import File, Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.lake.table_files import read_file
 from kafka_hindsight.shared.arrow_tables import completed
-from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.grouping import grouped, sized
 from kafka_hindsight.spark.session import for_packed_rows
 from kafka_hindsight.spark.tasks import spread
 
@@ -43,6 +43,7 @@ _BUCKET = 4 * 1024 * 1024
 _TASK = 32 * 1024 * 1024
 """Bytes of Parquet that one task reads: they hold some 240 MB of logs."""
 
+_SIZE = attrgetter("size")
 _SHARE = 4 * 1024 * 1024
 """Bytes of a file for which a share of its own pays."""
 
@@ -97,11 +98,12 @@ class SparkRunner:
         of_tables = [n for n in narrowings if n.leaf.table]
         by_table = grouped(of_tables, lambda n: n.leaf.table)
         shares = [s for name, of_table in by_table.items() for s in self._shares(BY_NAME[name], of_table, scope)]
-        self._buckets = self._buckets or max(self._cores, -(-sum(s.size for s in shares) // _BUCKET))
+        self._buckets = self._buckets or max(self._cores, -(-sum(map(_SIZE, shares)) // _BUCKET))
         if shares:
             work = partial(_narrow_shares, narrowings=of_tables, values=values, count=self._buckets)
             names = {n.judgement.name for n in of_tables}
-            rows = spread(self._spark, _in_tasks(shares, self._cores), work, _SCHEMA)
+            size = max(1, min(_TASK, sum(map(_SIZE, shares)) // self._cores))
+            rows = spread(self._spark, [*sized(shares, _SIZE, size)], work, _SCHEMA)
             self._narrowed.append((names, self._persist(rows)))
         of_outputs = [n for n in narrowings if n.leaf.judgement is not None]
         outputs = {(n.leaf.judgement.name, n.leaf.output) for n in of_outputs if n.leaf.judgement}
@@ -175,20 +177,6 @@ class SparkRunner:
     @property
     def _cores(self) -> int:
         return int(self._spark.sparkContext.defaultParallelism)
-
-
-def _in_tasks(shares: Sequence[Share], cores: int) -> list[list[Share]]:
-    """Shares of files in tasks of about one size; one for each core at least."""
-    most = max(1, min(_TASK, sum(s.size for s in shares) // cores))
-    tasks: list[list[Share]] = [[]]
-    size = 0
-    for share in shares:
-        if size >= most:
-            tasks.append([])
-            size = 0
-        tasks[-1].append(share)
-        size += share.size
-    return tasks
 
 
 def _narrow_shares(

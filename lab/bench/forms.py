@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import pickle
 import tempfile
 import time
 from collections.abc import Iterator
@@ -22,7 +21,7 @@ import pyarrow as pa
 from kafka_hindsight.intake import record_reader, survey
 from kafka_hindsight.knowledge.layouts import APACHE
 from kafka_hindsight.logs.file_bytes import CHUNK, open_bytes
-from kafka_hindsight.logs.pieces import Piece, ranges_of
+from kafka_hindsight.logs.pieces import ranges_of
 from lab.drill.render import WRAPS, render
 
 PLAIN: tuple[str, tuple[str, ...]] = (APACHE.name, ())
@@ -106,11 +105,7 @@ def batches_of(path: Path) -> Iterator[tuple[tuple[str, ...], pa.RecordBatch]]:
     size = path.stat().st_size
     arguments = {"file": 0, "zone": "UTC", "size": size, "piece": CHUNK, "layouts": None, "form": None, "steps": []}
     arguments |= {"pattern": None, "from": 0, "until": size, "copy": f"{path}.zst"}
-    pieces: list[Piece] = [
-        pickle.loads(row)
-        for batch in survey.pieces_in(arguments, open_bytes(str(path), size), None)
-        for row in batch["piece"].to_pylist()
-    ]
+    pieces = survey.pieces_in(arguments, open_bytes(str(path), size), None)
     first: dict[str, Any] = {"layouts": pieces[0].layouts, "form": pieces[0].form, "copy": f"{path}.zst"}
     unit = {**first, "zone": "UTC", "size": size, "ranges": [(0, r, None) for r in ranges_of(pieces)], "steps": []}
     for batch in record_reader.records_in(unit, open_bytes(str(path), size), None):

@@ -226,9 +226,11 @@ class Outcome:
 
 def play(root: Path, *, batches: int, lines: int, every: int, collects: int) -> Outcome:
     """Collects while a writer writes and rotates, then once more when all has rested, then the unrotated logs."""
+    import pyarrow.compute as pc
+
     from kafka_hindsight.catalog.bronze import LOG_RECORDS
     from kafka_hindsight.engine.local import LocalEngine
-    from kafka_hindsight.lake.store import Store
+    from kafka_hindsight.lake.store import Store, content_of
     from spark_jobs.collect import collect, looking
 
     engine = LocalEngine()
@@ -256,15 +258,15 @@ def play(root: Path, *, batches: int, lines: int, every: int, collects: int) -> 
         raise writer.failure
     collected(_settings(root / "lake", writer.live, datetime.now(UTC) + RESTED))
     collected(_settings(root / "other", writer.whole, datetime.now(UTC) + RESTED))
-    in_steps, in_one_go = (Store(str(root / lake)) for lake in ("lake", "other"))
+    in_steps, in_one_go = (Store(str(root / lake)).read(LOG_RECORDS) for lake in ("lake", "other"))
     return Outcome(
         lines=sum(log.lines for log in writer.logs),
         rotations={log.way: log.rotations for log in writer.logs},
         unsettled=unsettled,
         held_back=held_back,
         seconds=seconds,
-        lines_kept=sum(in_steps.read(LOG_RECORDS, columns=["line_count"])["line_count"].to_pylist()),
-        same=in_steps.content_hash(LOG_RECORDS) == in_one_go.content_hash(LOG_RECORDS),
+        lines_kept=pc.sum(in_steps["line_count"]).as_py(),
+        same=content_of(in_steps, LOG_RECORDS).equals(content_of(in_one_go, LOG_RECORDS)),
     )
 
 

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
+from kafka_hindsight.catalog.codes import StartFailure
 from kafka_hindsight.shared.durations import MS
 from lab.drill.admin import Partition
 from lab.drill.cluster import SESSION_MS
@@ -18,7 +19,7 @@ from lab.drill.machine import clock_ahead
 from lab.drill.node import ClusterFault
 from lab.drill.on_groups import do
 from lab.drill.scene import Scene, SceneFault
-from lab.drill.spoil import SPOILS
+from lab.drill.spoil import SPOILS, other_than
 from lab.drill.steps import SetTopic
 from lab.drill.steps_on_brokers import (
     Advertise,
@@ -194,7 +195,9 @@ _ERRORS = ("] ERROR ", "] FATAL ")
 def _(step: FailStart, scene: Scene) -> None:
     broker = scene.broker(step.broker)
     node = scene.stage.cluster.broker(broker)
-    failing = scene.act("broker_starts_fail", broker=broker, why=step.why, times=step.times, expect=step.expect)
+    taken = other_than(scene.stage.cluster, broker) if step.why == StartFailure.ID_TAKEN else None
+    about = {"broker": broker, "why": step.why, "times": step.times, "taken": taken}
+    failing = scene.act("broker_starts_fail", **about, expect=step.expect)
     logs = scene.stage.cluster.logs / node.name
     before = _errors_in(logs)
     with SPOILS[step.why](scene.stage.cluster, broker):

@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from kafka_hindsight.judgements.groups.coordinators import offsets_partition_of
 from lab.drill import disks
 from lab.drill.admin import CONSUMERS, SHARES, STREAMS_OWN, Admin, AdminFault, Group, Partition
 from lab.drill.cluster import Cluster
@@ -162,8 +163,10 @@ class Scene:
             return self.stage.admin.group(self.group, self.kind).coordinator
         if role == "transactions":
             return self.stage.admin.transaction_coordinator(self.transactional_id)
-        if role == "bystander":
-            return self.rng.choice(sorted(set(self.stage.cluster.brokers) - {self.broker("coordinator")}))
+        if role == "bystander":  # It neither coordinates the group nor will after an automatic election.
+            offsets = [p for p in self.stage.admin.topics() if p.topic == OFFSETS]
+            place = offsets[offsets_partition_of(self.group, len(offsets))]
+            return self.rng.choice(sorted(set(self.stage.cluster.brokers) - {place.leader, place.replicas[0]}))
         if role in ("other", "apart"):
             others = {self.brokers.get(r, -1) for r in ("other", "apart")} | {self.broker("controller")}
             return self.rng.choice(sorted(set(self.stage.cluster.brokers) - others))

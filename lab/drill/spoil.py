@@ -89,10 +89,15 @@ def _quorum(cluster: Cluster, broker: int) -> AbstractContextManager[None]:
     return _rewritten(cluster.config(broker), change)
 
 
+def other_than(cluster: Cluster, broker: int) -> int:
+    """The broker whose id is taken."""
+    return next(number for number in cluster.brokers if number != broker)
+
+
 @contextmanager
 def _id(cluster: Cluster, broker: int) -> Iterator[None]:
     """It is another one's, with disks of its own."""
-    other = next(number for number in cluster.brokers if number != broker)
+    other = other_than(cluster, broker)
     own = {"node.id": other, "log.dirs": cluster.folder / "data" / f"broker-{broker}-as-{other}"}
     lines = "".join(f"{key}={value}\n" for key, value in own.items())
     with _rewritten(cluster.config(broker), lambda text: f"{_OWN.sub('', text)}{lines}{_GIVES_UP_SOON}"):

@@ -198,7 +198,8 @@ def _invented(row: Row, before: list[Act], night: Night) -> str | None:
     # An automatic election waits until a broker's imbalance exceeds leader.imbalance.per.broker.percentage.
     earlier = [a for a in night.acts if a.at <= row["happened_at"]] if row["kind"] == "preferred_election" else []
     explains = any(
-        a.broker in sides or a.topic == row["topic"] or "controller" in a.fields for a in (*before, *earlier)
+        a.broker in sides or a.fields.get("taken") in sides or a.topic == row["topic"] or "controller" in a.fields
+        for a in (*before, *earlier)
     )
     return None if explains or not sides else "nothing was done that gave or took a leader there"
 

@@ -242,11 +242,11 @@ def test_landed_readings_are_taken_once_beside_snapshots_file_after_failed_run(
     held = Store(str(tmp_path / "lake"))
     assert rows(held, bronze.BROKER_SNAPSHOTS) == []
     done = run(tmp_path, **brought)
-    assert (done.readings.count, done.readings.broken) == (3, 1)
+    assert (len(done.readings.instants), len(done.readings.lines)) == (3, 4)
     assert [r["broker"] for r in rows(held, bronze.BROKER_SNAPSHOTS)] == [7]
     land(tmp_path, "id-1", 30, reading(30))
     again = run(tmp_path, **brought)
-    assert (again.readings.count, again.landed.count if again.landed else 0) == (2, 1)
+    assert (len(again.readings.instants), len(again.landed.instants)) == (2, 1)
     taken = rows(held, bronze.SNAPSHOT_READINGS, "snapshot_at")
     assert [(row["snapshot_at"].minute, row["run_landed_as"]) for row in taken] == [
         (10, None),
@@ -262,5 +262,5 @@ def test_truncated_gzip_of_readings_is_read_to_break(tmp_path: Path) -> None:
     lay(tmp_path / "logs", {LOG: LINES[0]})
     lay(tmp_path, {"readings.jsonl.gz": packed[: len(packed) // 2]})
     done = run(tmp_path, snapshots=tmp_path / "readings.jsonl.gz")
-    assert 0 < done.readings.count < 300
+    assert 0 < len(done.readings.instants) < 300
     assert any("cannot be unpacked to its end" in w for w in done.summary()["warnings"])

@@ -55,7 +55,7 @@ def scan_of(*files: tuple[str, int, str]) -> Pass:
 class NoTraits(LocalEngine):
     """An engine to whom no file shows anything of its broker."""
 
-    def spread(self, units: Any, work: Any, schema: Any) -> Any:
+    def spread(self, units: Any, work: Any) -> Any:
         return iter(())
 
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pytest
 
 from kafka_hindsight.catalog import bronze
@@ -22,7 +21,7 @@ from kafka_hindsight.intake.lake_rows import table_of
 from kafka_hindsight.intake.parsed_events import repeats_among
 from kafka_hindsight.knowledge.layouts import MESSAGE_LIMIT, MOST_LINES
 from kafka_hindsight.logs import event_batches as events
-from kafka_hindsight.logs.event_batches import PICKED, SCHEMA, Packer, keys_of, picked, read_batches
+from kafka_hindsight.logs.event_batches import PICKED, Packer, Rest, keys_of, picked, read_batches
 from kafka_hindsight.logs.reading import broker_of_folder
 from kafka_hindsight.shared.windows import Window
 from tests.support.logs import RUN_AT, line, resigned
@@ -58,7 +57,7 @@ def record(text: str, number: int = 0, **columns: Any) -> Row:
 class Read:
     """What workers make of records, and the events that wait, packed."""
 
-    rows: pa.Table
+    rests: list[Rest]
     packed: bytes
     count: int
 
@@ -70,21 +69,20 @@ class Read:
     @property
     def hours(self) -> list[hours.Hour]:
         """What became of the records in each hour."""
-        return hours.count_hours(self.rows.filter(pc.is_valid(self.rows["tally"])), DAY)
+        return hours.count_hours(pa.Table.from_batches([rest.tallies for rest in self.rests]), DAY)
 
     def of_fate(self, fate: str) -> list[Row]:
         """The records of a fate that is no event."""
-        is_wanted = pc.and_(pc.equal(self.rows["fate"], fate), pc.is_null(self.rows["tally"]))
-        return list(self.rows.filter(is_wanted).to_pylist())
+        return [row for rest in self.rests for row in getattr(rest, fate).to_pylist()]
 
 
 def parsed(*records: Row) -> Read:
     """What parse makes of these records."""
     packer = Packer()
     held = table_of(records, bronze.LOG_RECORDS).to_batches()
-    table = pa.Table.from_batches(read_batches(held, DAY, packer.pack), SCHEMA)
+    rests = list(read_batches(held, DAY, packer.pack))
     packed, keys = packer.packed()
-    return Read(table, packed, len(keys))
+    return Read(rests, packed, len(keys))
 
 
 def events_of(read: Read) -> list[Row]:
@@ -103,7 +101,8 @@ def by_order(rows: Iterable[Row]) -> dict[int, Row]:
 
 def fates_of(read: Read) -> dict[int, str]:
     """The fate of each record that is not ignored, by its number."""
-    others = {r["order"]: r["fate"] for fate in ("unparsed", "quarantined") for r in read.of_fate(fate)}
+    ids = {"unparsed": "line_id", "quarantined": "quarantine_id"}
+    others = {int(r[ids[fate]].removeprefix("line-")): fate for fate in ids for r in read.of_fate(fate)}
     kept = events.events_of(read.packed, np.array([], np.int64), {}, "known")
     return others | {n: "event" for batch in kept for n in batch["order"].to_pylist()}
 
@@ -112,9 +111,8 @@ def fates(*records: Row) -> list[str]:
     """The fate of each record; the tallies must count the same."""
     lines = parsed(*records)
     by_number, counted = fates_of(lines), Counter[str]()
-    for row in lines.rows.to_pylist():
-        if row["tally"]:
-            counted[row["fate"]] += row["tally"]["records"]
+    for row in (row for rest in lines.rests for row in rest.tallies.to_pylist()):
+        counted[row["fate"]] += row["records"]
     outcome = [by_number.get(n, "ignored") for n in range(len(records))]
     assert counted == Counter(outcome)
     return outcome

@@ -165,8 +165,8 @@ def test_minority_reading_of_other_cluster_is_quarantined(tmp_path: Path) -> Non
     lines += [{"at": "2026-11-21T01:05:00Z"}, {"at": "2031-11-21T01:06:00Z", "cluster_id": "\x00"}]
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     readings = read_readings(str(file))
-    assert (readings.cluster_ids, readings.count, readings.broken) == ({"ours"}, 5, 1)
-    assert readings.last_at == datetime(2026, 11, 21, 1, 5, tzinfo=UTC)
+    assert (readings.cluster_ids, len(readings.instants), len(readings.lines)) == ({"ours"}, 5, 6)
+    assert max(readings.instants) == datetime(2026, 11, 21, 1, 5, tzinfo=UTC)
     (row,) = snapshots.quarantined(readings.lines, "c", "snapshots")
     assert row["sentences"] == ["It is of cluster \x00, and this audit is of another."]
     assert len(snapshots.readings(readings.lines)) == 5
@@ -203,7 +203,7 @@ def test_readings_with_crlf_invalid_utf8_or_deep_nesting_are_handled(tmp_path: P
     file = tmp_path / "snapshots.jsonl"
     file.write_bytes(json.dumps(READING).encode() + b"\r\n \n\xff\n" + deep.encode())
     readings = read_readings(str(file))
-    assert (readings.count, readings.broken) == (1, 2)
+    assert (len(readings.instants), len(readings.lines)) == (1, 3)
     assert {line.sentence.partition(":")[0] for line in readings.lines if line.sentence} == {"It is not JSON"}
 
 
@@ -214,7 +214,7 @@ def test_folder_of_readings_skips_hidden_and_unfinished_files(tmp_path: Path) ->
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
     assert sorted(line.at.minute for line in read_readings(str(tmp_path)).lines if line.at) == [0, 4]
-    assert read_readings(str(tmp_path / "_b.jsonl")).count == 1, "the user names it"
+    assert read_readings(str(tmp_path / "_b.jsonl")).instants, "the user names it"
 
 
 def test_readings_are_written_in_ordered_chunks(monkeypatch: pytest.MonkeyPatch) -> None:

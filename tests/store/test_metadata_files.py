@@ -15,9 +15,8 @@ from kafka_hindsight.catalog.quality import METADATA_STATES
 from kafka_hindsight.engine.judgement_run import run_judgements
 from kafka_hindsight.engine.local import LocalRunner
 from kafka_hindsight.intake.metadata_files import needed_snapshots
-from kafka_hindsight.judgements.rebuild.metadata import METADATA
-from kafka_hindsight.judgements.rebuild.scope import Scope
-from kafka_hindsight.judgements.rebuild.sources import in_order
+from kafka_hindsight.judgements.rebuild.events import METADATA
+from kafka_hindsight.judgements.rebuild.sources import Scope, in_order
 from kafka_hindsight.knowledge.batches import batches
 from kafka_hindsight.knowledge.metadata_log import FOLDER
 from kafka_hindsight.lake.store import Store

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import tempfile
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from kafka_hindsight.catalog.bronze import LOG_RECORDS
 from kafka_hindsight.engine.local import LocalEngine
-from kafka_hindsight.engine.work import Engine, run_units
+from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake.file_scan import NOTHING, Pass, scan_files
 from kafka_hindsight.intake.log_files import list_places
 from kafka_hindsight.lake.store import Store
+from kafka_hindsight.lake.table_files import read_file
 from kafka_hindsight.logs.files import Place
 from tests.support.logs import RUN_AT, resigned
 
@@ -30,8 +33,10 @@ LOCAL = LocalEngine()
 def collected(root: Path | str, zone: str = "UTC", origin: str = "broker", engine: Engine = LOCAL) -> list[Row]:
     """The records of a folder, by source, instant and rank."""
     found = passed(root, zone, origin, engine)
-    records = found.records(engine, Store(NO_LAKE), "prod", RUN_AT, NOTHING)
-    rows = [row for batch in run_units(*records) for row in batch.to_pylist()] if records else []
+    store = Store(NO_LAKE)
+    files = found.write(engine, store, "prod", RUN_AT, NOTHING)
+    batches = chain.from_iterable(read_file(store.path(LOG_RECORDS), file, None, LOG_RECORDS) for file in files)
+    rows = [row for batch in batches for row in batch.to_pylist()]
     return sorted(rows, key=lambda r: (r["source"], r["happened_at"] is not None, r["happened_at"], r["order"]))
 
 

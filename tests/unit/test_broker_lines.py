@@ -22,7 +22,7 @@ from kafka_hindsight.judgements.rebuild.brokers import (
     signals_in,
     signs_of_life,
 )
-from kafka_hindsight.judgements.rebuild.scope import Scope
+from kafka_hindsight.judgements.rebuild.sources import Scope
 from kafka_hindsight.shared.arrow_rows import rows_of
 from kafka_hindsight.shared.windows import Window, in_order
 from tests.support.nights import WHOLE, events

@@ -15,10 +15,8 @@ from kafka_hindsight.catalog.causes import CauseCode, CauseFamily, CauseNoun
 from kafka_hindsight.catalog.codes import Cause
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.table_model import Check, Column, Scalar, Table
-from kafka_hindsight.judgements.reasoning.proofs import always, sentence_of, with_sentence
+from kafka_hindsight.judgements.reasoning.proofs import always, with_sentence
 from kafka_hindsight.judgements.reasoning.rulings import Likely, Ruling
-from kafka_hindsight.judgements.rebalances.judge import RULINGS
-from kafka_hindsight.judgements.rebuild.ruling_tables import RULING_TABLES
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Noise, Pattern, Rule
 from kafka_hindsight.knowledge.patterns import PATTERNS
@@ -27,6 +25,8 @@ from kafka_hindsight.settings.models import MEANINGS, variable
 from kafka_hindsight.shared.plain import quoted, visible
 from kafka_hindsight.sql.named_queries import NamedQuery, named_queries
 from tools.pages import docs, markdown, ruling_pages
+from tools.pages.ruling_pages import sentence_of
+from tools.pages.ruling_tables import RULING_TABLES
 from tools.pages.samples import Captured, samples_of
 
 HOSTILE = (
@@ -127,7 +127,7 @@ def test_patterns_page_has_whole_captured_lines() -> None:
 def test_rebalance_rulings_are_under_their_cause_with_cases_and_proof() -> None:
     page = docs.pages()["causes.md"]
     under = dict(zip(Cause, re.split(r"^## .*$", page, flags=re.MULTILINE)[1:], strict=True))
-    for ruling in (r for table in RULINGS.values() for r in table):
+    for ruling in (r for table in RULING_TABLES["gold.rebalances.cause"].values() for r in table):
         shown = under[Cause(ruling.code)]
         assert markdown.prose(ruling_pages.as_read(ruling.sentence)) in shown
         assert markdown.code(ruling.cases[0]) in shown

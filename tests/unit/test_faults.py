@@ -37,14 +37,6 @@ def rebalances(count: int, apart: timedelta = timedelta(minutes=1), **columns: A
     ]
 
 
-def restarts(count: int, away: timedelta, **columns: Any) -> list[Rebalance]:
-    """A member that leaves and is back after a while, so many times, an hour apart."""
-    once = (timedelta(0), "member_left"), (away, "member_rejoined")
-    acts = [(n * timedelta(hours=1) + late, cause) for n in range(count) for late, cause in once]
-    shared = {"group_id": "orders", "client_id": "a", **columns}
-    return [row(REBALANCES, rebalance_id=f"{at}", started_at=AT + at, cause=cause, **shared) for at, cause in acts]
-
-
 def findings_of(
     *settings: MemberSetting, rebalances: Sequence[Rebalance] = (), incidents: Sequence[Incident] = ()
 ) -> list[tuple[str, str, str]]:
@@ -106,17 +98,6 @@ def test_eager_assignor_is_finding_where_group_rebalances_often() -> None:
     assert eager(often, assignors=["range"], protocol="consumer") == []
     assert eager(often[:5], assignors=["range"]) == []
     assert eager(often, kind="rolling_restart", assignors=["range"]) == []
-
-
-def test_restarts_within_session_suggest_static_membership() -> None:
-    quick, slow = timedelta(seconds=45), timedelta(seconds=46)
-    suggestion = [("static_membership_missing", "info", "3 restarts in 6 rebalances, most often a (3 times)")]
-    assert findings_of(member(), rebalances=restarts(3, quick)) == suggestion
-    assert findings_of(rebalances=restarts(3, quick)) == suggestion
-    assert findings_of(member(), rebalances=restarts(2, quick)) == []
-    assert findings_of(member(), rebalances=restarts(3, slow)) == []
-    assert findings_of(member(session_timeout_ms=60_000), rebalances=restarts(3, slow)) == suggestion
-    assert findings_of(member(), rebalances=restarts(3, quick, instance_id="i1")) == []
 
 
 def test_many_groups_with_same_fault_are_one_finding_ranked_last() -> None:

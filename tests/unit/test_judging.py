@@ -15,8 +15,7 @@ from kafka_hindsight.catalog.codes import Confidence
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES, REBALANCES
 from kafka_hindsight.catalog.rows import BrokerOutage, BrokerSnapshot, PartitionSnapshot, Quote, Rebalance
 from kafka_hindsight.engine.reduce import in_buckets, judge, narrow
-from kafka_hindsight.judgements.rebuild.scope import Scope
-from kafka_hindsight.judgements.rebuild.sources import Judgement, each, table
+from kafka_hindsight.judgements.rebuild.sources import Judgement, Scope, each, table
 from kafka_hindsight.shared.arrow_rows import rows_of
 from kafka_hindsight.shared.arrow_tables import with_columns
 from tests.support.clocks import clocks_apart

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -38,8 +37,7 @@ def pieces_of(path: Path) -> list[Piece]:
     """The pieces of a file, as the first reading finds them."""
     unit = unit_of(path)
     size = unit["size"]
-    batches = pieces_in({**unit, "from": 0, "until": size}, open_bytes(path.as_uri(), size), None)
-    return [pickle.loads(row) for batch in batches for row in batch["piece"].to_pylist()]
+    return pieces_in({**unit, "from": 0, "until": size}, open_bytes(path.as_uri(), size), None)
 
 
 def records(path: Path) -> Iterator[tuple[str | None, Row]]:

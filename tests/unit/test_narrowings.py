@@ -40,7 +40,7 @@ def made_outputs() -> dict[tuple[tuple[str, str], str], list[Any]]:
         (("partitions", "truncations"), "gold.truncations"): [
             row(TRUNCATIONS, truncation_id=str(n), verdict=verdict) for n, verdict in enumerate(TruncationVerdict)
         ],
-        (("group_readings", "lag"), "gold.lag_verdicts"): [
+        (("groups", "lag"), "gold.lag_verdicts"): [
             row(LAG_VERDICTS, group_id="g1", partition=n, status=status) for n, status in enumerate(LagStatus)
         ],
         (("readings", "imbalance"), "gold.leader_imbalance"): [

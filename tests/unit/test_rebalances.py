@@ -517,10 +517,12 @@ def test_slow_coordinator_raises_epoch_of_join_long_after_it() -> None:
     consumer: dict[str, Any] = {"protocol": "consumer"}
     member = "nxx94rzoQYSavaIpkFo18A"
     lines = [
+        coordinator("member_joined", "23:57:10", member_id="IF9u91ErTnivIe8vNKWFHQ", **consumer),
+        coordinator("epoch_bumped", "23:57:10", generation=1, **consumer),
         coordinator("member_joined", "23:57:18.789", member_id=member, **consumer),
         coordinator("epoch_bumped", "23:57:20.257", generation=2, **consumer),
     ]
-    assert columns_of(history(lines).rebalances, "cause", "member_id") == [("member_joined", member)]
+    assert columns_of(history(lines).rebalances, "cause", "member_id")[1:] == [("member_joined", member)]
 
 
 def test_line_of_join_whose_epoch_is_lost_says_nothing_of_later_epoch() -> None:

@@ -12,14 +12,14 @@ from kafka_hindsight.catalog.rows import Rebalance
 from kafka_hindsight.judgements.reasoning.proofs import always
 from kafka_hindsight.judgements.reasoning.rulings import Ruling
 from kafka_hindsight.judgements.rebalances.case import Case
-from kafka_hindsight.judgements.rebalances.judge import RULINGS
 from tests.support.groups import Witnessed, excerpt, sample_night
 from tests.support.histories import line
 from tests.support.histories import rebalances as rebalances_of
 from tests.support.made_groups import A2, MADE, A, B, MadeGroup, done, joins, own, stable, started
 from tests.support.rulings import wording
+from tools.pages.ruling_tables import RULING_TABLES
 
-ALL = [ruling for table in RULINGS.values() for ruling in table]
+ALL = [ruling for table in RULING_TABLES["gold.rebalances.cause"].values() for ruling in table]
 CASE_NAME = re.compile(
     r"(?P<night>groups|night-4\.1)/(?P<group>\S+) (?P<clock>\S+)(?P<brokers> \(brokers only\))?( \(contributor\))?"
 )

@@ -154,7 +154,7 @@ def test_ranges_are_contested_at_every_instant_they_share(spans: dict[int, Times
                 assert contested[n].first <= first
                 assert last <= contested[n].last
             if n != m and mine.timeless and other.timeless:
-                assert contested[n].is_timeless
+                assert contested[n].timeless
 
 
 class InMemory(Bytes):

@@ -62,9 +62,9 @@ def line(kind: str, minutes: int = 0, **columns: Any) -> Event:
             "Two processes used the group.instance.id of client 'i1' at {at}: group orders",
         ),
         (
-            [line("client_throttled", client_id="app", took_ms=60_000)],
+            [line("client_throttled", n, client_id="app", took_ms=60_000 - n) for n in (0, 5)],
             "client_throttled",
-            "A quota held client 'app' back at {at}, for 1 min",
+            "A quota held client 'app' back from {at} to {later}, for up to 1 min",
         ),
         (
             [line("client_connect_failed", client_id="app", host="kafka-1", error="java.net.UnknownHostException")],
@@ -78,6 +78,16 @@ def test_refused_lines_are_one_finding_of_their_rule(lines: list[Event], rule_id
     assert finding.rule_id == rule_id
     assert finding.message == message.format(at=f"{AT:%H:%M:%S}", later=f"{AT + timedelta(minutes=5):%H:%M:%S}")
     assert [q.line_id for q in finding.evidence] == [e.line_id for e in lines]
+
+
+def test_finding_about_several_clients_quotes_a_line_of_each() -> None:
+    often = [line("client_throttled", n, client_id="app", took_ms=5) for n in range(30)]
+    others = [
+        line("client_throttled", 30 + n, client_id=name, took_ms=5) for n, name in enumerate(("billing", "stock"))
+    ]
+    (finding,) = judge_findings(Facts("c", refusals=[*often, *others]))
+    assert finding.subject == "app and 2 more"
+    assert {e.line_id for e in others} < {q.line_id for q in finding.evidence}
 
 
 def test_connection_that_fails_for_another_reason_is_no_unknown_name() -> None:

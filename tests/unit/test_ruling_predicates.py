@@ -15,7 +15,6 @@ from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.brokers.controller_changes import rebuild_controller_changes
 from kafka_hindsight.judgements.reasoning.proofs import always
 from kafka_hindsight.judgements.reasoning.rulings import Ruling, Verdict
-from kafka_hindsight.judgements.rebuild.ruling_tables import RULING_TABLES
 from tests.support.groups import GROUPS, SAMPLE
 from tests.support.nights import EXCERPTS
 from tests.support.outages import rebuild_outages
@@ -35,6 +34,7 @@ from tests.unit import (
 from tests.unit import (
     test_replicas_rulings as replicas,
 )
+from tools.pages.ruling_tables import RULING_TABLES
 from tools.plain_reader import read_logs
 
 TABLES = [tuple(table) for tables in RULING_TABLES.values() for table in tables.values()]

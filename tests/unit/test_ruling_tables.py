@@ -6,9 +6,10 @@ import re
 
 import pytest
 
-from kafka_hindsight.judgements.reasoning.proofs import CERTAIN, sentence_of
+from kafka_hindsight.judgements.reasoning.proofs import CERTAIN
 from kafka_hindsight.judgements.reasoning.rulings import Ruling
-from kafka_hindsight.judgements.rebuild.ruling_tables import RULING_TABLES
+from tools.pages.ruling_pages import sentence_of
+from tools.pages.ruling_tables import RULING_TABLES
 
 RULINGS = [
     pytest.param(ruling, id=f"{column} {when} {place}")

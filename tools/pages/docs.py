@@ -20,7 +20,6 @@ from kafka_hindsight.catalog.codes import Cause, FindingSeverity
 from kafka_hindsight.catalog.steps import RECLASSIFY, STEPS
 from kafka_hindsight.cli import clusters_file
 from kafka_hindsight.judgements.rebuild.published import PUBLISHED
-from kafka_hindsight.judgements.rebuild.ruling_tables import RULING_TABLES
 from kafka_hindsight.judgements.rebuild.sources import in_order
 from kafka_hindsight.knowledge.harms import FAILOVER_ADVICE
 from kafka_hindsight.knowledge.imbalance_advice import IMBALANCE_ADVICE
@@ -42,6 +41,7 @@ from tools.pages.codes_page import codes_page
 from tools.pages.markdown import as_codes, as_table, code, fenced, link, page, prose
 from tools.pages.pipeline_page import pipeline_parts
 from tools.pages.ruling_pages import CAUSES_OF, causes_page, places, rulings_page
+from tools.pages.ruling_tables import RULING_TABLES
 from tools.pages.samples import samples_of
 
 FOLDER = HOME / "docs"

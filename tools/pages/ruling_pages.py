@@ -10,7 +10,7 @@ from typing import Any
 
 from kafka_hindsight import judgements
 from kafka_hindsight.catalog.codes import Cause
-from kafka_hindsight.judgements.reasoning.proofs import sentence_of
+from kafka_hindsight.judgements.reasoning.proofs import Predicate
 from kafka_hindsight.judgements.reasoning.rulings import Ruling
 from tools.pages.markdown import as_table, code, link, page, prose
 
@@ -81,6 +81,11 @@ READ_AS: Mapping[str, str] = {
     "why_resigned": "what makes a controller of its mode resign",
 }
 """Readable descriptions of the fields in sentences of rulings. A field that is not listed describes itself."""
+
+
+def sentence_of(predicate: Predicate[Any]) -> str:
+    """The sentence of a predicate: the first line of its docstring."""
+    return (predicate.__doc__ or "").partition("\n")[0]
 
 
 def as_read(sentence: str) -> str:
@@ -188,6 +193,6 @@ def places() -> dict[int, str]:
 def _declared_in(module: str) -> Iterator[tuple[Ruling[Any], str]]:
     loaded = import_module(module)
     for name, declared_as in getattr(loaded, "__annotations__", {}).items():
-        if "Ruling[" in declared_as and isinstance(value := getattr(loaded, name, None), (list, tuple)):
+        if "Ruling[" in str(declared_as) and isinstance(value := getattr(loaded, name, None), (list, tuple)):
             for number, ruling in enumerate((r for r in value if isinstance(r, Ruling)), start=1):
                 yield ruling, f"{code(module.replace('.', '/') + '.py')}, {code(name)}, number {number}"

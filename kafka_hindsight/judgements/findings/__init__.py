@@ -1,8 +1,5 @@
 """Findings: the rules applied to one window, each with the source of its threshold."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable
 from datetime import datetime
 
 from kafka_hindsight.catalog.codes import FindingSeverity
@@ -22,11 +19,7 @@ _ROOMS = (group_findings, access_findings, broker_findings, durability_findings,
 
 def judge_findings(facts: Facts) -> list[Finding]:
     """Every finding of the window, by severity; findings about events before those about settings; then by start."""
-    return sorted([*_apply_rules(facts), *group_findings.folded_faults(facts)], key=_rank)
-
-
-def _apply_rules(facts: Facts) -> Iterable[Finding]:
-    return (finding for room in _ROOMS for rule in room.RULES for finding in rule(facts))
+    return sorted((finding for room in _ROOMS for rule in room.RULES for finding in rule(facts)), key=_rank)
 
 
 def _rank(finding: Finding) -> tuple[int, bool, datetime, str, str]:

@@ -1,15 +1,15 @@
 """Findings about clients and brokers that others refused or held back."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice, zip_longest
 
 from kafka_hindsight.catalog.rows import Event, Finding
 from kafka_hindsight.judgements.findings.finding_facts import Facts, finding_of
-from kafka_hindsight.judgements.reasoning.evidence import quote
+from kafka_hindsight.judgements.reasoning.evidence import MAX_QUOTES, quote
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.patterns.fragments import UNKNOWN_HOST, UNRESOLVED
+from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.plain import shortened
 from kafka_hindsight.shared.words import duration, listed
 
@@ -18,11 +18,23 @@ _NAMED = 3
 
 @dataclass(frozen=True)
 class _Refusal:
-    """The lines that a rule reads: their kinds, what each says, and the name that it is about."""
+    """The lines that a rule reads: their kinds, what they say, and the name that each is about."""
 
     kinds: tuple[Kind, ...]
-    says: Callable[[Event], str | None]
+    say: Callable[[Sequence[Event]], Iterable[str | None]]
     name: Callable[[Event], str | None] = lambda line: line.client_id or line.host
+
+    def subject(self, line: Event) -> str:
+        """The name that a line is about."""
+        return self.name(line) or "unknown"
+
+
+def _of_each(says: Callable[[Event], str | None]) -> Callable[[Sequence[Event]], Iterable[str | None]]:
+    return lambda lines: map(says, lines)
+
+
+def _longest(lines: Sequence[Event]) -> Iterator[str]:
+    yield f"up to {duration(max(line.took_ms or 0 for line in lines))}"
 
 
 def _denial(line: Event) -> str | None:
@@ -37,23 +49,25 @@ def _is_shown(line: Event) -> bool:
 
 _REFUSALS: Mapping[str, _Refusal] = {
     "client_not_authenticated": _Refusal(
-        (Kind.CLIENT_NOT_AUTHENTICATED, Kind.AUTHENTICATION_FAILED), lambda line: line.error
+        (Kind.CLIENT_NOT_AUTHENTICATED, Kind.AUTHENTICATION_FAILED), _of_each(lambda line: line.error)
     ),
     "broker_not_authenticated": _Refusal(
-        (Kind.AUTHENTICATION_REFUSED,), lambda line: f"node {line.node}: {line.error}", lambda line: str(line.broker)
+        (Kind.AUTHENTICATION_REFUSED,),
+        _of_each(lambda line: f"node {line.node}: {line.error}"),
+        lambda line: str(line.broker),
     ),
     "access_denied": _Refusal(
         (Kind.GROUP_DENIED, Kind.ACCESS_DENIED, Kind.CLIENT_ACCESS_DENIED),
-        _denial,
+        _of_each(_denial),
         lambda line: line.detail or line.client_id,
     ),
     "instance_shared": _Refusal(
         (Kind.STATIC_MEMBER_FENCED, Kind.CLIENT_INSTANCE_FENCED),
-        lambda line: line.group_id and f"group {line.group_id}",
+        _of_each(lambda line: line.group_id and f"group {line.group_id}"),
         lambda line: line.instance_id or line.client_id,
     ),
-    "client_throttled": _Refusal((Kind.CLIENT_THROTTLED,), lambda line: duration(line.took_ms or 0)),
-    "name_unknown": _Refusal((Kind.CLIENT_CONNECT_FAILED,), lambda line: line.host),
+    "client_throttled": _Refusal((Kind.CLIENT_THROTTLED,), _longest),
+    "name_unknown": _Refusal((Kind.CLIENT_CONNECT_FAILED,), _of_each(lambda line: line.host)),
 }
 """By rule."""
 
@@ -68,13 +82,15 @@ def _refused(facts: Facts) -> Iterator[Finding]:
         lines = sorted(of_rule, key=lambda line: (line.happened_at, line.source, line.order))
         if lines:
             first, last = lines[0].happened_at, lines[-1].happened_at
-            details = dict.fromkeys(shortened(text) for line in lines if (text := refusal.says(line)))
+            by_name = grouped(lines, refusal.subject)
+            each_in_turn = filter(None, chain(*zip_longest(*by_name.values())))
+            details = dict.fromkeys(shortened(text) for text in refusal.say(lines) if text)
             yield finding_of(
                 facts,
                 rule_id,
-                list(dict.fromkeys(refusal.name(line) or "unknown" for line in lines)),
+                list(by_name),
                 [first, last],
-                map(quote, lines),
+                map(quote, islice(each_in_turn, MAX_QUOTES)),
                 span=f" from {first:%H:%M:%S} to {last:%H:%M:%S}" if first < last else f" at {first:%H:%M:%S}",
                 details=listed(list(details), _NAMED) or "its lines say no more",
             )

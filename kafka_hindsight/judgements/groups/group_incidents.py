@@ -1,7 +1,5 @@
 """Rebalances with one origin as one incident: an outage, a silent host, a deployment, a storm, a cooperative pair."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +12,7 @@ from kafka_hindsight.catalog.causes import CauseFamily
 from kafka_hindsight.catalog.codes import Cause, Confidence, Fingerprint, IncidentKind, Intent, Outcome, Protocol
 from kafka_hindsight.catalog.rows import BrokerOutage, CoordinatorMove, Incident, MemberStay, Rebalance
 from kafka_hindsight.judgements.groups.storms import (
-    STORM_REMOVALS,
+    LOOP_TURNS,
     Storm,
     Unit,
     advice_on,
@@ -140,7 +138,7 @@ def session_runs_out_after_each_join(storm: Storm) -> Proof | None:
         and (unit[0].cause.noun.is_late_heartbeat or unit[0].cause.noun.is_death)
         and unit[0].session_timeout_ms
     ]
-    if len(removals) < STORM_REMOVALS:
+    if len(removals) < LOOP_TURNS:
         return None
     limit = median(limit for _, limit in removals)
     if median(abs(wait - limit) for wait, limit in removals) > max(HEARTBEAT_INTERVAL / MS, LIMIT_SPREAD * limit):

@@ -1,7 +1,5 @@
 """Storms, rolling restarts and busy hours: the comings and goings of a group."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -24,9 +22,8 @@ Unit = Sequence[Rebalance]
 
 RATE_WINDOW = timedelta(minutes=60)
 STORM_UNITS = 6
-STORM_REMOVALS = 3
-LOOP_LEAVES = 3
-"""A client that closes its consumer this often within a storm's window does so in a loop: a deployment does it once."""
+LOOP_TURNS = 3
+"""So many removals within a storm's window are a loop. So are the leaves of one client: a deployment closes it once."""
 
 
 def driver_of(rebalance: Rebalance) -> Cause | None:
@@ -51,7 +48,7 @@ class Storm:
         """The rebalances that drive the loop, the leaves of clients that leave again and again among them."""
         firsts = [unit[0] for unit in self.units]
         leaves = Counter(client_of(r) for r in firsts if r.cause.noun.is_leave)
-        loops = {client for client, count in leaves.items() if client and count >= LOOP_LEAVES}
+        loops = {client for client, count in leaves.items() if client and count >= LOOP_TURNS}
         return [r for r in firsts if driver_of(r) or (r.cause.noun.is_leave and client_of(r) in loops)]
 
 
@@ -61,40 +58,29 @@ def find_storms(units: Sequence[Unit]) -> list[range]:
     A storm: six or more within any 60 minutes, three of which drive a loop, or are begun by a client that closes again
     and again: not a start-up.
     """
+    loops = [_loop_of(unit[0]) for unit in units]
+    turns: Counter[tuple[bool, str] | None] = Counter()
     storms: list[range] = []
-    window, end = _DrivingCount(), 0
+    end = 0
     for first, unit in enumerate(units):
         while end < len(units) and units[end][0].started_at <= unit[0].started_at + RATE_WINDOW:
-            window.change(units[end][0], 1)
+            turns[loops[end]] += 1
             end += 1
-        if end - first >= STORM_UNITS and window.total >= STORM_REMOVALS:
+        if end - first >= STORM_UNITS and any(count >= LOOP_TURNS for loop, count in turns.items() if loop):
             if storms and first < storms[-1].stop:
                 storms[-1] = range(storms[-1].start, end)
             else:
                 storms.append(range(first, end))
-        window.change(unit[0], -1)
+        turns[loops[first]] -= 1
     return storms
 
 
-class _DrivingCount:
-    """How many rebalances of a window that slides drive a loop."""
-
-    def __init__(self) -> None:
-        self.total = 0
-        self._leaves: Counter[str] = Counter()
-
-    def change(self, rebalance: Rebalance, by: int) -> None:
-        """Count a rebalance that enters (1) or leaves (-1) the window."""
-        client = client_of(rebalance)
-        if driver_of(rebalance):
-            self.total += by
-        elif rebalance.cause.noun.is_leave and client:
-            self.total -= self._driving_leaves(client)
-            self._leaves[client] += by
-            self.total += self._driving_leaves(client)
-
-    def _driving_leaves(self, client: str) -> int:
-        return self._leaves[client] if self._leaves[client] >= LOOP_LEAVES else 0
+def _loop_of(rebalance: Rebalance) -> tuple[bool, str] | None:
+    """The loop that a rebalance may be a turn of: that of all that begin the next one, or that of a client's leaves."""
+    if driver_of(rebalance):
+        return True, ""
+    client = client_of(rebalance)
+    return (False, client) if rebalance.cause.noun.is_leave and client else None
 
 
 @dataclass(frozen=True)
@@ -143,7 +129,7 @@ def find_rolling_restarts(units: Sequence[Unit]) -> list[list[int]]:
     deployments = []
     for chain in runs(sorted(restarts), lambda run, restart: restart.left_at - run[-1].back_at <= RETURN_WITHIN):
         times = Counter(r.client for r in chain)
-        calm = [r for r in chain if times[r.client] < LOOP_LEAVES]
+        calm = [r for r in chain if times[r.client] < LOOP_TURNS]
         if len({r.client for r in calm}) >= 2:
             deployments.append(sorted({n for r in calm for n in r.units}))
     return deployments

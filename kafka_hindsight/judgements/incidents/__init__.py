@@ -1,7 +1,5 @@
 """Everything that happened in a window as one list of incidents, each thing once, the most harmful first."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

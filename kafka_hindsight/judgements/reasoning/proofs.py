@@ -61,11 +61,6 @@ def with_sentence(sentence: str, predicate: Predicate[Case]) -> Predicate[Case]:
     return predicate
 
 
-def sentence_of(predicate: Predicate[Any]) -> str:
-    """The sentence of a predicate: the first line of its docstring."""
-    return (predicate.__doc__ or "").partition("\n")[0]
-
-
 def all_of(*predicates: Predicate[Case]) -> Predicate[Case]:
     """A predicate that holds where all do; its proof is the sum of theirs."""
 

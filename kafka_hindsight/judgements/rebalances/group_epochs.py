@@ -6,8 +6,6 @@ in share groups, a leave or a fencing raises the epoch without a line: the next 
 Source: GroupMetadataManager.java, KIP-848, KIP-932, KIP-1071.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -90,9 +88,9 @@ class _Machine:
             self.has_moved = True
 
     def bump(self, event: Event, epoch: int) -> None:
-        self.raise_unseen(epoch - 1)
         # Each join raises the epoch, however slow the coordinator is: the next epoch is that of a join before it.
-        is_next = self.epoch in (None, epoch - 1)
+        is_next = self.epoch == epoch - 1
+        self.raise_unseen(epoch - 1)
         joins = [c for c in self.pending if is_next and c.what == Change.JOINED]
         changes = [c for c in self.pending if c in joins or event.happened_at - c.at <= SAME_ACT]
         if self.epoch is not None and epoch != self.epoch + 1:

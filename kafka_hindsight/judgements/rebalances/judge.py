@@ -1,8 +1,6 @@
 """The judge of episodes: which table of rulings decides, and the rulings on joins and the coordinator's lines."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from kafka_hindsight.catalog.codes import Cause, Confidence, Outcome, Protocol
@@ -12,8 +10,12 @@ from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possib
 from kafka_hindsight.judgements.rebalances.case import Case, proof_of
 from kafka_hindsight.judgements.rebalances.group_history import Change
 from kafka_hindsight.judgements.rebalances.leave_rulings import EXPIRY_RULINGS, LEAVE_RULINGS
-from kafka_hindsight.judgements.rebalances.rejoin_rulings import EPOCH_RULINGS, REJOIN_RULINGS
-from kafka_hindsight.judgements.rebalances.silent_rulings import SILENT_RULINGS, group_began
+from kafka_hindsight.judgements.rebalances.rejoin_rulings import (
+    EPOCH_RULINGS,
+    REJOIN_RULINGS,
+    SILENT_RULINGS,
+    group_began,
+)
 from kafka_hindsight.knowledge.client_ids import is_default
 from kafka_hindsight.knowledge.reasons import LEFT_BEFORE, REMOVED_WHILE_ALIVE
 from kafka_hindsight.shared.durations import LOOK_BACK, SAME_ACT
@@ -256,19 +258,6 @@ MOVE_RULINGS: Sequence[Ruling[Case]] = (
 )
 # fmt: on
 
-
-RULINGS: Mapping[str, Sequence[Ruling[Case]]] = {
-    "a member joined": JOIN_RULINGS,
-    "a member left": LEAVE_RULINGS,
-    "a member's session expired": EXPIRY_RULINGS,
-    "the coordinator dropped or replaced a member": REMOVAL_RULINGS,
-    "a member of the group rejoined": REJOIN_RULINGS,
-    "an epoch rose and no member joined or left": EPOCH_RULINGS,
-    "the coordinator wrote no reason": SILENT_RULINGS,
-    "the coordinator's reason alone": REASON_RULINGS,
-    "the coordinator moved meanwhile": MOVE_RULINGS,
-}
-"""Every ruling on rebalances, by when its table is asked."""
 
 BY_CHANGE: dict[Change, Sequence[Ruling[Case]]] = {
     Change.JOINED: JOIN_RULINGS,

@@ -1,9 +1,8 @@
 """The judgements of the brokers, the few lines that they read, and the facts that all later judgements look at."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from dataclasses import dataclass
+from datetime import datetime
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +11,7 @@ import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import rows
 from kafka_hindsight.catalog.codes import Origin
-from kafka_hindsight.judgements.brokers.cluster_context import CONTEXT_KINDS, context_of
+from kafka_hindsight.judgements.brokers.cluster_context import CONTEXT_KINDS, ClusterContext, context_of
 from kafka_hindsight.judgements.brokers.controller_changes import WHY_CONTROLLERS_CHANGE, rebuild_controller_changes
 from kafka_hindsight.judgements.brokers.controllers import ACTS, CONTROLLER_KINDS
 from kafka_hindsight.judgements.brokers.liveness import (
@@ -24,14 +23,12 @@ from kafka_hindsight.judgements.brokers.liveness import (
 )
 from kafka_hindsight.judgements.brokers.observed import find_missing_broker_logs, find_unobserved_spans, observe
 from kafka_hindsight.judgements.brokers.outages import find_outages, lives_of, second_starts_of
-from kafka_hindsight.judgements.brokers.settings_at import settings_of
+from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings, settings_of
 from kafka_hindsight.judgements.groups.coordinators import OFFSETS_TOPIC
 from kafka_hindsight.judgements.rebalances import GroupContext
 from kafka_hindsight.judgements.rebalances.topic_changes import TOPIC_CHANGE_KINDS, topic_changes
-from kafka_hindsight.judgements.rebuild.metadata import EVENTS
-from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
-from kafka_hindsight.judgements.rebuild.settings import SETTINGS
-from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table, union, where
+from kafka_hindsight.judgements.rebuild.events import EVENTS, SETTINGS
+from kafka_hindsight.judgements.rebuild.sources import Judgement, Scope, each, narrowed, table, union, where
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.arrow_tables import FIRST, among, as_scalar, distinct, ends, repeated, with_columns
 from kafka_hindsight.shared.windows import broker_ids, in_order
@@ -182,6 +179,22 @@ def judge_brokers(
         find_unobserved_spans(scope.cluster, observed) if observed else [],
         second_starts_of(scope.cluster, lives),
     )
+
+
+@dataclass(frozen=True)
+class WindowFacts:
+    """Facts that are small and the same for all partitions and groups.
+
+    `last_read_at`: the last reading of the window that shows partitions; `read_before_outages` the last before each
+    absence of a broker. `offsets_partitions`: None where no reading shows it.
+    """
+
+    context: ClusterContext
+    groups: GroupContext
+    settings: BrokerSettings
+    last_read_at: datetime | None
+    read_before_outages: frozenset[datetime]
+    offsets_partitions: int | None
 
 
 def gather_facts(

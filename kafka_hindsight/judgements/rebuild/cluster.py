@@ -1,7 +1,5 @@
 """The judgement of the cluster as a whole."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -30,14 +28,13 @@ from kafka_hindsight.judgements.partitions.leaders.imbalance import rebuild_imba
 from kafka_hindsight.judgements.partitions.replicas.loss_simulations import Reading, simulate_losses
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import rebuild_out_of_sync_periods
 from kafka_hindsight.judgements.reasoning.intents import declare
-from kafka_hindsight.judgements.rebuild.brokers import BROKERS, FACTS
-from kafka_hindsight.judgements.rebuild.groups import GROUP_READINGS, GROUPS
+from kafka_hindsight.judgements.rebuild.brokers import BROKERS, FACTS, WindowFacts
+from kafka_hindsight.judgements.rebuild.events import SETTINGS
+from kafka_hindsight.judgements.rebuild.groups import GROUPS
 from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS, READINGS
-from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
-from kafka_hindsight.judgements.rebuild.settings import SETTINGS, last_settings
-from kafka_hindsight.judgements.rebuild.sources import Judgement, Source, each, narrowed, table, union, where
+from kafka_hindsight.judgements.rebuild.sources import Judgement, Scope, Source, each, narrowed, table, union, where
 from kafka_hindsight.knowledge.kinds import Kind
-from kafka_hindsight.shared.arrow_tables import among, as_scalar, ends, with_columns
+from kafka_hindsight.shared.arrow_tables import LAST, among, as_scalar, ends, with_columns
 from kafka_hindsight.shared.windows import Window
 
 R = TypeVar("R")
@@ -213,6 +210,20 @@ def last_reading(readings: pa.Table, facts: WindowFacts) -> pa.Table:
     return readings.filter(pc.equal(at, as_scalar(at, facts.last_read_at)))
 
 
+def last_settings(settings: pa.Table, scope: Scope, facts: WindowFacts) -> pa.Table:
+    """Keep the newest report of each kind on each broker, topic and setting by the last reading of partitions.
+
+    Without such a reading it is that by the end of the window. Each broker prints a topic's settings: one of them is
+    enough.
+    """
+    at = facts.last_read_at or scope.window.end - timedelta.resolution
+    earlier = settings.filter(pc.less_equal(settings["happened_at"], as_scalar(settings["happened_at"], at)))
+    reporter = pc.if_else(pc.is_null(earlier["topic"]), earlier["broker"], None)
+    by = ("cluster", "kind", "topic", "reporter", "node", "reason")
+    newest = ends(with_columns(earlier, reporter=reporter), by, ("happened_at", "source", "order"), (LAST,))
+    return newest.drop_columns(["reporter"])
+
+
 UNAVAILABILITY = union(PARTITIONS.output("unavailability"), GROUPS.output("unavailability"))
 
 CLUSTER = Judgement(
@@ -242,9 +253,7 @@ CLUSTER = Judgement(
         "unavailability": quoted(
             lambda u: pc.and_(pc.starts_with(u["kind"], "acks_all"), pc.is_null(u["outage_id"])), UNAVAILABILITY
         ),
-        "lag": where(
-            lambda verdicts: pc.not_equal(verdicts["status"], str(LagStatus.OK)), GROUP_READINGS.output("lag")
-        ),
+        "lag": where(lambda verdicts: pc.not_equal(verdicts["status"], str(LagStatus.OK)), GROUPS.output("lag")),
         "member_settings": GROUPS.output("settings"),
         "coverage": where(
             lambda logs: pc.greater(pc.add(logs["unparsed"], logs["quarantined"]), 0),

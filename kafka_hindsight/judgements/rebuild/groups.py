@@ -1,6 +1,4 @@
-"""The judgements of a consumer group and of its readings, with the rows that they read."""
-
-from __future__ import annotations
+"""The judgement of a consumer group, with the rows that it reads."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -20,10 +18,9 @@ from kafka_hindsight.judgements.groups.remedies import judge_remedies
 from kafka_hindsight.judgements.rebalances import rebuild_group
 from kafka_hindsight.judgements.rebalances.members import sighting_of
 from kafka_hindsight.judgements.rebalances.records import events_of_records
-from kafka_hindsight.judgements.rebuild.brokers import FACTS
-from kafka_hindsight.judgements.rebuild.metadata import EVENTS
-from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
-from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table
+from kafka_hindsight.judgements.rebuild.brokers import FACTS, WindowFacts
+from kafka_hindsight.judgements.rebuild.events import EVENTS
+from kafka_hindsight.judgements.rebuild.sources import Judgement, Scope, each, narrowed, table
 from kafka_hindsight.knowledge.kinds import CLIENT_KINDS, GROUP_KINDS, Kind
 from kafka_hindsight.knowledge.reasons import UUID
 from kafka_hindsight.shared.arrow_tables import (
@@ -151,9 +148,11 @@ GROUP_RECORDS = narrowed(records_around, table("bronze.group_records", span=""),
 
 @dataclass(frozen=True)
 class GroupHistory:
-    """The rebalances of a group with causes and costs, its remedies, its unavailability and its settings."""
+    """The rebalances of a group with causes and costs, its remedies and settings, and who owned what how far behind."""
 
     settings: list[rows.MemberSetting]
+    ownership: list[rows.Ownership]
+    lag: list[rows.LagVerdict]
     rebalances: list[rows.Rebalance] = field(default_factory=list)
     remedies: list[rows.Remedy] = field(default_factory=list)
     gaps: list[rows.GenerationGap] = field(default_factory=list)
@@ -167,15 +166,18 @@ def judge_group(
     records: list[rows.GroupRecord],
     readings: list[rows.GroupSnapshot],
     members: list[rows.MemberSnapshot],
+    offsets: list[rows.OffsetSnapshot],
     scope: Scope,
     facts: WindowFacts,
 ) -> GroupHistory:
-    """The history of one group."""
+    """The history of one group. Ownership needs records or readings alone, lag readings."""
     sightings, agreements = _ends_of_stays(members, scope.window), _agreements(readings, scope.window)
     settings = rebuild_settings(scope.cluster, events, records, sightings, agreements, scope.window)
+    ownership = rebuild_ownership(members, readings, scope.window, records)
+    lag = judge_lag(offsets, scope.window)
     events = [*events, *map(sighting_of, grouped(_in_turn(members), lambda m: m.member_id).values())]
     if not events:
-        return GroupHistory(settings)
+        return GroupHistory(settings, ownership, lag)
     witnessed = in_order([*events, *events_of_records(records, scope.wide_window.start)])
     history = rebuild_group(str(events[0].group_id), witnessed, facts.groups)
     stops = stops_of(history.rebalances, Witnesses(witnessed, records, readings, members))
@@ -184,6 +186,8 @@ def judge_group(
     moves = rebuild_coordinator_moves(of_brokers, facts.context, facts.offsets_partitions, scope.wide_window)
     return GroupHistory(
         settings,
+        ownership,
+        lag,
         priced,
         judge_remedies(priced, stops, history.members, witnessed, scope.window),
         history.gaps,
@@ -219,38 +223,7 @@ GROUPS = Judgement(
         "records": GROUP_RECORDS,
         "readings": table("bronze.group_snapshots"),
         "members": table("bronze.member_snapshots"),
+        "offsets": table("bronze.offset_snapshots", span="window"),
     },
     needs=(NAMES, FACTS),
-)
-
-
-@dataclass(frozen=True)
-class GroupReadings:
-    """The owners of a group's partitions, and the verdicts on their lag."""
-
-    ownership: list[rows.Ownership]
-    lag: list[rows.LagVerdict]
-
-
-def judge_group_readings(
-    members: list[rows.MemberSnapshot],
-    groups: list[rows.GroupSnapshot],
-    offsets: list[rows.OffsetSnapshot],
-    records: list[rows.GroupRecord],
-    scope: Scope,
-) -> GroupReadings:
-    """Judge ownership by records and readings, and lag by readings."""
-    return GroupReadings(rebuild_ownership(members, groups, scope.window, records), judge_lag(offsets, scope.window))
-
-
-GROUP_READINGS = Judgement(
-    "group_readings",
-    judge_group_readings,
-    ("cluster", "group_id"),
-    {
-        "members": table("bronze.member_snapshots"),
-        "groups": table("bronze.group_snapshots"),
-        "offsets": table("bronze.offset_snapshots", span="window"),
-        "records": GROUP_RECORDS,
-    },
 )

@@ -4,8 +4,6 @@ A verdict on a partition needs only the rows of the partition and the few rows a
 and its deletions, which every block gets.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,11 +23,9 @@ from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import c
 from kafka_hindsight.judgements.partitions.replicas.replica_states import histories_of, rebuild_risks
 from kafka_hindsight.judgements.partitions.replicas.truncations import rebuild_truncations
 from kafka_hindsight.judgements.partitions.unavailability import rebuild_unavailability
-from kafka_hindsight.judgements.rebuild.brokers import FACTS
-from kafka_hindsight.judgements.rebuild.metadata import EVENTS
-from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
-from kafka_hindsight.judgements.rebuild.settings import SETTINGS_READ
-from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table, union
+from kafka_hindsight.judgements.rebuild.brokers import FACTS, WindowFacts
+from kafka_hindsight.judgements.rebuild.events import EVENTS, SETTINGS_READ
+from kafka_hindsight.judgements.rebuild.sources import Judgement, Scope, each, narrowed, table, union
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.arrow_tables import among, distinct, repeated, with_columns
 

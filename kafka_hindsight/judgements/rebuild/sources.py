@@ -17,9 +17,28 @@ import pyarrow as pa
 
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.rows import ROW_CLASS
+from kafka_hindsight.settings.maintenance import MaintenanceWindow
+from kafka_hindsight.shared.clock_errors import ClockError
+from kafka_hindsight.shared.windows import Window
 
 SCOPE = "scope"
 """The name of the parameter that takes the scope of a run."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The cluster and the window that is judged. `wide_window` is the window with its look-back and look-ahead.
+
+    `clocks` are those that are known to be wrong by more than CLOCK_SKEW.
+    `maintenance` holds the intervals in which work on the cluster was declared.
+    """
+
+    cluster: str
+    window: Window
+    wide_window: Window
+    clocks: tuple[ClockError, ...] = ()
+    maintenance: tuple[MaintenanceWindow, ...] = ()
+
 
 Narrow = Callable[..., pa.Table]
 """A function of a table, and of values by name, to a table."""

@@ -2,7 +2,6 @@
 
 from kafka_hindsight.catalog.codes import Harm
 from kafka_hindsight.knowledge.model import Rule
-from kafka_hindsight.knowledge.remedy_settings import SESSION_TIMEOUT_MS
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -98,20 +97,6 @@ RULES: tuple[Rule, ...] = (
         " connection to the coordinator is enough to lose the member.",
         source="KIP-735: 45 s, so that one request timeout of 30 s and a retry fit into a session",
         thresholds={"ms": 30_000},
-        is_standing=True,
-    ),
-    Rule(
-        rule_id="static_membership_missing",
-        severity="info",
-        harm=Harm.POSTURE,
-        subject_kind="group",
-        says="{subject} had members without group.instance.id that left and rejoined before a session would have"
-        " expired: {details}",
-        advice="Give each member a group.instance.id of its own and a session.timeout.ms longer than a restart takes. A"
-        " static member that is back in time starts no rebalance.",
-        source="KIP-345: static membership; how many restarts are many is our choice, as is the session timeout where"
-        " none is known, Kafka's default (KIP-735)",
-        thresholds={"restarts": 3, "ms where no session is shown": SESSION_TIMEOUT_MS},
         is_standing=True,
     ),
     Rule(

@@ -1,19 +1,24 @@
-"""The events of KRaft's metadata log beside those of log lines, read from the last state that was kept."""
+"""The events that judgements read: those of lines, of KRaft's metadata log, and of readings of settings.
 
-from __future__ import annotations
+The metadata log is read on from the last state that was kept.
+"""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import groupby
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import rows
-from kafka_hindsight.judgements.rebuild.scope import Scope
-from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table, union
+from kafka_hindsight.catalog.codes import Origin
+from kafka_hindsight.judgements.brokers.settings_at import SETTING_KINDS, SETTING_READ
+from kafka_hindsight.judgements.rebuild.sources import Judgement, Scope, each, narrowed, table, union, where
+from kafka_hindsight.knowledge.broker_settings import BROKER_SETTINGS, TOPIC_SETTINGS
 from kafka_hindsight.logs.metadata_replay import Replay, committed
 from kafka_hindsight.logs.metadata_states import MetadataStart, find_start, settled_before, state_of
-from kafka_hindsight.shared.arrow_tables import LAST, as_scalar, before, ends, with_columns
+from kafka_hindsight.shared.arrow_tables import LAST, among, as_scalar, before, ends, with_columns
 
 
 @dataclass(frozen=True)
@@ -113,3 +118,60 @@ METADATA = Judgement(
 
 EVENTS = union(table("silver.events"), METADATA.output("events"))
 """The events of lines, and those of the metadata log where the lake holds one."""
+
+
+@dataclass(frozen=True)
+class SettingsRead:
+    """The readings of one setting as events."""
+
+    settings: list[rows.Event]
+
+
+def read_settings(readings: list[rows.ConfigSnapshot]) -> SettingsRead:
+    """The first and the last of consecutive readings that show one value of a setting, as events."""
+    ordered = sorted(readings, key=lambda r: r.snapshot_at)
+    runs = (list(run) for _, run in groupby(ordered, key=lambda r: r.value))
+    return SettingsRead([_as_event(r) for run in runs for r in (run if len(run) < 2 else (run[0], run[-1]))])
+
+
+def _as_event(reading: rows.ConfigSnapshot) -> rows.Event:
+    is_topic = reading.resource_type == "topic"
+    return rows.Event(
+        line_id=reading.snapshot_id,
+        cluster=reading.cluster,
+        origin=Origin.SNAPSHOT,
+        source="snapshots",
+        happened_at=reading.snapshot_at,
+        order=0,
+        kind=SETTING_READ,
+        pattern_id=SETTING_READ,
+        text=f"{reading.resource_type} {reading.resource}: {reading.name} = {reading.value}",
+        topic=reading.resource if is_topic else None,
+        node=None if is_topic else _number(reading.resource),
+        reason=reading.name,
+        detail=reading.value,
+        knowledge_version="",
+    )
+
+
+def _number(text: str) -> int | None:
+    """The id of a broker; None for the default of all brokers."""
+    return int(text) if re.fullmatch(r"\d{1,9}", text) else None
+
+
+def _is_looked_at(readings: pa.Table) -> pa.ChunkedArray:
+    """Whether verdicts look at each setting."""
+    kind, name = readings["resource_type"], readings["name"]
+    of_topics = pc.and_(pc.equal(kind, "topic"), among(name, TOPIC_SETTINGS))
+    of_brokers = pc.and_(pc.equal(kind, "broker"), among(name, BROKER_SETTINGS))
+    return pc.and_(pc.or_(of_topics, of_brokers), pc.is_valid(readings["value"]))
+
+
+SETTINGS_READ = Judgement(
+    "settings_read",
+    read_settings,
+    ("cluster", "resource_type", "resource", "name"),
+    {"readings": where(_is_looked_at, table("bronze.config_snapshots"))},
+)
+
+SETTINGS = union(where(lambda e: among(e["kind"], SETTING_KINDS), EVENTS), SETTINGS_READ.output("settings"))

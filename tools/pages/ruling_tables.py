@@ -14,10 +14,22 @@ from kafka_hindsight.judgements.partitions.leaders.failover_rulings import FAILO
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import OUT_OF_SYNC_RULINGS
 from kafka_hindsight.judgements.partitions.replicas.truncations import TRUNCATION_RULINGS
 from kafka_hindsight.judgements.reasoning.rulings import Ruling
-from kafka_hindsight.judgements.rebalances.judge import RULINGS as CAUSE_RULINGS
+from kafka_hindsight.judgements.rebalances.judge import JOIN_RULINGS, MOVE_RULINGS, REASON_RULINGS, REMOVAL_RULINGS
+from kafka_hindsight.judgements.rebalances.leave_rulings import EXPIRY_RULINGS, LEAVE_RULINGS
+from kafka_hindsight.judgements.rebalances.rejoin_rulings import EPOCH_RULINGS, REJOIN_RULINGS, SILENT_RULINGS
 
 RULING_TABLES: Mapping[str, Mapping[str, Sequence[Ruling[Any]]]] = {
-    "gold.rebalances.cause": CAUSE_RULINGS,
+    "gold.rebalances.cause": {
+        "a member joined": JOIN_RULINGS,
+        "a member left": LEAVE_RULINGS,
+        "a member's session expired": EXPIRY_RULINGS,
+        "the coordinator dropped or replaced a member": REMOVAL_RULINGS,
+        "a member of the group rejoined": REJOIN_RULINGS,
+        "an epoch rose and no member joined or left": EPOCH_RULINGS,
+        "the coordinator wrote no reason": SILENT_RULINGS,
+        "the coordinator's reason alone": REASON_RULINGS,
+        "the coordinator moved meanwhile": MOVE_RULINGS,
+    },
     "gold.incidents.kind": {"rebalances had one origin": INCIDENTS},
     "gold.incidents.fingerprint": {"a group rebalanced in a loop": FINGERPRINTS},
     "gold.remedies.setting": {
