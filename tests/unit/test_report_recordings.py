@@ -7,15 +7,13 @@ from collections.abc import Iterator
 import pytest
 
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
-from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings
 from kafka_hindsight.judgements.incidents import WindowHistory, judge_incidents
-from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
-from kafka_hindsight.judgements.partitions.replicas.isr import rebuild_isr_changes
-from kafka_hindsight.judgements.partitions.replicas.replica_states import histories_of
 from kafka_hindsight.judgements.partitions.unavailability import rebuild_unavailability
 from kafka_hindsight.report.html import render_html
 from tests.support.nights import WHOLE, events
+from tests.support.outages import rebuild_outages
+from tests.support.partitions import histories_of, rebuild_isr_changes, rebuild_leaders
 from tests.support.report_blocks import build_report
 from tests.support.report_browser import Browser, found
 from tests.support.report_rows import END

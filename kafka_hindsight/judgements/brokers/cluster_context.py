@@ -78,14 +78,9 @@ class ClusterContext:
         return intervals(self.outages, _BROKER, lambda o: Interval(known_at(o), o.up_at, o))
 
     @cached_property
-    def _catching_up(self) -> Mapping[int | None, Intervals[BrokerOutage]]:
-        """Each broker's outages, with the time in which it catches up afterwards."""
-        return intervals(self.outages, _BROKER, lambda o: Interval(o.detected_at or o.down_at, _caught_up_at(o), o))
-
-    @cached_property
     def _until_caught_up(self) -> Mapping[int | None, Intervals[BrokerOutage]]:
         """Each broker's outages, from just before the broker went until it had caught up."""
-        return intervals(self.outages, _BROKER, lambda o: Interval(o.down_at - CLOCK_SKEW, _caught_up_at(o), o))
+        return intervals(self.outages, _BROKER, _until_caught_up)
 
     def outages_until_caught_up(self, broker: int | None) -> Intervals[BrokerOutage]:
         """A broker's outages, each from just before it until the broker had caught up."""
@@ -135,11 +130,13 @@ class ClusterContext:
 
     def has_just_returned(self, broker: int | None, instant: datetime) -> bool:
         """Whether the broker was detected as down and has just come back, so that its lines repeat old changes."""
-        return any(i.start < instant for i in self._catching_up.get(broker, _NO_OUTAGES).at(instant))
+        outages = self.outages_until_caught_up(broker).at(instant)
+        return any((i.value.detected_at or i.value.down_at) < instant for i in outages)
 
 
-def _caught_up_at(outage: BrokerOutage) -> datetime | None:
-    return outage.up_at + CATCHING_UP if outage.up_at else None
+def _until_caught_up(outage: BrokerOutage) -> Interval[BrokerOutage]:
+    start = min(outage.down_at - CLOCK_SKEW, outage.detected_at or outage.down_at)
+    return Interval(start, outage.up_at + CATCHING_UP if outage.up_at else None, outage)
 
 
 def disk_owners(failure: Event) -> tuple[int | None, ...]:
