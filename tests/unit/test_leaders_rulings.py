@@ -160,6 +160,10 @@ MADE: dict[str, tuple[str, Callable[[], Witnessed]]] = {
             ],
         ),
     ),
+    "made: directories of another process are assigned": (
+        "t-0 epoch 1",
+        lambda: led(line("partitions_changed", 29.9, broker=4, reason="offline-dir-assignment", event_count=98)),
+    ),
     "made: preferred-2.8 without the controllers' logs": ("shop-events-3 epoch 5", without_controllers),
     LONG_DOWN: ("ads-risky-18-0 epoch 3", detected_long_before),
 }

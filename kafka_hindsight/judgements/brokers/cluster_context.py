@@ -26,13 +26,14 @@ from kafka_hindsight.judgements.reasoning.timelines import (
     intervals,
     timelines,
 )
+from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.clock_errors import ClockError
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, NEVER
 from kafka_hindsight.shared.windows import broker_ids, in_order
 
 _ONLY_CONTROLLERS = ("controller_elected", *CONTROLLER_SIGNAL_KINDS, "election_started", "periodic_election")
 _DISK_FAILURES = ("log_dir_failed", "broker_halted")
-CONTEXT_KINDS = (*CONTROLLER_KINDS, *_ONLY_CONTROLLERS, *_DISK_FAILURES)
+CONTEXT_KINDS = (*CONTROLLER_KINDS, *_ONLY_CONTROLLERS, *_DISK_FAILURES, Kind.PARTITIONS_CHANGED)
 
 _BROKER = attrgetter("broker")
 _NO_OUTAGES: Intervals[BrokerOutage] = Intervals(())
@@ -43,7 +44,8 @@ _NO_END = datetime.max.replace(tzinfo=UTC) - timedelta(days=1)
 class ClusterContext:
     """The outages, the controllers, their elections, and failed disks.
 
-    `outages` are rows of gold.broker_outages by broker and time; `elections` and `disk_failures` are events;
+    `outages` are rows of gold.broker_outages by broker and time; `elections` and `disk_failures` are events,
+    `assignments` those in which replicas were assigned to directories that their broker does not have online;
     `reported_tasks` are Kafka's own election tasks that controllers report, even where they elected no leader;
     `controller_logs_from` is the instant from which each controller's own log is at hand, `records_from` that from
     which the metadata log is; `log_spans` are the spans of the brokers' logs, None: each is at hand all the time.
@@ -55,6 +57,7 @@ class ClusterContext:
     controller_epochs: tuple[ControllerEpoch, ...] = ()
     elections: Timeline[Event] = NO_EVENTS
     disk_failures: Timeline[Event] = NO_EVENTS
+    assignments: Timeline[Event] = NO_EVENTS
     reported_tasks: frozenset[str | None] = frozenset()
     controller_logs_from: Mapping[int | None, datetime] = field(default_factory=dict)
     records_from: datetime = NEVER
@@ -174,6 +177,7 @@ def context_of(
         controller_epochs=epochs,
         elections=by_instant(e for e in ordered if _is_election(e, epochs)),
         disk_failures=by_instant(e for e in ordered if e.kind in _DISK_FAILURES and not _fails_a_start(e, away)),
+        assignments=by_instant(e for e in ordered if e.reason == "offline-dir-assignment"),
         reported_tasks=frozenset(e.reason for e in ordered if e.kind == "periodic_election"),
         controller_logs_from={e.broker: e.happened_at for e in reversed(lines) if e.kind in _ONLY_CONTROLLERS},
         records_from=min((e.happened_at for e in ordered if e.origin == Origin.RECORD), default=NEVER),

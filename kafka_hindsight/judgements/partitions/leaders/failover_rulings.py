@@ -232,6 +232,11 @@ def _failed_disks(change: LeaderChange) -> list[Event]:
     return [e for e in is_there if change.former in disk_owners(e)]
 
 
+def directories_not_online(change: LeaderChange) -> Proof | None:
+    """The controller was just given directories of replicas which their broker does not have online."""
+    return _first_line(change.context.assignments.near(change.at, CLOCK_SKEW))
+
+
 def another_broker_leads(change: LeaderChange) -> Proof | None:
     """The new leader is not the last broker that led."""
     if change.last_leader is None or change.new in (NOBODY, change.last_leader):
@@ -596,6 +601,14 @@ FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
         proof=[preferred_election_shown],
         source=_PREFERRED,
         cases=("preferred-2.8 shop-events-3 epoch 5", "preferred-2.8 shop-events-3 epoch 3"),
+    ),
+    Unknown(
+        FailoverKind.UNKNOWN,
+        "Leadership moved from broker {former} to broker {new} as replicas were assigned to directories that their"
+        " broker does not have online: a directory failed, or a second process used the broker's id.",
+        proof=[directories_not_online],
+        source="ReplicationControlManager.handleAssignReplicasToDirs (KIP-858) takes such replicas out of the ISR",
+        cases=("made: directories of another process are assigned", "preferred-2.8 shop-events-3 epoch 3"),
     ),
     Likely(
         FailoverKind.PREFERRED_ELECTION,
