@@ -1,5 +1,7 @@
 """Findings: the rules applied to one window, each with the source of its threshold."""
 
+from __future__ import annotations
+
 from datetime import datetime
 
 from kafka_hindsight.catalog.codes import FindingSeverity

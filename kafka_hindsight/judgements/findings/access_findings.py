@@ -1,5 +1,7 @@
 """Findings about clients and brokers that others refused or held back."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, zip_longest

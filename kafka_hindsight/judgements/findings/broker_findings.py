@@ -1,5 +1,7 @@
 """Findings about brokers, partitions and replicas."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise

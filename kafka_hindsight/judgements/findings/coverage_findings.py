@@ -1,5 +1,7 @@
 """Findings about missing data."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 from kafka_hindsight.catalog.codes import Confidence

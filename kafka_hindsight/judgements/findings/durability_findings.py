@@ -1,5 +1,7 @@
 """Findings about settings of topics and brokers that decide whether a loss does harm."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,5 +1,7 @@
 """The facts that the rules look at, and the rows of gold.findings."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -1,5 +1,7 @@
 """Findings about consumer groups: how often they rebalance, their lag, and faults in their settings."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,5 +1,7 @@
 """The broker that coordinated a group, and each move to another one."""
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime

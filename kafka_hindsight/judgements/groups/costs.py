@@ -1,5 +1,7 @@
 """The cost of rebalances: the partitions that stop, times how long; the assignments; the times without a consumer."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,5 +1,7 @@
 """Rebalances with one origin as one incident: an outage, a silent host, a deployment, a storm, a cooperative pair."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """The rulings on lag: whether a consumer keeps up with each partition that it reads."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property

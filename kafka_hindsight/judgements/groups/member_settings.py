@@ -1,5 +1,7 @@
 """The settings of the members of a group, as its witnesses show them: lines, client logs, records, readings."""
 
+from __future__ import annotations
+
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

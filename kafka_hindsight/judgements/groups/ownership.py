@@ -1,5 +1,7 @@
 """The owner of each partition over time: as the coordinator wrote it, else as readings of the cluster show it."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime

@@ -1,5 +1,7 @@
 """Storms, rolling restarts and busy hours: the comings and goings of a group."""
 
+from __future__ import annotations
+
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence

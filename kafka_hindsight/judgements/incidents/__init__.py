@@ -1,5 +1,7 @@
 """Everything that happened in a window as one list of incidents, each thing once, the most harmful first."""
 
+from __future__ import annotations
+
 import shlex
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace

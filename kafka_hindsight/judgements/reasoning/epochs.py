@@ -1,5 +1,7 @@
 """Epochs grow as long as a cluster keeps its metadata: where they fall, a new incarnation of it begins."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 

@@ -1,5 +1,7 @@
 """Ids that depend on nothing but what a row is, and quotations that prove a verdict."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Protocol

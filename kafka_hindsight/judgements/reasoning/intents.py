@@ -1,5 +1,7 @@
 """Whether an event had been declared. How it happened, such as one broker after another, does not show that."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime

@@ -4,6 +4,8 @@ A ruling is data, and it is what executes: docs/causes.md and the runbook are ma
 reader finds in the report stands in it word for word.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic

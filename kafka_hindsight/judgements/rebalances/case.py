@@ -3,6 +3,8 @@
 Each look-up is made once, when the first ruling asks for it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta

@@ -1,5 +1,7 @@
 """The own logs of a group's clients: whose lines are whose, and the processes in each."""
 
+from __future__ import annotations
+
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence

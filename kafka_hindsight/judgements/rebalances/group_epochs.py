@@ -6,6 +6,8 @@ in share groups, a leave or a fencing raises the epoch without a line: the next 
 Source: GroupMetadataManager.java, KIP-848, KIP-932, KIP-1071.
 """
 
+from __future__ import annotations
+
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

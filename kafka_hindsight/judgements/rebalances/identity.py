@@ -6,6 +6,8 @@ different members; the same host proves nothing.
 Source: KIP-345, KIP-394; CommonClientConfigs client.id: nothing makes it unique.
 """
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

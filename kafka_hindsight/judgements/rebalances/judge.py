@@ -1,5 +1,7 @@
 """The judge of episodes: which table of rulings decides, and the rulings on joins and the coordinator's lines."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -5,6 +5,8 @@ the same silence in a close without LeaveGroup, a pause, a cut network and a cra
 log, or what it does next separates them.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 

@@ -1,5 +1,7 @@
 """The members of one group, as its lines show them: their names, limits, arrivals and removals."""
 
+from __future__ import annotations
+
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

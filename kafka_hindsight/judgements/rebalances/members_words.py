@@ -1,5 +1,7 @@
 """The coordinator's lines of a group of which only members' logs are at hand, derived from their lines."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime

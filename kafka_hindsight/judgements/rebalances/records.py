@@ -1,5 +1,7 @@
 """The records of `__consumer_offsets`: which member held which partition, and more events of the group."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -4,6 +4,8 @@ Such a process lives, and its session expires as that of one that stands still. 
 brokers' lines those about authentication name a host and no client, those of the authorizer a principal and a host.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta

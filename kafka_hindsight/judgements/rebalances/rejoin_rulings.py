@@ -3,6 +3,8 @@
 A member rejoined by itself, a group epoch rose, or the coordinator writes no reason at all.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta

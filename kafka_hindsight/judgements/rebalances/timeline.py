@@ -4,6 +4,8 @@ A join phase ends with 'Stabilized' (the generation rises); the rebalance ends w
 or when the group is empty. There is no line for Stable. Source: GroupCoordinator.scala, GroupMetadataManager.java.
 """
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,5 +1,7 @@
 """The changes of topics that groups react to, each once."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 

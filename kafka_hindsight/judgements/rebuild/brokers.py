@@ -1,5 +1,7 @@
 """The judgements of the brokers, the few lines that they read, and the facts that all later judgements look at."""
 
+from __future__ import annotations
+
 from bisect import bisect_right
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,5 +1,7 @@
 """The judgement of the cluster as a whole."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta

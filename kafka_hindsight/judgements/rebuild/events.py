@@ -3,6 +3,8 @@
 The metadata log is read on from the last state that was kept.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """The judgement of a consumer group, with the rows that it reads."""
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

@@ -4,6 +4,8 @@ A verdict on a partition needs only the rows of the partition and the few rows a
 and its deletions, which every block gets.
 """
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

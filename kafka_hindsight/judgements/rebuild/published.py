@@ -1,5 +1,7 @@
 """The rebuild: the judgement and output that fill each table. docs/pipeline.md has a drawing of it."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 import pyarrow as pa
