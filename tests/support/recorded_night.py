@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import io
-import os
-import shutil
-import tempfile
-from functools import cache
 from pathlib import Path
 
 from kafka_hindsight.cli.audit import judge
-from tests.support.leash import FOLDER, held
 from tests.support.logs import unpack_night
+from tests.support.once import once
 
 
-@cache
 def recorded_night() -> tuple[Path, Path]:
-    """The folder of the night and its lake. Neither is to be changed: other processes read them."""
-    folder = Path(os.environ.get(FOLDER) or tempfile.mkdtemp(prefix="recorded-"))
-    if FOLDER not in os.environ:
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    night, lake = folder / "night", folder / "lake"
-    with held(folder / "night.turn"):
-        if not (lake / "report" / "index.html").exists():
-            audit(unpack_night(night), lake)
-    return night, lake
+    """The folder of the night and its lake. Neither is to be changed: other tests read them."""
+    folder = once("recorded-night", lambda folder: audit(unpack_night(folder / "night"), folder / "lake"))
+    return folder / "night", folder / "lake"
 
 
 def audit(night: Path, lake: Path) -> None:

@@ -7,11 +7,9 @@ from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 
-from kafka_hindsight.report.html import render_html
 from lab.bench.nights import later, snapshots_later
 from tests.support.recorded_night import audit, recorded_night
-from tests.support.report_blocks import build_report
-from tests.support.report_crowd import crowded_night
+from tests.support.report_crowd import crowded_page
 
 APART = timedelta(days=2)
 """More than the look-back: each night is judged as the recorded one."""
@@ -23,9 +21,7 @@ LATER_NIGHTS: tuple[Mapping[str, str], ...] = ({"ads-etl-1": "ads-etl-9"}, {"crm
 def write_pages(folder: Path) -> Mapping[str, Path]:
     """The pages in a folder: of the sample night, of the later one, and of two thousand groups."""
     sample, later_night = _audited_nights(folder)
-    crowd = folder / "crowd.html"
-    crowd.write_text(render_html(build_report(*crowded_night(6_000))), encoding="utf-8")
-    return {"sample": sample, "later": later_night, "crowd": crowd}
+    return {"sample": sample, "later": later_night, "crowd": crowded_page()}
 
 
 def _audited_nights(folder: Path) -> tuple[Path, Path]:
