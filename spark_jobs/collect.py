@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -18,7 +18,7 @@ from kafka_hindsight.intake import group_record_rows as group_records
 from kafka_hindsight.intake import snapshot_rows as snapshots
 from kafka_hindsight.intake.file_scan import NOTHING, Pass, scan_files
 from kafka_hindsight.intake.group_record_rows import ReadRecord, read_landed_records
-from kafka_hindsight.intake.log_files import list_places
+from kafka_hindsight.intake.log_files import list_places, places_of
 from kafka_hindsight.intake.metadata_files import MetadataLog, keep_metadata
 from kafka_hindsight.intake.own_cluster import OwnCluster, name_cluster, of_one_cluster
 from kafka_hindsight.intake.reading_files import Readings, read_landed, read_readings
@@ -26,10 +26,11 @@ from kafka_hindsight.intake.record_reader import changed_file
 from kafka_hindsight.knowledge.conversion import NotAPattern, compile_pattern
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.file_facts import FileFacts, are_of_clients, refuse_foreign, warnings_about
-from kafka_hindsight.logs.files import Listing, Place
+from kafka_hindsight.logs.files import Listing
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.sources.land import ready
 
 _TRIES = 3
@@ -126,11 +127,7 @@ def looking(engine: Engine, settings: Settings) -> Callable[[], Listing]:
     """
     if problems := [*_wrong("PATTERN", settings.pattern), *_wrong("CLIENT_PATTERN", settings.client_pattern)]:
         raise BadInput(*problems)
-    places = [Place(settings.logs, "broker", settings.logs_tz, "LOGS", settings.pattern)]
-    if settings.client_logs is not None:
-        clients = Place(settings.client_logs, "client", settings.client_tz, "CLIENT_LOGS", settings.client_pattern)
-        places = [*(place for place in places if place.root != clients.root), clients]
-    return partial(list_places, engine, [ready(place, settings) for place in places], settings.glob, {})
+    return partial(list_places, engine, [ready(place, settings) for place in places_of(settings)], settings.glob, {})
 
 
 def _wrong(variable: str, pattern: str | None) -> list[str]:
@@ -160,6 +157,8 @@ def collect(
     if own.others:
         snapshot_readings = snapshot_readings.of_cluster(own.ids)
     listing, look = listing.without(own.left_out), partial(_list_without, look, own.left_out)
+    if settings.window_from and settings.window_to and not store.has(bronze.LOG_RECORDS):
+        _refuse_outside(Window(settings.window_from, settings.window_to), scan.facts.values())
     cluster, doubts = name_cluster(store, settings, scan, own, snapshot_readings)
     names = {cluster, *own.ids, *snapshot_readings.cluster_ids}
     landed = read_landed(store, cluster, names)
@@ -198,6 +197,22 @@ def collect(
         unsettled=unsettled,
         doubts=tuple(doubts),
         own=own,
+    )
+
+
+def _refuse_outside(window: Window, facts: Iterable[FileFacts]) -> None:
+    """Refuse a window that no file reaches into. Raises: BadInput."""
+    spans = [(f.first_at, f.last_at) for f in facts if f.first_at and f.last_at]
+    if spans and not any(window.meets(*span) for span in spans):
+        raise no_record_in(window, min(first for first, _ in spans), max(last for _, last in spans))
+
+
+def no_record_in(window: Window, first_at: datetime, last_at: datetime) -> BadInput:
+    """The refusal of a window without a record, with the first and the last instant of all files."""
+    return BadInput(
+        f"No record lies between {window.start.isoformat()} and {window.end.isoformat()}: the files "
+        f"reach from {first_at.isoformat()} to {last_at.isoformat()}. Needed: a window that holds records. "
+        "Choose FROM and TO inside, or check LOGS_TZ."
     )
 
 

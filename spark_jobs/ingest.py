@@ -30,7 +30,7 @@ from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.instants import past
 from kafka_hindsight.shared.windows import Window
-from spark_jobs.collect import Collected, collect, engine_of, looking
+from spark_jobs.collect import Collected, collect, engine_of, looking, no_record_in
 from spark_jobs.late_windows import keep_late_windows
 from spark_jobs.parsing import PARSED, parse_window
 
@@ -161,12 +161,7 @@ class Night:
         """Parse the hours around the window that are new or changed; see `parse_window`. Raises: BadInput."""
         parsed = parse_window(self.engine, self.store, self.cluster, self.window, self.around, broken=self.broken())
         if parsed is None:
-            first_at, last_at = self.collected.span
-            raise BadInput(
-                f"No record lies between {self.window.start.isoformat()} and {self.window.end.isoformat()}: the files "
-                f"reach from {first_at.isoformat()} to {last_at.isoformat()}. Needed: a window that holds records. "
-                "Choose FROM and TO inside, or check LOGS_TZ."
-            )
+            raise no_record_in(self.window, *self.collected.span)
         return parsed
 
     def refuse_unread(self, lines: Mapping[str, int]) -> None:

@@ -117,14 +117,6 @@ class FailoverKind(Code):
     UNKNOWN = "unknown", "The evidence does not show why."
 
 
-class ElectionTrigger(Code):
-    """Requester of a change of leader."""
-
-    OPERATOR = "operator", "A person or a tool requested it."
-    KAFKA = "kafka", "Kafka's own tasks made it."
-    UNKNOWN = "unknown", "The evidence does not show it."
-
-
 class ControllerChangeCause(Code):
     """Why the active controller changed."""
 

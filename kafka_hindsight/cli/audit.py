@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,12 +20,13 @@ import typer
 from kafka_hindsight.catalog.steps import INGEST, STEPS, Step
 from kafka_hindsight.cli import snapshot
 from kafka_hindsight.cli.follow import Screen, clean_environment, follow, printable, relative, start_alone
+from kafka_hindsight.intake.log_files import list_places, places_of
 from kafka_hindsight.kafka.connection import Connection
 from kafka_hindsight.kafka.connection import from_environment as from_variables
 from kafka_hindsight.lake.landing import read_json, read_text
 from kafka_hindsight.lake.lock import LakeBusy, hold_lock
 from kafka_hindsight.settings.alerts import owners
-from kafka_hindsight.settings.config import masked
+from kafka_hindsight.settings.config import is_dated, is_uri, masked
 from kafka_hindsight.settings.home import HOME, LAKE, RUNS, WORK
 from kafka_hindsight.settings.models import (
     INPUTS,
@@ -112,6 +114,7 @@ def audit_settings(environment: Mapping[str, str], options: Mapping[str, str]) -
     settings = Settings.of({"lake": str(LAKE), **values, **run_values})
     if problems := missing_inputs(settings):
         raise BadInput(*problems)
+    list_places(None, [p for p in places_of(settings) if not is_uri(p.root) and not is_dated(p.root)], settings.glob)
     return settings
 
 
@@ -164,7 +167,7 @@ def _audit(settings: Settings, live: Connection | None = None) -> int:
     """Read the live cluster, if any, then run the steps once and show their progress.
 
     The DAG runs them; one process does if there is no Airflow beside us, or if the engine is local. If the live cluster
-    cannot be read, a warning says so and its logs are audited.
+    cannot be read, a warning says so and its logs are audited. A new lake that got no table is removed again.
 
     Returns:
         The exit code of the step that ended the audit.
@@ -174,6 +177,7 @@ def _audit(settings: Settings, live: Connection | None = None) -> int:
     RUNS.mkdir(parents=True, exist_ok=True)
     log, progress_file = RUNS / f"{settings.run_id}.log", RUNS / f"{settings.run_id}.progress"
     progress_file.touch()
+    is_new = not is_uri(settings.lake) and not Path(settings.lake).exists()
     try:
         with hold_lock(settings.lake, "audit", settings.run_id), log.open("wb") as output:
             print(f"Auditing {masked(relative(settings.logs))} into {masked(relative(settings.lake))}", flush=True)
@@ -185,6 +189,8 @@ def _audit(settings: Settings, live: Connection | None = None) -> int:
             else:
                 process = start_alone(launch.AUDIT, settings.model_copy(update=_BY_HAND), variables, output)
             follow(process, progress_file, screen)
+            if is_new and not Path(settings.lake, "bronze").exists():
+                shutil.rmtree(settings.lake)
     except LakeBusy as busy:
         print(busy, file=sys.stderr)
         return FAULT

@@ -15,16 +15,30 @@ from kafka_hindsight.logs.file_bytes import Bytes, Unit, is_packed
 from kafka_hindsight.logs.files import Listing, LogFile, Members, Place
 from kafka_hindsight.logs.found_files import Archive, Found, files_at, is_archive, walk
 from kafka_hindsight.settings.config import is_source, masked
+from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.instants import of_millis
 
+NO_LOG = "not named like a log; if it has lines of Kafka, name it in GLOB"
+"""Why most files are not read."""
+
+
+def places_of(settings: Settings) -> list[Place]:
+    """The places of a run's logs. One that is named twice is one of clients."""
+    places = [Place(settings.logs, "broker", settings.logs_tz, "LOGS", settings.pattern)]
+    if settings.client_logs is not None:
+        clients = Place(settings.client_logs, "client", settings.client_tz, "CLIENT_LOGS", settings.client_pattern)
+        places = [*(place for place in places if place.root != clients.root), clients]
+    return places
+
 
 def list_places(
-    engine: Engine, places: Sequence[Place], glob: str | None, archive_files: Members | None = None
+    engine: Engine | None, places: Sequence[Place], glob: str | None, archive_files: Members | None = None
 ) -> Listing:
     """List every file of these places. A file in two of them belongs to the last.
 
     `archive_files` has the files of archives that were listed before. New archives are added: listing one unpacks it.
+    Without an engine none is unpacked, and each counts as a log.
 
     Raises:
         BadInput: A place is missing, empty, or has no log by its name; one sentence for each.
@@ -55,9 +69,11 @@ def _shared(place: Place) -> str:
     )
 
 
-def _list(engine: Engine, place: Place, glob: str | None, archive_files: Members) -> Listing:
+def _list(engine: Engine | None, place: Place, glob: str | None, archive_files: Members) -> Listing:
     """List every file below a place, in order of its name. Raises: BadInput, see `list_places`."""
-    entries = _with_archive_files(engine, sorted(_entries(place)), archive_files)
+    entries = sorted(_entries(place))
+    if engine:
+        entries = _with_archive_files(engine, entries, archive_files)
     readable = [entry for entry in entries if not entry.why_not]
     if not entries:
         raise BadInput(
@@ -69,6 +85,7 @@ def _list(engine: Engine, place: Place, glob: str | None, archive_files: Members
         for entry in readable
         if _is_log(source_of(entry.name) if is_source(place.root) else entry.name, glob)
         or _is_place_itself(entry.name, entry.uri, place)
+        or is_archive(entry.name)
     )
     metadata = tuple(_file(entry, place) for entry in readable if file_name(entry.name) and not entry.archive)
     if not files:
@@ -88,7 +105,7 @@ def _with_archive_files(engine: Engine, entries: Sequence[Found], archive_files:
 
 
 def _no_log(place: Place, entries: Sequence[Found], glob: str | None) -> BadInput:
-    some = ", ".join(_not_read(entry) for entry in entries[:5])
+    some = ", ".join(_not_read(entry, why="") for entry in entries[:5])
     return BadInput(
         f"{place} and no file there is a log by its name ({some}). "
         f"Needed: {glob or '*.log, *.log.*, *.gz or kafka*.out'}. Check the path, or name the files in GLOB."
@@ -152,18 +169,20 @@ def _nothing_in(place: Place) -> BadInput:
 _LOOKS = 3
 
 
-def _not_read(entry: Found) -> str:
-    name = entry.name
+def _not_read(entry: Found, why: str = NO_LOG) -> str:
+    """The name of an entry, with the reason why it is not read in brackets; `why` where that is its name."""
+    folder, _, file = entry.name.rpartition("/")
     if entry.why_not:
-        return f"{name} ({entry.why_not})"
-    if entry.archive and file_name(name):
-        return f"{name} (cluster metadata within an archive: unpack it)"
-    folder, _, file = name.rpartition("/")
-    if GC_LOG_REGEX.fullmatch(file):
-        return f"{name} (a log of the JVM's garbage collector)"
-    if folder.rpartition("/")[2] == FOLDER:
-        return f"{name} (beside the metadata log: its segments and snapshots are enough)"
-    return f"{name} (a partition's records, not log lines)" if SEGMENT_REGEX.fullmatch(file) else name
+        why = entry.why_not
+    elif entry.archive and file_name(entry.name):
+        why = "cluster metadata within an archive: unpack it"
+    elif GC_LOG_REGEX.fullmatch(file):
+        why = "a log of the JVM's garbage collector"
+    elif folder.rpartition("/")[2] == FOLDER:
+        why = "beside the metadata log: its segments and snapshots are enough"
+    elif SEGMENT_REGEX.fullmatch(file):
+        why = "a partition's records, not log lines"
+    return f"{entry.name} ({why})" if why else entry.name
 
 
 def _is_log(name: str, glob: str | None) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from kafka_hindsight.catalog.codes import Harm, OutageKind, OutOfSyncKind
+from kafka_hindsight.catalog.codes import Confidence, Harm, OutageKind, OutOfSyncKind
 from kafka_hindsight.catalog.rows import BrokerOutage
 from kafka_hindsight.knowledge.isr_advice import OUT_OF_SYNC_ADVICE
 from kafka_hindsight.knowledge.rules import RULE_BY_ID
@@ -163,8 +163,9 @@ def halts_over_disk(outage: BrokerOutage) -> bool:
 
 
 def outage_verb(outage: BrokerOutage) -> str:
-    """The verb that says how a broker went away, to follow its name."""
-    return "halted over its log directories" if halts_over_disk(outage) else _OUTAGE_VERBS[outage.kind]
+    """The verb that says how a broker went away, as sure as the verdict, to follow its name: `probably crashed`."""
+    verb = "halted over its log directories" if halts_over_disk(outage) else _OUTAGE_VERBS[outage.kind]
+    return f"{_HEDGES.get(outage.confidence, '')}{verb}"
 
 
 def outage_advice(outage: BrokerOutage) -> str:
@@ -172,10 +173,13 @@ def outage_advice(outage: BrokerOutage) -> str:
     return _DISK_ADVICE if halts_over_disk(outage) else _OUTAGE_ADVICE[outage.kind]
 
 
+_HEDGES = {Confidence.LIKELY: "probably ", Confidence.POSSIBLE: "possibly "}
+"""How a claim begins that is not certain. One whose reason is unknown claims nothing to hedge."""
+
 _OUTAGE_VERBS: Mapping[OutageKind, str] = {
     OutageKind.CONTROLLED_SHUTDOWN: "was shut down",
     OutageKind.CRASH: "crashed",
-    OutageKind.UNRESPONSIVE: "was unresponsive",
+    OutageKind.UNRESPONSIVE: "stopped responding",
     OutageKind.FAILED_START: "could not start",
     OutageKind.UNKNOWN: "went away",
 }

@@ -130,12 +130,14 @@ def groups_stopped(incidents: Iterable[Incident], rows: Iterable[Unavailability]
 
 
 def longest_words(sums: Unused) -> str:
-    """The longest interval as a clause that says whether it ended, where not all of them did; empty without any."""
+    """How many still could not be used when the logs end, and the longest interval, as clauses; empty without any."""
     if sums.longest is None:
         return ""
+    some = f"{words.number(len(sums.still))} of them still" if len(sums.still) < len(sums.subjects) else "still so"
+    still = f"{some} when the logs end, " if sums.still else ""
     if sums.longest.ended_at is None:
-        return f"the longest for at least {words.duration(sums.longest_ms)}"
-    return f"the longest{' that ended' if sums.still else ''} for {words.duration(sums.longest_ms)}"
+        return f"{still}the longest for at least {words.duration(sums.longest_ms)}"
+    return f"{still}the longest{' that ended' if still else ''} for {words.duration(sums.longest_ms)}"
 
 
 def partition_seconds(rebalances: Iterable[Rebalance]) -> float:

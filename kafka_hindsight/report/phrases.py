@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_hindsight.catalog.codes import Confidence, Intent, Origin
+from kafka_hindsight.catalog.codes import Intent, Origin
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
     Contributor,
@@ -18,9 +18,6 @@ from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
 
-_HEDGES = {Confidence.LIKELY: "probably ", Confidence.POSSIBLE: "possibly "}
-"""How a claim begins that is not certain. One whose reason is unknown claims nothing to hedge."""
-
 WORTH_A_SENTENCE = 10
 """One line of so many must be unread before most of a broker's lines can be."""
 
@@ -28,8 +25,8 @@ FOLDERS_NAMED = 5
 
 
 def outage_words(outage: BrokerOutage) -> str:
-    """An outage in words, as sure as its verdict: `broker 2 was unresponsive`, `broker 3 probably crashed`."""
-    return f"broker {outage.broker} {_HEDGES.get(outage.confidence, '')}{outage_verb(outage)}"
+    """An outage in words, as sure as its verdict: `broker 2 stopped responding`, `broker 3 probably crashed`."""
+    return f"broker {outage.broker} {outage_verb(outage)}"
 
 
 def incident_headline(incident: Incident) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime
+
 from kafka_hindsight.catalog.codes import OutageKind
 from kafka_hindsight.catalog.rows import BrokerOutage
 from kafka_hindsight.shared import words
@@ -32,10 +34,19 @@ def is_start_alone(outage: BrokerOutage) -> bool:
     return outage.detected_at is None and outage.last_heard_at is None
 
 
-def since_when(outage: BrokerOutage) -> str:
-    """The start of an absence in words: `at`, `about` or `before` a time."""
-    since = "before" if is_start_alone(outage) else "at" if starts_exactly(outage) else "about"
-    return f"{since} {outage.down_at:%H:%M:%S}"
+def gone_by(outage: BrokerOutage) -> datetime | None:
+    """The instant by which the broker was away: its start where that is known, else its detection; None: not known."""
+    return outage.down_at if starts_exactly(outage) else outage.detected_at
+
+
+def since_when(outage: BrokerOutage, day: date | None) -> str:
+    """The start of an absence in words, `at` a time or between two; instants of the date `day` without it."""
+    last_sign, end = words.instant(outage.down_at, day), words.instant(gone_by(outage), day)
+    if is_start_alone(outage):
+        return f"before {last_sign}"
+    if not end:
+        return f"after {last_sign}"
+    return f"at {end}" if end == last_sign else f"between {last_sign} and {end}"
 
 
 def away(outage: BrokerOutage) -> str:

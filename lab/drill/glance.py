@@ -9,7 +9,9 @@ from pathlib import Path
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Rebalance
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.brokers.controllers import controller_epochs_of
-from kafka_hindsight.judgements.brokers.outages import rebuild_outages
+from kafka_hindsight.judgements.brokers.observed import observe
+from kafka_hindsight.judgements.brokers.outages import find_outages, lives_of
+from kafka_hindsight.judgements.partitions.incarnations import incarnations_of
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
 from kafka_hindsight.judgements.rebalances import GroupContext, rebuild_group
 from kafka_hindsight.judgements.rebalances.topic_changes import topic_changes
@@ -37,14 +39,17 @@ def glance(logs: Path, clients: Path) -> Glance:
     of_clients = in_order(read_logs(clients, "client", "drill")[0]) if clients.is_dir() else []
     first, last = of_brokers[0].happened_at, of_brokers[-1].happened_at
     window = Window(first, last + timedelta(seconds=1))
-    outages = list(rebuild_outages(of_brokers, [], window))
+    observed = observe(of_brokers, [], [], [])
+    outages = find_outages("drill", observed, lives_of(observed), [], window)
     changes = topic_changes(of_brokers, controller_epochs_of(of_brokers))
     refusals = [e for e in of_brokers if e.kind in (Kind.AUTHENTICATION_FAILED, Kind.QUOTA_CHANGED)]
     context = GroupContext(of_brokers[0].cluster, first, last, changes, outages, refusals=refusals)
     of_group = grouped(in_order([*of_brokers, *of_clients]), lambda e: e.group_id)
     group_ids = sorted({e.group_id for e in of_brokers if e.group_id})
+    facts = context_of(of_brokers, outages)
+    incarnations = incarnations_of(of_brokers, {}, facts.controller_epochs)
     return Glance(
         rebalances=[row for name in group_ids for row in rebuild_group(name, of_group[name], context).rebalances],
         broker_outages=outages,
-        failovers=list(rebuild_leaders(of_brokers, [], context_of(of_brokers, outages), window).failovers),
+        failovers=rebuild_leaders(incarnations, facts, window).failovers,
     )

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from kafka_hindsight.engine.local import LocalEngine
-from kafka_hindsight.intake.log_files import list_places
+from kafka_hindsight.intake.log_files import NO_LOG, list_places
 from kafka_hindsight.knowledge.layouts import MOST_LINES
 from kafka_hindsight.knowledge.pattern_layouts import layout_pattern
 from kafka_hindsight.logs.files import Place
@@ -172,7 +172,7 @@ def test_source_names_are_relative_paths_with_any_characters(tmp_path: Path) -> 
     lay(tmp_path, {n: resigned(i) for i, n in enumerate(names + names_unread)})
     listing = list_places(LocalEngine(), [Place(str(tmp_path), "broker", "UTC", "LOGS")], None)
     assert {f.name for f in listing.files} == set(names)
-    assert set(listing.not_read) == set(names_unread)
+    assert set(listing.not_read) == {f"{name} ({NO_LOG})" for name in names_unread}
     assert {r["source"] for r in collected(tmp_path)} == {
         "b [1]/s p%20a*c{x}.log",
         "kafkaServer.out",
@@ -184,7 +184,7 @@ def test_source_names_are_relative_paths_with_any_characters(tmp_path: Path) -> 
 def test_glob_and_named_file_choose_what_is_read(tmp_path: Path) -> None:
     lay(tmp_path, {"a/x.txt": resigned(1), "a/server.log": resigned(2), "b.out": resigned(3)})
     listing = list_places(LocalEngine(), [Place(str(tmp_path), "broker", "UTC", "LOGS")], "*.txt, b.*")
-    assert ([f.name for f in listing.files], listing.not_read) == (["a/x.txt", "b.out"], ("a/server.log",))
+    assert ([f.name for f in listing.files], listing.not_read) == (["a/x.txt", "b.out"], (f"a/server.log ({NO_LOG})",))
     listing = list_places(LocalEngine(), [Place(str(tmp_path / "a/x.txt"), "broker", "UTC", "LOGS")], None)
     assert [(f.name, f.source) for f in listing.files] == [("x.txt", "x.txt")]
     places = [Place(str(tmp_path / "a"), "broker", "UTC", "LOGS"), Place(str(tmp_path), "client", "UTC", "CLIENT_LOGS")]

@@ -172,8 +172,10 @@ def test_only_lines_of_requested_window_are_counted(tmp_path: Path) -> None:
     assert [r["happened_at"].hour for r in rows(store, silver.EVENTS, "happened_at")] == [1, 2, 3, 4]
     assert len(rows(store, bronze.LOG_RECORDS)) == 6 + 3
     nothing = {"window_from": "2026-11-20T02:00Z", "window_to": "2026-11-20T04:00Z"}
-    with pytest.raises(BadInput, match="the files reach from 2026-11-21T00:00:00"):
-        ingested(tmp_path / "lake", tmp_path / "logs", **nothing)
+    for lake in ("lake", "new"):
+        with pytest.raises(BadInput, match="the files reach from 2026-11-21T00:00:00"):
+            ingested(tmp_path / lake, tmp_path / "logs", on_nothing=lake == "new", **nothing)
+    assert not (tmp_path / "new" / "bronze").exists(), "a new lake keeps nothing of such a run"
 
 
 def test_garbled_years_are_reported_and_do_not_widen_window(tmp_path: Path) -> None:

@@ -47,7 +47,8 @@ def test_report_page_compares_with_night_before(tmp_path: Path) -> None:
     assert "73 rebalances, 72 more; 62 leader changes, 62 more." in views.text
     terminal = " ".join(written["terminal"].split())
     assert (
-        "30 partitions of 3 topics had no leader, the longest for at least 1.8 s: broker 2 was unresponsive" in terminal
+        "30 partitions of 3 topics had no leader, the longest for at least 1.8 s: broker 2 stopped responding"
+        in terminal
     )
     (own,) = (p for p in (lake / "report").glob("*.html") if p.name not in ("index.html", "fleet.html"))
     assert own.read_text(encoding="utf-8") == page

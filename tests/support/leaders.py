@@ -5,19 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from itertools import pairwise
 
-from kafka_hindsight.catalog.rows import BrokerOutage, Event, Failover, LeadershipGap, PartitionSnapshot
+from kafka_hindsight.catalog.rows import Event, Failover, LeadershipGap, PartitionSnapshot
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
-from kafka_hindsight.judgements.brokers.outages import rebuild_outages
-from kafka_hindsight.judgements.partitions.incarnations import incarnations_of
-from kafka_hindsight.judgements.partitions.leaders.failover_rulings import LeaderChange
-from kafka_hindsight.judgements.partitions.leaders.failovers import (
-    FAILOVER_KINDS,
-    LeaderHistory,
-    leader_changes_of,
-    rebuild_leaders,
-)
-from kafka_hindsight.judgements.partitions.leaderships import leaderships_of
+from kafka_hindsight.judgements.partitions.leaders.failovers import LeaderHistory
 from kafka_hindsight.shared.windows import Window
+from tests.support.outages import rebuild_outages
+from tests.support.partitions import rebuild_leaders
 
 
 def leaders(found: list[Event], readings: list[PartitionSnapshot], window: Window) -> LeaderHistory:
@@ -45,14 +38,3 @@ def unmarked_breaks(history: LeaderHistory) -> list[tuple[Failover, Failover | N
 
 def _place(row: Failover | LeadershipGap) -> tuple[str, int, int]:
     return row.topic, row.partition, row.topic_incarnation
-
-
-def changes_of(found: list[Event], outages: list[BrokerOutage]) -> dict[str, LeaderChange]:
-    """The changes of leader that these events show, each by its partition and leader epoch."""
-    context = context_of(found, outages)
-    return {
-        f"{change.partition} epoch {change.after.epoch}": change
-        for incarnation in incarnations_of(found, [], FAILOVER_KINDS, context.controller_epochs)
-        for change, _ in leader_changes_of(incarnation, leaderships_of(incarnation, context), context)
-        if change is not None
-    }

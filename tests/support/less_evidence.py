@@ -16,9 +16,9 @@ from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.brokers.controller_changes import rebuild_controller_changes
 from kafka_hindsight.judgements.brokers.controllers import controller_epochs_of
 from kafka_hindsight.judgements.brokers.observed import LogsAtHand
-from kafka_hindsight.judgements.brokers.outages import rebuild_outages
-from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
 from kafka_hindsight.shared.windows import Window, in_order
+from tests.support.outages import rebuild_outages
+from tests.support.partitions import rebuild_leaders
 from tests.support.rows import row
 from tools.plain_reader import read_logs
 

@@ -160,7 +160,10 @@ def run(**columns: Any) -> dict[str, Any]:
         "window_to": END,
         "run_id": "20261004T020000",
         "lake": "lake",
-        "files_not_read": ["broker-1/kafka-gc.log.0", "broker-1/notes.txt"],
+        "files_not_read": [
+            "broker-1/kafka-gc.log.0 (a log of the JVM's garbage collector)",
+            "broker-1/notes.txt (not named like a log; if it has lines of Kafka, name it in GLOB)",
+        ],
         "warnings": ["CLUSTER was not given: the cluster is called prod-eu after the folder of its logs."],
         "log_path": "lake/run.log",
         "report_path": "lake/report/index.html",

@@ -10,9 +10,9 @@ import pytest
 from kafka_hindsight.catalog.bronze import LOG_FILES
 from kafka_hindsight.catalog.rows import BrokerOutage, LogFile
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import events
+from tests.support.outages import rebuild_outages
 from tests.support.rows import row
 
 EVER = Window(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))

@@ -8,10 +8,10 @@ from kafka_hindsight.catalog.rows import (
     BrokerOutage,
 )
 from kafka_hindsight.judgements.brokers.aftermath import explain_outages, rebuild_rolling_restarts
-from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.incidents import WindowHistory, judge_incidents
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import events
+from tests.support.outages import rebuild_outages
 from tests.unit.test_harm import by_start, incidents_of, stop
 
 

@@ -33,13 +33,22 @@ def test_audit_without_inputs_takes_recorded_night() -> None:
     assert settings.window_from is None
 
 
-def test_own_logs_replace_recorded_night_completely(tmp_path: Path) -> None:
-    settings = audit.audit_settings({"LOGS": str(tmp_path)}, {})
-    assert (settings.logs, settings.client_logs, settings.snapshots) == (str(tmp_path), None, None)
+@pytest.fixture
+def logs(tmp_path: Path) -> str:
+    """A folder with a log by its name."""
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    (folder / "server.log").touch()
+    return str(folder)
 
 
-def test_option_overrides_variable(tmp_path: Path) -> None:
-    assert audit.audit_settings({"LOGS": str(tmp_path), "CLUSTER": "a"}, {"cluster": "b"}).cluster == "b"
+def test_own_logs_replace_recorded_night_completely(logs: str) -> None:
+    settings = audit.audit_settings({"LOGS": logs}, {})
+    assert (settings.logs, settings.client_logs, settings.snapshots) == (logs, None, None)
+
+
+def test_option_overrides_variable(logs: str) -> None:
+    assert audit.audit_settings({"LOGS": logs, "CLUSTER": "a"}, {"cluster": "b"}).cluster == "b"
 
 
 def test_missing_folder_is_refused_before_start() -> None:
@@ -47,11 +56,37 @@ def test_missing_folder_is_refused_before_start() -> None:
         audit.audit_settings({"LOGS": "/no/such/folder"}, {})
 
 
-def test_live_cluster_needs_its_logs(tmp_path: Path) -> None:
+def test_folder_without_log_is_refused_before_start_and_leaves_no_lake(tmp_path: Path) -> None:
+    lake = str(tmp_path / "lake")
+    for name, words in (("a.txt", "no file there is a log by its name"), ("sub", "that folder is empty")):
+        folder = tmp_path / f"with {name}"
+        folder.mkdir()
+        (folder / name).touch() if name == "a.txt" else (folder / name).mkdir()
+        with pytest.raises(BadInput, match=words):
+            audit.judge(folder, lake)
+    assert not Path(lake).exists()
+    (tmp_path / "with a.txt" / "night.tar").touch()
+    assert audit.audit_settings({"LOGS": str(tmp_path / "with a.txt")}, {}), "an archive may hold logs"
+
+
+@pytest.mark.parametrize(("is_new", "table", "stays"), [(True, "", False), (True, "bronze", True), (False, "", True)])
+def test_only_new_lake_without_table_is_removed_after_audit(
+    is_new: bool, table: str, stays: bool, logs: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake = tmp_path / "lake"
+    if not is_new:
+        lake.mkdir()
+    monkeypatch.setattr(audit, "start_alone", lambda *_: None)
+    monkeypatch.setattr(audit, "follow", lambda *_: (lake / table).mkdir(exist_ok=True))
+    assert audit.audit(audit.audit_settings({}, {"logs": logs, "lake": str(lake), "engine": "local"})) == 1
+    assert lake.exists() == stays
+
+
+def test_live_cluster_needs_its_logs(logs: str) -> None:
     live = {"BOOTSTRAP": "localhost:9092"}
     with pytest.raises(BadInput, match="BOOTSTRAP is set and LOGS is not"):
         audit.audit_settings(live, {})
-    assert audit.audit_settings({**live, "LOGS": str(tmp_path)}, {}).logs == str(tmp_path)
+    assert audit.audit_settings({**live, "LOGS": logs}, {}).logs == logs
     connection = audit.live_cluster(live)
     assert connection and connection.settings == {"bootstrap.servers": "localhost:9092"}
     assert audit.live_cluster({"BOOTSTRAP": " ", "KAFKA_CONFIG": "/no/such"}) is None
@@ -67,9 +102,9 @@ def test_unparsable_bootstrap_stops_audit_before_start() -> None:
     [({}, "Connection refused"), ({"group.idd": "x"}, "No such configuration property")],
 )
 def test_unreadable_live_cluster_is_warning(
-    setting: dict[str, str], reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    setting: dict[str, str], reason: str, logs: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings = audit.audit_settings({"LOGS": str(tmp_path), "LAKE": str(tmp_path / "lake")}, {})
+    settings = audit.audit_settings({"LOGS": logs, "LAKE": str(tmp_path / "lake")}, {})
     nowhere = {"bootstrap.servers": "127.0.0.1:1", "default.api.timeout.ms": 1000, **setting}
     with hold_lock(settings.lake, "audit", "another"):
         assert audit.audit(settings, Connection.of("prod", nowhere)) == 1

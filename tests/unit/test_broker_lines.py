@@ -12,7 +12,6 @@ from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS, LOG_FILES
 from kafka_hindsight.catalog.rows import BrokerOutage, Event
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.engine.reduce import evaluate, judge
-from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.rebuild.brokers import (
     BROKERS,
     SIGNALS,
@@ -27,6 +26,7 @@ from kafka_hindsight.judgements.rebuild.sources import Scope
 from kafka_hindsight.shared.arrow_rows import rows_of
 from kafka_hindsight.shared.windows import Window, in_order
 from tests.support.nights import WHOLE, events
+from tests.support.outages import rebuild_outages
 from tests.support.rows import AT, as_table, row
 
 

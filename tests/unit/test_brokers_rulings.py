@@ -17,11 +17,11 @@ from kafka_hindsight.catalog.rows import BrokerOutage, BrokerSnapshot, Controlle
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.controller_changes import CONTROLLER_RULINGS, rebuild_controller_changes
 from kafka_hindsight.judgements.brokers.outage_rulings import OUTAGE_RULINGS
-from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.reasoning.rulings import Ruling
 from kafka_hindsight.shared.windows import Window
 from tests.support.logs import unpack_night
 from tests.support.nights import at, events
+from tests.support.outages import rebuild_outages
 from tests.support.rows import row
 from tests.support.rulings import wording
 from tools.plain_reader import read_logs

@@ -13,10 +13,10 @@ from kafka_hindsight.catalog.rows import ControllerChange, Event
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.controller_changes import rebuild_controller_changes
 from kafka_hindsight.judgements.brokers.controllers import active_at, controller_epochs_of, speaks_for_cluster
-from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.rebuild.brokers import controller_sightings
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import WHOLE, at, events
+from tests.support.outages import rebuild_outages
 from tests.support.rows import AT, as_table, row
 from tools.plain_reader import read_logs
 

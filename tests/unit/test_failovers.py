@@ -18,12 +18,12 @@ from kafka_hindsight.catalog.gold import BROKER_OUTAGES
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, Failover, PartitionSnapshot
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, context_of
-from kafka_hindsight.judgements.brokers.outages import rebuild_outages
-from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
 from kafka_hindsight.judgements.partitions.leaderships import Leadership
 from kafka_hindsight.judgements.partitions.replicas.losses import loss_of
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import WHOLE, at, events
+from tests.support.outages import rebuild_outages
+from tests.support.partitions import rebuild_leaders
 from tests.support.rows import AT, row
 from tools.plain_reader import read_logs
 

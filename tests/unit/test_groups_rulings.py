@@ -13,7 +13,6 @@ from kafka_hindsight.catalog.bronze import OFFSET_SNAPSHOTS
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES, REBALANCES
 from kafka_hindsight.catalog.rows import BrokerOutage, MemberStay, Rebalance
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.groups import (
     group_incidents as incidents,
 )
@@ -37,6 +36,7 @@ from kafka_hindsight.judgements.rebalances.members import MemberRegistry
 from kafka_hindsight.shared.windows import Window, in_order
 from tests.support.groups import SAMPLE, Witnessed, excerpt, sample_night
 from tests.support.nights import WHOLE
+from tests.support.outages import rebuild_outages
 from tests.support.rows import AT, row
 from tests.support.rulings import wording
 from tools.plain_reader import read_logs

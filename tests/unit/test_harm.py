@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
+from inspect import signature
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -32,6 +34,8 @@ from kafka_hindsight.catalog.rows import (
 from kafka_hindsight.judgements.findings import Facts, judge_findings
 from kafka_hindsight.judgements.incidents import WindowHistory, judge_incidents
 from kafka_hindsight.judgements.incidents.happenings import fate
+from kafka_hindsight.judgements.rebuild.cluster import judge_cluster
+from kafka_hindsight.judgements.rebuild.sources import Scope
 from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.knowledge.rules import RULES
 from kafka_hindsight.report.figures import state_of
@@ -104,7 +108,7 @@ def test_quorum_without_majority_is_incident_and_other_controller_change_is_not(
     assert (incident.kind, incident.harm, incident.confidence) == ("quorum_lost", "no_controller", "likely")
     assert incident.ended_at and incident.ended_at - incident.started_at == timedelta(milliseconds=16_669)
     assert incident.headline == (
-        "The controllers had no majority for 16.7 s: no leader could be elected, and no topic changed"
+        "The controllers had no majority for 16.7 s: no leader could be elected, and no topic created or changed"
     )
     assert "It had none." in incident.explanation and "two of three" in incident.advice
 
@@ -141,6 +145,20 @@ def test_truncation_without_outage_is_its_own_incident() -> None:
     assert (incident.kind, incident.harm) == ("log_cut", "records_lost")
     assert "broker 1 cut its log" in str(incident.headline)
     assert HARM_NOTES[Harm.PARTITIONS_OFFLINE].advice in str(incident.advice)
+
+
+def test_truncation_of_incident_is_no_finding_besides() -> None:
+    def judged(at: datetime) -> tuple[list[str], list[str]]:
+        crash = outage(1, down_at=at, outage_id="o")
+        lost = {"verdict": "committed_lost", "records_cut": 40, "topic": "t", "partition": 0, "happened_at": AT}
+        rows = {"outages": [crash], "truncations": [row(TRUNCATIONS, outage_id="o", **lost)]}
+        empty: dict[str, Any] = {name: [] for name in signature(judge_cluster).parameters}
+        about = {"scope": Scope("c", WINDOW, WINDOW), "facts": SimpleNamespace(offsets_partitions=None)}
+        cluster = judge_cluster(**{**empty, **rows, **about})
+        return [str(i.harm) for i in cluster.incidents], [f.rule_id for f in cluster.findings]
+
+    assert judged(AT) == (["records_lost"], [])
+    assert judged(WINDOW.start - timedelta(hours=3)) == ([], ["records_truncated"]), "the night before had not seen it"
 
 
 def test_crash_and_its_consequences_are_one_incident() -> None:
@@ -211,7 +229,7 @@ def test_offline_partitions_rank_before_refused_writes_and_crashes() -> None:
         ),
         ({"leaderless_low_ms": 8_176, "leaderless_high_ms": 26_176}, "had no leader for 8.2 s to 26.2 s: "),
         ({"leaderless_high_ms": 26_176}, "had no leader for at most 26.2 s: "),
-        ({}, "had no leader, not over when the logs end: "),
+        ({}, "still had no leader when the logs end: "),
     ],
 )
 def test_headline_states_known_bounds_of_leaderless_time(columns: dict[str, int], sentence: str) -> None:
@@ -224,13 +242,16 @@ def test_headline_states_known_bounds_of_leaderless_time(columns: dict[str, int]
     ("columns", "sentence"),
     [
         ({"unreachable_at": AT}, "crashed at 03:00:00, away for 20 s"),
-        ({"unreachable_at": None}, "crashed about 03:00:00, away for 7.9 s to 26.1 s"),
-        ({"unreachable_at": None, "away_high_ms": None}, "crashed about 03:00:00, away for at least 7.9 s"),
-        ({"unreachable_at": None, "up_at": None}, "crashed about 03:00:00 and had not come back by the end"),
+        ({"detected_at": AT + timedelta(seconds=8)}, "crashed between 03:00:00 and 03:00:08, away for 7.9 s to 26.1 s"),
+        ({"detected_at": AT + timedelta(seconds=0.4)}, "crashed at 03:00:00, away for 7.9 s to 26.1 s"),
+        ({"away_high_ms": None}, "crashed after 03:00:00, away for at least 7.9 s"),
+        ({"up_at": None}, "crashed after 03:00:00 and was not back when the logs end"),
+        ({"last_heard_at": None}, "crashed before 03:00:00, away for 7.9 s to 26.1 s"),
     ],
 )
 def test_outage_sentence_has_bounds_where_start_is_inexact(columns: dict[str, Any], sentence: str) -> None:
-    gone = replace(outage(1), **{"away_low_ms": 7_873, "away_high_ms": 26_066, **columns})
+    unseen = {"unreachable_at": None, "detected_at": None, "last_heard_at": AT}
+    gone = replace(outage(1), **{"away_low_ms": 7_873, "away_high_ms": 26_066, **unseen, **columns})
     assert fate(gone) == sentence
 
 
@@ -348,7 +369,7 @@ def test_cluster_shut_down_without_return_is_open_incident() -> None:
     )  # fmt: skip
     assert (incident.partitions_offline, incident.partitions_still_offline) == (76, 76)
     assert incident.headline == (
-        "76 partitions of t had no leader, not over when the logs end: brokers 1, 2 and 3 were shut down at"
+        "76 partitions of t still had no leader when the logs end: brokers 1, 2 and 3 were shut down at"
         f" {AT + timedelta(seconds=1):%H:%M:%S}, and none came back"
     )
     assert "liveness probe" in incident.advice

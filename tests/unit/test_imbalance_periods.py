@@ -56,7 +56,7 @@ def test_period_names_changes_that_cross_the_threshold() -> None:
         "automatic_election",
     )
     assert (period.readings, period.max_ratio, period.worst_at) == (1, 0.3, minute(5))
-    assert period.explanation.startswith("3 of the 10 partitions that broker 1 is preferred for were led elsewhere")
+    assert period.explanation.startswith("3 of the 10 partitions that prefer broker 1 had another leader or none")
     assert "since 03:01:06, when it crashed. It ended after 6 min. A preferred election of Kafka's own" in (
         period.explanation
     )
@@ -106,7 +106,7 @@ def test_changes_before_first_reading_are_undone_to_find_the_start() -> None:
     assert columns_of([period], "started_at", "started_at_is_exact", "outage_id", "ended_at") == [
         (minute(-8), False, "o", None)
     ]
-    assert "No election had ended it at 03:05:00" in period.explanation
+    assert "It was not over at 03:05:00" in period.explanation
     (blind,) = rebuild_imbalance_periods([reading(0, 3)], [])
     assert columns_of([blind], "started_at", "started_at_is_exact", "started_by") == [(minute(0), False, None)]
 

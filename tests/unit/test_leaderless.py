@@ -14,11 +14,11 @@ from kafka_hindsight.catalog.gold import BROKER_OUTAGES
 from kafka_hindsight.catalog.rows import Event, Failover
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
-from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
 from kafka_hindsight.shared.windows import Window
 from tests.support.clocks import clocks_apart
 from tests.support.leaders import leaders
 from tests.support.nights import WHOLE, events
+from tests.support.partitions import rebuild_leaders
 from tests.support.rows import AT, row
 
 HOURS = Window(AT - timedelta(hours=1), AT + timedelta(hours=1))

@@ -15,25 +15,19 @@ from kafka_hindsight.catalog.gold import BROKER_OUTAGES
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, Failover
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
-from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.partitions.leaders.failover_rulings import FAILOVER_RULINGS, LeaderChange
-from kafka_hindsight.judgements.partitions.leaders.failovers import (
-    ELECTION_TRIGGER_RULINGS,
-    TriggeredChange,
-    rebuild_leaders,
-)
 from kafka_hindsight.judgements.partitions.leaders.imbalance import ended_by
-from kafka_hindsight.judgements.reasoning.rulings import Ruling, judge
+from kafka_hindsight.judgements.reasoning.rulings import Ruling
 from kafka_hindsight.shared.windows import Window
 from tests.support.groups import SAMPLE
-from tests.support.leaders import changes_of
 from tests.support.nights import WHOLE, events
+from tests.support.outages import rebuild_outages
+from tests.support.partitions import rebuild_leaders
 from tests.support.rows import AT, row
 from tests.support.rulings import wording
 from tools.plain_reader import read_logs
 
 YEAR = Window(datetime(2026, 1, 1, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC))
-TABLES: tuple[tuple[Ruling[Any], ...], ...] = (FAILOVER_RULINGS, ELECTION_TRIGGER_RULINGS)
 
 Witnessed = tuple[list[Event], list[BrokerOutage]]
 
@@ -62,6 +56,7 @@ def detected_long_before() -> Witnessed:
     return lines, [replace(o, detected_at=o.down_at, down_at=o.down_at) for o in outages]
 
 
+LONG_DOWN = "made: unclean-2.8, when the last leader had been down for long"
 MADE: dict[str, tuple[str, Callable[[], Witnessed]]] = {
     "made: only the controller reports the failed directory": (
         "t-0 epoch 1",
@@ -165,8 +160,12 @@ MADE: dict[str, tuple[str, Callable[[], Witnessed]]] = {
             ],
         ),
     ),
+    "made: directories of another process are assigned": (
+        "t-0 epoch 1",
+        lambda: led(line("partitions_changed", 29.9, broker=4, reason="offline-dir-assignment", event_count=98)),
+    ),
     "made: preferred-2.8 without the controllers' logs": ("shop-events-3 epoch 5", without_controllers),
-    "made: unclean-2.8, when the last leader had been down for long": ("ads-risky-18-0 epoch 3", detected_long_before),
+    LONG_DOWN: ("ads-risky-18-0 epoch 3", detected_long_before),
 }
 
 
@@ -196,12 +195,6 @@ def witnessed(case: str) -> tuple[str, list[Event], list[BrokerOutage]]:
 
 
 @cache
-def change_in(case: str) -> LeaderChange:
-    key, lines, outages = witnessed(case)
-    return changes_of(lines, outages)[key]
-
-
-@cache
 def failover_in(case: str) -> Failover:
     key, lines, outages = witnessed(case)
     rows = rebuild_leaders(lines, [], context_of(lines, outages), YEAR).failovers
@@ -225,14 +218,21 @@ def test_failover_ruling_decides_its_case_and_not_the_lookalike(ruling: Ruling[L
     assert writer_of(other.explanation, FAILOVER_RULINGS) is not ruling
 
 
-@named(ELECTION_TRIGGER_RULINGS)
-def test_election_trigger_ruling_decides_its_case_and_not_the_lookalike(ruling: Ruling[TriggeredChange]) -> None:
-    own, other = (
-        judge(ELECTION_TRIGGER_RULINGS, TriggeredChange(failover_in(case).kind, change_in(case))).sentence
-        for case in (ruling.cases[0], ruling.cases[1])
-    )
-    assert writer_of(own, ELECTION_TRIGGER_RULINGS) is ruling
-    assert writer_of(other, ELECTION_TRIGGER_RULINGS) is not ruling
+@pytest.mark.parametrize(
+    ("case", "requested"),
+    [
+        ("reassignment-4.3 crm-6-tracker-t-0 epoch 1", True),
+        ("reordered-2.8 billing.46-t-0 epoch 2", True),
+        ("cancelled-4.1 parcels.83-t-0 epoch 4", False),
+        ("unclean-4.1 fraud-risky-19-0 epoch 1", False),
+        ("unclean-2.8 ads-risky-18-0 epoch 3", False),
+        (LONG_DOWN, False),
+        ("night-4.1 shop-events-1 epoch 2", True),
+        ("metadata-4.3 orders-0 epoch 3", None),
+    ],
+)
+def test_election_is_requested_where_lines_name_no_task_of_kafka(case: str, requested: bool | None) -> None:
+    assert failover_in(case).requested_by_operator is requested
 
 
 @pytest.mark.parametrize(
@@ -255,8 +255,8 @@ def test_failover_has_kind_and_confidence_of_its_variant(case: str) -> None:
 
 
 def test_every_made_case_is_used() -> None:
-    cases = {r.cases[0] for table in TABLES for r in table if r.cases[0].startswith("made: ")}
-    assert cases | {f"made: {case}" for case in ALIKE} == set(MADE)
+    cases = {r.cases[0] for r in FAILOVER_RULINGS if r.cases[0].startswith("made: ")}
+    assert cases | {LONG_DOWN} | {f"made: {case}" for case in ALIKE} == set(MADE)
 
 
 def test_failover_rulings_follow_the_order_of_failover_kinds() -> None:

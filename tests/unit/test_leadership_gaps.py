@@ -16,11 +16,12 @@ from kafka_hindsight.catalog.gold import BROKER_OUTAGES
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, PartitionSnapshot
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, context_of
-from kafka_hindsight.judgements.partitions.leaders.failovers import LeaderHistory, rebuild_leaders
+from kafka_hindsight.judgements.partitions.leaders.failovers import LeaderHistory
 from kafka_hindsight.shared.windows import Window
 from tests.support import nights
 from tests.support.leaders import leaders, unmarked_breaks
 from tests.support.nights import WHOLE
+from tests.support.partitions import rebuild_leaders
 from tests.support.rows import AT, row
 
 HOURS = Window(AT, AT + timedelta(hours=2))

@@ -12,12 +12,12 @@ from kafka_hindsight.catalog.bronze import OFFSET_SNAPSHOTS, PARTITION_SNAPSHOTS
 from kafka_hindsight.catalog.rows import Event, OffsetSnapshot, PartitionSnapshot
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
-from kafka_hindsight.judgements.brokers.outages import rebuild_outages
-from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
 from kafka_hindsight.judgements.partitions.leaderships import Leadership
-from kafka_hindsight.judgements.partitions.partition_readings import PartitionReadings, TopicReadings, states_of
+from kafka_hindsight.judgements.partitions.partition_readings import PartitionReadings
 from kafka_hindsight.judgements.partitions.replicas.losses import Loss, loss_of
 from tests.support.nights import WHOLE, events
+from tests.support.outages import rebuild_outages
+from tests.support.partitions import readings_of, rebuild_leaders
 from tests.support.rows import AT, row
 
 # Both recordings lost the same: the old leader had 68 records of partition 0, the new one 28; of partition 1 none.
@@ -81,7 +81,7 @@ def lost(lines: list[Event], readings: Sequence[PartitionSnapshot] = ()) -> Loss
 
 
 def with_commit(readings: list[PartitionSnapshot], commit: OffsetSnapshot) -> PartitionReadings:
-    return TopicReadings(states_of(readings), [commit])[commit.cluster, "t", 0]
+    return readings_of(readings, [commit])
 
 
 STARTS_AT_28 = line("leader_started", 2, 3, leader_epoch=3, log_offset=28)

@@ -18,12 +18,12 @@ from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.brokers.controller_changes import rebuild_controller_changes
 from kafka_hindsight.judgements.brokers.controllers import controller_epochs_of
 from kafka_hindsight.judgements.brokers.observed import cut_to, find_missing_broker_logs
-from kafka_hindsight.judgements.brokers.outages import rebuild_outages
-from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
 from kafka_hindsight.shared.windows import Window, in_order
 from lab.drill.score import score
 from tests.support.leaders import unmarked_breaks
 from tests.support.logs import unpack_night
+from tests.support.outages import rebuild_outages
+from tests.support.partitions import rebuild_leaders
 from tests.support.rows import AT, row
 from tools.plain_reader import read_logs
 

@@ -15,8 +15,6 @@ from hypothesis import strategies as st
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES, ISR_CHANGES
 from kafka_hindsight.catalog.rows import IsrSpan, OutOfSyncPeriod
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
-from kafka_hindsight.judgements.brokers.outages import rebuild_outages
-from kafka_hindsight.judgements.partitions.replicas.isr import rebuild_isr_changes
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import (
     merge_spans,
     rebuild_out_of_sync_periods,
@@ -25,6 +23,8 @@ from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import (
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import WHOLE, at, events
+from tests.support.outages import rebuild_outages
+from tests.support.partitions import rebuild_isr_changes
 from tests.support.rows import AT, row
 
 DAY = Window(AT - timedelta(hours=3), AT + timedelta(hours=21))

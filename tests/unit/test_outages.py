@@ -11,9 +11,9 @@ import pytest
 from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS, LOG_FILES
 from kafka_hindsight.catalog.rows import BrokerOutage, BrokerSnapshot, Event, LogFile
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import WHOLE, at, events
+from tests.support.outages import rebuild_outages
 from tests.support.rows import AT, row
 
 

@@ -9,7 +9,12 @@ from hypothesis import strategies as some
 
 from kafka_hindsight.catalog.bronze import OFFSET_SNAPSHOTS, PARTITION_SNAPSHOTS
 from kafka_hindsight.catalog.rows import PartitionSnapshot
-from kafka_hindsight.judgements.partitions.partition_readings import PartitionReadings, TopicReadings, states_of
+from kafka_hindsight.judgements.partitions.partition_readings import (
+    NO_READINGS,
+    PartitionReadings,
+    readings_by_partition,
+)
+from tests.support.partitions import states_of
 from tests.support.rows import AT, row
 
 MINUTE = timedelta(minutes=1)
@@ -29,7 +34,7 @@ def rows_of(states: list[tuple[int | None, list[int] | None, int]]) -> list[Part
 
 
 def readings_of(rows: list[PartitionSnapshot]) -> PartitionReadings:
-    return TopicReadings.of(reversed(rows))["cluster", "t", 0]
+    return readings_by_partition(states_of(reversed(rows))).get(("cluster", "t", 0), NO_READINGS)
 
 
 @given(taken, some.integers(-1, 13), some.integers(-1, 13))
@@ -65,9 +70,5 @@ def test_omitted_readings_only_repeat_their_neighbours(
 def test_reading_carries_committed_offsets_of_its_snapshot() -> None:
     rows = rows_of([(1, [1], 5), (1, [1], 5)])
     commit = row(OFFSET_SNAPSHOTS, cluster="cluster", topic="t", partition=0, snapshot_id="1", committed_offset=7)
-    first, second = TopicReadings(states_of(rows), [commit])["cluster", "t", 0]
+    first, second = readings_by_partition(states_of(rows), [commit])["cluster", "t", 0]
     assert not hasattr(first, "commits") and getattr(second, "commits", None) == (commit,)
-
-
-def test_partition_without_readings_has_none() -> None:
-    assert list(TopicReadings.of([])["cluster", "t", 0]) == []

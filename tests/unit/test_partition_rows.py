@@ -9,7 +9,6 @@ import pyarrow as pa
 from kafka_hindsight.catalog.bronze import PARTITION_SNAPSHOTS
 from kafka_hindsight.catalog.rows import Event, PartitionState
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.judgements.partitions.partition_readings import states_of
 from kafka_hindsight.judgements.rebuild.partitions import (
     BLOCK,
     about_partitions,
@@ -18,6 +17,7 @@ from kafka_hindsight.judgements.rebuild.partitions import (
     partition_states,
 )
 from kafka_hindsight.shared.arrow_rows import rows_of
+from tests.support.partitions import states_of
 from tests.support.rows import AT, as_table, row
 
 NAMES = ("orders", 'a "b"\\n', "{}")

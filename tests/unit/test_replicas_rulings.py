@@ -1,4 +1,4 @@
-"""Every ruling on shrinks, out-of-sync periods and truncations decides the case that it names, and no look-alike."""
+"""Every ruling on out-of-sync periods and truncations decides the case that it names, and no look-alike."""
 
 from __future__ import annotations
 
@@ -15,23 +15,18 @@ from kafka_hindsight.catalog.gold import FAILOVERS
 from kafka_hindsight.catalog.rows import Event, Failover, IsrChange, OutOfSyncPeriod, PartitionSnapshot, Truncation
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
-from kafka_hindsight.judgements.brokers.outages import rebuild_outages
-from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
-from kafka_hindsight.judgements.partitions.replicas import isr, out_of_sync_periods, truncations
-from kafka_hindsight.judgements.partitions.replicas.isr import SHRINK_RULINGS, Shrink, rebuild_isr_changes
+from kafka_hindsight.judgements.partitions.replicas import out_of_sync_periods, truncations
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import OUT_OF_SYNC_RULINGS, Period
 from kafka_hindsight.judgements.partitions.replicas.truncations import TRUNCATION_RULINGS
 from kafka_hindsight.judgements.reasoning.rulings import Ruling, Verdict
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import WHOLE, at, events
+from tests.support.outages import rebuild_outages
+from tests.support.partitions import rebuild_isr_changes, rebuild_leaders, rebuild_truncations
 from tests.support.rows import row
 from tests.support.rulings import wording
 
-TABLES: dict[str, tuple[Ruling[Any], ...]] = {
-    "shrink": SHRINK_RULINGS,
-    "period": OUT_OF_SYNC_RULINGS,
-    "truncation": TRUNCATION_RULINGS,
-}
+TABLES: dict[str, tuple[Ruling[Any], ...]] = {"period": OUT_OF_SYNC_RULINGS, "truncation": TRUNCATION_RULINGS}
 START = at("12:00:00")
 
 
@@ -58,9 +53,6 @@ class Night:
 
 
 def key_of(case: Any) -> tuple[str, str]:
-    if isinstance(case, Shrink):
-        change = case.change
-        return "shrink", f"{change.topic}-{change.partition} broker {case.broker} {clock(case.at)}"
     if isinstance(case, Period):
         return "period", f"broker {case.broker} {clock(case.spans[0].happened_at)}"
     first = case.cut.first
@@ -90,12 +82,12 @@ def judged(night: Night) -> tuple[list[Decision], list[IsrChange | OutOfSyncPeri
         rebuild_leaders(lines, night.readings, context, DAYS).failovers if night.failovers is None else night.failovers
     )
     with pytest.MonkeyPatch.context() as patch:
-        for module in (isr, out_of_sync_periods, truncations):
+        for module in (out_of_sync_periods, truncations):
             patch.setattr(module, "judge", judge)
         changes = rebuild_isr_changes(lines, night.readings, context, DAYS)
         spans = out_of_sync_periods.spans_of(changes)
         periods = out_of_sync_periods.rebuild_out_of_sync_periods(spans, outages, DAYS)
-        cuts = truncations.rebuild_truncations(lines, night.readings, failovers, context.controller_epochs, DAYS)
+        cuts = rebuild_truncations(lines, night.readings, failovers, context.controller_epochs, DAYS)
     return decisions, [*changes, *periods, *cuts]
 
 
@@ -222,11 +214,33 @@ def test_truncation_has_verdict_and_confidence_of_its_variant(made: str, verdict
 @pytest.mark.parametrize(
     "excerpt", ["crash-2.8", "slow-4.1", "disk-4.3", "cancelled-4.1", "preferred-2.8", "unclean-4.1", "truncation-3.9"]
 )
-def test_row_has_the_sentence_and_cause_of_its_ruling(excerpt: str) -> None:
+def test_row_has_the_sentence_of_its_ruling(excerpt: str) -> None:
     decisions, rows = judged(Night(events(excerpt)))
     shown = [r.explanation for r in rows if not isinstance(r, IsrChange)]
-    rulings = [d.ruling for d in decisions if d.table != "shrink"]
-    assert rulings
-    assert all(any(wording(ruling).search(text) for text in shown) for ruling in rulings)
-    causes = [r.shrink_cause for r in rows if isinstance(r, IsrChange) and r.change == "shrink"]
-    assert sorted(causes) == sorted(str(d.ruling.code) for d in decisions if d.table == "shrink")
+    assert decisions
+    assert all(any(wording(d.ruling).search(text) for text in shown) for d in decisions)
+
+
+@pytest.mark.parametrize(
+    ("case", "cause"),
+    [
+        ("crash-2.8 shop-events-2 broker 1 01:52:31.810", "outage"),
+        ("slow-4.1 email-89-reader-t-0 broker 1 15:36:56.383", "slow"),
+        ("disk-3.9 disk-t-3 broker 2 11:58:05.839", "disk"),
+        ("disk-3.9 disk-t-3 broker 3 11:58:36.946", "outage"),
+        ("unauthenticated-3.9 search.75-t-0 broker 2 20:43:46.642", "not_authenticated"),
+        ("cancelled-4.1 parcels.83-t-0 broker 1 15:35:14.780", "reassignment"),
+        ("cancelled-4.1 parcels.83-t-0 broker 1 15:36:13.214", "unknown"),
+        ("preferred-2.8 shop-events-3 broker 2 01:53:08.842", "unknown"),
+    ],
+)
+def test_shrink_has_the_cause_that_lines_show(case: str, cause: str) -> None:
+    excerpt, _, key = case.partition(" ")
+    shrinks = [r for r in judged(Night(events(excerpt)))[1] if isinstance(r, IsrChange) and r.change == "shrink"]
+    causes = {f"{r.topic}-{r.partition} broker {r.broker} {clock(r.happened_at)}": r.shrink_cause for r in shrinks}
+    assert causes[key] == cause
+
+
+def test_broker_that_is_no_replica_any_more_left_by_a_reassignment() -> None:
+    shrink = next(r for r in judged(MADE["the next list of replicas lacks the broker"]())[1])
+    assert isinstance(shrink, IsrChange) and shrink.shrink_cause == "reassignment"

@@ -90,8 +90,9 @@ def test_incidents_are_ordered_by_harm_and_declared_ones_are_labelled(report):
         ),
         (
             "act",
-            "02:13:04  30 partitions of 3 topics had no leader, the longest for at least 1.8 s: broker 2 was"
-            " unresponsive about 02:13:04, away for 4 min 27 s · over · certain · partitions without a leader",
+            "02:13:04  30 partitions of 3 topics had no leader, the longest for at least 1.8 s: broker 2 stopped"
+            " responding between 02:13:04 and 02:13:13, away for 4 min 27 s · over · certain · partitions"
+            " without a leader",
         ),
         (
             "look",
@@ -127,8 +128,8 @@ def test_equal_incidents_are_one_line_that_leads_to_each(report):
 
 
 def test_incident_and_its_outage_and_rebalances_link_to_each_other(report):
-    (worst,) = [v for v in report.views if v.name.startswith("incident-") and "broker 2 was unresponsive" in v.title]
-    (cut,) = [e for e in seen.found(Entry, report) if e.headline == "Broker 2 was unresponsive"]
+    (worst,) = [v for v in report.views if v.name.startswith("incident-") and "broker 2 stopped responding" in v.title]
+    (cut,) = [e for e in seen.found(Entry, report) if e.headline == "Broker 2 stopped responding"]
     (moments,) = (s.blocks for s in worst.sections if s.name == "moments")
     assert seen.found(Link, moments)[0].anchor == cut.anchor
     assert [link.anchor for link in seen.found(Link, cut)] == [worst.name]
@@ -149,7 +150,7 @@ def test_times_of_an_outage_are_shown_from_its_start(report):
         (entry,) = [e for e in seen.found(Entry, page) if e.headline == headline]
         return [(fact.label, seen.text(fact.value).partition(" ")[2]) for fact in seen.found(Facts, entry)[0].facts]
 
-    assert moments(report, "Broker 2 was unresponsive")[:3] == [
+    assert moments(report, "Broker 2 stopped responding")[:3] == [
         ("Last sign of life", ""), ("Detected", "after 9.3 s"), ("Back", "after 4 min 27 s"),
     ]  # fmt: skip
     lost = build_report({"gold.broker_outages": [outage(3, at("01:58:00"), "crash", up_at=None)]}, run())
@@ -200,6 +201,19 @@ def test_timeline_lists_brokers_above_groups_by_number_of_rebalances(report):
     assert lanes[4:6] == [("partition", "risky.raw"), ("group", "ads-etl")]
     counts = [int(lane.note.split()[0]) for lane in seen.timeline(report).lanes if lane.kind == "group"]
     assert counts == sorted(counts, reverse=True)
+
+
+def test_gravest_changes_of_a_topic_name_their_partition(report):
+    (topic,) = [view for view in report.views if view.title == "Topic risky.raw"]
+    headlines = [entry.headline for entry in seen.found(Entry, topic) if entry.style == "failover"]
+    assert headlines and all(headline.startswith("risky.raw-") for headline in headlines)
+
+
+def test_first_screen_marks_each_cause_that_is_not_certain(report):
+    lead = seen.section(report, "verdict")[0]
+    sentences = [seen.text(each) for kind in (Item, Paragraph) for each in seen.found(kind, lead)]
+    assert any("it was alive and fetched too late (likely)" in sentence for sentence in sentences)
+    assert "Each of these causes is certain, except where it says likely." in sentences
 
 
 def test_topic_with_lost_records_is_above_topic_without_leader():

@@ -1,6 +1,6 @@
 """What a report says of its input: what was read, what was not, and which expectations were evaluated."""
 
-from kafka_hindsight.report.blocks import Item, Paragraph
+from kafka_hindsight.report.blocks import Expandable, Item, Paragraph
 from tests.support import report_blocks as seen
 from tests.support.report_blocks import build_report
 from tests.support.report_rows import coverage, made, run
@@ -34,6 +34,23 @@ def test_input_outside_the_window_is_not_reported_missing():
     missing, outside = statements("client")
     assert missing.startswith("The input holds no snapshot of the cluster (")
     assert outside == "No line of the client logs lies in this window."
+
+
+def test_files_not_read_are_counted_by_their_reason():
+    files = [
+        "a (1).txt (not named like a log)",
+        "b.out (not named like a log)",
+        "gc.log (a log of the JVM)",
+        "of an old run",
+    ]
+    page = build_report({}, run(files_not_read=files))
+    assert [s for _, s in seen.statements(page, "coverage") if " file" in s] == [
+        "2 files were not read: not named like a log.",
+        "1 file was not read: a log of the JVM.",
+        "1 file was not read.",
+    ]
+    (shown,) = [e for e in seen.found(Expandable, page) if e.summary == "Files not read: not named like a log"]
+    assert [seen.text(item) for item in seen.found(Item, shown)] == ["a (1).txt", "b.out"]
 
 
 def test_expectations_without_rows_are_counted_separately():

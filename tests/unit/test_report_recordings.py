@@ -7,15 +7,13 @@ from collections.abc import Iterator
 import pytest
 
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
-from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings
 from kafka_hindsight.judgements.incidents import WindowHistory, judge_incidents
-from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
-from kafka_hindsight.judgements.partitions.replicas.isr import rebuild_isr_changes
-from kafka_hindsight.judgements.partitions.replicas.replica_states import histories_of
 from kafka_hindsight.judgements.partitions.unavailability import rebuild_unavailability
 from kafka_hindsight.report.html import render_html
 from tests.support.nights import WHOLE, events
+from tests.support.outages import rebuild_outages
+from tests.support.partitions import histories_of, rebuild_isr_changes, rebuild_leaders
 from tests.support.report_blocks import build_report
 from tests.support.report_browser import Browser, found
 from tests.support.report_rows import END
@@ -27,11 +25,11 @@ OFFLINE = "Check that each partition has a leader, and find out why its broker w
 LOST = "Find out who wrote those records, and send them again."
 HEADLINES = {
     "unclean-2.8": [
-        "40 committed records were lost in ads-risky-18-0 (unclean election at 01:54:32): broker 1 crashed about"
-        " 01:54:16, away for 1.5 s to 29.6 s."
+        "40 committed records were lost in ads-risky-18-0 (unclean election at 01:54:32): broker 1 crashed between"
+        " 01:54:16 and 01:54:31, away for 1.5 s to 29.6 s."
         f" {LOST}",
-        "Partition ads-risky-18-0 took no writes with acks=all for at most 9.8 s: broker 2 crashed about 01:54:07, away"
-        f" for 13.6 s to 23.3 s. {STOPPED}",
+        "Partition ads-risky-18-0 took no writes with acks=all for at most 9.8 s: broker 2 crashed between"
+        f" 01:54:07 and 01:54:16, away for 13.6 s to 23.3 s. {STOPPED}",
     ],
     "unclean-4.1": [
         "40 committed records were lost in fraud-risky-19-0 (unclean election at 01:52:56): broker 1 crashed at"
@@ -40,16 +38,16 @@ HEADLINES = {
         f" {OFFLINE}",
     ],
     "offline-3.9": [
-        "Partition mobile-single-19-0 had no leader for 8.8 s to 16.9 s: broker 1 crashed about 02:03:39, away for"
-        f" 8.7 s to 16.9 s. {OFFLINE}",
+        "Partition mobile-single-19-0 had no leader for 8.8 s to 16.9 s: broker 1 crashed between"
+        f" 02:03:39 and 02:03:47, away for 8.7 s to 16.9 s. {OFFLINE}",
     ],
     "crash-2.8": [
         "Partition shop-events-2 had no leader for 7.9 s to 10.2 s: broker 1 crashed at 01:52:23, away for 17.7 s."
         f" {OFFLINE}",
     ],
     "pause-4.1": [
-        "Partition shop-events-5 had no leader for about 9.1 s, at most 21.9 s: broker 1 was unresponsive about"
-        f" 01:51:57, away for 11.3 s to 33.1 s. {OFFLINE}",
+        "Partition shop-events-5 had no leader for about 9.1 s, at most 21.9 s: broker 1 stopped responding"
+        f" between 01:51:57 and 01:52:06, away for 11.3 s to 33.1 s. {OFFLINE}",
     ],
 }
 """What was done to the brokers, by the truth of the recordings: the bounds hold each time that a broker was away."""

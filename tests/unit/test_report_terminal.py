@@ -19,7 +19,7 @@ def test_terminal_shows_verdict_findings_advice_and_file_places(report):
         "ACT. Not covered: 3 lines of 1.9 million and 1 group in some readings.",
         "! 40 to 52 committed records were lost in risky.raw-0: ",
         "Find out who wrote those records, and send them again.",
-        "broker 2 was unresponsive about 02:13:04, away for 4 min 27 s. Check that each partition has",
+        "broker 2 stopped responding between 02:13:04 and 02:13:13, away for 4 min 27 s. Check that each partition has",
         "critical group ads-etl rebalanced 14 times within 60 minutes → What to do about rebalances excessive.",
         "(and 1 more like it)",
         "Report lake/report/index.html",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from tests.support.nights import WHOLE, at
+from tests.support.outages import rebuild_outages
 from tests.unit.test_outages import log_file, of_controller, own
 
 

@@ -16,14 +16,14 @@ from kafka_hindsight.catalog.gold import FAILOVERS, PARTITION_RISKS
 from kafka_hindsight.catalog.rows import Event, Failover, PartitionRisk, PartitionSnapshot
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, context_of
-from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings, settings_of
-from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
-from kafka_hindsight.judgements.partitions.replicas.replica_states import histories_of, rebuild_risks
+from kafka_hindsight.judgements.partitions.replicas.replica_states import rebuild_risks
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval
 from kafka_hindsight.judgements.reasoning.timelines import Interval
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import WHOLE, at, events
+from tests.support.outages import rebuild_outages
+from tests.support.partitions import histories_of, rebuild_leaders
 from tests.support.rows import AT, row
 
 SECOND = timedelta(seconds=1)

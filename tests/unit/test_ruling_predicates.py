@@ -13,16 +13,12 @@ import pytest
 
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.brokers.controller_changes import rebuild_controller_changes
-from kafka_hindsight.judgements.brokers.outages import rebuild_outages
-from kafka_hindsight.judgements.partitions.leaders.failovers import (
-    ELECTION_TRIGGER_RULINGS,
-    TriggeredChange,
-    rebuild_leaders,
-)
 from kafka_hindsight.judgements.reasoning.proofs import always
-from kafka_hindsight.judgements.reasoning.rulings import Ruling, Verdict, judge
+from kafka_hindsight.judgements.reasoning.rulings import Ruling, Verdict
 from tests.support.groups import GROUPS, SAMPLE
 from tests.support.nights import EXCERPTS
+from tests.support.outages import rebuild_outages
+from tests.support.partitions import rebuild_leaders
 from tests.unit import (
     test_brokers_rulings as brokers,
 )
@@ -47,20 +43,12 @@ IDLE = {
     ("member_joined", "made: a group begins once more", "names_do_not_identify"),
     ("unclean_election", "unclean-2.8 ads-risky-18-0 epoch 3", "alone_in_isr"),
     ("unclean_election", "made: an ISR of two epochs before in ZooKeeper mode", "in_zookeeper_mode"),
-    ("kafka", "unclean-4.1 fraud-risky-19-0 epoch 1", "is_unclean"),
-    ("kafka", "made: unclean-2.8, when the last leader had been down for long", "is_unclean"),
-    ("kafka", "made: unclean-2.8, when the last leader had been down for long", "in_zookeeper_mode"),
-    ("kafka", "made: unclean-2.8, when the last leader had been down for long", "controller_log_at_hand"),
-    ("operator", "night-4.1 shop-events-1 epoch 2", "in_zookeeper_mode"),
-    ("operator", "night-4.1 shop-events-1 epoch 2", "controller_just_changed"),
     ("crash", "disk-4.3 broker 3", "ends_shown"),
     ("crash", "made: a fatal fault while it served", "ends_shown"),
     ("unresponsive", "pause-4.1 broker 1", "no_start_hidden"),
     ("unresponsive", "pause-4.1 broker 1", "ends_shown"),
     ("unresponsive", "pause-2.8 broker 1", "ends_shown"),
     ("crash", "made: silent for 15 minutes", "logs_reach_on"),
-    ("outage", "crash-2.8 shop-events-2 broker 1 01:52:31.810", "lagged_after_its_return"),
-    ("outage", "crash-2.8 shop-events-2 broker 1 01:52:31.810", "moved_after_its_return"),
     ("outage", "made: crash-2.8, all brokers were down", "predecessor_unknown"),
     ("slow", "made: one leader removes two followers", "<lambda>"),
 }
@@ -123,9 +111,6 @@ def judge_all() -> None:
         leaders.failover_in(case)
     for case, *_ in rebalances.ALIKE:
         rebalances.row_of(case)
-    for ruling in ELECTION_TRIGGER_RULINGS:
-        for case in (ruling.cases[0], ruling.cases[1]):
-            judge(ELECTION_TRIGGER_RULINGS, TriggeredChange(leaders.failover_in(case).kind, leaders.change_in(case)))
     for made in replicas.MADE.values():
         replicas.judged(made())
 

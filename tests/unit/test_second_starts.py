@@ -11,11 +11,12 @@ from kafka_hindsight.catalog.bronze import LOG_FILES
 from kafka_hindsight.catalog.rows import Event, LogFile
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.observed import observe
-from kafka_hindsight.judgements.brokers.outages import lives_of, rebuild_outages, second_starts_of
+from kafka_hindsight.judgements.brokers.outages import lives_of, second_starts_of
 from kafka_hindsight.judgements.findings import Facts, judge_findings
 from kafka_hindsight.knowledge.harms import halts_over_disk, outage_advice, outage_verb
 from kafka_hindsight.shared.windows import in_order
 from tests.support.nights import WHOLE, at
+from tests.support.outages import rebuild_outages
 from tests.support.rows import row
 
 

@@ -7,8 +7,8 @@ import pytest
 from kafka_hindsight.catalog.bronze import LOG_FILES
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, LogFile
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from tests.support.nights import WHOLE, at
+from tests.support.outages import rebuild_outages
 from tests.support.rows import row
 
 LOG = "logs/server.log"

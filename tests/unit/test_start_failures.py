@@ -10,11 +10,11 @@ import pytest
 from kafka_hindsight.catalog.codes import StartFailure
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.start_failures import START_REASONS, STOPPED_EARLY, why_start_failed
 from kafka_hindsight.shared.windows import Window
 from lab.drill.spoil import SPOILS
+from tests.support.outages import rebuild_outages
 from tests.support.rows import row
 from tools.pages.samples import captured
 from tools.plain_reader import event_of, read_line

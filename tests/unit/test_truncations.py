@@ -15,11 +15,10 @@ from kafka_hindsight.catalog.gold import FAILOVERS
 from kafka_hindsight.catalog.rows import Event, Failover, PartitionSnapshot, Truncation
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
-from kafka_hindsight.judgements.brokers.outages import rebuild_outages
-from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
-from kafka_hindsight.judgements.partitions.replicas.truncations import rebuild_truncations
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import EXCERPTS, WHOLE, at, events
+from tests.support.outages import rebuild_outages
+from tests.support.partitions import rebuild_leaders, rebuild_truncations
 from tests.support.rows import AT, row
 from tools.plain_reader import read_logs
 

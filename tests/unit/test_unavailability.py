@@ -16,17 +16,16 @@ from kafka_hindsight.catalog.gold import BROKER_OUTAGES
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, Unavailability
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, context_of
-from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings, settings_of
-from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
-from kafka_hindsight.judgements.partitions.replicas.isr import rebuild_isr_changes
-from kafka_hindsight.judgements.partitions.replicas.replica_states import History, histories_of, rebuild_risks
+from kafka_hindsight.judgements.partitions.replicas.replica_states import History, rebuild_risks
 from kafka_hindsight.judgements.partitions.unavailability import rebuild_unavailability
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, one_after_another
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals
 from kafka_hindsight.shared.windows import Window
 from tests.support.clocks import clocks_apart
 from tests.support.nights import WHOLE, at, events
+from tests.support.outages import rebuild_outages
+from tests.support.partitions import histories_of, rebuild_isr_changes, rebuild_leaders
 from tests.support.rows import AT, row
 
 HOURS = Window(AT - timedelta(hours=1), AT + timedelta(hours=1))

@@ -47,4 +47,4 @@ def test_group_without_consumer_after_failure_is_open_and_after_stop_is_over() -
         failed={"r1"},
     )
     assert [(i.harm, i.is_over) for i in (dead, left)] == [("consumers_stopped", False), ("routine", True)]
-    assert str(dead.headline).endswith(": a member died, and none consumed at the end")
+    assert str(dead.headline).endswith(": a member died, and none is left")

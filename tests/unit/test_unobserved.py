@@ -9,9 +9,9 @@ from kafka_hindsight.catalog.bronze import LOG_FILES
 from kafka_hindsight.catalog.rows import Event, LogFile
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.observed import cut_to, find_unobserved_spans, observe
-from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import WHOLE, at
+from tests.support.outages import rebuild_outages
 from tests.support.rows import row
 
 

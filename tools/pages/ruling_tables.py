@@ -11,8 +11,6 @@ from kafka_hindsight.judgements.groups import remedies
 from kafka_hindsight.judgements.groups.group_incidents import FINGERPRINTS, INCIDENTS
 from kafka_hindsight.judgements.groups.lag_rulings import LAG_RULINGS
 from kafka_hindsight.judgements.partitions.leaders.failover_rulings import FAILOVER_RULINGS
-from kafka_hindsight.judgements.partitions.leaders.failovers import ELECTION_TRIGGER_RULINGS
-from kafka_hindsight.judgements.partitions.replicas.isr import SHRINK_RULINGS
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import OUT_OF_SYNC_RULINGS
 from kafka_hindsight.judgements.partitions.replicas.truncations import TRUNCATION_RULINGS
 from kafka_hindsight.judgements.reasoning.rulings import Ruling
@@ -42,10 +40,8 @@ RULING_TABLES: Mapping[str, Mapping[str, Sequence[Ruling[Any]]]] = {
     },
     "gold.lag_verdicts.status": {"a consumer committed offsets": LAG_RULINGS},
     "gold.failovers.kind": {"a partition's leader changed": FAILOVER_RULINGS},
-    "gold.failovers.requested_by_operator": {"an election changed the leader": ELECTION_TRIGGER_RULINGS},
     "gold.broker_outages.kind": {"a broker was away": OUTAGE_RULINGS},
     "gold.controller_changes.cause": {"the controller changed": CONTROLLER_RULINGS},
-    "gold.isr_changes.shrink_cause": {"a broker left an ISR": SHRINK_RULINGS},
     "gold.out_of_sync_periods.suspected_broker": {"a broker was out of ISRs": OUT_OF_SYNC_RULINGS},
     "gold.truncations.verdict": {"a replica cut its log": TRUNCATION_RULINGS},
 }

@@ -26,13 +26,14 @@ from kafka_hindsight.judgements.reasoning.timelines import (
     intervals,
     timelines,
 )
+from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.clock_errors import ClockError
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, NEVER
 from kafka_hindsight.shared.windows import broker_ids, in_order
 
 _ONLY_CONTROLLERS = ("controller_elected", *CONTROLLER_SIGNAL_KINDS, "election_started", "periodic_election")
 _DISK_FAILURES = ("log_dir_failed", "broker_halted")
-CONTEXT_KINDS = (*CONTROLLER_KINDS, *_ONLY_CONTROLLERS, *_DISK_FAILURES)
+CONTEXT_KINDS = (*CONTROLLER_KINDS, *_ONLY_CONTROLLERS, *_DISK_FAILURES, Kind.PARTITIONS_CHANGED)
 
 _BROKER = attrgetter("broker")
 _NO_OUTAGES: Intervals[BrokerOutage] = Intervals(())
@@ -43,7 +44,8 @@ _NO_END = datetime.max.replace(tzinfo=UTC) - timedelta(days=1)
 class ClusterContext:
     """The outages, the controllers, their elections, and failed disks.
 
-    `outages` are rows of gold.broker_outages by broker and time; `elections` and `disk_failures` are events;
+    `outages` are rows of gold.broker_outages by broker and time; `elections` and `disk_failures` are events,
+    `assignments` those in which replicas were assigned to directories that their broker does not have online;
     `reported_tasks` are Kafka's own election tasks that controllers report, even where they elected no leader;
     `controller_logs_from` is the instant from which each controller's own log is at hand, `records_from` that from
     which the metadata log is; `log_spans` are the spans of the brokers' logs, None: each is at hand all the time.
@@ -55,6 +57,7 @@ class ClusterContext:
     controller_epochs: tuple[ControllerEpoch, ...] = ()
     elections: Timeline[Event] = NO_EVENTS
     disk_failures: Timeline[Event] = NO_EVENTS
+    assignments: Timeline[Event] = NO_EVENTS
     reported_tasks: frozenset[str | None] = frozenset()
     controller_logs_from: Mapping[int | None, datetime] = field(default_factory=dict)
     records_from: datetime = NEVER
@@ -78,14 +81,9 @@ class ClusterContext:
         return intervals(self.outages, _BROKER, lambda o: Interval(known_at(o), o.up_at, o))
 
     @cached_property
-    def _catching_up(self) -> Mapping[int | None, Intervals[BrokerOutage]]:
-        """Each broker's outages, with the time in which it catches up afterwards."""
-        return intervals(self.outages, _BROKER, lambda o: Interval(o.detected_at or o.down_at, _caught_up_at(o), o))
-
-    @cached_property
     def _until_caught_up(self) -> Mapping[int | None, Intervals[BrokerOutage]]:
         """Each broker's outages, from just before the broker went until it had caught up."""
-        return intervals(self.outages, _BROKER, lambda o: Interval(o.down_at - CLOCK_SKEW, _caught_up_at(o), o))
+        return intervals(self.outages, _BROKER, _until_caught_up)
 
     def outages_until_caught_up(self, broker: int | None) -> Intervals[BrokerOutage]:
         """A broker's outages, each from just before it until the broker had caught up."""
@@ -135,11 +133,13 @@ class ClusterContext:
 
     def has_just_returned(self, broker: int | None, instant: datetime) -> bool:
         """Whether the broker was detected as down and has just come back, so that its lines repeat old changes."""
-        return any(i.start < instant for i in self._catching_up.get(broker, _NO_OUTAGES).at(instant))
+        outages = self.outages_until_caught_up(broker).at(instant)
+        return any((i.value.detected_at or i.value.down_at) < instant for i in outages)
 
 
-def _caught_up_at(outage: BrokerOutage) -> datetime | None:
-    return outage.up_at + CATCHING_UP if outage.up_at else None
+def _until_caught_up(outage: BrokerOutage) -> Interval[BrokerOutage]:
+    start = min(outage.down_at - CLOCK_SKEW, outage.detected_at or outage.down_at)
+    return Interval(start, outage.up_at + CATCHING_UP if outage.up_at else None, outage)
 
 
 def disk_owners(failure: Event) -> tuple[int | None, ...]:
@@ -177,6 +177,7 @@ def context_of(
         controller_epochs=epochs,
         elections=by_instant(e for e in ordered if _is_election(e, epochs)),
         disk_failures=by_instant(e for e in ordered if e.kind in _DISK_FAILURES and not _fails_a_start(e, away)),
+        assignments=by_instant(e for e in ordered if e.reason == "offline-dir-assignment"),
         reported_tasks=frozenset(e.reason for e in ordered if e.kind == "periodic_election"),
         controller_logs_from={e.broker: e.happened_at for e in reversed(lines) if e.kind in _ONLY_CONTROLLERS},
         records_from=min((e.happened_at for e in ordered if e.origin == Origin.RECORD), default=NEVER),

@@ -112,14 +112,11 @@ def _in_office(
     by_quorum: Sequence[ControllerEpoch], waits: Iterable[Event], by_zookeeper: Sequence[ControllerEpoch]
 ) -> list[ControllerEpoch]:
     """The epochs of a quorum whose leaders are the cluster's controllers from their beginning on."""
-    waiting, last = [_led_at(by_quorum, e) for e in waits], by_zookeeper[-1:]
+    last, newest_first = by_zookeeper[-1:], by_quorum[::-1]
+    waiting = [
+        next((e for e in newest_first if e.controller == w.broker and e.since <= w.happened_at), None) for w in waits
+    ]
     return [e for e in by_quorum if e not in waiting and all(z.is_migrated and z.since < e.since for z in last)]
-
-
-def _led_at(epochs: Sequence[ControllerEpoch], line: Event) -> ControllerEpoch | None:
-    """The epoch in which the node that writes a line leads."""
-    own = (e for e in reversed(epochs) if e.controller == line.broker and e.since <= line.happened_at)
-    return next(own, None)
 
 
 def _epochs_in(lines: Iterable[Event], first_incarnation: int) -> list[ControllerEpoch]:

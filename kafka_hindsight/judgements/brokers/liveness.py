@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum, auto
@@ -267,57 +267,30 @@ NEW_ON_KRAFT = "kraft.broker_starting"
 _NEW_PROCESS = "kraft.cluster_named_by_broker"
 """Of the lines that name the cluster, the one with a broker's new incarnation."""
 
-Brokers = Callable[[Event, Collection[int]], Iterable[int]]
-"""The brokers that a controller's line is about, given those that were active before it."""
-
-
-def _named_brokers(event: Event, active: Collection[int] = ()) -> tuple[int, ...]:
-    """The brokers that the line names."""
-    return (event.node,) if event.node is not None else broker_ids(event.nodes) or ()
-
-
-def _not_listed(event: Event, active: Collection[int]) -> list[int]:
-    """The active brokers that a newly elected ZooKeeper controller does not find.
-
-    Until 1.0 a broker that starts is the controller before it registers.
-    """
-    return sorted(set(active) - {*_named_brokers(event), event.broker})
-
-
-def _in_set(begins: str) -> Brokers:
-    """The brokers of one set of ZooKeeper's line, by the words before it. Until 2.1 it names no bounced brokers."""
-    ids = re.compile(rf"{begins}([\d,]+)")
-    return lambda event, _: broker_ids("".join(ids.findall(event.detail or ""))) or ()
-
-
-_Meaning = Sequence[tuple[Brokers, tuple[Signal, ...]]]
-
-
-def _of_named(*signals: Signal) -> _Meaning:
-    return ((_named_brokers, signals),)
-
-
-_CONTROLLER_SIGNALS: Mapping[str, _Meaning] = {
-    Kind.BROKER_CONTROLLED_SHUTDOWN_GRANTED: _of_named(Signal.SHUTDOWN),
-    Kind.BROKER_SHUTDOWN_GRANTED: _of_named(Signal.SHUTDOWN, Signal.RELEASED),
-    Kind.BROKER_SHUTDOWN_REQUESTED: _of_named(Signal.SHUTDOWN),
-    Kind.BROKER_FENCED: _of_named(Signal.DOWN),
-    Kind.BROKER_FENCED_IDLE: _of_named(Signal.DOWN),
-    Kind.BROKER_FENCE_GRANTED: _of_named(Signal.DOWN),
-    Kind.BROKER_FAILED: _of_named(Signal.DOWN),
-    Kind.BROKER_INCARNATED: _of_named(Signal.RESTARTED),
-    Kind.BROKER_UNFENCE_GRANTED: _of_named(Signal.SERVES),
-    Kind.BROKER_CAME: _of_named(Signal.SERVES),
-    # A controller that is elected after the former one was lost reports no failed broker: it lists those that it finds.
-    Kind.BROKERS_LISTED: ((_not_listed, (Signal.DOWN,)),),
-    # ZooKeeper's "bounced" is a broker that went and came before the controller looked.
-    Kind.BROKERS_CHANGED: (
-        (_in_set(" deleted brokers: "), (Signal.DOWN,)),
-        (_in_set(" bounced brokers: "), (Signal.RESTARTED, Signal.DOWN, Signal.SERVES)),
-        (_in_set("^"), (Signal.SERVES,)),
-    ),
+_CONTROLLER_SIGNALS: Mapping[str, tuple[Signal, ...]] = {
+    Kind.BROKER_CONTROLLED_SHUTDOWN_GRANTED: (Signal.SHUTDOWN,),
+    Kind.BROKER_SHUTDOWN_GRANTED: (Signal.SHUTDOWN, Signal.RELEASED),
+    Kind.BROKER_SHUTDOWN_REQUESTED: (Signal.SHUTDOWN,),
+    Kind.BROKER_FENCED: (Signal.DOWN,),
+    Kind.BROKER_FENCED_IDLE: (Signal.DOWN,),
+    Kind.BROKER_FENCE_GRANTED: (Signal.DOWN,),
+    Kind.BROKER_FAILED: (Signal.DOWN,),
+    Kind.BROKER_INCARNATED: (Signal.RESTARTED,),
+    Kind.BROKER_UNFENCE_GRANTED: (Signal.SERVES,),
+    Kind.BROKER_CAME: (Signal.SERVES,),
+    # A controller that follows one that was lost reports no failed broker: it lists those that it finds.
+    Kind.BROKERS_LISTED: (Signal.DOWN,),
+    Kind.BROKERS_CHANGED: (),
 }
-"""What the active controller's line shows, and about which brokers."""
+"""What the active controller's line shows of the brokers that it names; BROKERS_LISTED, of those that it does not."""
+
+_CHANGED_SETS: Mapping[str, tuple[Signal, ...]] = {
+    r" deleted brokers: ([\d,]+)": (Signal.DOWN,),
+    # Until 2.1 there is no such set: a broker that went and came before the controller looked.
+    r" bounced brokers: ([\d,]+)": (Signal.RESTARTED, Signal.DOWN, Signal.SERVES),
+    r"^([\d,]+)": (Signal.SERVES,),
+}
+"""What BROKERS_CHANGED of a controller on ZooKeeper shows, by the set of brokers."""
 
 OWN_SIGNAL_KINDS = tuple(_OWN_SIGNALS)
 CONTROLLER_SIGNAL_KINDS = tuple(_CONTROLLER_SIGNALS)
@@ -471,8 +444,22 @@ def _signals_in(event: Event, active: Collection[int], terms: Sequence[Controlle
     if own_signal and event.broker is not None:
         yield LivenessSignal(event.broker, own_signal, event)
     elif event.kind in _CONTROLLER_SIGNALS and _is_news(event, terms):
-        for brokers, meaning in _CONTROLLER_SIGNALS[event.kind]:
-            yield from (LivenessSignal(b, signal, event) for b in brokers(event, active) for signal in meaning)
+        for brokers, meaning in _meanings(event, active):
+            yield from (LivenessSignal(b, signal, event) for b in brokers for signal in meaning)
+
+
+def _meanings(event: Event, active: Collection[int]) -> Iterator[tuple[Iterable[int], Iterable[Signal]]]:
+    """The brokers that a controller's line is about, with what it shows of them.
+
+    Until 1.0 a broker that starts is the controller before it registers, and does not find itself.
+    """
+    named = {event.node} if event.node is not None else {*(broker_ids(event.nodes) or ())}
+    if event.kind == Kind.BROKERS_LISTED:
+        named = set(active) - {*named, event.broker}
+    yield sorted(named), _CONTROLLER_SIGNALS[event.kind]
+    if event.kind == Kind.BROKERS_CHANGED:
+        for ids, meaning in _CHANGED_SETS.items():
+            yield broker_ids("".join(re.findall(ids, event.detail or ""))) or (), meaning
 
 
 def _is_news(event: Event, terms: Sequence[ControllerEpoch]) -> bool:

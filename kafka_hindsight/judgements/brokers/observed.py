@@ -172,14 +172,8 @@ def _joined_of(
 
 def _joined(intervals: Iterable[Interval[None]], within: timedelta = ROTATED_WITHIN) -> Intervals[None]:
     """The intervals, joined where no file is missing between them."""
-    joined: list[Interval[None]] = []
-    for interval in sorted(intervals, key=lambda i: i.start):
-        last = joined[-1] if joined else None
-        if last and last.end and interval.end and interval.start - last.end <= within:
-            joined[-1] = Interval(last.start, max(last.end, interval.end), None)
-        else:
-            joined.append(interval)
-    return Intervals(joined)
+    longer = Intervals(Interval(i.start, i.end + within, None) for i in intervals if i.end).union()
+    return Intervals(Interval(i.start, i.end - within, None) for i in longer if i.end)
 
 
 def _holds(intervals: Intervals[None] | None, start: datetime, end: datetime) -> bool:

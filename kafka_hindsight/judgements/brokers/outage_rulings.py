@@ -6,7 +6,7 @@ The evidence of an outage is all lines of its absence, whichever ruling decides.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import chain
 
@@ -22,9 +22,9 @@ ENDS = (Signal.SHUTDOWN, Signal.STOPPED, Signal.HALTED, Signal.FAULTED)
 """The signals with which a process says that it ends."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Absence:
-    """One absence of one broker, as far as lines or snapshots show it.
+    """One absence of one broker, as far as the lines that were read, or snapshots, show it.
 
     `began_with` is the broker's shutdown, halt or failed start; None where others detected the absence. `restart`
     shows a new process. `last_line` is the broker's own last line before, `failure` the first failure to reach it.
@@ -57,8 +57,8 @@ class Absence:
     is_end_exact: bool = True
     known_until: datetime | None = None
     is_over: bool = False
-    failures: tuple[tuple[Event, ...], ...] = ()
-    lines: tuple[Event, ...] = ()
+    failures: list[list[Event]] = field(default_factory=list)
+    lines: list[Event] = field(default_factory=list)
     snapshots: tuple[Quote, ...] = ()
 
     @property
@@ -84,6 +84,11 @@ class Absence:
         """From the last proof that it served to the next one; None where either is not known."""
         since = self.last_seen_at or (self.down_at if self.began_with in ENDS else None)
         return max(self.lasted_at_least, self.up_at - since) if since and self.up_at else None
+
+    def end_with(self, proof: Event, *, is_exact: bool) -> None:
+        """End it by a line that shows the return, or only that the broker served by then."""
+        self.up_at, self.is_end_exact = proof.happened_at, is_exact
+        self.lines.append(proof)
 
     def meets(self, start: datetime, end: datetime | None) -> bool:
         """Whether it lasted at any instant of a span; `end` None: of a span that has not ended."""

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import chain, dropwhile, groupby, islice, pairwise, takewhile
 
 from kafka_hindsight.catalog.codes import Confidence, Intent, OutageKind, StartFailure
-from kafka_hindsight.catalog.rows import BrokerOutage, BrokerSnapshot, Event, LogFile, Quote, SecondStart
+from kafka_hindsight.catalog.rows import BrokerOutage, BrokerSnapshot, Event, Quote, SecondStart
 from kafka_hindsight.judgements.brokers.controllers import ControllerEpoch, active_at
 from kafka_hindsight.judgements.brokers.liveness import (
     EXITS,
@@ -24,7 +24,7 @@ from kafka_hindsight.judgements.brokers.liveness import (
     is_lock_held,
     is_registered,
 )
-from kafka_hindsight.judgements.brokers.observed import ROTATED_WITHIN, Observed, observe
+from kafka_hindsight.judgements.brokers.observed import ROTATED_WITHIN, Observed
 from kafka_hindsight.judgements.brokers.outage_rulings import ENDS, OUTAGE_RULINGS, Absence
 from kafka_hindsight.judgements.reasoning.evidence import MAX_QUOTES, evidence_of, quote, quote_snapshot, row_id
 from kafka_hindsight.judgements.reasoning.rulings import judge
@@ -32,7 +32,7 @@ from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.start_failures import StartReason, why_start_failed
 from kafka_hindsight.shared.absences import away, starts_exactly
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, LONG_AGO, LOOK_BACK, MS, NEVER
-from kafka_hindsight.shared.windows import Window, in_order
+from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.shared.words import counted
 
 LATE_REPORT = timedelta(minutes=1)
@@ -52,11 +52,8 @@ _LAST_WORDS: Mapping[Signal, timedelta] = {
     Signal.FAULTED: CLOCK_SKEW,
     Signal.DOWN: CATCHING_UP,
     Signal.FAILED: CLOCK_SKEW,
-    Signal.RESTARTED: timedelta(),
-    Signal.IS_NEW: timedelta(),
-    Signal.REASON: timedelta(),
 }
-"""How long after each signal of an absence a line of the broker may still be of the time before it."""
+"""How long after each signal of an absence a line of the broker may still be of the time before it; else not at all."""
 
 
 def second_starts_of(cluster: str, lives: Iterable[Life]) -> list[SecondStart]:
@@ -158,7 +155,7 @@ class Life:
         if self.current is None and self._begins(signal):
             self.current = self._new_absence(signal)
         if self.current is not None:
-            self.current = self._with_signal(self.current, signal)
+            self._add(self.current, signal)
             if self.current.up_at:
                 self._close(self.current)
         if signal.shows is Signal.REASON:
@@ -182,9 +179,9 @@ class Life:
             return
         if life and (coming is None or life.happened_at < coming.at):
             self.start = None
-            self._close(_with_return(self.current, life, is_exact=False))
+            self._close(self.current, life)
         elif coming and since < coming.at and self._must_have_served(coming, self.current):
-            self._close(_with_return(self.current, coming.event, is_exact=False))
+            self._close(self.current, coming.event)
 
     def _first_service(self, absence: Absence, since: datetime) -> Event | None:
         """The first proof of the broker's return.
@@ -238,12 +235,12 @@ class Life:
         at, until = signal.at, self.observed.until
         absence = Absence(self.broker, at, until, gone_by=at, proven_until=at, silent_from=at)
         if signal.shows in ENDS:
-            reasons = tuple(e for e in self.reasons if at - e.happened_at <= SAME_START)
+            reasons = [e for e in self.reasons if at - e.happened_at <= SAME_START]
             return replace(absence, began_with=signal.shows, is_over=signal.shows is not Signal.SHUTDOWN, lines=reasons)
         if signal.shows is Signal.FAILED or (signal.is_own and self.start):
             # It has not served from that start on.
             start = self.start.event if self.start else signal.event
-            at, lines = start.happened_at, (start, *self.reasons) if self.start else self.reasons
+            at, lines = start.happened_at, [start, *self.reasons] if self.start else [*self.reasons]
             return replace(absence, began_with=Signal.FAILED, down_at=at, gone_by=at, is_over=True, lines=lines)
         # What precedes the line that a start was over is of the new process.
         before = at - CATCHING_UP if signal.shows is Signal.SERVES else at
@@ -272,7 +269,7 @@ class Life:
             last_seen_at=max((at for at in proofs if at and at <= down_at), default=None),
             failure=failure,
             shows_start=logs.would_show_start(self.broker, known_from, signal.at),
-            lines=(*(line for line in (absence.last_line, failure) if line), *self.conditions),
+            lines=[*(line for line in (absence.last_line, failure) if line), *self.conditions],
         )
 
     def _missed_since(self, signal: LivenessSignal, heard_at: datetime | None, down_at: datetime) -> datetime:
@@ -296,47 +293,41 @@ class Life:
         starts = (s.at for s in self.observed.signals.get(controller, ()) if s.event.kind == Kind.BROKER_STARTED)
         return any(abs(at - signal.at) <= LATE_REPORT for at in starts)
 
-    def _with_signal(self, absence: Absence, signal: LivenessSignal) -> Absence:
+    def _add(self, absence: Absence, signal: LivenessSignal) -> None:
         if signal.shows is Signal.SERVES:
-            restart = absence.restart or (signal if signal.is_own else None)
-            return replace(_with_return(absence, signal.event, is_exact=True), restart=restart)
-        absence = replace(absence, lines=(*absence.lines, signal.event))
+            absence.restart = absence.restart or (signal if signal.is_own else None)
+            absence.end_with(signal.event, is_exact=True)
+            return
+        absence.lines.append(signal.event)
         if signal.shows is Signal.REASON:
-            return absence
-        absence = replace(
-            absence,
-            proven_until=max(absence.proven_until, signal.at),
-            silent_from=max(absence.silent_from, signal.at + _LAST_WORDS[signal.shows]),
-        )
+            return
+        silent_from = signal.at + _LAST_WORDS.get(signal.shows, timedelta())
+        absence.proven_until = max(absence.proven_until, signal.at)
+        absence.silent_from = max(absence.silent_from, silent_from)
+        if signal.shows in (Signal.RELEASED, Signal.DOWN):
+            absence.detected_at = absence.detected_at or signal.at
         stops = [e.happened_at for e in absence.lines if e.kind == Kind.BROKER_STOPPED]
         match signal.shows:
-            case Signal.RELEASED:
-                silent_from = signal.at + _LAST_WORDS[signal.shows]
-                detected_at = absence.detected_at or signal.at
-                return replace(absence, is_over=True, detected_at=detected_at, silent_from=silent_from)
-            case Signal.DOWN:
-                return replace(absence, detected_at=absence.detected_at or signal.at)
-            case Signal.STOPPED:
-                return replace(absence, is_over=True, silent_from=signal.at + _LAST_WORDS[signal.shows])
+            case Signal.RELEASED | Signal.STOPPED:
+                absence.is_over, absence.silent_from = True, silent_from
             # Where the process before had ended, what halts now is a new one, which has not served.
             case Signal.HALTED | Signal.FAULTED if not (absence.failures or stops):
-                return replace(absence, is_over=True)
+                absence.is_over = True
             case Signal.FAILED | Signal.HALTED | Signal.FAULTED:
-                # What a process wrote until its shutdown was completed is not of the start that fails after it.
-                since = max(stops, default=LONG_AGO)
-                last = (*(e for e in self.reasons if e.happened_at > since), signal.event)
-                failures = (*absence.failures, last)
-                if not is_another(absence.lines, absence.failures, signal.event):
-                    failures = (*absence.failures[:-1], (*absence.failures[-1], signal.event))
-                return replace(absence, is_over=True, failures=failures)
+                absence.is_over = True
+                if is_another(absence.lines, absence.failures, signal.event):
+                    # What a process wrote until its shutdown was completed is not of the start that fails after it.
+                    since = max(stops, default=LONG_AGO)
+                    absence.failures.append([e for e in self.reasons if e.happened_at > since])
+                absence.failures[-1].append(signal.event)
             case Signal.RESTARTED | Signal.IS_NEW if self._is_restart(absence, signal):
+                absence.is_over = True
                 # What the broker writes from its own start on is not of the process that ended.
-                silent_from = signal.at if signal.is_own else absence.silent_from
+                if signal.is_own:
+                    absence.silent_from = signal.at
                 # How that one ended is in another log than the controller's.
-                is_shown = signal.event.kind != Kind.CONTROLLER_THREAD_STARTED
-                restart = absence.restart or (signal if is_shown else None)
-                return replace(absence, is_over=True, restart=restart, silent_from=silent_from)
-        return absence
+                if signal.event.kind != Kind.CONTROLLER_THREAD_STARTED:
+                    absence.restart = absence.restart or signal
 
     def _is_restart(self, absence: Absence, signal: LivenessSignal) -> bool:
         """Whether a line shows a new process.
@@ -350,11 +341,19 @@ class Life:
             or not self.observed.logs.is_own_unbroken(self.broker, absence.down_at - LATE_REPORT, signal.at)
         )
 
-    def _close(self, absence: Absence) -> None:
-        """Keep the absence, completed by what only the whole of it shows, unless it never happened."""
+    def _close(self, absence: Absence, later: Event | None = None) -> None:
+        """Keep the absence, completed by what only the whole of it shows, unless it never happened.
+
+        `later`: a line that shows that the broker served by then, where none shows the return itself.
+        """
         self.current = None
+        if later:
+            absence.end_with(later, is_exact=False)
         if not (self._was_undone(absence) or _may_be_first(absence)):
-            self.absences.append(self._complete(absence))
+            self._add_start_behind(absence)
+            self._add_life(absence)
+            self._complete(absence)
+            self.absences.append(absence)
 
     def _was_undone(self, absence: Absence) -> bool:
         """Whether a controller of KRaft declared the broker down, and was replaced before that was committed.
@@ -372,8 +371,8 @@ class Life:
             until = fence.happened_at + CLOCK_SKEW if is_same else fence.happened_at
         return any(fence.happened_at < t.since <= until for t in self.observed.terms)
 
-    def _complete(self, absence: Absence) -> Absence:
-        absence = self._with_life(self._with_start_behind(absence))
+    def _complete(self, absence: Absence) -> None:
+        """Note which logs are at hand that would show the broker's return and its starts."""
         observed = self.observed
         known_until = observed.logs.known_until(self.broker, absence.gone_by)
         # Where the logs of all brokers end only a little later than those that would show a return, up to these.
@@ -383,45 +382,39 @@ class Life:
         # Whether a broker that was active meanwhile served is what only controllers know.
         has_own_start = absence.restart is not None and absence.restart.is_own and not absence.was_active
         shows_end = by_controllers or (by_itself and (not absence.up_at or (has_own_start and absence.is_end_exact)))
-        is_known = absence.up_at is not None and shows_end
-        return replace(
-            absence,
-            known_until=None if is_known else known_until,
-            shows_end=shows_end,
-            # A controller of KRaft names each new process that registers; ZooKeeper's cannot tell it from the old one.
-            shows_starts=observed.logs.is_own_unbroken(absence.broker, absence.gone_by, end)
-            or (by_controllers and not observed.uses_zookeeper),
-        )
+        absence.known_until = None if absence.up_at and shows_end else known_until
+        absence.shows_end = shows_end
+        # A controller of KRaft names each new process that registers; ZooKeeper's cannot tell it from the old one.
+        is_named = by_controllers and not observed.uses_zookeeper
+        absence.shows_starts = is_named or observed.logs.is_own_unbroken(absence.broker, absence.gone_by, end)
 
-    def _with_life(self, absence: Absence) -> Absence:
-        """The absence with the activity of the broker meanwhile.
+    def _add_life(self, absence: Absence) -> None:
+        """Note the activity of the broker meanwhile.
 
         Where only a controller shows the new process, which registers, either process may have written the lines.
         """
-        restart, detected_at = absence.restart, absence.detected_at
+        restart = absence.restart
         until = min(restart.at if restart else NEVER, absence.up_at or NEVER)
-        if detected_at is None:
-            detected_at = _replaced_at(absence.broker, absence.down_at, until, self.observed.terms)
-            absence = replace(absence, detected_at=detected_at)
+        if absence.detected_at is None:
+            absence.detected_at = _replaced_at(absence.broker, absence.down_at, until, self.observed.terms)
         elif restart is None or restart.is_own:
-            was_active = self.observed.signs.is_active_between(absence.broker, detected_at, until)
-            absence = replace(absence, was_active=was_active)
-        return absence if restart is None or restart.is_own else replace(absence, last_seen_at=None)
+            absence.was_active = self.observed.signs.is_active_between(absence.broker, absence.detected_at, until)
+        if restart and not restart.is_own:
+            absence.last_seen_at = None
 
-    def _with_start_behind(self, absence: Absence) -> Absence:
-        """The absence with the line in which a new process says that it started, just after others saw it serve.
+    def _add_start_behind(self, absence: Absence) -> None:
+        """Note the line in which a new process says that it started, just after others saw it serve.
 
         On ZooKeeper a start names its broker only there, if several brokers write one log.
         """
-        if absence.restart or absence.up_at is None:
-            return absence
-        own = (s for s in self.observed.signals[self.broker] if s.is_own and s.at >= absence.up_at)
+        up_at = absence.up_at
+        if absence.restart or up_at is None:
+            return
+        own = (s for s in self.observed.signals[self.broker] if s.is_own and s.at >= up_at)
         following = next((s for s in own if s.event.kind != Kind.CONTROLLER_THREAD_STARTED), None)
-        if following is None or following.event.kind != Kind.BROKER_STARTED:
-            return absence
-        if following.at - absence.up_at > CATCHING_UP:
-            return absence
-        return replace(absence, restart=following, lines=(*absence.lines, following.event))
+        if following and following.event.kind == Kind.BROKER_STARTED and following.at - up_at <= CATCHING_UP:
+            absence.restart = following
+            absence.lines.append(following.event)
 
 
 def _interpret(signal: LivenessSignal, start: LivenessSignal | None, observed: Observed) -> LivenessSignal:
@@ -438,10 +431,6 @@ def _may_be_first(absence: Absence) -> bool:
     is_shown = absence.shows_start or any(e.kind in FOUND_AT_START for e in absence.lines)
     seen_at = absence.last_seen_at
     return is_start and not is_shown and seen_at is not None and absence.down_at - seen_at > LOOK_BACK
-
-
-def _with_return(absence: Absence, proof: Event, *, is_exact: bool) -> Absence:
-    return replace(absence, up_at=proof.happened_at, is_end_exact=is_exact, lines=(*absence.lines, proof))
 
 
 def _replaced_at(
@@ -507,37 +496,15 @@ CAUSED_BY: Mapping[str, str] = {
 """What a broker did whose outage is of that kind, as sentences go on."""
 
 
-def rebuild_outages(
-    events: Iterable[Event],
-    readings: Iterable[BrokerSnapshot],
-    window: Window,
-    files: Iterable[LogFile] = (),
-    proofs: Iterable[Event] = (),
+def find_outages(
+    cluster: str, observed: Observed | None, lives: Iterable[Life], readings: Sequence[BrokerSnapshot], window: Window
 ) -> list[BrokerOutage]:
     """Rows of gold.broker_outages, each once, by broker and time, as far as brokers and controllers report them.
 
     The effects on partitions and groups are left out, and `intent` is unknown until it is compared with what was
     declared. The first start of a broker of which nothing is known before is not an absence, unless it fails.
-
-    Args:
-        events: silver.events of all brokers with look-back and look-ahead: all of liveness.PRESENCE_KINDS and
-            controllers.CONTROLLER_KINDS, and of all others each broker's last one before and first one after a signal.
-        readings: Rows of bronze.broker_snapshots, which show absences where no line does; may be none.
-        window: The window in which the absences begin.
-        files: The files of the logs. A log without one is at hand all the time.
-        proofs: More of silver.events that show a broker to serve.
+    `observed` is None where there is no line, and `lives` are those in it; `readings` show absences where no line does.
     """
-    ordered = in_order(events)
-    readings = list(readings)
-    observed = observe(ordered, in_order(proofs), readings, files) if ordered else None
-    cluster = next(chain((e.cluster for e in ordered), (r.cluster for r in readings)), "")
-    return find_outages(cluster, observed, lives_of(observed), readings, window)
-
-
-def find_outages(
-    cluster: str, observed: Observed | None, lives: Iterable[Life], readings: Sequence[BrokerSnapshot], window: Window
-) -> list[BrokerOutage]:
-    """The rows of `rebuild_outages` from lives that are read already. `observed` is None where there is no line."""
     in_lines = {life.broker: life.absences for life in lives}
     absences = chain(*in_lines.values(), _absences_in_snapshots(readings, in_lines, observed))
     return [_row(cluster, a) for a in absences if window.holds(a.down_at)]

@@ -20,8 +20,8 @@ class Facts:
 
     `refusals` are the lines about those that others refused or held back; `unanswered` readings of groups with an
     error; `partial` readings that lack a part; `missing_logs` nodes without a log; `namings` the brokers' lines that
-    name the cluster's id; `gone_brokers` the absences from before the window that are not over; `partitions` and
-    `brokers` the last reading.
+    name the cluster's id; `truncations` those that no incident of the window counts; `gone_brokers` the absences from
+    before the window that are not over; `partitions` and `brokers` the last reading.
     The settings at `judged_at` are judged: the instant of that reading, else the end of the window.
     """
 

@@ -1,7 +1,7 @@
 """Everything that happened in a window as one list of incidents, each thing once, the most harmful first."""
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -24,7 +24,7 @@ _SUBJECTS = 3
 class IncidentList:
     """The incidents of a window, and the one that each outage, group incident, failover and interval belongs to.
 
-    The keys of `of_outage` and the like are the ids of these parts.
+    The keys of `of_outage` and the like are the ids of these parts; `truncation_ids` are those of this window's.
     """
 
     incidents: Sequence[Incident]
@@ -32,6 +32,7 @@ class IncidentList:
     of_groups: dict[str, str]
     of_failover: dict[str, str]
     of_unavailability: dict[str, Incident]
+    truncation_ids: Set[str]
     maintenance: Sequence[MaintenanceWindow]
 
     def name(self, outages: Iterable[BrokerOutage]) -> list[BrokerOutage]:
@@ -67,6 +68,7 @@ def judge_incidents(
         {i.incident_id: row.incident_id for h, row in rows for i in h.of_groups},
         {f.failover_id: row.incident_id for h, row in rows for f in h.failovers},
         {u.unavailability_id: row for h, row in rows for u in h.unavailability},
+        {t.truncation_id for h, row in rows if history.window.holds(row.started_at) for t in h.truncations},
         maintenance,
     )
 

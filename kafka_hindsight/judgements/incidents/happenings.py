@@ -13,7 +13,6 @@ from kafka_hindsight.catalog.causes import CauseFamily
 from kafka_hindsight.catalog.codes import (
     NOBODY,
     Cause,
-    Confidence,
     FailoverKind,
     Harm,
     IncidentKind,
@@ -463,7 +462,6 @@ _LEVELS: tuple[tuple[Harm, Callable[[Happening], object]], ...] = (
 
 
 _NAMED = 3
-_HEDGES = {Confidence.LIKELY: "probably ", Confidence.POSSIBLE: "possibly "}
 _OUT_OF_SYNC = {
     OutOfSyncKind.SLOW: "it was alive and fetched too late",
     OutOfSyncKind.DISK: "a log directory failed",
@@ -478,7 +476,7 @@ def headline_of(happening: Happening) -> str:
     if happening.harm == Harm.RECORDS_LOST and happening.offline.still:
         effect = f"{effect}, and {_offline_clause(happening)}"
     if happening.harm == Harm.CONSUMERS_STOPPED and happening.idle.still:
-        origin = f"{origin}, and none consumed at the end"
+        origin = f"{origin}, and none is left"
     return f"{words.sentence(effect)}: {origin}" if effect else words.sentence(origin)
 
 
@@ -510,14 +508,15 @@ def _offline_clause(happening: Happening) -> str:
 
 def _unused_clause(unused: Unused, what: str) -> str:
     """The clause about partitions that could not be used: `what` happened to them, and the longest time."""
-    is_one = len(unused.subjects) == 1
-    length = ""
-    if unused.still:
-        few = f" for {len(unused.still)} of them" if len(unused.still) < len(unused.subjects) else ""
-        length = f", not over{few} when the logs end"
+    is_one, still = len(unused.subjects) == 1, len(unused.still)
+    subject, length = f"{'partition ' if is_one else ''}{partitions_of(unused.subjects)}", ""
+    if still == len(unused.subjects):
+        return f"{subject} still {what} when the logs end"
+    if still:
+        length = f", {still} of them still when the logs end"
     elif unused.longest:
         length = f"{'' if is_one else ', the longest'} for {lasted(unused.longest)}"
-    return f"{'partition ' if is_one else ''}{partitions_of(unused.subjects)} {what}{length}"
+    return f"{subject} {what}{length}"
 
 
 _EFFECTS: Mapping[Harm, Callable[[Happening], str]] = {
@@ -529,9 +528,8 @@ _EFFECTS: Mapping[Harm, Callable[[Happening], str]] = {
 
 def fate(outage: BrokerOutage) -> str:
     """The clause about a broker's absence, to follow its name: how it went away, since when and for how long."""
-    verb = f"{_HEDGES.get(outage.confidence, '')}{outage_verb(outage)}"
-    length = away(outage)
-    return f"{verb} {since_when(outage)}{f', away for {length}' if length else ' and had not come back by the end'}"
+    length, since = away(outage), since_when(outage, outage.down_at.date())
+    return f"{outage_verb(outage)} {since}{f', away for {length}' if length else ' and was not back when the logs end'}"
 
 
 def _outage_clause(happening: Happening) -> str:
@@ -550,7 +548,7 @@ def _outage_clause(happening: Happening) -> str:
 def _out_of_sync_clause(happening: Happening) -> str:
     period: OutOfSyncPeriod = happening.periods[0]
     elapsed = words.elapsed_ms(period.started_at, period.ended_at)
-    length = "and was not over by the end" if elapsed is None else f"for {words.duration(elapsed)}"
+    length = "and still was when the logs end" if elapsed is None else f"for {words.duration(elapsed)}"
     count = words.counted(period.partitions, "partition")
     why = _OUT_OF_SYNC.get(period.kind, "no line shows why")
     return f"broker {period.broker} was out of sync in {count} {length}: {why}"
@@ -588,7 +586,7 @@ def _quorum_clause(happening: Happening) -> str:
         length = f" {words.times(len(happening.controllers))} within {elapsed}"
     if is_open:
         length += ", and no line shows a controller afterwards"
-    return f"the controllers had no majority{length}: no leader could be elected, and no topic changed"
+    return f"the controllers had no majority{length}: no leader could be elected, and no topic created or changed"
 
 
 def _with_ids(noun: str, ids: Iterable[int]) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right, insort
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, partial
@@ -19,11 +20,14 @@ from kafka_hindsight.judgements.brokers.controllers import (
     speaks_for_cluster,
     was_reverted,
 )
+from kafka_hindsight.judgements.partitions.partition_readings import NO_READINGS, PartitionReadings
 from kafka_hindsight.judgements.partitions.partition_readings import Partition as Partition
-from kafka_hindsight.judgements.partitions.partition_readings import PartitionReadings, Readings, TopicReadings
 from kafka_hindsight.judgements.reasoning.epochs import between_falls
-from kafka_hindsight.judgements.reasoning.timelines import Timeline, by_instant
+from kafka_hindsight.judgements.reasoning.timelines import Timeline, by_instant, timelines
+from kafka_hindsight.knowledge.kinds import PARTITION_KINDS, Kind
 from kafka_hindsight.shared.windows import broker_ids, in_order
+
+ABOUT_PARTITIONS = frozenset((*PARTITION_KINDS, Kind.PARTITION_CHANGED))
 
 _FROM_EVERY_CONTROLLER = ("partition_created", "unclean_partition_change", "topic_deleted")
 """Kinds that standby controllers print too, and that every controller prints again when it starts."""
@@ -31,6 +35,32 @@ _FROM_EVERY_CONTROLLER = ("partition_created", "unclean_partition_change", "topi
 _REPLICAS = attrgetter("replicas")
 
 _Row = TypeVar("_Row", Event, Failover, IsrChange)
+
+
+# A proposal (isr_shrink_proposed) is not a commit: Partition.maybeShrinkIsr asks, the controller decides.
+ISR_KINDS = (
+    "partition_created",
+    "leader_started",
+    "leadership_kept",
+    "leader_and_isr_received",
+    "isr_updated",
+    "partition_state_changed",
+    "replica_removed_from_isr",
+    "unclean_partition_change",
+    "partition_changed",
+)
+_ISR_DIFF = re.compile(r"(?<!\w)isr: \[([\d, ]*)\] -> \[([\d, ]*)\].* partitionEpoch: (\d+) -> (\d+)")
+
+
+@dataclass(frozen=True)
+class Commit:
+    """One committed ISR. `version` is the partition epoch (KRaft) or ZooKeeper version, None where no line names it."""
+
+    isr: tuple[int, ...]
+    version: int | None
+    leader_epoch: int | None
+    at: datetime
+    line: Event
 
 
 @dataclass(frozen=True)
@@ -59,6 +89,23 @@ class Incarnation:
     def _lists_of_replicas(self) -> Timeline[Event]:
         return by_instant(e for e in self.events if e.replicas)
 
+    @cached_property
+    def _by_kind(self) -> dict[str, Timeline[Event]]:
+        return timelines(self.events, attrgetter("kind"), attrgetter("happened_at"))
+
+    def of_kind(self, kind: str) -> Timeline[Event]:
+        return self._by_kind.get(kind) or by_instant(())
+
+    @cached_property
+    def commits(self) -> list[Commit]:
+        """Its ISRs in the order in which they were committed."""
+        return commits_of(e for e in self.events if e.kind in ISR_KINDS)
+
+    def leader_start(self, broker: int | None, epoch: int | None) -> Event | None:
+        """The line with which a broker became leader in an epoch."""
+        starts = (e for e in self.of_kind("leader_started") if e.leader_epoch == epoch)
+        return next((e for e in starts if e.broker == broker), None)
+
     def replicas_at(self, instant: datetime) -> tuple[int, ...] | None:
         """Its replicas, the preferred leader first, as last shown up to an instant, else as first shown after it."""
         line, reading = self._lists_of_replicas.last_until(instant), self.readings.last_until(instant, _REPLICAS)
@@ -72,21 +119,20 @@ class Incarnation:
 
 
 def incarnations_of(
-    events: Iterable[Event], readings: Readings, kinds: Collection[str], epochs: Sequence[ControllerEpoch]
+    events: Iterable[Event], readings: Mapping[Partition, PartitionReadings], epochs: Sequence[ControllerEpoch]
 ) -> list[Incarnation]:
-    """The incarnations by partition and time, each with its events of the given kinds and its readings.
+    """The incarnations by partition and time, each with its events of ABOUT_PARTITIONS and its readings.
 
     A new one begins where the topic was deleted, and where epochs begin again: at 0 in a topic that is created again
     under its old name. There the lines that a standby controller repeats are left out: they may be about the former
     incarnation. A change that a controller decided and reverted did not happen. A partition that readings alone show
-    has one incarnation, without events.
+    has one incarnation, without events. `events` are those of whole topics, with their deletions.
     """
     ordered = in_order(e for e in events if e.topic is not None)
     deletions, begins = _deletions_of(ordered, epochs), incarnations_begun(epochs)
-    events_of = by_partition(e for e in ordered if e.kind in kinds and not was_reverted(epochs, e))
-    topic_readings = TopicReadings.of(readings)
+    events_of = by_partition(e for e in ordered if e.kind in ABOUT_PARTITIONS and not was_reverted(epochs, e))
     incarnations = []
-    for key in sorted({*events_of, *topic_readings.partitions()}):
+    for key in sorted({*events_of, *readings}):
         lives = [
             life
             for _, of_cluster in groupby(events_of[key], lambda e: bisect_right(begins, e.happened_at))
@@ -95,7 +141,7 @@ def incarnations_of(
         ] or [[]]
         starts = [None, *(life[0].happened_at for life in lives[1:]), None]
         for number, life in enumerate(lives):
-            own_readings = topic_readings[key].within(starts[number], starts[number + 1])
+            own_readings = readings.get(key, NO_READINGS).within(starts[number], starts[number + 1])
             if life or own_readings:
                 begin = life[0].happened_at if life else own_readings[0].snapshot_at
                 ends = (at for at in (*deletions[key[:2]], starts[number + 1]) if at is not None and at > begin)
@@ -136,3 +182,52 @@ def _between_deletions(
     since_creation = partial(dropwhile, lambda e: e.kind != "partition_created" and e.leader_epoch != 0)
     incarnations = (list(since_creation(own)) if number else own for number, own in sorted(lives.items()))
     return [life for life in incarnations if life]
+
+
+def commits_of(lines: Iterable[Event]) -> list[Commit]:
+    """The ISRs of one incarnation of a partition in the order in which they were committed, each as first logged.
+
+    Brokers and controllers that start log old commits again; the version identifies them. A line without a version
+    (leader_started up to 3.2) counts only where no line with one shows the same ISR at that leader epoch.
+    """
+    first: dict[int, Commit] = {}
+    unversioned: list[Commit] = []
+    for commit in (c for e in lines for c in _commits_in(e)):
+        if commit.version is None:
+            unversioned.append(commit)
+        else:
+            first.setdefault(commit.version, commit)
+    isrs_with_version = {(c.leader_epoch, frozenset(c.isr)) for c in first.values()}
+    ordered = [first[v] for v in sorted(first)]
+    for commit in unversioned:
+        if (commit.leader_epoch, frozenset(commit.isr)) not in isrs_with_version:
+            ordered.insert(_place(ordered, commit), commit)
+    return ordered
+
+
+def _place(ordered: Sequence[Commit], commit: Commit) -> int:
+    """Where a commit without a version belongs: leader epochs first, then time."""
+    for i in range(len(ordered), 0, -1):
+        before = ordered[i - 1]
+        if before.leader_epoch is None or commit.leader_epoch is None or before.leader_epoch == commit.leader_epoch:
+            if before.at <= commit.at:
+                return i
+        elif before.leader_epoch < commit.leader_epoch:
+            return i
+    return 0
+
+
+def _commits_in(event: Event) -> Iterator[Commit]:
+    at, epoch, version = event.happened_at, event.leader_epoch, event.partition_epoch
+    if event.kind == "unclean_partition_change":
+        diff = _ISR_DIFF.search(event.detail or "")
+        if diff:
+            before, after = broker_ids(diff[1]) or (), broker_ids(diff[2]) or ()
+            yield Commit(before, int(diff[3]), event.previous_leader_epoch, at, event)
+            yield Commit(after, int(diff[4]), epoch, at, event)
+        return
+    if event.kind == "partition_changed" and version is not None:
+        yield Commit(broker_ids(event.previous_isr) or (), version - 1, event.previous_leader_epoch, at, event)
+    isr = broker_ids(event.isr)
+    if isr is not None:
+        yield Commit(isr, 0 if event.kind == "partition_created" else version, epoch, at, event)

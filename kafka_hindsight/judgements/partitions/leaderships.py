@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import pairwise
+from itertools import islice, pairwise
 from operator import attrgetter
 
 from kafka_hindsight.catalog.codes import NOBODY
@@ -20,17 +20,6 @@ from kafka_hindsight.shared.durations import NEVER
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import broker_ids
 
-LEADERSHIP_KINDS = (
-    "leader_started",
-    "follower_started",
-    "leadership_kept",
-    "leader_and_isr_received",
-    "partition_created",
-    "partition_state_changed",
-    "replica_removed_from_isr",
-    "unclean_partition_change",
-    "partition_changed",
-)
 # The order in which witnesses count: the leader, or the node that made it; followers; readings, whose leader and epoch
 # may stem from two moments.
 _FIRST_HAND, _SECOND_HAND, _READING = 0, 1, 2
@@ -84,8 +73,7 @@ def leaderships_of(incarnation: Incarnation, context: ClusterContext) -> list[Le
     leaderships = [_merge(by_epoch[epoch]) for epoch in sorted(by_epoch)]
     with_gaps: list[Leadership] = []
     for before, after in zip(leaderships, [*leaderships[1:], None], strict=False):
-        gap = _leaderless_after(before, after, incarnation, context)
-        with_gaps += [before, gap] if gap else [before]
+        with_gaps += [before, *islice(_losses(before, after, incarnation, context), 1)]
     without_steps: list[Leadership] = []
     step_quotes: tuple[Quote, ...] = ()
     for former, now, following in zip([None, *with_gaps], with_gaps, [*with_gaps[1:], None], strict=False):
@@ -218,59 +206,36 @@ def _is_step(former: Leadership | None, now: Leadership, following: Leadership |
     return context.uses_zookeeper and any(now.at is None or context.outage_at(r, now.at) is None for r in others)
 
 
-@dataclass(frozen=True)
-class _Loss:
-    """The instant by which a partition had lost its leader, its evidence, and the ISR that a reading shows then."""
-
-    at: datetime
-    quotes: tuple[Quote, ...]
-    isr: tuple[int, ...] | None = None
-
-
-def _leaderless_after(
-    before: Leadership, after: Leadership | None, incarnation: Incarnation, context: ClusterContext
-) -> Leadership | None:
-    """The lack of a leader between two leaderships, or after the last one, that no line shows."""
-    has_room = after is None or (after.at is not None and after.epoch >= before.epoch + 2)
-    if before.leader == NOBODY or before.at is None or not has_room:
-        return None
-    loss = next(_losses(before.leader, before.at, after, incarnation, context), None)
-    if loss is None:
-        return None
-    at = max(before.at, loss.at)
-    return Leadership(before.epoch + 1, NOBODY, at, False, loss.isr, (), loss.quotes, is_shown=False)
-
-
 def _losses(
-    leader: int, since: datetime, after: Leadership | None, incarnation: Incarnation, context: ClusterContext
-) -> Iterator[_Loss]:
-    """The losses of a leader from an instant up to the next leadership, or to the end where none follows.
+    before: Leadership, after: Leadership | None, incarnation: Incarnation, context: ClusterContext
+) -> Iterator[Leadership]:
+    """The lack of a leader between two leaderships, or after the last one, that no line shows.
 
     A reading shows the partition without a leader while the leader was away: readings lag a little behind the brokers,
-    so the reading alone is not enough. Or the only replica lost its disk or its broker, so that no other could lead.
+    so the reading alone is not enough. Or the only replica lost its disk, or was away until it led again, or to the end
+    of what is known, so that no other could lead.
     Source: KRaft prints no line of that (ReplicationControlManager.handleDirectoriesOffline, handleBrokerFenced).
     """
-    until = after.at if after else None
+    leader, since, until = before.leader, before.at, after.at if after else None
+    has_room = after is None or (until is not None and after.epoch >= before.epoch + 2)
+    if leader == NOBODY or since is None or not has_room:
+        return
+
+    def lost(at: datetime, quotes: Iterable[Quote], isr: tuple[int, ...] | None = None) -> Leadership:
+        return Leadership(before.epoch + 1, NOBODY, max(since, at), False, isr, (), tuple(quotes), is_shown=False)
+
     for row in incarnation.readings.where(lambda state: state.leader is None):
         at = row.snapshot_at
         outage = context.outage_at(leader, at) if since < at < (until or NEVER) else None
         if outage:
             quotation = quote_snapshot(row, f"{row.topic}-{row.partition} has no leader")
-            yield _Loss(min(known_at(outage), at), (quotation,), _isr_of(row))
+            yield lost(min(known_at(outage), at), [quotation], _isr_of(row))
     failures = context.disk_failures.between(since, until or NEVER)
     own = (f for f in failures if f.broker == leader and incarnation.name in on_failed_disk(f))
-    loss = next((_Loss(f.happened_at, (quote(f),)) for f in own), None) or _broker_lost(leader, since, after, context)
-    if loss and incarnation.replicas_at(loss.at) == (leader,):
-        yield loss
-
-
-def _broker_lost(leader: int, since: datetime, after: Leadership | None, context: ClusterContext) -> _Loss | None:
-    """The leader was away: until it led again, or, without a later leader, to the end of what is known."""
-    outage = context.outage_of_leader(leader, since, after.at if after else None)
-    if outage is None:
-        return None
-    if after is None:
-        proves = outage.detected_at is not None and outage.up_at is None and outage.down_at >= since
-    else:
-        proves = after.leader == leader
-    return _Loss(known_at(outage), tuple(outage.evidence[:2])) if proves else None
+    proofs = [(f.happened_at, [quote(f)]) for f in own]
+    outage = context.outage_of_leader(leader, since, until)
+    if outage:
+        is_away = outage.detected_at is not None and outage.up_at is None and outage.down_at >= since
+        if after.leader == leader if after else is_away:
+            proofs.append((known_at(outage), outage.evidence[:2]))
+    yield from (lost(at, quotes) for at, quotes in proofs[:1] if incarnation.replicas_at(at) == (leader,))

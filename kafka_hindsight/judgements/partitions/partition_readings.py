@@ -116,48 +116,16 @@ class PartitionReadings(Sequence[PartitionSnapshot]):
         return next((self._row(n) for n in places if holds(self._state(n))), None)
 
 
-class TopicReadings:
-    """The readings of each partition; none of a partition that no reading shows."""
-
-    def __init__(self, states: Iterable[PartitionState], commits: Iterable[OffsetSnapshot] = ()) -> None:
-        """Take the states of partitions, and rows of bronze.offset_snapshots of the same readings."""
-        by_partition = grouped(states, _PARTITION)
-        commits_of: defaultdict[Partition, dict[str, tuple[OffsetSnapshot, ...]]] = defaultdict(dict)
-        for commit in commits:
-            own_commits = commits_of[_PARTITION(commit)]
-            own_commits[commit.snapshot_id] = (*own_commits.get(commit.snapshot_id, ()), commit)
-        self._of = {
-            key: PartitionReadings(own_states, commits_of.get(key, {})) for key, own_states in by_partition.items()
-        }
-
-    @classmethod
-    def of(cls, readings: Readings) -> TopicReadings:
-        """The readings as they are at hand; rows of bronze.partition_snapshots are brought into that form."""
-        return readings if isinstance(readings, TopicReadings) else cls(states_of(readings))
-
-    def __getitem__(self, key: Partition) -> PartitionReadings:
-        return self._of.get(key, _NONE)
-
-    def partitions(self) -> list[Partition]:
-        return list(self._of)
+NO_READINGS = PartitionReadings((), {})
 
 
-Readings = TopicReadings | Iterable[PartitionSnapshot]
-"""Readings of partitions in either form."""
-
-_NONE = PartitionReadings((), {})
-
-
-def states_of(readings: Iterable[PartitionSnapshot]) -> list[PartitionState]:
-    """Rows of bronze.partition_snapshots each state once. See rebuild/partitions.py."""
-    state = attrgetter(*STATE)
-    by_state = grouped(sorted(readings, key=lambda r: r.snapshot_at), lambda r: repr(state(r)))
-    return [
-        PartitionState(
-            **{name: getattr(rows[0], name) for name in STATE},
-            snapshot_ats=[r.snapshot_at for r in rows],
-            snapshot_ids=[r.snapshot_id for r in rows],
-            end_offsets=[-1 if r.end_offset is None else r.end_offset for r in rows],
-        )
-        for rows in by_state.values()
-    ]
+def readings_by_partition(
+    states: Iterable[PartitionState], commits: Iterable[OffsetSnapshot] = ()
+) -> dict[Partition, PartitionReadings]:
+    """The readings of each partition. `commits`: rows of bronze.offset_snapshots of the same readings."""
+    commits_of: defaultdict[Partition, dict[str, tuple[OffsetSnapshot, ...]]] = defaultdict(dict)
+    for commit in commits:
+        own_commits = commits_of[_PARTITION(commit)]
+        own_commits[commit.snapshot_id] = (*own_commits.get(commit.snapshot_id, ()), commit)
+    by_partition = grouped(states, _PARTITION)
+    return {key: PartitionReadings(own_states, commits_of.get(key, {})) for key, own_states in by_partition.items()}

@@ -15,6 +15,7 @@ from kafka_hindsight.judgements.partitions.replicas.replica_states import Histor
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, ledger_row, one_after_another, span
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals
 from kafka_hindsight.shared.durations import CATCHING_UP, NEVER
+from kafka_hindsight.shared.grouping import runs
 from kafka_hindsight.shared.windows import Window
 
 
@@ -27,14 +28,8 @@ def rebuild_unavailability(
 ) -> list[Unavailability]:
     """Rows of gold.unavailability about partitions, by partition, kind and time.
 
-    Rows of one partition and kind do not overlap.
-
-    Args:
-        histories: The histories of the partitions, in order.
-        outages: Rows of gold.broker_outages.
-        changes: Rows of gold.isr_changes of these partitions, in order of time.
-        logs_end: The instant of the last line of any broker.
-        observed_window: The window with its look-back and look-ahead.
+    Rows of one partition and kind do not overlap. `changes` are those of the partitions, in order of time, `logs_end`
+    is the instant of the last line of any broker, `observed_window` the window with its look-back and look-ahead.
     """
     shrinks = by_partition(c for c in changes if c.change is IsrChangeKind.SHRINK)
     rows: list[Unavailability] = []
@@ -176,15 +171,11 @@ class _Run:
 
 def _runs(states: Iterable[Interval[State]], holds: Callable[[State], bool]) -> Iterator[_Run]:
     """The stretches in which a condition holds without a break, in order."""
-    run: list[Interval[State]] = []
-    before: Interval[State] | None = None
-    for state in states:
-        if run and not (holds(state.value) and state.start == run[-1].end):
-            yield _Run(before, run, state)
-            run, before = [], run[-1]
-        if holds(state.value):
-            run.append(state)
-        else:
-            before = state
-    if run:
-        yield _Run(before, run, None)
+
+    def goes_on(run: Sequence[Interval[State]], state: Interval[State]) -> bool:
+        return holds(run[-1].value) and holds(state.value) and state.start == run[-1].end
+
+    stretches = runs(states, goes_on)
+    for before, own, after in zip([None, *stretches], stretches, [*stretches[1:], None], strict=False):
+        if holds(own[0].value):
+            yield _Run(before[-1] if before else None, own, after[0] if after else None)

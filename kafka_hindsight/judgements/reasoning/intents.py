@@ -7,7 +7,7 @@ from datetime import datetime
 from kafka_hindsight.catalog.codes import Intent
 from kafka_hindsight.catalog.rows import BrokerOutage
 from kafka_hindsight.settings.maintenance import MaintenanceWindow
-from kafka_hindsight.shared.absences import starts_exactly
+from kafka_hindsight.shared.absences import gone_by
 
 Span = tuple[datetime, datetime]
 """The two instants between which something began: equal where that is known exactly."""
@@ -59,8 +59,7 @@ def least_declared(intents: Iterable[Intent]) -> Intent:
 
 def beginning_of(outage: BrokerOutage) -> Span:
     """The two instants between which an absence began: the last sign of life and the detection, if it is not exact."""
-    gone_by = outage.down_at if starts_exactly(outage) else outage.detected_at
-    return outage.down_at, max(outage.down_at, gone_by or outage.down_at)
+    return outage.down_at, max(outage.down_at, gone_by(outage) or outage.down_at)
 
 
 def declare(outages: Iterable[BrokerOutage], maintenance: Sequence[MaintenanceWindow]) -> list[BrokerOutage]:

@@ -130,7 +130,11 @@ def judge_cluster(
         incidents=of_groups,
         failovers=_inside(window, failovers, lambda f: f.happened_at),
         imbalance_periods=imbalance_periods,
-        truncations=_inside(window, truncations, lambda t: t.happened_at),
+        truncations=[
+            t
+            for t in truncations
+            if window.holds(t.happened_at) and t.truncation_id not in incident_list.truncation_ids
+        ],
         lag_verdicts=lag,
         gaps=_inside(window, gaps, lambda g: g.seen_at),
         leadership_gaps=_inside(window, leadership_gaps, lambda g: g.seen_at),

@@ -14,10 +14,11 @@ import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import rows
 from kafka_hindsight.judgements.brokers.settings_at import SETTING_KINDS
-from kafka_hindsight.judgements.partitions.leaders.failovers import FAILOVER_KINDS, rebuild_leaders
+from kafka_hindsight.judgements.partitions.incarnations import ABOUT_PARTITIONS, incarnations_of
+from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
 from kafka_hindsight.judgements.partitions.leaders.imbalance import rebuild_imbalance
-from kafka_hindsight.judgements.partitions.partition_readings import STATE, TopicReadings
-from kafka_hindsight.judgements.partitions.replicas.isr import ISR_KINDS, SHRINK_CAUSE_KINDS, rebuild_isr_changes
+from kafka_hindsight.judgements.partitions.partition_readings import STATE, readings_by_partition
+from kafka_hindsight.judgements.partitions.replicas.isr import rebuild_isr_changes
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import count_out_of_sync, spans_of
 from kafka_hindsight.judgements.partitions.replicas.replica_states import histories_of, rebuild_risks
 from kafka_hindsight.judgements.partitions.replicas.truncations import rebuild_truncations
@@ -25,16 +26,14 @@ from kafka_hindsight.judgements.partitions.unavailability import rebuild_unavail
 from kafka_hindsight.judgements.rebuild.brokers import FACTS, WindowFacts
 from kafka_hindsight.judgements.rebuild.events import EVENTS, SETTINGS_READ
 from kafka_hindsight.judgements.rebuild.sources import Judgement, Scope, each, narrowed, table, union
-from kafka_hindsight.knowledge.kinds import PARTITION_KINDS
+from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.arrow_tables import among, distinct, repeated, with_columns
 
 BLOCK = 25
 """The number of partitions that are judged together. Our choice: no topic has more lines than `__consumer_offsets`,
 which is two blocks."""
 
-LEADER_KINDS = frozenset(
-    {*PARTITION_KINDS, *FAILOVER_KINDS, *ISR_KINDS, *SHRINK_CAUSE_KINDS, *SETTING_KINDS, "topic_deleted"}
-)
+LEADER_KINDS = frozenset({*ABOUT_PARTITIONS, *SETTING_KINDS, Kind.TOPIC_DELETED})
 
 Blocks = Mapping[str, Sequence[int]]
 """The blocks of each topic that has more than the first."""
@@ -140,21 +139,20 @@ def judge_partitions(
     facts: WindowFacts,
 ) -> PartitionHistory:
     """The history of a block of one topic's partitions: each depends on its own rows and those of the whole topic."""
-    readings = TopicReadings(states, commits)
-    changes = rebuild_isr_changes(events, readings, facts.context, scope.wide_window)
-    leaders = rebuild_leaders(events, readings, facts.context, scope.wide_window)
+    context, window, logs_end = facts.context, scope.wide_window, facts.groups.observed_to
+    incarnations = incarnations_of(events, readings_by_partition(states, commits), context.controller_epochs)
+    changes = rebuild_isr_changes(incarnations, context, window)
+    leaders = rebuild_leaders(incarnations, context, window)
     settings = facts.settings.with_topics(events)
-    histories = histories_of(
-        events, readings, leaders.leaders, leaders.leaderless, settings, facts.context, facts.groups.observed_to
-    )
+    histories = histories_of(incarnations, leaders.leaders, leaders.leaderless, settings, logs_end)
     return PartitionHistory(
         leaders.failovers,
         leaders.gaps,
-        rebuild_truncations(events, readings, leaders.failovers, facts.context.controller_epochs, scope.wide_window),
+        rebuild_truncations(incarnations, leaders.failovers, window),
         changes,
         spans_of(changes),
-        rebuild_risks(histories, leaders.failovers, facts.groups.observed_to, scope.window),
-        rebuild_unavailability(histories, facts.groups.outages, changes, facts.groups.observed_to, scope.wide_window),
+        rebuild_risks(histories, leaders.failovers, logs_end, scope.window),
+        rebuild_unavailability(histories, facts.groups.outages, changes, logs_end, window),
     )
 
 

@@ -15,6 +15,7 @@ from kafka_hindsight.knowledge.patterns.fragments import (
 _REQUEST_LOGGERS = ("org.apache.kafka.clients.consumer.internals.CoordinatorRequestManager",)
 _COMMIT_LOGGERS = ("org.apache.kafka.clients.consumer.internals.CommitRequestManager",)
 _NETWORK_LOGGERS = ("org.apache.kafka.clients.NetworkClient",)
+_FETCH_LOGGERS = tuple(f"org.apache.kafka.clients.consumer.internals.{name}" for name in ("FetchCollector", "Fetcher"))
 _CLIENTS = "clients/src/main/java/org/apache/kafka/clients"
 _SOURCE = f"{_CLIENTS}/consumer/internals/AbstractCoordinator.java"
 _line = partial(Pattern, loggers=COORDINATOR_LOGGERS, head=CONSUMER_HEAD, versions="2.0-4.4")
@@ -132,6 +133,13 @@ PATTERNS = (
         loggers=("org.apache.kafka.clients.Metadata",),
         regex=r"(?P<error>Topic authorization failed for topics \[.*\])$",
         source=f"{_CLIENTS}/Metadata.java checkUnauthorizedTopics",
+    ),
+    _line_of_any(
+        pattern_id="client.fetch_denied",
+        kind=Kind.CLIENT_ACCESS_DENIED,
+        loggers=_FETCH_LOGGERS,
+        regex=r"(?P<error>Not authorized to read from partition \S{1,249}-\d+)\.$",
+        source=f"{_CLIENTS}/consumer/internals/FetchCollector.java handleInitializeErrors; until 3.4 Fetcher.java",
     ),
     _line_of_network(
         pattern_id="client.request_timed_out",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from kafka_hindsight.catalog.codes import Origin
@@ -22,6 +22,7 @@ from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.report.phrases import change, partition_name
 from kafka_hindsight.shared import plain, words
+from kafka_hindsight.shared.grouping import grouped
 
 # The tone of a sentence (good, plain, warn), and the sentence.
 Statement = tuple[str, str]
@@ -39,15 +40,13 @@ SOURCE_HEADINGS = (
 
 def coverage(page: PageRows) -> Iterator[ui.Block]:
     """Statements about what was read, then the breaks and the sources one by one."""
-    not_read = page.run.files_not_read or ()
     yield from ui.statements([statement for part in STATEMENTS for statement in part(page)])
     yield from ui.statements([("warn", str(warning)) for warning in page.run.warnings or ()])
     yield from _gaps(page)
     yield from _leader_gaps(page)
     yield from _sources(page)
-    if not_read:
-        files = ui.names([plain.shortened(str(f), 200) for f in not_read], NOT_READ)
-        yield ui.Expandable("Files not read", (files,))
+    for reason, names in _files_not_read(page).items():
+        yield ui.Expandable(f"Files not read{reason}", (ui.names(names, NOT_READ),))
 
 
 @dataclass(frozen=True)
@@ -211,8 +210,15 @@ def _expectations(page: PageRows) -> Iterator[Statement]:
 
 def _not_read(page: PageRows) -> Iterator[Statement]:
     yield from (("warn", left_out_sentence(page)),) if page.run.left_out else ()
-    if count := len(page.run.files_not_read or ()):
-        yield "plain", f"{words.counted(count, 'file')} {words.verb(count, 'was', 'were')} not read."
+    for reason, names in _files_not_read(page).items():
+        yield "plain", f"{words.counted(len(names), 'file')} {words.verb(len(names), 'was', 'were')} not read{reason}."
+
+
+def _files_not_read(page: PageRows) -> Mapping[str, Sequence[str]]:
+    """The files that were not read, by the reason that follows each name in brackets; after a colon, or empty."""
+    parts = [str(file).rpartition(" (") for file in page.run.files_not_read or ()]
+    by_reason = grouped(parts, lambda p: p[1] and f": {plain.shortened(p[2].removesuffix(')'), 200)}")
+    return {why: [plain.shortened(name or rest, 200) for name, _, rest in own] for why, own in by_reason.items()}
 
 
 def _gaps(page: PageRows) -> Iterator[ui.Block]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from kafka_hindsight.catalog.codes import Confidence, FindingSeverity, Harm, Origin, UnavailabilityKind
@@ -59,7 +58,7 @@ def _lead(page: PageRows) -> ui.Box:
             *ui.note(unread_warning(page)),
             *calm,
             *((ui.List(tuple(items), "gravest"),) if items else ()),
-            *ui.note(_certainty([row for _, rows in grave for row in rows])),
+            *ui.note(_certainty([row for _, rows in grave for row in rows[:MOST_NAMED]])),
         ),
     )
 
@@ -110,26 +109,27 @@ def _sentence(page: PageRows, harm: Harm, rows: Sequence[Incident], is_first: bo
 
 
 def _headlines(page: PageRows, harm: Harm, rows: Sequence[Incident]) -> tuple[str, list[str]]:
-    """A beginning that several incidents share, and the headline of each; after a beginning without its own."""
-    headlines = [f"{incident_headline(row)}{declared_label(row)}" for row in rows[:MOST_NAMED]]
-    if harm not in _TOGETHER or len(rows) == 1 or any(map(figures.is_going_on, rows)):
-        return "", headlines
-    kinds, predicate = _TOGETHER[harm]
-    ids = {row.incident_id for row in rows}
-    sums = unused((u for u in page.of(Unavailability) if u.incident_id in ids), kinds)
-    count = words.counted(len(sums.subjects), "partition")
-    return f"{count} {predicate}, {figures.longest_words(sums)}: ", [
-        headline.partition(": ")[2] or headline for headline in headlines
-    ]
+    """A beginning that several incidents share, and the headline of each; after a beginning its origin alone."""
+    beginning, headlines = "", [incident_headline(row) for row in rows[:MOST_NAMED]]
+    if harm in _TOGETHER and len(rows) > 1 and not any(map(figures.is_going_on, rows)):
+        kinds, predicate = _TOGETHER[harm]
+        ids = {row.incident_id for row in rows}
+        sums = unused((u for u in page.of(Unavailability) if u.incident_id in ids), kinds)
+        beginning = f"{words.counted(len(sums.subjects), 'partition')} {predicate}, {figures.longest_words(sums)}: "
+        headlines = [h.partition(": ")[2].partition(", away for ")[0] or h for h in headlines]
+    return beginning, [f"{h}{declared_label(row)}{_doubt(row)}" for h, row in zip(headlines, rows)]
+
+
+def _doubt(row: Incident) -> str:
+    """The confidence of a cause that is not certain, to stand after its headline."""
+    return "" if row.confidence == Confidence.CERTAIN else f" ({row.confidence})"
 
 
 def _certainty(rows: Sequence[Incident]) -> str:
-    """The confidence of the causes of these incidents, in one sentence."""
-    counts = Counter(row.confidence for row in rows)
-    if not rows or counts[Confidence.CERTAIN] == len(rows):
-        return "What happened is certain in each case." if rows else ""
-    counts_in_words = words.listed([f"{sure} for {words.number(counts[sure])}" for sure in Confidence if counts[sure]])
-    return f"The cause is {counts_in_words} of the {words.number(len(rows))} incidents."
+    """How sure the causes of these incidents are, in one sentence."""
+    doubts = sorted({row.confidence for row in rows} - {Confidence.CERTAIN}, key=[*Confidence].index)
+    marked = f", except where it says {' or '.join(doubts)}" if doubts else ""
+    return f"Each of these causes is certain{marked}." if rows else ""
 
 
 def tiles(page: PageRows) -> Iterator[ui.Item]:
@@ -162,8 +162,6 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
 def _unused(sums: Unused, predicate: str) -> str:
     """The partitions that could not be used, the longest time, and the sum."""
     clauses = [f"{words.verb(len(sums.subjects), 'partition', 'partitions')} {predicate}"]
-    if sums.still:
-        clauses.append(f"{words.number(len(sums.still))} of them when the logs end")
     if sums.longest is not None:
         clauses.append(figures.longest_words(sums))
         seconds = words.counted(round(sums.total_ms / 1000), "partition-second")

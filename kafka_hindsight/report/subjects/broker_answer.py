@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Incident, OutOfSyncPeriod
+from kafka_hindsight.knowledge.harms import outage_verb
 from kafka_hindsight.report import blocks as ui
-from kafka_hindsight.report import figures, phrases
+from kafka_hindsight.report import figures
 from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
 from kafka_hindsight.report.ledgers import failover_ledger
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.periods import imbalance_words, periods
 from kafka_hindsight.report.trends import subject_trends
 from kafka_hindsight.shared import plain, words
-from kafka_hindsight.shared.absences import away
+from kafka_hindsight.shared.absences import away, since_when
 
 NAMED = 4
 SHOWN = 200
@@ -55,8 +56,7 @@ def _verdict(page: PageRows, outages: Sequence[BrokerOutage]) -> str:
     if not outages:
         return "It was not away, as far as logs were read."
     sentences = [
-        f"{phrases.outage_words(row).partition(' ')[2].partition(' ')[2]} at {words.instant(row.down_at, page.day)}"
-        f" ({f'away for {away(row)}' if away(row) else 'not back'})"
+        f"{outage_verb(row)} {since_when(row, page.day)} ({f'away for {away(row)}' if away(row) else 'not back'})"
         for row in reversed(outages)
     ]
     return f"It {words.listed(sentences, at_most=NAMED)}."

@@ -48,7 +48,7 @@ def incident_answer(page: PageRows, incident_id: str) -> Answer:
 def _facts(page: PageRows, row: Incident) -> tuple[ui.Fact, ...]:
     """The harm of an incident, its time, its owners, and the groups and topics concerned."""
     length = f" ({words.duration(words.elapsed_ms(row.started_at, row.ended_at))})"
-    until: ui.Words = (" to ", ui.At(row.ended_at), length) if row.ended_at else ", and it was not over by the end"
+    until: ui.Words = (" to ", ui.At(row.ended_at), length) if row.ended_at else ", not over when the logs end"
     recurrence, look = page.recurrence(row), vocabulary.CAUSES[row.cause] if row.cause else None
     return ui.facts(
         ("Kind of harm", ui.Strong(figures.harm_of(row).meaning)),

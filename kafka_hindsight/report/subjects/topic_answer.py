@@ -115,8 +115,7 @@ def _verdict(failovers: Sequence[Failover], intervals: Sequence[Unavailability],
 def _unused(sums: Unused, predicate: str) -> str:
     if not sums.subjects:
         return ""
-    still = f", {words.number(len(sums.still))} of them when the logs end" if sums.still else ""
-    return f"{words.counted(len(sums.subjects), 'partition')} {predicate}{still}, {figures.longest_words(sums)}"
+    return f"{words.counted(len(sums.subjects), 'partition')} {predicate}, {figures.longest_words(sums)}"
 
 
 def _cost(page: PageRows, rows: _Rows) -> tuple[ui.Fact, ...]:
@@ -142,7 +141,7 @@ def _stories(page: PageRows, rows: Sequence[Failover]) -> Iterator[ui.Block]:
     for row in grave[:STORIES]:
         look = vocabulary.FAILOVERS[row.kind]
         yield ui.Entry(
-            row.explanation,
+            f"{phrases.partition_name(row.topic, row.partition)}: {row.explanation}",
             (page.evidence(row.evidence),),
             style="failover",
             tone=look.tone,

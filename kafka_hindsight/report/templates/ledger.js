@@ -1,7 +1,7 @@
-// A ledger draws its first few rows, then a page at a time. What it shows is part of the address, so that a link leads to it; in a view
+// A ledger draws its first few rows, then a page at a time, a smaller one on a phone. What it shows is part of the address, so that a link leads to it; in a view
 // of several the second one has `q2`.
 const drawLedger = (ledger, state, keep, which) => {
-  const ROWS = 100;
+  const ROWS = matchMedia("(max-width: 46rem)").matches ? 25 : 100;
   const rows = JSON.parse(ledger.dataset.rows).map(([tone, cells]) => ({
     tone, cells, words: cells.map((cell) => Array.isArray(cell) ? cell[0] : cell).join(" ").toLowerCase(),
   }));

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 
 from kafka_hindsight.catalog.codes import NOBODY, Confidence, FailoverKind, OutageKind
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, LeadershipGap, Quote
@@ -77,10 +77,6 @@ class LeaderChange:
         """Whether a line of the partition is one that only controllers in ZooKeeper mode, and their brokers, print."""
         return any(e.kind in _OF_ZOOKEEPER for e in self.incarnation.events)
 
-    def nearby(self, kind: str) -> list[Event]:
-        """The partition's events of a kind at that time, as far as the clocks of two brokers may differ."""
-        return [e for e in self.incarnation.events_by_time.near(self.at, CLOCK_SKEW) if e.kind == kind]
-
     def elections(self, reasons: Sequence[str]) -> list[Event]:
         """The lines in which a controller starts elections for these reasons, also of this partition.
 
@@ -95,30 +91,9 @@ _HIDDEN_CHANGES = 2
 """A failover and a return, or one leader between two others, take two changes: a single rise hides nothing."""
 
 
-@dataclass(frozen=True)
-class Gap:
-    """A gap between two leaderships. `explained_by` is None where a change of leader may lie in it."""
-
-    before: Leadership
-    after: Leadership
-    at: datetime
-    explained_by: str | None
-    quotes: tuple[Quote, ...]
-
-    @property
-    def hides_leaders(self) -> bool:
-        return self.explained_by is None
-
-    @property
-    def skipped(self) -> str:
-        """The epochs that no witness shows, in words."""
-        first, last = self.before.epoch + 1, self.after.epoch - 1
-        return f"leader epoch {first}" if first == last else f"leader epochs {first} to {last}"
-
-
 def gap_between(
     before: Leadership, after: Leadership, at: datetime, incarnation: Incarnation, context: ClusterContext
-) -> Gap | None:
+) -> LeadershipGap | None:
     """The gap between two leaderships that follow each other as far as is known; None where there is none.
 
     `at` is the instant at which a witness saw the later one.
@@ -128,22 +103,21 @@ def gap_between(
     triggerLeaderEpochBumpForReplicaReassignmentIfNeeded) and, below metadata.version 3.6, with every shrink of the ISR
     (triggerLeaderEpochBumpForIsrShrinkIfNeeded, KAFKA-15021).
     """
+    row = partial(_gap_row, incarnation, before, after, at)
     skipped = after.epoch - before.epoch - 1
     if after.step_quotes and skipped == 1:
-        return Gap(before, after, at, "one election in two steps of a new controller", after.step_quotes)
+        return row("one election in two steps of a new controller", after.step_quotes)
     if skipped == 0:
         # The epoch and its leader are known, only the instant is not.
-        is_lost = after.at is None and before.leader != after.leader
-        return Gap(before, after, at, None, after.quotes) if is_lost else None
+        return row(None, after.quotes) if after.at is None and before.leader != after.leader else None
     rises = list(_rises_without_change(before, at, incarnation, context))
     if skipped + 1 - len(rises) < _HIDDEN_CHANGES:
-        reasons = "; ".join(dict.fromkeys(reason for reason, _ in rises))
-        return Gap(before, after, at, reasons, tuple(q for _, q in rises))
+        return row("; ".join(dict.fromkeys(reason for reason, _ in rises)), [q for _, q in rises])
     own_commits = _own_commits(before, after, incarnation)
     if own_commits:
         reason = "the leader itself committed all that changed in between, but for one change at most"
-        return Gap(before, after, at, reason, tuple(map(quote, own_commits)))
-    return Gap(before, after, at, None, after.quotes)
+        return row(reason, map(quote, own_commits))
+    return row(None, after.quotes)
 
 
 def _rises_without_change(
@@ -152,9 +126,7 @@ def _rises_without_change(
     """The reasons that raised the epoch once each without a change of leader, each with a line that proves it."""
     if before.at is None:
         return
-    between = incarnation.events_by_time.between(before.at, at)
-    move = next((e for e in between if e.kind == "reassignment_changed"), None)
-    if move:
+    for move in incarnation.of_kind("reassignment_changed").between(before.at, at)[:1]:
         yield "its replicas were reassigned", quote(move)
     others = {*(incarnation.replicas_at(at) or ())} - {before.leader} if context.uses_zookeeper else set()
     for replica in others:
@@ -174,43 +146,60 @@ def _own_commits(before: Leadership, after: Leadership, incarnation: Incarnation
     until = min((version for epoch, version in epochs if version is not None and epoch >= after.epoch), default=None)
     if since is None or until is None or before.leader == NOBODY or before.leader != after.leader:
         return []
-    commits = (e for e in incarnation.events if e.kind == "isr_updated" and e.broker == before.leader)
+    commits = (e for e in incarnation.of_kind("isr_updated") if e.broker == before.leader)
     own_commits = {e.partition_epoch: e for e in commits if since < (e.partition_epoch or 0) <= until}
     return list(own_commits.values()) if until - since - len(own_commits) < _HIDDEN_CHANGES else []
 
 
-def gap_row(incarnation: Incarnation, gap: Gap) -> LeadershipGap:
-    """A row of quality.leadership_gaps."""
+def hides_leaders(gap: LeadershipGap | None) -> bool:
+    """Whether another broker may have led in a gap."""
+    return gap is not None and gap.explained_by is None
+
+
+def epochs_between(first: int, last: int) -> str:
+    """The epochs between two that witnesses show, in words."""
+    return f"leader epoch {first + 1}" if first + 2 == last else f"leader epochs {first + 1} to {last - 1}"
+
+
+def _gap_row(
+    incarnation: Incarnation,
+    before: Leadership,
+    after: Leadership,
+    at: datetime,
+    explained_by: str | None,
+    quotes: Iterable[Quote],
+) -> LeadershipGap:
+    """A row of quality.leadership_gaps. `explained_by` is None where a change of leader may lie in it."""
     cluster, topic, partition = incarnation.key
     return LeadershipGap(
         cluster=cluster,
         topic=topic,
         partition=partition,
         topic_incarnation=incarnation.number,
-        after_epoch=gap.before.epoch,
-        next_epoch=gap.after.epoch,
-        leader_before=gap.before.leader,
-        leader_after=gap.after.leader,
-        seen_at=gap.at,
-        explained_by=gap.explained_by,
-        explanation=_explanation(gap),
-        evidence=evidence_of([*gap.before.quotes[:1], *gap.quotes, *gap.after.quotes[:1]]),
+        after_epoch=before.epoch,
+        next_epoch=after.epoch,
+        leader_before=before.leader,
+        leader_after=after.leader,
+        seen_at=at,
+        explained_by=explained_by,
+        explanation=_explanation(before, after, explained_by),
+        evidence=evidence_of([*before.quotes[:1], *quotes, *after.quotes[:1]]),
     )
 
 
-def _explanation(gap: Gap) -> str:
-    before, after = _leader(gap.before), _leader(gap.after)
-    if gap.after.epoch == gap.before.epoch + 1:
-        return f"{after} after {before}, as a later line shows; when that began is not known."
-    if gap.before.leader == gap.after.leader:
-        leaders, hidden = f"{before} before and after {gap.skipped}", "a failover and a return are possible"
+def _explanation(before: Leadership, after: Leadership, explained_by: str | None) -> str:
+    first, then = (
+        "the partition had no leader" if leader == NOBODY else f"broker {leader} led"
+        for leader in (before.leader, after.leader)
+    )
+    if after.epoch == before.epoch + 1:
+        return f"{then} after {first}, as a later line shows; when that began is not known."
+    skipped = epochs_between(before.epoch, after.epoch)
+    if before.leader == after.leader:
+        leaders, hidden = f"{first} before and after {skipped}", "a failover and a return are possible"
     else:
-        leaders, hidden = f"{before} before {gap.skipped}, and {after} after", "more changes of leader are possible"
-    return f"{leaders}; no line shows the leader in between: {gap.explained_by or hidden}."
-
-
-def _leader(leadership: Leadership) -> str:
-    return "the partition had no leader" if leadership.leader == NOBODY else f"broker {leadership.leader} led"
+        leaders, hidden = f"{first} before {skipped}, and {then} after", "more changes of leader are possible"
+    return f"{leaders}; no line shows the leader in between: {explained_by or hidden}."
 
 
 _SAME_LEADER = "leader=-2,"
@@ -241,6 +230,11 @@ def _failed_disks(change: LeaderChange) -> list[Event]:
     returns = [at for at in ends if at and at <= change.at]
     is_there = (e for e in near if not any(e.happened_at - CLOCK_SKEW <= at for at in returns))
     return [e for e in is_there if change.former in disk_owners(e)]
+
+
+def directories_not_online(change: LeaderChange) -> Proof | None:
+    """The controller was just given directories of replicas which their broker does not have online."""
+    return _first_line(change.context.assignments.near(change.at, CLOCK_SKEW))
 
 
 def another_broker_leads(change: LeaderChange) -> Proof | None:
@@ -365,9 +359,9 @@ def _is_repeated(move: Event, change: LeaderChange) -> bool:
     return move.detail is not None and any((e.kind, e.detail) == (move.kind, move.detail) for e in earlier)
 
 
-def _reassignments(change: LeaderChange) -> list[Event]:
-    near = change.incarnation.events_by_time.between(change.at - _REASSIGNED_BEFORE, change.at + CLOCK_SKEW)
-    return [e for e in near if e.kind == "reassignment_changed"]
+def _reassignments(change: LeaderChange) -> Sequence[Event]:
+    moves = change.incarnation.of_kind("reassignment_changed")
+    return moves.between(change.at - _REASSIGNED_BEFORE, change.at + CLOCK_SKEW)
 
 
 def _lost_in(kind: OutageKind, says: str) -> Predicate[LeaderChange]:
@@ -448,7 +442,8 @@ def _may_be_preferred(change: LeaderChange) -> bool:
 
 def _named_preferred(change: LeaderChange) -> list[Event]:
     """The lines of a controller in ZooKeeper mode that call the new leader the preferred one."""
-    return [e for e in change.nearby("preferred_election_completed") if e.leader == change.new]
+    near = change.incarnation.of_kind("preferred_election_completed").near(change.at, CLOCK_SKEW)
+    return [e for e in near if e.leader == change.new]
 
 
 def _in_outage(outage: BrokerOutage | None) -> Proof:
@@ -606,6 +601,14 @@ FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
         proof=[preferred_election_shown],
         source=_PREFERRED,
         cases=("preferred-2.8 shop-events-3 epoch 5", "preferred-2.8 shop-events-3 epoch 3"),
+    ),
+    Unknown(
+        FailoverKind.UNKNOWN,
+        "Leadership moved from broker {former} to broker {new} as replicas were assigned to directories that their"
+        " broker does not have online: a directory failed, or a second process used the broker's id.",
+        proof=[directories_not_online],
+        source="ReplicationControlManager.handleAssignReplicasToDirs (KIP-858) takes such replicas out of the ISR",
+        cases=("made: directories of another process are assigned", "preferred-2.8 shop-events-3 epoch 3"),
     ),
     Likely(
         FailoverKind.PREFERRED_ELECTION,

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import product
+from itertools import accumulate, pairwise, product
 from operator import attrgetter
 
 from kafka_hindsight.catalog.codes import FailoverKind, ImbalanceEnd
@@ -15,7 +15,7 @@ from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_sna
 from kafka_hindsight.judgements.reasoning.timelines import NO_SLACK, Timeline, by_instant
 from kafka_hindsight.knowledge.imbalance_advice import IMBALANCE_ADVICE
 from kafka_hindsight.shared.durations import CLOCK_SKEW
-from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.grouping import grouped, runs
 from kafka_hindsight.shared.words import duration, percent
 
 THRESHOLD = 0.10
@@ -123,27 +123,21 @@ def rebuild_imbalance_periods(
 
 
 def _runs(instants: Sequence[datetime], row_at: Mapping[datetime, LeaderImbalance]) -> Iterator[_Run]:
-    before: LeaderImbalance | None = None
-    above: list[LeaderImbalance] = []
-    for at in instants:
-        row = row_at.get(at)
-        if row is not None and row.over_threshold:
-            above.append(row)
-            continue
-        if above:
-            yield _Run(before, above, at, row)
-        before, above = row, []
-    if above:
-        yield _Run(before, above)
+    def is_above(at: datetime) -> bool:
+        return at in row_at and row_at[at].over_threshold
+
+    stretches = runs(instants, lambda run, at: is_above(run[-1]) and is_above(at))
+    for before, own, after in zip([None, *stretches], stretches, [*stretches[1:], None], strict=False):
+        if is_above(own[0]):
+            earlier, rows = row_at.get(before[0]) if before else None, [row_at[at] for at in own]
+            yield _Run(earlier, rows, *((after[0], row_at.get(after[0])) if after else ()))
 
 
 def _start(run: _Run, changes: Timeline[Failover]) -> _Crossing:
     first = run.readings[0]
     if run.before is None:
         return _crossing_before(first, changes)
-    losses = [f for f in _between(run.before.snapshot_at, first.snapshot_at, changes) if f.leader_from == first.broker]
-    crossing = _replayed_crossing(run.before, first, changes, is_start=True)
-    return crossing or _Crossing(first.snapshot_at, False, _commonest(losses))
+    return _crossing_between(run.before, first, changes, is_start=True)
 
 
 def _end(run: _Run, changes: Timeline[Failover]) -> _Crossing | None:
@@ -151,43 +145,35 @@ def _end(run: _Run, changes: Timeline[Failover]) -> _Crossing | None:
         return None
     if run.after is None:
         return _Crossing(run.ended_by, False, None)
-    last = run.readings[-1]
-    returns = [f for f in _between(last.snapshot_at, run.ended_by, changes) if f.leader_to == last.broker]
-    crossing = _replayed_crossing(last, run.after, changes, is_start=False)
-    return crossing or _Crossing(run.ended_by, False, _commonest(returns))
+    return _crossing_between(run.readings[-1], run.after, changes, is_start=False)
 
 
-def _replayed_crossing(
+def _crossing_between(
     earlier: LeaderImbalance, later: LeaderImbalance, changes: Timeline[Failover], *, is_start: bool
-) -> _Crossing | None:
+) -> _Crossing:
     """The crossing that the changes between two readings show: the last above the threshold, or the first below it.
 
     Partitions may have been created in between: the change must be the same by the broker's number of preferred
-    partitions before, and by that after.
+    partitions before, and by that after. Where none is, the later reading shows the crossing, and the changes away from
+    the broker, or back to it, their kind.
     """
-    between = _agreeing(earlier, later, changes)
-    crossings = [
-        _crossing_change(earlier.led_elsewhere, preferred, between, is_start)
+    agreeing = _agreeing(earlier, later, changes)
+    crossing, other = (
+        _crossing_change(earlier.led_elsewhere, preferred, agreeing, is_start)
         for preferred in (earlier.preferred_partitions, later.preferred_partitions)
-    ]
-    if crossings[0] is None or crossings[0] != crossings[1]:
-        return None
-    at = max(earlier.snapshot_at, min(crossings[0].happened_at, later.snapshot_at))
-    return _Crossing(at, True, crossings[0])
+    )
+    if crossing is None or crossing != other:
+        between = _between(earlier.snapshot_at, later.snapshot_at, changes)
+        own = [f for f in between if (f.leader_from if is_start else f.leader_to) == later.broker]
+        return _Crossing(later.snapshot_at, False, _commonest(own))
+    return _Crossing(max(earlier.snapshot_at, min(crossing.happened_at, later.snapshot_at)), True, crossing)
 
 
 def _crossing_change(count: int, preferred: int, changes: Sequence[Failover], is_start: bool) -> Failover | None:
     """The change at which a broker crosses the threshold upwards last, or downwards first."""
-    is_above = _is_above(count, preferred)
-    crossing: Failover | None = None
-    for change in changes:
-        count += _step(change)
-        was_above, is_above = is_above, _is_above(count, preferred)
-        if is_above != was_above and is_above == is_start:
-            if not is_start:
-                return change
-            crossing = change
-    return crossing
+    above = [_is_above(n, preferred) for n in accumulate(map(_step, changes), initial=count)]
+    crossings = [c for c, (was, now) in zip(changes, pairwise(above), strict=True) if was != now == is_start]
+    return next(iter(crossings[-1:] if is_start else crossings), None)
 
 
 def _between(since: datetime, until: datetime, changes: Timeline[Failover]) -> list[Failover]:
@@ -265,13 +251,13 @@ def _beginning(worst: LeaderImbalance, start: _Crossing) -> str:
     why = f", {_STARTED[start.change.kind]}" if start.change else ""
     since = f"{'' if start.is_exact else 'at least '}since {start.at:%H:%M:%S}"
     partitions = f"{worst.led_elsewhere} of the {worst.preferred_partitions} partitions"
-    drift = f"{partitions} that broker {worst.broker} is preferred for were led elsewhere at worst"
+    drift = f"{partitions} that prefer broker {worst.broker} had another leader or none at worst"
     return f"{drift} ({percent(worst.ratio)}), {since}{why}."
 
 
 def _ending(last: LeaderImbalance, start: _Crossing, end: _Crossing | None, how: str) -> str:
     if end is None:
-        return f"No election had ended it at {last.snapshot_at:%H:%M:%S}, the last reading."
+        return f"It was not over at {last.snapshot_at:%H:%M:%S}, the last reading."
     return f"It ended after {duration(end.at - start.at)}. {how}"
 
 

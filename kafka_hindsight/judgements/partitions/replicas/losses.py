@@ -22,15 +22,6 @@ from kafka_hindsight.judgements.partitions.partition_readings import ReadingWith
 from kafka_hindsight.judgements.reasoning.evidence import quote, quote_snapshot
 from kafka_hindsight.shared.windows import broker_ids
 
-LOSS_KINDS = (
-    "leader_started",
-    "follower_started",
-    "log_loaded",
-    "log_end_loaded",
-    "log_truncated",
-    "isr_shrink_proposed",
-)
-
 
 @dataclass(frozen=True)
 class Mark:
@@ -73,14 +64,8 @@ def loss_of(
     """The records that were in the old leader's log and are not in any log of the cluster any more.
 
     The true number lies within the bounds, whichever evidence is missing. A log that ends before an offset that was
-    read from it lost its tail in the crash: it bounds nothing from above.
-
-    Args:
-        change: The unclean leadership.
-        last_leader: The last real leader before it.
-        holders: The replicas in sync before it.
-        lines: The partition's events, in order.
-        readings: The partition's readings, in order.
+    read from it lost its tail in the crash: it bounds nothing from above. `holders` are the replicas in sync before the
+    unclean leadership, `lines` and `readings` those of the partition, in order.
     """
     assert change.at is not None
     case = _Election(change, change.at, last_leader, lines, readings)

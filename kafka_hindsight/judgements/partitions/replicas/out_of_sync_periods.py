@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import accumulate
+from operator import itemgetter
 
 from kafka_hindsight.catalog.codes import Confidence, IsrChangeKind, OutOfSyncKind
 from kafka_hindsight.catalog.rows import (
@@ -137,7 +138,7 @@ _SLOW = (
     f"{_OUT}, alive, but too slow to keep up with its leaders. {{leaders}} removed it{{behind}}: it had not caught up"
     " for replica.lag.time.max.ms (30 s by default). "
 )
-_SHRINKS = "The cause of the shrinks: the rulings on gold.isr_changes"
+_SHRINKS = "The cause of the shrinks: gold.isr_changes.shrink_cause"
 _LAG = "Partition.isFollowerOutOfSync; ReplicaManager looks at every follower each half of replica.lag.time.max.ms"
 
 OUT_OF_SYNC_RULINGS: tuple[Ruling[Period], ...] = (
@@ -218,6 +219,9 @@ def spans_of(changes: Sequence[IsrChange]) -> list[IsrSpan]:
     return _thinned(_span(c, returns.get(_key(c, c.out_of_sync_until))) for c in shrinks)
 
 
+_OF_CHANGE = {f.name for f in fields(IsrSpan)} & {f.name for f in fields(IsrChange)} - {"evidence"}
+
+
 def _thinned(spans: Iterable[IsrSpan]) -> list[IsrSpan]:
     """The spans, with evidence at the ends of those of one topic, broker and cause."""
     thinned: list[IsrSpan] = []
@@ -230,21 +234,9 @@ def _thinned(spans: Iterable[IsrSpan]) -> list[IsrSpan]:
 
 
 def _span(change: IsrChange, back: IsrChange | None) -> IsrSpan:
-    return IsrSpan(
-        cluster=change.cluster,
-        topic=change.topic,
-        partition=change.partition,
-        broker=change.broker,
-        happened_at=change.happened_at,
-        out_of_sync_until=change.out_of_sync_until,
-        is_back=back is not None,
-        shrink_cause=change.shrink_cause,
-        outage_id=change.outage_id,
-        removed_by_leader=change.removed_by_leader,
-        records_behind=change.records_behind,
-        isr_size=len(change.isr_after or ()),
-        evidence=[*change.evidence, *(back.evidence if back else ())],
-    )
+    columns = {name: getattr(change, name) for name in _OF_CHANGE}
+    evidence = [*change.evidence, *(back.evidence if back else ())]
+    return IsrSpan(**columns, is_back=back is not None, isr_size=len(change.isr_after or ()), evidence=evidence)
 
 
 def _key(change: IsrChange, at: datetime | None) -> tuple[object, ...]:
@@ -354,16 +346,12 @@ def count_out_of_sync(partition_snapshots: Iterable[PartitionSnapshot]) -> list[
     """One row for each broker of each reading, in order, that is a replica of any partition whose ISR is known."""
     replicas = ((broker, p) for p in partition_snapshots if p.isr is not None for broker in p.replicas or ())
     hosted = grouped(replicas, lambda h: (h[1].cluster, h[1].snapshot_at, h[0], h[1].snapshot_id))
-    return [_count(key[2], [p for _, p in hosted[key]]) for key in sorted(hosted)]
-
-
-def _count(broker: int, hosted: Sequence[PartitionSnapshot]) -> OutOfSyncCount:
-    reading, missing = hosted[0], sum(broker not in (p.isr or ()) for p in hosted)
-    text = f"broker {broker} is missing from the ISR of {missing} of its partitions"
-    return OutOfSyncCount(
-        cluster=reading.cluster,
-        snapshot_at=reading.snapshot_at,
-        broker=broker,
-        partitions_out=missing,
-        evidence=[quote_snapshot(reading, text)],
-    )
+    counts = []
+    for (cluster, at, broker, _), own in sorted(hosted.items(), key=itemgetter(0)):
+        missing = sum(broker not in (p.isr or ()) for _, p in own)
+        text = f"broker {broker} is missing from the ISR of {missing} of its partitions"
+        evidence = [quote_snapshot(own[0][1], text)]
+        counts.append(
+            OutOfSyncCount(cluster=cluster, snapshot_at=at, broker=broker, partitions_out=missing, evidence=evidence)
+        )
+    return counts

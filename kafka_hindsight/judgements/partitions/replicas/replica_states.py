@@ -10,13 +10,11 @@ from itertools import pairwise
 from typing import Any
 
 from kafka_hindsight.catalog.codes import NOBODY
-from kafka_hindsight.catalog.rows import Event, Failover, PartitionRisk, PartitionSnapshot, Quote
-from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext
+from kafka_hindsight.catalog.rows import Failover, PartitionRisk, PartitionSnapshot, Quote
 from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings, Course, Setting, at_instant
-from kafka_hindsight.judgements.partitions.incarnations import Incarnation, Partition, by_partition, incarnations_of
+from kafka_hindsight.judgements.partitions.incarnations import ISR_KINDS, Commit, Incarnation, Partition, by_partition
 from kafka_hindsight.judgements.partitions.leaderships import eligible_in
-from kafka_hindsight.judgements.partitions.partition_readings import PartitionReadings, Readings
-from kafka_hindsight.judgements.partitions.replicas.isr import ISR_KINDS, Commit, commits_of
+from kafka_hindsight.judgements.partitions.partition_readings import PartitionReadings
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, quote_snapshot
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline, instants
@@ -225,34 +223,26 @@ class History:
 
 
 def histories_of(
-    events: Iterable[Event],
-    readings: Readings,
+    incarnations: Iterable[Incarnation],
     leaders: Mapping[Partition, Sequence[Interval[int]]],
     leaderless: Mapping[Partition, Sequence[BoundedInterval[Any]]],
     settings: BrokerSettings,
-    context: ClusterContext,
     logs_end: datetime,
 ) -> list[History]:
     """The history of each partition, by topic and partition. The last known ISR holds until the logs end.
 
-    Args:
-        events: silver.events of at least ISR_KINDS and topic_deleted, of any number of whole topics, with look-back.
-        readings: The readings of the same partitions.
-        leaders: The known leaders of each partition.
-        leaderless: The times without a leader of each partition.
-        settings: The settings of brokers and topics.
-        context: The facts about the whole cluster.
-        logs_end: The instant of the last line of any broker.
+    `leaders` and `leaderless`: each partition's known leaders and its times without one. `logs_end`: the instant of the
+    last line of any broker.
     """
-    incarnations = grouped(incarnations_of(events, readings, ISR_KINDS, context.controller_epochs), lambda i: i.key)
-    keys = sorted({*incarnations, *leaderless})
+    incarnations_of = grouped(incarnations, lambda i: i.key)
+    keys = sorted({*incarnations_of, *leaderless})
     courses = {
         topic: (settings.course_of_topic(topic, MIN_ISR), settings.course_of_topic(topic, UNCLEAN))
         for topic in {k[1] for k in keys}
     }
     histories = []
     for key in keys:
-        own, own_leaders = incarnations.get(key, ()), Intervals(leaders.get(key, ()))
+        own, own_leaders = incarnations_of.get(key, ()), Intervals(leaders.get(key, ()))
         isrs, replicas = Intervals(_isrs_of(own, logs_end)), _replica_counts(own)
         histories.append(History(key, isrs, replicas, *courses[key[1]], own_leaders, leaderless.get(key, ())))
     return histories
@@ -262,13 +252,15 @@ def _isrs_of(incarnations: Iterable[Incarnation], logs_end: datetime) -> Iterato
     """The known ISRs of all incarnations of a partition."""
     for own in incarnations:
         until = own.gone_at or max([logs_end, *(r.snapshot_at for r in own.readings[-1:])])
-        yield from known_isrs(commits_of(own.events), own.readings.within(None, until + timedelta.resolution), until)
+        yield from known_isrs(own.commits, own.readings.within(None, until + timedelta.resolution), until)
 
 
 def _replica_counts(incarnations: Iterable[Incarnation]) -> Timeline[tuple[datetime, int]]:
     counts = []
     for own in incarnations:
-        lists = [(e.happened_at, broker_ids(e.replicas) or ()) for e in own.events if e.replicas]
+        lists = [
+            (e.happened_at, broker_ids(e.replicas) or ()) for e in own.events if e.replicas and e.kind in ISR_KINDS
+        ]
         rows = own.readings.without_repeats(at for at, _ in lists)
         lists += [(r.snapshot_at, tuple(r.replicas)) for r in rows if r.replicas]
         counts += [(at, len(set(replicas))) for at, replicas in lists]

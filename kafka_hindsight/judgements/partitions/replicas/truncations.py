@@ -22,16 +22,8 @@ from itertools import pairwise
 from kafka_hindsight.catalog.codes import NOBODY, Confidence, FailoverKind, TruncationVerdict
 from kafka_hindsight.catalog.rows import Event, Failover
 from kafka_hindsight.catalog.rows import Truncation as TruncationRow
-from kafka_hindsight.judgements.brokers.controllers import ControllerEpoch
-from kafka_hindsight.judgements.partitions.incarnations import Incarnation, Partition, by_partition, incarnations_of
-from kafka_hindsight.judgements.partitions.partition_readings import Readings
-from kafka_hindsight.judgements.partitions.replicas.losses import (
-    LOSS_KINDS,
-    Mark,
-    end_offsets,
-    high_watermarks,
-    highest,
-)
+from kafka_hindsight.judgements.partitions.incarnations import Incarnation, Partition, by_partition
+from kafka_hindsight.judgements.partitions.replicas.losses import Mark, end_offsets, high_watermarks, highest
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, row_id
 from kafka_hindsight.judgements.reasoning.proofs import Proof, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling, Unknown, judge
@@ -181,12 +173,8 @@ class Truncation:
     @cached_property
     def new_leader_start(self) -> Event | None:
         """The line with which the leader that this failover elected became leader."""
-        failover = self.failover
-        if failover is None:
-            return None
-        starts = (e for e in self.incarnation.events if e.kind == "leader_started" and e.log_offset is not None)
-        election = (failover.leader_to, failover.epoch_to)
-        return next((e for e in starts if (e.broker, e.leader_epoch) == election), None)
+        elected = self.failover
+        return self.incarnation.leader_start(elected.leader_to, elected.epoch_to) if elected else None
 
     @cached_property
     def high_watermark(self) -> Mark | None:
@@ -216,7 +204,7 @@ class Truncation:
     def leader_started(self) -> Event | None:
         """The line with which the leader that the replica follows became leader."""
         epoch = self.cut.follows.leader_epoch if self.cut.follows else None
-        starts = (e for e in self.incarnation.events if e.kind == "leader_started" and e.leader_epoch == epoch)
+        starts = (e for e in self.incarnation.of_kind("leader_started") if e.leader_epoch == epoch)
         return None if epoch is None else next(starts, None)
 
 
@@ -390,20 +378,15 @@ TRUNCATION_RULINGS: tuple[Ruling[Truncation], ...] = (
 
 
 def rebuild_truncations(
-    events: Iterable[Event],
-    readings: Readings,
-    failovers: Iterable[Failover],
-    terms: Sequence[ControllerEpoch],
-    window: Window,
+    incarnations: Iterable[Incarnation], failovers: Iterable[Failover], window: Window
 ) -> list[TruncationRow]:
     """Rows of gold.truncations: one for each time that a replica cut its log, in order.
 
-    `events` are silver.events of at least LOSS_KINDS and topic_deleted, of whole topics, with look-back. No committed
-    record is reported lost where every leader since came from the ISR.
+    No committed record is reported lost where every leader since came from the ISR.
     """
     failovers_of = by_partition(failovers)
     rows = []
-    for incarnation in incarnations_of(events, readings, LOSS_KINDS, terms):
+    for incarnation in incarnations:
         # Leader epochs start again in each incarnation. The first may be older than its first line.
         since = incarnation.events[0].happened_at - CLOCK_SKEW if incarnation.number else None
         own_failovers = by_instant(failovers_of[incarnation.key]).within(since, None)
