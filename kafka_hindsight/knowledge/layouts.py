@@ -34,6 +34,10 @@ KAFKAS_PACKAGES = ("kafka.", "org.apache.kafka.")
 Source: kafka.server.BrokerLifecycleManager until 4.2 is org.apache.kafka.server.BrokerLifecycleManager in 4.3."""
 
 
+PREAMBLE = re.compile(r"(?:(?:===> |uid=\d|Running in \w+ mode)[^\n]*\n?)+", re.ASCII)
+"""What Confluent's images print before the first line of a broker. Source: common-docker, etc/confluent/docker/run."""
+
+
 def class_of(logger: str) -> str:
     """The name by which a logger is recognised: the class alone within Kafka's packages, else the whole name."""
     return logger.rpartition(".")[2] if logger.startswith(KAFKAS_PACKAGES) else logger

@@ -67,6 +67,16 @@ PATTERN_LAYOUTS = (
         "logback's and log4j2's manuals: %d [%thread] %-5level %logger{36} - %msg%n",
     ),
     PatternLayout("level-first", "%d{ISO8601} %-5p [%t] %c - %m%n", "log4j 1.2's manual: %d %-5p [%t] %c - %m%n"),
+    PatternLayout(
+        "level-colon",
+        "%d{ISO8601} %-5p [%t] %c : %m%n",
+        "common in Spring Boot programs: logging.pattern.file, %d %-5level [%thread] %logger : %msg%n",
+    ),
+    PatternLayout(
+        "file-line",
+        "%d{ISO8601} %-5p %c [%F:%L] %m%n",
+        "common in log4j2 configurations: %d %-5p %c{1} [%F:%L] %m%n",
+    ),
     PatternLayout("flink", "%d{ISO8601} %-5p %-60c %x - %m%n", "Flink 1.11 and later: conf/log4j-console.properties"),
     PatternLayout(
         "quarkus",
@@ -100,15 +110,21 @@ PATTERN_LAYOUTS = (
     ),
     PatternLayout(
         "go-log",
-        "%x%d{yyyy/MM/dd HH:mm:ss}%x %m%n",
-        "Go's package log with LstdFlags: a prefix that the program chooses, the date, the time",
+        "%x%d{yyyy/MM/dd HH:mm:ss}%x %notEmpty{%F:%L: }%notEmpty{%p: }%m%n",
+        "Go's package log with LstdFlags: a prefix that the program chooses, the date, the time; Lshortfile adds the"
+        " file, and programs add a level",
     ),
     PatternLayout(
         "dotnet",
         f"%d{{ISO8601}} {_DOTNET}",
         "Microsoft.Extensions.Logging.Console, SimpleConsoleFormatter: a TimestampFormat, and the message below",
     ),
-    PatternLayout("franz-go", "%d{ISO8601} [%p] %m%n", "franz-go: kgo.BasicLogger with the time before its lines"),
+    PatternLayout(
+        "no-logger",
+        "%d{yyyy-MM-dd HH:mm:ss.SSS} %notEmpty{- }%notEmpty{[%t] }%notEmpty{%p%notEmpty{:}%notEmpty{ -} }%m%n",
+        "franz-go: kgo.BasicLogger with the time before its lines; common in Python's logging.basicConfig:"
+        " %(asctime)s - %(levelname)s - %(message)s, %(asctime)s [%(threadName)s] %(levelname)s: %(message)s",
+    ),
 )
 """Of several layouts that fit the same lines the first is taken."""
 

@@ -56,7 +56,9 @@ START_REASONS = (
     ),
     StartReason(
         StartFailure.ID_TAKEN,
-        re.compile("NodeExistsException|DUPLICATE_BROKER_REGISTRATION|DuplicateBrokerRegistration"),
+        re.compile(
+            "NodeExistsException|broker is already registered on|DUPLICATE_BROKER_REGISTRATION|DuplicateBrokerReg"
+        ),
         "its id was registered already",
         "Where its former process has just ended, wait until its session is over (zookeeper.session.timeout.ms,"
         " broker.session.timeout.ms) and start it again. Else look whether it still runs, or another broker has the"

@@ -17,6 +17,7 @@ from kafka_hindsight.logs.files import LogFile
 from kafka_hindsight.logs.pieces import NOWHERE, Piece
 from kafka_hindsight.shared.durations import NEVER
 from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.shared.words import counted
 
 _NAMES_CLUSTER = tuple(p for p in PATTERNS if p.kind == "cluster_named")
 _KAFKAS_OWN = (" (kafka.", " (org.apache.kafka.", " (state.change.logger)")
@@ -159,9 +160,9 @@ def refuse_foreign(facts: Iterable[FileFacts]) -> None:
     misfits = {f.misfit: f.file.name for f in brokers if f.misfit}
     instead = "".join(f"{name}: {misfit} " for misfit, name in [*misfits.items()][:_SHOWN])
     some = ", ".join(f.file.name for f in brokers[:5])
+    client, writer = ("CLIENT_", "a group's client") if brokers[0].file.origin == "client" else ("", "a Kafka broker")
     raise BadInput(
-        f"None of the {lines} lines in the {len(brokers)} files of LOGS ({some}) is one that a Kafka broker wrote. "
-        f"{instead}Needed: logs in the layout of Kafka's distribution, such as "
-        "'[2026-11-20 23:59:59,123] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)', or in one that "
-        "PATTERN gives. Check the path. `hindsight doctor --logs` proposes a PATTERN for an unknown layout."
+        f"None of the {counted(lines, 'line')} in the {counted(len(brokers), 'file')} of {client}LOGS ({some}) is one "
+        f"that {writer} wrote. {instead}Needed: its lines in a layout of docs/shipping_logs.md, or in one that "
+        f"{client}PATTERN gives. Check the path. `hindsight doctor --{'client-' * bool(client)}logs` proposes one."
     )

@@ -14,7 +14,7 @@ import numpy as np
 from kafka_hindsight.catalog.codes import LineFate
 from kafka_hindsight.knowledge.conversion import any_head
 from kafka_hindsight.knowledge.layouts import LIBRDKAFKA, first_line
-from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS, UNDATED, layout_pattern
+from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS, UNDATED, is_without_logger, layout_pattern
 from kafka_hindsight.logs.arrays import NO_INSTANT
 from kafka_hindsight.logs.envelope_lines import ANY, JSON_RECORD, PEELS, Chain, Line, lines_in
 from kafka_hindsight.logs.heads import PLAIN, head_of, heads_of, lines_of
@@ -39,6 +39,9 @@ _UNDATED = {layout.name: layout.pattern for layout in UNDATED}
 DATED = tuple(layout.name for layout in PATTERN_LAYOUTS)
 EVERY = (*DATED, *(layout.name for layout in UNDATED))
 """The layouts that are patterns, including those that show no day."""
+
+_WITHOUT_LOGGER = (None, *filter(is_without_logger, EVERY))
+"""Layouts in which only an event shows that a line is of Kafka: what stands for its logger is in the message."""
 
 
 Layouts = tuple[str, ...]
@@ -93,7 +96,7 @@ def fit(lines: Sequence[str], layouts: Sequence[str]) -> Fit:
     """How well some layouts read lines."""
     layout_records = list(records(lines, layouts))
     fates = [read_record(name, text).fate for name, text in layout_records]
-    of_kafka = sum(name is not None and _KAFKAS_LOGGERS in first_line(text) for name, text in layout_records)
+    of_kafka = sum(name not in _WITHOUT_LOGGER and _KAFKAS_LOGGERS in first_line(text) for name, text in layout_records)
     return Fit(fates.count(LineFate.EVENT), of_kafka, fates.count(LineFate.UNPARSED))
 
 

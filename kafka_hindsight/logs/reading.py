@@ -19,6 +19,7 @@ from kafka_hindsight.knowledge.layouts import (
     KAFKAS_PACKAGES,
     MESSAGE_LIMIT,
     MOST_LINES,
+    PREAMBLE,
     PROGRAM,
     TRACE_LIMIT,
     WITHIN,
@@ -189,7 +190,8 @@ def _claim(knowledge: LoggerKnowledge, logger: str | None, message: str, text: s
             continue
         if match := pattern.compiled.match(_with_trace(message, text) if pattern.reads_trace else message):
             return Reading(LineFate.EVENT, logger, message, pattern, match.groups())
-    if knowledge.is_noise(message) or knowledge is LOGGER_KNOWLEDGE.get(PROGRAM):
+    is_preamble = logger is None and PREAMBLE.fullmatch(message)
+    if is_preamble or knowledge.is_noise(message) or knowledge is LOGGER_KNOWLEDGE.get(PROGRAM):
         return _IGNORED
     return Reading(LineFate.UNPARSED, logger, message)
 

@@ -22,7 +22,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 THREAD = "kafka-request-handler-3"
 LEVEL = re.compile(r"\[[^\]]*\] ([A-Z]+) ")
-_WORD = re.compile(r"%(-?\d*)(?:[.]\d+)?(pid|property|logger|[dptcLXxm]|n)((?:\{[^}]*\})*)")
+_WORD = re.compile(r"%(-?\d*)(?:[.]\d+)?(pid|property|logger|[dptcFLXxm]|n)((?:\{[^}]*\})*)")
 
 
 def in_pattern(record: Record, pattern: str) -> str:
@@ -35,6 +35,7 @@ def in_pattern(record: Record, pattern: str) -> str:
         "t": THREAD,
         "c": record.logger or "",
         "logger": abbreviated(record.logger or ""),
+        "F": "Kafka.java",
         "L": "66",
         "pid": "1",
         "property": "shop",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +18,7 @@ from kafka_hindsight.intake.file_scan import Pass
 from kafka_hindsight.intake.lake_rows import table_of
 from kafka_hindsight.intake.own_cluster import OwnCluster, name_cluster, of_one_cluster
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.file_facts import FileFacts
+from kafka_hindsight.logs.file_facts import FileFacts, refuse_foreign
 from kafka_hindsight.logs.files import Listing, LogFile
 from kafka_hindsight.shared.exits import BadInput
 from tests.support.logs import settings
@@ -186,3 +187,19 @@ def test_second_cluster_id_under_one_name_is_refused(
 ) -> None:
     with pytest.raises(BadInput, match=words):
         named(store, given, brokers, readings=readings)
+
+
+@pytest.mark.parametrize(
+    ("name", "needed"),
+    [
+        (
+            "app.out",
+            r"line in the 1 file of CLIENT_LOGS .*group's client wrote.*CLIENT_PATTERN.*doctor --client-logs",
+        ),
+        ("server.log", r"line in the 1 file of LOGS .*Kafka broker wrote.*[^_]PATTERN.*doctor --logs"),
+    ],
+)
+def test_refusal_of_foreign_lines_names_the_input_that_holds_them(name: str, needed: str) -> None:
+    (facts,) = scan_of((name, 1, "")).facts.values()
+    with pytest.raises(BadInput, match=needed):
+        refuse_foreign([replace(facts, lines=1, is_kafka_log=False)])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.knowledge.layouts import APACHE, LAYOUTS, LIBRDKAFKA, LOG_NAME_REGEX, Layout, source_of
-from kafka_hindsight.logs.reading import broker_of_folder, broker_of_line, template
+from kafka_hindsight.logs.reading import broker_of_folder, broker_of_line, read_record, template
 from tools.pages.samples import layout_samples
 from tools.plain_reader import Leftovers, read_line, read_logs
 
@@ -310,3 +310,14 @@ def test_logger_of_future_timestamps_has_no_dot() -> None:
         " contains future timestamp(s), making it ineligible to be deleted (LogFutureTimestampLogger)"
     )
     assert read_line(text).logger == "LogFutureTimestampLogger"
+
+
+@pytest.mark.parametrize(
+    ("text", "fate"),
+    [
+        ("===> User\nuid=1000(appuser) gid=1000(appuser)\n===> Configuring ...\nRunning in KRaft mode...", "ignored"),
+        ("===> User\nuid=1000(appuser) gid=1000(appuser)\nError: Could not find or load main class", "unparsed"),
+    ],
+)
+def test_preamble_of_an_image_carries_nothing_and_an_error_in_it_is_unread(text: str, fate: str) -> None:
+    assert read_record(None, text).fate == fate

@@ -63,6 +63,7 @@ MADE = {
     "scala.pending_member_removed",
     "scala.static_member_fenced",
     "scala.static_member_fenced_by_error",
+    "segmentio.leaving",
 }
 
 OF_CLASS = {

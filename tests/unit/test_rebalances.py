@@ -21,6 +21,7 @@ from kafka_hindsight.judgements.rebalances import GroupContext, GroupHistory, re
 from tests.support.histories import BOTH, lines
 from tests.support.histories import line as coordinator
 from tests.support.logs import lay
+from tests.support.made_groups import own
 from tests.support.nights import EXCERPTS, at
 from tests.support.rows import row
 from tools.plain_reader import read_logs
@@ -42,6 +43,24 @@ def columns_of(rows: Sequence[Row], *columns: str) -> list[tuple[Any, ...]]:
 
 def verdicts(rows: Sequence[Rebalance]) -> list[tuple[str, str, str | None]]:
     return [(r.cause, r.confidence, r.client_id) for r in rows]
+
+
+def test_leave_with_a_generation_of_its_own_is_a_rebalance_before_the_next_join() -> None:
+    """The group's only member closes, which makes generation 2, and a new one is started, which makes generation 3."""
+    acts = [
+        own("client_joined", "01:50:00", generation=1, member_id=MEMBER),
+        own("client_leaving", "01:55:00", member_id=MEMBER),
+        own("client_joined", "01:55:04", generation=3, member_id=OTHER),
+    ]
+    rows = history([replace(e, group_id="g") for e in acts]).rebalances
+    assert columns_of(rows[1:], "cause", "from_generation", "to_generation") == [
+        ("member_left", 1, None),
+        ("member_rejoined", 2, 3),
+    ]
+    *_, together = history(
+        [replace(e, group_id="g", generation=e.generation and min(e.generation, 2)) for e in acts]
+    ).rebalances
+    assert (together.cause, together.to_generation) == ("member_left", 2)
 
 
 def test_group_without_coordinator_lines_has_rebalances_its_members_joined() -> None:

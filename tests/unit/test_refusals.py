@@ -90,6 +90,13 @@ def test_finding_about_several_clients_quotes_a_line_of_each() -> None:
     assert {e.line_id for e in others} < {q.line_id for q in finding.evidence}
 
 
+def test_refusals_of_several_days_are_between_two_dates() -> None:
+    lines = [line("authentication_failed", n, host="10.0.0.1", error="refused") for n in (0, 5 * 24 * 60)]
+    (finding,) = judge_findings(Facts("c", refusals=lines))
+    later = AT + timedelta(days=5)
+    assert f" from {AT:%Y-%m-%d %H:%M:%S} to {later:%Y-%m-%d %H:%M:%S}: refused" in finding.message
+
+
 def test_connection_that_fails_for_another_reason_is_no_unknown_name() -> None:
     failed = line("client_connect_failed", client_id="app", host="kafka-1", error="java.net.SocketException")
     assert judge_findings(Facts("c", refusals=[failed])) == []

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from kafka_hindsight.report.blocks import Fact, Link, Paragraph, Strip, Trend
+from kafka_hindsight.report.terminal import render_terminal
 from tests.support import report_blocks as seen
 from tests.support.report_blocks import build_report
 from tests.support.report_rows import DAY, at, empty, failover, made, rebalance, run
@@ -115,6 +116,13 @@ def test_incident_is_shown_as_new_as_before_or_back_again():
     fact, changed = nights_before("crash", 3, 5)
     assert fact.startswith("back again; in 2 of the 7 windows before")
     assert changed.startswith("Incidents: 1 back again.")
+
+
+def test_incidents_of_one_headline_are_named_once_on_the_first_screen():
+    columns = {"kind": "broker_outage", "harm": "broker_lost", "harm_rank": 1, "started_at": at("02:00:00")}
+    rows = [made("gold.incidents", incident_id=f"{n:032}", headline="Broker 1 crashed", **columns) for n in range(6)]
+    text = " ".join(render_terminal(page_after({"gold.incidents": rows}, [0])).split())
+    assert "! Broker 1 crashed (declared); and 5 more like these. " in text
 
 
 def test_incident_that_asks_for_nothing_is_not_called_new():

@@ -70,6 +70,12 @@ def test_most_specific_line_gives_reason_of_failed_start_in_any_order() -> None:
     assert [why_start_failed(lines)[0].code for lines in ([EXITS, TAKEN], [TAKEN, EXITS])] == ["port_in_use"] * 2
 
 
+def test_broker_of_kafka_1_0_whose_id_is_registered_has_a_reason_of_its_own() -> None:
+    """Source: ZkUtils.scala registerBrokerInZk, until 1.0."""
+    taken = line("java.lang.RuntimeException: A broker is already registered on the path /brokers/ids/0. This probably")
+    assert why_start_failed([EXITS, taken])[0].code == StartFailure.ID_TAKEN
+
+
 @pytest.mark.parametrize(
     ("because", "code"),
     [

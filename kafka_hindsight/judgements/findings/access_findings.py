@@ -85,13 +85,14 @@ def _refused(facts: Facts) -> Iterator[Finding]:
             by_name = grouped(lines, refusal.subject)
             each_in_turn = filter(None, chain(*zip_longest(*by_name.values())))
             details = dict.fromkeys(shortened(text) for text in refusal.say(lines) if text)
+            clock = "%H:%M:%S" if first.date() == last.date() else "%Y-%m-%d %H:%M:%S"
             yield finding_of(
                 facts,
                 rule_id,
                 list(by_name),
                 [first, last],
                 map(quote, islice(each_in_turn, MAX_QUOTES)),
-                span=f" from {first:%H:%M:%S} to {last:%H:%M:%S}" if first < last else f" at {first:%H:%M:%S}",
+                span=f" from {first:{clock}} to {last:{clock}}" if first < last else f" at {first:{clock}}",
                 details=listed(list(details), _NAMED) or "its lines say no more",
             )
 

@@ -16,21 +16,26 @@ def as_coordinator(events: Sequence[Event]) -> list[Event]:
     """Turn the lines of members, in order, into those of their coordinator, each in the member's own words.
 
     A member prints the generation that it joined, why it leaves, and why it rejoins. The first of the leaves and of the
-    new members since the last generation began the next one, else the first member with a reason of its own.
+    new members since the last generation began the next one, else the first member with a reason of its own. Where one
+    more generation lies between, the leaves began that one: a group whose last member leaves is empty in it.
     Source: AbstractCoordinator.java JoinGroupResponseHandler, maybeLeaveGroup, requestRejoin; GroupCoordinator.scala: a
-    join, a leave or a rejoin in a stable group begins a join phase.
+    join, a leave or a rejoin in a stable group begins a join phase, onCompleteJoin counts a generation without members.
     """
     joins = [e for e in events if e.kind == Kind.CLIENT_JOINED and e.generation]
     leaves = [e for e in events if e.kind == Kind.CLIENT_LEAVING and e.member_id]
     join_lines, reason_lines = (_by_source(events, k) for k in (Kind.CLIENT_JOINING, Kind.CLIENT_JOIN_REQUESTED))
     syncs = by_instant(_of(events, Kind.CLIENT_SYNCED))
-    lines, members, last_at = list[Event](), set[str | None](), LONG_AGO
+    lines, members, last_at, last_generation = list[Event](), set[str | None](), LONG_AGO, 0
     for phase in runs(joins, lambda run, e: run[-1].generation == e.generation):
         joined, generation = phase[0], phase[0].generation or 0
         before = [e for e in leaves if e.happened_at <= joined.happened_at]
         leaves = leaves[len(before) :]
         requests = [(_join_request(join_lines, e, last_at), e) for e in phase if e.member_id]
-        starts = [*map(_leave, before), *(_join(r, e) for r, e in requests if e.member_id not in members)]
+        left = [*map(_leave, before)]
+        if generation == last_generation + 2:
+            lines += [replace(e, generation=last_generation) for e in _first(left)]
+            left = []
+        starts = [*left, *(_join(r, e) for r, e in requests if e.member_id not in members)]
         if not starts:
             reasons = [(_last(reason_lines, request), request, e) for request, e in requests]
             starts = [_rejoin(why, r, e) for why, r, e in reasons if why and why.happened_at > last_at and _is_own(why)]
@@ -39,7 +44,7 @@ def as_coordinator(events: Sequence[Event]) -> list[Event]:
         synced = syncs.first_since(joined.happened_at)
         lines += [replace(synced, kind=Kind.ASSIGNMENT_RECEIVED)] if synced and synced.generation == generation else []
         members |= {e.member_id for e in phase}
-        last_at = phase[-1].happened_at
+        last_at, last_generation = phase[-1].happened_at, generation
     if joins and leaves:
         lines += [replace(e, generation=joins[-1].generation) for e in _first([*map(_leave, leaves)])]
         lines += map(_departure, leaves)

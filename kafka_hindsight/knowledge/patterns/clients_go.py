@@ -125,6 +125,13 @@ PATTERNS = (
         source="consumergroup.go syncGroup",
     ),
     _line(
+        pattern_id="segmentio.leaving",
+        kind=Kind.CLIENT_LEAVING,
+        regex=rf"^Leaving group {_GROUP}, member {_MEMBER}$",
+        versions=_SEGMENTIO,
+        source="consumergroup.go leaveGroup",
+    ),
+    _line(
         pattern_id="segmentio.coordinator_lost",
         kind=Kind.CLIENT_COORDINATOR_LOST,
         regex=rf"^Unable to establish connection to consumer group coordinator for group {_GROUP}: (?P<reason>.*)$",

@@ -3,6 +3,7 @@
 from functools import partial
 
 from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.knowledge.layouts import PROGRAM
 from kafka_hindsight.knowledge.model import Pattern
 from kafka_hindsight.knowledge.patterns.fragments import MEMBER
 
@@ -11,9 +12,9 @@ _PARTITIONS = r"(?:(?:frozen)?set\(\)|(?:frozenset\()?\{(?P<detail>[^}]*)\}\)?)"
 """A set of partitions as Python prints it; the detail is missing where it is empty."""
 
 _AIO = ("aiokafka.consumer.group_coordinator",)
-_KP = ("kafka.coordinator",)
-_KP_CONSUMER = ("kafka.coordinator.consumer",)
-_KP_HEARTBEAT = ("kafka.coordinator.heartbeat", "kafka.coordinator")
+_KP = ("kafka.coordinator", PROGRAM)
+_KP_CONSUMER = ("kafka.coordinator.consumer", PROGRAM)
+_KP_HEARTBEAT = ("kafka.coordinator.heartbeat", "kafka.coordinator", PROGRAM)
 _AIO_SOURCE = "aiokafka/consumer/group_coordinator.py"
 _KP_SOURCE = "kafka/coordinator/base.py"
 _KP_CONSUMER_SOURCE = "kafka/coordinator/consumer.py"

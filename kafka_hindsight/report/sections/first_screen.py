@@ -94,12 +94,13 @@ def _coverage(page: PageRows) -> str:
 
 def _sentence(page: PageRows, harm: Harm, rows: Sequence[Incident], is_first: bool) -> ui.Item:
     """One sentence about incidents of one harm with links to them, and the advice in the first of that harm."""
-    together, sentences = _headlines(page, harm, rows)
+    named = list({incident_headline(row): row for row in reversed(rows)}.values())[::-1][:MOST_NAMED]
+    together, sentences = _headlines(page, harm, rows, named)
     links = [
         ui.Link(f"{s[:1].lower()}{s[1:]}" if i or together else s, plain.anchor("incident", row.incident_id))
-        for i, (s, row) in enumerate(zip(sentences, rows))
+        for i, (s, row) in enumerate(zip(sentences, named))
     ]
-    hidden = len(rows) - MOST_NAMED
+    hidden = len(rows) - len(named)
     more = f"; and {words.counted(hidden, 'more like these', 'more like these')}" if hidden > 0 else ""
     claim: ui.Words = (together, ui.join(links, "; "), more, ".")
     label, owners = page.whose(rows[0].group_ids, rows[0].topics or ())
@@ -108,16 +109,18 @@ def _sentence(page: PageRows, harm: Harm, rows: Sequence[Incident], is_first: bo
     return ui.Item((ui.Strong(claim), advice, ownership), figures.needs(rows[0]))
 
 
-def _headlines(page: PageRows, harm: Harm, rows: Sequence[Incident]) -> tuple[str, list[str]]:
-    """A beginning that several incidents share, and the headline of each; after a beginning its origin alone."""
-    beginning, headlines = "", [incident_headline(row) for row in rows[:MOST_NAMED]]
+def _headlines(
+    page: PageRows, harm: Harm, rows: Sequence[Incident], named: Sequence[Incident]
+) -> tuple[str, list[str]]:
+    """A beginning that several incidents share, and the headline of some; after a beginning its origin alone."""
+    beginning, headlines = "", [incident_headline(row) for row in named]
     if harm in _TOGETHER and len(rows) > 1 and not any(map(figures.is_going_on, rows)):
         kinds, predicate = _TOGETHER[harm]
         ids = {row.incident_id for row in rows}
         sums = unused((u for u in page.of(Unavailability) if u.incident_id in ids), kinds)
         beginning = f"{words.counted(len(sums.subjects), 'partition')} {predicate}, {figures.longest_words(sums)}: "
         headlines = [h.partition(": ")[2].partition(", away for ")[0] or h for h in headlines]
-    return beginning, [f"{h}{declared_label(row)}{_doubt(row)}" for h, row in zip(headlines, rows)]
+    return beginning, [f"{h}{declared_label(row)}{_doubt(row)}" for h, row in zip(headlines, named)]
 
 
 def _doubt(row: Incident) -> str:
