@@ -183,12 +183,15 @@ def choose(names: str, version: str, layout: str, brokers: int = 3) -> list[Scen
 
 
 def audit(folder: Path, bootstrap: str) -> int:
-    """Audit the running cluster and its logs, as any user would, and print the score. Returns 0 where it passes."""
+    """Audit the running cluster and its logs, as any user would, and print the score. Returns 0 where it passes.
+
+    Of the variables of an audit only ENGINE applies.
+    """
     paths = {name: folder / name for name in ("logs", "lake")} | {"snapshots": folder / "snapshots.jsonl"}
     if any((folder / "clients").iterdir()):  # A drill of brokers alone has no members.
         paths["client-logs"] = folder / "clients"
     options = [word for name, path in paths.items() for word in (f"--{name}", str(path))]
-    of_users = {*VARIABLES, *map(variable, INPUTS), "KAFKA_CONFIG"}
+    of_users = {*VARIABLES, *map(variable, INPUTS), "KAFKA_CONFIG"} - {variable("engine")}
     environment = {k: v for k, v in os.environ.items() if k not in of_users} | {"BOOTSTRAP": bootstrap}
     environment["MAINTENANCE"] = declared_windows((folder / "truth.jsonl").read_text(encoding="utf-8").splitlines())
     audited = subprocess.run(

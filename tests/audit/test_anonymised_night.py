@@ -11,23 +11,21 @@ from typing import Any
 import pytest
 
 from kafka_hindsight.catalog import TABLES
-from kafka_hindsight.cli.audit import judge
 from kafka_hindsight.cli.main import main
 from tests.support.lake import rows
-from tests.support.logs import unpack_night
+from tests.support.recorded_night import audit, recorded_night
 
 GOLD = [table.full_name for table in TABLES if table.layer == "gold"]
 
 
 @pytest.fixture(scope="module")
 def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The night, its copy, the mapping, and the audits of both."""
+    """The copy of the night, the mapping, and the audits of both."""
     folder = tmp_path_factory.mktemp("anonymised")
-    unpack_night(folder / "night")
-    assert main(["anonymise", f"{folder}/night", f"{folder}/copy", "--mapping", f"{folder}/map.json"]) == 0
-    for place in ("night", "copy"):
-        inputs = {"client_logs": f"{folder}/{place}/clients", "snapshots": f"{folder}/{place}/snapshots.jsonl"}
-        judge(folder / place / "logs", folder / f"lake of {place}", **inputs)
+    night, lake = recorded_night()
+    (folder / "lake of night").symlink_to(lake)
+    assert main(["anonymise", str(night), f"{folder}/copy", "--mapping", f"{folder}/map.json"]) == 0
+    audit(folder / "copy", folder / "lake of copy")
     return folder
 
 

@@ -21,6 +21,7 @@ from kafka_hindsight.cli.mcp_server import NOTICE, TOKEN
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import DONE
 from lab.drill.cluster import free_ports
+from tests.support.recorded_night import recorded_night
 
 PAGE = (HOME / "docs" / "answers.md").read_text(encoding="utf-8")
 QUESTIONS = [
@@ -31,12 +32,9 @@ QUESTIONS = [
 
 
 @pytest.fixture(scope="module")
-def lake(tmp_path_factory: pytest.TempPathFactory) -> str:
+def lake() -> str:
     """The lake of the recorded night."""
-    subprocess.run([sys.executable, HOME / "setup" / "build.py", "--only", "samples"], check=True)
-    place = str(tmp_path_factory.mktemp("answers") / "lake")
-    assert cli.main(["audit", "--engine", "local", "--lake", place]) == DONE
-    return place
+    return str(recorded_night()[1])
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +106,7 @@ def test_http_needs_the_token(lake: str) -> None:
 
 async def over_http(port: int, token: str) -> str:
     address = f"http://127.0.0.1:{port}/mcp"
-    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as http:
+    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60) as http:
         for _ in range(100):
             try:
                 status = (await http.post(address, json={})).status_code

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from kafka_hindsight.catalog.ids import row_id
+from kafka_hindsight.report.html import render_html
+from tests.support.once import once
+from tests.support.report_blocks import build_report
 from tests.support.report_night import Night, night
 from tests.support.report_rows import DAY, Tables, failover, incident, made, outage, rebalance
 
 GROUPS = 2_000
+
+
+def crowded_page() -> Path:
+    """The page of such a night with 6,000 rebalances more, rendered once in a test run."""
+
+    def render(folder: Path) -> None:
+        (folder / "crowd.html").write_text(render_html(build_report(*crowded_night(6_000))), encoding="utf-8")
+
+    return once("crowded-page", render) / "crowd.html"
 
 
 def crowded_night(count: int) -> Night:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,6 @@ from tools.pages import docs
 
 HOME = Path(__file__).resolve().parents[2]
 DOCS = HOME / "docs"
-each_page = pytest.mark.parametrize("name", PAGES)
 
 
 # --- what pages name is there -------------------------------------------------------------------------------------
@@ -50,24 +50,22 @@ TARGETS = set(re.findall(r"^([a-z0-9-]+):", (HOME / "Makefile").read_text(encodi
 VERBS = {*cli.VERBS}
 
 
-@each_page
-def test_every_variable_on_page_is_read(name: str) -> None:
-    named = set(re.findall(r"\bHINDSIGHT_[A-Z_]*[A-Z]\b", PAGES[name]))
+def test_every_variable_on_pages_is_read() -> None:
+    named = set(re.findall(r"\bHINDSIGHT_[A-Z_]*[A-Z]\b", "\n".join(PAGES.values())))
     assert {v for v in named if not v.startswith(RECEIVERS)} <= VARIABLES
 
 
-@each_page
-def test_every_make_target_and_verb_on_page_exists(name: str) -> None:
-    shown = [*re.findall(r"^    .*$", PAGES[name], flags=re.MULTILINE), *re.findall(r"`[^`\n]+`", PAGES[name])]
+def test_every_make_target_and_verb_on_pages_exists() -> None:
+    whole = "\n".join(PAGES.values())
+    shown = [*re.findall(r"^    .*$", whole, flags=re.MULTILINE), *re.findall(r"`[^`\n]+`", whole)]
     text = "\n".join(shown)
     assert set(re.findall(r"(?:^\s*|`)make ([a-z][a-z0-9-]*)", text, flags=re.MULTILINE)) <= TARGETS
     assert set(re.findall(r"(?:^\s*|`|&& )(?:\./)?hindsight ([a-z]+)", text, flags=re.MULTILINE)) <= VERBS
 
 
-@each_page
-def test_every_named_query_on_page_exists(name: str) -> None:
-    asked = set(re.findall(r"""\b(?:Q=|hindsight sql )["']?([a-z_]+)(?=["'\s`]|$)""", PAGES[name], flags=re.MULTILINE))
-    assert asked - {"select"} <= set(named_queries())
+def test_every_named_query_on_pages_exists() -> None:
+    form = re.compile(r"""\b(?:Q=|hindsight sql )["']?([a-z_]+)(?=["'\s`]|$)""", flags=re.MULTILINE)
+    assert set(form.findall("\n".join(PAGES.values()))) - {"select"} <= set(named_queries())
 
 
 def named_paths(page: str) -> Iterator[str]:
@@ -77,22 +75,25 @@ def named_paths(page: str) -> Iterator[str]:
         yield path.rstrip(".")
 
 
-@each_page
-def test_every_path_on_page_exists(name: str) -> None:
-    missing = [p for p in named_paths(PAGES[name]) if not list(HOME.glob(p.rstrip("/")))]
-    assert missing == []
+def test_every_path_on_pages_exists() -> None:
+    named = {path.rstrip("/") for text in PAGES.values() for path in named_paths(text)}
+    assert {path for path in named if not any(HOME.glob(path))} == set()
 
 
-@each_page
-def test_every_link_between_pages_has_a_target(name: str) -> None:
-    folder = HOME if name == "README.md" else DOCS
-    for target, anchor in re.findall(r"\]\(([\w./-]*\.md)?(?:#([\w-]+))?\)", PAGES[name]):
-        page = folder / (target or name)
-        assert page.exists(), target
-        if anchor:
-            headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
-            anchors = {re.sub(r"[^a-z0-9_ -]", "", h.lower()).replace(" ", "-") for h in headings}
-            assert anchor in anchors, f"{target}#{anchor}"
+@cache
+def anchors(page: Path) -> set[str]:
+    """The places in a page that a link may name."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^a-z0-9_ -]", "", h.lower()).replace(" ", "-") for h in headings}
+
+
+def test_every_link_between_pages_has_a_target() -> None:
+    for name, text in PAGES.items():
+        folder = HOME if name == "README.md" else DOCS
+        for target, anchor in re.findall(r"\]\(([\w./-]*\.md)?(?:#([\w-]+))?\)", text):
+            page = folder / (target or name)
+            assert page.exists(), f"{name}: {target}"
+            assert not anchor or anchor in anchors(page), f"{name}: {target}#{anchor}"
 
 
 # --- shipping and installing --------------------------------------------------------------------------------------

@@ -38,7 +38,6 @@ from lab.drill.steps import (
     Kill,
     OnMember,
     Refuse,
-    Scenario,
     Start,
 )
 from lab.drill.steps_on_brokers import (
@@ -72,7 +71,6 @@ ALL = (
     *STOP_SCENARIOS,
     ALL_STOPPED_FOR_GOOD,
 )
-each_scenario = pytest.mark.parametrize("scenario", ALL, ids=lambda s: s.name)
 
 
 def test_drawn_cluster_id_never_begins_with_dash() -> None:
@@ -86,41 +84,37 @@ def test_scenarios_have_unique_names_and_a_sentence() -> None:
     assert all(s.sentence.endswith(".") for s in ALL)
 
 
-@each_scenario
-def test_expectations_of_scenario_can_be_scored(scenario: Scenario) -> None:
-    assert {s.expect for s in scenario.steps if s.expect} <= EXPECTS
+def test_expectations_of_scenarios_can_be_scored() -> None:
+    assert {step.expect for scenario in ALL for step in scenario.steps if step.expect} <= EXPECTS
 
 
-@each_scenario
-def test_every_step_of_scenario_can_be_played(scenario: Scenario) -> None:
-    unknown = do.dispatch(object)
-    assert [type(s).__name__ for s in scenario.steps if do.dispatch(type(s)) is unknown] == []
+def test_every_step_of_scenarios_can_be_played() -> None:
+    kinds = {type(step) for scenario in ALL for step in scenario.steps}
+    assert {kind.__name__ for kind in kinds if do.dispatch(kind) is do.dispatch(object)} == set()
 
 
-@each_scenario
-def test_member_is_started_before_its_steps_and_gone_at_end(scenario: Scenario) -> None:
-    alive: set[str] = set()
-    for step in (s for s in scenario.steps if isinstance(s, OnMember)):
-        if isinstance(step, Start):
-            assert step.member not in alive, step
-            alive.add(step.member)
-        else:
-            assert step.member in alive, step
-        if isinstance(step, (Close, Kill, Refuse)):
-            alive.discard(step.member)
-    assert not alive
+def test_member_is_started_before_its_steps_and_gone_at_end() -> None:
+    for scenario in ALL:
+        alive: set[str] = set()
+        for step in (s for s in scenario.steps if isinstance(s, OnMember)):
+            if isinstance(step, Start):
+                assert step.member not in alive, (scenario.name, step)
+                alive.add(step.member)
+            else:
+                assert step.member in alive, (scenario.name, step)
+            if isinstance(step, (Close, Kill, Refuse)):
+                alive.discard(step.member)
+        assert not alive, scenario.name
 
 
-@each_scenario
-def test_silent_end_of_member_is_waited_for_unless_it_comes_back_in_time(scenario: Scenario) -> None:
-    silent = [
-        s
-        for s in scenario.steps
-        if (isinstance(s, Kill) and s.expect not in SILENCES) or (isinstance(s, Close) and s.expect in SILENCES)
-    ]
-    following = {id(a): b for a, b in zip(scenario.steps, scenario.steps[1:])}
-    after = [(s.member, following[id(s)]) for s in silent]
-    assert all(a == Gone(member=m) or (isinstance(a, Start) and a.member == m) for m, a in after)
+def test_silent_end_of_member_is_waited_for_unless_it_comes_back_in_time() -> None:
+    for scenario in ALL:
+        for step, after in zip(scenario.steps, (*scenario.steps[1:], None)):
+            if (isinstance(step, Kill) and step.expect not in SILENCES) or (
+                isinstance(step, Close) and step.expect in SILENCES
+            ):
+                is_back = isinstance(after, Start) and after.member == step.member
+                assert is_back or after == Gone(member=step.member), (scenario.name, step)
 
 
 TAKES: dict[str, tuple[type[OnBroker], ...]] = {
@@ -135,17 +129,17 @@ GIVES: dict[str, tuple[type[OnBroker], ...]] = {
 }
 
 
-@pytest.mark.parametrize("scenario", [s for s in ALL if not s.is_for_good], ids=lambda s: s.name)
-def test_broker_faults_are_undone_within_scenario(scenario: Scenario) -> None:
-    taken: list[tuple[str, str]] = []
-    for step in (s for s in scenario.steps if isinstance(s, OnBroker)):
-        for what, begins in TAKES.items():
-            if isinstance(step, begins):
-                taken.append((step.broker, what))
-        for what, gives in GIVES.items():
-            if isinstance(step, gives):
-                taken = [t for t in taken if t != (step.broker, what)]
-    assert taken == []
+def test_broker_faults_are_undone_within_scenario() -> None:
+    for scenario in (s for s in ALL if not s.is_for_good):
+        taken: list[tuple[str, str]] = []
+        for step in (s for s in scenario.steps if isinstance(s, OnBroker)):
+            for what, begins in TAKES.items():
+                if isinstance(step, begins):
+                    taken.append((step.broker, what))
+            for what, gives in GIVES.items():
+                if isinstance(step, gives):
+                    taken = [t for t in taken if t != (step.broker, what)]
+        assert taken == [], scenario.name
 
 
 def test_failed_disk_loses_partitions_until_mended(tmp_path: Path) -> None:

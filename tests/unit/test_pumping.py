@@ -94,9 +94,8 @@ def test_pattern_is_linear_on_lines_made_of_its_own_pieces(pattern: Pattern) -> 
         assert line is None, f"{pattern.pattern_id} runs away on {line[:500]!r} ..." if line else ""
 
 
-@each_pattern
-def test_no_group_is_repeated_by_recursion(pattern: Pattern) -> None:
-    assert list(looped_groups(pattern.compiled.pattern)) == []
+def test_no_group_is_repeated_by_recursion() -> None:
+    assert {p.pattern_id for p in PATTERNS if list(looped_groups(p.compiled.pattern))} == set()
 
 
 KEPT = (

@@ -9,7 +9,7 @@ import pytest
 from kafka_hindsight.report.html import render_html
 from tests.support.report_blocks import build_report
 from tests.support.report_browser import DRAWN, Browser, found
-from tests.support.report_crowd import crowded_night
+from tests.support.report_crowd import crowded_page
 from tests.support.report_night import HOSTILE, Night, night, poisoned_night
 
 pytestmark = pytest.mark.skipif(found() is None, reason="no Chromium on the PATH: install chromium to look at the page")
@@ -28,8 +28,9 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("pages")
-    nights = {"usual": night(), "crowded": crowded_night(6_000), "hostile": poisoned_night(HOSTILE)}
-    return {name: _written(folder / f"{name}.html", made) for name, made in nights.items()}
+    nights = {"usual": night(), "hostile": poisoned_night(HOSTILE)}
+    written = {name: _written(folder / f"{name}.html", made) for name, made in nights.items()}
+    return {**written, "crowded": crowded_page().as_uri()}
 
 
 def _written(place: Path, made: Night) -> str:

@@ -12,7 +12,7 @@ from kafka_hindsight.alerts import sightings
 from kafka_hindsight.report.html import render_html
 from kafka_hindsight.report.sections import SECTIONS
 from tests.support.report_blocks import build_report
-from tests.support.report_crowd import crowded_night
+from tests.support.report_crowd import crowded_page
 from tests.support.report_night import HOSTILE, night, poisoned_night
 from tests.support.report_rows import CLUSTER, DAY, END, empty, run
 from tests.support.report_views import Views, anchors
@@ -35,7 +35,7 @@ def hostile():
 
 @pytest.fixture(scope="module")
 def crowded():
-    return Views(render_html(build_report(*crowded_night(6_000))))
+    return Views(crowded_page().read_text(encoding="utf-8"))
 
 
 def test_navigation_has_six_entries(report, page):
