@@ -20,7 +20,6 @@ import typer
 from kafka_hindsight.catalog.steps import INGEST, STEPS, Step
 from kafka_hindsight.cli import snapshot
 from kafka_hindsight.cli.follow import Screen, clean_environment, follow, printable, relative, start_alone
-from kafka_hindsight.intake.log_files import list_places, places_of
 from kafka_hindsight.kafka.connection import Connection
 from kafka_hindsight.kafka.connection import from_environment as from_variables
 from kafka_hindsight.lake.landing import read_json, read_text
@@ -114,7 +113,6 @@ def audit_settings(environment: Mapping[str, str], options: Mapping[str, str]) -
     settings = Settings.of({"lake": str(LAKE), **values, **run_values})
     if problems := missing_inputs(settings):
         raise BadInput(*problems)
-    list_places(None, [p for p in places_of(settings) if not is_uri(p.root) and not is_dated(p.root)], settings.glob)
     return settings
 
 
@@ -150,7 +148,13 @@ def audit(settings: Settings, live: Connection | None = None) -> int:
 
     Returns:
         The exit code of the first audit that failed, else DONE.
+
+    Raises:
+        BadInput: A folder has no log. It is refused before Java, Spark or Airflow starts, and no lake is made.
     """
+    from kafka_hindsight.intake.log_files import list_places, places_of
+
+    list_places(None, [p for p in places_of(settings) if not is_uri(p.root) and not is_dated(p.root)], settings.glob)
     code = _audit(settings, live)
     ingested = read_json(f"{settings.lake}/runs/{settings.run_id}/{INGEST.name}.json") or {}
     others = ingested.get("other_clusters", []) if settings.cluster is None else []

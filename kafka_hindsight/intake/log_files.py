@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX, SEGMENT_REGEX, source_of
@@ -15,9 +15,11 @@ from kafka_hindsight.logs.file_bytes import Bytes, Unit, is_packed
 from kafka_hindsight.logs.files import Listing, LogFile, Members, Place
 from kafka_hindsight.logs.found_files import Archive, Found, files_at, is_archive, walk
 from kafka_hindsight.settings.config import is_source, masked
-from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.instants import of_millis
+
+if TYPE_CHECKING:
+    from kafka_hindsight.settings.models import Settings
 
 NO_LOG = "not named like a log; if it has lines of Kafka, name it in GLOB"
 """Why most files are not read."""

@@ -93,18 +93,18 @@ def keep_metadata(
     decoded = _decoded(engine, fresh, ledger)
     facts = [fact for fact, _ in decoded]
     all_files = [*ledger.values(), *facts]
-    needed, spans = needed_snapshots(all_files), spans_of(_segments(all_files))
+    snapshots, spans = needed_snapshots(all_files), spans_of(_segments(all_files))
     rows = [
         {
             **fact,
-            "is_kept": not fact["is_snapshot"] or fact["file"] in needed,
+            "is_kept": not fact["is_snapshot"] or fact["file"] in snapshots,
             "cluster": cluster,
             "run_collected_at": run_at,
         }
         for fact in sorted(facts, key=lambda f: f["file"])
     ]
-    kept = {r["file"] for r in rows if r["is_kept"]}
-    store.append_new(METADATA_RECORDS, _records((table for fact, table in decoded if fact["file"] in kept), cluster))
+    names = {r["file"] for r in rows if r["is_kept"]}
+    store.append_new(METADATA_RECORDS, _records((table for fact, table in decoded if fact["file"] in names), cluster))
     # A snapshot beyond the log that was read may be needed when the log has grown: a later run reads it again.
     reached = {r["file"] for r in rows if any(start <= r["next_offset"] <= end for start, end in spans)}
     settled = (r for r in rows if r["is_kept"] or r["errors"] or r["file"] in reached)

@@ -112,8 +112,8 @@ def read_file(
         OSError: The file is not there, or not whole.
     """
     names = tuple(table.column_names if columns is None else columns)
-    needed = {*names, *(part.columns if part else ())}
-    schema = pa.schema([field for field in arrow_schema(table) if field.name in needed])
+    all_names = {*names, *(part.columns if part else ())}
+    schema = pa.schema([field for field in arrow_schema(table) if field.name in all_names])
     parquet = pq.ParquetFile(_open_file(folder, file, table), coerce_int96_timestamp_unit="us", pre_buffer=True)
     begin, end = (parquet.num_row_groups * n // share[1] for n in (share[0], share[0] + 1))
     for batch in parquet.iter_batches(_BATCH, row_groups=list(range(begin, end)), columns=schema.names):

@@ -148,7 +148,7 @@ TALLIES = pa.schema(
 
 
 class Rest(NamedTuple):
-    """What a batch gives beside events: TALLIES, and rows of quality.unparsed_lines and quality.quarantine."""
+    """The results of a batch beside events: TALLIES, and rows of quality.unparsed_lines and quality.quarantine."""
 
     tallies: pa.RecordBatch
     unparsed: pa.RecordBatch
@@ -213,8 +213,8 @@ class _ParsedBatch:
 
     def rows(self, places: list[int], **columns: Any) -> Columns:
         """The columns of some records: where they stand, and `columns`."""
-        kept = self.records.select(_PLACE).take(pa.array(places, pa.int64()))
-        return {**dict(zip(_PLACE, kept.columns)), **columns}
+        columns_of_place = self.records.select(_PLACE).take(pa.array(places, pa.int64()))
+        return {**dict(zip(_PLACE, columns_of_place.columns)), **columns}
 
 
 def _events(batch: _ParsedBatch) -> pa.RecordBatch | None:

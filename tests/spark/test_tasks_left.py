@@ -20,4 +20,6 @@ def test_long_spark_stage_reports_done_tasks(
         spark.sparkContext.parallelize(range(12), 12).foreach(lambda _: time.sleep(0.3))
     sentences = capsys.readouterr().out.splitlines()
     assert sentences
-    assert all(re.fullmatch(r"\d+ of 12 tasks of this stage are done; about \d+ s left", text) for text in sentences)
+    assert all(
+        re.fullmatch(r"\d+ of 12 tasks of this stage are done; about \d+ (?:s|min) left", text) for text in sentences
+    )

@@ -10,6 +10,7 @@ import pytest
 from kafka_hindsight.catalog.steps import STEPS
 from kafka_hindsight.cli import audit
 from kafka_hindsight.cli.follow import Screen
+from kafka_hindsight.intake.log_files import list_places, places_of
 from kafka_hindsight.kafka.connection import Connection
 from kafka_hindsight.lake.lock import hold_lock
 from kafka_hindsight.shared.exits import BadInput
@@ -66,7 +67,8 @@ def test_folder_without_log_is_refused_before_start_and_leaves_no_lake(tmp_path:
             audit.judge(folder, lake)
     assert not Path(lake).exists()
     (tmp_path / "with a.txt" / "night.tar").touch()
-    assert audit.audit_settings({"LOGS": str(tmp_path / "with a.txt")}, {}), "an archive may hold logs"
+    archive = audit.audit_settings({"LOGS": str(tmp_path / "with a.txt")}, {})
+    assert list_places(None, places_of(archive), None).files, "an archive may hold logs"
 
 
 @pytest.mark.parametrize(("is_new", "table", "stays"), [(True, "", False), (True, "bronze", True), (False, "", True)])

@@ -453,10 +453,10 @@ def _meanings(event: Event, active: Collection[int]) -> Iterator[tuple[Iterable[
 
     Until 1.0 a broker that starts is the controller before it registers, and does not find itself.
     """
-    named = {event.node} if event.node is not None else {*(broker_ids(event.nodes) or ())}
+    brokers = {event.node} if event.node is not None else {*(broker_ids(event.nodes) or ())}
     if event.kind == Kind.BROKERS_LISTED:
-        named = set(active) - {*named, event.broker}
-    yield sorted(named), _CONTROLLER_SIGNALS[event.kind]
+        brokers = set(active) - {*brokers, event.broker}
+    yield sorted(brokers), _CONTROLLER_SIGNALS[event.kind]
     if event.kind == Kind.BROKERS_CHANGED:
         for ids, meaning in _CHANGED_SETS.items():
             yield broker_ids("".join(re.findall(ids, event.detail or ""))) or (), meaning

@@ -94,13 +94,13 @@ def _coverage(page: PageRows) -> str:
 
 def _sentence(page: PageRows, harm: Harm, rows: Sequence[Incident], is_first: bool) -> ui.Item:
     """One sentence about incidents of one harm with links to them, and the advice in the first of that harm."""
-    named = list({incident_headline(row): row for row in reversed(rows)}.values())[::-1][:MOST_NAMED]
-    together, sentences = _headlines(page, harm, rows, named)
+    examples = list({incident_headline(row): row for row in reversed(rows)}.values())[::-1][:MOST_NAMED]
+    together, sentences = _headlines(page, harm, rows, examples)
     links = [
         ui.Link(f"{s[:1].lower()}{s[1:]}" if i or together else s, plain.anchor("incident", row.incident_id))
-        for i, (s, row) in enumerate(zip(sentences, named))
+        for i, (s, row) in enumerate(zip(sentences, examples))
     ]
-    hidden = len(rows) - len(named)
+    hidden = len(rows) - len(examples)
     more = f"; and {words.counted(hidden, 'more like these', 'more like these')}" if hidden > 0 else ""
     claim: ui.Words = (together, ui.join(links, "; "), more, ".")
     label, owners = page.whose(rows[0].group_ids, rows[0].topics or ())
@@ -110,17 +110,17 @@ def _sentence(page: PageRows, harm: Harm, rows: Sequence[Incident], is_first: bo
 
 
 def _headlines(
-    page: PageRows, harm: Harm, rows: Sequence[Incident], named: Sequence[Incident]
+    page: PageRows, harm: Harm, rows: Sequence[Incident], examples: Sequence[Incident]
 ) -> tuple[str, list[str]]:
     """A beginning that several incidents share, and the headline of some; after a beginning its origin alone."""
-    beginning, headlines = "", [incident_headline(row) for row in named]
+    beginning, headlines = "", [incident_headline(row) for row in examples]
     if harm in _TOGETHER and len(rows) > 1 and not any(map(figures.is_going_on, rows)):
         kinds, predicate = _TOGETHER[harm]
         ids = {row.incident_id for row in rows}
         sums = unused((u for u in page.of(Unavailability) if u.incident_id in ids), kinds)
         beginning = f"{words.counted(len(sums.subjects), 'partition')} {predicate}, {figures.longest_words(sums)}: "
         headlines = [h.partition(": ")[2].partition(", away for ")[0] or h for h in headlines]
-    return beginning, [f"{h}{declared_label(row)}{_doubt(row)}" for h, row in zip(headlines, named)]
+    return beginning, [f"{h}{declared_label(row)}{_doubt(row)}" for h, row in zip(headlines, examples)]
 
 
 def _doubt(row: Incident) -> str:
