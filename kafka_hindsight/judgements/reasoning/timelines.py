@@ -6,8 +6,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import accumulate, pairwise
-from operator import attrgetter
+from functools import cached_property
+from itertools import pairwise
+from operator import attrgetter, le
 from typing import Generic, TypeVar
 
 from kafka_hindsight.shared.grouping import grouped
@@ -139,7 +140,7 @@ class Intervals(Generic[T]):
         self.intervals: Sequence[Interval[T]] = sorted(intervals, key=lambda i: i.start)
         self._starts = [i.start for i in self.intervals]
         self._ends = [datetime.max.replace(tzinfo=i.start.tzinfo) if i.end is None else i.end for i in self.intervals]
-        self._latest_ends = [*accumulate(self._ends, max)]
+        self._ends_are_in_order = all(map(le, self._ends, self._ends[1:]))
 
     def __len__(self) -> int:
         return len(self.intervals)
@@ -153,9 +154,7 @@ class Intervals(Generic[T]):
 
     def between(self, first: datetime, last: datetime, slack: timedelta = NO_SLACK) -> list[Interval[T]]:
         """The intervals that hold at any instant from `first` to `last`, in order of start."""
-        since, stop = first - slack, bisect_right(self._starts, last + slack)
-        begin = bisect_left(self._latest_ends, since)
-        return [self.intervals[n] for n in range(begin, stop) if self._ends[n] >= since]
+        return [self.intervals[n] for n in self._ending_since(first - slack, bisect_right(self._starts, last + slack))]
 
     def clip(self, first: datetime, last: datetime) -> Intervals[T]:
         """Their parts from `first` to `last`."""
@@ -175,6 +174,36 @@ class Intervals(Generic[T]):
             elif last.end is not None and (end is None or last.end < end):
                 united[-1] = Interval(last.start, end, None)
         return Intervals(united)
+
+    @cached_property
+    def _latest_ends(self) -> list[list[datetime]]:
+        """The ends, then the later one of each two, and so on up to the latest of all."""
+        levels = [self._ends]
+        while len(levels[-1]) > 1:
+            levels.append([max(levels[-1][n : n + 2]) for n in range(0, len(levels[-1]), 2)])
+        return levels
+
+    def _ending_since(self, instant: datetime, stop: int) -> Iterable[int]:
+        """The places below `stop` of the intervals that end at an instant or later, in order.
+
+        Where the ends are in order, as those of intervals that do not overlap are, a bisect finds the first.
+        """
+        if self._ends_are_in_order:
+            return range(bisect_left(self._ends, instant), stop)
+        return self._ending_since_by_levels(instant, stop)
+
+    def _ending_since_by_levels(self, instant: datetime, stop: int) -> Iterator[int]:
+        """The same by `_latest_ends`, which halves with each level: intervals without an end do not slow it down."""
+        places = [(len(self._latest_ends) - 1, 0)] if stop else []
+        while places:
+            level, place = places.pop()
+            if place << level >= stop or self._latest_ends[level][place] < instant:
+                continue
+            if level == 0:
+                yield place
+            else:
+                below = (2 * place + 1, 2 * place)
+                places += [(level - 1, n) for n in below if n < len(self._latest_ends[level - 1])]
 
 
 def intervals(
