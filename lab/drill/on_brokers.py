@@ -195,8 +195,8 @@ _ERRORS = ("] ERROR ", "] FATAL ")
 def _(step: FailStart, scene: Scene) -> None:
     broker = scene.broker(step.broker)
     node = scene.stage.cluster.broker(broker)
-    taken = other_than(scene.stage.cluster, broker) if step.why == StartFailure.ID_TAKEN else None
-    about = {"broker": broker, "why": step.why, "times": step.times, "taken": taken}
+    owner = other_than(scene.stage.cluster, broker) if step.why == StartFailure.ID_TAKEN else None
+    about = {"broker": broker, "why": step.why, "times": step.times, "taken": owner}
     failing = scene.act("broker_starts_fail", **about, expect=step.expect)
     logs = scene.stage.cluster.logs / node.name
     before = _errors_in(logs)
