@@ -195,7 +195,7 @@ def collect(
         metadata=metadata,
         held_back=held_back,
         unsettled=unsettled,
-        doubts=tuple(doubts),
+        doubts=(*listing.warnings, *doubts),
         own=own,
     )
 

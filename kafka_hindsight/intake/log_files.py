@@ -30,7 +30,8 @@ def places_of(settings: Settings) -> list[Place]:
     places = [Place(settings.logs, "broker", settings.logs_tz, "LOGS", settings.pattern)]
     if settings.client_logs is not None:
         clients = Place(settings.client_logs, "client", settings.client_tz, "CLIENT_LOGS", settings.client_pattern)
-        places = [*(place for place in places if place.root != clients.root), clients]
+        places = [place for place in places if place.root != clients.root]
+        places.append(replace(clients, may_be_empty=bool(places)))
     return places
 
 
@@ -58,8 +59,11 @@ def list_places(
         tuple({f.uri: f for listing in listings for f in listing.files}.values()),
         tuple(name for listing in listings for name in listing.not_read),
         tuple({f.uri: f for listing in listings for f in listing.metadata}.values()),
+        tuple(sentence for listing in listings for sentence in listing.warnings),
     )
-    if problems := [_shared(p) for p in places if p.origin not in {f.origin for f in listing.files}]:
+    origins = {f.origin for f in listing.files}
+    shared = [place for place, own in zip(places, listings, strict=True) if own.files and place.origin not in origins]
+    if problems := [*map(_shared, shared)]:
         raise BadInput(*problems)
     return listing
 
@@ -71,12 +75,21 @@ def _shared(place: Place) -> str:
     )
 
 
+def _empty(place: Place) -> str:
+    return (
+        f"{place} and that folder is empty. A slow poll, a pause or an error inside a client shows in its own log "
+        "alone, so fewer causes of rebalances are certain."
+    )
+
+
 def _list(engine: Engine | None, place: Place, glob: str | None, archive_files: Members) -> Listing:
     """List every file below a place, in order of its name. Raises: BadInput, see `list_places`."""
     entries = sorted(_entries(place))
     if engine:
         entries = _with_archive_files(engine, entries, archive_files)
     readable = [entry for entry in entries if not entry.why_not]
+    if not entries and place.may_be_empty:
+        return Listing((), (), (), (_empty(place),))
     if not entries:
         raise BadInput(
             f"{place} and that folder is empty. "

@@ -18,7 +18,7 @@ class Place:
     """A folder, file or URI where logs lie: who wrote them, the zone of their clock, and how the user names it.
 
     `pattern` is the layout of its lines, where the user set one. `folders` are the folders of a root that is a source
-    or contains dates; not all of them have to exist.
+    or contains dates; not all of them have to exist. Clients' logs beside brokers' logs `may_be_empty`.
     """
 
     root: str
@@ -27,6 +27,7 @@ class Place:
     variable: str
     pattern: str | None = None
     folders: tuple[str, ...] | None = None
+    may_be_empty: bool = False
 
     def __str__(self) -> str:
         return f"{self.variable} names {masked(self.root)},"
@@ -73,12 +74,14 @@ Members = dict[Found, list[Found]]
 class Listing:
     """The files of places: those that are logs, and the names of those that are not read, some with the reason.
 
-    `metadata` are segments and snapshots of `__cluster_metadata`, which have no lines.
+    `metadata` are segments and snapshots of `__cluster_metadata`, which have no lines. `warnings` are sentences about
+    empty places.
     """
 
     files: tuple[LogFile, ...]
     not_read: tuple[str, ...]
     metadata: tuple[LogFile, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:

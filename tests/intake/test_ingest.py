@@ -44,6 +44,17 @@ def test_input_without_log_is_refused_in_sentence(tmp_path: Path, case: str) -> 
     assert not (tmp_path / "lake" / "bronze").exists()
 
 
+def test_empty_folder_of_clients_beside_brokers_is_warning(tmp_path: Path) -> None:
+    lay(tmp_path / "logs", {"server.log": resigned(1)})
+    (tmp_path / "clients").mkdir()
+    _, summary = ingested(tmp_path / "lake", tmp_path / "logs", client_logs=tmp_path / "clients")
+    (warning,) = summary["warnings"]
+    assert warning.startswith(f"CLIENT_LOGS names {tmp_path / 'clients'}, and that folder is empty. A slow poll")
+    assert summary["lines"]["lines_in"] == 1
+    with pytest.raises(BadInput, match=r"CLIENT_LOGS names .*clients, and that folder is empty\. Needed"):
+        ingested(tmp_path / "other", tmp_path / "clients", client_logs=tmp_path / "clients")
+
+
 OLD = line(
     "Preparing to restabilize group g with old generation 3", "02:30:00,000", "kafka.coordinator.GroupCoordinator"
 )
