@@ -64,6 +64,16 @@ class Bytes:
         """Close the underlying file."""
 
 
+class InMemory(Bytes):
+    """Bytes in memory, such as the first ones of a file."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    def between(self, begin: int, end: int) -> bytes:
+        return self.data[begin:end]
+
+
 class Stored(Bytes):
     """A file on a disk or in a store."""
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafka_hindsight.anonymiser.names import Names
+from kafka_hindsight.anonymiser.pseudonyms import Pseudonyms
 from kafka_hindsight.cli.main import main
-from kafka_hindsight.cli.names_of_logs import Names
-from kafka_hindsight.cli.pseudonyms import Pseudonyms
 from kafka_hindsight.judgements.groups.coordinators import offsets_partition_of
 from kafka_hindsight.logs.unwrapping import wrapped_as
 from tests.support.logs import lay

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from kafka_hindsight.cli.doctor_logs import SAMPLE_BYTES, look_at
+from kafka_hindsight.doctor.logs import SAMPLE_BYTES, look_at
 from tests.support.logs import ingested, unpack_night
 
 HOME = Path(__file__).resolve().parents[2]

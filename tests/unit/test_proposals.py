@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from kafka_hindsight.cli.doctor_logs import look_at
+from kafka_hindsight.doctor.logs import look_at
 from kafka_hindsight.knowledge.layouts import APACHE
 from kafka_hindsight.logs.proposals import Proposal, proposal_of
 from kafka_hindsight.logs.reading import read_record

@@ -9,8 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from kafka_hindsight.cli.doctor_logs import records_of
-from kafka_hindsight.cli.pseudonyms import (
+from kafka_hindsight.anonymiser.pseudonyms import (
     AFTER,
     BEFORE,
     Phrase,
@@ -26,6 +25,7 @@ from kafka_hindsight.judgements.groups.coordinators import OFFSETS_TOPIC
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.logs.forms import Form
 from kafka_hindsight.logs.reading import Reading, read_record
+from kafka_hindsight.logs.text_records import records_of
 
 GROUPS, TOPICS, CLIENTS, HOSTS, USERS, PATHS = "groups", "topics", "clients", "hosts", "users", "paths"
 

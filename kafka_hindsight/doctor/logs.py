@@ -1,6 +1,6 @@
 """Estimate what an audit reads of a folder of logs from a sample of each file, in seconds and without Spark.
 
-`python -m kafka_hindsight.cli.doctor_logs VARIABLE PLACE [PATTERN]` prints JSON for `hindsight doctor`.
+`python -m kafka_hindsight.doctor.logs VARIABLE PLACE [PATTERN]` prints JSON for `hindsight doctor`.
 """
 
 from __future__ import annotations
@@ -19,16 +19,14 @@ from typing import NamedTuple
 from kafka_hindsight.catalog.codes import LineFate
 from kafka_hindsight.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX, SEGMENT_REGEX
 from kafka_hindsight.lake.landing import is_there
-from kafka_hindsight.logs.clocks import Clock
-from kafka_hindsight.logs.cutting import cut
-from kafka_hindsight.logs.file_bytes import Bytes, open_bytes, unpacked
-from kafka_hindsight.logs.forms import Form, every_layout, innermost, misfit_of, sampled
+from kafka_hindsight.logs.file_bytes import Bytes, InMemory, open_bytes, unpacked
+from kafka_hindsight.logs.forms import innermost, misfit_of, sampled
 from kafka_hindsight.logs.found_files import Found, files_at, first_bytes, is_archive
 from kafka_hindsight.logs.heads import PLAIN
-from kafka_hindsight.logs.pieces import Way, look, ranges_of
 from kafka_hindsight.logs.proposals import Proposal, proposal_of
 from kafka_hindsight.logs.reading import Reading, read_record, template
-from kafka_hindsight.logs.unwrapping import Unwrapped, wrapped_as
+from kafka_hindsight.logs.text_records import records_of
+from kafka_hindsight.logs.unwrapping import wrapped_as
 from kafka_hindsight.settings.config import is_source, masked
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.exits import BadInput, sentences_of
@@ -142,7 +140,7 @@ def _logs_in(file: Found) -> Iterator[Log]:
         return
     for name, data in first_bytes(content, SAMPLE_BYTES + 1):
         if _is_log(name.rpartition("/")[2]):
-            yield Log(f"{file.name}/{name}", unpacked(Beginning(data), name, len(data)))
+            yield Log(f"{file.name}/{name}", unpacked(InMemory(data), name, len(data)))
 
 
 def _first_lines(place: str) -> Log:
@@ -150,7 +148,7 @@ def _first_lines(place: str) -> Log:
     now = datetime.now(UTC)
     batches = source_at(place).new(None, Period(now - timedelta(hours=1), now))
     lines = islice((line.text for batch in batches for line in batch.lines), LINES_OF_SOURCE)
-    return Log(place, Beginning(b"".join(line + b"\n" for line in lines)))
+    return Log(place, InMemory(b"".join(line + b"\n" for line in lines)))
 
 
 def _copies(variable: str, files: Sequence[File]) -> Iterator[Check]:
@@ -229,29 +227,6 @@ def _sample(log: Log, size: int, pattern: str | None) -> File:
         wrapped = f"in {' in '.join(reversed(form.envelopes))}: " if form.envelopes else ""
         name = f"{wrapped}{', '.join(layouts)}{', the newest line first' if form.is_newest_first else ''}"
     return File(log, name, lines, readings, is_whole)
-
-
-class Beginning(Bytes):
-    """The first bytes of a file."""
-
-    def __init__(self, data: bytes) -> None:
-        self.data = data
-
-    def between(self, begin: int, end: int) -> bytes:
-        return self.data[begin:end]
-
-
-def records_of(data: bytes, form: Form, pattern: str | None) -> Iterator[tuple[str | None, str, int, bool, bool]]:
-    """The arguments of `read_record` for each record."""
-    way, text = Way(form.others), data
-    if not form.is_plain:
-        unwrapped = Unwrapped(Beginning(data), len(data), form, pattern)
-        way, text = Way(every_layout(pattern), unwrapped.sources), unwrapped.between(0, sys.maxsize)
-    clock = Clock("UTC")
-    for part in ranges_of([look(text, 0, 0, len(text), clock, way)]):
-        for row in cut(text, part, clock, None, way).to_pylist():
-            name = way.layouts[row["layout"]] if row["layout"] >= 0 else None
-            yield name, row["text"], row["line_count"], row["raw"] is None, row["happened_at"] is not None
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""Copies of logs and readings, with pseudonyms in place of names."""

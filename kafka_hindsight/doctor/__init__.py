@@ -1,0 +1,1 @@
+"""What `hindsight doctor` looks at: this machine, the settings, a lake, a cluster, a sample of logs."""
