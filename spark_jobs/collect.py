@@ -23,8 +23,8 @@ from kafka_hindsight.intake.metadata_files import MetadataLog, keep_metadata
 from kafka_hindsight.intake.own_cluster import OwnCluster, name_cluster, of_one_cluster
 from kafka_hindsight.intake.reading_files import Readings, read_landed, read_readings
 from kafka_hindsight.intake.record_reader import changed_file
-from kafka_hindsight.knowledge.conversion import NotAPattern, compile_pattern
 from kafka_hindsight.lake.store import Store
+from kafka_hindsight.logs.conversion_patterns import NotAPattern, compile_pattern
 from kafka_hindsight.logs.file_facts import FileFacts, are_of_clients, refuse_foreign, warnings_about
 from kafka_hindsight.logs.files import Listing
 from kafka_hindsight.settings.models import Settings

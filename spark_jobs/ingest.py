@@ -15,6 +15,7 @@ from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.quality import LATE_WINDOWS
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake import group_record_rows as group_records
+from kafka_hindsight.intake import outliers
 from kafka_hindsight.intake import snapshot_rows as snapshots
 from kafka_hindsight.intake.clocks_apart import Finding, ahead, apart, distances, in_files
 from kafka_hindsight.intake.hours import only_brokers
@@ -22,7 +23,6 @@ from kafka_hindsight.intake.lake_rows import reduced
 from kafka_hindsight.knowledge.layouts import WITHIN
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs import outliers
 from kafka_hindsight.logs.file_facts import broken_off
 from kafka_hindsight.logs.reading import broker_of_folder, carries_nothing
 from kafka_hindsight.settings.models import Settings

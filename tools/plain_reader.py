@@ -28,12 +28,12 @@ from kafka_hindsight.knowledge.layouts import (
     source_of,
 )
 from kafka_hindsight.knowledge.model import Layout
-from kafka_hindsight.knowledge.pattern_layouts import inside
 from kafka_hindsight.knowledge.patterns import RELEVANT_CLASSES
 from kafka_hindsight.logs.arrays import NO_INSTANT
 from kafka_hindsight.logs.envelope_lines import JSON_RECORD, Line, record_of_json
 from kafka_hindsight.logs.forms import DATED, best_of, sampled
 from kafka_hindsight.logs.heads import PLAIN, head_of, pattern_heads
+from kafka_hindsight.logs.layout_names import inside
 from kafka_hindsight.logs.reading import (
     Reading,
     broker_of_folder,

@@ -8,8 +8,8 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from kafka_hindsight.engine.work import Engine
+from kafka_hindsight.kafka_records.metadata_log import FOLDER, file_name
 from kafka_hindsight.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX, SEGMENT_REGEX, source_of
-from kafka_hindsight.knowledge.metadata_log import FOLDER, file_name
 from kafka_hindsight.lake.landing import is_there
 from kafka_hindsight.logs.file_bytes import Bytes, Unit, is_packed
 from kafka_hindsight.logs.files import Listing, LogFile, Members, Place

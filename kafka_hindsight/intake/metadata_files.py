@@ -15,13 +15,13 @@ from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.quality import QUARANTINE
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake.lake_rows import cluster_rows, first_rows, table_of
-from kafka_hindsight.knowledge.metadata_log import FileContents, file_name, read_segment, read_snapshot
+from kafka_hindsight.kafka_records.metadata_log import FileContents, file_name, read_segment, read_snapshot
+from kafka_hindsight.kafka_records.metadata_replay import spans_of
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.file_bytes import Bytes, Unit
 from kafka_hindsight.logs.file_order import is_young
 from kafka_hindsight.logs.files import LogFile
-from kafka_hindsight.logs.metadata_replay import spans_of
 from kafka_hindsight.shared.arrow_tables import with_columns
 from kafka_hindsight.shared.instants import of_millis
 

@@ -22,7 +22,6 @@ from kafka_hindsight.catalog.ids import DIGITS
 from kafka_hindsight.engine.work import Engine, rows_in, units_of
 from kafka_hindsight.intake.lake_rows import reduced
 from kafka_hindsight.knowledge.layouts import WITHIN
-from kafka_hindsight.knowledge.pattern_layouts import inside
 from kafka_hindsight.lake.arrow_types import INSTANT, arrow_schema
 from kafka_hindsight.lake.parts import File, Part
 from kafka_hindsight.lake.store import Store
@@ -32,6 +31,7 @@ from kafka_hindsight.logs.cutting import CONTESTED, are_new, contested, cut, lik
 from kafka_hindsight.logs.file_bytes import Bytes, Unit
 from kafka_hindsight.logs.file_order import Turn
 from kafka_hindsight.logs.files import LogFile
+from kafka_hindsight.logs.layout_names import inside
 from kafka_hindsight.logs.pieces import NO_TIMES, Piece, Range, Times, Way, contests, mark_of, ranges_of
 from kafka_hindsight.logs.unwrapping import copied
 from kafka_hindsight.shared.grouping import grouped

@@ -25,7 +25,7 @@ from confluent_kafka.admin import AdminClient, OffsetSpec
 from kafka_hindsight.kafka.cluster_reader import serve
 from kafka_hindsight.kafka.connection import Connection
 from kafka_hindsight.kafka.group_records import CALLS
-from kafka_hindsight.knowledge import group_records
+from kafka_hindsight.kafka_records import group_records
 
 TOPIC = "__consumer_offsets"
 MOST_BYTES = 8 * 1024 * 1024

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-
-from kafka_hindsight.knowledge.conversion import CompiledPattern, compile_pattern
 from kafka_hindsight.knowledge.model import PatternLayout
 
 _DOTNET = "%p{TRACE=trce, DEBUG=dbug, INFO=info, WARN=warn, ERROR=fail, FATAL=crit}: %c[%L]%m%n"
@@ -146,30 +142,3 @@ UNDATED = (
     PatternLayout("franz-go-default", "[%p] %m%n", "franz-go: kgo.BasicLogger without a prefix"),
 )
 """Layouts without a day: read where an envelope gives the instant."""
-
-
-_WITHIN = re.compile(r"(?:[a-z0-9-]+>)*")
-
-
-def inside(envelopes: Sequence[str], layout: str) -> str:
-    """The name of a layout within envelopes: docker>compose>strimzi."""
-    return "".join(f"{name}>" for name in envelopes) + layout
-
-
-def without_envelopes(name: str) -> str:
-    """The layout alone, without the envelopes that `inside` puts before its name."""
-    return _WITHIN.sub("", name, count=1)
-
-
-def layout_pattern(name: str) -> CompiledPattern:
-    """The pattern of a layout by its name; any other name is a pattern that a user gave."""
-    return compile_pattern(_BY_NAME.get(name, name))
-
-
-def is_without_logger(name: str) -> bool:
-    """Whether it is one of these layouts and its lines name no logger."""
-    pattern = layout_pattern(name)
-    return name in _BY_NAME and not any(p and "logger" in p.groupindex for p in (pattern.head, pattern.tail))
-
-
-_BY_NAME = {layout.name: layout.pattern for layout in (*PATTERN_LAYOUTS, *UNDATED)}

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-READING = ("catalog", "knowledge", "logs", "shared")
+READING = ("catalog", "kafka_records", "knowledge", "logs", "shared")
 """The rooms of the library by which lines are read: silver.events depends on them."""
 
 JUDGING = (*READING, "judgements")

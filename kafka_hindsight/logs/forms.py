@@ -12,12 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from kafka_hindsight.catalog.codes import LineFate
-from kafka_hindsight.knowledge.conversion import any_head
 from kafka_hindsight.knowledge.layouts import LIBRDKAFKA, first_line
-from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS, UNDATED, is_without_logger, layout_pattern
+from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS, UNDATED
 from kafka_hindsight.logs.arrays import NO_INSTANT
+from kafka_hindsight.logs.conversion_patterns import any_head
 from kafka_hindsight.logs.envelope_lines import ANY, JSON_RECORD, PEELS, Chain, Line, lines_in
 from kafka_hindsight.logs.heads import PLAIN, head_of, heads_of, lines_of
+from kafka_hindsight.logs.layout_names import is_without_logger, layout_pattern
 from kafka_hindsight.logs.reading import read_record
 
 SAMPLE = 300

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from kafka_hindsight.knowledge.conversion import instant_of
 from kafka_hindsight.knowledge.layouts import LAYOUTS
-from kafka_hindsight.knowledge.pattern_layouts import layout_pattern
 from kafka_hindsight.logs.arrays import NO_INSTANT, ByteArray, Flags, Ints
+from kafka_hindsight.logs.conversion_patterns import instant_of
+from kafka_hindsight.logs.layout_names import layout_pattern
 from kafka_hindsight.shared.instants import micros_of
 
 _DIGITS = 6

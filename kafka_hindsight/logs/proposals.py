@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
-from kafka_hindsight.knowledge.conversion import LEVEL, NotAPattern, compile_pattern, instant_of
+from kafka_hindsight.logs.conversion_patterns import LEVEL, NotAPattern, compile_pattern, instant_of
 from kafka_hindsight.logs.forms import Fit, fit, order_of
 from kafka_hindsight.logs.reading import is_relevant
 

@@ -28,8 +28,8 @@ from kafka_hindsight.knowledge.layouts import (
 )
 from kafka_hindsight.knowledge.model import Noise, Pattern, Words
 from kafka_hindsight.knowledge.noise import NOISE
-from kafka_hindsight.knowledge.pattern_layouts import is_without_logger, layout_pattern, without_envelopes
 from kafka_hindsight.knowledge.patterns import PATTERNS, SAYS_LINES
+from kafka_hindsight.logs.layout_names import is_without_logger, layout_pattern, without_envelopes
 
 QUOTED = 2_000
 """Characters of a record's first line that a row quotes."""

@@ -14,8 +14,8 @@ import pytest
 from kafka_hindsight.engine.local import LocalEngine
 from kafka_hindsight.intake.log_files import NO_LOG, list_places
 from kafka_hindsight.knowledge.layouts import MOST_LINES
-from kafka_hindsight.knowledge.pattern_layouts import layout_pattern
 from kafka_hindsight.logs.files import Place
+from kafka_hindsight.logs.layout_names import layout_pattern
 from kafka_hindsight.shared.exits import BadInput
 from lab.drill.render import in_pattern, wrapped
 from tests.support.collected import TRACE, collected, log, what

@@ -17,10 +17,10 @@ from kafka_hindsight.engine.local import LocalRunner
 from kafka_hindsight.intake.metadata_files import needed_snapshots
 from kafka_hindsight.judgements.rebuild.events import METADATA
 from kafka_hindsight.judgements.rebuild.sources import Scope, in_order
-from kafka_hindsight.knowledge.batches import batches
-from kafka_hindsight.knowledge.metadata_log import FOLDER
+from kafka_hindsight.kafka_records.batches import batches
+from kafka_hindsight.kafka_records.metadata_log import FOLDER
+from kafka_hindsight.kafka_records.metadata_states import MetadataStart
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.metadata_states import MetadataStart
 from kafka_hindsight.shared.windows import Window
 from tests.support.logs import collected, ingested, lay, rows
 from tests.support.nights import EXCERPTS, WHOLE

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from kafka_hindsight.knowledge.envelopes import OBJECTS, PREFIXES
 from kafka_hindsight.knowledge.json_layouts import JSON_LAYOUTS, OF_CLASSES
 from kafka_hindsight.knowledge.layouts import APACHE
-from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS, is_without_logger
+from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS
 from kafka_hindsight.knowledge.patterns import PATTERNS
 from kafka_hindsight.logs.clocks import Clock
 from kafka_hindsight.logs.cutting import cut
@@ -22,6 +22,7 @@ from kafka_hindsight.logs.envelope_lines import JSON_RECORD, PEELS, Line
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes
 from kafka_hindsight.logs.forms import _MORE_BACK, best_of, every_layout, form_of, misfit_of
 from kafka_hindsight.logs.forms import records as split_by
+from kafka_hindsight.logs.layout_names import is_without_logger
 from kafka_hindsight.logs.pieces import REACH, Way, look, ranges_of
 from kafka_hindsight.logs.reading import read_record
 from kafka_hindsight.logs.unwrapping import Unwrapped, wrapped_as

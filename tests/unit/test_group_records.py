@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from kafka_hindsight.catalog.bronze import GROUP_RECORDS
 from kafka_hindsight.catalog.codes import GroupRecordType, MemberState
-from kafka_hindsight.knowledge import group_records
-from kafka_hindsight.knowledge.group_records import Malformed, decode, type_of
-from kafka_hindsight.knowledge.group_records.group_record_layouts import ASSIGNMENT, SUBSCRIPTION, TYPES
-from kafka_hindsight.knowledge.group_records.group_record_layouts import MEMBER_STATES as STATES
-from kafka_hindsight.knowledge.wire import LENGTHS, NUMBERS, Cursor, Field, Layout, Struct, read_versioned
+from kafka_hindsight.kafka_records import group_records
+from kafka_hindsight.kafka_records.group_record_layouts import ASSIGNMENT, SUBSCRIPTION, TYPES
+from kafka_hindsight.kafka_records.group_record_layouts import MEMBER_STATES as STATES
+from kafka_hindsight.kafka_records.group_records import Malformed, decode, type_of
+from kafka_hindsight.kafka_records.wire import LENGTHS, NUMBERS, Cursor, Field, Layout, Struct, read_versioned
 
 CAPTURED = [
     json.loads(line) for line in (Path(__file__).parents[1] / "excerpts/group_records.jsonl").read_text().splitlines()

@@ -101,6 +101,7 @@ def imports() -> grimp.ImportGraph:
     [
         ("catalog", set()),
         ("knowledge", set()),
+        ("kafka_records", set()),
         ("shared", {"numpy", "pyarrow"}),
         ("logs", {"numpy", "pyarrow"}),
         ("judgements", {"numpy", "pyarrow"}),

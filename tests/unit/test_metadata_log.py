@@ -15,9 +15,8 @@ from kafka_hindsight.catalog.bronze import METADATA_FILES, METADATA_RECORDS
 from kafka_hindsight.catalog.codes import MetadataRecordType
 from kafka_hindsight.catalog.rows import MetadataFile, MetadataRecord
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
-from kafka_hindsight.knowledge.batches import batches, crc32c
-from kafka_hindsight.knowledge.kinds import KINDS, RECORD_KINDS
-from kafka_hindsight.knowledge.metadata_log import (
+from kafka_hindsight.kafka_records.batches import batches, crc32c
+from kafka_hindsight.kafka_records.metadata_log import (
     FOLDER,
     UNDECODED,
     FileContents,
@@ -28,8 +27,9 @@ from kafka_hindsight.knowledge.metadata_log import (
     read_segment,
     read_snapshot,
 )
-from kafka_hindsight.knowledge.metadata_log.metadata_record_layouts import TYPES
-from kafka_hindsight.logs.metadata_replay import Replay, committed
+from kafka_hindsight.kafka_records.metadata_record_layouts import TYPES
+from kafka_hindsight.kafka_records.metadata_replay import Replay, committed
+from kafka_hindsight.knowledge.kinds import KINDS, RECORD_KINDS
 from kafka_hindsight.shared.windows import Window, in_order
 from tests.support.nights import EXCERPTS, WHOLE, events
 from tests.support.outages import rebuild_outages

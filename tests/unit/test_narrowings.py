@@ -19,8 +19,8 @@ from kafka_hindsight.catalog.quality import LEADERSHIP_GAPS
 from kafka_hindsight.engine.reduce import evaluate, judge, narrow
 from kafka_hindsight.judgements.rebuild.published import PUBLISHED
 from kafka_hindsight.judgements.rebuild.sources import Source, in_order
+from kafka_hindsight.kafka_records.metadata_states import MetadataStart
 from kafka_hindsight.lake.arrow_types import arrow_schema
-from kafka_hindsight.logs.metadata_states import MetadataStart
 from kafka_hindsight.shared.arrow_tables import completed
 from tests.support.nights import events
 from tests.support.odd_night import HALF_MINUTES, HOUR, SCOPE, made_rows

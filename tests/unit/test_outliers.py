@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from kafka_hindsight.logs.outliers import Day, is_suspicious, outliers, sentence_about
+from kafka_hindsight.intake.outliers import Day, is_suspicious, outliers, sentence_about
 
 NOW = datetime(2026, 11, 22, 3, tzinfo=UTC)
 NIGHT = NOW - timedelta(days=1)

@@ -10,15 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_hindsight.knowledge.conversion import NotAPattern, compile_pattern
 from kafka_hindsight.knowledge.layouts import APACHE
 from kafka_hindsight.knowledge.model import PatternLayout
-from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS, inside, is_without_logger
+from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS
 from kafka_hindsight.knowledge.patterns import PATTERNS
 from kafka_hindsight.logs.clocks import Clock
+from kafka_hindsight.logs.conversion_patterns import NotAPattern, compile_pattern
 from kafka_hindsight.logs.cutting import cut
 from kafka_hindsight.logs.forms import best_of, sampled
 from kafka_hindsight.logs.heads import PLAIN, head_of, instant_at
+from kafka_hindsight.logs.layout_names import inside, is_without_logger
 from kafka_hindsight.logs.pieces import REACH, Way, look, ranges_of
 from kafka_hindsight.logs.reading import read_record
 from lab.drill.render import in_pattern

@@ -107,7 +107,7 @@ CHANGED = r"^isr=List\((?P<isr>[\d, ]*|BrokerState\(.*?\)(?:, BrokerState\(.*?\)
 
 def regexes() -> Iterator[tuple[str, re.Pattern[str]]]:
     """The regexes by which modules look into what strangers wrote."""
-    for room in ("shared", "knowledge", "logs", "judgements", "report", "alerts"):
+    for room in ("shared", "knowledge", "kafka_records", "logs", "judgements", "report", "alerts"):
         folder = importlib.import_module(f"kafka_hindsight.{room}")
         for module in pkgutil.walk_packages(folder.__path__, f"{folder.__name__}."):
             for name, value in vars(importlib.import_module(module.name)).items():
@@ -115,7 +115,7 @@ def regexes() -> Iterator[tuple[str, re.Pattern[str]]]:
                     yield f"{module.name}.{name}", value
 
 
-OF_OURS = {"kafka_hindsight.knowledge.pattern_layouts._WITHIN"}
+OF_OURS = {"kafka_hindsight.logs.layout_names._WITHIN"}
 """It looks at names of layouts, which are ours."""
 OF_NAMES = {
     "kafka_hindsight.knowledge.layouts.LOG_NAME_REGEX",

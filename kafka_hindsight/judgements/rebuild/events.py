@@ -17,9 +17,9 @@ from kafka_hindsight.catalog import rows
 from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.judgements.brokers.settings_at import SETTING_KINDS, SETTING_READ
 from kafka_hindsight.judgements.rebuild.sources import Judgement, Scope, each, narrowed, table, union, where
+from kafka_hindsight.kafka_records.metadata_replay import Replay, committed
+from kafka_hindsight.kafka_records.metadata_states import MetadataStart, find_start, settled_before, state_of
 from kafka_hindsight.knowledge.broker_settings import BROKER_SETTINGS, TOPIC_SETTINGS
-from kafka_hindsight.logs.metadata_replay import Replay, committed
-from kafka_hindsight.logs.metadata_states import MetadataStart, find_start, settled_before, state_of
 from kafka_hindsight.shared.arrow_tables import LAST, among, as_scalar, before, ends, with_columns
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from kafka_hindsight.catalog.codes import MetadataRecordType
 from kafka_hindsight.catalog.rows import MetadataFile, MetadataRecord, MetadataState
 from kafka_hindsight.catalog.rows.structs import DayCount, OffsetSpan
-from kafka_hindsight.logs.metadata_replay import Replay, spans_of_files
+from kafka_hindsight.kafka_records.metadata_replay import Replay, spans_of_files
 
 _OPENS, _CLOSES = "begin_transaction", ("end_transaction", "abort_transaction")
 

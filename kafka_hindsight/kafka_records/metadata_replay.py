@@ -11,7 +11,7 @@ from typing import Any
 from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.rows import Event, MetadataFile
-from kafka_hindsight.knowledge.metadata_log import FOLDER, UNDECODED
+from kafka_hindsight.kafka_records.metadata_log import FOLDER, UNDECODED
 from kafka_hindsight.knowledge.version import READING, version_of
 from kafka_hindsight.shared.windows import Window
 

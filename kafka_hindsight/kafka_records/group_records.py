@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kafka_hindsight.knowledge.group_records.group_record_layouts import (
+from kafka_hindsight.kafka_records.group_record_layouts import (
     ASSIGNMENT,
     MEMBER_STATES,
     SUBSCRIPTION,
     TYPE_OF,
     RecordType,
 )
-from kafka_hindsight.knowledge.wire import Cursor, Malformed, read_struct, read_versioned
+from kafka_hindsight.kafka_records.wire import Cursor, Malformed, read_struct, read_versioned
 
 __all__ = ["Malformed", "RecordType", "decode", "type_of"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kafka_hindsight.knowledge.wire import Field, Layout, Struct
+from kafka_hindsight.kafka_records.wire import Field, Layout, Struct
 
 
 @dataclass(frozen=True)

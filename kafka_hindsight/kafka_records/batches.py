@@ -9,7 +9,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kafka_hindsight.knowledge.wire import Cursor, Malformed
+from kafka_hindsight.kafka_records.wire import Cursor, Malformed
 
 _PREFIX = struct.Struct(">qi")
 """Base offset, and the length of what follows."""

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kafka_hindsight.knowledge.batches import Batch, Record, batches
-from kafka_hindsight.knowledge.metadata_log.metadata_record_layouts import (
+from kafka_hindsight.kafka_records.batches import Batch, Record, batches
+from kafka_hindsight.kafka_records.metadata_record_layouts import (
     CONTROL_TYPES,
     LEADER_CHANGE,
     LEADER_CHANGE_VALUE,
@@ -23,7 +23,7 @@ from kafka_hindsight.knowledge.metadata_log.metadata_record_layouts import (
     TYPE_OF,
     UNCHANGED,
 )
-from kafka_hindsight.knowledge.wire import Cursor, Malformed, read_struct, read_versioned
+from kafka_hindsight.kafka_records.wire import Cursor, Malformed, read_struct, read_versioned
 
 FOLDER = "__cluster_metadata-0"
 """The name of the log's folder, on every node."""
