@@ -178,13 +178,6 @@ class OutOfSyncKind(Code):
     UNKNOWN = "unknown", "The evidence does not show why."
 
 
-class LossScope(Code):
-    """The part of a cluster that a simulation removes."""
-
-    BROKER = "broker", "One broker."
-    RACK = "rack", "All brokers of one rack."
-
-
 class UnavailabilityKind(Code):
     """The use of a partition or a group that was not possible."""
 

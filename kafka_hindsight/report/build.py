@@ -24,7 +24,7 @@ VIEWS = (
     View("night", "What happened", (), "Night"),
     View("timeline", "The window in a picture", (), "Timeline"),
     View("groups", "Groups", (), "Groups"),
-    View("cluster", "Brokers and topics", (), "Cluster", ("controller", "restart", "simulation")),
+    View("cluster", "Brokers and topics", (), "Cluster", ("controller", "restart")),
     View("findings", "Findings", (), "Findings", ("finding",)),
     View("coverage", "What was seen, and what was not", (), "Coverage", ("break",)),
     View("incidents", "All incidents", (), holds=("incident",)),

@@ -133,12 +133,28 @@ class LeaderReading(Row):
     leaders: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneMoreLoss(Row):
+    """What the loss of one broker or rack would cost, of the one that would cost the most.
+
+    It rests on the last reading of the window that answered in all its parts.
+    """
+
+    TABLE = declared.SnapshotReading.TABLE
+
+    snapshot_at: datetime
+    scope: str
+    name: str
+    without_replica: int
+    without_writes: int
+
+
 READS: tuple[type[Row], ...] = (
-    LagReading, LeaderReading, LineShape,
+    LagReading, LeaderReading, LineShape, OneMoreLoss,
     declared.BrokerOutage, declared.ControllerChange, declared.CoordinatorMove, declared.Coverage, declared.Failover,
     declared.Finding, declared.GenerationGap, declared.ImbalancePeriod, declared.Incident, declared.IsrChange,
-    declared.LagVerdict, declared.LeaderImbalance, declared.LeadershipGap, declared.LossSimulation,
-    declared.MemberSetting, declared.OutOfSyncPeriod, declared.Ownership, declared.PartitionRisk, declared.Quarantine,
+    declared.LagVerdict, declared.LeaderImbalance, declared.LeadershipGap, declared.MemberSetting,
+    declared.OutOfSyncPeriod, declared.Ownership, declared.PartitionRisk, declared.Quarantine,
     declared.Rebalance, declared.Remedy, declared.RollingRestart, declared.Truncation, declared.Unavailability,
     declared.ValidationResult,
 )  # fmt: skip
@@ -179,7 +195,8 @@ class PageRows:
 
         Args:
             tables: Rows by full table name, those of this window and of one cluster; of quality.unparsed_lines and of
-                bronze.offset_snapshots what LineShape and LagReading hold, of validation results those of one run.
+                tables of bronze the columns that LineShape, LagReading, LeaderReading and OneMoreLoss have, of
+                validation results those of one run.
             run: The columns of PageRun.
         """
         return cls(

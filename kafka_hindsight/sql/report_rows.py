@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 
 from kafka_hindsight.catalog import Table
-from kafka_hindsight.catalog.bronze import OFFSET_SNAPSHOTS, PARTITION_SNAPSHOTS
+from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS, OFFSET_SNAPSHOTS, PARTITION_SNAPSHOTS, SNAPSHOT_READINGS
 from kafka_hindsight.catalog.gold import COORDINATOR_MOVES, ISR_CHANGES, OWNERSHIP, PARTITION_RISKS, REBALANCES
 from kafka_hindsight.catalog.quality import NIGHTS, PUBLICATIONS, UNPARSED_LINES, VALIDATION_RESULTS
 from kafka_hindsight.knowledge.harms import HARM_NOTES
@@ -28,7 +28,9 @@ HISTORY = timedelta(days=30)
 
 MOST_WINDOWS = 240
 
-READ: tuple[Table, ...] = tuple(dict.fromkeys((*(kind.TABLE for kind in READS), PUBLICATIONS, NIGHTS)))
+READ: tuple[Table, ...] = tuple(
+    dict.fromkeys((*(kind.TABLE for kind in READS), BROKER_SNAPSHOTS, PUBLICATIONS, NIGHTS))
+)
 """The tables that a report is made of."""
 
 Rows = list[dict[str, Any]]
@@ -49,7 +51,48 @@ _LAG = """
 _LEADERS = """
     SELECT snapshot_at, leader AS broker, count(*)::BIGINT AS leaders FROM {rows} WHERE leader >= 0 GROUP BY ALL
     ORDER BY ALL"""
-_GROUPED = {UNPARSED_LINES: _SHAPES, OFFSET_SNAPSHOTS: _LAG, PARTITION_SNAPSHOTS: _LEADERS}
+_ONE_MORE_LOSS = """
+    WITH reading AS (
+        SELECT cluster, snapshot_at FROM {rows} WHERE missing IS NULL AND error IS NULL
+        ORDER BY snapshot_at DESC LIMIT 1
+    ), partitions AS (
+        SELECT p.topic, p."partition", p.isr,
+            CASE WHEN r.min_insync_replicas IS NOT NULL THEN least(r.min_insync_replicas, len(p.replicas)) END AS needed
+        FROM bronze.partition_snapshots AS p
+        SEMI JOIN reading ON p.cluster = reading.cluster AND p.snapshot_at = reading.snapshot_at
+        LEFT JOIN gold.partition_risks AS r
+            ON r.cluster = p.cluster AND r.topic = p.topic AND r."partition" = p."partition"
+            AND r.window_from >= $start AND r.window_from < $end
+        WHERE p.leader >= 0
+    ), in_sync AS (
+        SELECT topic, "partition", unnest(isr) AS broker, len(isr) AS replicas, needed FROM partitions
+    ), scopes AS (
+        SELECT DISTINCT 'broker' AS scope, broker::VARCHAR AS name, broker FROM in_sync
+        UNION ALL
+        SELECT 'rack', b.rack, b.broker FROM bronze.broker_snapshots AS b
+        SEMI JOIN reading ON b.cluster = reading.cluster AND b.snapshot_at = reading.snapshot_at
+        WHERE b.rack IS NOT NULL
+    ), losses AS (
+        SELECT scope, name, topic, "partition", replicas, needed, replicas - count(*) AS remaining
+        FROM in_sync JOIN scopes USING (broker) GROUP BY scope, name, topic, "partition", replicas, needed
+    ), costs AS (
+        SELECT snapshot_at, scope, name, count(*) FILTER (remaining = 0) AS without_replica,
+            count(*) FILTER (remaining > 0 AND remaining < needed AND needed <= replicas) AS without_writes
+        FROM losses CROSS JOIN reading GROUP BY snapshot_at, scope, name
+    )
+    SELECT * FROM costs
+    QUALIFY row_number() OVER (ORDER BY without_replica DESC, without_writes DESC, scope, name) = 1"""
+"""The broker or rack whose loss would cost the most. A loss does not cost what is offline or below its minimum already.
+
+gold.partition_risks has min.insync.replicas, and rows of the partitions that are at it or below. So `without_writes` is
+a least number: a rack with several replicas of a partition may cost the writes of more.
+"""
+_GROUPED = {
+    UNPARSED_LINES: _SHAPES,
+    OFFSET_SNAPSHOTS: _LAG,
+    PARTITION_SNAPSHOTS: _LEADERS,
+    SNAPSHOT_READINGS: _ONE_MORE_LOSS,
+}
 """Tables of which a page shows sums."""
 
 BUSY_GROUPS = 40

@@ -42,7 +42,7 @@ def test_report_page_compares_with_night_before(tmp_path: Path) -> None:
     views = Views(page)
     kinds = Counter(anchor.split("-")[0] for anchor in anchors(views.all_values("id")))
     assert kinds["rebalance"] == 73
-    assert {"restart", "outofsync", "truncation", "risk", "simulation", "imbalance", "break", "controller"} <= {*kinds}
+    assert {"restart", "outofsync", "truncation", "risk", "imbalance", "break", "controller"} <= {*kinds}
     assert "Something <n>" in views.text
     assert "73 rebalances, 72 more; 62 leader changes, 62 more." in views.text
     terminal = " ".join(written["terminal"].split())

@@ -135,11 +135,6 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
         {"topic": "u", "one_from_unclean_s": 30.0},
     ],
     "exposure_of_partitions topic=u": [{"topic": "u"}],
-    "what_if_a_broker_is_lost": [
-        {"scope": "a", "partitions_offline": 2, "worst_partitions": "t-0, t-1", "groups_without_coordinator": None},
-        {"scope": "1", "partitions_offline": 0, "groups_without_coordinator": 2},
-    ],
-    "what_if_a_broker_is_lost scope=a": [{"scope": "a"}],
     "durability": [{"severity": "info", "rule_id": "racks_unknown", "subject": "c", "windows": 2}],
     "durability cluster=other": [],
     "imbalance_history broker=1": [

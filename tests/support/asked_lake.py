@@ -104,13 +104,6 @@ LAKE = {
          "elections": 0, "under_replicated_ms": 300_000, "known_ms": 1_800_000, "worst_isr_size": 2},
         {"topic": "u", "partition": 1, "window_from": at(0), "window_to": at(60), "one_from_unclean_ms": 30_000},
     ),
-    "gold.loss_simulations": rows_of(
-        "gold.loss_simulations",
-        {"scope_kind": "broker", "scope": "1", "snapshot_at": at(0), "partitions_offline": 9},
-        {"scope_kind": "broker", "scope": "1", "snapshot_at": at(5), "partitions_offline": 0, "group_ids": ["g", "h"]},
-        {"scope_kind": "rack", "scope": "a", "snapshot_at": at(5), "partitions_offline": 2, "partitions_unwritable": 3,
-         "worst_partitions": ["t-0", "t-1"], "group_ids": None},
-    ),
     "gold.coordinator_moves": rows_of("gold.coordinator_moves", {"coordinator_move_id": "m", "outage_id": "o"}),
     "gold.ownership": rows_of(
         "gold.ownership",

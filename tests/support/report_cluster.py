@@ -1,4 +1,4 @@
-"""What the brokers of the made night went through: a restart, slow replicas, truncations, risks, simulations."""
+"""What the brokers of the made night went through: a restart, slow replicas, truncations, risks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def told_by_replicas(tables: Tables) -> None:
         risk("risky.raw", 0, leaderless_low_ms=72_000, leaderless_high_ms=72_000, one_from_unclean_ms=540_000),
         risk("orders.events", 4, under_min_isr_ms=0, one_from_offline_ms=None, known_ms=3_600_000),
     ]
-    tables["gold.loss_simulations"] += [simulation("broker", str(b), offline=2 if b == 3 else 0) for b in (1, 2, 3)]
+    tables["bronze.snapshot_readings"] = [one_more_loss("broker", "3", without_replica=2)]
     tables["gold.imbalance_periods"].append(over_gate(1, at("06:40:00")))
     tables["quality.leadership_gaps"].append(leadership_gap("mail", 2, at("02:30:00")))
 
@@ -130,23 +130,15 @@ def risk(topic: str, partition: int, **columns: Any) -> dict[str, Any]:
     return made("gold.partition_risks", **{**defaults, **columns})
 
 
-def simulation(kind: str, scope: str, offline: int = 0, **columns: Any) -> dict[str, Any]:
-    """What the loss of a broker or rack would do at the end of the night."""
-    defaults = {
+def one_more_loss(scope: str, name: str, without_replica: int = 0, without_writes: int = 0) -> dict[str, Any]:
+    """What the loss of a broker or rack would cost at the end of the night, as a report reads it."""
+    return {
         "snapshot_at": at("23:50:00"),
-        "scope_kind": kind,
         "scope": scope,
-        "broker_ids": [3],
-        "partitions_hosted": 60,
-        "partitions_offline": offline,
-        "leaders_to_move": 20,
-        "group_ids": ["billing"],
-        "stranded_group_ids": [],
-        "worst_partitions": ["risky.raw-0"] if offline else [],
-        "explanation": f"Were {kind} {scope} lost now, {offline} partitions would be offline.",
+        "name": name,
+        "without_replica": without_replica,
+        "without_writes": without_writes,
     }
-    counts = {"partitions_unclean": 0, "partitions_unwritable": 0, "partitions_unjudged": 0}
-    return made("gold.loss_simulations", **{**counts, **defaults, **columns})
 
 
 def over_gate(broker: int, when: datetime, **columns: Any) -> dict[str, Any]:

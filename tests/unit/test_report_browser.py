@@ -49,7 +49,7 @@ def test_page_has_the_colours_of_the_reader(browser, places):
 
 
 KINDS = (
-    "outage", "controller", "restart", "outofsync", "imbalance", "truncation", "risk", "simulation", "finding", "break",
+    "outage", "controller", "restart", "outofsync", "imbalance", "truncation", "risk", "finding", "break",
 )  # fmt: skip
 
 

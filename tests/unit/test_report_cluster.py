@@ -1,10 +1,20 @@
 """What a report says of brokers, replicas and data: rows in, sentences out."""
 
+import pytest
+
 from kafka_hindsight.report.blocks import DECLARED, Link
 from kafka_hindsight.shared.plain import anchor
 from tests.support import report_blocks as seen
 from tests.support.report_blocks import build_report
-from tests.support.report_cluster import leadership_gap, out_of_sync, over_gate, restart, risk, simulation, truncation
+from tests.support.report_cluster import (
+    leadership_gap,
+    one_more_loss,
+    out_of_sync,
+    over_gate,
+    restart,
+    risk,
+    truncation,
+)
 from tests.support.report_rows import at, empty, failover, made, outage, run
 
 
@@ -94,11 +104,27 @@ def test_unknown_risk_time_is_a_question_mark_and_not_zero():
     assert (from_offline, known_share) == ("?", "0%")
 
 
-def test_worst_loss_simulation_is_stated_and_harmless_ones_are_good():
-    bad = simulation("broker", "3", offline=2)
-    assert statements_on_data(gold__loss_simulations=[simulation("broker", "1"), bad]) == [bad["explanation"]]
-    page = report(gold__loss_simulations=[simulation("broker", "1"), simulation("rack", "east")])
-    assert seen.statements(page, "danger")[0][0] == "good"
+@pytest.mark.parametrize(
+    ("cost", "tone", "sentence"),
+    [
+        ((2, 0), "bad", "Without broker 3, 2 partitions would have no replica in sync"),
+        ((0, 1), "warn", "Without broker 3, at least 1 partition could not take writes with acks=all"),
+        (
+            (1, 4),
+            "bad",
+            "Without broker 3, 1 partition would have no replica in sync"
+            " and at least 4 partitions could not take writes with acks=all",
+        ),
+        (
+            (0, 0),
+            "good",
+            "Without any one broker or rack, each partition that has a leader would keep a replica in sync",
+        ),
+    ],
+)
+def test_cost_of_one_more_loss_is_one_statement(cost, tone, sentence):
+    page = report(bronze__snapshot_readings=[one_more_loss("broker", "3", *cost)])
+    assert (tone, f"{sentence}, by the reading at 23:50:00.") in seen.statements(page, "danger")
 
 
 def test_unexplained_epoch_gap_is_a_warning_in_coverage():

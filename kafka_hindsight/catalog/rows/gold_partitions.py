@@ -3,8 +3,8 @@
 from datetime import datetime
 from typing import Annotated
 
-from kafka_hindsight.catalog.codes import FailoverKind, IsrChangeKind, LossScope, OutOfSyncKind, TruncationVerdict
-from kafka_hindsight.catalog.row import Millis, Partitions, Records, Row, Unit, table
+from kafka_hindsight.catalog.codes import FailoverKind, IsrChangeKind, OutOfSyncKind, TruncationVerdict
+from kafka_hindsight.catalog.row import Millis, Records, Row, Unit, table
 from kafka_hindsight.catalog.rows.columns import HAS_EVIDENCE, ClusterName, Evidence, HowSure, JudgedBy
 from kafka_hindsight.catalog.table_model import Check
 
@@ -244,61 +244,5 @@ class PartitionRisk(Row):
             "only a partition with replicas out of sync can elect uncleanly",
         ),
         Check("seen_in_order", "last_at >= first_at", "a risk ends no earlier than it begins"),
-        HAS_EVIDENCE,
-    )
-
-
-@table("gold.loss_simulations", key=("cluster", "snapshot_at", "scope_kind", "scope"), time_column="snapshot_at")
-class LossSimulation(Row):
-    """One broker or rack, were it lost at the last reading of the window."""
-
-    cluster: ClusterName
-    snapshot_at: Annotated[datetime, "The reading"]
-    scope_kind: Annotated[LossScope, "What is lost"]
-    scope: Annotated[str, "Which one: the broker's id, or the rack's name"]
-    broker_ids: Annotated[list[int], "The brokers that go with it"]
-    partitions_hosted: Annotated[Partitions, "Partitions with a replica there"]
-    partitions_offline: Annotated[
-        Partitions,
-        "Those that no broker could lead: no other replica in sync, and an unclean election not known to be enabled",
-    ]
-    partitions_unclean: Annotated[Partitions, "Those that would elect a leader from outside the ISR, and lose records"]
-    partitions_unwritable: Annotated[
-        Partitions,
-        "Those with a leader whose ISR would fall below min.insync.replicas, so that acks=all could not write",
-    ]
-    partitions_unjudged: Annotated[
-        Partitions, "Those that keep a leader and lose a replica in sync, and whose min.insync.replicas is not known"
-    ]
-    leaders_to_move: Annotated[Partitions, "Partitions whose leader would move to another broker"]
-    group_ids: Annotated[
-        list[str] | None,
-        "Groups whose coordinator would move, or be gone with its partition of __consumer_offsets; null where the"
-        " reading has no groups or not that topic",
-    ] = None
-    stranded_group_ids: Annotated[
-        list[str] | None,
-        "Those of them that no broker could coordinate: their partition of __consumer_offsets would be offline",
-    ] = None
-    worst_partitions: Annotated[
-        list[str], "The first 20 of those that would be offline, unclean or unwritable, in this order, by name"
-    ]
-    explanation: Annotated[str, "What would happen, in one sentence"]
-    knowledge_version: JudgedBy = None
-    evidence: Evidence
-
-    CHECKS = (
-        Check(
-            "hosted_counts",
-            "greatest(partitions_offline, partitions_unclean, partitions_unwritable, partitions_unjudged,"
-            " leaders_to_move) <= partitions_hosted",
-            "nothing happens to more partitions than have a replica there",
-        ),
-        Check(
-            "stranded_lose_theirs",
-            "size(array_except(stranded_group_ids, group_ids)) = 0",
-            "who cannot be coordinated loses the coordinator",
-        ),
-        Check("worst_few", "size(worst_partitions) <= 20", "twenty names are enough"),
         HAS_EVIDENCE,
     )

@@ -27,7 +27,6 @@ from kafka_hindsight.judgements.groups.group_incidents import group_incidents
 from kafka_hindsight.judgements.incidents import WindowHistory, judge_incidents
 from kafka_hindsight.judgements.incidents.happenings import has_failed
 from kafka_hindsight.judgements.partitions.leaders.imbalance import rebuild_imbalance_periods
-from kafka_hindsight.judgements.partitions.replicas.loss_simulations import Reading, simulate_losses
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import rebuild_out_of_sync_periods
 from kafka_hindsight.judgements.reasoning.intents import declare
 from kafka_hindsight.judgements.rebuild.brokers import BROKERS, FACTS, WindowFacts
@@ -52,7 +51,6 @@ class ClusterHistory:
     imbalance_periods: list[rows.ImbalancePeriod]
     incidents: list[rows.Incident]
     incident_links: list[rows.IncidentLink]
-    loss_simulations: list[rows.LossSimulation]
     findings: list[rows.Finding]
 
 
@@ -83,7 +81,6 @@ def judge_cluster(
     partial: list[rows.SnapshotReading],
     last_partitions: list[rows.PartitionSnapshot],
     last_brokers: list[rows.BrokerSnapshot],
-    last_groups: list[rows.GroupSnapshot],
     settings: list[rows.Event],
     scope: Scope,
     facts: WindowFacts,
@@ -119,12 +116,6 @@ def judge_cluster(
         scope.maintenance,
     )
     unused = incident_list.name_unavailability(unavailability)
-    reading = Reading(
-        partitions=sorted(last_partitions, key=lambda p: (p.topic, p.partition)),
-        brokers=last_brokers,
-        group_ids=[g.group_id for g in last_groups],
-        settings=settings_of(settings),
-    )
     rule_facts = Facts(
         cluster=scope.cluster,
         starts_at=window.start,
@@ -154,10 +145,10 @@ def judge_cluster(
         restarts=_inside(window, restarts, lambda r: r.started_at),
         out_of_sync_periods=out_of_sync_periods,
         isr_spans=isr_spans,
-        partitions=reading.partitions,
-        brokers=reading.brokers,
-        broker_settings=reading.settings,
-        judged_at=reading.at if reading.partitions else window.end - timedelta.resolution,
+        partitions=sorted(last_partitions, key=lambda p: (p.topic, p.partition)),
+        brokers=last_brokers,
+        broker_settings=settings_of(settings),
+        judged_at=last_partitions[0].snapshot_at if last_partitions else window.end - timedelta.resolution,
     )
     parts = {r: incident_list.of_groups[i] for r, i in incident_of.items()} | incident_list.of_failover
     return ClusterHistory(
@@ -173,7 +164,6 @@ def judge_cluster(
                 for u in unused
             ),
         ],
-        simulate_losses(reading),
         judge_findings(rule_facts),
     )
 
@@ -279,7 +269,6 @@ CLUSTER = Judgement(
         ),
         "last_partitions": each(last_reading, table("bronze.partition_snapshots", span="window")),
         "last_brokers": each(last_reading, table("bronze.broker_snapshots", span="window")),
-        "last_groups": each(last_reading, table("bronze.group_snapshots", span="window")),
         "settings": narrowed(last_settings, SETTINGS),
     },
     needs=(FACTS,),

@@ -1,14 +1,14 @@
-"""Data lost and at risk in sentences, and what the loss of one more broker or rack would cost."""
+"""Data lost and at risk, and what the loss of one more broker or rack would cost, in sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
 from kafka_hindsight.catalog.codes import FailoverKind
-from kafka_hindsight.catalog.rows import Failover, LossSimulation, PartitionRisk, Truncation
+from kafka_hindsight.catalog.rows import Failover, PartitionRisk, Truncation
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import vocabulary
-from kafka_hindsight.report.page_rows import PageRows, Section
+from kafka_hindsight.report.page_rows import OneMoreLoss, PageRows, Section
 from kafka_hindsight.report.phrases import partition_name
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
@@ -23,24 +23,15 @@ EXPOSED: tuple[tuple[Callable[[PartitionRisk], int | None], str], ...] = (
     (lambda r: r.one_from_unclean_ms, "{was} one failure away from losing records to an unclean election"),
     (lambda r: r.one_from_offline_ms, "{was} one failure away from being offline"),
 )
-SIMULATION_HEADINGS = (
-    "Lost", "Offline", "Unclean", "Unwritable", "Not known", "Leaders to move", "Groups to move", "What would happen<",
-)  # fmt: skip
 
 
 def danger(page: PageRows) -> Iterator[ui.Block]:
-    """Sentences about what was lost and at risk, and the losses that one more failure would cause now."""
+    """Sentences about what was lost and at risk, and what one more loss would cost."""
     sentences = [*_loss_sentences(page), *_exposure_sentences(page)]
     if unknown := sum(row.one_from_offline_ms is None for row in page.of(PartitionRisk)):
         subject = f"No log or snapshot shows which replicas of {words.counted(unknown, 'partition')} were in sync"
         sentences.append(("plain", f"{subject}: what {words.verb(unknown, 'it', 'they')} risked is not known."))
-    yield from ui.statements([*sentences, *_simulation_sentences(page)])
-    simulations = sorted(page.of(LossSimulation), key=_worst_simulation)
-    if simulations:
-        at = ui.At(max(r.snapshot_at for r in simulations))
-        table_rows = tuple(_simulation(page, row) for row in simulations)
-        table = ui.Table("What would be lost with each broker or rack", SIMULATION_HEADINGS, table_rows, "numbers")
-        yield ui.Expandable(("If one broker or rack were lost now, by the reading at ", at), (table,))
+    yield from ui.statements([*sentences, *_next_loss_sentence(page)])
 
 
 def _loss_sentences(page: PageRows) -> Iterator[tuple[str, ui.Words]]:
@@ -84,45 +75,22 @@ def _exposure_sentences(page: PageRows) -> Iterator[tuple[str, ui.Words]]:
             yield "warn", (f"{count} {predicate}: {longest}", place, f", for {length} in all.")
 
 
-def _simulation_sentences(page: PageRows) -> Iterator[tuple[str, ui.Words]]:
-    worst = min(page.of(LossSimulation), key=_worst_simulation, default=None)
-    if worst is None:
-        return
-    if worst.partitions_offline or worst.partitions_unclean:
-        yield "bad", worst.explanation
-    elif worst.partitions_unwritable or worst.partitions_unjudged:
-        yield "warn", worst.explanation
-    else:
-        yield "good", "If any one broker or rack were lost now, every partition would keep a leader and stay writable."
-
-
-def _worst_simulation(row: LossSimulation) -> tuple[object, ...]:
-    counts = (row.partitions_offline, row.partitions_unclean, row.partitions_unwritable, row.partitions_unjudged)
-    return *(-count for count in counts), row.scope_kind, row.scope
-
-
-def _simulation(page: PageRows, row: LossSimulation) -> ui.TableRow:
-    brokers = f" (brokers {words.ranges(row.broker_ids)})" if row.scope_kind == "rack" else ""
-    worst, stranded = (
-        ", ".join(plain.shortened(name) for name in names or ())
-        for names in (row.worst_partitions, row.stranded_group_ids)
-    )
-    more: tuple[ui.Block, ...] = (
-        *ui.note(("Worst: ", ui.Name(worst)), worst),
-        *ui.note(("No broker could coordinate: ", ui.Name(stranded)), stranded),
-        page.evidence(row.evidence),
-    )
-    return ui.row(
-        ui.head(f"{row.scope_kind} {plain.shortened(row.scope)}{brokers}"),
-        ui.Cell(words.exact(row.partitions_offline), "bad" if row.partitions_offline else ""),
-        ui.Cell(words.exact(row.partitions_unclean), "bad" if row.partitions_unclean else ""),
-        ui.Cell(words.exact(row.partitions_unwritable), "warn" if row.partitions_unwritable else ""),
-        words.exact(row.partitions_unjudged),
-        words.exact(row.leaders_to_move),
-        "not known" if row.group_ids is None else words.number(len(row.group_ids)),
-        ui.Cell(ui.Expandable(row.explanation, more, "proof"), "left wide"),
-        anchor=plain.anchor("simulation", f"{row.scope_kind} {row.scope}"),
-    )
+def _next_loss_sentence(page: PageRows) -> Iterator[tuple[str, ui.Words]]:
+    """What the loss of one more broker or rack would cost, by the last reading that answered in all its parts."""
+    for worst in page.of(OneMoreLoss):
+        read_at = (", by the reading at ", ui.At(worst.snapshot_at), ".")
+        costs = []
+        if count := worst.without_replica:
+            costs.append(f"{words.counted(count, 'partition')} would have no replica in sync")
+        if count := worst.without_writes:
+            costs.append(f"at least {words.counted(count, 'partition')} could not take writes with acks=all")
+        if costs:
+            name = ui.Name(plain.shortened(worst.name))
+            tone = "bad" if worst.without_replica else "warn"
+            yield tone, (f"Without {worst.scope} ", name, ", ", " and ".join(costs), *read_at)
+        else:
+            subject = "Without any one broker or rack, each partition that has a leader would keep a replica in sync"
+            yield "good", (subject, *read_at)
 
 
 SECTION = Section("cluster", 20, "danger", "Data lost, data at risk", danger)
