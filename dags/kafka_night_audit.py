@@ -4,6 +4,7 @@ The rebalances and failovers of one night, their causes and costs, and an accoun
 
 | task | does |
 |---|---|
+| `is_recorded` | skips a scheduled night before the first record |
 | `ingest` | reads logs and readings, keeps every record once, finds the events |
 | `rebuild` | rebuilds rebalances, failovers and outages, names their causes, applies the rules; writes into staging |
 | `publish` | checks every staged table, publishes them together, writes the report, sends the alerts |
@@ -11,7 +12,8 @@ The rebalances and failovers of one night, their causes and costs, and an accoun
 | `other_clusters`, `run_others` | trigger a run for each other cluster that has logs in the same folder |
 
 A run audits the last night that is over: midnight to midnight in the cluster's time zone, plus two hours of
-look-ahead, in which what began before midnight may end. The params `from` and `to` take precedence. Exit codes 42
+look-ahead, in which what began before midnight may end. The params `from` and `to` take precedence. A run that you
+trigger before the first night is over audits everything so far. Exit codes 42
 (publication refused) and 2 (bad input) are never retried.
 
 With `schedule = "assets"` in `hindsight.toml` each collect starts a run, and `is_unpublished` ends it where the night
@@ -26,7 +28,7 @@ from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOpe
 from airflow.sdk import DAG
 from hindsight_alerts import Failure, Look, deadline
 from hindsight_dags import clusters, defaults, night_schedule, tags
-from hindsight_operator import is_unpublished, late_windows, night_params, other_clusters, step_operator
+from hindsight_operator import is_recorded, is_unpublished, late_windows, night_params, other_clusters, step_operator
 from hindsight_step import task_arguments
 
 from kafka_hindsight.catalog.steps import INGEST, PUBLISH, REBUILD, RECLASSIFY
@@ -69,7 +71,8 @@ for cluster in clusters():
             map_index_template="{{ task.conf['cluster'] }}",
         ).expand_kwargs(others)
 
-        ingest >> rebuild >> publish >> late >> reclassify
+        recorded = is_recorded()
+        recorded >> ingest >> rebuild >> publish >> late >> reclassify
         ingest >> others >> run_others
         if cluster.schedule == "assets":
-            is_unpublished() >> ingest
+            is_unpublished() >> recorded

@@ -16,8 +16,8 @@ CONTAINER = "HINDSIGHT_CONTAINER"
 """The variable that makes steps run in containers. Other commands then need no Spark, and may run beside Airflow."""
 
 
-def child(*arguments: str) -> subprocess.Popen[str]:
-    """Start a command of `hindsight`. It reads secrets on stdin and prints everything to stdout.
+def child(*arguments: str, module: str = "main") -> subprocess.Popen[str]:
+    """Start a command of `hindsight`, or another module of its room. It reads secrets on stdin and prints to stdout.
 
     Raises:
         AirflowFailException: There is no Spark environment.
@@ -25,7 +25,7 @@ def child(*arguments: str) -> subprocess.Popen[str]:
     if not os.environ.get(CONTAINER) and (missing := launch.missing_environment()):
         raise AirflowFailException(missing)
     return subprocess.Popen(
-        [str(launch.spark_python()), "-m", "kafka_hindsight.cli.main", *arguments],
+        [str(launch.spark_python()), "-m", f"kafka_hindsight.cli.{module}", *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -101,6 +101,20 @@ def is_unpublished(**context: Any) -> bool:
     )
 
 
+@task.short_circuit
+def is_recorded(**context: Any) -> bool:
+    """Whether the night of a scheduled run may have a record. A night before the first one is skipped.
+
+    It waits for no pool. A run that a person triggered is never skipped: its step says what it lacks.
+    """
+    settings = settings_of(context)
+    if context["dag_run"].run_type == "manual" or "window_to" not in settings:
+        return True
+    process = child(json.dumps(settings), module="first_record")
+    output, _ = process.communicate()
+    return process.returncode != DONE or last_line(output) != "true"
+
+
 @task
 def published_windows(**context: Any) -> list[dict[str, str]]:
     """The windows of the cluster that were published and lie between the params `from` and `to`, oldest first."""
@@ -135,9 +149,9 @@ def other_clusters(step: str, **context: Any) -> list[dict[str, Any]]:
     settings, conf = Settings.of(settings_of(context)), context["dag_run"].conf or {}
     if settings.cluster or "run_id" in conf:
         return []
-    ends = {param_name(end): at.isoformat() for end in WINDOW if (at := getattr(settings, end))}
-    run_params = {**context["params"], **ends}
     result = json.loads(landing.read_text(f"{settings.lake}/runs/{settings.run_id}/{step}.json"))
+    ends = {param_name(end): result.get(end, at.isoformat()) for end in WINDOW if (at := getattr(settings, end))}
+    run_params = {**context["params"], **ends}
     return [
         {"conf": {**run_params, "cluster": name}, "trigger_run_id": launch.safe_run_id(f"of-{name}-{settings.run_id}")}
         for name in result["other_clusters"]

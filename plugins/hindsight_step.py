@@ -154,7 +154,8 @@ def settings_of(context: Any, jinja_env: Any = None) -> dict[str, Any]:
     """The settings of a run, as `Settings.of` reads them. Airflow calls it when it renders a task.
 
     A param stands before the same input of the connection. The window is that of the task, in a run of many windows;
-    else params `from` and `to`; else, with `whole_input`, the whole input; else the one that `_interval` says.
+    else params `from` and `to`; else, with `whole_input`, the whole input; else the one that `_interval` says. A person
+    who triggers a run before the first night is over gets the whole input as well.
 
     Raises:
         AirflowFailException: The conf of the run or the connection cannot be used.
@@ -167,6 +168,7 @@ def settings_of(context: Any, jinja_env: Any = None) -> dict[str, Any]:
     settings |= {field: value for field in MEANINGS if (value := params.get(param_name(field))) not in (None, "")}
     if not params.get("whole_input") and not {"window_from", "window_to"} & settings.keys():
         settings |= _interval(context, int(settings.get("look_ahead_hours", LOOK_AHEAD_HOURS)))
+        settings["may_widen"] = run.run_type == "manual"
     name = (run.conf or {}).get("run_id") or launch.safe_run_id(run.run_id)
     return {
         "lake": str(LAKE),

@@ -100,14 +100,15 @@ class Collected:
 
 
 def run_step(spark: Any, settings: Settings, earlier: Mapping[str, Summary]) -> Summary:
-    """Add to bronze what it does not have yet, by Spark's workers if there is a session.
+    """Add to bronze what it does not have yet, whatever the window, by Spark's workers if there is a session.
 
     Raises:
         BadInput: There is nothing to read, or the lake has another cluster under that name.
     """
     engine = engine_of(spark)
     look = looking(engine, settings)
-    return collect(engine, Store(settings.lake), settings, look(), look).summary()
+    everything = settings.model_copy(update={"window_from": None, "window_to": None})
+    return collect(engine, Store(settings.lake), everything, look(), look).summary()
 
 
 def engine_of(spark: Any) -> Engine:

@@ -18,6 +18,7 @@ from kafka_hindsight.intake import group_record_rows as group_records
 from kafka_hindsight.intake import outliers
 from kafka_hindsight.intake import snapshot_rows as snapshots
 from kafka_hindsight.intake.clocks_apart import Finding, ahead, apart, distances, in_files
+from kafka_hindsight.intake.first_record import is_before_first_record
 from kafka_hindsight.intake.hours import only_brokers
 from kafka_hindsight.intake.lake_rows import reduced
 from kafka_hindsight.knowledge.layouts import WITHIN
@@ -54,15 +55,28 @@ def run_step(spark: Any, settings: Settings, earlier: Mapping[str, Mapping[str, 
         BadInput: There is nothing to audit, or the lake has another cluster under that name.
     """
     engine, store = engine_of(spark), Store(settings.lake)
+    settings, widened = _widened(settings)
     look = looking(engine, settings)
     listing = look()
     collected = collect(engine, store, settings, listing, look)
     store.create(*PARSED, LATE_WINDOWS)
     window, notes = _window(store, settings, collected)
     return {
-        **_parse_and_summarize(Night(engine, store, settings, window, collected), notes),
+        **_parse_and_summarize(Night(engine, store, settings, window, collected), [*widened, *notes]),
         "input_bytes": listing.size,
     }
+
+
+def _widened(settings: Settings) -> tuple[Settings, list[str]]:
+    """The settings; without their window, and with a note, where it may widen and lies before the first record."""
+    start, end = settings.window_from, settings.window_to
+    if not (settings.may_widen and start and end and is_before_first_record(settings)):
+        return settings, []
+    note = (
+        f"The first record is later than the night from {start.isoformat()} to {end.isoformat()}: "
+        "everything in the input is audited instead."
+    )
+    return settings.model_copy(update={"window_from": None, "window_to": None}), [note]
 
 
 _MOST_UNREAD = 0.1

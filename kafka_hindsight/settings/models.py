@@ -155,6 +155,7 @@ class Settings(Inputs):
 
     Attributes:
         read_to_end: Whether the last record of a file that still grows is read now, instead of by the next run.
+        may_widen: Whether a window before the first record becomes everything in the input.
         audits_others: Whether what asked for the run also audits the other clusters that LOGS hold.
         owners: Who owns which clusters, groups and topics (settings/alerts.py); the report names them.
     """
@@ -173,6 +174,7 @@ class Settings(Inputs):
     run_id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$")
     run_at: Instant
     read_to_end: bool = False
+    may_widen: bool = False
     audits_others: bool = False
     owners: Sequence[Mapping[str, Any]] | None = None
 

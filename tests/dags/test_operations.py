@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +17,7 @@ from airflow.serialization.encoders import coerce_to_core_timetable
 from airflow.serialization.serialized_objects import DagSerialization
 from airflow.task.priority_strategy import validate_and_load_priority_weight_strategy
 from hindsight_links import ReportLink
-from hindsight_operator import StepOperator, is_unpublished, other_clusters, published_windows
+from hindsight_operator import StepOperator, is_recorded, is_unpublished, other_clusters, published_windows
 from hindsight_step import settings_of, task_arguments
 
 from kafka_hindsight.catalog.steps import BY_NAME, MAINTAIN, PUBLISH, RECLASSIFY, STEPS, Step
@@ -305,8 +305,36 @@ def test_collect_starts_audit_scheduled_by_assets(monkeypatch: pytest.MonkeyPatc
     audit, collect = dags["kafka_night_audit_b"], dags["kafka_collect_b"].get_task("collect")
     (awaited,) = audit.timetable.asset_condition.objects
     assert awaited in collect.outlets and awaited.name == "b.bronze.log_records"
-    assert audit.get_task("ingest").upstream_task_ids == {"is_unpublished"}
+    assert audit.get_task("is_recorded").upstream_task_ids == {"is_unpublished"}
     assert "is_unpublished" not in dags["kafka_night_audit_a"].task_ids
+
+
+@pytest.mark.parametrize(("is_before", "is_due"), [("true", False), ("false", True), ("No such file", True)])
+def test_only_scheduled_night_before_first_record_is_skipped(
+    is_before: str, is_due: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    python = tmp_path / "bin" / "python"
+    python.write_text(f"#!/bin/sh\necho '{is_before}'\n")
+    python.chmod(0o755)
+    monkeypatch.setenv("HINDSIGHT_SPARK_ENV", str(tmp_path))
+    night = {"data_interval_start": datetime(2026, 11, 20, 2, tzinfo=UTC)}
+    night["data_interval_end"] = datetime(2026, 11, 21, 2, tzinfo=UTC)
+    given = {**context(timezone="UTC", night_starts="00:00"), **night}
+    assert is_recorded.function(**given), "a person's run is never skipped"
+    given["dag_run"].run_type = "scheduled"
+    assert bool(is_recorded.function(**given)) is is_due
+
+
+def test_night_that_nobody_named_may_widen_in_manual_run(tmp_path: Path) -> None:
+    end = datetime(2026, 11, 21, 2, tzinfo=UTC)
+    night = {"data_interval_start": end - timedelta(days=1), "data_interval_end": end}
+    given = {**context(timezone="UTC", night_starts="00:00"), **night}
+    assert settings_of(given)["may_widen"]
+    given["dag_run"].run_type = "scheduled"
+    assert not settings_of(given)["may_widen"]
+    named = context(**{"from": "2026-11-20", "to": "2026-11-21"})
+    assert "may_widen" not in settings_of(named)
 
 
 def test_published_night_is_not_audited_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
