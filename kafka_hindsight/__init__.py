@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kafka_hindsight.catalog import TABLES as TABLES
-    from kafka_hindsight.catalog.causes import Cause as Cause
+    from kafka_hindsight.catalog.nouns.causes import Cause as Cause
     from kafka_hindsight.cli.audit import judge as judge
     from kafka_hindsight.knowledge.patterns import PATTERNS as PATTERNS
     from kafka_hindsight.knowledge.rules import RULES as RULES
@@ -22,7 +22,7 @@ __version__ = "0.1.0"
 
 _MODULES = {
     "BadInput": "shared.exits",
-    "Cause": "catalog.causes",
+    "Cause": "catalog.nouns.causes",
     "Lake": "sql.lake",
     "PATTERNS": "knowledge.patterns",
     "RULES": "knowledge.rules",

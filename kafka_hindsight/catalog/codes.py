@@ -1,9 +1,13 @@
-"""The closed vocabularies of the tables: each code once, with its meaning. A code is a string."""
+"""The closed vocabularies of the tables: each code once, with its meaning. A code is a string.
+
+Those whose codes have more words than that are in catalog/nouns.
+"""
 
 from __future__ import annotations
 
-from kafka_hindsight.catalog.causes import Cause as Cause
 from kafka_hindsight.catalog.code import Code as Code
+from kafka_hindsight.catalog.nouns.brokers import OutageKind as OutageKind
+from kafka_hindsight.catalog.nouns.causes import Cause as Cause
 
 NOBODY = -1
 """How Kafka writes that a partition has no leader."""
@@ -132,16 +136,6 @@ class ControllerChangeCause(Code):
     def is_majority_lost(self) -> bool:
         """Whether the cluster could elect no controller for a time."""
         return self is ControllerChangeCause.NO_MAJORITY
-
-
-class OutageKind(Code):
-    """Kind of a broker's absence."""
-
-    CONTROLLED_SHUTDOWN = "controlled_shutdown", "It had a controlled shutdown."
-    CRASH = "crash", "It ended without a shutdown, or before its shutdown was over."
-    UNRESPONSIVE = "unresponsive", "It was alive, and the controller did not hear it."
-    FAILED_START = "failed_start", "It could not start."
-    UNKNOWN = "unknown", "The evidence does not show which."
 
 
 class StartFailure(Code):

@@ -1,14 +1,12 @@
-"""The urgency, the advice and the prevention of each harm, each absence of a broker and each change of leader."""
+"""The urgency, the advice and the prevention of each harm, and the advice on each change of leader."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from kafka_hindsight.catalog.codes import Confidence, Harm, OutageKind, OutOfSyncKind
-from kafka_hindsight.catalog.rows import BrokerOutage
+from kafka_hindsight.catalog.codes import Harm, OutageKind, OutOfSyncKind
 from kafka_hindsight.knowledge.isr_advice import OUT_OF_SYNC_ADVICE
 from kafka_hindsight.knowledge.rules import RULE_BY_ID
 
@@ -138,64 +136,10 @@ FAILOVER_ADVICE: dict[str, str] = {
     "reassignment": OUT_OF_SYNC_ADVICE[OutOfSyncKind.REASSIGNMENT],
     "controlled_shutdown": "Nothing, if the broker came back. If partitions had no leader meanwhile, see the"
     " scorecard of the restart.",
-    "broker_unresponsive": "The process ran, but the controller received no heartbeat: look for long pauses (GC, a"
-    " suspended host, a disk that hangs) and for a network partition between the broker and the controller.",
-    "broker_crash": "Find out why the process ended: its last lines, its exit code, the kernel's log (killed when"
-    " memory ran out), the state of its host. It recovers its logs at the next start: let it finish before the next"
-    " stop.",
+    "broker_unresponsive": OutageKind.UNRESPONSIVE.noun.advice,
+    "broker_crash": OutageKind.CRASH.noun.advice,
     "preferred_election": "Nothing: the preferred replicas lead again. The change before it says what had moved the"
     " leaders.",
     "unknown": RULE_BY_ID["leaderships_unseen"].advice,
 }
 """The advice by the kind of gold.failovers, shared with rules and periods out of sync where they have the same."""
-
-_OVER_A_DISK = re.compile(
-    r"Shutdown broker because |Halting broker because dir |Shutting down because couldn't communicate offline log dir "
-)
-"""Lines with which a broker halts because of its log directories. Source: LogManager,
-ReplicaManager.handleLogDirFailure, BrokerLifecycleManager."""
-
-
-def halts_over_disk(outage: BrokerOutage) -> bool:
-    """Whether a broker went away without a shutdown because its log directories had failed."""
-    halts = (q.happened_at for q in outage.evidence if _OVER_A_DISK.search(q.text))
-    return outage.kind == OutageKind.CRASH and any(at <= (outage.up_at or at) for at in halts)
-
-
-def outage_verb(outage: BrokerOutage) -> str:
-    """The verb that says how a broker went away, as sure as the verdict, to follow its name: `probably crashed`."""
-    verb = "halted over its log directories" if halts_over_disk(outage) else _OUTAGE_VERBS[outage.kind]
-    return f"{_HEDGES.get(outage.confidence, '')}{verb}"
-
-
-def outage_advice(outage: BrokerOutage) -> str:
-    """The advice about an absence."""
-    return _DISK_ADVICE if halts_over_disk(outage) else _OUTAGE_ADVICE[outage.kind]
-
-
-_HEDGES = {Confidence.LIKELY: "probably ", Confidence.POSSIBLE: "possibly "}
-"""How a claim begins that is not certain. One whose reason is unknown claims nothing to hedge."""
-
-_OUTAGE_VERBS: Mapping[OutageKind, str] = {
-    OutageKind.CONTROLLED_SHUTDOWN: "was shut down",
-    OutageKind.CRASH: "crashed",
-    OutageKind.UNRESPONSIVE: "stopped responding",
-    OutageKind.FAILED_START: "could not start",
-    OutageKind.UNKNOWN: "went away",
-}
-_DISK_ADVICE = (
-    "Look at the disk of these log directories: whether it is mounted, has room, and can be read and written, and"
-    " whether something else removes or renames files there. Kafka supports no log directories on Windows's file"
-    " systems. Mend or replace it, then start the broker again."
-)
-_OUTAGE_ADVICE: Mapping[OutageKind, str] = {
-    OutageKind.CONTROLLED_SHUTDOWN: "Find out what stopped it, if it was not declared: a liveness probe, an"
-    " eviction, a node that is drained or reclaimed, an autoscaler and an operator all end a broker by SIGTERM. Declare"
-    " maintenance (MAINTENANCE) where it was meant.",
-    OutageKind.CRASH: FAILOVER_ADVICE["broker_crash"],
-    OutageKind.UNRESPONSIVE: FAILOVER_ADVICE["broker_unresponsive"],
-    OutageKind.FAILED_START: "Read the last lines that the broker wrote: they name what it could not do, such as"
-    " reach the controller quorum, open a log directory or bind a port. Mend that, then start the broker again.",
-    OutageKind.UNKNOWN: "Give Hindsight the broker's own log for this time, where there is one: it shows whether the"
-    " process ended or was unresponsive. While its machine is off, a broker writes none.",
-}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kafka_hindsight.catalog.nouns.causes import CauseFamily
+from kafka_hindsight.catalog.nouns.tones import Tone
 from kafka_hindsight.catalog.rows import Failover, Incident, Rebalance
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, vocabulary
@@ -40,7 +42,7 @@ def _incident(page: PageRows, equal: Sequence[Incident]) -> tuple[str, tuple[ui.
 
 def failover_ledger(rows: Sequence[Failover]) -> tuple[ui.Ledger, ...]:
     """Changes of leaders in order of time, with a filter; empty where there is none."""
-    return ui.ledger("Leader changes", FAILOVERS, [*map(_failover, rows)], tuple(vocabulary.TONES.items()))
+    return ui.ledger("Leader changes", FAILOVERS, [*map(_failover, rows)], [(tone, tone.meaning) for tone in Tone])
 
 
 def _failover(row: Failover) -> tuple[str, tuple[ui.Words, ...]]:
@@ -65,20 +67,20 @@ def _replicas(brokers: Sequence[int] | None) -> str | None:
 
 def rebalance_ledger(page: PageRows, rows: Sequence[Rebalance]) -> tuple[ui.Ledger, ...]:
     """Rebalances in order of time, with a filter; empty where there is none."""
-    tones = tuple(vocabulary.FAMILIES.items())
+    tones = [(family, family.meaning) for family in CauseFamily]
     return ui.ledger("Rebalances", REBALANCES, [_rebalance(page, row) for row in rows], tones)
 
 
 def _rebalance(page: PageRows, row: Rebalance) -> tuple[str, tuple[ui.Words, ...]]:
-    look, incident = vocabulary.CAUSES[row.cause], page.incidents.get(row.incident_id)
+    noun, incident = row.cause.noun, page.incidents.get(row.incident_id)
     took = words.duration(row.duration_ms) or "not known"
     delays = [f"{member_name(d)} {words.duration(d.waited_ms)}".strip() for d in row.delayed_by]
     is_numbered = row.from_generation is not None or row.to_generation is not None
-    return look.tone, (
+    return noun.family, (
         ui.Link(ui.At(row.started_at), page.rebalance_anchor(row)),
         ui.Link(plain.shortened(row.group_id), plain.anchor("group", row.group_id)),
         took if row.outcome == "completed" else f"{took}, {row.outcome}",
-        f"{look.label}{declared_label(incident) if incident else ''}",
+        f"{noun.label}{declared_label(incident) if incident else ''}",
         row.confidence,
         f"{member_name(row)} {plain.shortened(row.host or '')}".strip(),
         ", ".join(delays),

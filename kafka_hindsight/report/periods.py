@@ -15,6 +15,7 @@ from kafka_hindsight.catalog.rows import (
     OutOfSyncPeriod,
     RollingRestart,
 )
+from kafka_hindsight.knowledge.outages import noun_of
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows
@@ -63,14 +64,14 @@ def period_blocks(
 
 
 def _outage(page: PageRows, row: BrokerOutage) -> Period:
-    length, look = away(row), vocabulary.OUTAGES[row.kind]
+    length, noun = away(row), noun_of(row)
     elections = f"; {words.counted(row.elections, 'leader change')}" if row.elections else ""
     more = (ui.Facts(_moments(row)), *_relations(page, row))
     return row.down_at, ui.Entry(
         words.sentence(outage_words(row)),
-        period_blocks(page, row, (row.down_at, row.up_at), (look.label, *_outage_facts(page, row)), more),
+        period_blocks(page, row, (row.down_at, row.up_at), (noun.label, *_outage_facts(page, row)), more),
         anchor=plain.anchor("outage", row.outage_id),
-        tone=look.tone,
+        tone=noun.tone,
         when=ui.At(row.down_at),
         badges=ui.badges(row.intent, row.confidence),
         cost=f"away for {length}{elections}" if length else f"not back{elections}",

@@ -12,8 +12,8 @@ from kafka_hindsight.catalog.rows import (
     Incident,
     Rebalance,
 )
-from kafka_hindsight.knowledge.harms import outage_verb
 from kafka_hindsight.knowledge.layouts import folder_of
+from kafka_hindsight.knowledge.outages import hedged_verb
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
@@ -26,7 +26,7 @@ FOLDERS_NAMED = 5
 
 def outage_words(outage: BrokerOutage) -> str:
     """An outage in words, as sure as its verdict: `broker 2 stopped responding`, `broker 3 probably crashed`."""
-    return f"broker {outage.broker} {outage_verb(outage)}"
+    return f"broker {outage.broker} {hedged_verb(outage)}"
 
 
 def incident_headline(incident: Incident) -> str:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kafka_hindsight.catalog.causes import Cause, CauseFamily
 from kafka_hindsight.catalog.codes import (
     FailoverKind,
     Harm,
     LagStatus,
-    OutageKind,
     OutOfSyncKind,
     RemedySetting,
     TruncationVerdict,
@@ -26,35 +24,8 @@ class Look:
     tone: str
 
 
-FAMILIES: Mapping[str, str] = {family: family.meaning for family in CauseFamily}
-"""Families of causes by their tone: one colour each."""
-
 STATES: Mapping[str, str] = {"act": "Act", "look": "Look", "calm": "Calm"}
 """The states of a window, from the most urgent on."""
-
-TONES: Mapping[str, str] = {
-    "lost": "Members lost, partitions without a leader",
-    "broker": "Broker failures, and what they moved",
-    "member": "Members came and went",
-    "topic": "Topics, subscriptions, reassignments",
-    "asked": "Requested elections, restored leaders",
-    "protocol": "Shutdowns, controllers, protocol steps",
-    "unknown": "Not known",
-}
-"""The meaning of each colour on the lanes of the timeline, by its tone."""
-
-CAUSES: Mapping[Cause, Look] = {
-    cause: Look(cause.label, family) for family in CauseFamily for cause in Cause if cause.family is family
-}
-"""In the order of how bad they are."""
-
-OUTAGES: Mapping[OutageKind, Look] = {
-    OutageKind.CONTROLLED_SHUTDOWN: Look("controlled shutdown", "protocol"),
-    OutageKind.CRASH: Look("crash", "broker"),
-    OutageKind.UNRESPONSIVE: Look("alive, but unresponsive", "broker"),
-    OutageKind.FAILED_START: Look("failed start", "broker"),
-    OutageKind.UNKNOWN: Look("cause not known", "unknown"),
-}
 
 FAILOVERS: Mapping[FailoverKind, Look] = {
     FailoverKind.LOG_DIR_FAILED: Look("log directory failed", "lost"),

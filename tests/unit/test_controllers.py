@@ -79,8 +79,8 @@ def test_deposed_controller_does_not_speak_for_cluster() -> None:
 @pytest.mark.parametrize(
     ("excerpt", "epoch", "confidence", "says"),
     [
-        ("pause-4.1", 3, "certain", "Controller 3 became active because controller 1 was alive but did not respond."),
-        ("unclean-2.8", 3, "certain", "Controller 3 became active because controller 1 had crashed."),
+        ("pause-4.1", 3, "certain", "Controller 3 became active because controller 1 stopped responding."),
+        ("unclean-2.8", 3, "certain", "Controller 3 became active because controller 1 crashed."),
     ],
 )
 def test_controller_change_is_caused_by_outage_of_former_controller(

@@ -11,8 +11,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from kafka_hindsight.catalog import TABLES
-from kafka_hindsight.catalog.causes import CauseCode, CauseFamily, CauseNoun
+from kafka_hindsight.catalog.code import NounCode
 from kafka_hindsight.catalog.codes import Cause
+from kafka_hindsight.catalog.nouns.causes import CauseFamily, CauseNoun
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.table_model import Check, Column, Scalar, Table
 from kafka_hindsight.judgements.reasoning.proofs import always, with_sentence
@@ -198,8 +199,10 @@ def test_page_of_hostile_declarations_keeps_its_structure(text: str, monkeypatch
     assert fences(page) == [quoted(text)]
     assert len(cells(page)) == 2
 
-    noun = CauseNoun("c", text, text, CauseFamily.TOPIC, text, text, text)
-    (cause,) = CauseCode("Cause", {"C": noun})  # type: ignore[call-arg, arg-type, misc, var-annotated]
+    noun = CauseNoun(
+        code="c", meaning=text, label=text, family=CauseFamily.TOPIC, advice=text, symptom=text, source=text
+    )
+    (cause,) = NounCode("Cause", {"C": noun})  # type: ignore[call-arg, arg-type, misc, var-annotated]
     proof, unless = ((with_sentence(text, lambda case: always(case)),) for _ in range(2))
     ruling = Likely(cause, text, proof, text, (text, text), unless)  # type: ignore[var-annotated]
     page = ruling_pages.causes_page([cause], {"a member left": [ruling]}, {id(ruling): "here"})

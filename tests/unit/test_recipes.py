@@ -19,7 +19,7 @@ from tests.support.docs import PAGES
 COPIED = ("docs", "expectations", "kafka_hindsight", "tests/unit")
 PATTERNS = "kafka_hindsight/knowledge/patterns/leadership.py"
 LAYOUTS = "kafka_hindsight/knowledge/pattern_layouts.py"
-CAUSES = "kafka_hindsight/catalog/causes.py"
+CAUSES = "kafka_hindsight/catalog/nouns/causes.py"
 RULINGS = "kafka_hindsight/judgements/rebalances/leave_rulings.py"
 RULES = "kafka_hindsight/knowledge/rules/broker_rules.py"
 FINDINGS = "kafka_hindsight/judgements/findings/broker_findings.py"

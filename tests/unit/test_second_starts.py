@@ -8,12 +8,13 @@ from datetime import timedelta
 import pytest
 
 from kafka_hindsight.catalog.bronze import LOG_FILES
+from kafka_hindsight.catalog.nouns.brokers import LOG_DIRS_FAILED
 from kafka_hindsight.catalog.rows import Event, LogFile
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.observed import observe
 from kafka_hindsight.judgements.brokers.outages import lives_of, second_starts_of
 from kafka_hindsight.judgements.findings import Facts, judge_findings
-from kafka_hindsight.knowledge.harms import halts_over_disk, outage_advice, outage_verb
+from kafka_hindsight.knowledge.outages import hedged_verb, noun_of
 from kafka_hindsight.shared.windows import in_order
 from tests.support.nights import WHOLE, at
 from tests.support.outages import rebuild_outages
@@ -174,7 +175,7 @@ def test_halt_over_failed_disk_during_shutdown_is_a_crash() -> None:
         [own("leader_started", "02:59:00"), own("broker_shutdown_started", "03:00:00"), halts], [], WHOLE
     )
     assert crash.kind == "crash" and "a log directory that it needs had failed" in crash.explanation
-    assert halts_over_disk(crash) and "disk" in outage_advice(crash) and "log directories" in outage_verb(crash)
+    assert noun_of(crash) is LOG_DIRS_FAILED and hedged_verb(crash) == "halted because its log directory failed"
 
 
 def test_second_process_that_controllers_refuse_has_an_id_that_is_taken() -> None:

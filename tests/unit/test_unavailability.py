@@ -12,6 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from kafka_hindsight.catalog.codes import OutageKind
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, Unavailability
 from kafka_hindsight.catalog.silver import EVENTS
@@ -295,7 +296,7 @@ def test_writes_hang_for_crashed_follower_until_it_leaves_the_isr(settings: list
 
 def test_writes_likely_hang_for_unresponsive_follower() -> None:
     """It may have fetched from the leader all the time: that it was fenced at 29 is proven."""
-    paused = replace(CRASH, kind="unresponsive", unreachable_at=None)
+    paused = replace(CRASH, kind=OutageKind.UNRESPONSIVE, unreachable_at=None)
     [period] = unavailable([led(1, 0, 0), committed(1, 30, "1,3", 1)], [paused], after(LOGS_END))
     assert seconds_of([period]) == [("acks_all_hung", 20, 30)]
     assert (period.low_ms, period.high_ms, period.confidence) == (1_000, 12_000, "likely")

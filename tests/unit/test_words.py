@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_hindsight.catalog import codes
+from kafka_hindsight.catalog.nouns.causes import CauseFamily
+from kafka_hindsight.catalog.nouns.tones import Tone
 from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.html import _asset
 from kafka_hindsight.shared import plain, words
@@ -103,8 +105,6 @@ def test_hash_row_id_is_kept_in_the_anchor():
 @pytest.mark.parametrize(
     ("labels", "declared"),
     [
-        (vocabulary.CAUSES, codes.Cause),
-        (vocabulary.OUTAGES, codes.OutageKind),
         (vocabulary.FAILOVERS, codes.FailoverKind),
         (vocabulary.OUT_OF_SYNC, codes.OutOfSyncKind),
         (vocabulary.TRUNCATIONS, codes.TruncationVerdict),
@@ -118,7 +118,6 @@ def test_every_code_of_the_catalog_has_its_words(labels, declared):
 
 def test_every_tone_has_a_colour_in_light_and_dark():
     style = _asset("page.css")
-    looks = (vocabulary.CAUSES, vocabulary.FAILOVERS, vocabulary.OUTAGES, vocabulary.OUT_OF_SYNC)
-    for tone in {look.tone for table in looks for look in table.values()}:
+    for tone in (*Tone, *CauseFamily):
         assert style.count(f"--{tone}: #") == 2
         assert f".t-{tone} {{ --tone: var(--{tone}); }}" in style

@@ -198,7 +198,7 @@ def runbook_page(rules: Sequence[Rule], causes: Sequence[Cause]) -> str:
         ]
         for is_standing in (False, True)
     )
-    why = [(link(c, "causes.md"), prose(c.label), prose(c.advice)) for c in causes]
+    why = [(link(c, "causes.md"), prose(c.noun.label), prose(c.noun.advice)) for c in causes]
     of_restarts = {"yes" if early else "no": do for early, do in RESTART_ADVICE.items()}
     settings = [(code(r.option), prose(r.avoids), prose(r.costs)) for r in REMEDIES]
     in_words = ("Kind", "In words", "What to do")

@@ -127,13 +127,13 @@ def causes_page(
     for cause in causes:
         noun = (
             ("Symptom", prose(cause.noun.symptom)),
-            ("What to do", prose(cause.advice)),
+            ("What to do", prose(cause.noun.advice)),
             ("Source", prose(cause.noun.source)),
         )
         parts += [f"## {cause}", f"**{prose(cause.meaning)}**", _points(noun)]
         for when, table in tables.items():
             parts += [_ruling(when, n, table, declared) for n, ruling in enumerate(table) if cause in ruling.codes]
-    return page("Causes", "kafka_hindsight/catalog/causes.py and kafka_hindsight/judgements/rebalances", parts)
+    return page("Causes", "kafka_hindsight/catalog/nouns/causes.py and kafka_hindsight/judgements/rebalances", parts)
 
 
 def rulings_page(columns: Mapping[str, Mapping[str, Sequence[Ruling[Any]]]], declared: Mapping[int, str]) -> str:

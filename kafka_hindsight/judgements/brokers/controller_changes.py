@@ -15,12 +15,12 @@ from kafka_hindsight.catalog.codes import NOBODY, Confidence, ControllerChangeCa
 from kafka_hindsight.catalog.rows import BrokerOutage, ControllerChange, Event
 from kafka_hindsight.judgements.brokers.controllers import CONTROLLER_KINDS, ControllerEpoch, controller_epochs_of
 from kafka_hindsight.judgements.brokers.liveness import SHUTDOWN_LASTS
-from kafka_hindsight.judgements.brokers.outages import CAUSED_BY
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote
 from kafka_hindsight.judgements.reasoning.proofs import Proof, always, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown, judge
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline, timelines
 from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.knowledge.outages import noun_of
 from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO, MS, NEVER
 from kafka_hindsight.shared.windows import Window, broker_ids, in_order
 
@@ -176,7 +176,7 @@ def former_was_down(case: ControllerCase) -> Proof | None:
         return None
     return Proof(
         tuple(outage.evidence[:3]),
-        {"fate": CAUSED_BY[outage.kind]},
+        {"fate": noun_of(outage).verb},
         {"outage_id": outage.outage_id},
         outage.confidence.at_most(Confidence.LIKELY) if case.skips_epochs or case.is_back else outage.confidence,
     )

@@ -486,15 +486,6 @@ _QUOTED = 200
 _NAMED = 5
 """Reasons of failed starts that a sentence names."""
 
-CAUSED_BY: Mapping[str, str] = {
-    OutageKind.CONTROLLED_SHUTDOWN: "had a controlled shutdown",
-    OutageKind.CRASH: "had crashed",
-    OutageKind.UNRESPONSIVE: "was alive but did not respond",
-    OutageKind.FAILED_START: "could not start",
-    OutageKind.UNKNOWN: "was down for an unknown reason",
-}
-"""What a broker did whose outage is of that kind, as sentences go on."""
-
 
 def find_outages(
     cluster: str, observed: Observed | None, lives: Iterable[Life], readings: Sequence[BrokerSnapshot], window: Window

@@ -10,8 +10,8 @@ from functools import cached_property, partial
 from itertools import pairwise
 from statistics import median
 
-from kafka_hindsight.catalog.causes import CauseFamily
 from kafka_hindsight.catalog.codes import Cause, Confidence, Fingerprint, IncidentKind, Intent, Outcome, Protocol
+from kafka_hindsight.catalog.nouns.causes import CauseFamily
 from kafka_hindsight.catalog.rows import BrokerOutage, CoordinatorMove, Incident, MemberStay, Rebalance
 from kafka_hindsight.judgements.groups.storms import (
     LOOP_TURNS,
@@ -216,7 +216,7 @@ class IncidentCase:
         if self.host is not None:
             return min(self.rebalances, key=lambda r: list(Confidence).index(r.confidence))
         if self.outage is not None:
-            return next((r for r in self.rebalances if r.cause.family != CauseFamily.UNKNOWN), self.rebalances[0])
+            return next((r for r in self.rebalances if r.cause.noun.family != CauseFamily.UNKNOWN), self.rebalances[0])
         if self.storm is None:
             return self.rebalances[0]
         drivers = [driver_of(r) or r.cause for r in self.storm.driving]
@@ -343,7 +343,7 @@ INCIDENTS: tuple[Ruling[IncidentCase], ...] = (
 """The confidence is that of the kind; the row's own is that of the cause (Gathered.confidence)."""
 
 
-BROKER_INDUCED_CAUSES = frozenset(c for c in Cause if c.noun.is_broker_induced or c.family == CauseFamily.UNKNOWN)
+BROKER_INDUCED_CAUSES = frozenset(c for c in Cause if c.noun.is_broker_induced or c.noun.family == CauseFamily.UNKNOWN)
 """Causes that come from a broker's outage, or that nothing else explains. A member that dies, leaves or is too slow
 does so by itself."""
 
@@ -501,7 +501,7 @@ def _chains(groups: Iterable[Sequence[Rebalance]]) -> Chains:
 
 def _row(case: IncidentCase, chains: Chains) -> Incident:
     verdict = judge(INCIDENTS, case)
-    first, advice = case.rebalances[0], case.cause.advice
+    first, advice = case.rebalances[0], case.cause.noun.advice
     ends = [r.ended_at for r in case.rebalances if r.ended_at is not None]
     costs = [r.partition_seconds for r in case.rebalances if r.partition_seconds is not None]
     is_of_members = case.cause == case.leading.cause and not case.leading.cause.noun.is_unstored

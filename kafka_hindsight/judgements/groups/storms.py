@@ -170,7 +170,7 @@ def rate_rule(rows: Sequence[Rebalance]) -> str | None:
 def causes_of(rows: Iterable[Rebalance]) -> str:
     """Causes with their counts, the most frequent first."""
     causes = Counter(r.cause for r in rows)
-    return ", ".join(f"{n} × {c.label}" for c, n in sorted(causes.items(), key=lambda i: (-i[1], i[0])))
+    return ", ".join(f"{n} × {c.noun.label}" for c, n in sorted(causes.items(), key=lambda i: (-i[1], i[0])))
 
 
 def advice_on(rows: Sequence[Rebalance], otherwise: str) -> str:

@@ -14,7 +14,8 @@ from kafka_hindsight.judgements.incidents.happenings import Happening, gather, h
 from kafka_hindsight.judgements.incidents.happenings import WindowHistory as WindowHistory
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.judgements.reasoning.intents import Declaration, beginning_of, declaration_of
-from kafka_hindsight.knowledge.harms import HARM_NOTES, outage_advice
+from kafka_hindsight.knowledge.harms import HARM_NOTES
+from kafka_hindsight.knowledge.outages import noun_of
 from kafka_hindsight.settings.maintenance import MaintenanceWindow
 from kafka_hindsight.shared import words
 
@@ -185,7 +186,7 @@ def _explanations(happening: Happening) -> Iterator[str]:
 
 def _advice(happening: Happening, harm: Harm) -> Iterator[str]:
     yield HARM_NOTES[harm].advice
-    yield from map(outage_advice, happening.outages)
+    yield from (noun_of(o).advice for o in happening.outages)
     yield from (p.advice for p in happening.periods)
     if not happening.outages:
         yield from (i.advice for i in happening.of_groups)

@@ -9,7 +9,6 @@ from functools import cached_property, partial
 from itertools import chain
 from typing import TypeVar
 
-from kafka_hindsight.catalog.causes import CauseFamily
 from kafka_hindsight.catalog.codes import (
     NOBODY,
     Cause,
@@ -20,6 +19,7 @@ from kafka_hindsight.catalog.codes import (
     OutOfSyncKind,
     TruncationVerdict,
 )
+from kafka_hindsight.catalog.nouns.causes import CauseFamily
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
     ControllerChange,
@@ -31,7 +31,7 @@ from kafka_hindsight.catalog.rows import (
     Truncation,
     Unavailability,
 )
-from kafka_hindsight.knowledge.harms import halts_over_disk, outage_verb
+from kafka_hindsight.knowledge.outages import halts_over_log_dirs, hedged_verb
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.absences import away, is_lost, is_orderly, since_when
 from kafka_hindsight.shared.durations import MS, NEVER
@@ -226,7 +226,7 @@ class Happening(_Parts):
 
 def has_failed(cause: Cause) -> bool:
     """Whether a rebalance of that cause means that something failed, or may have failed."""
-    return cause.family in _FAILED
+    return cause.noun.family in _FAILED
 
 
 def uncontrolled_since(change: ControllerChange) -> datetime:
@@ -336,7 +336,7 @@ def _with_outages(history: WindowHistory) -> Iterator[tuple[str | None, Failover
 def _halt_of(history: WindowHistory, broker: int | None, at: datetime) -> str | None:
     """The absence of a broker that halted over its log directories just before or after an instant."""
     absences = (o for o in history.outages if o.broker == broker and abs(o.down_at - at) <= ONE_ACT_WITHIN)
-    return next((o.outage_id for o in absences if halts_over_disk(o)), None)
+    return next((o.outage_id for o in absences if halts_over_log_dirs(o)), None)
 
 
 def _without_outage(
@@ -529,7 +529,7 @@ _EFFECTS: Mapping[Harm, Callable[[Happening], str]] = {
 def fate(outage: BrokerOutage) -> str:
     """The clause about a broker's absence, to follow its name: how it went away, since when and for how long."""
     length, since = away(outage), since_when(outage, outage.down_at.date())
-    return f"{outage_verb(outage)} {since}{f', away for {length}' if length else ' and was not back when the logs end'}"
+    return f"{hedged_verb(outage)} {since}{f', away for {length}' if length else ' and was not back when the logs end'}"
 
 
 def _outage_clause(happening: Happening) -> str:
@@ -611,7 +611,7 @@ def _group_clause(happening: Happening) -> str:
     verb = _GROUP_VERBS.get(incident.kind, usual_verb).format(words.counted(count, "rebalance"))
     length = f" {'within' if count > 1 else 'for'} {words.duration(elapsed)}" if elapsed else ""
     cause = None if incident.kind == IncidentKind.ROLLING_RESTART else incident.cause
-    why = "" if cause is None else f": {cause.label}"
+    why = "" if cause is None else f": {cause.noun.label}"
     return f"{who} {verb}{length}{_GROUP_NOTES.get(incident.kind, '')}{why}"
 
 

@@ -8,12 +8,12 @@ from datetime import datetime
 
 from kafka_hindsight.catalog.codes import NOBODY, Confidence, IsrChangeKind, OutageKind, UnavailabilityKind
 from kafka_hindsight.catalog.rows import BrokerOutage, IsrChange, Unavailability
-from kafka_hindsight.judgements.brokers.outages import CAUSED_BY
 from kafka_hindsight.judgements.partitions.incarnations import by_partition
 from kafka_hindsight.judgements.partitions.leaders.failovers import Reason
 from kafka_hindsight.judgements.partitions.replicas.replica_states import History, State
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, ledger_row, one_after_another, span
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals
+from kafka_hindsight.knowledge.outages import noun_of
 from kafka_hindsight.shared.durations import CATCHING_UP, NEVER
 from kafka_hindsight.shared.grouping import runs
 from kafka_hindsight.shared.windows import Window
@@ -140,7 +140,7 @@ def _hang(run: _Run, outage: BrokerOutage, shrink: IsrChange | None, logs_end: d
     if shrink and shrink.behind_since:
         earliest = min(shrink.behind_since, proven.start if proven else run.end)
     possible = span(earliest, run.end + CATCHING_UP if run.end == outage.up_at else latest)
-    why = f"Broker {outage.broker} {CAUSED_BY[outage.kind]}, and was still in the ISR."
+    why = f"Broker {outage.broker} {noun_of(outage).verb}, and was still in the ISR."
     confidence = outage.confidence.at_most(Confidence.CERTAIN if outage.kind is OutageKind.CRASH else Confidence.LIKELY)
     quotes = [*outage.evidence, run.states[0].value.known_isr.quote]
     return BoundedInterval(run.start, end, proven, possible, Reason(None, outage.outage_id, why, confidence, quotes))

@@ -276,7 +276,7 @@ def _row(case: Case) -> Rebalance:
         ],
         reason=_raw_reason(episode),
         explanation=verdict.sentence + more + delay_sentence(waits),
-        advice=cause.advice,
+        advice=cause.noun.advice,
         delayed_by=[Delay(client_id=w.client_id, member_id=w.member_id, waited_ms=w.waited // MS) for w in waits],
         silent_ms=silent_ms,
         session_timeout_ms=member.session_timeout_ms,

@@ -1,7 +1,7 @@
 """Rules about clients and brokers that others refused or held back: authentication, authorisation, quotas, names."""
 
-from kafka_hindsight.catalog.causes import Cause
 from kafka_hindsight.catalog.codes import Harm
+from kafka_hindsight.catalog.nouns.causes import Cause
 from kafka_hindsight.knowledge.model import Rule
 
 RULES: tuple[Rule, ...] = (
@@ -11,7 +11,7 @@ RULES: tuple[Rule, ...] = (
         harm=Harm.CONSUMERS_STOPPED,
         subject_kind="client",
         says="{subject} could not authenticate{span}: {details}",
-        advice=Cause.NOT_AUTHENTICATED.advice,
+        advice=Cause.NOT_AUTHENTICATED.noun.advice,
         source="Selector.pollSelectionKeys; NetworkClient.processDisconnection; rdkafka_broker.c",
     ),
     Rule(
@@ -30,7 +30,7 @@ RULES: tuple[Rule, ...] = (
         harm=Harm.CONSUMERS_STOPPED,
         subject_kind="client",
         says="access was denied to {subject}{span}: {details}",
-        advice=Cause.ACCESS_DENIED.advice,
+        advice=Cause.ACCESS_DENIED.noun.advice,
         source="StandardAuthorizerData.logAuditMessage, AclAuthorizer.logAuditMessage: denials are logged at INFO",
     ),
     Rule(
@@ -49,7 +49,7 @@ RULES: tuple[Rule, ...] = (
         harm=Harm.CONSUMERS_STOPPED,
         subject_kind="client",
         says="a quota held {subject} back{span}, for {details}",
-        advice=Cause.THROTTLED.advice,
+        advice=Cause.THROTTLED.noun.advice,
         source="NetworkClient.maybeThrottle, from 4.4 on at WARN; brokers write it at DEBUG",
     ),
     Rule(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from operator import itemgetter
 
 from kafka_hindsight.catalog.codes import OutageKind
+from kafka_hindsight.catalog.nouns.tones import Tone
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
     Failover,
@@ -15,7 +16,6 @@ from kafka_hindsight.catalog.rows import (
     RollingRestart,
 )
 from kafka_hindsight.report import blocks as ui
-from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.curves import leader_curves
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.report.periods import imbalance_words, period_blocks, periods
@@ -76,7 +76,7 @@ def outages(page: PageRows) -> Iterator[ui.Block]:
         yield ui.Paragraph(empty_sentence(page, "No broker was away.", "No absence of a broker"))
     in_order = sorted((period for broker in page.brokers for period in periods(page, broker)), key=itemgetter(0))
     rows = [(e.tone, (ui.At(start), ui.Link(e.headline, e.anchor), e.cost)) for start, e in in_order]
-    yield from ui.ledger("What lasted at brokers", PERIODS, rows, tuple(vocabulary.TONES.items()))
+    yield from ui.ledger("What lasted at brokers", PERIODS, rows, [(tone, tone.meaning) for tone in Tone])
 
 
 def restarts(page: PageRows) -> Iterator[ui.Block]:
@@ -114,7 +114,7 @@ def _stop(page: PageRows, i: int, score: RestartStep) -> ui.TableRow:
     has_waited = "not known" if score.is_early is None else "no" if score.is_early else "yes"
     return ui.row(
         ui.head(ui.Link(str(score.broker), outage.anchor) if outage else str(score.broker)),
-        ui.Cell(vocabulary.OUTAGES[OutageKind(score.kind)].label, "left"),
+        ui.Cell(OutageKind(score.kind).noun.label, "left"),
         ui.At(score.down_at),
         words.duration(words.elapsed_ms(score.down_at, score.up_at)) or "not back",
         words.duration(score.isr_recovered_ms) or "not known",

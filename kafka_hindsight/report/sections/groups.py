@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from kafka_hindsight.catalog.nouns.causes import WORST_FIRST, CauseFamily
 from kafka_hindsight.catalog.rows import Incident, Rebalance, Unavailability
 from kafka_hindsight.report import blocks as ui
-from kafka_hindsight.report import figures, vocabulary
+from kafka_hindsight.report import figures
 from kafka_hindsight.report.ledgers import rebalance_ledger
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.report.phrases import empty_sentence
@@ -30,15 +31,14 @@ def groups(page: PageRows) -> Iterator[ui.Block]:
 
 def _row(page: PageRows, group: str, rebalances: Sequence[Rebalance]) -> tuple[str, tuple[ui.Words, ...]]:
     causes = Counter(row.cause for row in rebalances)
-    gravest = next((cause for cause in vocabulary.CAUSES if causes[cause]), None)
-    look = vocabulary.CAUSES[gravest] if gravest else None
+    gravest = next((cause for cause in WORST_FIRST if causes[cause]), None)
     stops = unused(page.rows_of(Unavailability, "group_id", group), NO_CONSUMER)
-    return look.tone if look else "unknown", (
+    return gravest.noun.family if gravest else CauseFamily.UNKNOWN, (
         ui.Link(plain.shortened(group), plain.anchor("group", group)),
         words.number(len(rebalances)),
         words.number(figures.partition_seconds(rebalances)),
         words.duration(stops.total_ms) if stops.subjects else "",
-        f"{look.label} ({words.number(causes[gravest])})" if look and gravest else "",
+        f"{gravest.noun.label} ({words.number(causes[gravest])})" if gravest else "",
         words.number(len(page.rows_of(Incident, "group_ids", group))),
         page.whose([group], ())[1],
     )

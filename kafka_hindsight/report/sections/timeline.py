@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from kafka_hindsight.catalog.codes import NOBODY, FailoverKind
+from kafka_hindsight.catalog.nouns.tones import Tone
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
     ControllerChange,
@@ -16,6 +17,7 @@ from kafka_hindsight.catalog.rows import (
     OutOfSyncPeriod,
     Rebalance,
 )
+from kafka_hindsight.knowledge.outages import noun_of
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, vocabulary
 from kafka_hindsight.report.blocks import Lane, Span, Timeline
@@ -57,7 +59,7 @@ def timeline(page: PageRows) -> Iterator[ui.Block]:
         left_out=tuple(s for s in (brokers_left_out, partitions_left_out, groups_left_out) if s),
         # Where the most harmful incident lies on the axis, in percent; without one the middle.
         focus=round(page.place(worst.started_at), 3) if worst else 50.0,
-        legend=tuple((tone, label) for tone, label in vocabulary.TONES.items() if tone in tones),
+        legend=tuple((tone, tone.meaning) for tone in Tone if tone in tones),
         note=NOTE,
     )
 
@@ -151,8 +153,8 @@ def _out_of_sync_span(page: PageRows, row: OutOfSyncPeriod) -> Span:
 
 
 def _outage_span(row: BrokerOutage, shape: str, start: datetime, end: datetime, sentence: str) -> Span:
-    look, anchor = vocabulary.OUTAGES[row.kind], plain.anchor("outage", row.outage_id)
-    return Span(shape, start, end, look.tone, sentence, look.label, anchor)
+    noun, anchor = noun_of(row), plain.anchor("outage", row.outage_id)
+    return Span(shape, start, end, noun.tone, sentence, noun.label, anchor)
 
 
 def _failover_span(page: PageRows, row: Failover) -> Span:
@@ -229,12 +231,12 @@ def _group_lane(page: PageRows, group: str, rows: Sequence[Rebalance]) -> Lane:
     when = f"at {since}" if len(rows) == 1 else f"from {since} to {until}"
     spans = []
     for row in rows:
-        look, start = vocabulary.CAUSES[row.cause], row.started_at
+        noun, start = row.cause.noun, row.started_at
         length = f", {words.duration(row.duration_ms)}" if row.duration_ms is not None else ""
-        text = f"{words.instant(start, page.day)}{length}: {look.label}"
+        text = f"{words.instant(start, page.day)}{length}: {noun.label}"
         anchor = page.rebalance_anchor(row)
-        spans.append(Span("bar", start, row.ended_at or start, look.tone, text, look.label, anchor))
-    sentence = f"{note} {when}: {_tally(vocabulary.CAUSES[row.cause].label for row in rows)}"
+        spans.append(Span("bar", start, row.ended_at or start, noun.family, text, noun.label, anchor))
+    sentence = f"{note} {when}: {_tally(row.cause.noun.label for row in rows)}"
     return Lane("group", plain.shortened(group, 64), note, sentence, plain.anchor("group", group), spans)
 
 

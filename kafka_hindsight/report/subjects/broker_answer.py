@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Incident, OutOfSyncPeriod
-from kafka_hindsight.knowledge.harms import outage_verb
+from kafka_hindsight.knowledge.outages import hedged_verb
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
@@ -56,7 +56,7 @@ def _verdict(page: PageRows, outages: Sequence[BrokerOutage]) -> str:
     if not outages:
         return "It was not away, as far as logs were read."
     sentences = [
-        f"{outage_verb(row)} {since_when(row, page.day)} ({f'away for {away(row)}' if away(row) else 'not back'})"
+        f"{hedged_verb(row)} {since_when(row, page.day)} ({f'away for {away(row)}' if away(row) else 'not back'})"
         for row in reversed(outages)
     ]
     return f"It {words.listed(sentences, at_most=NAMED)}."

@@ -6,7 +6,6 @@ from collections import Counter
 
 from kafka_hindsight.catalog.rows import Rebalance
 from kafka_hindsight.report import blocks as ui
-from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.answer import Answer
 from kafka_hindsight.report.ledgers import rebalance_ledger
 from kafka_hindsight.report.page_rows import PageRows
@@ -20,7 +19,7 @@ def client_answer(page: PageRows, client: str) -> Answer:
     waits = [d.waited_ms for row in delays for d in row.delayed_by if d.client_id == client and d.waited_ms is not None]
     groups = list(dict.fromkeys(row.group_id for row in (*starts, *delays)))
     hosts = sorted({row.host for row in starts if row.host})
-    tally = Counter(vocabulary.CAUSES[row.cause].label for row in starts).most_common()
+    tally = Counter(row.cause.noun.label for row in starts).most_common()
     causes = words.listed([f"{label} ({words.number(count)})" for label, count in tally], at_most=4)
     parts = [f"It started {words.counted(len(starts), 'rebalance')}: {causes}"] if starts else []
     if delays:

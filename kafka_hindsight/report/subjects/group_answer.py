@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from kafka_hindsight.catalog.causes import CauseFamily
 from kafka_hindsight.catalog.codes import LagStatus, Origin
+from kafka_hindsight.catalog.nouns.causes import CauseFamily
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
     CoordinatorMove,
@@ -92,7 +92,7 @@ def _verdict(page: PageRows, group: str, worst: Incident | None, rebalances: Seq
         lag = f"It did not rebalance; {words.counted(behind, 'partition')} fell behind."
         return lag if behind else "Nothing happened."
     rows = [r for r in rebalances if r.incident_id == worst.incident_id] if worst else rebalances
-    tally = Counter(vocabulary.CAUSES[r.cause].label for r in rows).most_common()
+    tally = Counter(r.cause.noun.label for r in rows).most_common()
     causes = words.listed([f"{label} ({words.number(count)})" for label, count in tally], at_most=3)
     if worst is None:
         return f"Routine: {words.counted(len(rows), 'rebalance')}, {causes}."
@@ -110,7 +110,7 @@ def _side(worst: Incident, rows: Sequence[Rebalance]) -> str:
     if worst.brokers or worst.first_outage_id:
         return "Not yours"
     sides = Counter(
-        "Not yours" if row.cause.family in _CLUSTER_SIDE else _OTHER_SIDES.get(row.cause.family, "Yours")
+        "Not yours" if row.cause.noun.family in _CLUSTER_SIDE else _OTHER_SIDES.get(row.cause.noun.family, "Yours")
         for row in rows
     )
     side, count = sides.most_common(1)[0] if sides else ("The cause is not known", 0)
@@ -233,16 +233,16 @@ def _stories(page: PageRows, rows: Sequence[Rebalance]) -> Iterator[ui.Block]:
         yield from rebalance_ledger(page, rows)
         yield ui.Heading(f"The first {STORIES} of them one by one")
     for row in rows[:STORIES]:
-        look, incident = vocabulary.CAUSES[row.cause], page.incidents.get(row.incident_id)
+        noun, incident = row.cause.noun, page.incidents.get(row.incident_id)
         intent = (ui.DECLARED,) if incident and phrases.declared_label(incident) else ()
         yield ui.Entry(
             row.explanation,
             (ui.Paragraph(row.advice, "advice"), ui.Facts(_facts(page, row)), page.evidence(row.evidence)),
             anchor=plain.anchor("rebalance", row.rebalance_id),
             style="rebalance",
-            tone=look.tone,
+            tone=noun.family,
             when=ui.At(row.started_at),
-            badges=(ui.Badge(look.label, f"cause t-{look.tone}"), *intent, ui.confidence_badge(row.confidence)),
+            badges=(ui.Badge(noun.label, f"cause t-{noun.family}"), *intent, ui.confidence_badge(row.confidence)),
             cost=words.duration(row.duration_ms),
         )
 
@@ -256,7 +256,7 @@ def _facts(page: PageRows, row: Rebalance) -> tuple[ui.Fact, ...]:
     link = incident and address != page.rebalance_anchor(row) and ui.Link(phrases.incident_headline(incident), address)
     members, generations = (row.members_before, row.members_after), (row.from_generation, row.to_generation)
     contributors = [
-        (ui.Name(phrases.member_name(m)), f" ({m.cause.label}", (", ", ui.At(m.at)) if m.at else "", ")")
+        (ui.Name(phrases.member_name(m)), f" ({m.cause.noun.label}", (", ", ui.At(m.at)) if m.at else "", ")")
         for m in row.contributors or ()
     ]
     delays = [

@@ -49,7 +49,7 @@ def _facts(page: PageRows, row: Incident) -> tuple[ui.Fact, ...]:
     """The harm of an incident, its time, its owners, and the groups and topics concerned."""
     length = f" ({words.duration(words.elapsed_ms(row.started_at, row.ended_at))})"
     until: ui.Words = (" to ", ui.At(row.ended_at), length) if row.ended_at else ", not over when the logs end"
-    recurrence, look = page.recurrence(row), vocabulary.CAUSES[row.cause] if row.cause else None
+    recurrence, noun = page.recurrence(row), row.cause.noun if row.cause else None
     return ui.facts(
         ("Kind of harm", ui.Strong(figures.harm_of(row).meaning)),
         ("From, to", (ui.At(row.started_at), until)),
@@ -57,7 +57,7 @@ def _facts(page: PageRows, row: Incident) -> tuple[ui.Fact, ...]:
         page.whose(row.group_ids, row.topics or ()),
         ("Nights before", recurrence and recurrence[1]),
         *_figures(row),
-        ("Cause", (ui.Badge(look.label, f"cause t-{look.tone}"), f", {row.confidence}") if look else ""),
+        ("Cause", (ui.Badge(noun.label, f"cause t-{noun.family}"), f", {row.confidence}") if noun else ""),
         ("Brokers", ui.join([page.broker_link(broker) for broker in row.brokers or ()])),
         _names(page, "topic", row.topics or ()),
         _names(page, "group", row.group_ids),
@@ -122,7 +122,7 @@ def _rebalance(row: Rebalance) -> str:
     delay = f"; it waited for {words.listed(delaying, 2)}" if delaying else ""
     length = f" for {words.duration(row.duration_ms)}" if row.duration_ms is not None else ""
     group = plain.shortened(row.group_id, 48)
-    return f"Group {group} rebalanced{length}: {vocabulary.CAUSES[row.cause].label}{origin}{delay}."
+    return f"Group {group} rebalanced{length}: {row.cause.noun.label}{origin}{delay}."
 
 
 def _prevention(page: PageRows, row: Incident) -> Iterator[str]:

@@ -12,7 +12,6 @@ from kafka_hindsight.catalog.codes import NOBODY, Confidence, FailoverKind, Outa
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, Failover, LeadershipGap, Quote
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, on_failed_disk
 from kafka_hindsight.judgements.brokers.controllers import active_at
-from kafka_hindsight.judgements.brokers.outages import CAUSED_BY
 from kafka_hindsight.judgements.partitions.incarnations import Commit, Incarnation, Partition
 from kafka_hindsight.judgements.partitions.leaders.failover_rulings import (
     FAILOVER_RULINGS,
@@ -30,6 +29,7 @@ from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.judgements.reasoning.rulings import Verdict, judge
 from kafka_hindsight.judgements.reasoning.timelines import NO_SLACK, Interval
 from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.knowledge.outages import noun_of
 from kafka_hindsight.shared.clock_errors import apart
 from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO, MS, NEVER
 from kafka_hindsight.shared.grouping import runs
@@ -202,7 +202,7 @@ def _absence(outage: BrokerOutage, end: datetime | None) -> BoundedInterval[Reas
         by = max(start, end - outage.away_low_ms * MS)
     if end and outage.away_high_ms is not None:
         since = min(start, end - outage.away_high_ms * MS)
-    sentence = f"Broker {outage.broker}, its leader, {CAUSED_BY[outage.kind]}, and no other broker took over."
+    sentence = f"Broker {outage.broker}, its leader, {noun_of(outage).verb}, and no other broker took over."
     loss = Reason(None, outage.outage_id, sentence, outage.confidence, outage.evidence)
     return BoundedInterval(start, end, span(by, end), span(since, end), loss)
 

@@ -5,9 +5,9 @@ The evidence that a cause needs, and what rules it out, are in its rulings: the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from kafka_hindsight.catalog.code import Code
+from kafka_hindsight.catalog.code import Code, Noun, NounCode
 
 
 class CauseFamily(Code):
@@ -22,9 +22,9 @@ class CauseFamily(Code):
     UNKNOWN = "unknown", "Not known"
 
 
-@dataclass(frozen=True)
-class CauseNoun:
-    """One cause in words. `label` is shown instead of the code, `symptom` is how it shows in the logs.
+@dataclass(frozen=True, kw_only=True)
+class CauseNoun(Noun):
+    """One cause in words. `symptom` is how it shows in the logs.
 
     `is_arrival`, `is_departure`: a member came or went. `is_return`: it came back. `is_leave`: it asked to leave.
     `is_removal`: it went against its will. `is_silence`: its session expired. `is_death`: its process had ended.
@@ -35,13 +35,10 @@ class CauseNoun:
     coordinator could not store an assignment.
     """
 
-    code: str
-    meaning: str = field(compare=False)
-    label: str = field(compare=False)
-    family: CauseFamily = field(compare=False)
+    family: CauseFamily
     advice: str
-    symptom: str = field(compare=False)
-    source: str = field(compare=False)
+    symptom: str
+    source: str
     is_arrival: bool = False
     is_departure: bool = False
     is_return: bool = False
@@ -59,36 +56,11 @@ class CauseNoun:
     is_unstored: bool = False
 
 
-class CauseCode(Code):
-    """A code with its cause in words."""
+# fmt: off
+class Cause(NounCode):
+    """Why a rebalance began."""
 
     noun: CauseNoun
-
-    def __new__(cls, noun: CauseNoun) -> CauseCode:  # type: ignore[misc]
-        """A member that is its code."""
-        member = str.__new__(cls, noun.code)
-        member._value_, member.noun, member.meaning = noun.code, noun, noun.meaning
-        return member
-
-    @property
-    def label(self) -> str:
-        """The text that is shown instead of the code."""
-        return self.noun.label
-
-    @property
-    def family(self) -> CauseFamily:
-        """The causes that share its colour."""
-        return self.noun.family
-
-    @property
-    def advice(self) -> str:
-        """The advice to a user."""
-        return self.noun.advice
-
-
-# fmt: off
-class Cause(CauseCode):
-    """Why a rebalance began."""
 
     MEMBER_JOINED = CauseNoun(
         code="member_joined", label="a member joined", family=CauseFamily.MEMBER,
@@ -348,3 +320,8 @@ class Cause(CauseCode):
         source="brokers before 2.1 write no reason",
     )
 # fmt: on
+
+WORST_FIRST: tuple[Cause, ...] = tuple(
+    cause for family in CauseFamily for cause in Cause if cause.noun.family is family
+)
+"""The causes in the order of how bad they are."""
