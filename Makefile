@@ -32,8 +32,8 @@ setup-check:
 doctor: ## what is missing on this machine, with LAKE in its tables, with BOOTSTRAP on that cluster, and what would be read of LOGS
 	@./hindsight doctor
 
-audit: setup ## audit the recorded night, or your own LOGS
-	@$(SPARK)/python -m kafka_hindsight.cli.main audit
+audit: setup ## the nightly DAG through Airflow and Spark, on the recorded night or on your own LOGS
+	@$(SPARK)/python -m kafka_hindsight.cli.nightly_dag
 
 snapshot: ## one reading of a live cluster into the lake: make snapshot BOOTSTRAP=host:port
 	@./hindsight snapshot

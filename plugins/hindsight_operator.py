@@ -144,7 +144,7 @@ def late_windows(**context: Any) -> list[dict[str, str]]:
 def other_clusters(step: str, **context: Any) -> list[dict[str, Any]]:
     """The runs for the other clusters that have logs of this run's window in the same folder; mostly none.
 
-    A run that names its cluster audits that one alone. `hindsight audit` names its run, and audits the others itself.
+    A run that names its cluster audits that one alone. `make audit` names its run, and audits the others itself.
     """
     settings, conf = Settings.of(settings_of(context)), context["dag_run"].conf or {}
     if settings.cluster or "run_id" in conf:

@@ -1,4 +1,4 @@
-"""`hindsight audit`: one audit, followed in a terminal, through the embedded Airflow or in one process."""
+"""`hindsight audit`: one audit, followed in a terminal, in one process or on Spark."""
 
 from __future__ import annotations
 
@@ -19,35 +19,36 @@ import typer
 
 from kafka_hindsight.catalog.steps import INGEST, STEPS, Step
 from kafka_hindsight.cli import snapshot
-from kafka_hindsight.cli.follow import Screen, clean_environment, follow, printable, relative, start_alone
+from kafka_hindsight.cli.follow import Screen, follow, printable, relative, start_alone
 from kafka_hindsight.kafka.connection import Connection
 from kafka_hindsight.kafka.connection import from_environment as from_variables
 from kafka_hindsight.lake.landing import read_json, read_text
 from kafka_hindsight.lake.lock import LakeBusy, hold_lock
 from kafka_hindsight.settings.alerts import owners
 from kafka_hindsight.settings.config import is_dated, is_uri, masked
-from kafka_hindsight.settings.home import HOME, LAKE, RUNS, WORK
+from kafka_hindsight.settings.home import HOME, LAKE, RUNS
 from kafka_hindsight.settings.models import (
     INPUTS,
     MEANINGS,
     Settings,
     from_environment,
     missing_inputs,
-    param_name,
     variable,
 )
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
 from kafka_hindsight.shared.page_names import NEWEST
-from kafka_hindsight.start import embedded_airflow, launch
+from kafka_hindsight.start import launch
 from kafka_hindsight.start.first_use import prepare_engine
 
 if TYPE_CHECKING:
     from kafka_hindsight.sql.lake import Lake
 
-DAG = "kafka_night_audit"
 SAMPLE = HOME / ".samples" / "night-4.1"
 _BY_HAND = {"read_to_end": True, "audits_others": True}
+
+Start = Callable[[Settings, Mapping[str, str], IO[bytes]], subprocess.Popen[bytes]]
+"""Starts the process of one audit: its settings, variables besides the user's own, the file for its output."""
 
 
 def with_inputs(verb: Callable[..., int]) -> Callable[..., int]:
@@ -85,7 +86,7 @@ def command(
         typer.Option(metavar="BOOTSTRAP", help="brokers of a live cluster to read too, host:port,host:port"),
     ] = None,
 ) -> int:
-    """Audit the inputs that options and variables name."""
+    """Audit the inputs that options and variables name, in one process or on Spark, as the engine says."""
     environment = {**os.environ, **({"BOOTSTRAP": bootstrap} if bootstrap else {})}
     settings, live = audit_settings(environment, inputs), live_cluster(environment)
     prepare_engine(settings)
@@ -143,35 +144,45 @@ def live_cluster(environment: Mapping[str, str]) -> Connection | None:
     return from_variables(environment) if environment.get("BOOTSTRAP", "").strip() else None
 
 
-def audit(settings: Settings, live: Connection | None = None) -> int:
+def start_steps(settings: Settings, variables: Mapping[str, str], output: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start all steps of an audit, one after another in one process, or on Spark where the settings say so."""
+    return start_alone(launch.AUDIT, settings.model_copy(update=_BY_HAND), variables, output)
+
+
+def audit(settings: Settings, live: Connection | None = None, start: Start = start_steps) -> int:
     """Audit each cluster in the logs, or the one that CLUSTER names, and show the progress of each.
+
+    Args:
+        settings: The settings of the audit.
+        live: The cluster that is read too, before its logs.
+        start: Starts the process that audits one cluster.
 
     Returns:
         The exit code of the first audit that failed, else DONE.
 
     Raises:
-        BadInput: A folder has no log. It is refused before Java, Spark or Airflow starts, and no lake is made.
+        BadInput: A folder has no log. It is refused before anything starts, and no lake is made.
     """
     from kafka_hindsight.intake.log_files import list_places, places_of
 
     list_places(None, [p for p in places_of(settings) if not is_uri(p.root) and not is_dated(p.root)], settings.glob)
-    code = _audit(settings, live)
+    code = _audit(settings, start, live)
     ingested = read_json(f"{settings.lake}/runs/{settings.run_id}/{INGEST.name}.json") or {}
     others = ingested.get("other_clusters", []) if settings.cluster is None else []
     for number, other in enumerate(others, start=2):
         print(f"\nThe logs hold another cluster, {printable(other)}: {number} of {len(others) + 1}", flush=True)
         changes = {"cluster": other, "run_id": f"{settings.run_id}-{number}", "run_at": datetime.now(UTC)}
-        code = _audit(settings.model_copy(update=changes)) or code
+        code = _audit(settings.model_copy(update=changes), start) or code
     if others:
         print(f"\nThe page of all {len(others) + 1} clusters: {relative(settings.lake)}/report/{NEWEST}", flush=True)
     return code
 
 
-def _audit(settings: Settings, live: Connection | None = None) -> int:
+def _audit(settings: Settings, start: Start, live: Connection | None = None) -> int:
     """Read the live cluster, if any, then run the steps once and show their progress.
 
-    The DAG runs them; one process does if there is no Airflow beside us, or if the engine is local. If the live cluster
-    cannot be read, a warning says so and its logs are audited. A new lake that got no table is removed again.
+    If the live cluster cannot be read, a warning says so and its logs are audited. A new lake that got no table is
+    removed again.
 
     Returns:
         The exit code of the step that ended the audit.
@@ -188,11 +199,7 @@ def _audit(settings: Settings, live: Connection | None = None) -> int:
             print(f"Log of this run: {relative(str(log))}", flush=True)
             screen = Screen()
             variables = {progress.FILE_VARIABLE: str(progress_file), progress.LOG_VARIABLE: str(log)}
-            if embedded_airflow.PROGRAM.exists() and settings.engine != "local":
-                process = _start_airflow(settings, variables, output)
-            else:
-                process = start_alone(launch.AUDIT, settings.model_copy(update=_BY_HAND), variables, output)
-            follow(process, progress_file, screen)
+            follow(start(settings, variables, output), progress_file, screen)
             if is_new and not Path(settings.lake, "bronze").exists():
                 shutil.rmtree(settings.lake)
     except LakeBusy as busy:
@@ -210,25 +217,6 @@ def _land_reading(live: Connection, settings: Settings) -> None:
         code = BAD_INPUT
     if code != DONE:
         print("Warning: the live cluster was not read. The audit goes on with LOGS.", file=sys.stderr, flush=True)
-
-
-def _start_airflow(settings: Settings, variables: Mapping[str, str], output: IO[bytes]) -> subprocess.Popen[bytes]:
-    values = json.loads(settings.to_json())
-    conf = {
-        **{param_name(field): values[field] for field in INPUTS},
-        "whole_input": settings.window_from is None,
-        "read_to_end": True,
-        "run_id": settings.run_id,
-    }
-    return subprocess.Popen(
-        [str(embedded_airflow.PROGRAM), "dags", "test", DAG, settings.run_at.isoformat(), "--conf", json.dumps(conf)],
-        env={**clean_environment(), **embedded_airflow.environment(), **variables},
-        stdout=output,
-        stderr=subprocess.STDOUT,
-        stdin=subprocess.DEVNULL,
-        start_new_session=True,
-        cwd=WORK,
-    )
 
 
 def with_summary(as_json: bool, settings: Settings, step: Step, act: Callable[[], int]) -> int:

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import importlib
-import os
-import signal
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from kafka_hindsight import __version__
+from kafka_hindsight.cli.endings import exit_code_of
 from kafka_hindsight.cli.verbs import EPILOG, PURPOSE, VERBS
-from kafka_hindsight.settings.config import masked
-from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput, sentences_of
-from kafka_hindsight.start import launch
-
-_REACH = "Check the path, the network and the rights of this user, then run the command again."
+from kafka_hindsight.shared.exits import DONE
 
 
 class Verbs(TyperGroup):
@@ -31,27 +27,7 @@ class Verbs(TyperGroup):
 
     def invoke(self, ctx: Any) -> None:
         """Run one verb, and end with its exit code."""
-        raise typer.Exit(self._run(ctx))
-
-    def _run(self, ctx: Any) -> int:
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-        try:
-            launch.keep_private()
-            return int(super().invoke(ctx))
-        except BadInput as problem:
-            print("\n".join(problem.sentences), file=sys.stderr)
-            return BAD_INPUT
-        except BrokenPipeError:
-            # The reader has closed the pipe: discard what is still buffered.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return DONE
-        except OSError as fault:
-            reason = masked(sentences_of(fault)[0]).rstrip(".")
-            print(f"{reason}. Needed: files that can be read and written from here. {_REACH}", file=sys.stderr)
-            return FAULT
-        except KeyboardInterrupt:
-            print("\nStopped.", file=sys.stderr)
-            return 130
+        raise typer.Exit(exit_code_of(partial(super().invoke, ctx)))
 
 
 def doctor(ctx: typer.Context) -> int:

@@ -24,7 +24,7 @@ class Verb(NamedTuple):
 
 
 VERBS = {
-    "audit": Verb("audit", "command", "audit a night: the recorded one, or your own logs"),
+    "audit": Verb("audit", "command", "audit a night, the recorded one or your own logs, in one process or on Spark"),
     **{s.name: Verb("step", "by_hand", f"run one step: {s.sentence[0].lower()}{s.sentence[1:]}") for s in STEPS},
     "step": Verb("step", "become", "run one step as a scheduler's container does"),
     "snapshot": Verb("snapshot", "command", "take a reading of a live cluster and land it in the lake"),

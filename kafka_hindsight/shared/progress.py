@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 from kafka_hindsight.shared.exits import format_exit_summary
 
 FILE_VARIABLE = "HINDSIGHT_PROGRESS"
-"""The variable that names the file that `hindsight audit` follows; a scheduled run has none."""
+"""The variable that names the file that a terminal follows; a scheduled run has none."""
 
 LOG_VARIABLE = "HINDSIGHT_LOG"
-"""The variable that names the log of Airflow and Spark, if `hindsight audit` started the run."""
+"""The variable that names the log of an audit that a terminal follows."""
 
 INTERVAL_S = 10
 """Seconds between two progress sentences of long work. Our choice."""

@@ -98,9 +98,10 @@ def judgement(what: str, size: int) -> Figures:
 
 def audit(lake: str) -> Figures:
     """A whole audit of the recorded night, as `make audit` runs it."""
-    command = [str(launch.spark_python()), "-m", "kafka_hindsight.cli.main", "audit", "--lake", lake]
+    command = [str(launch.spark_python()), "-m", "kafka_hindsight.cli.nightly_dag"]
+    variables = {**os.environ, "LAKE": lake}
     with usage.metered() as used:
-        process = subprocess.run(command, cwd=HOME, capture_output=True, text=True, check=False)
+        process = subprocess.run(command, cwd=HOME, env=variables, capture_output=True, text=True, check=False)
     if process.returncode:
         raise RuntimeError(process.stdout[-2000:] + process.stderr[-2000:])
     return used.figures()

@@ -1,4 +1,4 @@
-"""The whole audit of the recorded night, as a user starts it, through Airflow and without, and what its tables say."""
+"""The whole audit of the recorded night: by the nightly DAG and without Airflow, and what its tables say."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ import pytest
 from kafka_hindsight.catalog.steps import STEPS
 from kafka_hindsight.cli.audit import SAMPLE
 from kafka_hindsight.lake.results import read_result
-from kafka_hindsight.settings.home import HOME
+from kafka_hindsight.settings.home import HOME, RUNS
 from kafka_hindsight.shared import words
 from kafka_hindsight.sql.lake_views import open_views
 from kafka_hindsight.sql.named_queries import named_queries
+from kafka_hindsight.start import embedded_airflow, launch
 from lab.drill.score import read_gold, score
 from tests.support.docs import PAGES, first_example
 from tests.support.lake import contents, rows
@@ -29,12 +30,12 @@ from tests.support.report_browser import Browser, found
 from tests.support.report_views import Views
 
 
-def audit(lake: Path) -> subprocess.CompletedProcess[str]:
-    environment = {k: v for k, v in os.environ.items() if k not in ("LOGS", "CLIENT_LOGS", "SNAPSHOTS", "LAKE")}
+def audit(lake: Path, *command: str | Path) -> subprocess.CompletedProcess[str]:
+    environment = {k: v for k, v in os.environ.items() if k not in ("LOGS", "CLIENT_LOGS", "SNAPSHOTS", "ENGINE")}
     return subprocess.run(
-        [sys.executable, "-m", "kafka_hindsight.cli.main", "audit", "--lake", str(lake)],
+        command,
         cwd=HOME,
-        env={**environment, "PYTHONPATH": str(HOME)},
+        env={**environment, "PYTHONPATH": str(HOME), "LAKE": str(lake)},
         capture_output=True,
         text=True,
         timeout=1200,
@@ -46,7 +47,7 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.Co
     # Each checkout has an Airflow and samples of its own, also one whose environments are links to another's.
     subprocess.run([sys.executable, HOME / "setup" / "build.py", "--only", "airflow-tables", "samples"], check=True)
     lake = tmp_path_factory.mktemp("night") / "lake"
-    done = audit(lake)
+    done = audit(lake, sys.executable, "-m", "kafka_hindsight.cli.nightly_dag")
     assert done.returncode == 0, done.stdout + done.stderr
     return lake, done
 
@@ -229,6 +230,21 @@ def test_first_screen_names_loss_crashes_and_what_to_do(
     fates = ("broker 2 crashed at", "broker 1 crashed at", "broker 1 stopped responding between 01:51:57 and")
     assert all(fate in items[2] for fate in fates)
     assert "find out why its broker was away" in items[0]
+
+
+def test_audit_of_checkout_with_both_environments_is_one_process(
+    night: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    """What set-up has built decides nothing: Airflow and Spark are there, and neither starts."""
+    assert embedded_airflow.PROGRAM.exists() and launch.spark_submit().exists()
+    done = audit(tmp_path / "lake", HOME / "hindsight", "audit")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "40 committed records were lost in fraud-risky-19-0" in done.stdout
+    (run,) = (folder.name for folder in (tmp_path / "lake" / "runs").iterdir() if folder.is_dir())
+    results = [read_result(str(tmp_path / "lake"), run, step.name) for step in STEPS]
+    assert [r.application for r in results if r] == [None] * len(STEPS), "an application is Spark's"
+    assert "airflow" not in (RUNS / f"{run}.log").read_text(encoding="utf-8").lower()
+    assert contents(tmp_path / "lake") == contents(night[0])
 
 
 @pytest.fixture(scope="module")

@@ -275,7 +275,7 @@ def test_run_triggers_one_run_per_other_cluster(tmp_path: Path) -> None:
     ends = {"from": "2026-11-18T00:00:00+00:00", "to": "2026-11-19T00:00:00+00:00"}
     assert runs[0]["conf"] == {"logs": "/logs", **night, **ends, "cluster": "two"}
     assert asked(cluster="one") == [], "a run that names its cluster is of that one alone"
-    assert asked(conf={"run_id": "scheduled__2"}) == [], "hindsight audit goes on by itself"
+    assert asked(conf={"run_id": "scheduled__2"}) == [], "make audit goes on by itself"
 
 
 def test_run_of_other_cluster_is_of_same_dag(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

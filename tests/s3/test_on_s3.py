@@ -56,11 +56,11 @@ def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, str]]:
         yield variables
 
 
-def hindsight(*arguments: str, also: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+def run(module: str, *arguments: str, also: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     unset = ("LOGS", "CLIENT_LOGS", "SNAPSHOTS", "LAKE")
     environment = {k: v for k, v in os.environ.items() if k not in unset}
     return subprocess.run(
-        [sys.executable, "-m", "kafka_hindsight.cli.main", *arguments],
+        [sys.executable, "-m", f"kafka_hindsight.cli.{module}", *arguments],
         cwd=HOME,
         env={**environment, "PYTHONPATH": str(HOME), **(also or {})},
         capture_output=True,
@@ -69,10 +69,13 @@ def hindsight(*arguments: str, also: Mapping[str, str] | None = None) -> subproc
     )
 
 
+hindsight = partial(run, "main")
+
+
 @pytest.fixture(scope="module")
 def audit_on_s3(s3: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     """The audit from S3 into a lake on S3, through Airflow."""
-    done = hindsight("audit", "--lake", LAKE, also={name: f"s3a://logs/{at}" for name, at in INPUT.items()})
+    done = run("nightly_dag", also={"LAKE": LAKE} | {name: f"s3a://logs/{at}" for name, at in INPUT.items()})
     assert done.returncode == 0, done.stdout + done.stderr
     return done
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -116,15 +117,16 @@ def test_source_gives_same_tables_as_folder(
 def test_airflow_audit_of_sources_equals_audit_of_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HINDSIGHT_SOURCES", str(tmp_path))
     lake, (begin, end) = tmp_path / "lake", ("2026-11-21T00:00Z", "2026-11-22T00:00Z")
-    given = ["--snapshots", str(SAMPLE / "snapshots.jsonl"), "--cluster", "prod", "--from", begin, "--to", end]
+    given = {"SNAPSHOTS": str(SAMPLE / "snapshots.jsonl"), "CLUSTER": "prod", "FROM": begin, "TO": end}
     with ExitStack() as running:
         for name in PLACES:
             night = {log: stamped(lines) for log, lines in lines_of(SAMPLE / name).items()}
             declaration = running.enter_context(topic(tmp_path, f"airflow-{name}", night))
             (tmp_path / f"{name}.toml").write_text(declaration)
-        command = ["audit", "--logs", "source://logs", "--client-logs", "source://clients", "--lake", str(lake), *given]
-        audit = [sys.executable, "-m", "kafka_hindsight.cli.main", *command]
-        done = subprocess.run(audit, cwd=HOME, capture_output=True, text=True, timeout=2400)
+        places = {"LOGS": "source://logs", "CLIENT_LOGS": "source://clients", "LAKE": str(lake)}
+        audit = [sys.executable, "-m", "kafka_hindsight.cli.nightly_dag"]
+        variables = {**os.environ, **places, **given}
+        done = subprocess.run(audit, cwd=HOME, env=variables, capture_output=True, text=True, timeout=2400)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (lake / "report" / "index.html").exists()
     folders, window = [str(SAMPLE / name) for name in PLACES], {"window_from": begin, "window_to": end}

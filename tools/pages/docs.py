@@ -261,12 +261,13 @@ def queries_page(queries: Sequence[NamedQuery]) -> str:
 def settings_page() -> str:
     """The settings, and the names that they have in each place."""
     parts = [
-        "On make's command line, and as a param of a DAG. In Airflow they come from the form or the conf of a run, else"
+        "As an option of `hindsight audit` (`--client-logs` for `CLIENT_LOGS`), as a variable, also on make's command"
+        " line, and as a param of a DAG. In Airflow they come from the form or the conf of a run, else"
         " from hindsight.toml, else from [the connection](operations.md#one-cluster). The connection's host is `lake`,"
         " its schema `cluster`; the other params are keys of its extra:"
     ]
     rows = [(code(variable(f)), code(param_name(f)), prose(meaning)) for f, meaning in MEANINGS.items()]
-    parts.append(as_table(("make audit", "Param", "Meaning"), rows))
+    parts.append(as_table(("Variable", "Param", "Meaning"), rows))
     parts.append(
         "[hindsight.toml](operations.md#several-clusters) lists several clusters. `[[clusters]]` and `[defaults]` take"
         " the params above too, but for `cluster`, `from` and `to`:"
