@@ -1,19 +1,17 @@
-"""Whether two lakes hold the same rows: `python -m tools.compare_lakes OLD NEW [--mapping FILE.toml]`.
+"""Whether two lakes hold the same rows: `python -m tools.compare_lakes OLD NEW [--ignore COLUMN ...]`.
 
 It reads every table of bronze, silver, gold and quality with delta-rs, and compares all rows, in whatever order they
-stand. Columns whose name begins with `run_` are left out; the mapping declares what else may differ. Exit code 0 where
-all tables are equal, 1 where one differs, 2 for input that cannot be read.
+stand. Columns whose name begins with `run_` are left out, and those that `--ignore` names, such as knowledge_version.
+Exit code 0 where all tables are equal, 1 where one differs, 2 for input that cannot be read.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
-import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,12 +21,12 @@ import pyarrow
 from deltalake import DeltaTable
 
 from kafka_hindsight.catalog import BY_NAME
-from tools.lake_mapping import LakeMapping, MappingError, Row, read_mapping
 
 LAYERS = ("bronze", "silver", "gold", "quality")
+OF_RUN = "run_"
 WIDEST = 240
-ID = re.compile(r'"[0-9a-f]{32}"')
-"""An id in JSON, as catalog.ids makes it."""
+
+Row = dict[str, Any]
 
 Lake = Mapping[str, Callable[[], pyarrow.Table]]
 """The function that reads a table, by the table's full name."""
@@ -44,35 +42,6 @@ class Comparison:
     differences: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Side:
-    """One of the two lakes, its tables, columns and codes by their new names."""
-
-    lake: Lake
-    mapping: LakeMapping
-    is_old: bool
-
-    def columns_and_rows(self, table: str) -> tuple[list[str], list[Row]]:
-        """The columns of a table that are compared, and its rows."""
-        arrow = self.lake[table]()
-        if not self.is_old:
-            return self.mapping.new_columns(table, arrow.column_names), arrow.to_pylist()
-        rows = [self.mapping.old_row(table, row) for row in arrow.to_pylist()]
-        return self.mapping.old_columns(table, arrow.column_names), rows
-
-    def contents(self) -> dict[str, str]:
-        """A replacement of each id of the tables in `rehashed`: a hash of its row without any such id."""
-        tables = {t: self.columns_and_rows(t) for t in self.mapping.rehashed if t in self.lake}
-        ids = {t: [[row[c] for row in rows] for c in self.mapping.rehashed[t]] for t, (_, rows) in tables.items()}
-        blank = {i: "an id" for of_table in ids.values() for of_column in of_table for i in of_column}
-        return {
-            i: f"row {_hash(self.mapping.comparable(table, row, columns, blank))}"
-            for table, (columns, rows) in tables.items()
-            for of_column in ids[table]
-            for i, row in zip(of_column, rows)
-        }
-
-
 def open_views(folder: Path) -> Lake:
     """The tables of a lake on disk. Raises: FileNotFoundError if there are none."""
     tables = [log.parent for layer in LAYERS for log in sorted(folder.glob(f"{layer}/*/_delta_log"))]
@@ -83,66 +52,36 @@ def open_views(folder: Path) -> Lake:
     return {f"{t.parent.name}.{t.name}": partial(_load, str(t)) for t in tables}
 
 
-def compare(old: Lake, new: Lake, mapping: LakeMapping, keys: Mapping[str, Sequence[str]]) -> Iterator[Comparison]:
-    """Compare each table of two lakes, without those that the mapping leaves out.
+def compare(
+    old: Lake, new: Lake, keys: Mapping[str, Sequence[str]], ignored: Collection[str] = ()
+) -> Iterator[Comparison]:
+    """Compare each table of two lakes, without the ignored columns.
 
     `keys` are the key columns of each table, which pair the rows that differ.
     """
-    before = Side({mapping.tables.get(name, name): load for name, load in old.items()}, mapping, is_old=True)
-    if len(before.lake) < len(old):
-        raise MappingError(f"Found in `tables` two tables of {sorted(old)} with one new name. Needed: one name each.")
-    after = Side(new, mapping, is_old=False)
-    contents = (before.contents(), after.contents())
-    for table in sorted(before.lake.keys() | new.keys()):
-        if mapping.is_whole(mapping.left_out, table):
-            continue
-        if table in new and table in before.lake:
-            yield _comparison(table, before, after, contents, keys.get(table, ()))
-        elif table in new and not mapping.is_whole(mapping.added, table):
-            yield Comparison(table, None, new[table]().num_rows, ("only in NEW: see `tables` and `added`",))
-        elif table not in new and not mapping.is_whole(mapping.removed, table):
-            yield Comparison(table, before.lake[table]().num_rows, None, ("only in OLD: see `tables` and `removed`",))
+    for table in sorted(old.keys() | new.keys()):
+        if table not in old:
+            yield Comparison(table, None, new[table]().num_rows, ("only in NEW",))
+        elif table not in new:
+            yield Comparison(table, old[table]().num_rows, None, ("only in OLD",))
+        else:
+            yield _comparison(table, old[table](), new[table](), keys.get(table, ()), ignored)
 
 
 def _comparison(
-    table: str, before: Side, after: Side, contents: tuple[Mapping[str, str], Mapping[str, str]], key: Sequence[str]
+    table: str, old: pyarrow.Table, new: pyarrow.Table, key: Sequence[str], ignored: Collection[str]
 ) -> Comparison:
-    (had, old_rows), (has, new_rows) = before.columns_and_rows(table), after.columns_and_rows(table)
-    both = [c for c in has if c in had]
-    old, new = (
-        Counter(before.mapping.comparable(table, row, both, ids) for row in rows)
-        for rows, ids in zip((old_rows, new_rows), contents)
+    columns_before, columns_now = (
+        [c for c in rows.column_names if c not in ignored and not c.startswith(OF_RUN)] for rows in (old, new)
     )
-    allowed_old, allowed_new = (
-        Counter(after.mapping.comparable(table, row, both, ids) for row in rows if may_differ(table, row))
-        for rows, ids, may_differ in (
-            (old_rows, contents[0], after.mapping.is_gone),
-            (new_rows, contents[1], after.mapping.is_new),
-        )
-    )
-    old, new = old - (allowed_old - new), new - (allowed_new - old)
+    shared = [c for c in columns_now if c in columns_before]
+    before, now = (Counter(map(_as_text, rows.select(shared).to_pylist())) for rows in (old, new))
     differences = (
-        *_of_columns(had, has),
-        *_hint(old - new, new - old),
-        *_differences(old - new, new - old, [c for c in key if c in both]),
+        *(f"column {c}: only in OLD" for c in columns_before if c not in shared),
+        *(f"column {c}: only in NEW" for c in columns_now if c not in shared),
+        *_differences(before - now, now - before, [c for c in key if c in shared]),
     )
-    return Comparison(table, len(old_rows), len(new_rows), differences)
-
-
-def _of_columns(had: Sequence[str], has: Sequence[str]) -> Iterator[str]:
-    """A line for each column that only one side has, or that has the name of another."""
-    yield from (
-        f"column {c}: two columns of OLD have this name, see `columns`" for c, n in Counter(had).items() if n > 1
-    )
-    yield from (f"column {c}: only in OLD, see `columns` and `removed`" for c in had if c not in has)
-    yield from (f"column {c}: only in NEW, see `columns` and `added`" for c in has if c not in had)
-
-
-def _hint(removed: Counter[str], added: Counter[str]) -> Iterator[str]:
-    """A line if rows differ only in ids."""
-    old, new = (Counter(ID.sub('"id"', row) for row in rows.elements()) for rows in (removed, added))
-    if old and old == new:
-        yield "the rows differ in ids alone: where their hash holds a renamed word, see `rehashed`"
+    return Comparison(table, old.num_rows, new.num_rows, differences)
 
 
 def _differences(removed: Counter[str], added: Counter[str], key: Sequence[str]) -> Iterator[str]:
@@ -166,16 +105,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.compare_lakes", description="Compare all rows of two lakes.")
     parser.add_argument("old", type=Path, help="the lake of before")
     parser.add_argument("new", type=Path, help="the lake of now")
-    parser.add_argument("--mapping", type=Path, help="what may differ, in TOML (tools/since_28d0312.toml)")
+    parser.add_argument(
+        "--ignore", action="append", default=[], metavar="COLUMN", help="a column that may differ; may be repeated"
+    )
     parser.add_argument("--shown", type=int, default=3, help="how many differences of a table are printed")
     options = parser.parse_args(arguments)
     keys = {name: table.key for name, table in BY_NAME.items()}
     try:
-        lakes, mapping = (open_views(options.old), open_views(options.new)), read_mapping(options.mapping)
-        comparisons = list(_print_each(compare(*lakes, mapping, keys), options.shown))
-    except (MappingError, FileNotFoundError) as problem:
+        lakes = open_views(options.old), open_views(options.new)
+    except FileNotFoundError as problem:
         print(problem, file=sys.stderr)
         return 2
+    comparisons = list(_print_each(compare(*lakes, keys, options.ignore), options.shown))
     differing = sum(bool(c.differences) for c in comparisons)
     print(f"{len(comparisons) - differing} tables are equal, {differing} differ.")
     return 1 if differing else 0
@@ -197,8 +138,9 @@ def _load(folder: str) -> pyarrow.Table:
     return DeltaTable(folder).to_pyarrow_dataset().to_table(use_threads=False)
 
 
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+def _as_text(row: Row) -> str:
+    """A row as text that can be compared: a number differs from its text, an empty list from null."""
+    return json.dumps(row, default=str, sort_keys=True, ensure_ascii=False)
 
 
 def _key_text(row: Row, key: Iterable[str]) -> str:
