@@ -1,4 +1,4 @@
-"""Files for other tools, generated from the catalog: sources for dbt, a dashboard for Grafana, one for Superset."""
+"""Files for other tools, generated from the catalog: sources for dbt, a dashboard for Grafana."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
-from uuid import NAMESPACE_URL, uuid5
 
 import yaml
 
@@ -38,12 +37,6 @@ class Panel:
         where = f" WHERE {self.where}" if self.where else ""
         return f"SELECT {', '.join(self.columns)} FROM {self.table}{where} ORDER BY {self.order or self.columns[0]}"
 
-    @property
-    def catalog_columns(self) -> Iterator[Column]:
-        """Its columns, as their table declares them."""
-        table = next(t for t in TABLES if t.full_name == self.table)
-        return (table.column(name) for name in self.columns)
-
 
 _NIGHT = ("window_from", "cluster")
 PANELS = (
@@ -70,7 +63,6 @@ def files() -> dict[str, str]:
     return {
         f"{FOLDER}/dbt_sources.yml": _yaml(dbt_sources()),
         f"{FOLDER}/grafana.json": json.dumps(grafana(), indent=1) + "\n",
-        **{f"{FOLDER}/superset/{path}": _yaml(document) for path, document in superset().items()},
     }
 
 
@@ -144,93 +136,6 @@ def _grafana_panel(number: int, panel: Panel, place: Mapping[str, int], source: 
         "gridPos": place,
         "targets": [{"refId": "A", "datasource": source, "rawQuery": True, "rawSQL": panel.sql, "format": form}],
     }
-
-
-def superset() -> dict[str, dict[str, Any]]:
-    """A dashboard in Superset's export format, by the paths of its files."""
-    database = {
-        "database_name": "Kafka Hindsight",
-        "sqlalchemy_uri": "duckdb:////srv/hindsight.duckdb",
-        "expose_in_sqllab": True,
-        "extra": {"engine_params": {"connect_args": {"read_only": True, "preload_extensions": ["delta"]}}},
-        "uuid": _uuid("database"),
-        "version": "1.0.0",
-    }
-    parts: dict[str, dict[str, Any]] = {
-        "metadata.yaml": {"version": "1.0.0", "type": "Dashboard", "timestamp": "2026-11-22T00:00:00+00:00"},
-        "databases/hindsight.yaml": database,
-        "dashboards/hindsight.yaml": {
-            "dashboard_title": "Kafka Hindsight",
-            "description": _GENERATED,
-            "slug": "kafka-hindsight",
-            "uuid": _uuid("dashboard"),
-            "position": _position(PANELS),
-            "metadata": {},
-            "version": "1.0.0",
-        },
-    }
-    for panel in PANELS:
-        parts[f"datasets/hindsight/{_slug(panel)}.yaml"] = _dataset(panel)
-        parts[f"charts/{_slug(panel)}.yaml"] = _chart(panel)
-    return parts
-
-
-def _dataset(panel: Panel) -> dict[str, Any]:
-    columns = [
-        {"column_name": c.name, "type": c.type, "is_dttm": c.type == "TIMESTAMP", "description": c.described,
-         "groupby": True, "filterable": True, "is_active": True}
-        for c in panel.catalog_columns
-    ]  # fmt: skip
-    return {
-        "table_name": panel.title,
-        "main_dttm_col": panel.columns[0],
-        "sql": panel.sql,
-        "columns": columns,
-        "metrics": [],
-        "uuid": _uuid("dataset", panel.title),
-        "database_uuid": _uuid("database"),
-        "version": "1.0.0",
-    }
-
-
-def _chart(panel: Panel) -> dict[str, Any]:
-    value = panel.columns[-1]
-    metric = {"expressionType": "SQL", "sqlExpression": f"MAX({value})", "label": value}
-    curve = {"x_axis": panel.columns[0], "metrics": [metric], "groupby": ["cluster"], "time_grain_sqla": "P1D"}
-    rows = {"query_mode": "raw", "all_columns": list(panel.columns), "row_limit": 1000}
-    is_curve = panel.kind == "curve"
-    return {
-        "slice_name": panel.title,
-        "viz_type": "echarts_timeseries_bar" if is_curve else "table",
-        "params": curve if is_curve else rows,
-        "uuid": _uuid("chart", panel.title),
-        "dataset_uuid": _uuid("dataset", panel.title),
-        "version": "1.0.0",
-    }
-
-
-def _position(panels: Sequence[Panel]) -> dict[str, Any]:
-    """One row for each chart, with ids as in Superset's own layouts."""
-    rows = {f"ROW-{i}": f"CHART-{i}" for i, _ in enumerate(panels, start=1)}
-    place: dict[str, Any] = {
-        "DASHBOARD_VERSION_KEY": "v2",
-        "ROOT_ID": {"id": "ROOT_ID", "type": "ROOT", "children": ["GRID_ID"]},
-        "GRID_ID": {"id": "GRID_ID", "type": "GRID", "children": list(rows), "parents": ["ROOT_ID"]},
-    }
-    for (row, chart), panel in zip(rows.items(), panels, strict=True):
-        above = ["ROOT_ID", "GRID_ID"]
-        place[row] = {"id": row, "type": "ROW", "children": [chart], "parents": above, "meta": {}}
-        meta = {"uuid": _uuid("chart", panel.title), "sliceName": panel.title, "width": 12, "height": 40}
-        place[chart] = {"id": chart, "type": "CHART", "children": [], "parents": [*above, row], "meta": meta}
-    return place
-
-
-def _slug(panel: Panel) -> str:
-    return "_".join("".join(c if c.isalnum() else " " for c in panel.title.lower()).split())
-
-
-def _uuid(*names: str) -> str:
-    return str(uuid5(NAMESPACE_URL, " ".join(("kafka-hindsight", *names))))
 
 
 def _yaml(value: Any) -> str:
