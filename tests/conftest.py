@@ -54,8 +54,13 @@ def spark() -> SparkSession:
     return started()
 
 
+@pytest.hookimpl(tryfirst=True)  # before Hypothesis loads the profile that the command line names
 def pytest_configure(config: pytest.Config) -> None:
     """Where tests run side by side, the process that hands them out offers one Spark to all of them."""
+    if config.pluginmanager.has_plugin("hypothesispytest"):  # tests of the DAGs run where there is none
+        from tests.support import draws
+
+        draws.load_profiles()
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
         from tests.support.leash import offered
 

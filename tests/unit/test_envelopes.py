@@ -168,7 +168,7 @@ def test_interleaved_sources_are_separated_in_any_layout_and_envelope(
         assert meanings_of(rows, source) == meanings_of_plain(own)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     st.lists(st.sampled_from(KAFKAS), min_size=12, max_size=60),
     st.sampled_from([[], ["filebeat"], ["elasticsearch"], ["loki-json"], ["cloudwatch-tail"], ["loki"]]),
@@ -259,7 +259,7 @@ def test_unknown_wrapped_lines_are_named_with_inner_layout() -> None:
     )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.sampled_from(["apache", *(layout.name for layout in (*WITH_LOGGER, *OF_CLASSES))]),
     st.lists(st.sampled_from([n for n in WRAPS if n not in ("timestamps", "otlp")]), max_size=2, unique=True),

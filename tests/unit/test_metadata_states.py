@@ -84,7 +84,7 @@ def test_run_from_a_state_equals_run_from_the_beginning(version: str) -> None:
         assert read_on(records, files, states, second) == run(records, files, second)
 
 
-@settings(max_examples=60, deadline=None, phases=(Phase.explicit, Phase.generate))
+@settings(max_examples=60, phases=(Phase.explicit, Phase.generate))
 @given(some.data())
 def test_run_from_a_state_is_equal_with_transactions_copies_and_gaps(draw: some.DataObject) -> None:
     records, gap = list(log_of("4.3")), list[int]()

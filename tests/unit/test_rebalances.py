@@ -492,7 +492,7 @@ def test_static_member_that_leaves_by_instance_id_was_removed_by_admin() -> None
 HOSTILE = st.text(min_size=1, max_size=30)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(HOSTILE, HOSTILE)
 def test_hostile_client_id_and_reason_do_not_break_group_history(client: str, words: str) -> None:
     member = f"{client}-35264ebf-dc38-4338-91a3-b8ad0d1e11a4"
