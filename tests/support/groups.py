@@ -60,8 +60,11 @@ def witnessed(folder: Path) -> list[Witnessed]:
     """The groups of a folder that holds logs/ and clients/, as the job gathers their events."""
     brokers = read_logs(folder / "logs", "broker", "night")[0]
     clients = read_logs(folder / "clients", "client", "night")[0] if (folder / "clients").exists() else []
-    told = [e.happened_at for e in brokers]
-    context = GroupContext("night", min(told), max(told), topic_changes(brokers, controller_epochs_of(brokers)))
+    instants = [e.happened_at for e in brokers or clients]  # as the job takes the window where no broker wrote an event
+    if not instants:
+        return []
+    changes = topic_changes(brokers, controller_epochs_of(brokers))
+    context = GroupContext("night", min(instants), max(instants), changes)
     named = [e for e in (*brokers, *_with_clients(clients)) if e.kind in GROUP_KINDS or e.kind in CLIENT_KINDS]
     homes = _homes(named)
     by_group: dict[str, list[Event]] = defaultdict(list)

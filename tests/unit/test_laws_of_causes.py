@@ -115,7 +115,7 @@ def test_deciding_lines_are_quoted_before_lines_of_twenty_contributors() -> None
     assert {q.line_id for q in expired.evidence} <= {q.line_id for q in row.evidence}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.sampled_from(EXCERPT_NAMES), st.sampled_from(VIEWS), st.randoms(use_true_random=False))
 def test_order_of_lines_does_not_change_group_history(name: str, origins: tuple[str, ...], random: Random) -> None:
     group = excerpt(name).of(*origins)
@@ -124,31 +124,37 @@ def test_order_of_lines_does_not_change_group_history(name: str, origins: tuple[
     assert Witnessed(group.group_id, tuple(events), group.context).history() == history_of(name, origins)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.sampled_from(EXCERPT_NAMES), st.data())
 def test_log_split_by_rotation_gives_the_same_group_history(
     tmp_path_factory: pytest.TempPathFactory, name: str, data: st.DataObject
 ) -> None:
     folder = tmp_path_factory.mktemp("split") / name
     shutil.copytree(GROUPS / name, folder)
-    logs = sorted(p for p in folder.rglob("*.log"))
-    path = data.draw(st.sampled_from(logs), label="log")
+    path = data.draw(st.sampled_from(sorted(folder.rglob("*.log"))), label="log")
     texts = path.read_text(encoding="utf-8").splitlines(keepends=True)
     heads = [n for n, text in enumerate(texts) if read_line(text).layout is not None]
     cut = data.draw(st.sampled_from([*heads, len(texts)]), label="lines before the cut")
-    rotated = path.with_name(path.name + ".2026-11-21-01")
-    rotated.write_text("".join(texts[:cut]), encoding="utf-8")
-    path.unlink()
-    for group in _groups_of(folder):
+    for group in rotated(path, cut, folder):
         group.history()  # half of it is told as well as it can be
     path.write_text("".join(texts[cut:]), encoding="utf-8")
-    (whole,) = _groups_of(folder)
+    (whole,) = witnessed(folder)
     assert whole.history() == history_of(name, VIEWS[-1])
 
 
-def _groups_of(folder: Path) -> list[Witnessed]:
-    has_brokers = any(p.stat().st_size for p in (folder / "logs").rglob("*.log*"))
-    return witnessed(folder) if has_brokers else []
+def rotated(log: Path, cut: int, folder: Path) -> list[Witnessed]:
+    """The groups of a folder in which a log is rotated after so many lines, and what was written since is not there."""
+    texts = log.read_text(encoding="utf-8").splitlines(keepends=True)
+    log.with_name(log.name + ".2026-11-21-01").write_text("".join(texts[:cut]), encoding="utf-8")
+    log.unlink()
+    return witnessed(folder)
+
+
+def test_half_of_a_log_without_events_of_brokers_is_judged_by_lines_of_clients(tmp_path: Path) -> None:
+    folder = shutil.copytree(GROUPS / "unauthenticated-4.3", tmp_path / "split")
+    (group,) = rotated(folder / "logs/broker-1/server.log", 0, folder)
+    assert {e.origin for e in group.events} == {"client"}
+    assert {r.confidence for r in group.history().rebalances} == {"likely"}
 
 
 @dataclass(frozen=True)
@@ -182,7 +188,7 @@ def cuts(draw: st.DrawFn) -> Cut:
     return Cut(name, origins, log, first, draw(st.integers(1, count - first)))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(cuts())
 def test_lost_lines_leave_no_wrong_certain_verdict_and_show_as_generation_gaps(cut: Cut) -> None:
     truth, left = history_of(cut.name, cut.origins), cut.left
