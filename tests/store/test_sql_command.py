@@ -12,7 +12,9 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -37,6 +39,26 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def session(lake: Path) -> sql.Session:
     return sql.Session(open_views(str(lake)), named_queries(), "json")
+
+
+@contextmanager
+def interrupted_at_work() -> Iterator[None]:
+    """Ctrl-C after half a second of work of this process, even where a shell started it to ignore Ctrl-C."""
+    enough = time.process_time() + 0.5
+
+    def interrupt() -> None:
+        while time.process_time() < enough:
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    try:
+        yield
+        thread.join()
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class TestMain:
@@ -203,11 +225,8 @@ class TestPrompt:
         assert sql.SYNONYMS[typed.rstrip(";").lower()] == command
 
     def test_running_query_can_be_interrupted(self, session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:
-        timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-        timer.start()
-        with pytest.raises(KeyboardInterrupt):
+        with interrupted_at_work(), pytest.raises(KeyboardInterrupt):
             session.tell("SELECT sum(range) FROM range(1_000_000_000_000)")
-        timer.join()
         assert answers(session, "SELECT 1 AS a", capsys) == [{"a": 1}]
 
     def test_prompt_answers_and_quits_in_terminal(self, lake: Path, tmp_path: Path) -> None:
