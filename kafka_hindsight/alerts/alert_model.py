@@ -1,11 +1,11 @@
-"""Nouns of alerts: sightings of trouble, and the entries of the ledger."""
+"""Nouns of alerts: the rows of a lake, the sightings of trouble in them, and the entries of the ledger."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -24,6 +24,25 @@ RECOVERED = "recovered"
 _NUMBERS = (Scalar.INT, Scalar.BIGINT, Scalar.DOUBLE)
 FIGURES = tuple(c.name for c in gold.INCIDENTS.columns if c.kind in _NUMBERS and c.name != "harm_rank")
 """The columns of gold.incidents that say what an incident cost."""
+
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class AlertRows:
+    """Rows of the nights that ended lately, and coverage of the nights before them, which shows what is usual.
+
+    `unread` has the reason for each part that could not be read.
+    """
+
+    windows: Rows = ()
+    findings: Rows = ()
+    incidents: Rows = ()
+    declared: Rows = ()
+    broken: Rows = ()
+    coverage: Rows = ()
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

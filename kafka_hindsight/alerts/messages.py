@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, Field, create_model
 
 from kafka_hindsight.alerts.alert_model import FIGURES, RECOVERED, Entry, Sighting, State
-from kafka_hindsight.alerts.memory import LASTS
+from kafka_hindsight.alerts.ledger import LASTS
 from kafka_hindsight.catalog import gold
 from kafka_hindsight.catalog.codes import Confidence, FindingSeverity
 from kafka_hindsight.settings.alerts import AlertSettings, Receiver

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 import duckdb
 
-from kafka_hindsight.alerts.alert_model import FIGURES
+from kafka_hindsight.alerts.alert_model import FIGURES, AlertRows, Rows
 from kafka_hindsight.catalog import gold, quality
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.shared.exits import BadInput, sentences_of
 from kafka_hindsight.sql.duck_types import one_sentence
 from kafka_hindsight.sql.lake_views import dicts_of, open_views
-
-Rows = Sequence[Mapping[str, Any]]
 
 _WINDOWS = "SELECT DISTINCT cluster, window_from, window_to FROM quality.publications WHERE window_to >= $since"
 _FINDINGS = """
@@ -62,22 +59,6 @@ _TABLES = (
     quality.VALIDATION_RESULTS,
 )  # fmt: skip
 """The tables that the parts read. Creating views takes most of the time, so there are no others."""
-
-
-@dataclass(frozen=True)
-class AlertRows:
-    """Rows of the nights that ended lately, and coverage of the nights before them, which shows what is usual.
-
-    `unread` has the reason for each part that could not be read.
-    """
-
-    windows: Rows = ()
-    findings: Rows = ()
-    incidents: Rows = ()
-    declared: Rows = ()
-    broken: Rows = ()
-    coverage: Rows = ()
-    unread: tuple[str, ...] = ()
 
 
 def read_alert_rows(lake: str, since: datetime, former: datetime) -> AlertRows:

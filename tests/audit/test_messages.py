@@ -17,11 +17,14 @@ import pytest
 import requests
 
 from kafka_hindsight.alerts.alert_model import Sighting, read_ledger, write_ledger
-from kafka_hindsight.alerts.memory import record
+from kafka_hindsight.alerts.delivery import sightings_in
+from kafka_hindsight.alerts.ledger import OLDEST, record
+from kafka_hindsight.alerts.sightings import FORMER_NIGHTS
 from kafka_hindsight.cli import alert
 from kafka_hindsight.cli.audit import judge
 from kafka_hindsight.settings.home import FILE_VARIABLE, HOME
 from kafka_hindsight.shared.exits import DONE
+from kafka_hindsight.sql.alert_rows import read_alert_rows
 from tests.stack.standalone import until
 from tests.support.logs import unpack_night
 from tests.support.receivers import Box, webhook
@@ -85,7 +88,9 @@ def test_page_prints_each_message_as_it_is_sent(lake: str) -> None:
 
 def current(lake: str) -> list[Sighting]:
     """What the night shows, moved to this hour, since Alertmanager goes by its own clock."""
-    shown, _, _ = alert._current_sightings(alert.order_of(lake, {}, None, EVENING))
+    since = EVENING - OLDEST
+    rows = read_alert_rows(lake, since, since - FORMER_NIGHTS)
+    shown, _, _ = sightings_in(rows, alert.order_of(lake, {}, None, EVENING))
     later = datetime.now(UTC) - EVENING
     times = ("night_from", "night_to", "began_at", "ended_at")
     return [replace(s, **{t: getattr(s, t) and getattr(s, t) + later for t in times}) for s in shown]

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_hindsight.alerts import memory as ledger
-from kafka_hindsight.alerts import sightings
+from kafka_hindsight.alerts import ledger, sightings
 from kafka_hindsight.alerts.alert_model import FIGURES, Entry, Ledger, Sighting, of_text, to_text
 from kafka_hindsight.alerts.messages import LASTS, NOTICE, Text, alert_of, message_of
 from kafka_hindsight.settings.alerts import AlertSettings, Receiver, alerts_of

@@ -1,4 +1,4 @@
-"""The memory of alerts: pure functions from one state of the ledger to the next."""
+"""The ledger of alerts: pure functions from one state to the next."""
 
 from __future__ import annotations
 
