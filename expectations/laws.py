@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kafka_hindsight.catalog.table_model import Check
-from kafka_hindsight.shared.unavailability_sums import NOTICED_MS
+from kafka_hindsight.measures.unavailability_sums import NOTICED_MS
 
 TOLERATED_BREAKS = 5
 TOLERATED_BREAK_SHARE = 0.25

@@ -16,15 +16,16 @@ DDL, Arrow schemas, expectations, pages and test rows follow from `Pet.TABLE`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from inspect import get_annotations
 from types import NoneType, UnionType
-from typing import Annotated, Any, ClassVar, Self, TypeVar, Union, cast, dataclass_transform, get_args, get_origin
+from typing import Annotated, Any, TypeVar, Union, cast, dataclass_transform, get_args, get_origin
 
 from kafka_hindsight.catalog.code import Code
-from kafka_hindsight.catalog.table_model import Check, Column, Kind, ListOf, Scalar, Table
+from kafka_hindsight.catalog.table_model import Column, Kind, ListOf, Scalar, Table
+from kafka_hindsight.catalog.table_model import Row as Row
 
 
 @dataclass(frozen=True)
@@ -60,53 +61,6 @@ _SCALARS = {
     datetime: Scalar.TIMESTAMP,
     bytes: Scalar.BINARY,
 }
-
-
-class Row:
-    """One row of one table, or one struct that rows hold. A row enters as a mapping, and leaves as one.
-
-    `CHECKS` are the laws that each row keeps. The decorators `table` and `struct` fill in the rest: `TABLE` is what the
-    class declares, `__slots__` are the names of its columns; `CODES` are those that hold a code, `STRUCTS` those that
-    hold a struct or an array of structs.
-    """
-
-    __slots__: ClassVar[tuple[str, ...]] = ()
-    TABLE: ClassVar[Table]
-    COLUMNS: ClassVar[tuple[Column, ...]] = ()
-    CHECKS: ClassVar[tuple[Check, ...]] = ()
-    CODES: ClassVar[Mapping[str, type[Code]]] = {}
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {}
-
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> Self:
-        """The row of these values. Other keys are ignored; a nullable column that is missing is null.
-
-        Raises:
-            TypeError: A column that is never null is missing.
-            ValueError: A code is unknown.
-        """
-        fields = {name: values[name] for name in cls.__slots__ if name in values}
-        for name, code in cls.CODES.items():
-            if fields.get(name) is not None:
-                fields[name] = code(fields[name])
-        for name, struct in cls.STRUCTS.items():
-            value = fields.get(name)
-            if value is not None:
-                fields[name] = [_row(struct, v) for v in value] if isinstance(value, list) else _row(struct, value)
-        return cls(**fields)
-
-    def as_dict(self) -> dict[str, Any]:
-        """The row as Arrow takes it: structs are dicts too."""
-        values = {name: getattr(self, name) for name in self.__slots__}
-        for name in self.STRUCTS:
-            value = values[name]
-            if value is not None:
-                values[name] = [v.as_dict() for v in value] if isinstance(value, list) else value.as_dict()
-        return values
-
-
-def _row(struct: type[Row], value: Mapping[str, Any] | Row) -> Row:
-    return value if isinstance(value, Row) else struct.of(value)
 
 
 R = TypeVar("R", bound=Row)

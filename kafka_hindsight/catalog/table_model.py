@@ -1,13 +1,13 @@
-"""A table and its columns, as its row class declares them. DDL, checks and pages are made of them."""
+"""A table, its columns and its rows, as a row class declares them. DDL, checks and pages are made of them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
-if TYPE_CHECKING:
-    from kafka_hindsight.catalog.row import Row
+from kafka_hindsight.catalog.code import Code
 
 
 class Scalar(Enum):
@@ -108,6 +108,53 @@ class Table:
     def content_columns(self) -> tuple[str, ...]:
         """The columns that depend on the input alone: all but those whose name begins with `run_`."""
         return tuple(n for n in self.column_names if not n.startswith("run_"))
+
+
+class Row:
+    """One row of one table, or one struct that rows hold. A row enters as a mapping, and leaves as one.
+
+    `CHECKS` are the laws that each row keeps. The decorators `table` and `struct` fill in the rest: `TABLE` is what the
+    class declares, `__slots__` are the names of its columns; `CODES` are those that hold a code, `STRUCTS` those that
+    hold a struct or an array of structs.
+    """
+
+    __slots__: ClassVar[tuple[str, ...]] = ()
+    TABLE: ClassVar[Table]
+    COLUMNS: ClassVar[tuple[Column, ...]] = ()
+    CHECKS: ClassVar[tuple[Check, ...]] = ()
+    CODES: ClassVar[Mapping[str, type[Code]]] = {}
+    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {}
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Self:
+        """The row of these values. Other keys are ignored; a nullable column that is missing is null.
+
+        Raises:
+            TypeError: A column that is never null is missing.
+            ValueError: A code is unknown.
+        """
+        fields = {name: values[name] for name in cls.__slots__ if name in values}
+        for name, code in cls.CODES.items():
+            if fields.get(name) is not None:
+                fields[name] = code(fields[name])
+        for name, struct in cls.STRUCTS.items():
+            value = fields.get(name)
+            if value is not None:
+                fields[name] = [_row(struct, v) for v in value] if isinstance(value, list) else _row(struct, value)
+        return cls(**fields)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The row as Arrow takes it: structs are dicts too."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        for name in self.STRUCTS:
+            value = values[name]
+            if value is not None:
+                values[name] = [v.as_dict() for v in value] if isinstance(value, list) else value.as_dict()
+        return values
+
+
+def _row(struct: type[Row], value: Mapping[str, Any] | Row) -> Row:
+    return value if isinstance(value, Row) else struct.of(value)
 
 
 def sql_type(kind: Kind) -> str:

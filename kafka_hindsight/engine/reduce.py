@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog.row import Row
+from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
 from kafka_hindsight.judgements.rebuild.sources import (
     SCOPE,
     Judgement,
@@ -29,7 +30,6 @@ from kafka_hindsight.judgements.rebuild.sources import (
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.shared.arrow_rows import array_of, rows_of
 from kafka_hindsight.shared.arrow_tables import completed
-from kafka_hindsight.shared.clock_errors import ClockError
 
 Parts = Mapping[str, Sequence[pa.Table]]
 """The parts of each input of a judgement."""

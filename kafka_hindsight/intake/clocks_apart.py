@@ -17,11 +17,11 @@ from kafka_hindsight.catalog.codes import ClockMeaning, Origin
 from kafka_hindsight.catalog.rows.structs import ClockStep
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.intake.lake_rows import reduced
+from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.file_facts import FileFacts
 from kafka_hindsight.shared import words
-from kafka_hindsight.shared.clock_errors import ClockError
 from kafka_hindsight.shared.durations import CLOCK_SKEW, REPEATED
 from kafka_hindsight.shared.grouping import grouped
 

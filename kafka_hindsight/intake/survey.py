@@ -13,10 +13,12 @@ from kafka_hindsight.catalog.codes import ClockMeaning
 from kafka_hindsight.catalog.rows.structs import ClockStep, ClusterNaming
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake.file_ledger import fingerprints
+from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.knowledge.patterns import PATTERNS
 from kafka_hindsight.logs.arrays import NO_INSTANT
 from kafka_hindsight.logs.clocks import SKEW, Clock, Step, comes_again, hour_again
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes, Unit
-from kafka_hindsight.logs.file_facts import _KAFKAS_OWN, _NAMES_CLUSTER, FileFacts, Survey, is_of_broker
+from kafka_hindsight.logs.file_facts import FileFacts, Survey, is_of_broker
 from kafka_hindsight.logs.files import LogFile
 from kafka_hindsight.logs.forms import every_layout, layout_of, misfit_of, sampled
 from kafka_hindsight.logs.heads import FRAME, MARK, PLAIN
@@ -27,8 +29,10 @@ from kafka_hindsight.shared.durations import REPEATED
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.instants import of_micros
 
-_KAFKAS_BYTES = tuple(literal.encode() for literal in _KAFKAS_OWN)
+_KAFKAS_OWN = (b" (kafka.", b" (org.apache.kafka.", b" (state.change.logger)")
+"""Text that marks a line of Kafka's own loggers."""
 
+_NAMES_CLUSTER = tuple(p for p in PATTERNS if p.kind == Kind.CLUSTER_NAMED)
 _NAMING = tuple(p.contains.encode() for p in _NAMES_CLUSTER)
 
 _STARTED = re.compile(rb"Kafka startTimeMs: (\d{13})\b")
@@ -182,7 +186,7 @@ def _in_pieces(arguments: Mapping[str, Any], content: Bytes, way: Way, is_turned
 
 def _with_facts(piece: Piece, data: bytes, zone: str, way: Way) -> Piece:
     """A piece with facts about the writer of its lines. Another layout than Kafka's shows a log of Kafka's too."""
-    is_kafka_log = any(literal in data for literal in _KAFKAS_BYTES) or piece.is_wrapped or piece.layouts != PLAIN
+    is_kafka_log = any(literal in data for literal in _KAFKAS_OWN) or piece.is_wrapped or piece.layouts != PLAIN
     until = piece.end - max(piece.begin - 1, 0)
     instants = grouped(_namings(data, until, zone, way), lambda naming: naming[0])
     clusters = (

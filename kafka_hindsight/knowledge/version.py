@@ -11,7 +11,7 @@ from importlib.resources.abc import Traversable
 READING = ("catalog", "kafka_records", "knowledge", "logs", "shared")
 """The rooms of the library by which lines are read: silver.events depends on them."""
 
-JUDGING = (*READING, "judgements")
+JUDGING = (*READING, "measures", "judgements")
 """The rooms of the library by which verdicts are reached."""
 
 

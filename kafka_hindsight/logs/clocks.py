@@ -20,8 +20,7 @@ from kafka_hindsight.catalog.codes import ClockMeaning
 from kafka_hindsight.knowledge.layouts import BROKER_REGEX
 from kafka_hindsight.logs.arrays import NO_INSTANT, Flags, Ints
 from kafka_hindsight.logs.heads import FRAME, Heads
-from kafka_hindsight.shared.clock_errors import ORDERED_WITHIN
-from kafka_hindsight.shared.durations import CLOCK_SKEW
+from kafka_hindsight.shared.durations import CLOCK_SKEW, ORDERED_WITHIN
 from kafka_hindsight.shared.instants import micros_of
 
 _MICRO = timedelta(microseconds=1)

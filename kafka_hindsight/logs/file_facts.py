@@ -10,7 +10,6 @@ from datetime import datetime
 from kafka_hindsight.catalog.codes import ClockMeaning
 from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.rows.structs import ClockStep, ClusterNaming
-from kafka_hindsight.knowledge.patterns import PATTERNS
 from kafka_hindsight.knowledge.version import READING, version_of
 from kafka_hindsight.logs.file_order import Span
 from kafka_hindsight.logs.files import LogFile
@@ -18,10 +17,6 @@ from kafka_hindsight.logs.pieces import NOWHERE, Piece
 from kafka_hindsight.shared.durations import NEVER
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.words import counted
-
-_NAMES_CLUSTER = tuple(p for p in PATTERNS if p.kind == "cluster_named")
-_KAFKAS_OWN = (" (kafka.", " (org.apache.kafka.", " (state.change.logger)")
-"""Text that marks a line of Kafka's own loggers."""
 
 _OF_BROKERS = re.compile(
     rb"kafka\.(?:server|controller|cluster|log|zk|zookeeper|network|raft|image|metadata|storage|coordinator\.(?:group|"

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from kafka_hindsight.catalog.codes import FindingSeverity
 from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Night, Rebalance, Unavailability
+from kafka_hindsight.measures.unavailability_sums import NO_LEADER, NO_WRITES, unused
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.blocks import At, Page, Quiet, ShownSection, View
 from kafka_hindsight.report.page_rows import PageRows
@@ -18,7 +19,6 @@ from kafka_hindsight.report.subjects import answers
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.page_names import page_name
-from kafka_hindsight.shared.unavailability_sums import NO_LEADER, NO_WRITES, unused
 
 VIEWS = (
     View("night", "What happened", (), "Night"),

@@ -8,11 +8,11 @@ from itertools import accumulate, groupby, pairwise
 
 from kafka_hindsight.catalog.codes import IsrChangeKind, OutOfSyncKind
 from kafka_hindsight.catalog.rows import IsrChange, Rebalance, Unavailability
+from kafka_hindsight.measures.unavailability_sums import NO_LEADER
 from kafka_hindsight.report.blocks import CurveLane
 from kafka_hindsight.report.page_rows import LagReading, LeaderReading, PageRows
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.grouping import grouped
-from kafka_hindsight.shared.unavailability_sums import NO_LEADER
 
 Interval = tuple[datetime, datetime]
 Point = tuple[int, int]

@@ -10,10 +10,10 @@ from kafka_hindsight.catalog.codes import FindingSeverity, Harm
 from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Rebalance, Unavailability
 from kafka_hindsight.knowledge.harms import HARM_NOTES, State
 from kafka_hindsight.knowledge.rules import ONGOING_RULES, UNSEEN
+from kafka_hindsight.measures.absences import is_orderly
+from kafka_hindsight.measures.unavailability_sums import NO_CONSUMER, Unused, unused
 from kafka_hindsight.shared import words
-from kafka_hindsight.shared.absences import is_orderly
 from kafka_hindsight.shared.grouping import grouped
-from kafka_hindsight.shared.unavailability_sums import NO_CONSUMER, Unused, unused
 
 Life = Literal["over", "ongoing", "unknown"]
 """Whether an incident was over when the logs end."""

@@ -14,12 +14,12 @@ from kafka_hindsight.catalog.codes import NOBODY, LagStatus
 from kafka_hindsight.catalog.row import Row, struct
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Finding, Incident, Quote, Rebalance, Unavailability
 from kafka_hindsight.knowledge.harms import HARM_NOTES
+from kafka_hindsight.measures.unavailability_sums import NO_LEADER, unused
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.blocks import At, Block, Evidence, Link, Name, Quotation, Words
 from kafka_hindsight.settings.alerts import Owner
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
-from kafka_hindsight.shared.unavailability_sums import NO_LEADER, unused
 
 R = TypeVar("R", bound=Row)
 

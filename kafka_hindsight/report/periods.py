@@ -16,12 +16,12 @@ from kafka_hindsight.catalog.rows import (
     RollingRestart,
 )
 from kafka_hindsight.knowledge.outages import noun_of
+from kafka_hindsight.measures.absences import away, starts_exactly
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.phrases import incident_headline, outage_words
 from kafka_hindsight.shared import plain, words
-from kafka_hindsight.shared.absences import away, starts_exactly
 
 TOPICS = 12
 GROUPS = 200

@@ -7,6 +7,9 @@ from datetime import UTC, datetime, timedelta
 REPEATED = timedelta(hours=1)
 """How much of local time comes twice when summer time ends."""
 
+ORDERED_WITHIN = timedelta(seconds=1)
+"""Lines whose order alone is known are placed within this time after the newest line before them."""
+
 MS = timedelta(milliseconds=1)
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)

@@ -14,9 +14,9 @@ from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS, OFFSET_SNAPSHOTS, P
 from kafka_hindsight.catalog.gold import COORDINATOR_MOVES, ISR_CHANGES, OWNERSHIP, PARTITION_RISKS, REBALANCES
 from kafka_hindsight.catalog.quality import NIGHTS, PUBLICATIONS, UNPARSED_LINES, VALIDATION_RESULTS
 from kafka_hindsight.knowledge.harms import HARM_NOTES
+from kafka_hindsight.measures.unavailability_sums import NOTICED_MS
 from kafka_hindsight.report.page_rows import READS, PageRows
 from kafka_hindsight.report.risks import WORST_RISK
-from kafka_hindsight.shared.unavailability_sums import NOTICED_MS
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.sql.duck_types import quoted_name, view_name
 

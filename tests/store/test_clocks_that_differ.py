@@ -8,8 +8,8 @@ import pytest
 
 from kafka_hindsight.catalog.codes import ClockMeaning
 from kafka_hindsight.engine.reduce import BY_TIMES
+from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.shared.clock_errors import ClockError
 from kafka_hindsight.shared.durations import CLOCK_SKEW, MS
 from tests.support.lake import write_lake
 from tests.support.logs import MADE_BY_INGEST, Row, rebuilt

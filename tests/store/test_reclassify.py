@@ -19,12 +19,12 @@ from kafka_hindsight.catalog import gold, quality, silver
 from kafka_hindsight.catalog.codes import ClockMeaning
 from kafka_hindsight.catalog.quality import VERDICT_CHANGES
 from kafka_hindsight.catalog.steps import PUBLISH
+from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake import store as lake_store
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.models import Settings
-from kafka_hindsight.shared.clock_errors import ClockError
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.windows import Window
 from spark_jobs import publish, rebuild, reclassify

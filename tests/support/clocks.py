@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from kafka_hindsight.catalog.codes import ClockMeaning
-from kafka_hindsight.shared.clock_errors import ClockError
+from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
 
 
 def clocks_apart(by: timedelta, *brokers: int, sources: Iterable[str] = ()) -> tuple[ClockError, ...]:

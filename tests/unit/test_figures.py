@@ -14,11 +14,11 @@ from kafka_hindsight.catalog.codes import Harm, Intent
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES, INCIDENTS, REBALANCES
 from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Unavailability
 from kafka_hindsight.knowledge.harms import HARM_NOTES
+from kafka_hindsight.measures.unavailability_sums import NO_LEADER, unused
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.phrases import lost_records
 from kafka_hindsight.report.terminal import render_terminal
 from kafka_hindsight.shared import words
-from kafka_hindsight.shared.unavailability_sums import NO_LEADER, unused
 from tests.support import report_blocks as seen
 from tests.support.report_blocks import build_report
 from tests.support.report_night import night

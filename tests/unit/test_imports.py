@@ -102,6 +102,7 @@ def imports() -> grimp.ImportGraph:
         ("catalog", set()),
         ("knowledge", set()),
         ("kafka_records", set()),
+        ("measures", set()),
         ("shared", {"numpy", "pyarrow"}),
         ("logs", {"numpy", "pyarrow"}),
         ("judgements", {"numpy", "pyarrow"}),

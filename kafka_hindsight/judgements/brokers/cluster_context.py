@@ -18,6 +18,7 @@ from kafka_hindsight.judgements.brokers.controllers import (
     speaks_for_cluster,
 )
 from kafka_hindsight.judgements.brokers.liveness import CONTROLLER_SIGNAL_KINDS, NO_EVENTS
+from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
 from kafka_hindsight.judgements.reasoning.timelines import (
     Interval,
     Intervals,
@@ -27,7 +28,6 @@ from kafka_hindsight.judgements.reasoning.timelines import (
     timelines,
 )
 from kafka_hindsight.knowledge.kinds import Kind
-from kafka_hindsight.shared.clock_errors import ClockError
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, NEVER
 from kafka_hindsight.shared.windows import broker_ids, in_order
 

@@ -30,7 +30,7 @@ from kafka_hindsight.judgements.reasoning.evidence import MAX_QUOTES, evidence_o
 from kafka_hindsight.judgements.reasoning.rulings import judge
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.start_failures import StartReason, why_start_failed
-from kafka_hindsight.shared.absences import away, starts_exactly
+from kafka_hindsight.measures.absences import away, starts_exactly
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, LONG_AGO, LOOK_BACK, MS, NEVER
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.shared.words import counted

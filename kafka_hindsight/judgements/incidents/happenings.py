@@ -32,11 +32,8 @@ from kafka_hindsight.catalog.rows import (
     Unavailability,
 )
 from kafka_hindsight.knowledge.outages import halts_over_log_dirs, hedged_verb
-from kafka_hindsight.shared import words
-from kafka_hindsight.shared.absences import away, is_lost, is_orderly, since_when
-from kafka_hindsight.shared.durations import MS, NEVER
-from kafka_hindsight.shared.grouping import apart, grouped, runs
-from kafka_hindsight.shared.unavailability_sums import (
+from kafka_hindsight.measures.absences import away, is_lost, is_orderly, since_when
+from kafka_hindsight.measures.unavailability_sums import (
     NO_CONSUMER,
     NO_LEADER,
     NO_WRITES,
@@ -45,6 +42,9 @@ from kafka_hindsight.shared.unavailability_sums import (
     lasted,
     unused,
 )
+from kafka_hindsight.shared import words
+from kafka_hindsight.shared.durations import MS, NEVER
+from kafka_hindsight.shared.grouping import apart, grouped, runs
 from kafka_hindsight.shared.windows import Window
 
 ONE_ACT_WITHIN = timedelta(minutes=1)

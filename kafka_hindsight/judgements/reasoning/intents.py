@@ -8,8 +8,8 @@ from datetime import datetime
 
 from kafka_hindsight.catalog.codes import Intent
 from kafka_hindsight.catalog.rows import BrokerOutage
+from kafka_hindsight.measures.absences import gone_by
 from kafka_hindsight.settings.maintenance import MaintenanceWindow
-from kafka_hindsight.shared.absences import gone_by
 
 Span = tuple[datetime, datetime]
 """The two instants between which something began: equal where that is known exactly."""

@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.rows import ROW_CLASS
+from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
 from kafka_hindsight.settings.maintenance import MaintenanceWindow
-from kafka_hindsight.shared.clock_errors import ClockError
 from kafka_hindsight.shared.windows import Window
 
 SCOPE = "scope"

@@ -8,6 +8,7 @@ from kafka_hindsight.catalog.codes import Confidence, FindingSeverity, Harm, Ori
 from kafka_hindsight.catalog.rows import BrokerOutage, Coverage, Finding, Incident, Unavailability, ValidationResult
 from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.knowledge.rules import ONGOING_RULES, RULES, UNREAD, UNSEEN
+from kafka_hindsight.measures.unavailability_sums import NO_LEADER, NO_WRITES, Unused, unused
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, vocabulary
 from kafka_hindsight.report.page_rows import PageRows, Section
@@ -15,7 +16,6 @@ from kafka_hindsight.report.phrases import declared_label, empty_sentence, incid
 from kafka_hindsight.report.sections import coverage
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
-from kafka_hindsight.shared.unavailability_sums import NO_LEADER, NO_WRITES, Unused, unused
 
 SENTENCES = 3
 MOST_NAMED = 4

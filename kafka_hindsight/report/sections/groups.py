@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 
 from kafka_hindsight.catalog.nouns.causes import WORST_FIRST, CauseFamily
 from kafka_hindsight.catalog.rows import Incident, Rebalance, Unavailability
+from kafka_hindsight.measures.unavailability_sums import NO_CONSUMER, unused
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.ledgers import rebalance_ledger
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.report.phrases import empty_sentence
 from kafka_hindsight.shared import plain, words
-from kafka_hindsight.shared.unavailability_sums import NO_CONSUMER, unused
 
 HEADINGS = (
     "Group", "Rebalances", "Partition-seconds stopped", "No member consumed", "Gravest cause", "Incidents", "Owner",

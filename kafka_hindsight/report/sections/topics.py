@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from kafka_hindsight.catalog.rows import Failover, PartitionRisk, Truncation, Unavailability
+from kafka_hindsight.measures.unavailability_sums import NO_LEADER, NO_WRITES, Unused, unused
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.report.phrases import lost_records
 from kafka_hindsight.shared import plain, words
-from kafka_hindsight.shared.unavailability_sums import NO_LEADER, NO_WRITES, Unused, unused
 
 BARS = 12
 TOPICS = (

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Incident, OutOfSyncPeriod
 from kafka_hindsight.knowledge.outages import hedged_verb
+from kafka_hindsight.measures.absences import away, since_when
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
@@ -14,7 +15,6 @@ from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.periods import imbalance_words, periods
 from kafka_hindsight.report.trends import subject_trends
 from kafka_hindsight.shared import plain, words
-from kafka_hindsight.shared.absences import away, since_when
 
 NAMED = 4
 SHOWN = 200

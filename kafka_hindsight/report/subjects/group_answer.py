@@ -20,6 +20,7 @@ from kafka_hindsight.catalog.rows import (
     Remedy,
     Unavailability,
 )
+from kafka_hindsight.measures.unavailability_sums import NO_CONSUMER, lasted_ms, unused
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, phrases, vocabulary
 from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
@@ -28,7 +29,6 @@ from kafka_hindsight.report.page_rows import NEAR, PageRows
 from kafka_hindsight.report.trends import subject_trends
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
-from kafka_hindsight.shared.unavailability_sums import NO_CONSUMER, lasted_ms, unused
 
 STORIES = 60
 """The most rebalances that are shown one by one; the ledger has all."""

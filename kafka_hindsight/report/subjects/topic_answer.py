@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from kafka_hindsight.catalog.rows import Failover, Incident, PartitionRisk, Truncation, Unavailability
+from kafka_hindsight.measures.unavailability_sums import NO_LEADER, NO_WRITES, Unused, unused
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, phrases, vocabulary
 from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
@@ -14,7 +15,6 @@ from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.risks import risk_table, truncation_entries
 from kafka_hindsight.report.trends import subject_trends
 from kafka_hindsight.shared import plain, words
-from kafka_hindsight.shared.unavailability_sums import NO_LEADER, NO_WRITES, Unused, unused
 
 P = TypeVar("P", Failover, Unavailability, Truncation, PartitionRisk)
 

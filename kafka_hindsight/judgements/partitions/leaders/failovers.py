@@ -25,12 +25,12 @@ from kafka_hindsight.judgements.partitions.leaders.failover_rulings import (
 from kafka_hindsight.judgements.partitions.leaderships import Leadership, leaderships_of
 from kafka_hindsight.judgements.partitions.replicas.losses import Loss, loss_of
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, one_after_another, span
+from kafka_hindsight.judgements.reasoning.clock_errors import apart
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.judgements.reasoning.rulings import Verdict, judge
 from kafka_hindsight.judgements.reasoning.timelines import NO_SLACK, Interval
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.outages import noun_of
-from kafka_hindsight.shared.clock_errors import apart
 from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO, MS, NEVER
 from kafka_hindsight.shared.grouping import runs
 from kafka_hindsight.shared.windows import Window

@@ -9,14 +9,10 @@ from typing import Any
 
 from kafka_hindsight.catalog.codes import ClockMeaning, Confidence
 from kafka_hindsight.catalog.rows import Quote
-from kafka_hindsight.shared.durations import MS
+from kafka_hindsight.shared.durations import MS, ORDERED_WITHIN
 
 _AGAINST_OTHERS = (ClockMeaning.AHEAD, ClockMeaning.SET_BACK, ClockMeaning.OTHER_ZONE)
 """Errors that make a clock differ from others at any time."""
-
-
-ORDERED_WITHIN = timedelta(seconds=1)
-"""Lines whose order alone is known are placed within this time after the newest line before them."""
 
 
 @dataclass(frozen=True)
