@@ -85,7 +85,7 @@ JSON_LAYOUTS = (
         trace="stacktrace",
         program=PROGRAM,
         beside=("caller", "logger", "resource", "otelcol.component.id", "otelcol.component.kind", "otelcol.signal"),
-        source="go.uber.org/zap NewProduction; NewDevelopment, zapcore/console_encoder.go; OpenTelemetry's Collector",
+        source="go.uber.org/zap NewProduction; OpenTelemetry's Collector with `encoding: json`",
     ),
     JsonLayout(
         name="slog",

@@ -21,10 +21,7 @@ _FAR = 20_000_000_000
 """Seconds up to the year 2603: a greater number counts in milliseconds, microseconds or nanoseconds."""
 
 _FURTHEST = 1e25
-_NUMBER = re.compile(r"[0-9]{1,20}([.][0-9]{1,20})?(e[+][0-9]{2})?")
-_ZAP = re.compile(
-    r"(?P<ts>[^\t]{10,40})\t(?P<level>[A-Za-z]{4,6})\t(?:[^\t]*\t)?[^\t]+[.]go:\d+\t(?P<rest>.*)", re.DOTALL
-)
+_NUMBER = re.compile(r"[0-9]{1,20}([.][0-9]{1,20})?")
 _FIRST = b"time="
 _PAIR = re.compile(r'([\w.]{1,100})=("(?>(?:[^"\\]|\\.)*)"|[^\s"]*+)')
 _ORDERED = sorted(JSON_LAYOUTS, key=lambda layout: not layout.program)
@@ -77,7 +74,7 @@ def record_in(text: bytes, json_object: Mapping[str, Any] | None) -> tuple[int, 
 
     `json_object` is the object of the text, if it is one.
     """
-    fields = json_object or _pairs(text) or _columns(text)
+    fields = json_object or _pairs(text)
     if not fields:
         return None
     for layout in _layouts_of(tuple(fields)):
@@ -123,20 +120,6 @@ def _pairs(text: bytes) -> dict[str, Any] | None:
         return None
     pairs = _PAIR.findall(text.decode(errors="replace"))
     return {name: _unquoted(value) if value.startswith('"') else value for name, value in pairs}
-
-
-def _columns(text: bytes) -> dict[str, Any] | None:
-    """The fields of a line of zap's console: time, level, logger, caller, message and JSON, with tabs between them."""
-    if b".go:" not in text or not (head := _ZAP.match(text.decode(errors="replace"))):
-        return None
-    message, _, context = head["rest"].rpartition("\t")
-    fields = object_in(context.encode(errors="replace"))
-    return {
-        **(fields or {}),
-        "ts": head["ts"],
-        "level": head["level"],
-        "msg": head["rest"] if fields is None else message,
-    }
 
 
 def _unquoted(value: str) -> str:
