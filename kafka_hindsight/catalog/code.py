@@ -22,11 +22,10 @@ class Code(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Noun:
-    """A code in words. `label` is shown instead of the code."""
+    """A code in words. A noun with a `label` shows it instead of the code."""
 
     code: str
     meaning: str
-    label: str
 
 
 class NounCode(Code):

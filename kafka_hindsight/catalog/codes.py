@@ -8,6 +8,13 @@ from __future__ import annotations
 from kafka_hindsight.catalog.code import Code as Code
 from kafka_hindsight.catalog.nouns.brokers import OutageKind as OutageKind
 from kafka_hindsight.catalog.nouns.causes import Cause as Cause
+from kafka_hindsight.catalog.nouns.groups import LagStatus as LagStatus
+from kafka_hindsight.catalog.nouns.groups import RemedySetting as RemedySetting
+from kafka_hindsight.catalog.nouns.partitions import FailoverKind as FailoverKind
+from kafka_hindsight.catalog.nouns.partitions import ImbalanceEnd as ImbalanceEnd
+from kafka_hindsight.catalog.nouns.partitions import OutOfSyncKind as OutOfSyncKind
+from kafka_hindsight.catalog.nouns.partitions import TruncationVerdict as TruncationVerdict
+from kafka_hindsight.catalog.nouns.partitions import UnavailabilityKind as UnavailabilityKind
 
 NOBODY = -1
 """How Kafka writes that a partition has no leader."""
@@ -103,24 +110,6 @@ class Fingerprint(Code):
     STEADY = "steady", "Another steady interval."
 
 
-class FailoverKind(Code):
-    """Why a partition's leader changed. The order is the order in which the kinds are tried."""
-
-    LOG_DIR_FAILED = "log_dir_failed", "The log directory that held the partition failed."
-    UNCLEAN_ELECTION = (
-        "unclean_election",
-        "The new leader was outside the last ISR and ELR, and was not the last leader.",
-    )
-    OFFLINE = "offline", "The partition has no leader left."
-    LEADER_RESTORED = "leader_restored", "A leaderless partition has a leader again."
-    REASSIGNMENT = "reassignment", "The partition's replicas were reassigned."
-    CONTROLLED_SHUTDOWN = "controlled_shutdown", "The former leader had a controlled shutdown."
-    BROKER_UNRESPONSIVE = "broker_unresponsive", "The former leader was alive, but unresponsive or fenced."
-    BROKER_CRASH = "broker_crash", "The former leader crashed."
-    PREFERRED_ELECTION = "preferred_election", "The first replica took over from a leader that was alive."
-    UNKNOWN = "unknown", "The evidence does not show why."
-
-
 class ControllerChangeCause(Code):
     """Why the active controller changed."""
 
@@ -159,79 +148,6 @@ class IsrChangeKind(Code):
 
     SHRINK = "shrink", "A broker left the ISR."
     EXPAND = "expand", "A broker joined the ISR."
-
-
-class OutOfSyncKind(Code):
-    """Why a broker was out of an ISR."""
-
-    OUTAGE = "outage", "The broker was away."
-    SLOW = "slow", "The broker was alive and fetched too late."
-    DISK = "disk", "A log directory failed."
-    NOT_AUTHENTICATED = "not_authenticated", "The broker could not authenticate with the leader."
-    REASSIGNMENT = "reassignment", "The replica was being moved."
-    UNKNOWN = "unknown", "The evidence does not show why."
-
-
-class UnavailabilityKind(Code):
-    """The use of a partition or a group that was not possible."""
-
-    NO_LEADER = (
-        "no_leader",
-        "The partition had no leader, whatever the reason: it could be neither written nor read. From the loss of one"
-        " leader to the begin of the next.",
-    )
-    ACKS_ALL_REFUSED = (
-        "acks_all_refused",
-        "The partition's leader refused writes with acks=all, since fewer replicas than min.insync.replicas were in"
-        " sync. Source: Partition.appendRecordsToLeader, NotEnoughReplicasException.",
-    )
-    ACKS_ALL_HUNG = (
-        "acks_all_hung",
-        "Writes with acks=all to the partition waited: a follower in the ISR was down or did not respond, and had not"
-        " been removed from it yet. Source: acks=all waits for every replica in the ISR; a leader removes a follower"
-        " after replica.lag.time.max.ms, a controller when the session of its broker expires.",
-    )
-    NO_CONSUMER = (
-        "no_consumer",
-        "No member of the group consumed: all had stopped in an eager rebalance, or it had no member. Source: KIP-429"
-        " (an eager member gives back everything before it joins again).",
-    )
-
-
-class TruncationVerdict(Code):
-    """Whether a truncation took committed records."""
-
-    NOTHING_COMMITTED_LOST = "nothing_committed_lost", "Only records above the high watermark were cut."
-    COMMITTED_LOST = "committed_lost", "Committed records were cut."
-    UNKNOWN = "unknown", "The evidence does not show it."
-
-
-class ImbalanceEnd(Code):
-    """Event that ended a period of imbalance."""
-
-    AUTOMATIC_ELECTION = "automatic_election", "Kafka's own preferred election."
-    REQUESTED_ELECTION = "requested_election", "A preferred election that an operator requested."
-    PREFERRED_ELECTION = "preferred_election", "A preferred election; the evidence does not show who requested it."
-    FAILOVER = "failover", "A failover for another reason."
-
-
-class LagStatus(Code):
-    """Verdict on the consumer of one partition."""
-
-    OK = "ok", "It keeps up."
-    WARN = "warn", "Its lag grows."
-    STALL = "stall", "It commits no progress while records wait."
-    STOP = "stop", "It commits nothing while records wait."
-    REWIND = "rewind", "Its committed offset went back."
-
-
-class RemedySetting(Code):
-    """The setting that would have helped a group."""
-
-    STATIC_MEMBERSHIP = "static_membership", "group.instance.id."
-    COOPERATIVE_ASSIGNMENT = "cooperative_assignment", "A cooperative assignor."
-    SESSION_TIMEOUT = "session_timeout", "session.timeout.ms."
-    MAX_POLL_INTERVAL = "max_poll_interval", "max.poll.interval.ms."
 
 
 class FindingSeverity(Code):

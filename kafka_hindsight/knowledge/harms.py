@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from kafka_hindsight.catalog.codes import Harm, OutageKind, OutOfSyncKind
-from kafka_hindsight.knowledge.isr_advice import OUT_OF_SYNC_ADVICE
-from kafka_hindsight.knowledge.rules import RULE_BY_ID
+from kafka_hindsight.catalog.codes import Harm
 
 State = Literal["act", "look", "calm"]
 """The state of a window: act now, look when there is time, or nothing to do."""
@@ -124,22 +122,3 @@ HARM_NOTES: Mapping[Harm, HarmNote] = {
     Harm.ROUTINE: HarmNote("calm", "routine", commands=(_MEMBERS,), source="Our choice: nothing failed"),
 }
 """In the order of harm."""
-
-FAILOVER_ADVICE: dict[str, str] = {
-    "log_dir_failed": OUT_OF_SYNC_ADVICE[OutOfSyncKind.DISK],
-    "unclean_election": "Compare the topic with what consumers and other systems hold. Set"
-    " unclean.leader.election.enable=false if records must not be lost.",
-    "offline": "Bring a replica of its last ISR back. An unclean election brings it back sooner and loses records.",
-    "leader_restored": "See the change before it for why the partition had no leader. If the verdict is only"
-    " `possible`, it is not known whether the new leader had every record: compare the topic with what consumers and"
-    " other systems hold.",
-    "reassignment": OUT_OF_SYNC_ADVICE[OutOfSyncKind.REASSIGNMENT],
-    "controlled_shutdown": "Nothing, if the broker came back. If partitions had no leader meanwhile, see the"
-    " scorecard of the restart.",
-    "broker_unresponsive": OutageKind.UNRESPONSIVE.noun.advice,
-    "broker_crash": OutageKind.CRASH.noun.advice,
-    "preferred_election": "Nothing: the preferred replicas lead again. The change before it says what had moved the"
-    " leaders.",
-    "unknown": RULE_BY_ID["leaderships_unseen"].advice,
-}
-"""The advice by the kind of gold.failovers, shared with rules and periods out of sync where they have the same."""

@@ -46,14 +46,14 @@ def failover_ledger(rows: Sequence[Failover]) -> tuple[ui.Ledger, ...]:
 
 
 def _failover(row: Failover) -> tuple[str, tuple[ui.Words, ...]]:
-    look, requested = vocabulary.FAILOVERS[row.kind], {True: ", requested", False: ", by Kafka itself", None: ""}
+    noun, requested = row.kind.noun, {True: ", requested", False: ", by Kafka itself", None: ""}
     partition = f"{plain.shortened(row.topic)}-{row.partition}"
-    return look.tone, (
+    return noun.tone, (
         ui.At(row.happened_at),
         ui.Link(partition, plain.anchor("topic", row.topic)),
         change(words.leader(row.leader_from), words.leader(row.leader_to)),
         change(row.epoch_from, row.epoch_to),
-        f"{look.label}{requested[row.requested_by_operator]}",
+        f"{noun.label}{requested[row.requested_by_operator]}",
         words.duration(row.leaderless_ms) or words.between(row.leaderless_low_ms, row.leaderless_high_ms),
         change(_replicas(row.isr_before), _replicas(row.isr_after)),
         lost_records(row.records_lost_low, row.records_lost_high),

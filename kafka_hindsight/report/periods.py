@@ -18,7 +18,6 @@ from kafka_hindsight.catalog.rows import (
 from kafka_hindsight.knowledge.outages import noun_of
 from kafka_hindsight.measures.absences import away, starts_exactly
 from kafka_hindsight.report import blocks as ui
-from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.phrases import incident_headline, outage_words
 from kafka_hindsight.shared import plain, words
@@ -128,14 +127,14 @@ def _relations(page: PageRows, row: BrokerOutage) -> Iterator[ui.Block]:
 
 
 def _out_of_sync(page: PageRows, row: OutOfSyncPeriod) -> Period:
-    look, facts = vocabulary.OUT_OF_SYNC[row.kind], list(_out_of_sync_facts(row))
+    noun, facts = row.kind.noun, list(_out_of_sync_facts(row))
     topics = [plain.shortened(t) for t in row.worst_topics[:TOPICS]]
     more = (*ui.note("Topics, the longest without it first:", topics), *((ui.names(topics, TOPICS),) if topics else ()))
     return row.started_at, ui.Entry(
-        f"Broker {row.broker} out of sync for {words.counted(row.partitions, 'partition')}: {look.label}",
+        f"Broker {row.broker} out of sync for {words.counted(row.partitions, 'partition')}: {noun.label}",
         period_blocks(page, row, (row.started_at, row.ended_at), facts, more),
         anchor=plain.anchor("outofsync", row.out_of_sync_period_id),
-        tone=look.tone,
+        tone=noun.tone,
         when=ui.At(row.started_at),
         badges=(ui.confidence_badge(row.confidence),),
         cost=facts[0] if row.ended_at else f"not over; {facts[0]}",
@@ -161,8 +160,8 @@ def _imbalance(page: PageRows, row: ImbalancePeriod) -> Period:
     facts = [
         f"{row.led_elsewhere} of {words.counted(row.preferred_partitions, 'partition')} led elsewhere at worst",
         words.counted(row.readings, "reading"),
-        *([f"started by: {vocabulary.FAILOVERS[row.started_by].label}"] if row.started_by else []),
-        *([f"ended by: {row.ended_by.replace('_', ' ')}"] if row.ended_by else []),
+        *([f"started by: {row.started_by.noun.label}"] if row.started_by else []),
+        *([f"ended by: {row.ended_by.noun.label}"] if row.ended_by else []),
     ]
     verb = "was" if row.ended_at else "is"
     return row.started_at, ui.Entry(

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from kafka_hindsight.catalog.codes import TruncationVerdict
 from kafka_hindsight.catalog.rows import PartitionRisk, Truncation
 from kafka_hindsight.report import blocks as ui
-from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.phrases import partition_name
 from kafka_hindsight.shared import plain, words
@@ -23,7 +22,7 @@ HEADINGS = (
 
 def truncation_entries(page: PageRows, rows: Sequence[Truncation]) -> Iterator[ui.Block]:
     """The replicas that cut their logs, those that removed committed records first."""
-    verdicts = list(vocabulary.TRUNCATIONS)
+    verdicts = TruncationVerdict.worst_first()
     in_order = sorted(rows, key=lambda r: (verdicts.index(r.verdict), r.happened_at, r.truncation_id))
     for row in in_order[:SHOWN]:
         part = "its whole log" if row.is_whole else "a part of its log of unknown length"
@@ -35,7 +34,7 @@ def truncation_entries(page: PageRows, rows: Sequence[Truncation]) -> Iterator[u
             tone="lost" if row.verdict == TruncationVerdict.COMMITTED_LOST else "unknown",
             when=ui.At(row.happened_at),
             badges=(ui.confidence_badge(row.confidence),),
-            cost=f"lost: {vocabulary.TRUNCATIONS[row.verdict].label}",
+            cost=f"lost: {row.verdict.noun.label}",
         )
     yield from ui.left_out_note(len(rows) - SHOWN, "gold.truncations")
 

@@ -14,9 +14,6 @@ import yaml
 from kafka_hindsight.catalog.codes import Cause, FailoverKind, ImbalanceEnd, OutOfSyncKind
 from kafka_hindsight.cli import main as cli
 from kafka_hindsight.intake.log_files import _is_log
-from kafka_hindsight.knowledge.harms import FAILOVER_ADVICE
-from kafka_hindsight.knowledge.imbalance_advice import IMBALANCE_ADVICE
-from kafka_hindsight.knowledge.isr_advice import OUT_OF_SYNC_ADVICE
 from kafka_hindsight.knowledge.layouts import APACHE
 from kafka_hindsight.knowledge.rules import RULES
 from kafka_hindsight.logs import reading
@@ -168,9 +165,7 @@ def test_runbook_has_every_rule_cause_and_kind() -> None:
     page = docs.pages()["runbook.md"]
     assert all(f"[{r.rule_id}](rules.md#{r.rule_id})" in page for r in RULES)
     assert all(f"[{code}](causes.md#{code})" in page for code in Cause)
-    assert tuple(FAILOVER_ADVICE) == tuple(FailoverKind)
-    assert set(OUT_OF_SYNC_ADVICE) == set(OutOfSyncKind)
-    assert set(IMBALANCE_ADVICE) == {None, *ImbalanceEnd}
+    assert all(f"| `{kind}` |" in page for kind in (*FailoverKind, *OutOfSyncKind, *ImbalanceEnd))
 
 
 def test_adr_index_lists_every_decision() -> None:

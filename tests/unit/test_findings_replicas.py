@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from kafka_hindsight.catalog.bronze import PARTITION_SNAPSHOTS
+from kafka_hindsight.catalog.codes import OutOfSyncKind
 from kafka_hindsight.catalog.gold import (
     FAILOVERS,
     OUT_OF_SYNC_PERIODS,
@@ -109,13 +110,13 @@ def test_under_replicated_finding_names_missing_brokers_since_when_and_why() -> 
     spans = [
         span,
         replace(span, partition=1, happened_at=after(-5)),
-        replace(span, broker=3, shrink_cause="outage", happened_at=after(-2)),
+        replace(span, broker=3, shrink_cause=OutOfSyncKind.OUTAGE, happened_at=after(-2)),
         replace(span, broker=3, partition=1, out_of_sync_until=after(-1)),
     ]
     (finding,) = findings(partitions=troubled, isr_spans=spans)
     assert finding.message == (
         "2 partitions had fewer in-sync replicas than replicas at the last reading: broker 2 is missing from 2 since"
-        " 02:51:00 (alive and too slow); broker 3 is missing from 1 since 02:58:00 (it was down)"
+        " 02:51:00 (it was alive and fetched too late); broker 3 is missing from 1 since 02:58:00 (it was away)"
     )
     (finding,) = findings(partitions=troubled)
     assert finding.message.endswith("at the last reading")

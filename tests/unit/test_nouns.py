@@ -1,4 +1,4 @@
-"""Codes with their words: each says what it means, and has a label that no other code of its vocabulary has."""
+"""Codes with their words: each says what it means, and its label is that of no other code of its vocabulary."""
 
 from __future__ import annotations
 
@@ -8,21 +8,32 @@ import pytest
 
 from kafka_hindsight.catalog import codes
 from kafka_hindsight.catalog.code import NounCode
+from kafka_hindsight.catalog.codes import LagStatus, TruncationVerdict
+from kafka_hindsight.catalog.nouns.tones import Grade, GradedCode
 
 VOCABULARIES = [v for v in vars(codes).values() if isinstance(v, type) and issubclass(v, NounCode)]
 
 
-@pytest.mark.parametrize("vocabulary", VOCABULARIES, ids=lambda v: v.__name__)
-def test_every_code_has_a_meaning_and_a_label_of_its_own(vocabulary):
+def texts_of(vocabulary: type[NounCode], *names: str) -> list[str]:
     nouns = [code.noun for code in vocabulary]
-    assert [vocabulary(noun.code) for noun in nouns] == list(vocabulary)
-    assert all(noun.meaning.endswith(".") for noun in nouns)
-    assert len({noun.label for noun in nouns}) == len(nouns)
+    return [getattr(noun, name) for noun in nouns for name in names if name in {f.name for f in fields(noun)}]
 
 
 @pytest.mark.parametrize("vocabulary", VOCABULARIES, ids=lambda v: v.__name__)
-def test_labels_and_clauses_go_into_sentences(vocabulary):
-    texts = {f.name for noun in (code.noun for code in vocabulary) for f in fields(noun)} & {"label", "verb", "clause"}
-    for code in vocabulary:
-        for text in (getattr(code.noun, name) for name in texts):
-            assert text and text[0].islower() and not text.endswith("."), (code, text)
+def test_every_code_has_a_meaning_and_a_label_of_its_own(vocabulary: type[NounCode]) -> None:
+    assert [vocabulary(code.noun.code) for code in vocabulary] == list(vocabulary)
+    assert all(meaning.endswith(".") for meaning in texts_of(vocabulary, "meaning"))
+    labels = texts_of(vocabulary, "label")
+    assert len(set(labels)) == len(labels)
+
+
+@pytest.mark.parametrize("vocabulary", VOCABULARIES, ids=lambda v: v.__name__)
+def test_labels_and_clauses_go_into_sentences(vocabulary: type[NounCode]) -> None:
+    for text in texts_of(vocabulary, "label", "verb", "clause", "predicate", "avoids", "costs"):
+        assert text and not text.endswith("."), text
+
+
+@pytest.mark.parametrize("vocabulary", [LagStatus, TruncationVerdict])
+def test_the_worst_state_comes_first(vocabulary: type[GradedCode]) -> None:
+    grades = [[*Grade].index(code.noun.grade) for code in vocabulary.worst_first()]
+    assert grades == sorted(grades, reverse=True) and len(grades) == len(vocabulary)

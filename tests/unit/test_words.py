@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_hindsight.catalog import codes
 from kafka_hindsight.catalog.nouns.causes import CauseFamily
 from kafka_hindsight.catalog.nouns.tones import Tone
-from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.html import _asset
 from kafka_hindsight.shared import plain, words
 
@@ -100,20 +98,6 @@ def test_anchor_of_any_row_id_has_hex_digits_alone(row_id):
 
 def test_hash_row_id_is_kept_in_the_anchor():
     assert plain.anchor("outage", "00ff" * 8) == "outage-" + "00ff" * 8
-
-
-@pytest.mark.parametrize(
-    ("labels", "declared"),
-    [
-        (vocabulary.FAILOVERS, codes.FailoverKind),
-        (vocabulary.OUT_OF_SYNC, codes.OutOfSyncKind),
-        (vocabulary.TRUNCATIONS, codes.TruncationVerdict),
-        (vocabulary.LAG, codes.LagStatus),
-        (vocabulary.REMEDY_LABELS, codes.RemedySetting),
-    ],
-)
-def test_every_code_of_the_catalog_has_its_words(labels, declared):
-    assert sorted(labels) == sorted(declared)
 
 
 def test_every_tone_has_a_colour_in_light_and_dark():

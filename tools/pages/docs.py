@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os.path import normpath
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel
 
@@ -16,21 +15,25 @@ from expectations.derive import CHECKED, suite_of
 from kafka_hindsight.alerts.messages import Alert
 from kafka_hindsight.alerts.sightings import OWN_TROUBLES
 from kafka_hindsight.catalog import TABLES, Column, Table
-from kafka_hindsight.catalog.codes import Cause, FindingSeverity
+from kafka_hindsight.catalog.codes import (
+    Cause,
+    FailoverKind,
+    FindingSeverity,
+    ImbalanceEnd,
+    OutOfSyncKind,
+    RemedySetting,
+)
+from kafka_hindsight.catalog.nouns.partitions import NO_KNOWN_END
 from kafka_hindsight.catalog.steps import RECLASSIFY, STEPS
 from kafka_hindsight.cli import clusters_file
 from kafka_hindsight.judgements.rebuild.published import PUBLISHED
 from kafka_hindsight.judgements.rebuild.sources import in_order
-from kafka_hindsight.knowledge.harms import FAILOVER_ADVICE
-from kafka_hindsight.knowledge.imbalance_advice import IMBALANCE_ADVICE
-from kafka_hindsight.knowledge.isr_advice import OUT_OF_SYNC_ADVICE, RESTART_ADVICE
+from kafka_hindsight.knowledge.isr_advice import RESTART_ADVICE
 from kafka_hindsight.knowledge.kinds import KINDS
 from kafka_hindsight.knowledge.model import Noise, Pattern, Rule
 from kafka_hindsight.knowledge.noise import NOISE
 from kafka_hindsight.knowledge.patterns import PATTERNS
-from kafka_hindsight.knowledge.remedy_settings import REMEDIES
 from kafka_hindsight.knowledge.rules import RULES
-from kafka_hindsight.report.vocabulary import FAILOVERS, OUT_OF_SYNC, Look
 from kafka_hindsight.settings.alerts import AlertSettings, Owner, Receiver
 from kafka_hindsight.settings.clusters import ClustersFile, ClusterTable
 from kafka_hindsight.settings.home import HOME
@@ -200,24 +203,24 @@ def runbook_page(rules: Sequence[Rule], causes: Sequence[Cause]) -> str:
     )
     why = [(link(c, "causes.md"), prose(c.noun.label), prose(c.noun.advice)) for c in causes]
     of_restarts = {"yes" if early else "no": do for early, do in RESTART_ADVICE.items()}
-    settings = [(code(r.option), prose(r.avoids), prose(r.costs)) for r in REMEDIES]
+    settings = [(code(r.option), prose(r.avoids), prose(r.costs)) for r in (setting.noun for setting in RemedySetting)]
     in_words = ("Kind", "In words", "What to do")
     tables: tuple[tuple[str, str, Sequence[str], Iterable[Sequence[str]]], ...] = (
         ("Findings: what happened", "findings_worst_first", ("Finding", "Severity", "What to do"), happened),
         ("Findings: how things are set up", "durability", ("Finding", "Severity", "What to do"), standing),
         ("Causes of rebalances", "rebalances_by_cause", ("Cause", "In words", "What to do"), why),
-        ("Changes of leaders", "leader_timeline", in_words, _advised(FAILOVER_ADVICE, FAILOVERS)),
+        ("Changes of leaders", "leader_timeline", in_words, _advised(FailoverKind)),
         (
             "Brokers out of in-sync replicas",
             "isr_trouble_by_broker",
             in_words,
-            _advised(OUT_OF_SYNC_ADVICE, OUT_OF_SYNC),
+            _advised(OutOfSyncKind),
         ),
         (
             "Leaders that are not where they are preferred",
             "imbalance_periods",
             ("Ended by", "What to do"),
-            [(code(end) if end else "nothing yet", prose(do)) for end, do in IMBALANCE_ADVICE.items()],
+            [("nothing yet", prose(NO_KNOWN_END.advice)), *((code(e), prose(e.noun.advice)) for e in ImbalanceEnd)],
         ),
         (
             "Restarts of the cluster, broker by broker",
@@ -238,9 +241,9 @@ def runbook_page(rules: Sequence[Rule], causes: Sequence[Cause]) -> str:
     return page("Runbook", "kafka_hindsight/knowledge/ and kafka_hindsight/alerts/sightings.py", parts)
 
 
-def _advised(advice: Mapping[Any, str], looks: Mapping[Any, Look]) -> list[tuple[str, ...]]:
+def _advised(kinds: Iterable[FailoverKind | OutOfSyncKind]) -> list[tuple[str, ...]]:
     """A row for each code, with its label and its advice."""
-    return [(code(kind), prose(looks[kind].label), prose(do)) for kind, do in advice.items()]
+    return [(code(kind), prose(kind.noun.label), prose(kind.noun.advice)) for kind in kinds]
 
 
 def queries_page(queries: Sequence[NamedQuery]) -> str:

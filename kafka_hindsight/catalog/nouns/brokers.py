@@ -12,6 +12,7 @@ from kafka_hindsight.catalog.nouns.tones import Tone
 class OutageNoun(Noun):
     """One kind of absence in words. `verb` says how the broker went away, to follow its name: `broker 2 crashed`."""
 
+    label: str
     tone: Tone
     verb: str
     advice: str

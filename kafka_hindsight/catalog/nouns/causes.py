@@ -35,6 +35,7 @@ class CauseNoun(Noun):
     coordinator could not store an assignment.
     """
 
+    label: str
     family: CauseFamily
     advice: str
     symptom: str

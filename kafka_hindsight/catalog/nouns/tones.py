@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from kafka_hindsight.catalog.code import Code
+from dataclasses import dataclass
+from typing import Self
+
+from kafka_hindsight.catalog.code import Code, Noun, NounCode
 
 
 class Tone(Code):
@@ -24,3 +27,21 @@ class Grade(Code):
     PLAIN = "plain", "Nothing speaks against it."
     WARN = "warn", "It may be bad."
     BAD = "bad", "It is bad."
+
+
+@dataclass(frozen=True, kw_only=True)
+class GradedNoun(Noun):
+    """A state in words, and how good it is."""
+
+    grade: Grade
+
+
+class GradedCode(NounCode):
+    """A code of a vocabulary of states."""
+
+    noun: GradedNoun
+
+    @classmethod
+    def worst_first(cls) -> list[Self]:
+        """The states from the worst on; of two of one grade the later one comes first."""
+        return sorted(cls, key=lambda code: [*Grade].index(code.noun.grade))[::-1]

@@ -86,11 +86,7 @@ class OutOfSyncPeriod(Row):
     broker: Annotated[int, "Broker that was out"]
     started_at: Annotated[datetime, "When the first partition lost it"]
     ended_at: Annotated[datetime | None, "When the last partition had it back; null while one has not"] = None
-    kind: Annotated[
-        OutOfSyncKind,
-        "outage: it was away; slow: it was alive and fetched too late; disk: its log directory failed; reassignment:"
-        " it was moved away",
-    ]
+    kind: Annotated[OutOfSyncKind, "Why it was out"]
     outage_id: Annotated[str | None, "The broker outage behind it; of several the first"] = None
     suspected_broker: Annotated[
         int | None, "Broker that the trouble points to: the one that was out, or its slow leader"

@@ -91,16 +91,6 @@ def _harm(facts: Facts, outage_id: str) -> list[str]:
     return [f"{counted(count, 'partition')} {what}" for count, what in harm if count]
 
 
-_WHY = {
-    OutOfSyncKind.OUTAGE: "it was down",
-    OutOfSyncKind.SLOW: "alive and too slow",
-    OutOfSyncKind.DISK: "its disk failed",
-    OutOfSyncKind.NOT_AUTHENTICATED: "it could not authenticate",
-    OutOfSyncKind.REASSIGNMENT: "replicas moved",
-    OutOfSyncKind.UNKNOWN: "no line shows why",
-}
-
-
 def missing_brokers(partitions: Iterable[PartitionSnapshot], isr_spans: Iterable[IsrSpan]) -> str:
     """The brokers that the ISRs of a reading lack, and since when: those that most partitions lack come first."""
     lacking = {
@@ -118,7 +108,7 @@ def missing_brokers(partitions: Iterable[PartitionSnapshot], isr_spans: Iterable
     by_count = sorted(grouped(spans, lambda s: s.broker).items(), key=lambda b: (-len(b[1]), b[0]))
     for broker, shrinks in by_count[:_NAMED]:
         first = min(shrinks, key=lambda s: s.happened_at)
-        why = _WHY[OutOfSyncKind(first.shrink_cause or OutOfSyncKind.UNKNOWN)]
+        why = (first.shrink_cause or OutOfSyncKind.UNKNOWN).noun.label
         details.append(f"broker {broker} is missing from {len(shrinks)} since {first.happened_at:%H:%M:%S} ({why})")
     return f": {'; '.join(details)}" if details else ""
 
@@ -171,7 +161,6 @@ def _truncated(facts: Facts) -> Iterator[Finding]:
     by_act = grouped(harmful, lambda t: (t.broker, t.verdict, t.outage_id or ""))
     for (broker, verdict, _), cuts in sorted(by_act.items()):
         records = [t.records_cut for t in cuts if t.records_cut is not None]
-        is_lost = verdict == TruncationVerdict.COMMITTED_LOST
         yield finding_of(
             facts,
             "records_truncated",
@@ -179,7 +168,7 @@ def _truncated(facts: Facts) -> Iterator[Finding]:
             [t.happened_at for t in cuts],
             quotes_of(cuts),
             broker=broker,
-            lost="lost committed records" if is_lost else "may have lost committed records",
+            lost=verdict.noun.verb,
             cut=f"{sum(records)} cut" if len(records) == len(cuts) else "the number is not known",
         )
 

@@ -52,12 +52,6 @@ ONE_ACT_WITHIN = timedelta(minutes=1)
 that stops all brokers, or a disk that fails with its partitions, needs seconds. A stop after all are back is another
 act."""
 
-HARMFUL = frozenset({FailoverKind.OFFLINE, FailoverKind.UNCLEAN_ELECTION, FailoverKind.LOG_DIR_FAILED})
-"""Changes of leaders that are an incident even where no broker was away, however short."""
-
-TROUBLED = frozenset(OutOfSyncKind) - {OutOfSyncKind.OUTAGE, OutOfSyncKind.REASSIGNMENT}
-"""Reasons to be out of sync that are trouble, and that no absence explains."""
-
 _FAILED = frozenset({CauseFamily.LOST, CauseFamily.BROKER, CauseFamily.UNKNOWN})
 """Families of causes in which something failed, or may have failed."""
 
@@ -354,7 +348,7 @@ def _without_outage(
     with_leaders = {t.truncation_id for h in leader_losses for t in h.truncations}
     write_stops = [u for u in unused if u.kind in NO_WRITES and is_noticed(u)]
     broker_missing = missing_broker(history.spans)
-    others = (p for p in history.periods if p.outage_id is None and p.kind in TROUBLED)
+    others = (p for p in history.periods if p.outage_id is None and p.kind.noun.is_trouble)
     for period in (p for p in others if p.kind != OutOfSyncKind.DISK or not _halt_of(history, p.broker, p.started_at)):
         losses_of_period, leader_losses = apart(leader_losses, partial(_is_of, period))
         stops_of_period, write_stops = apart(write_stops, partial(_began_in, period, broker_missing))
@@ -422,7 +416,7 @@ def _episodes(failovers: Iterable[Failover], noticed: Container[str | None]) -> 
         place = row.topic, row.partition
         if row.leader_from == NOBODY and place in last:
             last[place].append(row)
-        elif row.kind in HARMFUL or row.failover_id in noticed:
+        elif row.kind.noun.is_harmful or row.failover_id in noticed:
             last[place] = [row]
             episodes.append(last[place])
     return episodes
@@ -462,11 +456,6 @@ _LEVELS: tuple[tuple[Harm, Callable[[Happening], object]], ...] = (
 
 
 _NAMED = 3
-_OUT_OF_SYNC = {
-    OutOfSyncKind.SLOW: "it was alive and fetched too late",
-    OutOfSyncKind.DISK: "a log directory failed",
-    OutOfSyncKind.NOT_AUTHENTICATED: "it could not authenticate",
-}
 
 
 def headline_of(happening: Happening) -> str:
@@ -550,20 +539,14 @@ def _out_of_sync_clause(happening: Happening) -> str:
     elapsed = words.elapsed_ms(period.started_at, period.ended_at)
     length = "and still was when the logs end" if elapsed is None else f"for {words.duration(elapsed)}"
     count = words.counted(period.partitions, "partition")
-    why = _OUT_OF_SYNC.get(period.kind, "no line shows why")
-    return f"broker {period.broker} was out of sync in {count} {length}: {why}"
+    return f"broker {period.broker} was out of sync in {count} {length}: {period.kind.noun.label}"
 
 
 def _leaders_clause(happening: Happening) -> str:
     brokers = sorted({f.leader_from for f in happening.failovers if f.leader_from is not None} - {NOBODY})
     former_leader = _with_ids("broker", brokers) if brokers else "the former leader"
-    clauses = {
-        FailoverKind.LOG_DIR_FAILED: f"a log directory of {former_leader} failed",
-        FailoverKind.OFFLINE: f"no replica could take over from {former_leader}",
-        FailoverKind.UNCLEAN_ELECTION: "a replica out of sync became the leader",
-    }
-    kinds = {f.kind for f in happening.failovers}
-    events = [clause for kind, clause in clauses.items() if kind in kinds]
+    kinds = dict.fromkeys(f.kind for f in happening.failovers if f.kind.noun.is_harmful)
+    events = [kind.noun.loss.format(former=former_leader) for kind in kinds]
     return words.listed(events) if events else f"the leader moved from {former_leader}, and no line shows why"
 
 

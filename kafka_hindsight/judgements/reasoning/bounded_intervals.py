@@ -88,14 +88,6 @@ def _first(end: datetime | None, other: datetime | None) -> datetime | None:
     return min((at for at in (end, other) if at is not None), default=None)
 
 
-_SENTENCES = {
-    UnavailabilityKind.NO_LEADER: "{subject} had no leader",
-    UnavailabilityKind.ACKS_ALL_REFUSED: "{subject} refused writes with acks=all",
-    UnavailabilityKind.ACKS_ALL_HUNG: "Writes with acks=all to {subject} waited",
-    UnavailabilityKind.NO_CONSUMER: "Group {subject} consumed nothing",
-}
-
-
 def ledger_row(
     kind: UnavailabilityKind,
     subject: tuple[str, str] | tuple[str, str, int],
@@ -138,7 +130,7 @@ def ledger_row(
         outage_id=outage_id,
         intent=Intent.UNKNOWN,
         confidence=confidence if low else confidence.at_most(Confidence.LIKELY),
-        explanation=f"{_SENTENCES[kind].format(subject=subject_name)} {lasted}. {why}",
+        explanation=f"{kind.noun.clause.format(subject=subject_name)} {lasted}. {why}",
         evidence=evidence_of(quotes),
         **columns,
     )

@@ -184,7 +184,7 @@ def quoted(condition: Callable[[pa.Table], pa.ChunkedArray], source: Source) -> 
     return each(slim, source)
 
 
-_QUOTED_FAILOVERS = (FailoverKind.OFFLINE, FailoverKind.UNCLEAN_ELECTION, FailoverKind.LOG_DIR_FAILED)
+_QUOTED_FAILOVERS = [kind for kind in FailoverKind if kind.noun.is_harmful]
 
 
 def refused(events: pa.Table) -> pa.Table:

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from kafka_hindsight.catalog.codes import Harm, OutOfSyncKind
-from kafka_hindsight.knowledge.isr_advice import CYCLES_WITHIN, OUT_OF_SYNC_ADVICE, RESTART_ADVICE
+from kafka_hindsight.knowledge.isr_advice import CYCLES_WITHIN, RESTART_ADVICE
 from kafka_hindsight.knowledge.model import Rule
 
 RULES: tuple[Rule, ...] = (
@@ -75,7 +75,7 @@ RULES: tuple[Rule, ...] = (
         harm=Harm.DATA_AT_RISK,
         subject_kind="broker",
         says="{subject} was alive and {details}",
-        advice=OUT_OF_SYNC_ADVICE[OutOfSyncKind.SLOW],
+        advice=OutOfSyncKind.SLOW.noun.advice,
         source="a leader drops a follower that has not caught up for replica.lag.time.max.ms, 30 s by default (KIP-537,"
         " Partition.isFollowerOutOfSync)",
     ),

@@ -1,5 +1,6 @@
 """Rules about missing data: readings, lines and generations."""
 
+from kafka_hindsight.catalog.codes import FailoverKind
 from kafka_hindsight.knowledge.model import Rule
 
 RULES: tuple[Rule, ...] = (
@@ -18,8 +19,7 @@ RULES: tuple[Rule, ...] = (
         harm=None,
         subject_kind="partition",
         says="{subject}: the leader is unknown in {breaks}{returns}",
-        advice="Give Hindsight the state-change logs of every broker for this time, and the controllers' logs. See"
-        " quality.leadership_gaps for each gap.",
+        advice=FailoverKind.UNKNOWN.noun.advice,
         source="each change of leader raises the leader epoch by one (PartitionRegistration.merge,"
         " LeaderAndIsr.newLeaderAndIsr)",
     ),

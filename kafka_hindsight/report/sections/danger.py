@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from kafka_hindsight.catalog.codes import FailoverKind
+from kafka_hindsight.catalog.codes import FailoverKind, TruncationVerdict
 from kafka_hindsight.catalog.rows import Failover, PartitionRisk, Truncation
 from kafka_hindsight.report import blocks as ui
-from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import OneMoreLoss, PageRows, Section
 from kafka_hindsight.report.phrases import partition_name
 from kafka_hindsight.shared import plain, words
@@ -36,7 +35,7 @@ def danger(page: PageRows) -> Iterator[ui.Block]:
 
 def _loss_sentences(page: PageRows) -> Iterator[tuple[str, ui.Words]]:
     verdicts = grouped(page.of(Truncation), lambda row: row.verdict)
-    harmful, unknown, harmless = (verdicts.get(v, ()) for v in vocabulary.TRUNCATIONS)
+    harmful, unknown, harmless = (verdicts.get(v, ()) for v in TruncationVerdict.worst_first())
     if harmful:
         yield (
             "bad",

@@ -8,13 +8,12 @@ from collections.abc import Iterator, Sequence
 from kafka_hindsight.catalog.codes import LagStatus
 from kafka_hindsight.catalog.rows import LagVerdict
 from kafka_hindsight.report import blocks as ui
-from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.grouping import grouped
 
 HEADINGS = ("Group", "Verdict<", "Topic<", "Partitions", "Lag at first", "Lag at last", "Worst partition", "Proof")
-ORDER = tuple(vocabulary.LAG)
+ORDER = LagStatus.worst_first()
 
 
 def lag(page: PageRows) -> Iterator[ui.Block]:
@@ -48,10 +47,10 @@ def _summary(counts: Counter[LagStatus]) -> str:
 
 def _group(page: PageRows, rows: Sequence[LagVerdict]) -> ui.TableRow:
     worst = max(rows, key=lambda r: (r.lag_max or 0, r.partition))
-    look = vocabulary.LAG[worst.status]
+    noun = worst.status.noun
     return ui.row(
         ui.head(page.link("group", worst.group_id), "id"),
-        ui.Cell(f"{worst.status}: {look.label}", f"{look.tone} left"),
+        ui.Cell(f"{worst.status}: {noun.label}", f"{noun.grade} left"),
         ui.Cell(page.link("topic", worst.topic), "left id"),
         words.ranges([r.partition for r in rows]),
         words.exact(_sum(r.lag_first for r in rows)),

@@ -6,9 +6,7 @@ from collections.abc import Iterator
 
 from kafka_hindsight.catalog.codes import RemedySetting
 from kafka_hindsight.catalog.rows import Rebalance, Remedy
-from kafka_hindsight.knowledge.remedy_settings import REMEDIES, REMEDY_BY_SETTING
 from kafka_hindsight.report import blocks as ui
-from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.shared import words
 
@@ -37,15 +35,13 @@ def remedies(page: PageRows) -> Iterator[ui.Block]:
         yield ui.Table("What would have helped, by group and setting", HEADINGS, table_rows, "numbers")
         yield from ui.left_out_note(len(rows) - SHOWN, "gold.remedies")
     settings = {row.setting for row in rows}
-    for remedy in REMEDIES:
-        if remedy.setting in settings:
-            label = words.sentence(vocabulary.REMEDY_LABELS[RemedySetting(remedy.setting)])
-            price = f"{label} ({remedy.option}) has a cost: {remedy.costs}. Source: {remedy.source}."
-            yield ui.Paragraph(price, "quiet")
+    for noun in (setting.noun for setting in RemedySetting if setting in settings):
+        price = f"{words.sentence(noun.label)} ({noun.option}) has a cost: {noun.costs}. Source: {noun.source}."
+        yield ui.Paragraph(price, "quiet")
 
 
 def _remedy(page: PageRows, row: Remedy) -> ui.TableRow:
-    option = REMEDY_BY_SETTING[row.setting].option
+    noun = row.setting.noun
     rebalances = {r.rebalance_id: r for r in page.rows_of(Rebalance, "group_id", row.group_id)}
     avoided = [rebalances[i] for i in row.rebalance_ids if i in rebalances][:LINKS_PER_REMEDY]
     hidden = row.rebalances_avoided - len(avoided)
@@ -53,7 +49,7 @@ def _remedy(page: PageRows, row: Remedy) -> ui.TableRow:
     line = (" ", ui.join(links, " "), (" ", ui.Quiet(f"and {hidden} more")) if hidden > 0 else "") if links else ""
     return ui.row(
         ui.head(page.link("group", row.group_id), "id"),
-        ui.Cell((vocabulary.REMEDY_LABELS[row.setting], " ", ui.Quiet(option)), "left"),
+        ui.Cell((noun.label, " ", ui.Quiet(noun.option)), "left"),
         words.duration(row.value_now),
         words.duration(row.value_smallest),
         f"{row.rebalances_avoided} of {row.rebalances_total}",

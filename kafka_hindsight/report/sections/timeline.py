@@ -19,7 +19,7 @@ from kafka_hindsight.catalog.rows import (
 )
 from kafka_hindsight.knowledge.outages import noun_of
 from kafka_hindsight.report import blocks as ui
-from kafka_hindsight.report import figures, vocabulary
+from kafka_hindsight.report import figures
 from kafka_hindsight.report.blocks import Lane, Span, Timeline
 from kafka_hindsight.report.curves import curves
 from kafka_hindsight.report.page_rows import PageRows, Section
@@ -144,12 +144,12 @@ def _recovery(page: PageRows, row: BrokerOutage) -> Span | None:
 
 def _out_of_sync_span(page: PageRows, row: OutOfSyncPeriod) -> Span:
     """A broker that was alive and out of sync."""
-    short = f"out of sync: {vocabulary.OUT_OF_SYNC[row.kind].label}"
+    short = f"out of sync: {row.kind.noun.label}"
     start, end = row.started_at, row.ended_at or page.window[1]
     length = words.duration(words.elapsed_ms(start, row.ended_at)) or "to the end of the window"
     sentence = f"{words.instant(start, page.day)}, {length}: {short}"
     anchor = plain.anchor("outofsync", row.out_of_sync_period_id)
-    return Span("tail", start, end, vocabulary.OUT_OF_SYNC[row.kind].tone, sentence, short, anchor)
+    return Span("tail", start, end, row.kind.noun.tone, sentence, short, anchor)
 
 
 def _outage_span(row: BrokerOutage, shape: str, start: datetime, end: datetime, sentence: str) -> Span:
@@ -158,15 +158,15 @@ def _outage_span(row: BrokerOutage, shape: str, start: datetime, end: datetime, 
 
 
 def _failover_span(page: PageRows, row: Failover) -> Span:
-    look, at = vocabulary.FAILOVERS[row.kind], row.happened_at
-    sentence = f"{words.instant(at, page.day)}: {plain.shortened(row.topic, 48)}-{row.partition} {look.label}"
+    noun, at = row.kind.noun, row.happened_at
+    sentence = f"{words.instant(at, page.day)}: {plain.shortened(row.topic, 48)}-{row.partition} {noun.label}"
     anchor = plain.anchor("topic", row.topic)
-    return Span("tick", at, at, look.tone, sentence, look.label, anchor)
+    return Span("tick", at, at, noun.tone, sentence, noun.label, anchor)
 
 
 def _topic_lanes(page: PageRows) -> tuple[list[Lane], str]:
     """Topics whose partitions had no leader or lost records: losses first, then the longest."""
-    losses = [row for row in page.of(Failover) if vocabulary.FAILOVERS[row.kind].tone == "lost"]
+    losses = [row for row in page.of(Failover) if row.kind.noun.tone is Tone.LOST]
     places = {(row.topic, row.partition) for row in losses}
     by_topic = grouped((f for f in page.of(Failover) if (f.topic, f.partition) in places), lambda f: f.topic)
 
@@ -197,7 +197,7 @@ def _topic_lane(page: PageRows, topic: str, rows: Sequence[Failover]) -> Lane:
     count = len({row.partition for row in rows})
     note = words.counted(count, "partition")
     longest = f", up to {words.duration(_longest(rows))}" if _longest(rows) else ""
-    sentence = f"{note}{longest} without a leader: {_tally(vocabulary.FAILOVERS[row.kind].label for row in rows)}"
+    sentence = f"{note}{longest} without a leader: {_tally(row.kind.noun.label for row in rows)}"
     anchor = plain.anchor("topic", topic)
     return Lane("partition", plain.shortened(topic, 48), f"{note}{longest}", sentence, anchor, (*gaps, *changes))
 

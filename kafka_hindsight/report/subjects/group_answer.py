@@ -22,7 +22,7 @@ from kafka_hindsight.catalog.rows import (
 )
 from kafka_hindsight.measures.unavailability_sums import NO_CONSUMER, lasted_ms, unused
 from kafka_hindsight.report import blocks as ui
-from kafka_hindsight.report import figures, phrases, vocabulary
+from kafka_hindsight.report import figures, phrases
 from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
 from kafka_hindsight.report.ledgers import rebalance_ledger
 from kafka_hindsight.report.page_rows import NEAR, PageRows
@@ -157,7 +157,7 @@ def _cost(page: PageRows, group: str, rebalances: Sequence[Rebalance]) -> tuple[
     at_end = sum(lasted_ms(row) for row in intervals if row.ended_at is None)
     still = f", the last {words.duration(at_end)} of it to the end of the logs" if stops.still else ""
     lag = Counter(row.status for row in page.rows_of(LagVerdict, "group_id", group))
-    lags = [f"{words.number(lag[status])} {look.label}" for status, look in vocabulary.LAG.items() if lag[status]]
+    lags = [f"{words.number(lag[s])} {s.noun.label}" for s in LagStatus.worst_first() if lag[s]]
     return ui.facts(
         ("Rebalances", words.number(len(rebalances))),
         ("Partitions stopped", f"{words.number(sum(costs))} partition-seconds" if costs else ""),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from kafka_hindsight.catalog.codes import Harm
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Incident, Rebalance, Remedy
 from kafka_hindsight.report import blocks as ui
-from kafka_hindsight.report import figures, phrases, vocabulary
+from kafka_hindsight.report import figures, phrases
 from kafka_hindsight.report.answer import Answer
 from kafka_hindsight.report.ledgers import failover_ledger, rebalance_ledger
 from kafka_hindsight.report.page_rows import PageRows
@@ -104,9 +104,8 @@ def _moments(page: PageRows, row: Incident) -> Iterator[ui.Block]:
             if at is not None:
                 moments.append((ui.At(at), sentence))
     for kind, rows in grouped(page.rows_of(Failover, "incident_id", row.incident_id), lambda f: f.kind).items():
-        label = vocabulary.FAILOVERS[kind].label
         topics = words.listed([plain.shortened(t, 48) for t in dict.fromkeys(f.topic for f in rows)], TOPICS)
-        sentence = f"{words.counted(len(rows), 'leader change')} of {topics}: {label}."
+        sentence = f"{words.counted(len(rows), 'leader change')} of {topics}: {kind.noun.label}."
         moments.append((ui.At(rows[0].happened_at), sentence))
     for rebalance in page.rows_of(Rebalance, "incident_id", row.incident_id)[:MOMENTS]:
         moments.append((ui.At(rebalance.started_at), _rebalance(rebalance)))

@@ -8,7 +8,7 @@ from typing import TypeVar
 from kafka_hindsight.catalog.rows import Failover, Incident, PartitionRisk, Truncation, Unavailability
 from kafka_hindsight.measures.unavailability_sums import NO_LEADER, NO_WRITES, Unused, unused
 from kafka_hindsight.report import blocks as ui
-from kafka_hindsight.report import figures, phrases, vocabulary
+from kafka_hindsight.report import figures, phrases
 from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
 from kafka_hindsight.report.ledgers import failover_ledger
 from kafka_hindsight.report.page_rows import PageRows
@@ -139,12 +139,11 @@ def _stories(page: PageRows, rows: Sequence[Failover]) -> Iterator[ui.Block]:
     if rows:
         yield ui.Heading("The gravest of them one by one")
     for row in grave[:STORIES]:
-        look = vocabulary.FAILOVERS[row.kind]
         yield ui.Entry(
             f"{phrases.partition_name(row.topic, row.partition)}: {row.explanation}",
             (page.evidence(row.evidence),),
             style="failover",
-            tone=look.tone,
+            tone=row.kind.noun.tone,
             when=ui.At(row.happened_at),
             badges=(ui.confidence_badge(row.confidence),),
             cost=words.duration(row.leaderless_ms),

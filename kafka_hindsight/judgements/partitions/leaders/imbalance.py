@@ -10,10 +10,10 @@ from itertools import accumulate, pairwise, product
 from operator import attrgetter
 
 from kafka_hindsight.catalog.codes import FailoverKind, ImbalanceEnd
+from kafka_hindsight.catalog.nouns.partitions import NO_KNOWN_END
 from kafka_hindsight.catalog.rows import BrokerSnapshot, Failover, ImbalancePeriod, LeaderImbalance, PartitionSnapshot
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot, row_id
 from kafka_hindsight.judgements.reasoning.timelines import NO_SLACK, Timeline, by_instant
-from kafka_hindsight.knowledge.imbalance_advice import IMBALANCE_ADVICE
 from kafka_hindsight.shared.durations import CLOCK_SKEW
 from kafka_hindsight.shared.grouping import grouped, runs
 from kafka_hindsight.shared.words import duration, percent
@@ -64,21 +64,6 @@ def _row(reading: PartitionSnapshot, broker: int, partitions: Sequence[Partition
         over_threshold=ratio is not None and ratio > THRESHOLD,
         evidence=[quote_snapshot(reading, shows)],
     )
-
-
-_STARTED: Mapping[FailoverKind, str] = {
-    FailoverKind.LOG_DIR_FAILED: "when a log directory failed",
-    FailoverKind.UNCLEAN_ELECTION: "with an unclean election",
-    FailoverKind.OFFLINE: "when partitions lost their leader",
-    FailoverKind.LEADER_RESTORED: "when other brokers took over partitions without a leader",
-    FailoverKind.REASSIGNMENT: "with a reassignment",
-    FailoverKind.CONTROLLED_SHUTDOWN: "when it was shut down",
-    FailoverKind.BROKER_UNRESPONSIVE: "when it was unresponsive",
-    FailoverKind.BROKER_CRASH: "when it crashed",
-    FailoverKind.PREFERRED_ELECTION: "with an election",
-    FailoverKind.UNKNOWN: "when leaders left it for an unknown reason",
-}
-"""How a period starts, as its sentence goes on: one phrase for each kind, which the rulings on failovers decided."""
 
 
 @dataclass(frozen=True)
@@ -223,6 +208,7 @@ def _period_row(run: _Run, start: _Crossing, end: _Crossing | None) -> Imbalance
     first, last = run.readings[0], run.readings[-1]
     worst = max(run.readings, key=lambda r: (r.ratio or 0.0, -r.snapshot_at.timestamp()))
     origin = ended_by(end.change if end else None)
+    noun = origin.noun if origin else NO_KNOWN_END
     return ImbalancePeriod(
         cluster=worst.cluster,
         imbalance_period_id=row_id(worst.cluster, "imbalance", worst.broker, first.snapshot_at),
@@ -241,14 +227,14 @@ def _period_row(run: _Run, start: _Crossing, end: _Crossing | None) -> Imbalance
         started_by=start.change.kind if start.change else None,
         outage_id=start.change.outage_id if start.change else None,
         ended_by=origin,
-        explanation=f"{_beginning(worst, start)} {_ending(last, start, end, _ENDED[origin])}",
-        advice=IMBALANCE_ADVICE[origin],
+        explanation=f"{_beginning(worst, start)} {_ending(last, start, end, noun.sentence)}",
+        advice=noun.advice,
         evidence=evidence_of(q for r in (first, worst, last) for q in r.evidence),
     )
 
 
 def _beginning(worst: LeaderImbalance, start: _Crossing) -> str:
-    why = f", {_STARTED[start.change.kind]}" if start.change else ""
+    why = f", {start.change.kind.noun.clause}" if start.change else ""
     since = f"{'' if start.is_exact else 'at least '}since {start.at:%H:%M:%S}"
     partitions = f"{worst.led_elsewhere} of the {worst.preferred_partitions} partitions"
     drift = f"{partitions} that prefer broker {worst.broker} had another leader or none at worst"
@@ -259,17 +245,6 @@ def _ending(last: LeaderImbalance, start: _Crossing, end: _Crossing | None, how:
     if end is None:
         return f"It was not over at {last.snapshot_at:%H:%M:%S}, the last reading."
     return f"It ended after {duration(end.at - start.at)}. {how}"
-
-
-_ENDED = {
-    ImbalanceEnd.FAILOVER: "Another change of leader brought leaders back.",
-    ImbalanceEnd.REQUESTED_ELECTION: "A preferred election that an operator requested brought leaders back.",
-    ImbalanceEnd.AUTOMATIC_ELECTION: "A preferred election of Kafka's own brought leaders back.",
-    ImbalanceEnd.PREFERRED_ELECTION: "A preferred election brought leaders back; the evidence does not show who"
-    " requested it.",
-    None: "No change of leader explains that: topics may have been created or deleted.",
-}
-"""How a period ended, in words."""
 
 
 def ended_by(change: Failover | None) -> ImbalanceEnd | None:

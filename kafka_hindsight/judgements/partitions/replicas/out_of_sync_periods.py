@@ -27,7 +27,7 @@ from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_sna
 from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, proof_if, with_sentence
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown, judge
 from kafka_hindsight.judgements.reasoning.timelines import Timeline, instants, timelines
-from kafka_hindsight.knowledge.isr_advice import CALM_AFTER, CYCLES_WITHIN, OUT_OF_SYNC_ADVICE, REPLICA_LAG
+from kafka_hindsight.knowledge.isr_advice import CALM_AFTER, CYCLES_WITHIN, REPLICA_LAG
 from kafka_hindsight.shared.durations import NEVER
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window, elapsed_ms
@@ -151,7 +151,7 @@ OUT_OF_SYNC_RULINGS: tuple[Ruling[Period], ...] = (
     ),
     Likely(
         OutOfSyncKind.DISK,
-        f"{_OUT}, because one of its log directories had failed.",
+        f"{_OUT}, because its log directory failed.",
         proof=(is_of(OutOfSyncKind.DISK),),
         source=_SHRINKS,
         cases=("disk-4.3 broker 2 11:57:10.498", "disk-4.3 broker 3 11:57:45.041"),
@@ -319,7 +319,7 @@ def _row(period: Period, window_end: datetime) -> OutOfSyncPeriod:
         worst_topics=sorted(out_ms, key=lambda t: (-out_ms[t], t))[:_MOST_TOPICS],
         confidence=verdict.confidence,
         explanation=f"{verdict.sentence}{_repetitions(period, flaps)}",
-        advice=OUT_OF_SYNC_ADVICE[period.kind],
+        advice=period.kind.noun.advice,
         evidence=evidence_of(q for s in period.spans for q in s.evidence),
     )
 
