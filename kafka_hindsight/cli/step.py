@@ -13,9 +13,10 @@ from typing import Annotated, Any
 
 import typer
 
+from kafka_hindsight.audit.follow import Screen, clean_environment, command_alone, follow, relative, start_alone
+from kafka_hindsight.audit.inputs import audit_settings
 from kafka_hindsight.catalog.steps import BY_NAME, INGEST, NEWEST_RUN, Step
-from kafka_hindsight.cli.audit import AsSummary, audit_settings, with_inputs, with_summary
-from kafka_hindsight.cli.follow import Screen, clean_environment, command_alone, follow, relative, start_alone
+from kafka_hindsight.cli.audit import AsSummary, with_inputs, with_summary
 from kafka_hindsight.lake.landing import read_text
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.settings.home import RUNS

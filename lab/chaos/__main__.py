@@ -23,7 +23,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kafka_hindsight.cli.audit import SAMPLE
+from kafka_hindsight.audit.inputs import SAMPLE
 from kafka_hindsight.settings.home import HOME
 from lab.chaos import disks, inputs, stores
 from lab.chaos.kills import Outcome, kills

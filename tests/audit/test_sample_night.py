@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from kafka_hindsight.audit.inputs import SAMPLE
 from kafka_hindsight.catalog.steps import STEPS
-from kafka_hindsight.cli.audit import SAMPLE
 from kafka_hindsight.lake.results import read_result
 from kafka_hindsight.settings.home import HOME, RUNS
 from kafka_hindsight.shared import words

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from kafka_hindsight.cli.audit import SAMPLE
+from kafka_hindsight.audit.inputs import SAMPLE
 from kafka_hindsight.kafka.topic_logs import Topic
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.sources.declarations import SourceFails

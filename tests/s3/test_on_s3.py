@@ -26,7 +26,7 @@ import obstore
 import pytest
 from obstore.store import S3Store
 
-from kafka_hindsight.cli.audit import SAMPLE
+from kafka_hindsight.audit.inputs import SAMPLE
 from kafka_hindsight.lake.landing import is_there
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.file_bytes import Member, OfMember, content_of, open_bytes

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
+from kafka_hindsight.audit.inputs import SAMPLE
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.steps import PUBLISH
-from kafka_hindsight.cli.audit import SAMPLE
 from kafka_hindsight.settings.home import HOME
 from lab.drill.cluster import Cluster
 from lab.drill.jars import NEWEST

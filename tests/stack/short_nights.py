@@ -9,7 +9,7 @@ import time
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-from kafka_hindsight.cli.audit import SAMPLE
+from kafka_hindsight.audit.inputs import SAMPLE
 from lab.bench.nights import later, snapshots_later
 
 RECORDED = date(2026, 11, 21)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_hindsight.cli.audit import audit, audit_settings
+from kafka_hindsight.audit.inputs import audit_settings
+from kafka_hindsight.audit.run import audit
 from kafka_hindsight.report.vocabulary import STATES
 from tests.support.lake import rows
 from tests.support.logs import lay, line, resigned

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from kafka_hindsight.audit import inputs, run
+from kafka_hindsight.audit.follow import Screen
 from kafka_hindsight.catalog.steps import STEPS
-from kafka_hindsight.cli import audit
-from kafka_hindsight.cli.follow import Screen
 from kafka_hindsight.intake.log_files import list_places, places_of
 from kafka_hindsight.kafka.connection import Connection
 from kafka_hindsight.lake.lock import hold_lock
@@ -28,8 +28,8 @@ def verdict(*entries: dict[str, Any], log: Path = Path("a.log")) -> int:
 
 
 def test_audit_without_inputs_takes_recorded_night() -> None:
-    settings = audit.audit_settings({"FROM": ""}, {"lake": "/lake"})
-    assert Path(settings.logs) == audit.SAMPLE / "logs"
+    settings = inputs.audit_settings({"FROM": ""}, {"lake": "/lake"})
+    assert Path(settings.logs) == inputs.SAMPLE / "logs"
     assert settings.client_logs and settings.snapshots
     assert settings.window_from is None
 
@@ -44,17 +44,17 @@ def logs(tmp_path: Path) -> str:
 
 
 def test_own_logs_replace_recorded_night_completely(logs: str) -> None:
-    settings = audit.audit_settings({"LOGS": logs}, {})
+    settings = inputs.audit_settings({"LOGS": logs}, {})
     assert (settings.logs, settings.client_logs, settings.snapshots) == (logs, None, None)
 
 
 def test_option_overrides_variable(logs: str) -> None:
-    assert audit.audit_settings({"LOGS": logs, "CLUSTER": "a"}, {"cluster": "b"}).cluster == "b"
+    assert inputs.audit_settings({"LOGS": logs, "CLUSTER": "a"}, {"cluster": "b"}).cluster == "b"
 
 
 def test_missing_folder_is_refused_before_start() -> None:
     with pytest.raises(BadInput, match="LOGS names /no/such/folder, and nothing is there"):
-        audit.audit_settings({"LOGS": "/no/such/folder"}, {})
+        inputs.audit_settings({"LOGS": "/no/such/folder"}, {})
 
 
 def test_folder_without_log_is_refused_before_start_and_leaves_no_lake(tmp_path: Path) -> None:
@@ -64,10 +64,10 @@ def test_folder_without_log_is_refused_before_start_and_leaves_no_lake(tmp_path:
         folder.mkdir()
         (folder / name).touch() if name == "a.txt" else (folder / name).mkdir()
         with pytest.raises(BadInput, match=words):
-            audit.judge(folder, lake)
+            run.judge(folder, lake)
     assert not Path(lake).exists()
     (tmp_path / "with a.txt" / "night.tar").touch()
-    archive = audit.audit_settings({"LOGS": str(tmp_path / "with a.txt")}, {})
+    archive = inputs.audit_settings({"LOGS": str(tmp_path / "with a.txt")}, {})
     assert list_places(None, places_of(archive), None).files, "an archive may hold logs"
 
 
@@ -78,25 +78,25 @@ def test_only_new_lake_without_table_is_removed_after_audit(
     lake = tmp_path / "lake"
     if not is_new:
         lake.mkdir()
-    monkeypatch.setattr(audit, "start_alone", lambda *_: None)
-    monkeypatch.setattr(audit, "follow", lambda *_: (lake / table).mkdir(exist_ok=True))
-    assert audit.audit(audit.audit_settings({}, {"logs": logs, "lake": str(lake), "engine": "local"})) == 1
+    monkeypatch.setattr(run, "start_alone", lambda *_: None)
+    monkeypatch.setattr(run, "follow", lambda *_: (lake / table).mkdir(exist_ok=True))
+    assert run.audit(inputs.audit_settings({}, {"logs": logs, "lake": str(lake), "engine": "local"})) == 1
     assert lake.exists() == stays
 
 
 def test_live_cluster_needs_its_logs(logs: str) -> None:
     live = {"BOOTSTRAP": "localhost:9092"}
     with pytest.raises(BadInput, match="BOOTSTRAP is set and LOGS is not"):
-        audit.audit_settings(live, {})
-    assert audit.audit_settings({**live, "LOGS": logs}, {}).logs == logs
-    connection = audit.live_cluster(live)
+        inputs.audit_settings(live, {})
+    assert inputs.audit_settings({**live, "LOGS": logs}, {}).logs == logs
+    connection = inputs.live_cluster(live)
     assert connection and connection.settings == {"bootstrap.servers": "localhost:9092"}
-    assert audit.live_cluster({"BOOTSTRAP": " ", "KAFKA_CONFIG": "/no/such"}) is None
+    assert inputs.live_cluster({"BOOTSTRAP": " ", "KAFKA_CONFIG": "/no/such"}) is None
 
 
 def test_unparsable_bootstrap_stops_audit_before_start() -> None:
     with pytest.raises(BadInput, match=r"names 'localhost:port' in bootstrap\.servers"):
-        audit.live_cluster({"BOOTSTRAP": "localhost:port"})
+        inputs.live_cluster({"BOOTSTRAP": "localhost:port"})
 
 
 @pytest.mark.parametrize(
@@ -106,10 +106,10 @@ def test_unparsable_bootstrap_stops_audit_before_start() -> None:
 def test_unreadable_live_cluster_is_warning(
     setting: dict[str, str], reason: str, logs: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings = audit.audit_settings({"LOGS": logs, "LAKE": str(tmp_path / "lake")}, {})
+    settings = inputs.audit_settings({"LOGS": logs, "LAKE": str(tmp_path / "lake")}, {})
     nowhere = {"bootstrap.servers": "127.0.0.1:1", "default.api.timeout.ms": 1000, **setting}
     with hold_lock(settings.lake, "audit", "another"):
-        assert audit.audit(settings, Connection.of("prod", nowhere)) == 1
+        assert run.audit(settings, Connection.of("prod", nowhere)) == 1
     fault, warning, busy = capsys.readouterr().err.splitlines()
     assert reason in fault
     assert warning == "Warning: the live cluster was not read. The audit goes on with LOGS."

@@ -10,6 +10,7 @@ import pytest
 
 from kafka_hindsight.cli import main as cli
 from kafka_hindsight.cli import snapshot
+from kafka_hindsight.kafka import snapshots
 from kafka_hindsight.kafka.cluster_snapshot import summary
 from kafka_hindsight.kafka.connection import Connection
 from kafka_hindsight.shared.exits import BadInput
@@ -48,20 +49,20 @@ def test_connection_on_stdin_overrides_the_environment() -> None:
 
 
 def test_lake_that_cannot_be_opened_is_refused_without_secrets() -> None:
-    order = snapshot.Order(
+    order = snapshots.Order(
         Connection.of("c", {"bootstrap.servers": "b:1"}), "wasb://s3cret@y/z", datetime.now(UTC), "c"
     )
     with pytest.raises(BadInput, match=r"wasb://\*\*\*@y/z/landing/snapshots cannot be opened") as problem:
-        snapshot.land_silence(order, "c", "nobody answered")
+        snapshots.land_silence(order, "c", "nobody answered")
     assert "s3cret" not in str(problem.value)
 
 
 def test_hdfs_lake_without_hadoop_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("HADOOP_HOME", "ARROW_LIBHDFS_DIR"):
         monkeypatch.delenv(variable, raising=False)
-    order = snapshot.Order(Connection.of("c", {"bootstrap.servers": "b:1"}), "hdfs://n:1/z", datetime.now(UTC), "c")
+    order = snapshots.Order(Connection.of("c", {"bootstrap.servers": "b:1"}), "hdfs://n:1/z", datetime.now(UTC), "c")
     with pytest.raises(BadInput, match="cannot be opened: Unable to load lib") as problem:
-        snapshot.land_silence(order, "c", "nobody answered")
+        snapshots.land_silence(order, "c", "nobody answered")
     (sentence,) = problem.value.sentences
     assert "\n" not in sentence
     assert "HADOOP_HOME" in sentence

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_hindsight.cli.audit import SAMPLE, judge
+from kafka_hindsight.audit.inputs import SAMPLE
+from kafka_hindsight.audit.run import judge
 from kafka_hindsight.settings.home import HOME
 from setup.build import UV, build_environment, index_settings
 from tests.support.lake import contents
