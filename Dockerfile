@@ -1,6 +1,7 @@
 # One image for everything of ours: both environments, Kafka's jars, the project. `make up` builds it, and
 # nothing is fetched when it starts.
-FROM python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3
+ARG HINDSIGHT_PYTHON_IMAGE=python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3
+FROM ${HINDSIGHT_PYTHON_IMAGE}
 
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends openjdk-17-jre-headless procps \
@@ -8,7 +9,8 @@ RUN apt-get update \
 
 WORKDIR /opt/hindsight
 
-# What is large and changes with the locks alone.
+# What is large and changes with the locks alone. Packages that both environments have are hard links of one cache, so both
+# are filled in one layer. Tests of packages and the installer stay away.
 COPY locks locks
 COPY setup/build.py setup/maven.py setup/needs.py setup/
 COPY kafka_hindsight/__init__.py kafka_hindsight/
@@ -19,14 +21,16 @@ COPY kafka_hindsight/start/__init__.py kafka_hindsight/start/java.py kafka_hinds
     kafka_hindsight/start/
 COPY lab/__init__.py lab/
 COPY lab/drill/__init__.py lab/drill/jars.py lab/drill/
-RUN UV_COMPILE_BYTECODE=1 python setup/build.py --only uv airflow spark \
-    && .venv-spark/bin/python -m lab.drill.jars \
-    && rm -rf .kafka/cache /root/.cache
+ENV UV_COMPILE_BYTECODE=1
+RUN python setup/build.py --only uv spark \
+    && { .venv-spark/bin/python -m lab.drill.jars & jars=$!; python setup/build.py --only airflow && wait $jars; } \
+    && find .venv-airflow .venv-spark -type d -name tests -prune -exec rm -r {} + \
+    && rm -rf .build/uv .kafka/cache /root/.cache
 
 COPY samples samples
 COPY setup setup
 COPY kafka_hindsight kafka_hindsight
-RUN python setup/build.py
+RUN python setup/build.py --only samples
 
 COPY hindsight ./
 COPY dags dags
@@ -36,6 +40,7 @@ COPY expectations expectations
 COPY plugins plugins
 COPY queries queries
 COPY spark_jobs spark_jobs
+COPY tools tools
 
 ENV AIRFLOW_HOME=/var/airflow \
     AIRFLOW__CORE__DAGS_FOLDER=/opt/hindsight/dags \
@@ -46,7 +51,7 @@ ENV AIRFLOW_HOME=/var/airflow \
     PYTHONDONTWRITEBYTECODE=1 \
     TZ=UTC
 ARG HINDSIGHT_UID=1000
-RUN python -m compileall -q dags expectations kafka_hindsight lab plugins spark_jobs \
+RUN python -m compileall -q dags expectations kafka_hindsight lab plugins spark_jobs tools \
     && useradd --uid "$HINDSIGHT_UID" --gid 0 --home-dir /var/airflow hindsight \
     && mkdir -p /input/logs /input/clients /input/truth /lake /var/airflow /var/kafka /var/spark \
     && chown -R hindsight:0 /input /lake /var/airflow /var/kafka /var/spark

@@ -1,4 +1,4 @@
-"""Start the compose stack: draw the secrets that .env lacks, start all services, and print where to log in.
+"""Start the compose stack: draw the secrets that .env lacks, start all services, and print the way to a first audit.
 
 Standard library only, like set-up: it needs Docker and nothing that set-up builds.
 """
@@ -27,9 +27,14 @@ DEFAULTS: Mapping[str, Callable[[], str]] = {
     "HINDSIGHT_JWT_SECRET": lambda: secrets.token_urlsafe(48),
     "HINDSIGHT_SPARK_SECRET": lambda: secrets.token_urlsafe(48),
     "HINDSIGHT_UID": lambda: str(os.getuid() or 1000),
-    "COMPOSE_PROFILES": lambda: "kafka",
+    "COMPOSE_PROFILES": lambda: "kafka,drill",
 }
-"""The variables of .env, each with the function of its default. The profile `kafka` is the stack's own brokers."""
+"""The variables of .env, each with the function of its default. Profiles: `kafka` has brokers, `drill` members."""
+
+THE_WAY = """\
+Log in at http://localhost:{port} as {admin}; the password is HINDSIGHT_ADMIN_PASSWORD in .env.
+In two minutes, trigger the DAG "Kafka night audit" as it is: its first run audits everything so far, in some minutes.
+Read its report under Browse, Kafka Hindsight. `make down` stops everything and keeps the data."""
 
 
 def main() -> int:
@@ -45,7 +50,7 @@ def main() -> int:
     code = subprocess.run(["docker", "compose", "up", "--build", "--detach"], cwd=HOME).returncode
     if not code:
         port = os.environ.get("HINDSIGHT_PORT") or values_of(ENVIRONMENT).get("HINDSIGHT_PORT") or PORT
-        print(f"Log in at http://localhost:{port} as {ADMIN}; the password is HINDSIGHT_ADMIN_PASSWORD in .env.")
+        print(THE_WAY.format(port=port, admin=ADMIN))
     return code
 
 

@@ -42,13 +42,15 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def parts_for(arguments: Sequence[str], environment: Mapping[str, str]) -> list[build.Part]:
-    """The parts that a verb needs, and those that were built before: they stay current."""
+    """The parts that a verb needs, and those that were built before: they stay current. The installer builds others."""
     engines = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     engines.add_argument("--engine", default=environment.get("ENGINE") or "auto")
     engine = engines.parse_known_args(arguments)[0].engine
-    names = {"uv", "samples", "spark" if launch.uses_spark(engine, is_large=False) else "local"}
+    names = {"samples", "spark" if launch.uses_spark(engine, is_large=False) else "local"}
     names |= {part.name for part in build.PARTS if build.stamp_of(part).exists()}
-    return [part for part in build.PARTS if part.name in names - ({"local"} if "spark" in names else set())]
+    names -= {"uv", *(("local",) if "spark" in names else ())}
+    needed = [part for part in build.PARTS if part.name in names]
+    return needed if all(map(build.is_current, needed)) else [build.PARTS[0], *needed]
 
 
 if __name__ == "__main__":

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import http.server
 import json
+import os
 import re
+import shutil
 import stat
 import subprocess
 import sys
@@ -17,6 +19,7 @@ import pytest
 import yaml
 
 from kafka_hindsight import __version__
+from kafka_hindsight.catalog.steps import BY_NAME
 from kafka_hindsight.settings.alerts import DEFAULT
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.start.launch import spark_environment, spark_home
@@ -43,6 +46,9 @@ def test_compose_file_is_valid() -> None:
     check = [spark_environment() / "bin" / "check-jsonschema", "--builtin-schema", "vendor.compose-spec"]
     done = subprocess.run([*check, HOME / "docker-compose.yml"], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
+    compose = ["docker", "compose"]
+    if shutil.which("docker") and subprocess.run([*compose, "version"], capture_output=True).returncode == 0:
+        subprocess.run([*compose, "config", "--quiet"], cwd=HOME, env={**os.environ, **SECRETS}, check=True)
 
 
 @each
@@ -87,7 +93,7 @@ def test_spark_memory_and_cores_fit_containers() -> None:
 def test_images_are_pinned() -> None:
     assert {s.declared["image"] for s in OURS.values()} == {f"kafka-hindsight:{__version__}"}
     foreign = [s.declared["image"] for s in SERVICES.values() if s.name not in OURS]
-    foreign += re.findall(r"^FROM (\S+)", DOCKERFILE, flags=re.MULTILINE)
+    foreign += re.findall(r"^ARG HINDSIGHT_PYTHON_IMAGE=(\S+)\nFROM \$\{HINDSIGHT_PYTHON_IMAGE\}$", DOCKERFILE, re.M)
     assert len(foreign) == 2
     assert all(re.fullmatch(r"[a-z]+:\d+\.\d+(\.\d+)?-[a-z-]+@sha256:[0-9a-f]{64}", image) for image in foreign), (
         foreign
@@ -103,7 +109,8 @@ def test_published_ports_are_on_localhost_only() -> None:
 @each_of_ours
 def test_own_service_runs_without_root(service: Service) -> None:
     assert "user" not in service.declared and service.declared["cap_drop"] == ["ALL"]
-    assert service.declared["build"]["args"] == {"HINDSIGHT_UID": SECRETS["HINDSIGHT_UID"]}
+    arguments = {"HINDSIGHT_UID": SECRETS["HINDSIGHT_UID"], "HINDSIGHT_PYTHON_IMAGE": None}
+    assert service.declared["build"]["args"] == arguments, "without a value it is the shell's, else the Dockerfile's"
     assert re.search(
         r'^ARG HINDSIGHT_UID=[1-9]\d*\nRUN .*useradd --uid "\$HINDSIGHT_UID".*\nUSER hindsight:0$',
         DOCKERFILE,
@@ -304,6 +311,67 @@ def test_dockerfile_copies_match_dockerignore() -> None:
     reaches = set(re.findall(r"^!(\S+)$", (HOME / ".dockerignore").read_text(), flags=re.MULTILINE))
     assert copied and all((HOME / source).exists() for source in copied)
     assert {source.split("/")[0] for source in copied} == reaches
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what the Dockerfile copies, and nothing else."""
+    folder = tmp_path_factory.mktemp("image")
+    for sources, target in re.findall(r"^COPY ((?:\S+ )+)(\S+)$", DOCKERFILE.replace("\\\n", " "), re.MULTILINE):
+        for source in map(HOME.joinpath, sources.split()):
+            place = folder / target
+            if source.is_dir():
+                shutil.copytree(source, place, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                place.mkdir(parents=True, exist_ok=True)
+                shutil.copy(source, place)
+    return folder
+
+
+ENTRIES = {
+    "spark": [
+        "kafka_hindsight.cli.main",
+        "kafka_hindsight.cli.first_record",
+        "spark_jobs.run",
+        *(f"spark_jobs.{step}" for step in BY_NAME),
+        *(s.command[s.command.index("-m") + 1] for s in OURS.values() if "-m" in s.command),
+    ],
+    "airflow": ["airflow.__main__", *sorted(path.stem for path in (HOME / "dags").glob("*.py"))],
+}
+"""What services start by their command lines, and what a task starts, by the environment that runs it."""
+
+_IMPORT = """
+import importlib, json, sys
+from importlib.metadata import packages_distributions
+for name in sys.argv[1:]:
+    importlib.import_module(name)
+files = {name: getattr(module, "__file__", None) or "" for name, module in list(sys.modules.items())}
+owners = packages_distributions()
+print(json.dumps({name: [file, owners.get(name.split(".")[0], [])] for name, file in files.items()}))
+"""
+
+
+@pytest.mark.parametrize("environment", ENTRIES)
+def test_every_service_imports_what_image_holds(image: Path, environment: str, tmp_path: Path) -> None:
+    """Out of the folders that the image copies, and the packages that it installs."""
+    folders = [image, *((image / "dags", image / "plugins") if environment == "airflow" else ())]
+    variables = {"PATH": os.environ["PATH"], "PYTHONPATH": ":".join(map(str, folders)), "AIRFLOW_HOME": str(tmp_path)}
+    python = HOME / f".venv-{environment}" / "bin" / "python"
+    done = subprocess.run(
+        [python, "-c", _IMPORT, *ENTRIES[environment]], cwd=tmp_path, env=variables, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    lock = (HOME / "locks" / f"{environment}.txt").read_text(encoding="utf-8")
+    locked = {name.replace("-", "_") for name in re.findall(r"^([a-z0-9._-]+)==", lock, re.MULTILINE)}
+    loaded = json.loads(done.stdout.splitlines()[-1])
+    ours = {file for file, _ in loaded.values() if file.startswith(str(HOME)) and "site-packages" not in file}
+    assert not ours and f"{image}/kafka_hindsight/__init__.py" in {file for file, _ in loaded.values()}
+    packages = {name: owners for name, (file, owners) in loaded.items() if "site-packages" in file and owners}
+
+    def is_locked(owners: list[str]) -> bool:
+        return any(owner.lower().replace("-", "_").replace(".", "_") in locked for owner in owners)
+
+    assert {name: owners for name, owners in packages.items() if not is_locked(owners)} == {}
 
 
 def files_imported_by(*paths: Path) -> set[Path]:

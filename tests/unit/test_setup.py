@@ -147,6 +147,11 @@ def test_part_that_was_built_stays_current(start: ModuleType, tmp_path: Path) ->
     assert [p.name for p in start.parts_for(["audit"], {})] == ["uv", "airflow", "spark", "samples"]
 
 
+def test_installer_is_needed_only_where_part_is_missing(start: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(start.build, "is_current", lambda part: part.name != "uv")
+    assert "uv" not in {p.name for p in start.parts_for(["audit"], {})}
+
+
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkout in which set-up has not run, on a path with a blank."""
