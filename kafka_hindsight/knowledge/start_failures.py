@@ -10,6 +10,9 @@ from kafka_hindsight.catalog.codes import StartFailure
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.knowledge.kinds import Kind
 
+QUOTED = 200
+"""Characters of an exception that a sentence quotes."""
+
 
 @dataclass(frozen=True)
 class StartReason:

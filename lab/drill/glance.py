@@ -9,8 +9,9 @@ from pathlib import Path
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Rebalance
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.brokers.controllers import controller_epochs_of
+from kafka_hindsight.judgements.brokers.lives import lives_of
 from kafka_hindsight.judgements.brokers.observed import observe
-from kafka_hindsight.judgements.brokers.outages import find_outages, lives_of
+from kafka_hindsight.judgements.brokers.outages import find_outages
 from kafka_hindsight.judgements.partitions.incarnations import incarnations_of
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
 from kafka_hindsight.judgements.rebalances import GroupContext, rebuild_group

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from itertools import chain
 
 from kafka_hindsight.catalog.rows import BrokerOutage, BrokerSnapshot, Event, LogFile
+from kafka_hindsight.judgements.brokers.lives import lives_of
 from kafka_hindsight.judgements.brokers.observed import observe
-from kafka_hindsight.judgements.brokers.outages import find_outages, lives_of
+from kafka_hindsight.judgements.brokers.outages import find_outages
 from kafka_hindsight.shared.windows import Window, in_order
 
 

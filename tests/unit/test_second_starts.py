@@ -11,8 +11,9 @@ from kafka_hindsight.catalog.bronze import LOG_FILES
 from kafka_hindsight.catalog.nouns.brokers import LOG_DIRS_FAILED
 from kafka_hindsight.catalog.rows import Event, LogFile
 from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.judgements.brokers.lives import lives_of
 from kafka_hindsight.judgements.brokers.observed import observe
-from kafka_hindsight.judgements.brokers.outages import lives_of, second_starts_of
+from kafka_hindsight.judgements.brokers.second_starts import second_starts_of
 from kafka_hindsight.judgements.findings import Facts, judge_findings
 from kafka_hindsight.knowledge.outages import hedged_verb, noun_of
 from kafka_hindsight.shared.windows import in_order

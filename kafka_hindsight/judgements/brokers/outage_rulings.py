@@ -6,94 +6,17 @@ The evidence of an outage is all lines of its absence, whichever ruling decides.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import chain
 
 from kafka_hindsight.catalog.codes import Confidence, OutageKind
-from kafka_hindsight.catalog.rows import Event, Quote
-from kafka_hindsight.judgements.brokers.liveness import FOUND_AT_START, OF_EACH_LOG, LivenessSignal, Signal
+from kafka_hindsight.catalog.rows import Event
+from kafka_hindsight.judgements.brokers.absences import ENDS, Absence
+from kafka_hindsight.judgements.brokers.liveness import FOUND_AT_START, OF_EACH_LOG, Signal
 from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, always, proof_if, with_sentence
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling, Unknown
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import NEVER
-
-ENDS = (Signal.SHUTDOWN, Signal.STOPPED, Signal.HALTED, Signal.FAULTED)
-"""The signals with which a process says that it ends."""
-
-
-@dataclass
-class Absence:
-    """One absence of one broker, as far as the lines that were read, or snapshots, show it.
-
-    `began_with` is the broker's shutdown, halt or failed start; None where others detected the absence. `restart`
-    shows a new process. `last_line` is the broker's own last line before, `failure` the first failure to reach it.
-    `last_seen_at` is the last proof before it that the broker served, `gone_by` the first proof that it did not,
-    `proven_until` the last one; `silent_from`: from then on a line of the broker is not of the time before.
-    `was_active`: it wrote lines while it was considered down. `shows_starts`: a start of the broker would be in the
-    lines. `shows_start`: what happened to the broker just before is in logs that are at hand; `shows_end`: so is all
-    since; `known_until`: up to then a return would be in logs at hand; `is_end_exact`: a line shows the return itself.
-    `is_over`: its process had ended. `failures`: the lines of each start that failed. `snapshots` quote those that
-    alone show it. `observed_until` is the last known instant.
-    """
-
-    broker: int
-    down_at: datetime
-    observed_until: datetime
-    gone_by: datetime
-    proven_until: datetime
-    silent_from: datetime
-    began_with: Signal | None = None
-    detected_at: datetime | None = None
-    last_seen_at: datetime | None = None
-    up_at: datetime | None = None
-    restart: LivenessSignal | None = None
-    last_line: Event | None = None
-    failure: Event | None = None
-    was_active: bool = False
-    shows_starts: bool = False
-    shows_start: bool = True
-    shows_end: bool = True
-    is_end_exact: bool = True
-    known_until: datetime | None = None
-    is_over: bool = False
-    failures: list[list[Event]] = field(default_factory=list)
-    lines: list[Event] = field(default_factory=list)
-    snapshots: tuple[Quote, ...] = ()
-
-    @property
-    def last_heard_at(self) -> datetime | None:
-        """The broker's own last sign of life. A shutdown or a halt is one."""
-        if self.last_line:
-            return self.last_line.happened_at
-        return self.down_at if self.began_with else None
-
-    @property
-    def lasted_at_least(self) -> timedelta:
-        """From the first proof that it did not serve to the last one: the return itself, where a line shows it.
-
-        Where logs of the time between are missing, it may have served and gone again: up to there.
-        """
-        if not self.shows_end and self.known_until:
-            return max(timedelta(), min(self.known_until, self.proven_until) - self.gone_by)
-        last_proof = (self.up_at if self.is_end_exact else None) or self.known_until if self.shows_end else None
-        return max(timedelta(), max(last_proof or self.proven_until, self.proven_until) - self.gone_by)
-
-    @property
-    def lasted_at_most(self) -> timedelta | None:
-        """From the last proof that it served to the next one; None where either is not known."""
-        since = self.last_seen_at or (self.down_at if self.began_with in ENDS else None)
-        return max(self.lasted_at_least, self.up_at - since) if since and self.up_at else None
-
-    def end_with(self, proof: Event, *, is_exact: bool) -> None:
-        """End it by a line that shows the return, or only that the broker served by then."""
-        self.up_at, self.is_end_exact = proof.happened_at, is_exact
-        self.lines.append(proof)
-
-    def meets(self, start: datetime, end: datetime | None) -> bool:
-        """Whether it lasted at any instant of a span; `end` None: of a span that has not ended."""
-        return (end is None or self.down_at <= end) and (self.up_at is None or self.up_at >= start)
-
 
 TAKEN_FOR_DEAD_AFTER = timedelta(minutes=10)
 """A broker that is silent this long without a line of its own is taken for dead."""

@@ -23,8 +23,10 @@ from kafka_hindsight.judgements.brokers.liveness import (
     SERVING_KINDS,
     SIGNAL_KINDS,
 )
+from kafka_hindsight.judgements.brokers.lives import lives_of
 from kafka_hindsight.judgements.brokers.observed import find_missing_broker_logs, find_unobserved_spans, observe
-from kafka_hindsight.judgements.brokers.outages import find_outages, lives_of, second_starts_of
+from kafka_hindsight.judgements.brokers.outages import find_outages
+from kafka_hindsight.judgements.brokers.second_starts import second_starts_of
 from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings, settings_of
 from kafka_hindsight.judgements.groups.coordinators import OFFSETS_TOPIC
 from kafka_hindsight.judgements.rebalances import GroupContext
