@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from kafka_hindsight.catalog import gold
 from kafka_hindsight.catalog.ids import row_id
+from kafka_hindsight.catalog.rows import Incident
 from kafka_hindsight.catalog.table_model import Scalar
 from kafka_hindsight.lake import landing
 
@@ -38,7 +39,7 @@ class AlertRows:
 
     windows: Rows = ()
     findings: Rows = ()
-    incidents: Rows = ()
+    incidents: Sequence[Incident] = ()
     declared: Rows = ()
     broken: Rows = ()
     coverage: Rows = ()

@@ -7,9 +7,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from kafka_hindsight.alerts.alert_model import FIGURES, Night, Sighting
-from kafka_hindsight.catalog.codes import FindingSeverity, Harm, Intent
-from kafka_hindsight.knowledge.harms import HARM_NOTES
+from kafka_hindsight.catalog.codes import FindingSeverity, Harm, Intent, Urgency
+from kafka_hindsight.catalog.rows import Incident
 from kafka_hindsight.knowledge.rules import ONGOING_RULES
+from kafka_hindsight.report.figures import harm_of, is_going_on, needs
 from kafka_hindsight.settings.alerts import concerned
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.grouping import grouped
@@ -23,9 +24,6 @@ EVERY_CLUSTER = "every cluster"
 
 FORMER_NIGHTS = timedelta(days=8)
 """How far back the nights lie that show what is usual of a log."""
-
-_OVER_ONCE_BACK = frozenset({Harm.BROKER_LOST, Harm.NO_CONTROLLER})
-"""Harms that leave nothing to do at night once the broker, or the majority of controllers, is back."""
 
 ENOUGH_NIGHTS = 2
 SILENT_FOR = timedelta(hours=1)
@@ -55,7 +53,7 @@ OWN_TROUBLES = {
 """Troubles of our own, in addition to the rules about the cluster: what to do about each."""
 
 
-def of_incidents(incidents: Iterable[Row], windows: Sequence[Row]) -> list[Sighting]:
+def of_incidents(incidents: Iterable[Incident], windows: Sequence[Row]) -> list[Sighting]:
     """One sighting for each incident of the published windows that asks its reader to act.
 
     It is a warning where only a broker, or the majority of controllers, was away and is back. Declared incidents are
@@ -65,44 +63,45 @@ def of_incidents(incidents: Iterable[Row], windows: Sequence[Row]) -> list[Sight
         _of_incident(i, w)
         for w in windows
         for i in incidents
-        if i["cluster"] == w["cluster"] and w["window_from"] <= i["started_at"] < w["window_to"]
-        if i["is_over"] is False or HARM_NOTES[Harm(i["harm"])].state == "act"
+        if i.cluster == w["cluster"] and w["window_from"] <= i.started_at < w["window_to"]
+        if needs(i) is Urgency.ACT
     ]
 
 
-def _of_incident(incident: Row, window: Row) -> Sighting:
-    is_back = incident["harm"] in _OVER_ONCE_BACK and incident["is_over"] is not False
+def _of_incident(incident: Incident, window: Row) -> Sighting:
+    harm = harm_of(incident)
+    is_back = harm.noun.is_over_once_back and not is_going_on(incident)
     return Sighting(
-        cluster=incident["cluster"],
-        rule=incident["harm"],
+        cluster=incident.cluster,
+        rule=harm.value,
         severity="warning" if is_back else "critical",
         subject_kind="incident",
-        subject=incident["headline"],
+        subject=incident.headline or incident.explanation,
         night_from=window["window_from"],
         night_to=window["window_to"],
-        began_at=incident["started_at"],
-        reason=incident["explanation"],
-        advice=incident["advice"],
+        began_at=incident.started_at,
+        reason=incident.explanation,
+        advice=incident.advice,
         page=page_name(window["cluster"], window["window_from"], window["window_to"]),
-        anchor=anchor("incident", incident["incident_id"]),
+        anchor=anchor("incident", incident.incident_id),
         declared=_is_muted(incident),
-        groups=tuple(incident["group_ids"]),
-        topics=tuple(incident["topics"] or ()),
-        ended_at=incident["ended_at"] if incident["is_over"] else None,
-        is_ongoing=incident["is_over"] is False,
-        confidence=incident["confidence"],
-        incident_id=incident["incident_id"],
-        recurrence_id=incident["recurrence_id"] or "",
-        figures={name: incident[name] for name in FIGURES},
-        commands=tuple(incident["commands"] or ()),
+        groups=tuple(incident.group_ids),
+        topics=tuple(incident.topics or ()),
+        ended_at=incident.ended_at if incident.is_over else None,
+        is_ongoing=is_going_on(incident),
+        confidence=incident.confidence.value,
+        incident_id=incident.incident_id,
+        recurrence_id=incident.recurrence_id or "",
+        figures={name: getattr(incident, name) for name in FIGURES},
+        commands=tuple(incident.commands or ()),
     )
 
 
-def _is_muted(incident: Row) -> bool:
+def _is_muted(incident: Incident) -> bool:
     """Whether an incident was declared, was over in time, and lost nothing."""
-    ended_at, until = incident["ended_at"], incident["declared_until"]
+    ended_at, until = incident.ended_at, incident.declared_until
     is_in_time = ended_at is not None and (until is None or ended_at <= until)
-    return incident["intent"] == Intent.DECLARED and is_in_time and incident["harm"] != Harm.RECORDS_LOST
+    return incident.intent == Intent.DECLARED and is_in_time and incident.harm != Harm.RECORDS_LOST
 
 
 def of_findings(findings: Iterable[Row], windows: Sequence[Row], declared: Iterable[Row]) -> list[Sighting]:

@@ -10,6 +10,9 @@ from kafka_hindsight.catalog.nouns.brokers import OutageKind as OutageKind
 from kafka_hindsight.catalog.nouns.causes import Cause as Cause
 from kafka_hindsight.catalog.nouns.groups import LagStatus as LagStatus
 from kafka_hindsight.catalog.nouns.groups import RemedySetting as RemedySetting
+from kafka_hindsight.catalog.nouns.incidents import Harm as Harm
+from kafka_hindsight.catalog.nouns.incidents import IncidentKind as IncidentKind
+from kafka_hindsight.catalog.nouns.incidents import Urgency as Urgency
 from kafka_hindsight.catalog.nouns.partitions import FailoverKind as FailoverKind
 from kafka_hindsight.catalog.nouns.partitions import ImbalanceEnd as ImbalanceEnd
 from kafka_hindsight.catalog.nouns.partitions import OutOfSyncKind as OutOfSyncKind
@@ -61,46 +64,12 @@ class Outcome(Code):
     UNFINISHED = "unfinished", "No evidence shows its end."
 
 
-class IncidentKind(Code):
-    """Kind of an incident: what its rows have in common."""
-
-    SINGLE = "single", "One rebalance."
-    COOPERATIVE_PAIR = "cooperative_pair", "A cooperative rebalance and its follow-up."
-    ROLLING_RESTART = "rolling_restart", "Members restarted one after another."
-    STORM = "storm", "One group rebalanced again and again."
-    COORDINATOR_MOVE = "coordinator_move", "The coordinator moved."
-    BROKER_OUTAGE = "broker_outage", "A broker was away."
-    HOST_SILENT = "host_silent", "All members on one host fell silent."
-    CLUSTER_RESTART = "cluster_restart", "Brokers were restarted one after another."
-    LEADERS_LOST = "leaders_lost", "Partitions lost their leader, and no absence of a broker explains it."
-    REPLICAS_OUT = "replicas_out", "Replicas fell out of sync though their broker was not away."
-    LOG_CUT = "log_cut", "A replica cut committed records off its log, and no absence of a broker explains it."
-    LAG = "lag", "A group fell behind."
-    WRITES_STOPPED = "writes_stopped", "Writes with acks=all stopped, and no absence of a broker explains it."
-    QUORUM_LOST = "quorum_lost", "The controllers had no majority, and the cluster had no controller."
-
-
 class Intent(Code):
     """Whether the event had been declared. How something stopped does not show whether someone meant it."""
 
     DECLARED = "declared", "A maintenance window covers its beginning, or a line shows an operator's command."
     UNDECLARED = "undeclared", "Nothing declared it."
     UNKNOWN = "unknown", "It may have begun within a maintenance window or outside, or nothing was compared."
-
-
-class Harm(Code):
-    """The gravest thing that an incident did; from the gravest down."""
-
-    RECORDS_LOST = "records_lost", "Committed records were lost, or may have been."
-    PARTITIONS_OFFLINE = "partitions_offline", "Partitions had no leader for a second or longer."
-    WRITES_REFUSED = "writes_refused", "Writes with acks=all were refused or kept waiting, for a second or longer."
-    BROKER_LOST = "broker_lost", "A broker went away without a controlled shutdown, or had not come back by the end."
-    NO_CONTROLLER = "no_controller", "The cluster had no controller: no leader could be elected, and no topic changed."
-    DATA_AT_RISK = "data_at_risk", "Replicas were missing: one more failure could lose records or stop partitions."
-    CONSUMERS_STOPPED = "consumers_stopped", "Consumers stopped because something failed."
-    LAG_GREW = "lag_grew", "A group fell behind."
-    POSTURE = "posture", "Nothing happened; a setting or a placement would make a failure worse."
-    ROUTINE = "routine", "Members came and went, or topics changed: consumers paused, and nothing failed."
 
 
 class Fingerprint(Code):

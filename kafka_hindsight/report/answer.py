@@ -9,7 +9,7 @@ from typing import Any
 from kafka_hindsight.catalog.codes import FindingSeverity
 from kafka_hindsight.catalog.rows import Finding, Incident, Quote
 from kafka_hindsight.report import blocks as ui
-from kafka_hindsight.report import figures, phrases, vocabulary
+from kafka_hindsight.report import figures, phrases
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.shared import plain
 
@@ -113,7 +113,7 @@ def _line(page: PageRows, rows: Sequence[Incident]) -> ui.Item:
     label, owners = page.whose(first.group_ids, first.topics or ())
     also: ui.Words = (", ", ui.Quiet(("also at ", ui.join(links[:TIMES]), more))) if links else ""
     headline = ui.Link(phrases.incident_headline(first), page.incident_anchor(first))
-    facts = [*tags, ui.Quiet(vocabulary.HARMS[figures.harm_of(first)].label)]
+    facts = [*tags, ui.Quiet(figures.harm_of(first).noun.label)]
     facts += [ui.Quiet(f"{label.lower()}: {owners}")] if owners else []
     parts: ui.Words = (ui.At(first.started_at), "  ", ui.Strong(headline), also, " · ", ui.join(facts, " · "))
     return ui.Item(parts, figures.needs(first))

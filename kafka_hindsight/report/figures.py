@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kafka_hindsight.catalog.codes import FindingSeverity, Harm
+from kafka_hindsight.catalog.codes import FindingSeverity, Harm, Urgency
 from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Rebalance, Unavailability
-from kafka_hindsight.knowledge.harms import HARM_NOTES, State
 from kafka_hindsight.knowledge.rules import ONGOING_RULES, UNSEEN
 from kafka_hindsight.measures.absences import is_orderly
 from kafka_hindsight.measures.unavailability_sums import NO_CONSUMER, Unused, unused
@@ -41,9 +40,9 @@ def by_harm(incidents: Iterable[Incident]) -> Mapping[Harm, Sequence[Incident]]:
     return grouped(ranked(incidents), harm_of)
 
 
-def needs(incident: Incident) -> State:
-    """Whether an incident asks its reader to act, to look, or for nothing. One that goes on always asks to act."""
-    return "act" if is_going_on(incident) else HARM_NOTES[harm_of(incident)].state
+def needs(incident: Incident) -> Urgency:
+    """What an incident asks of its reader, on pages and in alerts. One that goes on always asks to act."""
+    return Urgency.ACT if is_going_on(incident) else harm_of(incident).noun.urgency
 
 
 def is_going_on(incident: Incident) -> bool:
@@ -63,24 +62,25 @@ def equal_incidents(incidents: Iterable[Incident]) -> Sequence[Sequence[Incident
 
 def urgent_first(incidents: Iterable[Incident]) -> list[Incident]:
     """The incidents that ask to act or to look: those that go on, then the others, each the most harmful first."""
-    asking = [i for i in ranked(incidents) if needs(i) != "calm"]
+    asking = [i for i in ranked(incidents) if needs(i) is not Urgency.CALM]
     return sorted(asking, key=lambda i: not is_going_on(i))
 
 
 def by_need(incidents: Iterable[Incident]) -> tuple[list[Incident], list[Incident]]:
     """The incidents that ask for something, the most urgent first, and those that ask for nothing."""
     rows = list(incidents)
-    return urgent_first(rows), [i for i in ranked(rows) if needs(i) == "calm"]
+    return urgent_first(rows), [i for i in ranked(rows) if needs(i) is Urgency.CALM]
 
 
-def state_of(incidents: Iterable[Incident], findings: Iterable[Finding], is_partial: bool | None = None) -> State:
+def state_of(incidents: Iterable[Incident], findings: Iterable[Finding], is_partial: bool | None = None) -> Urgency:
     """Whether a window asks its reader to act, to look, or for nothing: the most urgent of its incidents and findings.
 
     With `is_partial`, logs were left out that no audit reads: the window then asks to look at least.
     """
-    states = {needs(i) for i in incidents} | ({"look"} if is_partial else set())
-    states |= {"act" if f.rule_id in ONGOING_RULES else "look" for f in findings if f.severity != FindingSeverity.INFO}
-    return "act" if "act" in states else "look" if "look" in states else "calm"
+    states = {needs(i) for i in incidents} | ({Urgency.LOOK} if is_partial else set())
+    grave = (f for f in findings if f.severity != FindingSeverity.INFO)
+    states |= {Urgency.ACT if f.rule_id in ONGOING_RULES else Urgency.LOOK for f in grave}
+    return next((urgency for urgency in Urgency if urgency in states), Urgency.CALM)
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def absences(outages: Iterable[BrokerOutage]) -> Absences:
 
 def groups_stopped(incidents: Iterable[Incident], rows: Iterable[Unavailability]) -> Unused:
     """The groups none of whose members consumed since something failed."""
-    failed = {i.incident_id for i in incidents if needs(i) != "calm"}
+    failed = {i.incident_id for i in incidents if needs(i) is not Urgency.CALM}
     return unused((u for u in rows if u.incident_id in failed), NO_CONSUMER)
 
 

@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+from kafka_hindsight.catalog.codes import Harm, Urgency
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.rows import Incident, Night
-from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures
-from kafka_hindsight.report.vocabulary import STATES
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.page_names import NEWEST, page_address
@@ -22,7 +21,7 @@ DAYS = 30
 LATE = timedelta(hours=36)
 """A cluster whose newest night ended longer ago than this is late."""
 
-HARMS = tuple(harm for harm, note in HARM_NOTES.items() if note.state != "calm")
+HARMS = tuple(harm for harm in Harm if harm.noun.urgency is not Urgency.CALM)
 """The harms of the incidents that the page shows."""
 
 RECENT = timedelta(days=2)
@@ -31,7 +30,6 @@ RECENT = timedelta(days=2)
 AT_ONCE = timedelta(minutes=10)
 """Incidents of several clusters that begin within this time of one another are shown together."""
 
-_URGENCY: Sequence[str] = tuple(STATES)
 HEADINGS = (
     "Cluster", "State<", f"{DAYS} nights<", "Gravest<", "Lost", "Offline", "Brokers away", "Groups", "Critical", "Gaps",
     "Unread", "Night until",
@@ -116,9 +114,15 @@ def newest_of(nights: Iterable[Night]) -> list[Night]:
 
 
 def _badness(night: Night) -> tuple[object, ...]:
-    harm = list(HARM_NOTES).index(night.harm) if night.harm else len(HARM_NOTES)
+    harm = list(Harm).index(Harm(night.harm)) if night.harm else len(Harm)
     figures_of_harm = (night.records_lost_low, night.partitions_offline, night.sudden_absences, night.groups_stopped)
-    return _URGENCY.index(night.state), harm, *(-f for f in figures_of_harm), -night.findings_critical, night.cluster
+    return (
+        list(Urgency).index(Urgency(night.state)),
+        harm,
+        *(-f for f in figures_of_harm),
+        -night.findings_critical,
+        night.cluster,
+    )
 
 
 def fleet_page(fleet: Fleet) -> ui.Page:
@@ -146,8 +150,7 @@ def summary(fleet: Fleet) -> str:
     if not fleet.newest:
         return "No night has been published yet."
     states = Counter(n.state for n in fleet.newest)
-    labels = {"act": "to act on", "look": "to look at", "calm": "calm"}
-    counts = words.listed([f"{states[s]} {label}" for s, label in labels.items() if states[s]])
+    counts = words.listed([f"{states[u]} {u.noun.asked}" for u in Urgency if states[u]])
     late = len(late_clusters(fleet))
     missing = f"; {late} without an audit of the last night" if late else ""
     return f"{words.counted(len(fleet.newest), 'cluster')}: {counts}{missing}."
@@ -163,7 +166,7 @@ def fleet_lines(fleet: Fleet) -> Iterator[str]:
 
 
 def _clusters(fleet: Fleet) -> Iterator[ui.Block]:
-    worst = fleet.newest[0].state if fleet.newest else "calm"
+    worst = fleet.newest[0].state if fleet.newest else Urgency.CALM
     yield ui.Box(f"lead {worst}", (ui.Paragraph(summary(fleet), "state-line"),))
     if fleet.newest:
         yield ui.Paragraph(LEGEND, "quiet")
@@ -179,7 +182,7 @@ def _cluster(fleet: Fleet, night: Night) -> ui.TableRow:
     longest = "not over" if night.partitions_still_offline else words.duration(night.offline_ms)
     return ui.row(
         ui.head(ui.PageLink(plain.shortened(night.cluster), night.page), "id"),
-        ui.Cell(ui.Badge(STATES[night.state], f"state {night.state}"), "left"),
+        ui.Cell(ui.Badge(Urgency(night.state).noun.label, f"state {night.state}"), "left"),
         ui.Cell(_strip(fleet, night.cluster), "left"),
         ui.Cell(ui.PageLink(gravest, night.page, anchor) if gravest else "nothing", "left wide"),
         ui.Cell(loss, "bad" if night.records_lost_low else ""),
@@ -198,14 +201,14 @@ def states_by_day(fleet: Fleet, cluster: str) -> Mapping[date, str]:
     last = max(n.window_from for n in fleet.nights).astimezone(UTC).date()
     days = [last - timedelta(days=i) for i in range(DAYS - 1, -1, -1)]
     nights = grouped(fleet.of_cluster[cluster], lambda n: n.window_from.astimezone(UTC).date())
-    return {day: min((n.state for n in nights.get(day, ())), key=_URGENCY.index, default="") for day in days}
+    return {day: min((n.state for n in nights.get(day, ())), key=[*Urgency].index, default="") for day in days}
 
 
 def _strip(fleet: Fleet, cluster: str) -> ui.Strip:
     states = states_by_day(fleet, cluster)
-    names: dict[str, str] = {"": "not audited", **{state: label.lower() for state, label in STATES.items()}}
+    names: dict[str, str] = {"": "not audited", **{u: u.noun.label.lower() for u in Urgency}}
     counts = Counter(states.values())
-    sentence = words.listed([f"{counts[s]} {names[s]}" for s in (*_URGENCY, "") if counts[s]])
+    sentence = words.listed([f"{counts[s]} {names[s]}" for s in (*Urgency, "") if counts[s]])
     squares = tuple((s or "none", f"{day}: {names[s]}") for day, s in states.items())
     return ui.Strip(squares, f"{DAYS} nights: {sentence}")
 

@@ -8,7 +8,7 @@ from kafka_hindsight.catalog.nouns.causes import CauseFamily
 from kafka_hindsight.catalog.nouns.tones import Tone
 from kafka_hindsight.catalog.rows import Failover, Incident, Rebalance
 from kafka_hindsight.report import blocks as ui
-from kafka_hindsight.report import figures, vocabulary
+from kafka_hindsight.report import figures
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.phrases import change, declared_label, incident_headline, lost_records, member_name
 from kafka_hindsight.shared import plain, words
@@ -27,11 +27,11 @@ def incident_ledger(page: PageRows, rows: Sequence[Incident]) -> tuple[ui.Ledger
 
 def _incident(page: PageRows, equal: Sequence[Incident]) -> tuple[str, tuple[ui.Words, ...]]:
     row = equal[0]
-    look, recurrence = vocabulary.HARMS[figures.harm_of(row)], page.recurrence(row)
-    return look.tone, (
+    noun, recurrence = figures.harm_of(row).noun, page.recurrence(row)
+    return noun.tone, (
         ui.At(row.started_at),
         ui.Link(f"{incident_headline(row)}{declared_label(row)}", page.incident_anchor(row)),
-        look.label,
+        noun.label,
         {"over": "yes", "ongoing": "no", "unknown": "not known"}[figures.life_of(row)],
         row.confidence,
         words.number(len(equal)) if equal[1:] else "",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from kafka_hindsight.catalog.codes import Urgency
 from kafka_hindsight.catalog.rows import Night
 from kafka_hindsight.report.fleet import newest_of
 
@@ -27,7 +28,7 @@ METRICS = (
     Metric("audit_timestamp_seconds", "When the newest report was written. Its age is time() minus this.",
            lambda n: n.run_published_at.timestamp()),
     Metric("state", "1 for what the night asks of its reader: act, look or calm.",
-           lambda n: ("state", {state: n.state == state for state in ("act", "look", "calm")})),
+           lambda n: ("state", {state: n.state == state for state in Urgency})),
     Metric("incidents", "Incidents that ask to act or look.", lambda n: n.incidents),
     Metric("findings", "Findings by severity.",
            lambda n: ("severity", {"critical": n.findings_critical, "warning": n.findings_warning,

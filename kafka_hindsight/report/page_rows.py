@@ -10,10 +10,9 @@ from functools import cached_property
 from typing import Any, ClassVar, TypeVar, cast
 
 from kafka_hindsight.catalog import rows as declared
-from kafka_hindsight.catalog.codes import NOBODY, LagStatus
+from kafka_hindsight.catalog.codes import NOBODY, LagStatus, Urgency
 from kafka_hindsight.catalog.row import Row, struct
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Finding, Incident, Quote, Rebalance, Unavailability
-from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.measures.unavailability_sums import NO_LEADER, unused
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.blocks import At, Block, Evidence, Link, Name, Quotation, Words
@@ -350,7 +349,7 @@ class PageRows:
 
         Of earlier windows only incidents that ask for something are read.
         """
-        if not self.earlier_windows or HARM_NOTES[figures.harm_of(incident)].state == "calm":
+        if not self.earlier_windows or figures.harm_of(incident).noun.urgency is Urgency.CALM:
             return None
         count = words.counted(len(self.earlier_windows), "window")
         before = self.earlier_incidents.get(incident.recurrence_id or "")
@@ -367,7 +366,7 @@ class PageRows:
         Of more than INCIDENTS the lesser ones lead to the list of all; `hindsight explain` has each.
         """
         rebalances = self.rows_of(Rebalance, "incident_id", row.incident_id)
-        if figures.needs(row) == "calm" and len(rebalances) == 1 == row.rebalance_count:
+        if figures.needs(row) is Urgency.CALM and len(rebalances) == 1 == row.rebalance_count:
             return self.rebalance_anchor(rebalances[0])
         return plain.anchor("incident", row.incident_id) if row.incident_id in self._shown_incidents else "incidents"
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import duckdb
 
-from kafka_hindsight.alerts.alert_model import FIGURES, AlertRows, Rows
+from kafka_hindsight.alerts.alert_model import AlertRows, Rows
 from kafka_hindsight.catalog import gold, quality
+from kafka_hindsight.catalog.rows import Incident
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.shared.exits import BadInput, sentences_of
 from kafka_hindsight.sql.duck_types import one_sentence
@@ -20,9 +21,8 @@ _FINDINGS = """
     SELECT f.cluster, finding_id, rule_id, severity, subject_kind, subject, first_at, last_at, message, advice
     FROM gold.findings f
     WHERE first_at >= (SELECT min(window_from) FROM quality.publications WHERE window_to >= $since)"""
-_INCIDENTS = f"""
-    SELECT cluster, incident_id, recurrence_id, harm, headline, explanation, advice, commands, confidence, started_at,
-        ended_at, is_over, intent, declared_until, group_ids, topics, {", ".join(FIGURES)}
+_INCIDENTS = """
+    SELECT * REPLACE ([] AS evidence)
     FROM gold.incidents
     WHERE harm IS NOT NULL
         AND started_at >= (SELECT min(window_from) FROM quality.publications WHERE window_to >= $since)"""
@@ -87,6 +87,7 @@ def read_alert_rows(lake: str, since: datetime, former: datetime) -> AlertRows:
                 rows |= {name: _rows(connection, query, instants) for name, query in part.items()}
             except duckdb.Error as problem:
                 unread += _reasons(problem)
+    rows["incidents"] = [Incident.of(row) for row in rows.get("incidents", ())]
     return AlertRows(**rows, unread=tuple(unread))
 
 

@@ -11,9 +11,9 @@ import duckdb
 
 from kafka_hindsight.catalog import Table
 from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS, OFFSET_SNAPSHOTS, PARTITION_SNAPSHOTS, SNAPSHOT_READINGS
+from kafka_hindsight.catalog.codes import Harm, Urgency
 from kafka_hindsight.catalog.gold import COORDINATOR_MOVES, ISR_CHANGES, OWNERSHIP, PARTITION_RISKS, REBALANCES
 from kafka_hindsight.catalog.quality import NIGHTS, PUBLICATIONS, UNPARSED_LINES, VALIDATION_RESULTS
-from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.measures.unavailability_sums import NOTICED_MS
 from kafka_hindsight.report.page_rows import READS, PageRows
 from kafka_hindsight.report.risks import WORST_RISK
@@ -203,7 +203,7 @@ def nights_before(
     all_windows = {"cluster": cluster, "starts": [w.start for w in before], "ends": [w.end for w in before]}
     last_window = {"cluster": cluster, "start": before[-1].start, "end": before[-1].end}
     shared = {**all_windows, "start": window.start, "end": window.end}
-    calm = [str(harm) for harm, note in HARM_NOTES.items() if note.state == "calm"]
+    calm = [harm.value for harm in Harm if harm.noun.urgency is Urgency.CALM]
     numbers = _rows(connection, _NUMBERS, {**all_windows, "noticed_ms": NOTICED_MS}, reading(NIGHTS.full_name))
     for row in numbers:
         row["is_comparable"] = abs(row.pop("window_to") - row["window_from"] - length) <= timedelta(seconds=1)

@@ -9,7 +9,7 @@ import pytest
 
 from kafka_hindsight.audit.inputs import audit_settings
 from kafka_hindsight.audit.run import audit
-from kafka_hindsight.report.vocabulary import STATES
+from kafka_hindsight.catalog.codes import Urgency
 from tests.support.lake import rows
 from tests.support.logs import lay, line, resigned
 
@@ -35,4 +35,4 @@ def test_each_cluster_is_audited_and_index_links_to_all(tmp_path: Path, capsys: 
     assert {n["page"]: cluster for cluster, n in nights.items()}.items() <= links.items()
     for cluster, night in nights.items():
         own = (lake / "report" / night["page"]).read_text(encoding="utf-8")
-        assert f"<title>{cluster}, " in own and STATES[night["state"]] in page
+        assert f"<title>{cluster}, " in own and Urgency(night["state"]).noun.label in page

@@ -14,9 +14,12 @@ from hypothesis import strategies as st
 from kafka_hindsight.alerts import ledger, sightings
 from kafka_hindsight.alerts.alert_model import FIGURES, Entry, Ledger, Sighting, of_text, to_text
 from kafka_hindsight.alerts.messages import LASTS, NOTICE, Text, alert_of, message_of
+from kafka_hindsight.catalog.gold import INCIDENTS
+from kafka_hindsight.catalog.rows import Incident
 from kafka_hindsight.settings.alerts import AlertSettings, Receiver, alerts_of
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.page_names import page_name
+from tests.support.rows import row
 
 DAY = timedelta(days=1)
 NIGHT = datetime(2026, 11, 20, tzinfo=UTC)
@@ -469,7 +472,7 @@ def test_incomplete_event_is_refused(broken: dict[str, Any]) -> None:
         sightings.of_event({**EVENT, **broken})
 
 
-def incident(harm: str, **given: Any) -> dict[str, Any]:
+def incident(harm: str, **given: Any) -> Incident:
     usual = {
         "cluster": "prod",
         "incident_id": "a" * 32,
@@ -480,7 +483,8 @@ def incident(harm: str, **given: Any) -> dict[str, Any]:
     times = {"started_at": NIGHT + timedelta(hours=1), "ended_at": NIGHT + timedelta(hours=2)}
     intent = {"intent": "undeclared", "declared_until": None, "is_over": True}
     more = {"explanation": "It crashed.", "confidence": "certain", "recurrence_id": "b" * 32, "commands": ["ls"]}
-    return {**dict.fromkeys(FIGURES), **usual, **times, **intent, **more, "group_ids": ["g"], "topics": None, **given}
+    made: Incident = row(INCIDENTS, **{**usual, **times, **intent, **more, "group_ids": ["g"], "topics": None, **given})
+    return made
 
 
 def test_harmful_incident_is_sent_and_irreversible_harm_is_critical() -> None:

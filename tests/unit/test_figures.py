@@ -13,7 +13,6 @@ from kafka_hindsight.alerts import sightings
 from kafka_hindsight.catalog.codes import Harm, Intent
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES, INCIDENTS, REBALANCES
 from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Unavailability
-from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.measures.unavailability_sums import NO_LEADER, unused
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.phrases import lost_records
@@ -49,7 +48,7 @@ def test_page_terminal_and_alerts_show_same_numbers() -> None:
     window = {"cluster": CLUSTER, "window_from": DAY, "window_to": END}
     of_rules = sightings.of_findings([f.as_dict() for f in findings], [window], [])
     assert sum(s.severity == "critical" for s in of_rules) == len(critical)
-    alerts = sightings.of_incidents([i.as_dict() for i in incidents], [window])
+    alerts = sightings.of_incidents(incidents, [window])
     terminal = " ".join(render_terminal(page).split())
     acted = [i for i in figures.ranked(incidents) if figures.needs(i) == "act"]
     assert [s.subject for s in alerts] == [i.headline for i in acted]
@@ -90,7 +89,7 @@ def test_intent_changes_no_figure_order_or_state(rows: list[Incident], intent: I
     assert order == sorted(order)
     worst = figures.ranked(rows)[0]
     lasting = any(r.is_over is False for r in rows)
-    assert figures.state_of(rows, ()) == ("act" if lasting else HARM_NOTES[figures.harm_of(worst)].state)
+    assert figures.state_of(rows, ()) == ("act" if lasting else figures.harm_of(worst).noun.urgency)
 
 
 def test_absences_are_counted_by_kind_and_return() -> None:

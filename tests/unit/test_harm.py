@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_hindsight.catalog.codes import FailoverKind, Harm, LagStatus, OutOfSyncKind
+from kafka_hindsight.catalog.codes import FailoverKind, Harm, LagStatus, OutOfSyncKind, Urgency
 from kafka_hindsight.catalog.gold import (
     BROKER_OUTAGES,
     CONTROLLER_CHANGES,
@@ -36,7 +36,6 @@ from kafka_hindsight.judgements.incidents import WindowHistory, judge_incidents
 from kafka_hindsight.judgements.incidents.happenings import fate
 from kafka_hindsight.judgements.rebuild.cluster import judge_cluster
 from kafka_hindsight.judgements.rebuild.sources import Scope
-from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.knowledge.rules import RULES
 from kafka_hindsight.report.figures import state_of
 from kafka_hindsight.settings.maintenance import maintenance_of
@@ -144,7 +143,7 @@ def test_truncation_without_outage_is_its_own_incident() -> None:
     (incident,) = incidents_of(truncations=[row(TRUNCATIONS, broker=1, explanation="It was cut.", **lost)])
     assert (incident.kind, incident.harm) == ("log_cut", "records_lost")
     assert "broker 1 cut its log" in str(incident.headline)
-    assert HARM_NOTES[Harm.PARTITIONS_OFFLINE].advice in str(incident.advice)
+    assert Harm.PARTITIONS_OFFLINE.noun.advice in str(incident.advice)
 
 
 def test_truncation_of_incident_is_no_finding_besides() -> None:
@@ -352,11 +351,10 @@ def test_standing_rules_have_harm_posture() -> None:
     assert {rule.harm for rule in RULES if rule.is_standing} == {Harm.POSTURE}
 
 
-def test_every_harm_has_note_with_source_ordered_by_state() -> None:
-    assert list(HARM_NOTES) == list(Harm)
-    assert all(note.source for note in HARM_NOTES.values())
-    states = [note.state for note in HARM_NOTES.values()]
-    assert states == sorted(states, key=["act", "look", "calm"].index)
+def test_harms_have_sources_and_are_ordered_by_urgency() -> None:
+    assert all(harm.noun.source for harm in Harm)
+    urgencies = [harm.noun.urgency for harm in Harm]
+    assert urgencies == sorted(urgencies, key=[*Urgency].index)
 
 
 def test_cluster_shut_down_without_return_is_open_incident() -> None:

@@ -30,7 +30,7 @@ def test_every_code_has_a_meaning_and_a_label_of_its_own(vocabulary: type[NounCo
 @pytest.mark.parametrize("vocabulary", VOCABULARIES, ids=lambda v: v.__name__)
 def test_labels_and_clauses_go_into_sentences(vocabulary: type[NounCode]) -> None:
     for text in texts_of(vocabulary, "label", "verb", "clause", "predicate", "avoids", "costs"):
-        assert text and not text.endswith("."), text
+        assert not text.endswith("."), text
 
 
 @pytest.mark.parametrize("vocabulary", [LagStatus, TruncationVerdict])

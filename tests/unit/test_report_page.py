@@ -9,6 +9,7 @@ from itertools import pairwise
 import pytest
 
 from kafka_hindsight.alerts import sightings
+from kafka_hindsight.catalog.rows import Incident
 from kafka_hindsight.report.html import render_html
 from kafka_hindsight.report.sections import SECTIONS
 from tests.support.report_blocks import build_report
@@ -97,7 +98,7 @@ def test_every_alert_leads_to_a_view_of_the_page(rows):
     views = Views(render_html(build_report(tables, about)))
     window = {"cluster": tables["gold.incidents"][0]["cluster"], "window_from": DAY, "window_to": END}
     sent = [
-        *sightings.of_incidents(tables["gold.incidents"], [window]),
+        *sightings.of_incidents(map(Incident.of, tables["gold.incidents"]), [window]),
         *sightings.of_findings(tables["gold.findings"], [window], []),
     ]
     assert sent and all(views.is_found(sighting.anchor) for sighting in sent)

@@ -20,7 +20,7 @@ from tests.support.report_rows import END
 
 pytestmark = pytest.mark.skipif(found() is None, reason="no Chromium on the PATH: install chromium to look at the page")
 
-STOPPED = "See that the missing replicas are back, and find out why they went."
+STOPPED = "Check that the missing replicas are back, and find out why they went."
 OFFLINE = "Check that each partition has a leader, and find out why its broker was away."
 LOST = "Find out who wrote those records, and send them again."
 HEADLINES = {

@@ -14,7 +14,6 @@ from kafka_hindsight.judgements.incidents.happenings import Happening, gather, h
 from kafka_hindsight.judgements.incidents.happenings import WindowHistory as WindowHistory
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.judgements.reasoning.intents import Declaration, beginning_of, declaration_of
-from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.knowledge.outages import noun_of
 from kafka_hindsight.settings.maintenance import MaintenanceWindow
 from kafka_hindsight.shared import words
@@ -130,7 +129,7 @@ def _row(cluster: str, happening: Happening, maintenance: Sequence[MaintenanceWi
         partition_seconds=round(sum(costs), 3) if costs else None,
         explanation=" ".join(dict.fromkeys(filter(None, (*_explanations(happening), declaration.sentence)))),
         advice=" ".join(dict.fromkeys(filter(None, _advice(happening, harm)))),
-        prevention=HARM_NOTES[harm].prevention or None,
+        prevention=harm.noun.prevention or None,
         evidence=evidence_of(_quotes(happening)),
     )
     # An incident that happens again has the same kind, the same cause, and the same brokers or groups at its origin.
@@ -185,13 +184,13 @@ def _explanations(happening: Happening) -> Iterator[str]:
 
 
 def _advice(happening: Happening, harm: Harm) -> Iterator[str]:
-    yield HARM_NOTES[harm].advice
+    yield harm.noun.advice
     yield from (noun_of(o).advice for o in happening.outages)
     yield from (p.advice for p in happening.periods)
     if not happening.outages:
         yield from (i.advice for i in happening.of_groups)
     if happening.kind in ("leaders_lost", "log_cut"):
-        yield HARM_NOTES[Harm.PARTITIONS_OFFLINE].advice
+        yield Harm.PARTITIONS_OFFLINE.noun.advice
 
 
 def _quotes(happening: Happening) -> Iterator[Quote]:
@@ -206,7 +205,7 @@ def _quotes(happening: Happening) -> Iterator[Quote]:
 
 def _commands(row: Incident, harm: Harm) -> Iterator[str]:
     subjects = {"topic": row.topics or (), "group": row.group_ids, "broker": row.brokers or ()}
-    for command in HARM_NOTES[harm].commands:
+    for command in harm.noun.commands:
         kind = next((name for name in subjects if f"{{{name}}}" in command), None)
         if kind is None:
             yield command

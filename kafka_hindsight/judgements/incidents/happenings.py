@@ -430,24 +430,20 @@ def _is_of(period: OutOfSyncPeriod, happening: Happening) -> bool:
     return near and first.leader_from == period.broker
 
 
-_TROUBLE = frozenset({IncidentKind.STORM, IncidentKind.HOST_SILENT, IncidentKind.COORDINATOR_MOVE})
-"""Kinds of incidents that are never routine."""
-
 Place = tuple[str, int]
 """A topic, and the number of a partition."""
 
 
-_AT_RISK = frozenset({IncidentKind.REPLICAS_OUT, IncidentKind.LEADERS_LOST})
 _LEVELS: tuple[tuple[Harm, Callable[[Happening], object]], ...] = (
     (Harm.RECORDS_LOST, lambda i: i.losses),
     (Harm.PARTITIONS_OFFLINE, lambda i: i.offline.subjects),
     (Harm.WRITES_REFUSED, lambda i: i.refusing.subjects),
     (Harm.BROKER_LOST, lambda i: any(is_lost(o) for o in i.outages)),
     (Harm.NO_CONTROLLER, lambda i: i.controllers),
-    (Harm.DATA_AT_RISK, lambda i: i.outages or i.kind in _AT_RISK),
+    (Harm.DATA_AT_RISK, lambda i: i.outages or i.kind.noun.is_at_risk),
     (
         Harm.CONSUMERS_STOPPED,
-        lambda i: any(g.kind in _TROUBLE or (g.cause is not None and has_failed(g.cause)) for g in i.of_groups),
+        lambda i: any(g.kind.noun.is_trouble or (g.cause is not None and has_failed(g.cause)) for g in i.of_groups),
     ),
     (Harm.LAG_GREW, lambda i: i.lag),
     (Harm.ROUTINE, lambda i: True),
@@ -577,25 +573,17 @@ def _with_ids(noun: str, ids: Iterable[int]) -> str:
     return f"{words.verb(len(names), noun, f'{noun}s')} {words.listed(names, 8)}"
 
 
-_GROUP_VERBS = {
-    IncidentKind.ROLLING_RESTART: "restarted its members one after another, in {}",
-    IncidentKind.HOST_SILENT: "lost all members on one host, in {}",
-}
-"""The verb of each kind of incident of groups; the braces stand for the number of rebalances."""
-_GROUP_NOTES = {IncidentKind.STORM: ", in a storm", IncidentKind.BROKER_OUTAGE: ", because a broker was away"}
-
-
 def _group_clause(happening: Happening) -> str:
     incident: Incident = happening.of_groups[0]
     groups = [f"group {g}" for g in incident.group_ids]
     who = groups[0] if len(groups) == 1 else words.counted(len(groups), "group")
     count, elapsed = incident.rebalance_count, words.elapsed_ms(incident.started_at, incident.ended_at)
     usual_verb = f"rebalanced{f' {words.times(count)}' if count > 1 else ''}"
-    verb = _GROUP_VERBS.get(incident.kind, usual_verb).format(words.counted(count, "rebalance"))
+    verb = (incident.kind.noun.verb or usual_verb).format(words.counted(count, "rebalance"))
     length = f" {'within' if count > 1 else 'for'} {words.duration(elapsed)}" if elapsed else ""
     cause = None if incident.kind == IncidentKind.ROLLING_RESTART else incident.cause
     why = "" if cause is None else f": {cause.noun.label}"
-    return f"{who} {verb}{length}{_GROUP_NOTES.get(incident.kind, '')}{why}"
+    return f"{who} {verb}{length}{incident.kind.noun.note}{why}"
 
 
 _ORIGINS: Mapping[IncidentKind, Callable[[Happening], str]] = {

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kafka_hindsight.catalog.codes import Confidence, FindingSeverity, Harm, Origin, UnavailabilityKind
 from kafka_hindsight.catalog.rows import BrokerOutage, Coverage, Finding, Incident, Unavailability, ValidationResult
-from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.knowledge.rules import ONGOING_RULES, RULES, UNREAD, UNSEEN
 from kafka_hindsight.measures.unavailability_sums import NO_LEADER, NO_WRITES, Unused, unused
 from kafka_hindsight.report import blocks as ui
-from kafka_hindsight.report import figures, vocabulary
+from kafka_hindsight.report import figures
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.report.phrases import declared_label, empty_sentence, incident_headline, unread_warning
 from kafka_hindsight.report.sections import coverage
@@ -50,7 +49,7 @@ def _lead(page: PageRows) -> ui.Box:
     ]
     items += [_sentence(page, harm, rows, advised[harm] == place) for place, (harm, rows) in enumerate(grave)]
     calm = () if items else tuple(_calm(page))
-    badge = ui.Badge(vocabulary.STATES[state], f"state {state}")
+    badge = ui.Badge(state.noun.label, f"state {state}")
     return ui.Box(
         f"lead {state}",
         (
@@ -105,7 +104,7 @@ def _sentence(page: PageRows, harm: Harm, rows: Sequence[Incident], is_first: bo
     claim: ui.Words = (together, ui.join(links, "; "), more, ".")
     label, owners = page.whose(rows[0].group_ids, rows[0].topics or ())
     ownership = f" {label}: {owners}." if owners else ""
-    advice = f" {HARM_NOTES[harm].now}" if is_first else ""
+    advice = f" {harm.noun.now}" if is_first else ""
     return ui.Item((ui.Strong(claim), advice, ownership), figures.needs(rows[0]))
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
+from kafka_hindsight.catalog.codes import Urgency
 from kafka_hindsight.catalog.rows import Finding, Incident
 from kafka_hindsight.report import blocks as ui
-from kafka_hindsight.report import figures, vocabulary
+from kafka_hindsight.report import figures
 from kafka_hindsight.report.page_rows import EarlierIncident, EarlierWindow, PageRows, Section
 from kafka_hindsight.report.trends import WINDOWS_FOR_A_TREND, trend
 from kafka_hindsight.shared import plain, words
@@ -50,7 +51,7 @@ def history(page: PageRows) -> Iterator[ui.Block]:
 
 def _calendar_sentence(windows: Sequence[EarlierWindow]) -> str:
     states = Counter(w.state for w in windows)
-    counts = [f"{words.number(states[s])} {vocabulary.STATES[s].lower()}" for s in vocabulary.STATES if states[s]]
+    counts = [f"{words.number(states[u])} {u.noun.label.lower()}" for u in Urgency if states[u]]
     since = words.instant(windows[0].window_from)[:10]
     summary = f": {words.listed(counts)}" if counts else ""
     return f"{words.sentence(words.counted(len(windows), 'window'))} before this one, since {since}{summary}."

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kafka_hindsight.catalog.rows import Incident
 from kafka_hindsight.report import blocks as ui
-from kafka_hindsight.report import figures, phrases, vocabulary
+from kafka_hindsight.report import figures, phrases
 from kafka_hindsight.report.answer import incident_lines
 from kafka_hindsight.report.ledgers import incident_ledger
 from kafka_hindsight.report.page_rows import PageRows, Section
@@ -27,10 +27,7 @@ def incidents(page: PageRows) -> Iterator[ui.Block]:
     yield from incident_lines(page, [row for rows in lines[:SHOWN] for row in rows])
     hidden = [row for rows in lines[SHOWN:] for row in rows]
     counts = [words.counted(len(hidden), "lesser incident")] if hidden else []
-    counts += [
-        words.counted(len(rows), f"{vocabulary.HARMS[harm].label} incident")
-        for harm, rows in figures.by_harm(calm).items()
-    ]
+    counts += [words.counted(len(rows), f"{harm.noun.label} incident") for harm, rows in figures.by_harm(calm).items()]
     if counts:
         yield ui.Paragraph((ui.Link(f"And {words.listed(counts)}", "incidents"), "."))
 

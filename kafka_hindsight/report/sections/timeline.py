@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
-from kafka_hindsight.catalog.codes import NOBODY, FailoverKind
+from kafka_hindsight.catalog.codes import NOBODY, FailoverKind, Urgency
 from kafka_hindsight.catalog.nouns.tones import Tone
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
@@ -50,7 +50,7 @@ def timeline(page: PageRows) -> Iterator[ui.Block]:
         yield ui.Paragraph(empty_sentence(page, "Nothing happened that could be drawn.", "Nothing to be drawn"))
         return
     tones = {span.tone for lane in lanes for span in lane.spans}
-    worst = next((i for i in figures.ranked(page.of(Incident)) if figures.needs(i) != "calm"), None)
+    worst = next((i for i in figures.ranked(page.of(Incident)) if figures.needs(i) is not Urgency.CALM), None)
     yield Timeline(
         *page.window,
         absences=absences,

@@ -1,0 +1,219 @@
+"""Incidents in words: what they have in common, how harmful they are, and what they ask of their reader."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kafka_hindsight.catalog.code import Noun, NounCode
+from kafka_hindsight.catalog.nouns.tones import Tone
+
+
+@dataclass(frozen=True, kw_only=True)
+class UrgencyNoun(Noun):
+    """One urgency in words. `asked` follows a number of clusters: `2 to act on`."""
+
+    label: str
+    asked: str
+
+
+class Urgency(NounCode):
+    """What an incident, a window or a cluster asks of its reader; from the most urgent down."""
+
+    noun: UrgencyNoun
+
+    ACT = UrgencyNoun(code="act", label="Act", asked="to act on", meaning="Something needs its reader now.")
+    LOOK = UrgencyNoun(code="look", label="Look", asked="to look at", meaning="Something needs its reader in time.")
+    CALM = UrgencyNoun(code="calm", label="Calm", asked="calm", meaning="Nothing is to be done.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class IncidentNoun(Noun):
+    """One kind of incident in words.
+
+    `verb` says what its groups did, in place of `rebalanced 5 times`; `{}` stands for the number of rebalances. `note`
+    is said after that. `is_trouble`: it is never routine. `is_at_risk`: it puts records at risk.
+    """
+
+    verb: str = ""
+    note: str = ""
+    is_trouble: bool = False
+    is_at_risk: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class HarmNoun(Noun):
+    """One harm in words.
+
+    `now` is the advice in one sentence; `commands` show the present state: braces stand for a topic or a group.
+    `is_over_once_back`: nothing is left to do at night once the broker, or the majority of controllers, is back.
+    """
+
+    label: str
+    tone: Tone
+    urgency: Urgency
+    source: str
+    now: str = ""
+    advice: str = ""
+    prevention: str = ""
+    commands: tuple[str, ...] = ()
+    is_over_once_back: bool = False
+
+
+_TOPIC = "kafka-topics.sh --bootstrap-server $BOOTSTRAP --describe --topic {topic}"
+_TOPIC_SETTINGS = (
+    "kafka-configs.sh --bootstrap-server $BOOTSTRAP --describe --all --entity-type topics --entity-name {topic}"
+)
+_MISSING = "kafka-topics.sh --bootstrap-server $BOOTSTRAP --describe --under-replicated-partitions"
+_OFFLINE = "kafka-topics.sh --bootstrap-server $BOOTSTRAP --describe --unavailable-partitions"
+_BROKERS = "kafka-broker-api-versions.sh --bootstrap-server $BOOTSTRAP"
+_QUORUM = "kafka-metadata-quorum.sh --bootstrap-server $BOOTSTRAP describe --status"
+_MEMBERS = "kafka-consumer-groups.sh --bootstrap-server $BOOTSTRAP --describe --group {group} --members --verbose"
+_GROUP = "kafka-consumer-groups.sh --bootstrap-server $BOOTSTRAP --describe --group {group}"
+
+
+# fmt: off
+class IncidentKind(NounCode):
+    """Kind of an incident: what its rows have in common."""
+
+    noun: IncidentNoun
+
+    SINGLE = IncidentNoun(code="single", meaning="One rebalance.")
+    COOPERATIVE_PAIR = IncidentNoun(code="cooperative_pair", meaning="A cooperative rebalance and its follow-up.")
+    ROLLING_RESTART = IncidentNoun(
+        code="rolling_restart", verb="restarted its members one after another, in {}",
+        meaning="Members restarted one after another.",
+    )
+    STORM = IncidentNoun(
+        code="storm", note=", in a storm", is_trouble=True,
+        meaning="One group rebalanced again and again.",
+    )
+    COORDINATOR_MOVE = IncidentNoun(
+        code="coordinator_move", is_trouble=True,
+        meaning="The coordinator moved.",
+    )
+    BROKER_OUTAGE = IncidentNoun(
+        code="broker_outage", note=", because a broker was away",
+        meaning="A broker was away.",
+    )
+    HOST_SILENT = IncidentNoun(
+        code="host_silent", verb="lost all members on one host, in {}", is_trouble=True,
+        meaning="All members on one host fell silent.",
+    )
+    CLUSTER_RESTART = IncidentNoun(code="cluster_restart", meaning="Brokers were restarted one after another.")
+    LEADERS_LOST = IncidentNoun(
+        code="leaders_lost", is_at_risk=True,
+        meaning="Partitions lost their leader, and no absence of a broker explains it.",
+    )
+    REPLICAS_OUT = IncidentNoun(
+        code="replicas_out", is_at_risk=True,
+        meaning="Replicas fell out of sync though their broker was not away.",
+    )
+    LOG_CUT = IncidentNoun(
+        code="log_cut",
+        meaning="A replica cut committed records off its log, and no absence of a broker explains it.",
+    )
+    LAG = IncidentNoun(code="lag", meaning="A group fell behind.")
+    WRITES_STOPPED = IncidentNoun(
+        code="writes_stopped",
+        meaning="Writes with acks=all stopped, and no absence of a broker explains it.",
+    )
+    QUORUM_LOST = IncidentNoun(
+        code="quorum_lost",
+        meaning="The controllers had no majority, and the cluster had no controller.",
+    )
+
+
+class Harm(NounCode):
+    """The gravest thing that an incident did; from the gravest down."""
+
+    noun: HarmNoun
+
+    RECORDS_LOST = HarmNoun(
+        code="records_lost", label="records lost", tone=Tone.LOST, urgency=Urgency.ACT,
+        meaning="Committed records were lost, or may have been.",
+        now="Find out who wrote those records, and send them again.",
+        advice="Find out which producers wrote those records, and send them again: compare the topic with what"
+        " consumers and other systems hold.",
+        prevention="Set unclean.leader.election.enable=false, and give the topic three replicas with"
+        " min.insync.replicas=2. Producers then need acks=all.",
+        commands=(_TOPIC, _TOPIC_SETTINGS),
+        source="UncleanLeaderElectionsPerSec, normal 0 (Kafka operations guide); KIP-101",
+    )
+    PARTITIONS_OFFLINE = HarmNoun(
+        code="partitions_offline", label="partitions without a leader", tone=Tone.LOST, urgency=Urgency.ACT,
+        meaning="Partitions had no leader for a second or longer.",
+        now="Check that each partition has a leader, and find out why its broker was away.",
+        advice="Check that each of these partitions has a leader again, and bring a replica of its last ISR back"
+        " where it has none.",
+        prevention="Give the topic three replicas on three brokers, and stop a broker only when no partition is"
+        " under-replicated. What a dead broker led has no leader until its session ends: broker.session.timeout.ms, or"
+        " with ZooKeeper zookeeper.session.timeout.ms.",
+        commands=(_OFFLINE, _TOPIC),
+        source="OfflinePartitionsCount, normal 0 (Kafka operations guide)",
+    )
+    WRITES_REFUSED = HarmNoun(
+        code="writes_refused", label="writes stopped", tone=Tone.LOST, urgency=Urgency.ACT,
+        meaning="Writes with acks=all were refused or kept waiting, for a second or longer.",
+        now="Check that the missing replicas are back, and find out why they went.",
+        advice="Check that the missing replicas are back. A lower min.insync.replicas gives up durability. Where writes"
+        " waited, the dead broker stayed in the ISR until its session, or replica.lag.time.max.ms, ran out.",
+        prevention="Keep one replica more than min.insync.replicas, so that one broker may be away.",
+        commands=(_MISSING, _TOPIC),
+        source="UnderMinIsrPartitionCount, normal 0 (Kafka operations guide)",
+    )
+    BROKER_LOST = HarmNoun(
+        code="broker_lost", label="brokers lost", tone=Tone.BROKER, urgency=Urgency.ACT, is_over_once_back=True,
+        meaning="A broker went away without a controlled shutdown, or had not come back by the end.",
+        now="Find out why: the end of its log (a disk, a fault), its exit code, kills for memory, pauses, its network"
+        " and its host.",
+        prevention="With three replicas and min.insync.replicas=2, the loss of one broker stops no partition and loses"
+        " no record.",
+        commands=(_BROKERS, _MISSING),
+        source="Orion pages for a broker that is down for 5 min; Cruise Control alerts after 15 min",
+    )
+    NO_CONTROLLER = HarmNoun(
+        code="no_controller", label="no controller", tone=Tone.BROKER, urgency=Urgency.ACT, is_over_once_back=True,
+        meaning="The cluster had no controller: no leader could be elected, and no topic changed.",
+        now="Check that a majority of the controllers is back, and find out why it was away.",
+        advice="Check that a majority of the controllers is back: two of three, three of five. Find out why it was"
+        " away. Without it a broker that fails takes its partitions offline.",
+        prevention="Keep three or five controllers on different hosts, and restart one at a time.",
+        commands=(_QUORUM,),
+        source="ActiveControllerCount, normal 1 in the cluster (Kafka operations guide)",
+    )
+    DATA_AT_RISK = HarmNoun(
+        code="data_at_risk", label="data at risk", tone=Tone.BROKER, urgency=Urgency.LOOK,
+        meaning="Replicas were missing: one more failure could lose records or stop partitions.",
+        now="Check that every replica is in sync again, and find out why some were not.",
+        prevention="Four replicas, or three and a broker that is brought back soon, leave room for one more failure.",
+        commands=(_MISSING,),
+        source="UnderReplicatedPartitions, normal 0 (Kafka operations guide)",
+    )
+    CONSUMERS_STOPPED = HarmNoun(
+        code="consumers_stopped", label="consumers stopped", tone=Tone.UNKNOWN, urgency=Urgency.LOOK,
+        meaning="Consumers stopped because something failed.",
+        now="Look at the logs of these consumers: why they died, or were too slow.",
+        commands=(_MEMBERS,),
+        source="Zero rebalances outside of deployments (netdata)",
+    )
+    LAG_GREW = HarmNoun(
+        code="lag_grew", label="lag", tone=Tone.UNKNOWN, urgency=Urgency.LOOK,
+        meaning="A group fell behind.",
+        now="Look whether these consumers run, and are fast enough.",
+        advice="Look whether the group's consumers run, and whether they are fast enough for what is written.",
+        prevention="Give the group as many consumers as it needs at its busiest, up to one for each partition.",
+        commands=(_GROUP,),
+        source="Burrow's rules on lag",
+    )
+    POSTURE = HarmNoun(
+        code="posture", label="weak settings", tone=Tone.UNKNOWN, urgency=Urgency.LOOK,
+        meaning="Nothing happened; a setting or a placement would make a failure worse.",
+        source="Our choice: nothing has happened",
+    )
+    ROUTINE = HarmNoun(
+        code="routine", label="routine", tone=Tone.MEMBER, urgency=Urgency.CALM,
+        meaning="Members came and went, or topics changed: consumers paused, and nothing failed.",
+        commands=(_MEMBERS,),
+        source="Our choice: nothing failed",
+    )
+# fmt: on
