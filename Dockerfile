@@ -21,7 +21,6 @@ COPY kafka_hindsight/start/__init__.py kafka_hindsight/start/java.py kafka_hinds
     kafka_hindsight/start/
 COPY lab/__init__.py lab/
 COPY lab/drill/__init__.py lab/drill/jars.py lab/drill/
-ENV UV_COMPILE_BYTECODE=1
 RUN python setup/build.py --only uv spark \
     && { .venv-spark/bin/python -m lab.drill.jars & jars=$!; python setup/build.py --only airflow && wait $jars; } \
     && find .venv-airflow .venv-spark -type d -name tests -prune -exec rm -r {} + \

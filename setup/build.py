@@ -29,6 +29,8 @@ DELTA_LOCK = LOCKS / "jars.sha256"
 UV = BUILD / "uv" / "bin" / "uv"
 AIRFLOW = HOME / ".venv-airflow"
 SPARK = HOME / ".venv-spark"
+OURS = ("kafka_hindsight", "spark_jobs", "expectations")
+"""The packages that an audit imports."""
 JARS = HOME / ".jars"
 WITH_DELTA = {
     "spark.driver.extraClassPath": f"{JARS}/*",
@@ -218,6 +220,7 @@ def build_environment(environment: Path, *locks: str) -> None:
             "pip",
             "sync",
             "--require-hashes",
+            "--compile-bytecode",
             "--python",
             str(environment / "bin" / "python"),
             "--build-constraints",
@@ -228,6 +231,15 @@ def build_environment(environment: Path, *locks: str) -> None:
         "What to do: check the network, or set PIP_INDEX_URL, then start again: what was fetched is kept.",
         TMPDIR=str(BUILD),
         **index_settings(),
+    )
+
+
+def build_steps_environment(*locks: str) -> None:
+    """Fill the environment of the steps, and compile our own modules for its Python."""
+    build_environment(SPARK, *locks)
+    run(
+        [str(SPARK / "bin" / "python"), "-m", "compileall", "-q", *OURS],
+        "Our modules could not be compiled. What to do: see the lines below.",
     )
 
 
@@ -293,7 +305,7 @@ PARTS: tuple[Part, ...] = (
         "the environment of audits without Spark: some 60 packages",
         (LOCKS / "local.txt",),
         SPARK / "bin" / "python",
-        lambda: build_environment(SPARK, "local.txt"),
+        lambda: build_steps_environment("local.txt"),
         220,
     ),
     Part(
@@ -301,7 +313,7 @@ PARTS: tuple[Part, ...] = (
         "Spark's environment: some 80 packages, half of it Spark",
         (LOCKS / "spark.txt", LOCKS / "build.txt"),
         SPARK / "bin" / "spark-submit",
-        lambda: build_environment(SPARK, "spark.txt"),
+        lambda: build_steps_environment("spark.txt"),
         900,
     ),
     Part(
@@ -320,7 +332,7 @@ CHECK_PARTS: tuple[Part, ...] = (
         "the tools for tests and checks",
         (LOCKS / "spark.txt", LOCKS / "check.txt"),
         SPARK / "bin" / "pytest",
-        lambda: build_environment(SPARK, "spark.txt", "check.txt"),
+        lambda: build_steps_environment("spark.txt", "check.txt"),
     ),
     Part("jars", "Delta's four jars, with which Spark reads a lake in tests", (DELTA_LOCK,), JARS, fetch_jars, 13),
 )

@@ -6,8 +6,12 @@ import atexit
 import sys
 from collections.abc import Mapping
 from functools import cache
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import LazyLoader
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from types import ModuleType
 from typing import Any
 
 import pyarrow as pa
@@ -56,11 +60,30 @@ def started() -> Validator:
     return Validator()
 
 
-def _serve(connection: Connection) -> None:
-    """Answer until our process has ended. Without PySpark, which it would import as well, GX loads a fifth faster."""
+class _Lazy(MetaPathFinder):
+    """Finds the modules that GX imports for a few expectations. Each loads when one of its names is used."""
+
+    names = frozenset({"altair", "scipy.stats"})
+
+    def find_spec(self, fullname: str, path: Any, target: ModuleType | None = None) -> ModuleSpec | None:
+        spec = PathFinder.find_spec(fullname, path, target) if fullname in self.names else None
+        if spec and spec.loader:
+            spec.loader = LazyLoader(spec.loader)
+        return spec
+
+
+def load_validation() -> ModuleType:
+    """Load Great Expectations without PySpark, scipy and altair, which take half as long again."""
     sys.modules["pyspark"] = None  # type: ignore[assignment]
+    sys.meta_path.insert(0, _Lazy())
     from spark_jobs import validation
 
+    return validation
+
+
+def _serve(connection: Connection) -> None:
+    """Answer until our process has ended."""
+    validation = load_validation()
     while True:
         try:
             name, *request = connection.recv()

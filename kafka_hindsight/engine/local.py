@@ -13,7 +13,7 @@ import pyarrow as pa
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.judgement_run import Narrowing, part_read, within
-from kafka_hindsight.engine.reduce import Values, evaluate, in_buckets, judge, key_of, leaf_schema, narrow
+from kafka_hindsight.engine.reduce import Values, evaluate, gathered, in_buckets, judge, key_of, narrow
 from kafka_hindsight.engine.work import Work, run_units
 from kafka_hindsight.judgements.rebuild.sources import SCOPE, Judgement, Scope, Source
 from kafka_hindsight.lake.parts import File
@@ -89,11 +89,10 @@ class LocalRunner:
     def tables(self, sources: Mapping[str, Source], values: Values) -> Iterator[tuple[str, pa.Table]]:
         """See Runner."""
         for name, source in sources.items():
-            parts = [leaf_schema(next(source.leaves())[0]).empty_table()]
-            for leaf, functions in source.leaves():
-                if leaf.judgement is not None:
-                    parts += (narrow(functions, part, values) for part in self._outputs[leaf.judgement][leaf.output])
-            yield name, pa.concat_tables(parts, promote_options="permissive")
+            yield name, gathered(source, self._parts_of, values)
+
+    def _parts_of(self, judgement: Judgement, output: str) -> Sequence[pa.Table]:
+        return self._outputs[judgement][output]
 
     def _keep(self, narrowing: Narrowing, part: pa.Table, values: Values) -> None:
         rows = narrow(narrowing.functions, part, values)

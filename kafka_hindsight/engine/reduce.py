@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -81,6 +81,23 @@ def narrow(functions: Sequence[Narrow], table: pa.Table, values: Values) -> pa.T
     for function in functions:
         table = function(table, **_arguments(function, values))
     return table
+
+
+def gathered(source: Source, parts_of: Callable[[Judgement, str], Iterable[pa.Table]], values: Values) -> pa.Table:
+    """All rows of a source that is made of outputs. `parts_of` gives the tables of an output of a judgement.
+
+    Each output is narrowed once, not part by part: a narrowing may cost as much for few rows as for all.
+    """
+    tables = [leaf_schema(next(source.leaves())[0]).empty_table()]
+    for leaf, functions in source.leaves():
+        if leaf.judgement is not None:
+            rows = _together([leaf_schema(leaf).empty_table(), *parts_of(leaf.judgement, leaf.output)])
+            tables.append(narrow(functions, rows, values))
+    return _together(tables)
+
+
+def _together(tables: Sequence[pa.Table]) -> pa.Table:
+    return pa.concat_tables(tables, promote_options="permissive")
 
 
 def leaf_schema(leaf: Source) -> pa.Schema:

@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.judgement_run import Narrowing, part_read, within
-from kafka_hindsight.engine.reduce import Values, evaluate, in_buckets, judge, key_of, leaf_schema, narrow
+from kafka_hindsight.engine.reduce import Values, evaluate, gathered, in_buckets, judge, key_of, leaf_schema, narrow
 from kafka_hindsight.judgements.rebuild.sources import SCOPE, Judgement, Scope, Source, inputs_of
 from kafka_hindsight.lake.parts import File, Part
 from kafka_hindsight.lake.store import Store
@@ -142,15 +142,13 @@ class SparkRunner:
         ):
             for row in frame.collect():
                 packed[row["judgement"], row["name"]].append(row["rows"])
+
+        def parts_of(judgement: Judgement, output: str) -> Iterator[pa.Table]:
+            schema = leaf_schema(judgement.output(output))
+            return (completed(_unpacked(p), schema) for p in packed[judgement.name, output])
+
         for name, source in sources.items():
-            tables = [leaf_schema(next(source.leaves())[0]).empty_table()]
-            for leaf, functions in source.leaves():
-                if leaf.judgement is not None:
-                    parts = (
-                        completed(_unpacked(p), leaf_schema(leaf)) for p in packed[leaf.judgement.name, leaf.output]
-                    )
-                    tables += (narrow(functions, part, values) for part in parts)
-            yield name, pa.concat_tables(tables, promote_options="permissive")
+            yield name, gathered(source, parts_of, values)
 
     def _of(self, names: Collection[str]) -> list[DataFrame]:
         """The narrowed inputs of judgements of these names."""

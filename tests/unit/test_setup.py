@@ -182,6 +182,23 @@ def test_help_version_and_readers_never_build(checkout: Path) -> None:
     assert {p.name for p in checkout.iterdir()} == before
 
 
+def test_verbs_that_build_nothing_start_by_the_environment_of_the_steps(checkout: Path, tmp_path: Path) -> None:
+    """The wrapper asks no other Python first. All others go through set-up, and so do all where nothing is built."""
+    built = tmp_path / "bin" / "python"
+    built.parent.mkdir()
+    built.write_text('#!/bin/sh\necho "$PYTHONPATH: $*"\n')
+    built.chmod(0o755)
+    environment = {"PATH": "/usr/bin:/bin", "HINDSIGHT_SPARK_ENV": str(tmp_path), "PYTHON": "/nowhere"}
+
+    def answer(word: str) -> str:
+        words = [checkout / "hindsight", word, "a b"]
+        return subprocess.run(words, capture_output=True, text=True, env=environment).stdout
+
+    at_once = {word for word in (*VERBS, "--help", "--version") if answer(word)}
+    assert at_once == {*VERBS, "--help", "--version"} - start_module.BUILDERS - {"doctor"}
+    assert answer("sql") == f"{checkout}: -m kafka_hindsight.cli.main sql a b\n"
+
+
 def test_missing_space_is_reported_with_what_is_needed(build: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(needs.shutil, "disk_usage", lambda _: SimpleNamespace(free=1))
     with pytest.raises(build.CannotBuild, match=r"Found: 0.0 GB free .* Needed: 0.9 GB for what is missing"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import pickle
 import re
 import subprocess
 import sys
@@ -451,6 +452,26 @@ def test_data_docs_show_breaches_without_values_of_rows() -> None:
     assert "no two rows share their finding_id" in pages[0]
     assert "<script>f" not in pages[0] and "&lt;script" not in pages[0] and "'<script>'" not in pages[0]
     assert validation.validate({"gold.findings": rows.slice(1)}, {}, WINDOW, {})[1] == {}
+
+
+LAZY = """
+import pickle, sys
+from spark_jobs.validator import load_validation
+validation = load_validation()
+loaded = lambda: [name in sys.modules for name in ("scipy.stats._stats_py", "altair.vegalite")]
+before, (verdicts, _) = loaded(), validation.validate(*pickle.load(sys.stdin.buffer))
+print(before, loaded(), [v["success"] for v in verdicts if v["expectation"].startswith("user.")])
+"""
+
+
+def test_scipy_and_altair_load_only_where_an_expectation_uses_them() -> None:
+    parts = {"values": ["critical", "info"], "weights": [0.3, 0.7]}
+    law = {"column": "severity", "threshold": 0.1, "partition_object": parts}
+    own = {"name": "mine", "expectations": [{"type": "expect_column_kl_divergence_to_be_less_than", "kwargs": law}]}
+    rows = table_of([finding(n, severity="info" if n else "critical") for n in range(3)], gold.FINDINGS)
+    request = pickle.dumps(({"gold.findings": rows}, {}, WINDOW, {"gold.findings": own}))
+    done = subprocess.run([sys.executable, "-c", LAZY], cwd=HOME, input=request, capture_output=True)
+    assert done.stdout == b"[False, False] [True, False] [True]\n", done.stderr.decode()
 
 
 def test_process_that_validates_ends_without_a_warning() -> None:

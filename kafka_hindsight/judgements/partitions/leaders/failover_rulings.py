@@ -225,6 +225,8 @@ def some_disk_failed(change: LeaderChange) -> Proof | None:
 
 def _failed_disks(change: LeaderChange) -> list[Event]:
     near = change.context.disk_failures.between(change.at - _DISK_FAILED_BEFORE, change.at + CLOCK_SKEW)
+    if not near:
+        return []
     # The former leader may have been started again since its disk failed, in a start that failed too, and lead.
     ends = [o.up_at for o in change.context.outages_of(change.former) if o.kind is not OutageKind.UNRESPONSIVE]
     returns = [at for at in ends if at and at <= change.at]

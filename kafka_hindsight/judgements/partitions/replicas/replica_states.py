@@ -131,7 +131,7 @@ class State:
     unclean: Setting | None
     leader: int | None
 
-    @property
+    @cached_property
     def least(self) -> int | None:
         """How many must be in sync for acks=all to write.
 
