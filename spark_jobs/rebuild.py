@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from kafka_hindsight.engine.judgement_run import OUTSIDE_GOLD, Runner, rebuild
 from kafka_hindsight.engine.local import LocalRunner
 from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
-from kafka_hindsight.judgements.rebuild.sources import Scope
+from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.maintenance import maintenance_of
 from kafka_hindsight.settings.models import Settings

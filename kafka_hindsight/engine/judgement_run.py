@@ -12,16 +12,9 @@ import pyarrow as pa
 from kafka_hindsight.catalog import BY_NAME, TABLES
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.reduce import Values
+from kafka_hindsight.judgements.reasoning.scope import SCOPE, Scope
 from kafka_hindsight.judgements.rebuild.published import PUBLISHED
-from kafka_hindsight.judgements.rebuild.sources import (
-    SCOPE,
-    Judgement,
-    Narrow,
-    Scope,
-    Source,
-    in_order,
-    values_of,
-)
+from kafka_hindsight.judgements.rebuild.sources import Judgement, Narrow, Source, in_order, values_of
 from kafka_hindsight.knowledge.version import JUDGING, version_of
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.parts import Part

@@ -15,7 +15,8 @@ from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.judgement_run import Narrowing, part_read, within
 from kafka_hindsight.engine.reduce import Values, evaluate, gathered, in_buckets, judge, key_of, narrow
 from kafka_hindsight.engine.work import Work, run_units
-from kafka_hindsight.judgements.rebuild.sources import SCOPE, Judgement, Scope, Source
+from kafka_hindsight.judgements.reasoning.scope import SCOPE, Scope
+from kafka_hindsight.judgements.rebuild.sources import Judgement, Source
 from kafka_hindsight.lake.parts import File
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.lake.table_files import write_files

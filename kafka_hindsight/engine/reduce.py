@@ -18,15 +18,8 @@ import pyarrow.compute as pc
 
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
-from kafka_hindsight.judgements.rebuild.sources import (
-    SCOPE,
-    Judgement,
-    Narrow,
-    Source,
-    inputs_of,
-    outputs_of,
-    values_of,
-)
+from kafka_hindsight.judgements.reasoning.scope import SCOPE, Scope
+from kafka_hindsight.judgements.rebuild.sources import Judgement, Narrow, Source, inputs_of, outputs_of, values_of
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.shared.arrow_rows import array_of, rows_of
 from kafka_hindsight.shared.arrow_tables import completed
@@ -50,10 +43,10 @@ _SEPARATOR = "\x1f"
 
 def evaluate(judgement: Judgement, parts: Parts, values: Values) -> Any:
     """The value of a judgement without a key."""
+    (function,), classes = judgement.functions, judgement.inputs
     inputs = {name: _input(judgement, name, parts.get(name, ()), values) for name in judgement.reads}
-    classes = inputs_of(judgement.function)
-    arguments = {name: _rows(table, cls) if (cls := classes[name]) else table for name, table in inputs.items()}
-    return judgement.function(**arguments, **_arguments(judgement.function, values))
+    rows = {name: _rows(table, cls) if (cls := classes[name]) else table for name, table in inputs.items()}
+    return function(**rows, **_values(function, values))
 
 
 def judge(judgement: Judgement, parts: Parts, values: Values) -> dict[str, pa.Table]:
@@ -62,24 +55,25 @@ def judge(judgement: Judgement, parts: Parts, values: Values) -> dict[str, pa.Ta
     The rows of a huge key live until its function returns, so the garbage collector does not visit them meanwhile.
     """
     inputs = {name: _input(judgement, name, parts.get(name, ()), values) for name in judgement.reads}
-    arguments = _arguments(judgement.function, values)
-    outputs: dict[str, list[Any]] = {name: [] for name in outputs_of(judgement.function)}
+    classes = judgement.outputs
+    outputs: dict[str, list[Any]] = {name: [] for name in classes}
     gc.freeze()
     try:
-        for rows in _by_key(judgement, inputs):
-            result = judgement.function(**rows, **arguments)
-            for name, output in outputs.items():
-                output += getattr(result, name)
+        for key, rows in _by_key(judgement, inputs, values[SCOPE]):
+            for function in judgement.functions:
+                own = {name: rows[name] for name in inputs_of(function)}
+                result = function(**own, **_values(function, {**values, **key}))
+                for name in outputs_of(function):
+                    outputs[name] += result if isinstance(result, Iterator) else getattr(result, name)
     finally:
         gc.unfreeze()
-    classes = outputs_of(judgement.function)
     return {name: _output(output, classes[name], values) for name, output in outputs.items()}
 
 
 def narrow(functions: Sequence[Narrow], table: pa.Table, values: Values) -> pa.Table:
     """Apply functions to a part of a table, one after another."""
     for function in functions:
-        table = function(table, **_arguments(function, values))
+        table = function(table, **_values(function, values))
     return table
 
 
@@ -129,13 +123,13 @@ def key_of(judgement: Judgement) -> tuple[str, ...]:
     return tuple(name for name in judgement.key if name != "cluster")
 
 
-def _arguments(function: Any, values: Values) -> dict[str, Any]:
+def _values(function: Any, values: Values) -> dict[str, Any]:
     return {name: values[name] for name in values_of(function)}
 
 
 def _input(judgement: Judgement, name: str, parts: Sequence[pa.Table], values: Values) -> pa.Table:
     """All rows of an input, with all columns of its class."""
-    source, cls = judgement.reads[name], inputs_of(judgement.function)[name]
+    source, cls = judgement.reads[name], judgement.inputs[name]
     if not parts:
         leaf, functions = next(source.leaves())
         parts = [narrow(functions, leaf_schema(leaf).empty_table(), values)]
@@ -145,19 +139,22 @@ def _input(judgement: Judgement, name: str, parts: Sequence[pa.Table], values: V
     return narrow([source.again], table, values) if source.again else table
 
 
-def _by_key(judgement: Judgement, inputs: Mapping[str, pa.Table]) -> Iterator[dict[str, list[Any]]]:
-    """The rows of each key, by input."""
-    classes, key = inputs_of(judgement.function), key_of(judgement)
-    if not key:
-        yield {name: _rows(table, classes[name]) for name, table in inputs.items()}
+def _by_key(
+    judgement: Judgement, inputs: Mapping[str, pa.Table], scope: Scope
+) -> Iterator[tuple[Values, dict[str, list[Any]]]]:
+    """Each key, a value for each of its columns, with its rows by input."""
+    classes, columns, cluster = judgement.inputs, key_of(judgement), {"cluster": scope.cluster}
+    if not columns:
+        yield cluster, {name: _rows(table, classes[name]) for name, table in inputs.items()}
         return
     by_key: dict[tuple[Any, ...], dict[str, list[Any]]] = defaultdict(lambda: {name: [] for name in inputs})
     for name, table in inputs.items():
-        keys = zip(*(table[column].to_pylist() for column in key), strict=True)
-        for values_of_key, row in zip(keys, _rows(table, classes[name]), strict=True):
-            by_key[values_of_key][name].append(row)
+        keys = zip(*(table[column].to_pylist() for column in columns), strict=True)
+        for key, row in zip(keys, _rows(table, classes[name]), strict=True):
+            by_key[key][name].append(row)
     while by_key:
-        yield by_key.popitem()[1]
+        key, rows = by_key.popitem()
+        yield {**cluster, **dict(zip(columns, key, strict=True))}, rows
 
 
 def _rows(table: pa.Table, cls: type[Row] | None) -> list[Any]:

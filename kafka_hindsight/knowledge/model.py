@@ -188,7 +188,7 @@ class Noise:
     why: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rule:
     """The condition of a finding: its thresholds with their source, the sentence and the advice.
 

@@ -21,7 +21,8 @@ from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.judgement_run import Narrowing, part_read, within
 from kafka_hindsight.engine.reduce import Values, evaluate, gathered, in_buckets, judge, key_of, leaf_schema, narrow
-from kafka_hindsight.judgements.rebuild.sources import SCOPE, Judgement, Scope, Source, inputs_of
+from kafka_hindsight.judgements.reasoning.scope import SCOPE, Scope
+from kafka_hindsight.judgements.rebuild.sources import Judgement, Source
 from kafka_hindsight.lake.parts import File, Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.lake.table_files import read_file
@@ -207,7 +208,7 @@ def _narrowed(narrowing: Narrowing, part: pa.Table, values: Values, count: int) 
         return
     judgement, name = narrowing.judgement, narrowing.parameter
     rows = narrow(narrowing.functions, part, values)
-    is_table = inputs_of(judgement.function)[name] is None
+    is_table = judgement.inputs[name] is None
     for bucket, of_bucket in in_buckets(rows, key_of(judgement), count):
         yield _row(judgement.name, bucket, name, _packed(of_bucket, keep=of_bucket.column_names if is_table else ()))
 

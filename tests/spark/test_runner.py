@@ -14,7 +14,7 @@ from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.judgement_run import ALL_TABLES, rebuild
 from kafka_hindsight.engine.local import LocalRunner
-from kafka_hindsight.judgements.rebuild.sources import Scope
+from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.spark.runner import SparkRunner
 from tests.support.clocks import clocks_apart

@@ -15,8 +15,9 @@ from kafka_hindsight.catalog.quality import METADATA_STATES
 from kafka_hindsight.engine.judgement_run import run_judgements
 from kafka_hindsight.engine.local import LocalRunner
 from kafka_hindsight.intake.metadata_files import needed_snapshots
+from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.events import METADATA
-from kafka_hindsight.judgements.rebuild.sources import Scope, in_order
+from kafka_hindsight.judgements.rebuild.sources import in_order
 from kafka_hindsight.kafka_records.batches import batches
 from kafka_hindsight.kafka_records.metadata_log import FOLDER
 from kafka_hindsight.kafka_records.metadata_states import MetadataStart

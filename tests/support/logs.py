@@ -22,7 +22,7 @@ from kafka_hindsight.engine.judgement_run import rebuild
 from kafka_hindsight.engine.local import LocalRunner
 from kafka_hindsight.intake import snapshot_rows as snapshots
 from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
-from kafka_hindsight.judgements.rebuild.sources import Scope
+from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.settings.models import Settings

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from kafka_hindsight.catalog import BY_NAME
-from kafka_hindsight.judgements.rebuild.sources import Scope
+from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.shared.durations import MS
 from kafka_hindsight.shared.windows import Window
 from tests.support.histories import BOTH, lines

@@ -12,6 +12,7 @@ from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS, LOG_FILES
 from kafka_hindsight.catalog.rows import BrokerOutage, Event
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.engine.reduce import evaluate, judge
+from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.brokers import (
     BROKERS,
     SIGNALS,
@@ -22,7 +23,6 @@ from kafka_hindsight.judgements.rebuild.brokers import (
     signals_in,
     signs_of_life,
 )
-from kafka_hindsight.judgements.rebuild.sources import Scope
 from kafka_hindsight.shared.arrow_rows import rows_of
 from kafka_hindsight.shared.windows import Window, in_order
 from tests.support.nights import WHOLE, events

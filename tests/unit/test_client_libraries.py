@@ -136,7 +136,7 @@ def test_share_and_streams_groups_have_no_client_settings_or_remedies(name: str)
     priced = price(history.rebalances, stops)
     assert {r.partition_seconds for r in priced} == {None}
     assert judge_remedies(priced, stops, history.members, group.events, window) == []
-    assert rebuild_settings("night", group.events, [], [], [], window) == []
+    assert rebuild_settings("night", "g", group.events, [], [], [], window) == []
 
 
 @pytest.mark.parametrize("name", NIGHTS)

@@ -11,9 +11,9 @@ from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS, PARTITION_SNAPSHOTS
 from kafka_hindsight.catalog.gold import FINDINGS
 from kafka_hindsight.catalog.rows import BrokerSnapshot, Finding, PartitionSnapshot
 from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings, settings_of
-from kafka_hindsight.judgements.findings import Facts, judge_findings
 from kafka_hindsight.knowledge.rules import durability_rules as rules
 from kafka_hindsight.settings.home import HOME
+from tests.support.findings import raised
 from tests.support.rows import AT, row
 from tests.support.settings import line_of_broker, line_of_topic
 
@@ -54,10 +54,7 @@ def findings_by_rule(
     settings: BrokerSettings | None = None,
 ) -> dict[str, Finding]:
     some = partitions or [partition("t", 1, 2, 3), partition("__consumer_offsets", 1, 2, 3)]
-    facts = Facts(
-        "c", partitions=some, brokers=brokers(racks), broker_settings=settings or settings_with(), judged_at=AT
-    )  # fmt: skip
-    findings = judge_findings(facts)
+    findings = raised(partitions=some, brokers=brokers(racks), settings=settings or settings_with())
     for finding in findings:
         assert set(finding.as_dict()) == set(FINDINGS.column_names)
         assert finding.evidence
@@ -107,8 +104,7 @@ def test_topics_with_same_fault_are_one_finding_apart_from_internal_topics() -> 
     settings = settings_with(
         dict.fromkeys(names, "min.insync.replicas=1") | {"__consumer_offsets": "min.insync.replicas=1"}
     )
-    facts = Facts("c", partitions=some, brokers=brokers(RACKS), broker_settings=settings, judged_at=AT)
-    findings = judge_findings(facts)
+    findings = raised(partitions=some, brokers=brokers(RACKS), settings=settings)
     assert [(f.rule_id, f.subject) for f in findings] == [
         ("min_isr_low", "__consumer_offsets"),
         ("min_isr_low", "t000 and 999 more"),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kafka_hindsight.catalog.gold import INCIDENTS, MEMBER_SETTINGS, REBALANCES
 from kafka_hindsight.catalog.rows import Incident, MemberSetting, Rebalance
-from kafka_hindsight.judgements.findings import Facts, judge_findings
+from tests.support.findings import raised
 from tests.support.rows import AT, row
 
 RECOMMENDED = {
@@ -40,8 +40,8 @@ def rebalances(count: int, apart: timedelta = timedelta(minutes=1), **columns: A
 def findings_of(
     *settings: MemberSetting, rebalances: Sequence[Rebalance] = (), incidents: Sequence[Incident] = ()
 ) -> list[tuple[str, str, str]]:
-    facts = Facts("c", settings=settings, rebalances=rebalances, incidents=incidents)
-    return [(f.rule_id, f.severity, f.message.partition(": ")[2]) for f in judge_findings(facts)]
+    findings = raised(member_settings=settings, rebalances=rebalances, incidents=incidents)
+    return [(f.rule_id, f.severity, f.message.partition(": ")[2]) for f in findings]
 
 
 def test_heartbeat_interval_above_third_of_session_is_finding() -> None:
@@ -102,9 +102,9 @@ def test_eager_assignor_is_finding_where_group_rebalances_often() -> None:
 
 def test_many_groups_with_same_fault_are_one_finding_ranked_last() -> None:
     few = [member(group=f"g{n}", session_timeout_ms=10_000) for n in range(3)]
-    assert len(judge_findings(Facts("c", settings=few))) == 3
+    assert len(raised(member_settings=few)) == 3
     many = [member(group=f"g{n:02}", session_timeout_ms=9_000 + n, rebalance_timeout_ms=5_000) for n in range(50)]
-    findings = judge_findings(Facts("c", settings=many, rebalances=rebalances(12)))
+    findings = raised(member_settings=many, rebalances=rebalances(12))
     assert [(f.rule_id, f.subject) for f in findings] == [
         ("rebalances_excessive", "orders"),
         ("poll_below_session", "g49 and 49 more"),
@@ -134,9 +134,9 @@ MEMBERS = st.lists(
 @given(MEMBERS, st.integers(0, 8), st.randoms())
 def test_findings_do_not_depend_on_order_of_members(settings: list[MemberSetting], count: int, random: Any) -> None:
     acts = rebalances(count, cause="member_left", client_id="a")
-    findings = judge_findings(Facts("c", settings=settings, rebalances=acts))
-    shuffled = Facts("c", settings=random.sample(settings, len(settings)), rebalances=random.sample(acts, len(acts)))
-    assert judge_findings(shuffled) == findings
+    findings = raised(member_settings=settings, rebalances=acts)
+    shuffled = raised(member_settings=random.sample(settings, len(settings)), rebalances=random.sample(acts, len(acts)))
+    assert shuffled == findings
     subjects = [(f.rule_id, f.subject) for f in findings]
     assert len(set(subjects)) == len(subjects)
 

@@ -20,6 +20,7 @@ from kafka_hindsight.catalog.gold import (
 )
 from kafka_hindsight.catalog.quality import COVERAGE, GENERATION_GAPS, LEADERSHIP_GAPS
 from kafka_hindsight.catalog.rows import (
+    Finding,
     LagVerdict,
     LeadershipGap,
     MissingBrokerLog,
@@ -27,7 +28,7 @@ from kafka_hindsight.catalog.rows import (
     SnapshotReading,
     UnobservedSpan,
 )
-from kafka_hindsight.judgements.findings import Facts, judge_findings
+from tests.support.findings import raised
 from tests.support.rows import AT, row
 from tests.support.settings import own
 
@@ -39,20 +40,18 @@ def rebalances(count: int, apart: timedelta, **columns: Any) -> list[Rebalance]:
     ]
 
 
-def findings_of(facts: Facts) -> list[tuple[str, str, str]]:
-    return [(f.rule_id, f.severity, f.subject) for f in judge_findings(facts)]
+def findings_of(findings: list[Finding]) -> list[tuple[str, str, str]]:
+    return [(f.rule_id, f.severity, f.subject) for f in findings]
 
 
 def test_six_rebalances_within_an_hour_warn_and_twelve_are_critical() -> None:
     ten_minutes = timedelta(minutes=10)
-    assert findings_of(Facts("c", rebalances=rebalances(5, ten_minutes))) == []
-    assert findings_of(Facts("c", rebalances=rebalances(6, ten_minutes))) == [
-        ("rebalances_frequent", "warning", "orders")
-    ]
-    assert findings_of(Facts("c", rebalances=rebalances(12, timedelta(minutes=5)))) == [
+    assert findings_of(raised(rebalances=rebalances(5, ten_minutes))) == []
+    assert findings_of(raised(rebalances=rebalances(6, ten_minutes))) == [("rebalances_frequent", "warning", "orders")]
+    assert findings_of(raised(rebalances=rebalances(12, timedelta(minutes=5)))) == [
         ("rebalances_excessive", "critical", "orders")
     ]
-    assert findings_of(Facts("c", rebalances=rebalances(12, timedelta(minutes=13)))) == []
+    assert findings_of(raised(rebalances=rebalances(12, timedelta(minutes=13)))) == []
 
 
 def test_rebalance_finding_advice_names_clients_per_cause() -> None:
@@ -64,7 +63,7 @@ def test_rebalance_finding_advice_names_clients_per_cause() -> None:
         replace(r, cause=cause, client_id=client, host=host, advice=f"What of {cause}.")
         for r, (cause, client, host) in zip(rebalances(6, timedelta(minutes=1)), went, strict=True)
     ]
-    (finding,) = judge_findings(Facts("c", rebalances=hour))
+    (finding,) = raised(rebalances=hour)
     assert finding.message.endswith(
         ": 2 × a member died, 2 × a member joined, 1 × max poll interval exceeded, 1 × a member left"
     )
@@ -76,13 +75,13 @@ def test_rebalance_finding_advice_names_clients_per_cause() -> None:
 def test_rolling_restarts_and_cooperative_followups_do_not_count() -> None:
     many = rebalances(12, timedelta(minutes=1))
     restarts = [row(INCIDENTS, incident_id="i", kind="rolling_restart")]
-    assert findings_of(Facts("c", rebalances=many, incidents=restarts)) == []
-    assert findings_of(Facts("c", rebalances=[replace(r, cause=Cause.COOPERATIVE_FOLLOWUP) for r in many])) == []
+    assert findings_of(raised(rebalances=many, incidents=restarts)) == []
+    assert findings_of(raised(rebalances=[replace(r, cause=Cause.COOPERATIVE_FOLLOWUP) for r in many])) == []
 
 
 def test_member_silent_for_over_30_s_is_critical() -> None:
-    assert findings_of(Facts("c", rebalances=rebalances(1, timedelta(0), silent_ms=30_000))) == []
-    assert findings_of(Facts("c", rebalances=rebalances(1, timedelta(0), silent_ms=30_001))) == [
+    assert findings_of(raised(rebalances=rebalances(1, timedelta(0), silent_ms=30_000))) == []
+    assert findings_of(raised(rebalances=rebalances(1, timedelta(0), silent_ms=30_001))) == [
         ("member_silent", "critical", "orders")
     ]
 
@@ -94,7 +93,7 @@ def test_imbalance_periods_of_broker_are_one_finding() -> None:
             started_at_is_exact=True, explanation=f"{ratio:.0%} were led elsewhere.")
         for ratio, since in ((0.2, timedelta(0)), (0.9, timedelta(minutes=5)))
     ]  # fmt: skip
-    (finding,) = judge_findings(Facts("c", imbalance_periods=imbalance_periods))
+    (finding,) = raised(imbalance_periods=imbalance_periods)
     assert finding.message == ("Broker 2 led too few partitions: 90% were led elsewhere. It happened twice")
     assert (finding.first_at, finding.last_at) == (AT, AT + timedelta(minutes=6))
 
@@ -106,15 +105,13 @@ def test_truncations_with_loss_are_one_finding_per_broker() -> None:
     ]
     unsure = row(TRUNCATIONS, broker=2, topic="u", partition=0, verdict="unknown", records_cut=None)
     harmless = row(TRUNCATIONS, broker=3, topic="v", partition=0, records_cut=9)
-    facts = Facts("c", truncations=[*lost, unsure, harmless])
-    assert sorted(f.message for f in judge_findings(facts)) == [
+    findings = raised(harmful_truncations=[*lost, unsure, harmless])
+    assert sorted(f.message for f in findings) == [
         "Partition 't-0' and 1 more lost committed records when broker 1 truncated its log: 10 cut",
         "Partition 'u-0' may have lost committed records when broker 2 truncated its log: the number is not known",
     ]
     unclean = row(FAILOVERS, kind="unclean_election", topic="u", partition=0)
-    assert judge_findings(Facts("c", truncations=[unsure], failovers=[unclean])) == [], (
-        "the election's incident says it"
-    )
+    assert raised(harmful_truncations=[unsure], failovers=[unclean]) == [], "the election's incident says it"
 
 
 def leadership_gap(partition: int, next_epoch: int, **columns: Any) -> LeadershipGap:
@@ -130,7 +127,7 @@ def test_unknown_leaders_are_one_finding_for_all_partitions() -> None:
         leadership_gap(0, 4, leader_before=1, leader_after=2),
         leadership_gap(2, 5, explained_by="its replicas were reassigned"),
     ]
-    [finding] = judge_findings(Facts("c", leadership_gaps=gaps))
+    [finding] = raised(unexplained_gaps=gaps)
     assert (finding.rule_id, finding.subject) == ("leaderships_unseen", "t-0 and 1 more")
     assert (finding.first_at, finding.last_at) == (AT, AT + timedelta(minutes=1))
     assert finding.message == (
@@ -141,21 +138,20 @@ def test_unknown_leaders_are_one_finding_for_all_partitions() -> None:
 
 def test_broker_without_logs_is_finding_with_affected_verdicts() -> None:
     silent = row(MissingBrokerLog.TABLE, broker=2, first_at=AT, last_at=AT + timedelta(hours=1))
-    facts = Facts(
-        "c",
+    findings = raised(
         missing_logs=[silent],
         failovers=[
             row(FAILOVERS, kind="broker_crash", confidence=confidence, leader_from=leader, leader_to=3)
             for confidence, leader in (("likely", 2), ("certain", 2), ("likely", 1))
         ],
-        outages=[row(BROKER_OUTAGES, broker=2, confidence="unknown")],
+        outages_around=[row(BROKER_OUTAGES, broker=2, confidence="unknown")],
     )
-    messages = {f.rule_id: (f.subject, f.message) for f in judge_findings(facts)}
+    messages = {f.rule_id: (f.subject, f.message) for f in findings}
     assert messages["broker_log_missing"] == (
         "2",
         "No log of broker 2 was read, although other logs name it: 1 failovers, 1 outages are less certain without it",
     )
-    [alone] = judge_findings(Facts("c", missing_logs=[silent]))
+    [alone] = raised(missing_logs=[silent])
     assert alone.message == "No log of broker 2 was read, although other logs name it"
 
 
@@ -165,15 +161,14 @@ def test_missing_part_of_readings_is_one_finding() -> None:
         at = AT + timedelta(minutes=minute)
         return row(SNAPSHOT_READINGS, snapshot_at=at, missing=list(parts), reasons=given, error=error)
 
-    facts = Facts(
-        "c",
-        partial=[
+    findings = raised(
+        partial_readings=[
             lacks(5, "end_offsets", end_offsets="broker 2: timed out"),
             lacks(0, "configs", "end_offsets", end_offsets="broker 1: timed out"),
             lacks(10, "topics", "groups", error="nobody answered"),
         ],
     )
-    assert [(f.subject, f.severity, f.message) for f in judge_findings(facts)] == [
+    assert [(f.subject, f.severity, f.message) for f in findings] == [
         (
             "configs",
             "info",
@@ -190,20 +185,22 @@ def test_missing_part_of_readings_is_one_finding() -> None:
             "1 reading of the cluster failed. The first says: nobody answered",
         ),
     ]
-    assert [len(f.evidence) for f in judge_findings(facts)] == [1, 2, 1]
+    assert [len(f.evidence) for f in findings] == [1, 2, 1]
 
 
 def test_each_kind_of_evidence_raises_its_rule() -> None:
-    facts = Facts(
-        "c",
+    findings = raised(
         imbalance_periods=[row(IMBALANCE_PERIODS, broker=2, max_ratio=1 / 9)],
         partitions=[row(PARTITION_SNAPSHOTS, topic="t", replicas=[1, 2, 3], isr=[1])],
-        broker_settings=own("t", "min.insync.replicas=2"),
-        gaps=[row(GENERATION_GAPS, group_id="g", explained_by=None), row(GENERATION_GAPS, explained_by="moved")],
-        unanswered=[row(GROUP_SNAPSHOTS, group_id="g", error="no answer")],
-        coverage=[row(COVERAGE, source="broker-1/server.log", unparsed=2, quarantined=1)],
+        settings=own("t", "min.insync.replicas=2"),
+        generation_gaps=[
+            row(GENERATION_GAPS, group_id="g", explained_by=None),
+            row(GENERATION_GAPS, explained_by="moved"),
+        ],
+        unanswered_groups=[row(GROUP_SNAPSHOTS, group_id="g", error="no answer")],
+        unread_logs=[row(COVERAGE, source="broker-1/server.log", unparsed=2, quarantined=1)],
     )
-    assert sorted(findings_of(facts)) == [
+    assert sorted(findings_of(findings)) == [
         ("generations_missing", "warning", "g"),
         ("group_unanswered", "info", "g"),
         ("leader_imbalance", "warning", "2"),
@@ -212,7 +209,7 @@ def test_each_kind_of_evidence_raises_its_rule() -> None:
         ("under_min_isr", "critical", "t"),
         ("under_replicated", "warning", "t"),
     ]
-    for finding in judge_findings(facts):
+    for finding in findings:
         assert set(finding.as_dict()) == set(FINDINGS.column_names)
         assert finding.evidence
 
@@ -231,7 +228,7 @@ def test_growing_lag_is_one_finding_per_group() -> None:
         verdict("orders", 2, "stall", 50, 40),
         verdict("ads", 0, "ok", 0, 9),
     ]
-    (finding,) = judge_findings(Facts("c", lag_verdicts=lag))
+    (finding,) = raised(lag_verdicts=lag)
     assert (finding.rule_id, finding.subject, finding.last_at) == ("lag_growing", "orders", AT + timedelta(hours=1))
     assert finding.message == "Group 'orders' fell behind: its lag grew from 5 to 125 records"
 
@@ -241,7 +238,7 @@ def test_unobserved_broker_is_one_finding() -> None:
         begin = AT + timedelta(hours=hour)
         return row(UnobservedSpan.TABLE, broker=broker, first_at=begin, last_at=begin + timedelta(hours=hours))
 
-    findings = judge_findings(Facts("c", unobserved=[span(1, 0, 1), span(1, 4, 3), span(2, 0, 2)]))
+    findings = raised(unobserved_around=[span(1, 0, 1), span(1, 4, 3), span(2, 0, 2)])
     assert [(f.rule_id, f.subject, f.first_at, f.last_at - AT) for f in findings] == [
         ("broker_unobserved", "1", AT, timedelta(hours=7)),
         ("broker_unobserved", "2", AT, timedelta(hours=2)),

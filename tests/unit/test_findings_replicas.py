@@ -14,7 +14,7 @@ from kafka_hindsight.catalog.gold import (
     ROLLING_RESTARTS,
 )
 from kafka_hindsight.catalog.rows import Finding, IsrSpan, OutOfSyncPeriod, RestartStep, RollingRestart
-from kafka_hindsight.judgements.findings import Facts, judge_findings
+from tests.support.findings import raised
 from tests.support.rows import AT, row
 from tests.support.settings import own
 
@@ -24,7 +24,7 @@ def after(minutes: float) -> Any:
 
 
 def findings(**facts: Any) -> list[Finding]:
-    return judge_findings(Facts("c", **facts))
+    return raised(**facts)
 
 
 def period(broker: int, suspect: int, **more: Any) -> OutOfSyncPeriod:
@@ -91,12 +91,12 @@ class TestTooEarly:
         assert (finding.severity, finding.message.endswith(": 1 partition had no leader")) == ("critical", True)
         spans = [row(IsrSpan.TABLE, topic="t", partition=p, outage_id="o", isr_size=1) for p in (0, 1, 1)]
         (finding,) = findings(
-            restarts=[self.restart(True)], isr_spans=spans, broker_settings=own("t", "min.insync.replicas=2")
+            restarts=[self.restart(True)], isr_spans=spans, settings=own("t", "min.insync.replicas=2")
         )
         assert finding.severity == "critical"
         assert ": 2 partitions had fewer in-sync replicas than min.insync.replicas" in finding.message
         (finding,) = findings(
-            restarts=[self.restart(True)], isr_spans=spans, broker_settings=own("t", "min.insync.replicas=1")
+            restarts=[self.restart(True)], isr_spans=spans, settings=own("t", "min.insync.replicas=1")
         )
         assert finding.severity == "warning"
 

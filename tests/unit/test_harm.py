@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from inspect import signature
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -31,15 +30,15 @@ from kafka_hindsight.catalog.rows import (
     Incident,
     Unavailability,
 )
-from kafka_hindsight.judgements.findings import Facts, judge_findings
 from kafka_hindsight.judgements.incidents import WindowHistory, judge_incidents
 from kafka_hindsight.judgements.incidents.happenings import fate
-from kafka_hindsight.judgements.rebuild.cluster import judge_cluster
-from kafka_hindsight.judgements.rebuild.sources import Scope
+from kafka_hindsight.judgements.reasoning.scope import Scope
+from kafka_hindsight.judgements.rebuild.incidents import judge_all_incidents
 from kafka_hindsight.knowledge.rules import RULES
 from kafka_hindsight.report.figures import state_of
 from kafka_hindsight.settings.maintenance import maintenance_of
 from kafka_hindsight.shared.windows import Window
+from tests.support.findings import raised
 from tests.support.rows import AT, row
 from tests.support.unavailability import without_leader
 
@@ -151,10 +150,10 @@ def test_truncation_of_incident_is_no_finding_besides() -> None:
         crash = outage(1, down_at=at, outage_id="o")
         lost = {"verdict": "committed_lost", "records_cut": 40, "topic": "t", "partition": 0, "happened_at": AT}
         rows = {"outages": [crash], "truncations": [row(TRUNCATIONS, outage_id="o", **lost)]}
-        empty: dict[str, Any] = {name: [] for name in signature(judge_cluster).parameters}
-        about = {"scope": Scope("c", WINDOW, WINDOW), "facts": SimpleNamespace(offsets_partitions=None)}
-        cluster = judge_cluster(**{**empty, **rows, **about})
-        return [str(i.harm) for i in cluster.incidents], [f.rule_id for f in cluster.findings]
+        empty: dict[str, Any] = {name: [] for name in signature(judge_all_incidents).parameters}
+        judged = judge_all_incidents(**{**empty, **rows, "scope": Scope("c", WINDOW, WINDOW)})
+        findings = raised(harmful_truncations=rows["truncations"], incident_links=judged.links)
+        return [str(i.harm) for i in judged.incidents], [f.rule_id for f in findings]
 
     assert judged(AT) == (["records_lost"], [])
     assert judged(WINDOW.start - timedelta(hours=3)) == ([], ["records_truncated"]), "the night before had not seen it"
@@ -340,7 +339,7 @@ def test_order_of_input_rows_does_not_change_incidents(order: list[int]) -> None
 
 def test_broker_down_since_before_window_is_finding_of_the_window() -> None:
     gone = replace(outage(1, up_after=None), down_at=WINDOW.start - timedelta(hours=3))
-    (finding,) = judge_findings(Facts("c", starts_at=WINDOW.start, gone_brokers=[gone]))
+    (finding,) = raised(window=WINDOW, outages_around=[gone])
     assert (finding.rule_id, finding.subject) == ("broker_gone", "1")
     assert (finding.first_at, finding.last_at) == (WINDOW.start, WINDOW.start)
     assert f"{gone.down_at:%H:%M:%S}" in finding.message

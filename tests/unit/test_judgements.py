@@ -10,9 +10,9 @@ import pytest
 
 from kafka_hindsight.catalog.rows import ROW_CLASS, BrokerOutage, Event, Finding
 from kafka_hindsight.engine.judgement_run import ALL_TABLES
+from kafka_hindsight.judgements.reasoning.scope import SCOPE
 from kafka_hindsight.judgements.rebuild.published import PUBLISHED
 from kafka_hindsight.judgements.rebuild.sources import (
-    SCOPE,
     Judgement,
     Source,
     each,
@@ -62,25 +62,27 @@ def count(outages: list[BrokerOutage], events: pa.Table, context: str) -> int:
 
 
 EVENTS = table("silver.events")
-OUTAGES = Judgement("outages", judge_outages, ("cluster",), {"events": EVENTS})
-CONTEXT = Judgement("context", gather, (), {"outages": OUTAGES.output("outages")})
-FINDINGS = Judgement("findings", judge_findings, ("cluster",), {"outages": OUTAGES.output("outages")}, (CONTEXT,))
+OUTAGES = Judgement("outages", (judge_outages,), ("cluster",), {"events": EVENTS})
+CONTEXT = Judgement("context", (gather,), (), {"outages": OUTAGES.output("outages")})
+FINDINGS = Judgement("findings", (judge_findings,), ("cluster",), {"outages": OUTAGES.output("outages")}, (CONTEXT,))
 
 
 def test_every_table_of_gold_is_published_by_one_judgement() -> None:
     names = [j.name for j in in_order(PUBLISHED.values())]
     assert len(set(names)) == len(names)
-    assert names.index("brokers") < names.index("facts") < names.index("partitions") < names.index("cluster")
+    assert names.index("brokers") < names.index("facts") < names.index("partitions") < names.index("aftermath")
+    assert names.index("aftermath") < names.index("incidents") < names.index("findings")
     assert set(PUBLISHED) == set(ALL_TABLES)
 
 
 def test_each_declaration_names_what_its_functions_take() -> None:
     for judgement in in_order(PUBLISHED.values()):
-        inputs = inputs_of(judgement.function)
+        inputs = judgement.inputs
         assert inputs.keys() == judgement.reads.keys(), judgement.name
         parts = [part for source in judgement.reads.values() for part in source.upstream()]
-        functions = [judgement.function, *(f for part in parts for f in (part.function, part.again) if f)]
-        values = {SCOPE, *(need.name for need in judgement.needs)}
+        functions = [*judgement.functions, *(f for part in parts for f in (part.function, part.again) if f)]
+        values = {SCOPE, *judgement.key, *(need.name for part in parts for need in part.needs)}
+        values |= {need.name for need in judgement.needs}
         assert {name for function in functions for name in values_of(function)} <= values, judgement.name
         assert {part.table for part in parts} - {""} <= ROW_CLASS.keys(), judgement.name
         for name, source in judgement.reads.items():
@@ -112,7 +114,7 @@ def test_source_lists_tables_and_outputs_with_their_functions_in_order() -> None
 
 def test_circular_judgement_is_refused() -> None:
     reads: dict[str, Source] = {}
-    judgement = Judgement("round", judge_findings, ("cluster",), reads, (CONTEXT,))
+    judgement = Judgement("round", (judge_findings,), ("cluster",), reads, (CONTEXT,))
     reads["outages"] = judgement.output("findings")
     with pytest.raises(CycleError):
         in_order([judgement.output("findings")])

@@ -15,7 +15,8 @@ from kafka_hindsight.catalog.codes import Confidence
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES, REBALANCES
 from kafka_hindsight.catalog.rows import BrokerOutage, BrokerSnapshot, PartitionSnapshot, Quote, Rebalance
 from kafka_hindsight.engine.reduce import in_buckets, judge, narrow
-from kafka_hindsight.judgements.rebuild.sources import Judgement, Scope, each, table
+from kafka_hindsight.judgements.reasoning.scope import Scope
+from kafka_hindsight.judgements.rebuild.sources import Judgement, each, table
 from kafka_hindsight.shared.arrow_rows import rows_of
 from kafka_hindsight.shared.arrow_tables import with_columns
 from tests.support.clocks import clocks_apart
@@ -34,8 +35,15 @@ class Echo:
     outages: list[BrokerOutage]
 
 
-def give_back(outages: list[BrokerOutage], brokers: list[BrokerSnapshot], partitions: list[PartitionSnapshot]) -> Echo:
-    assert len({*(o.broker for o in outages), *(b.broker for b in brokers), *(p.leader for p in partitions)}) == 1
+def give_back(
+    broker: int | None,
+    cluster: str,
+    outages: list[BrokerOutage],
+    brokers: list[BrokerSnapshot],
+    partitions: list[PartitionSnapshot],
+) -> Echo:
+    assert {*(o.broker for o in outages), *(b.broker for b in brokers), *(p.leader for p in partitions)} == {broker}
+    assert cluster == "c", "the key has all columns"
     return Echo(partitions, brokers, outages)
 
 
@@ -46,7 +54,7 @@ def of_leader(partitions: pa.Table) -> pa.Table:
 
 SAME = Judgement(
     "same",
-    give_back,
+    (give_back,),
     ("cluster", "broker"),
     {
         "partitions": each(of_leader, table("bronze.partition_snapshots")),
@@ -113,7 +121,7 @@ def give_verdicts(scope: Scope) -> Verdicts:
 )
 def test_differing_clocks_cap_confidence_at_likely(apart: timedelta, capped: list[str]) -> None:
     scope = Scope("c", WHOLE, WHOLE, clocks_apart(apart, 1, sources=[QUOTE["source"]]))
-    judged = judge(Judgement("verdicts", give_verdicts, ("cluster",)), {}, {"scope": scope})
+    judged = judge(Judgement("verdicts", (give_verdicts,), ("cluster",)), {}, {"scope": scope})
     assert judged["outages"]["confidence"].to_pylist() == capped
     assert judged["rebalances"]["confidence"].to_pylist() == [*Confidence], "no other broker's clock is behind them"
 

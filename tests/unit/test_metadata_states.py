@@ -15,8 +15,8 @@ from hypothesis import strategies as some
 
 from kafka_hindsight.catalog.bronze import METADATA_FILES, METADATA_RECORDS
 from kafka_hindsight.catalog.rows import Event, MetadataFile, MetadataRecord, MetadataState
+from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.events import read_metadata
-from kafka_hindsight.judgements.rebuild.sources import Scope
 from kafka_hindsight.kafka_records.metadata_log import FOLDER, read_segment
 from kafka_hindsight.kafka_records.metadata_states import MetadataStart, find_start
 from kafka_hindsight.shared.windows import Window

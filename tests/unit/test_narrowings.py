@@ -14,8 +14,15 @@ from hypothesis import strategies as st
 
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.codes import LagStatus, TruncationVerdict
-from kafka_hindsight.catalog.gold import COORDINATOR_MOVES, LAG_VERDICTS, LEADER_IMBALANCE, TRUNCATIONS
-from kafka_hindsight.catalog.quality import LEADERSHIP_GAPS
+from kafka_hindsight.catalog.gold import (
+    COORDINATOR_MOVES,
+    LAG_VERDICTS,
+    LEADER_IMBALANCE,
+    ROLLING_RESTARTS,
+    SECOND_STARTS,
+    TRUNCATIONS,
+)
+from kafka_hindsight.catalog.quality import GENERATION_GAPS, LEADERSHIP_GAPS
 from kafka_hindsight.engine.reduce import evaluate, judge, narrow
 from kafka_hindsight.judgements.rebuild.published import PUBLISHED
 from kafka_hindsight.judgements.rebuild.sources import Source, in_order
@@ -29,22 +36,32 @@ from tests.support.rows import as_table, row
 
 def made_outputs() -> dict[tuple[tuple[str, str], str], list[Any]]:
     """Outputs of which our rows give none, by judgement and output, and the table whose rows they are."""
+    at = SCOPE.window.start
     return {
         (("metadata", "events"), "silver.events"): events("deletion-2.8"),
         (("groups", "moves"), "gold.coordinator_moves"): [
             row(COORDINATOR_MOVES, offsets_partition=n) for n in range(4)
         ],
         (("partitions", "leadership_gaps"), "quality.leadership_gaps"): [
-            row(LEADERSHIP_GAPS, topic="orders", partition=n, explained_by=by) for n, by in enumerate((None, "a", None))
+            row(LEADERSHIP_GAPS, topic="orders", partition=n, explained_by=by, seen_at=at)
+            for n, by in enumerate((None, "a", None))
         ],
         (("partitions", "truncations"), "gold.truncations"): [
-            row(TRUNCATIONS, truncation_id=str(n), verdict=verdict) for n, verdict in enumerate(TruncationVerdict)
+            row(TRUNCATIONS, truncation_id=str(n), verdict=verdict, happened_at=at)
+            for n, verdict in enumerate(TruncationVerdict)
         ],
         (("groups", "lag"), "gold.lag_verdicts"): [
-            row(LAG_VERDICTS, group_id="g1", partition=n, status=status) for n, status in enumerate(LagStatus)
+            row(LAG_VERDICTS, group_id="g1", partition=n, status=status, window_from=at)
+            for n, status in enumerate(LagStatus)
         ],
         (("readings", "imbalance"), "gold.leader_imbalance"): [
-            row(LEADER_IMBALANCE, broker=n, over_threshold=n % 2 == 0) for n in range(4)
+            row(LEADER_IMBALANCE, broker=n, over_threshold=n % 2 == 0, snapshot_at=at) for n in range(4)
+        ],
+        (("groups", "gaps"), "quality.generation_gaps"): [row(GENERATION_GAPS, seen_at=at), row(GENERATION_GAPS)],
+        (("brokers", "second_starts"), "gold.second_starts"): [row(SECOND_STARTS, happened_at=at), row(SECOND_STARTS)],
+        (("aftermath", "restarts"), "gold.rolling_restarts"): [
+            row(ROLLING_RESTARTS, started_at=at),
+            row(ROLLING_RESTARTS),
         ],
     }
 

@@ -81,7 +81,7 @@ RECIPES = {
     ),
     "A rule": Recipe(
         "test_findings",
-        {RULES: "    DOWN_LONG,\n", FINDINGS: "    down_long,\n"},
+        {RULES: "    BROKER_DOWN_LONG,\n", FINDINGS: "    down_long,\n"},
         page="runbook.md",
         text="[broker_down_long](rules.md#broker_down_long)",
     ),

@@ -10,7 +10,7 @@ import pytest
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
-from kafka_hindsight.judgements.findings import Facts, judge_findings
+from tests.support.findings import raised
 from tests.support.made_groups import MADE, A, MadeGroup, expired, own, stable
 from tests.support.rows import AT, row
 
@@ -74,7 +74,7 @@ def line(kind: str, minutes: int = 0, **columns: Any) -> Event:
     ],
 )
 def test_refused_lines_are_one_finding_of_their_rule(lines: list[Event], rule_id: str, message: str) -> None:
-    (finding,) = judge_findings(Facts("c", refusals=lines))
+    (finding,) = raised(refusals=lines)
     assert finding.rule_id == rule_id
     assert finding.message == message.format(at=f"{AT:%H:%M:%S}", later=f"{AT + timedelta(minutes=5):%H:%M:%S}")
     assert [q.line_id for q in finding.evidence] == [e.line_id for e in lines]
@@ -85,21 +85,21 @@ def test_finding_about_several_clients_quotes_a_line_of_each() -> None:
     others = [
         line("client_throttled", 30 + n, client_id=name, took_ms=5) for n, name in enumerate(("billing", "stock"))
     ]
-    (finding,) = judge_findings(Facts("c", refusals=[*often, *others]))
+    (finding,) = raised(refusals=[*often, *others])
     assert finding.subject == "app and 2 more"
     assert {e.line_id for e in others} < {q.line_id for q in finding.evidence}
 
 
 def test_refusals_of_several_days_are_between_two_dates() -> None:
     lines = [line("authentication_failed", n, host="10.0.0.1", error="refused") for n in (0, 5 * 24 * 60)]
-    (finding,) = judge_findings(Facts("c", refusals=lines))
+    (finding,) = raised(refusals=lines)
     later = AT + timedelta(days=5)
     assert f" from {AT:%Y-%m-%d %H:%M:%S} to {later:%Y-%m-%d %H:%M:%S}: refused" in finding.message
 
 
 def test_connection_that_fails_for_another_reason_is_no_unknown_name() -> None:
     failed = line("client_connect_failed", client_id="app", host="kafka-1", error="java.net.SocketException")
-    assert judge_findings(Facts("c", refusals=[failed])) == []
+    assert raised(refusals=[failed]) == []
 
 
 def test_member_that_joined_again_after_a_refusal_was_not_lost_to_it() -> None:

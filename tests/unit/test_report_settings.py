@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 
 from kafka_hindsight.catalog.gold import MEMBER_SETTINGS, REBALANCES
-from kafka_hindsight.judgements.findings import Facts, judge_findings
+from kafka_hindsight.catalog.rows import Finding
 from kafka_hindsight.report.blocks import Item, Page
 from kafka_hindsight.report.terminal import render_terminal
 from tests.support import report_blocks as seen
+from tests.support.findings import raised
 from tests.support.report_blocks import build_report
 from tests.support.report_rows import DAY, empty, run
 from tests.support.rows import row
@@ -16,8 +17,8 @@ from tests.support.rows import row
 MINUTE = timedelta(minutes=1)
 
 
-def report_of(facts: Facts) -> Page:
-    return build_report({**empty(), "gold.findings": [f.as_dict() for f in judge_findings(facts)]}, run())
+def report_of(findings: list[Finding]) -> Page:
+    return build_report({**empty(), "gold.findings": [f.as_dict() for f in findings]}, run())
 
 
 def test_short_sessions_of_fifty_groups_are_one_finding_below_excessive_rebalances() -> None:
@@ -28,7 +29,7 @@ def test_short_sessions_of_fifty_groups_are_one_finding_below_excessive_rebalanc
         for group, count in (("orders", 12), ("bills", 6))
         for n in range(9, 9 + count)
     ]
-    report = report_of(Facts("prod-eu", settings=settings, rebalances=often))
+    report = report_of(raised("prod-eu", member_settings=settings, rebalances=often))
     assert [(e.tone, e.headline, len(seen.found(Item, e))) for e in seen.entries(report, "findings")] == [
         ("critical", "Rebalances excessive", 1),
         ("warning", "Rebalances frequent", 1),

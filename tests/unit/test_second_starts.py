@@ -14,9 +14,9 @@ from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.lives import lives_of
 from kafka_hindsight.judgements.brokers.observed import observe
 from kafka_hindsight.judgements.brokers.second_starts import second_starts_of
-from kafka_hindsight.judgements.findings import Facts, judge_findings
 from kafka_hindsight.knowledge.outages import hedged_verb, noun_of
 from kafka_hindsight.shared.windows import in_order
+from tests.support.findings import raised
 from tests.support.nights import WHOLE, at
 from tests.support.outages import rebuild_outages
 from tests.support.rows import row
@@ -81,9 +81,7 @@ def test_second_starts_are_one_finding_with_their_reason() -> None:
     starts = second_starts_of("orders", lives_of(observed))
     assert [(s.broker, s.happened_at) for s in starts] == [(1, at("03:53:38.780")), (1, at("03:54:38.780"))]
     assert {(s.start_failure, s.confidence) for s in starts} == {("directory_locked", "certain")}
-    (finding,) = (
-        f for f in judge_findings(Facts("orders", second_starts=starts)) if f.rule_id == "broker_started_twice"
-    )
+    (finding,) = (f for f in raised("orders", second_starts=starts) if f.rule_id == "broker_started_twice")
     assert finding.subject == "1" and "twice since" in finding.message and LOCKED in finding.message
     assert any("broker_start_failed" in q.line_id for q in finding.evidence)
 

@@ -37,7 +37,7 @@ def of_excerpt(excerpt: str, window: Window = WHOLE) -> list[MemberSetting]:
     ]
     named = sorted((e for e in lines if e.group_id), key=lambda e: str(e.group_id))
     by_group = groupby(named, key=lambda e: e.group_id)
-    return [s for _, events in by_group for s in rebuild_settings("c", list(events), [], [], [], window)]
+    return [s for g, events in by_group for s in rebuild_settings("c", str(g), list(events), [], [], [], window)]
 
 
 def columns_of(rows: Sequence[MemberSetting], *columns: str) -> list[tuple[Any, ...]]:
@@ -82,7 +82,7 @@ def test_group_protocol_is_read_in_any_case(tmp_path: Path, written: str, protoc
     (tmp_path / dump.name).write_text(lines)
     events, _ = read_logs(tmp_path, "client", "c")
     own = [e for e in events if e.group_id]
-    assert {s.protocol for s in rebuild_settings("c", own, [], [], [], WHOLE)} == {protocol}
+    assert {s.protocol for s in rebuild_settings("c", "g", own, [], [], [], WHOLE)} == {protocol}
 
 
 def test_kip_848_client_has_no_session_timeout_of_its_own() -> None:
@@ -115,16 +115,18 @@ def test_coordinator_lines_give_settings_without_client_logs() -> None:
 
 def test_single_assignor_of_a_member_line_is_not_its_list_of_assignors() -> None:
     left = {"kind": "member_left", "member_id": f"a-{UUID}", "client_id": "a", "session_timeout_ms": 6000}
-    assert columns_of(rebuild_settings("c", [line(0, **left, detail="range")], [], [], [], DAY), "assignors") == [
+    assert columns_of(rebuild_settings("c", "g", [line(0, **left, detail="range")], [], [], [], DAY), "assignors") == [
         (None,)
     ]
     several = line(0, **left, detail="range, roundrobin")
-    assert columns_of(rebuild_settings("c", [several], [], [], [], DAY), "assignors") == [(["range", "roundrobin"],)]
+    assert columns_of(rebuild_settings("c", "g", [several], [], [], [], DAY), "assignors") == [
+        (["range", "roundrobin"],)
+    ]
 
 
 def test_librdkafka_poll_expiry_gives_max_poll_interval() -> None:
     events = [line(3, "client_poll_expired", client_id="a", took_ms=9000)]
-    assert columns_of(rebuild_settings("c", events, [], [], [], DAY), "client_id", "rebalance_timeout_ms") == [
+    assert columns_of(rebuild_settings("c", "g", events, [], [], [], DAY), "client_id", "rebalance_timeout_ms") == [
         ("a", 9000)
     ]
 
@@ -136,7 +138,7 @@ def test_contradicting_settings_are_two_rows_and_agreeing_ones_are_one() -> None
         configured(5, "a", 45_000),
         line(6, "member_joined", client_id="a", member_id=f"a-{LOWER_UUID}"),
     ]
-    rows = rebuild_settings("c", events, [], [], [], DAY)
+    rows = rebuild_settings("c", "g", events, [], [], [], DAY)
     assert [(r.session_timeout_ms, r.first_seen_at - AT, r.last_seen_at - AT, r.member_count) for r in rows] == [
         (10_000, timedelta(0), timedelta(minutes=1), 1),
         (45_000, timedelta(minutes=5), timedelta(minutes=6), 1),
@@ -146,7 +148,7 @@ def test_contradicting_settings_are_two_rows_and_agreeing_ones_are_one() -> None
 def test_settings_from_before_the_window_count_for_members_in_it() -> None:
     before = [configured(-90, "a", 10_000), configured(-80, "gone", 10_000)]
     synced = line(1, "client_synced", client_id="a", member_id=f"a-{UUID}")
-    (setting,) = rebuild_settings("c", [*before, synced], [], [], [], DAY)
+    (setting,) = rebuild_settings("c", "g", [*before, synced], [], [], [], DAY)
     assert (setting.client_id, setting.session_timeout_ms, setting.first_seen_at) == (
         "a",
         10_000,
@@ -171,20 +173,20 @@ def test_stored_generation_gives_settings_until_its_tombstone() -> None:
         protocol="range",
         members=[member],
     )
-    (setting,) = rebuild_settings("c", [], [stored], [], [], DAY)
+    (setting,) = rebuild_settings("c", "g", [], [stored], [], [], DAY)
     assert columns_of([setting], *BASICS, "assignor", "protocol", "witnesses") == [
         ("a", None, 10_000, 60_000, None, "range", "classic", ["group_record"])
     ]
     assert setting.first_seen_at == AT
     assert [e.happened_at for e in setting.evidence] == [stored.written_at], "a quote has the instant of its record"
     deleted = replace(stored, written_at=AT - timedelta(hours=1), is_tombstone=True, members=None)
-    assert rebuild_settings("c", [], [stored, deleted], [], [], DAY) == []
+    assert rebuild_settings("c", "g", [], [stored, deleted], [], [], DAY) == []
 
 
 def test_snapshot_shows_member_and_assignor_of_the_group() -> None:
     member = row(MEMBER_SNAPSHOTS, group_id="orders", member_id=f"i1-{UUID}", client_id="a", instance_id="i1")
     agreed = row(GROUP_SNAPSHOTS, group_id="orders", type="classic", assignor="range")
-    (setting,) = rebuild_settings("c", [configured(-9, "a", 45_000)], [], [member], [agreed], DAY)
+    (setting,) = rebuild_settings("c", "g", [configured(-9, "a", 45_000)], [], [member], [agreed], DAY)
     (shown,) = columns_of([setting], *BASICS, "assignor", "protocol")
     assert shown == ("a", "i1", 45_000, None, None, "range", "classic")
 
@@ -215,8 +217,8 @@ def test_order_of_lines_does_not_change_settings_and_none_is_lost(events: list[E
         for n, (client, instance) in enumerate(product("ab", (None, "i1")))
     ]
     shuffled = random.sample([*events, *joins], len(events) + len(joins))
-    rows = rebuild_settings("c", shuffled, [], [], [], DAY)
-    assert rows == rebuild_settings("c", [*events, *joins], [], [], [], DAY)
+    rows = rebuild_settings("c", "g", shuffled, [], [], [], DAY)
+    assert rows == rebuild_settings("c", "g", [*events, *joins], [], [], [], DAY)
     assert len({r.settings_id for r in rows}) == len(rows)
     for event in events:
         limits = {r.rebalance_timeout_ms for r in rows if r.session_timeout_ms == event.session_timeout_ms}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kafka_hindsight.judgements.rebuild.published import PUBLISHED
-from kafka_hindsight.judgements.rebuild.sources import Judgement, Source, inputs_of, outputs_of
+from kafka_hindsight.judgements.rebuild.sources import Judgement, Source
 from tools.pages.markdown import as_table
 
 
@@ -19,21 +19,34 @@ def pipeline_parts(judgements: Sequence[Judgement]) -> Iterator[str]:
     yield f"```mermaid\nflowchart LR\n{chr(10).join(_arrows(judgements))}\n```"
     for judgement in judgements:
         yield f"## {judgement.name}"
-        doc = (judgement.function.__doc__ or "").strip().splitlines()[0]
         key = f"One call for each {', '.join(judgement.key)}." if judgement.key else "One call."
-        yield f"{doc} {key} Function: `{judgement.function.__module__}.{judgement.function.__name__}`."
+        yield f"{_about(judgement)} {key} {_functions(judgement)}."
         yield as_table(
             ("Reads", "Rows", "From"),
             [
                 (name, cls.__name__ if cls else "a table", ", ".join(_origins(judgement.reads[name])))
-                for name, cls in inputs_of(judgement.function).items()
+                for name, cls in judgement.inputs.items()
             ],
         )
-        outputs = [
-            (name, cls.__name__, _filled(judgement, name)) for name, cls in outputs_of(judgement.function).items()
-        ]
+        outputs = [(name, cls.__name__, _filled(judgement, name)) for name, cls in judgement.outputs.items()]
         if outputs:
             yield as_table(("Gives", "Rows", "Fills"), outputs)
+
+
+def _about(judgement: Judgement) -> str:
+    if judgement.functions[1:]:
+        return (
+            f"{len(judgement.functions)} functions. Each takes the rows that it names, and all give rows of one table."
+        )
+    return (judgement.functions[0].__doc__ or "").strip().splitlines()[0]
+
+
+def _functions(judgement: Judgement) -> str:
+    if judgement.functions[1:]:
+        modules = dict.fromkeys(function.__module__ for function in judgement.functions)
+        return f"Modules: {', '.join(f'`{module}`' for module in modules)}"
+    (function,) = judgement.functions
+    return f"Function: `{function.__module__}.{function.__name__}`"
 
 
 def _arrows(judgements: Sequence[Judgement]) -> Iterator[str]:

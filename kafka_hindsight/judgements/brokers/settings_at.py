@@ -12,7 +12,7 @@ from typing import TypeVar
 from kafka_hindsight.catalog.rows import Event, Quote
 from kafka_hindsight.judgements.reasoning.evidence import quote
 from kafka_hindsight.judgements.reasoning.timelines import Timeline
-from kafka_hindsight.knowledge.broker_settings import OF_CONTROLLERS
+from kafka_hindsight.knowledge.broker_settings import MIN_ISR, OF_CONTROLLERS
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import LONG_AGO
 from kafka_hindsight.shared.grouping import grouped
@@ -122,6 +122,35 @@ class BrokerSettings:
     def with_topics(self, events: Iterable[Event]) -> BrokerSettings:
         """The same brokers with the topics that events report."""
         return replace(self, topics=_reports_of(_of_settings(events), attrgetter("topic")))
+
+
+@dataclass(frozen=True)
+class SettingsInForce:
+    """The settings of brokers and topics at one instant. None: not known."""
+
+    at: datetime
+    settings: BrokerSettings = field(default_factory=BrokerSettings)
+
+    def of_broker(self, broker: int, name: str) -> Setting | None:
+        """A broker's setting."""
+        return self.settings.of_broker(broker, name, self.at)
+
+    def of_topic(self, topic: str, name: str) -> Setting | None:
+        """A topic's setting, its own or the brokers' that it inherits."""
+        return self.settings.of_topic(topic, name, self.at)
+
+    def min_isr_of(self, topic: str) -> int:
+        """The topic's min.insync.replicas; 0 where it is not known."""
+        setting = self.of_topic(topic, MIN_ISR)
+        return (setting.number or 0) if setting else 0
+
+    def agreed(self, name: str) -> Setting | None:
+        """The value that all brokers that report a setting agree on; None where they differ, too."""
+        return self.settings.of_brokers(name, self.at)
+
+    def serving(self) -> list[int]:
+        """The brokers that report settings, without nodes that are only controllers."""
+        return self.settings.serving()
 
 
 def settings_of(events: Iterable[Event]) -> BrokerSettings:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Callable, Iterator
 
-from kafka_hindsight.catalog.codes import FindingSeverity
 from kafka_hindsight.catalog.rows import Finding
 from kafka_hindsight.judgements.findings import (
     access_findings,
@@ -13,17 +12,12 @@ from kafka_hindsight.judgements.findings import (
     durability_findings,
     group_findings,
 )
-from kafka_hindsight.judgements.findings.finding_facts import Facts as Facts
-from kafka_hindsight.knowledge.rules import STANDING_RULES
 
-_ROOMS = (group_findings, access_findings, broker_findings, durability_findings, coverage_findings)
-
-
-def judge_findings(facts: Facts) -> list[Finding]:
-    """Every finding of the window, by severity; findings about events before those about settings; then by start."""
-    return sorted((finding for room in _ROOMS for rule in room.RULES for finding in rule(facts)), key=_rank)
-
-
-def _rank(finding: Finding) -> tuple[int, bool, datetime, str, str]:
-    severity = list(FindingSeverity).index(finding.severity)
-    return severity, finding.rule_id in STANDING_RULES, finding.first_at, finding.rule_id, finding.subject
+RULES: tuple[Callable[..., Iterator[Finding]], ...] = (
+    *group_findings.RULES,
+    *access_findings.RULES,
+    *broker_findings.RULES,
+    *durability_findings.RULES,
+    *coverage_findings.RULES,
+)
+"""The functions of all rules. The parameters of each are what it reads: see rule_inputs.py."""

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
+from typing import Annotated
+
+import pyarrow as pa
 
 from kafka_hindsight.catalog.rows import Event, Finding
-from kafka_hindsight.judgements.findings.finding_facts import Facts, finding_of
+from kafka_hindsight.judgements.findings.finding_rows import finding_of
 from kafka_hindsight.judgements.reasoning.evidence import MAX_QUOTES, quote
 from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.knowledge.model import Rule
 from kafka_hindsight.knowledge.patterns.fragments import UNKNOWN_HOST, UNRESOLVED
+from kafka_hindsight.knowledge.rules import access_rules as declared
+from kafka_hindsight.shared.arrow_tables import among, ends
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.plain import shortened
 from kafka_hindsight.shared.words import duration, listed
@@ -22,6 +28,7 @@ _NAMED = 3
 class _Refusal:
     """The lines that a rule reads: their kinds, what they say, and the name that each is about."""
 
+    rule: Rule
     kinds: tuple[Kind, ...]
     say: Callable[[Sequence[Event]], Iterable[str | None]]
     name: Callable[[Event], str | None] = lambda line: line.client_id or line.host
@@ -49,38 +56,46 @@ def _is_shown(line: Event) -> bool:
     return line.kind != Kind.CLIENT_CONNECT_FAILED or line.error in (UNKNOWN_HOST, UNRESOLVED)
 
 
-_REFUSALS: Mapping[str, _Refusal] = {
-    "client_not_authenticated": _Refusal(
-        (Kind.CLIENT_NOT_AUTHENTICATED, Kind.AUTHENTICATION_FAILED), _of_each(lambda line: line.error)
+_REFUSALS = (
+    _Refusal(
+        declared.CLIENT_NOT_AUTHENTICATED,
+        (Kind.CLIENT_NOT_AUTHENTICATED, Kind.AUTHENTICATION_FAILED),
+        _of_each(lambda line: line.error),
     ),
-    "broker_not_authenticated": _Refusal(
+    _Refusal(
+        declared.BROKER_NOT_AUTHENTICATED,
         (Kind.AUTHENTICATION_REFUSED,),
         _of_each(lambda line: f"node {line.node}: {line.error}"),
         lambda line: str(line.broker),
     ),
-    "access_denied": _Refusal(
+    _Refusal(
+        declared.ACCESS_DENIED,
         (Kind.GROUP_DENIED, Kind.ACCESS_DENIED, Kind.CLIENT_ACCESS_DENIED),
         _of_each(_denial),
         lambda line: line.detail or line.client_id,
     ),
-    "instance_shared": _Refusal(
+    _Refusal(
+        declared.INSTANCE_SHARED,
         (Kind.STATIC_MEMBER_FENCED, Kind.CLIENT_INSTANCE_FENCED),
         _of_each(lambda line: line.group_id and f"group {line.group_id}"),
         lambda line: line.instance_id or line.client_id,
     ),
-    "client_throttled": _Refusal((Kind.CLIENT_THROTTLED,), _longest),
-    "name_unknown": _Refusal((Kind.CLIENT_CONNECT_FAILED,), _of_each(lambda line: line.host)),
-}
-"""By rule."""
-
-REFUSALS = frozenset(kind for refusal in _REFUSALS.values() for kind in refusal.kinds)
-"""The kinds of lines that the rules read."""
+    _Refusal(declared.CLIENT_THROTTLED, (Kind.CLIENT_THROTTLED,), _longest),
+    _Refusal(declared.NAME_UNKNOWN, (Kind.CLIENT_CONNECT_FAILED,), _of_each(lambda line: line.host)),
+)
 
 
-def _refused(facts: Facts) -> Iterator[Finding]:
+def refused(events: pa.Table) -> pa.Table:
+    """Keep the first and the last line about each that was refused or held back, and what it was refused."""
+    lines = events.filter(among(events["kind"], {kind for refusal in _REFUSALS for kind in refusal.kinds}))
+    by = ("kind", "broker", "node", "client_id", "host", "detail", "group_id", "topic", "error")
+    return ends(lines, by, ("happened_at", "source", "order"))
+
+
+def _refused(cluster: str, refusals: Annotated[Sequence[Event], refused]) -> Iterator[Finding]:
     """One finding for each rule, however many are refused: a wrong password in a deployment is one trouble."""
-    for rule_id, refusal in _REFUSALS.items():
-        of_rule = (line for line in facts.refusals if line.kind in refusal.kinds and _is_shown(line))
+    for refusal in _REFUSALS:
+        of_rule = (line for line in refusals if line.kind in refusal.kinds and _is_shown(line))
         lines = sorted(of_rule, key=lambda line: (line.happened_at, line.source, line.order))
         if lines:
             first, last = lines[0].happened_at, lines[-1].happened_at
@@ -89,8 +104,8 @@ def _refused(facts: Facts) -> Iterator[Finding]:
             details = dict.fromkeys(shortened(text) for text in refusal.say(lines) if text)
             clock = "%H:%M:%S" if first.date() == last.date() else "%Y-%m-%d %H:%M:%S"
             yield finding_of(
-                facts,
-                rule_id,
+                cluster,
+                refusal.rule,
                 list(by_name),
                 [first, last],
                 map(quote, islice(each_in_turn, MAX_QUOTES)),

@@ -5,22 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
-from kafka_hindsight.catalog.codes import Confidence, FailoverKind, FindingSeverity, OutOfSyncKind, TruncationVerdict
-from kafka_hindsight.catalog.rows import (
-    Event,
-    Finding,
-    IsrSpan,
-    OutOfSyncPeriod,
-    PartitionSnapshot,
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kafka_hindsight.catalog import rows
+from kafka_hindsight.catalog.codes import (
+    Confidence,
+    FailoverKind,
+    FindingSeverity,
+    Origin,
+    OutOfSyncKind,
+    TruncationVerdict,
 )
+from kafka_hindsight.catalog.rows import Event, Finding, IsrSpan, OutOfSyncPeriod, PartitionSnapshot
 from kafka_hindsight.catalog.rows.structs import ClusterNaming
-from kafka_hindsight.judgements.findings.finding_facts import Facts, finding_of, quotes_of
+from kafka_hindsight.judgements.brokers.settings_at import SettingsInForce
+from kafka_hindsight.judgements.findings.finding_rows import finding_of, quotes_of
+from kafka_hindsight.judgements.findings.rule_inputs import Around, LastReading, Unquoted
 from kafka_hindsight.judgements.incidents.happenings import fate
 from kafka_hindsight.judgements.reasoning.evidence import quote, quote_snapshot
+from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.reasoning.timelines import Interval
-from kafka_hindsight.knowledge.rules import RULE_BY_ID
+from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.knowledge.model import Rule
+from kafka_hindsight.knowledge.rules import broker_rules as declared
 from kafka_hindsight.logs.cluster_of_files import without_damaged
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import in_order
@@ -29,9 +39,9 @@ from kafka_hindsight.shared.words import counted, duration, instant, listed, tim
 _NAMED = 3
 
 
-def _slow(facts: Facts) -> Iterator[Finding]:
+def _slow(cluster: str, out_of_sync_periods: Sequence[OutOfSyncPeriod]) -> Iterator[Finding]:
     """One finding for each suspected broker, however many partitions and followers left an ISR because of it."""
-    slow = grouped((p for p in facts.out_of_sync_periods if p.kind == OutOfSyncKind.SLOW), lambda p: p.suspected_broker)
+    slow = grouped((p for p in out_of_sync_periods if p.kind == OutOfSyncKind.SLOW), lambda p: p.suspected_broker)
     for suspect, periods in sorted((s, periods) for s, periods in slow.items() if s is not None):
         length = duration(sum(p.partition_ms for p in periods))
         extent = f"{counted(max(p.partitions for p in periods), 'partition')} at most, {length} in all"
@@ -41,32 +51,41 @@ def _slow(facts: Facts) -> Iterator[Finding]:
         details = f"too slow to keep up with its leaders, which removed it from ISRs ({extent}){doubt}"
         if followers:
             details = f"too slow as a leader: its followers {', '.join(map(str, followers))} left ISRs ({extent})"
-        yield _of_periods(facts, "broker_slow", suspect, periods, details=details)
+        yield _of_periods(cluster, declared.BROKER_SLOW, suspect, periods, details=details)
 
 
-def _flapping(facts: Facts) -> Iterator[Finding]:
-    limit = RULE_BY_ID["isr_flapping"].thresholds["cycles"]
-    often = (p for p in facts.out_of_sync_periods if p.cycles >= limit)
+def _flapping(cluster: str, out_of_sync_periods: Sequence[OutOfSyncPeriod]) -> Iterator[Finding]:
+    limit = declared.ISR_FLAPPING.thresholds["cycles"]
+    often = (p for p in out_of_sync_periods if p.cycles >= limit)
     for broker, periods in sorted(grouped(often, lambda p: p.broker).items()):
         flaps, partitions = sum(p.flaps for p in periods), max(p.partitions for p in periods)
         over = f": {flaps} repeated shrinks in all, over {partitions} partitions" if partitions > 1 else ""
         cycles = max(p.cycles for p in periods)
-        yield _of_periods(facts, "isr_flapping", broker, periods, cycles=cycles, over=over)
+        yield _of_periods(cluster, declared.ISR_FLAPPING, broker, periods, cycles=cycles, over=over)
 
 
-def _of_periods(facts: Facts, rule_id: str, broker: int, periods: Sequence[OutOfSyncPeriod], **words: Any) -> Finding:
+def _of_periods(cluster: str, rule: Rule, broker: int, periods: Sequence[OutOfSyncPeriod], **words: Any) -> Finding:
     instants = [at for p in periods for at in (p.started_at, p.ended_at or p.started_at)]
-    return finding_of(facts, rule_id, str(broker), instants, quotes_of(periods), **words)
+    return finding_of(cluster, rule, str(broker), instants, quotes_of(periods), **words)
 
 
-def _too_early(facts: Facts) -> Iterator[Finding]:
-    for restart in facts.restarts:
+def _too_early(
+    cluster: str,
+    restarts: Sequence[rows.RollingRestart],
+    failovers: Unquoted[rows.Failover],
+    isr_spans: Sequence[IsrSpan],
+    settings_in_force: SettingsInForce,
+) -> Iterator[Finding]:
+    for restart in restarts:
         for step in restart.scorecard:
             if step.is_early:
-                harm = _harm(facts, step.outage_id)
+                offline = [f for f in failovers if f.kind == FailoverKind.OFFLINE and f.outage_id == step.outage_id]
+                shrinks = (s for s in isr_spans if s.outage_id == step.outage_id)
+                short = {(s.topic, s.partition) for s in shrinks if _is_below_minimum(s, settings_in_force)}
+                harm = _harm(len(offline), len(short))
                 finding = finding_of(
-                    facts,
-                    "restart_too_early",
+                    cluster,
+                    declared.RESTART_TOO_EARLY,
                     str(step.broker),
                     [step.down_at, step.up_at or step.down_at],
                     restart.evidence,
@@ -76,17 +95,15 @@ def _too_early(facts: Facts) -> Iterator[Finding]:
                 yield replace(finding, severity=FindingSeverity.CRITICAL) if harm else finding
 
 
-def _harm(facts: Facts, outage_id: str) -> list[str]:
+def _is_below_minimum(shrink: IsrSpan, settings: SettingsInForce) -> bool:
+    return shrink.isr_size is not None and shrink.isr_size < settings.min_isr_of(shrink.topic)
+
+
+def _harm(offline: int, short: int) -> list[str]:
     """The harm of a broker's stop in partitions that the stop before had left with fewer in-sync replicas."""
-    offline = [f for f in facts.failovers if f.kind == FailoverKind.OFFLINE and f.outage_id == outage_id]
-    short = {
-        (s.topic, s.partition)
-        for s in facts.isr_spans
-        if s.outage_id == outage_id and s.isr_size is not None and s.isr_size < facts.min_isr_of(s.topic)
-    }
     harm = (
-        (len(offline), "had no leader"),
-        (len(short), "had fewer in-sync replicas than min.insync.replicas, so that writes with acks=all failed"),
+        (offline, "had no leader"),
+        (short, "had fewer in-sync replicas than min.insync.replicas, so that writes with acks=all failed"),
     )
     return [f"{counted(count, 'partition')} {what}" for count, what in harm if count]
 
@@ -113,57 +130,71 @@ def missing_brokers(partitions: Iterable[PartitionSnapshot], isr_spans: Iterable
     return f": {'; '.join(details)}" if details else ""
 
 
-def _imbalance(facts: Facts) -> Iterator[Finding]:
-    for broker, periods in sorted(grouped(facts.imbalance_periods, lambda p: p.broker).items()):
+def _imbalance(cluster: str, imbalance_periods: Sequence[rows.ImbalancePeriod]) -> Iterator[Finding]:
+    for broker, periods in sorted(grouped(imbalance_periods, lambda p: p.broker).items()):
         worst = max(periods, key=lambda p: (p.max_ratio, -p.worst_at.timestamp()))
         again = f" It happened {times(len(periods))}." if len(periods) > 1 else ""
         starts = (p.started_at if p.started_at_is_exact else p.first_reading_at for p in periods)
         instants = [*starts, *(p.ended_at or p.last_reading_at for p in periods)]
         details = f"{worst.explanation}{again}".removesuffix(".")
-        yield finding_of(facts, "leader_imbalance", str(broker), instants, quotes_of(periods), details=details)
+        yield finding_of(cluster, declared.LEADER_IMBALANCE, str(broker), instants, quotes_of(periods), details=details)
 
 
-def _replication(facts: Facts) -> Iterator[Finding]:
-    counts = [(p, len(p.isr or ()), len(p.replicas or ())) for p in facts.partitions]
+def _replication(
+    cluster: str,
+    partitions: LastReading[PartitionSnapshot],
+    isr_spans: Sequence[IsrSpan],
+    settings_in_force: SettingsInForce,
+) -> Iterator[Finding]:
+    counts = [(p, len(p.isr or ()), len(p.replicas or ())) for p in partitions]
     lacking = [p for p, isr, replicas in counts if isr < replicas]
-    refusing = [p for p, isr, replicas in counts if isr < min(facts.min_isr_of(p.topic), replicas)]
-    for rule_id, partitions in (("under_replicated", lacking), ("under_min_isr", refusing)):
-        if partitions:
-            count, topics = len(partitions), {p.topic for p in partitions}
+    refusing = [p for p, isr, replicas in counts if isr < min(settings_in_force.min_isr_of(p.topic), replicas)]
+    for rule, weak in ((declared.UNDER_REPLICATED, lacking), (declared.UNDER_MIN_ISR, refusing)):
+        if weak:
+            count, topics = len(weak), {p.topic for p in weak}
             quotes = [
                 quote_snapshot(p, f"{p.topic}-{p.partition}: isr {p.isr}, replicas {p.replicas}")
-                for p in sorted(partitions, key=lambda p: (p.topic, p.partition))[:5]
+                for p in sorted(weak, key=lambda p: (p.topic, p.partition))[:5]
             ]
-            subject = partitions[0].topic if len(topics) == 1 else f"{count} partitions"
-            details = missing_brokers(partitions, facts.isr_spans)
-            at = max(p.snapshot_at for p in partitions)
-            yield finding_of(facts, rule_id, subject, [at], quotes, count=count, details=details)
+            subject = weak[0].topic if len(topics) == 1 else f"{count} partitions"
+            details = missing_brokers(weak, isr_spans)
+            at = max(p.snapshot_at for p in weak)
+            yield finding_of(cluster, rule, subject, [at], quotes, count=count, details=details)
 
 
-def _gone_brokers(facts: Facts) -> Iterator[Finding]:
+def _gone_brokers(scope: Scope, outages_around: Around[rows.BrokerOutage]) -> Iterator[Finding]:
     """One finding for each broker that went away before the window and had not come back: no incident of it says so."""
-    for outage in facts.gone_brokers:
-        broker = str(outage.broker)
-        yield finding_of(facts, "broker_gone", broker, [facts.starts_at], outage.evidence, fate=fate(outage))
+    start = scope.window.start
+    for outage in outages_around:
+        if outage.down_at < start and outage.up_at is None:
+            subject, words = str(outage.broker), fate(outage)
+            yield finding_of(scope.cluster, declared.BROKER_GONE, subject, [start], outage.evidence, fate=words)
 
 
-def _truncated(facts: Facts) -> Iterator[Finding]:
-    """One finding for each broker, verdict and outage of truncations.
+def harmful(truncations: pa.Table) -> pa.Table:
+    """Keep the truncations that lost committed records, or may have lost some."""
+    return truncations.filter(pc.not_equal(truncations["verdict"], str(TruncationVerdict.NOTHING_COMMITTED_LOST)))
+
+
+def _truncated(
+    cluster: str,
+    harmful_truncations: Annotated[Sequence[rows.Truncation], harmful],
+    failovers: Unquoted[rows.Failover],
+    incident_links: Sequence[rows.IncidentLink],
+) -> Iterator[Finding]:
+    """One finding for each broker, verdict and outage of truncations that no incident of the window counts.
 
     A partition with an unclean election is left out: the incident of the election says what it lost.
     """
-    unclean = {(f.topic, f.partition) for f in facts.failovers if f.kind == FailoverKind.UNCLEAN_ELECTION}
-    harmful = (
-        t
-        for t in facts.truncations
-        if t.verdict != TruncationVerdict.NOTHING_COMMITTED_LOST and (t.topic, t.partition) not in unclean
-    )
-    by_act = grouped(harmful, lambda t: (t.broker, t.verdict, t.outage_id or ""))
+    parts = {link.part_id for link in incident_links}
+    unclean = {(f.topic, f.partition) for f in failovers if f.kind == FailoverKind.UNCLEAN_ELECTION}
+    alone = (t for t in harmful_truncations if t.truncation_id not in parts and (t.topic, t.partition) not in unclean)
+    by_act = grouped(alone, lambda t: (t.broker, t.verdict, t.outage_id or ""))
     for (broker, verdict, _), cuts in sorted(by_act.items()):
         records = [t.records_cut for t in cuts if t.records_cut is not None]
         yield finding_of(
-            facts,
-            "records_truncated",
+            cluster,
+            declared.RECORDS_TRUNCATED,
             sorted({f"{t.topic}-{t.partition}" for t in cuts}),
             [t.happened_at for t in cuts],
             quotes_of(cuts),
@@ -186,16 +217,22 @@ def _changes_in(namings: Sequence[Event]) -> Iterator[tuple[Event, Event]]:
     return ((before, after) for before, after in pairwise(ordered) if before.detail != after.detail)
 
 
-def _renamed(facts: Facts) -> Iterator[Finding]:
+def namings(events: pa.Table) -> pa.Table:
+    """Keep the brokers' lines that name the cluster's id."""
+    is_naming = pc.equal(events["kind"], str(Kind.CLUSTER_NAMED))
+    return events.filter(pc.and_(is_naming, pc.equal(events["origin"], str(Origin.BROKER))))
+
+
+def _renamed(cluster: str, cluster_namings: Annotated[Sequence[Event], namings]) -> Iterator[Finding]:
     """One finding for all changes of the cluster's id; brokers that share a change show it once."""
-    changes = (pair for lines in grouped(facts.namings, lambda e: e.source).values() for pair in _changes_in(lines))
+    changes = (pair for lines in grouped(cluster_namings, lambda e: e.source).values() for pair in _changes_in(lines))
     ordered = sorted(changes, key=lambda pair: (pair[1].happened_at, pair[1].source))
     if pairs := [lines[0] for lines in grouped(ordered, lambda pair: (pair[0].detail, pair[1].detail)).values()]:
         steps = [f"from {a.detail} to {b.detail} at {instant(b.happened_at)}" for a, b in pairs]
         yield finding_of(
-            facts,
-            "cluster_id_changed",
-            facts.cluster,
+            cluster,
+            declared.CLUSTER_ID_CHANGED,
+            cluster,
             [b.happened_at for _, b in pairs],
             [quote(e) for pair in pairs for e in pair],
             times=times(len(pairs)),
@@ -203,13 +240,15 @@ def _renamed(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _started_twice(facts: Facts) -> Iterator[Finding]:
+def _started_twice(cluster: str, second_starts: Sequence[rows.SecondStart]) -> Iterator[Finding]:
     """One finding for each broker, however often a second process of it was started."""
-    for broker, starts in sorted(grouped(facts.second_starts, lambda s: s.broker).items()):
+    for broker, starts in sorted(grouped(second_starts, lambda s: s.broker).items()):
         reasons = listed(list(dict.fromkeys(s.explanation for s in starts)), _NAMED)
         instants = [s.happened_at for s in starts]
         details = f"{times(len(starts))} since {instant(instants[0])}, and that start failed: {reasons}"
-        yield finding_of(facts, "broker_started_twice", str(broker), instants, quotes_of(starts), details=details)
+        yield finding_of(
+            cluster, declared.BROKER_STARTED_TWICE, str(broker), instants, quotes_of(starts), details=details
+        )
 
 
 RULES = (

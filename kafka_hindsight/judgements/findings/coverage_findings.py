@@ -2,44 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Annotated
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kafka_hindsight.catalog import rows
 from kafka_hindsight.catalog.codes import Confidence
-from kafka_hindsight.catalog.rows import Finding, Quote, SnapshotReading
-from kafka_hindsight.judgements.findings.finding_facts import Facts, finding_of, quotes_of
+from kafka_hindsight.catalog.rows import Finding, Quote
+from kafka_hindsight.judgements.brokers.observed import cut_to
+from kafka_hindsight.judgements.findings.finding_rows import finding_of, quotes_of
+from kafka_hindsight.judgements.findings.rule_inputs import Around, Unquoted
 from kafka_hindsight.judgements.reasoning.evidence import quote_snapshot, row_id
+from kafka_hindsight.judgements.reasoning.scope import Scope
+from kafka_hindsight.knowledge.rules import coverage_rules as declared
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.words import counted, duration, number, verb
 
 _ALL = "everything"
 
 
-def _gaps(facts: Facts) -> Iterator[Finding]:
-    for gap in facts.gaps:
+def _gaps(cluster: str, generation_gaps: Sequence[rows.GenerationGap]) -> Iterator[Finding]:
+    for gap in generation_gaps:
         if gap.explained_by is None:
             words = {"after": gap.after_generation, "next": gap.next_generation}
-            yield finding_of(facts, "generations_missing", gap.group_id, [gap.seen_at], gap.evidence, **words)
+            yield finding_of(cluster, declared.GENERATIONS_MISSING, gap.group_id, [gap.seen_at], gap.evidence, **words)
 
 
-def _unanswered(facts: Facts) -> Iterator[Finding]:
+def unanswered(readings: pa.Table) -> pa.Table:
+    """Keep the readings of groups that got no answer."""
+    return readings.filter(pc.is_valid(readings["error"]))
+
+
+def _unanswered(
+    cluster: str, unanswered_groups: Annotated[Sequence[rows.GroupSnapshot], unanswered]
+) -> Iterator[Finding]:
     """One finding for all groups: its evidence names each reading that got no answer."""
-    rows = sorted(facts.unanswered, key=lambda r: (r.snapshot_at, r.group_id))
-    if rows:
-        groups = sorted({r.group_id for r in rows})
-        quotes = [quote_snapshot(r, f"group {r.group_id}: {r.error}") for r in rows]
-        yield finding_of(facts, "group_unanswered", groups, [r.snapshot_at for r in rows], quotes, count=len(rows))
+    if readings := sorted(unanswered_groups, key=lambda r: (r.snapshot_at, r.group_id)):
+        groups, instants = sorted({r.group_id for r in readings}), [r.snapshot_at for r in readings]
+        quotes = [quote_snapshot(r, f"group {r.group_id}: {r.error}") for r in readings]
+        yield finding_of(cluster, declared.GROUP_UNANSWERED, groups, instants, quotes, count=len(readings))
 
 
-def _partial(facts: Facts) -> Iterator[Finding]:
+def partial(readings: pa.Table) -> pa.Table:
+    """Keep the readings that lack a part, or everything."""
+    return readings.filter(pc.or_(pc.is_valid(readings["missing"]), pc.is_valid(readings["error"])))
+
+
+def _partial(cluster: str, partial_readings: Annotated[Sequence[rows.SnapshotReading], partial]) -> Iterator[Finding]:
     """One finding for each part, however many readings lack it; a reading that failed lacks everything, once."""
-    readings = sorted(facts.partial, key=lambda r: (r.snapshot_at, r.snapshot_id))
+    readings = sorted(partial_readings, key=lambda r: (r.snapshot_at, r.snapshot_id))
     missing = ((part, reason, r) for r in readings for part, reason in _missing_parts(r))
     for part, lacking in sorted(grouped(missing, lambda m: m[0]).items()):
         count = len(lacking)
         lacks = "failed" if part == _ALL else f"{verb(count, 'lacks', 'lack')} {part}, or some of it"
         yield finding_of(
-            facts,
-            "reading_partial",
+            cluster,
+            declared.READING_PARTIAL,
             part,
             [r.snapshot_at for _, _, r in lacking],
             [quote_snapshot(r, f"{part}: {reason}") for _, reason, r in lacking],
@@ -49,7 +69,7 @@ def _partial(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _missing_parts(reading: SnapshotReading) -> Iterator[tuple[str, str]]:
+def _missing_parts(reading: rows.SnapshotReading) -> Iterator[tuple[str, str]]:
     """The parts that a reading lacks, with the reasons that it gives."""
     if reading.error:
         yield _ALL, reading.error
@@ -59,30 +79,41 @@ def _missing_parts(reading: SnapshotReading) -> Iterator[tuple[str, str]]:
         yield part, "; ".join(reasons) or "it gives no reason"
 
 
-def _unread(facts: Facts) -> Iterator[Finding]:
-    for c in facts.coverage:
+def unread(coverage: pa.Table) -> pa.Table:
+    """Keep the logs with lines that no pattern reads, or that are damaged."""
+    return coverage.filter(pc.greater(pc.add(coverage["unparsed"], coverage["quarantined"]), 0))
+
+
+def _unread(cluster: str, unread_logs: Annotated[Sequence[rows.Coverage], unread]) -> Iterator[Finding]:
+    for c in unread_logs:
         first, last = c.first_at or c.window_from, c.last_at or c.first_at or c.window_from
         line_id = row_id("coverage", c.source, c.window_from)
-        for rule_id, count, fate in (
-            ("lines_unread", c.unparsed, "unparsed"),
-            ("lines_quarantined", c.quarantined, "quarantined"),
+        for rule, count, fate in (
+            (declared.LINES_UNREAD, c.unparsed, "unparsed"),
+            (declared.LINES_QUARANTINED, c.quarantined, "quarantined"),
         ):
             if count:
                 text = f"{c.lines_in} lines, {count} {fate}"
                 proof = Quote(line_id=line_id, source=c.source, happened_at=first, text=text)
-                yield finding_of(facts, rule_id, c.source, [first, last], [proof], count=count)
+                yield finding_of(cluster, rule, c.source, [first, last], [proof], count=count)
 
 
-def _leaderships(facts: Facts) -> Iterator[Finding]:
+def unexplained(gaps: pa.Table) -> pa.Table:
+    """Keep the gaps of leader epochs that nothing explains."""
+    return gaps.filter(pc.is_null(gaps["explained_by"]))
+
+
+def _leaderships(
+    cluster: str, unexplained_gaps: Annotated[Sequence[rows.LeadershipGap], unexplained]
+) -> Iterator[Finding]:
     """One finding for all partitions: a missing log mostly leaves gaps in many of them."""
-    unexplained = (g for g in facts.leadership_gaps if g.explained_by is None)
-    gaps = sorted(unexplained, key=lambda g: (g.seen_at, g.topic, g.partition, g.next_epoch))
+    gaps = sorted(unexplained_gaps, key=lambda g: (g.seen_at, g.topic, g.partition, g.next_epoch))
     if gaps:
         count = sum(g.leader_before == g.leader_after for g in gaps)
         returns = f"; in {number(count)} of them the leader may have changed and come back" if count else ""
         yield finding_of(
-            facts,
-            "leaderships_unseen",
+            cluster,
+            declared.LEADERSHIPS_UNSEEN,
             sorted({f"{g.topic}-{g.partition}" for g in gaps}),
             [g.seen_at for g in gaps],
             [q for g in gaps for q in g.evidence[-1:]],
@@ -91,26 +122,32 @@ def _leaderships(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _missing_logs(facts: Facts) -> Iterator[Finding]:
-    for row in facts.missing_logs:
+def _missing_logs(
+    scope: Scope,
+    missing_logs: Around[rows.MissingBrokerLog],
+    failovers: Unquoted[rows.Failover],
+    outages_around: Around[rows.BrokerOutage],
+    rebalances: Sequence[rows.Rebalance],
+) -> Iterator[Finding]:
+    for row in cut_to(scope.window, missing_logs):
         confidences = {
-            "failovers": [f.confidence for f in facts.failovers if row.broker in (f.leader_from, f.leader_to)],
-            "outages": [o.confidence for o in facts.outages if o.broker == row.broker],
-            "rebalances": [r.confidence for r in facts.rebalances if r.coordinator == row.broker],
+            "failovers": [f.confidence for f in failovers if row.broker in (f.leader_from, f.leader_to)],
+            "outages": [o.confidence for o in outages_around if o.broker == row.broker],
+            "rebalances": [r.confidence for r in rebalances if r.coordinator == row.broker],
         }
         counts = {name: sum(c != Confidence.CERTAIN for c in levels) for name, levels in confidences.items()}
         doubted = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
         less = f": {doubted} are less certain without it" if doubted else ""
         instants = [row.first_at, row.last_at]
-        yield finding_of(facts, "broker_log_missing", str(row.broker), instants, row.evidence, less=less)
+        yield finding_of(scope.cluster, declared.BROKER_LOG_MISSING, str(row.broker), instants, row.evidence, less=less)
 
 
-def _unobserved(facts: Facts) -> Iterator[Finding]:
+def _unobserved(scope: Scope, unobserved_around: Around[rows.UnobservedSpan]) -> Iterator[Finding]:
     """One finding for each broker, however many spans there are."""
-    for broker, spans in sorted(grouped(facts.unobserved, lambda s: s.broker).items()):
+    for broker, spans in sorted(grouped(cut_to(scope.window, unobserved_around), lambda s: s.broker).items()):
         instants = [at for s in spans for at in (s.first_at, s.last_at)]
         words = {"count": len(spans), "longest": duration(max(s.last_at - s.first_at for s in spans))}
-        yield finding_of(facts, "broker_unobserved", str(broker), instants, quotes_of(spans), **words)
+        yield finding_of(scope.cluster, declared.BROKER_UNOBSERVED, str(broker), instants, quotes_of(spans), **words)
 
 
 RULES = (_gaps, _leaderships, _missing_logs, _unobserved, _unanswered, _partial, _unread)

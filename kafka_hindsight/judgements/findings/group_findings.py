@@ -7,12 +7,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kafka_hindsight.catalog.codes import LagStatus, Protocol
-from kafka_hindsight.catalog.rows import Finding, MemberSetting
-from kafka_hindsight.judgements.findings.finding_facts import Facts, finding_of, quotes_of
+from kafka_hindsight.catalog.rows import Finding, Incident, LagVerdict, MemberSetting, Rebalance
+from kafka_hindsight.judgements.findings.finding_rows import finding_of, quotes_of
 from kafka_hindsight.judgements.groups.member_settings import KAFKA_NAMES
-from kafka_hindsight.judgements.groups.storms import advice_on, busiest_hours, causes_of, rate_rule
+from kafka_hindsight.judgements.groups.storms import advice_on, busiest_hours, causes_of
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals
-from kafka_hindsight.knowledge.rules import RULE_BY_ID
+from kafka_hindsight.knowledge.model import Rule
+from kafka_hindsight.knowledge.rules import group_rules as declared
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.words import duration
 
@@ -32,46 +33,52 @@ _FEW = 3
 _BEHIND = (LagStatus.WARN, LagStatus.STALL, LagStatus.STOP)
 
 
-def _rates(facts: Facts) -> Iterator[Finding]:
-    for group_id, rows in busiest_hours(facts.rebalances, facts.incidents).items():
+def _rates(cluster: str, rebalances: Sequence[Rebalance], incidents: Sequence[Incident]) -> Iterator[Finding]:
+    for group_id, (rule, rows) in busiest_hours(rebalances, incidents).items():
         quotes = [q for r in rows for q in r.evidence[:1]]
         instants = [r.started_at for r in rows]
-        finding = finding_of(facts, str(rate_rule(rows)), group_id, instants, quotes, count=len(rows))
+        finding = finding_of(cluster, rule, group_id, instants, quotes, count=len(rows))
         yield replace(finding, message=f"{finding.message}: {causes_of(rows)}", advice=advice_on(rows, finding.advice))
 
 
-def _silences(facts: Facts) -> Iterator[Finding]:
+def _silences(cluster: str, rebalances: Sequence[Rebalance]) -> Iterator[Finding]:
     """A finding for each member that was silent for more than 30 s, its session timeout included, and came back."""
-    limit = RULE_BY_ID["member_silent"].thresholds["ms"]
-    for r in facts.rebalances:
+    limit = declared.MEMBER_SILENT.thresholds["ms"]
+    for r in rebalances:
         if r.silent_ms is not None and r.silent_ms > limit:
             length = duration(r.silent_ms)
-            yield finding_of(facts, "member_silent", r.group_id, [r.started_at], r.evidence, length=length)
+            yield finding_of(cluster, declared.MEMBER_SILENT, r.group_id, [r.started_at], r.evidence, length=length)
 
 
-def _lag(facts: Facts) -> Iterator[Finding]:
-    lags = ((v, v.lag_first or 0, v.lag_last or 0) for v in facts.lag_verdicts if v.status in _BEHIND)
+def _lag(cluster: str, lag_verdicts: Sequence[LagVerdict]) -> Iterator[Finding]:
+    lags = ((v, v.lag_first or 0, v.lag_last or 0) for v in lag_verdicts if v.status in _BEHIND)
     growing = ((v, first, last) for v, first, last in lags if first < last)
     for group_id, rows in sorted(grouped(growing, lambda row: row[0].group_id).items()):
         instants = [at for v, _, _ in rows for at in (v.window_from, v.window_to)]
         sums = {"first": sum(first for _, first, _ in rows), "last": sum(last for _, _, last in rows)}
-        yield finding_of(facts, "lag_growing", group_id, instants, quotes_of(v for v, _, _ in rows), **sums)
+        yield finding_of(cluster, declared.LAG_GROWING, group_id, instants, quotes_of(v for v, _, _ in rows), **sums)
 
 
 @dataclass(frozen=True)
 class Fault:
     """One rule broken by clients of one group. `weight` ranks the groups with the same fault, the worst highest."""
 
-    rule_id: str
+    rule: Rule
     group_id: str
     message: str
     clients: Sequence[MemberSetting]
     weight: Sequence[float]
 
 
-def _faults(facts: Facts) -> Iterator[Finding]:
+def _faults(
+    cluster: str,
+    rebalances: Sequence[Rebalance],
+    incidents: Sequence[Incident],
+    member_settings: Sequence[MemberSetting],
+) -> Iterator[Finding]:
     """The faults in the settings of groups: many groups with the same fault are one finding."""
-    for rule_id, faults in grouped(faults_of(facts), lambda f: f.rule_id).items():
+    all_faults = faults_of(rebalances, incidents, member_settings)
+    for rule, faults in grouped(all_faults, lambda f: f.rule).items():
         faults.sort(key=lambda f: (tuple(-w for w in f.weight), f.group_id))
         shares = [faults] if len(faults) >= FOLD_FROM else [[fault] for fault in faults]
         for share in shares:
@@ -82,14 +89,16 @@ def _faults(facts: Facts) -> Iterator[Finding]:
             clients = [client for fault in share for client in fault.clients]
             instants = [at for c in clients for at in (c.first_seen_at, c.last_seen_at)]
             groups = [fault.group_id for fault in share]
-            yield finding_of(facts, rule_id, groups, instants, quotes_of(clients), details=details)
+            yield finding_of(cluster, rule, groups, instants, quotes_of(clients), details=details)
 
 
-def faults_of(facts: Facts) -> Iterator[Fault]:
+def faults_of(
+    rebalances: Sequence[Rebalance], incidents: Sequence[Incident], member_settings: Sequence[MemberSetting]
+) -> Iterator[Fault]:
     """Every fault in the settings of the cluster's groups: of each rule at most one for each group."""
-    frequent = {g: len(rows) for g, rows in busiest_hours(facts.rebalances, facts.incidents).items()}
-    members = grouped(sorted(facts.settings, key=lambda r: (r.first_seen_at, r.settings_id)), lambda r: r.group_id)
-    expired = Counter(r.group_id for r in facts.rebalances if r.cause.noun.is_late_heartbeat)
+    frequent = {g: len(rows) for g, (_, rows) in busiest_hours(rebalances, incidents).items()}
+    members = grouped(sorted(member_settings, key=lambda r: (r.first_seen_at, r.settings_id)), lambda r: r.group_id)
+    expired = Counter(r.group_id for r in rebalances if r.cause.noun.is_late_heartbeat)
     for group_id, rows in members.items():
         yield from _slow_heartbeats(group_id, rows)
         yield from _short_sessions(group_id, rows, expired[group_id])
@@ -100,37 +109,37 @@ def faults_of(facts: Facts) -> Iterator[Fault]:
 
 
 def _slow_heartbeats(group_id: str, rows: Sequence[MemberSetting]) -> Iterator[Fault]:
-    share = RULE_BY_ID["heartbeat_slow"].thresholds["share of the session"]
+    share = declared.HEARTBEAT_SLOW.thresholds["share of the session"]
     lengths = ((r, r.heartbeat_interval_ms or 0, r.session_timeout_ms or 0) for r in rows)
     slow = [(r, beat, session) for r, beat, session in lengths if session and beat > round(session * share)]
-    yield from _of_ratio("heartbeat_slow", group_id, "every {} in a session of {}", slow)
+    yield from _of_ratio(declared.HEARTBEAT_SLOW, group_id, "every {} in a session of {}", slow)
 
 
 def _of_ratio(
-    rule_id: str, group_id: str, says: str, broken: Sequence[tuple[MemberSetting, int, int]]
+    rule: Rule, group_id: str, says: str, broken: Sequence[tuple[MemberSetting, int, int]]
 ) -> Iterator[Fault]:
     """A fault for a time that is too long compared with another one: the message names those of the worst client."""
     if broken:
         _, length, limit = max(broken, key=lambda b: b[1] / b[2])
         rows = [row for row, _, _ in broken]
-        yield Fault(rule_id, group_id, says.format(duration(length), duration(limit)), rows, [length / limit])
+        yield Fault(rule, group_id, says.format(duration(length), duration(limit)), rows, [length / limit])
 
 
 def _short_sessions(group_id: str, rows: Sequence[MemberSetting], expired: int) -> Iterator[Fault]:
-    limit = RULE_BY_ID["session_short"].thresholds["ms"]
+    limit = declared.SESSION_SHORT.thresholds["ms"]
     short = [(r.session_timeout_ms, r) for r in rows if r.session_timeout_ms and r.session_timeout_ms < limit]
     if short:
         shortest = min(session for session, _ in short)
         often = "once" if expired == 1 else f"{expired} times"
         ran_out = f", which ran out {often} on a living member" if expired else ""
         clients = [r for _, r in short]
-        yield Fault("session_short", group_id, f"{duration(shortest)}{ran_out}", clients, (expired, -shortest))
+        yield Fault(declared.SESSION_SHORT, group_id, f"{duration(shortest)}{ran_out}", clients, (expired, -shortest))
 
 
 def _short_polls(group_id: str, rows: Sequence[MemberSetting]) -> Iterator[Fault]:
     lengths = ((r, r.rebalance_timeout_ms or 0, r.session_timeout_ms or 0) for r in rows)
     short = [(r, session, poll) for r, poll, session in lengths if 0 < poll < session]
-    yield from _of_ratio("poll_below_session", group_id, "{1} for {0}", short)
+    yield from _of_ratio(declared.POLL_BELOW_SESSION, group_id, "{1} for {0}", short)
 
 
 def _mixtures(group_id: str, rows: Sequence[MemberSetting]) -> Iterator[Fault]:
@@ -140,7 +149,7 @@ def _mixtures(group_id: str, rows: Sequence[MemberSetting]) -> Iterator[Fault]:
         counts = {name: _count_values(getattr(r, name) for r in differing) for name, differing in mixed.items()}
         message = "; ".join(f"{KAFKA_NAMES[name]} {values}" for name, values in counts.items())
         clients = list({r.settings_id: r for differing in mixed.values() for r in differing}.values())
-        yield Fault("settings_mixed", group_id, message, clients, (len(mixed), len(clients)))
+        yield Fault(declared.SETTINGS_MIXED, group_id, message, clients, (len(mixed), len(clients)))
 
 
 def _differing(name: str, rows: Sequence[MemberSetting]) -> list[MemberSetting]:
@@ -164,7 +173,7 @@ def _eager(group_id: str, rows: Sequence[MemberSetting], count: int) -> Iterator
     if eager:
         names = sorted({a for r in eager for a in _eager_assignors(r)})
         message = f"{', '.join(names)}, {count} rebalances within 60 minutes"
-        yield Fault("eager_often", group_id, message, eager, [count])
+        yield Fault(declared.EAGER_OFTEN, group_id, message, eager, [count])
 
 
 def _eager_assignors(row: MemberSetting) -> Collection[str]:

@@ -84,6 +84,7 @@ class _Client:
 
 def rebuild_settings(
     cluster: str,
+    group_id: str,
     events: Sequence[Event],
     records: Sequence[GroupRecord],
     members: Sequence[MemberSnapshot],
@@ -100,7 +101,6 @@ def rebuild_settings(
     """
     if not all(e.protocol is None or Protocol(e.protocol).is_of_consumers for e in events):
         return []
-    group_id = next((rows[0].group_id for rows in (events, records, members) if rows), None) or ""
     types = {a.type for a in agreements if a.type in _PROTOCOLS}
     group_type = next(iter(types)) if len(types) == 1 else None  # it counts only if it did not change
     readings = (replace(sighting_of([m]), protocol=group_type) for m in members)

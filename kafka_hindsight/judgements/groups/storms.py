@@ -14,7 +14,8 @@ from kafka_hindsight.catalog.codes import Cause, IncidentKind
 from kafka_hindsight.catalog.rows import Contributor, Incident, Rebalance
 from kafka_hindsight.judgements.reasoning.timelines import timelines
 from kafka_hindsight.judgements.rebalances.group_history import turn_of
-from kafka_hindsight.knowledge.rules import RULE_BY_ID
+from kafka_hindsight.knowledge.model import Rule
+from kafka_hindsight.knowledge.rules.group_rules import REBALANCES_EXCESSIVE, REBALANCES_FREQUENT
 from kafka_hindsight.shared.durations import RETURN_WITHIN
 from kafka_hindsight.shared.grouping import grouped, runs
 from kafka_hindsight.shared.words import listed, verb
@@ -137,34 +138,36 @@ def find_rolling_restarts(units: Sequence[Unit]) -> list[list[int]]:
     return deployments
 
 
-RATE_RULES = ("rebalances_excessive", "rebalances_frequent")
+RATE_RULES = (REBALANCES_EXCESSIVE, REBALANCES_FREQUENT)
 """The worst first."""
 
 _NAMED = 3
-_HOUR = timedelta(minutes=RULE_BY_ID["rebalances_frequent"].thresholds["minutes"])
+_HOUR = timedelta(minutes=REBALANCES_FREQUENT.thresholds["minutes"])
 
 
-def busiest_hours(rebalances: Iterable[Rebalance], incidents: Iterable[Incident]) -> dict[str, Sequence[Rebalance]]:
-    """The rebalances of the busiest 60 minutes of each group in which there were too many.
+def busiest_hours(
+    rebalances: Iterable[Rebalance], incidents: Iterable[Incident]
+) -> dict[str, tuple[Rule, Sequence[Rebalance]]]:
+    """The rebalances of the busiest 60 minutes of each group in which there were too many, with the rule they break.
 
     A cooperative pair counts once, rolling restarts of members not at all.
     """
     restarts = {i.incident_id for i in incidents if i.kind == IncidentKind.ROLLING_RESTART}
     relevant = (r for r in rebalances if r.incident_id not in restarts and not r.cause.noun.is_follow_up)
     by_group = grouped(sorted(relevant, key=turn_of), lambda r: r.group_id)
-    busiest: dict[str, Sequence[Rebalance]] = {}
+    busiest: dict[str, tuple[Rule, Sequence[Rebalance]]] = {}
     for group_id, rows in sorted(by_group.items()):
         starts = [r.started_at for r in rows]
         spans = ((first, bisect_left(starts, start + _HOUR)) for first, start in enumerate(starts))
         first, end = max(spans, key=lambda span: span[1] - span[0])
-        if rate_rule(rows[first:end]):
-            busiest[group_id] = rows[first:end]
+        if rule := rate_rule(rows[first:end]):
+            busiest[group_id] = rule, rows[first:end]
     return busiest
 
 
-def rate_rule(rows: Sequence[Rebalance]) -> str | None:
+def rate_rule(rows: Sequence[Rebalance]) -> Rule | None:
     """The worst rule that this many rebalances within an hour break."""
-    return next((i for i in RATE_RULES if len(rows) >= RULE_BY_ID[i].thresholds["rebalances"]), None)
+    return next((rule for rule in RATE_RULES if len(rows) >= rule.thresholds["rebalances"]), None)
 
 
 def causes_of(rows: Iterable[Rebalance]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -26,7 +26,7 @@ _SUBJECTS = 3
 class IncidentList:
     """The incidents of a window, and the one that each outage, group incident, failover and interval belongs to.
 
-    The keys of `of_outage` and the like are the ids of these parts; `truncation_ids` are those of this window's.
+    The keys of `of_outage` and the like are the ids of these parts. Of truncations only incidents of the window count.
     """
 
     incidents: Sequence[Incident]
@@ -34,7 +34,7 @@ class IncidentList:
     of_groups: dict[str, str]
     of_failover: dict[str, str]
     of_unavailability: dict[str, Incident]
-    truncation_ids: Set[str]
+    of_truncation: dict[str, str]
     maintenance: Sequence[MaintenanceWindow]
 
     def name(self, outages: Iterable[BrokerOutage]) -> list[BrokerOutage]:
@@ -70,7 +70,12 @@ def judge_incidents(
         {i.incident_id: row.incident_id for h, row in rows for i in h.of_groups},
         {f.failover_id: row.incident_id for h, row in rows for f in h.failovers},
         {u.unavailability_id: row for h, row in rows for u in h.unavailability},
-        {t.truncation_id for h, row in rows if history.window.holds(row.started_at) for t in h.truncations},
+        {
+            t.truncation_id: row.incident_id
+            for h, row in rows
+            if history.window.holds(row.started_at)
+            for t in h.truncations
+        },
         maintenance,
     )
 

@@ -6,8 +6,11 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Protocol
 
+import pyarrow as pa
+
 from kafka_hindsight.catalog.ids import row_id as row_id
 from kafka_hindsight.catalog.rows import Event, GroupRecord, Quote
+from kafka_hindsight.shared.arrow_tables import with_columns
 
 MAX_QUOTES = 12
 """The most quotes of one row: readers do not look at more. The first ones and the last one are kept."""
@@ -49,3 +52,9 @@ def evidence_of(quotes: Iterable[Quote]) -> list[Quote]:
     if len(ordered) <= MAX_QUOTES:
         return ordered
     return [*ordered[: MAX_QUOTES - 1], ordered[-1]]
+
+
+def unquoted(rows: pa.Table) -> pa.Table:
+    """Leave out the evidence of rows."""
+    kind = rows.schema.field("evidence").type
+    return with_columns(rows, evidence=pa.array([[]] * rows.num_rows, kind))

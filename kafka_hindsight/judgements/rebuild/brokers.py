@@ -29,10 +29,11 @@ from kafka_hindsight.judgements.brokers.outages import find_outages
 from kafka_hindsight.judgements.brokers.second_starts import second_starts_of
 from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings, settings_of
 from kafka_hindsight.judgements.groups.coordinators import OFFSETS_TOPIC
+from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebalances import GroupContext
 from kafka_hindsight.judgements.rebalances.topic_changes import TOPIC_CHANGE_KINDS, topic_changes
 from kafka_hindsight.judgements.rebuild.events import EVENTS, SETTINGS
-from kafka_hindsight.judgements.rebuild.sources import Judgement, Scope, each, narrowed, table, union, where
+from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table, union, where
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.arrow_tables import FIRST, among, as_scalar, distinct, ends, repeated, with_columns
 from kafka_hindsight.shared.windows import broker_ids, in_order
@@ -65,7 +66,7 @@ def instants_of(signals: pa.Table) -> Instants:
     return np.unique(signals["happened_at"].cast(pa.int64()).to_numpy())
 
 
-SIGNALS = Judgement("signals", instants_of, (), {"signals": narrowed(signals_in, EVENTS, again=distinct)})
+SIGNALS = Judgement("signals", (instants_of,), (), {"signals": narrowed(signals_in, EVENTS, again=distinct)})
 """The instants of signals about the life of any broker."""
 
 
@@ -287,7 +288,7 @@ def reading_times_together(times: pa.Table) -> pa.Table:
 
 BROKERS = Judgement(
     "brokers",
-    judge_brokers,
+    (judge_brokers,),
     ("cluster",),
     {
         "events": each(about_brokers, EVENTS),
@@ -303,7 +304,7 @@ BROKERS = Judgement(
 
 FACTS = Judgement(
     "facts",
-    gather_facts,
+    (gather_facts,),
     (),
     {
         "events": union(

@@ -16,7 +16,8 @@ import pyarrow.compute as pc
 from kafka_hindsight.catalog import rows
 from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.judgements.brokers.settings_at import SETTING_KINDS, SETTING_READ
-from kafka_hindsight.judgements.rebuild.sources import Judgement, Scope, each, narrowed, table, union, where
+from kafka_hindsight.judgements.reasoning.scope import Scope
+from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table, union, where
 from kafka_hindsight.kafka_records.metadata_replay import Replay, committed
 from kafka_hindsight.kafka_records.metadata_states import MetadataStart, find_start, settled_before, state_of
 from kafka_hindsight.knowledge.broker_settings import BROKER_SETTINGS, TOPIC_SETTINGS
@@ -100,11 +101,11 @@ RECORDS = table("bronze.metadata_records", span="", optional=True)
 FILES = table("bronze.metadata_files", span="", optional=True)
 STATES = table("quality.metadata_states", span="", optional=True)
 
-LAST_STATE = Judgement("last_state", pick_last_state, (), {"states": narrowed(last_state_before, STATES)})
+LAST_STATE = Judgement("last_state", (pick_last_state,), (), {"states": narrowed(last_state_before, STATES)})
 
 METADATA_START = Judgement(
     "metadata_start",
-    find_metadata_start,
+    (find_metadata_start,),
     (),
     {"days": narrowed(records_by_day, RECORDS, again=summed_by_day), "files": FILES},
     needs=(LAST_STATE,),
@@ -112,7 +113,7 @@ METADATA_START = Judgement(
 
 METADATA = Judgement(
     "metadata",
-    read_metadata,
+    (read_metadata,),
     ("cluster",),
     {"records": union(each(records_to_replay, RECORDS), each(parts_of_start, STATES)), "files": FILES},
     needs=(METADATA_START,),
@@ -171,7 +172,7 @@ def _is_looked_at(readings: pa.Table) -> pa.ChunkedArray:
 
 SETTINGS_READ = Judgement(
     "settings_read",
-    read_settings,
+    (read_settings,),
     ("cluster", "resource_type", "resource", "name"),
     {"readings": where(_is_looked_at, table("bronze.config_snapshots"))},
 )

@@ -17,12 +17,13 @@ from kafka_hindsight.judgements.groups.lag_rulings import judge_lag
 from kafka_hindsight.judgements.groups.member_settings import rebuild_settings
 from kafka_hindsight.judgements.groups.ownership import rebuild_ownership
 from kafka_hindsight.judgements.groups.remedies import judge_remedies
+from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebalances import rebuild_group
 from kafka_hindsight.judgements.rebalances.members import sighting_of
 from kafka_hindsight.judgements.rebalances.records import events_of_records
 from kafka_hindsight.judgements.rebuild.brokers import FACTS, WindowFacts
 from kafka_hindsight.judgements.rebuild.events import EVENTS
-from kafka_hindsight.judgements.rebuild.sources import Judgement, Scope, each, narrowed, table
+from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table
 from kafka_hindsight.knowledge.kinds import CLIENT_KINDS, GROUP_KINDS, Kind
 from kafka_hindsight.knowledge.reasons import UUID
 from kafka_hindsight.shared.arrow_tables import (
@@ -91,7 +92,7 @@ def _single_values(names: Mapping[str, set[str]]) -> dict[str, str]:
 
 NAMES = Judgement(
     "names",
-    find_names,
+    (find_names,),
     (),
     {
         "log_names": narrowed(names_in, EVENTS, again=distinct),
@@ -164,6 +165,7 @@ class GroupHistory:
 
 
 def judge_group(
+    group_id: str,
     events: list[rows.Event],
     records: list[rows.GroupRecord],
     readings: list[rows.GroupSnapshot],
@@ -174,14 +176,14 @@ def judge_group(
 ) -> GroupHistory:
     """The history of one group. Ownership needs records or readings alone, lag readings."""
     sightings, agreements = _ends_of_stays(members, scope.window), _agreements(readings, scope.window)
-    settings = rebuild_settings(scope.cluster, events, records, sightings, agreements, scope.window)
+    settings = rebuild_settings(scope.cluster, group_id, events, records, sightings, agreements, scope.window)
     ownership = rebuild_ownership(members, readings, scope.window, records)
     lag = judge_lag(offsets, scope.window)
     events = [*events, *map(sighting_of, grouped(_in_turn(members), lambda m: m.member_id).values())]
     if not events:
         return GroupHistory(settings, ownership, lag)
     witnessed = in_order([*events, *events_of_records(records, scope.wide_window.start)])
-    history = rebuild_group(str(events[0].group_id), witnessed, facts.groups)
+    history = rebuild_group(group_id, witnessed, facts.groups)
     stops = stops_of(history.rebalances, Witnesses(witnessed, records, readings, members))
     priced = price(history.rebalances, stops)
     of_brokers = [e for e in events if e.origin == Origin.BROKER]
@@ -218,7 +220,7 @@ def _in_turn(members: Iterable[rows.MemberSnapshot]) -> list[rows.MemberSnapshot
 
 GROUPS = Judgement(
     "groups",
-    judge_group,
+    (judge_group,),
     ("cluster", "group_id"),
     {
         "events": each(events_of_groups, EVENTS),

@@ -25,9 +25,10 @@ from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import c
 from kafka_hindsight.judgements.partitions.replicas.replica_states import histories_of, rebuild_risks
 from kafka_hindsight.judgements.partitions.replicas.truncations import rebuild_truncations
 from kafka_hindsight.judgements.partitions.unavailability import rebuild_unavailability
+from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.brokers import FACTS, WindowFacts
 from kafka_hindsight.judgements.rebuild.events import EVENTS, SETTINGS_READ
-from kafka_hindsight.judgements.rebuild.sources import Judgement, Scope, each, narrowed, table, union
+from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table, union
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.arrow_tables import among, distinct, repeated, with_columns
 
@@ -65,7 +66,7 @@ def find_blocks(of_events: pa.Table, of_readings: pa.Table) -> Blocks:
 
 BLOCKS = Judgement(
     "blocks",
-    find_blocks,
+    (find_blocks,),
     (),
     {
         "of_events": narrowed(later_blocks, EVENTS, again=distinct),
@@ -160,7 +161,7 @@ def judge_partitions(
 
 PARTITIONS = Judgement(
     "partitions",
-    judge_partitions,
+    (judge_partitions,),
     ("cluster", "topic", "block"),
     {
         "events": each(about_partitions, union(EVENTS, SETTINGS_READ.output("settings"))),
@@ -186,7 +187,7 @@ def judge_readings(partitions: list[rows.PartitionSnapshot], brokers: list[rows.
 
 READINGS = Judgement(
     "readings",
-    judge_readings,
+    (judge_readings,),
     ("cluster", "snapshot_id"),
     {
         "partitions": table("bronze.partition_snapshots", span="window"),

@@ -14,31 +14,11 @@ from graphlib import TopologicalSorter
 from typing import Any, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.rows import ROW_CLASS
-from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
-from kafka_hindsight.settings.maintenance import MaintenanceWindow
-from kafka_hindsight.shared.windows import Window
-
-SCOPE = "scope"
-"""The name of the parameter that takes the scope of a run."""
-
-
-@dataclass(frozen=True)
-class Scope:
-    """The cluster and the window that is judged. `wide_window` is the window with its look-back and look-ahead.
-
-    `clocks` are those that are known to be wrong by more than CLOCK_SKEW.
-    `maintenance` holds the intervals in which work on the cluster was declared.
-    """
-
-    cluster: str
-    window: Window
-    wide_window: Window
-    clocks: tuple[ClockError, ...] = ()
-    maintenance: tuple[MaintenanceWindow, ...] = ()
-
+from kafka_hindsight.shared.arrow_tables import with_columns
 
 Narrow = Callable[..., pa.Table]
 """A function of a table, and of values by name, to a table."""
@@ -75,7 +55,7 @@ class Source:
     def row_class(self) -> type[Row] | None:
         """The class of its rows; None where a function makes them."""
         if self.judgement is not None:
-            return outputs_of(self.judgement.function).get(self.output)
+            return self.judgement.outputs.get(self.output)
         if self.sources and self.function is None:
             return self.sources[0].row_class
         return ROW_CLASS.get(self.table)
@@ -115,6 +95,17 @@ def where(condition: Callable[[pa.Table], pa.ChunkedArray], source: Source) -> S
     return each(lambda rows: rows.filter(condition(rows)), source)
 
 
+def quoted(condition: Callable[[pa.Table], pa.ChunkedArray], source: Source) -> Source:
+    """Read rows with their evidence only where a condition holds: nothing quotes the others."""
+
+    def slim(rows: pa.Table) -> pa.Table:
+        evidence = rows["evidence"]
+        is_quoted = pc.fill_null(condition(rows), False)
+        return with_columns(rows, evidence=pc.if_else(is_quoted, evidence, pa.scalar([], evidence.type)))
+
+    return each(slim, source)
+
+
 def narrowed(function: Narrow, *sources: Source, again: Narrow | None = None) -> Source:
     """Read the rows that a function keeps of each part, narrowed once more when the parts come together.
 
@@ -126,14 +117,17 @@ def narrowed(function: Narrow, *sources: Source, again: Narrow | None = None) ->
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """A function over all rows of one key. `reads` gives a source to each of its inputs.
+    """Functions over all rows of one key: mostly one. `reads` gives a source to each of their inputs.
 
-    Without a `key` the function runs once, over few rows, and returns one value. A judgement that `needs` it takes that
-    value as a parameter of its name, and so do the functions of its sources.
+    A function may take a part of the key too, by the name of its column. Where there are several functions, each takes
+    what it names, and their outputs are joined.
+
+    Without a `key` its only function runs once, over few rows, and returns one value. A judgement that `needs` it takes
+    that value as a parameter of its name, and so do the functions of its sources.
     """
 
     name: str
-    function: Callable[..., Any]
+    functions: tuple[Callable[..., Any], ...]
     key: tuple[str, ...]
     reads: Mapping[str, Source] = field(default_factory=dict, repr=False)
     needs: tuple[Judgement, ...] = field(default=(), repr=False)
@@ -142,6 +136,16 @@ class Judgement:
     def earlier(self) -> list[Judgement]:
         """The judgements that it reads or needs."""
         return [*self.needs, *judgements_in(self.reads.values())]
+
+    @property
+    def inputs(self) -> dict[str, type[Row] | None]:
+        """The inputs of its functions by parameter: the class of their rows; None where one takes a table."""
+        return {name: cls for function in self.functions for name, cls in inputs_of(function).items()}
+
+    @property
+    def outputs(self) -> dict[str, type[Row]]:
+        """The lists of rows that its functions give: the row class of each, by name."""
+        return {name: cls for function in self.functions for name, cls in outputs_of(function).items()}
 
     def output(self, name: str) -> Source:
         """One output, as a source."""
@@ -157,8 +161,13 @@ def inputs_of(function: Callable[..., Any]) -> dict[str, type[Row] | None]:
 
 @cache
 def outputs_of(function: Callable[..., Any]) -> dict[str, type[Row]]:
-    """The lists of rows that a function returns: the row class of each, by the field's name."""
+    """The lists of rows that a function returns: the row class of each, by the field's name.
+
+    A function that yields rows has one output, by the name of their table.
+    """
     result = get_type_hints(function).get("return")
+    if cls := _row_class(result):
+        return {cls.TABLE.name: cls}
     if not isinstance(result, type):
         return {}
     return {n: cls for n, hint in get_type_hints(result).items() if (cls := _row_class(hint))}
@@ -173,7 +182,7 @@ def values_of(function: Callable[..., Any]) -> tuple[str, ...]:
 
 def _row_class(hint: Any) -> type[Row] | None:
     origin, arguments = get_origin(hint), get_args(hint)
-    if origin in (list, Sequence) and isinstance(arguments[0], type) and issubclass(arguments[0], Row):
+    if origin in (list, Sequence, Iterator) and isinstance(arguments[0], type) and issubclass(arguments[0], Row):
         return arguments[0]
     return None
 

@@ -3,85 +3,101 @@
 from kafka_hindsight.catalog.codes import FailoverKind
 from kafka_hindsight.knowledge.model import Rule
 
+GENERATIONS_MISSING = Rule(
+    rule_id="generations_missing",
+    severity="warning",
+    harm=None,
+    subject_kind="group",
+    says="{subject} went from generation {after} to {next}; no event explains the generations between",
+    advice="Give Hindsight the logs of every broker for this time. See the coverage.",
+    source="a generation rises by one with each finished join phase (GroupCoordinator.scala)",
+)
+
+LEADERSHIPS_UNSEEN = Rule(
+    rule_id="leaderships_unseen",
+    severity="warning",
+    harm=None,
+    subject_kind="partition",
+    says="{subject}: the leader is unknown in {breaks}{returns}",
+    advice=FailoverKind.UNKNOWN.noun.advice,
+    source="each change of leader raises the leader epoch by one (PartitionRegistration.merge,"
+    " LeaderAndIsr.newLeaderAndIsr)",
+)
+
+BROKER_LOG_MISSING = Rule(
+    rule_id="broker_log_missing",
+    severity="warning",
+    harm=None,
+    subject_kind="broker",
+    says="no log of {subject} was read, although other logs name it{less}",
+    advice="Give Hindsight its logs: server.log, state-change.log and controller.log. Until then only other brokers"
+    " report its outages, and a crash looks the same as a pause.",
+    source="quality.coverage has one row for each log that was read",
+)
+
+BROKER_UNOBSERVED = Rule(
+    rule_id="broker_unobserved",
+    severity="warning",
+    harm=None,
+    subject_kind="broker",
+    says="whether {subject} served is not known {count} times, {longest} at most: neither its own log nor a"
+    " controller's has a line of that time",
+    advice="Give Hindsight the files of these hours, where there are any: while its machine is off, a broker writes"
+    " none. Until then no absence of that time is known, and what is known just before and after is less certain.",
+    source="quality.unobserved_spans has a row for each",
+)
+
+GROUP_UNANSWERED = Rule(
+    rule_id="group_unanswered",
+    severity="info",
+    harm=None,
+    subject_kind="group",
+    says="{subject} did not answer {count} times when the cluster was read: those readings show nothing of it",
+    advice="The coordinator was down or slow at these times: see the outages.",
+    source="docs/design.md section 7: what did not answer concludes nothing",
+)
+
+READING_PARTIAL = Rule(
+    rule_id="reading_partial",
+    severity="info",
+    harm=None,
+    subject_kind="reading",
+    says="{readings}. The first says: {reason}",
+    advice="A few are explained by brokers that were down or slow. If every reading lacks a part, see docs/live.md"
+    " for the rights that it needs.",
+    source="docs/design.md section 7: what did not answer concludes nothing",
+)
+
+LINES_UNREAD = Rule(
+    rule_id="lines_unread",
+    severity="warning",
+    harm=None,
+    subject_kind="source",
+    says="{count} lines of {subject} matter and match no pattern",
+    advice="See quality.unparsed_lines for their shapes. A Kafka version that Hindsight does not know yet may have"
+    " written them.",
+    source="docs/design.md section 1: every physical line is accounted for",
+)
+
+LINES_QUARANTINED = Rule(
+    rule_id="lines_quarantined",
+    severity="warning",
+    harm=None,
+    subject_kind="source",
+    says="{count} lines of {subject} are damaged and are in quarantine",
+    advice="See quality.quarantine for what is wrong with each.",
+    source="docs/design.md section 1: what is broken is kept, counted and reported",
+)
+
 RULES: tuple[Rule, ...] = (
-    Rule(
-        rule_id="generations_missing",
-        severity="warning",
-        harm=None,
-        subject_kind="group",
-        says="{subject} went from generation {after} to {next}; no event explains the generations between",
-        advice="Give Hindsight the logs of every broker for this time. See the coverage.",
-        source="a generation rises by one with each finished join phase (GroupCoordinator.scala)",
-    ),
-    Rule(
-        rule_id="leaderships_unseen",
-        severity="warning",
-        harm=None,
-        subject_kind="partition",
-        says="{subject}: the leader is unknown in {breaks}{returns}",
-        advice=FailoverKind.UNKNOWN.noun.advice,
-        source="each change of leader raises the leader epoch by one (PartitionRegistration.merge,"
-        " LeaderAndIsr.newLeaderAndIsr)",
-    ),
-    Rule(
-        rule_id="broker_log_missing",
-        severity="warning",
-        harm=None,
-        subject_kind="broker",
-        says="no log of {subject} was read, although other logs name it{less}",
-        advice="Give Hindsight its logs: server.log, state-change.log and controller.log. Until then only other brokers"
-        " report its outages, and a crash looks the same as a pause.",
-        source="quality.coverage has one row for each log that was read",
-    ),
-    Rule(
-        rule_id="broker_unobserved",
-        severity="warning",
-        harm=None,
-        subject_kind="broker",
-        says="whether {subject} served is not known {count} times, {longest} at most: neither its own log nor a"
-        " controller's has a line of that time",
-        advice="Give Hindsight the files of these hours, where there are any: while its machine is off, a broker writes"
-        " none. Until then no absence of that time is known, and what is known just before and after is less certain.",
-        source="quality.unobserved_spans has a row for each",
-    ),
-    Rule(
-        rule_id="group_unanswered",
-        severity="info",
-        harm=None,
-        subject_kind="group",
-        says="{subject} did not answer {count} times when the cluster was read: those readings show nothing of it",
-        advice="The coordinator was down or slow at these times: see the outages.",
-        source="docs/design.md section 7: what did not answer concludes nothing",
-    ),
-    Rule(
-        rule_id="reading_partial",
-        severity="info",
-        harm=None,
-        subject_kind="reading",
-        says="{readings}. The first says: {reason}",
-        advice="A few are explained by brokers that were down or slow. If every reading lacks a part, see docs/live.md"
-        " for the rights that it needs.",
-        source="docs/design.md section 7: what did not answer concludes nothing",
-    ),
-    Rule(
-        rule_id="lines_unread",
-        severity="warning",
-        harm=None,
-        subject_kind="source",
-        says="{count} lines of {subject} matter and match no pattern",
-        advice="See quality.unparsed_lines for their shapes. A Kafka version that Hindsight does not know yet may have"
-        " written them.",
-        source="docs/design.md section 1: every physical line is accounted for",
-    ),
-    Rule(
-        rule_id="lines_quarantined",
-        severity="warning",
-        harm=None,
-        subject_kind="source",
-        says="{count} lines of {subject} are damaged and are in quarantine",
-        advice="See quality.quarantine for what is wrong with each.",
-        source="docs/design.md section 1: what is broken is kept, counted and reported",
-    ),
+    GENERATIONS_MISSING,
+    LEADERSHIPS_UNSEEN,
+    BROKER_LOG_MISSING,
+    BROKER_UNOBSERVED,
+    GROUP_UNANSWERED,
+    READING_PARTIAL,
+    LINES_UNREAD,
+    LINES_QUARANTINED,
 )
 
 UNSEEN = {

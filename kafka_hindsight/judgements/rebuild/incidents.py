@@ -1,0 +1,135 @@
+"""The judgement of incidents, and the links from each part to its incident."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kafka_hindsight.catalog import rows
+from kafka_hindsight.catalog.codes import Cause, LagStatus, TruncationVerdict
+from kafka_hindsight.judgements.incidents import WindowHistory, judge_incidents
+from kafka_hindsight.judgements.incidents.happenings import has_failed
+from kafka_hindsight.judgements.reasoning.scope import Scope
+from kafka_hindsight.judgements.rebuild.aftermath import AFTERMATH, FAILOVERS
+from kafka_hindsight.judgements.rebuild.brokers import BROKERS
+from kafka_hindsight.judgements.rebuild.groups import GROUPS
+from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS
+from kafka_hindsight.judgements.rebuild.sources import Judgement, Source, each, quoted, union, where
+from kafka_hindsight.shared.arrow_tables import among, with_columns
+
+
+@dataclass(frozen=True)
+class Incidents:
+    """The incidents of a window, and the one that each part belongs to."""
+
+    outages: list[rows.BrokerOutage]
+    incidents: list[rows.Incident]
+    links: list[rows.IncidentLink]
+
+
+def judge_all_incidents(
+    group_incidents: list[rows.Incident],
+    outages: list[rows.BrokerOutage],
+    failovers: list[rows.Failover],
+    truncations: list[rows.Truncation],
+    out_of_sync_periods: list[rows.OutOfSyncPeriod],
+    unavailability: list[rows.Unavailability],
+    lag: list[rows.LagVerdict],
+    controllers: list[rows.ControllerChange],
+    failed_rebalances: list[rows.Rebalance],
+    isr_spans: list[rows.IsrSpan],
+    group_links: list[rows.IncidentLink],
+    scope: Scope,
+) -> Incidents:
+    """Everything that happened to a cluster as one list; a quiet window is judged too."""
+    incident_of = {link.part_id: link.incident_id for link in group_links if link.incident_id}
+    listed = judge_incidents(
+        scope.cluster,
+        WindowHistory(
+            group_incidents,
+            outages,
+            failovers,
+            truncations,
+            out_of_sync_periods,
+            unavailability,
+            lag,
+            controllers,
+            {r.rebalance_id for r in failed_rebalances if scope.window.holds(r.started_at)},
+            window=scope.window,
+            spans=isr_spans,
+            group_incident_of=incident_of,
+        ),
+        scope.maintenance,
+    )
+    of_rebalance = {part: listed.of_groups[incident] for part, incident in incident_of.items()}
+    parts = of_rebalance | listed.of_failover | listed.of_truncation
+    return Incidents(
+        listed.name(outages),
+        list(listed.incidents),
+        [
+            *(rows.IncidentLink(part_id=part, incident_id=incident) for part, incident in parts.items()),
+            *(
+                rows.IncidentLink(part_id=u.unavailability_id, incident_id=u.incident_id, intent=u.intent)
+                for u in listed.name_unavailability(unavailability)
+            ),
+        ],
+    )
+
+
+_FAILURES = [cause for cause in Cause if has_failed(cause)]
+
+UNAVAILABILITY = union(PARTITIONS.output("unavailability"), GROUPS.output("unavailability"))
+
+INCIDENTS = Judgement(
+    "incidents",
+    (judge_all_incidents,),
+    ("cluster",),
+    {
+        "group_incidents": AFTERMATH.output("group_incidents"),
+        "outages": AFTERMATH.output("outages"),
+        "failovers": FAILOVERS,
+        "truncations": where(
+            lambda cuts: pc.not_equal(cuts["verdict"], str(TruncationVerdict.NOTHING_COMMITTED_LOST)),
+            PARTITIONS.output("truncations"),
+        ),
+        "out_of_sync_periods": AFTERMATH.output("out_of_sync_periods"),
+        "unavailability": quoted(
+            lambda u: pc.and_(pc.starts_with(u["kind"], "acks_all"), pc.is_null(u["outage_id"])), UNAVAILABILITY
+        ),
+        "lag": where(lambda verdicts: pc.not_equal(verdicts["status"], str(LagStatus.OK)), GROUPS.output("lag")),
+        "controllers": BROKERS.output("controller_changes"),
+        "failed_rebalances": where(lambda r: among(r["cause"], _FAILURES), GROUPS.output("rebalances")),
+        "isr_spans": PARTITIONS.output("isr_spans"),
+        "group_links": AFTERMATH.output("group_links"),
+    },
+)
+
+
+@dataclass(frozen=True)
+class Links:
+    """The incident of each rebalance, failover, truncation and row of gold.unavailability: rows of IncidentLink."""
+
+    table: pa.Table
+
+    def take(self, parts: pa.ChunkedArray, column: str) -> pa.ChunkedArray:
+        """A column of the links of parts, by their ids; null for a part without one."""
+        return self.table[column].take(pc.index_in(parts, self.table["part_id"].combine_chunks()))
+
+
+def find_links(links: pa.Table) -> Links:
+    """Find the incident of each part."""
+    return Links(links)
+
+
+LINKS = Judgement("links", (find_links,), (), {"links": INCIDENTS.output("links")})
+
+
+def linked(key: str, source: Source) -> Source:
+    """Read the rows of a source with the incident of each and its intent, by their ids; null without one."""
+
+    def name_incidents(parts: pa.Table, links: Links) -> pa.Table:
+        return with_columns(parts, **{name: links.take(parts[key], name) for name in ("incident_id", "intent")})
+
+    return each(name_incidents, source, needs=(LINKS,))
