@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -13,7 +13,7 @@ from kafka_hindsight.catalog import bronze
 from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.engine.local import LocalEngine
 from kafka_hindsight.engine.work import Engine
-from kafka_hindsight.intake import file_ledger as ledger
+from kafka_hindsight.intake import file_ledger
 from kafka_hindsight.intake import group_record_rows as group_records
 from kafka_hindsight.intake import snapshot_rows as snapshots
 from kafka_hindsight.intake.file_scan import NOTHING, Pass, scan_files
@@ -46,25 +46,57 @@ class InputKeepsChanging(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Collected:
-    """The input of a run, and the part of it that is in bronze now.
+class InputFiles:
+    """The files of a run as they were listed, and `look`, which lists them again: logs rotate while they are read."""
 
-    `snapshot_readings` are those of SNAPSHOTS, `landed` those that landed in the lake, and `landed_records` the records
-    of groups that landed. `metadata` is the log of KRaft's controllers. `held_back` counts the physical lines of last
-    records that wait, by file. `unsettled` are the sources that changed each time they were read. `own` is the cluster.
+    listing: Listing
+    look: Callable[[], Listing]
+
+    def of_clients(self) -> InputFiles:
+        """The same files as logs of clients."""
+        return InputFiles(self.listing.of_clients(), lambda: self.look().of_clients())
+
+    def without(self, left_out: Mapping[str, str]) -> InputFiles:
+        """The files without those of other clusters."""
+        return InputFiles(self.listing.without(left_out), lambda: self.look().without(left_out))
+
+
+@dataclass(frozen=True)
+class ClusterInput:
+    """The input of the run's cluster, before anything of it is kept.
+
+    `cluster` is its name in the lake, `own` the cluster among those of the input. `snapshot_readings` are those of
+    SNAPSHOTS, `landed` those that landed in the lake, and `landed_records` the records of groups that landed.
     """
 
     cluster: str
-    facts: tuple[FileFacts, ...]
-    not_read: tuple[str, ...]
+    own: OwnCluster
+    files: InputFiles
+    scan: Pass
     snapshot_readings: Readings
     landed: Readings
     landed_records: Sequence[ReadRecord]
+    doubts: tuple[str, ...]
+
+    @property
+    def readings(self) -> Readings:
+        """All readings that were read."""
+        return self.snapshot_readings + self.landed
+
+
+@dataclass(frozen=True)
+class Collected:
+    """The input of a run, and the part of it that is in bronze now.
+
+    `metadata` is the log of KRaft's controllers. `held_back` counts the physical lines of last records that wait, by
+    file. `unsettled` are the sources that changed each time they were read.
+    """
+
+    input: ClusterInput
+    facts: tuple[FileFacts, ...]
     metadata: MetadataLog
     held_back: Mapping[str, int]
     unsettled: frozenset[str]
-    doubts: tuple[str, ...]
-    own: OwnCluster
 
     @property
     def span(self) -> tuple[datetime, datetime]:
@@ -72,28 +104,24 @@ class Collected:
         dated = [f for f in self.facts if f.first_at and f.last_at]
         return min(f.first_at for f in dated if f.first_at), max(f.last_at for f in dated if f.last_at)
 
-    @property
-    def readings(self) -> Readings:
-        """All readings that were read."""
-        return self.snapshot_readings + self.landed
-
     def summary(self) -> Summary:
         """Counts, names and warnings, for the terminal that waits and for later steps."""
         return {
-            "cluster": self.cluster,
+            "cluster": self.input.cluster,
             "files": len(self.facts),
-            "files_not_read": list(self.not_read),
-            "other_clusters": list(self.own.others),
-            "left_out": list(self.own.sentences),
-            "is_partial": self.own.is_partial or all(f.file.origin != Origin.BROKER for f in self.facts),
+            "files_not_read": list(self.input.files.listing.not_read),
+            "other_clusters": list(self.input.own.others),
+            "left_out": list(self.input.own.sentences),
+            "is_partial": self.input.own.is_partial or all(f.file.origin != Origin.BROKER for f in self.facts),
             "held_back": dict(self.held_back),
-            "snapshots": len(self.readings.instants),
+            "snapshots": len(self.input.readings.instants),
             "metadata_files": len(self.metadata.files),
             "warnings": [
-                *self.doubts,
+                *self.input.files.listing.warnings,
+                *self.input.doubts,
                 *warnings_about(self.facts),
                 *(_unsettled(source) for source in sorted(self.unsettled)),
-                *self.readings.warnings(),
+                *self.input.readings.warnings(),
                 *self.metadata.sentences(),
             ],
         }
@@ -106,9 +134,8 @@ def run_step(spark: Any, settings: Settings, earlier: Mapping[str, Summary]) -> 
         BadInput: There is nothing to read, or the lake has another cluster under that name.
     """
     engine = engine_of(spark)
-    look = looking(engine, settings)
     everything = settings.model_copy(update={"window_from": None, "window_to": None})
-    return collect(engine, Store(settings.lake), everything, look(), look).summary()
+    return collect(engine, Store(settings.lake), everything, list_input(engine, settings)).summary()
 
 
 def engine_of(spark: Any) -> Engine:
@@ -120,15 +147,32 @@ def engine_of(spark: Any) -> Engine:
     return SparkEngine(spark)
 
 
-def looking(engine: Engine, settings: Settings) -> Callable[[], Listing]:
-    """Land what is new in sources, and return a function that lists the places of the run.
+def collect(engine: Engine, store: Store, settings: Settings, files: InputFiles) -> Collected:
+    """Add to bronze what it does not have yet: scan the files, name their cluster, keep its records.
+
+    A source is taken as it was at one moment, or not at all: if one of its files changes meanwhile, it is read again.
+
+    Raises:
+        BadInput: There is nothing to read, or the lake has another cluster under that name.
+        InputKeepsChanging: The logs change each time they are read.
+    """
+    readings = read_readings(settings.snapshots)
+    scanned_files, scan = scan_input(engine, store, settings, files)
+    own_input = name_input(engine, store, settings, scanned_files, scan, readings)
+    return keep_input(engine, store, settings, own_input)
+
+
+def list_input(engine: Engine, settings: Settings) -> InputFiles:
+    """Land what is new in sources, and list the places of the run.
 
     Raises:
         BadInput: PATTERN is not a layout, or a source cannot be read.
     """
     if problems := [*_wrong("PATTERN", settings.pattern), *_wrong("CLIENT_PATTERN", settings.client_pattern)]:
         raise BadInput(*problems)
-    return partial(list_places, engine, [ready(place, settings) for place in places_of(settings)], settings.glob, {})
+    places = [ready(place, settings) for place in places_of(settings)]
+    look = partial(list_places, engine, places, settings.glob, {})
+    return InputFiles(look(), look)
 
 
 def _wrong(variable: str, pattern: str | None) -> list[str]:
@@ -140,65 +184,72 @@ def _wrong(variable: str, pattern: str | None) -> list[str]:
         return [f"{variable} cannot be used: {problem} Copy it from the configuration of log4j or logback."]
 
 
-def collect(
-    engine: Engine, store: Store, settings: Settings, listing: Listing, look: Callable[[], Listing]
-) -> Collected:
-    """Add to bronze what it does not have yet.
+def scan_input(engine: Engine, store: Store, settings: Settings, files: InputFiles) -> tuple[InputFiles, Pass]:
+    """Scan the files, those of LOGS as clients' logs where none of them is a broker's.
 
-    A source is taken as it was at one moment, or not at all: if one of its files changes meanwhile, it is read again.
+    Returns:
+        The files as they were scanned, and the pass over them.
     """
-    snapshot_readings = read_readings(settings.snapshots)
-    scan = _first_pass(engine, store, settings, listing, look)
-    if are_of_clients(scan.facts.values()):
-        progress.say("LOGS has no broker's log: its files are read as clients' logs")
-        listing, look = listing.of_clients(), partial(_list_as_clients, look)
-        scan = _first_pass(engine, store, settings, listing, look)
-    refuse_foreign(scan.facts.values())
-    scan, own = of_one_cluster(engine, store, scan, settings, snapshot_readings.cluster_ids)
-    if own.others:
-        snapshot_readings = snapshot_readings.of_cluster(own.ids)
-    listing, look = listing.without(own.left_out), partial(_list_without, look, own.left_out)
+    scan = _settled_pass(engine, store, settings, files)
+    if not are_of_clients(scan.facts.values()):
+        refuse_foreign(scan.facts.values())
+        return files, scan
+    progress.say("LOGS has no broker's log: its files are read as clients' logs")
+    files_of_clients = files.of_clients()
+    scan_of_clients = _settled_pass(engine, store, settings, files_of_clients)
+    refuse_foreign(scan_of_clients.facts.values())
+    return files_of_clients, scan_of_clients
+
+
+def _settled_pass(engine: Engine, store: Store, settings: Settings, files: InputFiles) -> Pass:
+    """Scan the files until a pass has a settled log of Kafka's, or no file changes.
+
+    Raises:
+        InputKeepsChanging: The logs change each time they are read.
+    """
+    for tries in range(_TRIES):
+        if tries:
+            time.sleep(_PAUSE_S)
+        listing = files.look() if tries else files.listing
+        scan = scan_files(engine, store, listing.files, files.look, settings.cluster)
+        if not scan.unsettled or any(fact.is_kafka_log for fact in scan.facts.values()):
+            return scan
+    raise InputKeepsChanging("\n".join(_unsettled(source) for source in sorted(scan.unsettled)))
+
+
+def name_input(
+    engine: Engine, store: Store, settings: Settings, files: InputFiles, scan: Pass, readings: Readings
+) -> ClusterInput:
+    """Leave out other clusters, name the one of the run, and read what landed for it.
+
+    Args:
+        engine: Spreads the work, where files are scanned again because the ledger has them under another name.
+        store: The lake.
+        settings: The settings of the run.
+        files: The files as they were scanned.
+        scan: The pass over all of them.
+        readings: The readings of SNAPSHOTS.
+
+    Raises:
+        BadInput: The lake has another cluster under that name, or no file reaches into the window.
+    """
+    own_scan, own = of_one_cluster(engine, store, scan, settings, readings.cluster_ids)
+    own_files = files.without(own.left_out)
+    own_readings = readings.of_cluster(own.ids) if own.others else readings
     if settings.window_from and settings.window_to and not store.has(bronze.LOG_RECORDS):
-        _refuse_outside(Window(settings.window_from, settings.window_to), scan.facts.values())
-    cluster, doubts = name_cluster(store, settings, scan, own, snapshot_readings)
-    names = {cluster, *own.ids, *snapshot_readings.cluster_ids}
+        _refuse_outside(Window(settings.window_from, settings.window_to), own_scan.facts.values())
+    cluster, doubts = name_cluster(store, settings, own_scan, own, own_readings)
+    names = {cluster, *own.ids, *own_readings.cluster_ids}
     landed = read_landed(store, cluster, names)
     landed_records = read_landed_records(store, cluster, names)
-    readings = snapshot_readings + landed
     if landed.lines:
-        name_cluster(store, settings, scan, own, readings)
-    if scan.names - {cluster}:
-        scan = scan_files(engine, store, listing.files, look, cluster)
-    progress.say(f"Cluster {cluster} has {len(scan.facts)} files, {len(scan.fresh)} of them new")
+        name_cluster(store, settings, own_scan, own, own_readings + landed)  # refuses what landed of another cluster
+    rescan = partial(scan_files, engine, store, own_files.listing.files, own_files.look, cluster)
+    named_scan = rescan() if own_scan.names - {cluster} else own_scan
+    progress.say(f"Cluster {cluster} has {len(named_scan.facts)} files, {len(named_scan.fresh)} of them new")
     for sentence in own.sentences:
         progress.say(f"Not part of it: {sentence}")
-    metadata = MetadataLog()
-    if listing.metadata:
-        metadata = keep_metadata(engine, store, listing.metadata, cluster, settings.run_at, settings.read_to_end)
-        progress.say(metadata.summary())
-    facts, held_back, unsettled = _keep_all(engine, store, settings, scan, look, cluster)
-    store.create(*snapshots.TABLES, bronze.GROUP_RECORDS)
-    if landed_records:
-        store.append_new(bronze.GROUP_RECORDS, group_records.rows_of(landed_records, cluster))
-    for chunk in snapshots.in_chunks(snapshots.readings(readings.lines)):
-        first, *parts = snapshots.tables_of(chunk, cluster).items()
-        for table, rows in (*parts, first):
-            store.append_new(table, rows)
-    if held_back:
-        progress.say(f"The last records of {len(held_back)} files wait: their files still grow")
-    return Collected(
-        cluster=cluster,
-        facts=tuple(facts),
-        not_read=listing.not_read,
-        snapshot_readings=snapshot_readings,
-        landed=landed,
-        landed_records=landed_records,
-        metadata=metadata,
-        held_back=held_back,
-        unsettled=unsettled,
-        doubts=(*listing.warnings, *doubts),
-        own=own,
-    )
+    return ClusterInput(cluster, own, own_files, named_scan, own_readings, landed, landed_records, tuple(doubts))
 
 
 def _refuse_outside(window: Window, facts: Iterable[FileFacts]) -> None:
@@ -217,54 +268,56 @@ def no_record_in(window: Window, first_at: datetime, last_at: datetime) -> BadIn
     )
 
 
-def _list_as_clients(look: Callable[[], Listing]) -> Listing:
-    """List the files as logs of clients."""
-    return look().of_clients()
+def keep_input(engine: Engine, store: Store, settings: Settings, own_input: ClusterInput) -> Collected:
+    """Write into bronze what it does not have of the input."""
+    metadata = _keep_metadata(engine, store, settings, own_input)
+    facts, held_back, unsettled = _keep_records(engine, store, settings, own_input)
+    _keep_readings(store, own_input)
+    if held_back:
+        progress.say(f"The last records of {len(held_back)} files wait: their files still grow")
+    return Collected(own_input, facts, metadata, held_back, unsettled)
 
 
-def _list_without(look: Callable[[], Listing], left_out: Mapping[str, str]) -> Listing:
-    """List the files without those of other clusters."""
-    return look().without(left_out)
+def _keep_metadata(engine: Engine, store: Store, settings: Settings, own_input: ClusterInput) -> MetadataLog:
+    files = own_input.files.listing.metadata
+    if not files:
+        return MetadataLog()
+    metadata = keep_metadata(engine, store, files, own_input.cluster, settings.run_at, settings.read_to_end)
+    progress.say(metadata.summary())
+    return metadata
 
 
-def _first_pass(
-    engine: Engine, store: Store, settings: Settings, listing: Listing, look: Callable[[], Listing]
-) -> Pass:
-    """Scan the files until a pass has a settled log of Kafka's, or no file changes.
-
-    Raises:
-        InputKeepsChanging: The logs change each time they are read.
-    """
-    files = listing.files
-    for tries in range(_TRIES):
-        if tries:
-            time.sleep(_PAUSE_S)
-            files = look().files
-        scan = scan_files(engine, store, files, look, settings.cluster)
-        if not scan.unsettled or any(fact.is_kafka_log for fact in scan.facts.values()):
-            return scan
-    raise InputKeepsChanging("\n".join(_unsettled(source) for source in sorted(scan.unsettled)))
+def _keep_readings(store: Store, own_input: ClusterInput) -> None:
+    """Write the readings, and the records of groups that landed."""
+    store.create(*snapshots.TABLES, bronze.GROUP_RECORDS)
+    if own_input.landed_records:
+        store.append_new(bronze.GROUP_RECORDS, group_records.rows_of(own_input.landed_records, own_input.cluster))
+    for chunk in snapshots.in_chunks(snapshots.readings(own_input.readings.lines)):
+        first, *parts = snapshots.tables_of(chunk, own_input.cluster).items()
+        for table, rows in (*parts, first):
+            store.append_new(table, rows)
 
 
-def _keep_all(
-    engine: Engine, store: Store, settings: Settings, scan: Pass, look: Callable[[], Listing], cluster: str
-) -> tuple[Collection[FileFacts], Mapping[str, int], frozenset[str]]:
-    """Write the records of the first pass, then scan the sources that changed meanwhile again, and write theirs.
+def _keep_records(
+    engine: Engine, store: Store, settings: Settings, own_input: ClusterInput
+) -> tuple[tuple[FileFacts, ...], Mapping[str, int], frozenset[str]]:
+    """Write the records of the pass, then scan the sources that changed meanwhile again, and write theirs.
 
     Returns:
         facts, held_back and unsettled, as Collected has them.
     """
-    facts, held_back = dict[str, FileFacts](), dict[str, int]()
+    facts, held_back, scan = dict[str, FileFacts](), dict[str, int](), own_input.scan
+    cluster, look = own_input.cluster, own_input.files.look
     for tries_left in reversed(range(_TRIES)):
-        scan, lines = _keep(engine, store, settings, scan, cluster)
+        written, lines = _keep(engine, store, settings, scan, cluster)
         held_back |= lines
-        facts |= {fact.file.uri: fact for fact in scan.facts.values()}
-        if not scan.unsettled or not tries_left:
+        facts |= {fact.file.uri: fact for fact in written.facts.values()}
+        if not written.unsettled or not tries_left:
             break
-        unsettled = scan.unsettled
-        progress.say(f"Files of {len(unsettled)} logs changed while they were read; reading those again")
-        scan = scan_files(engine, store, [f for f in look().files if f.source in unsettled], look, cluster)
-    return facts.values(), held_back, scan.unsettled
+        progress.say(f"Files of {len(written.unsettled)} logs changed while they were read; reading those again")
+        changed = [f for f in look().files if f.source in written.unsettled]
+        scan = scan_files(engine, store, changed, look, cluster)
+    return tuple(facts.values()), held_back, written.unsettled
 
 
 def _keep(engine: Engine, store: Store, settings: Settings, scan: Pass, cluster: str) -> tuple[Pass, dict[str, int]]:
@@ -286,7 +339,7 @@ def _keep(engine: Engine, store: Store, settings: Settings, scan: Pass, cluster:
                 raise
             scan = scan.without(scan.facts[number].file.source)
     complete = [fact for n, fact in scan.fresh.items() if n not in waiting and n in scan.still]
-    ledger.enter(store, cluster, complete, scan.marks, at)
+    file_ledger.enter(store, cluster, complete, scan.marks, at)
     return scan, {scan.facts[n].file.name: tail.lines for n, tail in waiting.tails.items()}
 
 

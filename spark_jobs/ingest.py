@@ -31,7 +31,7 @@ from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.instants import past
 from kafka_hindsight.shared.windows import Window
-from spark_jobs.collect import Collected, collect, engine_of, looking, no_record_in
+from spark_jobs.collect import Collected, collect, engine_of, list_input, no_record_in
 from spark_jobs.late_windows import keep_late_windows
 from spark_jobs.parsing import PARSED, parse_window
 
@@ -56,14 +56,13 @@ def run_step(spark: Any, settings: Settings, earlier: Mapping[str, Mapping[str, 
     """
     engine, store = engine_of(spark), Store(settings.lake)
     settings, widened = _widened(settings)
-    look = looking(engine, settings)
-    listing = look()
-    collected = collect(engine, store, settings, listing, look)
+    files = list_input(engine, settings)
+    collected = collect(engine, store, settings, files)
     store.create(*PARSED, LATE_WINDOWS)
     window, notes = _window(store, settings, collected)
     return {
         **_parse_and_summarize(Night(engine, store, settings, window, collected), [*widened, *notes]),
-        "input_bytes": listing.size,
+        "input_bytes": files.listing.size,
     }
 
 
@@ -133,7 +132,7 @@ class Night:
     @property
     def cluster(self) -> str:
         """The name under which the input is kept."""
-        return self.collected.cluster
+        return self.collected.input.cluster
 
     @property
     def around(self) -> Window:
@@ -144,7 +143,7 @@ class Night:
         """The origins of the run's input, whether or not it lies in the window."""
         has = {
             **{origin: any(f.file.origin == origin for f in self.collected.facts) for origin in _OF_LOGS},
-            Origin.SNAPSHOT: self.settings.snapshots is not None or bool(self.collected.readings.instants),
+            Origin.SNAPSHOT: self.settings.snapshots is not None or bool(self.collected.input.readings.instants),
         }
         return [origin for origin, is_there in has.items() if is_there]
 
@@ -184,7 +183,7 @@ class Night:
         Raises:
             BadInput: Too many of the lines that matter could not be read.
         """
-        if self.collected.readings.instants or self.collected.metadata.files or not lines["unparsed"]:
+        if self.collected.input.readings.instants or self.collected.metadata.files or not lines["unparsed"]:
             return
         covered = self.store.read_window(quality.COVERAGE, self.cluster, self.window)
         of_brokers = covered.filter(pc.equal(covered["origin"], "broker"))
@@ -233,8 +232,8 @@ class Night:
         return [
             *files,
             *self.collected.metadata.broken(self.cluster),
-            *snapshots.quarantined(self.collected.readings.lines, self.cluster, "snapshots"),
-            *group_records.quarantined(self.collected.landed_records, self.cluster),
+            *snapshots.quarantined(self.collected.input.readings.lines, self.cluster, "snapshots"),
+            *group_records.quarantined(self.collected.input.landed_records, self.cluster),
         ]
 
 
@@ -269,9 +268,9 @@ def _window(store: Store, settings: Settings, collected: Collected) -> tuple[Win
     if settings.window_from and settings.window_to:
         return Window(settings.window_from, settings.window_to), []
     (start, end), notes = _span(store, settings, collected)
-    instants = [at for at in collected.snapshot_readings.instants if outliers.is_possible(at, settings.run_at)]
+    instants = [at for at in collected.input.snapshot_readings.instants if outliers.is_possible(at, settings.run_at)]
     start, end = min([start, *instants]), max([end, *instants])
-    landed_at = max(collected.landed.instants, default=None)
+    landed_at = max(collected.input.landed.instants, default=None)
     if landed_at and end < landed_at <= end + timedelta(hours=settings.look_ahead_hours):
         end = landed_at
     return Window(start, end + _TICK), notes
@@ -286,7 +285,10 @@ def _span(store: Store, settings: Settings, collected: Collected) -> tuple[tuple
         SELECT source, count(*) AS records, min(happened_at) AS first_at, max(happened_at) AS last_at
         FROM part WHERE list_contains($logs, split_part(source, $within, 1))
         GROUP BY source, date_trunc('day', happened_at)"""
-    part, logs = Part(collected.cluster, "happened_at", (first, past(last))), [f.file.source for f in collected.facts]
+    part, logs = (
+        Part(collected.input.cluster, "happened_at", (first, past(last))),
+        [f.file.source for f in collected.facts],
+    )
     rows = reduced(store, bronze.LOG_RECORDS, part, ("source", "happened_at"), query, logs=logs, within=WITHIN)
     own = [outliers.Day(**row) for row in rows.to_pylist()]
     normal, left_out = outliers.outliers(own, settings.run_at)

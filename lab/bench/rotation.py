@@ -231,13 +231,12 @@ def play(root: Path, *, batches: int, lines: int, every: int, collects: int) -> 
     from kafka_hindsight.catalog.bronze import LOG_RECORDS
     from kafka_hindsight.engine.local import LocalEngine
     from kafka_hindsight.lake.store import Store, content_of
-    from spark_jobs.collect import collect, looking
+    from spark_jobs.collect import collect, list_input
 
     engine = LocalEngine()
 
     def collected(settings: Settings) -> Any:
-        look = looking(engine, settings)
-        return collect(engine, Store(settings.lake), settings, look(), look)
+        return collect(engine, Store(settings.lake), settings, list_input(engine, settings))
 
     writer = Writer(root, batches, lines, every)
     writer.start()

@@ -19,7 +19,7 @@ from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.files import Listing
 from lab.bench import rotation
-from spark_jobs.collect import Collected, InputKeepsChanging, collect, looking
+from spark_jobs.collect import Collected, InputFiles, InputKeepsChanging, collect, list_input
 from tests.support.logs import RUN_AT, lay, resigned, rows, settings, with_tables
 
 LOG = "broker-1/server.log"
@@ -35,14 +35,14 @@ def run(root: Path, at: datetime = RUN_AT, hook: Hook = lambda _: None, **given:
     with_tables(root / "lake")
     wishes = settings(root / "lake", root / "logs", run_at=at, **{"read_to_end": False, **given})
     engine = LocalEngine()
-    look, listings = looking(engine, wishes), list[Listing]()
+    look, listings = list_input(engine, wishes).look, list[Listing]()
 
     def looked() -> Listing:
         listings.append(look())
         hook(len(listings))
         return listings[-1]
 
-    return collect(engine, Store(wishes.lake), wishes, looked(), looked)
+    return collect(engine, Store(wishes.lake), wishes, InputFiles(looked(), looked))
 
 
 def texts(root: Path, source: str = LOG) -> list[str]:
@@ -205,7 +205,9 @@ def test_gc_logs_are_listed_as_not_read(tmp_path: Path) -> None:
     garbage = ("broker-1/kafkaServer-gc.log", "broker-1/kafkaServer-gc.log.0.current")
     lay(tmp_path / "logs", {LOG: LINES[0], **dict.fromkeys(garbage, "[0.004s][info][gc] Using G1\n")})
     done = run(tmp_path, read_to_end=True)
-    assert set(done.not_read) == {f"{name} (a log of the JVM's garbage collector)" for name in garbage}
+    assert set(done.input.files.listing.not_read) == {
+        f"{name} (a log of the JVM's garbage collector)" for name in garbage
+    }
     assert [fact.file.name for fact in done.facts] == [LOG]
 
 
@@ -242,11 +244,11 @@ def test_landed_readings_are_taken_once_beside_snapshots_file_after_failed_run(
     held = Store(str(tmp_path / "lake"))
     assert rows(held, bronze.BROKER_SNAPSHOTS) == []
     done = run(tmp_path, **brought)
-    assert (len(done.readings.instants), len(done.readings.lines)) == (3, 4)
+    assert (len(done.input.readings.instants), len(done.input.readings.lines)) == (3, 4)
     assert [r["broker"] for r in rows(held, bronze.BROKER_SNAPSHOTS)] == [7]
     land(tmp_path, "id-1", 30, reading(30))
     again = run(tmp_path, **brought)
-    assert (len(again.readings.instants), len(again.landed.instants)) == (2, 1)
+    assert (len(again.input.readings.instants), len(again.input.landed.instants)) == (2, 1)
     taken = rows(held, bronze.SNAPSHOT_READINGS, "snapshot_at")
     assert [(row["snapshot_at"].minute, row["run_landed_as"]) for row in taken] == [
         (10, None),
@@ -262,5 +264,5 @@ def test_truncated_gzip_of_readings_is_read_to_break(tmp_path: Path) -> None:
     lay(tmp_path / "logs", {LOG: LINES[0]})
     lay(tmp_path, {"readings.jsonl.gz": packed[: len(packed) // 2]})
     done = run(tmp_path, snapshots=tmp_path / "readings.jsonl.gz")
-    assert 0 < len(done.readings.instants) < 300
+    assert 0 < len(done.input.readings.instants) < 300
     assert any("cannot be unpacked to its end" in w for w in done.summary()["warnings"])

@@ -24,7 +24,7 @@ from kafka_hindsight.logs.files import Listing
 from kafka_hindsight.spark.engine import SparkEngine
 from lab.drill.render import wrapped
 from spark_jobs import ingest
-from spark_jobs.collect import collect, looking
+from spark_jobs.collect import InputFiles, collect, list_input
 from tests.support.collected import log
 from tests.support.logs import MADE_BY_INGEST, conf, hashes, lay, line, resigned, settings
 from tests.support.nights import EXCERPTS
@@ -88,7 +88,7 @@ def test_spark_ingest_equals_ingest_of_one_process(
 def test_log_replaced_while_spark_reads_it_is_read_again(spark: SparkSession, tmp_path: Path) -> None:
     lay(tmp_path, {"logs/server.log": TEXT, "logs/other.log": resigned(1)})
     wishes, engine = settings(tmp_path / "lake", tmp_path / "logs"), SparkEngine(spark)
-    look, listings = looking(engine, wishes), list[Listing]()
+    look, listings = list_input(engine, wishes).look, list[Listing]()
 
     def looked() -> Listing:
         listings.append(look())
@@ -96,7 +96,7 @@ def test_log_replaced_while_spark_reads_it_is_read_again(spark: SparkSession, tm
             lay(tmp_path, {"logs/server.log": resigned(2) + TEXT})
         return listings[-1]
 
-    done = collect(engine, Store(wishes.lake), wishes, looked(), looked)
+    done = collect(engine, Store(wishes.lake), wishes, InputFiles(looked(), looked))
     assert (done.unsettled, len(listings)) == (frozenset(), 4), "it was read again"
     held = Store(wishes.lake).read(LOG_RECORDS, columns=["source"])["source"].to_pylist()
     assert Counter(held) == {"server.log": 301, "other.log": 1}
