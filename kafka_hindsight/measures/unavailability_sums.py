@@ -32,17 +32,39 @@ class Unused:
         still: Those that could still not be used when the logs end.
         longest: The longest interval; None if there is none.
         total_ms: All intervals together.
+        predicate: What is said of them: `had no leader`.
     """
 
     subjects: Sequence[Subject]
     still: Sequence[Subject]
     longest: Unavailability | None
     total_ms: int
+    predicate: str
 
     @property
     def longest_ms(self) -> int | None:
         """The length of the longest interval, in milliseconds."""
         return None if self.longest is None else lasted_ms(self.longest)
+
+    def clause(self, subject: str = "") -> str:
+        """What could not be used, whether it is still so when the logs end, and the longest time that clients notice.
+
+        Args:
+            subject: Their name; their number by default: `2 partitions had no leader, the longest for 8 s`.
+        """
+        subject = subject or words.counted(len(self.subjects), "partition")
+        claim = f"{subject} {self.predicate}"
+        if self.still and len(self.still) == len(self.subjects):
+            claim = f"{subject} still {self.predicate} when the logs end"
+        elif self.still:
+            claim = f"{claim}, {words.number(len(self.still))} of them still when the logs end"
+        if self.longest is None or lasted_ms(self.longest) < NOTICED_MS:
+            return claim
+        if self.longest.ended_at and self.still:
+            return f"{claim}, the longest that ended for {lasted(self.longest)}"
+        if self.subjects[1:]:
+            return f"{claim}, the longest for {lasted(self.longest)}"
+        return f"{claim}{',' if self.still else ''} for {lasted(self.longest)}"
 
 
 def lasted_ms(row: Unavailability) -> int:
@@ -51,7 +73,9 @@ def lasted_ms(row: Unavailability) -> int:
 
 
 def lasted(row: Unavailability) -> str:
-    """The length of an ended interval in words; with bounds if these show that clients noticed it."""
+    """The length of an interval in words; with bounds if these show that clients noticed it."""
+    if row.ended_at is None:
+        return f"at least {words.duration(row.low_ms)}"
     if row.low_ms >= NOTICED_MS or row.high_ms is None:
         return words.bounded(row.low_ms, row.high_ms)
     least = lasted_ms(row)
@@ -76,6 +100,7 @@ def unused(rows: Iterable[Unavailability], kinds: Sequence[UnavailabilityKind]) 
         sorted({_subject(row) for row in noticed if row.ended_at is None}),
         max(noticed, key=lambda r: (lasted_ms(r), r.unavailability_id), default=None),
         sum(map(lasted_ms, noticed)),
+        kinds[0].noun.predicate,
     )
 
 

@@ -129,17 +129,6 @@ def groups_stopped(incidents: Iterable[Incident], rows: Iterable[Unavailability]
     return unused((u for u in rows if u.incident_id in failed), NO_CONSUMER)
 
 
-def longest_words(sums: Unused) -> str:
-    """How many still could not be used when the logs end, and the longest interval, as clauses; empty without any."""
-    if sums.longest is None:
-        return ""
-    some = f"{words.number(len(sums.still))} of them still" if len(sums.still) < len(sums.subjects) else "still so"
-    still = f"{some} when the logs end, " if sums.still else ""
-    if sums.longest.ended_at is None:
-        return f"{still}the longest for at least {words.duration(sums.longest_ms)}"
-    return f"{still}the longest{' that ended' if still else ''} for {words.duration(sums.longest_ms)}"
-
-
 def partition_seconds(rebalances: Iterable[Rebalance]) -> float:
     """The cost of rebalances in partition-seconds, as far as it is known."""
     return sum((row.partition_seconds or 0.0 for row in rebalances), 0.0)

@@ -13,11 +13,10 @@ from kafka_hindsight.alerts import sightings
 from kafka_hindsight.catalog.codes import Harm, Intent
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES, INCIDENTS, REBALANCES
 from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Unavailability
-from kafka_hindsight.measures.unavailability_sums import NO_LEADER, unused
+from kafka_hindsight.measures.unavailability_sums import NO_LEADER, lasted, unused
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.phrases import lost_records
 from kafka_hindsight.report.terminal import render_terminal
-from kafka_hindsight.shared import words
 from tests.support import report_blocks as seen
 from tests.support.report_blocks import build_report
 from tests.support.report_night import night
@@ -37,9 +36,9 @@ def test_page_terminal_and_alerts_show_same_numbers() -> None:
     (tiles,) = [each for each in seen.section(page, "verdict") if getattr(each, "style", "") == "tiles"]
     assert [seen.text(tile) for tile in tiles.items] == [
         f"{lost.number} committed records lost",
-        f"{len(offline.subjects)} partitions without a leader, the longest for {words.duration(offline.longest_ms)},"
+        f"{len(offline.subjects)} partitions had no leader, the longest for {lasted(offline.longest)},"
         f" {round(offline.total_ms / 1000)} partition-seconds",
-        "0 partitions led but not writable (acks=all)",
+        "0 partitions took no writes with acks=all",
         f"{away.sudden + away.orderly} absences of brokers, {away.orderly} by a controlled shutdown",
         f"{len(figures.groups_stopped(incidents, rows).subjects)} groups stopped by a failure",
         f"{len(critical)} critical findings",

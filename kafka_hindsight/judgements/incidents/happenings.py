@@ -39,7 +39,6 @@ from kafka_hindsight.measures.unavailability_sums import (
     NO_WRITES,
     Unused,
     is_noticed,
-    lasted,
     unused,
 )
 from kafka_hindsight.shared import words
@@ -459,7 +458,7 @@ def headline_of(happening: Happening) -> str:
     origin = _ORIGINS.get(happening.kind, _group_clause)(happening)
     effect = _EFFECTS[happening.harm](happening) if happening.harm in _EFFECTS else ""
     if happening.harm == Harm.RECORDS_LOST and happening.offline.still:
-        effect = f"{effect}, and {_offline_clause(happening)}"
+        effect = f"{effect}, and {_unused_clause(happening.offline)}"
     if happening.harm == Harm.CONSUMERS_STOPPED and happening.idle.still:
         origin = f"{origin}, and none is left"
     return f"{words.sentence(effect)}: {origin}" if effect else words.sentence(origin)
@@ -487,27 +486,15 @@ def _loss_clause(happening: Happening) -> str:
     return f"{least}{words.counted(low if high is None else high, 'committed record')} were lost in {where}"
 
 
-def _offline_clause(happening: Happening) -> str:
-    return _unused_clause(happening.offline, "had no leader")
-
-
-def _unused_clause(unused: Unused, what: str) -> str:
-    """The clause about partitions that could not be used: `what` happened to them, and the longest time."""
-    is_one, still = len(unused.subjects) == 1, len(unused.still)
-    subject, length = f"{'partition ' if is_one else ''}{partitions_of(unused.subjects)}", ""
-    if still == len(unused.subjects):
-        return f"{subject} still {what} when the logs end"
-    if still:
-        length = f", {still} of them still when the logs end"
-    elif unused.longest:
-        length = f"{'' if is_one else ', the longest'} for {lasted(unused.longest)}"
-    return f"{subject} {what}{length}"
+def _unused_clause(unused: Unused) -> str:
+    places = unused.subjects
+    return unused.clause(f"{'partition ' if len(places) == 1 else ''}{partitions_of(places)}")
 
 
 _EFFECTS: Mapping[Harm, Callable[[Happening], str]] = {
     Harm.RECORDS_LOST: _loss_clause,
-    Harm.PARTITIONS_OFFLINE: _offline_clause,
-    Harm.WRITES_REFUSED: lambda happening: _unused_clause(happening.refusing, "took no writes with acks=all"),
+    Harm.PARTITIONS_OFFLINE: lambda happening: _unused_clause(happening.offline),
+    Harm.WRITES_REFUSED: lambda happening: _unused_clause(happening.refusing),
 }
 
 

@@ -22,10 +22,11 @@ NOTHING = (
     "No record was lost, no partition was without a leader, no broker was away, and no group stopped because something"
     " failed."
 )
-_TOGETHER: Mapping[Harm, tuple[Sequence[UnavailabilityKind], str]] = {
-    Harm.PARTITIONS_OFFLINE: (NO_LEADER, "had no leader"),
-    Harm.WRITES_REFUSED: (NO_WRITES, "took no writes with acks=all"),
+_TOGETHER: Mapping[Harm, Sequence[UnavailabilityKind]] = {
+    Harm.PARTITIONS_OFFLINE: NO_LEADER,
+    Harm.WRITES_REFUSED: NO_WRITES,
 }
+"""The harms whose incidents share a beginning, with what could not be used."""
 
 
 def first_screen(page: PageRows) -> Iterator[ui.Block]:
@@ -114,10 +115,9 @@ def _headlines(
     """A beginning that several incidents share, and the headline of some; after a beginning its origin alone."""
     beginning, headlines = "", [incident_headline(row) for row in examples]
     if harm in _TOGETHER and len(rows) > 1 and not any(map(figures.is_going_on, rows)):
-        kinds, predicate = _TOGETHER[harm]
         ids = {row.incident_id for row in rows}
-        sums = unused((u for u in page.of(Unavailability) if u.incident_id in ids), kinds)
-        beginning = f"{words.counted(len(sums.subjects), 'partition')} {predicate}, {figures.longest_words(sums)}: "
+        sums = unused((u for u in page.of(Unavailability) if u.incident_id in ids), _TOGETHER[harm])
+        beginning = f"{sums.clause()}: "
         headlines = [h.partition(": ")[2].partition(", away for ")[0] or h for h in headlines]
     return beginning, [f"{h}{declared_label(row)}{_doubt(row)}" for h, row in zip(headlines, examples)]
 
@@ -151,8 +151,8 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
     noun = f"{words.verb(absence_count, 'absence of a broker', 'absences of brokers')}{details}"
     tone = "bad" if absences.sudden + absences.not_back else "warn"
     yield _tile(loss.number, "committed records lost", "bad" if loss.low or loss.high != 0 else "good", loss_at)
-    yield _figure(len(offline.subjects), _unused(offline, "without a leader"), "bad", offline_at)
-    yield _figure(len(refusing.subjects), _unused(refusing, "led but not writable (acks=all)"), "bad", refusing_at)
+    yield _figure(len(offline.subjects), _unused(offline), "bad", offline_at)
+    yield _figure(len(refusing.subjects), _unused(refusing), "bad", refusing_at)
     yield _figure(absence_count, noun, tone, "cluster/outages")
     noun = words.verb(len(groups), "group stopped by a failure", "groups stopped by a failure")
     yield _figure(len(groups), noun, "warn", stopped_at)
@@ -161,14 +161,11 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
     yield _figure(len(unseen), noun, "warn", "coverage")
 
 
-def _unused(sums: Unused, predicate: str) -> str:
-    """The partitions that could not be used, the longest time, and the sum."""
-    clauses = [f"{words.verb(len(sums.subjects), 'partition', 'partitions')} {predicate}"]
-    if sums.longest is not None:
-        clauses.append(figures.longest_words(sums))
-        seconds = words.counted(round(sums.total_ms / 1000), "partition-second")
-        clauses.append(f"at least {seconds}" if sums.still else seconds)
-    return ", ".join(clauses)
+def _unused(sums: Unused) -> str:
+    """The partitions that could not be used, without their number, the longest time, and the sum."""
+    clause = sums.clause(words.verb(len(sums.subjects), "partition", "partitions"))
+    seconds = words.counted(round(sums.total_ms / 1000), "partition-second")
+    return f"{clause}, {'at least ' if sums.still else ''}{seconds}" if sums.subjects else clause
 
 
 def _figure(count: int, label: str, tone: str, anchor: str) -> ui.Item:

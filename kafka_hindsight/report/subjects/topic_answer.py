@@ -93,14 +93,11 @@ def _answer(
 
 def _verdict(failovers: Sequence[Failover], intervals: Sequence[Unavailability], cause: Incident | None) -> str:
     """The partitions that could not be used, for how long, and the event behind the longest of these times."""
-    parts = [
-        _unused(unused(intervals, NO_LEADER), "had no leader"),
-        _unused(unused(intervals, NO_WRITES), "took no writes with acks=all"),
-    ]
+    parts = [sums.clause() for kinds in (NO_LEADER, NO_WRITES) if (sums := unused(intervals, kinds)).subjects]
     losses = [phrases.lost_records(f.records_lost_low, f.records_lost_high) for f in failovers if f.records_lost_low]
     if losses:
         parts.insert(0, f"{words.listed(losses)} lost in an unclean election")
-    summary = "; ".join(part for part in parts if part)
+    summary = "; ".join(parts)
     if not failovers and not summary:
         return "It could be used."
     if not summary:
@@ -110,12 +107,6 @@ def _verdict(failovers: Sequence[Failover], intervals: Sequence[Unavailability],
     event = phrases.incident_headline(cause).rpartition(": ")[2] if cause else ""
     label = "Behind what is not over" if any(row.ended_at is None for row in intervals) else "Behind the longest"
     return f"{words.sentence(summary)}." + (f" {label}: {event}." if event else "")
-
-
-def _unused(sums: Unused, predicate: str) -> str:
-    if not sums.subjects:
-        return ""
-    return f"{words.counted(len(sums.subjects), 'partition')} {predicate}, {figures.longest_words(sums)}"
 
 
 def _cost(page: PageRows, rows: _Rows) -> tuple[ui.Fact, ...]:
