@@ -2,7 +2,7 @@
 
 `python -m lab.drill.everyday --bootstrap host:port --folder DIR`: logs/ in the folder are the brokers'; clients/ and
 truth/ are written here. HINDSIGHT_KAFKA_PASSWORD in the environment is for brokers that ask for a password. Scenarios
-that need brokers under control, topics of their own or an administrator are not played.
+that need brokers under control, topics or listeners of their own, or an administrator are not played.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def of_members(scenarios: Sequence[Scenario]) -> list[Scenario]:
 def _is_theirs(step: object) -> bool:
     if isinstance(step, Start):
         is_here = step.library == JAVA or LIBRARIES[step.library].toolchain is None
-        return is_here and step.topics == (MAIN,) and not step.pattern and not step.refused
+        return is_here and step.topics == (MAIN,) and not (step.pattern or step.refused or step.shows)
     return isinstance(step, (*_WAITED_FOR, OnMember)) and not isinstance(step, RemoveByAdmin)
 
 

@@ -35,9 +35,10 @@ def libs(version: str) -> Path:
     lock = HOME / "locks" / f"kafka-{version}.sha256"
     if not lock.exists():
         raise CannotFetch(f"Found: Kafka {version}. Needed: one of {', '.join(VERSIONS)}. Choose one of them.")
-    with maven.alone(folder):  # test processes side by side ask for the same Kafka
-        if not folder.exists():
-            fetch(version, folder, maven.locked(lock))
+    if not folder.exists():
+        with maven.alone(folder):  # test processes side by side ask for the same Kafka
+            if not folder.exists():
+                fetch(version, folder, maven.locked(lock))
     return folder
 
 

@@ -234,7 +234,8 @@ def test_members_command_is_valid_and_has_playable_scenarios() -> None:
     assert (f"{options.folder}/logs", f"{options.folder}/clients") == (inputs["logs"], inputs["client_logs"])
     playable = {s.name for s in everyday.of_members([*SCENARIOS.values()])}
     assert {"crash", "crash_librdkafka", "leave", "slow", "static_too_late", "consumer_protocol"} <= playable
-    assert not playable & {"over_capacity", "pattern", "partitions", "all_removed_by_admin", "storage_error"}
+    strange = {"over_capacity", "pattern", "partitions", "all_removed_by_admin", "storage_error", "requests_limited"}
+    assert not playable & strange
 
 
 def options_of_airflow() -> Mapping[str, Mapping[str, object]]:

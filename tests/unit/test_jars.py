@@ -36,6 +36,14 @@ def test_kafka_is_fetched_once_for_concurrent_requests(tmp_path: Path, monkeypat
     assert [(folder / "kafka.jar").read_bytes() for folder in folders] == [jar] * 4
 
 
+def test_fetched_kafka_is_used_where_nothing_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the image another user owns the folder."""
+    (tmp_path / jars.NEWEST).mkdir()
+    monkeypatch.setattr(jars, "KAFKAS", tmp_path)
+    assert jars.libs(jars.NEWEST) == tmp_path / jars.NEWEST
+    assert [path.name for path in tmp_path.iterdir()] == [jars.NEWEST]
+
+
 def test_folder_of_jars_appears_only_with_pinned_checksums(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "bin" / "java"
     program.parent.mkdir()
