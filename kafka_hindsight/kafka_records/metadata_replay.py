@@ -12,6 +12,7 @@ from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.rows import Event, MetadataFile
 from kafka_hindsight.kafka_records.metadata_log import FOLDER, UNDECODED
+from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.version import READING, version_of
 from kafka_hindsight.shared.windows import Window
 
@@ -199,20 +200,20 @@ def spans_of(segments: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def _apply_topic(record: Record, state: State) -> Iterable[EventFields]:
     state.topics[record.topic_id] = record.topic
-    return [("topic_created", {"topic": record.topic})]
+    return [(Kind.TOPIC_CREATED, {"topic": record.topic})]
 
 
 def _apply_topic_removal(record: Record, state: State) -> Iterable[EventFields]:
     topic = state.topics.get(record.topic_id)
     state.partitions = {key: p for key, p in state.partitions.items() if key[0] != record.topic_id}
-    return [("topic_deleted", {"topic": topic})] if topic else []
+    return [(Kind.TOPIC_DELETED, {"topic": topic})] if topic else []
 
 
 def _apply_partition(record: Record, state: State) -> Iterable[EventFields]:
     now = Partition.of(record)
     state.partitions[record.topic_id, record.partition] = now
     place = _place(record, state)
-    return [("partition_created", {**place, **_partition_fields(now)})] if place else []
+    return [(Kind.PARTITION_CREATED, {**place, **_partition_fields(now)})] if place else []
 
 
 def _apply_partition_change(record: Record, state: State) -> Iterable[EventFields]:
@@ -233,10 +234,10 @@ def _apply_partition_change(record: Record, state: State) -> Iterable[EventField
         "previous_state": _STATES.get(before.recovery_state),
         "detail": detail,
     }
-    yield "partition_changed", {**place, **_partition_fields(now), **former}
+    yield Kind.PARTITION_CHANGED, {**place, **_partition_fields(now), **former}
     if any(getattr(record, name) is not None for name in ("replicas", "removing", "adding")):
         stays = "" if record.leader is not None else "leader=-2, "
-        yield "reassignment_changed", {**place, **_partition_fields(now), "detail": f"{stays}{detail}"}
+        yield Kind.REASSIGNMENT_CHANGED, {**place, **_partition_fields(now), "detail": f"{stays}{detail}"}
 
 
 def _apply_elr_removal(record: Record, state: State) -> Iterable[EventFields]:
@@ -260,8 +261,8 @@ def _apply_registration(record: Record, state: State) -> Iterable[EventFields]:
     state.brokers[broker] = now
     if before and before.incarnation != now.incarnation:
         if not before.is_fenced:
-            yield "broker_fenced", {"node": broker}
-        yield "broker_incarnated", {"node": broker}
+            yield Kind.BROKER_FENCED, {"node": broker}
+        yield Kind.BROKER_INCARNATED, {"node": broker}
 
 
 def _apply_registration_change(record: Record, state: State) -> Iterable[EventFields]:
@@ -275,14 +276,14 @@ def _apply_registration_change(record: Record, state: State) -> Iterable[EventFi
     fields = {"node": record.broker}
     if record.in_controlled_shutdown and not broker.is_shutting_down:
         broker.is_shutting_down = True
-        yield "broker_controlled_shutdown_granted", fields
+        yield Kind.BROKER_CONTROLLED_SHUTDOWN_GRANTED, fields
     if record.fenced and not broker.is_fenced:
         broker.is_fenced = True
-        missed = "broker_fenced" if state.leads(record.broker, record.written_at) else "broker_fenced_idle"
-        yield "broker_shutdown_granted" if broker.is_shutting_down else missed, fields
+        missed = Kind.BROKER_FENCED if state.leads(record.broker, record.written_at) else Kind.BROKER_FENCED_IDLE
+        yield Kind.BROKER_SHUTDOWN_GRANTED if broker.is_shutting_down else missed, fields
     elif record.fenced is False and broker.is_fenced:
         broker.is_fenced = broker.is_shutting_down = False
-        yield "broker_unfence_granted", fields
+        yield Kind.BROKER_UNFENCE_GRANTED, fields
 
 
 def _apply_unregistration(record: Record, state: State) -> Iterable[EventFields]:
@@ -291,15 +292,15 @@ def _apply_unregistration(record: Record, state: State) -> Iterable[EventFields]
 
 
 def _apply_election(record: Record, state: State) -> Iterable[EventFields]:
-    return [("controller_elected", {"controller_epoch": record.controller_epoch})]
+    return [(Kind.CONTROLLER_ELECTED, {"controller_epoch": record.controller_epoch})]
 
 
 def _apply_config(record: Record, state: State) -> Iterable[EventFields]:
     fields = {"reason": record.name, "detail": record.value}
     if record.resource_type == _TOPIC:
-        yield "config_changed", {**fields, "topic": record.resource}
+        yield Kind.CONFIG_CHANGED, {**fields, "topic": record.resource}
     elif record.resource_type == _BROKER and record.value is not None:
-        yield "config_changed", {**fields, "node": int(record.resource) if record.resource else None}
+        yield Kind.CONFIG_CHANGED, {**fields, "node": int(record.resource) if record.resource else None}
 
 
 def _apply_undecoded(record: Record, state: State) -> Iterable[EventFields]:

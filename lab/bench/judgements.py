@@ -35,6 +35,7 @@ from kafka_hindsight.judgements.rebuild.events import EVENTS
 from kafka_hindsight.judgements.rebuild.groups import GROUPS
 from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS
 from kafka_hindsight.judgements.rebuild.sources import Judgement
+from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.arrow_rows import array_of
@@ -118,7 +119,7 @@ def group(rebalances: int) -> Made:
     """One classic group that goes through the recorded storm again and again, with its clients' lines."""
     storm = recorded_storm()
     first, last = storm[0].happened_at, storm[-1].happened_at
-    each = sum(e.kind == "rebalance_started" for e in storm)
+    each = sum(e.kind == Kind.REBALANCE_STARTED for e in storm)
     length = last - first + timedelta(seconds=5)
     copies = -(-rebalances // each)
     events = [e for n in range(copies) for e in _again(storm, n, AT - first + n * length, n * each)]
@@ -138,7 +139,7 @@ def recorded_storm() -> list[Event]:
 
 
 _FOLDERS = (("logs", Origin.BROKER), ("clients", Origin.CLIENT))
-_MOVES = ("group_loaded", "group_unloaded")
+_MOVES = (Kind.GROUP_LOADED, Kind.GROUP_UNLOADED)
 _NAMING = ("text", "member_id", "old_member_id", "leader_member_id", "members", "reason", "client_reason", "detail")
 
 
@@ -191,7 +192,7 @@ def partitions(count: int, readings: int = 288) -> Made:
             happened_at=at,
             order=partition,
             broker=leader,
-            kind="leader_started",
+            kind=Kind.LEADER_STARTED,
             pattern_id="bench",
             text=text,
             topic="wide",
@@ -242,7 +243,7 @@ def _hour_of_events(count: int, hour: int, life: int) -> pa.Table:
     into = (second + broker * 60) % life
     is_up = (into <= 900) | (into >= 930)
     numbers, second, broker, into = numbers[is_up], second[is_up], broker[is_up], into[is_up]
-    kinds = np.select([into == 900, into == 930], ["broker_shutdown_started", "broker_started"], "isr_updated")
+    kinds = np.select([into == 900, into == 930], [Kind.BROKER_SHUTDOWN_STARTED, Kind.BROKER_STARTED], Kind.ISR_UPDATED)
     ids, brokers = pa.array(numbers).cast(pa.string()), pa.array(broker, pa.int32())
     begin = "[Partition orders-0] ISR updated to 1,2,3 and version updated to"
     events = pa.table(

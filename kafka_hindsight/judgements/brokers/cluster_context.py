@@ -31,8 +31,8 @@ from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, NEVER
 from kafka_hindsight.shared.windows import broker_ids, in_order
 
-_ONLY_CONTROLLERS = ("controller_elected", *CONTROLLER_SIGNAL_KINDS, "election_started", "periodic_election")
-_DISK_FAILURES = ("log_dir_failed", "broker_halted")
+_ONLY_CONTROLLERS = (Kind.CONTROLLER_ELECTED, *CONTROLLER_SIGNAL_KINDS, Kind.ELECTION_STARTED, Kind.PERIODIC_ELECTION)
+_DISK_FAILURES = (Kind.LOG_DIR_FAILED, Kind.BROKER_HALTED)
 CONTEXT_KINDS = (*CONTROLLER_KINDS, *_ONLY_CONTROLLERS, *_DISK_FAILURES, Kind.PARTITIONS_CHANGED)
 
 _BROKER = attrgetter("broker")
@@ -178,7 +178,7 @@ def context_of(
         elections=by_instant(e for e in ordered if _is_election(e, epochs)),
         disk_failures=by_instant(e for e in ordered if e.kind in _DISK_FAILURES and not _fails_a_start(e, away)),
         assignments=by_instant(e for e in ordered if e.reason == "offline-dir-assignment"),
-        reported_tasks=frozenset(e.reason for e in ordered if e.kind == "periodic_election"),
+        reported_tasks=frozenset(e.reason for e in ordered if e.kind == Kind.PERIODIC_ELECTION),
         controller_logs_from={e.broker: e.happened_at for e in reversed(lines) if e.kind in _ONLY_CONTROLLERS},
         records_from=min((e.happened_at for e in ordered if e.origin == Origin.RECORD), default=NEVER),
         log_spans=None if log_spans is None else tuple(log_spans),
@@ -195,5 +195,5 @@ def _fails_a_start(failure: Event, outages: Iterable[BrokerOutage]) -> bool:
 
 def _is_election(event: Event, epochs: Sequence[ControllerEpoch]) -> bool:
     """Whether a controller elects: it starts an election, or its own task has just elected leaders."""
-    has_elected = event.kind == "periodic_election" and event.event_count and speaks_for_cluster(epochs, event)
-    return event.kind == "election_started" or bool(has_elected)
+    has_elected = event.kind == Kind.PERIODIC_ELECTION and event.event_count and speaks_for_cluster(epochs, event)
+    return event.kind == Kind.ELECTION_STARTED or bool(has_elected)

@@ -11,11 +11,12 @@ from typing import NamedTuple
 from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.judgements.reasoning.epochs import between_falls
+from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import in_order
 
-CONTROLLER_KINDS = ("controller_elected", "controller_resigned", "controller_known", "controller_waits")
-_NAMING = ("controller_elected", "controller_known")
+CONTROLLER_KINDS = (Kind.CONTROLLER_ELECTED, Kind.CONTROLLER_RESIGNED, Kind.CONTROLLER_KNOWN, Kind.CONTROLLER_WAITS)
+_NAMING = (Kind.CONTROLLER_ELECTED, Kind.CONTROLLER_KNOWN)
 
 ACTS = (
     "zookeeper.partition_created",
@@ -89,8 +90,8 @@ def controller_epochs_of(events: Iterable[Event]) -> tuple[ControllerEpoch, ...]
     by_quorum = _epochs_in(
         filterfalse(_is_zookeepers, naming_lines), by_zookeeper[-1].incarnation if by_zookeeper else 0
     )
-    in_office = _in_office(by_quorum, of_kind.get("controller_waits", ()), by_zookeeper)
-    return _with_ends([*by_zookeeper, *in_office], of_kind.get("controller_resigned", ()), naming_lines)
+    in_office = _in_office(by_quorum, of_kind.get(Kind.CONTROLLER_WAITS, ()), by_zookeeper)
+    return _with_ends([*by_zookeeper, *in_office], of_kind.get(Kind.CONTROLLER_RESIGNED, ()), naming_lines)
 
 
 def _with_epochs(naming_lines: Sequence[Event]) -> list[Event]:
@@ -101,8 +102,8 @@ def _with_epochs(naming_lines: Sequence[Event]) -> list[Event]:
     epochs: dict[int | None, int | None] = {}
     lines_with_epochs = []
     for line in reversed(naming_lines):
-        is_won = line.kind == "controller_elected" and line.controller_epoch is None
-        if line.kind == "controller_elected" and not is_won:
+        is_won = line.kind == Kind.CONTROLLER_ELECTED and line.controller_epoch is None
+        if line.kind == Kind.CONTROLLER_ELECTED and not is_won:
             epochs[line.broker] = line.controller_epoch
         lines_with_epochs.append(replace(line, controller_epoch=epochs.pop(line.broker, None)) if is_won else line)
     return lines_with_epochs[::-1]
@@ -135,7 +136,7 @@ def _claims_in(lines: Iterable[Event]) -> Iterator[_Claim]:
     """
     last_named: dict[int | None, tuple[int, bool]] = {}
     for line in lines:
-        is_elected, epoch = line.kind == "controller_elected", line.controller_epoch
+        is_elected, epoch = line.kind == Kind.CONTROLLER_ELECTED, line.controller_epoch
         controller = line.broker if is_elected else line.node
         if epoch is None:
             continue
@@ -147,7 +148,7 @@ def _claims_in(lines: Iterable[Event]) -> Iterator[_Claim]:
 
 
 def _epoch_of(epoch: int, claims: Sequence[_Claim], incarnation: int) -> ControllerEpoch:
-    election = next((c for c in claims if c.line.kind == "controller_elected"), None)
+    election = next((c for c in claims if c.line.kind == Kind.CONTROLLER_ELECTED), None)
     news = [c for c in claims if c.is_news]
     controller = (election or claims[0]).controller
     lines = tuple(c.line for c in (news or claims) if c.controller == controller)

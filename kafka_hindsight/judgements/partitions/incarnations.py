@@ -29,7 +29,7 @@ from kafka_hindsight.shared.windows import broker_ids, in_order
 
 ABOUT_PARTITIONS = frozenset((*PARTITION_KINDS, Kind.PARTITION_CHANGED))
 
-_FROM_EVERY_CONTROLLER = ("partition_created", "unclean_partition_change", "topic_deleted")
+_FROM_EVERY_CONTROLLER = (Kind.PARTITION_CREATED, Kind.UNCLEAN_PARTITION_CHANGE, Kind.TOPIC_DELETED)
 """Kinds that standby controllers print too, and that every controller prints again when it starts."""
 
 _REPLICAS = attrgetter("replicas")
@@ -39,15 +39,15 @@ _Row = TypeVar("_Row", Event, Failover, IsrChange)
 
 # A proposal (isr_shrink_proposed) is not a commit: Partition.maybeShrinkIsr asks, the controller decides.
 ISR_KINDS = (
-    "partition_created",
-    "leader_started",
-    "leadership_kept",
-    "leader_and_isr_received",
-    "isr_updated",
-    "partition_state_changed",
-    "replica_removed_from_isr",
-    "unclean_partition_change",
-    "partition_changed",
+    Kind.PARTITION_CREATED,
+    Kind.LEADER_STARTED,
+    Kind.LEADERSHIP_KEPT,
+    Kind.LEADER_AND_ISR_RECEIVED,
+    Kind.ISR_UPDATED,
+    Kind.PARTITION_STATE_CHANGED,
+    Kind.REPLICA_REMOVED_FROM_ISR,
+    Kind.UNCLEAN_PARTITION_CHANGE,
+    Kind.PARTITION_CHANGED,
 )
 _ISR_DIFF = re.compile(r"(?<!\w)isr: \[([\d, ]*)\] -> \[([\d, ]*)\].* partitionEpoch: (\d+) -> (\d+)")
 
@@ -93,7 +93,7 @@ class Incarnation:
     def _by_kind(self) -> dict[str, Timeline[Event]]:
         return timelines(self.events, attrgetter("kind"), attrgetter("happened_at"))
 
-    def of_kind(self, kind: str) -> Timeline[Event]:
+    def of_kind(self, kind: Kind) -> Timeline[Event]:
         return self._by_kind.get(kind) or by_instant(())
 
     @cached_property
@@ -103,7 +103,7 @@ class Incarnation:
 
     def leader_start(self, broker: int | None, epoch: int | None) -> Event | None:
         """The line with which a broker became leader in an epoch."""
-        starts = (e for e in self.of_kind("leader_started") if e.leader_epoch == epoch)
+        starts = (e for e in self.of_kind(Kind.LEADER_STARTED) if e.leader_epoch == epoch)
         return next((e for e in starts if e.broker == broker), None)
 
     def replicas_at(self, instant: datetime) -> tuple[int, ...] | None:
@@ -164,7 +164,7 @@ def _deletions_of(
     """The instants at which the active controller deleted each topic, by cluster and topic, in order."""
     deletions: defaultdict[tuple[str, str], list[datetime]] = defaultdict(list)
     for event in events:
-        if event.kind == "topic_deleted" and event.topic is not None and speaks_for_cluster(epochs, event):
+        if event.kind == Kind.TOPIC_DELETED and event.topic is not None and speaks_for_cluster(epochs, event):
             insort(deletions[event.cluster, event.topic], event.happened_at)
     return deletions
 
@@ -179,7 +179,7 @@ def _between_deletions(
         if event.kind not in _FROM_EVERY_CONTROLLER or speaks_for_cluster(epochs, event):
             lives[bisect_right(deletions, event.happened_at)].append(event)
     # What lies between a deletion and the next creation still belongs to the deletion.
-    since_creation = partial(dropwhile, lambda e: e.kind != "partition_created" and e.leader_epoch != 0)
+    since_creation = partial(dropwhile, lambda e: e.kind != Kind.PARTITION_CREATED and e.leader_epoch != 0)
     incarnations = (list(since_creation(own)) if number else own for number, own in sorted(lives.items()))
     return [life for life in incarnations if life]
 
@@ -219,15 +219,15 @@ def _place(ordered: Sequence[Commit], commit: Commit) -> int:
 
 def _commits_in(event: Event) -> Iterator[Commit]:
     at, epoch, version = event.happened_at, event.leader_epoch, event.partition_epoch
-    if event.kind == "unclean_partition_change":
+    if event.kind == Kind.UNCLEAN_PARTITION_CHANGE:
         diff = _ISR_DIFF.search(event.detail or "")
         if diff:
             before, after = broker_ids(diff[1]) or (), broker_ids(diff[2]) or ()
             yield Commit(before, int(diff[3]), event.previous_leader_epoch, at, event)
             yield Commit(after, int(diff[4]), epoch, at, event)
         return
-    if event.kind == "partition_changed" and version is not None:
+    if event.kind == Kind.PARTITION_CHANGED and version is not None:
         yield Commit(broker_ids(event.previous_isr) or (), version - 1, event.previous_leader_epoch, at, event)
     isr = broker_ids(event.isr)
     if isr is not None:
-        yield Commit(isr, 0 if event.kind == "partition_created" else version, epoch, at, event)
+        yield Commit(isr, 0 if event.kind == Kind.PARTITION_CREATED else version, epoch, at, event)

@@ -16,6 +16,7 @@ from kafka_hindsight.judgements.brokers.controllers import speaks_for_cluster
 from kafka_hindsight.judgements.partitions.incarnations import Incarnation
 from kafka_hindsight.judgements.partitions.partition_readings import PartitionReadings
 from kafka_hindsight.judgements.reasoning.evidence import quote, quote_snapshot
+from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import NEVER
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import broker_ids
@@ -23,10 +24,10 @@ from kafka_hindsight.shared.windows import broker_ids
 # The order in which witnesses count: the leader, or the node that made it; followers; readings, whose leader and epoch
 # may stem from two moments.
 _FIRST_HAND, _SECOND_HAND, _READING = 0, 1, 2
-_LEADER, _FOLLOWER = ("leader_started",), ("follower_started", "leadership_kept", "leader_and_isr_received")
+_LEADER, _FOLLOWER = (Kind.LEADER_STARTED,), (Kind.FOLLOWER_STARTED, Kind.LEADERSHIP_KEPT, Kind.LEADER_AND_ISR_RECEIVED)
 
 _ELR = re.compile(r"(?<!\w)elr: \[[\d, ]*\] -> \[([\d, ]*)\]")
-_WITH_ELR = ("unclean_partition_change", "partition_changed")
+_WITH_ELR = (Kind.UNCLEAN_PARTITION_CHANGE, Kind.PARTITION_CHANGED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,11 +168,11 @@ def _is_late(event: Event, context: ClusterContext) -> bool:
     A committed change that names no leader belongs to an epoch that had begun long before. So does the line of a broker
     whose role stayed as it was.
     """
-    if event.kind == "leadership_kept":
+    if event.kind == Kind.LEADERSHIP_KEPT:
         return True
-    if event.kind in ("partition_created", "unclean_partition_change"):
+    if event.kind in (Kind.PARTITION_CREATED, Kind.UNCLEAN_PARTITION_CHANGE):
         return not speaks_for_cluster(context.controller_epochs, event)
-    if event.kind == "partition_changed":
+    if event.kind == Kind.PARTITION_CHANGED:
         return event.previous_leader_epoch == event.leader_epoch
     if event.kind in _LEADER and (event.previous_leader_epoch or 0) >= 0:
         return False

@@ -36,7 +36,7 @@ class _Lines:
     def _by_kind(self) -> dict[str, Timeline[Event]]:
         return timelines(self.lines, attrgetter("kind"), attrgetter("happened_at"))
 
-    def of_kind(self, kind: str) -> Timeline[Event]:
+    def of_kind(self, kind: Kind) -> Timeline[Event]:
         """Those of one kind."""
         return self._by_kind.get(kind, NO_LINES)
 
@@ -177,7 +177,7 @@ class ClientLogs:
         steps = (e for lines in self._lines.values() for e in lines if e.kind in _STEPS)
         return timelines(steps, attrgetter("kind", "generation"), attrgetter("happened_at"))
 
-    def first_steps(self, kind: str, generation: int | None, at: datetime) -> dict[str, Event]:
+    def first_steps(self, kind: Kind, generation: int | None, at: datetime) -> dict[str, Event]:
         """By client, its first line of a kind (of _STEPS) about a generation that was reached at that instant."""
         near = self._by_generation.get((kind, generation), NO_LINES).near(at, NEAR)
         return {str(line.client_id): line for line in reversed(near)}

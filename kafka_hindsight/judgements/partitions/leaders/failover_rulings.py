@@ -16,9 +16,10 @@ from kafka_hindsight.judgements.partitions.leaderships import Leadership
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote
 from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, always, proof_if, with_sentence
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown
+from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import CLOCK_SKEW
 
-_OF_ZOOKEEPER = ("partition_state_changed", "replica_removed_from_isr", "leader_and_isr_received")
+_OF_ZOOKEEPER = (Kind.PARTITION_STATE_CHANGED, Kind.REPLICA_REMOVED_FROM_ISR, Kind.LEADER_AND_ISR_RECEIVED)
 
 PREFERRED = ("PREFERRED", "electPreferred", "maybeBalancePartitionLeaders")
 UNCLEAN = ("UNCLEAN", "electUnclean", "maybeElectUncleanLeaders")
@@ -83,7 +84,7 @@ class LeaderChange:
         KRaft's periodic task names no partition.
         """
         near = self.context.elections.near(self.at, CLOCK_SKEW)
-        is_in = (e for e in near if e.kind == "periodic_election" or self.partition in (e.members or "").split(","))
+        is_in = (e for e in near if e.kind == Kind.PERIODIC_ELECTION or self.partition in (e.members or "").split(","))
         return [e for e in is_in if e.reason in reasons]
 
 
@@ -126,7 +127,7 @@ def _rises_without_change(
     """The reasons that raised the epoch once each without a change of leader, each with a line that proves it."""
     if before.at is None:
         return
-    for move in incarnation.of_kind("reassignment_changed").between(before.at, at)[:1]:
+    for move in incarnation.of_kind(Kind.REASSIGNMENT_CHANGED).between(before.at, at)[:1]:
         yield "its replicas were reassigned", quote(move)
     others = {*(incarnation.replicas_at(at) or ())} - {before.leader} if context.uses_zookeeper else set()
     for replica in others:
@@ -146,7 +147,7 @@ def _own_commits(before: Leadership, after: Leadership, incarnation: Incarnation
     until = min((version for epoch, version in epochs if version is not None and epoch >= after.epoch), default=None)
     if since is None or until is None or before.leader == NOBODY or before.leader != after.leader:
         return []
-    commits = (e for e in incarnation.of_kind("isr_updated") if e.broker == before.leader)
+    commits = (e for e in incarnation.of_kind(Kind.ISR_UPDATED) if e.broker == before.leader)
     own_commits = {e.partition_epoch: e for e in commits if since < (e.partition_epoch or 0) <= until}
     return list(own_commits.values()) if until - since - len(own_commits) < _HIDDEN_CHANGES else []
 
@@ -206,7 +207,7 @@ _SAME_LEADER = "leader=-2,"
 """How a record of KRaft writes that the leader stays."""
 
 _RECOVERING = re.compile(r"(?:^|-> )RECOVERING\b")
-_WITH_RECOVERY_STATE = ("unclean_partition_change", "partition_changed", "partition_state_changed")
+_WITH_RECOVERY_STATE = (Kind.UNCLEAN_PARTITION_CHANGE, Kind.PARTITION_CHANGED, Kind.PARTITION_STATE_CHANGED)
 
 _DISK_FAILED_BEFORE = timedelta(minutes=1)
 _REASSIGNED_BEFORE = timedelta(minutes=5)
@@ -282,7 +283,7 @@ def marked_recovering(change: LeaderChange) -> Proof | None:
 def _marks_recovering(event: Event, change: LeaderChange) -> bool:
     if event.kind in _WITH_RECOVERY_STATE:
         return event.leader_epoch == change.after.epoch and _RECOVERING.search(event.detail or "") is not None
-    is_of_leader = event.kind == "partition_recovering" and event.broker == change.new
+    is_of_leader = event.kind == Kind.PARTITION_RECOVERING and event.broker == change.new
     return is_of_leader and abs(event.happened_at - change.at) <= CLOCK_SKEW
 
 
@@ -362,7 +363,7 @@ def _is_repeated(move: Event, change: LeaderChange) -> bool:
 
 
 def _reassignments(change: LeaderChange) -> Sequence[Event]:
-    moves = change.incarnation.of_kind("reassignment_changed")
+    moves = change.incarnation.of_kind(Kind.REASSIGNMENT_CHANGED)
     return moves.between(change.at - _REASSIGNED_BEFORE, change.at + CLOCK_SKEW)
 
 
@@ -438,13 +439,13 @@ def _may_be_preferred(change: LeaderChange) -> bool:
     The first replica may be a new one. Of an election that is requested, a controller in ZooKeeper mode prints only the
     start (KafkaController.onReplicaElection).
     """
-    elections = [e for e in change.elections(PREFERRED) if e.kind != "periodic_election"]
+    elections = [e for e in change.elections(PREFERRED) if e.kind != Kind.PERIODIC_ELECTION]
     return bool(first_replica_leads(change) or _named_preferred(change) or elections)
 
 
 def _named_preferred(change: LeaderChange) -> list[Event]:
     """The lines of a controller in ZooKeeper mode that call the new leader the preferred one."""
-    near = change.incarnation.of_kind("preferred_election_completed").near(change.at, CLOCK_SKEW)
+    near = change.incarnation.of_kind(Kind.PREFERRED_ELECTION_COMPLETED).near(change.at, CLOCK_SKEW)
     return [e for e in near if e.leader == change.new]
 
 

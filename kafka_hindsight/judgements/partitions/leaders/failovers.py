@@ -35,7 +35,7 @@ from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO, MS, NEVER
 from kafka_hindsight.shared.grouping import runs
 from kafka_hindsight.shared.windows import Window
 
-_ONLY_LEADERS = ("leader_started", "isr_updated")
+_ONLY_LEADERS = (Kind.LEADER_STARTED, Kind.ISR_UPDATED)
 """Kinds that a broker writes only of partitions that it leads."""
 
 
@@ -126,7 +126,7 @@ def _stopped_at(change: LeaderChange) -> datetime | None:
     since = change.before.at - CLOCK_SKEW if change.before.at else LONG_AGO
     failures = change.context.disk_failures.between(since, change.at + CLOCK_SKEW)
     since_epoch = change.before.epoch - (change.former == NOBODY) + 1
-    follows = change.incarnation.of_kind("follower_started")
+    follows = change.incarnation.of_kind(Kind.FOLLOWER_STARTED)
     lines = [e for e in follows if e.leader_epoch is not None and since_epoch <= e.leader_epoch <= change.after.epoch]
     lines += [e for e in failures if change.partition in on_failed_disk(e)]
     stopped_at = min((e.happened_at for e in lines if e.broker == change.last_leader), default=None)

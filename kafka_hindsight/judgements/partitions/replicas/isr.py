@@ -17,6 +17,7 @@ from kafka_hindsight.judgements.brokers.liveness import NO_EVENTS
 from kafka_hindsight.judgements.partitions.incarnations import Commit, Incarnation, Partition
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, quote_snapshot, row_id
 from kafka_hindsight.judgements.reasoning.timelines import Intervals, Timeline
+from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW
 from kafka_hindsight.shared.windows import Window, broker_ids
 
@@ -50,7 +51,7 @@ class Shrink:
     def proposal(self) -> Event | None:
         """The leader's last line, since the commit before, that removes the broker because it lags."""
         since = self.previous_commit_at and self.previous_commit_at - CLOCK_SKEW
-        proposals = self.incarnation.of_kind("isr_shrink_proposed").until(self.at + CLOCK_SKEW)
+        proposals = self.incarnation.of_kind(Kind.ISR_SHRINK_PROPOSED).until(self.at + CLOCK_SKEW)
         recent = (e for e in proposals if not since or since <= e.happened_at)
         removing = (
             e for e in recent if self.broker in {*(broker_ids(e.previous_isr) or ())} - {*(broker_ids(e.isr) or ())}
@@ -84,8 +85,8 @@ class Shrink:
     def replica_removed_at(self) -> datetime | None:
         """The first instant at which a line or a reading shows that the broker is not a replica of the partition."""
         since = self.at - CLOCK_SKEW
-        lists = [*self.incarnation.of_kind("leadership_kept").since(since)]
-        lists += self.by_active_controller(self.incarnation.of_kind("reassignment_changed").since(since))
+        lists = [*self.incarnation.of_kind(Kind.LEADERSHIP_KEPT).since(since)]
+        lists += self.by_active_controller(self.incarnation.of_kind(Kind.REASSIGNMENT_CHANGED).since(since))
         others = (e.happened_at for e in lists if e.replicas and self.broker not in (broker_ids(e.replicas) or ()))
         later = self.incarnation.readings.within(since, self.incarnation.gone_at)
         in_readings = (r.snapshot_at for r in later.where(lambda s: self.broker not in (s.replicas or (self.broker,))))
@@ -98,7 +99,7 @@ class Shrink:
     @property
     def reassignments(self) -> Sequence[Event]:
         """The changes of the partition's reassignment shortly before it."""
-        return self.just_before(self.incarnation.of_kind("reassignment_changed"))
+        return self.just_before(self.incarnation.of_kind(Kind.REASSIGNMENT_CHANGED))
 
     def just_before(self, events: Timeline[Event]) -> Sequence[Event]:
         """Those of the events that happened at most SHORTLY before it."""

@@ -20,6 +20,7 @@ from kafka_hindsight.catalog.rows import Event, PartitionSnapshot, Quote
 from kafka_hindsight.judgements.partitions.leaderships import Leadership
 from kafka_hindsight.judgements.partitions.partition_readings import ReadingWithCommits
 from kafka_hindsight.judgements.reasoning.evidence import quote, quote_snapshot
+from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.windows import broker_ids
 
 
@@ -141,7 +142,7 @@ class _Election:
     def new_start(self) -> Mark | None:
         """Where the new leader's log ended when it became leader, by its own log."""
         election = (self.change.leader, self.change.epoch)
-        starts = (e for e in self.lines if e.kind == "leader_started" and e.log_offset is not None)
+        starts = (e for e in self.lines if e.kind == Kind.LEADER_STARTED and e.log_offset is not None)
         return _log_offset(next((e for e in starts if (e.broker, e.leader_epoch) == election), None))
 
     @cached_property
@@ -163,9 +164,9 @@ class _Election:
     def lines_as_leader(self) -> Iterator[Event]:
         """The old leader's lines on its own log end since it last became leader."""
         own_lines = [e for e in self.lines if e.broker == self.last_leader and e.happened_at < self.at]
-        starts = [i for i, e in enumerate(own_lines) if e.kind == "leader_started"]
+        starts = [i for i, e in enumerate(own_lines) if e.kind == Kind.LEADER_STARTED]
         since = own_lines[starts[-1] :] if starts else []
-        return (e for e in since if e.kind in ("leader_started", "isr_shrink_proposed"))
+        return (e for e in since if e.kind in (Kind.LEADER_STARTED, Kind.ISR_SHRINK_PROPOSED))
 
     def committed_by_groups(self) -> Iterator[Mark]:
         """The offsets that groups had committed before the election, or can only have committed before it.
@@ -220,7 +221,7 @@ class _Election:
         for e in self.lines:
             if e.leader_epoch is None or self.is_new(e.leader_epoch):
                 continue
-            if e.kind == "leader_started":
+            if e.kind == Kind.LEADER_STARTED:
                 leader_of[e.leader_epoch] = e.broker
                 starts.update({e.leader_epoch: mark} if (mark := _log_offset(e)) else {})
             elif e.leader is not None:
@@ -232,16 +233,16 @@ class _Election:
         for e in self.lines:
             if e.broker != replica or e.log_offset is None or e.happened_at < self.at:
                 continue
-            if e.kind == "log_end_loaded" or (e.kind == "follower_started" and self.is_new(e.leader_epoch)):
+            if e.kind == Kind.LOG_END_LOADED or (e.kind == Kind.FOLLOWER_STARTED and self.is_new(e.leader_epoch)):
                 return None if self.was_back(replica, e.happened_at) else _log_offset(e)
         return None
 
     def first_cut_of(self, replica: int) -> Mark | None:
         """Where the replica cut its log first, once it followed the new leader."""
         own = [e for e in self.lines if e.broker == replica]
-        follows = (e.happened_at for e in own if e.kind == "follower_started" and self.is_new(e.leader_epoch))
+        follows = (e.happened_at for e in own if e.kind == Kind.FOLLOWER_STARTED and self.is_new(e.leader_epoch))
         since = next(follows, self.at)
-        cuts = (e for e in own if e.kind == "log_truncated" and e.log_offset is not None and e.happened_at >= since)
+        cuts = (e for e in own if e.kind == Kind.LOG_TRUNCATED and e.log_offset is not None and e.happened_at >= since)
         cut = next(cuts, None)
         return None if cut is None or self.was_back(replica, cut.happened_at) else _log_offset(cut)
 
@@ -260,7 +261,7 @@ class _Election:
 
     @cached_property
     def isrs_since(self) -> list[tuple[datetime, Sequence[int]]]:
-        lines = (e for e in self.lines if e.isr and (e.kind == "isr_updated" or self.is_new(e.leader_epoch)))
+        lines = (e for e in self.lines if e.isr and (e.kind == Kind.ISR_UPDATED or self.is_new(e.leader_epoch)))
         readings = (r for r in self.readings if self.is_new(r.leader_epoch))
         return [
             *((e.happened_at, broker_ids(e.isr) or ()) for e in lines),

@@ -28,6 +28,7 @@ from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, ro
 from kafka_hindsight.judgements.reasoning.proofs import Proof, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling, Unknown, judge
 from kafka_hindsight.judgements.reasoning.timelines import by_instant
+from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import CLOCK_SKEW
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.shared.words import counted
@@ -98,10 +99,10 @@ def cuts_of(lines: Iterable[Event]) -> list[Cut]:
     cuts: defaultdict[int | None, list[Cut]] = defaultdict(list)
     for event in lines:
         broker = event.broker
-        if event.kind == "log_end_loaded":
+        if event.kind == Kind.LOG_END_LOADED:
             loaded[broker] = event
-        elif event.kind in ("follower_started", "leader_started"):
-            follows[broker] = event if event.kind == "follower_started" else None
+        elif event.kind in (Kind.FOLLOWER_STARTED, Kind.LEADER_STARTED):
+            follows[broker] = event if event.kind == Kind.FOLLOWER_STARTED else None
         elif _is_cut(event):
             own, following = cuts[broker], follows.get(broker)
             if own and own[-1].follows is following and event.happened_at - own[-1].lines[-1].happened_at <= _ONE_CUT:
@@ -119,7 +120,7 @@ def _is_cut(event: Event) -> bool:
     Source: AbstractFetcherThread.fetchOffsetAndTruncate.
     """
     end, where = _reset(event)
-    if event.kind != "log_truncated" or event.log_offset is None:
+    if event.kind != Kind.LOG_TRUNCATED or event.log_offset is None:
         return False
     return where != "start" or end is None or event.log_offset > end
 
@@ -204,7 +205,7 @@ class Truncation:
     def leader_started(self) -> Event | None:
         """The line with which the leader that the replica follows became leader."""
         epoch = self.cut.follows.leader_epoch if self.cut.follows else None
-        starts = (e for e in self.incarnation.of_kind("leader_started") if e.leader_epoch == epoch)
+        starts = (e for e in self.incarnation.of_kind(Kind.LEADER_STARTED) if e.leader_epoch == epoch)
         return None if epoch is None else next(starts, None)
 
 
