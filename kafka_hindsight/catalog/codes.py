@@ -168,7 +168,10 @@ class ClockMeaning(Code):
     """Fault of a log's clock. Late lines, and lines of another process in the same file, are not faults."""
 
     GARBLED = "garbled", "A line's instant is damaged: the lines around it agree on another one."
-    HOUR_REPEATED = "hour_repeated", "Summer time ended: the log's local time has an hour twice, in the file's order."
+    HOUR_REPEATED = (
+        "hour_repeated",
+        "Summer time ended: an hour of the log's local time comes twice, in the file's order.",
+    )
     SET_BACK = "set_back", "The clock was set back and stays back, or the file holds several logs."
     AHEAD = "ahead", "The clock is seconds or minutes ahead of those of other brokers."
     OTHER_ZONE = "other_zone", "The clock runs in another zone than that of another broker."

@@ -175,9 +175,9 @@ def _apart(
 def in_files(files: Sequence[FileFacts], writer: Writer) -> list[Finding]:
     """The meaning of the steps in files' clocks, one sentence for each; `writer` gives the broker of a log."""
     by_meaning = defaultdict[ClockMeaning, list[tuple[FileFacts, ClockStep]]](list)
-    for file, step in ((f, step) for f in files for step in f.steps if step is not f.open_hour):
+    for file, step in ((f, step) for f in files for step in f.steps):
         by_meaning[step.meaning].append((file, step))
-    findings = list(_open_hours(files, writer))
+    findings = list(_repeated_hours(files, writer))
     for meaning, steps in sorted(by_meaning.items()):
         for n, (file, step) in enumerate(steps):
             brokers = _writers(file, writer)
@@ -194,18 +194,21 @@ def _writers(file: FileFacts, writer: Writer) -> frozenset[int]:
     return frozenset() if broker is None else frozenset({broker})
 
 
-def _open_hours(files: Sequence[FileFacts], writer: Writer) -> Iterator[Finding]:
-    """The files that begin in the first or the second time of an hour, without a sign which of them it is."""
-    own = [f for f in files if f.open_hour]
-    names = words.listed(sorted(f.file.name for f in own), _SHOWN)
+def _repeated_hours(files: Sequence[FileFacts], writer: Writer) -> Iterator[Finding]:
+    """The hours of local time that come twice in files, one sentence for all."""
+    hours = [(file, hour) for file in files for hour in file.repeated]
+    names = words.listed(sorted({file.file.name for file, _ in hours}), _SHOWN)
+    count = sum(hour.record_count for _, hour in hours)
     sentence = (
-        f"It is not known whether {names} begin in the first or the second time of the hour that comes twice as summer"
-        " time ends: no other file of the same log shows it. They are read as of the first, so their times may be an"
-        " hour early. A verdict that compares them with other logs is not certain. Needed: the files written before"
-        " them, or a layout whose times name their zone."
+        f"{words.counted(count, 'record')} of {names} {words.verb(count, 'has', 'have')} a local time that comes twice"
+        " as summer time ends. Where the order of a file does not show the second time, they are read as of the first,"
+        " and may be an hour early: a verdict that rests on one of them is likely at most. Needed: a layout whose times"
+        " are in UTC or name their zone."
     )
-    for n, file in enumerate(own):
-        error = ClockError(ClockMeaning.OTHER_ZONE, frozenset({file.file.source}), _writers(file, writer), REPEATED)
+    for n, (file, hour) in enumerate(hours):
+        times = hour.first_at, hour.last_at
+        sources, brokers = frozenset({file.file.source}), _writers(file, writer)
+        error = ClockError(ClockMeaning.HOUR_REPEATED, sources, brokers, REPEATED, repeated=times)
         yield Finding(error, "" if n else sentence)
 
 
@@ -219,10 +222,6 @@ def _sentence(meaning: ClockMeaning, steps: Sequence[tuple[FileFacts, ClockStep]
     return {
         ClockMeaning.GARBLED: f"{words.counted(len(steps), 'instant')} in {names} cannot be: the lines around agree on"
         " another one. These lines stand where they were written, and take no part in what is concluded of clocks.",
-        ClockMeaning.HOUR_REPEATED: f"The time in {names} goes {from_to}, when summer time ends, as in {step.zone} and"
-        f" zones like it: its local time has a zone that {setting} does not name, and its clock is right. The lines of"
-        " that hour keep their order in the file, and how far they lie apart is not known, so a verdict about it is"
-        f" possible at most. Needed: the zone, such as {setting}={step.zone}.",
         ClockMeaning.SET_BACK: f"A clock was set back by {by}, {from_to} in {names}, and stayed back"
         + (
             ", or several logs follow one another in a file. Lines are put in the order of their times."
@@ -230,5 +229,5 @@ def _sentence(meaning: ClockMeaning, steps: Sequence[tuple[FileFacts, ClockStep]
             else ". The lines until it had caught up keep their order in the file, and stand at one instant."
         )
         + " A verdict that compares this clock with another one is not certain, and times without a leader are given"
-        " as bounds. Let all brokers keep time by NTP.",
+        f" as bounds. Let all brokers keep time by NTP, and name the zone of a local time in {setting}.",
     }[meaning] + lines

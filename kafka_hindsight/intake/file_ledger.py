@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from kafka_hindsight.catalog.bronze import LOG_FILES
 from kafka_hindsight.catalog.ids import row_id
-from kafka_hindsight.catalog.rows.structs import ClockStep, ClusterNaming
+from kafka_hindsight.catalog.rows.structs import ClockStep, ClusterNaming, RepeatedHour
 from kafka_hindsight.intake.lake_rows import cluster_rows, table_of
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.file_bytes import Stored
@@ -87,6 +87,7 @@ def _facts(file: LogFile, row: Any) -> FileFacts:
         first_at=row["first_at"],
         last_at=row["last_at"],
         steps=tuple(map(ClockStep.of, row["clock_steps"])),
+        repeated=tuple(map(RepeatedHour.of, row["repeated_hours"])),
         is_kafka_log=row["is_kafka_log"],
         is_broker_log=row["is_broker_log"],
         damage=row["damage"],
@@ -111,6 +112,7 @@ def _row(fact: FileFacts, mark: str, cluster: str, at: datetime) -> dict[str, An
         "first_at": fact.first_at,
         "last_at": fact.last_at,
         "clock_steps": [step.as_dict() for step in fact.steps],
+        "repeated_hours": [hour.as_dict() for hour in fact.repeated],
         "is_kafka_log": fact.is_kafka_log,
         "is_broker_log": fact.is_broker_log,
         "damage": fact.damage,

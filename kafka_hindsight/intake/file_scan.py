@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake.file_ledger import Ledger, consult, fingerprints
@@ -14,11 +13,10 @@ from kafka_hindsight.intake.survey import changed_sources, survey
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.parts import File
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.clocks import comes_again
 from kafka_hindsight.logs.file_facts import FileFacts, Survey, Tail
-from kafka_hindsight.logs.file_order import OUT_OF_ORDER, Span, Turn, copies, in_turn, is_young, sharing
+from kafka_hindsight.logs.file_order import Span, Turn, copies, in_turn, is_young, sharing
 from kafka_hindsight.logs.files import Listing, LogFile
-from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO, NEVER, REPEATED
+from kafka_hindsight.shared.durations import LONG_AGO, NEVER
 
 
 @dataclass(frozen=True)
@@ -33,9 +31,6 @@ class Waiting:
 
 
 NOTHING = Waiting()
-
-_GOES_ON = timedelta(minutes=15)
-"""The longest time between two files of a log that goes on without a break."""
 
 COPIES = "landing/unwrapped"
 """The folder of the lake that keeps the unwrapped lines of wrapped files, from one pass to the next."""
@@ -133,7 +128,6 @@ def scan_files(
     near = {n: files[n] for n in sorted(sharing(_spans(new_survey.facts), _spans(known_facts)))}
     marks = {**ledger.marks, **fingerprints(near.values())}
     new_survey = new_survey.joined(survey(engine, near, copies)) if near else new_survey
-    new_survey = _place_in_hours(engine, new_survey, files, known_facts, copies)
     files_read = {**fresh, **near}
     unread = {f.source for n, f in files_read.items() if n not in new_survey.facts}
     changed = changed_sources(files_read.values(), marks)
@@ -142,61 +136,6 @@ def scan_files(
     settled = {n: fact for n, fact in {**known_facts, **new_survey.facts}.items() if fact.file.source not in unsettled}
     still = frozenset(n for n, fact in settled.items() if _state(fact.file) == _state(relisted.get(fact.file.uri)))
     return Pass(settled, new_survey, ledger, marks, frozenset(unsettled), still)
-
-
-def _place_in_hours(
-    engine: Engine, new_survey: Survey, files: Mapping[int, LogFile], known_facts: Mapping[int, FileFacts], copies: str
-) -> Survey:
-    """Read again each file that begins in the second time of an hour that comes twice, as such."""
-    while True:
-        facts = {**known_facts, **new_survey.facts}
-        hours = {n: _is_second(fact, facts.values()) for n, fact in new_survey.facts.items() if fact.open_hour}
-        again = {n: facts[n].first_at or LONG_AGO for n, is_second in hours.items() if is_second}
-        first = {n: facts[n].without_open_hour() for n, is_second in hours.items() if is_second is False}
-        if not again and not first:
-            return new_survey
-        new_survey = replace(new_survey, facts={**new_survey.facts, **first})
-        new_survey = (
-            new_survey.joined(survey(engine, {n: files[n] for n in again}, copies, again)) if again else new_survey
-        )
-
-
-def _is_second(fact: FileFacts, others: Iterable[FileFacts]) -> bool | None:
-    """Whether a file begins in the second time of an hour that comes twice; None if nothing shows it.
-
-    A process writes when it started. Otherwise the files of a log are written one after another, as their names show: a
-    file in the second time follows one that reaches into the hour and ends before its second time, or one that ends
-    later by the clock; a file in the first time goes on where one ended before the hour, or comes before one that
-    begins earlier by the clock. Source: RollingFileAppender and DailyRollingFileAppender of log4j.
-    """
-    first = fact.first_at or LONG_AGO
-    at, real = fact.started or (LONG_AGO, LONG_AGO)
-    if first <= at <= first + _GOES_ON and comes_again(fact.file.zone, at):
-        is_second = real - at > REPEATED / 2
-        if abs(real - at - is_second * REPEATED) <= CLOCK_SKEW:
-            return is_second
-    of_log = [
-        o for o in others if (o.file.source, o.file.zone) == (fact.file.source, fact.file.zone) and o.file != fact.file
-    ]
-    if any(o.last_at and o.last_at > first + OUT_OF_ORDER for o in of_log if _is_older(o.file, fact.file)):
-        return True
-    begins = (o.first_at + REPEATED * bool(o.open_hour) for o in of_log if o.first_at and _is_older(fact.file, o.file))
-    if any(begin < first + REPEATED - OUT_OF_ORDER for begin in begins):
-        return False
-    spans = [(o.first_at, o.last_at) for o in of_log if o.first_at and o.last_at and not o.open_hour]
-    if any(begin < first < end <= first + REPEATED + OUT_OF_ORDER for begin, end in spans):
-        return None if any(end >= (fact.last_at or NEVER) for begin, end in spans if begin < first) else True
-    return False if any(first - _GOES_ON <= end <= first for _, end in spans) else None
-
-
-def _is_older(file: LogFile, other: LogFile) -> bool:
-    """Whether a file was written before another of its log, by their names: `.2` before `.1`, dates in their order."""
-    suffixes = [f.name.removeprefix(f.source) for f in (file, other)]
-    numbers, numbers_of_other = ([int(n) for n in re.findall(r"\d+", suffix)] for suffix in suffixes)
-    if len(numbers) == len(numbers_of_other) == 1:
-        return numbers > numbers_of_other
-    is_live = suffixes[1] == "" != suffixes[0]
-    return is_live or (len(numbers) == len(numbers_of_other) and numbers < numbers_of_other)
 
 
 def _spans(facts: Mapping[int, FileFacts]) -> dict[int, Span]:

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from itertools import accumulate, chain
 from typing import Any
 
 from kafka_hindsight.catalog.codes import ClockMeaning
-from kafka_hindsight.catalog.rows.structs import ClockStep, ClusterNaming
+from kafka_hindsight.catalog.rows.structs import ClockStep, ClusterNaming, RepeatedHour
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake.file_ledger import fingerprints
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.patterns import PATTERNS
 from kafka_hindsight.logs.arrays import NO_INSTANT
-from kafka_hindsight.logs.clocks import SKEW, Clock, Step, comes_again, hour_again
+from kafka_hindsight.logs.clocks import SKEW, Clock, Step
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes, Unit
 from kafka_hindsight.logs.file_facts import FileFacts, Survey, is_of_broker
 from kafka_hindsight.logs.files import LogFile
 from kafka_hindsight.logs.forms import every_layout, layout_of, misfit_of, sampled
 from kafka_hindsight.logs.heads import FRAME, MARK, PLAIN
-from kafka_hindsight.logs.pieces import NO_TIMES, REACH, Piece, Times, Way, beginnings, look
+from kafka_hindsight.logs.pieces import NO_TIMES, REACH, Piece, Way, beginnings, look
 from kafka_hindsight.logs.reading import fields_of, read_record
 from kafka_hindsight.logs.unwrapping import Unwrapped, wrapped_as
-from kafka_hindsight.shared.durations import REPEATED
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.instants import of_micros
 
@@ -35,31 +32,21 @@ _KAFKAS_OWN = (b" (kafka.", b" (org.apache.kafka.", b" (state.change.logger)")
 _NAMES_CLUSTER = tuple(p for p in PATTERNS if p.kind == Kind.CLUSTER_NAMED)
 _NAMING = tuple(p.contains.encode() for p in _NAMES_CLUSTER)
 
-_STARTED = re.compile(rb"Kafka startTimeMs: (\d{13})\b")
-"""When a client or a broker started, in milliseconds since 1970. Source: AppInfoParser.AppInfo, since 2.3."""
-
 _MOST_PIECES = 20_000
 _MOST_BYTES = 64 * 1024 * 1024
 
 
-def survey(
-    engine: Engine, files: Mapping[int, LogFile], copies: str, again: Mapping[int, datetime] | None = None
-) -> Survey:
+def survey(engine: Engine, files: Mapping[int, LogFile], copies: str) -> Survey:
     """Read every file once. A file that vanished or shrank is left out; one that breaks off is read up to the break.
 
     A file of several pieces is read again if its beginning shows another layout than Kafka's. It is read again in one
-    go if its lines are wrapped, or its clock shows an hour twice or goes back between two pieces.
-
-    `copies` is the folder for unwrapped lines. `again` has, for each file that begins in the second time of an hour
-    that comes twice, an instant of the first time.
+    go if its lines are wrapped, or its clock shows an hour twice or goes back between two pieces. `copies` is
+    the folder for unwrapped lines.
     """
-    again = again or {}
-    by_file = _look_at(engine, files, copies, again=again, in_one_go=bool(again))
+    by_file = _look_at(engine, files, copies)
     for is_wanted, in_one_go in ((_is_wrapped, True), (_is_of_another_layout, False), (_goes_back, True)):
         first_pieces = {n: pieces[0] for n, pieces in by_file.items() if len(pieces) > 1 and is_wanted(pieces)}
-        by_file |= _look_at(
-            engine, {n: files[n] for n in first_pieces}, copies, first_pieces, in_one_go or bool(again), again
-        )
+        by_file |= _look_at(engine, {n: files[n] for n in first_pieces}, copies, first_pieces, in_one_go)
     complete = {n: pieces for n, pieces in by_file.items() if all(p.is_there for p in pieces)}
     return Survey(complete, {n: _fact(files[n], pieces) for n, pieces in complete.items()})
 
@@ -92,7 +79,7 @@ def _goes_back(pieces: Sequence[Piece]) -> bool:
     times = [p.before + p.after for p in pieces]
     tops = accumulate((t.last for t in times), max)
     is_back = any(top - SKEW > later.first for top, later in zip(tops, times[1:], strict=False))
-    return (is_back or any(p.is_doubled for p in pieces)) and not pieces[0].is_wrapped
+    return (is_back or any(p.repeated for p in pieces)) and not pieces[0].is_wrapped
 
 
 def _look_at(
@@ -101,15 +88,13 @@ def _look_at(
     copies: str,
     first_pieces: Mapping[int, Piece] | None = None,
     in_one_go: bool = False,
-    again: Mapping[int, datetime] | None = None,
 ) -> dict[int, tuple[Piece, ...]]:
     """The pieces of files; `first_pieces` of those that are read again show how to read the others."""
-    steps = {n: (hour_again(at),) for n, at in (again or {}).items()}
     size = piece_size(engine.piece, sum(f.size for f in files.values()))
     units = [
         unit
         for n, f in files.items()
-        for unit in _units(n, f, size, f.copy_in(copies), (first_pieces or {}).get(n), steps.get(n, ()), in_one_go)
+        for unit in _units(n, f, size, f.copy_in(copies), (first_pieces or {}).get(n), in_one_go)
     ]
     by_file: dict[int, list[Piece]] = {n: [] for n in files}
     for piece in engine.spread(units, pieces_in):
@@ -118,13 +103,12 @@ def _look_at(
 
 
 def _units(
-    number: int, file: LogFile, size: int, copy: str, first_piece: Piece | None, steps: Sequence[Step], in_one_go: bool
+    number: int, file: LogFile, size: int, copy: str, first_piece: Piece | None, in_one_go: bool
 ) -> Iterator[Unit]:
     arguments = {
         **{"file": number, "zone": file.zone, "size": file.size, "piece": size, "pattern": file.pattern, "copy": copy},
         "layouts": first_piece and first_piece.layouts,
         "form": first_piece and first_piece.form,
-        "steps": steps,
     }
     if file.is_packed:
         yield file.unit((0, file.size), {**arguments, "from": 0, "until": None})
@@ -164,7 +148,7 @@ def _pieces_of(arguments: Mapping[str, Any], content: Bytes) -> Iterator[Piece]:
 
 
 def _in_pieces(arguments: Mapping[str, Any], content: Bytes, way: Way, is_turned: bool = False) -> Iterator[Piece]:
-    clock, begin, until = Clock(arguments["zone"], arguments["steps"], is_turned), arguments["from"], arguments["until"]
+    clock, begin, until = Clock(arguments["zone"], (), is_turned), arguments["from"], arguments["until"]
     while until is None or begin < until:
         offset, end = max(begin - 1, 0), begin + arguments["piece"]
         end = end if until is None else min(end, until)
@@ -179,8 +163,7 @@ def _in_pieces(arguments: Mapping[str, Any], content: Bytes, way: Way, is_turned
             return
         piece = look(data, arguments["file"], begin, end, clock, way)
         misfit = misfit_of(sampled(data), arguments["pattern"]) if not begin and piece.first_at == NO_INSTANT else None
-        piece = _with_facts(piece, data, arguments["zone"], way)
-        yield replace(piece, misfit=misfit, steps=piece.steps if begin else (*arguments["steps"], *piece.steps))
+        yield replace(_with_facts(piece, data, arguments["zone"], way), misfit=misfit)
         begin = end
 
 
@@ -193,14 +176,11 @@ def _with_facts(piece: Piece, data: bytes, zone: str, way: Way) -> Piece:
         (name, min(at for _, at in of_cluster), max(at for _, at in of_cluster), len(of_cluster))
         for name, of_cluster in instants.items()
     )
-    is_broker_log = is_of_broker(data)
-    started = next(_starts(data, until, zone, way), None) if piece.is_doubled else None
     return replace(
         piece,
         is_kafka_log=is_kafka_log,
-        is_broker_log=is_broker_log,
+        is_broker_log=is_of_broker(data),
         clusters=tuple(sorted(clusters)),
-        started=started,
     )
 
 
@@ -213,14 +193,6 @@ def _namings(data: bytes, until: int, zone: str, way: Way) -> Iterator[tuple[str
         if reading and reading.pattern in _NAMES_CLUSTER:
             at = _instant_of_line(whole, zone, way)
             yield from ((name, at) for name in fields_of(reading.pattern, [reading.groups])["detail"])
-
-
-def _starts(data: bytes, until: int, zone: str, way: Way) -> Iterator[tuple[int, int]]:
-    """The starts of processes: by the line's clock, a repeated hour read as its first time, and by its text."""
-    for whole in _lines_with(b"Kafka startTimeMs: ", data, until):
-        shown, at = _STARTED.search(whole), _instant_of_line(whole, zone, way)
-        if shown and at != NO_INSTANT:
-            yield at, int(shown[1]) * 1_000
 
 
 def _lines_with(literal: bytes, data: bytes, until: int) -> Iterator[bytes]:
@@ -246,32 +218,21 @@ def _fact(file: LogFile, pieces: Sequence[Piece]) -> FileFacts:
         timeless=times.timeless,
         first_at=of_micros(times.first) if times.are_any else None,
         last_at=of_micros(times.last) if times.are_any else None,
-        steps=(
-            *_open_hour(file, pieces, times),
-            *(_clock_step(s) for p in pieces for s in p.steps if not s.is_resolved),
-        ),
+        steps=tuple(_clock_step(s) for p in pieces for s in p.steps if s.meaning != ClockMeaning.HOUR_REPEATED),
+        repeated=tuple(_repeated_hours(pieces)),
         is_kafka_log=any(p.is_kafka_log for p in pieces),
         is_broker_log=any(p.is_broker_log for p in pieces),
         damage=next((p.damage for p in pieces if p.damage), None),
         clusters=tuple(_clusters(pieces)),
         misfit=pieces[0].misfit if pieces and not times.are_any else None,
-        started=next(((of_micros(at), of_micros(real)) for at, real in (p.started for p in pieces if p.started)), None),
     )
 
 
-def _open_hour(file: LogFile, pieces: Sequence[Piece], times: Times) -> Iterator[ClockStep]:
-    """The beginning of a file in an hour that comes twice, if the file shows only one of the two times."""
-    if any(p.is_doubled for p in pieces) and not any(step.is_resolved for p in pieces for step in p.steps):
-        first = of_micros(times.first)
-        if comes_again(file.zone, first):
-            yield ClockStep(
-                meaning=ClockMeaning.HOUR_REPEATED,
-                before_at=first,
-                after_at=first + REPEATED,
-                zone=file.zone,
-                before="",
-                after="",
-            )
+def _repeated_hours(pieces: Sequence[Piece]) -> Iterator[RepeatedHour]:
+    """The hours of local time that come twice in a file."""
+    for _, own in sorted(grouped((r for p in pieces for r in p.repeated), lambda r: r.day).items()):
+        first_at, last_at = of_micros(min(r.first_at for r in own)), of_micros(max(r.last_at for r in own))
+        yield RepeatedHour(first_at=first_at, last_at=last_at, record_count=sum(r.records for r in own))
 
 
 def _clusters(pieces: Sequence[Piece]) -> Iterator[ClusterNaming]:
@@ -292,7 +253,6 @@ def _clock_step(step: Step) -> ClockStep:
         before_at=before_at,
         after_at=after_at,
         placed_at=placed_at,
-        zone=step.zone,
         before=step.before,
         after=step.after,
     )

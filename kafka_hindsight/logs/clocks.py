@@ -1,7 +1,8 @@
 """The clock of a log, and the meaning of each of its steps. The order of the lines in the file decides.
 
 log4j stamps an event when it is made (LogEvent.getTimeMillis) and appends it when the appender is free: a line may be
-late, and none is early. A clock that was set back stays back. Local time repeats an hour when summer time ends.
+late, and none is early. A clock that was set back stays back. Local time repeats an hour when summer time ends: its
+records are counted, and where the order of a file does not show the second time they are read as of the first.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ from kafka_hindsight.knowledge.layouts import BROKER_REGEX
 from kafka_hindsight.logs.arrays import NO_INSTANT, Flags, Ints
 from kafka_hindsight.logs.heads import FRAME, Heads
 from kafka_hindsight.shared.durations import CLOCK_SKEW, ORDERED_WITHIN
-from kafka_hindsight.shared.instants import micros_of
 
 _MICRO = timedelta(microseconds=1)
 _MILLI, _MINUTE, _HOUR, _DAY = 1_000, 60 * 10**6, 3_600 * 10**6, 86_400 * 10**6
@@ -50,15 +50,6 @@ _BROKER = re.compile(BROKER_REGEX.removeprefix("^").encode())
 _FAMILY = re.compile(rb"\((kafka\.|org\.apache\.zookeeper\.server)")
 """The loggers of a broker, and those of a server of ZooKeeper, which the quickstart lets write to the same file."""
 
-_ZONES = (
-    *("Europe/Berlin", "Europe/London", "Europe/Athens", "America/New_York", "America/Chicago", "America/Denver"),
-    *("America/Los_Angeles", "America/Halifax", "America/St_Johns", "America/Sao_Paulo", "America/Santiago"),
-    *("America/Asuncion", "America/Havana", "Africa/Cairo", "Africa/Casablanca", "Asia/Jerusalem", "Asia/Beirut"),
-    *("Asia/Tehran", "Europe/Moscow", "Europe/Chisinau", "Australia/Sydney", "Australia/Adelaide"),
-    *("Australia/Lord_Howe", "Pacific/Auckland", "Pacific/Chatham"),
-)
-"""A zone for each rule of summer time. Other zones that change at the same local time are read the same way."""
-
 
 @dataclass(frozen=True)
 class Step:
@@ -66,7 +57,7 @@ class Step:
 
     It changes the records from the byte `begin` up to `end` of source `part` within the file. They are placed between
     the microseconds `placed_at` and `placed_until`, by their places in the file. They keep their own instants where
-    `placed_at` is None. `zone` is one whose summer time ends then.
+    `placed_at` is None, but for those of an hour that comes twice: they are an hour later.
     """
 
     meaning: str
@@ -79,12 +70,6 @@ class Step:
     after_at: int
     before: str
     after: str
-    zone: str | None = None
-
-    @property
-    def is_resolved(self) -> bool:
-        """Whether the zone of the clock is known. If so, it shows which of the two hours it is."""
-        return self.end == _END
 
     def placed(self, places: Ints) -> Ints:
         """The instants of its records. `places` are where they begin in the file."""
@@ -93,17 +78,21 @@ class Step:
         return placed
 
 
-class Clock:
-    """The instants of one file's records, in the order of the file.
+class RepeatedRecords(NamedTuple):
+    """The records of one day whose local time comes twice: the day since 1970, their number and their instants."""
 
-    `saw_doubled`: an hour may come twice in the file. Then it is read from its beginning. A file that begins in the
-    second of the two hours is read as if it were the first, unless a step at its beginning shows otherwise.
-    """
+    day: int
+    records: int
+    first_at: int
+    last_at: int
+
+
+class Clock:
+    """The instants of one file's records, in the order of the file."""
 
     def __init__(self, zone: str, steps: Iterable[Step] = (), is_turned: bool = False) -> None:
         """`steps` are those of another reading. `is_turned`: the newest lines come first, and no steps are searched."""
         self.zone = None if zone == "UTC" else ZoneInfo(zone)
-        self.saw_doubled = False
         self._is_turned = is_turned
         self._steps = [*steps]
         self._newest: dict[int, _Newest] = {}
@@ -111,7 +100,6 @@ class Clock:
     def instants(self, heads: Heads, offset: int, parts: Ints | None) -> Ints:
         """The instant of each record in microseconds. The bytes begin at `offset`; `parts` are the records' sources."""
         at, is_doubled = self._as_first(heads)
-        self.saw_doubled |= bool(is_doubled.any())
         for step in self._steps:
             first, stop = np.searchsorted(heads.starts, (step.begin - offset, step.end - offset)).tolist()
             own = slice(first, stop)
@@ -120,7 +108,7 @@ class Clock:
                 is_own &= parts[own] == step.part
             if step.placed_at is not None:
                 at[own][is_own] = step.placed(heads.starts[own][is_own] + offset)
-            elif step.is_resolved:
+            elif step.meaning == ClockMeaning.HOUR_REPEATED:
                 at[own][is_own & _comes_again(at[own], is_doubled[own], step.before_at)] += _HOUR
         return at
 
@@ -130,7 +118,7 @@ class Clock:
         `data` reaches a little further. Pieces of a file that are read one after another are one log.
         """
         at = self.instants(heads, offset, parts)
-        is_doubled = self._as_first(heads)[1] if self.saw_doubled else np.zeros(len(at), bool)
+        _, is_doubled = self._as_first(heads)
         steps: list[Step] = []
         for part in () if self._is_turned else (-1,) if parts is None else np.unique(parts).tolist():
             is_own = (at != NO_INSTANT) if parts is None else (at != NO_INSTANT) & (parts == part)
@@ -140,8 +128,19 @@ class Clock:
             at[rows] = lines.instants
             if newest := lines.newest(until):
                 self._newest[part] = newest
-        self._steps += (step for step in steps if step.is_resolved)
+        self._steps += (step for step in steps if step.meaning == ClockMeaning.HOUR_REPEATED)
         return at[: int(np.searchsorted(heads.starts, until))], steps
+
+    def repeated(self, heads: Heads, at: Ints) -> tuple[RepeatedRecords, ...]:
+        """The records whose local time comes twice, by its day. `at` are the instants of the records."""
+        if self.zone is None:
+            return ()
+        _, is_doubled = self._as_first(heads)
+        days, own = heads.clocks[is_doubled] // _DAY, at[is_doubled]
+        return tuple(
+            RepeatedRecords(day, int((days == day).sum()), int(own[days == day].min()), int(own[days == day].max()))
+            for day in np.unique(days).tolist()
+        )
 
     def _as_first(self, heads: Heads) -> tuple[Ints, Flags]:
         """The instants if each hour that comes twice is the first of the two; and which lie in such an hour."""
@@ -165,7 +164,6 @@ class _Newest(NamedTuple):
 
     at: int
     clock: int
-    is_local: bool
     is_doubled: bool
     line: bytes
 
@@ -194,12 +192,12 @@ class _Lines:
         newest: _Newest | None,
     ) -> None:
         self._data, self._offset, self._part, self._before = data, offset, part, newest
-        columns: tuple[Any, ...] = heads.starts[which], at, heads.clocks[which], ~heads.is_instant[which], is_doubled
+        columns: tuple[Any, ...] = heads.starts[which], at, heads.clocks[which], is_doubled
         if newest:
-            first = 0, newest.at, newest.clock, newest.is_local, newest.is_doubled
+            first = 0, newest.at, newest.clock, newest.is_doubled
             columns = tuple(np.concatenate([[value], own]) for value, own in zip(first, columns, strict=True))
         self._at: Ints = columns[1]
-        self._starts, _, self._clocks, self._is_local, self._is_doubled = columns
+        self._starts, _, self._clocks, self._is_doubled = columns
 
     @property
     def instants(self) -> Ints:
@@ -212,8 +210,7 @@ class _Lines:
         if not inside:
             return None
         n = int(np.argmax(self._at[:inside]))
-        is_local, is_doubled = bool(self._is_local[n]), bool(self._is_doubled[n])
-        return _Newest(int(self._at[n]), int(self._clocks[n]), is_local, is_doubled, self._line(n))
+        return _Newest(int(self._at[n]), int(self._clocks[n]), bool(self._is_doubled[n]), self._line(n))
 
     def steps(self) -> Iterator[Step]:
         """The steps that have a meaning, in order. They correct the instants."""
@@ -254,16 +251,13 @@ class _Lines:
             return step, int(np.argmax(at[: run.first]))
         if self._is_of_others(run):
             return None
-        is_local = bool(self._is_local[run.top] and self._is_local[run.first])
-        zone = repeating_zone(int(self._clocks[run.top]), int(self._clocks[run.first])) if is_local else None
-        if not zone and run.by > _SORTED_BACK:
+        if run.by > _SORTED_BACK:
             return self._new_step(ClockMeaning.SET_BACK, run, self._place(run.first), self._place(run.first)), run.first
         caught_up = np.flatnonzero(at[run.first :] >= reached)
         stop = run.first + int(caught_up[0]) if len(caught_up) else len(at)
-        meaning = ClockMeaning.HOUR_REPEATED if zone else ClockMeaning.SET_BACK
         # The next piece of the file may go on in the same order.
         until = min(int(at[stop]), reached + ORDERED_WITHIN // _MICRO) if stop < len(at) else reached + _MILLI
-        return replace(self._place_records(meaning, run, run.first, stop, reached, until), zone=zone), stop - 1
+        return self._place_records(ClockMeaning.SET_BACK, run, run.first, stop, reached, until), stop - 1
 
     def _place_records(
         self, meaning: ClockMeaning, run: _Run, first: int, stop: int, since: int, until: int | None = None
@@ -318,33 +312,9 @@ class _Lines:
         return {b for t in texts for b in _BROKER.findall(t)[:1]}, {f for t in texts for f in _FAMILY.findall(t)[-1:]}
 
 
-def hour_again(at: datetime) -> Step:
-    """The step of a file that begins in the second of two hours, near `at`."""
-    near = micros_of(at)
-    return Step(ClockMeaning.HOUR_REPEATED, 0, _END, -1, None, 0, near, near, "", "")
-
-
-def comes_again(zone: str, at: datetime) -> bool:
-    """Whether an instant lies in an hour of local time that comes again."""
-    local = at.astimezone(ZoneInfo(zone))
-    return not local.fold and local.utcoffset() != local.replace(fold=1).utcoffset()
-
-
 @cache
 def _offset(zone: ZoneInfo, quarter: int) -> tuple[int, bool]:
     """The offset of a zone in a quarter of an hour of local time, and whether that comes twice."""
-    first, second = _offsets(zone, quarter * _QUARTER)
-    return first, first - second == _HOUR
-
-
-def _offsets(zone: ZoneInfo, clock_time: int) -> tuple[int, int]:
-    """The offsets of a zone at a local time, where it comes for the first and for the second time."""
-    at = datetime(1970, 1, 1) + clock_time * _MICRO
+    at = datetime(1970, 1, 1) + quarter * _QUARTER * _MICRO
     first, second = (at.replace(tzinfo=zone, fold=fold).utcoffset() or timedelta() for fold in (0, 1))
-    return first // _MICRO, second // _MICRO
-
-
-def repeating_zone(before: int, after: int) -> str | None:
-    """A zone in which both local times come twice, because summer time ends."""
-    folds = ((name, [_offsets(ZoneInfo(name), clock_time) for clock_time in (before, after)]) for name in _ZONES)
-    return next((name for name, both in folds if all(first > second for first, second in both)), None)
+    return first // _MICRO, first - second == timedelta(hours=1)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
-from kafka_hindsight.catalog.codes import ClockMeaning
 from kafka_hindsight.catalog.ids import row_id
-from kafka_hindsight.catalog.rows.structs import ClockStep, ClusterNaming
+from kafka_hindsight.catalog.rows.structs import ClockStep, ClusterNaming, RepeatedHour
 from kafka_hindsight.knowledge.version import READING, version_of
 from kafka_hindsight.logs.file_order import Span
 from kafka_hindsight.logs.files import LogFile
@@ -39,8 +38,8 @@ class FileFacts:
 
     `is_kafka_log`: a line is of one of Kafka's loggers; `is_broker_log`: of one that only brokers have. `timeless`
     counts records without an instant. `steps` are the steps of its clock, `clusters` the ids that its lines name.
-    `misfit` says how far its lines fit a layout where none has a head. `started` is the first start of a process in an
-    hour that comes twice, as the line's clock says and as its text does.
+    `misfit` says how far its lines fit a layout where none has a head. `repeated` are the hours of its local time that
+    come twice.
     """
 
     file: LogFile
@@ -54,16 +53,7 @@ class FileFacts:
     damage: str | None
     clusters: tuple[ClusterNaming, ...] = ()
     misfit: str | None = None
-    started: tuple[datetime, datetime] | None = None
-
-    @property
-    def open_hour(self) -> ClockStep | None:
-        """The step at its beginning, where that is in an hour that comes twice and it is not known which of the two."""
-        return next((s for s in self.steps if s.meaning == ClockMeaning.HOUR_REPEATED and s.placed_at is None), None)
-
-    def without_open_hour(self) -> FileFacts:
-        """The same facts once another file shows that it begins in the first of the two hours."""
-        return replace(self, steps=tuple(step for step in self.steps if step is not self.open_hour))
+    repeated: tuple[RepeatedHour, ...] = ()
 
     @property
     def cluster_ids(self) -> frozenset[str]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from kafka_hindsight.knowledge.layouts import MOST_LINES
 from kafka_hindsight.logs.arrays import NO_INSTANT, Flags, Ints
-from kafka_hindsight.logs.clocks import Clock, Step
+from kafka_hindsight.logs.clocks import Clock, RepeatedRecords, Step
 from kafka_hindsight.logs.forms import Form
 from kafka_hindsight.logs.heads import HEADLESS, PLAIN, Heads, first_line, framed, heads_of, lines_of, sources_in
 
@@ -72,7 +72,7 @@ class Piece:
     `lines_of_last` those of its last record. `cut` is a record where the piece can be cut: `before` and `after` are the
     times on both sides. The marks are of the bytes at `first` and `cut`. `steps` are the steps of its clock.
     `clusters` are the ids that its lines name: the first and the last instant of each, and how many lines name it.
-    `started` is the first start of a process in an hour that comes twice: as the line's clock says, and as its text.
+    `repeated` are its records in an hour of local time that comes twice.
     `layouts` are those by which it was read. `is_wrapped`: its bytes are records with frames; `form` is how they were
     wrapped. `misfit` says how far its lines fit where none has a head. `is_there` is false where the file vanished or
     is shorter than when it was listed.
@@ -95,9 +95,8 @@ class Piece:
     cut_mark: int = 0
     is_kafka_log: bool = False
     is_broker_log: bool = False
-    is_doubled: bool = False
     clusters: tuple[tuple[str, int, int, int], ...] = ()
-    started: tuple[int, int] | None = None
+    repeated: tuple[RepeatedRecords, ...] = ()
     steps: tuple[Step, ...] = ()
     layouts: tuple[str, ...] = PLAIN
     is_wrapped: bool = False
@@ -175,7 +174,7 @@ def look(data: bytes, file: int, begin: int, end: int, clock: Clock, way: Way = 
         end,
         lines=count,
         lines_before=count,
-        is_doubled=clock.saw_doubled,
+        repeated=clock.repeated(heads, at),
         steps=tuple(steps),
         layouts=way.layouts,
         is_wrapped=way.is_wrapped,

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from kafka_hindsight.catalog.rows import Quote
 from kafka_hindsight.engine.local import LocalEngine
 from kafka_hindsight.intake.clocks_apart import Finding, in_files
+from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
 from kafka_hindsight.logs.reading import broker_of_folder
 from tests.support.collected import Row, collected, passed
 from tests.support.logs import lay
@@ -110,135 +112,66 @@ def test_file_that_goes_back_by_hours_keeps_its_instants(tmp_path: Path) -> None
 
 BEFORE = [datetime(2026, 10, 25, 1, 30) + n * 10 * SECOND for n in range(540)]
 AGAIN = [datetime(2026, 10, 25, 2) + n * 10 * SECOND for n in range(720)]
+"""In Berlin the hour from 02:00 comes twice."""
+
+
 LATE = BEFORE[400] - 4 * MINUTE
 
 
 @pytest.mark.parametrize("engine", ENGINES, ids=["whole", "in pieces"])
-def test_repeated_hour_is_read_by_file_order_where_zone_is_set(tmp_path: Path, engine: LocalEngine) -> None:
+def test_repeated_hour_is_read_by_file_order_and_counted_where_zone_is_set(tmp_path: Path, engine: LocalEngine) -> None:
     """A line that is late by 4 min in its first time is not its second one."""
     lines: Written = [*BEFORE[:400], LATE, *BEFORE[400:], *AGAIN]
     rows = collected(write_log(tmp_path, lines), "Europe/Berlin", engine=engine)
     summer, winter = 2 * HOUR, HOUR
     first = [at - summer for at in BEFORE]
-    assert instants_in_file_order(rows, lines) == [
-        *first[:400],
-        LATE - summer,
-        *first[400:],
-        *(at - winter for at in AGAIN),
-    ]
-    assert findings(tmp_path, "Europe/Berlin") == []
-
-
-@pytest.mark.parametrize("engine", ENGINES, ids=["whole", "in pieces"])
-@pytest.mark.parametrize(
-    ("day", "zone"),
-    [
-        (datetime(2026, 10, 25), "Europe/Berlin"),
-        (datetime(2026, 11, 1) - HOUR, "America/New_York"),
-        (datetime(2026, 4, 5) - HOUR, "Australia/Lord_Howe"),
-    ],
-)
-def test_repeated_hour_without_zone_is_named_and_is_no_clock_step(
-    tmp_path: Path, day: datetime, zone: str, engine: LocalEngine
-) -> None:
-    length = HOUR / 2 if zone == "Australia/Lord_Howe" else HOUR
-    moved = day - datetime(2026, 10, 25)
-    first, again = [at + moved for at in BEFORE], [at + moved + HOUR - length for at in AGAIN]
-    lines: Written = [*first, *again]
-    at = instants_in_file_order(collected(write_log(tmp_path, lines), engine=engine), lines)
-    assert at == sorted(at) and at[: len(first)] == first
-    ((error, sentence),) = findings(tmp_path)
-    assert (error.meaning, error.by) == ("hour_repeated", length - 10 * SECOND)
-    assert "when summer time ends" in sentence and f"such as LOGS_TZ={zone}" in sentence
-    assert "set back" not in sentence
-
-
-NIGHT = datetime(2026, 10, 25, 2)
-"""When the hour that comes twice begins, in Berlin; an hour later it begins again."""
-
-
-@pytest.mark.parametrize("engine", ENGINES, ids=["whole", "in pieces"])
-@pytest.mark.parametrize(
-    "rolled",
-    [30 * MINUTE, 61 * MINUTE, 95 * MINUTE],
-    ids=["in first hour", "early in second hour", "late in second hour"],
-)
-def test_file_that_begins_in_repeated_hour_continues_previous_file(
-    tmp_path: Path, rolled: timedelta, engine: LocalEngine
-) -> None:
-    """A log that is rolled by size, at some time after the hour began first."""
-    since = [n * 20 * SECOND for n in range(-90, 540)]
-    local = {after: NIGHT + after - (HOUR if after >= HOUR else timedelta()) for after in since}
-    files = {
-        "broker-1/server.log.1": [after for after in since if after < rolled],
-        "broker-1/server.log": [after for after in since if after >= rolled],
-    }
-    lay(tmp_path, {name: "".join(f"{broker(local[a], since.index(a))}\n" for a in own) for name, own in files.items()})
-    rows = collected(tmp_path, "Europe/Berlin", engine=engine)
-    assert [row["happened_at"].replace(tzinfo=None) for row in rows] == [NIGHT - 2 * HOUR + after for after in since]
-    assert findings(tmp_path, "Europe/Berlin") == []
-
-
-def test_lone_file_that_begins_in_repeated_hour_is_uncertain(tmp_path: Path) -> None:
-    lines: Written = [NIGHT + MINUTE + n * SECOND for n in range(60)]
-    assert (
-        instants_in_file_order(collected(write_log(tmp_path, lines), "Europe/Berlin"), lines)[0]
-        == NIGHT + MINUTE - 2 * HOUR
-    )
+    second = [at - winter for at in AGAIN]
+    assert instants_in_file_order(rows, lines) == [*first[:400], LATE - summer, *first[400:], *second]
     ((error, sentence),) = findings(tmp_path, "Europe/Berlin")
-    assert (error.brokers, error.by, error.ordered_at) == ({1}, HOUR, None)
-    assert sentence.startswith("It is not known whether broker-1/server.log begin in the first or the second time")
-    lines = [NIGHT - MINUTE, *lines]
-    assert findings(write_log(tmp_path, lines), "Europe/Berlin") == []
+    assert (error.meaning, error.brokers, error.by) == ("hour_repeated", {1}, HOUR)
+    assert error.repeated == tuple(at.replace(tzinfo=UTC) for at in (first[180], second[359]))
+    assert sentence.startswith("721 records of broker-1/server.log have a local time that comes twice")
 
 
 @pytest.mark.parametrize("engine", ENGINES, ids=["whole", "in pieces"])
-@pytest.mark.parametrize(
-    ("starts_after", "ahead", "instant"),
-    [
-        (3 * SECOND, HOUR, -HOUR),  # the second time
-        (3 * SECOND, timedelta(), -2 * HOUR),  # the first time
-        (3 * SECOND, 5 * HOUR, None),  # neither: the zone is not that of the clock
-        (20 * MINUTE, HOUR, None),  # the lines long before it may be of the first time
-        (70 * MINUTE, HOUR, None),  # after the hour
-    ],
-)
-def test_start_time_of_process_decides_which_repeated_hour(
-    tmp_path: Path, starts_after: timedelta, ahead: timedelta, instant: timedelta | None, engine: LocalEngine
-) -> None:
-    """A client of 4.1.2 that began at 2026-11-21 01:41:07.811 UTC wrote startTimeMs 1795225267811."""
-    local = NIGHT + MINUTE + starts_after
-    started = (local - 2 * HOUR + ahead).replace(tzinfo=UTC).timestamp()
-    line = f"[{local:%F %T},000] INFO Kafka startTimeMs: {started:.0f}000 (org.apache.kafka.common.utils.AppInfoParser)"
-    times = [NIGHT + MINUTE + n * SECOND for n in range(0, 1_500, 2)]
-    lines: Written = [*(at for at in times if at < local), line, *(at for at in times if at >= local)]
+def test_file_of_one_of_the_two_times_is_read_as_of_the_first(tmp_path: Path, engine: LocalEngine) -> None:
+    lines: Written = [AGAIN[0] - MINUTE, *AGAIN]
     rows = collected(write_log(tmp_path, lines), "Europe/Berlin", engine=engine)
-    assert instants_in_file_order(rows, lines)[0] == NIGHT + MINUTE + (instant or -2 * HOUR)
-    assert len(findings(tmp_path, "Europe/Berlin")) == (instant is None)
+    assert instants_in_file_order(rows, lines)[:2] == [AGAIN[0] - MINUTE - 2 * HOUR, AGAIN[0] - 2 * HOUR]
+    ((error, sentence),) = findings(tmp_path, "Europe/Berlin")
+    assert sentence.startswith("360 records of broker-1/server.log have a local time that comes twice")
+    first, last = (one.replace(tzinfo=UTC) - 2 * HOUR for one in (AGAIN[0], AGAIN[359]))
+    assert error.repeated == (first, last)
 
 
-@pytest.mark.parametrize(
-    ("older", "newer"),
-    [
-        ("state-change.log.2", "state-change.log.1"),
-        ("state-change.log.2026-10-25-00-58-14", "state-change.log.2026-10-25-01-01-50"),
-        ("state-change.log.2026-10-25-01-01-50", "state-change.log"),
-        ("state-change.log.1", "state-change.log"),
-    ],
-)
-def test_rotation_names_decide_which_repeated_hour(tmp_path: Path, older: str, newer: str) -> None:
-    """Both files lie within the hour: the newer one begins earlier by the clock, so it is of the second time."""
-    files = {older: NIGHT + 50 * MINUTE, newer: NIGHT + MINUTE}
-    lay(tmp_path, {f"broker-1/{name}": f"{broker(at, 0)}\n{broker(at, 1)}\n" for name, at in files.items()})
-    rows = collected(tmp_path, "Europe/Berlin")
-    assert {row["happened_at"].replace(tzinfo=None) for row in rows} == {
-        NIGHT - 2 * HOUR + 50 * MINUTE,
-        NIGHT - HOUR + MINUTE,
+def test_verdict_on_a_line_of_the_repeated_hour_is_likely_at_most(tmp_path: Path) -> None:
+    write_log(tmp_path, [AGAIN[0] - MINUTE, *AGAIN])
+    ((error, _),) = findings(tmp_path, "Europe/Berlin")
+    (own,) = error.sources
+    last = AGAIN[359].replace(tzinfo=UTC) - 2 * HOUR
+    quoted = {
+        "in": [Quote(line_id="", source=own, happened_at=last, text="")],
+        "after": [Quote(line_id="", source=own, happened_at=last + SECOND, text="")],
+        "of another log": [Quote(line_id="", source="broker-2/server.log", happened_at=last, text="")],
     }
-    assert findings(tmp_path, "Europe/Berlin") == []
+    assert {place: error.most(quotes) for place, quotes in quoted.items()} == {
+        "in": "likely",
+        "after": "certain",
+        "of another log": "certain",
+    }
+    assert (error.is_wrong_at(last), error.is_wrong_at(last + SECOND)) == (True, False)
+    assert ClockError.of(error.summary()) == error
 
 
-def test_unordered_rotation_names_leave_repeated_hour_open(tmp_path: Path) -> None:
-    files = {"state-change.log.1": NIGHT + 50 * MINUTE, "state-change.log.2026-10-25": NIGHT + MINUTE}
-    lay(tmp_path, {f"broker-1/{name}": f"{broker(at, 0)}\n{broker(at, 1)}\n" for name, at in files.items()})
-    assert len([finding for finding in findings(tmp_path, "Europe/Berlin") if finding.sentence]) == 1
+@pytest.mark.parametrize("engine", ENGINES, ids=["whole", "in pieces"])
+@pytest.mark.parametrize("length", [HOUR, HOUR / 2], ids=["Berlin", "Lord Howe"])
+def test_repeated_hour_without_zone_keeps_order_of_file_as_a_clock_set_back(
+    tmp_path: Path, length: timedelta, engine: LocalEngine
+) -> None:
+    again = [at + HOUR - length for at in AGAIN]
+    lines: Written = [*BEFORE, *again]
+    at = instants_in_file_order(collected(write_log(tmp_path, lines), engine=engine), lines)
+    assert at == sorted(at) and at[: len(BEFORE)] == BEFORE
+    ((error, sentence),) = findings(tmp_path)
+    assert (error.meaning, error.by) == ("set_back", length - 10 * SECOND)
+    assert "name the zone of a local time in LOGS_TZ" in sentence

@@ -13,6 +13,7 @@ from kafka_hindsight.catalog.rows.structs import (
     OwnedPartition,
     RecordCount,
     RecordedMember,
+    RepeatedHour,
     TopicPartition,
 )
 from kafka_hindsight.catalog.table_model import Check
@@ -59,6 +60,9 @@ class LogFile(Row):
     first_at: Annotated[datetime | None, "The first instant of its records; null where none has one"] = None
     last_at: Annotated[datetime | None, "The last instant of its records; null where none has one"] = None
     clock_steps: Annotated[list[ClockStep], "The steps of its clock, in the order of the file; a late line is not one"]
+    repeated_hours: Annotated[
+        list[RepeatedHour], "The hours of its local time that come twice, as summer time ends in its zone"
+    ]
     is_kafka_log: Annotated[bool, "Whether a line of it is from a logger of Kafka's own"]
     is_broker_log: Annotated[bool, "Whether a line of it is from a logger that only brokers have"]
     damage: Annotated[str | None, "Why it could not be unpacked to its end; null where it could"] = None

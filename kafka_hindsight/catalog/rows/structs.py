@@ -34,9 +34,17 @@ class ClockStep(Row):
     before_at: datetime
     after_at: datetime
     placed_at: datetime | None = None
-    zone: str | None = None
     before: str
     after: str
+
+
+@struct
+class RepeatedHour(Row):
+    """The records of a log in an hour of local time that comes twice, by instants of the first of the two."""
+
+    first_at: datetime
+    last_at: datetime
+    record_count: int
 
 
 @struct

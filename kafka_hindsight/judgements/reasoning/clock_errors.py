@@ -19,7 +19,8 @@ _AGAINST_OTHERS = (ClockMeaning.AHEAD, ClockMeaning.SET_BACK, ClockMeaning.OTHER
 class ClockError:
     """A clock that is wrong by up to `by`, the logs and the brokers that write by it.
 
-    From `ordered_at` on, for ORDERED_WITHIN, only the order of its lines is known.
+    From `ordered_at` on, for ORDERED_WITHIN, only the order of its lines is known. `repeated` are the first and the
+    last instant of its lines in an hour of local time that comes twice: each may be of either time.
     """
 
     meaning: ClockMeaning
@@ -27,17 +28,19 @@ class ClockError:
     brokers: frozenset[int]
     by: timedelta
     ordered_at: datetime | None = None
+    repeated: tuple[datetime, datetime] | None = None
 
     @classmethod
     def of(cls, summary: Mapping[str, Any]) -> ClockError:
         """The error that a summary of ingest describes."""
-        at = summary["ordered_at"]
+        at, repeated = summary["ordered_at"], summary["repeated"]
         return cls(
             ClockMeaning(summary["meaning"]),
             frozenset(summary["sources"]),
             frozenset(summary["brokers"]),
             summary["by_ms"] * MS,
             datetime.fromisoformat(at) if at else None,
+            (datetime.fromisoformat(repeated[0]), datetime.fromisoformat(repeated[1])) if repeated else None,
         )
 
     def summary(self) -> dict[str, Any]:
@@ -48,24 +51,28 @@ class ClockError:
             "brokers": sorted(self.brokers),
             "by_ms": self.by // MS,
             "ordered_at": self.ordered_at.isoformat() if self.ordered_at else None,
+            "repeated": [at.isoformat() for at in self.repeated] if self.repeated else None,
         }
 
     def is_wrong_at(self, at: datetime) -> bool:
         """Whether the clock differs from others at an instant: for a repeated hour of local time only around it."""
         is_near = self.ordered_at is not None and abs(at - self.ordered_at) <= self.by
-        return self.meaning in _AGAINST_OTHERS or is_near
+        return self.meaning in _AGAINST_OTHERS or is_near or self._is_repeated(at)
+
+    def _is_repeated(self, at: datetime) -> bool:
+        return self.repeated is not None and self.repeated[0] <= at <= self.repeated[1]
 
     def most(self, quotes: Sequence[Quote]) -> Confidence:
         """The most confidence of a verdict that rests on these lines.
 
-        A comparison of this clock with another one is `likely` at most. If only the order of lines is known, lengths of
-        time prove nothing: `possible`.
+        A comparison of this clock with another one, and a line whose local time comes twice, are `likely` at most. If
+        only the order of lines is known, lengths of time prove nothing: `possible`.
         """
         own = [quote.happened_at for quote in quotes if quote.source in self.sources]
         if own and self.ordered_at is not None and min(own) - ORDERED_WITHIN <= self.ordered_at <= max(own):
             return Confidence.POSSIBLE
         is_compared = 0 < len(own) < len(quotes) and self.meaning in _AGAINST_OTHERS
-        return Confidence.LIKELY if is_compared else Confidence.CERTAIN
+        return Confidence.LIKELY if is_compared or any(map(self._is_repeated, own)) else Confidence.CERTAIN
 
 
 def apart(clocks: Sequence[ClockError], brokers: Collection[int | None], at: datetime) -> timedelta:
