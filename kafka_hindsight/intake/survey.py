@@ -12,6 +12,7 @@ from kafka_hindsight.catalog.rows.structs import ClockStep, ClusterNaming, Repea
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake.file_ledger import fingerprints
 from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.knowledge.layouts import KAFKAS_LOGGERS
 from kafka_hindsight.knowledge.patterns import PATTERNS
 from kafka_hindsight.logs.arrays import NO_INSTANT
 from kafka_hindsight.logs.clocks import SKEW, Clock, Step
@@ -25,9 +26,6 @@ from kafka_hindsight.logs.reading import fields_of, read_record
 from kafka_hindsight.logs.unwrapping import Unwrapped, wrapped_as
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.instants import of_micros
-
-_KAFKAS_OWN = (b" (kafka.", b" (org.apache.kafka.", b" (state.change.logger)")
-"""Text that marks a line of Kafka's own loggers."""
 
 _NAMES_CLUSTER = tuple(p for p in PATTERNS if p.kind == Kind.CLUSTER_NAMED)
 _NAMING = tuple(p.contains.encode() for p in _NAMES_CLUSTER)
@@ -169,7 +167,7 @@ def _in_pieces(arguments: Mapping[str, Any], content: Bytes, way: Way, is_turned
 
 def _with_facts(piece: Piece, data: bytes, zone: str, way: Way) -> Piece:
     """A piece with facts about the writer of its lines. Another layout than Kafka's shows a log of Kafka's too."""
-    is_kafka_log = any(literal in data for literal in _KAFKAS_OWN) or piece.is_wrapped or piece.layouts != PLAIN
+    is_kafka_log = any(literal in data for literal in KAFKAS_LOGGERS) or piece.is_wrapped or piece.layouts != PLAIN
     until = piece.end - max(piece.begin - 1, 0)
     instants = grouped(_namings(data, until, zone, way), lambda naming: naming[0])
     clusters = (

@@ -33,6 +33,9 @@ KAFKAS_PACKAGES = ("kafka.", "org.apache.kafka.")
 """Kafka moves classes from Scala's packages to Java's, and their lines stay: within Kafka a class is known by its name.
 Source: kafka.server.BrokerLifecycleManager until 4.2 is org.apache.kafka.server.BrokerLifecycleManager in 4.3."""
 
+KAFKAS_LOGGERS = (b" (kafka.", b" (org.apache.kafka.", b" (state.change.logger)")
+"""Text that marks a line of Kafka's own loggers, in the bytes of a file."""
+
 
 PREAMBLE = re.compile(r"(?:(?:===> |uid=\d|Running in \w+ mode)[^\n]*\n?)+", re.ASCII)
 """What Confluent's images print before the first line of a broker. Source: common-docker, etc/confluent/docker/run."""
