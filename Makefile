@@ -13,7 +13,7 @@ export PYTHONPATH := $(CURDIR)
 export TZ := UTC
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-check doctor audit snapshot report sql test test-live test-stack test-sources test-s3 test-airflows test-versions chaos check laws drill truth format bench docs site up down locks supply newcomer release clean
+.PHONY: help setup setup-check doctor audit snapshot report sql test test-live test-stack test-sources test-s3 test-airflows test-versions test-pythons chaos check laws drill truth format bench docs site up down locks supply newcomer release clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -68,19 +68,14 @@ test-airflows: setup-check ## DAGs and an audit on Airflow 3.0 to 3.3, beside pr
 test-versions: setup-check ## the recorded night on Spark 4.0 to 4.3, by the wheel: ten minutes or more
 	@$(SPARK)/python -m pytest tests/versions
 
+test-pythons: setup-check ## the recorded night on Python 3.11 to 3.14, by the wheel: each that is installed; minutes
+	@$(SPARK)/python -m pytest -rs tests/pythons
+
 chaos: setup-check ## kills, full disks, lakes that vanish, mutated lines: an hour or more; KILLS=25 a step, SEED=... draws the same again
 	@$(SPARK)/python -m lab.chaos $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED))
 
 check: setup-check ## format, lint, types, import contracts, generated pages, English, lines, most unit tests: seconds
-	@$(SPARK)/ruff format --check .
-	@$(SPARK)/ruff check .
-	@$(SPARK)/mypy
-	@$(SPARK)/lint-imports
-	@$(SPARK)/python -m tools.pages.docs --check
-	@$(SPARK)/python -m tools.style
-	@$(SPARK)/python -m tools.public_apis
-	@$(SPARK)/python -m tools.count_code --check
-	@$(SPARK)/python -m pytest -q -n auto --dist loadscope -m "not hypothesis and not long" tests/unit
+	@$(SPARK)/python -m tools.check
 
 laws: setup-check ## the laws on newly drawn examples, and the long unit tests: minutes
 	@$(SPARK)/python -m pytest -q -n auto --dist loadscope --hypothesis-profile=new -m "hypothesis or long" tests/unit

@@ -1,6 +1,6 @@
 """Build what is missing: both environments, Airflow's own tables, the sample night.
 
-Standard library only: it needs Python 3.11 to 3.13, Java 17 and nothing else. Current parts stay as they are.
+Standard library only: it needs Python 3.11 to 3.14, Java 17 and nothing else. Current parts stay as they are.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ KAFKAS = HOME / ".kafka"
 CLIENTS = HOME / ".clients"
 """The clients' libraries that the drill has built."""
 
-OLDEST, NEWEST = (3, 11), (3, 13)
+OLDEST, NEWEST = (3, 11), (3, 14)
 """The Pythons for which both environments are locked."""
 
 FREE_BYTES_NEEDED = 4_000_000_000
@@ -33,9 +33,9 @@ def require_python() -> None:
     if not OLDEST <= sys.version_info[:2] <= NEWEST:
         version = ".".join(map(str, sys.version_info[:3]))
         raise CannotBuild(
-            f"Found: Python {version} ({sys.executable}). Needed: Python 3.11, 3.12 or 3.13, for which both "
+            f"Found: Python {version} ({sys.executable}). Needed: Python 3.11 to 3.14, for which both "
             "environments are locked.\nWhat to do: install one of them with its venv module, on the PATH,\n"
-            "or name it: make PYTHON=/path/to/python3.13 ..."
+            "or name it: make PYTHON=/path/to/python3.14 ..."
         )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
+import yaml
 
 from kafka_hindsight import __version__
 from kafka_hindsight.cli.verbs import VERBS
@@ -230,7 +231,7 @@ def test_every_dependency_of_the_wheel_has_a_reason() -> None:
 def pythons(folder: Path, **ends: int) -> dict[str, str]:
     """An environment with a folder of Pythons first on its PATH, each of which ends with a code."""
     folder.mkdir()
-    for name in ("python3.13", "python3.12", "python3.11", "python3"):
+    for name in ("python3.14", "python3.13", "python3.12", "python3.11", "python3"):
         program = folder / name
         program.write_text(f"#!/bin/sh\nexit {ends.get(name.replace('.', '_'), 1)}\n")
         program.chmod(0o755)
@@ -257,7 +258,15 @@ def test_named_python_is_used_or_reported_missing(tmp_path: Path) -> None:
 
 
 def test_python_versions_of_the_package_equal_the_locked_ones() -> None:
-    requirement = tomllib.loads((HOME / "pyproject.toml").read_text(encoding="utf-8"))["project"]["requires-python"]
-    (oldest, newest) = (needs.OLDEST, needs.NEWEST)
-    assert requirement == f">={oldest[0]}.{oldest[1]},<{newest[0]}.{newest[1] + 1}"
-    assert all(f"python3.{minor}" in (HOME / "setup" / "python.sh").read_text() for minor in range(11, newest[1] + 1))
+    oldest, newest = needs.OLDEST, needs.NEWEST
+    minors = [f"{oldest[0]}.{minor}" for minor in range(oldest[1], newest[1] + 1)]
+    assert re.findall(r"python(3\.\d+)", (HOME / "setup" / "python.sh").read_text()) == minors[::-1]
+    workflow = yaml.safe_load((HOME / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8"))
+    assert workflow["jobs"]["pythons"]["strategy"]["matrix"]["python"] == minors
+    for project in ("", "setup/airflow"):
+        text = (HOME / project / "pyproject.toml").read_text(encoding="utf-8")
+        requirement = tomllib.loads(text)["project"]["requires-python"]
+        assert requirement == f">={oldest[0]}.{oldest[1]},<{newest[0]}.{newest[1] + 1}"
+        assert re.findall(r"Python :: (3\.\d+)", text) == minors
+    for page in ("README.md", "docs/install.md"):
+        assert f"Python {minors[0]} to {minors[-1]} with its venv module" in (HOME / page).read_text(encoding="utf-8")
