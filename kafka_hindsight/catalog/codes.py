@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from kafka_hindsight.catalog.code import Code as Code
 from kafka_hindsight.catalog.nouns.brokers import OutageKind as OutageKind
+from kafka_hindsight.catalog.nouns.brokers import StartFailure as StartFailure
 from kafka_hindsight.catalog.nouns.causes import Cause as Cause
 from kafka_hindsight.catalog.nouns.groups import LagStatus as LagStatus
 from kafka_hindsight.catalog.nouns.groups import RemedySetting as RemedySetting
+from kafka_hindsight.catalog.nouns.incidents import FindingSeverity as FindingSeverity
 from kafka_hindsight.catalog.nouns.incidents import Harm as Harm
 from kafka_hindsight.catalog.nouns.incidents import IncidentKind as IncidentKind
 from kafka_hindsight.catalog.nouns.incidents import Urgency as Urgency
@@ -96,35 +98,11 @@ class ControllerChangeCause(Code):
         return self is ControllerChangeCause.NO_MAJORITY
 
 
-class StartFailure(Code):
-    """Why the start of a broker failed; the most specific first."""
-
-    NOT_AUTHENTICATED = "not_authenticated", "It could not authenticate with the controllers."
-    ID_TAKEN = "id_taken", "Its id was registered already: for its former process, or for another broker."
-    NOT_REGISTERED = "not_registered", "No controller registered it in time, or ZooKeeper did not answer."
-    OTHER_CLUSTER = "other_cluster", "Its disk belongs to another cluster."
-    PORT_IN_USE = "port_in_use", "Another process listened on its port."
-    DIRECTORY_LOCKED = "directory_locked", "Another process of it still ran, and held its log directories."
-    OUT_OF_MEMORY = "out_of_memory", "Its memory was too small."
-    CONFIGURATION = "configuration", "A setting was wrong."
-    LOG_DIR_FAILED = "log_dir_failed", "A log directory could not be used, or was not formatted."
-    EXCEPTION = "exception", "It ended with another exception."
-    STOPPED = "stopped", "It was stopped before it served."
-
-
 class IsrChangeKind(Code):
     """Kind of a change of an ISR."""
 
     SHRINK = "shrink", "A broker left the ISR."
     EXPAND = "expand", "A broker joined the ISR."
-
-
-class FindingSeverity(Code):
-    """How grave a finding is; from the gravest down. Which receivers get the alerts of which severity is a setting."""
-
-    CRITICAL = "critical", "Its alert is for receivers that page on-call."
-    WARNING = "warning", "Its alert is for receivers that page no one."
-    INFO = "info", "It is in the report, and no receiver gets it by default."
 
 
 class Origin(Code):

@@ -14,7 +14,6 @@ from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.shared import plain
 
 TIMES = 12
-TONES = {FindingSeverity.CRITICAL: "bad", FindingSeverity.WARNING: "warn", FindingSeverity.INFO: "plain"}
 
 
 @dataclass(frozen=True)
@@ -127,7 +126,7 @@ def finding_items(page: PageRows, kind: str, names: Iterable[str]) -> tuple[ui.B
         key=lambda f: (severities.index(f.severity), f.first_at, f.finding_id),
     )
     items = [
-        ui.Item((ui.Link(f.message, plain.anchor("finding", f.finding_id)), f". {f.advice}"), TONES[f.severity])
+        ui.Item((ui.Link(f.message, plain.anchor("finding", f.finding_id)), f". {f.advice}"), f.severity.noun.grade)
         for f in rows
     ]
     return (ui.List(tuple(items), "statements"),) if items else ()

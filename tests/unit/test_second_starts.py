@@ -173,7 +173,7 @@ def test_halt_over_failed_disk_during_shutdown_is_a_crash() -> None:
     [crash] = rebuild_outages(
         [own("leader_started", "02:59:00"), own("broker_shutdown_started", "03:00:00"), halts], [], WHOLE
     )
-    assert crash.kind == "crash" and "a log directory that it needs had failed" in crash.explanation
+    assert crash.kind == "crash" and "halted because its log directory failed" in crash.explanation
     assert noun_of(crash) is LOG_DIRS_FAILED and hedged_verb(crash) == "halted because its log directory failed"
 
 

@@ -11,7 +11,7 @@ from kafka_hindsight.catalog.codes import StartFailure
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.knowledge.kinds import Kind
-from kafka_hindsight.knowledge.start_failures import START_REASONS, STOPPED_EARLY, why_start_failed
+from kafka_hindsight.knowledge.start_failures import START_PATTERNS, why_start_failed
 from kafka_hindsight.shared.windows import Window
 from lab.drill.spoil import SPOILS
 from tests.support.outages import rebuild_outages
@@ -44,7 +44,7 @@ def test_registration_that_was_tried_again_does_not_hide_the_port_that_ended_the
     words = ("DUPLICATE_BROKER_REGISTRATION", "BindException")
     records = [next(c.record for c in captured() if w in c.record and not c.made and c.shows) for w in words]
     events = [event_of(read_line(record, "broker-1/server.log"), "c", "broker") for record in records]
-    assert why_start_failed([Event.of(e) for e in events if e])[0].code == StartFailure.PORT_IN_USE
+    assert why_start_failed([Event.of(e) for e in events if e])[0] == StartFailure.PORT_IN_USE
 
 
 @pytest.mark.parametrize(("version", "words", "code"), PLAYED)
@@ -54,7 +54,7 @@ def test_reason_of_failed_start_is_read_from_captured_lines(version: str, words:
     for record in records:
         event = event_of(read_line(record, "broker-1/server.log"), "c", "broker")
         assert event
-        assert why_start_failed([Event.of(event)])[0].code == code
+        assert why_start_failed([Event.of(event)])[0] == code
 
 
 def line(text: str, **columns: object) -> Event:
@@ -67,13 +67,13 @@ SIGINT = line("Terminating process due to signal SIGINT", kind="process_signalle
 
 
 def test_most_specific_line_gives_reason_of_failed_start_in_any_order() -> None:
-    assert [why_start_failed(lines)[0].code for lines in ([EXITS, TAKEN], [TAKEN, EXITS])] == ["port_in_use"] * 2
+    assert [why_start_failed(lines)[0] for lines in ([EXITS, TAKEN], [TAKEN, EXITS])] == ["port_in_use"] * 2
 
 
 def test_broker_of_kafka_1_0_whose_id_is_registered_has_a_reason_of_its_own() -> None:
     """Source: ZkUtils.scala registerBrokerInZk, until 1.0."""
     taken = line("java.lang.RuntimeException: A broker is already registered on the path /brokers/ids/0. This probably")
-    assert why_start_failed([EXITS, taken])[0].code == StartFailure.ID_TAKEN
+    assert why_start_failed([EXITS, taken])[0] == StartFailure.ID_TAKEN
 
 
 @pytest.mark.parametrize(
@@ -85,21 +85,21 @@ def test_broker_of_kafka_1_0_whose_id_is_registered_has_a_reason_of_its_own() ->
 )
 def test_answer_of_a_controller_says_more_than_a_broker_that_gives_up(because: str, code: str) -> None:
     gives_up = line("Shutting down because we were unable to register with the controller quorum.")
-    assert why_start_failed([line(f"Unable to register broker 1 because {because}"), gives_up])[0].code == code
+    assert why_start_failed([line(f"Unable to register broker 1 because {because}"), gives_up])[0] == code
 
 
 def test_start_that_ends_without_an_error_was_stopped() -> None:
-    assert why_start_failed([line("[KafkaServer id=1] shutting down")])[0].code == StartFailure.STOPPED
+    assert why_start_failed([line("[KafkaServer id=1] shutting down")])[0] == StartFailure.STOPPED
 
 
 def test_failure_after_a_signal_is_a_stopped_start() -> None:
-    assert why_start_failed([SIGINT, EXITS]) == (STOPPED_EARLY, SIGINT)
+    assert why_start_failed([SIGINT, EXITS]) == (StartFailure.STOPPED, SIGINT)
     later = replace(SIGINT, happened_at=SIGINT.happened_at + timedelta(seconds=1))
     assert why_start_failed([TAKEN, later])[1] == TAKEN
 
 
 def test_each_start_failure_is_declared_once_and_covered_by_the_drill() -> None:
-    codes = [reason.code for reason in START_REASONS]
+    codes = [code for code, _ in START_PATTERNS]
     assert len({*codes}) == len(codes) and {*codes, StartFailure.STOPPED} == {*StartFailure}
     assert {*SPOILS} == {*codes} - {StartFailure.EXCEPTION, StartFailure.DIRECTORY_LOCKED}
 

@@ -7,19 +7,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kafka_hindsight.catalog.code import Code, Noun, NounCode
+from kafka_hindsight.catalog.code import Noun, NounCode
 
 
-class CauseFamily(Code):
+@dataclass(frozen=True, kw_only=True)
+class FamilyNoun(Noun):
+    """One family in words. `side` says whose doing it was, to the owner of a group. `is_failure`: something failed."""
+
+    side: str
+    is_failure: bool = False
+
+
+class CauseFamily(NounCode):
     """Causes that share a colour: its name in the style sheet, and what they have in common."""
 
-    LOST = "lost", "Members lost"
-    BROKER = "broker", "Brokers"
-    MEMBER = "member", "Members came and went"
-    TOPIC = "topic", "Topics and subscriptions"
-    ASKED = "asked", "Asked for"
-    PROTOCOL = "protocol", "Protocol steps"
-    UNKNOWN = "unknown", "Not known"
+    noun: FamilyNoun
+
+    LOST = FamilyNoun(code="lost", meaning="Members lost", side="Yours", is_failure=True)
+    BROKER = FamilyNoun(code="broker", meaning="Brokers", side="Not yours", is_failure=True)
+    MEMBER = FamilyNoun(code="member", meaning="Members came and went", side="Yours")
+    TOPIC = FamilyNoun(code="topic", meaning="Topics and subscriptions", side="Its topics changed")
+    ASKED = FamilyNoun(code="asked", meaning="Asked for", side="An operator asked for it")
+    PROTOCOL = FamilyNoun(code="protocol", meaning="Protocol steps", side="A step of the protocol")
+    UNKNOWN = FamilyNoun(code="unknown", meaning="Not known", side="The cause is not known", is_failure=True)
 
 
 @dataclass(frozen=True, kw_only=True)

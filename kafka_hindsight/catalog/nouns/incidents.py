@@ -1,11 +1,11 @@
-"""Incidents in words: what they have in common, how harmful they are, and what they ask of their reader."""
+"""Incidents and findings in words: how grave they are, and what they ask of their reader."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from kafka_hindsight.catalog.code import Noun, NounCode
-from kafka_hindsight.catalog.nouns.tones import Tone
+from kafka_hindsight.catalog.nouns.tones import Grade, GradedCode, GradedNoun, Tone
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +24,16 @@ class Urgency(NounCode):
     ACT = UrgencyNoun(code="act", label="Act", asked="to act on", meaning="Something needs its reader now.")
     LOOK = UrgencyNoun(code="look", label="Look", asked="to look at", meaning="Something needs its reader in time.")
     CALM = UrgencyNoun(code="calm", label="Calm", asked="calm", meaning="Nothing is to be done.")
+
+
+class FindingSeverity(GradedCode):
+    """How grave a finding is; from the gravest down. Which receivers get the alerts of which severity is a setting."""
+
+    CRITICAL = GradedNoun(code="critical", grade=Grade.BAD, meaning="Its alert is for receivers that page on-call.")
+    WARNING = GradedNoun(code="warning", grade=Grade.WARN, meaning="Its alert is for receivers that page no one.")
+    INFO = GradedNoun(
+        code="info", grade=Grade.PLAIN, meaning="It is in the report, and no receiver gets it by default."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

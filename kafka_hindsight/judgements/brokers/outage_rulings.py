@@ -162,7 +162,7 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
     ),
     Certain(
         OutageKind.CRASH,
-        "Broker {broker} halted: a log directory that it needs had failed.",
+        "Broker {broker} halted because its log directory failed.",
         proof=(halted, ends_shown),
         source="LogManager.handleLogDirFailure halts a broker whose last log directory failed",
         cases=("disk-4.3 broker 3", "crash-2.8 broker 1"),

@@ -20,7 +20,7 @@ from kafka_hindsight.judgements.brokers.unlisted import unlisted_absences
 from kafka_hindsight.judgements.reasoning.evidence import MAX_QUOTES, evidence_of, quote, row_id
 from kafka_hindsight.judgements.reasoning.rulings import judge
 from kafka_hindsight.knowledge.kinds import Kind
-from kafka_hindsight.knowledge.start_failures import QUOTED, StartReason, why_start_failed
+from kafka_hindsight.knowledge.start_failures import QUOTED, why_start_failed
 from kafka_hindsight.measures.absences import away, starts_exactly
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, MS, NEVER
 from kafka_hindsight.shared.windows import Window
@@ -103,7 +103,7 @@ def _with_logs(absence: Absence, observed: Observed) -> Absence:
 def _row(cluster: str, absence: Absence) -> BrokerOutage:
     verdict = judge(OUTAGE_RULINGS, absence)
     kind = OutageKind(verdict.code)
-    codes = [reason.code for reason, _ in _reasons(absence)]
+    codes = [reason for reason, _ in _reasons(absence)]
     telling = [code for code in codes if code != StartFailure.STOPPED] or codes
     outage = BrokerOutage(
         cluster=cluster,
@@ -142,10 +142,10 @@ def _starts(absence: Absence) -> Iterator[str]:
     clauses = [_why(run, is_dated=len(runs) > 1) for run in runs[:_NAMED]]
     more = [f"{len(runs) - _NAMED} more reasons"] if len(runs) > _NAMED else []
     yield f"{opening}: {'; '.join([*clauses, *more])}."
-    yield from dict.fromkeys(reason.advice for reason, _ in reasons)
+    yield from dict.fromkeys(reason.noun.advice for reason, _ in reasons)
 
 
-def _why(run: Sequence[tuple[StartReason, Event]], *, is_dated: bool) -> str:
+def _why(run: Sequence[tuple[StartFailure, Event]], *, is_dated: bool) -> str:
     """Why starts failed one after another for one reason, with what the first of them wrote."""
     reason, line = run[0]
     words = (line.error or line.detail or "")[:QUOTED]
@@ -154,10 +154,10 @@ def _why(run: Sequence[tuple[StartReason, Event]], *, is_dated: bool) -> str:
         if len(run) == 1
         else f"{len(run)} times from {line.happened_at:%H:%M:%S} on "
     )
-    return f"{since if is_dated else ''}{reason.reason}{f' ({words})' if words else ''}"
+    return f"{since if is_dated else ''}{reason.noun.clause}{f' ({words})' if words else ''}"
 
 
-def _reasons(absence: Absence) -> list[tuple[StartReason, Event]]:
+def _reasons(absence: Absence) -> list[tuple[StartFailure, Event]]:
     """Why each start failed whose lines are at hand, and the line that shows it, in order of time."""
     own = ([e for e in start if e.broker == absence.broker] for start in absence.failures)
     return [why_start_failed(start) for start in own if start]

@@ -33,8 +33,8 @@ def _second_start(cluster: str, broker: int, lines: Sequence[Event]) -> SecondSt
         cluster=cluster,
         broker=broker,
         happened_at=line.happened_at,
-        start_failure=reason.code,
+        start_failure=reason,
         confidence=Confidence.CERTAIN if is_lock_held(line) else Confidence.LIKELY,
-        explanation=f"{reason.reason}{f' ({line.error[:QUOTED]})' if line.error else ''}",
+        explanation=f"{reason.noun.clause}{f' ({line.error[:QUOTED]})' if line.error else ''}",
         evidence=evidence_of(map(quote, lines)),
     )

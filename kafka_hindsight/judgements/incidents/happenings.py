@@ -19,7 +19,6 @@ from kafka_hindsight.catalog.codes import (
     OutOfSyncKind,
     TruncationVerdict,
 )
-from kafka_hindsight.catalog.nouns.causes import CauseFamily
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
     ControllerChange,
@@ -50,9 +49,6 @@ ONE_ACT_WITHIN = timedelta(minutes=1)
 """Shutdowns, or losses of leaders or controllers, at most this long after one another are one act. Our choice: a script
 that stops all brokers, or a disk that fails with its partitions, needs seconds. A stop after all are back is another
 act."""
-
-_FAILED = frozenset({CauseFamily.LOST, CauseFamily.BROKER, CauseFamily.UNKNOWN})
-"""Families of causes in which something failed, or may have failed."""
 
 R = TypeVar("R")
 
@@ -219,7 +215,7 @@ class Happening(_Parts):
 
 def has_failed(cause: Cause) -> bool:
     """Whether a rebalance of that cause means that something failed, or may have failed."""
-    return cause.noun.family in _FAILED
+    return cause.noun.family.noun.is_failure
 
 
 def uncontrolled_since(change: ControllerChange) -> datetime:

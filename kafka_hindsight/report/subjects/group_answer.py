@@ -37,14 +37,6 @@ OWNER_LANES = 24
 OWNER_TONES = ("member", "topic", "asked", "broker", "lost", "protocol")
 """The colours of owners, in turn: those of the style sheet that colour-blind readers tell apart best come first."""
 
-_CLUSTER_SIDE = frozenset({CauseFamily.BROKER})
-_OTHER_SIDES = {
-    CauseFamily.TOPIC: "Its topics changed",
-    CauseFamily.ASKED: "An operator asked for it",
-    CauseFamily.PROTOCOL: "A step of the protocol",
-    CauseFamily.UNKNOWN: "The cause is not known",
-}
-
 
 def group_answer(page: PageRows, group: str) -> Answer:
     """Answer for a group of the window."""
@@ -97,7 +89,7 @@ def _verdict(page: PageRows, group: str, worst: Incident | None, rebalances: Seq
     if worst is None:
         return f"Routine: {words.counted(len(rows), 'rebalance')}, {causes}."
     side = _side(worst, rows)
-    health = _health(page, group, rows) if side == "Yours" and rows else ""
+    health = _health(page, group, rows) if side == CauseFamily.MEMBER.noun.side and rows else ""
     return " ".join(filter(None, [f"{side}: {phrases.incident_headline(worst)}.", health]))
 
 
@@ -108,12 +100,9 @@ def _side(worst: Incident, rows: Sequence[Rebalance]) -> str:
     one with more than half of the rebalances counts.
     """
     if worst.brokers or worst.first_outage_id:
-        return "Not yours"
-    sides = Counter(
-        "Not yours" if row.cause.noun.family in _CLUSTER_SIDE else _OTHER_SIDES.get(row.cause.noun.family, "Yours")
-        for row in rows
-    )
-    side, count = sides.most_common(1)[0] if sides else ("The cause is not known", 0)
+        return CauseFamily.BROKER.noun.side
+    sides = Counter(row.cause.noun.family.noun.side for row in rows)
+    side, count = sides.most_common(1)[0] if sides else (CauseFamily.UNKNOWN.noun.side, 0)
     return side if 2 * count > sides.total() or not sides else "Several causes"
 
 
