@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import dataclass
 from graphlib import CycleError
 
 import pyarrow as pa
 import pytest
+from pyspark import cloudpickle
 
 from kafka_hindsight.catalog.rows import ROW_CLASS, BrokerOutage, Event, Finding
 from kafka_hindsight.engine.judgement_run import ALL_TABLES
@@ -87,6 +89,14 @@ def test_each_declaration_names_what_its_functions_take() -> None:
         assert {part.table for part in parts} - {""} <= ROW_CLASS.keys(), judgement.name
         for name, source in judgement.reads.items():
             assert source.row_class in (None, inputs[name]) or inputs[name] is None, (judgement.name, name)
+
+
+def test_functions_name_their_values_where_a_worker_unpacks_them() -> None:
+    parts = [p for j in in_order(PUBLISHED.values()) for s in j.reads.values() for p in s.upstream()]
+    functions = [function for part in parts for function in (part.function, part.again) if function]
+    assert {name for function in functions for name in values_of(function)} > {SCOPE, "facts", "links"}
+    for function in functions:
+        assert values_of(pickle.loads(cloudpickle.dumps(function))) == values_of(function)
 
 
 def test_signature_declares_inputs_values_and_outputs_of_judgement() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -128,8 +129,8 @@ LINKS = Judgement("links", (find_links,), (), {"links": INCIDENTS.output("links"
 
 def linked(key: str, source: Source) -> Source:
     """Read the rows of a source with the incident of each and its intent, by their ids; null without one."""
+    return each(partial(_linked, key=key), source, needs=(LINKS,))
 
-    def name_incidents(parts: pa.Table, links: Links) -> pa.Table:
-        return with_columns(parts, **{name: links.take(parts[key], name) for name in ("incident_id", "intent")})
 
-    return each(name_incidents, source, needs=(LINKS,))
+def _linked(parts: pa.Table, links: Links, key: str) -> pa.Table:
+    return with_columns(parts, **{name: links.take(parts[key], name) for name in ("incident_id", "intent")})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
@@ -46,7 +47,7 @@ def _source(rows: Table, extent: Extent, functions: Sequence[Narrow], judged: Ma
     elif rows.full_name not in judged:
         source = table(rows.full_name, span="window" if extent is Extent.WINDOW else "wide_window")
     elif extent is Extent.WINDOW and rows.time_column:
-        source = each(_begun_in_window(rows.time_column), judged[rows.full_name])
+        source = each(partial(_begun_in_window, time_column=rows.time_column), judged[rows.full_name])
     else:
         source = judged[rows.full_name]
     for function in functions:
@@ -54,8 +55,5 @@ def _source(rows: Table, extent: Extent, functions: Sequence[Narrow], judged: Ma
     return source
 
 
-def _begun_in_window(time_column: str) -> Narrow:
-    def begun(rows: pa.Table, scope: Scope) -> pa.Table:
-        return inside(rows, scope.window, time_column)
-
-    return begun
+def _begun_in_window(rows: pa.Table, scope: Scope, time_column: str) -> pa.Table:
+    return inside(rows, scope.window, time_column)

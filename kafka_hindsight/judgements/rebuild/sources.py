@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from graphlib import TopologicalSorter
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -21,7 +21,10 @@ from kafka_hindsight.catalog.rows import ROW_CLASS
 from kafka_hindsight.shared.arrow_tables import with_columns
 
 Narrow = Callable[..., pa.Table]
-"""A function of a table, and of values by name, to a table."""
+"""A function of a table, and of values by name, to a table: one of a module, or a partial of one.
+
+Workers of Spark find its type hints in its module. A function within a function has none there.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,13 +100,13 @@ def where(condition: Callable[[pa.Table], pa.ChunkedArray], source: Source) -> S
 
 def quoted(condition: Callable[[pa.Table], pa.ChunkedArray], source: Source) -> Source:
     """Read rows with their evidence only where a condition holds: nothing quotes the others."""
+    return each(partial(_quoted, condition=condition), source)
 
-    def slim(rows: pa.Table) -> pa.Table:
-        evidence = rows["evidence"]
-        is_quoted = pc.fill_null(condition(rows), False)
-        return with_columns(rows, evidence=pc.if_else(is_quoted, evidence, pa.scalar([], evidence.type)))
 
-    return each(slim, source)
+def _quoted(rows: pa.Table, condition: Callable[[pa.Table], pa.ChunkedArray]) -> pa.Table:
+    evidence = rows["evidence"]
+    is_quoted = pc.fill_null(condition(rows), False)
+    return with_columns(rows, evidence=pc.if_else(is_quoted, evidence, pa.scalar([], evidence.type)))
 
 
 def narrowed(function: Narrow, *sources: Source, again: Narrow | None = None) -> Source:
@@ -155,8 +158,7 @@ class Judgement:
 @cache
 def inputs_of(function: Callable[..., Any]) -> dict[str, type[Row] | None]:
     """The inputs of a function by parameter: the class of its rows; None where it takes a table."""
-    hints = {n: hint for n, hint in get_type_hints(function).items() if n != "return"}
-    return {n: _row_class(hint) for n, hint in hints.items() if hint is pa.Table or _row_class(hint)}
+    return {n: _row_class(hint) for n, hint in _parameters(function) if hint is pa.Table or _row_class(hint)}
 
 
 @cache
@@ -177,7 +179,14 @@ def outputs_of(function: Callable[..., Any]) -> dict[str, type[Row]]:
 def values_of(function: Callable[..., Any]) -> tuple[str, ...]:
     """The other parameters of a function: the values that it takes by name."""
     inputs = inputs_of(function)
-    return tuple(n for n in get_type_hints(function) if n != "return" and n not in inputs)
+    return tuple(n for n, _ in _parameters(function) if n not in inputs)
+
+
+def _parameters(function: Callable[..., Any]) -> list[tuple[str, Any]]:
+    """The parameters of a function that are free, with their types."""
+    bound = function.keywords if isinstance(function, partial) else {}
+    hints = get_type_hints(function.func if isinstance(function, partial) else function)
+    return [(n, hint) for n, hint in hints.items() if n != "return" and n not in bound]
 
 
 def _row_class(hint: Any) -> type[Row] | None:
