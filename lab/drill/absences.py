@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from kafka_hindsight.catalog.codes import Confidence, OutageKind
+from lab.drill.acts import START_ENDED, Act
 from lab.drill.cluster import SESSION_MS
-from lab.drill.match import Row
-from lab.drill.truth import OUTAGE_KINDS, START_ENDED, Act
+from lab.drill.expectations import codes_of
+from lab.drill.rows import Row
 
 SERVES_WITHIN = timedelta(seconds=90)
 """A process that is started, or goes on, serves so soon."""
@@ -104,7 +105,7 @@ def _of_broker(broker: int, acts: Iterable[Act], until: datetime) -> list[Away]:
     for act in acts:
         if kinds := _kinds_of(act):
             absence = current or Away(broker, act.at, until, False, frozenset(), False)
-            owed = absence.is_owed or act.expect in OUTAGE_KINDS
+            owed = absence.is_owed or bool(codes_of(act.expect, "broker_outages"))
             current = replace(absence, kinds=absence.kinds | kinds, is_owed=owed)
         elif act.action == START_ENDED:
             over[-1] = replace(over[-1], back_at=act.at + SESSION, kinds=over[-1].kinds | {OutageKind.FAILED_START})
@@ -118,7 +119,7 @@ def _of_broker(broker: int, acts: Iterable[Act], until: datetime) -> list[Away]:
 
 def _kinds_of(act: Act) -> frozenset[str]:
     """The kinds of absence that an act causes. A failed disk causes one only where it ends the process."""
-    lives = act.action == "log_dir_failed" and act.expect not in OUTAGE_KINDS
+    lives = act.action == "log_dir_failed" and not codes_of(act.expect, "broker_outages")
     return frozenset() if lives else _GONE.get(act.action, frozenset())
 
 

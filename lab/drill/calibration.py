@@ -21,12 +21,11 @@ from kafka_hindsight.catalog.codes import Confidence
 from kafka_hindsight.settings.home import HOME
 from lab.drill.absences import DOUBTFUL, RIGHT, WRONG
 from lab.drill.canary_score import HEADS, CanaryCounts, cells, compare_folder
-from lab.drill.match import Row, Tables
 from lab.drill.month import MONTH, agreement_of
 from lab.drill.producers import CANARY
 from lab.drill.result import Verdict
-from lab.drill.score import read_gold, score
-from lab.drill.scored import ROW_IDS, TIME_COLUMNS
+from lab.drill.rows import Row, Tables, at_of, id_of, read_gold
+from lab.drill.score import score
 from lab.drill.truth import TruthError
 from lab.truth.tables import from_text, section
 from tools.pages.markdown import as_table, page
@@ -119,7 +118,7 @@ def _key(verdict: Verdict) -> tuple[object, ...]:
 
 def _witnesses(tables: Tables, clients: set[str]) -> dict[tuple[object, ...], str]:
     return {
-        (name, str(row.get(ROW_IDS[name])), row[TIME_COLUMNS[name]]): _witness(row, clients)
+        (name, id_of(name, row), at_of(name, row)): _witness(row, clients)
         for name, rows in tables.items()
         for row in rows
     }

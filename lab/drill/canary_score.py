@@ -17,9 +17,8 @@ from typing import Any
 
 from kafka_hindsight.shared.durations import LONG_AGO, MS, NEVER
 from lab.drill.canary_rows import READ, WRITE_ALL, WRITE_ONE
-from lab.drill.match import Row, Tables
 from lab.drill.producers import CANARY
-from lab.drill.score import read_gold
+from lab.drill.rows import Row, Tables, read_gold
 from lab.drill.truth import TruthError
 from tools.pages.markdown import as_table
 

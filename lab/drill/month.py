@@ -22,9 +22,8 @@ from pathlib import Path
 
 from kafka_hindsight.settings.home import HOME
 from lab.drill.absences import NIGHT_ENDS, WRONG, Agreement, Away, agreement, away_of
-from lab.drill.match import Row
 from lab.drill.record import DRILLS
-from lab.drill.score import read_gold
+from lab.drill.rows import Row, read_gold
 from lab.drill.truth import TruthError, read_truth
 
 EPOCHS_A_DAY = 100_000

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from kafka_hindsight.catalog.codes import StartFailure
 from kafka_hindsight.shared.durations import MS
+from lab.drill.acts import MAINTENANCE_DECLARED, START_ENDED
 from lab.drill.admin import Partition
 from lab.drill.cluster import SESSION_MS
 from lab.drill.guards import BROKER, SECRET, Guard
@@ -51,7 +52,6 @@ from lab.drill.steps_on_brokers import (
     UsePassword,
     WithdrawBrokerPassword,
 )
-from lab.drill.truth import MAINTENANCE_DECLARED, START_ENDED
 
 _ELECTS_WITHIN = 90
 _FAILS_WITHIN = 120

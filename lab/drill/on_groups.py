@@ -7,6 +7,7 @@ from contextlib import suppress
 from functools import singledispatch
 
 from lab.drill.admin import Admin, AdminFault
+from lab.drill.expectations import DURATION_BLAME, SILENCES
 from lab.drill.frameworks import ConnectMember
 from lab.drill.libraries import JAVA
 from lab.drill.scene import JOINED, Scene, SceneFault
@@ -45,7 +46,6 @@ from lab.drill.steps import (
     Wait,
     WithdrawPassword,
 )
-from lab.drill.truth import DURATION_BLAME, SILENCES
 
 _SETTLES_WITHIN = 70
 _REFUSED_WITHIN = 15

@@ -7,7 +7,7 @@ from datetime import datetime
 
 
 @dataclass(frozen=True)
-class Expectation:
+class Outcome:
     """One act with `expect`: whether it was met, and, where it was not, what was found near."""
 
     at: datetime
@@ -48,13 +48,13 @@ class Calibration:
 class Score:
     """The whole score of one audit against one truth."""
 
-    expectations: tuple[Expectation, ...]
+    expectations: tuple[Outcome, ...]
     verdicts: tuple[Verdict, ...]
     false_alarms: tuple[Verdict, ...]
     without_evidence: tuple[Verdict, ...]
 
     @property
-    def unmet(self) -> tuple[Expectation, ...]:
+    def unmet(self) -> tuple[Outcome, ...]:
         """The expectations that no row meets."""
         return tuple(e for e in self.expectations if not e.met)
 

@@ -21,6 +21,7 @@ from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.settings.models import INPUTS, variable
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
 from lab.drill import canary_score, libraries, machine, processes, score
+from lab.drill.acts import ELECTED_UNCLEANLY, MAINTENANCE_DECLARED
 from lab.drill.admin import Admin
 from lab.drill.cluster import LOCALHOST, Cluster, layouts_of
 from lab.drill.guards import GUARDS, Guard
@@ -38,7 +39,6 @@ from lab.drill.record import DRILLS, record
 from lab.drill.scenarios import ALL, REAL, SCENARIOS, STOPS, USUAL
 from lab.drill.scene import Stage
 from lab.drill.steps import Scenario
-from lab.drill.truth import ELECTED_UNCLEANLY, MAINTENANCE_DECLARED
 from lab.drill.truth_file import TruthFile
 from setup.maven import CannotFetch
 

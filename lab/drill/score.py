@@ -6,28 +6,25 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from operator import itemgetter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from lab.drill import show
-from lab.drill.match import GROUP_RULES, Answer, Row, Tables
-from lab.drill.match_brokers import BROKER_RULES
-from lab.drill.result import Expectation, Score, Verdict
-from lab.drill.scored import ROW_IDS, TIME_COLUMNS
-from lab.drill.truth import Act, TruthError, read_truth
+from lab.drill.acts import Act
+from lab.drill.expectations import Answer, answer_to, near
+from lab.drill.result import Outcome, Score, Verdict
+from lab.drill.rows import SCORED, Row, Tables, at_of, id_of, in_words, read_gold
+from lab.drill.truth import TruthError, read_truth
 from lab.drill.wrong import Night, is_owed, wrong_rebalance
 from lab.drill.wrong_brokers import (
     wrong_controller,
     wrong_failover,
-    wrong_lapse,
     wrong_outage,
+    wrong_period,
     wrong_roll,
     wrong_truncation,
 )
-
-RULES = {**GROUP_RULES, **BROKER_RULES}
-"""expect → how it is met."""
 
 FALSE_ALARM = "nothing was done that causes it"
 
@@ -42,7 +39,7 @@ JUDGES: Mapping[str, Callable[[Row, Night], str | None]] = {
     "broker_outages": wrong_outage,
     "failovers": wrong_failover,
     "controller_changes": wrong_controller,
-    "out_of_sync_periods": wrong_lapse,
+    "out_of_sync_periods": wrong_period,
     "rolling_restarts": wrong_roll,
     "truncations": wrong_truncation,
 }
@@ -52,15 +49,13 @@ JUDGES: Mapping[str, Callable[[Row, Night], str | None]] = {
 def score(tables: Tables, truth: Iterable[str | Mapping[str, Any]]) -> Score:
     """The score of an audit.
 
-    The tables are gold rows by table name (those of TIME_COLUMNS; a missing one counts as empty), as the catalog
+    The tables are gold rows by table name (those of SCORED; a missing one counts as empty), as the catalog
     declares them, instants with a zone. The lines are those of a truth file, as text or parsed.
     Raises TruthError where the truth cannot be scored.
     """
     acts = read_truth(truth)
-    ordered: Tables = {
-        name: sorted(tables.get(name, ()), key=itemgetter(column)) for name, column in TIME_COLUMNS.items()
-    }
-    answers = [(a, RULES[a.expect](a, acts, ordered)) for a in acts if a.expect is not None]
+    ordered: Tables = {name: sorted(tables.get(name, ()), key=partial(at_of, name)) for name in SCORED}
+    answers = [(a, answer_to(a, acts, ordered)) for a in acts if a.expect is not None]
     night = Night(
         acts,
         ordered,
@@ -69,7 +64,7 @@ def score(tables: Tables, truth: Iterable[str | Mapping[str, Any]]) -> Score:
     )
     verdicts = [verdict_of(name, r, judge(r, night)) for name, judge in JUDGES.items() for r in ordered.get(name, ())]
     return Score(
-        expectations=tuple(_expectation(a, f, ordered) for a, f in answers),
+        expectations=tuple(_outcome(a, f, ordered) for a, f in answers),
         verdicts=tuple(sorted(verdicts, key=lambda v: (v.table, v.at, v.row_id))),
         false_alarms=tuple(
             verdict_of("rebalances", r, FALSE_ALARM) for r in ordered["rebalances"] if not is_owed(r, night)
@@ -78,13 +73,13 @@ def score(tables: Tables, truth: Iterable[str | Mapping[str, Any]]) -> Score:
     )
 
 
-def _expectation(act: Act, answer: Answer, ordered: Tables) -> Expectation:
-    near = () if answer.met else show.near(act, ordered)
-    return Expectation(act.at, act.action, act.scope, str(act.expect), answer.met, near)
+def _outcome(act: Act, answer: Answer, ordered: Tables) -> Outcome:
+    around = () if answer.met else near(act, ordered)
+    return Outcome(act.at, act.action, act.scope, str(act.expect), answer.met, around)
 
 
 def _without_evidence(ordered: Tables) -> Iterator[Verdict]:
-    for name in TIME_COLUMNS:
+    for name in SCORED:
         yield from (verdict_of(name, r, None) for r in ordered[name] if not r.get("evidence"))
 
 
@@ -92,26 +87,12 @@ def verdict_of(table: str, row: Row, wrong: str | None) -> Verdict:
     """A row of gold as a verdict."""
     return Verdict(
         table=table,
-        row_id=str(row.get(ROW_IDS[table])),
-        at=row[TIME_COLUMNS[table]],
-        says=show.in_words(table, row),
+        row_id=id_of(table, row),
+        at=at_of(table, row),
+        says=in_words(table, row),
         confidence=str(row.get("confidence") or "unknown"),
         wrong=wrong,
     )
-
-
-def read_gold(lake: str, names: Iterable[str] = tuple(TIME_COLUMNS)) -> Tables:
-    """Gold tables of a lake, by default those that are scored; one that was never published is left out."""
-    from deltalake import DeltaTable
-
-    folders = {name: f"{lake.rstrip('/')}/gold/{name}" for name in names}
-    # deltalake's own to_pyarrow_table() reads with threads of Arrow's, and aborted the process at its exit in 4 of 20
-    # runs; without threads it did in none of 20.
-    return {
-        name: DeltaTable(folder).to_pyarrow_dataset().to_table(use_threads=False).to_pylist()
-        for name, folder in folders.items()
-        if DeltaTable.is_deltatable(folder)
-    }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from kafka_hindsight.catalog.codes import Cause
-from lab.drill.libraries import STREAMS
-from lab.drill.match import (
-    Row,
-    Tables,
+from lab.drill.acts import Act
+from lab.drill.expectations import (
+    SILENCES,
     calls,
+    codes_of,
     is_after,
     is_expiry,
     is_member,
@@ -33,7 +33,8 @@ from lab.drill.match import (
     of_group,
     rows_until_expiry,
 )
-from lab.drill.truth import REBALANCE_CODES, SILENCES, Act
+from lab.drill.libraries import STREAMS
+from lab.drill.rows import Row, Tables
 
 ALWAYS_OWED = frozenset(
     {
@@ -65,7 +66,7 @@ class Night:
 
     def before(self, row: Row) -> list[Act]:
         """The acts to which a rebalance may be an answer."""
-        return [a for a in self.acts if is_after(a, row["started_at"])]
+        return [a for a in self.acts if is_after(a, row, "rebalances")]
 
 
 def is_owed(row: Row, night: Night) -> bool:
@@ -99,12 +100,12 @@ def _follows_by_itself(row: Row, night: Night) -> bool:
 
 
 def _causes(act: Act) -> tuple[str, ...]:
-    return REBALANCE_CODES.get(str(act.expect), ())
+    return codes_of(act.expect, "rebalances")
 
 
 def _possible_causes(act: Act) -> tuple[str, ...]:
     """The causes that an act may have: as it expects, or as it did before its scenario ended early."""
-    return (*_causes(act), *REBALANCE_CODES.get(str(act.fields.get("undecided")), ()))
+    return (*_causes(act), *codes_of(act.fields.get("undecided"), "rebalances"))
 
 
 def wrong_rebalance(row: Row, night: Night) -> str | None:
@@ -146,7 +147,7 @@ def _on_member(row: Row, acts: Sequence[Act]) -> list[Act]:
 def _first_answer(act: Act, night: Night) -> Row | None:
     """An act is answered once: a later rebalance of that name cannot hide behind it, nor is it spoken against by it."""
     rows = of_group(act, night.tables)
-    return next((r for r in rows if is_after(act, r["started_at"]) and calls(act, r, _causes(act))), None)
+    return next((r for r in rows if is_after(act, r, "rebalances") and calls(act, r, _causes(act))), None)
 
 
 def _blames_an_untouched_member(row: Row, night: Night) -> str | None:
@@ -190,7 +191,7 @@ def _leaves_unmet(row: Row, night: Night) -> str | None:
     if id(row) in night.meeting or _follows_by_itself(row, night):
         return None
     for act in (a for a in night.unmet if a.group == row["group_id"] and row["cause"] not in _causes(a)):
-        rows = (r for r in of_group(act, night.tables) if is_after(act, r["started_at"]))
+        rows = (r for r in of_group(act, night.tables) if is_after(act, r, "rebalances"))
         if next((r for r in rows if not names_member(act) or is_member(act, r)), None) is row:
             return expects(act)
     return None

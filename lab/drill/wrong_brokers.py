@@ -20,25 +20,26 @@ What happens before the first act or after the last is not judged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
 from kafka_hindsight.catalog.codes import StartFailure
-from lab.drill.match import Row, is_after
-from lab.drill.match_brokers import LAPSES, OUTAGE_APART, early_of, holds_loss, rolls_of
-from lab.drill.truth import (
+from lab.drill.acts import ELECTED_UNCLEANLY, START_ENDED, Act
+from lab.drill.expectations import (
     BROKERS_ROLLED,
-    ELECTED_UNCLEANLY,
     FAILED_START,
-    FAILOVER_KINDS,
     FOLLOWER_REFUSED,
     LOG_DIR_FAILED,
     NO_FAILOVER,
-    OUTAGE_KINDS,
+    OUTAGE_APART,
     RECORDS_LOST,
-    START_ENDED,
-    Act,
+    codes_of,
+    early_of,
+    holds_loss,
+    is_after,
+    is_roll_of,
 )
+from lab.drill.rows import Row
 from lab.drill.wrong import Night, expects
 
 OUTAGE_OF_FAILOVER: Mapping[str, str] = {
@@ -56,11 +57,19 @@ AT_ONCE = timedelta(seconds=10)
 """So soon comes an election that an operator requested; an automatic one may come soon after it."""
 
 
+_JUDGED_PERIODS = ("outage", "disk", "slow", "not_authenticated")
+
+
+def _outage_kinds(act: Act) -> tuple[str, ...]:
+    """What an outage is called that an act causes; none where it causes none."""
+    return codes_of(act.verdict, "broker_outages")
+
+
 def wrong_outage(row: Row, night: Night) -> str | None:
     """Why an outage is wrong; None where nothing speaks against it, or where it lies outside the truth."""
     if not night.covers(row["down_at"]):
         return None
-    on_broker = [a for a in night.acts if a.verdict in OUTAGE_KINDS and a.broker == row["broker"]]
+    on_broker = [a for a in night.acts if _outage_kinds(a) and a.broker == row["broker"]]
     near = [a for a in on_broker if abs(row["down_at"] - a.at) <= OUTAGE_APART]
     if not near:
         return "nothing was done to that broker that stops it"
@@ -68,7 +77,7 @@ def wrong_outage(row: Row, night: Night) -> str | None:
     since = row["down_at"] - timedelta(milliseconds=CLOCK_MS)
     within = [a for a in near if row["up_at"] and since <= a.at <= row["up_at"]]
     nearest = min(within or near, key=lambda a: abs(row["down_at"] - a.at))
-    if OUTAGE_KINDS[str(nearest.verdict)] != row["kind"]:
+    if row["kind"] not in _outage_kinds(nearest):
         return expects(nearest)
     return _another_start_failure(row, night)
 
@@ -89,7 +98,7 @@ def wrong_failover(row: Row, night: Night) -> str | None:
     """Why a failover is wrong; None where nothing speaks against it, or where it lies outside the truth."""
     if not night.covers(row["happened_at"]):
         return None
-    before = [a for a in night.acts if is_after(a, row["happened_at"])]
+    before = [a for a in night.acts if is_after(a, row, "failovers")]
     reasons = (rule(row, before, night) for rule in _FAILOVER_RULES)
     return next((why for why in reasons if why), None)
 
@@ -97,7 +106,7 @@ def wrong_failover(row: Row, night: Night) -> str | None:
 def _not_asked_for(row: Row, before: list[Act], night: Night) -> str | None:
     if row["kind"] not in ASKED_FOR:
         return None
-    is_expected = any(a.topic == row["topic"] and FAILOVER_KINDS.get(str(a.expect)) == row["kind"] for a in before)
+    is_expected = any(a.topic == row["topic"] and row["kind"] in codes_of(a.expect, "failovers") for a in before)
     if is_expected or (row["kind"] == "unclean_election" and any(_elected_uncleanly(a, row) for a in before)):
         return None
     return f"no act expects the {row['kind']} of that topic"
@@ -111,7 +120,7 @@ def _elected_uncleanly(act: Act, row: Row) -> bool:
 def _elected_while_down(row: Row, before: list[Act], night: Night) -> str | None:
     """A preferred election takes over from a leader that runs; one that is stopped and detected as down has none."""
     acts = _done_to_leader(row, before)[-1:] if row["kind"] == "preferred_election" else []
-    outages = [a for a in acts if a.verdict in OUTAGE_KINDS and _was_missed(a, row, night)]
+    outages = [a for a in acts if _outage_kinds(a) and _was_missed(a, row, night)]
     return f"the old leader was down: {expects(outages[0])}" if outages else None
 
 
@@ -120,10 +129,10 @@ def _another_outage(row: Row, before: list[Act], night: Night) -> str | None:
     kind = OUTAGE_OF_FAILOVER.get(row["kind"])
     if kind is None or row.get("leader_from") in (None, -1):
         return None
-    outages = [a for a in _done_to_leader(row, before) if a.verdict in OUTAGE_KINDS]
+    outages = [a for a in _done_to_leader(row, before) if _outage_kinds(a)]
     if not outages:
         return "nothing was done to the old leader that stops it"
-    return None if OUTAGE_KINDS[str(outages[-1].verdict)] == kind else expects(outages[-1])
+    return None if kind in _outage_kinds(outages[-1]) else expects(outages[-1])
 
 
 def _done_to_leader(row: Row, before: list[Act]) -> list[Act]:
@@ -226,46 +235,41 @@ def wrong_controller(row: Row, night: Night) -> str | None:
     A node in a controlled shutdown votes, and may be elected, until its process has ended.
     """
     acts = [a for a in night.acts if a.is_on_broker and a.broker == row["controller_to"] and a.at < row["happened_at"]]
-    if not acts or acts[-1].verdict not in OUTAGE_KINDS:
+    if not acts or not _outage_kinds(acts[-1]):
         return None
     end = datetime.fromisoformat(acts[-1].fields.get("ended", acts[-1].at.isoformat()))
     is_down = row["happened_at"] - end > timedelta(seconds=2)
     return f"it was down: {expects(acts[-1])}" if is_down else None
 
 
-def wrong_lapse(row: Row, night: Night) -> str | None:
+def wrong_period(row: Row, night: Night) -> str | None:
     """Why a period is wrong; None where nothing speaks against it, or where it lies outside the truth.
 
     On a busy machine a broker may be slow without any act. A certificate that has ended refuses those on both sides.
     """
     if not night.covers(row["started_at"]):
         return None
-    before = [a for a in night.acts if is_after(a, row["started_at"])]
+    before = [a for a in night.acts if is_after(a, row, "out_of_sync_periods")]
     on_broker = (a for a in before if a.broker == row["broker"] or a.verdict == FOLLOWER_REFUSED)
-    acts = [a for a in on_broker if a.verdict in _LAPSE_OF or a.action == "broker_start"]
-    is_judged = row["kind"] in _LAPSE_OF.values() and (acts or row["kind"] != "slow")
-    if not is_judged or not _speaks_against(acts, row["kind"]):
+    acts = [a for a in on_broker if _periods_of(a) or a.action == "broker_start"]
+    is_judged = row["kind"] in _JUDGED_PERIODS and (acts or row["kind"] != "slow")
+    if not is_judged or any(row["kind"] in (_periods_of(a) or (row["kind"],)) for a in acts):
         return None
     return expects(acts[-1]) if acts else "nothing was done to that broker that takes it out of an ISR"
 
 
-_LAPSE_OF: Mapping[str, str] = {
-    **dict.fromkeys(OUTAGE_KINDS, "outage"),
-    LOG_DIR_FAILED: "disk",
-    **LAPSES,
-}
-"""expect → out_of_sync_periods.kind. A broker that has just started may be away for some partitions still, or slow."""
-
-
-def _speaks_against(acts: Iterable[Act], kind: str) -> bool:
-    return kind not in {_LAPSE_OF.get(str(a.verdict), kind) for a in acts}
+def _periods_of(act: Act) -> tuple[str, ...]:
+    """What an act makes of a broker's time out of ISRs. One that has just started may be away for some, or slow."""
+    if act.verdict == LOG_DIR_FAILED:
+        return ("disk",)
+    return ("outage",) if _outage_kinds(act) else codes_of(act.verdict, "out_of_sync_periods")
 
 
 def wrong_truncation(row: Row, night: Night) -> str | None:
     """Why a cut of a log is wrong; None where nothing speaks against it, or where it lies outside the truth."""
     if not night.covers(row["happened_at"]) or row["verdict"] == "unknown":
         return None
-    before = (a for a in night.acts if _is_place(a, row) and is_after(a, row["happened_at"]))
+    before = (a for a in night.acts if _is_place(a, row) and is_after(a, row, "truncations"))
     unclean = any(a.expect in UNCLEAN or a.action == ELECTED_UNCLEANLY for a in before)
     if row["verdict"] == "committed_lost" and not unclean:
         return "every leader of that partition came from the ISR"
@@ -278,7 +282,7 @@ def wrong_roll(row: Row, night: Night) -> str | None:
     Of several rolls it is the first that fits: the act is written when the roll is over.
     """
     rolls = (a for a in night.acts if a.expect == BROKERS_ROLLED)
-    act = next((a for a in rolls if any(r is row for r in rolls_of(a, night.tables))), None)
+    act = next((a for a in rolls if is_roll_of(a, row)), None)
     if act is None or early_of(act, row) == set(act.fields["too_early"]):
         return None
     return f"stopped too early: {sorted(act.fields['too_early']) or 'none'}"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from kafka_hindsight.shared.exits import BadInput
 from lab.drill import calibration
-from lab.drill.score import read_gold
+from lab.drill.rows import read_gold
 from lab.truth.audits import audit
 from lab.truth.folders import NotFetched, fetch, text_of
 from lab.truth.labels import LABELS, Truth, read_truth

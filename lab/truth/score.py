@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from kafka_hindsight.catalog.codes import Confidence
-from lab.drill.match import Row, Tables
-from lab.drill.scored import TIME_COLUMNS
+from lab.drill.rows import Row, Tables, at_of
 from lab.truth.labels import VERDICTS, Label, Line, Quiet, Truth
 
 REACH = {"rebalances": timedelta(seconds=2), "broker_outages": timedelta(seconds=60)}
@@ -90,24 +89,23 @@ def _answer(truth: Truth, label: Label, tables: Tables, texts: Mapping[Line, str
 
 def _row(label: Label, tables: Tables) -> Row | None:
     """The nearest row of that subject; of a failed start that start beside a live broker, or the outage of it."""
-    column = TIME_COLUMNS.get(label.table, "started_at")
     own = [row for row in tables.get(label.table, ()) if label.is_of(row)]
     if label.column == "start_failure":
         beside = [row for row in tables.get(SECOND_STARTS, ()) if label.is_of(row)]
         if second := next((r for r in beside if abs(r["happened_at"] - label.at) <= _REACH), None):
             return second
         slack = REACH["broker_outages"]
-        around = [r for r in own if r[column] - slack <= label.at and (r["up_at"] is None or label.at <= r["up_at"])]
-        return max(around, key=lambda r: r[column], default=None)
-    near = [row for row in own if abs(row[column] - label.at) <= REACH.get(label.table, _REACH)]
-    return min(near, key=lambda r: abs(r[column] - label.at), default=None)
+        around = [r for r in own if r["down_at"] - slack <= label.at and (r["up_at"] is None or label.at <= r["up_at"])]
+        return max(around, key=lambda r: r["down_at"], default=None)
+    near = [row for row in own if abs(at_of(label.table, row) - label.at) <= REACH.get(label.table, _REACH)]
+    return min(near, key=lambda r: abs(at_of(label.table, r) - label.at), default=None)
 
 
 def _nearest(label: Label, rows: Iterable[Row]) -> str:
     """The row nearest to a label that no row answers."""
-    at = TIME_COLUMNS.get(label.table, "started_at")
-    row = min((r for r in rows if label.is_of(r)), key=lambda r: abs(r[at] - label.at), default=None)
-    return f"no row; the nearest is {row.get(label.column)} at {row[at]:%Y-%m-%d %H:%M:%S}" if row else ""
+    own = [(at_of(label.table, row), row) for row in rows if label.is_of(row)]
+    at, row = min(own, key=lambda pair: abs(pair[0] - label.at), default=(label.at, None))
+    return f"no row; the nearest is {row.get(label.column)} at {at:%Y-%m-%d %H:%M:%S}" if row else ""
 
 
 def is_path_right(label: Label, row: Row, texts: Mapping[Line, str]) -> bool:
@@ -124,7 +122,7 @@ def _is_quoted(text: str, quotes: Iterable[str]) -> bool:
 def _invented(quiet: Quiet, tables: Tables) -> Iterator[str]:
     for table, column in BLAMES.items():
         for row in tables.get(table, ()):
-            at, code = row[TIME_COLUMNS.get(table, "started_at")], str(row.get(column))
+            at, code = at_of(table, row), str(row.get(column))
             is_blame = code not in ("unknown", "first") and row.get("confidence") != Confidence.UNKNOWN
             if table != "incidents" and is_blame and quiet.holds(at, row):
                 yield f"{table} {at:%Y-%m-%d %H:%M:%S} {code}, {row.get('confidence')}: {row.get('explanation')}"

@@ -22,7 +22,8 @@ from kafka_hindsight.shared import words
 from kafka_hindsight.sql.lake_views import open_views
 from kafka_hindsight.sql.named_queries import named_queries
 from kafka_hindsight.start import embedded_airflow, launch
-from lab.drill.score import read_gold, score
+from lab.drill.rows import read_gold
+from lab.drill.score import score
 from tests.support.docs import PAGES, first_example
 from tests.support.lake import contents, rows
 from tests.support.package import build, install

@@ -14,6 +14,7 @@ from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import BAD_INPUT, BadInput
 from lab.drill.cluster import drawn_cluster_id, layouts_of
 from lab.drill.disks import fail, log_dirs, mend, partitions_in
+from lab.drill.expectations import EXPECTATIONS, SILENCES
 from lab.drill.glance import glance
 from lab.drill.names import Names
 from lab.drill.on_groups import do
@@ -53,7 +54,7 @@ from lab.drill.steps_on_brokers import (
     Throttle,
     Unthrottle,
 )
-from lab.drill.truth import EXPECTS, SILENCES, read_truth
+from lab.drill.truth import read_truth
 from lab.drill.truth_file import TruthFile
 from tests.support.nights import EXCERPTS
 
@@ -85,7 +86,7 @@ def test_scenarios_have_unique_names_and_a_sentence() -> None:
 
 
 def test_expectations_of_scenarios_can_be_scored() -> None:
-    assert {step.expect for scenario in ALL for step in scenario.steps if step.expect} <= EXPECTS
+    assert {step.expect for scenario in ALL for step in scenario.steps if step.expect} <= EXPECTATIONS.keys()
 
 
 def test_every_step_of_scenarios_can_be_played() -> None:

@@ -9,6 +9,8 @@ import pytest
 
 from kafka_hindsight.catalog import BY_NAME, codes
 from lab.drill import score, truth
+from lab.drill.expectations import EXPECTATIONS, EXPIRY_CODES
+from lab.drill.rows import SCORED
 from lab.drill.truth import TruthError
 from tests.support.rows import values
 from tests.support.scored_rows import act, at, contributor, failover, incident, member, met, outage, rebalance
@@ -17,15 +19,26 @@ Row = dict[str, Any]
 
 
 def test_every_code_of_the_truth_is_in_the_catalog() -> None:
-    causes = {c for mapped in truth.REBALANCE_CODES.values() for c in mapped} | set(truth.EXPIRY_CODES)
-    assert causes <= set(codes.Cause)
-    assert set(truth.OUTAGE_KINDS.values()) <= set(codes.OutageKind)
-    assert set(truth.FAILOVER_KINDS.values()) <= set(codes.FailoverKind)
+    kinds = {
+        "rebalances": codes.Cause,
+        "broker_outages": codes.OutageKind,
+        "failovers": codes.FailoverKind,
+        "out_of_sync_periods": codes.OutOfSyncKind,
+    }
+    for expectation in EXPECTATIONS.values():
+        assert set(expectation.codes) <= set(kinds.get(expectation.table, ()))
+        assert expectation.table in SCORED
+    assert set(EXPIRY_CODES) <= set(codes.Cause)
+
+
+def coded(table: str) -> list[tuple[str, str]]:
+    """The expectations that rows of a table meet by a code, with each code."""
+    return [(name, code) for name, e in EXPECTATIONS.items() if e.table == table for code in e.codes]
 
 
 @pytest.mark.parametrize(
     ("expect", "cause"),
-    [(e, c) for e, causes in truth.REBALANCE_CODES.items() if e != "rolling_restart" for c in causes],
+    [(expect, cause) for expect, cause in coded("rebalances") if expect != "rolling_restart"],
 )
 def test_act_is_met_by_its_own_cause_alone(expect: str, cause: str) -> None:
     assert met([member(0, expect)], rebalances=[rebalance(5, cause)]) == [True]
@@ -70,7 +83,7 @@ def test_act_without_expectation_is_not_scored() -> None:
 
 
 @pytest.mark.parametrize(("seconds", "is_met"), [(-40.1, False), (-40, True), (40, True), (40.1, False)])
-@pytest.mark.parametrize(("expect", "kind"), truth.OUTAGE_KINDS.items())
+@pytest.mark.parametrize(("expect", "kind"), coded("broker_outages"))
 def test_outage_meets_act_within_40_s(expect: str, kind: str, seconds: float, is_met: bool) -> None:
     acts = [act(0, expect=expect, broker=1)]
     assert met(acts, broker_outages=[outage(seconds, 1, kind)]) == [is_met]
@@ -78,7 +91,7 @@ def test_outage_meets_act_within_40_s(expect: str, kind: str, seconds: float, is
     assert met(acts, broker_outages=[outage(0, 1, "unknown")]) == [False]
 
 
-@pytest.mark.parametrize(("expect", "kind"), truth.FAILOVER_KINDS.items())
+@pytest.mark.parametrize(("expect", "kind"), coded("failovers"))
 def test_failover_meets_act_on_its_topic(expect: str, kind: str) -> None:
     acts = [act(0, expect=expect, topic="t", broker=9)]
     assert met(acts, failovers=[failover(5, kind)]) == [True]
@@ -166,7 +179,7 @@ class TestSilence:
         assert met(acts, rebalances=[rebalance(20.5, "member_joined", client="b")]) == [True]
         assert met(acts, rebalances=[rebalance(19.5, "member_joined", client="b")]) == [False]
 
-    @pytest.mark.parametrize("cause", truth.EXPIRY_CODES)
+    @pytest.mark.parametrize("cause", EXPIRY_CODES)
     def test_session_expiry_meets_silent_leave(self, cause: str) -> None:
         later = rebalance(60, "member_dead", client="b")
         assert met([self.SILENT], rebalances=[rebalance(15, cause), later]) == [True]

@@ -1,0 +1,441 @@
+"""What an act may expect of an audit, and which rows of gold meet it: each once (docs/design.md section 8)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from kafka_hindsight.knowledge.rules import access_rules
+from lab.drill.acts import Act
+from lab.drill.rows import Row, Tables, at_of, in_words
+
+BEFORE, AFTER = timedelta(seconds=1), timedelta(seconds=75)
+"""How long before and after an act an answer to it may start."""
+
+SHARED_BEFORE = timedelta(seconds=30)
+"""A rebalance that several acts share may start so long before one of them."""
+
+OUTAGE_APART = timedelta(seconds=40)
+MAX_NEAR = 6
+
+EXPIRY_CODES = ("member_left", "member_dead")
+"""No rebalance is expected until the member's session runs out; then it is one of these."""
+
+ROLLING_RESTART = "rolling_restart"
+BROKERS_ROLLED = "brokers_rolled"
+DURATION_BLAME = "duration_blame"
+FAILED_START = "failed_start"
+FOLLOWER_REFUSED = "follower_refused"
+LOG_DIR_FAILED = "log_dir_failed"
+NO_FAILOVER = "no_failover"
+RECORDS_LOST = "records_lost"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The audit's answer to one act: whether it meets the act, and the rows that do (none for an expected silence)."""
+
+    met: bool
+    rows: tuple[Row, ...] = ()
+
+
+Matcher = Callable[[Act, Sequence[Act], Tables], Answer]
+"""An act with `expect`, all acts and the rows of each table, both in order of time → the answer to the act."""
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """An expectation, the table whose rows show it, and how they meet it.
+
+    `codes` are what the rows call it, `subject` is the column that names what the act was done to. Where no row meets
+    the act, those within `before` and `after` of it are shown.
+    """
+
+    table: str
+    matcher: Matcher
+    codes: tuple[str, ...] = ()
+    subject: str | None = None
+    before: timedelta = SHARED_BEFORE
+    after: timedelta = AFTER
+
+
+def answer_to(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    """The audit's answer to an act with `expect`."""
+    return EXPECTATIONS[str(act.expect)].matcher(act, acts, tables)
+
+
+def codes_of(expect: str | None, table: str) -> tuple[str, ...]:
+    """What the rows of a table call an expectation; none where another table shows it."""
+    expectation = EXPECTATIONS.get(str(expect))
+    return expectation.codes if expectation and expectation.table == table else ()
+
+
+def near(act: Act, tables: Tables) -> tuple[str, ...]:
+    """The audit's rows about the act's subject around its time, each with its distance from the act."""
+    about = EXPECTATIONS[str(act.expect)]
+    subjects = {"group_id": act.group, "topic": act.topic, "broker": act.broker, "rule_id": act.fields.get("rule")}
+    value = subjects.get(str(about.subject))
+    rows = [
+        (at_of(about.table, row) - act.at, row)
+        for row in tables.get(about.table, ())
+        if value is None or row[str(about.subject)] == value
+    ]
+    inside = [(apart, row) for apart, row in rows if -about.before <= apart <= about.after]
+    nearest = sorted(inside, key=lambda pair: abs(pair[0]))[:MAX_NEAR]
+    return tuple(
+        f"{apart.total_seconds():+.1f} s {in_words(about.table, row)}"
+        for apart, row in sorted(nearest, key=lambda pair: pair[0])
+    )
+
+
+def is_after(act: Act, row: Row, table: str) -> bool:
+    """Whether a row starts where an answer to the act may."""
+    return act.at - BEFORE <= at_of(table, row) <= act.at + AFTER
+
+
+def is_member(act: Act, member: Row) -> bool:
+    """Whether a row, contributor or delaying member is the member of the act, by client id or by instance id."""
+    by_client = act.client is not None and member.get("client_id") == act.client
+    by_instance = act.instance is not None and member.get("instance_id") == act.instance
+    return by_client or by_instance
+
+
+def names_member(act: Act) -> bool:
+    """Whether the act was done to one member."""
+    return act.client is not None or act.instance is not None
+
+
+def calls(act: Act, row: Row, codes: Iterable[str]) -> bool:
+    """Whether a rebalance, or a contributor to it, carries one of the codes for the member of the act."""
+    return row["cause"] in codes and (not names_member(act) or is_member(act, row))
+
+
+def of_group(act: Act, tables: Tables) -> list[Row]:
+    """The rebalances of the act's group, in order of time."""
+    return [r for r in tables.get("rebalances", ()) if r["group_id"] == act.group]
+
+
+def holds_loss(row: Row, record_count: int) -> bool:
+    """Whether the bounds of a failover's loss hold a number; an open bound holds every number beyond the other."""
+    low, high = row["records_lost_low"], row["records_lost_high"]
+    return (low, high) != (None, None) and (low or 0) <= record_count and (high is None or record_count <= high)
+
+
+def _any(fits: Callable[[Act, Row], bool]) -> Matcher:
+    """Met by each row of the expectation's table that fits the act."""
+
+    def matcher(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+        return _some(r for r in tables.get(EXPECTATIONS[str(act.expect)].table, ()) if fits(act, r))
+
+    return matcher
+
+
+def _some(rows: Iterable[Row]) -> Answer:
+    matches = tuple(rows)
+    return Answer(bool(matches), matches)
+
+
+def _every(owed: Callable[[Act], Iterable[Sequence[object]]], fits: Callable[[Act, Row], bool]) -> Matcher:
+    """Met where each partition that the act owes has a failover that fits."""
+
+    def matcher(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+        rows = (r for r in tables.get("failovers", ()) if _is_after_on_topic(act, r) and fits(act, r))
+        by_partition = {(r["topic"], r["partition"]): r for r in rows}
+        partitions = {tuple(partition) for partition in owed(act)}
+        return Answer(partitions <= by_partition.keys(), tuple(r for p, r in by_partition.items() if p in partitions))
+
+    return matcher
+
+
+def _rebalance(act: Act, row: Row) -> bool:
+    """The row itself where it starts after the act; a contributor where the shared rebalance may have begun before."""
+    codes = codes_of(act.expect, "rebalances")
+    if row["group_id"] != act.group:
+        return False
+    if is_after(act, row, "rebalances") and calls(act, row, codes):
+        return True
+    may_be_shared = act.at - SHARED_BEFORE <= row["started_at"] <= act.at + AFTER
+    return may_be_shared and any(calls(act, c, codes) for c in row.get("contributors") or ())
+
+
+def _rolling_restart(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    """One incident must hold the whole roll: of several, the one that meets most of its acts counts."""
+    restarts = {i["incident_id"] for i in tables.get("incidents", ()) if i["kind"] == "rolling_restart"}
+    rows_of_acts = {
+        id(a): [r for r in tables.get("rebalances", ()) if _rebalance(a, r) and r.get("incident_id") in restarts]
+        for a in _roll_of(act, acts)
+    }
+    votes = Counter(i for rows in rows_of_acts.values() for i in {r["incident_id"] for r in rows})
+    if not votes:
+        return Answer(False)
+    winner = max(sorted(votes), key=votes.__getitem__)
+    return _some(r for r in rows_of_acts[id(act)] if r["incident_id"] == winner)
+
+
+def _roll_of(act: Act, acts: Sequence[Act]) -> list[Act]:
+    """The unbroken run of rolling-restart acts in the group that holds this act."""
+    run: list[Act] = []
+    for other in (a for a in acts if a.group == act.group):
+        if other.expect == ROLLING_RESTART:
+            run.append(other)
+        elif any(a is act for a in run):
+            break
+        else:
+            run = []
+    return run
+
+
+def _silence(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    """Met by the expiry of the member's session, or by nothing; broken by any rebalance before."""
+    rows = rows_until_expiry(act, acts, tables)
+    expired = [r for r in rows if is_expiry(act, r)]
+    return Answer(len(rows) == len(expired), tuple(expired))
+
+
+def rows_until_expiry(act: Act, acts: Sequence[Act], tables: Tables) -> list[Row]:
+    """The rebalances of a silent act's group up to the next thing done to it, or up to the expiry of its member."""
+    following = next((a.at for a in acts if a.group == act.group and a.at > act.at), None)
+    rows: list[Row] = []
+    for row in of_group(act, tables):
+        if row["started_at"] <= act.at:
+            continue
+        if following is not None and row["started_at"] >= following:
+            break
+        rows.append(row)
+        if is_expiry(act, row):
+            break
+    return rows
+
+
+def is_expiry(act: Act, row: Row) -> bool:
+    """Whether a rebalance is the expiry of the silent member's session.
+
+    The last heartbeat was sent before the act, so a session ends early, by at most its heartbeat interval.
+    Source: heartbeat.interval.ms is to be set no higher than a third of session.timeout.ms.
+    """
+    if row["started_at"] < act.at + act.session * 2 / 3:
+        return False
+    return any(calls(act, m, EXPIRY_CODES) for m in (row, *(row.get("contributors") or ())))
+
+
+def _duration_blame(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    following = next((r for r in of_group(act, tables) if is_after(act, r, "rebalances")), None)
+    if following is None:
+        return Answer(False)
+    return _some([following] if any(_delays(act, d) for d in following.get("delayed_by") or ()) else [])
+
+
+def _delays(act: Act, member: Row) -> bool:
+    """`delayed_by` has no instance id; the member id of a static member begins with it."""
+    is_static = act.instance is not None and str(member.get("member_id") or "").startswith(f"{act.instance}-")
+    return is_member(act, member) or is_static
+
+
+def _host_silent(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    """One incident of that kind holds the group, and names the host."""
+    host = re.compile(rf"host {re.escape(act.fields['host'])}(?!\.?\d)")
+    return _some(
+        i
+        for i in tables.get("incidents", ())
+        if is_after(act, i, "incidents")
+        and i["kind"] == "host_silent"
+        and act.group in i["group_ids"]
+        and host.search(i["explanation"])
+    )
+
+
+def _outage(act: Act, row: Row) -> bool:
+    is_near = row["broker"] == act.broker and abs(row["down_at"] - act.at) <= OUTAGE_APART
+    return is_near and row["kind"] in codes_of(act.expect, "broker_outages")
+
+
+def _failed_start(act: Act, row: Row) -> bool:
+    """The absence in which the starts failed counts them and says why."""
+    owed = act.broker, act.fields["why"], act.fields["times"]
+    is_then = row["down_at"] <= act.at + AFTER and (row["up_at"] is None or row["up_at"] >= act.at)
+    return is_then and (row["broker"], row["start_failure"], row["failed_starts"]) == owed
+
+
+def _is_after_on_topic(act: Act, row: Row) -> bool:
+    """Whether a failover of the act's topic and partition lies where an answer to the act may."""
+    is_place = act.topic in (None, row["topic"]) and act.partition in (None, row["partition"])
+    return is_place and is_after(act, row, "failovers")
+
+
+def _failover(act: Act, row: Row) -> bool:
+    return _is_after_on_topic(act, row) and row["kind"] in codes_of(act.expect, "failovers")
+
+
+def _records_lost(act: Act, row: Row) -> bool:
+    """The bounds hold what was lost; where the old leader came back with its log they are exact."""
+    is_exact = row["records_lost_low"] == row["records_lost_high"]
+    is_held = _is_after_on_topic(act, row) and holds_loss(row, act.fields["lost"])
+    return is_held and (is_exact or not act.fields.get("is_exact", False))
+
+
+def _no_failover(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    """Until something else is done to the topic, or to a broker."""
+    end = next((a.at for a in acts if a.at > act.at and (a.topic == act.topic or a.broker is not None)), None)
+    rows = (r for r in tables.get("failovers", ()) if _is_after_on_topic(act, r))
+    return Answer(not any(end is None or r["happened_at"] < end for r in rows))
+
+
+def _controller_change(act: Act, row: Row) -> bool:
+    """One that goes is followed by another, one that comes alone follows itself or whoever was there."""
+    sides = row["controller_from"], row["controller_to"]
+    return is_after(act, row, "controller_changes") and act.fields["controller"] in sides
+
+
+def _quorum_lost(act: Act, row: Row) -> bool:
+    """The next controller, with bounds that hold how long there was none."""
+    low, high = row["uncontrolled_low_ms"] or 0, row["uncontrolled_high_ms"]
+    is_held = low <= act.fields["high_ms"] and (high is None or high >= act.fields["low_ms"])
+    return is_held and row["cause"] == "no_majority" and is_after(act, row, "controller_changes")
+
+
+def _period(act: Act, row: Row) -> bool:
+    """One that lasts may hold several acts: a replica that flaps has one trouble."""
+    is_then = row["started_at"] <= act.at + AFTER and (row["ended_at"] is None or row["ended_at"] >= act.at - BEFORE)
+    return is_then and row["broker"] == act.broker and row["kind"] in codes_of(act.expect, "out_of_sync_periods")
+
+
+def _rolled(act: Act, row: Row) -> bool:
+    """One story must hold the whole roll, and tell which brokers were stopped too early."""
+    return is_roll_of(act, row) and early_of(act, row) == set(act.fields["too_early"])
+
+
+def is_roll_of(act: Act, row: Row) -> bool:
+    """Whether a rolling restart holds the brokers of the act in the order in which they were restarted."""
+    order: list[int] = act.fields["brokers"]
+    is_then = row["started_at"] <= act.at <= (row["ended_at"] or act.at) + AFTER
+    return is_then and [b for b in row["brokers"] if b in order] == order
+
+
+def early_of(act: Act, row: Row) -> set[int]:
+    """The brokers of the act that the scorecard calls stopped too early; the first of them had none before it."""
+    return {s["broker"] for s in row["scorecard"] if s["is_early"] and s["broker"] in act.fields["brokers"][1:]}
+
+
+def _is_place(act: Act, row: Row) -> bool:
+    return (row["topic"], row["partition"]) == (act.topic, act.partition)
+
+
+def _truncated(act: Act, row: Row) -> bool:
+    is_then = _is_place(act, row) and is_after(act, row, "truncations")
+    return is_then and row["records_cut"] == act.fields["records"] and row["verdict"] != "committed_lost"
+
+
+def _under_min_isr(act: Act, row: Row) -> bool:
+    """The topic lived no longer than its scenario: nothing else adds to its time."""
+    under = row["under_min_isr_ms"]
+    return _is_place(act, row) and under is not None and act.fields["low_ms"] <= under <= act.fields["high_ms"]
+
+
+def _imbalance(act: Act, row: Row) -> bool:
+    is_then = row["over_threshold"] and is_after(act, row, "leader_imbalance")
+    return is_then and act.broker in (None, row["broker"])
+
+
+def _finding(act: Act, row: Row) -> bool:
+    """A finding that names the object or quotes a line about it; its sentence names the first of several alone."""
+    return row["rule_id"] == act.fields["rule"] and _is_about(act, row)
+
+
+def _no_finding(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    of_access = (r for r in tables.get("findings", ()) if r["rule_id"] in _ACCESS)
+    return Answer(not any(_is_about(act, r) for r in of_access))
+
+
+_ACCESS = frozenset(rule.rule_id for rule in access_rules.RULES)
+
+
+def _is_about(act: Act, finding: Row) -> bool:
+    name = re.compile(rf"(?<![\w.-]){re.escape(act.fields['about'])}(?![\w-])", re.IGNORECASE)
+    quotes = (f"{q['source'].replace('broker-', 'broker ')} {q['text']}" for q in finding["evidence"])
+    return any(name.search(text) for text in (finding["message"], *quotes))
+
+
+def _of_rebalances(matcher: Matcher, *codes: str) -> Expectation:
+    return Expectation("rebalances", matcher, codes, "group_id")
+
+
+def _of_outages(matcher: Matcher, *codes: str) -> Expectation:
+    two_minutes = timedelta(minutes=2)
+    return Expectation("broker_outages", matcher, codes, "broker", two_minutes, two_minutes)
+
+
+def _of_failovers(matcher: Matcher, *codes: str) -> Expectation:
+    return Expectation("failovers", matcher, codes, "topic")
+
+
+_TEN_MINUTES, _DAY = timedelta(minutes=10), timedelta(days=1)
+
+EXPECTATIONS: Mapping[str, Expectation] = {
+    "member_join": _of_rebalances(_any(_rebalance), "member_joined"),
+    "member_leave": _of_rebalances(_any(_rebalance), "member_left"),
+    "session_expired_dead": _of_rebalances(_any(_rebalance), "member_dead"),
+    "session_expired_alive": _of_rebalances(_any(_rebalance), "heartbeat_expired"),
+    "rejoin_after_expiry": _of_rebalances(_any(_rebalance), "member_rejoined"),
+    "max_poll_exceeded": _of_rebalances(_any(_rebalance), "max_poll_exceeded"),
+    "partitions_added": _of_rebalances(_any(_rebalance), "partitions_added"),
+    "subscription_changed": _of_rebalances(_any(_rebalance), "subscription_changed"),
+    "topic_created": _of_rebalances(_any(_rebalance), "topic_created"),
+    "topic_deleted": _of_rebalances(_any(_rebalance), "topic_deleted"),
+    "operator_rebalance": _of_rebalances(_any(_rebalance), "client_requested"),
+    "removed_by_admin": _of_rebalances(_any(_rebalance), "removed_by_admin"),
+    "sync_timeout": _of_rebalances(_any(_rebalance), "sync_timeout"),
+    "join_timeout": _of_rebalances(_any(_rebalance), "join_timeout"),
+    "assignor_changed": _of_rebalances(_any(_rebalance), "assignor_changed"),
+    "connector_changed": _of_rebalances(_any(_rebalance), "connector_changed"),
+    "static_member_changed": _of_rebalances(_any(_rebalance), "static_member_changed"),
+    "not_authenticated": _of_rebalances(_any(_rebalance), "not_authenticated"),
+    "access_denied": _of_rebalances(_any(_rebalance), "access_denied"),
+    "throttled": _of_rebalances(_any(_rebalance), "throttled"),
+    ROLLING_RESTART: _of_rebalances(_rolling_restart, "member_left", "member_rejoined"),
+    "no_rebalance": _of_rebalances(_silence),
+    "static_rejoin_no_rebalance": _of_rebalances(_silence),
+    "static_leave_silent": _of_rebalances(_silence),
+    DURATION_BLAME: _of_rebalances(_duration_blame),
+    "host_silent": _of_rebalances(_host_silent),
+    "failover_orderly": _of_outages(_any(_outage), "controlled_shutdown"),
+    "failover_planned": _of_outages(_any(_outage), "controlled_shutdown"),
+    "failover_crash": _of_outages(_any(_outage), "crash"),
+    "failover_unresponsive": _of_outages(_any(_outage), "unresponsive"),
+    FAILED_START: _of_outages(_any(_failed_start)),
+    "preferred_election": _of_failovers(_any(_failover), "preferred_election"),
+    "unclean_election": _of_failovers(_any(_failover), "unclean_election"),
+    "offline_partition": _of_failovers(_any(_failover), "offline"),
+    "reassignment": _of_failovers(_any(_failover), "reassignment"),
+    RECORDS_LOST: _of_failovers(_any(_records_lost)),
+    NO_FAILOVER: _of_failovers(_no_failover),
+    "automatic_election": _of_failovers(
+        _every(
+            lambda act: ((act.topic, p) for p in act.fields["partitions"]),
+            lambda act, row: row["kind"] == "preferred_election" and not row.get("requested_by_operator"),
+        )
+    ),
+    LOG_DIR_FAILED: Expectation(
+        "failovers",
+        _every(
+            lambda act: act.fields["led"],
+            lambda act, row: row["kind"] == "log_dir_failed" and row["leader_from"] == act.broker,
+        ),
+    ),
+    "imbalance": Expectation("leader_imbalance", _any(_imbalance), subject="broker"),
+    "controller_change": Expectation("controller_changes", _any(_controller_change)),
+    "quorum_lost": Expectation("controller_changes", _any(_quorum_lost)),
+    "isr_lapse": Expectation("out_of_sync_periods", _any(_period), ("slow",), "broker"),
+    FOLLOWER_REFUSED: Expectation("out_of_sync_periods", _any(_period), ("not_authenticated",), "broker"),
+    BROKERS_ROLLED: Expectation("rolling_restarts", _any(_rolled), before=_TEN_MINUTES),
+    "records_truncated": Expectation("truncations", _any(_truncated), subject="topic"),
+    "under_min_isr": Expectation("partition_risks", _any(_under_min_isr), (), "topic", _DAY, _DAY),
+    "finding": Expectation("findings", _any(_finding), (), "rule_id", _TEN_MINUTES, _TEN_MINUTES),
+    "no_finding": Expectation("findings", _no_finding, (), "rule_id", _TEN_MINUTES, _TEN_MINUTES),
+}
+"""What an act may expect. Recordings from before say failover_planned for a shutdown in order."""
+
+SILENCES = frozenset(name for name, expectation in EXPECTATIONS.items() if expectation.matcher is _silence)
+"""What expects no rebalance before the member's session runs out."""

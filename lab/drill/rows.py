@@ -1,0 +1,92 @@
+"""The rows of gold that are scored: when they happened, their ids, and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from kafka_hindsight.catalog import BY_NAME
+
+Row = Mapping[str, Any]
+Tables = Mapping[str, Sequence[Row]]
+"""Rows of gold by the name of their table."""
+
+
+def at_of(table: str, row: Row) -> datetime:
+    """The instant that places a row."""
+    at: datetime = row[str(BY_NAME[f"gold.{table}"].time_column)]
+    return at
+
+
+def id_of(table: str, row: Row) -> str:
+    """The id of a row among those of its instant."""
+    return str(row.get(BY_NAME[f"gold.{table}"].key[-1]))
+
+
+def in_words(table: str, row: Row) -> str:
+    """One row of gold in a line."""
+    confidence, shared = row.get("confidence", ""), ""
+    if contributors := ", ".join(f"{c['cause']} {_member(c)}" for c in row.get("contributors") or ()):
+        shared = f" with {contributors}"
+    says = SCORED[table](row)
+    return f"{says} ({confidence}){shared}" if confidence else says
+
+
+def _member(member: Row) -> str:
+    return str(member.get("client_id") or member.get("instance_id") or member.get("member_id") or "nobody")
+
+
+def _outage(row: Row) -> str:
+    failed = f", {row['failed_starts']} failed starts: {row['start_failure']}" if row.get("failed_starts") else ""
+    return f"broker {row['broker']}: {row['kind']}{failed}"
+
+
+def _failover(row: Row) -> str:
+    bounds = (row.get("records_lost_low"), row.get("records_lost_high"))
+    loss = f", {bounds[0]} to {bounds[1]} records lost" if bounds != (None, None) else ""
+    leaders = f"leader {row.get('leader_from')} to {row.get('leader_to')}"
+    return f"{row['topic']}-{row['partition']}: {row['kind']}, {leaders}{loss}"
+
+
+def _roll(row: Row) -> str:
+    early = [s["broker"] for s in row["scorecard"] if s["is_early"]]
+    return f"brokers {row['brokers']} restarted, too early {early}"
+
+
+SCORED: Mapping[str, Callable[[Row], str]] = {
+    "rebalances": lambda row: f"{row['group_id']}: {row['cause']} {_member(row)}",
+    "incidents": lambda row: f"{row['kind']} of {', '.join(row.get('group_ids') or ())}",
+    "broker_outages": _outage,
+    "failovers": _failover,
+    "leader_imbalance": lambda row: f"broker {row['broker']}: ratio {row.get('ratio')}",
+    "controller_changes": lambda row: (
+        f"controller {row['controller_from']} to {row['controller_to']}, epoch {row['epoch']}"
+    ),
+    "out_of_sync_periods": lambda row: (
+        f"broker {row['broker']} out of {row['partitions']} ISRs, {row['shrinks']} times: {row['kind']}"
+    ),
+    "rolling_restarts": _roll,
+    "truncations": lambda row: (
+        f"{row['topic']}-{row['partition']}: {row['records_cut']} records cut off, {row['verdict']}"
+    ),
+    "partition_risks": lambda row: (
+        f"{row['topic']}-{row['partition']}: {row['under_min_isr_ms']} ms under min.insync.replicas"
+    ),
+    "findings": lambda row: f"{row['rule_id']}: {row['message']}",
+}
+"""The tables that are scored, each with what a row of it says."""
+
+
+def read_gold(lake: str, names: Iterable[str] = tuple(SCORED)) -> Tables:
+    """Gold tables of a lake, by default those that are scored; one that was never published is left out."""
+    from deltalake import DeltaTable
+
+    folders = {name: f"{lake.rstrip('/')}/gold/{name}" for name in names}
+    # deltalake's own to_pyarrow_table() reads with threads of Arrow's, and aborted the process at its exit in 4 of 20
+    # runs; without threads it did in none of 20.
+    return {
+        name: DeltaTable(folder).to_pyarrow_dataset().to_table(use_threads=False).to_pylist()
+        for name, folder in folders.items()
+        if DeltaTable.is_deltatable(folder)
+    }
