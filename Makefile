@@ -13,7 +13,7 @@ export PYTHONPATH := $(CURDIR)
 export TZ := UTC
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-check doctor audit snapshot report sql test test-live test-stack test-sources test-s3 test-airflows test-versions test-pythons chaos check laws drill truth format bench docs site up down locks supply newcomer release clean
+.PHONY: help setup setup-check doctor audit snapshot report sql test test-live test-stack test-containers test-sources test-s3 test-airflows test-versions test-pythons chaos check laws drill truth format bench docs site up down locks supply newcomer release clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -55,6 +55,9 @@ test-live: setup-check ## the tests on real brokers alone; KAFKA=3.9.2 and other
 
 test-stack: setup-check ## the compose stack outside of containers, and airflow standalone: half an hour; needs PostgreSQL, Chromium
 	@$(SPARK)/python -m pytest tests/stack
+
+test-containers: setup-check ## the compose stack in containers, built, hurt, audited: half an hour; needs Docker, or root and debootstrap
+	@$(SPARK)/python -m pytest --capture=no tests/containers
 
 test-sources: setup-check ## the recorded night out of each source, by readings that are killed: an audit for each
 	@$(SPARK)/python -m pytest tests/sources
