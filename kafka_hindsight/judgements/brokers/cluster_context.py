@@ -109,6 +109,20 @@ class ClusterContext:
         later = (i for i in spans if i.start >= since - CLOCK_SKEW or i.end is None or i.end > since + CLOCK_SKEW)
         return min((i.value for i in later), key=lambda o: o.down_at, default=None)
 
+    @cached_property
+    def _outages_by_begin(self) -> Mapping[int, Timeline[BrokerOutage]]:
+        return timelines(self.outages, attrgetter("broker"), attrgetter("down_at"))
+
+    def outages_begun(self, broker: int, start: datetime, end: datetime | None) -> Sequence[BrokerOutage]:
+        """A broker's outages that began from one instant on up to but without another; None: or later."""
+        outages = self._outages_by_begin.get(broker)
+        return outages.within(start, end) if outages else ()
+
+    @cached_property
+    def lost_brokers(self) -> frozenset[int]:
+        """The brokers that had gone and not come back when the logs end."""
+        return frozenset(o.broker for o in self.outages if o.up_at is None)
+
     def outages_of(self, broker: int | None) -> list[BrokerOutage]:
         """All outages of a broker, by the instant at which the cluster knew of them."""
         return [i.value for i in self._known_outages.get(broker, _NO_OUTAGES)]

@@ -63,6 +63,10 @@ class Commit:
     line: Event
 
 
+_ONLY_LEADERS = (Kind.LEADER_STARTED, Kind.ISR_UPDATED)
+"""Kinds that a broker writes only of partitions that it leads."""
+
+
 @dataclass(frozen=True)
 class Incarnation:
     """One partition from the creation of its topic to the deletion: its events in order, its readings by time.
@@ -84,6 +88,15 @@ class Incarnation:
     @cached_property
     def events_by_time(self) -> Timeline[Event]:
         return by_instant(self.events)
+
+    @cached_property
+    def _leading_lines(self) -> dict[int | None, Timeline[Event]]:
+        lines = (e for e in self.events if e.kind in _ONLY_LEADERS)
+        return timelines(lines, attrgetter("broker"), attrgetter("happened_at"))
+
+    def leading_lines(self, broker: int | None) -> Timeline[Event]:
+        """The lines of a broker that only leaders write."""
+        return self._leading_lines.get(broker) or by_instant(())
 
     @cached_property
     def _lists_of_replicas(self) -> Timeline[Event]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,7 +12,7 @@ from kafka_hindsight.judgements.partitions.incarnations import by_partition
 from kafka_hindsight.judgements.partitions.leaders.failovers import Reason
 from kafka_hindsight.judgements.partitions.replicas.replica_states import History, State
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, ledger_row, one_after_another, span
-from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals
+from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline, by_instant
 from kafka_hindsight.knowledge.outages import noun_of
 from kafka_hindsight.shared.durations import CATCHING_UP, NEVER
 from kafka_hindsight.shared.grouping import runs
@@ -38,7 +38,7 @@ def rebuild_unavailability(
         intervals = {
             # None where a leader surely gave way to the next at once.
             UnavailabilityKind.NO_LEADER: (i for i in history.leaderless if i.high is None or i.high),
-            UnavailabilityKind.ACKS_ALL_REFUSED: _refused(states, own_shrinks, logs_end),
+            UnavailabilityKind.ACKS_ALL_REFUSED: _refused(states, by_instant(own_shrinks), logs_end),
             UnavailabilityKind.ACKS_ALL_HUNG: _hung(states, outages, own_shrinks, logs_end),
         }
         for kind, interval in ((kind, i) for kind, own_times in intervals.items() for i in own_times):
@@ -51,7 +51,7 @@ def rebuild_unavailability(
 
 
 def _refused(
-    states: Intervals[State], shrinks: Sequence[IsrChange], logs_end: datetime
+    states: Intervals[State], shrinks: Timeline[IsrChange], logs_end: datetime
 ) -> Iterator[BoundedInterval[Reason]]:
     """While the partition had a leader, which is always in sync, and fewer in sync than min.insync.replicas.
 
@@ -63,7 +63,7 @@ def _refused(
 
     for run in _runs([s for s in states if s.value.least is not None], refuses):
         state = run.states[0].value
-        shrink = next((s for s in reversed(shrinks) if s.happened_at <= run.start), None)
+        shrink = shrinks.last_until(run.start)
         end = None if run.after is None and run.end >= logs_end else run.end
         possible = span(run.before.end, run.after.start if run.after else end) if run.before else None
         why = f"{state.isr_size} of {state.replicas} replicas were in sync, and min.insync.replicas is {state.least}."
@@ -81,7 +81,8 @@ def _hung(
     may have fetched from the leader all the time.
     """
     away = (o for o in outages if o.kind != OutageKind.CONTROLLED_SHUTDOWN)
-    hangs = [hang for outage in away for hang in _hangs(states, outage, shrinks, logs_end)]
+    removals = {(s.broker, s.happened_at): s for s in reversed(shrinks)}
+    hangs = [hang for outage in away for hang in _hangs(states, outage, removals, logs_end)]
     return one_after_another([*hangs, *(hang for shrink in shrinks for hang in _unfetched(states, shrink))])
 
 
@@ -110,9 +111,14 @@ def _unfetched(states: Intervals[State], shrink: IsrChange) -> Iterator[BoundedI
 
 
 def _hangs(
-    states: Intervals[State], outage: BrokerOutage, shrinks: Sequence[IsrChange], logs_end: datetime
+    states: Intervals[State],
+    outage: BrokerOutage,
+    removals: Mapping[tuple[int, datetime], IsrChange],
+    logs_end: datetime,
 ) -> Iterator[BoundedInterval[Reason]]:
     """The waits of acks=all for one broker that was away: until it left the ISR, or was back.
+
+    `removals` are the partition's shrinks of the ISR by broker and instant.
 
     A broker that joins the ISR has fetched all. If that is after it had surely gone, its process is back, even where
     its controllers do not know it yet. Source: Partition.maybeExpandIsr.
@@ -122,8 +128,7 @@ def _hangs(
     for run in _runs(away.intervals, lambda state: _waits_for(state, outage.broker)):
         has_joined = run.before is not None and outage.broker not in run.before.value.known_isr.isr
         if not (has_joined and gone_by and gone_by <= run.start):
-            removals = (s for s in shrinks if (s.broker, s.happened_at) == (outage.broker, run.end))
-            yield _hang(run, outage, next(removals, None), logs_end)
+            yield _hang(run, outage, removals.get((outage.broker, run.end)), logs_end)
 
 
 def _hang(run: _Run, outage: BrokerOutage, shrink: IsrChange | None, logs_end: datetime) -> BoundedInterval[Reason]:

@@ -226,13 +226,13 @@ def some_disk_failed(change: LeaderChange) -> Proof | None:
 
 def _failed_disks(change: LeaderChange) -> list[Event]:
     near = change.context.disk_failures.between(change.at - _DISK_FAILED_BEFORE, change.at + CLOCK_SKEW)
-    if not near:
+    own = [e for e in near if change.former in disk_owners(e)]
+    if not own:
         return []
     # The former leader may have been started again since its disk failed, in a start that failed too, and lead.
     ends = [o.up_at for o in change.context.outages_of(change.former) if o.kind is not OutageKind.UNRESPONSIVE]
     returns = [at for at in ends if at and at <= change.at]
-    is_there = (e for e in near if not any(e.happened_at - CLOCK_SKEW <= at for at in returns))
-    return [e for e in is_there if change.former in disk_owners(e)]
+    return [e for e in own if not any(e.happened_at - CLOCK_SKEW <= at for at in returns)]
 
 
 def directories_not_online(change: LeaderChange) -> Proof | None:

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
+from operator import attrgetter
 
 from kafka_hindsight.catalog.codes import NOBODY, Confidence, FailoverKind, OutageKind
-from kafka_hindsight.catalog.rows import BrokerOutage, Event, Failover, LeadershipGap, Quote
+from kafka_hindsight.catalog.rows import BrokerOutage, Failover, LeadershipGap, Quote
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, on_failed_disk
 from kafka_hindsight.judgements.brokers.controllers import active_at
 from kafka_hindsight.judgements.partitions.incarnations import Commit, Incarnation, Partition
@@ -28,15 +29,12 @@ from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterv
 from kafka_hindsight.judgements.reasoning.clock_errors import apart
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.judgements.reasoning.rulings import Verdict, judge
-from kafka_hindsight.judgements.reasoning.timelines import NO_SLACK, Interval
+from kafka_hindsight.judgements.reasoning.timelines import NO_SLACK, Interval, Timeline
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.outages import noun_of
 from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO, MS, NEVER
 from kafka_hindsight.shared.grouping import runs
 from kafka_hindsight.shared.windows import Window
-
-_ONLY_LEADERS = (Kind.LEADER_STARTED, Kind.ISR_UPDATED)
-"""Kinds that a broker writes only of partitions that it leads."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ def leaderless_of(changes: Sequence[LeaderChange], clocks_apart: timedelta) -> B
     start = min(at for at in (*starts, end) if at)
     low = max(loss.by, start) + error if loss.by and started_at else None
     high = min(loss.led_until, start) - error if loss.led_until else None
-    leads_by = started_at or _first_leading_at(gave.incarnation.events_by_time.since(gave.at), gave.new)
+    leads_by = started_at or _first_leading_at(gave.incarnation, gave.new, gave.at)
     possible = _between(high, leads_by)
     if possible is None and took is not gave:
         # Where epochs between them are not known, the last proof that the last leader led bounds the time.
@@ -86,9 +84,10 @@ def _between(start: datetime | None, end: datetime | None) -> Interval[None] | N
     return Interval(min(start, end), end, None) if start and end else None
 
 
-def _first_leading_at(events: Iterable[Event], broker: int | None) -> datetime | None:
-    """The instant of the first line of a broker that only leaders write."""
-    return next((e.happened_at for e in events if e.kind in _ONLY_LEADERS and e.broker == broker), None)
+def _first_leading_at(incarnation: Incarnation, broker: int | None, since: datetime) -> datetime | None:
+    """The instant of the first line of a broker, from another one on, that only leaders write."""
+    line = incarnation.leading_lines(broker).first_since(since)
+    return line.happened_at if line else None
 
 
 def _loss_of(change: LeaderChange) -> _Loss:
@@ -112,10 +111,9 @@ def _last_leading_at(change: LeaderChange, outage: BrokerOutage | None) -> datet
     Where it leads again after its return, its lines from then on show nothing of the time before.
     """
     lost_at = change.before.at if change.former == NOBODY else change.at
-    until = change.incarnation.events_by_time.until(lost_at or change.at)
-    led_at = _first_leading_at(reversed(until), change.last_leader)
+    led = change.incarnation.leading_lines(change.last_leader).last_until(lost_at or change.at)
     heard_at = outage.last_heard_at if outage else None
-    return max((at for at in (led_at, heard_at) if at), default=None)
+    return max((at for at in (led and led.happened_at, heard_at) if at), default=None)
 
 
 def _stopped_at(change: LeaderChange) -> datetime | None:
@@ -176,19 +174,18 @@ def known_leaders(
 
 
 def _while_away(
-    incarnation: Incarnation, leader: Interval[int], changes: Sequence[LeaderChange], context: ClusterContext
+    incarnation: Incarnation, leader: Interval[int], changes: Timeline[LeaderChange], context: ClusterContext
 ) -> Iterator[BoundedInterval[Reason]]:
     """While the leader was away and no other took over: it led again later, or every replica was away when logs end.
 
     No line shows it where no controller was there to take the leadership from it, as where all brokers stop: in
     ZooKeeper mode the last one is the controller.
     """
-    for outage in context.outages_of(leader.value):
-        if outage.kind in _ENDED and leader.start <= outage.down_at < (leader.end or NEVER):
-            since = outage.up_at and incarnation.events_by_time.since(outage.up_at - CLOCK_SKEW)
-            end = _first_leading_at(since or (), leader.value)
+    for outage in context.outages_begun(leader.value, leader.start, leader.end):
+        if outage.kind in _ENDED:
+            end = outage.up_at and _first_leading_at(incarnation, leader.value, outage.up_at - CLOCK_SKEW)
             replicas = incarnation.replicas_at(outage.down_at) or ()
-            are_all_away = replicas and all(any(o.up_at is None for o in context.outages_of(r)) for r in replicas)
+            are_all_away = replicas and context.lost_brokers.issuperset(replicas)
             is_shown = end or (outage.up_at is None and are_all_away)
             if is_shown and not _has_moved(changes, outage, end):
                 yield _absence(outage, end)
@@ -207,10 +204,10 @@ def _absence(outage: BrokerOutage, end: datetime | None) -> BoundedInterval[Reas
     return BoundedInterval(start, end, span(by, end), span(since, end), loss)
 
 
-def _has_moved(changes: Sequence[LeaderChange], outage: BrokerOutage, end: datetime | None) -> bool:
+def _has_moved(changes: Timeline[LeaderChange], outage: BrokerOutage, end: datetime | None) -> bool:
     """Whether the broker lost its leadership from the begin of its absence on, up to when it led again."""
     first, last = outage.down_at - CLOCK_SKEW, end + CLOCK_SKEW if end else NEVER
-    return any(c.last_leader == outage.broker and first <= c.at <= last for c in changes)
+    return any(c.last_leader == outage.broker for c in changes.between(first, last))
 
 
 _BY_OPERATOR = ("AdminClientTriggered", "ZkTriggered")
@@ -284,8 +281,9 @@ def rebuild_leaders(incarnations: Iterable[Incarnation], context: ClusterContext
                 reason = _by_changes(*failovers)
                 losses.append(BoundedInterval(time.start, time.end, time.proven, time.possible, reason))
         leaders = known_leaders(incarnation, leaderships, [gap for _, gap in steps])
+        changes_by_time = Timeline((change for change, _ in changes), attrgetter("at"))
         for leader in leaders:
-            losses += _while_away(incarnation, leader, [change for change, _ in changes], context)
+            losses += _while_away(incarnation, leader, changes_by_time, context)
         history.leaders[incarnation.key] += leaders
         lasting = (loss for loss in losses if loss.start <= (incarnation.gone_at or NEVER))
         history.leaderless[incarnation.key] += (loss.within(None, incarnation.gone_at) for loss in lasting)
