@@ -22,7 +22,6 @@ from kafka_hindsight.intake.log_files import list_places, places_of
 from kafka_hindsight.intake.metadata_files import MetadataLog, keep_metadata
 from kafka_hindsight.intake.own_cluster import OwnCluster, name_cluster, of_one_cluster
 from kafka_hindsight.intake.reading_files import Readings, read_landed, read_readings
-from kafka_hindsight.intake.record_reader import changed_file
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.conversion_patterns import NotAPattern, compile_pattern
 from kafka_hindsight.logs.file_facts import FileFacts, are_of_clients, refuse_foreign, warnings_about
@@ -327,17 +326,14 @@ def _keep(engine: Engine, store: Store, settings: Settings, scan: Pass, cluster:
         The pass without sources whose files were replaced meanwhile, and the physical lines held back, by file.
     """
     at = settings.run_at
+    store.create(bronze.LOG_RECORDS)
     while True:
         waiting = NOTHING if settings.read_to_end else scan.waiting(at)
-        try:
-            store.create(bronze.LOG_RECORDS)
-            store.append(bronze.LOG_RECORDS, scan.write(engine, store, cluster, at, waiting))
+        records = scan.write(engine, store, cluster, at, waiting)
+        if not records.replaced:
             break
-        except Exception as failure:  # the engine wraps a worker's error in one of its own
-            number = changed_file(failure)
-            if number is None:
-                raise
-            scan = scan.without(scan.facts[number].file.source)
+        scan = scan.without(records.replaced)
+    store.append(bronze.LOG_RECORDS, records.files)
     complete = [fact for n, fact in scan.fresh.items() if n not in waiting and n in scan.still]
     file_ledger.enter(store, cluster, complete, scan.marks, at)
     return scan, {scan.facts[n].file.name: tail.lines for n, tail in waiting.tails.items()}

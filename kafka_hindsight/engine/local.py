@@ -14,12 +14,10 @@ from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.judgement_run import Narrowing, part_read, within
 from kafka_hindsight.engine.reduce import Values, evaluate, gathered, in_buckets, judge, key_of, narrow
-from kafka_hindsight.engine.work import Work, run_units
+from kafka_hindsight.engine.work import Work, Written, run_units, write_units, written
 from kafka_hindsight.judgements.reasoning.scope import SCOPE, Scope
 from kafka_hindsight.judgements.rebuild.sources import Judgement, Source
-from kafka_hindsight.lake.parts import File
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.lake.table_files import write_files
 from kafka_hindsight.logs.file_bytes import Unit
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.grouping import grouped
@@ -38,9 +36,9 @@ class LocalEngine:
         """See Engine."""
         return run_units(progress.reported(units, _SIZE), work)
 
-    def write(self, store: Store, table: Table, units: Sequence[Unit], work: Work) -> list[File]:
+    def write(self, store: Store, table: Table, units: Sequence[Unit], work: Work) -> Written:
         """See Engine."""
-        return write_files(store.path(table), table, run_units(progress.reported(units, _SIZE), work))
+        return written(write_units(progress.reported(units, _SIZE), work, table, store.path(table)))
 
 
 BUCKET = 100_000

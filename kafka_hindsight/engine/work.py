@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
 
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.lake.parts import File, Part
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.lake.table_files import read_file
+from kafka_hindsight.lake.table_files import files_written, read_file
 from kafka_hindsight.logs.file_bytes import Bytes, Member, OfMember, Stored, Unit, content_of, open_bytes, unpacked
+from kafka_hindsight.shared.grouping import apart
 
 Work = Callable[[dict[str, Any], Bytes, Any], Iterable[Any]]
 """A worker's work on a unit. It takes the unit's arguments, its content and its numbers."""
+
+
+class Written(NamedTuple):
+    """The files that workers wrote, which no commit names yet, and their answers: the values that are not rows."""
+
+    files: list[File]
+    answers: list[Any]
 
 
 class Engine(Protocol):
@@ -27,11 +35,8 @@ class Engine(Protocol):
     def spread(self, units: Sequence[Unit], work: Work) -> Iterator[Any]:
         """Run work on units that gives few values of Python, or few rows: the driver holds them."""
 
-    def write(self, store: Store, table: Table, units: Sequence[Unit], work: Work) -> list[File]:
-        """Run work that gives batches of rows, and write them as files of a table, by the workers.
-
-        No commit names the files yet.
-        """
+    def write(self, store: Store, table: Table, units: Sequence[Unit], work: Work) -> Written:
+        """Run work that gives batches of rows and answers; the workers write the rows as files of a table."""
 
 
 def run_units(units: Iterable[Unit], work: Work) -> Iterator[Any]:
@@ -49,6 +54,26 @@ def run_units(units: Iterable[Unit], work: Work) -> Iterator[Any]:
             yield from work(arguments, content, unit.numbers)
         finally:
             content.close()
+
+
+def write_units(units: Iterable[Unit], work: Work, table: Table, folder: str) -> Iterator[Any]:
+    """Run work on units, write its rows as files in the folder of a table, and give the files and the answers."""
+    answers = []
+
+    def rows() -> Iterator[pa.RecordBatch]:
+        for value in run_units(units, work):
+            if isinstance(value, pa.RecordBatch):
+                yield value
+            else:
+                answers.append(value)
+
+    yield from files_written(table, rows(), folder)
+    yield from answers
+
+
+def written(values: Iterable[Any]) -> Written:
+    """The values of `write_units`, files and answers apart."""
+    return Written(*apart(values, lambda value: isinstance(value, File)))
 
 
 def units_of(store: Store, table: Table, part: Part) -> list[Unit]:

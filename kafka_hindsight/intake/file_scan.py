@@ -8,10 +8,9 @@ from datetime import datetime
 
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake.file_ledger import Ledger, consult, fingerprints
-from kafka_hindsight.intake.record_reader import Reading, write_records
+from kafka_hindsight.intake.record_reader import Reading, Records, write_records
 from kafka_hindsight.intake.survey import changed_sources, survey
 from kafka_hindsight.lake import landing
-from kafka_hindsight.lake.parts import File
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.file_facts import FileFacts, Survey, Tail
 from kafka_hindsight.logs.file_order import Span, Turn, copies, in_turn, is_young, sharing
@@ -70,10 +69,11 @@ class Pass:
         """The files that the ledger does not have."""
         return {n: fact for n, fact in self.facts.items() if fact.file not in self.ledger.facts}
 
-    def without(self, source: str) -> Pass:
-        """The same pass with one more unsettled source."""
-        facts = {n: fact for n, fact in self.facts.items() if fact.file.source != source}
-        return replace(self, facts=facts, unsettled=self.unsettled | {source}, still=self.still & facts.keys())
+    def without(self, replaced: Collection[int]) -> Pass:
+        """The same pass, with the sources of replaced files unsettled."""
+        sources = {self.facts[n].file.source for n in replaced}
+        facts = {n: fact for n, fact in self.facts.items() if fact.file.source not in sources}
+        return replace(self, facts=facts, unsettled=self.unsettled | sources, still=self.still & facts.keys())
 
     def waiting(self, run_at: datetime) -> Waiting:
         """The records that may still grow: the last ones of young files that no record follows, and copies."""
@@ -96,8 +96,8 @@ class Pass:
         growing = {n for n in newest.values() if is_young(facts[n].file.modified_at, run_at)}
         return in_turn({n: replace(f.span, last_at=NEVER) if n in growing else f.span for n, f in facts.items()})
 
-    def write(self, engine: Engine, store: Store, cluster: str, run_at: datetime, waiting: Waiting) -> list[File]:
-        """Write the records of the files that the ledger does not have, as files that no commit names yet.
+    def write(self, engine: Engine, store: Store, cluster: str, run_at: datetime, waiting: Waiting) -> Records:
+        """Write the records of the files that the ledger does not have.
 
         Records that wait, and those that the lake has, are left out.
         """

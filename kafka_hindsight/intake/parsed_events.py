@@ -175,7 +175,7 @@ def write_events(
     no_repeats = np.array([], np.int64)
     units = [replace(unit, numbers=repeats_of.get(n, no_repeats)) for n, unit in enumerate(parsed.units)]
     work = partial(_events_in, brokers=brokers, knowledge_version=version_of(READING))
-    return engine.write(store, EVENTS, units, work)
+    return engine.write(store, EVENTS, units, work).files
 
 
 def _events_in(

@@ -34,13 +34,11 @@ from kafka_hindsight.logs.files import LogFile
 from kafka_hindsight.logs.layout_names import inside
 from kafka_hindsight.logs.pieces import NO_TIMES, Piece, Range, Times, Way, contests, mark_of, ranges_of
 from kafka_hindsight.logs.unwrapping import copied
-from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.grouping import apart, grouped
 from kafka_hindsight.shared.instants import of_micros, past
 
 _LAKE = -1
 """Stands for the lake's records among the numbers of ranges."""
-
-_CHANGED = "was replaced while it was read: file number"
 
 
 @dataclass(frozen=True)
@@ -59,6 +57,30 @@ class Reading:
     copies: str
 
 
+class Replaced(NamedTuple):
+    """The answer of a worker: a file was replaced while it was read. Its number."""
+
+    file: int
+
+
+class Records(NamedTuple):
+    """Files of bronze.log_records that no commit names yet, and the numbers of files that were replaced meanwhile.
+
+    Where any was, the records are not whole, and are not to be committed.
+    """
+
+    files: list[File]
+    replaced: frozenset[int]
+
+
+class FileReplacedError(Exception):
+    """A file was replaced while a worker read it."""
+
+    def __init__(self, file: int) -> None:
+        super().__init__(file)
+        self.answer = Replaced(file)
+
+
 class _Placed(NamedTuple):
     """A range, its number, the unit in which it is read, and the source, the rank and the lane of its file."""
 
@@ -70,21 +92,20 @@ class _Placed(NamedTuple):
     lane: int
 
 
-def write_records(engine: Engine, store: Store, cluster: str, reading: Reading, run_at: datetime) -> list[File]:
-    """Write the records of files, each once, as files of bronze.log_records that no commit names yet."""
+def write_records(engine: Engine, store: Store, cluster: str, reading: Reading, run_at: datetime) -> Records:
+    """Write the records of files, each once."""
     units, placed = _units(reading)
     if not units:
-        return []
+        return Records([], frozenset())
     contest = _contests(store, cluster, placed)
-    fixes = _fixes(engine, store, cluster, reading, placed, contest) if contest else {}
+    gathered, replaced = _gathered(engine, reading, placed, contest) if contest else (CONTESTED.empty_table(), [])
+    if replaced:
+        return Records([], frozenset(r.file for r in replaced))
+    fixes = _fixes(engine, store, cluster, placed, contest, gathered) if contest else {}
     fixed_units = [replace(unit, numbers=fixes.get(n)) for n, unit in enumerate(units)]
-    return engine.write(store, LOG_RECORDS, fixed_units, partial(_rows_in, cluster=cluster, run_at=run_at))
-
-
-def changed_file(failure: Exception) -> int | None:
-    """The file that was replaced while it was read, if a job failed for that."""
-    _, marker, number = str(failure).partition(_CHANGED)
-    return int(number.split()[0]) if marker else None
+    work = partial(_rows_in, cluster=cluster, run_at=run_at)
+    written = engine.write(store, LOG_RECORDS, fixed_units, work)
+    return Records(written.files, frozenset(answer.file for answer in written.answers))
 
 
 def _units(reading: Reading) -> tuple[list[Unit], list[_Placed]]:
@@ -137,16 +158,20 @@ def _open_unit(arguments: Mapping[str, Any], content: Bytes) -> tuple[Bytes, Way
 
 
 def _ranges_in(arguments: Mapping[str, Any], content: Bytes) -> Iterator[tuple[int, Range, bytes, Times | None]]:
-    """The ranges of a unit and their bytes. Raises: RuntimeError if those have changed since the survey."""
+    """The ranges of a unit and their bytes. Raises: FileReplacedError, if those have changed since the survey."""
     for number, placed, contest in arguments["ranges"]:
         data = content.between(placed.begin, placed.begin + placed.size)
         if len(data) < placed.size or mark_of(data, 0) != placed.mark:
-            raise RuntimeError(f"A file {_CHANGED} {placed.file} .")
+            raise FileReplacedError(placed.file)
         yield number, placed, data, contest
 
 
 def records_in(arguments: Mapping[str, Any], content: Bytes, numbers: Any) -> Iterator[pa.RecordBatch]:
-    """Cut the records out of a unit, a batch for each range."""
+    """Cut the records out of a unit, a batch for each range.
+
+    Raises:
+        FileReplacedError: The file has changed since the survey.
+    """
     clock = Clock(arguments["zone"], arguments["steps"])
     content, way = _open_unit(arguments, content)
     fixes = None if numbers is None else numbers.reshape(-1, len(FIXED))
@@ -160,20 +185,27 @@ def records_in(arguments: Mapping[str, Any], content: Bytes, numbers: Any) -> It
 
 def _rows_in(
     arguments: Mapping[str, Any], content: Bytes, numbers: Any, cluster: str, run_at: datetime
-) -> Iterator[pa.RecordBatch]:
+) -> Iterator[pa.RecordBatch | Replaced]:
     """Cut the records out of a unit, as rows of bronze.log_records."""
     envelopes = arguments["form"].envelopes if arguments["form"] else ()
     layouts = [inside(envelopes, name) for name in arguments["layouts"]]
-    for records in records_in(arguments, content, numbers):
-        yield bronze_rows(records, cluster, arguments["origin"], arguments["source"], layouts, run_at)
+    try:
+        for records in records_in(arguments, content, numbers):
+            yield bronze_rows(records, cluster, arguments["origin"], arguments["source"], layouts, run_at)
+    except FileReplacedError as failure:
+        yield failure.answer
 
 
-def _gather(arguments: Mapping[str, Any], content: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
+def _contested_in(arguments: Mapping[str, Any], content: Bytes, _: Any) -> Iterator[pa.RecordBatch | Replaced]:
+    """Places and hashes of the contested records of a unit."""
     clock = Clock(arguments["zone"], arguments["steps"])
     content, way = _open_unit(arguments, content)
-    for number, placed, data, contest in _ranges_in(arguments, content):
-        if contest:
-            yield contested(data, number, placed, clock, contest, way)
+    try:
+        for number, placed, data, contest in _ranges_in(arguments, content):
+            if contest:
+                yield contested(data, number, placed, clock, contest, way)
+    except FileReplacedError as failure:
+        yield failure.answer
 
 
 def _contests(store: Store, cluster: str, placed: Sequence[_Placed]) -> dict[int, Times]:
@@ -208,20 +240,27 @@ def _part(cluster: str, near: Times) -> Part:
     return Part(cluster, "happened_at", span, timeless=True)
 
 
-def _fixes(
-    engine: Engine,
-    store: Store,
-    cluster: str,
-    reading: Reading,
-    placed: Sequence[_Placed],
-    contest: Mapping[int, Times],
-) -> dict[int, Ints]:
-    """Compare all contested records, and give the `FIXED` numbers for each unit."""
+def _gathered(
+    engine: Engine, reading: Reading, placed: Sequence[_Placed], contest: Mapping[int, Times]
+) -> tuple[pa.Table, list[Replaced]]:
+    """Places and hashes of all contested records, and the files that were replaced meanwhile."""
     by_unit = grouped(placed, lambda p: p.unit)
     groups = [group for group in by_unit.values() if any(p.number in contest for p in group)]
     files, pieces = reading.files, reading.pieces
     units = [_unit(files[n], pieces[n], g, reading.copies, contest) for g in groups for n in [g[0].range.file]]
-    gathered = pa.Table.from_batches(engine.spread(units, _gather), CONTESTED)
+    replaced, batches = apart(engine.spread(units, _contested_in), lambda value: isinstance(value, Replaced))
+    return pa.Table.from_batches(batches, CONTESTED), replaced
+
+
+def _fixes(
+    engine: Engine,
+    store: Store,
+    cluster: str,
+    placed: Sequence[_Placed],
+    contest: Mapping[int, Times],
+    gathered: pa.Table,
+) -> dict[int, Ints]:
+    """Compare all contested records, and give the `FIXED` numbers for each unit."""
     by_log = grouped((p for p in placed if p.number in contest), lambda p: p.source)
     shared = {log: sum((contest[p.number] for p in of_log), NO_TIMES) for log, of_log in by_log.items()}
     return settle(gathered, placed, _alike_in_lake(engine, store, cluster, shared))

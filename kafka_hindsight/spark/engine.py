@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -18,10 +17,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from kafka_hindsight.catalog.table_model import Table
-from kafka_hindsight.engine.work import Work, run_units
-from kafka_hindsight.lake.parts import File
+from kafka_hindsight.engine.work import Work, Written, run_units, write_units, written
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.lake.table_files import files_written
 from kafka_hindsight.logs.file_bytes import Unit
 from kafka_hindsight.shared.grouping import apart, sized
 from kafka_hindsight.spark.tasks import spread
@@ -32,7 +29,6 @@ _LEAST = 1024 * 1024
 _SIZE = attrgetter("size")
 
 _VALUES = pa.schema([("value", pa.binary())])
-_FILES = pa.schema([("name", pa.string()), ("size", pa.int64()), ("stats", pa.string())])
 
 
 @dataclass(frozen=True)
@@ -53,21 +49,23 @@ class SparkEngine:
         """See Engine."""
         if not units:
             return
-        run = partial(_run_work, work=work, umask=int(launch.umask(), 8))
-        rows = spread(self.spark, self._tasks(units), run, from_arrow_schema(_VALUES))
-        for value in rows.toArrow()["value"]:
-            yield pickle.loads(value.as_buffer())
+        yield from self._values(units, partial(run_units, work=work))
 
-    def write(self, store: Store, table: Table, units: Sequence[Unit], work: Work) -> list[File]:
+    def write(self, store: Store, table: Table, units: Sequence[Unit], work: Work) -> Written:
         """See Engine.
 
         A task that Spark runs again leaves files behind that no commit ever names, as Spark's own writer does.
         """
         if not units:
-            return []
-        write = partial(_write_files, work=work, table=table, folder=store.path(table), umask=int(launch.umask(), 8))
-        rows = spread(self.spark, self._tasks(units), write, from_arrow_schema(_FILES)).collect()
-        return [File(row["name"], row["size"], json.loads(row["stats"])) for row in rows]
+            return Written([], [])
+        return written(self._values(units, partial(write_units, work=work, table=table, folder=store.path(table))))
+
+    def _values(self, units: Sequence[Unit], run: Callable[[Iterable[Unit]], Iterator[Any]]) -> Iterator[Any]:
+        """The values that running units gives, by the workers."""
+        pickled = partial(_pickled, run=run, umask=int(launch.umask(), 8))
+        rows = spread(self.spark, self._tasks(units), pickled, from_arrow_schema(_VALUES))
+        for value in rows.toArrow()["value"]:
+            yield pickle.loads(value.as_buffer())
 
     def _tasks(self, units: Sequence[Unit]) -> list[list[Unit]]:
         """The units in tasks of about one size; one for each core at least, if the units are large enough.
@@ -80,19 +78,13 @@ class SparkEngine:
         return [*sized(others, _SIZE, size), *sized(of_archives, _SIZE, max(size, share))]
 
 
-def _run_work(units: Iterable[Unit], work: Work, umask: int) -> Iterator[pa.RecordBatch]:
-    """Run work on units, and pickle its values. Files that it writes have the mode of our files."""
+def _pickled(
+    units: Iterable[Unit], run: Callable[[Iterable[Unit]], Iterator[Any]], umask: int
+) -> Iterator[pa.RecordBatch]:
+    """Run units, and pickle the values. Files that are written have the mode of our files."""
     with _with_umask(umask):
-        for value in run_units(units, work):
+        for value in run(units):
             yield pa.record_batch([pa.array([pickle.dumps(value)], pa.binary())], _VALUES)
-
-
-def _write_files(units: Iterable[Unit], work: Work, table: Table, folder: str, umask: int) -> Iterator[pa.RecordBatch]:
-    """Write the rows of work as files, and give a row for each."""
-    with _with_umask(umask):
-        for file in files_written(table, run_units(units, work), folder):
-            row = {"name": file.path, "size": file.size, "stats": json.dumps(file.stats)}
-            yield pa.RecordBatch.from_pylist([row], _FILES)
 
 
 @contextmanager

@@ -12,13 +12,15 @@ from typing import Any
 import pytest
 
 from kafka_hindsight.engine.local import LocalEngine
+from kafka_hindsight.intake.file_scan import NOTHING
 from kafka_hindsight.intake.log_files import NO_LOG, list_places
 from kafka_hindsight.knowledge.layouts import MOST_LINES
+from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.files import Place
 from kafka_hindsight.logs.layout_names import layout_pattern
 from kafka_hindsight.shared.exits import BadInput
 from lab.drill.render import in_pattern, wrapped
-from tests.support.collected import TRACE, collected, log, what
+from tests.support.collected import LOCAL, NO_LAKE, TRACE, collected, log, passed, what
 from tests.support.logs import RUN_AT, lay, resigned
 from tools import plain_reader
 
@@ -153,6 +155,19 @@ def test_invalid_utf8_is_kept_raw_beside_replaced_text(tmp_path: Path) -> None:
     assert bytes(first["raw"]) == (good + odd).rstrip(b"\n")
     assert first["text"] == (good + odd).decode(errors="replace").rstrip("\n")
     assert second["raw"] is None
+
+
+@pytest.mark.parametrize("other", ["other.log", "server.log.1"])
+def test_file_that_is_replaced_while_it_is_read_is_named(tmp_path: Path, other: str) -> None:
+    """The second one has the instants of the first, so that their records are compared before any is written."""
+    lay(tmp_path, {"server.log": "".join(log(20)), other: "".join(log(30))})
+    scan = passed(tmp_path)
+    lay(tmp_path, {"server.log": resigned(2) + "".join(log(20))})
+    records = scan.write(LOCAL, Store(NO_LAKE), "prod", RUN_AT, NOTHING)
+    assert {scan.facts[n].file.name for n in records.replaced} == {"server.log"}
+    again = scan.without(records.replaced)
+    assert again.unsettled == {"server.log"}
+    assert {fact.file.name for fact in again.facts.values()} == {other} - {"server.log.1"}
 
 
 def test_very_long_lines_and_records_are_counted(tmp_path: Path) -> None:

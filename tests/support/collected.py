@@ -34,7 +34,7 @@ def collected(root: Path | str, zone: str = "UTC", origin: str = "broker", engin
     """The records of a folder, by source, instant and rank."""
     found = passed(root, zone, origin, engine)
     store = Store(NO_LAKE)
-    files = found.write(engine, store, "prod", RUN_AT, NOTHING)
+    files = found.write(engine, store, "prod", RUN_AT, NOTHING).files
     batches = chain.from_iterable(read_file(store.path(LOG_RECORDS), file, None, LOG_RECORDS) for file in files)
     rows = [row for batch in batches for row in batch.to_pylist()]
     return sorted(rows, key=lambda r: (r["source"], r["happened_at"] is not None, r["happened_at"], r["order"]))
