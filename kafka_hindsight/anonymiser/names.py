@@ -95,7 +95,7 @@ class Names:
     """How many partitions `__consumer_offsets` has, as readings show."""
 
     def add(self, kind: str, name: Any) -> None:
-        """Add a name: of a member id the part before its UUID, of a host what is not its address."""
+        """Add a name. A member id loses its UUID, a host its address."""
         if not isinstance(name, str):
             return
         for part in name.split("/") if kind == HOSTS else (_ENDS.sub("", name),):
