@@ -101,15 +101,15 @@ RULES: tuple[Rule, ...] = (
 )
 
 UNSEEN = {
-    "generations_missing": "some generations of {}",
-    "leaderships_unseen": "some leader epochs of {}",
-    "broker_log_missing": "the log of {}",
-    "group_unanswered": "{} in some readings",
-    "reading_partial": "parts of some readings",
-    "lines_unread": "lines that match no pattern",
-    "lines_quarantined": "damaged lines",
+    GENERATIONS_MISSING.rule_id: "some generations of {}",
+    LEADERSHIPS_UNSEEN.rule_id: "some leader epochs of {}",
+    BROKER_LOG_MISSING.rule_id: "the log of {}",
+    GROUP_UNANSWERED.rule_id: "{} in some readings",
+    READING_PARTIAL.rule_id: "parts of some readings",
+    LINES_UNREAD.rule_id: "lines that match no pattern",
+    LINES_QUARANTINED.rule_id: "damaged lines",
 }
 """The missing input that each of these rules names, in a few words; braces stand for its subjects, by their number."""
 
-UNREAD = frozenset({"lines_unread", "lines_quarantined"})
+UNREAD = frozenset({LINES_UNREAD.rule_id, LINES_QUARANTINED.rule_id})
 """The rules that count lines, each of one source."""

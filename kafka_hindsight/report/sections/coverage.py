@@ -18,6 +18,7 @@ from kafka_hindsight.catalog.rows import (
     ValidationResult,
 )
 from kafka_hindsight.knowledge.layouts import CUTS
+from kafka_hindsight.knowledge.rules.coverage_rules import BROKER_LOG_MISSING
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.report.phrases import change, partition_name
@@ -180,7 +181,7 @@ def _missing_input(page: PageRows) -> Iterator[Statement]:
 
 def _missing_logs(page: PageRows) -> Iterator[Statement]:
     """The brokers whose logs were not read, and what is less sure because of it."""
-    rows = sorted(page.rows_of(Finding, "rule_id", "broker_log_missing"), key=lambda r: r.subject)
+    rows = sorted(page.rows_of(Finding, "rule_id", BROKER_LOG_MISSING.rule_id), key=lambda r: r.subject)
     yield from (("warn", f"{words.sentence(row.message)}.") for row in rows[:SILENT_BROKERS])
 
 
