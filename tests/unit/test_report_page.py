@@ -83,7 +83,7 @@ def quiet():
     return Views(render_html(build_report(empty(), run())))
 
 
-@pytest.mark.parametrize("made", ["page", "hostile", "crowded", "quiet"])
+@pytest.mark.parametrize("made", ["page", "hostile", pytest.param("crowded", marks=pytest.mark.long), "quiet"])
 def test_every_address_in_the_page_leads_to_its_row(made, request):
     views = request.getfixturevalue(made)
     of_rows = [anchor for anchor in anchors(views.all_values("id")) if not anchor.startswith("rebalance-")]
@@ -232,12 +232,14 @@ def test_empty_lake_makes_a_page():
     assert views.page.unclosed == []
 
 
+@pytest.mark.long
 def test_two_thousand_groups_make_a_first_view_as_small_as_a_few(crowded, page):
     assert sum(name.startswith("group-") for name in crowded.views) > 2_000
     assert len(crowded.page.elements) < 2 * len(page.page.elements) < 1_000
     assert len(crowded.html.encode()) < 8_000_000
 
 
+@pytest.mark.long
 def test_each_rebalance_of_a_crowded_night_is_in_its_ledger(crowded):
     starts = [address for _, address in crowded.views["groups"].ledger_cells() if "/rebalance-" in address]
     assert len(starts) == len(set(starts)) == 6_073
