@@ -48,7 +48,7 @@ def of_checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_audit_on_each_python_leaves_rows_of_checkout(
     minor: str, wheel: Path, of_checkout: Path, tmp_path: Path
 ) -> None:
-    find = [UV, "python", "find", "--quiet", "--system", "--no-project", "--no-python-downloads", minor]
+    find = [UV, "python", "find", "--system", "--no-project", "--no-python-downloads", minor]
     python = subprocess.run(find, capture_output=True, text=True).stdout.strip()
     if not python:
         pytest.skip(f"no Python {minor} is installed: put one on the PATH")
