@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import fields
 
 import pytest
@@ -10,6 +11,7 @@ from kafka_hindsight.catalog import codes
 from kafka_hindsight.catalog.code import NounCode
 from kafka_hindsight.catalog.codes import LagStatus, TruncationVerdict
 from kafka_hindsight.catalog.nouns.tones import Grade, GradedCode
+from kafka_hindsight.settings.home import HOME
 
 VOCABULARIES = [v for v in vars(codes).values() if isinstance(v, type) and issubclass(v, NounCode)]
 
@@ -37,3 +39,23 @@ def test_labels_and_clauses_go_into_sentences(vocabulary: type[NounCode]) -> Non
 def test_the_worst_state_comes_first(vocabulary: type[GradedCode]) -> None:
     grades = [[*Grade].index(code.noun.grade) for code in vocabulary.worst_first()]
     assert grades == sorted(grades, reverse=True) and len(grades) == len(vocabulary)
+
+
+def tables_of_words(source: str) -> list[int]:
+    """The lines of dictionaries that give codes with nouns a text, in a module's source."""
+    names = {v.__name__ for v in VOCABULARIES}
+    return [
+        node.lineno
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Dict)
+        for key, value in zip(node.keys, node.values, strict=True)
+        if isinstance(key, ast.Attribute) and isinstance(key.value, ast.Name) and key.value.id in names
+        if isinstance(value, ast.JoinedStr) or (isinstance(value, ast.Constant) and isinstance(value.value, str))
+    ]
+
+
+def test_no_module_but_rulings_keeps_words_of_codes_in_a_table_of_its_own() -> None:
+    assert tables_of_words("WHY = {LagStatus.OK: 'it keeps up'}") == [1]
+    modules = (HOME / "kafka_hindsight").rglob("*.py")
+    tables = {path.name: tables_of_words(path.read_text()) for path in modules if "_rulings" not in path.name}
+    assert {name: lines for name, lines in tables.items() if lines} == {}
