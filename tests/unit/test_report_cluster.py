@@ -64,7 +64,7 @@ def test_what_lasted_is_listed_in_order_of_time_and_explained_in_the_view_of_its
     entries = [entry for name in ("1", "2", "3") for entry in broker_entries(page, name)]
     assert [len(broker_entries(page, name)) for name in ("1", "2", "3")] == [3, 1, 1]
     assert {link.anchor for link in seen.found(Link, seen.section(page, "outages"))} == {e.anchor for e in entries}
-    assert "ended by: automatic election" in " ".join(map(seen.text, entries[3].blocks))
+    assert "ended by: Kafka's own preferred election" in " ".join(map(seen.text, entries[3].blocks))
     assert "lost again twice" in " ".join(map(seen.text, entries[4].blocks))
     assert entries[2].cost.startswith("not over; ")
 
