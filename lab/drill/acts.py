@@ -15,6 +15,10 @@ MAINTENANCE_DECLARED = "maintenance_declared"
 """The action of an operator who declares maintenance: `from`, `to`, `reason`. `to` is missing while it lasts."""
 
 
+class TruthError(ValueError):
+    """The truth cannot be scored as it stands. Says every line that is wrong."""
+
+
 @dataclass(frozen=True)
 class Act:
     """One thing done to the cluster. `session` is the session timeout of its member, `fields` its whole line."""

@@ -20,13 +20,13 @@ from typing import Any
 from kafka_hindsight.catalog.codes import Confidence
 from kafka_hindsight.settings.home import HOME
 from lab.drill.absences import DOUBTFUL, RIGHT, WRONG
+from lab.drill.acts import TruthError
 from lab.drill.canary_score import HEADS, CanaryCounts, cells, compare_folder
 from lab.drill.month import MONTH, agreement_of
 from lab.drill.producers import CANARY
 from lab.drill.result import Verdict
 from lab.drill.rows import Row, Tables, at_of, id_of, read_gold
 from lab.drill.score import score
-from lab.drill.truth import TruthError
 from lab.truth.tables import from_text, section
 from tools.pages.markdown import as_table, page
 
@@ -98,9 +98,7 @@ def _count_month(folder: Path) -> Month:
 
 
 def _count_drill(folder: Path) -> Drill:
-    tables = read_gold(str(folder / "lake"))
-    if "rebalances" not in tables:
-        raise TruthError("found no gold.rebalances in its lake; it must be one that an audit published")
+    tables = read_gold(str(folder / "lake"), needed="rebalances")
     result = score(tables, (folder / "truth.jsonl").read_text(encoding="utf-8").splitlines())
     cluster = json.loads((folder / "cluster.json").read_text(encoding="utf-8"))
     clients = {path.relative_to(folder / "clients").as_posix() for path in (folder / "clients").rglob("*.log")}

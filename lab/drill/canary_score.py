@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from kafka_hindsight.shared.durations import LONG_AGO, MS, NEVER
+from lab.drill.acts import TruthError
 from lab.drill.canary_rows import READ, WRITE_ALL, WRITE_ONE
 from lab.drill.producers import CANARY
 from lab.drill.rows import Row, Tables, read_gold
-from lab.drill.truth import TruthError
 from tools.pages.markdown import as_table
 
 LEDGER, FAILOVERS, TRUNCATIONS = "unavailability", "failovers", "truncations"
@@ -343,9 +343,7 @@ def compare_folder(folder: Path, lake: str) -> Comparison:
 
     Raises TruthError or OSError where they cannot be compared.
     """
-    tables = read_gold(lake, (LEDGER, FAILOVERS, TRUNCATIONS))
-    if LEDGER not in tables:
-        raise TruthError(f"found no gold.{LEDGER} in {lake}; it must be a lake that an audit published")
+    tables = read_gold(lake, (LEDGER, FAILOVERS, TRUNCATIONS), needed=LEDGER)
     rows, truth = (_lines(folder / name) for name in (CANARY, "truth.jsonl"))
     return compare(read_canaries(rows, truth), tables)
 

@@ -24,7 +24,7 @@ from kafka_hindsight.settings.home import HOME
 from lab.drill.absences import NIGHT_ENDS, WRONG, Agreement, Away, agreement, away_of
 from lab.drill.record import DRILLS
 from lab.drill.rows import Row, read_gold
-from lab.drill.truth import TruthError, read_truth
+from lab.drill.truth import read_truth
 
 EPOCHS_A_DAY = 100_000
 """How far each epoch is on at the same hour of the next day."""
@@ -115,9 +115,7 @@ def _on(row: dict[str, object], days: int) -> dict[str, object]:
 def agreement_of(month: Path) -> Agreement:
     """How the absences in the lake of a month agree with its truth. Raises TruthError, OSError where one is missing."""
     acts = read_truth((month / "truth.jsonl").read_text(encoding="utf-8").splitlines())
-    tables = read_gold(str(month / "lake"))
-    if "broker_outages" not in tables:
-        raise TruthError("found no gold.broker_outages in its lake; it must be one that an audit published")
+    tables = read_gold(str(month / "lake"), needed="broker_outages")
     return agreement(tables["broker_outages"], away_of(acts))
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from kafka_hindsight.catalog import BY_NAME
+from lab.drill.acts import TruthError
 
 Row = Mapping[str, Any]
 Tables = Mapping[str, Sequence[Row]]
@@ -78,15 +79,21 @@ SCORED: Mapping[str, Callable[[Row], str]] = {
 """The tables that are scored, each with what a row of it says."""
 
 
-def read_gold(lake: str, names: Iterable[str] = tuple(SCORED)) -> Tables:
-    """Gold tables of a lake, by default those that are scored; one that was never published is left out."""
+def read_gold(lake: str, names: Iterable[str] = tuple(SCORED), needed: str | None = None) -> Tables:
+    """Gold tables of a lake, by default those that are scored; one that was never published is left out.
+
+    Raises TruthError where a lake has not the table that is needed.
+    """
     from deltalake import DeltaTable
 
     folders = {name: f"{lake.rstrip('/')}/gold/{name}" for name in names}
     # deltalake's own to_pyarrow_table() reads with threads of Arrow's, and aborted the process at its exit in 4 of 20
     # runs; without threads it did in none of 20.
-    return {
+    tables = {
         name: DeltaTable(folder).to_pyarrow_dataset().to_table(use_threads=False).to_pylist()
         for name, folder in folders.items()
         if DeltaTable.is_deltatable(folder)
     }
+    if needed and needed not in tables:
+        raise TruthError(f"found no gold.{needed} in {lake}; it must be a lake that an audit published")
+    return tables

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from lab.drill import show
-from lab.drill.acts import Act
+from lab.drill.acts import Act, TruthError
 from lab.drill.expectations import Answer, answer_to, near
 from lab.drill.result import Outcome, Score, Verdict
 from lab.drill.rows import SCORED, Row, Tables, at_of, id_of, in_words, read_gold
-from lab.drill.truth import TruthError, read_truth
+from lab.drill.truth import read_truth
 from lab.drill.wrong import Night, is_owed, wrong_rebalance
 from lab.drill.wrong_brokers import (
     wrong_controller,
@@ -106,9 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options = parser.parse_args(arguments)
     try:
-        tables = read_gold(options.lake)
-        if "rebalances" not in tables:
-            raise TruthError(f"found no gold.rebalances in {options.lake}; it must be a lake that an audit published")
+        tables = read_gold(options.lake, needed="rebalances")
         result = score(tables, options.truth.read_text(encoding="utf-8").splitlines())
         if not result.expectations:
             raise TruthError(f"found nothing expected in {options.truth}; a score needs acts with `expect`")

@@ -7,15 +7,11 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from lab.drill.acts import Act
+from lab.drill.acts import Act, TruthError
 from lab.drill.expectations import EXPECTATIONS
 
 # Source: group.min.session.timeout.ms of the broker, default 6000: no session is shorter where the truth names none.
 SHORTEST_SESSION_MS = 6000
-
-
-class TruthError(ValueError):
-    """The truth cannot be scored as it stands. Says every line that is wrong."""
 
 
 def read_truth(lines: Iterable[str | Mapping[str, Any]]) -> tuple[Act, ...]:

@@ -64,9 +64,9 @@ class Night:
         """Whether the truth says what was done at that instant."""
         return bool(self.acts) and self.acts[0].at <= at <= self.acts[-1].at
 
-    def before(self, row: Row) -> list[Act]:
-        """The acts to which a rebalance may be an answer."""
-        return [a for a in self.acts if is_after(a, row, "rebalances")]
+    def before(self, row: Row, table: str = "rebalances") -> list[Act]:
+        """The acts to which a row may be an answer."""
+        return [a for a in self.acts if is_after(a, row, table)]
 
 
 def is_owed(row: Row, night: Night) -> bool:

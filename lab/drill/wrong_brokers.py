@@ -36,7 +36,6 @@ from lab.drill.expectations import (
     codes_of,
     early_of,
     holds_loss,
-    is_after,
     is_roll_of,
 )
 from lab.drill.rows import Row
@@ -98,7 +97,7 @@ def wrong_failover(row: Row, night: Night) -> str | None:
     """Why a failover is wrong; None where nothing speaks against it, or where it lies outside the truth."""
     if not night.covers(row["happened_at"]):
         return None
-    before = [a for a in night.acts if is_after(a, row, "failovers")]
+    before = night.before(row, "failovers")
     reasons = (rule(row, before, night) for rule in _FAILOVER_RULES)
     return next((why for why in reasons if why), None)
 
@@ -249,7 +248,7 @@ def wrong_period(row: Row, night: Night) -> str | None:
     """
     if not night.covers(row["started_at"]):
         return None
-    before = [a for a in night.acts if is_after(a, row, "out_of_sync_periods")]
+    before = night.before(row, "out_of_sync_periods")
     on_broker = (a for a in before if a.broker == row["broker"] or a.verdict == FOLLOWER_REFUSED)
     acts = [a for a in on_broker if _periods_of(a) or a.action == "broker_start"]
     is_judged = row["kind"] in _JUDGED_PERIODS and (acts or row["kind"] != "slow")
@@ -269,7 +268,7 @@ def wrong_truncation(row: Row, night: Night) -> str | None:
     """Why a cut of a log is wrong; None where nothing speaks against it, or where it lies outside the truth."""
     if not night.covers(row["happened_at"]) or row["verdict"] == "unknown":
         return None
-    before = (a for a in night.acts if _is_place(a, row) and is_after(a, row, "truncations"))
+    before = (a for a in night.before(row, "truncations") if _is_place(a, row))
     unclean = any(a.expect in UNCLEAN or a.action == ELECTED_UNCLEANLY for a in before)
     if row["verdict"] == "committed_lost" and not unclean:
         return "every leader of that partition came from the ISR"

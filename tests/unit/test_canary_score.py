@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from lab.drill.acts import TruthError
 from lab.drill.canary_score import CanaryCounts, Comparison, compare, main, read_canaries
-from lab.drill.truth import TruthError
 
 NIGHT = datetime(2026, 11, 24, 8, tzinfo=UTC)
 WRITER = {

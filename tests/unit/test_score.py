@@ -9,9 +9,9 @@ import pytest
 
 from kafka_hindsight.catalog import BY_NAME, codes
 from lab.drill import score, truth
+from lab.drill.acts import TruthError
 from lab.drill.expectations import EXPECTATIONS, EXPIRY_CODES
 from lab.drill.rows import SCORED
-from lab.drill.truth import TruthError
 from tests.support.rows import values
 from tests.support.scored_rows import act, at, contributor, failover, incident, member, met, outage, rebalance
 
