@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -26,6 +26,11 @@ def runs(rows: Iterable[T], belongs: Callable[[list[T], T], object]) -> list[lis
         else:
             result.append([row])
     return result
+
+
+def with_neighbours(rows: Sequence[T]) -> Iterator[tuple[T | None, T, T | None]]:
+    """Each row between the one before it and the one after it; None where there is none."""
+    return zip([None, *rows], rows, [*rows[1:], None], strict=False)
 
 
 def sized(rows: Iterable[T], size: Callable[[T], int], enough: int) -> Iterator[list[T]]:

@@ -1,4 +1,4 @@
-"""Instants as numbers since 1970, as files, Spark and Kafka count them, without a zone or calendar in between."""
+"""The first and the last of instants, and instants as numbers since 1970, as files, Spark and Kafka count them."""
 
 from __future__ import annotations
 
@@ -22,6 +22,16 @@ def of_micros(micros: int) -> datetime:
 def past(instant: datetime) -> datetime:
     """The next microsecond: the end of a span that includes the instant. The last instant has none after it."""
     return min(instant, _LAST - _MICROSECOND) + _MICROSECOND
+
+
+def earliest(*ats: datetime | None) -> datetime | None:
+    """The first of the instants that are known; None where none is."""
+    return min((at for at in ats if at is not None), default=None)
+
+
+def latest(*ats: datetime | None) -> datetime | None:
+    """The last of the instants that are known; None where none is."""
+    return max((at for at in ats if at is not None), default=None)
 
 
 def of_millis(millis: int) -> datetime:

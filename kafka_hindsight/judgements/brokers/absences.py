@@ -21,6 +21,7 @@ from kafka_hindsight.judgements.brokers.liveness import (
 from kafka_hindsight.judgements.brokers.observed import Observed
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, LONG_AGO
+from kafka_hindsight.shared.instants import latest
 
 ENDS = (Signal.SHUTDOWN, Signal.STOPPED, Signal.HALTED, Signal.FAULTED)
 """The signals with which a process says that it ends."""
@@ -191,7 +192,7 @@ def _with_detection(absence: Absence, signal: LivenessSignal, heard_at: datetime
     return replace(
         absence,
         down_at=down_at,
-        last_seen_at=max((at for at in proofs if at and at <= down_at), default=None),
+        last_seen_at=latest(*(at for at in proofs if at and at <= down_at)),
         failure=failure,
         shows_start=observed.logs.would_show_start(broker, counted_until, signal.at),
         lines=[*(line for line in (absence.last_line, failure) if line), *absence.lines],

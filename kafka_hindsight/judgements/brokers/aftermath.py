@@ -18,7 +18,7 @@ from kafka_hindsight.judgements.reasoning.timelines import Timeline
 from kafka_hindsight.knowledge.isr_advice import RESTART_ADVICE, RESTART_GAP_MS
 from kafka_hindsight.measures.absences import is_orderly
 from kafka_hindsight.shared.durations import NEVER
-from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.grouping import grouped, with_neighbours
 from kafka_hindsight.shared.windows import elapsed_ms
 from kafka_hindsight.shared.words import counted, duration, listed, sentence, times
 
@@ -45,7 +45,7 @@ def add_impact(
         ((at, Counter(r.leader for r in partitions)) for at, partitions in leaders.items()), lambda c: c[0]
     )
     with_impact = []
-    for outage, after in zip(ordered, [*ordered[1:], None], strict=False):
+    for _, outage, after in with_neighbours(ordered):
         again_at = after.down_at if after and after.broker == outage.broker else NEVER
         elections, spans = caused_by.get(outage.outage_id, ()), spans_of.get(outage.outage_id, ())
         moves, before = moves_of.get(outage.outage_id, ()), counted_leaders.last_until(outage.down_at)

@@ -12,7 +12,8 @@ from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.judgements.reasoning.epochs import between_falls
 from kafka_hindsight.knowledge.kinds import Kind
-from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.grouping import grouped, with_neighbours
+from kafka_hindsight.shared.instants import earliest
 from kafka_hindsight.shared.windows import in_order
 
 CONTROLLER_KINDS = (Kind.CONTROLLER_ELECTED, Kind.CONTROLLER_RESIGNED, Kind.CONTROLLER_KNOWN, Kind.CONTROLLER_WAITS)
@@ -161,12 +162,12 @@ def _with_ends(
 ) -> tuple[ControllerEpoch, ...]:
     """The epochs, each with its end: the next one began, or its controller resigned."""
     epochs_with_ends = []
-    for epoch, following in zip(epochs, [*epochs[1:], None], strict=False):
+    for _, epoch, following in with_neighbours(epochs):
         own_resignations = [r for r in resignations if r.broker == epoch.controller and r.happened_at >= epoch.since]
-        ends = [*([following.since] if following else []), *(r.happened_at for r in own_resignations[:1])]
+        until = earliest(following.since if following else None, *(r.happened_at for r in own_resignations[:1]))
         over_at = next((e.since for e in epochs if e.incarnation > epoch.incarnation), None)
         renounced_at = _renounced_at(epoch, own_resignations, naming_lines, over_at)
-        epochs_with_ends.append(replace(epoch, until=min(ends, default=None), renounced_at=renounced_at))
+        epochs_with_ends.append(replace(epoch, until=until, renounced_at=renounced_at))
     return tuple(epochs_with_ends)
 
 
@@ -180,8 +181,7 @@ def _renounced_at(
     resigned_ats = [r.happened_at for r in own_resignations if r.controller_epoch == epoch.epoch]
     by_controller = (e for e in naming_lines if e.broker == epoch.controller and e.happened_at >= epoch.since)
     later = (e.happened_at for e in by_controller if (e.controller_epoch or 0) > epoch.epoch)
-    ends = (resigned_ats[0] if resigned_ats else next(later, None), over_at)
-    return min((at for at in ends if at is not None), default=None)
+    return earliest(resigned_ats[0] if resigned_ats else next(later, None), over_at)
 
 
 def incarnations_begun(epochs: Sequence[ControllerEpoch]) -> list[datetime]:

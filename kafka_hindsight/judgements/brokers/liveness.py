@@ -17,6 +17,7 @@ from kafka_hindsight.judgements.reasoning.timelines import Timeline, by_instant
 from kafka_hindsight.knowledge.kinds import COORDINATOR_KINDS, GROUP_KINDS, Kind
 from kafka_hindsight.shared.durations import LONG_AGO
 from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.instants import latest
 from kafka_hindsight.shared.windows import broker_ids
 
 ZOOKEEPERS_CONTROLLER_KINDS = frozenset({
@@ -134,7 +135,7 @@ class SignsOfLife:
         """
         line = self._service[is_over].get(broker, NO_EVENTS).first_after(after)
         listing = self._listings.get(broker, NO_EVENTS).first_after(after + STALE_AFTER_START)
-        return min((e for e in (line, listing) if e), key=lambda e: e.happened_at, default=None)
+        return first_line(line, listing)
 
     def last_service(self, broker: int, before: datetime, missed_within: timedelta) -> datetime | None:
         """The last instant before another at which the broker is proven to serve.
@@ -144,8 +145,13 @@ class SignsOfLife:
         """
         own = self._own_proofs.get(broker, NO_EVENTS).last_before(before)
         by_others = self._others_proofs.get(broker, NO_EVENTS).last_before(before)
-        ats = (own and own.happened_at, by_others and by_others.happened_at - missed_within)
-        return max((at for at in ats if at), default=None)
+        by_others_at = by_others.happened_at - missed_within if by_others else None
+        return latest(own.happened_at if own else None, by_others_at)
+
+
+def first_line(*lines: Event | None) -> Event | None:
+    """The first of the lines that there are; None where there is none."""
+    return min(filter(None, lines), key=lambda e: e.happened_at, default=None)
 
 
 def _sightings_in(lines: Iterable[Event]) -> Iterator[tuple[int, Event]]:

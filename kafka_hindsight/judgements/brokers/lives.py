@@ -29,11 +29,13 @@ from kafka_hindsight.judgements.brokers.liveness import (
     STARTED_ON_ZOOKEEPER,
     LivenessSignal,
     Signal,
+    first_line,
     is_lock_held,
 )
 from kafka_hindsight.judgements.brokers.observed import Observed
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, LONG_AGO, LOOK_BACK, NEVER
+from kafka_hindsight.shared.instants import latest
 
 _UNDONE_WITHIN = timedelta(minutes=1)
 """What a controller decides so shortly before another one follows it may never have been committed. Our choice."""
@@ -166,7 +168,7 @@ def _is_unseen_start(signal: LivenessSignal, life: Life, observed: Observed) -> 
 
     Where several brokers write one log, the line of the start names none of them.
     """
-    served_at = max((at for at in (life.process.served_at, life.served_since) if at), default=LONG_AGO)
+    served_at = latest(life.process.served_at, life.served_since) or LONG_AGO
     is_unseen = life.process.start is None and signal.at - served_at > LATE_REPORT
     last_line = observed.signs.last_before(life.broker, signal.at - CATCHING_UP)
     return is_unseen and last_line is not None and signal.event.pattern_id == STARTED_ON_ZOOKEEPER
@@ -200,7 +202,7 @@ def _first_service(absence: Absence, since: datetime, start: LivenessSignal | No
     if not absence.is_over:
         return proof
     leadership = observed.first_leadership(absence.broker, absence.proven_until + CLOCK_SKEW, start)
-    return min((e for e in (proof, leadership) if e), key=lambda e: e.happened_at, default=None)
+    return first_line(proof, leadership)
 
 
 def _must_have_served(

@@ -23,6 +23,7 @@ from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.start_failures import QUOTED, why_start_failed
 from kafka_hindsight.measures.absences import away, starts_exactly
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, MS, NEVER
+from kafka_hindsight.shared.instants import earliest
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.shared.words import counted
 
@@ -71,7 +72,7 @@ def _with_activity(absence: Absence, observed: Observed) -> Absence:
     Where only a controller shows the new process, which registers, either process may have written the lines.
     """
     broker, restart, detected_at = absence.broker, absence.restart, absence.detected_at
-    until = min(restart.at if restart else NEVER, absence.up_at or NEVER)
+    until = earliest(restart.at if restart else None, absence.up_at) or NEVER
     if detected_at is None:
         absence = replace(absence, detected_at=replaced_at(broker, absence.down_at, until, observed.terms))
     elif restart is None or restart.is_own:

@@ -12,6 +12,7 @@ from kafka_hindsight.judgements.brokers.liveness import SignsOfLife
 from kafka_hindsight.judgements.brokers.observed import Observed
 from kafka_hindsight.judgements.reasoning.evidence import quote_snapshot
 from kafka_hindsight.shared.durations import CATCHING_UP
+from kafka_hindsight.shared.instants import earliest
 
 
 def unlisted_absences(
@@ -37,7 +38,6 @@ def _absence_between(
     signs = observed.signs if observed else SignsOfLife(())
     last = observed and observed.signs.last_service(last_reading.broker, without.snapshot_at, observed.missed_within)
     first = signs.first_service(last_reading.broker, without.snapshot_at + CATCHING_UP, is_over=False)
-    ends = [at for at in (first and first.happened_at, up_at) if at]
     return Absence(
         broker=last_reading.broker,
         down_at=max(last_reading.snapshot_at, last or last_reading.snapshot_at),
@@ -47,7 +47,7 @@ def _absence_between(
         silent_from=without.snapshot_at,
         detected_at=without.snapshot_at,
         last_seen_at=last_reading.snapshot_at,
-        up_at=min(ends, default=None),
+        up_at=earliest(first.happened_at if first else None, up_at),
         is_end_exact=not (first and up_at and first.happened_at < up_at),
         snapshots=(
             quote_snapshot(last_reading, f"broker {last_reading.broker} is listed"),

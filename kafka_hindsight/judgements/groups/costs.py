@@ -27,7 +27,7 @@ from kafka_hindsight.judgements.rebalances.group_history import turn_of
 from kafka_hindsight.judgements.rebalances.records import BURIED, PartitionKey, in_turn, recorded_spans
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import MS, SAME_ACT
-from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.grouping import grouped, with_neighbours
 
 _BETWEEN, _HOLDS = "), ", "=Assignment(partitions=["
 
@@ -332,7 +332,7 @@ def _chains(
     ordered = sorted(rebalances, key=turn_of)
     chain: list[Rebalance] = []
     has_run = False
-    for now, after in zip(ordered, [*ordered[1:], None], strict=False):
+    for _, now, after in with_neighbours(ordered):
         has_run = has_run or bool(now.from_generation)
         if chain or (has_run and (now.outcome == Outcome.EMPTIED or stops[now.rebalance_id].is_eager)):
             chain.append(now)

@@ -18,7 +18,7 @@ from kafka_hindsight.judgements.partitions.partition_readings import PartitionRe
 from kafka_hindsight.judgements.reasoning.evidence import quote, quote_snapshot
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import NEVER
-from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.grouping import grouped, with_neighbours
 from kafka_hindsight.shared.windows import broker_ids
 
 # The order in which witnesses count: the leader, or the node that made it; followers; readings, whose leader and epoch
@@ -73,11 +73,11 @@ def leaderships_of(incarnation: Incarnation, context: ClusterContext) -> list[Le
     by_epoch = grouped(_sightings_in_readings(incarnation.readings), lambda s: s.epoch) | in_lines
     leaderships = [_merge(by_epoch[epoch]) for epoch in sorted(by_epoch)]
     with_gaps: list[Leadership] = []
-    for before, after in zip(leaderships, [*leaderships[1:], None], strict=False):
+    for _, before, after in with_neighbours(leaderships):
         with_gaps += [before, *islice(_losses(before, after, incarnation, context), 1)]
     without_steps: list[Leadership] = []
     step_quotes: tuple[Quote, ...] = ()
-    for former, now, following in zip([None, *with_gaps], with_gaps, [*with_gaps[1:], None], strict=False):
+    for former, now, following in with_neighbours(with_gaps):
         if now.leader == NOBODY and _is_step(former, now, following, context):
             step_quotes = now.quotes
             continue

@@ -15,7 +15,7 @@ from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterv
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline, by_instant
 from kafka_hindsight.knowledge.outages import noun_of
 from kafka_hindsight.shared.durations import CATCHING_UP, NEVER
-from kafka_hindsight.shared.grouping import runs
+from kafka_hindsight.shared.grouping import runs, with_neighbours
 from kafka_hindsight.shared.windows import Window
 
 
@@ -181,6 +181,6 @@ def _runs(states: Iterable[Interval[State]], holds: Callable[[State], bool]) -> 
         return holds(run[-1].value) and holds(state.value) and state.start == run[-1].end
 
     stretches = runs(states, goes_on)
-    for before, own, after in zip([None, *stretches], stretches, [*stretches[1:], None], strict=False):
+    for before, own, after in with_neighbours(stretches):
         if holds(own[0].value):
             yield _Run(before[-1] if before else None, own, after[0] if after else None)

@@ -12,6 +12,7 @@ from kafka_hindsight.catalog.rows import Quote, Unavailability
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.judgements.reasoning.timelines import Interval
 from kafka_hindsight.shared.durations import MS
+from kafka_hindsight.shared.instants import earliest
 from kafka_hindsight.shared.words import bounded
 
 T = TypeVar("T")
@@ -49,7 +50,7 @@ class BoundedInterval(Generic[T]):
 
         The proven part lies within the interval and within the possible part, whatever the clocks say.
         """
-        start, end = max(self.start, first or self.start), _first(self.end, last)
+        start, end = max(self.start, first or self.start), earliest(self.end, last)
         possible = self.possible and _cut(self.possible, first, last)
         proven = self.proven and _cut(self.proven, start, end)
         if proven and possible:
@@ -81,11 +82,7 @@ def one_after_another(intervals: Iterable[BoundedInterval[T]]) -> Iterator[Bound
 
 
 def _cut(interval: Interval[None], first: datetime | None, last: datetime | None) -> Interval[None] | None:
-    return span(max(interval.start, first or interval.start), _first(interval.end, last))
-
-
-def _first(end: datetime | None, other: datetime | None) -> datetime | None:
-    return min((at for at in (end, other) if at is not None), default=None)
+    return span(max(interval.start, first or interval.start), earliest(interval.end, last))
 
 
 def ledger_row(

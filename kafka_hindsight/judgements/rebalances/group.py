@@ -29,6 +29,7 @@ from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.reasons import POLL_EXPIRED, read_client_reason
 from kafka_hindsight.shared.durations import HEARTBEAT_INTERVAL, LONG_AGO, MS, SAME_ACT
 from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.instants import earliest
 from kafka_hindsight.shared.words import duration
 
 SHORTEST = timedelta(milliseconds=500)
@@ -141,7 +142,7 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
     registry = MemberRegistry(ordered)
     identity = Identity(registry, group_id)
     episodes, gaps = _episodes(group_id, ordered, identity)
-    buried_at = min((e.happened_at for e in ordered if e.kind == BURIED), default=None)
+    buried_at = earliest(*(e.happened_at for e in ordered if e.kind == BURIED))
     gaps += _unseen_generations(ordered, context.observed_to)
     if not any(e.origin == Origin.BROKER for e in ordered):  # members show only the generations that they joined
         gaps = [g for g in gaps if g.next_generation <= g.after_generation]

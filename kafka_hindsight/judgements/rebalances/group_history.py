@@ -15,6 +15,7 @@ from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, 
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.reasons import CoordinatorReason
 from kafka_hindsight.shared.durations import CLOCK_SKEW, RETURN_WITHIN
+from kafka_hindsight.shared.instants import latest
 
 
 class Change(StrEnum):
@@ -180,7 +181,7 @@ class GroupContext:
         If the log ends because the broker was away, another broker leads its groups, unless all were away.
         """
         spans = self._log_spans.get(broker) if broker is not None else None
-        end = max((i.end for i in spans.at(at, CLOCK_SKEW) if i.end), default=None) if spans else None
+        end = latest(*(i.end for i in spans.at(at, CLOCK_SKEW))) if spans else None
         until = self.observed_to if end is None or self.outages_of(broker).at(end, CLOCK_SKEW) else end
         outage_starts = (i.start for i in self.outages_of(broker).between(at, until) if at <= i.start)
         return next((start for start in outage_starts if self._are_all_away(start, at + RETURN_WITHIN)), until)

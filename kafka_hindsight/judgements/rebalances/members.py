@@ -18,6 +18,7 @@ from kafka_hindsight.judgements.rebalances.records import RECORDED
 from kafka_hindsight.knowledge import reasons
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import LONG_AGO, MS, SAME_ACT
+from kafka_hindsight.shared.instants import earliest
 
 SEEN = "member_seen"
 """A member that a snapshot shows."""
@@ -79,7 +80,7 @@ class Member:
     @cached_property
     def known_at(self) -> datetime | None:
         """The instant of the first line that names it: some are named only by the line that removes them."""
-        return min((at for at in (self.first_at, *(r.at for r in self.removals)) if at is not None), default=None)
+        return earliest(self.first_at, *(r.at for r in self.removals))
 
     @property
     def introduced_by(self) -> tuple[Event, ...]:

@@ -33,7 +33,8 @@ from kafka_hindsight.judgements.reasoning.timelines import NO_SLACK, Interval, T
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.outages import noun_of
 from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO, MS, NEVER
-from kafka_hindsight.shared.grouping import runs
+from kafka_hindsight.shared.grouping import runs, with_neighbours
+from kafka_hindsight.shared.instants import earliest, latest
 from kafka_hindsight.shared.windows import Window
 
 
@@ -101,7 +102,7 @@ def _loss_of(change: LeaderChange) -> _Loss:
     led_until = stopped_at if stopped_at and not sudden_outage else _last_leading_at(change, outage)
     # The first proof that the last leader led no more: its own line, its detection as down, or its process's end.
     ended_at = sudden_outage.unreachable_at if sudden_outage and sudden_outage.kind == OutageKind.CRASH else None
-    by = min((at for at in (ended_at, sudden_outage and sudden_outage.detected_at, stopped_at) if at), default=None)
+    by = earliest(ended_at, sudden_outage.detected_at if sudden_outage else None, stopped_at)
     return _Loss(sudden_outage.down_at if sudden_outage else stopped_at, by, led_until)
 
 
@@ -113,7 +114,7 @@ def _last_leading_at(change: LeaderChange, outage: BrokerOutage | None) -> datet
     lost_at = change.before.at if change.former == NOBODY else change.at
     led = change.incarnation.leading_lines(change.last_leader).last_until(lost_at or change.at)
     heard_at = outage.last_heard_at if outage else None
-    return max((at for at in (led and led.happened_at, heard_at) if at), default=None)
+    return latest(led.happened_at if led else None, heard_at)
 
 
 def _stopped_at(change: LeaderChange) -> datetime | None:
@@ -127,7 +128,7 @@ def _stopped_at(change: LeaderChange) -> datetime | None:
     follows = change.incarnation.of_kind(Kind.FOLLOWER_STARTED)
     lines = [e for e in follows if e.leader_epoch is not None and since_epoch <= e.leader_epoch <= change.after.epoch]
     lines += [e for e in failures if change.partition in on_failed_disk(e)]
-    stopped_at = min((e.happened_at for e in lines if e.broker == change.last_leader), default=None)
+    stopped_at = earliest(*(e.happened_at for e in lines if e.broker == change.last_leader))
     lost_at = change.before.at if change.former == NOBODY else None
     return lost_at if stopped_at and lost_at and stopped_at - lost_at > CLOCK_SKEW else stopped_at
 
@@ -162,7 +163,7 @@ def known_leaders(
     up to the last ISR committed in its epoch.
     """
     leaders = []
-    for now, after, gap in zip(leaderships, [*leaderships[1:], None], [*gaps, None], strict=False):
+    for (_, now, after), gap in zip(with_neighbours(leaderships), [*gaps, None], strict=False):
         if now.leader == NOBODY or now.at is None:
             continue
         end = after.at if after else incarnation.gone_at

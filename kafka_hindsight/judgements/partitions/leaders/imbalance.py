@@ -15,7 +15,7 @@ from kafka_hindsight.catalog.rows import BrokerSnapshot, Failover, ImbalancePeri
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot, row_id
 from kafka_hindsight.judgements.reasoning.timelines import NO_SLACK, Timeline, by_instant
 from kafka_hindsight.shared.durations import CLOCK_SKEW
-from kafka_hindsight.shared.grouping import grouped, runs
+from kafka_hindsight.shared.grouping import grouped, runs, with_neighbours
 from kafka_hindsight.shared.words import duration, percent
 
 THRESHOLD = 0.10
@@ -112,7 +112,7 @@ def _runs(instants: Sequence[datetime], row_at: Mapping[datetime, LeaderImbalanc
         return at in row_at and row_at[at].over_threshold
 
     stretches = runs(instants, lambda run, at: is_above(run[-1]) and is_above(at))
-    for before, own, after in zip([None, *stretches], stretches, [*stretches[1:], None], strict=False):
+    for before, own, after in with_neighbours(stretches):
         if is_above(own[0]):
             earlier, rows = row_at.get(before[0]) if before else None, [row_at[at] for at in own]
             yield _Run(earlier, rows, *((after[0], row_at.get(after[0])) if after else ()))

@@ -19,6 +19,7 @@ from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, qu
 from kafka_hindsight.judgements.reasoning.timelines import Intervals, Timeline
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW
+from kafka_hindsight.shared.instants import earliest
 from kafka_hindsight.shared.windows import Window, broker_ids
 
 SHORTLY = timedelta(minutes=1)
@@ -90,7 +91,7 @@ class Shrink:
         others = (e.happened_at for e in lists if e.replicas and self.broker not in (broker_ids(e.replicas) or ()))
         later = self.incarnation.readings.within(since, self.incarnation.gone_at)
         in_readings = (r.snapshot_at for r in later.where(lambda s: self.broker not in (s.replicas or (self.broker,))))
-        return min((at for at in (min(others, default=None), next(in_readings, None)) if at is not None), default=None)
+        return earliest(*others, next(in_readings, None))
 
     def by_active_controller(self, events: Iterable[Event]) -> list[Event]:
         """Those that are news: every controller logs former reassignments again when it starts."""

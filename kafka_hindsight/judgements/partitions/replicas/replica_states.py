@@ -20,7 +20,7 @@ from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, qu
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline, instants
 from kafka_hindsight.knowledge.broker_settings import MIN_ISR, UNCLEAN
 from kafka_hindsight.shared.durations import CATCHING_UP, MS
-from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.grouping import grouped, with_neighbours
 from kafka_hindsight.shared.windows import Window, broker_ids
 
 _AFTER_CATCHING_UP = CATCHING_UP + timedelta.resolution
@@ -55,7 +55,7 @@ def known_isrs(commits: Sequence[Commit], readings: PartitionReadings, until: da
     """
     observations = _observations(commits, readings)
     isrs = []
-    for now, after in zip(observations, [*observations[1:], None], strict=False):
+    for _, now, after in with_neighbours(observations):
         end = after.at if after else until
         if now.at < end and (after is None or _follows(now, after)):
             isrs.append(Interval(now.at, end, now))

@@ -30,6 +30,7 @@ from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling
 from kafka_hindsight.judgements.reasoning.timelines import by_instant
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import CLOCK_SKEW
+from kafka_hindsight.shared.grouping import with_neighbours
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.shared.words import counted
 
@@ -275,7 +276,7 @@ def every_leader_was_in_sync(case: Truncation) -> Proof | None:
     if not any(map(case._was_in_sync_before, chain[:1])):
         return None
     last_leader = chain[0].leader_from
-    for before, failover in zip([None, *chain], chain, strict=False):
+    for before, failover, _ in with_neighbours(chain):
         if before is not None and failover.leader_from != before.leader_to:
             return None
         if failover.leader_to not in (NOBODY, last_leader, *(failover.isr_before or ())):
