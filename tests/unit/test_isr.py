@@ -17,7 +17,7 @@ from kafka_hindsight.catalog.gold import BROKER_OUTAGES
 from kafka_hindsight.catalog.rows import IsrChange
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, context_of
-from kafka_hindsight.judgements.reasoning.timelines import by_instant
+from kafka_hindsight.shared.timelines import by_instant
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import WHOLE, at, events
 from tests.support.outages import rebuild_outages

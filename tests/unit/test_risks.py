@@ -19,7 +19,7 @@ from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, c
 from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings, settings_of
 from kafka_hindsight.judgements.partitions.replicas.replica_states import rebuild_risks
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval
-from kafka_hindsight.judgements.reasoning.timelines import Interval
+from kafka_hindsight.shared.timelines import Interval
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import WHOLE, at, events
 from tests.support.outages import rebuild_outages

@@ -8,7 +8,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline
+from kafka_hindsight.shared.timelines import Interval, Intervals, Timeline
 from tests.support.rows import AT
 
 SECOND = timedelta(seconds=1)

@@ -21,7 +21,7 @@ from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings, setti
 from kafka_hindsight.judgements.partitions.replicas.replica_states import History, rebuild_risks
 from kafka_hindsight.judgements.partitions.unavailability import rebuild_unavailability
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, one_after_another
-from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals
+from kafka_hindsight.shared.timelines import Interval, Intervals
 from kafka_hindsight.shared.windows import Window
 from tests.support.clocks import clocks_apart
 from tests.support.nights import WHOLE, at, events

@@ -14,11 +14,11 @@ from kafka_hindsight.catalog.rows import BrokerOutage, IsrSpan, RestartStep, Rol
 from kafka_hindsight.judgements.brokers.liveness import SHUTDOWN_LASTS
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.judgements.reasoning.intents import least_declared
-from kafka_hindsight.judgements.reasoning.timelines import Timeline
 from kafka_hindsight.knowledge.isr_advice import RESTART_ADVICE, RESTART_GAP_MS
 from kafka_hindsight.measures.absences import is_orderly
 from kafka_hindsight.shared.durations import NEVER
 from kafka_hindsight.shared.grouping import grouped, with_neighbours
+from kafka_hindsight.shared.timelines import Timeline
 from kafka_hindsight.shared.windows import elapsed_ms
 from kafka_hindsight.shared.words import counted, duration, listed, sentence, times
 

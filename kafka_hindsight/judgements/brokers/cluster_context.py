@@ -19,7 +19,9 @@ from kafka_hindsight.judgements.brokers.controllers import (
 )
 from kafka_hindsight.judgements.brokers.liveness import CONTROLLER_SIGNAL_KINDS, NO_EVENTS
 from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
-from kafka_hindsight.judgements.reasoning.timelines import (
+from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, NEVER
+from kafka_hindsight.shared.timelines import (
     Interval,
     Intervals,
     Timeline,
@@ -27,8 +29,6 @@ from kafka_hindsight.judgements.reasoning.timelines import (
     intervals,
     timelines,
 )
-from kafka_hindsight.knowledge.kinds import Kind
-from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, NEVER
 from kafka_hindsight.shared.windows import broker_ids, in_order
 
 _ONLY_CONTROLLERS = (Kind.CONTROLLER_ELECTED, *CONTROLLER_SIGNAL_KINDS, Kind.ELECTION_STARTED, Kind.PERIODIC_ELECTION)

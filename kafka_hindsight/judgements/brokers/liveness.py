@@ -13,11 +13,11 @@ from itertools import pairwise
 from kafka_hindsight.catalog.codes import NOBODY, Origin
 from kafka_hindsight.catalog.rows import BrokerSnapshot, Event
 from kafka_hindsight.judgements.brokers.controllers import ControllerEpoch, active_at, speaks_for_cluster
-from kafka_hindsight.judgements.reasoning.timelines import Timeline, by_instant
 from kafka_hindsight.knowledge.kinds import COORDINATOR_KINDS, GROUP_KINDS, Kind
 from kafka_hindsight.shared.durations import LONG_AGO
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.instants import latest
+from kafka_hindsight.shared.timelines import Timeline, by_instant
 from kafka_hindsight.shared.windows import broker_ids
 
 ZOOKEEPERS_CONTROLLER_KINDS = frozenset({

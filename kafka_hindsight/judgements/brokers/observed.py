@@ -31,11 +31,11 @@ from kafka_hindsight.judgements.brokers.liveness import (
     with_writers,
 )
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, quote_snapshot, row_id
-from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.layouts import WITHIN
 from kafka_hindsight.shared.durations import CLOCK_SKEW
 from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.timelines import Interval, Intervals, Timeline
 from kafka_hindsight.shared.windows import Window, broker_ids
 from kafka_hindsight.shared.words import duration
 

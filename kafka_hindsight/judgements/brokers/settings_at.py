@@ -11,11 +11,11 @@ from typing import TypeVar
 
 from kafka_hindsight.catalog.rows import Event, Quote
 from kafka_hindsight.judgements.reasoning.evidence import quote
-from kafka_hindsight.judgements.reasoning.timelines import Timeline
 from kafka_hindsight.knowledge.broker_settings import MIN_ISR, OF_CONTROLLERS
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import LONG_AGO
 from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.timelines import Timeline
 from kafka_hindsight.shared.windows import in_order
 
 K = TypeVar("K")

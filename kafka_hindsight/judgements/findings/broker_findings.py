@@ -27,12 +27,12 @@ from kafka_hindsight.judgements.findings.rule_inputs import Around, LastReading,
 from kafka_hindsight.judgements.incidents.happenings import fate
 from kafka_hindsight.judgements.reasoning.evidence import quote, quote_snapshot
 from kafka_hindsight.judgements.reasoning.scope import Scope
-from kafka_hindsight.judgements.reasoning.timelines import Interval
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Rule
 from kafka_hindsight.knowledge.rules import broker_rules as declared
 from kafka_hindsight.logs.cluster_of_files import without_damaged
 from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.timelines import Interval
 from kafka_hindsight.shared.windows import in_order
 from kafka_hindsight.shared.words import counted, duration, instant, listed, times
 

@@ -11,10 +11,10 @@ from kafka_hindsight.catalog.rows import Finding, Incident, LagVerdict, MemberSe
 from kafka_hindsight.judgements.findings.finding_rows import finding_of, quotes_of
 from kafka_hindsight.judgements.groups.member_settings import KAFKA_NAMES
 from kafka_hindsight.judgements.groups.storms import advice_on, busiest_hours, causes_of
-from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals
 from kafka_hindsight.knowledge.model import Rule
 from kafka_hindsight.knowledge.rules import group_rules as declared
 from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.timelines import Interval, Intervals
 from kafka_hindsight.shared.words import duration
 
 FOLD_FROM = 4

@@ -22,12 +22,12 @@ from kafka_hindsight.catalog.rows import (
 from kafka_hindsight.judgements.groups.ownership import shows_holders
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, ledger_row, span
 from kafka_hindsight.judgements.reasoning.evidence import quote, quote_record, quote_snapshot
-from kafka_hindsight.judgements.reasoning.timelines import Interval, Timeline, by_instant, intervals, timelines
 from kafka_hindsight.judgements.rebalances.group_history import turn_of
 from kafka_hindsight.judgements.rebalances.records import BURIED, PartitionKey, in_turn, recorded_spans
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import MS, SAME_ACT
 from kafka_hindsight.shared.grouping import grouped, with_neighbours
+from kafka_hindsight.shared.timelines import Interval, Timeline, by_instant, intervals, timelines
 
 _BETWEEN, _HOLDS = "), ", "=Assignment(partitions=["
 

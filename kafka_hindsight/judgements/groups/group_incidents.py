@@ -27,7 +27,6 @@ from kafka_hindsight.judgements.groups.storms import (
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.judgements.reasoning.proofs import CERTAIN, LIKELY, Proof, always, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling, Verdict, decide, judge
-from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline, intervals
 from kafka_hindsight.judgements.rebalances.group_history import turn_of
 from kafka_hindsight.knowledge.remedy_settings import SESSION_TIMEOUT_MS
 from kafka_hindsight.shared.durations import (
@@ -40,6 +39,7 @@ from kafka_hindsight.shared.durations import (
     SAME_ACT,
 )
 from kafka_hindsight.shared.grouping import apart, grouped, runs
+from kafka_hindsight.shared.timelines import Interval, Intervals, Timeline, intervals
 from kafka_hindsight.shared.words import counted, duration
 
 SILENT_MEMBERS = 3

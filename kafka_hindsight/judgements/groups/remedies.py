@@ -14,12 +14,12 @@ from kafka_hindsight.judgements.groups.storms import Act, acts_in, client_of
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of
 from kafka_hindsight.judgements.reasoning.proofs import CERTAIN, LIKELY, POSSIBLE, Proof
 from kafka_hindsight.judgements.reasoning.rulings import Likely, Ruling, Verdict, decide, judge
-from kafka_hindsight.judgements.reasoning.timelines import timelines
 from kafka_hindsight.judgements.rebalances.group_history import turn_of
 from kafka_hindsight.judgements.rebalances.members import Member, MemberRegistry
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.remedy_settings import SESSION_TIMEOUT_MS
 from kafka_hindsight.shared.durations import MS, RETURN_WITHIN
+from kafka_hindsight.shared.timelines import timelines
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.shared.words import counted
 

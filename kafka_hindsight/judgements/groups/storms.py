@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 from kafka_hindsight.catalog.codes import Cause, IncidentKind
 from kafka_hindsight.catalog.rows import Contributor, Incident, Rebalance
-from kafka_hindsight.judgements.reasoning.timelines import timelines
 from kafka_hindsight.judgements.rebalances.group_history import turn_of
 from kafka_hindsight.knowledge.model import Rule
 from kafka_hindsight.knowledge.rules.group_rules import REBALANCES_EXCESSIVE, REBALANCES_FREQUENT
 from kafka_hindsight.shared.durations import RETURN_WITHIN
 from kafka_hindsight.shared.grouping import grouped, runs
+from kafka_hindsight.shared.timelines import timelines
 from kafka_hindsight.shared.words import listed, verb
 
 Unit = Sequence[Rebalance]

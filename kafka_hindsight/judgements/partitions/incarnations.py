@@ -23,8 +23,8 @@ from kafka_hindsight.judgements.brokers.controllers import (
 from kafka_hindsight.judgements.partitions.partition_readings import NO_READINGS, PartitionReadings
 from kafka_hindsight.judgements.partitions.partition_readings import Partition as Partition
 from kafka_hindsight.judgements.reasoning.epochs import between_falls
-from kafka_hindsight.judgements.reasoning.timelines import Timeline, by_instant, timelines
 from kafka_hindsight.knowledge.kinds import PARTITION_KINDS, Kind
+from kafka_hindsight.shared.timelines import Timeline, by_instant, timelines
 from kafka_hindsight.shared.windows import broker_ids, in_order
 
 ABOUT_PARTITIONS = frozenset((*PARTITION_KINDS, Kind.PARTITION_CHANGED))

@@ -12,10 +12,10 @@ from kafka_hindsight.judgements.partitions.incarnations import by_partition
 from kafka_hindsight.judgements.partitions.leaders.failovers import Reason
 from kafka_hindsight.judgements.partitions.replicas.replica_states import History, State
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, ledger_row, one_after_another, span
-from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline, by_instant
 from kafka_hindsight.knowledge.outages import noun_of
 from kafka_hindsight.shared.durations import CATCHING_UP, NEVER
 from kafka_hindsight.shared.grouping import runs, with_neighbours
+from kafka_hindsight.shared.timelines import Interval, Intervals, Timeline, by_instant
 from kafka_hindsight.shared.windows import Window
 
 

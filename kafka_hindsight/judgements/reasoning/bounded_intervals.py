@@ -10,9 +10,9 @@ from typing import Any, Generic, TypeVar
 from kafka_hindsight.catalog.codes import Confidence, Intent, UnavailabilityKind
 from kafka_hindsight.catalog.rows import Quote, Unavailability
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
-from kafka_hindsight.judgements.reasoning.timelines import Interval
 from kafka_hindsight.shared.durations import MS
 from kafka_hindsight.shared.instants import earliest
+from kafka_hindsight.shared.timelines import Interval
 from kafka_hindsight.shared.words import bounded
 
 T = TypeVar("T")

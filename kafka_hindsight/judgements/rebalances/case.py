@@ -15,7 +15,6 @@ from kafka_hindsight.catalog.rows import Event, GenerationGap, TopicChange
 from kafka_hindsight.judgements.reasoning.evidence import quote
 from kafka_hindsight.judgements.reasoning.proofs import Proof
 from kafka_hindsight.judgements.reasoning.rulings import Verdict
-from kafka_hindsight.judgements.reasoning.timelines import instants
 from kafka_hindsight.judgements.rebalances.client_logs import ClientLog, Process
 from kafka_hindsight.judgements.rebalances.group_history import Episode, GroupContext, MembershipChange
 from kafka_hindsight.judgements.rebalances.identity import Arrival, Departure, Identity
@@ -25,6 +24,7 @@ from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.patterns import NAMES_NO_CLIENT
 from kafka_hindsight.knowledge.reasons import read_client_reason
 from kafka_hindsight.shared.durations import LONG_AGO, LOOK_BACK, METADATA_LAG, SAME_ACT
+from kafka_hindsight.shared.timelines import instants
 from kafka_hindsight.shared.words import duration
 
 _FOLD = timedelta(hours=1)

@@ -11,10 +11,10 @@ from itertools import groupby
 from operator import attrgetter
 
 from kafka_hindsight.catalog.rows import Event
-from kafka_hindsight.judgements.reasoning.timelines import Timeline, by_instant, timelines
 from kafka_hindsight.knowledge import reasons
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.timelines import Timeline, by_instant, timelines
 
 _LEAVING_STATES = ("PREPARE_LEAVING", "LEAVING")
 _STEPS = (Kind.CLIENT_JOINED, Kind.CLIENT_ASSIGNMENT_FINISHED)

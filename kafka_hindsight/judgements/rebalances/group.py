@@ -14,7 +14,6 @@ from kafka_hindsight.catalog.rows import Event, GenerationGap, MemberStay, Quote
 from kafka_hindsight.catalog.rows.structs import Contributor, Delay
 from kafka_hindsight.judgements.reasoning.evidence import MAX_QUOTES, evidence_of, quote, row_id
 from kafka_hindsight.judgements.reasoning.rulings import Verdict
-from kafka_hindsight.judgements.reasoning.timelines import Timeline, timelines
 from kafka_hindsight.judgements.rebalances.case import Case, HistoryCoverage
 from kafka_hindsight.judgements.rebalances.client_logs import NEAR
 from kafka_hindsight.judgements.rebalances.group_epochs import OTHER_KINDS, build_epochs
@@ -30,6 +29,7 @@ from kafka_hindsight.knowledge.reasons import POLL_EXPIRED, read_client_reason
 from kafka_hindsight.shared.durations import HEARTBEAT_INTERVAL, LONG_AGO, MS, SAME_ACT
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.instants import earliest
+from kafka_hindsight.shared.timelines import Timeline, timelines
 from kafka_hindsight.shared.words import duration
 
 SHORTEST = timedelta(milliseconds=500)

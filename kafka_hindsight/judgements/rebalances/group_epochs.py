@@ -17,12 +17,12 @@ from operator import attrgetter
 
 from kafka_hindsight.catalog.codes import Outcome, Protocol
 from kafka_hindsight.catalog.rows import Event, GenerationGap
-from kafka_hindsight.judgements.reasoning.timelines import Timeline, by_instant
 from kafka_hindsight.judgements.rebalances.group_history import Change, Episode, MembershipChange, gap_at
 from kafka_hindsight.judgements.rebalances.records import REACHED
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.reasons import CoordinatorReason
 from kafka_hindsight.shared.durations import SAME_ACT
+from kafka_hindsight.shared.timelines import Timeline, by_instant
 
 _CHANGES: Mapping[str, Change] = {
     Kind.MEMBER_JOINED: Change.JOINED,

@@ -11,7 +11,6 @@ from functools import cached_property
 
 from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.catalog.rows import Event, MemberSnapshot
-from kafka_hindsight.judgements.reasoning.timelines import Timeline, by_instant, instants
 from kafka_hindsight.judgements.rebalances.client_logs import NO_LINES, ClientLogs
 from kafka_hindsight.judgements.rebalances.group_history import Change
 from kafka_hindsight.judgements.rebalances.records import RECORDED
@@ -19,6 +18,7 @@ from kafka_hindsight.knowledge import reasons
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import LONG_AGO, MS, SAME_ACT
 from kafka_hindsight.shared.instants import earliest
+from kafka_hindsight.shared.timelines import Timeline, by_instant, instants
 
 SEEN = "member_seen"
 """A member that a snapshot shows."""

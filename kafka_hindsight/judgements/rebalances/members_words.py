@@ -7,11 +7,11 @@ from dataclasses import replace
 from datetime import datetime
 
 from kafka_hindsight.catalog.rows import Event
-from kafka_hindsight.judgements.reasoning.timelines import Timeline, by_instant
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.reasons import COORDINATOR_TROUBLE, FOLLOWS, GIVEN_MEMBER_ID, read_client_reason
 from kafka_hindsight.shared.durations import LONG_AGO, MS, SAME_ACT
 from kafka_hindsight.shared.grouping import grouped, runs
+from kafka_hindsight.shared.timelines import Timeline, by_instant
 
 
 def as_coordinator(events: Sequence[Event]) -> list[Event]:

@@ -13,9 +13,9 @@ from kafka_hindsight.catalog.codes import FailoverKind, ImbalanceEnd
 from kafka_hindsight.catalog.nouns.partitions import NO_KNOWN_END
 from kafka_hindsight.catalog.rows import BrokerSnapshot, Failover, ImbalancePeriod, LeaderImbalance, PartitionSnapshot
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot, row_id
-from kafka_hindsight.judgements.reasoning.timelines import NO_SLACK, Timeline, by_instant
 from kafka_hindsight.shared.durations import CLOCK_SKEW
 from kafka_hindsight.shared.grouping import grouped, runs, with_neighbours
+from kafka_hindsight.shared.timelines import NO_SLACK, Timeline, by_instant
 from kafka_hindsight.shared.words import duration, percent
 
 THRESHOLD = 0.10

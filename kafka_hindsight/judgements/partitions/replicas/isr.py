@@ -16,10 +16,10 @@ from kafka_hindsight.judgements.brokers.controllers import speaks_for_cluster
 from kafka_hindsight.judgements.brokers.liveness import NO_EVENTS
 from kafka_hindsight.judgements.partitions.incarnations import Commit, Incarnation, Partition
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, quote_snapshot, row_id
-from kafka_hindsight.judgements.reasoning.timelines import Intervals, Timeline
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW
 from kafka_hindsight.shared.instants import earliest
+from kafka_hindsight.shared.timelines import Intervals, Timeline
 from kafka_hindsight.shared.windows import Window, broker_ids
 
 SHORTLY = timedelta(minutes=1)

@@ -26,10 +26,10 @@ from kafka_hindsight.catalog.rows import (
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot, row_id
 from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, proof_if, with_sentence
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown, judge
-from kafka_hindsight.judgements.reasoning.timelines import Timeline, instants, timelines
 from kafka_hindsight.knowledge.isr_advice import CALM_AFTER, CYCLES_WITHIN, REPLICA_LAG
 from kafka_hindsight.shared.durations import NEVER
 from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.timelines import Timeline, instants, timelines
 from kafka_hindsight.shared.windows import Window, elapsed_ms
 from kafka_hindsight.shared.words import counted, duration
 

@@ -17,10 +17,10 @@ from kafka_hindsight.judgements.partitions.leaderships import eligible_in
 from kafka_hindsight.judgements.partitions.partition_readings import PartitionReadings
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, quote_snapshot
-from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline, instants
 from kafka_hindsight.knowledge.broker_settings import MIN_ISR, UNCLEAN
 from kafka_hindsight.shared.durations import CATCHING_UP, MS
 from kafka_hindsight.shared.grouping import grouped, with_neighbours
+from kafka_hindsight.shared.timelines import Interval, Intervals, Timeline, instants
 from kafka_hindsight.shared.windows import Window, broker_ids
 
 _AFTER_CATCHING_UP = CATCHING_UP + timedelta.resolution

@@ -27,10 +27,10 @@ from kafka_hindsight.judgements.partitions.replicas.losses import Mark, end_offs
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, row_id
 from kafka_hindsight.judgements.reasoning.proofs import Proof, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling, Unknown, judge
-from kafka_hindsight.judgements.reasoning.timelines import by_instant
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import CLOCK_SKEW
 from kafka_hindsight.shared.grouping import with_neighbours
+from kafka_hindsight.shared.timelines import by_instant
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.shared.words import counted
 
