@@ -13,8 +13,8 @@ from kafka_hindsight.report.blocks import CurveLane
 from kafka_hindsight.report.page_rows import LagReading, LeaderReading, PageRows
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.timelines import Interval, Intervals
 
-Interval = tuple[datetime, datetime]
 Point = tuple[int, int]
 """Milliseconds from the window's first instant, and the value from there on."""
 
@@ -42,16 +42,16 @@ def leader_curves(page: PageRows) -> Iterator[CurveLane]:
         yield from _lane(page, f"Partitions that broker {broker} leads", points)
 
 
-def without_leader(page: PageRows) -> Mapping[object, Sequence[Interval]]:
+def without_leader(page: PageRows) -> Mapping[object, Intervals[None]]:
     """The times in which each partition had no leader."""
     rows = (row for row in page.of(Unavailability) if row.kind in NO_LEADER)
     return {
-        key: [(row.started_at, row.ended_at or page.window[1]) for row in periods]
+        key: Intervals(Interval(row.started_at, row.ended_at or page.window[1], None) for row in periods)
         for key, periods in grouped(rows, lambda r: (r.topic, r.partition)).items()
     }
 
 
-def under_replicated(page: PageRows) -> Mapping[object, Sequence[Interval]]:
+def under_replicated(page: PageRows) -> Mapping[object, Intervals[None]]:
     """The times in which each partition missed a replica in its ISR, by shrinks of this window that are not moves."""
     shrinks = (
         row
@@ -59,41 +59,30 @@ def under_replicated(page: PageRows) -> Mapping[object, Sequence[Interval]]:
         if row.change == IsrChangeKind.SHRINK and row.shrink_cause != OutOfSyncKind.REASSIGNMENT
     )
     return {
-        key: [(row.happened_at, row.out_of_sync_until or page.window[1]) for row in rows]
+        key: Intervals(Interval(row.happened_at, row.out_of_sync_until or page.window[1], None) for row in rows)
         for key, rows in grouped(shrinks, lambda r: (r.topic, r.partition)).items()
     }
 
 
-def rebalancing(page: PageRows) -> Mapping[object, Sequence[Interval]]:
+def rebalancing(page: PageRows) -> Mapping[object, Intervals[None]]:
     """The times in which each group rebalanced, without rebalances whose end is not known."""
     return {
-        group: [(row.started_at, row.ended_at) for row in rows if row.ended_at]
+        group: Intervals(Interval(row.started_at, row.ended_at, None) for row in rows if row.ended_at)
         for group, rows in grouped(page.of(Rebalance), lambda r: r.group_id).items()
     }
 
 
-def count_curve(page: PageRows, subjects: Iterable[Sequence[Interval]]) -> list[Point]:
+def count_curve(page: PageRows, subjects: Iterable[Intervals[None]]) -> list[Point]:
     """Count the subjects that are inside one of their intervals, from each change on. One subject counts once."""
     changes = [
         (_ms(page, at), step)
         for intervals in subjects
-        for start, end in merge(intervals)
-        for at, step in ((start, 1), (end, -1))
+        for interval in intervals.union()
+        for at, step in ((interval.start, 1), (interval.end or page.window[1], -1))
     ]
     by_instant = [(at, sum(step for _, step in same)) for at, same in groupby(sorted(changes), key=lambda c: c[0])]
     totals = accumulate(step for _, step in by_instant)
     return [(0, 0), *((at, total) for (at, _), total in zip(by_instant, totals, strict=True))] if changes else []
-
-
-def merge(intervals: Iterable[Interval]) -> list[Interval]:
-    """Merge intervals that overlap; the result is in order of time."""
-    union: list[Interval] = []
-    for start, end in sorted(intervals):
-        if union and start <= union[-1][1]:
-            union[-1] = (union[-1][0], max(end, union[-1][1]))
-        elif end > start:
-            union.append((start, end))
-    return union
 
 
 def thin(points: Sequence[Point], span_ms: int) -> list[Point]:

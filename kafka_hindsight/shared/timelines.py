@@ -167,7 +167,7 @@ class Intervals(Generic[T]):
     def union(self) -> Intervals[None]:
         """The time in which any of them holds, as intervals that neither overlap nor touch."""
         united: list[Interval[None]] = []
-        for start, end in ((i.start, i.end) for i in self.intervals if i.start != i.end):
+        for start, end in ((i.start, i.end) for i in self.intervals if i.end is None or i.start < i.end):
             last = united[-1] if united else None
             if last is None or (last.end is not None and last.end < start):
                 united.append(Interval(start, end, None))

@@ -2,10 +2,8 @@
 
 from datetime import timedelta
 
-import pytest
-
 from kafka_hindsight.catalog.ids import row_id
-from kafka_hindsight.report.curves import MOST_POINTS, merge, thin
+from kafka_hindsight.report.curves import MOST_POINTS, thin
 from tests.support.report_blocks import build_report, timeline
 from tests.support.report_rows import DAY, END, at, empty, failover, made, rebalance, run
 
@@ -95,21 +93,6 @@ def test_thinning_keeps_the_highest_peaks():
     assert len(kept) <= MOST_POINTS + 1
     assert max(value for _, value in kept) == 90
     assert kept[-1] == (99_990, 0)
-
-
-@pytest.mark.parametrize(
-    ("spans", "expected"),
-    [
-        ([(1, 3), (2, 5)], [(1, 5)]),
-        ([(4, 6), (1, 3)], [(1, 3), (4, 6)]),
-        ([(2, 2)], []),
-        ([(1, 9), (2, 3)], [(1, 9)]),
-    ],
-)
-def test_overlapping_intervals_are_merged(spans, expected):
-    assert merge([(DAY.replace(hour=a), DAY.replace(hour=b)) for a, b in spans]) == [
-        (DAY.replace(hour=a), DAY.replace(hour=b)) for a, b in expected
-    ]
 
 
 def test_curve_is_cut_to_the_window():

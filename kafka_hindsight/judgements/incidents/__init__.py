@@ -17,6 +17,7 @@ from kafka_hindsight.judgements.reasoning.intents import Declaration, beginning_
 from kafka_hindsight.knowledge.outages import noun_of
 from kafka_hindsight.settings.maintenance import MaintenanceWindow
 from kafka_hindsight.shared import words
+from kafka_hindsight.shared.timelines import Interval
 
 _SUBJECTS = 3
 """So many topics, groups or brokers get a command of their own."""
@@ -49,7 +50,7 @@ class IncidentList:
         linked = []
         for row in rows:
             incident = self.of_unavailability.get(row.unavailability_id)
-            beginning = (row.earliest_start_at or row.started_at, row.started_at)
+            beginning = Interval(row.earliest_start_at or row.started_at, row.started_at, None)
             intent = incident.intent if incident else declaration_of([beginning], self.maintenance).intent
             linked.append(replace(row, incident_id=incident.incident_id if incident else None, intent=intent))
         return linked
@@ -163,7 +164,7 @@ def _declaration(happening: Happening, maintenance: Sequence[MaintenanceWindow])
     if happening.is_of_groups and happening.of_groups[0].intent == Intent.DECLARED:
         return Declaration(Intent.DECLARED)
     began_at = min(happening.begins)
-    beginnings = [beginning_of(o) for o in happening.outages] or [(began_at, began_at)]
+    beginnings = [beginning_of(o) for o in happening.outages] or [Interval(began_at, began_at, None)]
     return declaration_of(beginnings, maintenance)
 
 

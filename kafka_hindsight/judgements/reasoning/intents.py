@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from kafka_hindsight.catalog.codes import Intent
 from kafka_hindsight.catalog.rows import BrokerOutage
 from kafka_hindsight.measures.absences import gone_by
 from kafka_hindsight.settings.maintenance import MaintenanceWindow
-
-Span = tuple[datetime, datetime]
-"""The two instants between which something began: equal where that is known exactly."""
+from kafka_hindsight.shared.durations import NEVER
+from kafka_hindsight.shared.timelines import Interval
 
 _DECLARED_LEAST = (Intent.UNDECLARED, Intent.UNKNOWN, Intent.DECLARED)
 
@@ -33,20 +31,20 @@ class Declaration:
         return f"A maintenance window declares it, {self.window.start:%H:%M} to {self.window.end:%H:%M}{reason}."
 
 
-def declaration_of(began: Iterable[Span], maintenance: Sequence[MaintenanceWindow]) -> Declaration:
-    """The intent that maintenance windows give an event whose parts began within these spans.
+def declaration_of(began: Iterable[Interval[None]], maintenance: Sequence[MaintenanceWindow]) -> Declaration:
+    """The intent that maintenance windows give an event whose parts began within these intervals.
 
     Declared where a window covers the beginning of each part, with the window that ends first. Unknown where a part may
     have begun within a window or outside, and none began outside for sure.
     """
-    parts = [_of_span(span, maintenance) for span in began]
+    parts = [_of_beginning(beginning, maintenance) for beginning in began]
     windows = [part.window for part in parts if part.window]
     intent = least_declared(part.intent for part in parts)
     return Declaration(intent, min(windows, key=lambda w: w.end) if intent is Intent.DECLARED else None)
 
 
-def _of_span(span: Span, maintenance: Sequence[MaintenanceWindow]) -> Declaration:
-    first, last = span
+def _of_beginning(beginning: Interval[None], maintenance: Sequence[MaintenanceWindow]) -> Declaration:
+    first, last = beginning.start, beginning.end or NEVER
     covering = [w for w in maintenance if w.start <= first and last < w.end]
     if covering:
         return Declaration(Intent.DECLARED, max(covering, key=lambda w: w.end))
@@ -59,9 +57,9 @@ def least_declared(intents: Iterable[Intent]) -> Intent:
     return min(intents, key=_DECLARED_LEAST.index)
 
 
-def beginning_of(outage: BrokerOutage) -> Span:
-    """The two instants between which an absence began: the last sign of life and the detection, if it is not exact."""
-    return outage.down_at, max(outage.down_at, gone_by(outage) or outage.down_at)
+def beginning_of(outage: BrokerOutage) -> Interval[None]:
+    """The time in which an absence began: from the last sign of life to the detection; an instant if it is exact."""
+    return Interval(outage.down_at, max(outage.down_at, gone_by(outage) or outage.down_at), None)
 
 
 def declare(outages: Iterable[BrokerOutage], maintenance: Sequence[MaintenanceWindow]) -> list[BrokerOutage]:
