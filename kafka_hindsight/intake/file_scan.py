@@ -13,7 +13,7 @@ from kafka_hindsight.intake.survey import changed_sources, survey
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.file_facts import FileFacts, Survey, Tail
-from kafka_hindsight.logs.file_order import Span, Turn, copies, in_turn, is_young, sharing
+from kafka_hindsight.logs.file_order import FileSpan, Turn, copies, in_turn, is_young, sharing
 from kafka_hindsight.logs.files import Listing, LogFile
 from kafka_hindsight.shared.durations import LONG_AGO, NEVER
 
@@ -138,7 +138,7 @@ def scan_files(
     return Pass(settled, new_survey, ledger, marks, frozenset(unsettled), still)
 
 
-def _spans(facts: Mapping[int, FileFacts]) -> dict[int, Span]:
+def _spans(facts: Mapping[int, FileFacts]) -> dict[int, FileSpan]:
     return {n: fact.span for n, fact in facts.items()}
 
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.rows.structs import ClockStep, ClusterNaming, RepeatedHour
 from kafka_hindsight.knowledge.version import READING, version_of
-from kafka_hindsight.logs.file_order import Span
+from kafka_hindsight.logs.file_order import FileSpan
 from kafka_hindsight.logs.files import LogFile
 from kafka_hindsight.logs.pieces import NOWHERE, Piece
 from kafka_hindsight.shared.durations import NEVER
@@ -61,9 +61,9 @@ class FileFacts:
         return frozenset(naming.cluster_id for naming in self.clusters)
 
     @property
-    def span(self) -> Span:
+    def span(self) -> FileSpan:
         """The instants it covers; none where no line has a head."""
-        return Span(self.file.source, self.first_at or NEVER, self.last_at or NEVER, self.timeless > 0)
+        return FileSpan(self.file.source, self.first_at or NEVER, self.last_at or NEVER, self.timeless > 0)
 
 
 @dataclass(frozen=True)

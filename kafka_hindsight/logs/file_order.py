@@ -17,7 +17,7 @@ RESTED = timedelta(minutes=10)
 
 
 @dataclass(frozen=True)
-class Span:
+class FileSpan:
     """The instants that one file of a source covers, and whether it holds records without one.
 
     A file without a head begins NEVER; one that is still written ends NEVER.
@@ -38,7 +38,7 @@ class Turn:
     is_followed: bool
 
 
-def in_turn(spans: Mapping[int, Span]) -> dict[int, Turn]:
+def in_turn(spans: Mapping[int, FileSpan]) -> dict[int, Turn]:
     """The turn of each file among those of its source, by number of the file.
 
     Files that follow one another, as a rotation leaves them, share a lane. A file that overlaps others is a copy of
@@ -48,7 +48,7 @@ def in_turn(spans: Mapping[int, Span]) -> dict[int, Turn]:
     Files are ordered by first and last instant, then by number. A file follows the one that ends last before it.
     """
     places: dict[int, tuple[int, int]] = {}
-    lanes: dict[str, list[Span]] = {}
+    lanes: dict[str, list[FileSpan]] = {}
     heads: dict[tuple[str, int], int] = {}
     ordered = sorted(spans.items(), key=lambda s: (s[1].source, s[1].first_at, s[1].last_at, s[0]))
     for rank, (file, span) in enumerate(ordered):
@@ -62,7 +62,7 @@ def in_turn(spans: Mapping[int, Span]) -> dict[int, Turn]:
     return {f: Turn(rank, lane, rank < heads.get((spans[f].source, lane), -1)) for f, (rank, lane) in places.items()}
 
 
-def _follows(span: Span, last: Span) -> bool:
+def _follows(span: FileSpan, last: FileSpan) -> bool:
     """Whether a file continues where another ends. Two files that begin or end at one instant are copies."""
     is_staggered = last.first_at < span.first_at and last.last_at < span.last_at
     return last != span and (
@@ -70,7 +70,7 @@ def _follows(span: Span, last: Span) -> bool:
     )
 
 
-def sharing(fresh: Mapping[int, Span], earlier: Mapping[int, Span]) -> set[int]:
+def sharing(fresh: Mapping[int, FileSpan], earlier: Mapping[int, FileSpan]) -> set[int]:
     """The earlier files that share an instant, or records without one, with a fresh file of their source.
 
     Identical records of one instant are counted, so all files that may hold some are read together.
@@ -79,12 +79,12 @@ def sharing(fresh: Mapping[int, Span], earlier: Mapping[int, Span]) -> set[int]:
     return {file for file, span in earlier.items() if any(_share(span, f) for f in by_source.get(span.source, ()))}
 
 
-def _share(one: Span, other: Span) -> bool:
+def _share(one: FileSpan, other: FileSpan) -> bool:
     is_timeless = one.has_timeless and other.has_timeless
     return is_timeless or (one.first_at <= other.last_at and other.first_at <= one.last_at)
 
 
-def copies(spans: Mapping[int, Span], young: Collection[int]) -> set[int]:
+def copies(spans: Mapping[int, FileSpan], young: Collection[int]) -> set[int]:
     """The young files that begin where another of their source begins and end no later: copies, perhaps unfinished.
 
     Of two files that cover the same instants, the one with the higher number is the copy.

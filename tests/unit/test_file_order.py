@@ -10,17 +10,17 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_hindsight.logs.file_order import OUT_OF_ORDER, Span, Turn, copies, in_turn, is_young, sharing
+from kafka_hindsight.logs.file_order import OUT_OF_ORDER, FileSpan, Turn, copies, in_turn, is_young, sharing
 from kafka_hindsight.shared.durations import NEVER
 
 START = datetime(2026, 11, 21, 1, tzinfo=UTC)
 
 
-def span(first: float, last: float, source: str = "a", timeless: bool = False) -> Span:
-    return Span(source, START + timedelta(seconds=first), START + timedelta(seconds=last), timeless)
+def span(first: float, last: float, source: str = "a", timeless: bool = False) -> FileSpan:
+    return FileSpan(source, START + timedelta(seconds=first), START + timedelta(seconds=last), timeless)
 
 
-def rank_and_lane(spans: dict[int, Span]) -> dict[int, tuple[int, int]]:
+def rank_and_lane(spans: dict[int, FileSpan]) -> dict[int, tuple[int, int]]:
     return {file: (turn.rank, turn.lane) for file, turn in in_turn(spans).items()}
 
 
@@ -33,7 +33,7 @@ def test_slight_overlap_at_rotation_is_no_copy() -> None:
     assert rank_and_lane({1: span(0, 10.005), 2: span(10.003, 20)}) == {1: (0, 0), 2: (1, 0)}
     assert rank_and_lane({1: span(0, 10), 2: span(10 - OUT_OF_ORDER.total_seconds(), 20)}) == {1: (0, 0), 2: (1, 1)}
     assert rank_and_lane({1: span(0, 10.005), 2: span(10.003, 10.004)}) == {1: (0, 0), 2: (1, 1)}
-    growing = Span("a", START + timedelta(seconds=10.003), NEVER)
+    growing = FileSpan("a", START + timedelta(seconds=10.003), NEVER)
     assert rank_and_lane({1: span(0, 10.005), 2: growing}) == {1: (0, 0), 2: (1, 0)}
 
 
@@ -47,7 +47,7 @@ def test_file_follows_the_file_that_ends_last_before_it() -> None:
 
 
 def test_file_without_head_follows_no_file() -> None:
-    turns = in_turn({1: span(0, 10), 2: Span("a", NEVER, NEVER)})
+    turns = in_turn({1: span(0, 10), 2: FileSpan("a", NEVER, NEVER)})
     assert not turns[1].is_followed
 
 
@@ -62,7 +62,7 @@ def test_young_copy_waits_for_its_original() -> None:
     spans = {1: span(0, 20), 2: span(0, 15), 3: span(0, 20), 4: span(20, 30), 5: span(0, 15, "b")}
     assert copies(spans, young=(1, 2, 3, 4, 5)) == {2, 3}
     assert copies(spans, young=(1, 4)) == {1}
-    assert copies({1: Span("a", NEVER, NEVER), 2: Span("a", NEVER, NEVER)}, young=(1, 2)) == set()
+    assert copies({1: FileSpan("a", NEVER, NEVER), 2: FileSpan("a", NEVER, NEVER)}, young=(1, 2)) == set()
 
 
 def test_file_is_young_for_ten_minutes_after_last_write() -> None:
@@ -96,12 +96,12 @@ def logs(draw: st.DrawFn) -> tuple[list[Line], list[int]]:
     return lines, [sum(sizes[:n]) for n in range(1, len(sizes))]
 
 
-def spans_of(files: Files, growing: int | None) -> dict[int, Span]:
+def spans_of(files: Files, growing: int | None) -> dict[int, FileSpan]:
     def instant(ms: int) -> datetime:
         return START + timedelta(milliseconds=ms)
 
     return {
-        n: Span("a", instant(min(lines).at), NEVER if n == growing else instant(max(lines).at))
+        n: FileSpan("a", instant(min(lines).at), NEVER if n == growing else instant(max(lines).at))
         for n, lines in files.items()
     }
 

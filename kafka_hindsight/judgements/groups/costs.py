@@ -23,7 +23,7 @@ from kafka_hindsight.judgements.groups.ownership import shows_holders
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, ledger_row, span
 from kafka_hindsight.judgements.reasoning.evidence import quote, quote_record, quote_snapshot
 from kafka_hindsight.judgements.rebalances.group_history import turn_of
-from kafka_hindsight.judgements.rebalances.records import BURIED, PartitionKey, in_turn, recorded_spans
+from kafka_hindsight.judgements.rebalances.records import BURIED, PartitionKey, in_turn, recorded_holdings
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import MS, SAME_ACT
 from kafka_hindsight.shared.grouping import grouped, with_neighbours
@@ -278,7 +278,7 @@ class _Holdings:
     """
 
     def __init__(self, records: Sequence[GroupRecord]) -> None:
-        spans = recorded_spans(in_turn(records))
+        spans = recorded_holdings(in_turn(records))
         self.since = min(r.written_at for r in records) if spans else None
         self._spans = intervals(spans, lambda s: s.partition, lambda s: Interval(s.since, s.until, s))
         edges = [(at, s.partition) for s in spans for at in (s.since, s.until) if at is not None]

@@ -9,7 +9,7 @@ from datetime import datetime
 from kafka_hindsight.catalog.codes import GroupRecordType
 from kafka_hindsight.catalog.rows import GroupRecord, GroupSnapshot, MemberSnapshot, Ownership, Quote
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot
-from kafka_hindsight.judgements.rebalances.records import PartitionKey, Span, in_turn, recorded_spans
+from kafka_hindsight.judgements.rebalances.records import Holding, PartitionKey, in_turn, recorded_holdings
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window
 
@@ -45,8 +45,8 @@ def rebuild_ownership(
     rows: list[Ownership] = []
     for key in sorted(groups.keys() | records_by_group.keys()):
         here = grouped(members.get(key, ()), lambda m: m.snapshot_at)
-        spans = _spans([r for r in groups.get(key, ()) if shows_holders(r)], here, records_by_group.get(key, ()))
-        rows += [row for span in spans if (row := _row(key, span, window))]
+        holdings = _holdings([r for r in groups.get(key, ()) if shows_holders(r)], here, records_by_group.get(key, ()))
+        rows += [row for holding in holdings if (row := _row(key, holding, window))]
     return sorted(rows, key=lambda r: (r.group_id, r.topic, r.partition, r.valid_from, r.member_id))
 
 
@@ -56,32 +56,32 @@ def shows_holders(reading: GroupSnapshot) -> bool:
     return reading.error is None and reading.member_count is not None and not is_rebalancing
 
 
-def _spans(answered: Sequence[GroupSnapshot], members: MembersAt, records: Sequence[GroupRecord]) -> list[Span]:
-    """The spans of records while they are complete, and of readings before and after."""
-    holding = [r for r in records if r.record_type in _HOLDS]
-    if not holding:
-        return _spans_of_readings(answered, members)
-    first, last = holding[0].written_at, holding[-1].written_at
-    recorded = recorded_spans(records)
-    before = _cut_at(_spans_of_readings([r for r in answered if r.snapshot_at < first], members), first)
+def _holdings(answered: Sequence[GroupSnapshot], members: MembersAt, records: Sequence[GroupRecord]) -> list[Holding]:
+    """The holdings of records while they are complete, and of readings before and after."""
+    stored = [r for r in records if r.record_type in _HOLDS]
+    if not stored:
+        return _holdings_in_readings(answered, members)
+    first, last = stored[0].written_at, stored[-1].written_at
+    recorded = recorded_holdings(records)
+    before = _cut_at(_holdings_in_readings([r for r in answered if r.snapshot_at < first], members), first)
     holders = {s.member.member_id for s in recorded if s.until is None}
     later = (r.snapshot_at for r in answered if r.snapshot_at > last)
     others = ((at, m) for at in later for m in members.get(at, ()) if m.assignment and m.member_id not in holders)
     missed_at = next((at for at, _ in others), None)  # the first reading that shows a holder that records do not have
     if missed_at is None:
         return [*before, *recorded]
-    after = _spans_of_readings([r for r in answered if r.snapshot_at >= missed_at], members)
+    after = _holdings_in_readings([r for r in answered if r.snapshot_at >= missed_at], members)
     return [*before, *_cut_at(recorded, missed_at), *after]
 
 
-def _cut_at(spans: Iterable[Span], end: datetime) -> list[Span]:
-    return [replace(s, until=end if s.until is None else min(s.until, end)) for s in spans]
+def _cut_at(holdings: Iterable[Holding], end: datetime) -> list[Holding]:
+    return [replace(s, until=end if s.until is None else min(s.until, end)) for s in holdings]
 
 
-def _spans_of_readings(answered: Sequence[GroupSnapshot], members: MembersAt) -> list[Span]:
-    """The spans that readings show, each until the first reading that no longer shows it."""
-    open_: dict[tuple[PartitionKey, str], tuple[Span, GroupSnapshot]] = {}
-    closed: list[Span] = []
+def _holdings_in_readings(answered: Sequence[GroupSnapshot], members: MembersAt) -> list[Holding]:
+    """The holdings that readings show, each until the first reading that no longer shows it."""
+    open_: dict[tuple[PartitionKey, str], tuple[Holding, GroupSnapshot]] = {}
+    closed: list[Holding] = []
     for reading in answered:
         here = members.get(reading.snapshot_at, ())
         holders = {((p.topic, p.partition), m.member_id): m for m in here for p in m.assignment or ()}
@@ -89,39 +89,41 @@ def _spans_of_readings(answered: Sequence[GroupSnapshot], members: MembersAt) ->
         partitions = {partition for partition, _ in holders}
         for key in open_.keys() - holders.keys():
             if key[1] not in not_shown or key[0] in partitions:
-                closed.append(_close_span(*open_.pop(key), reading.snapshot_at))
+                closed.append(_closed(*open_.pop(key), reading.snapshot_at))
         for key, member in holders.items():
             before, _ = open_.get(key, (None, None))
-            span = before or Span(key[0], member, reading.snapshot_at, None, quotes=[_quote_of(reading, *key)])
-            open_[key] = span, reading
-    return [*closed, *(_close_span(span, last, None) for span, last in open_.values())]
+            holding = before or Holding(key[0], member, reading.snapshot_at, None, quotes=[_quote_of(reading, *key)])
+            open_[key] = holding, reading
+    return [*closed, *(_closed(holding, last, None) for holding, last in open_.values())]
 
 
-def _close_span(span: Span, last: GroupSnapshot, until: datetime | None) -> Span:
-    return replace(span, until=until, quotes=[*span.quotes, _quote_of(last, span.partition, span.member.member_id)])
+def _closed(holding: Holding, last: GroupSnapshot, until: datetime | None) -> Holding:
+    return replace(
+        holding, until=until, quotes=[*holding.quotes, _quote_of(last, holding.partition, holding.member.member_id)]
+    )
 
 
 def _quote_of(reading: GroupSnapshot, partition: PartitionKey, member_id: str) -> Quote:
     return quote_snapshot(reading, f"member {member_id} holds {partition[0]}-{partition[1]}")
 
 
-def _row(group: tuple[str, str], span: Span, window: Window) -> Ownership | None:
+def _row(group: tuple[str, str], holding: Holding, window: Window) -> Ownership | None:
     """The part of a holding inside the window; None where no part is."""
-    start = max(span.since, window.start)
-    end = min(span.until or window.end, window.end)
+    start = max(holding.since, window.start)
+    end = min(holding.until or window.end, window.end)
     if start >= end:
         return None
     return Ownership(
         cluster=group[0],
         group_id=group[1],
-        topic=span.partition[0],
-        partition=span.partition[1],
-        member_id=span.member.member_id,
-        client_id=span.member.client_id,
-        host=(span.member.host or "").lstrip("/") or None,
+        topic=holding.partition[0],
+        partition=holding.partition[1],
+        member_id=holding.member.member_id,
+        client_id=holding.member.client_id,
+        host=(holding.member.host or "").lstrip("/") or None,
         valid_from=start,
         valid_to=end,
-        is_open=span.until is None or span.until > window.end,
-        generation=span.generation,
-        evidence=evidence_of(span.quotes),
+        is_open=holding.until is None or holding.until > window.end,
+        generation=holding.generation,
+        evidence=evidence_of(holding.quotes),
     )

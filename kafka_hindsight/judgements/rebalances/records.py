@@ -13,11 +13,12 @@ from kafka_hindsight.catalog.rows.structs import RecordedMember
 from kafka_hindsight.judgements.reasoning.evidence import quote_record
 
 PartitionKey = tuple[str, int]
-Holding = tuple[PartitionKey, RecordedMember, int | None]
+_Grant = tuple[PartitionKey, RecordedMember, int | None]
+"""A partition that a record gives to a member, with the generation."""
 
 
 @dataclass
-class Span:
+class Holding:
     """One partition held by one member in one generation; `until` is None where no record shows an end."""
 
     partition: PartitionKey
@@ -33,41 +34,44 @@ def in_turn(records: Iterable[GroupRecord]) -> list[GroupRecord]:
     return sorted(records, key=lambda r: (r.written_at, r.offsets_partition, r.record_offset))
 
 
-def recorded_spans(records: Sequence[GroupRecord]) -> list[Span]:
+def recorded_holdings(records: Sequence[GroupRecord]) -> list[Holding]:
     """The holdings that the records of one group, in turn, show: each stored assignment holds until the next one.
 
-    Each span lies within one generation; under KIP-848 that is the member's epoch, and a member still holds what it has
+    Each one lies within one generation; under KIP-848 that is the member's epoch, and a member still holds what it has
     to give back. A member whose assignment is not in the format of the consumer protocol shows nothing. Rebalances that
     were cut short are not stored, and compaction removes superseded generations before they are read.
     """
-    spans: list[Span] = []
-    classic: dict[tuple[PartitionKey, str], Span] = {}
-    members: dict[str, dict[tuple[PartitionKey, str], Span]] = {}
+    holdings: list[Holding] = []
+    classic: dict[tuple[PartitionKey, str], Holding] = {}
+    members: dict[str, dict[tuple[PartitionKey, str], Holding]] = {}
     metadata: dict[str, GroupRecord] = {}
     for record in records:
         kind, member = record.record_type, record.member_id or ""
         if kind == GroupRecordType.GROUP_METADATA:
             assigned = ((m, p) for m in record.members or () for p in m.assignment or ())
-            holdings = [((p.topic, p.partition), m, record.generation) for m, p in assigned]
-            classic = _follow(spans, classic, record, holdings)
+            grants = [((p.topic, p.partition), m, record.generation) for m, p in assigned]
+            classic = _follow(holdings, classic, record, grants)
         elif kind == GroupRecordType.CONSUMER_GROUP_MEMBER_METADATA and not record.is_tombstone:
             metadata[member] = record
         elif kind == GroupRecordType.CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT:
             names = metadata.get(member, record)
             holder = RecordedMember(member_id=member, client_id=names.client_id, host=names.host)
             parts = (*(record.assignment or ()), *(record.pending_revocation or ()))
-            holdings = [((p.topic or p.topic_id, p.partition), holder, record.member_epoch) for p in parts]
-            members[member] = _follow(spans, members.get(member, {}), record, holdings)
-    return spans
+            grants = [((p.topic or p.topic_id, p.partition), holder, record.member_epoch) for p in parts]
+            members[member] = _follow(holdings, members.get(member, {}), record, grants)
+    return holdings
 
 
 def _follow(
-    spans: list[Span], open_: dict[tuple[PartitionKey, str], Span], record: GroupRecord, holdings: Iterable[Holding]
-) -> dict[tuple[PartitionKey, str], Span]:
-    """The spans that are open after a record: new holdings begin, and those that it no longer names end."""
+    holdings: list[Holding],
+    open_: dict[tuple[PartitionKey, str], Holding],
+    record: GroupRecord,
+    grants: Iterable[_Grant],
+) -> dict[tuple[PartitionKey, str], Holding]:
+    """The holdings that are open after a record: new holdings begin, and those that it no longer names end."""
     at = record.written_at
-    now: dict[tuple[PartitionKey, str], Span] = {}
-    for partition, member, generation in holdings:
+    now: dict[tuple[PartitionKey, str], Holding] = {}
+    for partition, member, generation in grants:
         key = partition, member.member_id
         before = open_.pop(key, None)
         if before is not None and before.generation == generation:
@@ -76,13 +80,13 @@ def _follow(
         if before is not None:
             before.until = at
         sentence = f"generation {generation}: member {member.member_id} holds {partition[0]}-{partition[1]}"
-        now[key] = Span(partition, member, at, generation, quotes=[quote_record(record, sentence)])
-        spans.append(now[key])
-    for span in open_.values():
-        span.until = at
+        now[key] = Holding(partition, member, at, generation, quotes=[quote_record(record, sentence)])
+        holdings.append(now[key])
+    for holding in open_.values():
+        holding.until = at
         what = "is deleted" if record.is_tombstone else "is written again"
-        sentence = f"member {span.member.member_id} holds {span.partition[0]}-{span.partition[1]} no more"
-        span.quotes.append(quote_record(record, f"{record.record_type} {what}: {sentence}"))
+        sentence = f"member {holding.member.member_id} holds {holding.partition[0]}-{holding.partition[1]} no more"
+        holding.quotes.append(quote_record(record, f"{record.record_type} {what}: {sentence}"))
     return now
 
 
