@@ -131,7 +131,7 @@ def groups_stopped(incidents: Iterable[Incident], rows: Iterable[Unavailability]
 
 def partition_seconds(rebalances: Iterable[Rebalance]) -> float:
     """The cost of rebalances in partition-seconds, as far as it is known."""
-    return sum((row.partition_seconds or 0.0 for row in rebalances), 0.0)
+    return round(sum((row.partition_seconds or 0.0 for row in rebalances), 0.0), 3)
 
 
 def unseen(findings: Iterable[Finding]) -> list[Finding]:
