@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import socket
 import subprocess
 import sys
+import time
 from functools import partial
 from typing import Any
 
@@ -96,6 +98,9 @@ def test_http_needs_the_token(lake: str) -> None:
     command = [sys.executable, "-m", "kafka_hindsight.cli.main", "mcp", "--lake", lake, "--http", f"127.0.0.1:{port}"]
     server = subprocess.Popen(command, env={"PYTHONPATH": str(HOME), TOKEN: "secret"}, cwd=HOME)
     try:
+        while not is_open(port):
+            assert server.poll() is None
+            time.sleep(0.1)
         assert anyio.run(partial(over_http, port, "secret")).startswith('{"notice"')
         with pytest.raises(Exception, match=r"(?s).*"):
             anyio.run(partial(over_http, port, "wrong"))
@@ -104,15 +109,15 @@ def test_http_needs_the_token(lake: str) -> None:
         server.wait()
 
 
+def is_open(port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
+
+
 async def over_http(port: int, token: str) -> str:
     address = f"http://127.0.0.1:{port}/mcp"
     async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60) as http:
-        for _ in range(100):
-            try:
-                status = (await http.post(address, json={})).status_code
-                break
-            except httpx2.ConnectError:
-                await anyio.sleep(0.1)
+        status = (await http.post(address, json={})).status_code
         assert (status == 401) == (token == "wrong")
         async with Client(streamable_http_client(address, http_client=http)) as client:
             return await answer(client, 'explain {"subject": "broker 1"}')

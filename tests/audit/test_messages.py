@@ -117,7 +117,7 @@ class Manager:
             self.process = subprocess.Popen(
                 [str(SERVER), *(f"--{name}={value}" for name, value in options.items())], stderr=log
             )
-        until(self.is_ready, "Alertmanager", 30)
+        until(self.is_ready, "Alertmanager")
 
     def is_ready(self) -> bool:
         try:
@@ -165,7 +165,7 @@ def test_alertmanager_notifies_and_resolves_alerts_of_night_across_a_restart(
         (lost,) = (a for a in active.values() if a["labels"]["alertname"] == "HindsightRecordsLost")
         assert lost["annotations"]["summary"].startswith(LOST)
         assert lost["generatorURL"].startswith("https://airflow.example.org/hindsight/prod/")
-        until(lambda: notified(box, "firing") == keys, "a notification of each, of what is over too", 30)
+        until(lambda: notified(box, "firing") == keys, "a notification of each, of what is over too")
         assert "ended" not in notified(box, "resolved"), "it says nothing of what has ended before it came"
 
         manager.stop()
@@ -178,8 +178,8 @@ def test_alertmanager_notifies_and_resolves_alerts_of_night_across_a_restart(
 
         write_ledger(place, {k: replace(e, ended_at=e.ended_at or now) for k, e in read_ledger(place)[0].items()})
         assert alert.run(alert.order_of(place, send, None, now + timedelta(minutes=1))) == DONE
-        until(lambda: manager.active() == {}, "no active alert", 30)
-        until(lambda: notified(box, "resolved") == going_on, "a notification of each end", 30)
+        until(lambda: manager.active() == {}, "no active alert")
+        until(lambda: notified(box, "resolved") == going_on, "a notification of each end")
         assert all(len(e.recovered) == 1 for e in read_ledger(place)[0].values())
     finally:
         manager.stop()

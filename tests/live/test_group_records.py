@@ -39,7 +39,7 @@ def member(cluster: GuardedCluster, group: str, **config: str) -> Iterator[Consu
     settings = {"bootstrap.servers": cluster.bootstrap, "group.id": group, "enable.auto.commit": False}
     consumer = Consumer(settings | {name.replace("_", "."): value for name, value in config.items()})
     consumer.subscribe([READ_IN])
-    until = time.monotonic() + 30
+    until = time.monotonic() + 600
     while not consumer.assignment() and time.monotonic() < until:
         consumer.poll(0.2)
     assert consumer.assignment()
@@ -168,7 +168,7 @@ def test_compaction_removes_only_old_group_records(cluster: GuardedCluster, admi
             pass
     before = of_group(read(cluster, tmp_path).files, "compacted")
     with settings_of_topic(admin, compacting):
-        until = time.monotonic() + 90
+        until = time.monotonic() + 600
         while time.monotonic() < until:
             with member(cluster, "compacted"):
                 pass
@@ -177,7 +177,7 @@ def test_compaction_removes_only_old_group_records(cluster: GuardedCluster, admi
                 break
             time.sleep(3)
         else:
-            pytest.fail("nothing was compacted within 90 s")
+            pytest.fail("nothing was compacted within 600 s")
     after = of_group(read(cluster, tmp_path).files, "compacted")
     assert left[-1] == after[-1]
     assert not {r["record_offset"] for r in before} & {r["record_offset"] for r in after}
@@ -225,7 +225,7 @@ def test_documented_rights_suffice_for_group_records(
 ) -> None:
     for future in admin.create_acls(documented_rights()).values():
         future.result()
-    until = time.monotonic() + 15
+    until = time.monotonic() + 600
     while (reading := read(cluster, tmp_path, **guarded(cluster, "hindsight"))).notes and time.monotonic() < until:
         time.sleep(0.5)
     assert reading.notes == []

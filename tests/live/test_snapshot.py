@@ -17,7 +17,7 @@ from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
 from kafka_hindsight.kafka import cluster_snapshot
 from tests.live.conftest import USERS, GuardedCluster
-from tests.support.live import connection, reader_of_this_process, within
+from tests.support.live import comes, connection, reader_of_this_process
 
 PARTITIONS = 6
 RECORDS = 60
@@ -47,7 +47,7 @@ def traffic(cluster: GuardedCluster, admin: AdminClient) -> Iterator[None]:
     consumers = {name: threading.Thread(target=consume, args=(cluster, name, over)) for name in GROUPS}
     for thread in consumers.values():
         thread.start()
-    assert within(60, lambda: all(committed(cluster, name) == RECORDS for name in GROUPS))
+    assert comes(lambda: all(committed(cluster, name) == RECORDS for name in GROUPS))
     yield
     over.set()
     for thread in consumers.values():
@@ -114,7 +114,7 @@ def broker_restored_after(cluster: GuardedCluster, number: int) -> Iterator[Any]
         else:
             broker.start()
         cluster.wait_until_up()
-        assert within(60, lambda: is_whole(cluster))
+        assert comes(lambda: is_whole(cluster))
 
 
 class TestContent:
@@ -228,7 +228,7 @@ class TestTrouble:
         self, cluster: GuardedCluster, admin: AdminClient
     ) -> None:
         admin.create_topics([NewTopic("short-lived", 2, 1)])["short-lived"].result()
-        assert within(20, lambda: "short-lived" in admin.list_topics(timeout=5).topics)
+        assert comes(lambda: "short-lived" in admin.list_topics(timeout=5).topics)
 
         partitions = [TopicPartition("short-lived", number) for number in range(2)]
 
@@ -239,8 +239,8 @@ class TestTrouble:
         def delete(text: str) -> None:
             if "partitions" in text:
                 admin.delete_topics(["short-lived"])["short-lived"].result()
-                assert within(20, lambda: "short-lived" not in admin.list_topics(timeout=5).topics)
-                assert within(20, lambda: not has_offsets())  # a leader deletes its replica a moment later
+                assert comes(lambda: "short-lived" not in admin.list_topics(timeout=5).topics)
+                assert comes(lambda: not has_offsets())  # a leader deletes its replica a moment later
 
         reading = cluster_snapshot.take(connection(cluster), say=delete)
         assert "short-lived" in {t["topic"] for t in reading["topics"]}
@@ -252,7 +252,7 @@ class TestTrouble:
     def test_group_deleted_after_listing_is_dead_or_error(self, cluster: GuardedCluster, admin: AdminClient) -> None:
         passing = Consumer({"bootstrap.servers": cluster.bootstrap, "group.id": "passing", "log_level": 0})
         passing.subscribe(["readings"])
-        assert within(20, lambda: passing.poll(0.2) is not None or passing.assignment())
+        assert comes(lambda: passing.poll(0.2) is not None or passing.assignment())
         passing.close()
 
         def delete(text: str) -> None:

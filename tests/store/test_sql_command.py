@@ -277,7 +277,7 @@ def _in_terminal(lake: Path, typed: str, history: Path) -> str:
     os.close(slave)
     os.write(master, typed.encode())
     printed = b"".join(_read(master))
-    assert process.wait(timeout=60) == DONE
+    assert process.wait() == DONE
     os.close(master)
     return printed.decode().replace("\r\n", "\n")
 

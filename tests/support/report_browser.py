@@ -5,10 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import os
-import select
 import shutil
 import subprocess
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -16,7 +14,6 @@ from types import TracebackType
 from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-WITHIN_S = 60.0
 
 FLAGS = (
     "--headless",
@@ -130,10 +127,10 @@ class Browser:
         return said["result"].get("value")
 
     def becomes(self, condition: str) -> bool:
-        """Whether a condition holds in the page, or begins to within ten seconds."""
+        """Whether a condition holds in the page, or begins to within two minutes."""
         return bool(
             self.tell(
-                "new Promise(done => { const end = performance.now() + 1e4; const look = () => "
+                "new Promise(done => { const end = performance.now() + 12e4; const look = () => "
                 f"({condition}) ? done(true) : performance.now() > end ? done(false) : setTimeout(look, 50);"
                 " look(); })"
             )
@@ -186,9 +183,8 @@ class Browser:
         self._events.clear()
 
     def _until(self, wanted: Callable[[Message], bool]) -> Message:
-        end = time.monotonic() + WITHIN_S
         while True:
-            message = self._read(end)
+            message = self._read()
             self._note(message)
             if wanted(message):
                 return message
@@ -207,14 +203,12 @@ class Browser:
         elif method == "Log.entryAdded":
             self.said.append(params["entry"]["text"])
 
-    def _read(self, end: float) -> Message:
+    def _read(self) -> Message:
+        """The next message. A busy machine takes its time: the limit of the test ends a silence."""
         while b"\0" not in self._unread:
-            ready, _, _ = select.select([self._in], [], [], max(0.0, end - time.monotonic()))
-            read = os.read(self._in, 1 << 20) if ready else b""
+            read = os.read(self._in, 1 << 20)
             if not read:
-                raise TimeoutError(
-                    f"The browser said nothing for {WITHIN_S:.0f} s, or it ended: {self._process.poll()}."
-                )
+                raise EOFError(f"The browser ended: {self._process.poll()}.")
             self._unread += read
         line, _, self._unread = self._unread.partition(b"\0")
         return dict(json.loads(line))

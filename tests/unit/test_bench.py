@@ -100,7 +100,7 @@ with usage.metered() as used:
     while sum(p.cpu_s for p in usage.tree(os.getpid())[1:]) < 0.6: time.sleep(0.05)
 print(used.cpu_s)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert float(done.stdout or "0") >= 0.6, done.stderr
 
 

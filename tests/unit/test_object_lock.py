@@ -79,8 +79,9 @@ def test_holder_without_heartbeat_is_replaced(store: MemoryStore) -> None:
 
 def test_long_run_renews_its_lock(store: MemoryStore) -> None:
     with hold_object(LAKE, "step", run("one"), waiting()):
-        time.sleep(1.5)
-        assert holder_in(store)["run_id"] == "one" and holder_in(store)["signs"] > 5
+        while holder_in(store)["signs"] <= 5:
+            time.sleep(0.05)
+        assert holder_in(store)["run_id"] == "one"
 
 
 def test_run_that_lost_its_lock_ends_at_once(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,7 +89,7 @@ def test_run_that_lost_its_lock_ends_at_once(store: MemoryStore, monkeypatch: py
     monkeypatch.setattr(object_lock._Lock, "_give_up", lambda _: ended.set())
     with hold_object(LAKE, "step", run("one"), waiting()):
         obstore.put(store, "step", json.dumps({**run("two"), "signs": 1}).encode())
-        assert ended.wait(5)
+        assert ended.wait()
     assert holder_in(store)["run_id"] == "two", "the other one's lock is not set free"
 
 
