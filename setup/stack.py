@@ -38,7 +38,7 @@ Read its report under Browse, Kafka Hindsight. `make down` stops everything and 
 
 
 def main() -> int:
-    """Start the stack, and return the exit code of `docker compose up`; 2 if there is no Docker."""
+    """Start the stack, and return the exit code of `docker compose`; 2 if there is no Docker."""
     if not shutil.which("docker"):
         print(
             "Found: no docker on the PATH. Needed: Docker with its compose plugin. What to do: install it, or see "
@@ -47,7 +47,11 @@ def main() -> int:
         )
         return 2
     draw(ENVIRONMENT)
-    code = subprocess.run(["docker", "compose", "up", "--build", "--detach"], cwd=HOME).returncode
+    # All services of ours are one image: with `up --build` compose would make it once for each of them.
+    commands = (["build", "airflow-init"], ["up", "--detach"])
+    code = next(
+        (c for words in commands if (c := subprocess.run(["docker", "compose", *words], cwd=HOME).returncode)), 0
+    )
     if not code:
         port = os.environ.get("HINDSIGHT_PORT") or values_of(ENVIRONMENT).get("HINDSIGHT_PORT") or PORT
         print(THE_WAY.format(port=port, admin=ADMIN))

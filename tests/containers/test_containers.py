@@ -59,6 +59,10 @@ class Containers:
         """What a command of compose prints."""
         return self.run("docker", "compose", *words)
 
+    def remove(self) -> None:
+        """End the containers, and remove what they keep."""
+        self.compose("--profile", "*", "down", "--volumes")
+
     def states(self) -> dict[str, str]:
         """The health of each container by its service; its state where it has no health check."""
         lines = self.compose("ps", "--all", "--format", "json").splitlines()
@@ -91,10 +95,12 @@ def containers() -> Iterator[Containers]:
         with engine(FOLDER) as variables:
             of_project = {"COMPOSE_PROJECT_NAME": PROJECT, "HINDSIGHT_PORT": str(free_ports(1)[0])}
             started = Containers(checkout, {**variables, **base_images(FOLDER, variables), **of_project})
+            setup_stack.draw(checkout / ".env")
             try:
+                started.remove()
                 yield started
             finally:
-                started.run("docker", "compose", "--profile", "*", "down", "--volumes", check=False)
+                started.remove()
     except NoEngine as lack:
         pytest.exit(str(lack), 2)
 
@@ -102,13 +108,12 @@ def containers() -> Iterator[Containers]:
 @pytest.fixture(scope="module")
 def up(containers: Containers) -> list[str]:
     """What `make up` prints, when all services are well."""
-    setup_stack.draw(containers.checkout / ".env")
     began = time.monotonic()
     containers.compose("build", ONCE)
     size = int(containers.run("docker", "image", "inspect", "--format", "{{.Size}}", IMAGE))
     say(f"image: {time.monotonic() - began:.0f} s, {size / 1e9:.2f} GB")
     began = time.monotonic()
-    printed = containers.run("make", "up").splitlines()
+    printed = containers.run("make", "--no-print-directory", "up").splitlines()
     say(f"make up: {time.monotonic() - began:.0f} s")
     until(lambda: set(well(containers).values()) == {True}, "health of all services", 900)
     say(f"all services are healthy after {time.monotonic() - began:.0f} s")
@@ -146,7 +151,7 @@ def harm(containers: Containers, airflow: Airflow) -> Harm:
     containers.compose("stop", "members")
     say("members have played; now one crashes")
     crash = f"{OF_MEMBERS} --folder /input --scenarios crash --rounds 1 --rest 0"
-    containers.compose("run", "--rm", "-T", "members", *crash.split())
+    containers.compose("run", "--rm", "--no-deps", "-T", "members", *crash.split())
     broker = containers.compose("ps", "--quiet", f"broker-{BROKER}").strip()
     killed_at = datetime.now(UTC)
     containers.run("docker", "kill", broker)
@@ -195,7 +200,7 @@ def test_first_audit_succeeds_without_param(audited: dict[str, Any]) -> None:
 
 
 def test_killed_broker_is_crash_of_its_time(containers: Containers, harm: Harm, audited: dict[str, Any]) -> None:
-    (outage,) = containers.rows(f"select * from broker_outages where broker = {BROKER} and kind = 'crash'")
+    (outage,) = containers.rows(f"select * from gold.broker_outages where broker = {BROKER} and kind = 'crash'")
     down_at, up_at = (datetime.fromisoformat(outage[name]) for name in ("down_at", "up_at"))
     assert abs((down_at - harm.killed_at).total_seconds()) < 40, "what truth.jsonl allows an outage"
     assert up_at > harm.started_at
@@ -209,12 +214,14 @@ def test_audit_meets_truth_of_members(containers: Containers, audited: dict[str,
             f"{truth} && .venv-spark/bin/python -m lab.drill.score --lake /lake --truth /tmp/truth.jsonl"
         )
     )
-    dead = containers.rows("select cause, count(*) as count from rebalances where cause = 'member_dead' group by 1")
+    dead = containers.rows(
+        "select cause, count(*) as count from gold.rebalances where cause = 'member_dead' group by 1"
+    )
     assert dead and dead[0]["count"] >= 1
 
 
 def test_every_line_is_read(containers: Containers, audited: dict[str, Any]) -> None:
-    (lines,) = containers.rows("select sum(lines_in) as lines, sum(unparsed) as unparsed from coverage")
+    (lines,) = containers.rows("select sum(lines_in) as lines, sum(unparsed) as unparsed from quality.coverage")
     assert lines["lines"] > 1000 and lines["unparsed"] == 0
 
 
