@@ -167,21 +167,27 @@ def _middle(values: Sequence[float]) -> tuple[float, float]:
     return middle, median(abs(v - middle) for v in values)
 
 
-# fmt: off
 FINGERPRINTS: tuple[Ruling[Storm], ...] = (
-    Likely(Fingerprint.SESSION_TIMEOUT, "Its removals come {wait} after the rebalance before (median; half of them"
-           " within {spread} of it), and the session timeout is {limit}: members fall silent as soon as they have"
-           " joined.",
-           proof=(session_runs_out_after_each_join,),
-           source="session.timeout.ms and heartbeat.interval.ms of ConsumerConfig; docs/adr/0014-harm-first.md",
-           cases=("made: a member that dies as soon as it has joined",
-                  "made: the same intervals with a session timeout of 10 s")),
-    Likely(Fingerprint.STEADY, "The rebalances that drive it come {interval} apart (median; half of the intervals"
-           " within {spread} of it), like a loop of restarts.",
-           proof=(shows_a_rhythm, repeats_steadily), source="docs/adr/0014-harm-first.md",
-           cases=("groups/storm-2.8 billing-storm-8", "made: three removals, too few for a rhythm")),
+    Likely(
+        Fingerprint.SESSION_TIMEOUT,
+        "Its removals come {wait} after the rebalance before (median; half of them within {spread} of it), and the"
+        " session timeout is {limit}: members fall silent as soon as they have joined.",
+        proof=(session_runs_out_after_each_join,),
+        source="session.timeout.ms and heartbeat.interval.ms of ConsumerConfig; docs/adr/0014-harm-first.md",
+        cases=(
+            "made: a member that dies as soon as it has joined",
+            "made: the same intervals with a session timeout of 10 s",
+        ),
+    ),
+    Likely(
+        Fingerprint.STEADY,
+        "The rebalances that drive it come {interval} apart (median; half of the intervals within {spread} of it), like"
+        " a loop of restarts.",
+        proof=(shows_a_rhythm, repeats_steadily),
+        source="docs/adr/0014-harm-first.md",
+        cases=("groups/storm-2.8 billing-storm-8", "made: three removals, too few for a rhythm"),
+    ),
 )
-# fmt: on
 """A limit of the clients comes before any steady interval, because it shows more."""
 
 
@@ -307,39 +313,59 @@ def the_coordinator_moved(case: IncidentCase) -> Proof | None:
 _KIP_429 = "KIP-429"
 _ADR = "docs/adr/0014-harm-first.md"
 
-# fmt: off
 INCIDENTS: tuple[Ruling[IncidentCase], ...] = (
-    Likely(IncidentKind.BROKER_OUTAGE, "Broker {outage.broker}, away from {outage.down_at:%H:%M:%S} on, accounts for"
-           " {count} of {total} rebalances, in {groups} ({causes}).",
-           proof=(an_outage_began_them,), source=_ADR,
-           cases=("made: a coordinator is away", "made: a member dies while a broker is away")),
-    Likely(IncidentKind.HOST_SILENT, "All {host.members} members on host {host.host}, in {groups}, fell silent within"
-           " one session timeout of {host.since:%H:%M:%S}, while members elsewhere were heard. {host.fate} {size}"
-           " ({causes}).",
-           proof=(a_host_fell_silent,), source=_ADR,
-           cases=("made: a host is never heard again", "made: two members of a host fall silent")),
-    Certain(IncidentKind.ROLLING_RESTART, "{member_count} members of group '{leading.group_id}' were restarted one"
-            " after another: {size}.",
-            proof=(members_were_restarted_in_turn,), source=_ADR,
-            cases=("groups/deployment-4.1 billing-deploy-9 01:45:27.117",
-                   "groups/storm-2.8 billing-storm-8 01:48:02.233")),
-    Certain(IncidentKind.STORM, "Group '{leading.group_id}' rebalanced {count} times: {causes}.{late_joins}{rhythm}",
-            proof=(the_group_is_in_a_loop,), source=_ADR,
-            cases=("groups/storm-2.8 billing-storm-8 01:48:02.233",
-                   "groups/deployment-4.1 billing-deploy-9 01:45:27.117")),
-    Certain(IncidentKind.COOPERATIVE_PAIR, "{leading.explanation} The cooperative follow-up belongs to it.",
-            proof=(a_follow_up_belongs_to_it,), source=_KIP_429,
-            cases=("groups/cooperative-2.8 fraud-coop-9 01:49:24.331",
-                   "groups/cooperative-2.8 fraud-coop-9 01:49:20.330")),
-    Likely(IncidentKind.COORDINATOR_MOVE, "{leading.explanation}",
-           proof=(the_coordinator_moved,), source="GroupCoordinator.onElection and onResignation",
-           cases=("made: a coordinator moves without an outage", "made: a coordinator is away")),
-    Certain(IncidentKind.SINGLE, "{leading.explanation}",
-            proof=(always,), source=_ADR,
-            cases=("groups/cooperative-2.8 fraud-coop-9 01:49:20.330",
-                   "groups/cooperative-2.8 fraud-coop-9 01:49:24.331")),
+    Likely(
+        IncidentKind.BROKER_OUTAGE,
+        "Broker {outage.broker}, away from {outage.down_at:%H:%M:%S} on, accounts for {count} of {total} rebalances, in"
+        " {groups} ({causes}).",
+        proof=(an_outage_began_them,),
+        source=_ADR,
+        cases=("made: a coordinator is away", "made: a member dies while a broker is away"),
+    ),
+    Likely(
+        IncidentKind.HOST_SILENT,
+        "All {host.members} members on host {host.host}, in {groups}, fell silent within one session timeout of"
+        " {host.since:%H:%M:%S}, while members elsewhere were heard. {host.fate} {size} ({causes}).",
+        proof=(a_host_fell_silent,),
+        source=_ADR,
+        cases=("made: a host is never heard again", "made: two members of a host fall silent"),
+    ),
+    Certain(
+        IncidentKind.ROLLING_RESTART,
+        "{member_count} members of group '{leading.group_id}' were restarted one after another: {size}.",
+        proof=(members_were_restarted_in_turn,),
+        source=_ADR,
+        cases=("groups/deployment-4.1 billing-deploy-9 01:45:27.117", "groups/storm-2.8 billing-storm-8 01:48:02.233"),
+    ),
+    Certain(
+        IncidentKind.STORM,
+        "Group '{leading.group_id}' rebalanced {count} times: {causes}.{late_joins}{rhythm}",
+        proof=(the_group_is_in_a_loop,),
+        source=_ADR,
+        cases=("groups/storm-2.8 billing-storm-8 01:48:02.233", "groups/deployment-4.1 billing-deploy-9 01:45:27.117"),
+    ),
+    Certain(
+        IncidentKind.COOPERATIVE_PAIR,
+        "{leading.explanation} The cooperative follow-up belongs to it.",
+        proof=(a_follow_up_belongs_to_it,),
+        source=_KIP_429,
+        cases=("groups/cooperative-2.8 fraud-coop-9 01:49:24.331", "groups/cooperative-2.8 fraud-coop-9 01:49:20.330"),
+    ),
+    Likely(
+        IncidentKind.COORDINATOR_MOVE,
+        "{leading.explanation}",
+        proof=(the_coordinator_moved,),
+        source="GroupCoordinator.onElection and onResignation",
+        cases=("made: a coordinator moves without an outage", "made: a coordinator is away"),
+    ),
+    Certain(
+        IncidentKind.SINGLE,
+        "{leading.explanation}",
+        proof=(always,),
+        source=_ADR,
+        cases=("groups/cooperative-2.8 fraud-coop-9 01:49:20.330", "groups/cooperative-2.8 fraud-coop-9 01:49:24.331"),
+    ),
 )
-# fmt: on
 """The confidence is that of the kind; the row's own is that of the cause (Gathered.confidence)."""
 
 

@@ -92,31 +92,57 @@ def never_gained(progress: Progress) -> Proof | None:
 
 _SOURCE = "Burrow, core/internal/evaluator/caching.go"
 
-# fmt: off
 LAG_RULINGS: tuple[Ruling[Progress], ...] = (
-    Likely(LagStatus.OK, "The consumer has read all records.",
-           proof=(nothing_waits,), source=_SOURCE,
-           cases=("made: it commits every end", "made: nothing waited at first")),
-    Likely(LagStatus.STOP, "The consumer committed before, and has now stood for longer than ever while records wait.",
-           proof=(commits_moved, stands_longer_than_ever), source=_SOURCE,
-           cases=("made: it stops after eight commits", "made: it commits every eleven minutes")),
-    Likely(LagStatus.REWIND, "The committed offset was set back, and has not come as far again.",
-           proof=(was_set_back,), source=_SOURCE,
-           cases=("made: it is set back for good", "made: it is set back and comes further")),
-    Likely(LagStatus.OK, "The consumer had caught up within the last ten readings.",
-           proof=(caught_up_lately,), source=_SOURCE,
-           cases=("made: it is behind at every other reading", "made: it commits half of what arrives")),
-    Likely(LagStatus.STALL, "The committed offset never changed while records wait.",
-           proof=(never_moved,), source=_SOURCE,
-           cases=("made: nothing waited at first", "made: it stops after eight commits")),
-    Likely(LagStatus.WARN, "The consumer commits, and its lag never became smaller.",
-           proof=(never_gained,), source=_SOURCE,
-           cases=("made: it commits half of what arrives", "made: it commits every eleven minutes")),
-    Likely(LagStatus.OK, "The consumer commits, and its lag became smaller at times.",
-           proof=(always,), source=_SOURCE,
-           cases=("made: it commits every eleven minutes", "made: it commits half of what arrives")),
+    Likely(
+        LagStatus.OK,
+        "The consumer has read all records.",
+        proof=(nothing_waits,),
+        source=_SOURCE,
+        cases=("made: it commits every end", "made: nothing waited at first"),
+    ),
+    Likely(
+        LagStatus.STOP,
+        "The consumer committed before, and has now stood for longer than ever while records wait.",
+        proof=(commits_moved, stands_longer_than_ever),
+        source=_SOURCE,
+        cases=("made: it stops after eight commits", "made: it commits every eleven minutes"),
+    ),
+    Likely(
+        LagStatus.REWIND,
+        "The committed offset was set back, and has not come as far again.",
+        proof=(was_set_back,),
+        source=_SOURCE,
+        cases=("made: it is set back for good", "made: it is set back and comes further"),
+    ),
+    Likely(
+        LagStatus.OK,
+        "The consumer had caught up within the last ten readings.",
+        proof=(caught_up_lately,),
+        source=_SOURCE,
+        cases=("made: it is behind at every other reading", "made: it commits half of what arrives"),
+    ),
+    Likely(
+        LagStatus.STALL,
+        "The committed offset never changed while records wait.",
+        proof=(never_moved,),
+        source=_SOURCE,
+        cases=("made: nothing waited at first", "made: it stops after eight commits"),
+    ),
+    Likely(
+        LagStatus.WARN,
+        "The consumer commits, and its lag never became smaller.",
+        proof=(never_gained,),
+        source=_SOURCE,
+        cases=("made: it commits half of what arrives", "made: it commits every eleven minutes"),
+    ),
+    Likely(
+        LagStatus.OK,
+        "The consumer commits, and its lag became smaller at times.",
+        proof=(always,),
+        source=_SOURCE,
+        cases=("made: it commits every eleven minutes", "made: it commits half of what arrives"),
+    ),
 )
-# fmt: on
 """For the readings of a window, instead of the last ten commits."""
 
 

@@ -96,34 +96,47 @@ def _seconds(ms: int) -> str:
     return f"{math.ceil(ms / 1000):,} s"
 
 
-# fmt: off
 STATIC_MEMBERSHIP: tuple[Ruling[ReplayCase], ...] = (
-    Likely(RemedySetting.STATIC_MEMBERSHIP, "Static membership {effect}: {restarts} took less than {value}, {in_use}.",
-           proof=(rebalances_are_avoided,), source="KIP-345",
-           cases=("groups/deployment-4.1 billing-deploy-9", "groups/pause-4.1 ads-etl-1")),
+    Likely(
+        RemedySetting.STATIC_MEMBERSHIP,
+        "Static membership {effect}: {restarts} took less than {value}, {in_use}.",
+        proof=(rebalances_are_avoided,),
+        source="KIP-345",
+        cases=("groups/deployment-4.1 billing-deploy-9", "groups/pause-4.1 ads-etl-1"),
+    ),
 )
 
 SESSION_TIMEOUT: tuple[Ruling[ReplayCase], ...] = (
-    Likely(RemedySetting.SESSION_TIMEOUT, "A session timeout of {value}{present_value} {effect}: {silences}"
-           " shorter{delay_clause}.",
-           proof=(rebalances_are_avoided,), source="KIP-735; session.timeout.ms of ConsumerConfig",
-           cases=("groups/pause-4.1 ads-etl-1", "groups/deployment-4.1 billing-deploy-9")),
+    Likely(
+        RemedySetting.SESSION_TIMEOUT,
+        "A session timeout of {value}{present_value} {effect}: {silences} shorter{delay_clause}.",
+        proof=(rebalances_are_avoided,),
+        source="KIP-735; session.timeout.ms of ConsumerConfig",
+        cases=("groups/pause-4.1 ads-etl-1", "groups/deployment-4.1 billing-deploy-9"),
+    ),
 )
 
 MAX_POLL_INTERVAL: tuple[Ruling[ReplayCase], ...] = (
-    Likely(RemedySetting.MAX_POLL_INTERVAL, "A max.poll.interval.ms of {value}{present_value} {effect}: {times} a"
-           " member took less than that between two polls.",
-           proof=(rebalances_are_avoided,), source="KIP-62; max.poll.interval.ms of ConsumerConfig",
-           cases=("groups/slow-librdkafka-4.1 geo-py-5", "groups/pause-4.1 ads-etl-1")),
+    Likely(
+        RemedySetting.MAX_POLL_INTERVAL,
+        "A max.poll.interval.ms of {value}{present_value} {effect}: {times} a member took less than that between two"
+        " polls.",
+        proof=(rebalances_are_avoided,),
+        source="KIP-62; max.poll.interval.ms of ConsumerConfig",
+        cases=("groups/slow-librdkafka-4.1 geo-py-5", "groups/pause-4.1 ads-etl-1"),
+    ),
 )
 
 COOPERATIVE_ASSIGNMENT: tuple[Ruling[ReplayCase], ...] = (
-    Likely(RemedySetting.COOPERATIVE_ASSIGNMENT, "A cooperative assignor would have avoided no rebalance, but"
-           " {seconds} of {cost} partition-seconds: in {rebalances} partitions stopped that stayed with their member.",
-           proof=(partitions_stopped_in_vain,), source="KIP-429",
-           cases=("groups/grown-2.8 email-grow-5", "groups/pause-4.1 ads-etl-1")),
+    Likely(
+        RemedySetting.COOPERATIVE_ASSIGNMENT,
+        "A cooperative assignor would have avoided no rebalance, but {seconds} of {cost} partition-seconds: in"
+        " {rebalances} partitions stopped that stayed with their member.",
+        proof=(partitions_stopped_in_vain,),
+        source="KIP-429",
+        cases=("groups/grown-2.8 email-grow-5", "groups/pause-4.1 ads-etl-1"),
+    ),
 )
-# fmt: on
 
 
 class Replay:

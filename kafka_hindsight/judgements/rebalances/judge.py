@@ -129,59 +129,102 @@ def history_is_short(case: Case) -> Proof | None:
 _NAMES = "CommonClientConfigs client.id: nothing makes it unique; KIP-848: a member id is a bare uuid"
 _SAME_CLIENT = "the same instance id, else the same client id and, where known, host: KIP-345, KIP-394"
 
-# fmt: off
-JOIN_RULINGS: Sequence[Ruling[Case]] = (
-    Likely(Cause.MEMBER_REJOINED, "{who} came back while its former self was still waiting to be removed.",
-           proof=(former_self_was_not_removed,), source=_SAME_CLIENT,
-           cases=("made: joins again under another id", "groups/deployment-4.1 01:45:30.028")),
-    Certain(Cause.MEMBER_REJOINED, "{who} came back {delay} {departure}.",
-            proof=(came_back_after_removal, is_surely_the_same), source=_SAME_CLIENT,
-            cases=("groups/emptied-2.8 13:31:06.681", "groups/deployment-4.1 01:45:30.028")),
-    Likely(Cause.MEMBER_REJOINED, "{who} came back {delay} {departure}; its client id alone identifies it.",
-           proof=(came_back_after_removal,), source=_SAME_CLIENT,
-           cases=("groups/deployment-4.1 01:45:30.028", "groups/emptied-2.8 13:31:06.681")),
-    Likely(Cause.MEMBER_REJOINED, "{who} came back. Its reason says that {reason}.",
-           proof=(was_there_by_its_words,),
-           source="KIP-800; AbstractCoordinator.java requestRejoin, maybeLeaveGroup",
-           cases=("made: rejoins after UNKNOWN_MEMBER_ID", "groups/pause-4.1 01:41:18.996")),
-    Likely(Cause.MEMBER_REJOINED, "{who} came back: its own log also names its former self.",
-           proof=(its_log_names_a_former_self,),
-           source="one log is one installation's: what writes into it after another one's end is started in its place",
-           cases=("made: joins as the next one in a log", "made: joins beside another one in a log")),
-    Likely(Cause.MEMBER_JOINED, "{who} joined a group that began with it, at generation 0; {lookalike} had been in the"
-           " former group of that name {silence} before.",
-           proof=(like_one_had_gone, names_do_not_identify, group_began), source=f"GroupMetadata.scala; {_NAMES}",
-           cases=("made: a group begins once more", "made: an empty group on one host")),
-    Likely(Cause.MEMBER_REJOINED, "{who} came back: the group had been empty, and {lookalike} was last heard in it"
-           " {silence} before.",
-           proof=(like_one_had_gone, names_do_not_identify, group_was_empty_of_its_like), source=_NAMES,
-           cases=("made: an empty group on one host", "made: two members hold one client id")),
-    Likely(Cause.MEMBER_JOINED, "{who}, a new consumer, joined {silence} after {lookalike} was last heard. A consumer"
-           " that had been there would have kept its member id.",
-           proof=(like_one_had_gone, names_do_not_identify, keeps_its_member_id),
-           source="KIP-848: a consumer keeps its member id for as long as it lives",
-           cases=("groups/kip848-4.1 01:46:18.627 (brokers only)", "groups/kip848-4.1 01:47:40.959 (brokers only)")),
-    Possible(Cause.MEMBER_JOINED, "{who} joined; {lookalike} was last heard in the group {silence} before, and no name"
-             " shows whether it is the same.",
-             proof=(like_one_had_gone, names_do_not_identify), source=_NAMES,
-             cases=("made: one of two members with one client id is replaced", "groups/pause-4.1 01:41:04.275")),
-    Likely(Cause.MEMBER_JOINED, "{who} joined the group. No line shows it there before, but not every earlier member is"
-           " known.",
-           proof=(history_has_holes,), source=_SAME_CLIENT,
-           cases=("made: joins after a generation gap", "groups/pause-4.1 01:41:04.275")),
-    Likely(Cause.MEMBER_JOINED, "{who} joined the group beside its other members: no member that may be the same had"
-           " left before.",
-           proof=(names_do_not_identify, group_had_others), source=_NAMES,
-           cases=("made: two members hold one client id", "groups/pause-4.1 01:41:04.275")),
-    Certain(Cause.MEMBER_JOINED, "{who} joined the group. It had not been in the group before.",
-            proof=(history_reaches_back,), source=f"{_SAME_CLIENT}; the look-back is our own choice",
-            cases=("groups/pause-4.1 01:41:04.275", "groups/pause-4.1 01:41:18.996")),
-    Likely(Cause.MEMBER_JOINED, "{who} joined the group. The logs cover the {coverage} before, and do not show it"
-           " there.",
-           proof=(history_is_short,), source=_SAME_CLIENT,
-           cases=("made: joins soon after the logs begin", "groups/pause-4.1 01:41:04.275")),
+JOIN_RULINGS: tuple[Ruling[Case], ...] = (
+    Likely(
+        Cause.MEMBER_REJOINED,
+        "{who} came back while its former self was still waiting to be removed.",
+        proof=(former_self_was_not_removed,),
+        source=_SAME_CLIENT,
+        cases=("made: joins again under another id", "groups/deployment-4.1 01:45:30.028"),
+    ),
+    Certain(
+        Cause.MEMBER_REJOINED,
+        "{who} came back {delay} {departure}.",
+        proof=(came_back_after_removal, is_surely_the_same),
+        source=_SAME_CLIENT,
+        cases=("groups/emptied-2.8 13:31:06.681", "groups/deployment-4.1 01:45:30.028"),
+    ),
+    Likely(
+        Cause.MEMBER_REJOINED,
+        "{who} came back {delay} {departure}; its client id alone identifies it.",
+        proof=(came_back_after_removal,),
+        source=_SAME_CLIENT,
+        cases=("groups/deployment-4.1 01:45:30.028", "groups/emptied-2.8 13:31:06.681"),
+    ),
+    Likely(
+        Cause.MEMBER_REJOINED,
+        "{who} came back. Its reason says that {reason}.",
+        proof=(was_there_by_its_words,),
+        source="KIP-800; AbstractCoordinator.java requestRejoin, maybeLeaveGroup",
+        cases=("made: rejoins after UNKNOWN_MEMBER_ID", "groups/pause-4.1 01:41:18.996"),
+    ),
+    Likely(
+        Cause.MEMBER_REJOINED,
+        "{who} came back: its own log also names its former self.",
+        proof=(its_log_names_a_former_self,),
+        source="one log is one installation's: what writes into it after another one's end is started in its place",
+        cases=("made: joins as the next one in a log", "made: joins beside another one in a log"),
+    ),
+    Likely(
+        Cause.MEMBER_JOINED,
+        "{who} joined a group that began with it, at generation 0; {lookalike} had been in the former group of that"
+        " name {silence} before.",
+        proof=(like_one_had_gone, names_do_not_identify, group_began),
+        source=f"GroupMetadata.scala; {_NAMES}",
+        cases=("made: a group begins once more", "made: an empty group on one host"),
+    ),
+    Likely(
+        Cause.MEMBER_REJOINED,
+        "{who} came back: the group had been empty, and {lookalike} was last heard in it {silence} before.",
+        proof=(like_one_had_gone, names_do_not_identify, group_was_empty_of_its_like),
+        source=_NAMES,
+        cases=("made: an empty group on one host", "made: two members hold one client id"),
+    ),
+    Likely(
+        Cause.MEMBER_JOINED,
+        "{who}, a new consumer, joined {silence} after {lookalike} was last heard. A consumer that had been there would"
+        " have kept its member id.",
+        proof=(like_one_had_gone, names_do_not_identify, keeps_its_member_id),
+        source="KIP-848: a consumer keeps its member id for as long as it lives",
+        cases=("groups/kip848-4.1 01:46:18.627 (brokers only)", "groups/kip848-4.1 01:47:40.959 (brokers only)"),
+    ),
+    Possible(
+        Cause.MEMBER_JOINED,
+        "{who} joined; {lookalike} was last heard in the group {silence} before, and no name shows whether it is the"
+        " same.",
+        proof=(like_one_had_gone, names_do_not_identify),
+        source=_NAMES,
+        cases=("made: one of two members with one client id is replaced", "groups/pause-4.1 01:41:04.275"),
+    ),
+    Likely(
+        Cause.MEMBER_JOINED,
+        "{who} joined the group. No line shows it there before, but not every earlier member is known.",
+        proof=(history_has_holes,),
+        source=_SAME_CLIENT,
+        cases=("made: joins after a generation gap", "groups/pause-4.1 01:41:04.275"),
+    ),
+    Likely(
+        Cause.MEMBER_JOINED,
+        "{who} joined the group beside its other members: no member that may be the same had left before.",
+        proof=(names_do_not_identify, group_had_others),
+        source=_NAMES,
+        cases=("made: two members hold one client id", "groups/pause-4.1 01:41:04.275"),
+    ),
+    Certain(
+        Cause.MEMBER_JOINED,
+        "{who} joined the group. It had not been in the group before.",
+        proof=(history_reaches_back,),
+        source=f"{_SAME_CLIENT}; the look-back is our own choice",
+        cases=("groups/pause-4.1 01:41:04.275", "groups/pause-4.1 01:41:18.996"),
+    ),
+    Likely(
+        Cause.MEMBER_JOINED,
+        "{who} joined the group. The logs cover the {coverage} before, and do not show it there.",
+        proof=(history_is_short,),
+        source=_SAME_CLIENT,
+        cases=("made: joins soon after the logs begin", "groups/pause-4.1 01:41:04.275"),
+    ),
 )
-# fmt: on
 
 
 def reason_is(act: str, words: str) -> Predicate[Case]:
@@ -211,54 +254,77 @@ def move_cut_it_short(case: Case) -> Proof | None:
     return None if verdict is None else Proof(verdict.evidence, {"trigger": verdict.sentence})
 
 
-# fmt: off
-REASON_RULINGS: Sequence[Ruling[Case]] = (
-    Certain(Cause.STORAGE_ERROR, "The coordinator could not write the group's assignment to"
-            " __consumer_offsets.",
-            proof=(reason_is("storage_error", "an error when storing the group's assignment"),),
-            source="GroupCoordinator.scala propagateAssignment; GroupMetadataManager.java",
-            cases=("groups/storage-4.3 12:35:46.475", "groups/storm-2.8 01:48:17.257")),
-    Likely(Cause.GROUP_OVER_CAPACITY, "The group that the coordinator loaded has more members than"
-           " group.max.size.",
-           proof=(reason_is("over_capacity", "the freshly loaded group is over capacity"),),
-           source="KIP-389; GroupCoordinator.scala onGroupLoaded",
-           cases=("made: a loaded group is over capacity", "groups/storage-4.3 12:35:46.475")),
-    Certain(Cause.ASSIGNOR_CHANGED, "A static member came back with other assignors, and the group's assignor"
-            " changed.",
-            proof=(reason_is("static_protocol_changed", "the group's selectedProtocol will change"),),
-            source="GroupCoordinator.scala updateStaticMemberAndRebalance; KIP-345",
-            cases=("groups/assignor-4.3 12:17:54.972", "made: a static member returns with other metadata")),
-    Unknown(Cause.UNKNOWN, "The line that starts this rebalance is missing, and with it its reason.",
-            proof=(lacks_start,), source="GroupCoordinator.scala prepareRebalance writes it at INFO",
-            cases=("made: a join phase without its first line", "made: words that no coordinator writes")),
-    Unknown(Cause.UNKNOWN, "The coordinator gives no reason that shows the cause.",
-            proof=(always,), source="GroupCoordinator.scala prepareRebalance",
-            cases=("made: words that no coordinator writes", "made: a join phase without its first line")),
+REASON_RULINGS: tuple[Ruling[Case], ...] = (
+    Certain(
+        Cause.STORAGE_ERROR,
+        "The coordinator could not write the group's assignment to __consumer_offsets.",
+        proof=(reason_is("storage_error", "an error when storing the group's assignment"),),
+        source="GroupCoordinator.scala propagateAssignment; GroupMetadataManager.java",
+        cases=("groups/storage-4.3 12:35:46.475", "groups/storm-2.8 01:48:17.257"),
+    ),
+    Likely(
+        Cause.GROUP_OVER_CAPACITY,
+        "The group that the coordinator loaded has more members than group.max.size.",
+        proof=(reason_is("over_capacity", "the freshly loaded group is over capacity"),),
+        source="KIP-389; GroupCoordinator.scala onGroupLoaded",
+        cases=("made: a loaded group is over capacity", "groups/storage-4.3 12:35:46.475"),
+    ),
+    Certain(
+        Cause.ASSIGNOR_CHANGED,
+        "A static member came back with other assignors, and the group's assignor changed.",
+        proof=(reason_is("static_protocol_changed", "the group's selectedProtocol will change"),),
+        source="GroupCoordinator.scala updateStaticMemberAndRebalance; KIP-345",
+        cases=("groups/assignor-4.3 12:17:54.972", "made: a static member returns with other metadata"),
+    ),
+    Unknown(
+        Cause.UNKNOWN,
+        "The line that starts this rebalance is missing, and with it its reason.",
+        proof=(lacks_start,),
+        source="GroupCoordinator.scala prepareRebalance writes it at INFO",
+        cases=("made: a join phase without its first line", "made: words that no coordinator writes"),
+    ),
+    Unknown(
+        Cause.UNKNOWN,
+        "The coordinator gives no reason that shows the cause.",
+        proof=(always,),
+        source="GroupCoordinator.scala prepareRebalance",
+        cases=("made: words that no coordinator writes", "made: a join phase without its first line"),
+    ),
 )
 
-REMOVAL_RULINGS: Sequence[Ruling[Case]] = (
-    Certain(Cause.JOIN_TIMEOUT, "{who} was dropped because it did not rejoin within the rebalance timeout.",
-            proof=(member_was(Change.NOT_REJOINED, "the member had not rejoined, or had not left its epoch, in time"),),
-            source="GroupCoordinator.scala onCompleteJoin (2.7+); GroupMetadataManager.java",
-            cases=("groups/dropped-4.3 12:19:21.879 (contributor)", "groups/kip848-4.1 01:47:08.865")),
-    Certain(Cause.SYNC_TIMEOUT, "{who} was dropped because it joined and never asked for its assignment.",
-            proof=(member_was(Change.NOT_SYNCED, "the member was removed on pending sync request expiration"),),
-            source="GroupCoordinator.scala onExpirePendingSync (3.0+); KAFKA-12890",
-            cases=("groups/unsynced-4.3 12:37:45.916", "groups/storm-2.8 01:48:17.257")),
-    Likely(Cause.STATIC_MEMBER_CHANGED, "{who} came back, or was replaced, with other metadata.",
-           proof=(member_was(Change.RETURNED, "it updates the metadata of a static member"),),
-           source="GroupCoordinator.scala updateStaticMemberAndRebalance; KIP-345, KIP-814",
-           cases=("made: a static member returns with other metadata", "groups/assignor-4.3 12:17:54.972")),
+REMOVAL_RULINGS: tuple[Ruling[Case], ...] = (
+    Certain(
+        Cause.JOIN_TIMEOUT,
+        "{who} was dropped because it did not rejoin within the rebalance timeout.",
+        proof=(member_was(Change.NOT_REJOINED, "the member had not rejoined, or had not left its epoch, in time"),),
+        source="GroupCoordinator.scala onCompleteJoin (2.7+); GroupMetadataManager.java",
+        cases=("groups/dropped-4.3 12:19:21.879 (contributor)", "groups/kip848-4.1 01:47:08.865"),
+    ),
+    Certain(
+        Cause.SYNC_TIMEOUT,
+        "{who} was dropped because it joined and never asked for its assignment.",
+        proof=(member_was(Change.NOT_SYNCED, "the member was removed on pending sync request expiration"),),
+        source="GroupCoordinator.scala onExpirePendingSync (3.0+); KAFKA-12890",
+        cases=("groups/unsynced-4.3 12:37:45.916", "groups/storm-2.8 01:48:17.257"),
+    ),
+    Likely(
+        Cause.STATIC_MEMBER_CHANGED,
+        "{who} came back, or was replaced, with other metadata.",
+        proof=(member_was(Change.RETURNED, "it updates the metadata of a static member"),),
+        source="GroupCoordinator.scala updateStaticMemberAndRebalance; KIP-345, KIP-814",
+        cases=("made: a static member returns with other metadata", "groups/assignor-4.3 12:17:54.972"),
+    ),
 )
 
-MOVE_RULINGS: Sequence[Ruling[Case]] = (
-    Likely(Cause.COORDINATOR_MOVED, "The coordinator moved while the group was rebalancing and cut the"
-           " rebalance short. {trigger}",
-           proof=(move_cut_it_short,),
-           source="GroupCoordinator.scala onElection, onResignation; GroupMetadataManager.java",
-           cases=("made: moved while the assignment was awaited", "made: rejoins after a move")),
+MOVE_RULINGS: tuple[Ruling[Case], ...] = (
+    Likely(
+        Cause.COORDINATOR_MOVED,
+        "The coordinator moved while the group was rebalancing and cut the rebalance short. {trigger}",
+        proof=(move_cut_it_short,),
+        source="GroupCoordinator.scala onElection, onResignation; GroupMetadataManager.java",
+        cases=("made: moved while the assignment was awaited", "made: rejoins after a move"),
+    ),
 )
-# fmt: on
 
 
 BY_CHANGE: dict[Change, Sequence[Ruling[Case]]] = {

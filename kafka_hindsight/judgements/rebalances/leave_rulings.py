@@ -186,106 +186,180 @@ def one_like_it_came(case: Case) -> Proof | None:
     return proof_of(line, *member.introduced_by, lookalike=case.likeness(member), later=duration(at - case.at))
 
 
-# fmt: off
-LEAVE_RULINGS: Sequence[Ruling[Case]] = (
+LEAVE_RULINGS: tuple[Ruling[Case], ...] = (
     *REFUSED_LEAVES,
-    Certain(Cause.MAX_POLL_EXCEEDED, "{who} did not poll {limit} and left; its request to leave says so.",
-            proof=(gave_reason(reasons.POLL_EXPIRED),),
-            source="KIP-62, KIP-800; AbstractCoordinator.java HeartbeatThread",
-            cases=("night-4.1/ledger-loader-14 01:49:25.678", "groups/deployment-4.1 01:45:27.117")),
-    Certain(Cause.MEMBER_LEFT, "{who} closed its consumer; its request to leave says so.",
-            proof=(gave_reason(reasons.CLOSED),), source="KIP-800; AbstractCoordinator.java maybeLeaveGroup",
-            cases=("groups/deployment-4.1 01:45:27.117", "night-4.1/ledger-loader-14 01:49:25.678")),
-    Likely(Cause.MEMBER_LEFT, "{who} unsubscribed its consumer; its request to leave says so.",
-           proof=(gave_reason(reasons.UNSUBSCRIBED),), source="KIP-800; KafkaConsumer.unsubscribe",
-           cases=("made: unsubscribes", "groups/deployment-4.1 01:45:27.117")),
-    Certain(Cause.REMOVED_BY_ADMIN, "{who} was removed by an administrator.",
-            proof=(gave_reason(reasons.REMOVED_BY_ADMIN),),
-            source="KafkaAdminClient.java DEFAULT_LEAVE_GROUP_REASON; KIP-800",
-            cases=("groups/removed-3.9 12:39:54.131", "groups/deployment-4.1 01:45:27.117")),
-    Likely(Cause.REMOVED_BY_ADMIN, "{who} was removed by an administrator: the request named only its instance id. A"
-           " member that leaves names its member id.",
-           proof=(is_by_instance,),
-           source="KIP-345, Admin.removeMembersFromConsumerGroup: a client that leaves names its member id, and a"
-           " static one does not leave at all",
-           cases=("groups/removed-2.8 12:24:06.058", "groups/removed-3.9 12:39:54.131")),
-    Possible(Cause.REMOVED_BY_ADMIN, "{who} left for a reason that no client library writes: an administrator or the"
-             " application wrote it.",
-             proof=(gave_reason(reasons.FREE_TEXT),),
-             source="KIP-800: an administrator may give a reason of its own, and so may a client that is not Kafka's",
-             cases=("made: leaves for a reason of its own", "groups/removed-3.9 12:39:54.131")),
-    Certain(Cause.MAX_POLL_EXCEEDED, "{who} did not poll {limit} and left, as its own log shows.",
-            proof=(own_log_shows_poll_expired,),
-            source="KIP-62; AbstractCoordinator.java HeartbeatThread; rdkafka_cgrp.c",
-            cases=("groups/chain-2.8 01:47:22.862", "groups/chain-2.8 01:47:22.862 (brokers only)")),
-    Certain(Cause.MEMBER_LEFT, "{who} closed its consumer, as its own log shows.",
-            proof=(own_log_shows_close,), source="AbstractCoordinator.java maybeLeaveGroup; rdkafka_cgrp.c",
-            cases=("groups/emptied-2.8 13:31:12.666", "groups/emptied-2.8 13:31:05.783")),
-    Likely(Cause.MAX_POLL_EXCEEDED, "{who} did not poll {limit} and left: after that its own log goes on with"
-           " partitions that it still held. No close does that.",
-           proof=(went_on_after_it_left,),
-           source="aiokafka/consumer/group_coordinator.py: it leaves in close() and in _heartbeat_routine",
-           cases=("groups/aiokafka-4.3 15:03:47.418", "groups/aiokafka-4.3 15:05:05.510")),
-    Likely(Cause.MEMBER_LEFT, "{who} closed its consumer: its own log shows its leave, and then only a new consumer.",
-           proof=(ended_when_it_left,),
-           source="aiokafka/consumer/group_coordinator.py: it leaves in close() and in _heartbeat_routine",
-           cases=("groups/aiokafka-4.3 15:05:05.510", "groups/aiokafka-4.3 15:03:47.418")),
-    Likely(Cause.REMOVED_BY_ADMIN, "{who} did not leave by itself: it went on running until a refused"
-           " heartbeat showed it that it was no longer a member. An administrator removed it.",
-           proof=(was_surprised,), source="AbstractCoordinator.java maybeLeaveGroup, HeartbeatResponseHandler",
-           cases=("groups/emptied-2.8 13:31:05.783", "groups/emptied-2.8 13:31:12.666")),
-    Likely(Cause.REMOVED_BY_ADMIN, "{who} was removed by an administrator: a static member does not leave by"
-           " itself.",
-           proof=(is_static_and_classic,),
-           source="KIP-345; AbstractCoordinator.java maybeLeaveGroup: only dynamic members send LeaveGroup. In 3.0 and"
-           " 3.1 the coordinator names the member id, and no reason",
-           cases=("groups/removed-3.0 22:17:22.991", "groups/removed-2.8 12:24:06.058")),
-    Likely(Cause.MAX_POLL_EXCEEDED, "{who} left and came back under the same member id {later} later, so it was not"
-           " closed: it did not poll {limit}, or it unsubscribed and subscribed again.",
-           proof=(came_back_under_its_id,), source="KIP-848: a consumer keeps its member id for as long as it lives",
-           cases=("groups/kip848-4.1 01:47:38.941 (brokers only)",
-                  "groups/slow-librdkafka-4.1 01:42:57.368 (brokers only)")),
-    Likely(Cause.MAX_POLL_EXCEEDED, "{who} left and came back {later} later to the group that its process had made for"
-           " itself: the process had not ended, but had not polled {limit}.",
-           proof=(came_back_to_its_own_group,),
-           source="KIP-62; ConsoleConsumer.scala: a process without --group draws a group of its own, and reads until"
-           " it ends",
-           cases=("made: a console consumer leaves and is back", "made: leaves, and one like it comes")),
-    Likely(Cause.MEMBER_LEFT, "{who} left: consumers of its library have no poll limit, so it was stopped, by the"
-           " application or after an error.",
-           proof=(its_library_has_no_poll_limit,),
-           source="kafkajs src/consumer/index.js stop, onCrash; sarama consumer_group.go Close; kgo LeaveGroup;"
-           " kafka-go consumergroup.go run",
-           cases=("made: a client without a poll limit leaves", "made: leaves, and one like it comes")),
-    Likely(Cause.MEMBER_LEFT, "{who} left {since_join} after it had last joined: its poll limit of"
-           " {poll_limit} had not run out, so it was closed.",
-           proof=(poll_limit_had_not_run_out,),
-           source="KIP-62: the limit runs from one poll to the next, and a member polls when it joins",
-           cases=("groups/chain-2.8 01:47:33.471", "groups/chain-2.8 01:47:22.862 (brokers only)")),
-    Likely(Cause.MAX_POLL_EXCEEDED, "{who} left {since} after its last assignment, when its poll limit of {poll_limit}"
-           " had run out: it had hardly polled since then.",
-           proof=(poll_limit_had_just_run_out,),
-           source="KIP-62; AbstractCoordinator.java HeartbeatThread; kafka-python coordinator/base.py HeartbeatThread",
-           cases=("made: leaves when its poll limit has run out", "made: leaves long after its poll limit")),
-    Likely(Cause.MEMBER_LEFT, "{who} left without a reason and did not come back{id_clause}: it was closed.",
-           proof=(did_not_come_back,), source="our own choice: a member that was too slow rejoins with its next poll",
-           cases=("groups/cooperative-2.8 01:49:35.815 (brokers only)",
-                  "groups/slow-librdkafka-4.1 01:42:57.368 (brokers only)")),
-    Possible(Cause.MAX_POLL_EXCEEDED, "{who} left without a reason and came back {later} later: it did not"
-             " poll {limit}, or it was closed and started again. Its own log would show which.",
-             proof=(poll_limit_is_known, came_back), source="KIP-62; AbstractCoordinator.java maybeLeaveGroup",
-             cases=("groups/chain-2.8 01:47:22.862 (brokers only)", "groups/chain-2.8 01:47:33.471")),
-    Possible(Cause.MEMBER_LEFT, "{who} left without a reason and came back {later} later: it was closed and"
-             " started again, or it did not poll {limit}, whose value is not known. Its own log would show which.",
-             proof=(came_back,), source="KIP-62; AbstractCoordinator.java maybeLeaveGroup",
-             cases=("groups/slow-librdkafka-4.1 01:42:57.368 (brokers only)",
-                    "groups/chain-2.8 01:47:22.862 (brokers only)")),
-    Possible(Cause.MEMBER_LEFT, "{who} left without a reason, and {lookalike} joined {later} later: it was closed, or"
-             " it did not poll {limit}. Its own log would show which.",
-             proof=(one_like_it_came,), source="KIP-62; AbstractCoordinator.java maybeLeaveGroup",
-             cases=("made: leaves, and one like it comes", "made: leaves long after its poll limit")),
+    Certain(
+        Cause.MAX_POLL_EXCEEDED,
+        "{who} did not poll {limit} and left; its request to leave says so.",
+        proof=(gave_reason(reasons.POLL_EXPIRED),),
+        source="KIP-62, KIP-800; AbstractCoordinator.java HeartbeatThread",
+        cases=("night-4.1/ledger-loader-14 01:49:25.678", "groups/deployment-4.1 01:45:27.117"),
+    ),
+    Certain(
+        Cause.MEMBER_LEFT,
+        "{who} closed its consumer; its request to leave says so.",
+        proof=(gave_reason(reasons.CLOSED),),
+        source="KIP-800; AbstractCoordinator.java maybeLeaveGroup",
+        cases=("groups/deployment-4.1 01:45:27.117", "night-4.1/ledger-loader-14 01:49:25.678"),
+    ),
+    Likely(
+        Cause.MEMBER_LEFT,
+        "{who} unsubscribed its consumer; its request to leave says so.",
+        proof=(gave_reason(reasons.UNSUBSCRIBED),),
+        source="KIP-800; KafkaConsumer.unsubscribe",
+        cases=("made: unsubscribes", "groups/deployment-4.1 01:45:27.117"),
+    ),
+    Certain(
+        Cause.REMOVED_BY_ADMIN,
+        "{who} was removed by an administrator.",
+        proof=(gave_reason(reasons.REMOVED_BY_ADMIN),),
+        source="KafkaAdminClient.java DEFAULT_LEAVE_GROUP_REASON; KIP-800",
+        cases=("groups/removed-3.9 12:39:54.131", "groups/deployment-4.1 01:45:27.117"),
+    ),
+    Likely(
+        Cause.REMOVED_BY_ADMIN,
+        "{who} was removed by an administrator: the request named only its instance id. A member that leaves names its"
+        " member id.",
+        proof=(is_by_instance,),
+        source="KIP-345, Admin.removeMembersFromConsumerGroup: a client that leaves names its member id, and a static"
+        " one does not leave at all",
+        cases=("groups/removed-2.8 12:24:06.058", "groups/removed-3.9 12:39:54.131"),
+    ),
+    Possible(
+        Cause.REMOVED_BY_ADMIN,
+        "{who} left for a reason that no client library writes: an administrator or the application wrote it.",
+        proof=(gave_reason(reasons.FREE_TEXT),),
+        source="KIP-800: an administrator may give a reason of its own, and so may a client that is not Kafka's",
+        cases=("made: leaves for a reason of its own", "groups/removed-3.9 12:39:54.131"),
+    ),
+    Certain(
+        Cause.MAX_POLL_EXCEEDED,
+        "{who} did not poll {limit} and left, as its own log shows.",
+        proof=(own_log_shows_poll_expired,),
+        source="KIP-62; AbstractCoordinator.java HeartbeatThread; rdkafka_cgrp.c",
+        cases=("groups/chain-2.8 01:47:22.862", "groups/chain-2.8 01:47:22.862 (brokers only)"),
+    ),
+    Certain(
+        Cause.MEMBER_LEFT,
+        "{who} closed its consumer, as its own log shows.",
+        proof=(own_log_shows_close,),
+        source="AbstractCoordinator.java maybeLeaveGroup; rdkafka_cgrp.c",
+        cases=("groups/emptied-2.8 13:31:12.666", "groups/emptied-2.8 13:31:05.783"),
+    ),
+    Likely(
+        Cause.MAX_POLL_EXCEEDED,
+        "{who} did not poll {limit} and left: after that its own log goes on with partitions that it still held. No"
+        " close does that.",
+        proof=(went_on_after_it_left,),
+        source="aiokafka/consumer/group_coordinator.py: it leaves in close() and in _heartbeat_routine",
+        cases=("groups/aiokafka-4.3 15:03:47.418", "groups/aiokafka-4.3 15:05:05.510"),
+    ),
+    Likely(
+        Cause.MEMBER_LEFT,
+        "{who} closed its consumer: its own log shows its leave, and then only a new consumer.",
+        proof=(ended_when_it_left,),
+        source="aiokafka/consumer/group_coordinator.py: it leaves in close() and in _heartbeat_routine",
+        cases=("groups/aiokafka-4.3 15:05:05.510", "groups/aiokafka-4.3 15:03:47.418"),
+    ),
+    Likely(
+        Cause.REMOVED_BY_ADMIN,
+        "{who} did not leave by itself: it went on running until a refused heartbeat showed it that it was no longer a"
+        " member. An administrator removed it.",
+        proof=(was_surprised,),
+        source="AbstractCoordinator.java maybeLeaveGroup, HeartbeatResponseHandler",
+        cases=("groups/emptied-2.8 13:31:05.783", "groups/emptied-2.8 13:31:12.666"),
+    ),
+    Likely(
+        Cause.REMOVED_BY_ADMIN,
+        "{who} was removed by an administrator: a static member does not leave by itself.",
+        proof=(is_static_and_classic,),
+        source="KIP-345; AbstractCoordinator.java maybeLeaveGroup: only dynamic members send LeaveGroup. In 3.0 and 3.1"
+        " the coordinator names the member id, and no reason",
+        cases=("groups/removed-3.0 22:17:22.991", "groups/removed-2.8 12:24:06.058"),
+    ),
+    Likely(
+        Cause.MAX_POLL_EXCEEDED,
+        "{who} left and came back under the same member id {later} later, so it was not closed: it did not poll"
+        " {limit}, or it unsubscribed and subscribed again.",
+        proof=(came_back_under_its_id,),
+        source="KIP-848: a consumer keeps its member id for as long as it lives",
+        cases=(
+            "groups/kip848-4.1 01:47:38.941 (brokers only)",
+            "groups/slow-librdkafka-4.1 01:42:57.368 (brokers only)",
+        ),
+    ),
+    Likely(
+        Cause.MAX_POLL_EXCEEDED,
+        "{who} left and came back {later} later to the group that its process had made for itself: the process had not"
+        " ended, but had not polled {limit}.",
+        proof=(came_back_to_its_own_group,),
+        source="KIP-62; ConsoleConsumer.scala: a process without --group draws a group of its own, and reads until it"
+        " ends",
+        cases=("made: a console consumer leaves and is back", "made: leaves, and one like it comes"),
+    ),
+    Likely(
+        Cause.MEMBER_LEFT,
+        "{who} left: consumers of its library have no poll limit, so it was stopped, by the application or after an"
+        " error.",
+        proof=(its_library_has_no_poll_limit,),
+        source="kafkajs src/consumer/index.js stop, onCrash; sarama consumer_group.go Close; kgo LeaveGroup; kafka-go"
+        " consumergroup.go run",
+        cases=("made: a client without a poll limit leaves", "made: leaves, and one like it comes"),
+    ),
+    Likely(
+        Cause.MEMBER_LEFT,
+        "{who} left {since_join} after it had last joined: its poll limit of {poll_limit} had not run out, so it was"
+        " closed.",
+        proof=(poll_limit_had_not_run_out,),
+        source="KIP-62: the limit runs from one poll to the next, and a member polls when it joins",
+        cases=("groups/chain-2.8 01:47:33.471", "groups/chain-2.8 01:47:22.862 (brokers only)"),
+    ),
+    Likely(
+        Cause.MAX_POLL_EXCEEDED,
+        "{who} left {since} after its last assignment, when its poll limit of {poll_limit} had run out: it had hardly"
+        " polled since then.",
+        proof=(poll_limit_had_just_run_out,),
+        source="KIP-62; AbstractCoordinator.java HeartbeatThread; kafka-python coordinator/base.py HeartbeatThread",
+        cases=("made: leaves when its poll limit has run out", "made: leaves long after its poll limit"),
+    ),
+    Likely(
+        Cause.MEMBER_LEFT,
+        "{who} left without a reason and did not come back{id_clause}: it was closed.",
+        proof=(did_not_come_back,),
+        source="our own choice: a member that was too slow rejoins with its next poll",
+        cases=(
+            "groups/cooperative-2.8 01:49:35.815 (brokers only)",
+            "groups/slow-librdkafka-4.1 01:42:57.368 (brokers only)",
+        ),
+    ),
+    Possible(
+        Cause.MAX_POLL_EXCEEDED,
+        "{who} left without a reason and came back {later} later: it did not poll {limit}, or it was closed and started"
+        " again. Its own log would show which.",
+        proof=(poll_limit_is_known, came_back),
+        source="KIP-62; AbstractCoordinator.java maybeLeaveGroup",
+        cases=("groups/chain-2.8 01:47:22.862 (brokers only)", "groups/chain-2.8 01:47:33.471"),
+    ),
+    Possible(
+        Cause.MEMBER_LEFT,
+        "{who} left without a reason and came back {later} later: it was closed and started again, or it did not poll"
+        " {limit}, whose value is not known. Its own log would show which.",
+        proof=(came_back,),
+        source="KIP-62; AbstractCoordinator.java maybeLeaveGroup",
+        cases=(
+            "groups/slow-librdkafka-4.1 01:42:57.368 (brokers only)",
+            "groups/chain-2.8 01:47:22.862 (brokers only)",
+        ),
+    ),
+    Possible(
+        Cause.MEMBER_LEFT,
+        "{who} left without a reason, and {lookalike} joined {later} later: it was closed, or it did not poll {limit}."
+        " Its own log would show which.",
+        proof=(one_like_it_came,),
+        source="KIP-62; AbstractCoordinator.java maybeLeaveGroup",
+        cases=("made: leaves, and one like it comes", "made: leaves long after its poll limit"),
+    ),
 )
-# fmt: on
 
 
 POLLED_ON = 1 / 8
@@ -462,87 +536,145 @@ def _covered_time(case: Case) -> timedelta:
 
 _EXPIRES = "GroupCoordinator.scala onExpireHeartbeat; GroupMetadataManager.java; KIP-848"
 
-# fmt: off
-EXPIRY_RULINGS: Sequence[Ruling[Case]] = (
+EXPIRY_RULINGS: tuple[Ruling[Case], ...] = (
     *REFUSED_EXPIRIES,
-    Certain(Cause.MEMBER_LEFT, "{who} had closed its consumer, as its own log shows; a static member sends no"
-            " LeaveGroup, and its session{session} ran out.",
-            proof=(is_static, had_closed), source="KIP-345; AbstractCoordinator.java maybeLeaveGroup",
-            cases=("groups/static-4.1 01:42:52.722", "groups/static-4.1 01:42:32.822")),
-    Likely(Cause.MEMBER_LEFT, "{who} had closed its consumer, as its own log shows, and its session{session}"
-           " ran out.",
-           proof=(had_closed,), source="AbstractCoordinator.java maybeLeaveGroup: its LeaveGroup did not arrive",
-           cases=("made: had closed when its session expired", "groups/static-4.1 01:42:52.722")),
+    Certain(
+        Cause.MEMBER_LEFT,
+        "{who} had closed its consumer, as its own log shows; a static member sends no LeaveGroup, and its"
+        " session{session} ran out.",
+        proof=(is_static, had_closed),
+        source="KIP-345; AbstractCoordinator.java maybeLeaveGroup",
+        cases=("groups/static-4.1 01:42:52.722", "groups/static-4.1 01:42:32.822"),
+    ),
+    Likely(
+        Cause.MEMBER_LEFT,
+        "{who} had closed its consumer, as its own log shows, and its session{session} ran out.",
+        proof=(had_closed,),
+        source="AbstractCoordinator.java maybeLeaveGroup: its LeaveGroup did not arrive",
+        cases=("made: had closed when its session expired", "groups/static-4.1 01:42:52.722"),
+    ),
     *BROKERS_REFUSALS,
-    Likely(Cause.MAX_POLL_EXCEEDED, "{who} did not poll {limit}, stopped its heartbeats, and its"
-           " session{session} ran out.",
-           proof=(is_static, poll_had_expired), source="KIP-345; AbstractCoordinator.java HeartbeatThread",
-           cases=("made: static and too slow", "groups/static-4.1 01:42:32.822")),
-    Certain(Cause.HEARTBEAT_EXPIRED, "{who} was not heard within its session{session}, and the same process"
-            " was heard again {later} later.",
-            proof=(log_names_starts, was_heard_again), source=f"{_EXPIRES}; KIP-735",
-            cases=("groups/pause-4.1 01:41:13.807", "groups/storm-2.8 01:48:17.257")),
-    Likely(Cause.HEARTBEAT_EXPIRED, "{who} was not heard within its session{session}, and its log goes on"
-           " {later} later.",
-           proof=(was_heard_again, is_one_consumer),
-           source=f"{_EXPIRES}; rdkafka_cgrp.c rd_kafka_cgrp_session_timeout_check",
-           cases=("groups/librdkafka-python-4.3 15:20:45.038", "groups/librdkafka-python-4.3 15:21:36.315")),
-    Likely(Cause.MEMBER_DEAD, "{who} fell silent without a close, its session{session} ran out, and a new"
-           " process of it started.",
-           proof=(new_process_started,), source=_EXPIRES,
-           cases=("made: a new process started", "groups/storm-2.8 01:48:17.257")),
-    Likely(Cause.HEARTBEAT_EXPIRED, "{who} was not heard within its session{session}; the same process came"
-           " back {later} later.",
-           proof=(same_process_came_back,), source=f"{_EXPIRES}; KIP-800",
-           cases=("made: comes back as itself", "groups/pause-4.1 01:41:13.807 (brokers only)")),
-    Likely(Cause.HEARTBEAT_EXPIRED, "{who} was not heard within its session{session} while broker {broker},"
-           " its coordinator, was away; it came back {later} later.",
-           proof=(coordinator_was_away,),
-           source=f"{_EXPIRES}; a coordinator that was away finds sessions expired when it resumes",
-           cases=("made: its coordinator was away", "groups/pause-4.1 01:41:13.807 (brokers only)")),
-    Likely(Cause.HOST_STALLED, "{who} was not heard within its session{session}. Broker {broker} found {count} sessions"
-           " of {groups} groups expired at once, as after a stall of the broker or its host. The member joined again"
-           " {later} later.",
-           proof=(many_groups_expired_at_once, one_came_back_at_once), source=f"{_EXPIRES}; SystemTimer.advanceClock",
-           cases=("made: expires with members of two other groups, and is back",
-                  "made: expires with members of two other groups")),
-    Likely(Cause.HEARTBEAT_EXPIRED, "{who} was not heard within its session{session} while broker {broker}, its"
-           " coordinator, or their host stood still: {pause} lie between two lines of one call. It joined again {later}"
-           " later.",
-           proof=(coordinator_stood_still, one_came_back_at_once), source=_EXPIRES,
-           cases=("made: expires as the coordinator stands still, and is back",
-                  "made: expires as the coordinator stands still")),
-    Likely(Cause.MEMBER_DEAD, "{who} joined and never sent a heartbeat: its session{session} ran out {since} after its"
-           " assignment. Its process ended as soon as it had joined.",
-           proof=(never_sent_a_heartbeat,),
-           source=f"{_EXPIRES}; a heartbeat follows the assignment after heartbeat.interval.ms",
-           cases=("made: never sends a heartbeat", "groups/pause-4.1 01:41:13.807 (brokers only)")),
-    Possible(Cause.HEARTBEAT_EXPIRED, "{who} was not heard within its session{session} and came back {later}"
-             " later: it was paused or cut off, or its process died and was started again. Its own log would show"
-             " which.",
-             proof=(came_back,), source=_EXPIRES,
-             cases=("groups/pause-4.1 01:41:13.807 (brokers only)", "groups/static-4.1 01:42:32.822 (brokers only)")),
-    Likely(Cause.MEMBER_DEAD, "{who} was not heard within its session{session}; its own log breaks off"
-           " without a close.",
-           proof=(log_breaks_off,), source=_EXPIRES,
-           cases=("groups/storm-2.8 01:48:17.257", "groups/pause-4.1 01:41:13.807")),
-    Possible(Cause.HEARTBEAT_EXPIRED, "{who} was not heard within its session{session}, and {lookalike} joined {later}"
-             " later: it was paused or cut off, or its process died. Its own log would show which.",
-             proof=(one_like_it_came,), source=_EXPIRES,
-             cases=("made: expires, and one like it comes", "groups/pause-4.1 01:41:13.807 (brokers only)")),
-    Possible(Cause.MEMBER_DEAD, "{who} was not heard within its session{session} and did not come back. Broker {broker}"
-             " found {count} sessions of {groups} groups expired at once: the members died together, or the broker or"
-             " its host had stalled.",
-             proof=(many_groups_expired_at_once,), source=f"{_EXPIRES}; SystemTimer.advanceClock",
-             cases=("made: expires with members of two other groups",
-                    "made: expires with members of two other groups, and is back")),
-    Likely(Cause.MEMBER_DEAD, "{who} was not heard within its session{session} and did not come back within"
-           " {coverage}: its process was gone.",
-           proof=(logs_cover_the_return,), source=f"{_EXPIRES}; the 10 minutes are our own choice",
-           cases=("groups/static-4.1 01:42:32.822 (brokers only)", "groups/pause-4.1 01:41:13.807 (brokers only)")),
-    Possible(Cause.MEMBER_DEAD, "{who} was not heard within its session{session} and did not come back within"
-             " {coverage}: its process was gone, or it was still cut off when the logs ended.",
-             proof=(logs_end_first,), source=_EXPIRES,
-             cases=("groups/removed-3.9 12:40:14.081 (brokers only)", "groups/static-4.1 01:42:32.822 (brokers only)")),
+    Likely(
+        Cause.MAX_POLL_EXCEEDED,
+        "{who} did not poll {limit}, stopped its heartbeats, and its session{session} ran out.",
+        proof=(is_static, poll_had_expired),
+        source="KIP-345; AbstractCoordinator.java HeartbeatThread",
+        cases=("made: static and too slow", "groups/static-4.1 01:42:32.822"),
+    ),
+    Certain(
+        Cause.HEARTBEAT_EXPIRED,
+        "{who} was not heard within its session{session}, and the same process was heard again {later} later.",
+        proof=(log_names_starts, was_heard_again),
+        source=f"{_EXPIRES}; KIP-735",
+        cases=("groups/pause-4.1 01:41:13.807", "groups/storm-2.8 01:48:17.257"),
+    ),
+    Likely(
+        Cause.HEARTBEAT_EXPIRED,
+        "{who} was not heard within its session{session}, and its log goes on {later} later.",
+        proof=(was_heard_again, is_one_consumer),
+        source=f"{_EXPIRES}; rdkafka_cgrp.c rd_kafka_cgrp_session_timeout_check",
+        cases=("groups/librdkafka-python-4.3 15:20:45.038", "groups/librdkafka-python-4.3 15:21:36.315"),
+    ),
+    Likely(
+        Cause.MEMBER_DEAD,
+        "{who} fell silent without a close, its session{session} ran out, and a new process of it started.",
+        proof=(new_process_started,),
+        source=_EXPIRES,
+        cases=("made: a new process started", "groups/storm-2.8 01:48:17.257"),
+    ),
+    Likely(
+        Cause.HEARTBEAT_EXPIRED,
+        "{who} was not heard within its session{session}; the same process came back {later} later.",
+        proof=(same_process_came_back,),
+        source=f"{_EXPIRES}; KIP-800",
+        cases=("made: comes back as itself", "groups/pause-4.1 01:41:13.807 (brokers only)"),
+    ),
+    Likely(
+        Cause.HEARTBEAT_EXPIRED,
+        "{who} was not heard within its session{session} while broker {broker}, its coordinator, was away; it came back"
+        " {later} later.",
+        proof=(coordinator_was_away,),
+        source=f"{_EXPIRES}; a coordinator that was away finds sessions expired when it resumes",
+        cases=("made: its coordinator was away", "groups/pause-4.1 01:41:13.807 (brokers only)"),
+    ),
+    Likely(
+        Cause.HOST_STALLED,
+        "{who} was not heard within its session{session}. Broker {broker} found {count} sessions of {groups} groups"
+        " expired at once, as after a stall of the broker or its host. The member joined again {later} later.",
+        proof=(many_groups_expired_at_once, one_came_back_at_once),
+        source=f"{_EXPIRES}; SystemTimer.advanceClock",
+        cases=(
+            "made: expires with members of two other groups, and is back",
+            "made: expires with members of two other groups",
+        ),
+    ),
+    Likely(
+        Cause.HEARTBEAT_EXPIRED,
+        "{who} was not heard within its session{session} while broker {broker}, its coordinator, or their host stood"
+        " still: {pause} lie between two lines of one call. It joined again {later} later.",
+        proof=(coordinator_stood_still, one_came_back_at_once),
+        source=_EXPIRES,
+        cases=(
+            "made: expires as the coordinator stands still, and is back",
+            "made: expires as the coordinator stands still",
+        ),
+    ),
+    Likely(
+        Cause.MEMBER_DEAD,
+        "{who} joined and never sent a heartbeat: its session{session} ran out {since} after its assignment. Its"
+        " process ended as soon as it had joined.",
+        proof=(never_sent_a_heartbeat,),
+        source=f"{_EXPIRES}; a heartbeat follows the assignment after heartbeat.interval.ms",
+        cases=("made: never sends a heartbeat", "groups/pause-4.1 01:41:13.807 (brokers only)"),
+    ),
+    Possible(
+        Cause.HEARTBEAT_EXPIRED,
+        "{who} was not heard within its session{session} and came back {later} later: it was paused or cut off, or its"
+        " process died and was started again. Its own log would show which.",
+        proof=(came_back,),
+        source=_EXPIRES,
+        cases=("groups/pause-4.1 01:41:13.807 (brokers only)", "groups/static-4.1 01:42:32.822 (brokers only)"),
+    ),
+    Likely(
+        Cause.MEMBER_DEAD,
+        "{who} was not heard within its session{session}; its own log breaks off without a close.",
+        proof=(log_breaks_off,),
+        source=_EXPIRES,
+        cases=("groups/storm-2.8 01:48:17.257", "groups/pause-4.1 01:41:13.807"),
+    ),
+    Possible(
+        Cause.HEARTBEAT_EXPIRED,
+        "{who} was not heard within its session{session}, and {lookalike} joined {later} later: it was paused or cut"
+        " off, or its process died. Its own log would show which.",
+        proof=(one_like_it_came,),
+        source=_EXPIRES,
+        cases=("made: expires, and one like it comes", "groups/pause-4.1 01:41:13.807 (brokers only)"),
+    ),
+    Possible(
+        Cause.MEMBER_DEAD,
+        "{who} was not heard within its session{session} and did not come back. Broker {broker} found {count} sessions"
+        " of {groups} groups expired at once: the members died together, or the broker or its host had stalled.",
+        proof=(many_groups_expired_at_once,),
+        source=f"{_EXPIRES}; SystemTimer.advanceClock",
+        cases=(
+            "made: expires with members of two other groups",
+            "made: expires with members of two other groups, and is back",
+        ),
+    ),
+    Likely(
+        Cause.MEMBER_DEAD,
+        "{who} was not heard within its session{session} and did not come back within {coverage}: its process was"
+        " gone.",
+        proof=(logs_cover_the_return,),
+        source=f"{_EXPIRES}; the 10 minutes are our own choice",
+        cases=("groups/static-4.1 01:42:32.822 (brokers only)", "groups/pause-4.1 01:41:13.807 (brokers only)"),
+    ),
+    Possible(
+        Cause.MEMBER_DEAD,
+        "{who} was not heard within its session{session} and did not come back within {coverage}: its process was gone,"
+        " or it was still cut off when the logs ended.",
+        proof=(logs_end_first,),
+        source=_EXPIRES,
+        cases=("groups/removed-3.9 12:40:14.081 (brokers only)", "groups/static-4.1 01:42:32.822 (brokers only)"),
+    ),
 )
-# fmt: on

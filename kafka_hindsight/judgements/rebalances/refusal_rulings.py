@@ -102,46 +102,71 @@ def its_quota_had_changed(case: Case) -> Proof | None:
 
 _POLL = "KafkaConsumer.poll throws an {}Exception, and applications then close"
 
-# fmt: off
-REFUSED_EXPIRIES: Sequence[Ruling[Case]] = (
-    Likely(Cause.NOT_AUTHENTICATED, "{who} could not authenticate any more, as its own log shows, and its"
-           " session{session} ran out.",
-           proof=(was_refused(Cause.NOT_AUTHENTICATED),),
-           source="NetworkClient.processDisconnection; rdkafka_broker.c; KIP-368",
-           cases=("groups/unauthenticated-librdkafka-4.3 18:06:17.327",
-                  "groups/unauthenticated-librdkafka-4.3 18:06:17.327 (brokers only)")),
-    Certain(Cause.ACCESS_DENIED, "{who} was denied access, as its own log shows, and its session{session} ran out.",
-            proof=(was_refused(Cause.ACCESS_DENIED),),
-            source="KafkaApis.handleHeartbeatRequest, handleOffsetCommitRequest: both need READ on the group",
-            cases=("groups/denied-4.3 18:06:19.595", "groups/denied-4.3 18:06:19.595 (brokers only)")),
-    Likely(Cause.THROTTLED, "{who} was held back by a quota, as its own log shows, and its session{session} ran out.",
-           proof=(was_refused(Cause.THROTTLED),),
-           source="NetworkClient.maybeThrottle, at WARN from 4.4 on; KIP-219: a client sends nothing meanwhile",
-           cases=("made: held back by a quota", "made: cannot authenticate")),
+REFUSED_EXPIRIES: tuple[Ruling[Case], ...] = (
+    Likely(
+        Cause.NOT_AUTHENTICATED,
+        "{who} could not authenticate any more, as its own log shows, and its session{session} ran out.",
+        proof=(was_refused(Cause.NOT_AUTHENTICATED),),
+        source="NetworkClient.processDisconnection; rdkafka_broker.c; KIP-368",
+        cases=(
+            "groups/unauthenticated-librdkafka-4.3 18:06:17.327",
+            "groups/unauthenticated-librdkafka-4.3 18:06:17.327 (brokers only)",
+        ),
+    ),
+    Certain(
+        Cause.ACCESS_DENIED,
+        "{who} was denied access, as its own log shows, and its session{session} ran out.",
+        proof=(was_refused(Cause.ACCESS_DENIED),),
+        source="KafkaApis.handleHeartbeatRequest, handleOffsetCommitRequest: both need READ on the group",
+        cases=("groups/denied-4.3 18:06:19.595", "groups/denied-4.3 18:06:19.595 (brokers only)"),
+    ),
+    Likely(
+        Cause.THROTTLED,
+        "{who} was held back by a quota, as its own log shows, and its session{session} ran out.",
+        proof=(was_refused(Cause.THROTTLED),),
+        source="NetworkClient.maybeThrottle, at WARN from 4.4 on; KIP-219: a client sends nothing meanwhile",
+        cases=("made: held back by a quota", "made: cannot authenticate"),
+    ),
 )
 
-BROKERS_REFUSALS: Sequence[Ruling[Case]] = (
-    Likely(Cause.THROTTLED, "{who} was held back by its {quota} quota, which had just become {limit}, and its"
-           " session{session} ran out.",
-           proof=(its_quota_had_changed,), source="ClientQuotaManager.updateQuota; KIP-124, KIP-219",
-           cases=("made: its quota has just changed", "made: its quota had changed before")),
-    Likely(Cause.ACCESS_DENIED, "The authorizer denied a heartbeat for the group that came from {host}, and the"
-           " session{session} of {who} ran out.",
-           proof=(heartbeats_were_denied,),
-           source="StandardAuthorizerData.logAuditMessage; KafkaApis.handleHeartbeatRequest",
-           cases=("groups/denied-4.3 18:06:19.595 (brokers only)", "groups/denied-4.3 18:06:19.595")),
-    Likely(Cause.NOT_AUTHENTICATED, "A client on {host}, the host of {who}, failed to authenticate {earlier} before its"
-           " session{session} ran out.",
-           proof=(its_host_failed_to_authenticate,), source="Selector.pollSelectionKeys",
-           cases=("made: its host cannot authenticate", "made: its host never can")),
+BROKERS_REFUSALS: tuple[Ruling[Case], ...] = (
+    Likely(
+        Cause.THROTTLED,
+        "{who} was held back by its {quota} quota, which had just become {limit}, and its session{session} ran out.",
+        proof=(its_quota_had_changed,),
+        source="ClientQuotaManager.updateQuota; KIP-124, KIP-219",
+        cases=("made: its quota has just changed", "made: its quota had changed before"),
+    ),
+    Likely(
+        Cause.ACCESS_DENIED,
+        "The authorizer denied a heartbeat for the group that came from {host}, and the session{session} of {who} ran"
+        " out.",
+        proof=(heartbeats_were_denied,),
+        source="StandardAuthorizerData.logAuditMessage; KafkaApis.handleHeartbeatRequest",
+        cases=("groups/denied-4.3 18:06:19.595 (brokers only)", "groups/denied-4.3 18:06:19.595"),
+    ),
+    Likely(
+        Cause.NOT_AUTHENTICATED,
+        "A client on {host}, the host of {who}, failed to authenticate {earlier} before its session{session} ran out.",
+        proof=(its_host_failed_to_authenticate,),
+        source="Selector.pollSelectionKeys",
+        cases=("made: its host cannot authenticate", "made: its host never can"),
+    ),
 )
 
-REFUSED_LEAVES: Sequence[Ruling[Case]] = (
-    Likely(Cause.NOT_AUTHENTICATED, "{who} could not authenticate, as its own log shows, and left.",
-           proof=(was_refused_before_it_left(Cause.NOT_AUTHENTICATED),), source=_POLL.format("Authentication"),
-           cases=("groups/unauthenticated-4.3 18:06:18.388", "groups/unauthenticated-4.3 18:06:18.388 (brokers only)")),
-    Likely(Cause.ACCESS_DENIED, "{who} was denied access, as its own log shows, and left.",
-           proof=(was_refused_before_it_left(Cause.ACCESS_DENIED),), source=_POLL.format("Authorization"),
-           cases=("groups/denied-topic-4.3 18:06:55.061", "groups/denied-topic-4.3 18:06:55.061 (brokers only)")),
+REFUSED_LEAVES: tuple[Ruling[Case], ...] = (
+    Likely(
+        Cause.NOT_AUTHENTICATED,
+        "{who} could not authenticate, as its own log shows, and left.",
+        proof=(was_refused_before_it_left(Cause.NOT_AUTHENTICATED),),
+        source=_POLL.format("Authentication"),
+        cases=("groups/unauthenticated-4.3 18:06:18.388", "groups/unauthenticated-4.3 18:06:18.388 (brokers only)"),
+    ),
+    Likely(
+        Cause.ACCESS_DENIED,
+        "{who} was denied access, as its own log shows, and left.",
+        proof=(was_refused_before_it_left(Cause.ACCESS_DENIED),),
+        source=_POLL.format("Authorization"),
+        cases=("groups/denied-topic-4.3 18:06:55.061", "groups/denied-topic-4.3 18:06:55.061 (brokers only)"),
+    ),
 )
-# fmt: on

@@ -5,7 +5,6 @@ A member rejoined by itself, a group epoch rose, or the coordinator writes no re
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -172,80 +171,144 @@ def _last_assignment(case: Case) -> Event | None:
 _REASONS = "ConsumerCoordinator.java rejoinNeededOrPending; KIP-800"
 _TOPICS = "ConsumerCoordinator.java MetadataSnapshot, updatePatternSubscription; KAFKA-3888"
 
-# fmt: off
-REJOIN_RULINGS: Sequence[Ruling[Case]] = (
-    Likely(Cause.SCHEDULED_DELAY_OVER, "{who}, a Connect worker, rejoined when the delay of {delay} for a lost"
-           " worker was over: its connectors and tasks are given to others.",
-           proof=(delay_was_over,), source="KIP-415; IncrementalCooperativeAssignor.java handleLostAssignments",
-           cases=("groups/connect-4.3 15:08:33.499", "groups/connect-4.3 15:08:07.425")),
-    Likely(Cause.COOPERATIVE_FOLLOWUP, "{who}, a Connect worker, gave back connectors or tasks and rejoined so"
-           " that others get them.",
-           proof=(had_to_give_back,), source="KIP-415; IncrementalCooperativeAssignor.java",
-           cases=("groups/connect-4.3 15:09:13.711", "groups/connect-4.3 15:08:07.425")),
-    Likely(Cause.CONNECTOR_CHANGED, "{who}, a Connect worker, rejoined after a change that its own log shows:"
-           " '{reason}'.",
-           proof=(rejoins_because(reasons.CONNECTOR_CHANGED), asked_just_before, own_words),
-           source="KIP-415; DistributedHerder.java",
-           cases=("groups/connect-4.3 15:07:49.326", "groups/connect-4.3 15:08:33.499")),
-    Certain(Cause.COOPERATIVE_FOLLOWUP, "{who} gave back partitions and rejoined so that others get them.",
-            proof=(rejoins_because(reasons.REVOKES),), source="KIP-429; ConsumerCoordinator.java onJoinComplete",
-            cases=("groups/cooperative-2.8 01:49:25.358", "groups/subscribed-2.8 01:46:33.201")),
-    Certain(Cause.SUBSCRIPTION_CHANGED, "{who} subscribed to other topics.",
-            proof=(rejoins_because(reasons.SUBSCRIPTION_CHANGED),), source=_REASONS,
-            cases=("groups/subscribed-2.8 01:46:33.201", "groups/leaves-3.9 01:55:12.019")),
-    Certain(Cause.TOPIC_CREATED, "{who} rejoined because {change}{other_changes}, as its own log shows.",
-            proof=(rejoins_because(reasons.METADATA_CHANGED), request_names_topics), source=_TOPICS, also=OTHER_CHANGES,
-            cases=("groups/topics-3.9 01:55:52.661", "groups/topics-3.9 01:55:52.661 (brokers only)")),
-    Likely(Cause.TOPIC_CREATED, "{who} rejoined over changed metadata {later} after {change}.",
-           proof=(rejoins_because(reasons.METADATA_CHANGED), one_change_fits), also=OTHER_CHANGES,
-           source=f"{_TOPICS}; metadata.max.age.ms",
-           cases=("night-4.1/ads-rx-13 01:48:19.758 (brokers only)", "groups/topics-3.9 01:55:52.661 (brokers only)")),
-    Likely(Cause.METADATA_CHANGED, "{who} rejoined over changed metadata; {count} changes of topics before it"
-           " fit.",
-           proof=(rejoins_because(reasons.METADATA_CHANGED), several_changes_fit), source=_REASONS,
-           cases=("made: metadata changed after two topics", "groups/topics-3.9 01:55:52.661 (brokers only)")),
-    Likely(Cause.METADATA_CHANGED, "{who} rejoined over changed metadata; no line shows which topic changed.",
-           proof=(rejoins_because(reasons.METADATA_CHANGED),), source=_REASONS,
-           cases=("groups/topics-3.9 01:55:52.661 (brokers only)", "groups/topics-3.9 01:55:52.661")),
-    Likely(Cause.CLIENT_REQUESTED, "{who} asked for a rebalance.",
-           proof=(rejoins_because(reasons.ENFORCED),), source="Consumer.enforceRebalance; KIP-568, KIP-800",
-           cases=("made: enforceRebalance", "groups/leaves-3.9 01:55:12.019")),
-    Certain(Cause.CLIENT_REQUESTED, "{who} asked for a rebalance, and its own log shows its reason:"
-            " '{reason}'.",
-            proof=(own_log_shows_request, free_words), source="Consumer.enforceRebalance; KIP-568, KIP-800",
-            cases=("groups/leaves-3.9 01:55:12.019", "groups/leaves-3.9 01:55:12.019 (brokers only)")),
-    Likely(Cause.CLIENT_REQUESTED, "{who} asked for a rebalance, with a reason of its own: '{reason}'.",
-           proof=(free_words,), source="Consumer.enforceRebalance; KIP-568, KIP-800",
-           cases=("groups/leaves-3.9 01:55:12.019 (brokers only)", "groups/subscribed-2.8 01:46:33.201")),
-    Likely(Cause.COORDINATOR_MOVED, "{who} rejoined at the new coordinator: the move had cut its rebalance"
-           " short.",
-           proof=(had_trouble, move_had_cut_the_one_before),
-           source="GroupCoordinator.scala onElection, onResignation; GroupMetadataManager.java",
-           cases=("made: rejoins after a move", "made: rejoins while the group rebalances")),
-    Unknown(Cause.UNKNOWN, "{who} rejoined ('{reason}'), which does not show what began the rebalance.",
-            proof=(had_trouble,), source="AbstractCoordinator.java JoinGroupResponseHandler",
-            cases=("made: rejoins while the group rebalances", "groups/subscribed-2.8 01:46:33.201")),
-    Likely(Cause.COOPERATIVE_FOLLOWUP, "{who}, a cooperative member, rejoined at once after the rebalance"
-           " before: it gave partitions back.",
-           proof=(follows_at_once_and_is_cooperative,), source="KIP-429; ConsumerCoordinator.java onJoinComplete",
-           cases=("made: a cooperative member rejoins at once", "groups/cooperative-2.8 01:49:25.358 (brokers only)")),
-    Likely(Cause.TOPIC_CREATED, "{who}, the leader, rejoined {later} after {change}{reader_clause}. That change fits,"
-           " but the application may also have asked for a rebalance.",
-           proof=(is_leader, one_change_fits, likely_if_topic_is_read), also=OTHER_CHANGES,
-           source=f"{_TOPICS}; coordinators before 3.2 log no reason of the client",
-           cases=("made: the leader rejoins after topic_created, which it reads",
-                  "groups/grown-2.8 01:46:51.810 (brokers only)")),
-    Possible(Cause.METADATA_CHANGED, "{who}, the leader, rejoined without a reason: the topics changed, the"
-             " application asked for it, or a Connect worker's connectors changed.",
-             proof=(is_leader,), source="GroupCoordinator.scala: coordinators before 3.2 log no reason of the client",
-             cases=("groups/grown-2.8 01:46:51.810 (brokers only)", "groups/grown-2.8 01:46:51.810")),
-    Possible(Cause.SUBSCRIPTION_CHANGED, "{who} rejoined with other metadata, without a reason: it reads"
-             " other topics, its assignors changed, or a Connect worker's connectors did.",
-             proof=(always,), source="GroupCoordinator.scala updateMemberAndRebalance",
-             cases=("groups/subscribed-2.8 01:46:33.201 (brokers only)",
-                    "groups/grown-2.8 01:46:51.810 (brokers only)")),
+REJOIN_RULINGS: tuple[Ruling[Case], ...] = (
+    Likely(
+        Cause.SCHEDULED_DELAY_OVER,
+        "{who}, a Connect worker, rejoined when the delay of {delay} for a lost worker was over: its connectors and"
+        " tasks are given to others.",
+        proof=(delay_was_over,),
+        source="KIP-415; IncrementalCooperativeAssignor.java handleLostAssignments",
+        cases=("groups/connect-4.3 15:08:33.499", "groups/connect-4.3 15:08:07.425"),
+    ),
+    Likely(
+        Cause.COOPERATIVE_FOLLOWUP,
+        "{who}, a Connect worker, gave back connectors or tasks and rejoined so that others get them.",
+        proof=(had_to_give_back,),
+        source="KIP-415; IncrementalCooperativeAssignor.java",
+        cases=("groups/connect-4.3 15:09:13.711", "groups/connect-4.3 15:08:07.425"),
+    ),
+    Likely(
+        Cause.CONNECTOR_CHANGED,
+        "{who}, a Connect worker, rejoined after a change that its own log shows: '{reason}'.",
+        proof=(rejoins_because(reasons.CONNECTOR_CHANGED), asked_just_before, own_words),
+        source="KIP-415; DistributedHerder.java",
+        cases=("groups/connect-4.3 15:07:49.326", "groups/connect-4.3 15:08:33.499"),
+    ),
+    Certain(
+        Cause.COOPERATIVE_FOLLOWUP,
+        "{who} gave back partitions and rejoined so that others get them.",
+        proof=(rejoins_because(reasons.REVOKES),),
+        source="KIP-429; ConsumerCoordinator.java onJoinComplete",
+        cases=("groups/cooperative-2.8 01:49:25.358", "groups/subscribed-2.8 01:46:33.201"),
+    ),
+    Certain(
+        Cause.SUBSCRIPTION_CHANGED,
+        "{who} subscribed to other topics.",
+        proof=(rejoins_because(reasons.SUBSCRIPTION_CHANGED),),
+        source=_REASONS,
+        cases=("groups/subscribed-2.8 01:46:33.201", "groups/leaves-3.9 01:55:12.019"),
+    ),
+    Certain(
+        Cause.TOPIC_CREATED,
+        "{who} rejoined because {change}{other_changes}, as its own log shows.",
+        proof=(rejoins_because(reasons.METADATA_CHANGED), request_names_topics),
+        source=_TOPICS,
+        also=OTHER_CHANGES,
+        cases=("groups/topics-3.9 01:55:52.661", "groups/topics-3.9 01:55:52.661 (brokers only)"),
+    ),
+    Likely(
+        Cause.TOPIC_CREATED,
+        "{who} rejoined over changed metadata {later} after {change}.",
+        proof=(rejoins_because(reasons.METADATA_CHANGED), one_change_fits),
+        also=OTHER_CHANGES,
+        source=f"{_TOPICS}; metadata.max.age.ms",
+        cases=("night-4.1/ads-rx-13 01:48:19.758 (brokers only)", "groups/topics-3.9 01:55:52.661 (brokers only)"),
+    ),
+    Likely(
+        Cause.METADATA_CHANGED,
+        "{who} rejoined over changed metadata; {count} changes of topics before it fit.",
+        proof=(rejoins_because(reasons.METADATA_CHANGED), several_changes_fit),
+        source=_REASONS,
+        cases=("made: metadata changed after two topics", "groups/topics-3.9 01:55:52.661 (brokers only)"),
+    ),
+    Likely(
+        Cause.METADATA_CHANGED,
+        "{who} rejoined over changed metadata; no line shows which topic changed.",
+        proof=(rejoins_because(reasons.METADATA_CHANGED),),
+        source=_REASONS,
+        cases=("groups/topics-3.9 01:55:52.661 (brokers only)", "groups/topics-3.9 01:55:52.661"),
+    ),
+    Likely(
+        Cause.CLIENT_REQUESTED,
+        "{who} asked for a rebalance.",
+        proof=(rejoins_because(reasons.ENFORCED),),
+        source="Consumer.enforceRebalance; KIP-568, KIP-800",
+        cases=("made: enforceRebalance", "groups/leaves-3.9 01:55:12.019"),
+    ),
+    Certain(
+        Cause.CLIENT_REQUESTED,
+        "{who} asked for a rebalance, and its own log shows its reason: '{reason}'.",
+        proof=(own_log_shows_request, free_words),
+        source="Consumer.enforceRebalance; KIP-568, KIP-800",
+        cases=("groups/leaves-3.9 01:55:12.019", "groups/leaves-3.9 01:55:12.019 (brokers only)"),
+    ),
+    Likely(
+        Cause.CLIENT_REQUESTED,
+        "{who} asked for a rebalance, with a reason of its own: '{reason}'.",
+        proof=(free_words,),
+        source="Consumer.enforceRebalance; KIP-568, KIP-800",
+        cases=("groups/leaves-3.9 01:55:12.019 (brokers only)", "groups/subscribed-2.8 01:46:33.201"),
+    ),
+    Likely(
+        Cause.COORDINATOR_MOVED,
+        "{who} rejoined at the new coordinator: the move had cut its rebalance short.",
+        proof=(had_trouble, move_had_cut_the_one_before),
+        source="GroupCoordinator.scala onElection, onResignation; GroupMetadataManager.java",
+        cases=("made: rejoins after a move", "made: rejoins while the group rebalances"),
+    ),
+    Unknown(
+        Cause.UNKNOWN,
+        "{who} rejoined ('{reason}'), which does not show what began the rebalance.",
+        proof=(had_trouble,),
+        source="AbstractCoordinator.java JoinGroupResponseHandler",
+        cases=("made: rejoins while the group rebalances", "groups/subscribed-2.8 01:46:33.201"),
+    ),
+    Likely(
+        Cause.COOPERATIVE_FOLLOWUP,
+        "{who}, a cooperative member, rejoined at once after the rebalance before: it gave partitions back.",
+        proof=(follows_at_once_and_is_cooperative,),
+        source="KIP-429; ConsumerCoordinator.java onJoinComplete",
+        cases=("made: a cooperative member rejoins at once", "groups/cooperative-2.8 01:49:25.358 (brokers only)"),
+    ),
+    Likely(
+        Cause.TOPIC_CREATED,
+        "{who}, the leader, rejoined {later} after {change}{reader_clause}. That change fits, but the application may"
+        " also have asked for a rebalance.",
+        proof=(is_leader, one_change_fits, likely_if_topic_is_read),
+        also=OTHER_CHANGES,
+        source=f"{_TOPICS}; coordinators before 3.2 log no reason of the client",
+        cases=(
+            "made: the leader rejoins after topic_created, which it reads",
+            "groups/grown-2.8 01:46:51.810 (brokers only)",
+        ),
+    ),
+    Possible(
+        Cause.METADATA_CHANGED,
+        "{who}, the leader, rejoined without a reason: the topics changed, the application asked for it, or a Connect"
+        " worker's connectors changed.",
+        proof=(is_leader,),
+        source="GroupCoordinator.scala: coordinators before 3.2 log no reason of the client",
+        cases=("groups/grown-2.8 01:46:51.810 (brokers only)", "groups/grown-2.8 01:46:51.810"),
+    ),
+    Possible(
+        Cause.SUBSCRIPTION_CHANGED,
+        "{who} rejoined with other metadata, without a reason: it reads other topics, its assignors changed, or a"
+        " Connect worker's connectors did.",
+        proof=(always,),
+        source="GroupCoordinator.scala updateMemberAndRebalance",
+        cases=("groups/subscribed-2.8 01:46:33.201 (brokers only)", "groups/grown-2.8 01:46:51.810 (brokers only)"),
+    ),
 )
-# fmt: on
 
 
 def client_subscribed_again(case: Case) -> Proof | None:
@@ -285,32 +348,52 @@ def likely_if_topics_changed(case: Case) -> Proof | None:
 
 _EPOCHS = "GroupMetadataManager.java; KIP-848"
 
-# fmt: off
-EPOCH_RULINGS: Sequence[Ruling[Case]] = (
-    Likely(Cause.SUBSCRIPTION_CHANGED, "Client '{client}' subscribed to other topics, as its own log shows.",
-           proof=(client_subscribed_again,), source="KIP-848; AsyncKafkaConsumer.java subscribe",
-           cases=("made: a KIP-848 client subscribes again", "made: an epoch that shows nothing")),
-    Likely(Cause.SUBSCRIPTION_CHANGED, "A member changed its subscription: no member joined or left, and the"
-           " topics stayed the same.",
-           proof=(topics_stayed_the_same, is_of_consumers), source=_EPOCHS,
-           cases=("made: an epoch with the same topics", "made: an epoch with other topics")),
-    Likely(Cause.SHARE_PARTITIONS_INITIALIZED, "No member joined or left, and the topics stayed the same: the"
-           " coordinator assigns partitions of the share group that are initialized now.",
-           proof=(topics_stayed_the_same, is_share_group),
-           source="GroupMetadataManager.java shareGroupHeartbeat, initializedAssignmentPending; KIP-932",
-           cases=("groups/share-4.3 15:14:55.835", "made: an epoch with the same topics")),
-    Likely(Cause.TOPIC_CREATED, "No member joined or left{topics}; {later} before, {change}.",
-           proof=(one_change_fits, likely_if_topics_changed), source=_EPOCHS, also=OTHER_CHANGES,
-           cases=("made: an epoch with other topics after partitions_added", "made: an epoch with other topics")),
-    Likely(Cause.METADATA_CHANGED, "No member joined or left, and the subscribed topics changed; no line"
-           " shows which.",
-           proof=(topics_changed,), source=_EPOCHS,
-           cases=("made: an epoch with other topics", "made: an epoch with the same topics")),
-    Unknown(Cause.UNKNOWN, "No member joined or left, and no line shows what changed.",
-            proof=(always,), source=_EPOCHS,
-            cases=("made: an epoch that shows nothing", "made: an epoch with the same topics")),
+EPOCH_RULINGS: tuple[Ruling[Case], ...] = (
+    Likely(
+        Cause.SUBSCRIPTION_CHANGED,
+        "Client '{client}' subscribed to other topics, as its own log shows.",
+        proof=(client_subscribed_again,),
+        source="KIP-848; AsyncKafkaConsumer.java subscribe",
+        cases=("made: a KIP-848 client subscribes again", "made: an epoch that shows nothing"),
+    ),
+    Likely(
+        Cause.SUBSCRIPTION_CHANGED,
+        "A member changed its subscription: no member joined or left, and the topics stayed the same.",
+        proof=(topics_stayed_the_same, is_of_consumers),
+        source=_EPOCHS,
+        cases=("made: an epoch with the same topics", "made: an epoch with other topics"),
+    ),
+    Likely(
+        Cause.SHARE_PARTITIONS_INITIALIZED,
+        "No member joined or left, and the topics stayed the same: the coordinator assigns partitions of the share"
+        " group that are initialized now.",
+        proof=(topics_stayed_the_same, is_share_group),
+        source="GroupMetadataManager.java shareGroupHeartbeat, initializedAssignmentPending; KIP-932",
+        cases=("groups/share-4.3 15:14:55.835", "made: an epoch with the same topics"),
+    ),
+    Likely(
+        Cause.TOPIC_CREATED,
+        "No member joined or left{topics}; {later} before, {change}.",
+        proof=(one_change_fits, likely_if_topics_changed),
+        source=_EPOCHS,
+        also=OTHER_CHANGES,
+        cases=("made: an epoch with other topics after partitions_added", "made: an epoch with other topics"),
+    ),
+    Likely(
+        Cause.METADATA_CHANGED,
+        "No member joined or left, and the subscribed topics changed; no line shows which.",
+        proof=(topics_changed,),
+        source=_EPOCHS,
+        cases=("made: an epoch with other topics", "made: an epoch with the same topics"),
+    ),
+    Unknown(
+        Cause.UNKNOWN,
+        "No member joined or left, and no line shows what changed.",
+        proof=(always,),
+        source=_EPOCHS,
+        cases=("made: an epoch that shows nothing", "made: an epoch with the same topics"),
+    ),
 )
-# fmt: on
 
 
 AT_ONCE = timedelta(seconds=5)
@@ -373,40 +456,69 @@ def none_had_gone(case: Case) -> Proof | None:
 
 _SILENT = "GroupCoordinator.scala 0.11 to 2.0 addMemberAndRebalance, removeMemberAndUpdateGroup"
 
-# fmt: off
-SILENT_RULINGS: Sequence[Ruling[Case]] = (
-    Likely(Cause.MEMBER_JOINED, "A member joined, and the group began with it, at generation 0: only a join begins a"
-           " rebalance of a group without members.",
-           proof=(group_began,), source=_SILENT,
-           cases=("made: no reason at generation 0", "made: no reason in an empty group")),
-    Possible(Cause.MEMBER_JOINED, "A member joined the empty group: nothing else begins a rebalance of such a group. No"
-             " line shows whether the member had been in it before.",
-             proof=(group_was_empty,), source=_SILENT,
-             cases=("made: no reason in an empty group", "made: no reason at generation 0")),
-    Likely(Cause.MEMBER_LEFT, "The group's members left: their process stopped, as its own log shows.",
-           proof=(process_stopped,), source=f"{_SILENT}; Connect.java stop; AbstractCoordinator.java maybeLeaveGroup",
-           cases=("made: no reason, and a worker stops", "made: no reason, and all leave")),
-    Likely(Cause.MEMBER_LEFT, "All members left the group at once. No session had run out, and no member came within"
-           " {coverage}: they were closed.",
-           proof=(group_emptied_at_once, no_one_came, logs_cover_the_return), source=_SILENT,
-           cases=("made: no reason, and all leave", "made: no reason, and all leave for a minute")),
-    Possible(Cause.MEMBER_LEFT, "All members left the group at once, and no session had run out: they were closed, or"
-             " did not poll within max.poll.interval.ms.",
-             proof=(group_emptied_at_once,), source=f"{_SILENT}; KIP-62",
-             cases=("made: no reason, and all leave for a minute", "made: no reason, and all leave")),
-    Likely(Cause.MEMBER_JOINED, "Client '{client}' joined the group: its own log shows its first request {lead}"
-           " before. No member had left since the group began.",
-           proof=(new_client_asked, none_had_gone), source=_SILENT,
-           cases=("made: no reason, and a client asks to join", "made: no reason")),
-    Possible(Cause.MEMBER_JOINED, "Client '{client}' joined the group: its own log shows its first request {lead}"
-             " before. No line shows whether it had been in the group before.",
-             proof=(new_client_asked,), source=_SILENT,
-             cases=("made: no reason, and a client asks to join after one",
-                    "made: no reason, and a client asks to join")),
-    Unknown(Cause.UNKNOWN, "The coordinator writes no reason, and names no member.",
-            proof=(always,), source="GroupCoordinator.scala prepareRebalance before 2.1",
-            cases=("made: no reason", "made: no reason, and a client asks to join")),
+SILENT_RULINGS: tuple[Ruling[Case], ...] = (
+    Likely(
+        Cause.MEMBER_JOINED,
+        "A member joined, and the group began with it, at generation 0: only a join begins a rebalance of a group"
+        " without members.",
+        proof=(group_began,),
+        source=_SILENT,
+        cases=("made: no reason at generation 0", "made: no reason in an empty group"),
+    ),
+    Possible(
+        Cause.MEMBER_JOINED,
+        "A member joined the empty group: nothing else begins a rebalance of such a group. No line shows whether the"
+        " member had been in it before.",
+        proof=(group_was_empty,),
+        source=_SILENT,
+        cases=("made: no reason in an empty group", "made: no reason at generation 0"),
+    ),
+    Likely(
+        Cause.MEMBER_LEFT,
+        "The group's members left: their process stopped, as its own log shows.",
+        proof=(process_stopped,),
+        source=f"{_SILENT}; Connect.java stop; AbstractCoordinator.java maybeLeaveGroup",
+        cases=("made: no reason, and a worker stops", "made: no reason, and all leave"),
+    ),
+    Likely(
+        Cause.MEMBER_LEFT,
+        "All members left the group at once. No session had run out, and no member came within {coverage}: they were"
+        " closed.",
+        proof=(group_emptied_at_once, no_one_came, logs_cover_the_return),
+        source=_SILENT,
+        cases=("made: no reason, and all leave", "made: no reason, and all leave for a minute"),
+    ),
+    Possible(
+        Cause.MEMBER_LEFT,
+        "All members left the group at once, and no session had run out: they were closed, or did not poll within"
+        " max.poll.interval.ms.",
+        proof=(group_emptied_at_once,),
+        source=f"{_SILENT}; KIP-62",
+        cases=("made: no reason, and all leave for a minute", "made: no reason, and all leave"),
+    ),
+    Likely(
+        Cause.MEMBER_JOINED,
+        "Client '{client}' joined the group: its own log shows its first request {lead} before. No member had left"
+        " since the group began.",
+        proof=(new_client_asked, none_had_gone),
+        source=_SILENT,
+        cases=("made: no reason, and a client asks to join", "made: no reason"),
+    ),
+    Possible(
+        Cause.MEMBER_JOINED,
+        "Client '{client}' joined the group: its own log shows its first request {lead} before. No line shows whether"
+        " it had been in the group before.",
+        proof=(new_client_asked,),
+        source=_SILENT,
+        cases=("made: no reason, and a client asks to join after one", "made: no reason, and a client asks to join"),
+    ),
+    Unknown(
+        Cause.UNKNOWN,
+        "The coordinator writes no reason, and names no member.",
+        proof=(always,),
+        source="GroupCoordinator.scala prepareRebalance before 2.1",
+        cases=("made: no reason", "made: no reason, and a client asks to join"),
+    ),
 )
-# fmt: on
 """Brokers before 2.1 name only a member whose session expired. The state of the group shows more: a group without
 members rebalances only when a member joins, and loses all its members at once only when they leave."""

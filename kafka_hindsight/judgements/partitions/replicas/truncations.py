@@ -350,8 +350,8 @@ TRUNCATION_RULINGS: tuple[Ruling[Truncation], ...] = (
     ),
     Likely(
         TruncationVerdict.COMMITTED_LOST,
-        "Records up to offset {offset} were committed, and the new leader's log ended at {new_log_end}:"
-        " committed records were lost.",
+        "Records up to offset {offset} were committed, and the new leader's log ended at {new_log_end}: committed"
+        " records were lost.",
         proof=(failover_since, high_watermark_above_new_leader, new_leader_is_logged),
         source=_CUT_BY_EPOCHS,
         cases=("made: a clean leader behind a known end offset", "truncation-4.1 billing.94-t-0 broker 3 15:37:57.232"),
@@ -366,8 +366,8 @@ TRUNCATION_RULINGS: tuple[Ruling[Truncation], ...] = (
     ),
     Certain(
         TruncationVerdict.NOTHING_COMMITTED_LOST,
-        "{every} leader since came from the ISR and had all committed records: the records that were cut"
-        " were not committed.",
+        "{every} leader since came from the ISR and had all committed records: the records that were cut were not"
+        " committed.",
         proof=(failover_since, likely_unless_every_failover_is_certain),
         source=_CUT_BY_EPOCHS,
         cases=(
