@@ -21,8 +21,8 @@ from kafka_hindsight.anonymiser.pseudonyms import (
     stem_of,
     words_of,
 )
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.judgements.groups.coordinators import OFFSETS_TOPIC
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.logs.forms import Form
 from kafka_hindsight.logs.reading import Reading, read_record
 from kafka_hindsight.logs.text_records import records_of

@@ -19,12 +19,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from inspect import get_annotations
 from types import NoneType, UnionType
 from typing import Annotated, Any, TypeVar, Union, cast, dataclass_transform, get_args, get_origin
 
 from kafka_hindsight.catalog.code import Code
-from kafka_hindsight.catalog.table_model import Column, Kind, ListOf, Scalar, Table
+from kafka_hindsight.catalog.table_model import Column, ColumnType, ListOf, Scalar, Table
 from kafka_hindsight.catalog.table_model import Row as Row
 
 
@@ -97,7 +98,7 @@ def struct(cls: type[R]) -> type[R]:
     row_class = dataclass(frozen=True, slots=True, kw_only=True)(cls)
     hints = {name: _unwrapped(hint) for name, hint in get_annotations(row_class, eval_str=True).items()}
     row_class.COLUMNS = tuple(_column(name, *hint) for name, hint in hints.items())
-    row_class.CODES = {name: bare for name, (bare, _) in hints.items() if _is(bare, Code)}
+    row_class.CODES = {name: bare for name, (bare, _) in hints.items() if _is(bare, StrEnum)}
     items = {c.name: c.kind.item if isinstance(c.kind, ListOf) else c.kind for c in row_class.COLUMNS}
     row_class.STRUCTS = {name: item for name, item in items.items() if isinstance(item, type)}
     return row_class
@@ -135,12 +136,12 @@ def _column(name: str, bare: Any, notes: list[Any]) -> Column:
         raise TypeError(f"Column {name} has the type {bare}. Needed: {allowed}, a Code, a struct, or a list.") from None
 
 
-def _kind(bare: Any, notes: list[Any]) -> Kind:
+def _kind(bare: Any, notes: list[Any]) -> ColumnType:
     if get_origin(bare) is list:
         return ListOf(_kind(*_unwrapped(*get_args(bare))))
     if _is(bare, Row):
         return cast("type[Row]", bare)
-    if _is(bare, Code):
+    if _is(bare, StrEnum):
         return Scalar.STRING
     return next((note for note in notes if isinstance(note, Scalar)), None) or _SCALARS[bare]
 

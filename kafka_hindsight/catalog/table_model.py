@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import Enum, StrEnum
 from typing import Any, ClassVar, Self, TypeAlias
-
-from kafka_hindsight.catalog.code import Code
 
 
 class Scalar(Enum):
@@ -26,10 +24,10 @@ class Scalar(Enum):
 class ListOf:
     """The type of a list of `item`."""
 
-    item: Kind
+    item: ColumnType
 
 
-Kind: TypeAlias = "Scalar | ListOf | type[Row]"
+ColumnType: TypeAlias = "Scalar | ListOf | type[Row]"
 """The type of a column. A row class is the type of a struct with its columns."""
 
 
@@ -41,7 +39,7 @@ class Column:
     """
 
     name: str
-    kind: Kind
+    kind: ColumnType
     meaning: str = ""
     nullable: bool = True
     unit: str = ""
@@ -114,15 +112,15 @@ class Row:
     """One row of one table, or one struct that rows hold. A row enters as a mapping, and leaves as one.
 
     `CHECKS` are the laws that each row keeps. The decorators `table` and `struct` fill in the rest: `TABLE` is what the
-    class declares, `__slots__` are the names of its columns; `CODES` are those that hold a code, `STRUCTS` those that
-    hold a struct or an array of structs.
+    class declares, `__slots__` are the names of its columns; `CODES` are those that hold a code or a kind of event,
+    `STRUCTS` those that hold a struct or an array of structs.
     """
 
     __slots__: ClassVar[tuple[str, ...]] = ()
     TABLE: ClassVar[Table]
     COLUMNS: ClassVar[tuple[Column, ...]] = ()
     CHECKS: ClassVar[tuple[Check, ...]] = ()
-    CODES: ClassVar[Mapping[str, type[Code]]] = {}
+    CODES: ClassVar[Mapping[str, type[StrEnum]]] = {}
     STRUCTS: ClassVar[Mapping[str, type[Row]]] = {}
 
     @classmethod
@@ -131,7 +129,7 @@ class Row:
 
         Raises:
             TypeError: A column that is never null is missing.
-            ValueError: A code is unknown.
+            ValueError: A code, or a kind of event, is unknown.
         """
         fields = {name: values[name] for name in cls.__slots__ if name in values}
         for name, code in cls.CODES.items():
@@ -157,7 +155,7 @@ def _row(struct: type[Row], value: Mapping[str, Any] | Row) -> Row:
     return value if isinstance(value, Row) else struct.of(value)
 
 
-def sql_type(kind: Kind) -> str:
+def sql_type(kind: ColumnType) -> str:
     """A type in Spark SQL."""
     match kind:
         case Scalar():

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from kafka_hindsight.catalog.ids import row_id
-from kafka_hindsight.catalog.table_model import Column, Kind, ListOf, Scalar
+from kafka_hindsight.catalog.table_model import Column, ColumnType, ListOf, Scalar
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes
 from kafka_hindsight.logs.reading import QUOTED
 
@@ -62,7 +62,7 @@ def _fields(columns: tuple[Column, ...]) -> list[tuple[str, Callable[[Any], Any]
     return [(column.name, reader_of(column.kind)) for column in columns]
 
 
-def reader_of(kind: Kind) -> Callable[[Any], Any]:
+def reader_of(kind: ColumnType) -> Callable[[Any], Any]:
     """The function that reads a JSON value of a type, and gives null for another type. Text takes any value."""
     match kind:
         case Scalar.STRING:

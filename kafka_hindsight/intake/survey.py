@@ -8,10 +8,10 @@ from itertools import accumulate, chain
 from typing import Any
 
 from kafka_hindsight.catalog.codes import ClockMeaning
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows.structs import ClockStep, ClusterNaming, RepeatedHour
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake.file_ledger import fingerprints
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.layouts import KAFKAS_LOGGERS
 from kafka_hindsight.knowledge.patterns import PATTERNS
 from kafka_hindsight.logs.arrays import NO_INSTANT

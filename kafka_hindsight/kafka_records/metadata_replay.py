@@ -10,9 +10,9 @@ from typing import Any
 
 from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.catalog.ids import row_id
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event, MetadataFile
 from kafka_hindsight.kafka_records.metadata_log import FOLDER, UNDECODED
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.version import READING, version_of
 from kafka_hindsight.shared.windows import Window
 
@@ -36,7 +36,7 @@ _TOPIC, _BROKER = 2, 4
 Record = Any
 """A MetadataRecord. Its type says which fields it has; those are never null."""
 
-EventFields = tuple[str, Mapping[str, Any]]
+EventFields = tuple[Kind, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -366,7 +366,7 @@ def _printed(value: Any) -> str:
     return f"[{', '.join(map(str, value))}]" if isinstance(value, tuple) else str(value)
 
 
-def _event(record: Record, controller: int | None, kind: str, fields: Mapping[str, Any]) -> Event:
+def _event(record: Record, controller: int | None, kind: Kind, fields: Mapping[str, Any]) -> Event:
     offset = record.record_offset
     return Event(
         line_id=row_id(record.cluster, FOLDER, record.controller_epoch, offset, kind),

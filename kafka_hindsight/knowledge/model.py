@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from kafka_hindsight.catalog.codes import Harm
-from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.catalog.kinds import Kind
 
 Words = tuple[str | None, str]
 """The logger of a record, None where it names none, and its message."""

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from kafka_hindsight.catalog.codes import StartFailure
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event
-from kafka_hindsight.knowledge.kinds import Kind
 
 QUOTED = 200
 """Characters of an exception that a sentence quotes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from kafka_hindsight.catalog.table_model import Kind, ListOf, Scalar, Table
+from kafka_hindsight.catalog.table_model import ColumnType, ListOf, Scalar, Table
 
 INSTANT = pa.timestamp("us", "UTC")
 
@@ -24,7 +24,7 @@ def arrow_schema(table: Table) -> pa.Schema:
     return pa.schema([pa.field(c.name, arrow_type(c.kind), c.nullable) for c in table.columns])
 
 
-def arrow_type(kind: Kind) -> pa.DataType:
+def arrow_type(kind: ColumnType) -> pa.DataType:
     """A type of a column in Arrow."""
     match kind:
         case Scalar():

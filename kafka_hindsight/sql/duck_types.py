@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 
 from kafka_hindsight.catalog import Table
-from kafka_hindsight.catalog.table_model import Kind, ListOf, Scalar
+from kafka_hindsight.catalog.table_model import ColumnType, ListOf, Scalar
 from kafka_hindsight.shared.plain import visible
 
 _MAX_SENTENCE = 1000
@@ -28,7 +28,7 @@ _PLAIN_TYPES = {
 }
 
 
-def duck_type(kind: Kind) -> str:
+def duck_type(kind: ColumnType) -> str:
     """DuckDB's name of a type of the catalog."""
     match kind:
         case Scalar():
@@ -38,7 +38,7 @@ def duck_type(kind: Kind) -> str:
     return f"STRUCT({', '.join(f'{quoted_name(c.name)} {duck_type(c.kind)}' for c in kind.COLUMNS)})"
 
 
-def json_structure(kind: Kind) -> Any:
+def json_structure(kind: ColumnType) -> Any:
     """A type of the catalog as DuckDB's from_json takes it; a field that the JSON lacks becomes null."""
     match kind:
         case Scalar():

@@ -26,6 +26,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog.codes import Origin
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.rows import Event, PartitionState
 from kafka_hindsight.engine.reduce import evaluate, judge, narrow
@@ -35,7 +36,6 @@ from kafka_hindsight.judgements.rebuild.events import EVENTS
 from kafka_hindsight.judgements.rebuild.groups import GROUPS
 from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS
 from kafka_hindsight.judgements.rebuild.sources import Judgement
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.arrow_rows import array_of

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Rebalance
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.brokers.controllers import controller_epochs_of
@@ -16,7 +17,6 @@ from kafka_hindsight.judgements.partitions.incarnations import incarnations_of
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
 from kafka_hindsight.judgements.rebalances import GroupContext, rebuild_group
 from kafka_hindsight.judgements.rebalances.topic_changes import topic_changes
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window, in_order
 from tools.plain_reader import read_logs

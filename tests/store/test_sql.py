@@ -10,7 +10,7 @@ import pytest
 
 from kafka_hindsight.catalog import BY_NAME, TABLES
 from kafka_hindsight.catalog.row import Row, struct
-from kafka_hindsight.catalog.table_model import Kind, ListOf, Scalar
+from kafka_hindsight.catalog.table_model import ColumnType, ListOf, Scalar
 from kafka_hindsight.shared.exits import DONE, BadInput
 from kafka_hindsight.sql import prompt as sql
 from kafka_hindsight.sql.duck_types import duck_type
@@ -269,7 +269,7 @@ class TestViews:
             (ListOf(Outer), 'STRUCT("a" VARCHAR, "b" STRUCT("c" INTEGER, "d" BLOB)[])[]'),
         ],
     )
-    def test_catalog_type_becomes_duckdb_type(self, kind: Kind, duck: str) -> None:
+    def test_catalog_type_becomes_duckdb_type(self, kind: ColumnType, duck: str) -> None:
         assert duck_type(kind) == duck
 
     def test_unpublished_table_is_empty(self, session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:

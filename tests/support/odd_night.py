@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from kafka_hindsight.catalog import BY_NAME
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.shared.durations import MS
 from kafka_hindsight.shared.windows import Window
@@ -27,10 +28,10 @@ def made_rows() -> dict[str, list[Any]]:
     crash = events("crash-2.8")
     led = [e for e in crash if e.kind == "leader_started"][:4]
     more = [replace(e, partition=30, happened_at=e.happened_at + MS, line_id=f"{e.line_id}-30") for e in led]
-    named = replace(crash[0], kind="cluster_named", detail="a cluster", line_id="named")
+    named = replace(crash[0], kind=Kind.CLUSTER_NAMED, detail="a cluster", line_id="named")
     refused = [
         replace(
-            crash[0], kind="authentication_failed", host="10.0.0.7", line_id=f"refused-{n}", happened_at=at + n * MS
+            crash[0], kind=Kind.AUTHENTICATION_FAILED, host="10.0.0.7", line_id=f"refused-{n}", happened_at=at + n * MS
         )
         for n, at in enumerate(HALF_MINUTES * 3)
     ]

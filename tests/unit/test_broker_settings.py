@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from itertools import permutations
 
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.judgements.brokers.settings_at import SETTING_READ, BrokerSettings, settings_of
+from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings, settings_of
 from tests.support.nights import at, events
 from tests.support.rows import AT, row
 
@@ -31,7 +32,7 @@ def own(hour: int, detail: str | None) -> Event:
 
 def read(hour: int, name: str, value: str, topic: str | None = None, node: int | None = None) -> Event:
     return row(
-        EVENTS, kind=SETTING_READ, topic=topic, node=node, reason=name, detail=value, happened_at=AT + hour * HOUR
+        EVENTS, kind=Kind.SETTING_READ, topic=topic, node=node, reason=name, detail=value, happened_at=AT + hour * HOUR
     )
 
 

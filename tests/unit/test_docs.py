@@ -13,12 +13,12 @@ from markdown_it.token import Token
 from kafka_hindsight.catalog import TABLES
 from kafka_hindsight.catalog.code import NounCode
 from kafka_hindsight.catalog.codes import Cause
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.nouns.causes import CauseFamily, CauseNoun
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.table_model import Check, Column, Scalar, Table
 from kafka_hindsight.judgements.reasoning.proofs import always, with_sentence
 from kafka_hindsight.judgements.reasoning.rulings import Likely, Ruling
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Noise, Pattern, Rule
 from kafka_hindsight.knowledge.patterns import PATTERNS
 from kafka_hindsight.knowledge.rules import RULES

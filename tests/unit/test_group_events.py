@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from kafka_hindsight.catalog.bronze import MEMBER_SNAPSHOTS
+from kafka_hindsight.catalog.kinds import CLIENT_KINDS, GROUP_KINDS
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.rebuild.groups import (
@@ -15,7 +16,6 @@ from kafka_hindsight.judgements.rebuild.groups import (
     names_in,
     names_of_members,
 )
-from kafka_hindsight.knowledge.kinds import CLIENT_KINDS, GROUP_KINDS
 from tests.support.groups import EXCERPT_NAMES, GROUPS, witnessed
 from tests.support.histories import line
 from tests.support.rows import as_table

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kafka_hindsight.catalog.codes import FailoverKind
-from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.settings.home import HOME
 
 ROOMS = ("judgements", "kafka_records")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from kafka_hindsight.catalog.bronze import METADATA_FILES, METADATA_RECORDS
 from kafka_hindsight.catalog.codes import MetadataRecordType
+from kafka_hindsight.catalog.kinds import KINDS, RECORD_KINDS
 from kafka_hindsight.catalog.rows import MetadataFile, MetadataRecord
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.kafka_records.batches import batches, crc32c
@@ -29,7 +30,6 @@ from kafka_hindsight.kafka_records.metadata_log import (
 )
 from kafka_hindsight.kafka_records.metadata_record_layouts import TYPES
 from kafka_hindsight.kafka_records.metadata_replay import Replay, committed
-from kafka_hindsight.knowledge.kinds import KINDS, RECORD_KINDS
 from kafka_hindsight.shared.windows import Window, in_order
 from tests.support.nights import EXCERPTS, WHOLE, events
 from tests.support.outages import rebuild_outages

@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kafka_hindsight.catalog.codes import LineFate
+from kafka_hindsight.catalog.kinds import KINDS
 from kafka_hindsight.catalog.silver import EVENT_FIELDS
-from kafka_hindsight.knowledge.kinds import KINDS
 from kafka_hindsight.knowledge.layouts import LAYOUTS, MESSAGE_LIMIT, class_of
 from kafka_hindsight.knowledge.model import Pattern, longest_literal
 from kafka_hindsight.knowledge.noise import NOISE

@@ -8,9 +8,9 @@ from datetime import timedelta
 import pytest
 
 from kafka_hindsight.catalog.codes import StartFailure
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.start_failures import START_PATTERNS, why_start_failed
 from kafka_hindsight.shared.windows import Window
 from lab.drill.spoil import SPOILS

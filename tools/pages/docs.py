@@ -23,13 +23,13 @@ from kafka_hindsight.catalog.codes import (
     OutOfSyncKind,
     RemedySetting,
 )
+from kafka_hindsight.catalog.kinds import KINDS
 from kafka_hindsight.catalog.nouns.partitions import NO_KNOWN_END
 from kafka_hindsight.catalog.steps import RECLASSIFY, STEPS
 from kafka_hindsight.cli import clusters_file
 from kafka_hindsight.judgements.rebuild.published import PUBLISHED
 from kafka_hindsight.judgements.rebuild.sources import in_order
 from kafka_hindsight.knowledge.isr_advice import RESTART_ADVICE
-from kafka_hindsight.knowledge.kinds import KINDS
 from kafka_hindsight.knowledge.model import Noise, Pattern, Rule
 from kafka_hindsight.knowledge.noise import NOISE
 from kafka_hindsight.knowledge.patterns import PATTERNS

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Annotated
 
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.row import Millis, Records, Row, WrittenLast, table
 from kafka_hindsight.catalog.rows.columns import ClusterName, LineOrigin
 
@@ -18,7 +19,7 @@ class Event(Row):
     happened_at: Annotated[datetime, "The instant of the record, see bronze.log_records"]
     order: Annotated[int, "Rank among the records of this source with the same happened_at, by place in the file"]
     broker: Annotated[int | None, "Broker or controller that wrote the line"] = None
-    kind: Annotated[str, "What happened: a kind of kafka_hindsight/knowledge/kinds.py"]
+    kind: Annotated[Kind, "What happened: a kind of kafka_hindsight/catalog/kinds.py"]
     pattern_id: Annotated[str, "The pattern that claimed the record"]
     text: Annotated[str, "First line of the record, cut at 2,000 characters: the quotation for evidence"]
     group_id: Annotated[str | None, "Consumer group the event speaks of"] = None

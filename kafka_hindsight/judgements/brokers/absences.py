@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event, Quote
 from kafka_hindsight.judgements.brokers.controllers import ControllerEpoch, active_at
 from kafka_hindsight.judgements.brokers.liveness import (
@@ -19,7 +20,6 @@ from kafka_hindsight.judgements.brokers.liveness import (
     is_registered,
 )
 from kafka_hindsight.judgements.brokers.observed import Observed
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, LONG_AGO
 from kafka_hindsight.shared.instants import latest
 

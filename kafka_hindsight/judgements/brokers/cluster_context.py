@@ -9,6 +9,7 @@ from functools import cached_property
 from operator import attrgetter
 
 from kafka_hindsight.catalog.codes import Origin, OutageKind
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, LogSpan
 from kafka_hindsight.judgements.brokers.controllers import (
     CONTROLLER_KINDS,
@@ -19,7 +20,6 @@ from kafka_hindsight.judgements.brokers.controllers import (
 )
 from kafka_hindsight.judgements.brokers.liveness import CONTROLLER_SIGNAL_KINDS, NO_EVENTS
 from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, NEVER
 from kafka_hindsight.shared.timelines import (
     Interval,

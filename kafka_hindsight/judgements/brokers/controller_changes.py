@@ -12,13 +12,13 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from kafka_hindsight.catalog.codes import NOBODY, Confidence, ControllerChangeCause, OutageKind
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import BrokerOutage, ControllerChange, Event
 from kafka_hindsight.judgements.brokers.controllers import CONTROLLER_KINDS, ControllerEpoch, controller_epochs_of
 from kafka_hindsight.judgements.brokers.liveness import SHUTDOWN_LASTS
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote
 from kafka_hindsight.judgements.reasoning.proofs import Proof, always, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown, judge
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.outages import noun_of
 from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO, MS, NEVER
 from kafka_hindsight.shared.timelines import Interval, Intervals, Timeline, timelines

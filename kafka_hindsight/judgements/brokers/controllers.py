@@ -9,9 +9,9 @@ from itertools import filterfalse, pairwise
 from typing import NamedTuple
 
 from kafka_hindsight.catalog.codes import Origin
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.judgements.reasoning.epochs import between_falls
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.grouping import grouped, with_neighbours
 from kafka_hindsight.shared.instants import earliest
 from kafka_hindsight.shared.windows import in_order

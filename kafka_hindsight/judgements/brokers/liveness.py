@@ -11,9 +11,9 @@ from enum import Enum, auto
 from itertools import pairwise
 
 from kafka_hindsight.catalog.codes import NOBODY, Origin
+from kafka_hindsight.catalog.kinds import COORDINATOR_KINDS, GROUP_KINDS, Kind
 from kafka_hindsight.catalog.rows import BrokerSnapshot, Event
 from kafka_hindsight.judgements.brokers.controllers import ControllerEpoch, active_at, speaks_for_cluster
-from kafka_hindsight.knowledge.kinds import COORDINATOR_KINDS, GROUP_KINDS, Kind
 from kafka_hindsight.shared.durations import LONG_AGO
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.instants import latest
@@ -65,9 +65,6 @@ SERVING_KINDS = (
     MEMBER_KINDS | frozenset(GROUP_KINDS) | {Kind.ISR_SHRINK_PROPOSED, Kind.ISR_EXPAND_PROPOSED, Kind.FOLLOWER_STARTED}
 )
 """Lines that only a broker writes that leads or follows, even if no other node hears it."""
-
-LISTED = "broker_listed"
-"""The kind of what a reading shows of a broker that it lists. No line has it."""
 
 STALE_AFTER_START = timedelta(minutes=1)
 """A reading shows what the broker knows that answers: one that has just started lists brokers that are gone. (13 s in a
@@ -182,8 +179,8 @@ def _listing(reading: BrokerSnapshot) -> Event:
         source="snapshots",
         happened_at=reading.snapshot_at,
         order=0,
-        kind=LISTED,
-        pattern_id=LISTED,
+        kind=Kind.BROKER_LISTED,
+        pattern_id=Kind.BROKER_LISTED,
         text=f"broker {reading.broker} is listed",
     )
 

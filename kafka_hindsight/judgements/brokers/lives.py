@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from functools import partial, reduce
 from itertools import dropwhile, takewhile
 
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.judgements.brokers.absences import (
     ENDS,
@@ -33,7 +34,6 @@ from kafka_hindsight.judgements.brokers.liveness import (
     is_lock_held,
 )
 from kafka_hindsight.judgements.brokers.observed import Observed
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, LONG_AGO, LOOK_BACK, NEVER
 from kafka_hindsight.shared.instants import latest
 

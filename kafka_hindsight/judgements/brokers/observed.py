@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import TypeVar
 
 from kafka_hindsight.catalog.codes import Origin
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import BrokerSnapshot, Event, LogFile, MissingBrokerLog, Quote, UnobservedSpan
 from kafka_hindsight.judgements.brokers.controllers import ControllerEpoch, controller_epochs_of
 from kafka_hindsight.judgements.brokers.liveness import (
@@ -31,7 +32,6 @@ from kafka_hindsight.judgements.brokers.liveness import (
     with_writers,
 )
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, quote_snapshot, row_id
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.layouts import WITHIN
 from kafka_hindsight.shared.durations import CLOCK_SKEW
 from kafka_hindsight.shared.grouping import grouped

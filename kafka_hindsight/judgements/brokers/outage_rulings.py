@@ -10,12 +10,12 @@ from datetime import timedelta
 from itertools import chain
 
 from kafka_hindsight.catalog.codes import Confidence, OutageKind
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.judgements.brokers.absences import ENDS, Absence
 from kafka_hindsight.judgements.brokers.liveness import FOUND_AT_START, OF_EACH_LOG, Signal
 from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, always, proof_if, with_sentence
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling, Unknown
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import NEVER
 
 TAKEN_FOR_DEAD_AFTER = timedelta(minutes=10)

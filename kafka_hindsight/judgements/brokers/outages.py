@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import chain, groupby, islice
 
 from kafka_hindsight.catalog.codes import Intent, OutageKind, StartFailure
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import BrokerOutage, BrokerSnapshot, Event, Quote
 from kafka_hindsight.judgements.brokers.absences import Absence, replaced_at
 from kafka_hindsight.judgements.brokers.lives import Life
@@ -19,7 +20,6 @@ from kafka_hindsight.judgements.brokers.outage_rulings import OUTAGE_RULINGS
 from kafka_hindsight.judgements.brokers.unlisted import unlisted_absences
 from kafka_hindsight.judgements.reasoning.evidence import MAX_QUOTES, evidence_of, quote, row_id
 from kafka_hindsight.judgements.reasoning.rulings import judge
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.start_failures import QUOTED, why_start_failed
 from kafka_hindsight.measures.absences import away, starts_exactly
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, MS, NEVER

@@ -9,10 +9,10 @@ from datetime import datetime
 from operator import attrgetter
 from typing import TypeVar
 
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event, Quote
 from kafka_hindsight.judgements.reasoning.evidence import quote
 from kafka_hindsight.knowledge.broker_settings import MIN_ISR, OF_CONTROLLERS
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import LONG_AGO
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.timelines import Timeline
@@ -20,10 +20,7 @@ from kafka_hindsight.shared.windows import in_order
 
 K = TypeVar("K")
 
-SETTING_READ = "setting_read"
-"""The kind of a setting as a reading shows it: topic or node, reason (the setting), detail (its value)."""
-
-SETTING_KINDS = (Kind.BROKER_CONFIGURED, Kind.TOPIC_CONFIGURED, Kind.CONFIG_CHANGED, SETTING_READ)
+SETTING_KINDS = (Kind.BROKER_CONFIGURED, Kind.TOPIC_CONFIGURED, Kind.CONFIG_CHANGED, Kind.SETTING_READ)
 
 _ROLES = "process.roles"
 _PAIR = re.compile(r"(?<![\w.])([\w.]++)\s*(?:=|->)\s*([^,\r\n]*)")
@@ -227,8 +224,8 @@ def _reports_of(events: Iterable[Event], subject: Callable[[Event], K | None]) -
 
 def _broker_of(event: Event) -> int | None:
     """The broker whose settings an event reports; None where it reports a topic's."""
-    if event.topic is None and event.kind in (Kind.BROKER_CONFIGURED, SETTING_READ):
-        return event.node if event.kind == SETTING_READ else event.broker
+    if event.topic is None and event.kind in (Kind.BROKER_CONFIGURED, Kind.SETTING_READ):
+        return event.node if event.kind == Kind.SETTING_READ else event.broker
     return None
 
 
@@ -241,7 +238,7 @@ def _report(event: Event) -> _Report:
         at=event.happened_at,
         values=_values(event),
         is_whole=event.kind == Kind.TOPIC_CONFIGURED,
-        is_reading=event.kind == SETTING_READ,
+        is_reading=event.kind == Kind.SETTING_READ,
         quote=quote(event),
     )
 

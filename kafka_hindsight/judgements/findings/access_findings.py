@@ -9,10 +9,10 @@ from typing import Annotated
 
 import pyarrow as pa
 
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event, Finding
 from kafka_hindsight.judgements.findings.finding_rows import finding_of
 from kafka_hindsight.judgements.reasoning.evidence import MAX_QUOTES, quote
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Rule
 from kafka_hindsight.knowledge.patterns.fragments import UNKNOWN_HOST, UNRESOLVED
 from kafka_hindsight.knowledge.rules import access_rules as declared

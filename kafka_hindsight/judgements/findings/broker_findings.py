@@ -19,6 +19,7 @@ from kafka_hindsight.catalog.codes import (
     OutOfSyncKind,
     TruncationVerdict,
 )
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event, Finding, IsrSpan, OutOfSyncPeriod, PartitionSnapshot
 from kafka_hindsight.catalog.rows.structs import ClusterNaming
 from kafka_hindsight.judgements.brokers.settings_at import SettingsInForce
@@ -27,7 +28,6 @@ from kafka_hindsight.judgements.findings.rule_inputs import Around, LastReading,
 from kafka_hindsight.judgements.incidents.happenings import fate
 from kafka_hindsight.judgements.reasoning.evidence import quote, quote_snapshot
 from kafka_hindsight.judgements.reasoning.scope import Scope
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Rule
 from kafka_hindsight.knowledge.rules import broker_rules as declared
 from kafka_hindsight.logs.cluster_of_files import without_damaged

@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
+from kafka_hindsight.catalog.kinds import GROUP_KINDS, Kind
 from kafka_hindsight.catalog.rows import CoordinatorMove, Event, Failover
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, row_id
-from kafka_hindsight.knowledge.kinds import GROUP_KINDS, Kind
 from kafka_hindsight.shared.durations import COORDINATOR_LOADING
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.timelines import Timeline, by_instant

@@ -9,6 +9,7 @@ from datetime import datetime
 from itertools import pairwise
 
 from kafka_hindsight.catalog.codes import Confidence, GroupRecordType, Outcome, Protocol, UnavailabilityKind
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import (
     Event,
     GroupRecord,
@@ -23,8 +24,7 @@ from kafka_hindsight.judgements.groups.ownership import shows_holders
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, ledger_row, span
 from kafka_hindsight.judgements.reasoning.evidence import quote, quote_record, quote_snapshot
 from kafka_hindsight.judgements.rebalances.group_history import turn_of
-from kafka_hindsight.judgements.rebalances.records import BURIED, PartitionKey, in_turn, recorded_holdings
-from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.judgements.rebalances.records import PartitionKey, in_turn, recorded_holdings
 from kafka_hindsight.shared.durations import MS, SAME_ACT
 from kafka_hindsight.shared.grouping import grouped, with_neighbours
 from kafka_hindsight.shared.timelines import Interval, Timeline, by_instant, intervals, timelines
@@ -295,7 +295,7 @@ class _Holdings:
         return count
 
 
-_REMOVALS = (Kind.GROUP_DEAD, Kind.GROUPS_DELETED, BURIED)
+_REMOVALS = (Kind.GROUP_DEAD, Kind.GROUPS_DELETED, Kind.GROUP_BURIED)
 
 
 def rebuild_unavailability(

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from kafka_hindsight.catalog.codes import Origin, Protocol, SettingsWitness
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event, GroupRecord, GroupSnapshot, MemberSetting, MemberSnapshot, Quote
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, row_id
 from kafka_hindsight.judgements.rebalances.members import MemberRegistry, sighting_of
-from kafka_hindsight.judgements.rebalances.records import RECORDED, events_of_records, in_turn
-from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.judgements.rebalances.records import events_of_records, in_turn
 from kafka_hindsight.knowledge.reasons import option_value
 from kafka_hindsight.shared.durations import LONG_AGO
 from kafka_hindsight.shared.grouping import grouped
@@ -60,7 +60,7 @@ _SHOWS_MEMBER = frozenset(
 """Client lines of members alone. A consumer that assigns partitions to itself prints its group and never joins it: each
 worker of Connect has three. Source: KafkaConsumer.assign, KafkaBasedLog.java."""
 
-_NAMES_ASSIGNOR_IN_USE = (Kind.MEMBER_LOADED, RECORDED)
+_NAMES_ASSIGNOR_IN_USE = (Kind.MEMBER_LOADED, Kind.MEMBER_RECORDED)
 
 _ASSIGNORS = {
     "RangeAssignor": "range",
@@ -138,7 +138,7 @@ def _records_that_hold(records: Iterable[GroupRecord], window: Window) -> list[E
     ordered = in_turn(records)
     before = {(r.record_type, r.member_id): r for r in ordered if r.written_at < window.start}
     inside = [r for r in ordered if r.written_at >= window.start]
-    return [e for e in events_of_records([*before.values(), *inside], LONG_AGO) if e.kind == RECORDED]
+    return [e for e in events_of_records([*before.values(), *inside], LONG_AGO) if e.kind == Kind.MEMBER_RECORDED]
 
 
 def _shown_at(event: Event, window: Window) -> datetime:
@@ -174,7 +174,7 @@ def _values_of(event: Event) -> Values:
         values["assignors"] = assignors if len(assignors) > 1 else None
     elif kind in _LIMIT_KINDS:
         values["rebalance_timeout_ms"] = event.took_ms
-    elif kind == RECORDED:
+    elif kind == Kind.MEMBER_RECORDED:
         values["protocol"] = Protocol.CLASSIC if event.session_timeout_ms else Protocol.CONSUMER
     return {n: v for n, v in values.items() if v is not None and not (isinstance(v, int) and v <= 0)}
 
@@ -240,4 +240,4 @@ def _quote(event: Event, values: Values) -> Quote:
     words = "; ".join(f"{name} = {value}" for name, value in settings)
     if event.kind == Kind.CLIENT_CONFIGURED:  # a record that prints one setting a line
         return replace(quote(event), text=f"{event.text.rstrip()} … {words}")
-    return replace(quote(event), text=f"{event.text}: {words}") if event.kind == RECORDED else quote(event)
+    return replace(quote(event), text=f"{event.text}: {words}") if event.kind == Kind.MEMBER_RECORDED else quote(event)

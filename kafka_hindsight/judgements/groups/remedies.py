@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from kafka_hindsight.catalog.codes import Protocol, RemedySetting
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event, Quote, Rebalance, Remedy
 from kafka_hindsight.judgements.groups.costs import Stop, cost_of
 from kafka_hindsight.judgements.groups.storms import Act, acts_in, client_of
@@ -16,7 +17,6 @@ from kafka_hindsight.judgements.reasoning.proofs import CERTAIN, LIKELY, POSSIBL
 from kafka_hindsight.judgements.reasoning.rulings import Likely, Ruling, Verdict, decide, judge
 from kafka_hindsight.judgements.rebalances.group_history import turn_of
 from kafka_hindsight.judgements.rebalances.members import Member, MemberRegistry
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.remedy_settings import SESSION_TIMEOUT_MS
 from kafka_hindsight.shared.durations import MS, RETURN_WITHIN
 from kafka_hindsight.shared.timelines import timelines

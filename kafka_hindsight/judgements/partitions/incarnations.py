@@ -13,6 +13,7 @@ from itertools import dropwhile, groupby
 from operator import attrgetter
 from typing import TypeVar
 
+from kafka_hindsight.catalog.kinds import PARTITION_KINDS, Kind
 from kafka_hindsight.catalog.rows import Event, Failover, IsrChange
 from kafka_hindsight.judgements.brokers.controllers import (
     ControllerEpoch,
@@ -23,7 +24,6 @@ from kafka_hindsight.judgements.brokers.controllers import (
 from kafka_hindsight.judgements.partitions.partition_readings import NO_READINGS, PartitionReadings
 from kafka_hindsight.judgements.partitions.partition_readings import Partition as Partition
 from kafka_hindsight.judgements.reasoning.epochs import between_falls
-from kafka_hindsight.knowledge.kinds import PARTITION_KINDS, Kind
 from kafka_hindsight.shared.timelines import Timeline, by_instant, timelines
 from kafka_hindsight.shared.windows import broker_ids, in_order
 

@@ -10,13 +10,13 @@ from itertools import islice, pairwise
 from operator import attrgetter
 
 from kafka_hindsight.catalog.codes import NOBODY
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event, PartitionSnapshot, Quote
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, known_at, on_failed_disk
 from kafka_hindsight.judgements.brokers.controllers import speaks_for_cluster
 from kafka_hindsight.judgements.partitions.incarnations import Incarnation
 from kafka_hindsight.judgements.partitions.partition_readings import PartitionReadings
 from kafka_hindsight.judgements.reasoning.evidence import quote, quote_snapshot
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import NEVER
 from kafka_hindsight.shared.grouping import grouped, with_neighbours
 from kafka_hindsight.shared.windows import broker_ids

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import CLOCK_SKEW
 
 _LATE_NEWS = timedelta(hours=1)

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 
 from kafka_hindsight.catalog.codes import Confidence, Protocol
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event, GenerationGap, TopicChange
 from kafka_hindsight.judgements.reasoning.evidence import quote
 from kafka_hindsight.judgements.reasoning.proofs import Proof
@@ -20,7 +21,6 @@ from kafka_hindsight.judgements.rebalances.group_history import Episode, GroupCo
 from kafka_hindsight.judgements.rebalances.identity import Arrival, Departure, Identity
 from kafka_hindsight.judgements.rebalances.members import Member, MemberRegistry
 from kafka_hindsight.knowledge import reasons
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.patterns import NAMES_NO_CLIENT
 from kafka_hindsight.knowledge.reasons import read_client_reason
 from kafka_hindsight.shared.durations import LONG_AGO, LOOK_BACK, METADATA_LAG, SAME_ACT

@@ -10,9 +10,9 @@ from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
 
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.knowledge import reasons
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.timelines import Timeline, by_instant, timelines
 

@@ -10,6 +10,7 @@ from operator import attrgetter
 from typing import cast
 
 from kafka_hindsight.catalog.codes import Cause, Confidence, Origin, Outcome, Protocol
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event, GenerationGap, MemberStay, Quote, Rebalance
 from kafka_hindsight.catalog.rows.structs import Contributor, Delay
 from kafka_hindsight.judgements.reasoning.evidence import MAX_QUOTES, evidence_of, quote, row_id
@@ -22,9 +23,7 @@ from kafka_hindsight.judgements.rebalances.identity import Identity
 from kafka_hindsight.judgements.rebalances.judge import judge_change, judge_episode, judge_move
 from kafka_hindsight.judgements.rebalances.members import Member, MemberRegistry
 from kafka_hindsight.judgements.rebalances.members_words import as_coordinator
-from kafka_hindsight.judgements.rebalances.records import BURIED, REACHED, STORED
 from kafka_hindsight.judgements.rebalances.timeline import build_episodes, drop_superseded_coordinators, with_changes
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.reasons import POLL_EXPIRED, read_client_reason
 from kafka_hindsight.shared.durations import HEARTBEAT_INTERVAL, LONG_AGO, MS, SAME_ACT
 from kafka_hindsight.shared.grouping import grouped
@@ -142,7 +141,7 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
     registry = MemberRegistry(ordered)
     identity = Identity(registry, group_id)
     episodes, gaps = _episodes(group_id, ordered, identity)
-    buried_at = earliest(*(e.happened_at for e in ordered if e.kind == BURIED))
+    buried_at = earliest(*(e.happened_at for e in ordered if e.kind == Kind.GROUP_BURIED))
     gaps += _unseen_generations(ordered, context.observed_to)
     if not any(e.origin == Origin.BROKER for e in ordered):  # members show only the generations that they joined
         gaps = [g for g in gaps if g.next_generation <= g.after_generation]
@@ -181,7 +180,7 @@ def _episodes(group_id: str, events: Sequence[Event], identity: Identity) -> tup
     """The episodes of both protocols in order of start, each with the one before it, and the breaks between them."""
     of_coordinator = [e for e in events if e.origin == Origin.BROKER] or as_coordinator(events)
     classic, classic_gaps = build_episodes(group_id, of_coordinator)
-    stores = (e for e in events if e.kind == STORED)
+    stores = (e for e in events if e.kind == Kind.GENERATION_STORED)
     stored = timelines(stores, attrgetter("generation"), attrgetter("happened_at"))
     finished = [_with_stored_end(e, stored) for e in with_changes(classic, of_coordinator)]
     epochs, epoch_gaps = build_epochs(group_id, events)
@@ -357,8 +356,8 @@ _NAMES_GENERATION = (
     Kind.CLIENT_ASSIGNMENT_FINISHED,
     Kind.CLIENT_STATE_CHANGED,
     Kind.CLIENT_REVOKED,
-    STORED,
-    REACHED,
+    Kind.GENERATION_STORED,
+    Kind.MEMBER_REACHED,
 )
 """Members learn of a generation, or an epoch, after the group has reached it; what is stored has been reached."""
 

@@ -16,10 +16,9 @@ from datetime import datetime
 from operator import attrgetter
 
 from kafka_hindsight.catalog.codes import Outcome, Protocol
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event, GenerationGap
 from kafka_hindsight.judgements.rebalances.group_history import Change, Episode, MembershipChange, gap_at
-from kafka_hindsight.judgements.rebalances.records import REACHED
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.reasons import CoordinatorReason
 from kafka_hindsight.shared.durations import SAME_ACT
 from kafka_hindsight.shared.timelines import Timeline, by_instant
@@ -190,7 +189,7 @@ def _find_ends(episodes: Sequence[Episode], events: Sequence[Event]) -> list[Epi
     """
     states = by_instant(e for e in events if e.kind in _STATES)
     with_states = {e.member_id for e in states}
-    progress = _MemberProgress(e for e in events if e.kind == REACHED)
+    progress = _MemberProgress(e for e in events if e.kind == Kind.MEMBER_REACHED)
     with_ends = []
     for episode, following in itertools.zip_longest(episodes, (e.started_at for e in episodes[1:])):
         if episode.members_after == 0:

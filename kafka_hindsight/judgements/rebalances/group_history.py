@@ -9,9 +9,9 @@ from enum import StrEnum
 from functools import cached_property
 
 from kafka_hindsight.catalog.codes import Outcome, Protocol
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, GenerationGap, LogSpan, Rebalance, TopicChange
 from kafka_hindsight.judgements.reasoning.evidence import quote
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.reasons import CoordinatorReason
 from kafka_hindsight.shared.durations import CLOCK_SKEW, RETURN_WITHIN
 from kafka_hindsight.shared.instants import latest

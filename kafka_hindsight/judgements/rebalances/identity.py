@@ -15,11 +15,11 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import pairwise
 
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.judgements.rebalances.client_logs import NO_LOG, ClientLog
 from kafka_hindsight.judgements.rebalances.group_history import Change
 from kafka_hindsight.judgements.rebalances.members import ARRIVALS, Member, MemberRegistry, Removal
 from kafka_hindsight.knowledge.client_ids import is_default, is_of_one_process
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.remedy_settings import SESSION_TIMEOUT_MS
 from kafka_hindsight.shared.durations import LONG_AGO, LOOK_BACK, MS, RETURN_WITHIN, SAME_ACT
 from kafka_hindsight.shared.timelines import Interval, Intervals, Timeline, instants

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from kafka_hindsight.catalog.codes import Cause, OutageKind, Outcome, Protocol
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import BrokerOutage, Event
 from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, proof_if, with_sentence
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling
@@ -18,7 +19,6 @@ from kafka_hindsight.judgements.rebalances.case import REASON_WORDS, Case, by_ow
 from kafka_hindsight.judgements.rebalances.refusal_rulings import BROKERS_REFUSALS, REFUSED_EXPIRIES, REFUSED_LEAVES
 from kafka_hindsight.knowledge import reasons
 from kafka_hindsight.knowledge.client_ids import has_no_poll_limit
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.reasons import read_client_reason, read_coordinator_reason
 from kafka_hindsight.shared.durations import CLOCK_SKEW, MS, NEXT_POLL, RETURN_WITHIN, SAME_ACT
 from kafka_hindsight.shared.timelines import Interval

@@ -10,18 +10,14 @@ from datetime import datetime
 from functools import cached_property
 
 from kafka_hindsight.catalog.codes import Origin
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event, MemberSnapshot
 from kafka_hindsight.judgements.rebalances.client_logs import NO_LINES, ClientLogs
 from kafka_hindsight.judgements.rebalances.group_history import Change
-from kafka_hindsight.judgements.rebalances.records import RECORDED
 from kafka_hindsight.knowledge import reasons
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import LONG_AGO, MS, SAME_ACT
 from kafka_hindsight.shared.instants import earliest
 from kafka_hindsight.shared.timelines import Timeline, by_instant, instants
-
-SEEN = "member_seen"
-"""A member that a snapshot shows."""
 
 _REMOVALS: dict[str, Change] = {
     Kind.MEMBER_LEFT: Change.LEFT,
@@ -37,8 +33,8 @@ ARRIVALS = {
 }
 _PENDING = {Kind.MEMBER_ID_ASSIGNED, Kind.PENDING_MEMBER_REMOVED, Kind.PENDING_MEMBER_LEFT}
 _JOINS = {*ARRIVALS, Kind.CLIENT_JOINED, Kind.CLIENT_SYNCED}
-_NAMES_TOPICS = {SEEN, Kind.CLIENT_SUBSCRIBED, RECORDED}
-_NAMES_GENERATION = {Kind.MEMBER_LOADED, Kind.CLIENT_JOINED, Kind.CLIENT_SYNCED, RECORDED}
+_NAMES_TOPICS = {Kind.MEMBER_SEEN, Kind.CLIENT_SUBSCRIBED, Kind.MEMBER_RECORDED}
+_NAMES_GENERATION = {Kind.MEMBER_LOADED, Kind.CLIENT_JOINED, Kind.CLIENT_SYNCED, Kind.MEMBER_RECORDED}
 _NAMES_OLD_GENERATION = {Kind.REBALANCE_STARTED, Kind.GROUP_LOADED, Kind.GROUP_UNLOADED, Kind.GROUP_DEAD}
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]+")
 _BY_PATTERN = "Subscribed to pattern: "
@@ -291,8 +287,8 @@ def sighting_of(readings: Sequence[MemberSnapshot]) -> Event:
         source="snapshots",
         happened_at=first.snapshot_at,
         order=0,
-        kind=SEEN,
-        pattern_id=SEEN,
+        kind=Kind.MEMBER_SEEN,
+        pattern_id=Kind.MEMBER_SEEN,
         text=f"member {first.member_id} of group {first.group_id}",
         group_id=first.group_id,
         member_id=first.member_id,

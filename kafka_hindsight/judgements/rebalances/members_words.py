@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.reasons import COORDINATOR_TROUBLE, FOLLOWS, GIVEN_MEMBER_ID, read_client_reason
 from kafka_hindsight.shared.durations import LONG_AGO, MS, SAME_ACT
 from kafka_hindsight.shared.grouping import grouped, runs

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from kafka_hindsight.catalog.codes import GroupRecordType, Origin
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event, GroupRecord, MemberSnapshot, Quote
 from kafka_hindsight.catalog.rows.structs import RecordedMember
 from kafka_hindsight.judgements.reasoning.evidence import quote_record
@@ -90,20 +91,6 @@ def _follow(
     return now
 
 
-RECORDED = "member_recorded"
-"""A member as a record names it: its client, host and time-outs; with a generation where the one before was stored
-too, so that a member which is new in it came with it."""
-
-REACHED = "member_reached"
-"""How far a KIP-848 member is: its epoch and state; no state where it is gone."""
-
-STORED = "generation_stored"
-"""A generation was written: its leader's assignment has arrived."""
-
-BURIED = "group_buried"
-"""The group's metadata were deleted: by an operator, or because it was empty for long. Its generations restart."""
-
-
 def events_of_records(records: Iterable[GroupRecord], since: datetime) -> list[Event]:
     """Events out of rows of bronze.group_records of one group.
 
@@ -117,28 +104,32 @@ def events_of_records(records: Iterable[GroupRecord], since: datetime) -> list[E
             events += _generation(record, before, since)
             before = record
         elif kind == GroupRecordType.CONSUMER_GROUP_MEMBER_METADATA and not record.is_tombstone:
-            events.append(_event(record, RECORDED, since, f"member {record.member_id}", **_settings(record)))
+            events.append(
+                _event(record, Kind.MEMBER_RECORDED, since, f"member {record.member_id}", **_settings(record))
+            )
         elif kind == GroupRecordType.CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT:
             epoch, state = (None, None) if record.is_tombstone else (record.member_epoch, record.member_state)
             sentence = "is gone" if record.is_tombstone else f"has reached epoch {epoch}, {state}"
             member = {"member_id": record.member_id, "generation": epoch, "state": state}
-            events.append(_event(record, REACHED, since, f"member {record.member_id} {sentence}", **member))
+            events.append(_event(record, Kind.MEMBER_REACHED, since, f"member {record.member_id} {sentence}", **member))
     return events
 
 
 def _generation(record: GroupRecord, before: GroupRecord | None, since: datetime) -> Iterator[Event]:
     if record.is_tombstone:
-        yield _event(record, BURIED, since, "the metadata of the group are deleted")
+        yield _event(record, Kind.GROUP_BURIED, since, "the metadata of the group are deleted")
         return
     generation = record.generation
     if record.members:
         sentence = f"generation {generation} is stored"
-        yield _event(record, STORED, since, sentence, generation=generation, leader_member_id=record.leader)
+        yield _event(
+            record, Kind.GENERATION_STORED, since, sentence, generation=generation, leader_member_id=record.leader
+        )
     follows = generation == 1 or (before is not None and before.generation == (generation or 0) - 1)
     generation_fields = {"assignor": record.protocol, "generation": generation if follows else None}
     for member in record.members or ():
         sentence = f"generation {generation}: member {member.member_id}"
-        yield _event(record, RECORDED, since, sentence, **generation_fields, **_settings(member))
+        yield _event(record, Kind.MEMBER_RECORDED, since, sentence, **generation_fields, **_settings(member))
 
 
 def _settings(member: GroupRecord | RecordedMember) -> dict[str, Any]:
@@ -148,7 +139,7 @@ def _settings(member: GroupRecord | RecordedMember) -> dict[str, Any]:
     return {name: getattr(member, name) for name in names} | {"detail": topics}
 
 
-def _event(record: GroupRecord, kind: str, since: datetime, sentence: str, **fields: Any) -> Event:
+def _event(record: GroupRecord, kind: Kind, since: datetime, sentence: str, **fields: Any) -> Event:
     proof = quote_record(record, sentence)
     return Event(
         line_id=proof.line_id,

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from kafka_hindsight.catalog.codes import Cause, Confidence
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, with_sentence
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling
 from kafka_hindsight.judgements.rebalances.case import Case, by_own_log, proof_of
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.remedy_settings import SESSION_TIMEOUT_MS
 from kafka_hindsight.shared.durations import HEARTBEAT_INTERVAL, MS, NEXT_POLL, RETURN_WITHIN
 from kafka_hindsight.shared.words import duration

@@ -9,13 +9,13 @@ from dataclasses import replace
 from datetime import timedelta
 
 from kafka_hindsight.catalog.codes import Cause, Outcome, Protocol
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.judgements.reasoning.proofs import POSSIBLE, Predicate, Proof, always, proof_if, with_sentence
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown
 from kafka_hindsight.judgements.rebalances.case import REASON_WORDS, Case, by_its_words, proof_of
 from kafka_hindsight.judgements.rebalances.leave_rulings import logs_cover_the_return
 from kafka_hindsight.knowledge import reasons
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.reasons import read_client_reason, read_metadata_change
 from kafka_hindsight.shared.durations import LONG_AGO, NEXT_POLL, RETURN_WITHIN, SAME_ACT
 from kafka_hindsight.shared.words import duration

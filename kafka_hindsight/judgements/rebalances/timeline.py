@@ -13,9 +13,9 @@ from datetime import datetime
 from typing import Any
 
 from kafka_hindsight.catalog.codes import Origin, Outcome, Protocol
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event, GenerationGap
 from kafka_hindsight.judgements.rebalances.group_history import Change, Episode, MembershipChange, gap_at
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.reasons import CoordinatorReason, read_coordinator_reason, split_members
 from kafka_hindsight.shared.durations import SAME_ACT
 from kafka_hindsight.shared.timelines import Interval, Intervals, Timeline

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event, TopicChange
 from kafka_hindsight.judgements.brokers.controllers import ControllerEpoch, speaks_for_cluster
 from kafka_hindsight.judgements.reasoning.evidence import quote
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.windows import in_order
 
 TOPIC_CHANGE_KINDS = (Kind.TOPIC_CREATED, Kind.TOPIC_DELETED, Kind.PARTITIONS_ADDED, Kind.PARTITION_CREATED)

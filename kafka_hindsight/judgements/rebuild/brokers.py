@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import rows
 from kafka_hindsight.catalog.codes import Origin
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.judgements.brokers.cluster_context import CONTEXT_KINDS, ClusterContext, context_of
 from kafka_hindsight.judgements.brokers.controller_changes import WHY_CONTROLLERS_CHANGE, rebuild_controller_changes
 from kafka_hindsight.judgements.brokers.controllers import ACTS, CONTROLLER_KINDS
@@ -34,7 +35,6 @@ from kafka_hindsight.judgements.rebalances import GroupContext
 from kafka_hindsight.judgements.rebalances.topic_changes import TOPIC_CHANGE_KINDS, topic_changes
 from kafka_hindsight.judgements.rebuild.events import EVENTS, SETTINGS
 from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table, union, where
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.arrow_tables import FIRST, among, as_scalar, distinct, ends, repeated, with_columns
 from kafka_hindsight.shared.windows import broker_ids, in_order
 

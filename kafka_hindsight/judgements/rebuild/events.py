@@ -15,7 +15,8 @@ import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import rows
 from kafka_hindsight.catalog.codes import Origin
-from kafka_hindsight.judgements.brokers.settings_at import SETTING_KINDS, SETTING_READ
+from kafka_hindsight.catalog.kinds import Kind
+from kafka_hindsight.judgements.brokers.settings_at import SETTING_KINDS
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table, union, where
 from kafka_hindsight.kafka_records.metadata_replay import Replay, committed
@@ -146,8 +147,8 @@ def _as_event(reading: rows.ConfigSnapshot) -> rows.Event:
         source="snapshots",
         happened_at=reading.snapshot_at,
         order=0,
-        kind=SETTING_READ,
-        pattern_id=SETTING_READ,
+        kind=Kind.SETTING_READ,
+        pattern_id=Kind.SETTING_READ,
         text=f"{reading.resource_type} {reading.resource}: {reading.name} = {reading.value}",
         topic=reading.resource if is_topic else None,
         node=None if is_topic else _number(reading.resource),

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import rows
 from kafka_hindsight.catalog.codes import Origin
+from kafka_hindsight.catalog.kinds import CLIENT_KINDS, GROUP_KINDS, Kind
 from kafka_hindsight.judgements.groups.coordinators import rebuild_coordinator_moves
 from kafka_hindsight.judgements.groups.costs import Witnesses, price, rebuild_unavailability, stops_of
 from kafka_hindsight.judgements.groups.lag_rulings import judge_lag
@@ -24,7 +25,6 @@ from kafka_hindsight.judgements.rebalances.records import events_of_records
 from kafka_hindsight.judgements.rebuild.brokers import FACTS, WindowFacts
 from kafka_hindsight.judgements.rebuild.events import EVENTS
 from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table
-from kafka_hindsight.knowledge.kinds import CLIENT_KINDS, GROUP_KINDS, Kind
 from kafka_hindsight.knowledge.reasons import UUID
 from kafka_hindsight.shared.arrow_tables import (
     LAST,

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import rows
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.judgements.brokers.settings_at import SETTING_KINDS
 from kafka_hindsight.judgements.partitions.incarnations import ABOUT_PARTITIONS, incarnations_of
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
@@ -29,7 +30,6 @@ from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.brokers import FACTS, WindowFacts
 from kafka_hindsight.judgements.rebuild.events import EVENTS, SETTINGS_READ
 from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table, union
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.arrow_tables import among, distinct, repeated, with_columns
 
 BLOCK = 25

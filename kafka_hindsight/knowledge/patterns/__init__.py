@@ -3,7 +3,7 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
-from kafka_hindsight.knowledge.kinds import CLIENT_KINDS
+from kafka_hindsight.catalog.kinds import CLIENT_KINDS
 from kafka_hindsight.knowledge.layouts import PROGRAM, class_of
 from kafka_hindsight.knowledge.model import Pattern
 from kafka_hindsight.knowledge.patterns import clients_go, clients_kafkajs, clients_python

@@ -1,6 +1,6 @@
 """Refused access, by the lines of brokers: authentication, authorisation (Kafka 2.0-4.3)."""
 
-from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
 
 _DENIAL = r"^Principal = (?P<detail>.{1,255}?) is Denied [Oo]peration = (?P<reason_1>\w+) from host = (?P<host>\S+) on resource = "

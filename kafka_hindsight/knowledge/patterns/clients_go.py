@@ -6,7 +6,7 @@ BasicLogger; of records of JSON they are put there.
 
 from functools import partial
 
-from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.knowledge.layouts import PROGRAM
 from kafka_hindsight.knowledge.model import Pattern
 from kafka_hindsight.knowledge.patterns.fragments import MEMBER

@@ -7,7 +7,7 @@ Python hands it to the program's own logger (`logger=`): the facility then stand
 from dataclasses import replace
 from functools import partial
 
-from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.knowledge.layouts import PROGRAM
 from kafka_hindsight.knowledge.model import Pattern
 from kafka_hindsight.knowledge.patterns.fragments import UNKNOWN_HOST

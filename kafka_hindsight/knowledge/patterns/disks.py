@@ -1,6 +1,6 @@
 """Log directories that fail."""
 
-from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
 from kafka_hindsight.knowledge.patterns.fragments import QUORUM_HEAD
 

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
 from kafka_hindsight.knowledge.patterns.fragments import CLASSIC, INSTANCE, JAVA_HEAD, MEMBER
 

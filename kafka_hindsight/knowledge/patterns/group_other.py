@@ -5,7 +5,7 @@ Their target assignments, and the epochs and fencings of share groups, have the 
 
 from functools import partial
 
-from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
 from kafka_hindsight.knowledge.patterns.fragments import INSTANCE, JAVA_HEAD
 

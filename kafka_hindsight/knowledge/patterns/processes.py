@@ -1,6 +1,6 @@
 """How the start of a broker fails, and how its process ends, by its own lines (Kafka 0.10-4.4)."""
 
-from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
 from kafka_hindsight.knowledge.patterns.fragments import LIFECYCLE_HEAD
 

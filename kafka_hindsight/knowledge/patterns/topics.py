@@ -1,7 +1,7 @@
 """Settings of brokers and topics, also those that change; topics that are created, extended and deleted."""
 
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.knowledge.broker_settings import AUTO_REBALANCE, BROKER_SETTINGS
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
 from kafka_hindsight.knowledge.patterns.fragments import QUORUM_HEAD, TOPIC_PARTITION
 

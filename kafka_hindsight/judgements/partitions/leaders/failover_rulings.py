@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from functools import cached_property, partial
 
 from kafka_hindsight.catalog.codes import NOBODY, Confidence, FailoverKind, OutageKind
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, LeadershipGap, Quote
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, disk_owners, known_at, on_failed_disk
 from kafka_hindsight.judgements.partitions.incarnations import Incarnation
@@ -16,7 +17,6 @@ from kafka_hindsight.judgements.partitions.leaderships import Leadership
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote
 from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, always, proof_if, with_sentence
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import CLOCK_SKEW
 
 _OF_ZOOKEEPER = (Kind.PARTITION_STATE_CHANGED, Kind.REPLICA_REMOVED_FROM_ISR, Kind.LEADER_AND_ISR_RECEIVED)

@@ -10,6 +10,7 @@ from itertools import pairwise
 from operator import attrgetter
 
 from kafka_hindsight.catalog.codes import NOBODY, Confidence, FailoverKind, OutageKind
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, LeadershipGap, Quote
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, on_failed_disk
 from kafka_hindsight.judgements.brokers.controllers import active_at
@@ -29,7 +30,6 @@ from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterv
 from kafka_hindsight.judgements.reasoning.clock_errors import apart
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.judgements.reasoning.rulings import Verdict, judge
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.outages import noun_of
 from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO, MS, NEVER
 from kafka_hindsight.shared.grouping import runs, with_neighbours

@@ -10,13 +10,13 @@ from functools import cached_property
 from itertools import pairwise
 
 from kafka_hindsight.catalog.codes import IsrChangeKind, OutOfSyncKind
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, IsrChange
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, disk_owners, on_failed_disk
 from kafka_hindsight.judgements.brokers.controllers import speaks_for_cluster
 from kafka_hindsight.judgements.brokers.liveness import NO_EVENTS
 from kafka_hindsight.judgements.partitions.incarnations import Commit, Incarnation, Partition
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, quote_snapshot, row_id
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW
 from kafka_hindsight.shared.instants import earliest
 from kafka_hindsight.shared.timelines import Intervals, Timeline

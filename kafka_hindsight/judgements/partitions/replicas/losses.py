@@ -16,11 +16,11 @@ from functools import cached_property
 from itertools import pairwise
 
 from kafka_hindsight.catalog.codes import NOBODY
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event, PartitionSnapshot, Quote
 from kafka_hindsight.judgements.partitions.leaderships import Leadership
 from kafka_hindsight.judgements.partitions.partition_readings import ReadingWithCommits
 from kafka_hindsight.judgements.reasoning.evidence import quote, quote_snapshot
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.windows import broker_ids
 
 

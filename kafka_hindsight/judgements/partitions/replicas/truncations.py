@@ -20,6 +20,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from kafka_hindsight.catalog.codes import NOBODY, Confidence, FailoverKind, TruncationVerdict
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event, Failover
 from kafka_hindsight.catalog.rows import Truncation as TruncationRow
 from kafka_hindsight.judgements.partitions.incarnations import Incarnation, Partition, by_partition
@@ -27,7 +28,6 @@ from kafka_hindsight.judgements.partitions.replicas.losses import Mark, end_offs
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, row_id
 from kafka_hindsight.judgements.reasoning.proofs import Proof, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling, Unknown, judge
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import CLOCK_SKEW
 from kafka_hindsight.shared.grouping import with_neighbours
 from kafka_hindsight.shared.timelines import by_instant

@@ -8,13 +8,14 @@ from __future__ import annotations
 from enum import StrEnum, auto
 
 _GROUP, _COORDINATOR, _PARTITION, _TOPIC = "group", "coordinator", "partition", "topic"
-_BROKER, _CLIENT, _RECORD = "broker", "client", "record"
+_BROKER, _CLIENT, _RECORD, _DERIVED = "broker", "client", "record", "derived"
 
 
 class Kind(StrEnum):
     """One kind of event. Its value is its name in lower case: what the column `kind` holds.
 
-    `subject` is what the event is about; `record` for kinds that no log line has, only records of __cluster_metadata.
+    `subject` is what the event is about. No line of a log has kinds of two subjects: `record` is of
+    records of __cluster_metadata; `derived` is what judgements make of readings and of records of groups, in no table.
     """
 
     subject: str
@@ -186,6 +187,15 @@ class Kind(StrEnum):
     # --- __cluster_metadata: no line has these ---------------------------------------------------------------
     BROKER_FENCED_IDLE = auto(), _RECORD, "KRaft fenced a broker that led no partition, after its session expired or during its controlled shutdown: node"
     PARTITION_CHANGED = auto(), _RECORD, "KRaft committed a change of a partition: topic, partition, leader, leader_epoch, previous_leader, previous_leader_epoch (the same if the leader stays), partition_epoch, isr, previous_isr, replicas, state, previous_state, detail (the whole diff)"
+
+    # --- made of readings and records of groups: no table has these -------------------------------------------
+    SETTING_READ = auto(), _DERIVED, "A setting as a reading shows it: topic or node, reason (the setting), detail (its value)"
+    BROKER_LISTED = auto(), _DERIVED, "A broker that a reading lists"
+    MEMBER_SEEN = auto(), _DERIVED, "A member as a reading shows it: group_id, member_id, client_id, host, [instance_id], detail (the topics that it owns)"
+    MEMBER_RECORDED = auto(), _DERIVED, "A member as a record names it: group_id, member_id, client_id, host, time-outs; with a generation where the one before was stored too, so that a member which is new in it came with it"
+    MEMBER_REACHED = auto(), _DERIVED, "How far a KIP-848 member is: group_id, member_id, generation (its epoch), state; no state where it is gone"
+    GENERATION_STORED = auto(), _DERIVED, "A generation was written, so its leader's assignment has arrived: group_id, generation, leader_member_id"
+    GROUP_BURIED = auto(), _DERIVED, "The group's metadata were deleted, by an operator, or because it was empty for long; its generations restart: group_id"
     # fmt: on
 
 
@@ -199,5 +209,5 @@ PARTITION_KINDS = _about(_PARTITION)
 CLIENT_KINDS = _about(_CLIENT)
 RECORD_KINDS = _about(_RECORD)
 
-KINDS = {kind: kind.meaning for kind in Kind if kind.subject != _RECORD}
+KINDS = {kind: kind.meaning for kind in Kind if kind.subject not in (_RECORD, _DERIVED)}
 """The meaning of each kind that log lines have."""
