@@ -1,7 +1,7 @@
 """Docker's engine: the machine's own, or one out of Debian's packages in a folder of its own.
 
 The second needs root, debootstrap and a mirror. It has mounts of its own, which end with it. Its data and its socket
-lie in its folder: nothing is installed on the machine, and nothing is left when the folder goes.
+lie in its folder: nothing is installed on the machine. What stays is the bridge docker0 and its rules of the firewall.
 """
 
 from __future__ import annotations
