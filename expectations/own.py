@@ -14,6 +14,7 @@ from kafka_hindsight.shared.exits import BadInput
 FOLDER = Path(__file__).parent / "suites"
 IN_LAKE = "expectations"
 _ENDING = ".json"
+_TABLES = tuple(t.full_name for t in CHECKED)
 
 
 def suite_text(table: str) -> str:
@@ -50,6 +51,3 @@ def own_suites(place: str | None, lake: str) -> dict[str, dict[str, Any]]:
     if problems:
         raise BadInput(*problems)
     return suites
-
-
-_TABLES = tuple(t.full_name for t in CHECKED)

@@ -20,6 +20,7 @@ CHECKS: Mapping[str, Sequence[str]] = {
     "English": ("python", "-m", "tools.style"),
     "public APIs": ("python", "-m", "tools.public_apis"),
     "verdicts in rulings": ("python", "-m", "tools.stray_verdicts"),
+    "constants above their use": ("python", "-m", "tools.late_constants"),
     "lines in bodies, never failing": ("python", "-m", "tools.count_code"),
     "most unit tests": (
         *("python", "-m", "pytest", "-q", "-n", "auto", "--dist", "loadscope"),

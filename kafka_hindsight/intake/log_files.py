@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 NO_LOG = "not named like a log; if it has lines of Kafka, name it in GLOB"
 """Why most files are not read."""
 
+_LOOKS = 3
+
 
 def places_of(settings: Settings) -> list[Place]:
     """The places of a run's logs. One that is named twice is one of clients."""
@@ -179,9 +181,6 @@ def _nothing_in(place: Place) -> BadInput:
         f"{place} and nothing is there{where}. "
         f"Needed: a folder, a file, a URI or a source with the {place.origin}s' logs. Check it."
     )
-
-
-_LOOKS = 3
 
 
 def _not_read(entry: Found, why: str = NO_LOG) -> str:

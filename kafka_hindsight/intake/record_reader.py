@@ -40,6 +40,13 @@ from kafka_hindsight.shared.instants import of_micros, past
 _LAKE = -1
 """Stands for the lake's records among the numbers of ranges."""
 
+FIXED = ("place", "order", "twin")
+"""Numbers of a record that depend on all records like it; order is below 0 for a record that is dropped."""
+
+_DROPPED = -1
+_HASHED = sha256().digest_size
+_BRONZE = arrow_schema(LOG_RECORDS)
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -289,14 +296,6 @@ def _alike_in(
             alike = pa.record_batch([own["source"], at, own["text"]], ["source", "at", "text"])
             alike = alike.filter(pa.array(times.hold(at.to_numpy())))
             yield pa.record_batch([alike["source"], alike["at"], likeness_of(alike["text"].cast(pa.binary()))], _ALIKE)
-
-
-FIXED = ("place", "order", "twin")
-"""Numbers of a record that depend on all records like it; order is below 0 for a record that is dropped."""
-
-_DROPPED = -1
-_HASHED = sha256().digest_size
-_BRONZE = arrow_schema(LOG_RECORDS)
 
 
 def bronze_rows(

@@ -44,6 +44,7 @@ _OPEN = ("min.insync.replicas", "unclean.leader.election.enable")
 """Settings of other resources, which are not secrets: KRaft writes a broker's passwords as they are."""
 
 Row = dict[str, Any]
+_OF_NO_USE = ("end_points", "features", "log_dirs", "is_migrating", "level")
 
 
 @dataclass(frozen=True)
@@ -246,8 +247,6 @@ _READ_AS: Mapping[str, Callable[[Mapping[str, Any]], Row]] = {
     "feature_level": lambda fields: {"value": str(fields["level"])},
 }
 """Type of record → the columns that its fields do not hold as they are."""
-
-_OF_NO_USE = ("end_points", "features", "log_dirs", "is_migrating", "level")
 
 
 def _text(kind: str, fields: Mapping[str, Any]) -> str:

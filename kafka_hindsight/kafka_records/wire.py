@@ -11,6 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+NUMBERS: Mapping[str, str] = {"bool": ">?", "int8": ">b", "int16": ">h", "uint16": ">H", "int32": ">i", "int64": ">q"}
+LENGTHS: Mapping[str, str] = {"string": ">h", "bytes": ">i"}
+KINDS: Sequence[str] = (*NUMBERS, "uuid", *LENGTHS)
+
 
 class Malformed(ValueError):
     """The bytes cannot be decoded. The text says what was found and what was needed."""
@@ -193,7 +197,4 @@ def _text(cursor: Cursor, data: bytes, field: Field) -> str:
         raise Malformed(f"{cursor.what}: {field.name} is not UTF-8 at its byte {error.start}; needed text.") from None
 
 
-NUMBERS: Mapping[str, str] = {"bool": ">?", "int8": ">b", "int16": ">h", "uint16": ">H", "int32": ">i", "int64": ">q"}
-LENGTHS: Mapping[str, str] = {"string": ">h", "bytes": ">i"}
-KINDS: Sequence[str] = (*NUMBERS, "uuid", *LENGTHS)
 _READ: Mapping[str, Callable[[Cursor, bytes, Field], Any]] = {"string": _text, "bytes": lambda _, data, __: data}

@@ -34,6 +34,7 @@ _CREATED = 0
 """The version of a table without rows: readers see it until a publication lists the table."""
 
 Versions = Mapping[Table, int]
+_UNREADABLE: Mapping[str, Any] = {"operation": "WRITE"}
 
 
 def newest_versions(lake: str, *tables: Table) -> dict[Table, int]:
@@ -168,9 +169,6 @@ def _commits(lake: str, table: Table, first: int, last: int) -> Iterator[Mapping
         with suppress(FileNotFoundError):
             text = read_text(f"{_log(lake, table)}/{delta_log.commit_name(number)}")
             yield delta_log.info(text) or (_UNREADABLE if delta_log.is_cut(text) else {})
-
-
-_UNREADABLE: Mapping[str, Any] = {"operation": "WRITE"}
 
 
 def _writes_a_window(commit: Mapping[str, Any]) -> bool:

@@ -12,6 +12,20 @@ REFUSED = 42
 
 NEVER_RETRIED = frozenset({BAD_INPUT, REFUSED})
 
+_ADVICE = {
+    "No space left on device": "A disk is full. Needed: space for the lake and for TMPDIR. Free some space, then run"
+    " the step again: it leaves the same tables as an undisturbed run.",
+    "Connection refused": "A store or a service does not answer. Needed: one that listens at that address. Check the"
+    " address and the network, then run the step again.",
+}
+"""Advice by a phrase of the system's own message."""
+
+_JAVA_ENDED = (
+    "Spark's Java process ended before this step did. The log above this line has its last messages. If they say"
+    " OutOfMemoryError, raise HINDSIGHT_DRIVER_MEMORY. If they name a file, take that file out of the input."
+)
+_LONGEST = 400
+
 
 class BadInput(ValueError):
     """The input or the settings cannot be used. Each sentence says what was found, what was needed, what to do."""
@@ -53,21 +67,6 @@ def sentences_of(error: BaseException) -> list[str]:
         return [*(sentences_of(first) if first else ()), _JAVA_ENDED]
     message = _of_java(error) or _of_python(error)
     return [message, *(advice for phrase, advice in _ADVICE.items() if phrase in message)]
-
-
-_ADVICE = {
-    "No space left on device": "A disk is full. Needed: space for the lake and for TMPDIR. Free some space, then run"
-    " the step again: it leaves the same tables as an undisturbed run.",
-    "Connection refused": "A store or a service does not answer. Needed: one that listens at that address. Check the"
-    " address and the network, then run the step again.",
-}
-"""Advice by a phrase of the system's own message."""
-
-_JAVA_ENDED = (
-    "Spark's Java process ended before this step did. The log above this line has its last messages. If they say"
-    " OutOfMemoryError, raise HINDSIGHT_DRIVER_MEMORY. If they name a file, take that file out of the input."
-)
-_LONGEST = 400
 
 
 def _is_end_of_java(error: BaseException) -> bool:

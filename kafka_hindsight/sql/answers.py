@@ -26,6 +26,9 @@ _BATCH = 1000
 
 Names = Sequence[str]
 Rows = Iterable[Sequence[Any]]
+_NUMBERS = (bool, int, float, Decimal)
+_FORMULA = re.compile("[=+\\-@\uff1d\uff0b\uff0d\uff20]")
+"""How a formula begins in a spreadsheet, in the wide forms too."""
 
 
 def _write_table(names: Names, rows: Rows, out: TextIO) -> None:
@@ -67,11 +70,6 @@ def _write_csv(names: Names, rows: Rows, out: TextIO) -> None:
     writer.writerow(map(_inert, names))
     for row in rows:
         writer.writerow(["" if v is None else _text(v) if isinstance(v, _NUMBERS) else _inert(_text(v)) for v in row])
-
-
-_NUMBERS = (bool, int, float, Decimal)
-_FORMULA = re.compile("[=+\\-@\uff1d\uff0b\uff0d\uff20]")
-"""How a formula begins in a spreadsheet, in the wide forms too."""
 
 
 def _inert(text: str) -> str:

@@ -85,6 +85,8 @@ _INCIDENT_OF_WORD = {
 }
 """The most harmful incident of the newest night; the incident that started last."""
 
+_TO_DO = "What to do: `hindsight doctor` with --lake names each table that is not whole."
+
 
 @dataclass(frozen=True)
 class Explained:
@@ -268,9 +270,6 @@ def _where_readable(connection: duckdb.DuckDBPyConnection, query: str) -> Iterat
         if CANNOT_BE_READ not in str(problem):
             table = query.rpartition("FROM ")[2].split()[0]
             _print_once(connection, f"The table {table}{CANNOT_BE_READ}{one_sentence(problem)}. {_TO_DO}")
-
-
-_TO_DO = "What to do: `hindsight doctor` with --lake names each table that is not whole."
 
 
 @lru_cache(16)

@@ -49,6 +49,10 @@ STORM = "crm-storm-8"
 """A group of the recorded night: twelve rebalances in a minute and a half, with the lines of its clients."""
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{8}(?=[0-9a-f]{4})")
+_FOLDERS = (("logs", Origin.BROKER), ("clients", Origin.CLIENT))
+_MOVES = (Kind.GROUP_LOADED, Kind.GROUP_UNLOADED)
+_NAMING = ("text", "member_id", "old_member_id", "leader_member_id", "members", "reason", "client_reason", "detail")
+SIZES = {"groups": (1_000, 5_000, 20_000, 50_000), "brokers": (3, 30, 100), "partitions": (25, 100)}
 
 
 class Made(NamedTuple):
@@ -136,11 +140,6 @@ def recorded_storm() -> list[Event]:
         events_of_folders = [read_logs(Path(folder) / name, origin, CLUSTER)[0] for name, origin in _FOLDERS]
     own = (e for events in events_of_folders for e in events if e.group_id == STORM and e.kind not in _MOVES)
     return sorted(own, key=lambda e: e.happened_at)
-
-
-_FOLDERS = (("logs", Origin.BROKER), ("clients", Origin.CLIENT))
-_MOVES = (Kind.GROUP_LOADED, Kind.GROUP_UNLOADED)
-_NAMING = ("text", "member_id", "old_member_id", "leader_member_id", "members", "reason", "client_reason", "detail")
 
 
 def _again(storm: Iterable[Event], n: int, later: timedelta, generations: int) -> Iterator[Event]:
@@ -265,7 +264,6 @@ def _hour_of_events(count: int, hour: int, life: int) -> pa.Table:
 
 
 MAKERS: Mapping[str, Callable[..., Made]] = {"groups": group, "brokers": brokers, "partitions": partitions}
-SIZES = {"groups": (1_000, 5_000, 20_000, 50_000), "brokers": (3, 30, 100), "partitions": (25, 100)}
 
 if __name__ == "__main__":
     main()

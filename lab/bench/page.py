@@ -27,6 +27,9 @@ _SAYS = {
 
 Figures = Mapping[str, Any]
 
+NEEDS: Mapping[str, tuple[str, ...]] = {"sizing": ("growth", "groups", "cluster")}
+"""The parts of the bench from which a table is made, where it has another name."""
+
 
 def main() -> None:
     """Write the page and the picture from the figures that are kept."""
@@ -212,8 +215,6 @@ TABLES: Mapping[str, Callable[[Figures], Iterator[str]]] = {
     "cluster": cluster_output,
     "sizing": sizing_table,
 }
-NEEDS: Mapping[str, tuple[str, ...]] = {"sizing": ("growth", "groups", "cluster")}
-"""The parts of the bench from which a table is made, where it has another name."""
 
 
 def picture(figures: Figures) -> dict[str, Any]:

@@ -40,6 +40,23 @@ _ABOUT = (
     " Each drill was audited with the code of its day, and faults that it found have been corrected since."
 )
 
+_ABOUT_CANARIES = (
+    "A row for each drill with canaries: clients outside of every group that wrote to its partitions and read them back"
+    " ([how](drill.md#canaries)). Only what lasted longer than 1.5 s is compared."
+)
+_ABOUT_MONTHS = (
+    "A night laid end to end for weeks, with files taken out at random, and audited as one folder"
+    " ([how](drill.md#months)). A reader of its own compares the absences of brokers with what was done. Between two"
+    " nights all brokers are away. A doubtful absence leaves its kind open, or holds two and says that no log of that"
+    " time is at hand."
+)
+_ABOUT_STRANGERS = (
+    "Folders of logs that people committed to public repositories, with labels that were written before they were"
+    " audited ([the truth set](../tests/truth/README.md), which says what the figures are): `make truth`."
+)
+_MONTHS = ("Kafka", "cluster", "brokers", "days", "files missing", "absences right", "doubtful", "wrong", "found")
+_LEVELS = (Confidence.CERTAIN, Confidence.LIKELY, Confidence.POSSIBLE)
+
 
 @dataclass(frozen=True)
 class Count:
@@ -168,30 +185,10 @@ def _against_canaries(drills: Iterable[Drill]) -> tuple[str, ...]:
     return ("## Against canaries", _ABOUT_CANARIES, as_table(("Kafka", "cluster", *HEADS), rows)) if rows else ()
 
 
-_ABOUT_CANARIES = (
-    "A row for each drill with canaries: clients outside of every group that wrote to its partitions and read them back"
-    " ([how](drill.md#canaries)). Only what lasted longer than 1.5 s is compared."
-)
-_ABOUT_MONTHS = (
-    "A night laid end to end for weeks, with files taken out at random, and audited as one folder"
-    " ([how](drill.md#months)). A reader of its own compares the absences of brokers with what was done. Between two"
-    " nights all brokers are away. A doubtful absence leaves its kind open, or holds two and says that no log of that"
-    " time is at hand."
-)
-_ABOUT_STRANGERS = (
-    "Folders of logs that people committed to public repositories, with labels that were written before they were"
-    " audited ([the truth set](../tests/truth/README.md), which says what the figures are): `make truth`."
-)
-_MONTHS = ("Kafka", "cluster", "brokers", "days", "files missing", "absences right", "doubtful", "wrong", "found")
-
-
 def _month_cells(month: Month) -> tuple[str, ...]:
     played = f"{month.played - month.missed} of {month.played} played"
     shape = (month.kafka, month.mode, str(month.brokers), str(month.days), f"{month.missing} of {month.files}")
     return *shape, str(month.right), str(month.doubtful), str(month.wrong), played
-
-
-_LEVELS = (Confidence.CERTAIN, Confidence.LIKELY, Confidence.POSSIBLE)
 
 
 def _number(version: str) -> tuple[int, ...]:

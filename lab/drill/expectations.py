@@ -32,6 +32,7 @@ FOLLOWER_REFUSED = "follower_refused"
 LOG_DIR_FAILED = "log_dir_failed"
 NO_FAILOVER = "no_failover"
 RECORDS_LOST = "records_lost"
+_ACCESS = frozenset(rule.rule_id for rule in access_rules.RULES)
 
 
 @dataclass(frozen=True)
@@ -347,9 +348,6 @@ def _finding(act: Act, row: Row) -> bool:
 def _no_finding(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
     of_access = (r for r in tables.get("findings", ()) if r["rule_id"] in _ACCESS)
     return Answer(not any(_is_about(act, r) for r in of_access))
-
-
-_ACCESS = frozenset(rule.rule_id for rule in access_rules.RULES)
 
 
 def _is_about(act: Act, finding: Row) -> bool:

@@ -32,6 +32,9 @@ PROTOCOL = "group.protocol"
 _SERDE = "org.apache.kafka.common.serialization.Serdes$ByteArraySerde"
 _CONVERTER = "org.apache.kafka.connect.converters.ByteArrayConverter"
 
+THREAD = "-StreamThread-1-consumer"
+"""What follows an application's client id in that of its consumer. Source: StreamsConfig, StreamThread."""
+
 
 class OfFramework:
     """A member that a framework drives: it subscribes and polls by itself."""
@@ -95,10 +98,6 @@ class StreamsMember(OfFramework):
         builder = streams.StreamsBuilder()
         builder.stream(self._jvm.list(topics[:-1])).to(topics[-1])
         return streams.KafkaStreams(builder.build(), properties)
-
-
-THREAD = "-StreamThread-1-consumer"
-"""What follows an application's client id in that of its consumer. Source: StreamsConfig, StreamThread."""
 
 
 class ShareMember(JavaMember):

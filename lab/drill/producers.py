@@ -22,6 +22,9 @@ from lab.drill.members import MemberFault
 DONE = "done"
 _ANSWERS_WITHIN = 120
 
+CANARY = "canary.jsonl"
+"""What canaries measured, in the folder of a drill."""
+
 
 class Program:
     """A module of this project in a process of its own, which answers each line of JSON with a line.
@@ -109,10 +112,6 @@ class Canaries(Program):
     def sweep(self) -> None:
         """Looks for acknowledged records that are missing, before the end."""
         self.ask({"do": "sweep"})
-
-
-CANARY = "canary.jsonl"
-"""What canaries measured, in the folder of a drill."""
 
 
 @contextmanager

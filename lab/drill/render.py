@@ -24,6 +24,9 @@ THREAD = "kafka-request-handler-3"
 LEVEL = re.compile(r"\[[^\]]*\] ([A-Z]+) ")
 _WORD = re.compile(r"%(-?\d*)(?:[.]\d+)?(pid|property|logger|[dptcFLXxm]|n)((?:\{[^}]*\})*)")
 
+CRI_PART = 150
+"""Characters after which a line is cut in parts: few, so that some are."""
+
 
 def in_pattern(record: Record, pattern: str) -> str:
     """A record of Apache's layout as a pattern lays it out; its stack trace follows as ever."""
@@ -101,9 +104,6 @@ def _otlp(line: str, at: datetime, source: str) -> str:
     scopes = [{"logRecords": [record]}]
     return json.dumps({"resourceLogs": [{"resource": {"attributes": pod}, "scopeLogs": scopes}]})
 
-
-CRI_PART = 150
-"""Characters after which a line is cut in parts: few, so that some are."""
 
 WRAPS: dict[str, Wrap] = {
     "colours": lambda line, at, source: f"\x1b[32m{line}\x1b[0m",

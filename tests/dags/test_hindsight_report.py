@@ -14,6 +14,9 @@ from kafka_hindsight.settings.home import FILE_VARIABLE
 HIDDEN: set[str | None] = set()
 """Clusters whose DAG the user may not read."""
 
+OLD, NEW = "a-20261119T000000Z-0123abcd.html", "a-20261120T000000Z-0123abcd.html"
+OTHER = "a-b-20261121T000000Z-0123abcd.html"
+
 
 @pytest.fixture(autouse=True)
 def rights() -> Iterator[None]:
@@ -147,10 +150,6 @@ def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (report / name).write_text(name)
     (report / "metrics.prom").write_text("# EOF\n")
     return report
-
-
-OLD, NEW = "a-20261119T000000Z-0123abcd.html", "a-20261120T000000Z-0123abcd.html"
-OTHER = "a-b-20261121T000000Z-0123abcd.html"
 
 
 def test_shared_lake_serves_each_cluster_its_own_pages_only(shared: Path, client: TestClient) -> None:

@@ -25,6 +25,8 @@ from tools.plain_reader import read_logs
 Piece = tuple[Event, ...]
 """What is left of one file, in order."""
 
+Cut = Callable[[Piece], list[Piece]]
+
 
 @dataclass(frozen=True)
 class Night:
@@ -71,9 +73,6 @@ class Night:
     def without(self, cut: Cut) -> Night:
         """The night without a piece. What is left of a file before it and after it are two files."""
         return Night(tuple(part for file in self.files for part in cut(file)))
-
-
-Cut = Callable[[Piece], list[Piece]]
 
 
 def night_of(logs: Path) -> Night:

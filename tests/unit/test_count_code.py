@@ -1,4 +1,4 @@
-"""The lines in bodies of functions, and verdicts outside of rulings, on a small checkout."""
+"""The lines in bodies of functions, verdicts outside of rulings, and late constants, on a small checkout."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import count_code, stray_verdicts
+from tools import count_code, late_constants, stray_verdicts
 from tools.count_code import count_bodies, lines_in_bodies
 
 FILES = {
@@ -57,6 +57,23 @@ class Room:
         """Nothing."""
 '''
 
+CONSTANTS = """
+def look(times: int = 3) -> int:
+    return LOOKS + TABLE[0]() + ALL[0]() + EARLY
+
+
+EARLY: int = 1
+LOOKS = 3
+TABLE = (look,)
+ALL = (*TABLE,)
+Kind: TypeAlias = "int | Room"
+UNUSED = 4
+
+
+class Room:
+    kind: Kind
+"""
+
 
 @pytest.fixture()
 def checkout(tmp_path: Path) -> Path:
@@ -88,3 +105,16 @@ def test_verdict_outside_rulings_is_named(checkout: Path, capsys: pytest.Capture
     (checkout / "kafka_hindsight/judgements/a.py").write_text("x = 1\n")
     assert stray_verdicts.main(checkout) == 0
     assert capsys.readouterr().out == ""
+
+
+def test_constant_below_its_use_is_named_unless_it_names_functions(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert late_constants.main(checkout) == 0
+    assert capsys.readouterr().out == ""
+    (checkout / "spark_jobs/a.py").write_text(CONSTANTS)
+    assert late_constants.main(checkout) == 1
+    assert [line.split(" below")[0] for line in capsys.readouterr().out.splitlines()] == [
+        "spark_jobs/a.py:6: found the constant EARLY",
+        "spark_jobs/a.py:7: found the constant LOOKS",
+    ]

@@ -73,6 +73,8 @@ ALL = (
     ALL_STOPPED_FOR_GOOD,
 )
 
+DECLARED = {"at": "2026-11-24T08:01:00.000+00:00", "action": "maintenance_declared"}
+
 
 def test_drawn_cluster_id_never_begins_with_dash() -> None:
     ids = [drawn_cluster_id(random.Random(seed)) for seed in range(1000)]
@@ -268,9 +270,6 @@ def test_maintenance_of_drill_becomes_audit_setting(tmp_path: Path) -> None:
         "2026-11-24T08:05:00.000+00:00/2026-11-24T08:09:00.000+00:00 not ended"
     )
     assert declared_windows([json.dumps(rows[0])]) == ""
-
-
-DECLARED = {"at": "2026-11-24T08:01:00.000+00:00", "action": "maintenance_declared"}
 
 
 def _drill(folder: Path) -> Path:

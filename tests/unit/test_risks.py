@@ -29,6 +29,7 @@ from tests.support.rows import AT, row
 SECOND = timedelta(seconds=1)
 KEY = ("cluster", "t", 0)
 TIMES = ("under_replicated_ms", "under_min_isr_ms", "at_min_isr_ms", "one_from_offline_ms", "one_from_unclean_ms")
+OWN = row(EVENTS, kind="topic_configured", topic="t", happened_at=AT)
 
 
 def risks_of_night(excerpt: str, settings: str | None, until: str) -> dict[int, PartitionRisk]:
@@ -85,7 +86,6 @@ def settings(**values: str) -> BrokerSettings:
     return settings_of([row(EVENTS, kind="broker_configured", broker=1, detail=detail, happened_at=AT), OWN])
 
 
-OWN = row(EVENTS, kind="topic_configured", topic="t", happened_at=AT)
 WITH = settings(min_insync_replicas="2", unclean_leader_election_enable="false")
 
 

@@ -82,6 +82,11 @@ READ_AS: Mapping[str, str] = {
 }
 """Readable descriptions of the fields in sentences of rulings. A field that is not listed describes itself."""
 
+_HOW_TO_FIND = (
+    "To find the ruling behind a sentence of the report, search this page for words of the sentence beside its names,"
+    " numbers and times. What differs from row to row stands in braces."
+)
+
 
 def sentence_of(predicate: Predicate[Any]) -> str:
     """The sentence of a predicate: the first line of its docstring."""
@@ -155,12 +160,6 @@ def rulings_page(columns: Mapping[str, Mapping[str, Sequence[Ruling[Any]]]], dec
             parts.append(f"## {column}")
             parts += [_ruling(when, n, t, declared) for when, t in tables.items() for n in range(len(t))]
     return page("Rulings", "kafka_hindsight/judgements", parts)
-
-
-_HOW_TO_FIND = (
-    "To find the ruling behind a sentence of the report, search this page for words of the sentence beside its names,"
-    " numbers and times. What differs from row to row stands in braces."
-)
 
 
 def _ruling(when: str, place: int, table: Sequence[Ruling[Any]], declared: Mapping[int, str]) -> str:

@@ -74,6 +74,11 @@ _SAME_TROUBLE = timedelta(seconds=35)
 """A follower tries again every second (replica.fetch.backoff.ms), or waits 30 s for an answer
 (replica.socket.timeout.ms): failures further apart than this are two troubles. Source: ReplicationConfigs."""
 
+NO_EVENTS: Timeline[Event] = by_instant(())
+_NEW_LIFE = (Kind.BROKER_STARTING, Kind.BROKER_UNFENCED_SELF)
+STARTED_ON_ZOOKEEPER = "zookeeper.broker_started"
+"""Of the lines of a broker that started, the one that no failed start has. Source: KafkaServer.startup"""
+
 
 class SignsOfLife:
     """The instants at which each broker was active, others failed to reach it, or others saw it live."""
@@ -189,9 +194,6 @@ def _timelines(sightings: Iterable[tuple[int | None, Event]]) -> dict[int, Timel
     """The events of each broker; those of none are left out."""
     by_broker = grouped(sightings, lambda s: s[0])
     return {broker: by_instant(e for _, e in own) for broker, own in by_broker.items() if broker is not None}
-
-
-NO_EVENTS: Timeline[Event] = by_instant(())
 
 
 class Signal(Enum):
@@ -535,6 +537,3 @@ def _is_failing(
 
 
 _END_A_FAILED_START = (Signal.SERVES, Signal.SHUTDOWN, Signal.STOPPED)
-_NEW_LIFE = (Kind.BROKER_STARTING, Kind.BROKER_UNFENCED_SELF)
-STARTED_ON_ZOOKEEPER = "zookeeper.broker_started"
-"""Of the lines of a broker that started, the one that no failed start has. Source: KafkaServer.startup"""

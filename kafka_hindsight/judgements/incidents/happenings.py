@@ -52,6 +52,9 @@ act."""
 
 R = TypeVar("R")
 
+Place = tuple[str, int]
+"""A topic, and the number of a partition."""
+
 
 @dataclass(frozen=True)
 class _Parts:
@@ -423,10 +426,6 @@ def _is_of(period: OutOfSyncPeriod, happening: Happening) -> bool:
     ends = period.ended_at or first.happened_at
     near = period.started_at - ONE_ACT_WITHIN <= first.happened_at <= ends + ONE_ACT_WITHIN
     return near and first.leader_from == period.broker
-
-
-Place = tuple[str, int]
-"""A topic, and the number of a partition."""
 
 
 _LEVELS: tuple[tuple[Harm, Callable[[Happening], object]], ...] = (

@@ -25,6 +25,8 @@ _STARTS = (Kind.CLIENT_CONFIGURED, Kind.CLIENT_STARTED)
 NEAR = timedelta(minutes=1)
 """Generations start again in a group that was removed: a line this far from the join phase is about another one."""
 
+NO_LINES: Timeline[Event] = by_instant(())
+
 
 class _Lines:
     """Lines of a client, to be looked up by instant, and by kind."""
@@ -211,7 +213,6 @@ class ClientLogs:
         return by_instant(again)
 
 
-NO_LINES: Timeline[Event] = by_instant(())
 NO_LOG = ClientLog()
 
 

@@ -17,6 +17,12 @@ from kafka_hindsight.shared.durations import CLOCK_SKEW, RETURN_WITHIN
 from kafka_hindsight.shared.instants import latest
 from kafka_hindsight.shared.timelines import Interval, Intervals, Timeline, intervals, timelines
 
+AT_ONCE = timedelta(milliseconds=250)
+"""Timers that a stalled process finds overdue all run when it goes on. Our choice: heartbeats of groups come every 3 s
+by default, each in its own time, so that three groups seldom fall silent together by chance."""
+
+_NO_OUTAGES: Intervals[BrokerOutage] = Intervals(())
+
 
 class Change(StrEnum):
     """A kind of change of one member of a group."""
@@ -190,10 +196,3 @@ class GroupContext:
         """Whether no broker whose log is at hand served from one instant to another."""
         away = (any(i.end is None or i.end > end for i in self.outages_of(b).at(start)) for b in self._log_spans)
         return bool(self._log_spans) and all(away)
-
-
-AT_ONCE = timedelta(milliseconds=250)
-"""Timers that a stalled process finds overdue all run when it goes on. Our choice: heartbeats of groups come every 3 s
-by default, each in its own time, so that three groups seldom fall silent together by chance."""
-
-_NO_OUTAGES: Intervals[BrokerOutage] = Intervals(())

@@ -54,6 +54,8 @@ _IN_ORDER = ("happened_at", "source", "order")
 Instants = npt.NDArray[np.int64]
 """Microseconds since 1970, in order, each once."""
 
+_REFUSED = (Kind.AUTHENTICATION_FAILED, Kind.AUTHENTICATION_REFUSED, Kind.QUOTA_CHANGED)
+
 
 def signals_in(events: pa.Table) -> pa.Table:
     """The instants of signals about any broker that no client wrote, each once: happened_at."""
@@ -257,9 +259,6 @@ def _shows_expiry(events: pa.Table) -> pa.ChunkedArray:
         pc.equal(events["kind"], str(Kind.MEMBER_FENCED)), pc.match_substring(events["reason"], "session expired")
     )
     return pc.or_kleene(pc.equal(events["kind"], str(Kind.MEMBER_FAILED)), is_fenced)
-
-
-_REFUSED = (Kind.AUTHENTICATION_FAILED, Kind.AUTHENTICATION_REFUSED, Kind.QUOTA_CHANGED)
 
 
 def refusal_lines(events: pa.Table) -> pa.Table:

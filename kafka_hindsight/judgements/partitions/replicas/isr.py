@@ -26,6 +26,8 @@ SHORTLY = timedelta(minutes=1)
 """The ISR shows within this a disk that failed, or a reassignment that ended. Our choice: the controller writes both
 into the metadata within seconds, and brokers apply it within seconds more."""
 
+_LAGGARD = re.compile(r"\(brokerId: (\d+), endOffset: (-?\d+)(?:, lastCaughtUpTimeMs: (\d+))?\)")
+
 
 @dataclass(frozen=True)
 class Shrink:
@@ -191,9 +193,6 @@ def _changes(key: Partition, commits: Sequence[Commit]) -> Iterator[IsrChange]:
                 isr_after=sorted(new),
                 evidence=evidence_of([quote(after.line)]),
             )
-
-
-_LAGGARD = re.compile(r"\(brokerId: (\d+), endOffset: (-?\d+)(?:, lastCaughtUpTimeMs: (\d+))?\)")
 
 
 def _explained_changes(
