@@ -27,16 +27,16 @@ LONGEST = (
     "tests/store/test_judged_night.py",
     "tests/store/test_group_records.py",
     "tests/store/test_metadata_files.py",
-    "tests/unit/test_report_browser.py",
+    "tests/unit/report/test_report_browser.py",
     "tests/store/",
     "tests/spark/",
     "tests/intake/",
-    "tests/unit/test_pattern_layouts.py",
-    "tests/unit/test_pumping.py",
-    "tests/unit/test_alert_command.py",
-    "tests/unit/test_less_evidence.py",
-    "tests/unit/test_envelopes.py",
-    "tests/unit/test_patterns.py",
+    "tests/unit/logs/test_pattern_layouts.py",
+    "tests/unit/knowledge/test_pumping.py",
+    "tests/unit/cli/test_alert_command.py",
+    "tests/unit/judgements/test_less_evidence.py",
+    "tests/unit/logs/test_envelopes.py",
+    "tests/unit/knowledge/test_patterns.py",
 )
 """What begins first, where tests run side by side: what begins last should be short."""
 

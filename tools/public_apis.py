@@ -48,7 +48,7 @@ ALLOWED: Mapping[str, frozenset[str]] = {
     "tests/store/*.py": PY4J,
     "tests/support/one_spark.py": PY4J | {"_ensure_initialized"},
     "tests/support/pumping.py": frozenset({"_constants", "_parser"}),
-    "tests/unit/test_docs_examples.py": frozenset({"_actions"}),
+    "tests/unit/docs/test_docs_examples.py": frozenset({"_actions"}),
 }
 """Private names that a file may use."""
 

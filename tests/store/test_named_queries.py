@@ -17,7 +17,7 @@ from kafka_hindsight.sql.named_queries import named_queries
 from tests.store import test_figures_in_sql, test_now, test_sql
 from tests.support.asked_lake import answers, at, contributor, rows_of
 from tests.support.lake import write_lake
-from tests.unit.test_alerts import sighting
+from tests.unit.alerts.test_alerts import sighting
 
 DAY = 24 * 60
 

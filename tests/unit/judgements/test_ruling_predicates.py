@@ -1,0 +1,137 @@
+"""Each predicate of each ruling decides something: without it some captured or made case has another verdict."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+from kafka_hindsight.judgements.brokers.cluster_context import context_of
+from kafka_hindsight.judgements.brokers.controller_changes import rebuild_controller_changes
+from kafka_hindsight.judgements.reasoning.proofs import always
+from kafka_hindsight.judgements.reasoning.rulings import Ruling, Verdict
+from tests.support.groups import GROUPS, SAMPLE
+from tests.support.nights import EXCERPTS
+from tests.support.outages import rebuild_outages
+from tests.support.partitions import rebuild_leaders
+from tests.unit.judgements.brokers import test_brokers_rulings as brokers
+from tests.unit.judgements.groups import test_groups_rulings as groups
+from tests.unit.judgements.partitions import test_leaders_rulings as leaders
+from tests.unit.judgements.partitions import test_replicas_rulings as replicas
+from tests.unit.judgements.rebalances import test_rebalances_rulings as rebalances
+from tools.pages.ruling_tables import RULING_TABLES
+from tools.plain_reader import read_logs
+
+TABLES = [tuple(table) for tables in RULING_TABLES.values() for table in tables.values()]
+IDLE = {
+    ("static_member_changed", "made: a static member returns with other metadata", "<lambda>"),
+    ("member_joined", "made: a group begins once more", "names_do_not_identify"),
+    ("unclean_election", "unclean-2.8 ads-risky-18-0 epoch 3", "alone_in_isr"),
+    ("unclean_election", "made: an ISR of two epochs before in ZooKeeper mode", "in_zookeeper_mode"),
+    ("crash", "disk-4.3 broker 3", "ends_shown"),
+    ("crash", "made: a fatal fault while it served", "ends_shown"),
+    ("unresponsive", "pause-4.1 broker 1", "no_start_hidden"),
+    ("unresponsive", "pause-4.1 broker 1", "ends_shown"),
+    ("unresponsive", "pause-2.8 broker 1", "ends_shown"),
+    ("crash", "made: silent for 15 minutes", "logs_reach_on"),
+    ("outage", "made: crash-2.8, all brokers were down", "predecessor_unknown"),
+    ("slow", "made: one leader removes two followers", "<lambda>"),
+}
+"""Predicates that no case needs yet, by the ruling's code and case: one that a case needs leaves this list."""
+
+Shown = tuple[Any, ...]
+
+pytestmark = pytest.mark.long
+
+
+def shown(verdict: Verdict | None) -> Shown:
+    """What a reader sees of a verdict."""
+    return (verdict.code, verdict.confidence, verdict.sentence, verdict.evidence, verdict.facts) if verdict else ()
+
+
+@cache
+def asked() -> dict[int, list[tuple[Any, Shown]]]:
+    """The cases in which each ruling is asked, by its identity, each with the verdict of its table."""
+    cases: dict[int, list[Any]] = defaultdict(list)
+    decide = Ruling.decide
+
+    def noted(ruling: Ruling[Any], case: Any) -> Verdict | None:
+        cases[id(ruling)].append(case)
+        return decide(ruling, case)
+
+    for cached in (rebalances.rebalances, groups.decided, brokers.outages, leaders.failover_in, replicas.decided):
+        cached.cache_clear()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Ruling, "decide", noted)
+        judge_all()
+    return {id(r): [(case, verdict_on(table, case)) for case in cases[id(r)]] for table in TABLES for r in table}
+
+
+def judge_all() -> None:
+    """Judges all excerpts, the sample night, and the cases that tests of the rooms make."""
+    for place in (*(p for p in EXCERPTS.iterdir() if p.is_dir() and p != GROUPS), SAMPLE / "logs"):
+        lines = read_logs(place, "broker")[0]
+        outages = list(rebuild_outages(lines, [], brokers.EVER))
+        rebuild_controller_changes(lines, outages, brokers.EVER)
+        rebuild_leaders(lines, [], context_of(lines, outages), brokers.EVER)
+        replicas.judged(replicas.Night(lines))
+    for group in (p.name for p in GROUPS.iterdir()):
+        groups.decided(f"groups/{group}")
+        rebalances.rebalances("groups", group, True)
+    groups.decided("night-4.1")
+    for table, run in (
+        (brokers.OUTAGE_RULINGS, brokers.outage_of),
+        (brokers.CONTROLLER_RULINGS, brokers.change_of),
+        (groups.ALL, groups.decisions_on),
+        (leaders.FAILOVER_RULINGS, leaders.failover_in),
+        (rebalances.ALL, rebalances.row_of),
+    ):
+        for case in sorted({case for ruling in table for case in (ruling.cases[0], ruling.cases[1])}):
+            run(case)
+    for case in brokers.MADE_CHANGES:
+        brokers.change_of(f"made: {case}")
+    for case in groups.MADE:
+        groups.decided(case)
+    for case in leaders.MADE:
+        leaders.failover_in(case)
+    for case, *_ in rebalances.ALIKE:
+        rebalances.row_of(case)
+    for made in replicas.MADE.values():
+        replicas.judged(made())
+
+
+def verdict_on(table: tuple[Ruling[Any], ...], case: Any) -> Shown:
+    return next((shown(v) for r in table if (v := r.decide(case)) is not None), ())
+
+
+def weaker(ruling: Ruling[Any]) -> Iterator[tuple[str, Ruling[Any]]]:
+    """The ruling without each of its predicates in turn."""
+    for n, predicate in enumerate(ruling.proof):
+        if predicate is not always:
+            yield predicate.__name__, replace(ruling, proof=[*ruling.proof[:n], *ruling.proof[n + 1 :]])
+    for n, predicate in enumerate(ruling.unless):
+        yield predicate.__name__, replace(ruling, unless=[*ruling.unless[:n], *ruling.unless[n + 1 :]])
+
+
+def is_another(ruling: Ruling[Any], case: Any, verdict: Shown) -> bool:
+    """Whether a ruling without a predicate decides a case in another way, or cannot say its sentence."""
+    with suppress(AttributeError, KeyError, IndexError, TypeError, ValueError):
+        now = shown(ruling.decide(case))
+        return now not in ((), verdict)
+    return True
+
+
+def test_each_predicate_changes_the_verdict_of_some_case() -> None:
+    idle = {
+        (ruling.code, ruling.cases[0], name)
+        for table in TABLES
+        for ruling in table
+        for name, without in weaker(ruling)
+        if not any(is_another(without, case, verdict) for case, verdict in asked()[id(ruling)])
+    }
+    assert idle == IDLE
