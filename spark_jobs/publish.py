@@ -43,12 +43,11 @@ from kafka_hindsight.shared.exits import PublicationRefused
 from kafka_hindsight.shared.page_names import DATA_DOCS, VALIDATION_PAGE
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.shared.words import counted
+from spark_jobs.checked_tables import Tables, Verdict
 from spark_jobs.reporting import write_report
 from spark_jobs.validator import started
 
 Run = Mapping[str, Any]
-Verdict = Mapping[str, Any]
-Tables = Mapping[str, pa.Table]
 
 
 def run_step(spark: object, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

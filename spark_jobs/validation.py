@@ -31,11 +31,8 @@ from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.sql.duck_types import one_sentence
 from kafka_hindsight.sql.predicates import ROW, tables_in_sql
+from spark_jobs.checked_tables import Docs, Suites, Tables, Verdict
 
-Verdict = dict[str, Any]
-Tables = Mapping[str, pa.Table]
-Suites = Mapping[str, Mapping[str, Any]]
-Docs = dict[str, bytes]
 Results = Mapping[str, ExpectationValidationResult]
 
 _COLUMNS = "columns_match"

@@ -14,11 +14,7 @@ from multiprocessing.connection import Connection
 from types import ModuleType
 from typing import Any
 
-import pyarrow as pa
-
-Verdict = dict[str, Any]
-Tables = Mapping[str, pa.Table]
-Suites = Mapping[str, Mapping[str, Any]]
+from spark_jobs.checked_tables import Docs, Suites, Tables, Verdict
 
 
 class Validator:
@@ -33,7 +29,7 @@ class Validator:
 
     def validate(
         self, tables: Tables, views: Tables, window: Mapping[str, Any], own: Suites
-    ) -> tuple[list[Verdict], dict[str, bytes]]:
+    ) -> tuple[list[Verdict], Docs]:
         """Check every table against what is expected of it: see `validation.validate`."""
         return self._ask("validate", tables, views, window, own)  # type: ignore[no-any-return]
 
