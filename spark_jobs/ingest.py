@@ -21,6 +21,7 @@ from kafka_hindsight.intake.clocks_apart import Finding, ahead, apart, distances
 from kafka_hindsight.intake.first_record import is_before_first_record
 from kafka_hindsight.intake.hours import only_brokers
 from kafka_hindsight.intake.lake_rows import reduced
+from kafka_hindsight.intake.own_cluster import ids_within
 from kafka_hindsight.knowledge.layouts import WITHIN
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
@@ -113,6 +114,7 @@ def _parse_and_summarize(night: Night, notes: Sequence[str]) -> Summary:
         **summary,
         **window,
         "inputs": night.inputs(),
+        "cluster_ids": ids_within(night.collected.facts, night.window),
         "lines": lines,
         "clocks": [f.error.summary() for f in clocks if f.error.meaning != ClockMeaning.GARBLED],
         "warnings": warnings,

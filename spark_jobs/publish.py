@@ -61,6 +61,10 @@ def run_step(spark: object, settings: Settings, earlier: Mapping[str, Mapping[st
     return publish_and_report(Store(settings.lake), run_of(settings, ingested["cluster"], window, ingested))
 
 
+_LISTS = ("files_not_read", "left_out", "cluster_ids", "warnings", "inputs")
+"""What the summary of an ingest lists for the report."""
+
+
 def run_of(settings: Settings, cluster: str, window: Window, ingested: Mapping[str, Any]) -> Run:
     """A run as the publication and the report need it. `ingested` is the summary of its ingest."""
     return {
@@ -70,7 +74,7 @@ def run_of(settings: Settings, cluster: str, window: Window, ingested: Mapping[s
         "cluster": cluster,
         "window_from": window.start,
         "window_to": window.end,
-        **{name: ingested.get(name, []) for name in ("files_not_read", "left_out", "warnings", "inputs")},
+        **{name: ingested.get(name, []) for name in _LISTS},
         "is_partial": ingested.get("is_partial"),
         "log_path": os.environ.get(progress.LOG_VARIABLE, ""),
         "owners": settings.owners,

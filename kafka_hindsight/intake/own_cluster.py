@@ -24,6 +24,7 @@ from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.durations import LONG_AGO, NEVER
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.shared.words import counted
 
 _NAMED = 5
@@ -31,6 +32,9 @@ _NAMED = 5
 
 _CLEAR = 3
 """If CLUSTER is a name, the largest cluster needs so many times the lines of all others. Our choice."""
+
+_MIX = "a mix of clusters "
+"""Begins the reason why a file of two clusters is left out."""
 
 _MOST_DAYS = 366
 """The days of a file that are counted, at most: a garbled year would make it long."""
@@ -61,10 +65,16 @@ def of_one_cluster(
     window; readings name it; it is the largest, if CLUSTER is not set or the others are small.
 
     Raises:
-        BadInput: Several clusters remain, and CLUSTER names none of them.
+        BadInput: Several clusters remain, and CLUSTER names none of them; or several clusters wrote each log.
     """
     brokers = [f for f in scan.facts.values() if f.file.origin == "broker"]
     folder = clusters_of([_as_file(f) for f in brokers], partial(_traits, engine, brokers))
+    if folder.mixes and not folder.clusters:
+        raise BadInput(
+            f"Several clusters wrote the same logs: {_some(folder.mixes)} name"
+            f" {_join_names(frozenset().union(*folder.mixes.values()))} in turn, so the cluster of a line is not"
+            " known. Needed: the logs of each cluster in files of their own."
+        )
     if not folder.clusters:
         return scan, OwnCluster()
     named_ids = frozenset({settings.cluster}) if settings.cluster else frozenset()
@@ -73,7 +83,8 @@ def of_one_cluster(
     of_window = _of_window(brokers, settings)
     cluster = _choose(folder.clusters, of_window, settings, named_ids, reading_ids)
     reasons = {name: f"of cluster {c.ids[-1]}" for c in folder.clusters if c != cluster for name in c.files}
-    reasons |= {name: f"fits none of {len(folder.clusters)} clusters" for name in folder.strays}
+    mixes = {name: f"{_MIX}{_join_names(ids)}" for name, ids in folder.mixes.items()}
+    reasons |= mixes | {name: f"fits none of {len(folder.clusters)} clusters" for name in folder.strays}
     foreign = {i for c in folder.clusters if c != cluster for i in c.ids}
     clients = (f for f in scan.facts.values() if f.file.origin == "client" and f.cluster_ids)
     foreign_ids_of = {f.file.name: f.cluster_ids & foreign for f in clients if f.cluster_ids.isdisjoint(cluster.ids)}
@@ -84,9 +95,15 @@ def of_one_cluster(
         cluster.ids,
         tuple(c.ids[-1] for c in folder.clusters if c != cluster and not of_window.isdisjoint(c.files)),
         dict(sorted(reasons.items())),
-        tuple(_amount(files, reason) for reason, files in sorted(by_reason.items())),
-        bool(folder.strays) or (bool(reasons) and settings.cluster is None and not settings.audits_others),
+        tuple(_amount(files, reason) for reason, files in sorted(by_reason.items(), key=_mixes_first)),
+        bool(folder.strays or folder.mixes)
+        or (bool(reasons) and settings.cluster is None and not settings.audits_others),
     )
+
+
+def _mixes_first(reason_and_files: tuple[str, object]) -> tuple[bool, str]:
+    reason, _ = reason_and_files
+    return not reason.startswith(_MIX), reason
 
 
 def _as_file(fact: FileFacts) -> BrokerFile:
@@ -140,6 +157,16 @@ def _of_ids(fact: FileFacts, ids: Sequence[str]) -> FileFacts:
     """A broker's file without ids of other clusters: such an id is damaged."""
     namings = tuple(naming for naming in fact.clusters if fact.file.origin != "broker" or naming.cluster_id in ids)
     return replace(fact, clusters=namings)
+
+
+def ids_within(facts: Iterable[FileFacts], window: Window) -> list[str]:
+    """The ids that a cluster has in a window, in the order of time: each holds until the next one is named."""
+    namings = (naming for f in facts if f.file.origin == "broker" for naming in f.clusters)
+    by_id = grouped(namings, lambda naming: naming.cluster_id)
+    firsts = {name: min((n.first_at for n in own if n.first_at), default=LONG_AGO) for name, own in by_id.items()}
+    ordered = sorted(firsts, key=lambda name: (firsts[name], name))
+    ends = [*(firsts[name] for name in ordered[1:]), NEVER]
+    return [name for name, end in zip(ordered, ends) if firsts[name] < window.end and window.start < end]
 
 
 def _amount(facts: Sequence[FileFacts], reason: str) -> str:

@@ -1,14 +1,19 @@
-"""The clusters of the files in a folder. An id that follows another one in a log is of the same cluster."""
+"""The clusters of the files in a folder. An id that follows another one in a log is of the same cluster.
+
+A format draws a new random id (`Uuid.randomUuid`), and the old one never comes back. So two clusters wrote a log in
+which an id comes back after another one.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from difflib import SequenceMatcher
 from functools import cached_property, reduce
-from itertools import takewhile
+from ipaddress import ip_address
+from itertools import combinations, takewhile
 from operator import or_
 
 from kafka_hindsight.catalog.rows.structs import ClusterNaming
@@ -39,7 +44,7 @@ class BrokerFile:
 
 @dataclass(frozen=True)
 class Traits:
-    """Traits of the brokers that wrote some files, from the lines: ids, addresses and log directories."""
+    """Traits of the brokers that wrote some files, from the lines: ids, and addresses that no other machine has."""
 
     brokers: frozenset[str] = frozenset()
     addresses: frozenset[str] = frozenset()
@@ -59,10 +64,14 @@ class FolderCluster:
 
 @dataclass(frozen=True)
 class FolderClusters:
-    """The clusters of a folder, the largest first, and the files whose cluster is unknown."""
+    """The clusters of a folder, the largest first, and the files whose cluster is unknown.
+
+    `mixes` are the files that may hold lines of several clusters, by name, each with their ids.
+    """
 
     clusters: Sequence[FolderCluster]
     strays: frozenset[str]
+    mixes: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 ReadTraits = Callable[[], Mapping[str, Traits]]
@@ -73,31 +82,61 @@ _BROKER = re.compile(
     rb"|^\t(?:broker|node)\.id = (\d{1,9})\r?$",
     re.MULTILINE,
 )
-_ADDRESS = re.compile(
-    rb" with addresses: (\S+?),(?: |$)|^\t(?:advertised\.listeners|listeners|log\.dirs?) = (?!null|\[?\])(\S+)\r?$",
-    re.MULTILINE,
+_LISTENERS = re.compile(
+    rb" with addresses: (.+?)(?:, czxid|\r?$)|^\t(?:advertised\.listeners|listeners) = (.+?)\r?$", re.MULTILINE
 )
+_ADDRESS = re.compile(rb"(?:\w://|EndPoint\()(\[[^\]]*\]|[^\s:,/()]*)[:,](\d+)")
+"""Host and port of a listener: `PLAINTEXT://kafka:9092`, or `EndPoint(kafka,9092,...)` before Kafka 2.5."""
+
+_PLACEHOLDERS = frozenset({"", "localhost", "localhost.localdomain", "your.host.name", "host.name"})
+"""Hosts that say nothing: every interface, the machine itself, and those of the comments in server.properties."""
 
 
 def traits_in(data: bytes) -> Traits:
-    """The traits in a broker's lines. Source: KafkaConfig prints its values at each start."""
-    traits = ({(m[1] or m[2]).decode() for m in regex.finditer(data)} for regex in (_BROKER, _ADDRESS))
-    return Traits(*map(frozenset, traits))
+    """The traits in a broker's lines. Source: KafkaConfig prints its values at each start.
+
+    A log directory identifies no machine, and neither does a listener without a host name of its own.
+    """
+    brokers = frozenset((m[1] or m[2]).decode() for m in _BROKER.finditer(data))
+    listeners = b" ".join(m[1] or m[2] for m in _LISTENERS.finditer(data))
+    hosts = ((m[1].decode(errors="replace").lower(), m[2].decode()) for m in _ADDRESS.finditer(listeners))
+    return Traits(brokers, frozenset(f"{host}:{port}" for host, port in hosts if _is_own_host(host)))
+
+
+def _is_own_host(host: str) -> bool:
+    """Whether a host is of one machine: a name, or an address that is not given out again in each private network."""
+    try:
+        return ip_address(host.strip("[]").partition("%")[0]).is_global
+    except ValueError:
+        return host not in _PLACEHOLDERS
 
 
 def clusters_of(files: Sequence[BrokerFile], read_traits: ReadTraits) -> FolderClusters:
     """The clusters of files. The result does not depend on the order of the files.
 
-    A cluster's id changes where its disks are formatted or its ZooKeeper data is deleted. So the ids in one log are of
-    one cluster. The ids in different logs are of one cluster where the logs follow one another in time and are of the
-    same broker at the same address. A log without an id goes to the only cluster that fits: by its folder, address,
-    broker, or time.
+    A cluster's id changes where its disks are formatted or its ZooKeeper data is deleted. So the ids that follow one
+    another in a log are of one cluster. The ids in different logs are of one cluster where the logs follow one another
+    in time and are of the same broker at the same address. A log without an id goes to the only cluster that fits: by
+    its folder, address, broker, or time. In a folder with a log that two clusters wrote, only files count that name one
+    id.
 
     Args:
         files: Files of brokers.
         read_traits: Reads the traits of each file by its name. Called where more than one cluster remains.
     """
-    logs = [_Log(tuple(own)) for _, own in sorted(grouped(files, lambda f: f.source).items())]
+    whole_logs = [_Log(tuple(own)) for _, own in sorted(grouped(files, lambda f: f.source).items())]
+    in_folder = grouped(whole_logs, lambda log: log.folder)
+    mixed = {folder: own for folder, own in in_folder.items() if any(log.is_mix for log in own)}
+    logs = [log for log in whole_logs if log.folder not in mixed]
+    logs += [_Log((f,)) for own in mixed.values() for log in own if not log.is_woven for f in log.files if _only_id(f)]
+    audited = {f.name for log in logs for f in log.files}
+    mixes = {
+        f.name: frozenset(name for log in own for name in log.clusters)
+        for own in mixed.values()
+        for log in own
+        for f in log.files
+        if f.name not in audited
+    }
     parts = _by_ids(log for log in logs if log.clusters)
     if len(parts) > 1:
         traits = read_traits()
@@ -106,7 +145,7 @@ def clusters_of(files: Sequence[BrokerFile], read_traits: ReadTraits) -> FolderC
     homes = grouped((log for log in logs if not log.clusters), lambda log: _home(log, parts))
     strays = frozenset(f.name for log in homes.get(None, ()) for f in log.files)
     clusters = [_cluster([*part.logs, *homes.get(part, ())]) for part in parts]
-    return FolderClusters(sorted(clusters, key=lambda c: (-c.line_count, c.ids)), strays)
+    return FolderClusters(sorted(clusters, key=lambda c: (-c.line_count, c.ids)), strays, mixes)
 
 
 def without_damaged(clusters: Mapping[str, ClusterNaming]) -> dict[str, ClusterNaming]:
@@ -119,10 +158,20 @@ def without_damaged(clusters: Mapping[str, ClusterNaming]) -> dict[str, ClusterN
 
 
 def _is_damaged(own: ClusterNaming, other: ClusterNaming) -> bool:
-    is_alike = SequenceMatcher(None, own.cluster_id, other.cluster_id).ratio() > _ALIKE
+    is_alike = _is_alike(own.cluster_id, other.cluster_id)
     is_within = _time(other.first_at) <= _time(own.first_at) and _time(own.last_at) <= _time(other.last_at)
     is_outvoted = is_within and other.line_count >= _CLEAR * own.line_count
     return other.line_count > own.line_count and (is_alike or is_outvoted)
+
+
+def _is_alike(one: str, other: str) -> bool:
+    return SequenceMatcher(None, one, other).ratio() > _ALIKE
+
+
+def _only_id(file: BrokerFile) -> str | None:
+    """The only id that a file names; None if it names none or several."""
+    ids = [*without_damaged({naming.cluster_id: naming for naming in file.clusters})]
+    return ids[0] if len(ids) == 1 else None
 
 
 @dataclass(frozen=True)
@@ -148,6 +197,30 @@ class _Log:
     def clusters(self) -> Mapping[str, ClusterNaming]:
         """The ids that it names, without damaged ones."""
         return without_damaged(_merge(naming for f in self.files for naming in f.clusters))
+
+    @cached_property
+    def is_mix(self) -> bool:
+        """Whether two clusters wrote it, into files of their own or woven into one another."""
+        return self.has_two_writers or self._has_id_that_comes_back
+
+    @property
+    def is_woven(self) -> bool:
+        """Whether lines of two clusters may lie in one file: an id comes back, in files that follow one another."""
+        return self._has_id_that_comes_back and not self.has_two_writers
+
+    @cached_property
+    def has_two_writers(self) -> bool:
+        """Whether two of its files name different ids and are of the same time: one appender's files never are."""
+        files = [(f, name) for f in self.files if (name := _only_id(f))]
+        return any(
+            _is_same_time(f, g) and one != other and not _is_alike(one, other)
+            for (f, one), (g, other) in combinations(files, 2)
+        )
+
+    @property
+    def _has_id_that_comes_back(self) -> bool:
+        spans = [(_time(naming.first_at), _time(naming.last_at)) for naming in self.clusters.values()]
+        return any(a < d and c < b for (a, b), (c, d) in combinations(spans, 2))
 
 
 @dataclass(frozen=True)
@@ -222,7 +295,11 @@ def _home(log: _Log, parts: Sequence[_Part]) -> _Part | None:
 def _is_rival(own: _Log, log: _Log) -> bool:
     """Whether a log of another folder is of the same broker at the same time."""
     is_same_broker = not own.traits.brokers.isdisjoint(log.traits.brokers)
-    return is_same_broker and own.folder != log.folder and own.first_at < log.last_at and log.first_at < own.last_at
+    return is_same_broker and own.folder != log.folder and _is_same_time(own, log)
+
+
+def _is_same_time(one: BrokerFile | _Log, other: BrokerFile | _Log) -> bool:
+    return one.first_at < other.last_at and other.first_at < one.last_at
 
 
 def _nearness(one: _Log, other: _Log) -> int:

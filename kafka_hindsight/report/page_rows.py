@@ -93,6 +93,7 @@ class PageRun(Row):
     files_not_read: Sequence[str] | None = None
     left_out: Sequence[str] | None = None
     is_partial: bool | None = None
+    cluster_ids: Sequence[str] | None = None
     warnings: Sequence[str] | None = None
     inputs: Sequence[str] | None = None
     history: History = field(default_factory=History)

@@ -16,11 +16,12 @@ from kafka_hindsight.engine.local import LocalEngine
 from kafka_hindsight.intake.file_ledger import Ledger
 from kafka_hindsight.intake.file_scan import Pass
 from kafka_hindsight.intake.lake_rows import table_of
-from kafka_hindsight.intake.own_cluster import OwnCluster, name_cluster, of_one_cluster
+from kafka_hindsight.intake.own_cluster import OwnCluster, ids_within, name_cluster, of_one_cluster
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.file_facts import FileFacts, refuse_foreign
 from kafka_hindsight.logs.files import Listing, LogFile
 from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.shared.windows import Window
 from tests.support.logs import settings
 from tests.support.rows import AT, values
 
@@ -104,6 +105,29 @@ def test_audit_is_partial_only_where_other_cluster_is_not_audited(
 ) -> None:
     _, own = choose_cluster(tmp_path, *TWO[:3], **wishes)
     assert (own.others, own.is_partial) == (("two",), is_partial)
+
+
+WOVEN = [("b-3/server.log.1", 1, "one"), ("b-3/server.log.2", 2, "two"), ("b-3/server.log.3", 3, "one")]
+
+
+def test_mix_is_left_out_and_named_first(tmp_path: Path) -> None:
+    scan, own = choose_cluster(tmp_path, TWO[0], TWO[1], TWO[3], *WOVEN, cluster="one")
+    assert [f.file.name for f in scan.facts.values()] == ["b-1/server.log.1", "b-1/server.log.2", "x.log.1"]
+    assert own.is_partial
+    assert own.sentences == ("30 lines of 3 days in 3 files (a mix of clusters one and two)",)
+    _, of_two = choose_cluster(tmp_path, *TWO, *WOVEN)
+    assert of_two.sentences[0] == own.sentences[0]
+
+
+@pytest.mark.parametrize(("first", "last", "ids"), [(0, 2, ["old"]), (1, 3, ["old", "new"]), (3, 4, ["new"])])
+def test_id_holds_until_the_next_one_is_named(first: int, last: int, ids: list[str]) -> None:
+    facts = scan_of(("a.log.1", 1, "old"), ("a.log.2", 2, "new"), ("b.out", 3, "other")).facts.values()
+    assert ids_within(facts, Window(AT + timedelta(days=first), AT + timedelta(days=last))) == ids
+
+
+def test_only_mixes_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"b-3/server\.log\.1, .* name one and two in turn.*files of their own"):
+        choose_cluster(tmp_path, *WOVEN)
 
 
 def test_cluster_without_file_in_window_gets_no_audit(tmp_path: Path) -> None:

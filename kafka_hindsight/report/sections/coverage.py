@@ -95,6 +95,17 @@ def left_out_sentence(page: PageRows) -> str:
     return f"Not part of this audit: {words.listed(page.run.left_out or ())}."
 
 
+def ids_sentence(page: PageRows) -> str:
+    """The ids of a cluster that has several in the window; empty if it has one."""
+    ids = page.run.cluster_ids or ()
+    if len(ids) < 2:
+        return ""
+    return (
+        f"The cluster has {words.counted(len(ids), 'id')}, one after the other: {words.listed(ids)}. It was formatted,"
+        " or several clusters wrote its logs."
+    )
+
+
 def broken_expectations(page: PageRows) -> list[ValidationResult]:
     """Expectations that did not hold."""
     return [r for r in page.of(ValidationResult) if not r.success]

@@ -87,9 +87,9 @@ def _coverage(page: PageRows) -> str:
     lines = [f"{words.counted(total.unread, 'line')} of {words.number(total.lines_in)}"] if total.unread else []
     is_blind = bool(page.of(Coverage)) and all(row.origin != Origin.BROKER for row in page.of(Coverage))
     all_gaps = [*(["the brokers' logs"] if is_blind else []), *lines, *gaps]
-    left_out = f" {coverage.left_out_sentence(page)}" if page.run.left_out else ""
+    left_out = coverage.left_out_sentence(page) if page.run.left_out else ""
     sentence = f"Not covered: {words.listed(all_gaps, MOST_NAMED)}." if all_gaps else coverage.unread_sentence(page)
-    return f"{sentence}{left_out}"
+    return " ".join(filter(None, (coverage.ids_sentence(page), sentence, left_out)))
 
 
 def _sentence(page: PageRows, harm: Harm, rows: Sequence[Incident], is_first: bool) -> ui.Item:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -60,7 +61,7 @@ def test_simultaneous_ids_are_several_clusters_largest_first() -> None:
 
 
 @pytest.mark.parametrize(
-    "ids", ["ours ours theirs ours", "M3qSc9eLQMSD2A9R ours M3qSc9eLQMSx2A9R M3qSc9eLQMSD2A9R ours"]
+    "ids", ["ours ours theirs ours", "M3qSc9eLQMSD2A9R M3qSc9eLQMSx2A9R M3qSc9eLQMSD2A9R ours ours"]
 )
 def test_damaged_cluster_id_is_outvoted_in_its_log(ids: str) -> None:
     (cluster,) = clusters_in([file(B1, 1, ids)]).clusters
@@ -86,16 +87,48 @@ def test_log_without_id_goes_to_only_fitting_cluster() -> None:
     }
 
 
-def test_broker_lines_show_id_and_listeners() -> None:
+@pytest.mark.parametrize("days", [("one", "two", "one"), ("one two one two",), ("one two", "one")])
+def test_log_whose_id_comes_back_is_left_out_as_a_mix(days: tuple[str, ...]) -> None:
+    woven = [file(B1, n, ids) for n, ids in enumerate(days)]
+    clusters = clusters_in([*woven, file("b-1/state-change.log", 1), file(B2, 1, "three")])
+    assert names(clusters) == [("three", ["b-2/server.log.1"])]
+    assert {*clusters.mixes} == {"b-1/state-change.log.1", *(f.name for f in woven)}
+    assert all(ids == {"one", "two"} for ids in clusters.mixes.values())
+
+
+def test_files_of_one_log_at_one_time_are_of_the_cluster_that_each_names() -> None:
+    ours, theirs = file(B1, 1, "one"), replace(file(B1, 1, "two"), name="b-1/server.log.old")
+    without_id = [file(B1, 2), file("b-1/state-change.log", 1)]
+    clusters = clusters_in([ours, theirs, file("b-1/controller.log", 1, "one"), *without_id])
+    assert names(clusters) == [("one", ["b-1/controller.log.1", ours.name]), ("two", [theirs.name])]
+    assert {*clusters.mixes} == {f.name for f in without_id}
+
+
+def test_listener_with_own_host_identifies_a_broker() -> None:
     lines = b"""[2024-04-22 14:28:21,393] INFO KafkaConfig values:
-\tadvertised.listeners = null
+\tadvertised.listeners = PLAINTEXT://Kafka-1.example.org:9092,SSL://192.0.43.8:9093
 \tbroker.id = 0
-\tlisteners = PLAINTEXT://:9092
-\tlog.dirs = /tmp/kafka-logs
  (kafka.server.KafkaConfig)
 Registered broker 0 at path /brokers/ids/0 with addresses: PLAINTEXT://lab:9092, czxid (broker epoch): 24
+Registered broker 0 at path /brokers/ids/0 with addresses: ArrayBuffer(EndPoint(old,9092,ListenerName(SSL),SSL)), czxid
 [2024-04-22 14:28:22,087] INFO [GroupCoordinator 3]: Starting up. (kafka.coordinator.group.GroupCoordinator)
 """
-    assert traits_in(lines) == Traits(
-        frozenset({"0", "3"}), frozenset({"PLAINTEXT://:9092", "/tmp/kafka-logs", "PLAINTEXT://lab:9092"})
-    )
+    addresses = frozenset({"kafka-1.example.org:9092", "192.0.43.8:9093", "lab:9092", "old:9092"})
+    assert traits_in(lines) == Traits(frozenset({"0", "3"}), addresses)
+
+
+@pytest.mark.parametrize("host", ["", "0.0.0.0", "[::]", "127.0.0.1", "[::1]", "localhost", "10.1.0.1", "172.17.0.2"])
+def test_defaults_identify_no_broker(host: str) -> None:
+    lines = f"\tlisteners = PLAINTEXT://{host}:9092,CONTROLLER://{host}:9093\n\tlog.dir = /tmp/kafka-logs\n"
+    lines += "\tlog.dirs = /var/lib/kafka/data\n\tadvertised.listeners = null\n"
+    assert traits_in(lines.encode()) == Traits()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("east/server.log", "west/server.log"), ("20/b-1/server.log", "21/b-1/server.log")]
+)
+def test_two_clusters_with_default_settings_are_two(one: str, other: str) -> None:
+    traits = traits_in(b"\tbroker.id = 1\n\tlisteners = PLAINTEXT://:9092\n\tlog.dir = /tmp/kafka-logs\n")
+    files = [file(one, 1, "one"), file(other, 2, "two")]
+    clusters = clusters_of(files, lambda: {f.name: traits for f in files})
+    assert sorted(c.ids for c in clusters.clusters) == [("one",), ("two",)]

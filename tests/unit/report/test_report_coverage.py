@@ -90,3 +90,11 @@ def test_verdict_says_that_outage_began_before_the_window():
     )
     page = build_report({"quality.coverage": [coverage()], "gold.findings": [gone]}, window)
     assert any("by the end. That was before this window." in seen.text(item) for item in seen.found(Item, page))
+
+
+def test_two_ids_of_a_cluster_stand_beside_the_badge():
+    tables = {"quality.coverage": [coverage()]}
+    badge, *_ = seen.found(Paragraph, build_report(tables, run(cluster_ids=["old", "new"])))
+    assert "The cluster has 2 ids, one after the other: old and new. It was formatted, or" in seen.text(badge)
+    one, *_ = seen.found(Paragraph, build_report(tables, run(cluster_ids=["new"])))
+    assert "ids" not in seen.text(one)
