@@ -26,8 +26,8 @@ from expectations.own import suite_text
 _OF_USER = "user."
 _OF_ROWS = (ColumnMapExpectation, ColumnPairMapExpectation, MulticolumnMapExpectation, UnexpectedRowsExpectation)
 
-Answer = Callable[[str], pa.Table]
-_ANSWER: ContextVar[Answer] = ContextVar("answer")
+QueryRunner = Callable[[str], pa.Table]
+_ANSWER: ContextVar[QueryRunner] = ContextVar("answer")
 
 
 def expectations_of(table: str, own: Mapping[str, Any] | None = None) -> list[Expectation]:
@@ -67,7 +67,7 @@ def is_of_rows(expectation: Expectation) -> bool:
 
 
 @contextmanager
-def sql_answered(answer: Answer) -> Iterator[None]:
+def sql_answered(answer: QueryRunner) -> Iterator[None]:
     """Answer the queries of UnexpectedRowsExpectation while the block runs."""
     token = _ANSWER.set(answer)
     try:

@@ -13,7 +13,7 @@ from kafka_hindsight.catalog import bronze
 from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.engine.local import LocalEngine
 from kafka_hindsight.engine.work import Engine
-from kafka_hindsight.intake import file_ledger
+from kafka_hindsight.intake import file_register
 from kafka_hindsight.intake import group_record_rows as group_records
 from kafka_hindsight.intake import snapshot_rows as snapshots
 from kafka_hindsight.intake.file_scan import NOTHING, Pass, scan_files
@@ -21,7 +21,7 @@ from kafka_hindsight.intake.group_record_rows import ReadRecord, read_landed_rec
 from kafka_hindsight.intake.log_files import list_places, places_of
 from kafka_hindsight.intake.metadata_files import MetadataLog, keep_metadata
 from kafka_hindsight.intake.own_cluster import OwnCluster, name_cluster, of_one_cluster
-from kafka_hindsight.intake.reading_files import Readings, read_landed, read_readings
+from kafka_hindsight.intake.reading_files import ReadingLines, read_landed, read_readings
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.conversion_patterns import NotAPattern, compile_pattern
 from kafka_hindsight.logs.file_facts import FileFacts, are_of_clients, refuse_foreign, warnings_about
@@ -72,13 +72,13 @@ class ClusterInput:
     own: OwnCluster
     files: InputFiles
     scan: Pass
-    snapshot_readings: Readings
-    landed: Readings
+    snapshot_readings: ReadingLines
+    landed: ReadingLines
     landed_records: Sequence[ReadRecord]
     doubts: tuple[str, ...]
 
     @property
-    def readings(self) -> Readings:
+    def readings(self) -> ReadingLines:
         """All readings that were read."""
         return self.snapshot_readings + self.landed
 
@@ -217,12 +217,12 @@ def _settled_pass(engine: Engine, store: Store, settings: Settings, files: Input
 
 
 def name_input(
-    engine: Engine, store: Store, settings: Settings, files: InputFiles, scan: Pass, readings: Readings
+    engine: Engine, store: Store, settings: Settings, files: InputFiles, scan: Pass, readings: ReadingLines
 ) -> ClusterInput:
     """Leave out other clusters, name the one of the run, and read what landed for it.
 
     Args:
-        engine: Spreads the work, where files are scanned again because the ledger has them under another name.
+        engine: Spreads the work, where files are scanned again because the register has them under another name.
         store: The lake.
         settings: The settings of the run.
         files: The files as they were scanned.
@@ -320,7 +320,7 @@ def _keep_records(
 
 
 def _keep(engine: Engine, store: Store, settings: Settings, scan: Pass, cluster: str) -> tuple[Pass, dict[str, int]]:
-    """Write the records of a pass, then the ledger's rows of their files.
+    """Write the records of a pass, then the register's rows of their files.
 
     Returns:
         The pass without sources whose files were replaced meanwhile, and the physical lines held back, by file.
@@ -335,7 +335,7 @@ def _keep(engine: Engine, store: Store, settings: Settings, scan: Pass, cluster:
         scan = scan.without(records.replaced)
     store.append(bronze.LOG_RECORDS, records.files)
     complete = [fact for n, fact in scan.fresh.items() if n not in waiting and n in scan.still]
-    file_ledger.enter(store, cluster, complete, scan.marks, at)
+    file_register.enter(store, cluster, complete, scan.marks, at)
     return scan, {scan.facts[n].file.name: tail.lines for n, tail in waiting.tails.items()}
 
 

@@ -17,7 +17,7 @@ from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake import group_record_rows as group_records
 from kafka_hindsight.intake import outliers
 from kafka_hindsight.intake import snapshot_rows as snapshots
-from kafka_hindsight.intake.clocks_apart import Finding, ahead, apart, distances, in_files
+from kafka_hindsight.intake.clocks_apart import WrongClock, ahead, apart, distances, in_files
 from kafka_hindsight.intake.first_record import is_before_first_record
 from kafka_hindsight.intake.hours import only_brokers
 from kafka_hindsight.intake.lake_rows import reduced
@@ -62,7 +62,7 @@ def run_step(spark: Any, settings: Settings, earlier: Mapping[str, Mapping[str, 
     store.create(*PARSED, LATE_WINDOWS)
     window, notes = _window(store, settings, collected)
     return {
-        **_parse_and_summarize(Night(engine, store, settings, window, collected), [*widened, *notes]),
+        **_parse_and_summarize(NightInput(engine, store, settings, window, collected), [*widened, *notes]),
         "input_bytes": files.listing.size,
     }
 
@@ -88,7 +88,7 @@ _SHAPES = 3
 _QUOTED = 200
 
 
-def _parse_and_summarize(night: Night, notes: Sequence[str]) -> Summary:
+def _parse_and_summarize(night: NightInput, notes: Sequence[str]) -> Summary:
     progress.say(f"The window: {night.window.start:%F %T} to {night.window.end:%F %T} UTC")
     lines, copies = night.parse()
     late = keep_late_windows(night.store, night.settings, night.cluster, night.window)
@@ -122,7 +122,7 @@ def _parse_and_summarize(night: Night, notes: Sequence[str]) -> Summary:
 
 
 @dataclass(frozen=True)
-class Night:
+class NightInput:
     """One window of one cluster, with its input."""
 
     engine: Engine
@@ -161,7 +161,7 @@ class Night:
             "next run: a record is whole when another one follows, or the file has rested ten minutes."
         ]
 
-    def wrong_clocks(self) -> list[Finding]:
+    def wrong_clocks(self) -> list[WrongClock]:
         """The wrong clocks, by steps in files and by the leader epochs of two brokers."""
         pairs = distances(self.store, self._part)
         files = [f for f in self.collected.facts if self.window.meets(f.span.first_at, f.span.last_at)]

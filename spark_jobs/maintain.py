@@ -53,7 +53,7 @@ def _maintain(store: Store, table: Table, keep: Retention, now: datetime) -> int
 
 
 def _ages_by(table: Table) -> str | None:
-    """The column that shows how old a row is; None for the ledger of files, since files may lie there for years."""
+    """The column that shows how old a row is; None for the register of files, since files may lie there for years."""
     if table.time_column:
         return table.time_column
     return "window_to" if "window_to" in table.column_names else None
@@ -75,14 +75,14 @@ def _remove_landed(store: Store, keep: Retention, now: datetime) -> int:
 
 
 def _remove_landed_logs(store: Store, keep: Retention, now: datetime) -> int:
-    """Remove files of sources that are in the ledger: their lines are in bronze."""
+    """Remove files of sources that are in the register: their lines are in bronze."""
     oldest, folder = keep.oldest_landed(now), landing.landing_folder(store.lake, LOGS)
     parts = {n: n.split("/", 2) for n in landing.files_below(folder) if oldest and (at := landed_at(n)) and at < oldest}
     if not parts or not store.has(LOG_FILES):
         return 0
     files = {file for _, _, file in parts.values()}
-    in_ledger = {(f"{origin}s", file) for file, origin in _distinct(store, LOG_FILES, "file", files, "origin")}
-    removable = [name for name, (origins, _, file) in parts.items() if (origins, file) in in_ledger]
+    in_register = {(f"{origin}s", file) for file, origin in _distinct(store, LOG_FILES, "file", files, "origin")}
+    removable = [name for name, (origins, _, file) in parts.items() if (origins, file) in in_register]
     for name in removable:
         landing.remove(f"{folder}/{name}")
     return len(removable)

@@ -24,7 +24,7 @@ from great_expectations.expectations import ExpectColumnValuesToNotBeNull as _Pr
 
 from expectations.derive import CHECKED, LANDED
 from expectations.sentences import Claim, breach, columns_breach, naming_columns, observed_breach
-from expectations.suite import Answer, expectations_of, is_of_rows, is_own, name_of, sql_answered
+from expectations.suite import QueryRunner, expectations_of, is_of_rows, is_own, name_of, sql_answered
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.codes import CheckSeverity
 from kafka_hindsight.lake.arrow_types import arrow_schema
@@ -98,7 +98,7 @@ def problems(own: Suites) -> list[str]:
     return sentences
 
 
-def _refusal(table: str, expectation: Expectation, answer: Answer) -> str:
+def _refusal(table: str, expectation: Expectation, answer: QueryRunner) -> str:
     """Why an expectation cannot be checked; empty if it can."""
     kwargs = expectation.configuration.kwargs
     columns = [kwargs[key] for key in ("column", "column_A", "column_B") if key in kwargs]
@@ -114,7 +114,7 @@ def _refusal(table: str, expectation: Expectation, answer: Answer) -> str:
 
 
 @contextmanager
-def _sql(tables: Tables, views: Tables, window: Mapping[str, Any]) -> Iterator[Answer]:
+def _sql(tables: Tables, views: Tables, window: Mapping[str, Any]) -> Iterator[QueryRunner]:
     """Answer queries over these tables while the block runs, each once."""
     by_name = {BY_NAME[name].name: rows for name, rows in tables.items()}
     of_window = {"published_window": pa.Table.from_pylist([{**window}])}
@@ -125,7 +125,7 @@ def _sql(tables: Tables, views: Tables, window: Mapping[str, Any]) -> Iterator[A
 class _Check:
     """A context of GX with one frame at a time as its data, and Data Docs in a folder."""
 
-    def __init__(self, docs: str, answer: Answer, parameters: Mapping[str, Any]) -> None:
+    def __init__(self, docs: str, answer: QueryRunner, parameters: Mapping[str, Any]) -> None:
         self._context = gx.get_context(mode="ephemeral")
         self._context.variables.progress_bars = ProgressBarsConfig(globally=False)
         site = {

@@ -30,12 +30,12 @@ from kafka_hindsight.knowledge.layouts import (
 from kafka_hindsight.knowledge.model import Layout
 from kafka_hindsight.knowledge.patterns import RELEVANT_CLASSES
 from kafka_hindsight.logs.arrays import NO_INSTANT
-from kafka_hindsight.logs.envelope_lines import JSON_RECORD, Line, record_of_json
+from kafka_hindsight.logs.envelope_lines import JSON_RECORD, EnvelopeLine, record_of_json
 from kafka_hindsight.logs.forms import DATED, best_of, sampled
 from kafka_hindsight.logs.heads import PLAIN, head_of, pattern_heads
 from kafka_hindsight.logs.layout_names import inside
 from kafka_hindsight.logs.reading import (
-    Reading,
+    RecordReading,
     broker_of_folder,
     broker_of_line,
     fields_of,
@@ -68,7 +68,7 @@ class Record:
     order: int = 0
 
     @cached_property
-    def reading(self) -> Reading:
+    def reading(self) -> RecordReading:
         """Its fate, and the pattern that claims it."""
         name = self.layout.name if self.layout else None
         return read_record(name, self.text, self.line_count, is_dated=self.happened_at is not None)
@@ -199,7 +199,7 @@ def read_line(text: str, source: str = "", layouts: Sequence[str] = ()) -> Recor
     plain = next((_plain_record(layout, text, source) for layout, head in _HEADS if head.match(text)), None)
     if plain and plain.logger:
         return plain
-    inside = Line(text.encode(), 0)
+    inside = EnvelopeLine(text.encode(), 0)
     if "\n" not in text and record_of_json(inside):
         line = inside.text.decode()
         logger, message = words_of(_RECORD_OF_JSON.name, line)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
 from kafka_hindsight.catalog import gold
 from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.rows import Incident
-from kafka_hindsight.catalog.table_model import Scalar
+from kafka_hindsight.catalog.table_model import RowValues, Scalar
 from kafka_hindsight.lake import landing
 
-Night = tuple[str, datetime, datetime]
+NightWindow = tuple[str, datetime, datetime]
 """A cluster, and the window of one of its nights."""
 
 State = Literal["over", "ongoing", "unknown"]
@@ -27,9 +27,6 @@ FIGURES = tuple(c.name for c in gold.INCIDENTS.columns if c.kind in _NUMBERS and
 """The columns of gold.incidents that say what an incident cost."""
 
 
-Rows = Sequence[Mapping[str, Any]]
-
-
 @dataclass(frozen=True)
 class AlertRows:
     """Rows of the nights that ended lately, and coverage of the nights before them, which shows what is usual.
@@ -37,12 +34,12 @@ class AlertRows:
     `unread` has the reason for each part that could not be read.
     """
 
-    windows: Rows = ()
-    findings: Rows = ()
+    windows: Sequence[RowValues] = ()
+    findings: Sequence[RowValues] = ()
     incidents: Sequence[Incident] = ()
-    declared: Rows = ()
-    broken: Rows = ()
-    coverage: Rows = ()
+    declared: Sequence[RowValues] = ()
+    broken: Sequence[RowValues] = ()
+    coverage: Sequence[RowValues] = ()
     unread: tuple[str, ...] = ()
 
 
@@ -92,7 +89,7 @@ class Sighting:
 
 
 @dataclass(frozen=True)
-class Entry:
+class LedgerEntry:
     """One trouble in the ledger.
 
     `sighting` is the one that is sent; `seen_to` is the end of the last night that showed it; `sent` is when each
@@ -114,12 +111,12 @@ class Entry:
         return "over" if self.ended_at else "ongoing" if self.sighting.is_ongoing else "unknown"
 
 
-Ledger = Mapping[str, Entry]
+Ledger = Mapping[str, LedgerEntry]
 
-_LINE = TypeAdapter(Entry)
+_LINE = TypeAdapter(LedgerEntry)
 
 
-def read_ledger(lake: str) -> tuple[dict[str, Entry], int]:
+def read_ledger(lake: str) -> tuple[dict[str, LedgerEntry], int]:
     """The ledger of a lake, and the number of its damaged lines."""
     try:
         return of_text(landing.read_bytes(ledger_path(lake)).decode(errors="replace"))
@@ -147,7 +144,7 @@ def to_text(ledger: Ledger) -> str:
     return "".join(f"{_LINE.dump_json(entry).decode()}\n" for entry in ledger.values())
 
 
-def of_text(text: str) -> tuple[dict[str, Entry], int]:
+def of_text(text: str) -> tuple[dict[str, LedgerEntry], int]:
     """The ledger of JSON lines without the damaged ones, and the number of those.
 
     A line ends with LF only: names from outside may contain other line ends of Unicode.
@@ -156,7 +153,7 @@ def of_text(text: str) -> tuple[dict[str, Entry], int]:
     return {entry.sighting.key: entry for entry in entries if entry}, entries.count(None)
 
 
-def _entry(line: str) -> Entry | None:
+def _entry(line: str) -> LedgerEntry | None:
     try:
         return _LINE.validate_json(line)
     except ValidationError:

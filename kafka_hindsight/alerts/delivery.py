@@ -13,9 +13,9 @@ from functools import partial
 from kafka_hindsight.alerts import ledger, sightings
 from kafka_hindsight.alerts.alert_model import (
     AlertRows,
-    Entry,
     Ledger,
-    Night,
+    LedgerEntry,
+    NightWindow,
     Sighting,
     alerts_folder,
     ledger_path,
@@ -37,7 +37,7 @@ class LakeUnreadable(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Order:
+class DeliveryOrder:
     """The arguments of a delivery. A scheduler adds URLs of receivers by name, and an event such as a failed run."""
 
     lake: str
@@ -57,7 +57,7 @@ class Delivery:
     problems: list[Exception] = field(default_factory=list)
 
 
-def record_event(order: Order) -> Ledger:
+def record_event(order: DeliveryOrder) -> Ledger:
     """Write the event into the ledger, and return it. A damaged ledger is moved aside first, which is an event too."""
     before, damaged = read_ledger(order.lake)
     events = [order.event] if order.event else []
@@ -72,12 +72,12 @@ def record_event(order: Order) -> Ledger:
     return state
 
 
-def deliver_event(order: Order, state: Ledger, settings: AlertSettings) -> Delivery:
+def deliver_event(order: DeliveryOrder, state: Ledger, settings: AlertSettings) -> Delivery:
     """Send the event of the order, and what waits in the ledger. Without an event nothing is sent."""
     return _send(order, state, settings, partial(write_ledger, order.lake)) if order.event else Delivery(state)
 
 
-def deliver(order: Order, state: Ledger, settings: AlertSettings, rows: AlertRows) -> Delivery:
+def deliver(order: DeliveryOrder, state: Ledger, settings: AlertSettings, rows: AlertRows) -> Delivery:
     """Record what the rows of the lake show, and send what is due. What could not be read is among the problems."""
     current, nights, failures = sightings_in(rows, order)
     state = ledger.record(state, current, order.at, nights)
@@ -88,12 +88,12 @@ def deliver(order: Order, state: Ledger, settings: AlertSettings, rows: AlertRow
     return replace(delivery, problems=[*delivery.problems, *failures])
 
 
-def deliver_unrecorded(order: Order, event: Sighting, settings: AlertSettings) -> Delivery:
+def deliver_unrecorded(order: DeliveryOrder, event: Sighting, settings: AlertSettings) -> Delivery:
     """Send an event that cannot be recorded: now or never."""
     return _send(order, ledger.record({}, [event], order.at), settings, lambda _: None)
 
 
-def sightings_in(rows: AlertRows, order: Order) -> tuple[list[Sighting], list[Night], list[Exception]]:
+def sightings_in(rows: AlertRows, order: DeliveryOrder) -> tuple[list[Sighting], list[NightWindow], list[Exception]]:
     """The alerts of the lake, the published nights, and what could not be read, which is an alert too.
 
     If anything cannot be read there are no nights, since nothing shows which alerts are resolved.
@@ -117,7 +117,7 @@ def _is_unread(sighting: Sighting, lake: str) -> bool:
     return (sighting.rule, sighting.subject) == ("lake_unreadable", lake)
 
 
-def _send(order: Order, state: Ledger, settings: AlertSettings, write: Write) -> Delivery:
+def _send(order: DeliveryOrder, state: Ledger, settings: AlertSettings, write: Write) -> Delivery:
     senders, unusable = _senders(order, state, settings)
     alerts = [sightings.of_look("receiver_unusable", name, str(p), order.at) for name, p in unusable.items()]
     state = {**ledger.record(state, alerts, order.at)}
@@ -140,7 +140,7 @@ def _send(order: Order, state: Ledger, settings: AlertSettings, write: Write) ->
     return Delivery(state, count, waiting, list(unusable.values()))
 
 
-def _batches(due: list[Entry], state: Ledger, receiver: Receiver, at: datetime) -> list[list[Entry]]:
+def _batches(due: list[LedgerEntry], state: Ledger, receiver: Receiver, at: datetime) -> list[list[LedgerEntry]]:
     """The entries of each message. Alertmanager gets those that go on again: it forgets them when it is restarted."""
     if receiver.kind in ("page", "webhook"):
         return [[entry] for entry in due]
@@ -148,7 +148,9 @@ def _batches(due: list[Entry], state: Ledger, receiver: Receiver, at: datetime) 
     return [[*due, *again]] if due or again else []
 
 
-def _senders(order: Order, state: Ledger, settings: AlertSettings) -> tuple[dict[str, Send], dict[str, Exception]]:
+def _senders(
+    order: DeliveryOrder, state: Ledger, settings: AlertSettings
+) -> tuple[dict[str, Send], dict[str, Exception]]:
     """The senders of all receivers, where one gets something new, and the problems of those that cannot be used."""
     storage = None if is_uri(order.lake) else f"{alerts_folder(order.lake)}/receivers"
     senders: dict[str, Send] = {}

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from kafka_hindsight.alerts.alert_model import Entry, Ledger, Night, Sighting
+from kafka_hindsight.alerts.alert_model import Ledger, LedgerEntry, NightWindow, Sighting
 from kafka_hindsight.catalog.codes import FindingSeverity, Harm
 from kafka_hindsight.settings.alerts import AlertSettings, Receiver
 
@@ -24,7 +24,7 @@ KEPT_FOR = timedelta(days=90)
 """How long an entry is kept."""
 
 
-def record(ledger: Ledger, sightings: Iterable[Sighting], now: datetime, nights: Iterable[Night] = ()) -> Ledger:
+def record(ledger: Ledger, sightings: Iterable[Sighting], now: datetime, nights: Iterable[NightWindow] = ()) -> Ledger:
     """Record what nights show.
 
     Args:
@@ -47,7 +47,7 @@ def record(ledger: Ledger, sightings: Iterable[Sighting], now: datetime, nights:
     return {key: e for key, e in entries.items() if now - e.seen_to < KEPT_FOR}
 
 
-def _after(before: Entry | None, s: Sighting) -> Entry:
+def _after(before: LedgerEntry | None, s: Sighting) -> LedgerEntry:
     """The entry after a sighting. A later night replaces a sighting that was declared.
 
     An evaluation reads nights again that earlier ones have read. They change nothing, unless a night was judged again
@@ -56,16 +56,16 @@ def _after(before: Entry | None, s: Sighting) -> Entry:
     if before and s.night_to <= before.seen_to:
         return replace(before, ended_at=before.ended_at or s.ended_at)
     if before is None or before.ended_at or s.night_from - before.seen_to >= LASTS:
-        return Entry(s, s.night_to, ended_at=s.ended_at)
+        return LedgerEntry(s, s.night_to, ended_at=s.ended_at)
     return replace(before, sighting=s if before.sighting.declared else before.sighting, seen_to=s.night_to)
 
 
-def end_entry(entry: Entry, at: datetime) -> Entry:
+def end_entry(entry: LedgerEntry, at: datetime) -> LedgerEntry:
     """End an entry that goes on; an incident, and one that is over, stays as it is."""
     return entry if entry.sighting.is_incident or entry.ended_at else replace(entry, ended_at=at)
 
 
-def due_entries(ledger: Ledger, receiver: Receiver, settings: AlertSettings, now: datetime) -> list[Entry]:
+def due_entries(ledger: Ledger, receiver: Receiver, settings: AlertSettings, now: datetime) -> list[LedgerEntry]:
     """The entries to send to a receiver now: new ones, the gravest first, then delivered ones that have ended."""
     return sorted(
         (e for e in ledger.values() if is_due(e, receiver, settings, now)),
@@ -73,7 +73,7 @@ def due_entries(ledger: Ledger, receiver: Receiver, settings: AlertSettings, now
     )
 
 
-def open_entries(ledger: Ledger, receiver: Receiver, now: datetime) -> list[Entry]:
+def open_entries(ledger: Ledger, receiver: Receiver, now: datetime) -> list[LedgerEntry]:
     """The entries that a receiver has got, that go on, and that a night showed not longer than LASTS ago."""
     return [e for e in ledger.values() if receiver.name in e.sent and not e.ended_at and now - e.seen_to <= LASTS]
 
@@ -85,7 +85,7 @@ def _rank(s: Sighting) -> tuple[int, bool, int, datetime]:
     return [*FindingSeverity].index(FindingSeverity(s.severity)), is_later, harm, s.began_at
 
 
-def is_due(entry: Entry, receiver: Receiver, settings: AlertSettings, now: datetime) -> bool:
+def is_due(entry: LedgerEntry, receiver: Receiver, settings: AlertSettings, now: datetime) -> bool:
     """Whether to send an entry to a receiver now: it is new, or has ended and was sent by an evaluation before."""
     if receiver.name not in entry.sent:
         return not why_not(entry, receiver, settings, now)
@@ -93,7 +93,7 @@ def is_due(entry: Entry, receiver: Receiver, settings: AlertSettings, now: datet
     return is_news and entry.sent[receiver.name] < now <= entry.seen_to + RETRIED_FOR
 
 
-def why_not(entry: Entry, receiver: Receiver, settings: AlertSettings, now: datetime) -> str:
+def why_not(entry: LedgerEntry, receiver: Receiver, settings: AlertSettings, now: datetime) -> str:
     """Why a receiver does not get an entry; empty where it does."""
     s = entry.sighting
     if s.declared:
@@ -105,7 +105,7 @@ def why_not(entry: Entry, receiver: Receiver, settings: AlertSettings, now: date
     return "its night ended more than seven days ago" if now - entry.seen_to > RETRIED_FOR else ""
 
 
-def mark_tried(entry: Entry, receiver: Receiver, now: datetime, failure: str = "") -> Entry:
+def mark_tried(entry: LedgerEntry, receiver: Receiver, now: datetime, failure: str = "") -> LedgerEntry:
     """Mark that an entry was sent to a receiver, or why it did not get there.
 
     What is over by then needs no second message, but for a pager: it has to open a page, so that someone is called, and

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field, create_model
 
-from kafka_hindsight.alerts.alert_model import FIGURES, RECOVERED, Entry, Sighting, State
+from kafka_hindsight.alerts.alert_model import FIGURES, RECOVERED, LedgerEntry, Sighting, State
 from kafka_hindsight.alerts.ledger import LASTS
 from kafka_hindsight.catalog import gold
 from kafka_hindsight.catalog.codes import Confidence, FindingSeverity
@@ -71,7 +71,7 @@ class Alert(BaseModel):
     url: str | None = Field(description="Its place in the report; null where `link` of [alerts] is not set")
 
 
-class Text(NamedTuple):
+class AppriseMessage(NamedTuple):
     """A message of Apprise."""
 
     severity: str
@@ -79,8 +79,8 @@ class Text(NamedTuple):
     body: str
 
 
-def message_of(entries: Sequence[Entry], receiver: Receiver, settings: AlertSettings, now: datetime) -> Any:
-    """The message about these entries for a receiver of this kind: a Text, or a value of JSON."""
+def message_of(entries: Sequence[LedgerEntry], receiver: Receiver, settings: AlertSettings, now: datetime) -> Any:
+    """The message about these entries for a receiver of this kind: an AppriseMessage, or a value of JSON."""
     match receiver.kind:
         case "webhook":
             return alert_of(entries[0], settings).model_dump(mode="json")
@@ -91,7 +91,7 @@ def message_of(entries: Sequence[Entry], receiver: Receiver, settings: AlertSett
     return _page_of(entries[0], receiver, settings)
 
 
-def alert_of(entry: Entry, settings: AlertSettings) -> Alert:
+def alert_of(entry: LedgerEntry, settings: AlertSettings) -> Alert:
     """The document of an entry."""
     s = entry.sighting
     return Alert(
@@ -147,7 +147,7 @@ def _of_alertmanager(alert: Alert, ends_at: datetime) -> dict[str, Any]:
     }
 
 
-def _ends_at(entry: Entry, receiver: Receiver, now: datetime) -> datetime:
+def _ends_at(entry: LedgerEntry, receiver: Receiver, now: datetime) -> datetime:
     """The instant at which Alertmanager resolves an alert: its end, or LASTS after the last night that showed it.
 
     A trouble goes on that long without another night; one that the receiver has not got yet fires for NOTICE at least.
@@ -156,12 +156,12 @@ def _ends_at(entry: Entry, receiver: Receiver, now: datetime) -> datetime:
     return end if receiver.name in entry.sent else max(end, now + NOTICE)
 
 
-def _page_of(entry: Entry, receiver: Receiver, settings: AlertSettings) -> Text:
+def _page_of(entry: LedgerEntry, receiver: Receiver, settings: AlertSettings) -> AppriseMessage:
     """One alert for a pager. The title is the same when it is over: a pager identifies its incident by it."""
     s = entry.sighting
     title = _titled(s.severity, s, headline_of(s))
     if receiver.name in entry.sent:
-        return Text(RECOVERED, title, recovery_of(entry))
+        return AppriseMessage(RECOVERED, title, recovery_of(entry))
     owners = _owners(s, settings)
     facts = {
         "Confidence": s.confidence,
@@ -174,10 +174,10 @@ def _page_of(entry: Entry, receiver: Receiver, settings: AlertSettings) -> Text:
         link_to(s, settings.link),
         f"\nWhat to do: {visible(s.advice)}" if s.advice else "",
     ]
-    return Text(s.severity, title, "\n".join(filter(None, body)))
+    return AppriseMessage(s.severity, title, "\n".join(filter(None, body)))
 
 
-def _digest_of(entries: Sequence[Entry], receiver: Receiver, settings: AlertSettings) -> Text:
+def _digest_of(entries: Sequence[LedgerEntry], receiver: Receiver, settings: AlertSettings) -> AppriseMessage:
     """One message of MAX_LINES for all alerts that are new or over; the subject names the worst."""
     worst = entries[0].sighting
     severity = RECOVERED if receiver.name in entries[0].sent else worst.severity
@@ -191,7 +191,7 @@ def _digest_of(entries: Sequence[Entry], receiver: Receiver, settings: AlertSett
     headline = headline_of(worst)
     # An incident's headline goes on with its cause.
     subject = headline.partition(": ")[0] if worst.is_incident else headline
-    return Text(severity, _titled(severity, worst, subject) + more, "\n".join([*lines, *link]))
+    return AppriseMessage(severity, _titled(severity, worst, subject) + more, "\n".join([*lines, *link]))
 
 
 def _kin(s: Sighting) -> tuple[str, ...]:
@@ -199,7 +199,7 @@ def _kin(s: Sighting) -> tuple[str, ...]:
     return s.cluster, s.severity, s.rule, s.recurrence_id
 
 
-def _line(entries: Sequence[Entry], receiver: Receiver, settings: AlertSettings, cluster: str) -> str:
+def _line(entries: Sequence[LedgerEntry], receiver: Receiver, settings: AlertSettings, cluster: str) -> str:
     first = entries[0]
     s = first.sighting
     is_new = receiver.name not in first.sent
@@ -217,7 +217,7 @@ def _line(entries: Sequence[Entry], receiver: Receiver, settings: AlertSettings,
     return f"{', '.join(filter(None, facts))}: {headline}{ownership}"
 
 
-def _state(entry: Entry, began_at: datetime | None = None) -> str:
+def _state(entry: LedgerEntry, began_at: datetime | None = None) -> str:
     """The state in words; with `began_at`, without a date that it has in common with that."""
     day = began_at and began_at.astimezone(UTC).date()
     return f"over since {words.minute(entry.ended_at, day)} UTC" if entry.ended_at else entry.state
@@ -239,7 +239,7 @@ def _rule(sighting: Sighting) -> str:
     return sighting.rule.replace("_", " ")
 
 
-def recovery_of(entry: Entry) -> str:
+def recovery_of(entry: LedgerEntry) -> str:
     """The text that the trouble of an earlier message is over; empty where it goes on."""
     if not entry.ended_at:
         return ""

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from kafka_hindsight.alerts.alert_model import FIGURES, Night, Sighting
+from kafka_hindsight.alerts.alert_model import FIGURES, NightWindow, Sighting
 from kafka_hindsight.catalog.codes import FindingSeverity, Harm, Intent, Urgency
 from kafka_hindsight.catalog.rows import Incident
+from kafka_hindsight.catalog.table_model import RowValues
 from kafka_hindsight.knowledge.rules import ONGOING_RULES
 from kafka_hindsight.report.figures import harm_of, is_going_on, needs
 from kafka_hindsight.settings.alerts import concerned
@@ -18,7 +19,6 @@ from kafka_hindsight.shared.page_names import VALIDATION_PAGE, page_name
 from kafka_hindsight.shared.plain import anchor
 from kafka_hindsight.shared.words import duration
 
-Row = Mapping[str, Any]
 EVERY_CLUSTER = "every cluster"
 """The cluster of a trouble of the evaluation itself: it may hide the trouble of any cluster."""
 
@@ -53,7 +53,7 @@ OWN_TROUBLES = {
 """Troubles of our own, in addition to the rules about the cluster: what to do about each."""
 
 
-def of_incidents(incidents: Iterable[Incident], windows: Sequence[Row]) -> list[Sighting]:
+def of_incidents(incidents: Iterable[Incident], windows: Sequence[RowValues]) -> list[Sighting]:
     """One sighting for each incident of the published windows that asks its reader to act.
 
     It is a warning where only a broker, or the majority of controllers, was away and is back. Declared incidents are
@@ -68,7 +68,7 @@ def of_incidents(incidents: Iterable[Incident], windows: Sequence[Row]) -> list[
     ]
 
 
-def _of_incident(incident: Incident, window: Row) -> Sighting:
+def _of_incident(incident: Incident, window: RowValues) -> Sighting:
     harm = harm_of(incident)
     is_back = harm.noun.is_over_once_back and not is_going_on(incident)
     return Sighting(
@@ -104,7 +104,9 @@ def _is_muted(incident: Incident) -> bool:
     return incident.intent == Intent.DECLARED and is_in_time and incident.harm != Harm.RECORDS_LOST
 
 
-def of_findings(findings: Iterable[Row], windows: Sequence[Row], declared: Iterable[Row]) -> list[Sighting]:
+def of_findings(
+    findings: Iterable[RowValues], windows: Sequence[RowValues], declared: Iterable[RowValues]
+) -> list[Sighting]:
     """One sighting for each finding of the published windows, without those of what an earlier incident began.
 
     `declared` are rows of declared work, with the columns cluster, subject_kind, subject, from and to.
@@ -137,7 +139,7 @@ def of_findings(findings: Iterable[Row], windows: Sequence[Row], declared: Itera
     ]
 
 
-def of_validations(failed: Iterable[Row]) -> list[Sighting]:
+def of_validations(failed: Iterable[RowValues]) -> list[Sighting]:
     """One sighting for each refused night and for each warning, of expectations that failed in a window's last run."""
     rows = list(failed)
     critical = (row for row in rows if row["severity"] == "critical")
@@ -146,12 +148,12 @@ def of_validations(failed: Iterable[Row]) -> list[Sighting]:
     return [*map(_of_check, refused), *map(_of_check, warnings)]
 
 
-def of_coverage(coverage: Iterable[Row], since: datetime) -> list[Sighting]:
+def of_coverage(coverage: Iterable[RowValues], since: datetime) -> list[Sighting]:
     """One sighting for each log of every former night that is missing, or fell silent before its night was over.
 
     `coverage` has the rows of the nights since `since`, and of FORMER_NIGHTS before each.
     """
-    nights: dict[Night, dict[str, Row]] = {}
+    nights: dict[NightWindow, dict[str, RowValues]] = {}
     for row in coverage:
         if row["lines_in"]:
             nights.setdefault((row["cluster"], row["window_from"], row["window_to"]), {})[row["source"]] = row
@@ -163,13 +165,15 @@ def of_coverage(coverage: Iterable[Row], since: datetime) -> list[Sighting]:
     return sightings
 
 
-def _is_former(other: Night, night: Night) -> bool:
+def _is_former(other: NightWindow, night: NightWindow) -> bool:
     """Whether one night of a cluster lies before another, at most FORMER_NIGHTS."""
     (cluster, start, end), (own_cluster, since, _) = other, night
     return cluster == own_cluster and end <= since and since - start <= FORMER_NIGHTS
 
 
-def _of_logs(night: Night, sources: Mapping[str, Row], former: Sequence[Mapping[str, Row]]) -> Iterator[Sighting]:
+def _of_logs(
+    night: NightWindow, sources: Mapping[str, RowValues], former: Sequence[Mapping[str, RowValues]]
+) -> Iterator[Sighting]:
     """The logs that every former night had: first those that are missing now, then those that fell silent."""
     usual = set.intersection(*(set(logs) for logs in former))
     for s in sorted(usual - sources.keys()):
@@ -213,13 +217,13 @@ def of_event(event: Mapping[str, Any]) -> Sighting:
         ) from None
 
 
-def _lies_within(finding: Row, work: Row) -> bool:
+def _lies_within(finding: RowValues, work: RowValues) -> bool:
     subject_columns = ("cluster", "subject_kind", "subject")
     is_inside = work["from"] <= finding["first_at"] and work["to"] is not None and finding["last_at"] <= work["to"]
     return is_inside and all(work[name] == finding[name] for name in subject_columns)
 
 
-def _of_check(broken: Sequence[Row]) -> Sighting:
+def _of_check(broken: Sequence[RowValues]) -> Sighting:
     first = broken[0]
     sentences = [s for row in broken for s in row["sentences"] or [f"{row['table']}: {row['description']}"]]
     names = sorted({f"{row['table']}.{row['expectation']}" for row in broken})
@@ -242,20 +246,20 @@ def _of_check(broken: Sequence[Row]) -> Sighting:
     )
 
 
-def _of_log(rule: str, night: Night, source: str, at: datetime, reason: str) -> Sighting:
+def _of_log(rule: str, night: NightWindow, source: str, at: datetime, reason: str) -> Sighting:
     advice, page = OWN_TROUBLES[rule], page_name(*night)
     return Sighting(night[0], rule, "warning", "log", source, *night[1:], at, reason, advice, page, "coverage")
 
 
-def _is_silent(row: Row, before: Sequence[Row]) -> bool:
+def _is_silent(row: RowValues, before: Sequence[RowValues]) -> bool:
     return _final_silence(row) > max(SILENT_FOR, OVER_USUAL * max(_longest_silence(b) for b in before))
 
 
-def _final_silence(row: Row) -> timedelta:
+def _final_silence(row: RowValues) -> timedelta:
     """How long the log had no line at the end of its night; zero for a log without instants."""
     end: datetime = row["window_to"]
     return end - row["last_at"] if row["last_at"] else timedelta(0)
 
 
-def _longest_silence(row: Row) -> timedelta:
+def _longest_silence(row: RowValues) -> timedelta:
     return max(_final_silence(row), timedelta(milliseconds=row["longest_silence_ms"] or 0))

@@ -24,7 +24,7 @@ from kafka_hindsight.anonymiser.pseudonyms import (
 from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.judgements.groups.coordinators import OFFSETS_TOPIC
 from kafka_hindsight.logs.forms import Form
-from kafka_hindsight.logs.reading import Reading, read_record
+from kafka_hindsight.logs.reading import RecordReading, read_record
 from kafka_hindsight.logs.text_records import records_of
 
 GROUPS, TOPICS, CLIENTS, HOSTS, USERS, PATHS = "groups", "topics", "clients", "hosts", "users", "paths"
@@ -142,7 +142,7 @@ class Names:
         for path in set(_PATH.findall(text)):
             self.add_path(path)
 
-    def _add_event(self, reading: Reading) -> None:
+    def _add_event(self, reading: RecordReading) -> None:
         assert reading.pattern is not None
         match = reading.pattern.compiled.match(reading.message)
         for group, number in reading.pattern.compiled.groupindex.items():

@@ -124,7 +124,7 @@ def _audit(settings: Settings, start: Start, live: Connection | None = None) -> 
 def _land_reading(live: Connection, settings: Settings) -> None:
     """Land a reading of the live cluster, which ingest reads next."""
     try:
-        code = snapshots.run(snapshots.Order(live, settings.lake, settings.run_at, settings.cluster))
+        code = snapshots.run(snapshots.ReadingOrder(live, settings.lake, settings.run_at, settings.cluster))
     except BadInput as problem:
         print("\n".join(problem.sentences), file=sys.stderr)
         code = BAD_INPUT

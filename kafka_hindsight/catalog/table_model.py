@@ -108,6 +108,10 @@ class Table:
         return tuple(n for n in self.column_names if not n.startswith("run_"))
 
 
+RowValues: TypeAlias = dict[str, Any]
+"""The values of a row by column, as JSON and Arrow hand rows over."""
+
+
 class Row:
     """One row of one table, or one struct that rows hold. A row enters as a mapping, and leaves as one.
 

@@ -12,9 +12,9 @@ from typing import Annotated, TextIO
 import typer
 
 from kafka_hindsight.alerts import delivery, ledger, sightings
-from kafka_hindsight.alerts.alert_model import Entry, Ledger, Sighting, read_ledger, to_text
-from kafka_hindsight.alerts.delivery import Order
-from kafka_hindsight.cli.options import AsJson, At, Lake, instant
+from kafka_hindsight.alerts.alert_model import Ledger, LedgerEntry, Sighting, read_ledger, to_text
+from kafka_hindsight.alerts.delivery import DeliveryOrder
+from kafka_hindsight.cli.options import AsJson, AtOption, LakeOption, instant
 from kafka_hindsight.lake.lock import LakeBusy, hold_lock
 from kafka_hindsight.settings.alerts import AlertSettings, alert_settings
 from kafka_hindsight.settings.config import masked
@@ -29,8 +29,8 @@ PATIENCE = timedelta(minutes=2)
 
 
 def command(
-    lake: Lake = str(LAKE),
-    at: At = None,
+    lake: LakeOption = str(LAKE),
+    at: AtOption = None,
     stdin: Annotated[bool, typer.Option("--stdin", help="read receivers and an event from stdin as JSON")] = False,
     lists: Annotated[bool, typer.Option("--list", help="print the alerts that were sent, and send nothing")] = False,
     as_json: AsJson = False,
@@ -42,7 +42,7 @@ def command(
     return run(order_of(lake, os.environ, sys.stdin if stdin else None, instant(at)))
 
 
-def order_of(lake: str, environment: Mapping[str, str], stream: TextIO | None, at: datetime) -> Order:
+def order_of(lake: str, environment: Mapping[str, str], stream: TextIO | None, at: datetime) -> DeliveryOrder:
     """The order of a command. The first line of `stream` may hold `urls` by receiver and an `event`, as JSON.
 
     Raises:
@@ -56,10 +56,10 @@ def order_of(lake: str, environment: Mapping[str, str], stream: TextIO | None, a
     if not isinstance(request, dict):
         raise BadInput("Stdin is not a JSON object. Needed: one line with urls and event.")
     event = sightings.of_event(request["event"]) if request.get("event") else None
-    return Order(lake, at, environment, request.get("urls", {}), event)
+    return DeliveryOrder(lake, at, environment, request.get("urls", {}), event)
 
 
-def run(order: Order) -> int:
+def run(order: DeliveryOrder) -> int:
     """Send the alerts that are due, and record them in the ledger.
 
     The event is recorded before settings, receivers and tables are read, and is sent before tables are read, even if
@@ -106,7 +106,7 @@ def ledger_text(lake: str, at: datetime, as_json: bool = False) -> str:
     return "\n".join([*sentences, *aside, *problems])
 
 
-def _fate(entry: Entry, settings: AlertSettings, at: datetime) -> str:
+def _fate(entry: LedgerEntry, settings: AlertSettings, at: datetime) -> str:
     """The fate of an alert, in words."""
     if entry.sighting.declared:
         return "declared"
@@ -118,7 +118,7 @@ def _fate(entry: Entry, settings: AlertSettings, at: datetime) -> str:
     return "; ".join([f"state {entry.state}", f"sent to {', '.join(entry.sent) or 'no receiver'}", *reasons])
 
 
-def _deliver(order: Order, state: Ledger) -> list[Exception]:
+def _deliver(order: DeliveryOrder, state: Ledger) -> list[Exception]:
     """Send the alerts of the ledger, then those of the lake. Return what could not be used or read."""
     settings = alert_settings()
     first = delivery.deliver_event(order, state, settings)
@@ -129,7 +129,7 @@ def _deliver(order: Order, state: Ledger) -> list[Exception]:
     return second.problems
 
 
-def _deliver_unrecorded(order: Order, event: Sighting) -> list[Exception]:
+def _deliver_unrecorded(order: DeliveryOrder, event: Sighting) -> list[Exception]:
     """Send an event that cannot be recorded. Return what could not be used."""
     try:
         settings = alert_settings()

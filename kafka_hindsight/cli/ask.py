@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kafka_hindsight.cli.options import AsJson, Lake
+from kafka_hindsight.cli.options import AsJson, LakeOption
 from kafka_hindsight.settings.home import LAKE
 from kafka_hindsight.sql import answers, named_queries, prompt
 
@@ -32,7 +32,7 @@ def sql(
             help="a query, or the name of one in queries/; default: open a prompt", autocompletion=_query_names
         ),
     ] = None,
-    lake: Lake = str(LAKE),
+    lake: LakeOption = str(LAKE),
     form: Format = "table",
     as_json: AsJson = False,
 ) -> int:
@@ -41,6 +41,6 @@ def sql(
     return prompt.main(lake, statement, "json" if as_json else form)
 
 
-def tables(lake: Lake = str(LAKE), form: Format = "table", as_json: AsJson = False) -> int:
+def tables(lake: LakeOption = str(LAKE), form: Format = "table", as_json: AsJson = False) -> int:
     """Print the tables of a lake."""
     return prompt.main(lake, ".tables", "json" if as_json else form)

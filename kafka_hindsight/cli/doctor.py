@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 
 from kafka_hindsight.doctor import checks
-from kafka_hindsight.doctor.checks import Check
+from kafka_hindsight.doctor.checks import CheckResult
 from kafka_hindsight.settings.home import LAKE
 
 _MARKS = {"good": "✓", "missing": "✗", "later": "·"}
@@ -45,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
     return options
 
 
-def _checks(options: argparse.Namespace) -> Iterator[Check]:
+def _checks(options: argparse.Namespace) -> Iterator[CheckResult]:
     lake = options.lake or str(LAKE)
     yield from checks.of_installation()
     if "://" not in lake:
@@ -58,7 +58,7 @@ def _checks(options: argparse.Namespace) -> Iterator[Check]:
     yield from checks.of_logs("CLIENT_LOGS", options.client_logs, options.client_pattern)
 
 
-def _print(results: list[Check]) -> None:
+def _print(results: list[CheckResult]) -> None:
     width = max(len(check.what) for check in results)
     for check in results:
         first, *more_lines = check.says.splitlines()

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from kafka_hindsight.cli.options import AsJson, Lake
+from kafka_hindsight.cli.options import AsJson, LakeOption
 from kafka_hindsight.lake.publication import newest_versions, note
 from kafka_hindsight.report.fleet import Fleet, fleet_lines, fleet_page, late_clusters
 from kafka_hindsight.report.html import render_html
@@ -32,7 +32,7 @@ SUBJECT = (
 
 
 def report(
-    lake: Lake = str(LAKE),
+    lake: LakeOption = str(LAKE),
     in_browser: Annotated[bool, typer.Option("--open", help="open it in the browser")] = False,
     lists: Annotated[bool, typer.Option("--list", help="list every night with its state, the newest first")] = False,
     as_json: AsJson = False,
@@ -129,7 +129,7 @@ def _fleet_of(lakes: Sequence[str], link: str | None) -> Fleet:
     return Fleet.joined(fleets, at)
 
 
-def metrics(lake: Lake = str(LAKE)) -> int:
+def metrics(lake: LakeOption = str(LAKE)) -> int:
     """Print the newest night of each cluster as OpenMetrics."""
     from kafka_hindsight.sql import fleet_rows
 
@@ -139,7 +139,7 @@ def metrics(lake: Lake = str(LAKE)) -> int:
 
 def explain(
     subject: Annotated[str, typer.Argument(metavar="SUBJECT", help=SUBJECT)],
-    lake: Lake = str(LAKE),
+    lake: LakeOption = str(LAKE),
     at: Annotated[
         str,
         typer.Option("--at", metavar="INSTANT", help="what was going on then, such as 01:43 or 2026-11-21T01:43 (UTC)"),

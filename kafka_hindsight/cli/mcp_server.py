@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import duckdb
 import typer
 
-from kafka_hindsight.cli.options import Lake
+from kafka_hindsight.cli.options import LakeOption
 from kafka_hindsight.knowledge.rules import UNSEEN
 from kafka_hindsight.settings.home import LAKE
 from kafka_hindsight.shared.exits import DONE, BadInput
@@ -40,7 +40,7 @@ MOST_ROWS = 200
 
 
 def mcp(
-    lake: Lake = str(LAKE),
+    lake: LakeOption = str(LAKE),
     http: Annotated[
         str, typer.Option("--http", metavar="HOST:PORT", help="serve over HTTP at /mcp; default: stdin and stdout")
     ] = "",

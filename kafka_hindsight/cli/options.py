@@ -10,13 +10,15 @@ import typer
 from kafka_hindsight.settings.maintenance import instant_of
 from kafka_hindsight.shared.exits import BadInput
 
-Lake = Annotated[
+LakeOption = Annotated[
     str,
     typer.Option(
         envvar="LAKE", metavar="LAKE", help="the lake; default: lake/ in the working folder", show_default=False
     ),
 ]
-At = Annotated[str | None, typer.Option(metavar="AT", help="act as of 2026-11-20T00:05Z, for example; default: now")]
+AtOption = Annotated[
+    str | None, typer.Option(metavar="AT", help="act as of 2026-11-20T00:05Z, for example; default: now")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON")]
 
 

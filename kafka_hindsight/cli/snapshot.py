@@ -9,9 +9,9 @@ from typing import Annotated, TextIO
 
 import typer
 
-from kafka_hindsight.cli.options import At, Lake, instant
+from kafka_hindsight.cli.options import AtOption, LakeOption, instant
 from kafka_hindsight.kafka.connection import Connection, from_environment, from_json
-from kafka_hindsight.kafka.snapshots import Order, run
+from kafka_hindsight.kafka.snapshots import ReadingOrder, run
 from kafka_hindsight.settings.home import LAKE
 from kafka_hindsight.shared.exits import BadInput
 
@@ -32,8 +32,8 @@ def command(
         str | None,
         typer.Option(envvar="CLUSTER", metavar="CLUSTER", help="name of the cluster in the lake; default: its id"),
     ] = None,
-    lake: Lake = str(LAKE),
-    at: At = None,
+    lake: LakeOption = str(LAKE),
+    at: AtOption = None,
     to: Annotated[
         str | None,
         typer.Option(metavar="TO", help="append the reading to this JSON-lines file instead of landing it"),
@@ -46,7 +46,7 @@ def command(
     if connection not in (None, "-"):
         raise BadInput(f"--connection is {connection!r}. Needed: -, and the connection on stdin: it holds secrets.")
     target = connection_of(environment, sys.stdin if connection else None)
-    return run(Order(target, lake, instant(at), cluster, to, is_printed))
+    return run(ReadingOrder(target, lake, instant(at), cluster, to, is_printed))
 
 
 def connection_of(environment: Mapping[str, str], stream: TextIO | None = None) -> Connection:

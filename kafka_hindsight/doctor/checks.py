@@ -24,7 +24,7 @@ NEEDED_GIB = 4
 """Airflow's process, one Spark driver of 2 GiB and its Python workers."""
 
 
-class Check(NamedTuple):
+class CheckResult(NamedTuple):
     """One result. `state` is good, missing (the user has to act) or later (`make` or the first audit does it)."""
 
     state: str
@@ -32,7 +32,7 @@ class Check(NamedTuple):
     says: str
 
 
-def of_installation() -> Iterator[Check]:
+def of_installation() -> Iterator[CheckResult]:
     """The parts of a checkout's set-up, Spark, this machine and the settings."""
     yield from () if IS_INSTALLED else of_checkout()
     yield from of_spark()
@@ -40,32 +40,34 @@ def of_installation() -> Iterator[Check]:
     yield from _checks_by("settings", _own_command("doctor.settings"))
 
 
-def of_spark() -> Iterator[Check]:
+def of_spark() -> Iterator[CheckResult]:
     """Java, and where pip installed us Python. An installation without Spark needs no Java."""
     if IS_INSTALLED:
-        yield Check("good", "Python", f"{platform.python_version()} ({sys.executable})")
+        yield CheckResult("good", "Python", f"{platform.python_version()} ({sys.executable})")
         if not launch.spark_submit().exists():
-            yield Check("later", "Spark", "audits run in one process; the extra `spark` and Java 17 serve large nights")
+            yield CheckResult(
+                "later", "Spark", "audits run in one process; the extra `spark` and Java 17 serve large nights"
+            )
             return
     problem = java.problem()
-    yield Check("missing" if problem else "good", "Java", problem or f"{java.release()} ({java.program()})")
+    yield CheckResult("missing" if problem else "good", "Java", problem or f"{java.release()} ({java.program()})")
 
 
-def of_machine() -> Iterator[Check]:
+def of_machine() -> Iterator[CheckResult]:
     """Memory, cores."""
     gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     is_enough = gib >= NEEDED_GIB
     advice = "" if is_enough else f". Needed: {NEEDED_GIB}. What to do: HINDSIGHT_DRIVER_MEMORY=1g, or more memory."
-    yield Check("good" if is_enough else "missing", "memory", f"{gib:.1f} GiB{advice}")
-    yield Check("good", "cores", str(os.cpu_count()))
+    yield CheckResult("good" if is_enough else "missing", "memory", f"{gib:.1f} GiB{advice}")
+    yield CheckResult("good", "cores", str(os.cpu_count()))
 
 
-def of_checkout() -> Iterator[Check]:
+def of_checkout() -> Iterator[CheckResult]:
     """Python, space on the disk, and the parts of set-up, as setup/doctor.py reports them."""
     yield from _checks_by("set-up", [sys.executable, str(HOME / "setup" / "doctor.py")])
 
 
-def of_lake(lake: str) -> Check:
+def of_lake(lake: str) -> CheckResult:
     """Whether there is a lake with a publication, and whether it can be written."""
     near = next(p for p in (Path(lake), *Path(lake).absolute().parents) if p.exists())
     try:
@@ -73,40 +75,40 @@ def of_lake(lake: str) -> Check:
             file.write(b"hindsight doctor")
     except OSError as refusal:
         sentence = f"{near} cannot be written: {refusal.strerror}. Needed: write access. What to do: LAKE=..."
-        return Check("missing", "lake", sentence)
+        return CheckResult("missing", "lake", sentence)
     if any((Path(lake) / "quality" / "publications" / "_delta_log").glob("[0-9]*.json")):
-        return Check("good", "lake", f"{lake} has published audits")
-    return Check("later", "lake", f"the first audit creates {lake}")
+        return CheckResult("good", "lake", f"{lake} has published audits")
+    return CheckResult("later", "lake", f"the first audit creates {lake}")
 
 
-def of_tables(lake: str) -> Iterator[Check]:
+def of_tables(lake: str) -> Iterator[CheckResult]:
     """The problems of a lake's tables."""
     if "://" not in lake and not Path(lake).exists():
         return
     yield from _checks_by("tables", _own_command("doctor.lake", lake))
 
 
-def of_cluster(bootstrap: str, config: str) -> Iterator[Check]:
+def of_cluster(bootstrap: str, config: str) -> Iterator[CheckResult]:
     """One reading of a live cluster: whether it answers, and which parts are missing and why."""
     names = {"--bootstrap": bootstrap, "--config": config}
     words = [word for name, value in names.items() if value for word in (name, value)]
     reading = _output_of("cluster", _own_command("cli.main", "snapshot", *words, "--print"), cwd=WORK)
-    if isinstance(reading, Check):
+    if isinstance(reading, CheckResult):
         yield reading
         return
-    yield Check("good", "cluster", f"{len(reading['brokers'])} brokers, {len(reading.get('topics', ()))} topics")
+    yield CheckResult("good", "cluster", f"{len(reading['brokers'])} brokers, {len(reading.get('topics', ()))} topics")
     for lack in reading.get("missing", ()):
-        yield Check(
+        yield CheckResult(
             "missing", lack["part"], f"{lack['reason']}\nWhat to do: see the rights that a reading needs, docs/live.md."
         )
 
 
-def of_logs(variable: str, place: str, pattern: str) -> Iterator[Check]:
+def of_logs(variable: str, place: str, pattern: str) -> Iterator[CheckResult]:
     """A sample of each log in a folder: its layout, how much of it is read, and the most frequent other lines."""
     if not place:
         return
     if is_dated(place):
-        yield Check("later", variable, f"{place}: only an audit knows its window, and which folders that names")
+        yield CheckResult("later", variable, f"{place}: only an audit knows its window, and which folders that names")
         return
     yield from _checks_by(variable, _own_command("doctor.logs", variable, place, *([pattern] if pattern else [])))
 
@@ -116,18 +118,18 @@ def _own_command(module: str, *words: str) -> list[str]:
     return [str(launch.spark_python()), "-m", f"kafka_hindsight.{module}", *words]
 
 
-def _checks_by(what: str, command: list[str]) -> Iterator[Check]:
+def _checks_by(what: str, command: list[str]) -> Iterator[CheckResult]:
     """The checks of a program of ours."""
     output = _output_of(what, command)
-    yield from [output] if isinstance(output, Check) else (Check(*check) for check in output)
+    yield from [output] if isinstance(output, CheckResult) else (CheckResult(*check) for check in output)
 
 
 def _output_of(what: str, command: list[str], cwd: Path | None = None) -> Any:
     """The JSON that a program of ours prints; a check with its error if it fails."""
     if not Path(command[0]).exists():
-        return Check("later", what, "Needs set-up first. What to do: make setup")
+        return CheckResult("later", what, "Needs set-up first. What to do: make setup")
     env = {**os.environ, "PYTHONPATH": PYTHON_PATH}
     process = subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=env)
     if process.returncode:
-        return Check("missing", what, process.stderr.strip().splitlines()[-1])
+        return CheckResult("missing", what, process.stderr.strip().splitlines()[-1])
     return json.loads(process.stdout)

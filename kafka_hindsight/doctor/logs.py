@@ -24,7 +24,7 @@ from kafka_hindsight.logs.forms import innermost, misfit_of, sampled
 from kafka_hindsight.logs.found_files import Found, files_at, first_bytes, is_archive
 from kafka_hindsight.logs.heads import PLAIN
 from kafka_hindsight.logs.proposals import Proposal, proposal_of
-from kafka_hindsight.logs.reading import Reading, read_record, template
+from kafka_hindsight.logs.reading import RecordReading, read_record, template
 from kafka_hindsight.logs.text_records import records_of
 from kafka_hindsight.logs.unwrapping import wrapped_as
 from kafka_hindsight.settings.config import is_source, masked
@@ -46,7 +46,7 @@ FEW = 0.5
 
 _EMPTY, _UNKNOWN = "empty", "unknown layout."
 
-Check = tuple[str, str, str]
+CheckWords = tuple[str, str, str]
 """State, subject and text, as `hindsight doctor` prints them."""
 
 
@@ -60,7 +60,7 @@ class Sample:
     advice: str = ""
     is_whole: bool = True
 
-    def add(self, file: File) -> None:
+    def add(self, file: LogSample) -> None:
         """Count the lines of one more file."""
         self.files += 1
         self.is_whole &= file.is_whole
@@ -69,7 +69,7 @@ class Sample:
             if reading.fate is LineFate.UNPARSED:
                 self.shapes[template(reading.message)] += lines
 
-    def checks(self, variable: str, form: str) -> Iterator[Check]:
+    def checks(self, variable: str, form: str) -> Iterator[CheckWords]:
         """The checks of these files."""
         if form == _EMPTY:
             yield "later", variable, f"{words.counted(self.files, 'file')} without a line"
@@ -89,7 +89,7 @@ class Sample:
         )
 
 
-def look_at(variable: str, place: str, pattern: str | None) -> list[Check]:
+def look_at(variable: str, place: str, pattern: str | None) -> list[CheckWords]:
     """The checks of a place, one for each form of file, and one for each copy."""
     try:
         logs = [_first_lines(place)] if is_source(place) else _logs(place)
@@ -151,16 +151,16 @@ def _first_lines(place: str) -> Log:
     return Log(place, InMemory(b"".join(line + b"\n" for line in lines)))
 
 
-def _copies(variable: str, files: Sequence[File]) -> Iterator[Check]:
+def _copies(variable: str, files: Sequence[LogSample]) -> Iterator[CheckWords]:
     """A check of each file whose beginning another one has too."""
-    first = dict[Sequence[str], File]()
+    first = dict[Sequence[str], LogSample]()
     for file in files:
         before = first.setdefault(tuple(file.lines), file)
         if before is not file and file.readings:
             yield "later", variable, f"{file.log.name} begins as {before.log.name}: their events are judged once."
 
 
-def _proposal_for(files: Sequence[File]) -> Proposal | str:
+def _proposal_for(files: Sequence[LogSample]) -> Proposal | str:
     """The pattern for all files that are not understood, out of their envelopes or as they are."""
     pools = [[line for file in files for line in of(file.lines)] for of in (innermost, list)]
     proposals = [proposal_of(lines) for lines in pools]
@@ -188,13 +188,13 @@ class Log(NamedTuple):
 
 
 @dataclass(frozen=True)
-class File:
+class LogSample:
     """A log, its form, some of its lines, and the readings of its first records with their physical lines."""
 
     log: Log
     form: str
     lines: Sequence[str] = ()
-    readings: Sequence[tuple[Reading, int]] = ()
+    readings: Sequence[tuple[RecordReading, int]] = ()
     is_whole: bool = True
 
     @property
@@ -208,13 +208,13 @@ class File:
         return self.events < FEW * sum(r.fate in (LineFate.EVENT, LineFate.UNPARSED) for r, _ in self.readings)
 
 
-def _sample(log: Log, size: int, pattern: str | None) -> File:
+def _sample(log: Log, size: int, pattern: str | None) -> LogSample:
     """Read the whole records of a log's first bytes as an audit does."""
     data = log.content.between(0, size + 1)
     is_whole = len(data) <= size and not log.content.damage
     data = data if is_whole else data[: data.rfind(b"\n") + 1]
     if not data.strip():
-        return File(log, _EMPTY)
+        return LogSample(log, _EMPTY)
     form, lines = wrapped_as(data, pattern), sampled(data)
     records = [*records_of(data, form, pattern)][: None if is_whole else -1]
     layouts = sorted({name for name, *_ in records if name})
@@ -226,7 +226,7 @@ def _sample(log: Log, size: int, pattern: str | None) -> File:
     else:
         wrapped = f"in {' in '.join(reversed(form.envelopes))}: " if form.envelopes else ""
         name = f"{wrapped}{', '.join(layouts)}{', the newest line first' if form.is_newest_first else ''}"
-    return File(log, name, lines, readings, is_whole)
+    return LogSample(log, name, lines, readings, is_whole)
 
 
 if __name__ == "__main__":

@@ -13,11 +13,11 @@ from kafka_hindsight.settings.home import file_path
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.words import counted
 
-Check = tuple[str, str, str]
+CheckWords = tuple[str, str, str]
 """State, subject and text, as `hindsight doctor` prints them."""
 
 
-def checks() -> Iterator[Check]:
+def checks() -> Iterator[CheckWords]:
     """A check of the file, if there is one, and of each receiver."""
     try:
         if file := file_path():
@@ -28,7 +28,7 @@ def checks() -> Iterator[Check]:
         yield from (("missing", "settings", sentence) for sentence in problem.sentences)
 
 
-def _of_receiver(receiver: Receiver) -> Check:
+def _of_receiver(receiver: Receiver) -> CheckWords:
     url = os.environ.get(receiver.variable, "").strip()
     if not url:
         return (

@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from kafka_hindsight.catalog import BY_NAME, TABLES
 from kafka_hindsight.catalog.table_model import Table
-from kafka_hindsight.engine.reduce import Values
+from kafka_hindsight.engine.reduce import ValuesByName
 from kafka_hindsight.judgements.reasoning.scope import SCOPE, Scope
 from kafka_hindsight.judgements.rebuild.published import PUBLISHED
-from kafka_hindsight.judgements.rebuild.sources import Judgement, Narrow, Source, in_order, values_of
+from kafka_hindsight.judgements.rebuild.sources import Judgement, Narrow, RowSource, in_order, values_of
 from kafka_hindsight.knowledge.version import JUDGING, version_of
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.parts import Part
@@ -38,10 +38,10 @@ class Narrowing:
 
     judgement: Judgement
     parameter: str
-    leaf: Source
+    leaf: RowSource
     functions: tuple[Narrow, ...]
 
-    def can_run(self, values: Values, judged: Iterable[Judgement]) -> bool:
+    def can_run(self, values: ValuesByName, judged: Iterable[Judgement]) -> bool:
         """Whether its input and the values that its functions take are there."""
         is_there = self.leaf.judgement is None or self.leaf.judgement in judged
         return is_there and all(name in values for function in self.functions for name in values_of(function))
@@ -65,16 +65,16 @@ class Runner(Protocol):
     def has(self, table: Table) -> bool:
         """Whether the lake has a table."""
 
-    def narrow(self, narrowings: Sequence[Narrowing], values: Values) -> None:
+    def narrow(self, narrowings: Sequence[Narrowing], values: ValuesByName) -> None:
         """Narrow tables and outputs. Each is read once, for all of its narrowings."""
 
-    def judge(self, judgements: Sequence[Judgement], values: Values) -> None:
+    def judge(self, judgements: Sequence[Judgement], values: ValuesByName) -> None:
         """Run judgements with a key that do not read one another. Their inputs are narrowed already."""
 
-    def evaluate(self, judgements: Sequence[Judgement], values: Values) -> dict[str, Any]:
+    def evaluate(self, judgements: Sequence[Judgement], values: ValuesByName) -> dict[str, Any]:
         """Run judgements without a key that do not need one another, and give the value of each by its name."""
 
-    def tables(self, sources: Mapping[str, Source], values: Values) -> Iterator[tuple[str, pa.Table]]:
+    def tables(self, sources: Mapping[str, RowSource], values: ValuesByName) -> Iterator[tuple[str, pa.Table]]:
         """All rows of each source, by the name of its table. A source is an output, or a union of outputs."""
 
 
@@ -98,7 +98,7 @@ def rebuild(runner: Runner, scope: Scope, names: Iterable[str] = ALL_TABLES) -> 
         yield BY_NAME[name], _published(BY_NAME[name], rows, scope)
 
 
-def run_judgements(runner: Runner, scope: Scope, order: Sequence[Judgement]) -> Values:
+def run_judgements(runner: Runner, scope: Scope, order: Sequence[Judgement]) -> ValuesByName:
     """Run judgements, each after those that it reads. Those that can run together run at once.
 
     A judgement whose input the lake does not have is not run.
@@ -132,7 +132,7 @@ def run_judgements(runner: Runner, scope: Scope, order: Sequence[Judgement]) -> 
     return values
 
 
-def is_available(runner: Runner, available: Collection[Judgement], source: Source) -> bool:
+def is_available(runner: Runner, available: Collection[Judgement], source: RowSource) -> bool:
     """Whether the lake has the first of the tables that a source is made of."""
     if source.sources:
         return is_available(runner, available, source.sources[0])

@@ -13,12 +13,12 @@ import pyarrow as pa
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.judgement_run import Narrowing, part_read, within
-from kafka_hindsight.engine.reduce import Values, evaluate, gathered, in_buckets, judge, key_of, narrow
+from kafka_hindsight.engine.reduce import ValuesByName, evaluate, gathered, in_buckets, judge, key_of, narrow
 from kafka_hindsight.engine.work import Work, Written, run_units, write_units, written
 from kafka_hindsight.judgements.reasoning.scope import SCOPE, Scope
-from kafka_hindsight.judgements.rebuild.sources import Judgement, Source
+from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.file_bytes import Unit
+from kafka_hindsight.logs.file_bytes import FilePart
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.grouping import grouped
 
@@ -32,11 +32,11 @@ class LocalEngine:
 
     piece: int = _PIECE
 
-    def spread(self, units: Sequence[Unit], work: Work) -> Iterator[Any]:
+    def spread(self, units: Sequence[FilePart], work: Work) -> Iterator[Any]:
         """See Engine."""
         return run_units(progress.reported(units, _SIZE), work)
 
-    def write(self, store: Store, table: Table, units: Sequence[Unit], work: Work) -> Written:
+    def write(self, store: Store, table: Table, units: Sequence[FilePart], work: Work) -> Written:
         """See Engine."""
         return written(write_units(progress.reported(units, _SIZE), work, table, store.path(table)))
 
@@ -57,7 +57,7 @@ class LocalRunner:
         """See Runner."""
         return self._store.has(table)
 
-    def narrow(self, narrowings: Sequence[Narrowing], values: Values) -> None:
+    def narrow(self, narrowings: Sequence[Narrowing], values: ValuesByName) -> None:
         """See Runner."""
         scope: Scope = values[SCOPE]
         by_table = grouped((n for n in narrowings if n.leaf.table), lambda n: n.leaf.table)
@@ -72,7 +72,7 @@ class LocalRunner:
                 for part in self._outputs[narrowing.leaf.judgement][narrowing.leaf.output]:
                     self._keep(narrowing, part, values)
 
-    def judge(self, judgements: Sequence[Judgement], values: Values) -> None:
+    def judge(self, judgements: Sequence[Judgement], values: ValuesByName) -> None:
         """See Runner."""
         for judgement in judgements:
             parts = self._parts.pop(judgement, {})
@@ -81,11 +81,11 @@ class LocalRunner:
                 for name, rows in judge(judgement, bucket, values).items():
                     self._outputs[judgement][name].append(rows)
 
-    def evaluate(self, judgements: Sequence[Judgement], values: Values) -> dict[str, Any]:
+    def evaluate(self, judgements: Sequence[Judgement], values: ValuesByName) -> dict[str, Any]:
         """See Runner."""
         return {j.name: evaluate(j, self._parts.pop(j, {}), values) for j in judgements}
 
-    def tables(self, sources: Mapping[str, Source], values: Values) -> Iterator[tuple[str, pa.Table]]:
+    def tables(self, sources: Mapping[str, RowSource], values: ValuesByName) -> Iterator[tuple[str, pa.Table]]:
         """See Runner."""
         for name, source in sources.items():
             yield name, gathered(source, self._parts_of, values)
@@ -93,7 +93,7 @@ class LocalRunner:
     def _parts_of(self, judgement: Judgement, output: str) -> Sequence[pa.Table]:
         return self._outputs[judgement][output]
 
-    def _keep(self, narrowing: Narrowing, part: pa.Table, values: Values) -> None:
+    def _keep(self, narrowing: Narrowing, part: pa.Table, values: ValuesByName) -> None:
         rows = narrow(narrowing.functions, part, values)
         self._parts[narrowing.judgement][narrowing.parameter].append(rows)
 

@@ -19,15 +19,15 @@ import pyarrow.compute as pc
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
 from kafka_hindsight.judgements.reasoning.scope import SCOPE, Scope
-from kafka_hindsight.judgements.rebuild.sources import Judgement, Narrow, Source, inputs_of, outputs_of, values_of
+from kafka_hindsight.judgements.rebuild.sources import Judgement, Narrow, RowSource, inputs_of, outputs_of, values_of
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.shared.arrow_rows import array_of, rows_of
 from kafka_hindsight.shared.arrow_tables import completed
 
-Parts = Mapping[str, Sequence[pa.Table]]
+InputParts = Mapping[str, Sequence[pa.Table]]
 """The parts of each input of a judgement."""
 
-Values = Mapping[str, Any]
+ValuesByName = Mapping[str, Any]
 """The results of judgements without a key, and the scope, by name."""
 
 BY_TIMES = frozenset(
@@ -41,7 +41,7 @@ BY_TIMES = frozenset(
 _SEPARATOR = "\x1f"
 
 
-def evaluate(judgement: Judgement, parts: Parts, values: Values) -> Any:
+def evaluate(judgement: Judgement, parts: InputParts, values: ValuesByName) -> Any:
     """The value of a judgement without a key."""
     (function,), classes = judgement.functions, judgement.inputs
     inputs = {name: _input(judgement, name, parts.get(name, ()), values) for name in judgement.reads}
@@ -49,7 +49,7 @@ def evaluate(judgement: Judgement, parts: Parts, values: Values) -> Any:
     return function(**rows, **_values(function, values))
 
 
-def judge(judgement: Judgement, parts: Parts, values: Values) -> dict[str, pa.Table]:
+def judge(judgement: Judgement, parts: InputParts, values: ValuesByName) -> dict[str, pa.Table]:
     """The outputs of a judgement for all keys whose rows the parts hold.
 
     The rows of a huge key live until its function returns, so the garbage collector does not visit them meanwhile.
@@ -70,14 +70,16 @@ def judge(judgement: Judgement, parts: Parts, values: Values) -> dict[str, pa.Ta
     return {name: _output(output, classes[name], values) for name, output in outputs.items()}
 
 
-def narrow(functions: Sequence[Narrow], table: pa.Table, values: Values) -> pa.Table:
+def narrow(functions: Sequence[Narrow], table: pa.Table, values: ValuesByName) -> pa.Table:
     """Apply functions to a part of a table, one after another."""
     for function in functions:
         table = function(table, **_values(function, values))
     return table
 
 
-def gathered(source: Source, parts_of: Callable[[Judgement, str], Iterable[pa.Table]], values: Values) -> pa.Table:
+def gathered(
+    source: RowSource, parts_of: Callable[[Judgement, str], Iterable[pa.Table]], values: ValuesByName
+) -> pa.Table:
     """All rows of a source that is made of outputs. `parts_of` gives the tables of an output of a judgement.
 
     Each output is narrowed once, not part by part: a narrowing may cost as much for few rows as for all.
@@ -94,7 +96,7 @@ def _together(tables: Sequence[pa.Table]) -> pa.Table:
     return pa.concat_tables(tables, promote_options="permissive")
 
 
-def leaf_schema(leaf: Source) -> pa.Schema:
+def leaf_schema(leaf: RowSource) -> pa.Schema:
     """The columns of a table of the lake, or of an output of a judgement."""
     cls = leaf.row_class
     if cls is None:
@@ -123,11 +125,11 @@ def key_of(judgement: Judgement) -> tuple[str, ...]:
     return tuple(name for name in judgement.key if name != "cluster")
 
 
-def _values(function: Any, values: Values) -> dict[str, Any]:
+def _values(function: Any, values: ValuesByName) -> dict[str, Any]:
     return {name: values[name] for name in values_of(function)}
 
 
-def _input(judgement: Judgement, name: str, parts: Sequence[pa.Table], values: Values) -> pa.Table:
+def _input(judgement: Judgement, name: str, parts: Sequence[pa.Table], values: ValuesByName) -> pa.Table:
     """All rows of an input, with all columns of its class."""
     source, cls = judgement.reads[name], judgement.inputs[name]
     if not parts:
@@ -141,7 +143,7 @@ def _input(judgement: Judgement, name: str, parts: Sequence[pa.Table], values: V
 
 def _by_key(
     judgement: Judgement, inputs: Mapping[str, pa.Table], scope: Scope
-) -> Iterator[tuple[Values, dict[str, list[Any]]]]:
+) -> Iterator[tuple[ValuesByName, dict[str, list[Any]]]]:
     """Each key, a value for each of its columns, with its rows by input."""
     classes, columns, cluster = judgement.inputs, key_of(judgement), {"cluster": scope.cluster}
     if not columns:
@@ -163,7 +165,7 @@ def _rows(table: pa.Table, cls: type[Row] | None) -> list[Any]:
     return rows_of(table.combine_chunks().to_batches(), cls)
 
 
-def _output(rows: Sequence[Row], cls: type[Row], values: Values) -> pa.Table:
+def _output(rows: Sequence[Row], cls: type[Row], values: ValuesByName) -> pa.Table:
     """Rows as a table. A verdict is at most as sure as the clocks that wrote its lines."""
     schema = arrow_schema(cls.TABLE)
     if (clocks := values[SCOPE].clocks) and cls.TABLE.full_name in BY_TIMES:

@@ -8,10 +8,19 @@ from typing import Any, NamedTuple, Protocol
 import pyarrow as pa
 
 from kafka_hindsight.catalog.table_model import Table
-from kafka_hindsight.lake.parts import File, Part
+from kafka_hindsight.lake.parts import DataFile, Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.lake.table_files import files_written, read_file
-from kafka_hindsight.logs.file_bytes import Bytes, Member, OfMember, Stored, Unit, content_of, open_bytes, unpacked
+from kafka_hindsight.logs.file_bytes import (
+    ArchiveMember,
+    Bytes,
+    FilePart,
+    OfMember,
+    Stored,
+    content_of,
+    open_bytes,
+    unpacked,
+)
 from kafka_hindsight.shared.grouping import apart
 
 Work = Callable[[dict[str, Any], Bytes, Any], Iterable[Any]]
@@ -21,7 +30,7 @@ Work = Callable[[dict[str, Any], Bytes, Any], Iterable[Any]]
 class Written(NamedTuple):
     """The files that workers wrote, which no commit names yet, and their answers: the values that are not rows."""
 
-    files: list[File]
+    files: list[DataFile]
     answers: list[Any]
 
 
@@ -32,20 +41,20 @@ class Engine(Protocol):
     def piece(self) -> int:
         """The most bytes of a file that one unit has."""
 
-    def spread(self, units: Sequence[Unit], work: Work) -> Iterator[Any]:
+    def spread(self, units: Sequence[FilePart], work: Work) -> Iterator[Any]:
         """Run work on units that gives few values of Python, or few rows: the driver holds them."""
 
-    def write(self, store: Store, table: Table, units: Sequence[Unit], work: Work) -> Written:
+    def write(self, store: Store, table: Table, units: Sequence[FilePart], work: Work) -> Written:
         """Run work that gives batches of rows and answers; the workers write the rows as files of a table."""
 
 
-def run_units(units: Iterable[Unit], work: Work) -> Iterator[Any]:
+def run_units(units: Iterable[FilePart], work: Work) -> Iterator[Any]:
     """Run work on units, one after another."""
     archive: Bytes | None = None
     for unit in units:
         arguments = {**unit.arguments, "reads_to": unit.part[1]}
         if unit.member:
-            member = Member(*unit.member)
+            member = ArchiveMember(*unit.member)
             archive = content_of(unit.uri, unit.part[1], archive, member)
             content = unpacked(OfMember(archive, member), member.name, member.size)
         else:
@@ -56,7 +65,7 @@ def run_units(units: Iterable[Unit], work: Work) -> Iterator[Any]:
             content.close()
 
 
-def write_units(units: Iterable[Unit], work: Work, table: Table, folder: str) -> Iterator[Any]:
+def write_units(units: Iterable[FilePart], work: Work, table: Table, folder: str) -> Iterator[Any]:
     """Run work on units, write its rows as files in the folder of a table, and give the files and the answers."""
     answers = []
 
@@ -73,13 +82,13 @@ def write_units(units: Iterable[Unit], work: Work, table: Table, folder: str) ->
 
 def written(values: Iterable[Any]) -> Written:
     """The values of `write_units`, files and answers apart."""
-    return Written(*apart(values, lambda value: isinstance(value, File)))
+    return Written(*apart(values, lambda value: isinstance(value, DataFile)))
 
 
-def units_of(store: Store, table: Table, part: Part) -> list[Unit]:
+def units_of(store: Store, table: Table, part: Part) -> list[FilePart]:
     """The files of a table that may hold rows of a part. The table has been created."""
     folder, files = store.path(table), store.files(table, part)
-    return [Unit(f"{folder}/{f.path}", (0, f.size), {"folder": folder, "file": f}, is_raw=True) for f in files]
+    return [FilePart(f"{folder}/{f.path}", (0, f.size), {"folder": folder, "file": f}, is_raw=True) for f in files]
 
 
 def rows_in(

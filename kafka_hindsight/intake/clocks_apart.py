@@ -53,7 +53,7 @@ Writer = Callable[[str], int | None]
 """The broker that wrote a log; None if it is not known."""
 
 
-class Finding(NamedTuple):
+class WrongClock(NamedTuple):
     """A wrong clock, and a sentence about it; the sentence is empty if another finding's covers it."""
 
     error: ClockError
@@ -82,7 +82,7 @@ def distances(store: Store, part: Part) -> Distances:
     return pairs
 
 
-def ahead(pairs: Distances, sources: Mapping[int, frozenset[str]]) -> list[Finding]:
+def ahead(pairs: Distances, sources: Mapping[int, frozenset[str]]) -> list[WrongClock]:
     """The brokers whose clocks are seconds or minutes ahead of others'; `sources` are the logs of each broker."""
     by_leader = defaultdict[int, dict[int, Mapping[int, Sequence[float]]]](dict)
     for (leader, follower), facts in pairs.items():
@@ -114,7 +114,7 @@ def _late_minutes(
 
 def _ahead(
     leader: int, late: Mapping[int, Mapping[int, Sequence[float]]], sources: Mapping[int, frozenset[str]]
-) -> Iterator[Finding]:
+) -> Iterator[WrongClock]:
     seconds = [s for minutes in late.values() for facts in minutes.values() for s in facts]
     if len(seconds) < _FACTS or len({minute for minutes in late.values() for minute in minutes}) < _LATE_ACTS:
         return
@@ -122,7 +122,7 @@ def _ahead(
     error = ClockError(
         ClockMeaning.AHEAD, sources.get(leader, frozenset()), frozenset({leader}), timedelta(seconds=max(seconds))
     )
-    yield Finding(
+    yield WrongClock(
         error,
         f"The clock of broker {leader} seems to be {words.duration(median(seconds) * 1_000)} ahead of that of"
         f" {followers}, at least for a time: {words.counted(len(seconds), 'leader epoch')} of broker {leader} began so"
@@ -132,7 +132,7 @@ def _ahead(
     )
 
 
-def apart(pairs: Distances, sources: Mapping[int, frozenset[str]]) -> list[Finding]:
+def apart(pairs: Distances, sources: Mapping[int, frozenset[str]]) -> list[WrongClock]:
     """The pairs of brokers whose clocks are whole quarters of an hour apart; the first have sentences of their own."""
     facts = defaultdict[tuple[int, int], list[tuple[int | None, int]]](list)
     for (leader, follower), own in pairs.items():
@@ -154,7 +154,7 @@ def _quarters(seconds: float) -> int | None:
 
 def _apart(
     one: int, other: int, facts: Sequence[tuple[int | None, int]], sources: Mapping[int, frozenset[str]]
-) -> Iterator[Finding]:
+) -> Iterator[WrongClock]:
     quarters, count = Counter(quarters for quarters, _ in facts).most_common(1)[0]
     acts = {minute for q, minute in facts if q == quarters}
     if not quarters or count < max(_FACTS, _SHARE * len(facts)) or len(acts) < _ACTS:
@@ -162,7 +162,7 @@ def _apart(
     later, earlier = (other, one) if quarters > 0 else (one, other)
     by = timedelta(seconds=abs(quarters) * _QUARTER)
     both = frozenset({one, other})
-    yield Finding(
+    yield WrongClock(
         ClockError(ClockMeaning.OTHER_ZONE, sources.get(later, frozenset()), both, by),
         f"The clocks of brokers {one} and {other} seem to run in different zones: in the log of broker {later} "
         f"{words.number(count)} of {words.counted(len(facts), 'leader epoch')} begin"
@@ -172,7 +172,7 @@ def _apart(
     )
 
 
-def in_files(files: Sequence[FileFacts], writer: Writer) -> list[Finding]:
+def in_files(files: Sequence[FileFacts], writer: Writer) -> list[WrongClock]:
     """The meaning of the steps in files' clocks, one sentence for each; `writer` gives the broker of a log."""
     by_meaning = defaultdict[ClockMeaning, list[tuple[FileFacts, ClockStep]]](list)
     for file, step in ((f, step) for f in files for step in f.steps):
@@ -185,7 +185,7 @@ def in_files(files: Sequence[FileFacts], writer: Writer) -> list[Finding]:
             by = abs(step.before_at - step.after_at)
             ordered_at = None if meaning == ClockMeaning.GARBLED else step.placed_at
             error = ClockError(meaning, frozenset({file.file.source, *own}), brokers, by, ordered_at)
-            findings.append(Finding(error, "" if n else _sentence(meaning, steps)))
+            findings.append(WrongClock(error, "" if n else _sentence(meaning, steps)))
     return findings
 
 
@@ -194,7 +194,7 @@ def _writers(file: FileFacts, writer: Writer) -> frozenset[int]:
     return frozenset() if broker is None else frozenset({broker})
 
 
-def _repeated_hours(files: Sequence[FileFacts], writer: Writer) -> Iterator[Finding]:
+def _repeated_hours(files: Sequence[FileFacts], writer: Writer) -> Iterator[WrongClock]:
     """The hours of local time that come twice in files, one sentence for all."""
     hours = [(file, hour) for file in files for hour in file.repeated]
     names = words.listed(sorted({file.file.name for file, _ in hours}), _SHOWN)
@@ -209,7 +209,7 @@ def _repeated_hours(files: Sequence[FileFacts], writer: Writer) -> Iterator[Find
         times = hour.first_at, hour.last_at
         sources, brokers = frozenset({file.file.source}), _writers(file, writer)
         error = ClockError(ClockMeaning.HOUR_REPEATED, sources, brokers, REPEATED, repeated=times)
-        yield Finding(error, "" if n else sentence)
+        yield WrongClock(error, "" if n else sentence)
 
 
 def _sentence(meaning: ClockMeaning, steps: Sequence[tuple[FileFacts, ClockStep]]) -> str:

@@ -1,4 +1,4 @@
-"""One pass over log files: it reads those that the ledger does not have, and leaves out sources that change."""
+"""One pass over log files: it reads those that the register does not have, and leaves out sources that change."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from kafka_hindsight.engine.work import Engine
-from kafka_hindsight.intake.file_ledger import Ledger, consult, fingerprints
-from kafka_hindsight.intake.record_reader import Reading, Records, write_records
+from kafka_hindsight.intake.file_register import FileRegister, consult, fingerprints
+from kafka_hindsight.intake.record_reader import ReadPlan, RecordFiles, write_records
 from kafka_hindsight.intake.survey import changed_sources, survey
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.store import Store
@@ -19,7 +19,7 @@ from kafka_hindsight.shared.durations import LONG_AGO, NEVER
 
 
 @dataclass(frozen=True)
-class Waiting:
+class Remainder:
     """The part of a pass that waits for a later run: whole files, and the last records of others."""
 
     files: frozenset[int] = frozenset()
@@ -29,7 +29,7 @@ class Waiting:
         return file in self.files or file in self.tails
 
 
-NOTHING = Waiting()
+NOTHING = Remainder()
 
 COPIES = "landing/unwrapped"
 """The folder of the lake that keeps the unwrapped lines of wrapped files, from one pass to the next."""
@@ -45,7 +45,7 @@ class Pass:
 
     facts: Mapping[int, FileFacts]
     survey: Survey
-    ledger: Ledger
+    register: FileRegister
     marks: Mapping[LogFile, str]
     unsettled: frozenset[str]
     still: frozenset[int]
@@ -60,14 +60,14 @@ class Pass:
 
     @property
     def names(self) -> frozenset[str]:
-        """The clusters under which the ledger has some of the files."""
+        """The clusters under which the register has some of the files."""
         files = {fact.file for fact in self.facts.values()}
-        return frozenset(name for file, name in self.ledger.clusters.items() if file in files)
+        return frozenset(name for file, name in self.register.clusters.items() if file in files)
 
     @property
     def fresh(self) -> dict[int, FileFacts]:
-        """The files that the ledger does not have."""
-        return {n: fact for n, fact in self.facts.items() if fact.file not in self.ledger.facts}
+        """The files that the register does not have."""
+        return {n: fact for n, fact in self.facts.items() if fact.file not in self.register.facts}
 
     def without(self, replaced: Collection[int]) -> Pass:
         """The same pass, with the sources of replaced files unsettled."""
@@ -75,13 +75,13 @@ class Pass:
         facts = {n: fact for n, fact in self.facts.items() if fact.file.source not in sources}
         return replace(self, facts=facts, unsettled=self.unsettled | sources, still=self.still & facts.keys())
 
-    def waiting(self, run_at: datetime) -> Waiting:
+    def waiting(self, run_at: datetime) -> Remainder:
         """The records that may still grow: the last ones of young files that no record follows, and copies."""
         young = {n for n, fact in self.facts.items() if is_young(fact.file.modified_at, run_at)}
         copied = copies(_spans(self.facts), young)
         turns = self.turns(run_at, copied)
         tails = {n: tail for n, tail in self.survey.tails.items() if n in young and n in turns}
-        return Waiting(
+        return Remainder(
             files=frozenset(copied),
             tails={n: tail for n, tail in tails.items() if self.facts[n].damage or not turns[n].is_followed},
         )
@@ -96,46 +96,46 @@ class Pass:
         growing = {n for n in newest.values() if is_young(facts[n].file.modified_at, run_at)}
         return in_turn({n: replace(f.span, last_at=NEVER) if n in growing else f.span for n, f in facts.items()})
 
-    def write(self, engine: Engine, store: Store, cluster: str, run_at: datetime, waiting: Waiting) -> Records:
-        """Write the records of the files that the ledger does not have.
+    def write(self, engine: Engine, store: Store, cluster: str, run_at: datetime, waiting: Remainder) -> RecordFiles:
+        """Write the records of the files that the register does not have.
 
         Records that wait, and those that the lake has, are left out.
         """
         turns = self.turns(run_at, waiting.files)
         files = {n: self.facts[n].file for n in turns if n in self.survey.pieces}
-        new = [n for n in files if files[n] not in self.ledger.facts and self.survey.pieces[n]]
+        new = [n for n in files if files[n] not in self.register.facts and self.survey.pieces[n]]
         ends = {n: tail.place for n, tail in waiting.tails.items()}
         pieces = {n: self.survey.pieces[n] for n in files}
-        reading = Reading(files, pieces, turns, new, ends, f"{store.lake}/{COPIES}")
+        reading = ReadPlan(files, pieces, turns, new, ends, f"{store.lake}/{COPIES}")
         return write_records(engine, store, cluster, reading, run_at)
 
 
 def scan_files(
     engine: Engine, store: Store, log_files: Sequence[LogFile], look: Callable[[], Listing], cluster: str | None
 ) -> Pass:
-    """Read the files that the ledger does not have, and those of its files that share an instant with them.
+    """Read the files that the register does not have, and those of its files that share an instant with them.
 
-    `look` lists the files again when they have been read. The ledger is that of a cluster, or of all for None.
+    `look` lists the files again when they have been read. The register is that of a cluster, or of all for None.
     """
     files = dict(enumerate(log_files))
-    ledger = consult(store, files.values(), cluster)
-    known_facts = {n: ledger.facts[f] for n, f in files.items() if f in ledger.facts}
-    vanished = ledger.vanished(log_files)
+    register = consult(store, files.values(), cluster)
+    known_facts = {n: register.facts[f] for n, f in files.items() if f in register.facts}
+    vanished = register.vanished(log_files)
     fresh = {n: f for n, f in files.items() if n not in known_facts and f.source not in vanished}
     copies = f"{store.lake}/{COPIES}"
     landing.remove(copies)
     new_survey = survey(engine, fresh, copies)
     near = {n: files[n] for n in sorted(sharing(_spans(new_survey.facts), _spans(known_facts)))}
-    marks = {**ledger.marks, **fingerprints(near.values())}
+    marks = {**register.marks, **fingerprints(near.values())}
     new_survey = new_survey.joined(survey(engine, near, copies)) if near else new_survey
     files_read = {**fresh, **near}
     unread = {f.source for n, f in files_read.items() if n not in new_survey.facts}
     changed = changed_sources(files_read.values(), marks)
     relisted = {f.uri: f for f in look().files}
-    unsettled = vanished | unread | changed | _rotated_sources(log_files, relisted, ledger.facts)
+    unsettled = vanished | unread | changed | _rotated_sources(log_files, relisted, register.facts)
     settled = {n: fact for n, fact in {**known_facts, **new_survey.facts}.items() if fact.file.source not in unsettled}
     still = frozenset(n for n, fact in settled.items() if _state(fact.file) == _state(relisted.get(fact.file.uri)))
-    return Pass(settled, new_survey, ledger, marks, frozenset(unsettled), still)
+    return Pass(settled, new_survey, register, marks, frozenset(unsettled), still)
 
 
 def _spans(facts: Mapping[int, FileFacts]) -> dict[int, FileSpan]:
@@ -147,7 +147,7 @@ def _newness(fact: FileFacts) -> tuple[datetime, datetime, datetime]:
 
 
 def _rotated_sources(
-    files: Iterable[LogFile], relisted: Mapping[str, LogFile], in_ledger: Container[LogFile]
+    files: Iterable[LogFile], relisted: Mapping[str, LogFile], in_register: Container[LogFile]
 ) -> set[str]:
     """The sources in which a name is new, or now names another file than the known one.
 
@@ -157,7 +157,7 @@ def _rotated_sources(
     names = {f.uri for f in files}
     sources = {f.source for f in files}
     replaced = {
-        f.source for f in files if f in in_ledger and f.uri in relisted and _state(relisted[f.uri]) != _state(f)
+        f.source for f in files if f in in_register and f.uri in relisted and _state(relisted[f.uri]) != _state(f)
     }
     return replaced | {f.source for uri, f in relisted.items() if uri not in names and f.source in sources}
 

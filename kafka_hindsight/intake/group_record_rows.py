@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 
 from kafka_hindsight.catalog.bronze import GROUP_RECORDS
-from kafka_hindsight.catalog.table_model import Scalar
-from kafka_hindsight.intake.json_lines import Line, fields_of, reader_of, refused, value_of
+from kafka_hindsight.catalog.table_model import RowValues, Scalar
+from kafka_hindsight.intake.json_lines import LandedLine, fields_of, reader_of, refused, value_of
 from kafka_hindsight.intake.lake_rows import cluster_rows, first_rows, table_of
 from kafka_hindsight.intake.reading_files import lines_of_landed
 from kafka_hindsight.lake import landing
@@ -21,18 +21,16 @@ _LANDED = tuple(c for c in GROUP_RECORDS.columns if c.name not in ("cluster", "r
 _NEEDED = tuple(c.name for c in _LANDED if not c.nullable)
 _CUT_OFF = "It is not a record of a group: perhaps its writer died while it wrote."
 
-Row = dict[str, Any]
-
 
 class ReadRecord(NamedTuple):
     """A landed line and its columns; `sentence` says why it is not a record, if it is not one."""
 
-    line: Line
-    columns: Row
+    line: LandedLine
+    columns: RowValues
     sentence: str | None
 
 
-def read_record(line: Line) -> ReadRecord:
+def read_record(line: LandedLine) -> ReadRecord:
     """Read the record in a line."""
     try:
         value = value_of(line.text)
@@ -54,7 +52,7 @@ def rows_of(records: Iterable[ReadRecord], cluster: str) -> pa.Table:
     return first_rows(table_of(rows, GROUP_RECORDS), GROUP_RECORDS.key)
 
 
-def quarantined(records: Iterable[ReadRecord], cluster: str) -> list[Row]:
+def quarantined(records: Iterable[ReadRecord], cluster: str) -> list[RowValues]:
     """Records that could not be decoded, and other lines: rows of quality.quarantine."""
     return refused([(r.line.text, r.sentence) for r in records if r.sentence is not None], cluster, SOURCE)
 

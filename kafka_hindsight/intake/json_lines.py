@@ -18,7 +18,7 @@ _BITS = {Scalar.INT: 31, Scalar.BIGINT: 63}
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ].*)?", re.ASCII)
 
 
-class Line(NamedTuple):
+class LandedLine(NamedTuple):
     """A line, and the file in which it landed; None for a line of SNAPSHOTS."""
 
     text: str

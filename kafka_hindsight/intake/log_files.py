@@ -11,8 +11,8 @@ from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.kafka_records.metadata_log import FOLDER, file_name
 from kafka_hindsight.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX, SEGMENT_REGEX, source_of
 from kafka_hindsight.lake.landing import is_there
-from kafka_hindsight.logs.file_bytes import Bytes, Unit, is_packed
-from kafka_hindsight.logs.files import Listing, LogFile, Members, Place
+from kafka_hindsight.logs.file_bytes import Bytes, FilePart, is_packed
+from kafka_hindsight.logs.files import Listing, LogFile, LogPlace, Members
 from kafka_hindsight.logs.found_files import Archive, Found, files_at, is_archive, walk
 from kafka_hindsight.settings.config import is_source, masked
 from kafka_hindsight.shared.exits import BadInput
@@ -27,18 +27,18 @@ NO_LOG = "not named like a log; if it has lines of Kafka, name it in GLOB"
 _LOOKS = 3
 
 
-def places_of(settings: Settings) -> list[Place]:
+def places_of(settings: Settings) -> list[LogPlace]:
     """The places of a run's logs. One that is named twice is one of clients."""
-    places = [Place(settings.logs, "broker", settings.logs_tz, "LOGS", settings.pattern)]
+    places = [LogPlace(settings.logs, "broker", settings.logs_tz, "LOGS", settings.pattern)]
     if settings.client_logs is not None:
-        clients = Place(settings.client_logs, "client", settings.client_tz, "CLIENT_LOGS", settings.client_pattern)
+        clients = LogPlace(settings.client_logs, "client", settings.client_tz, "CLIENT_LOGS", settings.client_pattern)
         places = [place for place in places if place.root != clients.root]
         places.append(replace(clients, may_be_empty=bool(places)))
     return places
 
 
 def list_places(
-    engine: Engine | None, places: Sequence[Place], glob: str | None, archive_files: Members | None = None
+    engine: Engine | None, places: Sequence[LogPlace], glob: str | None, archive_files: Members | None = None
 ) -> Listing:
     """List every file of these places. A file in two of them belongs to the last.
 
@@ -70,21 +70,21 @@ def list_places(
     return listing
 
 
-def _shared(place: Place) -> str:
+def _shared(place: LogPlace) -> str:
     return (
         f"{place} and CLIENT_LOGS names all of its files as well. Needed: the brokers' logs in one place and the "
         "clients' in another. Give each its own folder."
     )
 
 
-def _empty(place: Place) -> str:
+def _empty(place: LogPlace) -> str:
     return (
         f"{place} and that folder is empty. A slow poll, a pause or an error inside a client shows in its own log "
         "alone, so fewer causes of rebalances are certain."
     )
 
 
-def _list(engine: Engine | None, place: Place, glob: str | None, archive_files: Members) -> Listing:
+def _list(engine: Engine | None, place: LogPlace, glob: str | None, archive_files: Members) -> Listing:
     """List every file below a place, in order of its name. Raises: BadInput, see `list_places`."""
     entries = sorted(_entries(place))
     if engine:
@@ -121,7 +121,7 @@ def _with_archive_files(engine: Engine, entries: Sequence[Found], archive_files:
     return [file for entry in entries for file in archive_files.get(entry, [entry])]
 
 
-def _no_log(place: Place, entries: Sequence[Found], glob: str | None) -> BadInput:
+def _no_log(place: LogPlace, entries: Sequence[Found], glob: str | None) -> BadInput:
     some = ", ".join(_not_read(entry, why="") for entry in entries[:5])
     return BadInput(
         f"{place} and no file there is a log by its name ({some}). "
@@ -129,7 +129,7 @@ def _no_log(place: Place, entries: Sequence[Found], glob: str | None) -> BadInpu
     )
 
 
-def _file(entry: Found, place: Place) -> LogFile:
+def _file(entry: Found, place: LogPlace) -> LogFile:
     """An entry as a file whose source is its folder."""
     folder = entry.name.rpartition("/")[0]
     return LogFile(
@@ -144,7 +144,7 @@ def _file(entry: Found, place: Place) -> LogFile:
     )
 
 
-def _entries(place: Place) -> list[Found]:
+def _entries(place: LogPlace) -> list[Found]:
     """Everything in the folders of a place. Raises: BadInput if none of the folders exists."""
     by_folder = [_walk(place, folder) for folder in place.folders or (place.root,)]
     existing = [entries for entries in by_folder if entries is not None]
@@ -153,7 +153,7 @@ def _entries(place: Place) -> list[Found]:
     return [entry for entries in existing for entry in entries]
 
 
-def _walk(place: Place, folder: str) -> list[Found] | None:
+def _walk(place: LogPlace, folder: str) -> list[Found] | None:
     """Everything below a folder; None if it is not there. If a folder below it vanishes meanwhile, look again."""
     for _ in range(_LOOKS):
         try:
@@ -174,7 +174,7 @@ def _walk(place: Place, folder: str) -> list[Found] | None:
     )
 
 
-def _nothing_in(place: Place) -> BadInput:
+def _nothing_in(place: LogPlace) -> BadInput:
     folders = place.folders or ()
     where = f" in its {len(folders)} folders from {masked(folders[0])} to {masked(folders[-1])}" if folders[1:] else ""
     return BadInput(
@@ -208,7 +208,7 @@ def _is_log(name: str, glob: str | None) -> bool:
     return any(fnmatchcase(file, g.strip()) or fnmatchcase(name, g.strip()) for g in glob.split(","))
 
 
-def _is_place_itself(name: str, uri: str, place: Place) -> bool:
+def _is_place_itself(name: str, uri: str, place: LogPlace) -> bool:
     """Whether a file is the place itself: it is read whatever its name, unless it is a segment."""
     return "/" not in name and not SEGMENT_REGEX.fullmatch(name) and uri.rstrip("/").endswith(place.root.rstrip("/"))
 
@@ -222,7 +222,7 @@ def members(engine: Engine, archives: Sequence[Found]) -> Mapping[Found, list[Fo
     An archive that breaks off is an entry itself, with the reason. If a name is there twice, the last one counts, as it
     does for tar.
     """
-    units = [Unit(archive.uri, (0, archive.size), {"archive": archive}) for archive in archives]
+    units = [FilePart(archive.uri, (0, archive.size), {"archive": archive}) for archive in archives]
     by_archive: dict[Found, dict[str, Found]] = {archive: {} for archive in archives}
     for archive, entry in engine.spread(units, entries_in):
         by_archive[archive].pop(entry.name, None)

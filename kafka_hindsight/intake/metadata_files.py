@@ -13,21 +13,20 @@ import pyarrow as pa
 from kafka_hindsight.catalog.bronze import METADATA_FILES, METADATA_RECORDS
 from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.quality import QUARANTINE
+from kafka_hindsight.catalog.table_model import RowValues
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake.lake_rows import cluster_rows, first_rows, table_of
 from kafka_hindsight.kafka_records.metadata_log import FileContents, file_name, read_segment, read_snapshot
 from kafka_hindsight.kafka_records.metadata_replay import spans_of
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.file_bytes import Bytes, Unit
+from kafka_hindsight.logs.file_bytes import Bytes, FilePart
 from kafka_hindsight.logs.file_order import is_young
 from kafka_hindsight.logs.files import LogFile
 from kafka_hindsight.shared.arrow_tables import with_columns
 from kafka_hindsight.shared.instants import of_millis
 
 _NEW = {"start": 0, "prefix_crc": 0, "start_offset": -1, "last_epoch": -1}
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -37,8 +36,8 @@ class MetadataLog:
     `torn` are those at rest that break off within a batch; `closed` are the names of those that could not be opened.
     """
 
-    files: tuple[Row, ...] = ()
-    torn: tuple[Row, ...] = ()
+    files: tuple[RowValues, ...] = ()
+    torn: tuple[RowValues, ...] = ()
     closed: tuple[str, ...] = ()
 
     def sentences(self) -> list[str]:
@@ -56,7 +55,7 @@ class MetadataLog:
         skipped = sum(f["skipped_count"] for f in self.files if f["is_kept"])
         return f"{len(self.files)} files of the metadata log: {records:,} records kept, {skipped:,} of no use"
 
-    def broken(self, cluster: str) -> list[Row]:
+    def broken(self, cluster: str) -> list[RowValues]:
         """Rows of quality.quarantine: parts that could not be decoded, and batches that break off in files at rest."""
         problems = [(f["file"], sentence) for f in self.files for sentence in f["errors"]]
         problems += [
@@ -83,16 +82,16 @@ def keep_metadata(
 ) -> MetadataLog:
     """Add the records of these files that bronze does not have yet.
 
-    Records are written first, then the ledger. After a crash in between they are read again, which adds nothing.
+    Records are written first, then the register. After a crash in between they are read again, which adds nothing.
     """
     store.create(METADATA_RECORDS, METADATA_FILES)
-    ledger = _ledger_rows(store, cluster)
-    fresh = [f for f in files if not _is_read(f, ledger.get(f.name))]
+    register = _register_rows(store, cluster)
+    fresh = [f for f in files if not _is_read(f, register.get(f.name))]
     if not fresh:
         return MetadataLog()
-    decoded = _decoded(engine, fresh, ledger)
+    decoded = _decoded(engine, fresh, register)
     facts = [fact for fact, _ in decoded]
-    all_files = [*ledger.values(), *facts]
+    all_files = [*register.values(), *facts]
     snapshots, spans = needed_snapshots(all_files), spans_of(_segments(all_files))
     rows = [
         {
@@ -116,20 +115,20 @@ def keep_metadata(
     return MetadataLog(tuple(rows), torn, tuple(sorted(closed)))
 
 
-def _ledger_rows(store: Store, cluster: str) -> dict[str, Row]:
-    """The newest row of the ledger for each file, by its name."""
+def _register_rows(store: Store, cluster: str) -> dict[str, RowValues]:
+    """The newest row of the register for each file, by its name."""
     rows = cluster_rows(store, METADATA_FILES, cluster).to_pylist()
     return {r["file"]: r for r in sorted(rows, key=lambda r: (r["run_collected_at"], r["read_bytes"]))}
 
 
-def _is_read(file: LogFile, row: Row | None) -> bool:
+def _is_read(file: LogFile, row: RowValues | None) -> bool:
     """Whether nothing was written since. A file with a batch that was not whole is read again."""
     return (
         row is not None and row["size_bytes"] == file.size and (row["read_bytes"] == file.size or bool(row["errors"]))
     )
 
 
-def needed_snapshots(rows: Iterable[Row]) -> set[str]:
+def needed_snapshots(rows: Iterable[RowValues]) -> set[str]:
     """The snapshots that the log needs: the earliest in each stretch of it that does not begin at offset 0.
 
     A stretch whose snapshot is kept already needs no other one.
@@ -144,24 +143,26 @@ def needed_snapshots(rows: Iterable[Row]) -> set[str]:
     return names
 
 
-def _segments(files: Iterable[Row]) -> list[tuple[int, int]]:
+def _segments(files: Iterable[RowValues]) -> list[tuple[int, int]]:
     return [(f["first_offset"], f["next_offset"]) for f in files if not f["is_snapshot"]]
 
 
-def _decoded(engine: Engine, files: Sequence[LogFile], ledger: Mapping[str, Row]) -> list[tuple[Row, pa.Table]]:
+def _decoded(
+    engine: Engine, files: Sequence[LogFile], register: Mapping[str, RowValues]
+) -> list[tuple[RowValues, pa.Table]]:
     """Decode files where they are read: facts about each file, and its records.
 
     A file that cannot be opened gives nothing. A task has a whole file in memory; KRaft rolls segments at 1 GiB
     (metadata.log.segment.bytes).
     """
     units = [
-        Unit(f.uri, (0, f.size), {"file": f.name, "source": f.source, **_begin(ledger.get(f.name))}, is_raw=True)
+        FilePart(f.uri, (0, f.size), {"file": f.name, "source": f.source, **_begin(register.get(f.name))}, is_raw=True)
         for f in files
     ]
     return list(engine.spread(units, _decode))
 
 
-def _begin(row: Row | None) -> Row:
+def _begin(row: RowValues | None) -> RowValues:
     """The point in a file from which to read on."""
     if row is None or row["is_snapshot"]:
         return _NEW
@@ -176,7 +177,7 @@ def _begin(row: Row | None) -> Row:
 _RECORDS = pa.schema([f.with_nullable(True) for f in arrow_schema(METADATA_RECORDS)])
 
 
-def _decode(arguments: Row, content: Bytes, _: Any) -> Iterator[tuple[Row, pa.Table]]:
+def _decode(arguments: RowValues, content: Bytes, _: Any) -> Iterator[tuple[RowValues, pa.Table]]:
     data, name = content.between(0, arguments["reads_to"]), file_name(arguments["file"])
     if not data or name is None:
         return
@@ -193,7 +194,7 @@ def _decode(arguments: Row, content: Bytes, _: Any) -> Iterator[tuple[Row, pa.Ta
     yield fact, pa.Table.from_pylist(rows, _RECORDS)
 
 
-def _fact(decoded: FileContents, data: bytes, is_snapshot: bool) -> Row:
+def _fact(decoded: FileContents, data: bytes, is_snapshot: bool) -> RowValues:
     return {
         "is_snapshot": is_snapshot,
         "size_bytes": len(data),

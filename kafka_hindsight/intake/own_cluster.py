@@ -14,7 +14,7 @@ from kafka_hindsight.catalog import bronze, silver
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake.file_scan import Pass
 from kafka_hindsight.intake.lake_rows import cluster_rows, reduced
-from kafka_hindsight.intake.reading_files import Readings
+from kafka_hindsight.intake.reading_files import ReadingLines
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.cluster_of_files import BrokerFile, FolderCluster, Traits, clusters_of, traits_in
@@ -188,7 +188,7 @@ def _some(files: Iterable[str]) -> str:
 
 
 def name_cluster(
-    store: Store, settings: Settings, scan: Pass, own: OwnCluster, readings: Readings
+    store: Store, settings: Settings, scan: Pass, own: OwnCluster, readings: ReadingLines
 ) -> tuple[str, list[str]]:
     """The name under which the input is kept, and warnings about it.
 

@@ -23,12 +23,12 @@ from kafka_hindsight.knowledge.layouts import WITHIN, folder_of
 from kafka_hindsight.knowledge.version import READING, version_of
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.landing import write_atomically
-from kafka_hindsight.lake.parts import File, Part
+from kafka_hindsight.lake.parts import DataFile, Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.arrays import Ints
 from kafka_hindsight.logs.cutting import numbers
 from kafka_hindsight.logs.event_batches import PICKED, TALLIES, Packer, Rest, events_of, picked, read_batches
-from kafka_hindsight.logs.file_bytes import Bytes, Unit
+from kafka_hindsight.logs.file_bytes import Bytes, FilePart
 from kafka_hindsight.shared.words import counted
 
 _CONSOLE = ".out"
@@ -53,7 +53,7 @@ class Parsed:
     unparsed: pa.Table
     quarantined: pa.Table
     hours: Sequence[Hour]
-    units: Sequence[Unit]
+    units: Sequence[FilePart]
     keys: Sequence[Ints]
 
 
@@ -71,7 +71,7 @@ def parse(engine: Engine, store: Store, part: Part, edges: Sequence[datetime], f
         pa.Table.from_batches([rest.unparsed for rest in rests], arrow_schema(UNPARSED_LINES)),
         pa.Table.from_batches([rest.quarantined for rest in rests], arrow_schema(QUARANTINE)),
         count_hours(tallies, edges),
-        [Unit(file.place, (0, file.size), {"unit": n}, is_raw=True) for n, file in enumerate(packed)],
+        [FilePart(file.place, (0, file.size), {"unit": n}, is_raw=True) for n, file in enumerate(packed)],
         [file.keys for file in packed],
     )
 
@@ -170,7 +170,7 @@ def _picked_in(
 
 def write_events(
     engine: Engine, store: Store, parsed: Parsed, brokers: Mapping[str, int], repeats_of: Mapping[int, Ints]
-) -> list[File]:
+) -> list[DataFile]:
     """Write silver.events, without repeats, as files that no commit names yet. `repeats_of` is by unit."""
     no_repeats = np.array([], np.int64)
     units = [replace(unit, numbers=repeats_of.get(n, no_repeats)) for n, unit in enumerate(parsed.units)]

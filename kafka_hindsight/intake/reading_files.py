@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import bronze
 from kafka_hindsight.intake import snapshot_rows as snapshots
-from kafka_hindsight.intake.json_lines import Line, lines_in
+from kafka_hindsight.intake.json_lines import LandedLine, lines_in
 from kafka_hindsight.intake.lake_rows import cluster_rows
 from kafka_hindsight.intake.snapshot_rows import ReadLine
 from kafka_hindsight.lake.landing import SNAPSHOTS, is_there, landing_folder, list_landed_of
@@ -25,14 +25,14 @@ from kafka_hindsight.shared.words import counted
 
 
 @dataclass(frozen=True)
-class Readings:
+class ReadingLines:
     """The lines of files of readings. `breaks_off`: a file cannot be unpacked to its end."""
 
     lines: tuple[ReadLine, ...] = ()
     breaks_off: bool = False
 
-    def __add__(self, other: Readings) -> Readings:
-        return Readings((*self.lines, *other.lines), self.breaks_off or other.breaks_off)
+    def __add__(self, other: ReadingLines) -> ReadingLines:
+        return ReadingLines((*self.lines, *other.lines), self.breaks_off or other.breaks_off)
 
     @cached_property
     def instants(self) -> list[datetime]:
@@ -44,7 +44,7 @@ class Readings:
         """The ids that readings name."""
         return frozenset(line.cluster_id for line in self.lines if line.at and line.cluster_id is not None)
 
-    def of_cluster(self, ids: Collection[str]) -> Readings:
+    def of_cluster(self, ids: Collection[str]) -> ReadingLines:
         """The same, without readings that name a cluster with none of these ids."""
         return replace(self, lines=tuple(snapshots.only_of(self.lines, ids)))
 
@@ -64,7 +64,7 @@ class Readings:
         return [sentence for count, sentence in sentences if count]
 
 
-def read_readings(place: str | None) -> Readings:
+def read_readings(place: str | None) -> ReadingLines:
     """Read a JSON-lines file, or all files of a folder; no readings for None.
 
     A compressed file that breaks off is read up to the break. Files whose names begin with a dot or an underscore are
@@ -74,12 +74,12 @@ def read_readings(place: str | None) -> Readings:
         BadInput: Nothing is there.
     """
     if place is None:
-        return Readings()
-    lines, breaks_off = list[Line](), False
+        return ReadingLines()
+    lines, breaks_off = list[LandedLine](), False
     for file in _files(place):
         content = open_bytes(file.uri, file.size)
         try:
-            lines += map(Line, lines_in(content))
+            lines += map(LandedLine, lines_in(content))
             breaks_off |= content.damage is not None
         finally:
             content.close()
@@ -106,7 +106,7 @@ def _is_meant(file: Found, place: str) -> bool:
     return is_place_itself or ("/" not in file.name and not file.name.startswith((".", "_")))
 
 
-def read_landed(store: Store, cluster: str, names: Iterable[str]) -> Readings:
+def read_landed(store: Store, cluster: str, names: Iterable[str]) -> ReadingLines:
     """Read what landed for a cluster, under any of its names, and is not in bronze yet.
 
     A reading that failed is read again, since a retry may have put a better one in its place.
@@ -118,20 +118,20 @@ def read_landed(store: Store, cluster: str, names: Iterable[str]) -> Readings:
     return _read_lines(lines_of_landed(landing_folder(store.lake, SNAPSHOTS), landed))
 
 
-def lines_of_landed(folder: str, names: Iterable[str]) -> list[Line]:
+def lines_of_landed(folder: str, names: Iterable[str]) -> list[LandedLine]:
     """The lines of files that have landed."""
-    lines = list[Line]()
+    lines = list[LandedLine]()
     for name in sorted(names):
         content = open_bytes(f"{folder}/{name}", 0)
         try:
-            lines += (Line(text, name) for text in lines_in(content))
+            lines += (LandedLine(text, name) for text in lines_in(content))
         finally:
             content.close()
     return lines
 
 
-def _read_lines(lines: Iterable[Line], breaks_off: bool = False) -> Readings:
-    readings = Readings(tuple(map(snapshots.read_line, lines)), breaks_off)
+def _read_lines(lines: Iterable[LandedLine], breaks_off: bool = False) -> ReadingLines:
+    readings = ReadingLines(tuple(map(snapshots.read_line, lines)), breaks_off)
     ours = _majority_id(readings.lines) if len(readings.cluster_ids) > 1 else None
     return readings.of_cluster([ours]) if ours else readings
 

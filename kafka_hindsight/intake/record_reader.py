@@ -23,12 +23,12 @@ from kafka_hindsight.engine.work import Engine, rows_in, units_of
 from kafka_hindsight.intake.lake_rows import reduced
 from kafka_hindsight.knowledge.layouts import WITHIN
 from kafka_hindsight.lake.arrow_types import INSTANT, arrow_schema
-from kafka_hindsight.lake.parts import File, Part
+from kafka_hindsight.lake.parts import DataFile, Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.arrays import NO_INSTANT, Ints
 from kafka_hindsight.logs.clocks import Clock
 from kafka_hindsight.logs.cutting import CONTESTED, are_new, contested, cut, likeness_of, numbers
-from kafka_hindsight.logs.file_bytes import Bytes, Unit
+from kafka_hindsight.logs.file_bytes import Bytes, FilePart
 from kafka_hindsight.logs.file_order import Turn
 from kafka_hindsight.logs.files import LogFile
 from kafka_hindsight.logs.layout_names import inside
@@ -49,7 +49,7 @@ _BRONZE = arrow_schema(LOG_RECORDS)
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadPlan:
     """Files with their pieces and turns, by number.
 
     `new` are those whose records are read; the others share instants with them, and their records are in the lake.
@@ -70,13 +70,13 @@ class Replaced(NamedTuple):
     file: int
 
 
-class Records(NamedTuple):
+class RecordFiles(NamedTuple):
     """Files of bronze.log_records that no commit names yet, and the numbers of files that were replaced meanwhile.
 
     Where any was, the records are not whole, and are not to be committed.
     """
 
-    files: list[File]
+    files: list[DataFile]
     replaced: frozenset[int]
 
 
@@ -99,27 +99,27 @@ class _Placed(NamedTuple):
     lane: int
 
 
-def write_records(engine: Engine, store: Store, cluster: str, reading: Reading, run_at: datetime) -> Records:
+def write_records(engine: Engine, store: Store, cluster: str, reading: ReadPlan, run_at: datetime) -> RecordFiles:
     """Write the records of files, each once."""
     units, placed = _units(reading)
     if not units:
-        return Records([], frozenset())
+        return RecordFiles([], frozenset())
     contest = _contests(store, cluster, placed)
     gathered, replaced = _gathered(engine, reading, placed, contest) if contest else (CONTESTED.empty_table(), [])
     if replaced:
-        return Records([], frozenset(r.file for r in replaced))
+        return RecordFiles([], frozenset(r.file for r in replaced))
     fixes = _fixes(engine, store, cluster, placed, contest, gathered) if contest else {}
     fixed_units = [replace(unit, numbers=fixes.get(n)) for n, unit in enumerate(units)]
     work = partial(_rows_in, cluster=cluster, run_at=run_at)
     written = engine.write(store, LOG_RECORDS, fixed_units, work)
-    return Records(written.files, frozenset(answer.file for answer in written.answers))
+    return RecordFiles(written.files, frozenset(answer.file for answer in written.answers))
 
 
-def _units(reading: Reading) -> tuple[list[Unit], list[_Placed]]:
+def _units(reading: ReadPlan) -> tuple[list[FilePart], list[_Placed]]:
     """The units of the new files, and all ranges; those of other files belong to units that are not read."""
     files, pieces, new = reading.files, reading.pieces, reading.new
     ranges_of_files = {n: ranges_of(pieces[n], reading.ends.get(n)) for n in files}
-    units: list[Unit] = []
+    units: list[FilePart] = []
     placed: list[_Placed] = []
     count = 0
     for n, ranges in sorted(ranges_of_files.items(), key=lambda f: f[0] not in new):
@@ -139,7 +139,7 @@ def _unit(
     placed: Sequence[_Placed],
     copies: str,
     contest: Mapping[int, Times] | None = None,
-) -> Unit:
+) -> FilePart:
     """A unit of a file: these of its ranges."""
     first_piece = pieces[0]
     ranges = [(p.number, p.range, (contest or {}).get(p.number)) for p in placed]
@@ -248,7 +248,7 @@ def _part(cluster: str, near: Times) -> Part:
 
 
 def _gathered(
-    engine: Engine, reading: Reading, placed: Sequence[_Placed], contest: Mapping[int, Times]
+    engine: Engine, reading: ReadPlan, placed: Sequence[_Placed], contest: Mapping[int, Times]
 ) -> tuple[pa.Table, list[Replaced]]:
     """Places and hashes of all contested records, and the files that were replaced meanwhile."""
     by_unit = grouped(placed, lambda p: p.unit)

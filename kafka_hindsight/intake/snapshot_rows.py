@@ -12,8 +12,16 @@ import pyarrow as pa
 from kafka_hindsight.catalog import bronze
 from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.readings import Reading
-from kafka_hindsight.catalog.table_model import Scalar, Table
-from kafka_hindsight.intake.json_lines import Line, fields_of, instant_in, reader_of, refused, value_of, whole_number
+from kafka_hindsight.catalog.table_model import RowValues, Scalar, Table
+from kafka_hindsight.intake.json_lines import (
+    LandedLine,
+    fields_of,
+    instant_in,
+    reader_of,
+    refused,
+    value_of,
+    whole_number,
+)
 from kafka_hindsight.intake.lake_rows import first_rows, table_of
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.shared.grouping import sized
@@ -30,21 +38,19 @@ _TOGETHER = 16
 _CHUNK = 32_000_000
 """Characters of readings that are written together: as rows they take twenty times as much memory. Measured."""
 
-Row = dict[str, Any]
-
 
 @dataclass(frozen=True)
 class ReadLine:
     """A line of a file of readings: `at` is null if it is not a reading, and `sentence` says why."""
 
-    line: Line
+    line: LandedLine
     at: datetime | None
     cluster_id: str | None = None
     has_failed: bool = False
     sentence: str = ""
 
 
-def read_line(line: Line) -> ReadLine:
+def read_line(line: LandedLine) -> ReadLine:
     """Read a line as far as all readings need it."""
     try:
         value = value_of(line.text)
@@ -65,7 +71,7 @@ def only_of(lines: Iterable[ReadLine], ids: Collection[str]) -> list[ReadLine]:
     ]
 
 
-def quarantined(lines: Iterable[ReadLine], cluster: str, source: str) -> list[Row]:
+def quarantined(lines: Iterable[ReadLine], cluster: str, source: str) -> list[RowValues]:
     """The lines that are not a reading: rows of quality.quarantine."""
     return refused([(line.line.text, line.sentence) for line in lines if line.at is None], cluster, source)
 
@@ -101,14 +107,14 @@ def tables_of(lines: Sequence[ReadLine], cluster: str) -> dict[Table, pa.Table]:
     return {t: first_rows(pa.concat_tables([arrow_schema(t).empty_table(), *rows]), t.key) for t, rows in parts.items()}
 
 
-def _reading_of(line: ReadLine, cluster: str) -> Row:
+def _reading_of(line: ReadLine, cluster: str) -> RowValues:
     """The fields of a reading, the key that its rows share, and the end offset and leader epoch of each partition."""
     reading = fields_of(value_of(line.line.text), Reading.COLUMNS)
     key = {"cluster": cluster, "snapshot_id": row_id(cluster, line.at), "snapshot_at": line.at}
     return {**reading, **key, "landed_as": line.line.landed_as, "ends": _ends(reading)}
 
 
-def _ends(reading: Row) -> dict[tuple[str | None, int | None], tuple[int | None, int | None]]:
+def _ends(reading: RowValues) -> dict[tuple[str | None, int | None], tuple[int | None, int | None]]:
     """The end offset and the leader epoch by topic and partition; null if not known."""
     ends: dict[tuple[str | None, int | None], tuple[int | None, int | None]] = {}
     for topic, partition, offset, epoch in (_parts(each, 4) for each in _each(reading["end_offsets"])):
@@ -119,7 +125,7 @@ def _ends(reading: Row) -> dict[tuple[str | None, int | None], tuple[int | None,
     return ends
 
 
-def _snapshot_readings(reading: Row) -> Iterator[Row]:
+def _snapshot_readings(reading: RowValues) -> Iterator[RowValues]:
     absent = [part for part in _PARTS if reading[part] is None]
     missing = dict.fromkeys([*absent, *(m["part"] for m in _each(reading["missing"]) if m["part"] is not None)])
     columns = {name: reading[name] for name in ("cluster_id", "controller", "error")}
@@ -131,14 +137,14 @@ def _snapshot_readings(reading: Row) -> Iterator[Row]:
     }
 
 
-def _brokers(reading: Row) -> Iterator[Row]:
+def _brokers(reading: RowValues) -> Iterator[RowValues]:
     controller = None if reading["controller"] == -1 else reading["controller"]
     for broker in _each(reading["brokers"]):
         is_controller = None if controller is None else broker["id"] == controller
         yield {**broker, "broker": broker["id"], "is_controller": is_controller}
 
 
-def _partitions(reading: Row) -> Iterator[Row]:
+def _partitions(reading: RowValues) -> Iterator[RowValues]:
     for topic in _each(reading["topics"]):
         for partition in _each(topic["partitions"]):
             offset, epoch = reading["ends"].get((topic["topic"], partition["partition"]), (None, None))
@@ -153,7 +159,7 @@ def _partitions(reading: Row) -> Iterator[Row]:
             }
 
 
-def _groups(reading: Row) -> Iterator[Row]:
+def _groups(reading: RowValues) -> Iterator[RowValues]:
     for group in _each(reading["groups"]):
         has_answered = group["error"] is None and group["members"] is not None
         yield {
@@ -167,7 +173,7 @@ def _groups(reading: Row) -> Iterator[Row]:
         }
 
 
-def _members(reading: Row) -> Iterator[Row]:
+def _members(reading: RowValues) -> Iterator[RowValues]:
     for group in _each(reading["groups"]):
         for member in _each(group["members"]):
             owned = None if member["assignment"] is None else [_partition(p) for p in member["assignment"]]
@@ -175,12 +181,12 @@ def _members(reading: Row) -> Iterator[Row]:
             yield {**member, "group_id": group["group"], "assignment": owned, "instance_id": instance}
 
 
-def _partition(place: Sequence[str | None] | None) -> Row:
+def _partition(place: Sequence[str | None] | None) -> RowValues:
     topic, partition = _parts(place, 2)
     return {"topic": topic, "partition": whole_number(partition, Scalar.INT)}
 
 
-def _offsets(reading: Row) -> Iterator[Row]:
+def _offsets(reading: RowValues) -> Iterator[RowValues]:
     for group in _each(reading["groups"]):
         for topic, number, offset in (_parts(each, 3) for each in _each(group["committed"])):
             partition, committed = whole_number(number, Scalar.INT), _not_negative(whole_number(offset, Scalar.BIGINT))
@@ -195,7 +201,7 @@ def _offsets(reading: Row) -> Iterator[Row]:
             }
 
 
-def _configs(reading: Row) -> Iterator[Row]:
+def _configs(reading: RowValues) -> Iterator[RowValues]:
     for config in _each(reading["configs"]):
         kind = config["resource_type"]
         yield {**config, "resource_type": kind and kind.lower(), "value_source": config["source"]}
@@ -219,7 +225,7 @@ def _not_negative(number: int | None) -> int | None:
     return None if number is None or number < 0 else number
 
 
-TABLES: Mapping[Table, Callable[[Row], Iterator[Row]]] = {
+TABLES: Mapping[Table, Callable[[RowValues], Iterator[RowValues]]] = {
     bronze.SNAPSHOT_READINGS: _snapshot_readings,
     bronze.BROKER_SNAPSHOTS: _brokers,
     bronze.PARTITION_SNAPSHOTS: _partitions,

@@ -11,12 +11,12 @@ from kafka_hindsight.catalog.codes import ClockMeaning
 from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows.structs import ClockStep, ClusterNaming, RepeatedHour
 from kafka_hindsight.engine.work import Engine
-from kafka_hindsight.intake.file_ledger import fingerprints
+from kafka_hindsight.intake.file_register import fingerprints
 from kafka_hindsight.knowledge.layouts import KAFKAS_LOGGERS
 from kafka_hindsight.knowledge.patterns import PATTERNS
 from kafka_hindsight.logs.arrays import NO_INSTANT
-from kafka_hindsight.logs.clocks import SKEW, Clock, Step
-from kafka_hindsight.logs.file_bytes import CHUNK, Bytes, Unit
+from kafka_hindsight.logs.clocks import SKEW, Clock, ClockStepRange
+from kafka_hindsight.logs.file_bytes import CHUNK, Bytes, FilePart
 from kafka_hindsight.logs.file_facts import FileFacts, Survey, is_of_broker
 from kafka_hindsight.logs.files import LogFile
 from kafka_hindsight.logs.forms import every_layout, layout_of, misfit_of, sampled
@@ -102,7 +102,7 @@ def _look_at(
 
 def _units(
     number: int, file: LogFile, size: int, copy: str, first_piece: Piece | None, in_one_go: bool
-) -> Iterator[Unit]:
+) -> Iterator[FilePart]:
     arguments = {
         **{"file": number, "zone": file.zone, "size": file.size, "piece": size, "pattern": file.pattern, "copy": copy},
         "layouts": first_piece and first_piece.layouts,
@@ -242,8 +242,8 @@ def _clusters(pieces: Sequence[Piece]) -> Iterator[ClusterNaming]:
         )
 
 
-def _clock_step(step: Step) -> ClockStep:
-    """A step as the ledger keeps it, without its place."""
+def _clock_step(step: ClockStepRange) -> ClockStep:
+    """A step as the register keeps it, without its place."""
     before_at, after_at = of_micros(step.before_at), of_micros(step.after_at)
     placed_at = None if step.placed_at is None else of_micros(step.placed_at)
     return ClockStep(

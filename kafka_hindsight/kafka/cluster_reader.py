@@ -45,7 +45,7 @@ _PATIENCE = 1.0
 """Seconds in which another broker may still accept us after one has refused."""
 
 _NAMED = 3
-Line = dict[str, Any]
+JsonLine = dict[str, Any]
 
 
 class Refused(Exception):
@@ -71,7 +71,7 @@ def serve(open_asker: Callable[[Connection], Any]) -> None:
         write_line({"refused": connection.masked(error_text(error))})
         return
     for question in map(json.loads, sys.stdin):
-        answer: Callable[..., Iterator[Line]] = getattr(asker, question["ask"])
+        answer: Callable[..., Iterator[JsonLine]] = getattr(asker, question["ask"])
         try:
             for line in answer(question.get("of"), question["timeout"]):
                 write_line(line)
@@ -95,7 +95,7 @@ class Asker:
         """Keep the last error of each connection."""
         self.errors[error.str().partition(": ")[0]] = error
 
-    def topics(self, _: Any, timeout: float) -> Iterator[Line]:
+    def topics(self, _: Any, timeout: float) -> Iterator[JsonLine]:
         """Topics with leaders, replicas and ISR, the brokers, the controller, the cluster's id: from any broker.
 
         Raises:
@@ -150,7 +150,7 @@ class Asker:
             reasons = sorted({_message(e) for e in self.errors.values() if e.code() != KafkaError._ALL_BROKERS_DOWN})
             raise Unanswered("; ".join([error_text(error), *reasons])) from error
 
-    def brokers(self, _: Any, timeout: float) -> Iterator[Line]:
+    def brokers(self, _: Any, timeout: float) -> Iterator[JsonLine]:
         """The brokers with their racks, and the controller."""
         cluster = self.admin.describe_cluster(request_timeout=timeout).result(timeout + 1)
         brokers = [
@@ -160,7 +160,7 @@ class Asker:
         controller = cluster.controller.id if cluster.controller else None
         yield {"answer": {"cluster_id": cluster.cluster_id, "controller": controller, "brokers": brokers}}
 
-    def end_offsets(self, partitions: list[tuple[str, int]], timeout: float) -> Iterator[Line]:
+    def end_offsets(self, partitions: list[tuple[str, int]], timeout: float) -> Iterator[JsonLine]:
         """[topic, partition, end offset, leader epoch] of partitions that have a leader."""
         specs = {TopicPartition(t, p): OffsetSpec.latest() for t, p in partitions}
         ends, wrong = [], []
@@ -174,20 +174,20 @@ class Asker:
         yield {"answer": sorted(ends)}
         yield from _missing(wrong)
 
-    def groups(self, _: Any, timeout: float) -> Iterator[Line]:
+    def groups(self, _: Any, timeout: float) -> Iterator[JsonLine]:
         """The names of all groups that consume."""
         listing = self.admin.list_consumer_groups(request_timeout=timeout).result(timeout + 1)
         yield {"answer": sorted(g.group_id for g in listing.valid)}
         yield from _missing(("a broker", e if isinstance(e, Exception) else KafkaException(e)) for e in listing.errors)
 
-    def members(self, groups: list[str], timeout: float) -> Iterator[Line]:
+    def members(self, groups: list[str], timeout: float) -> Iterator[JsonLine]:
         """Each group with its state, coordinator and members, as soon as its coordinator has answered."""
         futures = self.admin.describe_consumer_groups(groups, request_timeout=timeout)
         for group, answer in self._results(futures, timeout):
             is_error = isinstance(answer, BaseException)
             yield {"answer": {"group": group, "error": error_text(answer)} if is_error else _group(answer)}
 
-    def committed(self, groups: list[str], timeout: float) -> Iterator[Line]:
+    def committed(self, groups: list[str], timeout: float) -> Iterator[JsonLine]:
         """Each group with its committed offsets, as soon as its coordinator has answered."""
         futures: dict[str, Future[Any]] = {}
         for group in groups:
@@ -202,15 +202,15 @@ class Asker:
                 yield {"answer": {"group": group, "committed": offsets}}
         yield from _missing(wrong)
 
-    def broker_configs(self, brokers: list[int], timeout: float) -> Iterator[Line]:
+    def broker_configs(self, brokers: list[int], timeout: float) -> Iterator[JsonLine]:
         """The settings of brokers, one answer for each."""
         yield from self._configs("broker", [[ConfigResource(ResourceType.BROKER, str(b))] for b in brokers], timeout)
 
-    def topic_configs(self, topics: list[str], timeout: float) -> Iterator[Line]:
+    def topic_configs(self, topics: list[str], timeout: float) -> Iterator[JsonLine]:
         """The settings of topics."""
         yield from self._configs("topic", [[ConfigResource(ResourceType.TOPIC, t) for t in topics]], timeout)
 
-    def _configs(self, kind: str, requests: list[list[ConfigResource]], timeout: float) -> Iterator[Line]:
+    def _configs(self, kind: str, requests: list[list[ConfigResource]], timeout: float) -> Iterator[JsonLine]:
         futures: dict[ConfigResource, Future[Any]] = {}
         for request in requests:
             futures |= self.admin.describe_configs(request, request_timeout=timeout)
@@ -236,7 +236,7 @@ class Asker:
             yield from ((names[i], late) for i in unanswered)
 
 
-def _group(description: Any) -> Line:
+def _group(description: Any) -> JsonLine:
     members = [
         {
             "member_id": m.member_id,
@@ -262,7 +262,7 @@ def _name_or_none(name: str) -> str | None:
     return None if name == "UNKNOWN" else name
 
 
-def _config(kind: str, resource: str, entry: Any) -> Line | None:
+def _config(kind: str, resource: str, entry: Any) -> JsonLine | None:
     """A setting, if it was set or an audit reads it; None otherwise. Sensitive values are left out."""
     source = ConfigSource(int(entry.source))
     if entry.name not in AUDITED[kind] and source not in _OWN[kind]:
@@ -271,7 +271,7 @@ def _config(kind: str, resource: str, entry: Any) -> Line | None:
     return {"resource_type": kind, "resource": resource, "name": entry.name, "value": value, "source": source.name}
 
 
-def _missing(wrong: Any) -> Iterator[Line]:
+def _missing(wrong: Any) -> Iterator[JsonLine]:
     """One line for each reason, with the names that it holds for."""
     by_reason: dict[str, list[str]] = {}
     for name, error in wrong:
@@ -292,7 +292,7 @@ def _message(error: KafkaError) -> str:
     return str(error.str()).partition(" (after ")[0]
 
 
-def write_line(line: Line) -> None:
+def write_line(line: JsonLine) -> None:
     """Write one line of the protocol and flush it: this process may abort before the next."""
     sys.stdout.write(json.dumps(line) + "\n")
     sys.stdout.flush()

@@ -22,7 +22,7 @@ from kafka_hindsight.kafka.connection import Connection
 from kafka_hindsight.settings.home import HOME, PYTHON_PATH
 from kafka_hindsight.shared.exits import BadInput
 
-Reading = dict[str, Any]
+RawReading = dict[str, Any]
 
 AT_ONCE = 500
 """Groups, or topics, in one question: a coordinator can take as many open requests."""
@@ -154,7 +154,7 @@ class Reader:
             self.process = None
 
 
-def take(connection: Connection, cluster: str | None = None, say: Callable[[str], None] = lambda _: None) -> Reading:
+def take(connection: Connection, cluster: str | None = None, say: Callable[[str], None] = lambda _: None) -> RawReading:
     """Take one reading of a cluster, in the form of docs/design.md, section 7. `missing` says what did not answer.
 
     Args:
@@ -175,12 +175,12 @@ class _ReadingBuilder:
 
     def __init__(self, reader: Reader, timeout: float, cluster: str | None, say: Callable[[str], None]) -> None:
         self.reader, self.timeout, self.say = reader, timeout, say
-        self.reading: Reading = {"at": datetime.now(UTC).isoformat(timespec="milliseconds")}
+        self.reading: RawReading = {"at": datetime.now(UTC).isoformat(timespec="milliseconds")}
         if cluster:
             self.reading["cluster"] = cluster
         self.missing: list[dict[str, str]] = []
 
-    def build(self) -> Reading:
+    def build(self) -> RawReading:
         """Ask for each part. A part that needs an earlier one is not asked for if that did not answer."""
         self._ask_topics()
         for tell in self._ask("brokers"):

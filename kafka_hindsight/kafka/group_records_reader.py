@@ -45,7 +45,7 @@ _FETCHING = {
     "queued.max.messages.kbytes": 16_384,
     "fetch.message.max.bytes": 1_048_576,
 }
-Line = dict[str, Any]
+JsonLine = dict[str, Any]
 Offsets = dict[int, int]
 
 
@@ -59,7 +59,7 @@ class RecordsReader:
         self.names: dict[str, str] = {}
         self.has_asked_names = False
 
-    def records(self, of: Mapping[str, Any], timeout: float) -> Iterator[Line]:
+    def records(self, of: Mapping[str, Any], timeout: float) -> Iterator[JsonLine]:
         """Read records from some positions on, up to the size of one answer.
 
         Args:
@@ -79,7 +79,7 @@ class RecordsReader:
         else:
             yield from self._read_on(sorted(topic.partitions), of, timeout)
 
-    def _read_on(self, partitions: list[int], of: Mapping[str, Any], timeout: float) -> Iterator[Line]:
+    def _read_on(self, partitions: list[int], of: Mapping[str, Any], timeout: float) -> Iterator[JsonLine]:
         topic_id = self._topic_id(timeout)
         first, last = self._bounds(partitions, timeout)
         is_new = None not in (topic_id, of["topic_id"]) and topic_id != of["topic_id"]
@@ -97,7 +97,7 @@ class RecordsReader:
         go_on = {"positions": following, "ends": ends, "topic_id": topic_id, "is_done": is_done}
         yield {"answer": {"next": go_on, "notes": notes}}
 
-    def _rows(self, starts: Offsets, ends: Offsets, until: float) -> Iterator[Line]:
+    def _rows(self, starts: Offsets, ends: Offsets, until: float) -> Iterator[JsonLine]:
         self.positions = dict(starts)
         waiting = {p for p, at in starts.items() if at < ends.get(p, at)}
         self.consumer.assign([TopicPartition(TOPIC, p, starts[p]) for p in sorted(waiting)])
@@ -115,7 +115,7 @@ class RecordsReader:
                         yield {"answer": row}
         self.consumer.unassign()
 
-    def _end_or_refusal(self, message: Message, waiting: set[int]) -> Iterator[Line]:
+    def _end_or_refusal(self, message: Message, waiting: set[int]) -> Iterator[JsonLine]:
         """Handle the end of a partition, or a refusal, in place of a record."""
         partition, refused = message.partition(), message.error()
         if refused.code() == KafkaError._PARTITION_EOF and partition in waiting:
@@ -125,7 +125,7 @@ class RecordsReader:
             yield {"answer": {"denied": str(refused)}}
             waiting.clear()
 
-    def _row(self, message: Message) -> Line | None:
+    def _row(self, message: Message) -> JsonLine | None:
         """The row of a record; None if it is not about a group or member."""
         key, value = message.key(), message.value()
         place = {
@@ -147,7 +147,7 @@ class RecordsReader:
             record |= {name: [self._with_topic(owned) for owned in record[name]]} if name in record else {}
         return {**place, **record}
 
-    def _with_topic(self, owned: Line) -> Line:
+    def _with_topic(self, owned: JsonLine) -> JsonLine:
         """A partition with its topic's name, if the id is known."""
         if owned["topic_id"] not in self.names and not self.has_asked_names:
             self._ask_names()

@@ -21,7 +21,7 @@ from kafka_hindsight.shared.plain import visible
 
 
 @dataclass(frozen=True)
-class Order:
+class ReadingOrder:
     """The arguments of one reading, which lands in the lake, or is appended to a file, or is printed.
 
     `at` names the landed file: a retry for the same instant overwrites it.
@@ -35,7 +35,7 @@ class Order:
     is_printed: bool = False
 
 
-def run(order: Order) -> int:
+def run(order: ReadingOrder) -> int:
     """Take one reading and write it. Stdout has the reading alone if it is printed, else the summary.
 
     Returns:
@@ -69,7 +69,7 @@ def run(order: Order) -> int:
     return DONE
 
 
-def keep(order: Order, reading: Mapping[str, Any], say: Callable[[str], None]) -> None:
+def keep(order: ReadingOrder, reading: Mapping[str, Any], say: Callable[[str], None]) -> None:
     """Write a reading where the order says; into the lake together with the new records of groups."""
     if order.is_printed:
         print(json.dumps(reading), flush=True)
@@ -85,7 +85,7 @@ def keep(order: Order, reading: Mapping[str, Any], say: Callable[[str], None]) -
             say(sentence)
 
 
-def land_silence(order: Order, cluster: str, reason: str) -> None:
+def land_silence(order: ReadingOrder, cluster: str, reason: str) -> None:
     """Land the fact that a cluster did not answer, unless a reading has landed for that instant."""
     if landing.landed_name(cluster, order.at) not in landing.list_landed(order.lake, landing.SNAPSHOTS):
         at = datetime.now(UTC).isoformat(timespec="milliseconds")

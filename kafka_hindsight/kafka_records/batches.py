@@ -40,7 +40,7 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Batch:
+class RecordBatch:
     """Records that were written at once. `end`: the byte after the batch."""
 
     end: int
@@ -51,7 +51,7 @@ class Batch:
     records: tuple[Record, ...]
 
 
-def batches(data: bytes, start: int = 0) -> Iterator[Batch]:
+def batches(data: bytes, start: int = 0) -> Iterator[RecordBatch]:
     """The whole batches from a byte on. Data that end within a batch are not an error: it may still be written.
 
     Raises:
@@ -77,7 +77,7 @@ def _end(data: bytes, at: int) -> int | None:
     return end if end <= len(data) else None
 
 
-def _batch(data: bytes, at: int, end: int) -> Batch:
+def _batch(data: bytes, at: int, end: int) -> RecordBatch:
     base, _ = _PREFIX.unpack_from(data, at)
     epoch, _, crc, attributes, last_delta, first_ms, _, _, _, _, count = _REST.unpack_from(data, at + _PREFIX.size)
     checksum = crc32c(data[at + _CHECKED_FROM : end])
@@ -89,7 +89,7 @@ def _batch(data: bytes, at: int, end: int) -> Batch:
     cursor = Cursor(data[at + _HEAD : end], f"batch at offset {base}")
     records = tuple(_record(cursor, base, first_ms) for _ in range(count))
     cursor.ends()
-    return Batch(end, base, base + last_delta + 1, epoch, bool(attributes & _CONTROL), records)
+    return RecordBatch(end, base, base + last_delta + 1, epoch, bool(attributes & _CONTROL), records)
 
 
 def _record(cursor: Cursor, base: int, first_ms: int) -> Record:

@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kafka_hindsight.kafka_records.wire import Field, Layout, Struct
+from kafka_hindsight.kafka_records.wire import Field, Struct, VersionedStruct
 
 
 @dataclass(frozen=True)
-class RecordType:
+class GroupRecordLayout:
     """One type of record about a group or its members."""
 
     number: int
     name: str
     key: Struct
-    value: Layout
+    value: VersionedStruct
 
 
 _GROUP = Struct((Field("group_id", "string"),))
@@ -30,7 +30,7 @@ _PARTITIONS = Field("partitions", "int32", many=True)
 _BY_NAME = Struct((Field("topic", "string"), _PARTITIONS))
 _BY_ID = Struct((Field("topic_id", "uuid"), _PARTITIONS))
 
-SUBSCRIPTION = Layout(
+SUBSCRIPTION = VersionedStruct(
     "ConsumerProtocolSubscription",
     newest=3,
     is_open=True,
@@ -46,7 +46,7 @@ SUBSCRIPTION = Layout(
 )
 """The subscription of a member of a classic group. Source: KIP-429 (1), KIP-792 (2), KIP-881 (3)."""
 
-ASSIGNMENT = Layout(
+ASSIGNMENT = VersionedStruct(
     "ConsumerProtocolAssignment",
     newest=3,
     is_open=True,
@@ -54,7 +54,7 @@ ASSIGNMENT = Layout(
 )
 """The assignment that the leader of a classic group gives to a member."""
 
-GROUP_METADATA = Layout(
+GROUP_METADATA = VersionedStruct(
     "GroupMetadataValue",
     newest=4,
     flexible_from=4,
@@ -86,8 +86,8 @@ GROUP_METADATA = Layout(
 )
 
 
-def _flexible(name: str, *fields: Field) -> Layout:
-    return Layout(name, newest=0, flexible_from=0, struct=Struct(fields))
+def _flexible(name: str, *fields: Field) -> VersionedStruct:
+    return VersionedStruct(name, newest=0, flexible_from=0, struct=Struct(fields))
 
 
 CONSUMER_GROUP_METADATA = _flexible(
@@ -154,14 +154,14 @@ REGULAR_EXPRESSION = _flexible(
 MEMBER_STATES: Mapping[int, str] = {0: "stable", 1: "unrevoked_partitions", 2: "unreleased_partitions"}
 """The states of a member. Source: MemberState.java, which also reads any other number as unknown."""
 
-TYPES: tuple[RecordType, ...] = (
-    RecordType(2, "group_metadata", _GROUP, GROUP_METADATA),
-    RecordType(3, "consumer_group_metadata", _GROUP, CONSUMER_GROUP_METADATA),
-    RecordType(4, "consumer_group_partition_metadata", _GROUP, PARTITION_METADATA),
-    RecordType(5, "consumer_group_member_metadata", _MEMBER, MEMBER_METADATA),
-    RecordType(6, "consumer_group_target_assignment_metadata", _GROUP, TARGET_METADATA),
-    RecordType(7, "consumer_group_target_assignment_member", _MEMBER, TARGET_MEMBER),
-    RecordType(8, "consumer_group_current_member_assignment", _MEMBER, CURRENT_MEMBER),
-    RecordType(16, "consumer_group_regular_expression", _PATTERN, REGULAR_EXPRESSION),
+TYPES: tuple[GroupRecordLayout, ...] = (
+    GroupRecordLayout(2, "group_metadata", _GROUP, GROUP_METADATA),
+    GroupRecordLayout(3, "consumer_group_metadata", _GROUP, CONSUMER_GROUP_METADATA),
+    GroupRecordLayout(4, "consumer_group_partition_metadata", _GROUP, PARTITION_METADATA),
+    GroupRecordLayout(5, "consumer_group_member_metadata", _MEMBER, MEMBER_METADATA),
+    GroupRecordLayout(6, "consumer_group_target_assignment_metadata", _GROUP, TARGET_METADATA),
+    GroupRecordLayout(7, "consumer_group_target_assignment_member", _MEMBER, TARGET_MEMBER),
+    GroupRecordLayout(8, "consumer_group_current_member_assignment", _MEMBER, CURRENT_MEMBER),
+    GroupRecordLayout(16, "consumer_group_regular_expression", _PATTERN, REGULAR_EXPRESSION),
 )
-TYPE_OF: Mapping[int, RecordType] = {t.number: t for t in TYPES}
+TYPE_OF: Mapping[int, GroupRecordLayout] = {t.number: t for t in TYPES}

@@ -5,26 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kafka_hindsight.catalog.table_model import RowValues
 from kafka_hindsight.kafka_records.group_record_layouts import (
     ASSIGNMENT,
     MEMBER_STATES,
     SUBSCRIPTION,
     TYPE_OF,
-    RecordType,
+    GroupRecordLayout,
 )
 from kafka_hindsight.kafka_records.wire import Cursor, Malformed, read_struct, read_versioned
 
-__all__ = ["Malformed", "RecordType", "decode", "type_of"]
+__all__ = ["GroupRecordLayout", "Malformed", "decode", "type_of"]
 
 _EARLY = (
     " It may be the early access layout of Kafka 3.7, which later versions cannot read either. Needed: 3.8 or newer."
 )
 _EARLY_TYPES = (5, 8)
 
-Row = dict[str, Any]
 
-
-def type_of(key: bytes | None) -> RecordType | None:
+def type_of(key: bytes | None) -> GroupRecordLayout | None:
     """The type that a key names; None for a type that we do not read.
 
     Raises:
@@ -33,7 +32,7 @@ def type_of(key: bytes | None) -> RecordType | None:
     return TYPE_OF.get(Cursor(key or b"", "key").number(">h", "record type"))
 
 
-def decode(key: bytes, value: bytes | None) -> Row:
+def decode(key: bytes, value: bytes | None) -> RowValues:
     """Decode a record of a known type.
 
     The subscription and assignment of a classic member are the client's own bytes. Where they do not follow the
@@ -53,7 +52,7 @@ def decode(key: bytes, value: bytes | None) -> Row:
     cursor.take(2, "record type")
     key_fields = read_struct(cursor, record_type.key, 0, flexible=False)
     cursor.ends()
-    row: Row = {"record_type": record_type.name, **key_fields, "is_tombstone": value is None}
+    row: RowValues = {"record_type": record_type.name, **key_fields, "is_tombstone": value is None}
     if value is None:
         return row
     try:
@@ -63,7 +62,7 @@ def decode(key: bytes, value: bytes | None) -> Row:
     return {**_plain(fields), **row}
 
 
-def subscription_of(data: bytes) -> Row | None:
+def subscription_of(data: bytes) -> RowValues | None:
     """The topics, owned_partitions, generation and rack of a member's subscription; None where it cannot be decoded."""
     try:
         return read_versioned(SUBSCRIPTION, data)[1]
@@ -71,7 +70,7 @@ def subscription_of(data: bytes) -> Row | None:
         return None
 
 
-def assignment_of(data: bytes) -> list[Row] | None:
+def assignment_of(data: bytes) -> list[RowValues] | None:
     """The partitions of a member's assignment; None where it cannot be decoded."""
     try:
         return _each(read_versioned(ASSIGNMENT, data)[1]["assigned"]) if data else []
@@ -79,7 +78,7 @@ def assignment_of(data: bytes) -> list[Row] | None:
         return None
 
 
-def _plain(fields: Mapping[str, Any]) -> Row:
+def _plain(fields: Mapping[str, Any]) -> RowValues:
     """The value's fields as columns."""
     row = dict(fields)
     if "members" in row:
@@ -102,7 +101,7 @@ def _plain(fields: Mapping[str, Any]) -> Row:
     return row
 
 
-def _member(fields: Mapping[str, Any], is_consumer: bool) -> Row:
+def _member(fields: Mapping[str, Any], is_consumer: bool) -> RowValues:
     subscription = subscription_of(fields["subscription"]) if is_consumer else None
     return {
         **fields,
@@ -112,7 +111,7 @@ def _member(fields: Mapping[str, Any], is_consumer: bool) -> Row:
     }
 
 
-def _each(by_topic: Sequence[Mapping[str, Any]]) -> list[Row]:
+def _each(by_topic: Sequence[Mapping[str, Any]]) -> list[RowValues]:
     """One row a partition, each with the name or the id of its topic."""
     return [
         {**{k: v for k, v in entry.items() if k != "partitions"}, "partition": partition}

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kafka_hindsight.kafka_records.batches import Batch, Record, batches
+from kafka_hindsight.catalog.table_model import RowValues
+from kafka_hindsight.kafka_records.batches import Record, RecordBatch, batches
 from kafka_hindsight.kafka_records.metadata_record_layouts import (
     CONTROL_TYPES,
     LEADER_CHANGE,
@@ -43,7 +44,6 @@ _TOPIC, _GROUP = 2, 32
 _OPEN = ("min.insync.replicas", "unclean.leader.election.enable")
 """Settings of other resources, which are not secrets: KRaft writes a broker's passwords as they are."""
 
-Row = dict[str, Any]
 _OF_NO_USE = ("end_points", "features", "log_dirs", "is_migrating", "level")
 
 
@@ -68,7 +68,7 @@ class FileContents:
     records of each type that we do not use. `problems`: sentences about the parts that could not be read.
     """
 
-    rows: list[Row] = field(default_factory=list)
+    rows: list[RowValues] = field(default_factory=list)
     end: int = 0
     next_offset: int = 0
     last_epoch: int = -1
@@ -100,7 +100,7 @@ def read_segment(data: bytes, first: int, start: int = 0, epoch: int = -1) -> Fi
         start: The byte where reading begins.
         epoch: The epoch of the batch before `start`; -1 without one.
     """
-    rows: list[Row] = []
+    rows: list[RowValues] = []
     skipped: Counter[str] = Counter()
     problems: list[str] = []
     end, offset, first_epoch = start, first, epoch
@@ -121,7 +121,7 @@ def read_segment(data: bytes, first: int, start: int = 0, epoch: int = -1) -> Fi
 
 def read_snapshot(data: bytes, name: FileName) -> FileContents:
     """Read the state in a snapshot, as of the last instant that it contains; nothing where it is not whole."""
-    rows: list[Row] = []
+    rows: list[RowValues] = []
     skipped: Counter[str] = Counter()
     problems: list[str] = []
     end, offset = 0, 0
@@ -149,7 +149,7 @@ def read_snapshot(data: bytes, name: FileName) -> FileContents:
     return FileContents(state, end, name.offset, batch.leader_epoch, skipped, tuple(problems))
 
 
-def _follows(batch: Batch, at: int, offset: int, epoch: int) -> None:
+def _follows(batch: RecordBatch, at: int, offset: int, epoch: int) -> None:
     """Check that a batch follows the one before: offsets touch, and each epoch begins with its leader's record.
 
     Source: KafkaRaftClient.onBecomeLeader.
@@ -165,7 +165,7 @@ def _follows(batch: Batch, at: int, offset: int, epoch: int) -> None:
         )
 
 
-def _take(batch: Batch, rows: list[Row], skipped: Counter[str], problems: list[str]) -> None:
+def _take(batch: RecordBatch, rows: list[RowValues], skipped: Counter[str], problems: list[str]) -> None:
     for record in batch.records:
         place = {"record_offset": record.offset, "controller_epoch": batch.leader_epoch, "snapshot_place": 0}
         try:
@@ -180,7 +180,7 @@ def _take(batch: Batch, rows: list[Row], skipped: Counter[str], problems: list[s
             rows.append({**place, "written_at": at, "record_type": kind, "text": _text(kind, fields), **fields})
 
 
-def _control(record: Record) -> tuple[str, Row | None]:
+def _control(record: Record) -> tuple[str, RowValues | None]:
     kind = _control_type(record)
     name = CONTROL_TYPES.get(kind, f"control_{kind}")
     if kind == LEADER_CHANGE:
@@ -196,7 +196,7 @@ def _control_type(record: Record) -> int:
     return cursor.number(">h", "type")
 
 
-def decode(data: bytes) -> tuple[str, Row | None]:
+def decode(data: bytes) -> tuple[str, RowValues | None]:
     """Decode a record to its type and its fields by the columns of bronze.metadata_records; None: of no use to us.
 
     Raises:
@@ -218,27 +218,27 @@ def decode(data: bytes) -> tuple[str, Row | None]:
     return kind.name, _plain(kind.name, fields)
 
 
-def _plain(kind: str, fields: Mapping[str, Any]) -> Row:
+def _plain(kind: str, fields: Mapping[str, Any]) -> RowValues:
     """The fields as columns; null where the record leaves a value unchanged."""
     row = {**fields, **_READ_AS[kind](fields)} if kind in _READ_AS else fields
     return {k: v for k, v in row.items() if k not in _OF_NO_USE}
 
 
-def _changed_fields(fields: Mapping[str, Any]) -> Row:
+def _changed_fields(fields: Mapping[str, Any]) -> RowValues:
     return {k: None for k, v in fields.items() if v == UNCHANGED.get(k)}
 
 
-def _registration_change(fields: Mapping[str, Any]) -> Row:
+def _registration_change(fields: Mapping[str, Any]) -> RowValues:
     is_leaving = fields["in_controlled_shutdown"] == 1
     return {"fenced": {1: True, -1: False}.get(fields["fenced"]), "in_controlled_shutdown": is_leaving or None}
 
 
-def _without_secret(fields: Mapping[str, Any]) -> Row:
+def _without_secret(fields: Mapping[str, Any]) -> RowValues:
     is_open = fields["resource_type"] in (_TOPIC, _GROUP) or fields["name"] in _OPEN
     return {} if is_open else {"value": None}
 
 
-_READ_AS: Mapping[str, Callable[[Mapping[str, Any]], Row]] = {
+_READ_AS: Mapping[str, Callable[[Mapping[str, Any]], RowValues]] = {
     "partition_change": _changed_fields,
     "broker_registration_change": _registration_change,
     "fence_broker": lambda _: {"fenced": True},

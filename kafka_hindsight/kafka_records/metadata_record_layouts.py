@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kafka_hindsight.kafka_records.wire import Field, Layout, Struct
+from kafka_hindsight.kafka_records.wire import Field, Struct, VersionedStruct
 
 
 @dataclass(frozen=True)
-class RecordType:
+class MetadataRecordLayout:
     """One type of record, by Kafka's name for it. `shape`: None where we read no such record.
 
     `newest` is the newest version that we know; a newer one is read as it, and must leave nothing over but tags.
@@ -111,35 +111,35 @@ _CONFIG = Struct(
     )
 )
 
-TYPES: tuple[RecordType, ...] = (
-    RecordType(0, "register_broker", 4, _REGISTER_BROKER),
-    RecordType(1, "unregister_broker", 0, _OF_BROKER),
-    RecordType(2, "topic", 0, Struct((Field("topic", "string"), _TOPIC_ID))),
-    RecordType(3, "partition", 2, _PARTITION_RECORD),
-    RecordType(4, "config", 0, _CONFIG),
-    RecordType(5, "partition_change", 2, _PARTITION_CHANGE),
-    RecordType(7, "fence_broker", 0, _OF_BROKER),
-    RecordType(8, "unfence_broker", 0, _OF_BROKER),
-    RecordType(9, "remove_topic", 0, Struct((_TOPIC_ID,))),
-    RecordType(10, "delegation_token"),
-    RecordType(11, "user_scram_credential"),
-    RecordType(12, "feature_level", 0, Struct((Field("name", "string"), Field("level", "int16")))),
-    RecordType(14, "client_quota"),
-    RecordType(15, "producer_ids"),
-    RecordType(17, "broker_registration_change", 3, _REGISTRATION_CHANGE),
-    RecordType(18, "access_control_entry"),
-    RecordType(19, "remove_access_control_entry"),
-    RecordType(20, "no_op"),
-    RecordType(21, "zk_migration_state"),
-    RecordType(22, "remove_user_scram_credential"),
-    RecordType(23, "begin_transaction", 0, Struct(())),
-    RecordType(24, "end_transaction", 0, Struct(())),
-    RecordType(25, "abort_transaction", 0, Struct(())),
-    RecordType(26, "remove_delegation_token"),
-    RecordType(27, "register_controller"),
-    RecordType(28, "clear_elr", 0, Struct((Field("topic", "string"),))),
+TYPES: tuple[MetadataRecordLayout, ...] = (
+    MetadataRecordLayout(0, "register_broker", 4, _REGISTER_BROKER),
+    MetadataRecordLayout(1, "unregister_broker", 0, _OF_BROKER),
+    MetadataRecordLayout(2, "topic", 0, Struct((Field("topic", "string"), _TOPIC_ID))),
+    MetadataRecordLayout(3, "partition", 2, _PARTITION_RECORD),
+    MetadataRecordLayout(4, "config", 0, _CONFIG),
+    MetadataRecordLayout(5, "partition_change", 2, _PARTITION_CHANGE),
+    MetadataRecordLayout(7, "fence_broker", 0, _OF_BROKER),
+    MetadataRecordLayout(8, "unfence_broker", 0, _OF_BROKER),
+    MetadataRecordLayout(9, "remove_topic", 0, Struct((_TOPIC_ID,))),
+    MetadataRecordLayout(10, "delegation_token"),
+    MetadataRecordLayout(11, "user_scram_credential"),
+    MetadataRecordLayout(12, "feature_level", 0, Struct((Field("name", "string"), Field("level", "int16")))),
+    MetadataRecordLayout(14, "client_quota"),
+    MetadataRecordLayout(15, "producer_ids"),
+    MetadataRecordLayout(17, "broker_registration_change", 3, _REGISTRATION_CHANGE),
+    MetadataRecordLayout(18, "access_control_entry"),
+    MetadataRecordLayout(19, "remove_access_control_entry"),
+    MetadataRecordLayout(20, "no_op"),
+    MetadataRecordLayout(21, "zk_migration_state"),
+    MetadataRecordLayout(22, "remove_user_scram_credential"),
+    MetadataRecordLayout(23, "begin_transaction", 0, Struct(())),
+    MetadataRecordLayout(24, "end_transaction", 0, Struct(())),
+    MetadataRecordLayout(25, "abort_transaction", 0, Struct(())),
+    MetadataRecordLayout(26, "remove_delegation_token"),
+    MetadataRecordLayout(27, "register_controller"),
+    MetadataRecordLayout(28, "clear_elr", 0, Struct((Field("topic", "string"),))),
 )
-TYPE_OF: Mapping[int, RecordType] = {t.number: t for t in TYPES}
+TYPE_OF: Mapping[int, MetadataRecordLayout] = {t.number: t for t in TYPES}
 
 LEADER_CHANGE, SNAPSHOT_HEADER, SNAPSHOT_FOOTER = 2, 3, 4
 CONTROL_TYPES: Mapping[int, str] = {
@@ -150,12 +150,12 @@ CONTROL_TYPES: Mapping[int, str] = {
     6: "kraft_voters",
 }
 _VOTER = Struct((Field("voter", "int32"), Field("directory_id", "uuid", since=1)))
-LEADER_CHANGE_VALUE = Layout(
+LEADER_CHANGE_VALUE = VersionedStruct(
     "LeaderChangeMessage",
     newest=1,
     flexible_from=0,
     struct=Struct((Field("leader", "int32"), Field("voters", _VOTER, many=True), Field("granted", _VOTER, many=True))),
 )
-SNAPSHOT_HEADER_VALUE = Layout(
+SNAPSHOT_HEADER_VALUE = VersionedStruct(
     "SnapshotHeaderRecord", newest=0, flexible_from=0, struct=Struct((Field("at", "int64"),))
 )

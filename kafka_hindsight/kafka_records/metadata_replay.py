@@ -40,7 +40,7 @@ EventFields = tuple[Kind, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
-class Partition:
+class PartitionRegistration:
     """A partition as it was committed. Source: PartitionRegistration."""
 
     leader: int
@@ -55,12 +55,12 @@ class Partition:
     last_known_elr: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, record: Record) -> Partition:
+    def of(cls, record: Record) -> PartitionRegistration:
         """The partition of a partition record."""
         lists = {name: tuple(getattr(record, name) or ()) for name in _LISTS}
         return cls(record.leader, record.leader_epoch, record.partition_epoch, record.recovery_state or 0, **lists)
 
-    def merge(self, change: Record) -> Partition:
+    def merge(self, change: Record) -> PartitionRegistration:
         """The partition after a change.
 
         Each change raises the partition epoch; each that names a leader, even the same one, raises the leader epoch.
@@ -72,7 +72,7 @@ class Partition:
             name: getattr(self, name) if getattr(change, name) is None else tuple(getattr(change, name))
             for name in _LISTS
         }
-        return Partition(
+        return PartitionRegistration(
             leader=change.leader if has_leader else self.leader,
             leader_epoch=self.leader_epoch + has_leader,
             partition_epoch=self.partition_epoch + 1,
@@ -89,11 +89,11 @@ class _Broker:
 
 
 @dataclass
-class State:
+class MetadataImage:
     """The cluster's metadata after some records."""
 
     topics: dict[str, str] = field(default_factory=dict)
-    partitions: dict[tuple[str, int], Partition] = field(default_factory=dict)
+    partitions: dict[tuple[str, int], PartitionRegistration] = field(default_factory=dict)
     brokers: dict[int, _Broker] = field(default_factory=dict)
     deposed_at: dict[int, datetime] = field(default_factory=dict)
 
@@ -107,7 +107,7 @@ class State:
         self.brokers.clear()
 
 
-class Replay:
+class MetadataReplay:
     """A metadata log while it is replayed: the state so far, and the events of the records in `window`.
 
     Leader and partition epochs are those of every broker. Each change counts once, whichever copy it was read from.
@@ -115,7 +115,7 @@ class Replay:
     """
 
     def __init__(self, files: Iterable[MetadataFile], window: Window) -> None:
-        self.state = State()
+        self.state = MetadataImage()
         self.leaders: dict[int, int] = {}
         self.last: Record | None = None
         self.newest_epoch = -1
@@ -198,25 +198,25 @@ def spans_of(segments: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return spans
 
 
-def _apply_topic(record: Record, state: State) -> Iterable[EventFields]:
+def _apply_topic(record: Record, state: MetadataImage) -> Iterable[EventFields]:
     state.topics[record.topic_id] = record.topic
     return [(Kind.TOPIC_CREATED, {"topic": record.topic})]
 
 
-def _apply_topic_removal(record: Record, state: State) -> Iterable[EventFields]:
+def _apply_topic_removal(record: Record, state: MetadataImage) -> Iterable[EventFields]:
     topic = state.topics.get(record.topic_id)
     state.partitions = {key: p for key, p in state.partitions.items() if key[0] != record.topic_id}
     return [(Kind.TOPIC_DELETED, {"topic": topic})] if topic else []
 
 
-def _apply_partition(record: Record, state: State) -> Iterable[EventFields]:
-    now = Partition.of(record)
+def _apply_partition(record: Record, state: MetadataImage) -> Iterable[EventFields]:
+    now = PartitionRegistration.of(record)
     state.partitions[record.topic_id, record.partition] = now
     place = _place(record, state)
     return [(Kind.PARTITION_CREATED, {**place, **_partition_fields(now)})] if place else []
 
 
-def _apply_partition_change(record: Record, state: State) -> Iterable[EventFields]:
+def _apply_partition_change(record: Record, state: MetadataImage) -> Iterable[EventFields]:
     key = (record.topic_id, record.partition)
     before, place = state.partitions.get(key), _place(record, state)
     if before is None:
@@ -240,18 +240,18 @@ def _apply_partition_change(record: Record, state: State) -> Iterable[EventField
         yield Kind.REASSIGNMENT_CHANGED, {**place, **_partition_fields(now), "detail": f"{stays}{detail}"}
 
 
-def _apply_elr_removal(record: Record, state: State) -> Iterable[EventFields]:
+def _apply_elr_removal(record: Record, state: MetadataImage) -> Iterable[EventFields]:
     """Clear the ELR of one topic, or of all where no topic is named. No epoch rises.
 
     Source: ReplicationControlManager.replay of ClearElrRecord.
     """
     for (topic_id, number), p in state.partitions.items():
         if record.topic in ("", state.topics.get(topic_id)) and (p.elr or p.last_known_elr):
-            state.partitions[topic_id, number] = Partition(**{**vars(p), "elr": (), "last_known_elr": ()})
+            state.partitions[topic_id, number] = PartitionRegistration(**{**vars(p), "elr": (), "last_known_elr": ()})
     return ()
 
 
-def _apply_registration(record: Record, state: State) -> Iterable[EventFields]:
+def _apply_registration(record: Record, state: MetadataImage) -> Iterable[EventFields]:
     """Register a broker. One that registers again is fenced, and replaces its former process.
 
     Source: ClusterControlManager.registerBroker.
@@ -265,7 +265,7 @@ def _apply_registration(record: Record, state: State) -> Iterable[EventFields]:
         yield Kind.BROKER_INCARNATED, {"node": broker}
 
 
-def _apply_registration_change(record: Record, state: State) -> Iterable[EventFields]:
+def _apply_registration_change(record: Record, state: MetadataImage) -> Iterable[EventFields]:
     """Fence or unfence a broker, or start its controlled shutdown.
 
     A broker that is fenced in its controlled shutdown has finished it; else its session expired, unless it led nothing.
@@ -286,16 +286,16 @@ def _apply_registration_change(record: Record, state: State) -> Iterable[EventFi
         yield Kind.BROKER_UNFENCE_GRANTED, fields
 
 
-def _apply_unregistration(record: Record, state: State) -> Iterable[EventFields]:
+def _apply_unregistration(record: Record, state: MetadataImage) -> Iterable[EventFields]:
     state.brokers.pop(record.broker, None)
     return ()
 
 
-def _apply_election(record: Record, state: State) -> Iterable[EventFields]:
+def _apply_election(record: Record, state: MetadataImage) -> Iterable[EventFields]:
     return [(Kind.CONTROLLER_ELECTED, {"controller_epoch": record.controller_epoch})]
 
 
-def _apply_config(record: Record, state: State) -> Iterable[EventFields]:
+def _apply_config(record: Record, state: MetadataImage) -> Iterable[EventFields]:
     fields = {"reason": record.name, "detail": record.value}
     if record.resource_type == _TOPIC:
         yield Kind.CONFIG_CHANGED, {**fields, "topic": record.resource}
@@ -303,12 +303,12 @@ def _apply_config(record: Record, state: State) -> Iterable[EventFields]:
         yield Kind.CONFIG_CHANGED, {**fields, "node": int(record.resource) if record.resource else None}
 
 
-def _apply_undecoded(record: Record, state: State) -> Iterable[EventFields]:
+def _apply_undecoded(record: Record, state: MetadataImage) -> Iterable[EventFields]:
     state.forget()
     return ()
 
 
-_HANDLERS: Mapping[str, Callable[[Record, State], Iterable[EventFields]]] = {
+_HANDLERS: Mapping[str, Callable[[Record, MetadataImage], Iterable[EventFields]]] = {
     "topic": _apply_topic,
     "remove_topic": _apply_topic_removal,
     "partition": _apply_partition,
@@ -325,13 +325,13 @@ _HANDLERS: Mapping[str, Callable[[Record, State], Iterable[EventFields]]] = {
 }
 
 
-def _place(record: Record, state: State) -> dict[str, Any] | None:
+def _place(record: Record, state: MetadataImage) -> dict[str, Any] | None:
     """Topic and partition by name; None where the topic's record is missing."""
     topic = state.topics.get(record.topic_id)
     return {"topic": topic, "partition": record.partition} if topic is not None else None
 
 
-def _partition_fields(p: Partition) -> dict[str, Any]:
+def _partition_fields(p: PartitionRegistration) -> dict[str, Any]:
     return {
         "leader": p.leader,
         "leader_epoch": p.leader_epoch,
@@ -346,7 +346,7 @@ def _broker_list(brokers: Sequence[int]) -> str:
     return ",".join(str(b) for b in brokers) or "[]"
 
 
-def _difference(before: Partition, now: Partition) -> str:
+def _difference(before: PartitionRegistration, now: PartitionRegistration) -> str:
     """The change of a partition, as Kafka prints it. Source: PartitionRegistration.diff."""
     parts = [
         *((name, kafkas, getattr(before, name), getattr(now, name)) for name, kafkas in _LISTS.items()),

@@ -16,7 +16,7 @@ from typing import Any
 from kafka_hindsight.catalog.codes import MetadataRecordType
 from kafka_hindsight.catalog.rows import MetadataFile, MetadataRecord, MetadataState
 from kafka_hindsight.catalog.rows.structs import DayCount, OffsetSpan
-from kafka_hindsight.kafka_records.metadata_replay import Replay, spans_of_files
+from kafka_hindsight.kafka_records.metadata_replay import MetadataReplay, spans_of_files
 
 _OPENS, _CLOSES = "begin_transaction", ("end_transaction", "abort_transaction")
 
@@ -52,7 +52,7 @@ def find_start(
 
 
 def state_of(
-    replay: Replay,
+    replay: MetadataReplay,
     at: datetime,
     start: MetadataStart | None,
     records: Iterable[MetadataRecord],
@@ -88,7 +88,7 @@ def state_of(
     ]
 
 
-def _parts(replay: Replay, epoch: int) -> Iterator[tuple[MetadataRecordType, dict[str, Any]]]:
+def _parts(replay: MetadataReplay, epoch: int) -> Iterator[tuple[MetadataRecordType, dict[str, Any]]]:
     yield MetadataRecordType.LEADER_CHANGE, {"broker": replay.leaders.get(epoch)}
     state = replay.state
     for topic_id, topic in sorted(state.topics.items()):

@@ -44,7 +44,7 @@ class Struct:
 
 
 @dataclass(frozen=True)
-class Layout:
+class VersionedStruct:
     """A struct behind a version number. From `flexible_from` on, lengths are varints and tagged fields follow.
 
     `is_open`: newer versions may be read as the newest known one, and the bytes after it are ignored.
@@ -113,7 +113,7 @@ class Cursor:
             raise Malformed(f"{self.what}: {self.remaining} bytes are left over after its last field; needed none.")
 
 
-def read_versioned(layout: Layout, data: bytes) -> tuple[int, dict[str, Any]]:
+def read_versioned(layout: VersionedStruct, data: bytes) -> tuple[int, dict[str, Any]]:
     """Read a version number and the struct behind it.
 
     Raises:

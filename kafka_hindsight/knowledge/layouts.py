@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from kafka_hindsight.knowledge.model import Layout, Words
+from kafka_hindsight.knowledge.model import Layout, LoggerAndMessage
 
 MESSAGE_LIMIT = 524_288
 """Longer messages are matched by no pattern: a regex must not run away on an endless line. The longest that we read,
@@ -56,7 +56,7 @@ def _logger_in(end: str) -> str | None:
     return end[2:-1] if LOGGER_REGEX.fullmatch(end) else None
 
 
-def cut_apache(text: str) -> Words:
+def cut_apache(text: str) -> LoggerAndMessage:
     """Cut the logger from the end of the first line, else of the last one; the message is before it."""
     body = text.partition("\n")[0].rstrip("\r")
     at = body.rfind(" (", -LOGGER_REACH)
@@ -68,7 +68,7 @@ def cut_apache(text: str) -> Words:
     return logger, body[body.index(" ", _LEVEL_AT) + 1 : at if logger else None]
 
 
-def cut_librdkafka(text: str) -> Words:
+def cut_librdkafka(text: str) -> LoggerAndMessage:
     """Cut the message after the facility, which stands for the logger.
 
     Each record of librdkafka is one line: further lines are the program's own output.

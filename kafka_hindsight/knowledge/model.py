@@ -10,7 +10,7 @@ from functools import cached_property
 from kafka_hindsight.catalog.codes import Harm
 from kafka_hindsight.catalog.kinds import Kind
 
-Words = tuple[str | None, str]
+LoggerAndMessage = tuple[str | None, str]
 """The logger of a record, None where it names none, and its message."""
 
 
@@ -29,7 +29,7 @@ class Layout:
     name: str
     begins: str
     head: str
-    cut: Callable[[str], Words]
+    cut: Callable[[str], LoggerAndMessage]
     is_epoch: bool
     source: str
 

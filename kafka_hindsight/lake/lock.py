@@ -48,7 +48,7 @@ def hold_lock(lake: str, name: str, run_id: str, patience: timedelta = timedelta
         "since": datetime.now(UTC).isoformat(timespec="seconds"),
     }
     if is_uri(lake):
-        with hold_object(lake, name, holder, Waiting(lake, patience)):
+        with hold_object(lake, name, holder, LockWait(lake, patience)):
             yield
         return
     folder = Path(lake) / "locks"
@@ -61,7 +61,7 @@ def hold_lock(lake: str, name: str, run_id: str, patience: timedelta = timedelta
             "Needed: a folder in which this user may create files. Give another LAKE."
         ) from refusal
     with file:
-        _take(file, folder / name, Waiting(lake, patience))
+        _take(file, folder / name, LockWait(lake, patience))
         file.seek(0)
         file.truncate()
         file.write(json.dumps(holder))
@@ -69,7 +69,7 @@ def hold_lock(lake: str, name: str, run_id: str, patience: timedelta = timedelta
         yield
 
 
-def _take(file: IO[str], path: Path, waiting: Waiting) -> None:
+def _take(file: IO[str], path: Path, waiting: LockWait) -> None:
     while True:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -90,7 +90,7 @@ class LakeBusy(RuntimeError):
     """Another run works on this lake. It ends by itself, so a retry may succeed."""
 
 
-class Waiting:
+class LockWait:
     """A wait for a lake that another run holds, as long as patience lasts."""
 
     def __init__(self, lake: str, patience: timedelta) -> None:
@@ -133,7 +133,7 @@ _TAKEN = (AlreadyExistsError, PreconditionError)
 
 
 @contextmanager
-def hold_object(lake: str, name: str, holder: Mapping[str, Any], waiting: Waiting) -> Iterator[None]:
+def hold_object(lake: str, name: str, holder: Mapping[str, Any], waiting: LockWait) -> Iterator[None]:
     """Hold a lock while the block runs.
 
     A process that stood still may find that another one has the lock. Then it ends at once, as a kill would end it.
@@ -173,7 +173,7 @@ class _Lock:
         self.version: str | None = None
         self.signs = 0
 
-    def take(self, waiting: Waiting) -> None:
+    def take(self, waiting: LockWait) -> None:
         """Wait until the lock is ours. Raises: LakeBusy if a holder lives and patience is at its end."""
         while True:
             self._wait_until_free(waiting)
@@ -200,7 +200,7 @@ class _Lock:
         with suppress(BaseError, OSError):
             self._write(_FREE)
 
-    def _wait_until_free(self, waiting: Waiting) -> None:
+    def _wait_until_free(self, waiting: LockWait) -> None:
         """Wait until the lock is free, or its holder counts as dead."""
         holder, self.version = self._read_holder()
         seen_at, lives = time.monotonic(), False

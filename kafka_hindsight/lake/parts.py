@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-Span = tuple[datetime, datetime]
+TimeRange = tuple[datetime, datetime]
 
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 """Both bounds of an empty span."""
@@ -24,7 +24,7 @@ _STEP = timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True)
-class File:
+class DataFile:
     """A file of a table, and the statistics of its columns as Delta writes them."""
 
     path: str
@@ -36,7 +36,7 @@ class File:
         low, high = (self.stats.get(side, {}).get(column) for side in ("minValues", "maxValues"))
         return None if low is None or high is None else (low, high)
 
-    def span(self, column: str) -> Span | None:
+    def span(self, column: str) -> TimeRange | None:
         """Give the span of a column's instants, its end left out; None where the statistics do not show it.
 
         A broken line may name a year that Python does not have.
@@ -63,7 +63,7 @@ class Part:
 
     cluster: str | None
     time: str = ""
-    span: Span | None = None
+    span: TimeRange | None = None
     timeless: bool = False
     values: tuple[tuple[str, Any], ...] = ()
 
@@ -78,7 +78,7 @@ class Part:
         names = ("" if self.cluster is None else "cluster", self.time, *(name for name, _ in self.values))
         return tuple(filter(None, names))
 
-    def may_be_in(self, file: File) -> bool:
+    def may_be_in(self, file: DataFile) -> bool:
         """Whether a file may have one of the rows."""
         clusters = file.bounds("cluster")
         if self.cluster is not None and clusters and not clusters[0] <= self.cluster <= clusters[1]:
@@ -105,7 +105,7 @@ class Part:
         is_wanted = self.holds(rows)
         return rows if pc.all(is_wanted).as_py() else rows.filter(is_wanted)
 
-    def is_all_of(self, file: File) -> bool:
+    def is_all_of(self, file: DataFile) -> bool:
         """Whether the statistics of a file prove that all of its rows are of the part."""
         if self.values or file.bounds("cluster") != (self.cluster, self.cluster) or file.nulls("cluster") != 0:
             return False

@@ -18,7 +18,7 @@ from deltalake import DeltaTable
 from kafka_hindsight.catalog.table_model import Scalar, Table
 from kafka_hindsight.lake import delta_log, landing
 from kafka_hindsight.lake.arrow_types import arrow_schema
-from kafka_hindsight.lake.parts import File, Part
+from kafka_hindsight.lake.parts import DataFile, Part
 from kafka_hindsight.lake.table_files import conform, read_file, write_files
 from kafka_hindsight.lake.transactions import TableChanged, commit, files_of, first_commit
 from kafka_hindsight.settings.config import masked
@@ -30,7 +30,7 @@ from kafka_hindsight.shared.windows import Window
 _AT_ONCE = 200_000
 """Rows that are read at once where all of them might not fit into memory."""
 
-Rows: TypeAlias = "pa.Table | Sequence[File]"
+TableContent: TypeAlias = "pa.Table | Sequence[DataFile]"
 """Rows to write, or files of `write_files` that have them already."""
 
 _STAGED = "rows.parquet"
@@ -70,7 +70,7 @@ class Store:
             raise LookupError(f"{table.full_name} is not in the lake {masked(self.lake)}.")
         return newest
 
-    def files(self, table: Table, part: Part | None = None) -> list[File]:
+    def files(self, table: Table, part: Part | None = None) -> list[DataFile]:
         """List the files that may have rows of a part; all files for None."""
         return files_of(self._open(table), table, part)
 
@@ -97,10 +97,10 @@ class Store:
         """Read the rows that the last rebuild staged for a table."""
         folder, schema = self._staging(table), without_laws(table)
         names = sorted(name for name in landing.names_in(folder) if name.endswith(".parquet"))
-        batches = (b.cast(schema) for name in names for b in read_file(folder, File(name, 0, {}), None, table))
+        batches = (b.cast(schema) for name in names for b in read_file(folder, DataFile(name, 0, {}), None, table))
         return pa.Table.from_batches(batches, schema)
 
-    def append(self, table: Table, rows: Rows) -> None:
+    def append(self, table: Table, rows: TableContent) -> None:
         """Add rows, of which the table has none yet, whatever other writers do meanwhile.
 
         delta-rs tries again after commits that added files, not after those that removed some. A file that is added
@@ -121,7 +121,7 @@ class Store:
         keys = self._rows(table, files_of(delta, table, part), part, table.key)
         commit(delta, self._write_files(table, without_keys(rows, keys, table.key)))
 
-    def replace_window(self, table: Table, rows: Rows, cluster: str, window: Window) -> None:
+    def replace_window(self, table: Table, rows: TableContent, cluster: str, window: Window) -> None:
         """Put rows in the place of a cluster's rows of a window, in one commit.
 
         Rows without an instant lie in no window. They depend on their record alone, not on what is known of Kafka, so
@@ -218,7 +218,7 @@ class Store:
         landing.write_new(f"{self._log(table)}/{delta_log.commit_name(0)}", first_commit(table))
 
     def _rows(
-        self, table: Table, files: Sequence[File], part: Part | None = None, columns: Sequence[str] | None = None
+        self, table: Table, files: Sequence[DataFile], part: Part | None = None, columns: Sequence[str] | None = None
     ) -> pa.Table:
         """Read the rows of a part that are in these files."""
         schema = arrow_schema(table)
@@ -226,13 +226,13 @@ class Store:
         batches = (read_file(self.path(table), file, part, table, columns) for file in files)
         return pa.Table.from_batches(chain.from_iterable(batches), result_schema)
 
-    def _write_files(self, table: Table, rows: Rows) -> Sequence[File]:
+    def _write_files(self, table: Table, rows: TableContent) -> Sequence[DataFile]:
         if not isinstance(rows, pa.Table):
             return rows
         return write_files(self.path(table), table, rows.to_batches())
 
     def _replace(
-        self, delta: DeltaTable, table: Table, rows: Rows, part: Part, info: Mapping[str, Any] | None = None
+        self, delta: DeltaTable, table: Table, rows: TableContent, part: Part, info: Mapping[str, Any] | None = None
     ) -> None:
         """Put rows of a part in the place of its old ones. Other rows of its files stay."""
         if not _is_within(rows, part):
@@ -243,13 +243,13 @@ class Store:
         added = [*self._write_files(table, rows), *write_files(self.path(table), table, others)]
         commit(delta, added, removed, info)
 
-    def _with_timeless(self, delta: DeltaTable, table: Table, rows: Rows, timeless: Part) -> pa.Table:
+    def _with_timeless(self, delta: DeltaTable, table: Table, rows: TableContent, timeless: Part) -> pa.Table:
         """Give the rows, and the table's other rows without an instant."""
         new = rows if isinstance(rows, pa.Table) else self._rows(table, rows)
         old = self._rows(table, files_of(delta, table, timeless), timeless)
         return pa.concat_tables([new, without_keys(old, new, table.key)])
 
-    def _others(self, table: Table, file: File, part: Part) -> Iterator[pa.RecordBatch]:
+    def _others(self, table: Table, file: DataFile, part: Part) -> Iterator[pa.RecordBatch]:
         """Read the rows of a file that are not of a part."""
         for batch in read_file(self.path(table), file, None, table):
             yield batch.filter(pc.invert(part.holds(batch)))
@@ -288,7 +288,7 @@ def content_of(rows: pa.Table, table: Table) -> pa.Table:
     return rows.select(columns).sort_by([(name, "ascending") for name in by])
 
 
-def _conformed(table: Table, rows: Rows) -> Rows:
+def _conformed(table: Table, rows: TableContent) -> TableContent:
     return conform(rows, table, arrow_schema(table)) if isinstance(rows, pa.Table) else rows
 
 
@@ -305,11 +305,11 @@ def _around(table: Table, rows: pa.Table) -> Part | None:
     return None
 
 
-def _is_within(rows: Rows, part: Part) -> bool:
+def _is_within(rows: TableContent, part: Part) -> bool:
     if isinstance(rows, pa.Table):
         return bool(pc.all(part.holds(rows), min_count=0).as_py())
     return all(map(part.is_all_of, rows))
 
 
-def _has_timeless(rows: Rows, time: str) -> bool:
+def _has_timeless(rows: TableContent, time: str) -> bool:
     return rows[time].null_count > 0 if isinstance(rows, pa.Table) else any(file.nulls(time) != 0 for file in rows)

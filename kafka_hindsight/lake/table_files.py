@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.landing import open_file, write_atomically
-from kafka_hindsight.lake.parts import File, Part
+from kafka_hindsight.lake.parts import DataFile, Part
 from kafka_hindsight.shared.grouping import sized
 from kafka_hindsight.shared.instants import of_micros
 
@@ -61,7 +61,7 @@ _BATCH = 64 * 1024
 """Rows that are read at once."""
 
 
-def write_files(folder: str, table: Table, batches: Iterable[pa.RecordBatch]) -> list[File]:
+def write_files(folder: str, table: Table, batches: Iterable[pa.RecordBatch]) -> list[DataFile]:
     """Write rows as files of a table that no commit names yet.
 
     Args:
@@ -75,7 +75,7 @@ def write_files(folder: str, table: Table, batches: Iterable[pa.RecordBatch]) ->
     return list(files_written(table, batches, folder))
 
 
-def files_written(table: Table, batches: Iterable[pa.RecordBatch], folder: str) -> Iterator[File]:
+def files_written(table: Table, batches: Iterable[pa.RecordBatch], folder: str) -> Iterator[DataFile]:
     """Write rows as `write_files` does, and give each file as soon as it is written."""
     file: _OpenFile | None = None
     schema = arrow_schema(table)
@@ -92,7 +92,7 @@ def files_written(table: Table, batches: Iterable[pa.RecordBatch], folder: str) 
 
 def read_file(
     folder: str,
-    file: File,
+    file: DataFile,
     part: Part | None,
     table: Table,
     columns: Sequence[str] | None = None,
@@ -149,7 +149,7 @@ def conform(rows: pa.Table, table: Table, schema: pa.Schema) -> pa.Table:
     return rows.select(table.column_names).cast(schema)
 
 
-def _open_file(folder: str, file: File, table: Table) -> Any:
+def _open_file(folder: str, file: DataFile, table: Table) -> Any:
     size = 0
     with suppress(FileNotFoundError):
         stored = open_file(f"{folder}/{file.path}")
@@ -171,12 +171,12 @@ class _OpenFile:
             self.sink, schema, compression="zstd", write_statistics=described, store_schema=False
         )
 
-    def close(self, folder: str) -> File:
+    def close(self, folder: str) -> DataFile:
         """Write the file into its folder."""
         self.writer.close()
         name, content = f"part-{uuid4()}.zstd.parquet", self.sink.getvalue()
         write_atomically(f"{folder}/{name}", content)
-        return File(name, len(content), self._stats())
+        return DataFile(name, len(content), self._stats())
 
     def _stats(self) -> dict[str, Any]:
         footer = pq.read_metadata(self.sink)

@@ -22,7 +22,7 @@ from deltalake.transaction import AddAction, RemoveAction
 
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.lake.arrow_types import arrow_schema
-from kafka_hindsight.lake.parts import File, Part
+from kafka_hindsight.lake.parts import DataFile, Part
 from kafka_hindsight.lake.table_files import properties, window_columns
 from kafka_hindsight.settings.config import masked
 
@@ -75,19 +75,19 @@ def delta_schema(table: Table) -> Schema:
     return Schema.from_arrow(pa.schema(described))
 
 
-def files_of(delta: DeltaTable, table: Table, part: Part | None) -> list[File]:
+def files_of(delta: DeltaTable, table: Table, part: Part | None) -> list[DataFile]:
     """List the files that may have rows of a part; all files for None."""
     adds = pa.RecordBatchReader.from_stream(delta.get_add_actions(flatten=True)).read_all()
     texts = (_as_texts(column).to_pylist() for column in adds.columns)
     rows = (dict(zip(adds.column_names, row, strict=True)) for row in zip(*texts, strict=True))
-    files = (File(add["path"], add["size_bytes"], _stats(add, window_columns(table))) for add in rows)
+    files = (DataFile(add["path"], add["size_bytes"], _stats(add, window_columns(table))) for add in rows)
     return [file for file in files if part is None or part.may_be_in(file)]
 
 
 def commit(
     delta: DeltaTable,
-    added: Sequence[File],
-    removed: Sequence[File] = (),
+    added: Sequence[DataFile],
+    removed: Sequence[DataFile] = (),
     info: Mapping[str, Any] | None = None,
     retries: int = 0,
 ) -> None:
@@ -122,7 +122,7 @@ def commit(
         ) from refusal
 
 
-def _stats_text(file: File) -> str:
+def _stats_text(file: DataFile) -> str:
     """Write the statistics of a file as Delta keeps them.
 
     delta-rs reads an escaped character above U+1FFFF as another one, so none is escaped. Source: arrow-json,

@@ -52,7 +52,7 @@ _FAMILY = re.compile(rb"\((kafka\.|org\.apache\.zookeeper\.server)")
 
 
 @dataclass(frozen=True)
-class Step:
+class ClockStepRange:
     """A step of a clock, between the lines `before` and `after`, whose clocks show `before_at` and `after_at`.
 
     It changes the records from the byte `begin` up to `end` of source `part` within the file. They are placed between
@@ -90,7 +90,7 @@ class RepeatedRecords(NamedTuple):
 class Clock:
     """The instants of one file's records, in the order of the file."""
 
-    def __init__(self, zone: str, steps: Iterable[Step] = (), is_turned: bool = False) -> None:
+    def __init__(self, zone: str, steps: Iterable[ClockStepRange] = (), is_turned: bool = False) -> None:
         """`steps` are those of another reading. `is_turned`: the newest lines come first, and no steps are searched."""
         self.zone = None if zone == "UTC" else ZoneInfo(zone)
         self._is_turned = is_turned
@@ -112,18 +112,20 @@ class Clock:
                 at[own][is_own & _comes_again(at[own], is_doubled[own], step.before_at)] += _HOUR
         return at
 
-    def look(self, heads: Heads, data: bytes, offset: int, until: int, parts: Ints | None) -> tuple[Ints, list[Step]]:
+    def look(
+        self, heads: Heads, data: bytes, offset: int, until: int, parts: Ints | None
+    ) -> tuple[Ints, list[ClockStepRange]]:
         """The instants of the records that begin before the byte `until`, and the steps of the clock there.
 
         `data` reaches a little further. Pieces of a file that are read one after another are one log.
         """
         at = self.instants(heads, offset, parts)
         _, is_doubled = self._as_first(heads)
-        steps: list[Step] = []
+        steps: list[ClockStepRange] = []
         for part in () if self._is_turned else (-1,) if parts is None else np.unique(parts).tolist():
             is_own = (at != NO_INSTANT) if parts is None else (at != NO_INSTANT) & (parts == part)
             rows = slice(None) if is_own.all() else np.flatnonzero(is_own)
-            lines = _Lines(data, offset, part, heads, rows, at[rows], is_doubled[rows], self._newest.get(part))
+            lines = _DatedRecords(data, offset, part, heads, rows, at[rows], is_doubled[rows], self._newest.get(part))
             steps += (step for step in lines.steps() if step.begin < until + offset)
             at[rows] = lines.instants
             if newest := lines.newest(until):
@@ -168,7 +170,7 @@ class _Newest(NamedTuple):
     line: bytes
 
 
-class _Run(NamedTuple):
+class _RecordsSetBack(NamedTuple):
     """Records from `first` up to `stop`, earlier than the newest one before them, `top`: the first by `by`."""
 
     top: int
@@ -177,7 +179,7 @@ class _Run(NamedTuple):
     by: int
 
 
-class _Lines:
+class _DatedRecords:
     """The dated records of one source in some bytes, behind the newest one of the bytes before."""
 
     def __init__(
@@ -212,7 +214,7 @@ class _Lines:
         n = int(np.argmax(self._at[:inside]))
         return _Newest(int(self._at[n]), int(self._clocks[n]), bool(self._is_doubled[n]), self._line(n))
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[ClockStepRange]:
         """The steps that have a meaning, in order. They correct the instants."""
         begin = 0
         for _ in range(_MOST_STEPS):
@@ -222,16 +224,16 @@ class _Lines:
             step, begin = step_and_begin
             yield step
 
-    def _runs(self, begin: int) -> Iterator[_Run]:
+    def _runs(self, begin: int) -> Iterator[_RecordsSetBack]:
         tops = np.maximum.accumulate(self._at[begin:])
         behind = np.flatnonzero(self._at[begin:] < tops - SKEW)
         if len(behind):
             for run in np.split(behind, np.flatnonzero(np.diff(behind) > 1) + 1):
                 first, stop = begin + int(run[0]), begin + int(run[-1]) + 1
                 top = begin + int(np.searchsorted(tops, tops[run[0]]))
-                yield _Run(top, first, stop, int(tops[run[0]] - self._at[first]))
+                yield _RecordsSetBack(top, first, stop, int(tops[run[0]] - self._at[first]))
 
-    def _step(self, run: _Run) -> tuple[Step, int] | None:
+    def _step(self, run: _RecordsSetBack) -> tuple[ClockStepRange, int] | None:
         """The step of a run, and where the search continues; None for late lines and those of another process."""
         at, reached = self._at, int(self._at[run.top])
         if run.stop - run.first <= _FEW and reached - int(at[run.first : run.stop].max()) > _DAY:
@@ -260,18 +262,18 @@ class _Lines:
         return self._place_records(ClockMeaning.SET_BACK, run, run.first, stop, reached, until), stop - 1
 
     def _place_records(
-        self, meaning: ClockMeaning, run: _Run, first: int, stop: int, since: int, until: int | None = None
-    ) -> Step:
+        self, meaning: ClockMeaning, run: _RecordsSetBack, first: int, stop: int, since: int, until: int | None = None
+    ) -> ClockStepRange:
         """Place records at an instant, or between two."""
         step = self._new_step(meaning, run, self._place(first), self._place(stop))
         step = replace(step, placed_at=since, placed_until=since if until is None else until)
         self._at[first:stop] = step.placed(self._starts[first:stop] + self._offset)
         return step
 
-    def _new_step(self, meaning: ClockMeaning, run: _Run, begin: int, end: int) -> Step:
+    def _new_step(self, meaning: ClockMeaning, run: _RecordsSetBack, begin: int, end: int) -> ClockStepRange:
         clocks = int(self._clocks[run.top]), int(self._clocks[run.first])
         lines = (self._line(n).decode(errors="replace") for n in (run.top, run.first))
-        return Step(meaning, begin, end, self._part, None, 0, *clocks, *lines)
+        return ClockStepRange(meaning, begin, end, self._part, None, 0, *clocks, *lines)
 
     def _line(self, n: int) -> bytes:
         """The first line of a record, without its frame."""
@@ -284,23 +286,23 @@ class _Lines:
         """The byte of the file where a record begins; behind the last record, the end of the bytes."""
         return self._offset + (int(self._starts[n]) if n < len(self._starts) else len(self._data))
 
-    def _is_late(self, run: _Run) -> bool:
+    def _is_late(self, run: _RecordsSetBack) -> bool:
         """Whether few lines are behind and the clock then returns: threads waited to write them."""
         is_back = run.stop == len(self._at) or int(self._at[run.stop] - self._at[run.stop - 1]) >= run.by // 2
         return run.stop - run.first <= _MOST_LATE and is_back
 
-    def _is_quiet(self, run: _Run) -> bool:
+    def _is_quiet(self, run: _RecordsSetBack) -> bool:
         """Whether few lines of the repeated hour follow. Then a few lines may be all of it."""
         return not self._is_doubled[run.stop + _MOST_LATE :][:1].any()
 
-    def _is_garbled(self, run: _Run) -> bool:
+    def _is_garbled(self, run: _RecordsSetBack) -> bool:
         """Whether few lines are ahead of those before and after them, which agree. No line is ever early."""
         if run.first - run.top > _FEW or not run.top:
             return not run.top and run.first <= _FEW and run.by > _DAY
         before = int(self._at[run.top - 1])
         return int(self._at[run.top]) - before > SKEW and int(self._at[run.first]) >= before - SKEW
 
-    def _is_of_others(self, run: _Run) -> bool:
+    def _is_of_others(self, run: _RecordsSetBack) -> bool:
         """Whether the lines that are behind are of other processes than the lines that are ahead."""
         ahead = np.flatnonzero(self._at[: run.first] > self._at[run.first] + SKEW)[-_MOST_COMPARED:]
         pairs = zip(*map(self._writers, (ahead.tolist(), range(run.first, run.stop)[:_MOST_COMPARED])), strict=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 
-from kafka_hindsight.knowledge.model import Words
+from kafka_hindsight.knowledge.model import LoggerAndMessage
 
 WORD_REACH = 120
 """The most characters of a thread's name, or of a program's own text in a head: the search stays cheap."""
@@ -124,7 +124,7 @@ class CompiledPattern:
             reached = match.end()
         return reached, ""
 
-    def cut(self, text: str) -> Words:
+    def cut(self, text: str) -> LoggerAndMessage:
         """The logger and the message of a record with such a head."""
         head = self.head.match(text)
         start = head.end() if head else 0

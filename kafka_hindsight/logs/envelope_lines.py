@@ -175,7 +175,7 @@ _NAMES_OF_RESOURCES = ("k8s.container.name", "container.name", "host.name", "ser
 
 
 @dataclass(slots=True)
-class Line:
+class EnvelopeLine:
     """A line while it is taken out of envelopes.
 
     `line_number` is the physical line of the file that completed it, `physical` how many physical lines it was. `at`
@@ -194,23 +194,23 @@ class Line:
     nested: dict[str, Any] | None = None
 
 
-Peel = Callable[[Line], Sequence[Line]]
+Peel = Callable[[EnvelopeLine], Sequence[EnvelopeLine]]
 """A function that takes a line out of an envelope. It returns the lines inside; none where the line is not in it."""
 
 
-def lines_in(data: bytes, lines_before: int) -> list[Line]:
+def lines_in(data: bytes, lines_before: int) -> list[EnvelopeLine]:
     """The lines of bytes that end with LF."""
-    return [Line(text, n) for n, text in enumerate(data.split(b"\n")[:-1], lines_before + 1)]
+    return [EnvelopeLine(text, n) for n, text in enumerate(data.split(b"\n")[:-1], lines_before + 1)]
 
 
 class Chain:
     """Nested envelopes, the outermost first. A part of a line waits until its line is complete."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        self.peels = [(PEELS[name], dict[str, Line]()) for name in names]
+        self.peels = [(PEELS[name], dict[str, EnvelopeLine]()) for name in names]
         self.count = 0
 
-    def lines(self, outer: Iterable[Line]) -> list[Line]:
+    def lines(self, outer: Iterable[EnvelopeLine]) -> list[EnvelopeLine]:
         """The lines inside physical lines, which change in place. A line without an envelope stays as it is.
 
         Afterwards `count` is how many lines were in the innermost envelope.
@@ -224,7 +224,7 @@ class Chain:
                 line.text = as_json(line.nested).encode()
         return lines
 
-    def _peeled(self, peel: Peel, waiting: dict[str, Line], line: Line) -> Iterator[Line]:
+    def _peeled(self, peel: Peel, waiting: dict[str, EnvelopeLine], line: EnvelopeLine) -> Iterator[EnvelopeLine]:
         inside = peel(line)
         self.count += len(inside)
         for part in inside:
@@ -237,7 +237,7 @@ class Chain:
         if not inside:
             yield line
 
-    def unfinished(self) -> list[Line]:
+    def unfinished(self) -> list[EnvelopeLine]:
         """The lines that were never completed. They are removed."""
         lines = [line for _, waiting in self.peels for line in waiting.values()]
         for _, waiting in self.peels:
@@ -245,7 +245,7 @@ class Chain:
         return lines
 
 
-def split(lines: Iterable[Line]) -> Iterator[Line]:
+def split(lines: Iterable[EnvelopeLine]) -> Iterator[EnvelopeLine]:
     """Split lines at LF, except records. The first of the new lines has the physical lines."""
     for line in lines:
         if line.is_record or b"\n" not in line.text:
@@ -254,10 +254,10 @@ def split(lines: Iterable[Line]) -> Iterator[Line]:
         first, *others = line.text.split(b"\n")
         line.text = first
         yield line
-        yield from (Line(text, line.line_number, 0, line.at, line.origin) for text in others)
+        yield from (EnvelopeLine(text, line.line_number, 0, line.at, line.origin) for text in others)
 
 
-def _without_colours(line: Line) -> Sequence[Line]:
+def _without_colours(line: EnvelopeLine) -> Sequence[EnvelopeLine]:
     """Remove colours. An incomplete colour stays. Source: ECMA-48, 8.3.117."""
     if _ESCAPE not in line.text:
         return ()
@@ -265,7 +265,7 @@ def _without_colours(line: Line) -> Sequence[Line]:
     return (line,)
 
 
-def _without_prefix(regex: re.Pattern[bytes], line: Line) -> Sequence[Line]:
+def _without_prefix(regex: re.Pattern[bytes], line: EnvelopeLine) -> Sequence[EnvelopeLine]:
     if not (match := regex.match(line.text)):
         return ()
     groups = match.groupdict()
@@ -291,11 +291,11 @@ def _clean_name(origin: str) -> str:
     return _ODD.sub("_", origin).strip("/")
 
 
-def _or_before(at: int, line: Line) -> int:
+def _or_before(at: int, line: EnvelopeLine) -> int:
     return line.at if at == NO_INSTANT else at
 
 
-def _out_of_object(envelope: JsonEnvelope, line: Line) -> Sequence[Line]:
+def _out_of_object(envelope: JsonEnvelope, line: EnvelopeLine) -> Sequence[EnvelopeLine]:
     """Take a line out of an object that has it in a field."""
     fields = line.nested or object_in(line.text)
     if fields is None:
@@ -342,10 +342,10 @@ def _may_name(names: tuple[str, ...]) -> list[tuple[str, ...]]:
     return [paths for paths in ORIGINS if may_hold(names, paths)]
 
 
-def _out_of_otlp(line: Line) -> Sequence[Line]:
+def _out_of_otlp(line: EnvelopeLine) -> Sequence[EnvelopeLine]:
     """The records of an OpenTelemetry object: one line may hold many."""
     fields = line.nested or object_in(line.text)
-    records = list[Line]()
+    records = list[EnvelopeLine]()
     for resource in _objects(field(fields, "resourceLogs")):
         origin = _resource_name(resource) or line.origin
         for scope in _objects(resource.get("scopeLogs")):
@@ -353,7 +353,7 @@ def _out_of_otlp(line: Line) -> Sequence[Line]:
                 at = instant_of(record.get("timeUnixNano") or record.get("observedTimeUnixNano"))
                 text = _string(field(record, "body.stringValue")).encode(errors="replace").removesuffix(b"\n")
                 physical = 0 if records else line.physical
-                records.append(Line(text, line.line_number, physical, _or_before(at, line), origin))
+                records.append(EnvelopeLine(text, line.line_number, physical, _or_before(at, line), origin))
     return records
 
 
@@ -376,7 +376,7 @@ def _string(value: Any) -> str:
     return value if isinstance(value, str) else "" if value is None else as_json(value)
 
 
-def record_of_json(line: Line) -> Sequence[Line]:
+def record_of_json(line: EnvelopeLine) -> Sequence[EnvelopeLine]:
     """Write an object that is a record itself as a line of Kafka's own layout."""
     record = record_in(line.text, line.nested or object_in(line.text))
     if record is None:

@@ -21,7 +21,7 @@ from kafka_hindsight.lake.arrow_types import INSTANT, arrow_schema
 from kafka_hindsight.logs.arrays import Ints
 from kafka_hindsight.logs.reading import (
     QUOTED,
-    Reading,
+    RecordReading,
     broker_of_folder,
     broker_of_line,
     fields_of,
@@ -193,7 +193,7 @@ class _ParsedBatch:
 
     records: pa.RecordBatch
     texts: list[str]
-    readings: list[Reading]
+    readings: list[RecordReading]
     brokers: list[int | None]
     fates: pa.Array
 
@@ -245,7 +245,7 @@ def _events(batch: _ParsedBatch) -> pa.RecordBatch | None:
     return _batch_of(rows, PACKED)
 
 
-def _pattern_columns(readings: list[Reading]) -> Columns:
+def _pattern_columns(readings: list[RecordReading]) -> Columns:
     """The fields of records that one pattern claims, as columns."""
     pattern: Any = readings[0].pattern
     count = len(readings)

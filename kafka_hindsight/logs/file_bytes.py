@@ -43,7 +43,7 @@ _UNPACKED_LEAST = 256 * 1024 * 1024
 """The unpacked size that is allowed whatever the packed size."""
 
 
-class Member(NamedTuple):
+class ArchiveMember(NamedTuple):
     """A file within an archive: its name, and where its bytes lie in the unpacked archive."""
 
     name: str
@@ -144,7 +144,7 @@ class Unpacked(Arriving):
 class OfMember(Bytes):
     """The bytes of a file within an archive. `content` is the unpacked archive."""
 
-    def __init__(self, content: Bytes, member: Member) -> None:
+    def __init__(self, content: Bytes, member: ArchiveMember) -> None:
         self.content, self.member = content, member
 
     @property
@@ -198,7 +198,7 @@ def unpacked(content: Bytes, name: str, size: int) -> Bytes:
     return Unpacked(content, name, size) if is_packed(name) else content
 
 
-def content_of(uri: str, size: int, before: Bytes | None, member: Member) -> Bytes:
+def content_of(uri: str, size: int, before: Bytes | None, member: ArchiveMember) -> Bytes:
     """The unpacked archive, at the beginning of a member: `before` if it is the same one and has not passed it."""
     if not is_packed(uri):
         return Stored(uri)
@@ -210,7 +210,7 @@ def content_of(uri: str, size: int, before: Bytes | None, member: Member) -> Byt
 
 
 @dataclass(frozen=True)
-class Unit:
+class FilePart:
     """A part of a file that one worker reads at once, and the arguments of the work.
 
     `part` is from which byte to which. `member` is the file wanted of an archive. `is_raw`: packed bytes are not
@@ -220,7 +220,7 @@ class Unit:
     uri: str
     part: tuple[int, int]
     arguments: dict[str, Any]
-    member: Member | None = None
+    member: ArchiveMember | None = None
     is_raw: bool = False
     numbers: Any = None
 

@@ -8,13 +8,13 @@ from datetime import datetime
 from typing import Any
 
 from kafka_hindsight.catalog.ids import row_id
-from kafka_hindsight.logs.file_bytes import Member, Unit, is_packed
+from kafka_hindsight.logs.file_bytes import ArchiveMember, FilePart, is_packed
 from kafka_hindsight.logs.found_files import Archive, Found
 from kafka_hindsight.settings.config import masked
 
 
 @dataclass(frozen=True)
-class Place:
+class LogPlace:
     """A folder, file or URI where logs lie: who wrote them, the zone of their clock, and how the user names it.
 
     `pattern` is the layout of its lines, where the user set one. `folders` are the folders of a root that is a source
@@ -56,14 +56,14 @@ class LogFile:
         """Whether the file, or the archive around it, has to be unpacked. If so, it is read from its beginning."""
         return is_packed(self.name) or (self.archive is not None and is_packed(self.archive.uri))
 
-    def unit(self, part: tuple[int, int], arguments: dict[str, Any]) -> Unit:
+    def unit(self, part: tuple[int, int], arguments: dict[str, Any]) -> FilePart:
         """The unit of work for a part of the file. A packed file is always a whole unit."""
         whole = (0, self.size) if is_packed(self.name) else part
         if self.archive is None:
-            return Unit(self.uri, whole, arguments)
+            return FilePart(self.uri, whole, arguments)
         uri, size, begin = self.archive
         there = (0, size) if is_packed(uri) else (begin + whole[0], begin + whole[1])
-        return Unit(uri, there, arguments, Member(self.name, begin, self.size))
+        return FilePart(uri, there, arguments, ArchiveMember(self.name, begin, self.size))
 
 
 Members = dict[Found, list[Found]]

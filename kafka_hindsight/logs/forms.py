@@ -16,7 +16,7 @@ from kafka_hindsight.knowledge.layouts import LIBRDKAFKA, first_line
 from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS, UNDATED
 from kafka_hindsight.logs.arrays import NO_INSTANT
 from kafka_hindsight.logs.conversion_patterns import any_head
-from kafka_hindsight.logs.envelope_lines import ANY, JSON_RECORD, PEELS, Chain, Line, lines_in
+from kafka_hindsight.logs.envelope_lines import ANY, JSON_RECORD, PEELS, Chain, EnvelopeLine, lines_in
 from kafka_hindsight.logs.heads import PLAIN, head_of, heads_of, lines_of
 from kafka_hindsight.logs.layout_names import is_without_logger, layout_pattern
 from kafka_hindsight.logs.reading import read_record
@@ -197,7 +197,7 @@ class _InnerLines(NamedTuple):
     """The lines inside some envelopes, the outermost first; whether every line is in them."""
 
     envelopes: tuple[str, ...]
-    lines: Sequence[Line]
+    lines: Sequence[EnvelopeLine]
     are_all: bool
 
 
@@ -245,7 +245,7 @@ def _leaves_lines(candidate: _Candidate) -> bool:
     return any(layout_of(line, names) is None for lines, names in several for line in lines)
 
 
-def _begins(lines: Sequence[Line]) -> bool:
+def _begins(lines: Sequence[EnvelopeLine]) -> bool:
     """Whether one of the lines has a head of Kafka's own layout."""
     return any(layout_of(text, PLAIN) for text in _decoded(lines))
 
@@ -277,11 +277,11 @@ def every_layout(pattern: str | None) -> tuple[str, ...]:
     return (*PLAIN, *EVERY, *([pattern] if pattern else []))
 
 
-def _as_lines(lines: Sequence[str]) -> list[Line]:
+def _as_lines(lines: Sequence[str]) -> list[EnvelopeLine]:
     return lines_in("".join(f"{line}\n" for line in lines if line.strip()).encode(), 0)
 
 
-def _decoded(lines: Sequence[Line]) -> list[str]:
+def _decoded(lines: Sequence[EnvelopeLine]) -> list[str]:
     return [line.text.decode(errors="replace") for line in lines]
 
 

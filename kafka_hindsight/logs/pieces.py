@@ -14,7 +14,7 @@ import numpy as np
 
 from kafka_hindsight.knowledge.layouts import MOST_LINES
 from kafka_hindsight.logs.arrays import NO_INSTANT, Flags, Ints
-from kafka_hindsight.logs.clocks import Clock, RepeatedRecords, Step
+from kafka_hindsight.logs.clocks import Clock, ClockStepRange, RepeatedRecords
 from kafka_hindsight.logs.forms import Form
 from kafka_hindsight.logs.heads import HEADLESS, PLAIN, Heads, first_line, framed, heads_of, lines_of, sources_in
 
@@ -97,7 +97,7 @@ class Piece:
     is_broker_log: bool = False
     clusters: tuple[tuple[str, int, int, int], ...] = ()
     repeated: tuple[RepeatedRecords, ...] = ()
-    steps: tuple[Step, ...] = ()
+    steps: tuple[ClockStepRange, ...] = ()
     layouts: tuple[str, ...] = PLAIN
     is_wrapped: bool = False
     form: Form | None = None

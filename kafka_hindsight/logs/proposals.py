@@ -77,7 +77,7 @@ class Shape(NamedTuple):
     is_behind: bool
 
 
-Parts = tuple[str, ...]
+LineParts = tuple[str, ...]
 """The texts of a line before each of its fields, and what follows the last of them."""
 
 
@@ -91,7 +91,7 @@ def proposal_of(lines: Sequence[str]) -> Proposal | str:
     known = [line for line in dated if len(line) < _LONG and any(map(_logger, _WORD.findall(line)))]
     some = known[:: max(len(known) // _SOME, 1)]
     level, word = _level(dated)
-    by_shape = defaultdict[Shape, list[Parts]](list)
+    by_shape = defaultdict[Shape, list[LineParts]](list)
     for line in some:
         for shape, parts in dict(reversed([*_splits(line, instant, level)])).items():
             by_shape[shape].append(parts)
@@ -158,7 +158,7 @@ def _level(lines: Sequence[str]) -> tuple[re.Pattern[str] | None, str]:
     return None, ""
 
 
-def _splits(line: str, instant: re.Pattern[str], level: re.Pattern[str] | None) -> Iterator[tuple[Shape, Parts]]:
+def _splits(line: str, instant: re.Pattern[str], level: re.Pattern[str] | None) -> Iterator[tuple[Shape, LineParts]]:
     """Every way to see the fields of a line: each known logger may be the field, before the message or behind it."""
     date = instant.search(line, 0, _REACH)
     word = level.search(line, 0, _REACH) if level else None
@@ -179,7 +179,7 @@ def _logger(word: str) -> str | None:
     return next((name for name in (word, word.rpartition(".")[0]) if name and is_relevant(name)), None)
 
 
-def _cut(line: str, fields: Sequence[tuple[int, int, str]], is_behind: bool) -> tuple[Shape, Parts]:
+def _cut(line: str, fields: Sequence[tuple[int, int, str]], is_behind: bool) -> tuple[Shape, LineParts]:
     ends = [0, *(end for _, end, _ in fields)]
     parts = tuple(line[end:begin] for end, begin in zip(ends, [*(begin for begin, _, _ in fields), None], strict=True))
     gaps = (*parts[:-2], parts[-1]) if is_behind else parts[:-1]
@@ -192,7 +192,7 @@ def _around(gap: str) -> tuple[str, str, bool]:
     return begin.strip(" "), others[-1].strip(" ") if others else "", not others
 
 
-def _patterns(shape: Shape, lines: Sequence[Parts], names: dict[str, str]) -> Iterator[str]:
+def _patterns(shape: Shape, lines: Sequence[LineParts], names: dict[str, str]) -> Iterator[str]:
     """The patterns of lines of one shape: their messages may begin and end in several ways."""
     fields = list(shape.fields)
     *columns, rests = map(list, zip(*lines, strict=True))

@@ -26,7 +26,7 @@ from kafka_hindsight.knowledge.layouts import (
     class_of,
     first_line,
 )
-from kafka_hindsight.knowledge.model import Noise, Pattern, Words
+from kafka_hindsight.knowledge.model import LoggerAndMessage, Noise, Pattern
 from kafka_hindsight.knowledge.noise import NOISE
 from kafka_hindsight.knowledge.patterns import PATTERNS, SAYS_LINES
 from kafka_hindsight.logs.layout_names import is_without_logger, layout_pattern, without_envelopes
@@ -82,7 +82,7 @@ class LoggerKnowledge:
         return False
 
 
-class Reading(NamedTuple):
+class RecordReading(NamedTuple):
     """The reading of a record.
 
     Of an event, `pattern` claims it, and `groups` are the texts of the groups of the pattern's regex. `sentences` say
@@ -123,7 +123,7 @@ def knowledge_of_loggers(patterns: Iterable[Pattern], noise: Iterable[Noise]) ->
 
 LOGGER_KNOWLEDGE = knowledge_of_loggers(PATTERNS, NOISE)
 _NAMELESS = LoggerKnowledge((), ())
-_IGNORED = Reading(LineFate.IGNORED)
+_IGNORED = RecordReading(LineFate.IGNORED)
 
 _FAULTS = (
     "It holds bytes that are not UTF-8; bronze.log_records keeps them in raw.",
@@ -136,7 +136,7 @@ _FAULTS = (
 
 def read_record(
     layout: str | None, text: str, line_count: int = 1, is_utf8: bool = True, is_dated: bool = True
-) -> Reading:
+) -> RecordReading:
     """Give a record its one fate: event, ignored, unparsed or quarantined.
 
     A broken record is quarantined whatever its logger. Only for relevant loggers is a long message broken.
@@ -152,11 +152,11 @@ def read_record(
     knowledge = LOGGER_KNOWLEDGE.get(_class_of(logger)) if logger else _NAMELESS
     is_endless = len(message) > MESSAGE_LIMIT and knowledge is not None and logger is not None
     if sentences := _faults(text, line_count, is_utf8, is_dated or layout is None, is_endless):
-        return Reading(LineFate.QUARANTINED, logger, message, sentences=sentences)
+        return RecordReading(LineFate.QUARANTINED, logger, message, sentences=sentences)
     return _IGNORED if knowledge is None else _claim(knowledge, logger, message, text)
 
 
-def words_of(layout: str, text: str) -> Words:
+def words_of(layout: str, text: str) -> LoggerAndMessage:
     """The logger and the message of a record.
 
     Clients' libraries write through loggers that programs name, one line at a time. Further lines are the program's.
@@ -170,7 +170,7 @@ def words_of(layout: str, text: str) -> Words:
 
 
 @cache
-def _cut_of(layout: str) -> Callable[[str], Words]:
+def _cut_of(layout: str) -> Callable[[str], LoggerAndMessage]:
     name = without_envelopes(layout)
     if name in CUTS:
         return CUTS[name]
@@ -184,16 +184,16 @@ def _faults(text: str, line_count: int, is_utf8: bool, is_dated: bool, is_endles
     return tuple(compress(_FAULTS, (not is_utf8, "\0" in text, not is_dated, line_count > MOST_LINES, is_endless)))
 
 
-def _claim(knowledge: LoggerKnowledge, logger: str | None, message: str, text: str) -> Reading:
+def _claim(knowledge: LoggerKnowledge, logger: str | None, message: str, text: str) -> RecordReading:
     for gate, pattern in knowledge.patterns:
         if gate not in message:
             continue
         if match := pattern.compiled.match(_with_trace(message, text) if pattern.reads_trace else message):
-            return Reading(LineFate.EVENT, logger, message, pattern, match.groups())
+            return RecordReading(LineFate.EVENT, logger, message, pattern, match.groups())
     is_preamble = logger is None and PREAMBLE.fullmatch(message)
     if is_preamble or knowledge.is_noise(message) or knowledge is LOGGER_KNOWLEDGE.get(PROGRAM):
         return _IGNORED
-    return Reading(LineFate.UNPARSED, logger, message)
+    return RecordReading(LineFate.UNPARSED, logger, message)
 
 
 def carries_nothing(layout: str | None, text: str) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 from kafka_hindsight.knowledge.pattern_layouts import UNDATED
 from kafka_hindsight.lake.landing import packing, read_json, write_json
 from kafka_hindsight.logs.arrays import Ints
-from kafka_hindsight.logs.envelope_lines import Chain, Line, lines_in, split
+from kafka_hindsight.logs.envelope_lines import Chain, EnvelopeLine, lines_in, split
 from kafka_hindsight.logs.file_bytes import CHUNK, Arriving, Bytes, open_bytes
 from kafka_hindsight.logs.forms import DATED, Form, chains_of, every_layout, form_of, sampled
 from kafka_hindsight.logs.heads import FRAME, HEADLESS, MARK, PLAIN, frames_of, heads_of
@@ -95,7 +95,7 @@ class Unwrapper:
         The lines of the oldest instant wait: older lines may follow, with the head that they belong to.
         """
         rows = [*texts[::-1], *self._newer]
-        whole = self._chain.lines(Line(text, n) for n, text in enumerate(rows, 1))
+        whole = self._chain.lines(EnvelopeLine(text, n) for n, text in enumerate(rows, 1))
         inside = list(split([*whole, *self._chain.unfinished()]))
         heads = self._heads(inside)
         oldest = next((at for at, *_ in heads.values()), 0)
@@ -106,7 +106,7 @@ class Unwrapper:
         heads_left = {new: heads[old] for new, old in enumerate(numbers) if old in heads}
         return self._records([inside[n] for n in numbers], heads_left, len(rows) + 1)
 
-    def _records(self, lines: Sequence[Line], heads: dict[int, _Head], until: int) -> bytes:
+    def _records(self, lines: Sequence[EnvelopeLine], heads: dict[int, _Head], until: int) -> bytes:
         """Write records up to the first one that may get more lines: one with a line since `until`.
 
         A source whose first line is not a head begins with a record without a head, at the envelope's time.
@@ -129,7 +129,7 @@ class Unwrapper:
         self._last = {origin: record for origin, record in self._last.items() if not record.is_written}
         return self._add_frames(whole)
 
-    def _heads(self, lines: Sequence[Line]) -> dict[int, _Head]:
+    def _heads(self, lines: Sequence[EnvelopeLine]) -> dict[int, _Head]:
         """The heads by number of the line, in order, each by the layouts of its source."""
         rows: dict[tuple[str, ...], list[int]] = {}
         heads_by_line: dict[int, _Head] = {}

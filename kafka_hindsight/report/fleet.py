@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
 
 from kafka_hindsight.catalog.codes import Harm, Urgency
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.rows import Incident, Night
+from kafka_hindsight.catalog.table_model import RowValues
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures
 from kafka_hindsight.shared import plain, words
@@ -40,7 +40,6 @@ LEGEND = (
     "Lost: committed records. Offline: partitions without a leader, and the longest time. Groups: stopped by a failure."
     " Critical: findings. Gaps: what could not be seen. Unread: log lines."
 )
-Rows = Iterable[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +67,9 @@ class Fleet:
     configured: Sequence[str] = ()
 
     @classmethod
-    def of(cls, nights: Rows, incidents: Rows, at: datetime, configured: Sequence[str] = ()) -> Fleet:
+    def of(
+        cls, nights: Iterable[RowValues], incidents: Iterable[RowValues], at: datetime, configured: Sequence[str] = ()
+    ) -> Fleet:
         """The fleet of rows, their text made harmless."""
         return cls(
             [Night.of(plain.harmless(row)) for row in nights],

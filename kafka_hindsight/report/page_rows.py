@@ -67,7 +67,7 @@ class EarlierSubject(Row):
 
 
 @struct
-class History(Row):
+class PastWindows(Row):
     """The windows before this one, the findings of the last of them, and the incidents and subjects of all."""
 
     windows: list[EarlierWindow] = field(default_factory=list)
@@ -80,7 +80,7 @@ class History(Row):
 class PageRun(Row):
     """The run that made a page."""
 
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"history": History}
+    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"history": PastWindows}
 
     cluster: str
     window_from: datetime
@@ -96,7 +96,7 @@ class PageRun(Row):
     cluster_ids: Sequence[str] | None = None
     warnings: Sequence[str] | None = None
     inputs: Sequence[str] | None = None
-    history: History = field(default_factory=History)
+    history: PastWindows = field(default_factory=PastWindows)
     owners: Sequence[Mapping[str, Any]] | None = None
 
 

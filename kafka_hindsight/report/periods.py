@@ -25,11 +25,11 @@ from kafka_hindsight.shared import plain, words
 TOPICS = 12
 GROUPS = 200
 
-Period = tuple[datetime, ui.Entry]
+DatedEntry = tuple[datetime, ui.Entry]
 """When something began, and the entry about it."""
 
 
-def periods(page: PageRows, broker: int) -> Sequence[Period]:
+def periods(page: PageRows, broker: int) -> Sequence[DatedEntry]:
     """The entries of a broker, in order of time."""
     return sorted(
         (
@@ -62,7 +62,7 @@ def period_blocks(
     )
 
 
-def _outage(page: PageRows, row: BrokerOutage) -> Period:
+def _outage(page: PageRows, row: BrokerOutage) -> DatedEntry:
     length, noun = away(row), noun_of(row)
     elections = f"; {words.counted(row.elections, 'leader change')}" if row.elections else ""
     more = (ui.Facts(_moments(row)), *_relations(page, row))
@@ -126,7 +126,7 @@ def _relations(page: PageRows, row: BrokerOutage) -> Iterator[ui.Block]:
         yield ui.Paragraph((f"{noun}: ", ui.join(incidents), "."))
 
 
-def _out_of_sync(page: PageRows, row: OutOfSyncPeriod) -> Period:
+def _out_of_sync(page: PageRows, row: OutOfSyncPeriod) -> DatedEntry:
     noun, facts = row.kind.noun, list(_out_of_sync_facts(row))
     topics = [plain.shortened(t) for t in row.worst_topics[:TOPICS]]
     more = (*ui.note("Topics, the longest without it first:", topics), *((ui.names(topics, TOPICS),) if topics else ()))
@@ -156,7 +156,7 @@ def _out_of_sync_facts(row: OutOfSyncPeriod) -> Iterator[str]:
         yield f"the trouble points to broker {row.suspected_broker}"
 
 
-def _imbalance(page: PageRows, row: ImbalancePeriod) -> Period:
+def _imbalance(page: PageRows, row: ImbalancePeriod) -> DatedEntry:
     facts = [
         f"{row.led_elsewhere} of {words.counted(row.preferred_partitions, 'partition')} led elsewhere at worst",
         words.counted(row.readings, "reading"),

@@ -14,12 +14,12 @@ from pydantic import Field, model_validator
 
 from kafka_hindsight.catalog.codes import FindingSeverity
 from kafka_hindsight.settings.home import file_path, read_toml
-from kafka_hindsight.settings.models import Table, Text, checked
+from kafka_hindsight.settings.models import Text, UserValues, checked
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.words import MORE
 
 
-class Owner(Table):
+class Owner(UserValues):
     """A team and what it owns."""
 
     name: Text = Field(description="the owner, as receivers and pages name it")
@@ -45,7 +45,7 @@ def concerned(kind: str, subject: str) -> tuple[tuple[str, ...], tuple[str, ...]
     return (first,) if kind == "group" else (), topics.get(kind, ())
 
 
-class Receiver(Table):
+class Receiver(UserValues):
     """A receiver of alerts. HINDSIGHT_ALERTS_<NAME> or the connection hindsight_alerts_<name> holds its URL."""
 
     name: str = Field(
@@ -74,7 +74,7 @@ DEFAULT = Receiver(name="default", kind="digest", severities=[FindingSeverity.CR
 """The receiver if none is declared: HINDSIGHT_ALERTS_DEFAULT gets every alert except those of severity info."""
 
 
-class AlertSettings(Table):
+class AlertSettings(UserValues):
     """The receivers of alerts, the owners, and the address that alerts link to."""
 
     link: Text = Field(default="", description="the address of a report's page, with {cluster} and {page}")

@@ -18,9 +18,9 @@ from kafka_hindsight.settings.models import (
     MEANINGS,
     PLACES,
     Inputs,
-    Place,
-    Table,
+    PathOrUri,
     Text,
+    UserValues,
     Zone,
     checked,
 )
@@ -69,10 +69,12 @@ class ClusterTable(Defaults):
     )
 
 
-class ClustersFile(Table):
+class ClustersFile(UserValues):
     """The contents of hindsight.toml."""
 
-    lake: Place | None = Field(default=None, description="folder or URI where the tables of clusters go that name none")
+    lake: PathOrUri | None = Field(
+        default=None, description="folder or URI where the tables of clusters go that name none"
+    )
     defaults: Defaults = Field(
         default=Defaults(), description="defaults for each cluster; the table of a cluster overrides them"
     )

@@ -74,17 +74,17 @@ def _maintenance(text: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(_printable)]
-Place = Annotated[
+PathOrUri = Annotated[
     Text, BeforeValidator(lambda place: str(place) if isinstance(place, Path) else place), AfterValidator(_place)
 ]
 Zone = Annotated[Text, AfterValidator(_zone)]
 Instant = Annotated[datetime, BeforeValidator(_instant)]
 Hours = Annotated[int, Field(ge=0, le=MOST_HOURS)]
 Maintenance = Annotated[Text, AfterValidator(_maintenance)]
-Engine = Literal["auto", "local", "spark"]
+EngineName = Literal["auto", "local", "spark"]
 
 
-class Table(BaseModel):
+class UserValues(BaseModel):
     """Values that a user writes. Other keys are refused; null or blank counts as not set."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
@@ -101,17 +101,17 @@ _LOGS = "folder, file or URI of the brokers' logs, also with {date} and {hour}, 
 _LAKE = "folder or URI where the tables go"
 
 
-class Inputs(Table):
+class Inputs(UserValues):
     """The inputs of an audit: where they are, and how they are read."""
 
-    logs: Place | None = Field(default=None, description=_LOGS)
-    client_logs: Place | None = Field(
+    logs: PathOrUri | None = Field(default=None, description=_LOGS)
+    client_logs: PathOrUri | None = Field(
         default=None,
         description="folder, file or URI of the clients' logs, also with {date} and {hour}, or source://NAME",
     )
-    snapshots: Place | None = Field(default=None, description="JSON-lines file or URI with readings of the cluster")
-    lake: Place | None = Field(default=None, description=_LAKE)
-    expectations: Place | None = Field(
+    snapshots: PathOrUri | None = Field(default=None, description="JSON-lines file or URI with readings of the cluster")
+    lake: PathOrUri | None = Field(default=None, description=_LAKE)
+    expectations: PathOrUri | None = Field(
         default=None,
         description="folder or URI of your own Great Expectations suites; default: <LAKE>/expectations",
     )
@@ -137,7 +137,7 @@ class Inputs(Table):
     maintenance: Maintenance | None = Field(
         default=None, description=f"declared maintenance, such as {EXAMPLE}; several are separated by ;"
     )
-    engine: Engine = Field(
+    engine: EngineName = Field(
         default="auto",
         description="what does the work: local (this process), spark (Spark's workers), or auto (Spark where a"
         " master is configured, and for more than 300 MB of logs where Spark is installed)",
@@ -160,8 +160,8 @@ class Settings(Inputs):
         owners: Who owns which clusters, groups and topics (settings/alerts.py); the report names them.
     """
 
-    logs: Place = Field(description=_LOGS)
-    lake: Place = Field(description=_LAKE)
+    logs: PathOrUri = Field(description=_LOGS)
+    lake: PathOrUri = Field(description=_LAKE)
     cluster: Text | None = Field(
         default=None, description="name of the cluster in the lake; default: the id that snapshots or logs name"
     )

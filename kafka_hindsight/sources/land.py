@@ -14,7 +14,7 @@ import pyarrow as pa
 from kafka_hindsight.knowledge.layouts import source_of
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.landing import landing_folder
-from kafka_hindsight.logs.files import Place
+from kafka_hindsight.logs.files import LogPlace
 from kafka_hindsight.logs.unwrapping import divisions
 from kafka_hindsight.settings.config import DATED, is_dated, is_source
 from kafka_hindsight.settings.models import Settings
@@ -36,7 +36,7 @@ _STAMP = "%Y%m%d-%H%M%S"
 _NAME = re.compile(r"[.](\d{8}-\d{6})-(\d{6,})[.]zst$")
 """The end of a landed file's name: digits, as in the names of rotated logs."""
 
-Lines = dict[str, list[bytes]]
+LinesByLog = dict[str, list[bytes]]
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def land(source: Source, folder: str, period: Period, to_end: bool, pattern: str
     place = f"{folder}.json"
     checkpoint = _read_position(place)
     _remove_later_files(folder, checkpoint)
-    lines: Lines = {log: [_bytes(text) for text in open_lines] for log, open_lines in checkpoint.held.items()}
+    lines: LinesByLog = {log: [_bytes(text) for text in open_lines] for log, open_lines in checkpoint.held.items()}
     fresh, size, count = set[str](), 0, 0
     for batch in source.new(checkpoint.position, period):
         for log, text in batch.lines:
@@ -96,7 +96,7 @@ def log_of(log: str) -> str:
 
 
 def _keep(
-    folder: str, period: Period, before: Checkpoint, lines: Lines, growing: set[str], pattern: str | None
+    folder: str, period: Period, before: Checkpoint, lines: LinesByLog, growing: set[str], pattern: str | None
 ) -> Checkpoint:
     """Write lines as files, then the position after them. The last record of each log in `growing` waits."""
     ends = {log: _end(texts, pattern) if log in growing else len(texts) for log, texts in lines.items()}
@@ -162,7 +162,7 @@ _USUAL = {"date": "%Y-%m-%d", "hour": "%H"}
 """Formats of days and hours in names, unless a placeholder has its own."""
 
 
-def ready(place: Place, settings: Settings) -> Place:
+def ready(place: LogPlace, settings: Settings) -> LogPlace:
     """The place with the folders of its files. The new lines of a source land first.
 
     Raises:
@@ -174,7 +174,7 @@ def ready(place: Place, settings: Settings) -> Place:
     return replace(place, folders=dated(place, settings)) if is_dated(place.root) else place
 
 
-def _landed(place: Place, settings: Settings) -> str:
+def _landed(place: LogPlace, settings: Settings) -> str:
     begin = settings.window_from or settings.run_at - timedelta(days=LATE_DAYS)
     period = Period(begin - timedelta(hours=settings.look_back_hours), settings.run_at)
     folder = f"{landing_folder(settings.lake, LOGS)}/{place.origin}s/{name_of(place.root)}"
@@ -183,7 +183,7 @@ def _landed(place: Place, settings: Settings) -> str:
     return folder
 
 
-def dated(place: Place, settings: Settings) -> tuple[str, ...]:
+def dated(place: LogPlace, settings: Settings) -> tuple[str, ...]:
     """The folders of the days or hours that a run reads: its window with look-back and look-ahead.
 
     A run that only collects has no window: it reads the look-back before now.

@@ -19,7 +19,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.work import Work, Written, run_units, write_units, written
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.file_bytes import Unit
+from kafka_hindsight.logs.file_bytes import FilePart
 from kafka_hindsight.shared.grouping import apart, sized
 from kafka_hindsight.spark.tasks import spread
 from kafka_hindsight.start import launch
@@ -45,13 +45,13 @@ class SparkEngine:
         ).groups()
         return int(size) << 10 * " kmgt".index(unit or " ")
 
-    def spread(self, units: Sequence[Unit], work: Work) -> Iterator[Any]:
+    def spread(self, units: Sequence[FilePart], work: Work) -> Iterator[Any]:
         """See Engine."""
         if not units:
             return
         yield from self._values(units, partial(run_units, work=work))
 
-    def write(self, store: Store, table: Table, units: Sequence[Unit], work: Work) -> Written:
+    def write(self, store: Store, table: Table, units: Sequence[FilePart], work: Work) -> Written:
         """See Engine.
 
         A task that Spark runs again leaves files behind that no commit ever names, as Spark's own writer does.
@@ -60,14 +60,14 @@ class SparkEngine:
             return Written([], [])
         return written(self._values(units, partial(write_units, work=work, table=table, folder=store.path(table))))
 
-    def _values(self, units: Sequence[Unit], run: Callable[[Iterable[Unit]], Iterator[Any]]) -> Iterator[Any]:
+    def _values(self, units: Sequence[FilePart], run: Callable[[Iterable[FilePart]], Iterator[Any]]) -> Iterator[Any]:
         """The values that running units gives, by the workers."""
         pickled = partial(_pickled, run=run, umask=int(launch.umask(), 8))
         rows = spread(self.spark, self._tasks(units), pickled, from_arrow_schema(_VALUES))
         for value in rows.toArrow()["value"]:
             yield pickle.loads(value.as_buffer())
 
-    def _tasks(self, units: Sequence[Unit]) -> list[list[Unit]]:
+    def _tasks(self, units: Sequence[FilePart]) -> list[list[FilePart]]:
         """The units in tasks of about one size; one for each core at least, if the units are large enough.
 
         A task that reads a packed archive unpacks all that lies before its units, so few tasks do.
@@ -79,7 +79,7 @@ class SparkEngine:
 
 
 def _pickled(
-    units: Iterable[Unit], run: Callable[[Iterable[Unit]], Iterator[Any]], umask: int
+    units: Iterable[FilePart], run: Callable[[Iterable[FilePart]], Iterator[Any]], umask: int
 ) -> Iterator[pa.RecordBatch]:
     """Run units, and pickle the values. Files that are written have the mode of our files."""
     with _with_umask(umask):

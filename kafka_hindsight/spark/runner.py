@@ -20,10 +20,19 @@ from pyspark.sql import functions as F
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.judgement_run import Narrowing, part_read, within
-from kafka_hindsight.engine.reduce import Values, evaluate, gathered, in_buckets, judge, key_of, leaf_schema, narrow
+from kafka_hindsight.engine.reduce import (
+    ValuesByName,
+    evaluate,
+    gathered,
+    in_buckets,
+    judge,
+    key_of,
+    leaf_schema,
+    narrow,
+)
 from kafka_hindsight.judgements.reasoning.scope import SCOPE, Scope
-from kafka_hindsight.judgements.rebuild.sources import Judgement, Source
-from kafka_hindsight.lake.parts import File, Part
+from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource
+from kafka_hindsight.lake.parts import DataFile, Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.lake.table_files import read_file
 from kafka_hindsight.shared.arrow_tables import completed
@@ -57,7 +66,7 @@ class Share(NamedTuple):
 
     table: str
     folder: str
-    file: File
+    file: DataFile
     part: Part
     nth: int
     shares: int
@@ -93,7 +102,7 @@ class SparkRunner:
         """See Runner."""
         return self._store.has(table)
 
-    def narrow(self, narrowings: Sequence[Narrowing], values: Values) -> None:
+    def narrow(self, narrowings: Sequence[Narrowing], values: ValuesByName) -> None:
         """See Runner."""
         scope: Scope = values[SCOPE]
         of_tables = [n for n in narrowings if n.leaf.table]
@@ -113,7 +122,7 @@ class SparkRunner:
         for rows in self._with(self._judged, outputs):
             self._narrowed.append((names, self._persist(rows.mapInArrow(work, _SCHEMA))))
 
-    def judge(self, judgements: Sequence[Judgement], values: Values) -> None:
+    def judge(self, judgements: Sequence[Judgement], values: ValuesByName) -> None:
         """See Runner."""
         by_name = {j.name: j for j in judgements}
         frames = self._of(by_name)
@@ -126,7 +135,7 @@ class SparkRunner:
         rows = reduce(DataFrame.union, frames).groupBy("judgement", "bucket").applyInArrow(work, _SCHEMA)
         self._judged.append(({*by_name}, self._persist(rows)))
 
-    def evaluate(self, judgements: Sequence[Judgement], values: Values) -> dict[str, Any]:
+    def evaluate(self, judgements: Sequence[Judgement], values: ValuesByName) -> dict[str, Any]:
         """See Runner."""
         parts = {j.name: {name: list[pa.Table]() for name in j.reads} for j in judgements}
         for frame in self._of(parts):
@@ -134,7 +143,7 @@ class SparkRunner:
                 parts[row["judgement"]][row["name"]].append(_unpacked(row["rows"]))
         return {j.name: evaluate(j, parts[j.name], values) for j in judgements}
 
-    def tables(self, sources: Mapping[str, Source], values: Values) -> Iterator[tuple[str, pa.Table]]:
+    def tables(self, sources: Mapping[str, RowSource], values: ValuesByName) -> Iterator[tuple[str, pa.Table]]:
         """See Runner."""
         leaves = [leaf for source in sources.values() for leaf, _ in source.leaves()]
         packed = defaultdict[tuple[str, str], list[bytes]](list)
@@ -179,7 +188,7 @@ class SparkRunner:
 
 
 def _narrow_shares(
-    shares: Sequence[Share], narrowings: Sequence[Narrowing], values: Values, count: int
+    shares: Sequence[Share], narrowings: Sequence[Narrowing], values: ValuesByName, count: int
 ) -> Iterator[pa.RecordBatch]:
     """Narrow shares of files. Each is read once, for all of its narrowings."""
     scope: Scope = values[SCOPE]
@@ -193,7 +202,7 @@ def _narrow_shares(
 
 
 def _narrow_outputs(
-    batches: Iterable[pa.RecordBatch], narrowings: Sequence[Narrowing], values: Values, count: int
+    batches: Iterable[pa.RecordBatch], narrowings: Sequence[Narrowing], values: ValuesByName, count: int
 ) -> Iterator[pa.RecordBatch]:
     by_output = grouped(narrowings, lambda n: (n.leaf.judgement and n.leaf.judgement.name, n.leaf.output))
     for batch in batches:
@@ -203,7 +212,7 @@ def _narrow_outputs(
                 yield from _narrowed(narrowing, rows, values, count)
 
 
-def _narrowed(narrowing: Narrowing, part: pa.Table, values: Values, count: int) -> Iterator[pa.RecordBatch]:
+def _narrowed(narrowing: Narrowing, part: pa.Table, values: ValuesByName, count: int) -> Iterator[pa.RecordBatch]:
     if not part.num_rows:
         return
     judgement, name = narrowing.judgement, narrowing.parameter
@@ -213,7 +222,7 @@ def _narrowed(narrowing: Narrowing, part: pa.Table, values: Values, count: int) 
         yield _row(judgement.name, bucket, name, _packed(of_bucket, keep=of_bucket.column_names if is_table else ()))
 
 
-def _judge_bucket(table: pa.Table, judgements: Mapping[str, Judgement], values: Values) -> pa.Table:
+def _judge_bucket(table: pa.Table, judgements: Mapping[str, Judgement], values: ValuesByName) -> pa.Table:
     judgement = judgements[table["judgement"][0].as_py()]
     parts: dict[str, list[pa.Table]] = {name: [] for name in judgement.reads}
     for name, rows in zip(table["name"].to_pylist(), table["rows"], strict=True):

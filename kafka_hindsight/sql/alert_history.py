@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Annotated, Any
 
-from kafka_hindsight.alerts.alert_model import Entry, read_ledger
+from kafka_hindsight.alerts.alert_model import LedgerEntry, read_ledger
 from kafka_hindsight.catalog.codes import Confidence, FindingSeverity
 from kafka_hindsight.catalog.row import Row, table
 from kafka_hindsight.settings.alerts import alert_settings
@@ -53,7 +53,7 @@ def alert_rows(lake: str) -> list[dict[str, Any]]:
     return []
 
 
-def _rows_of(entry: Entry) -> Iterator[AlertSent]:
+def _rows_of(entry: LedgerEntry) -> Iterator[AlertSent]:
     s = entry.sighting
     for receiver in {**entry.sent, **entry.failures} or (None,):
         yield AlertSent(

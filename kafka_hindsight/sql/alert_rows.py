@@ -8,9 +8,10 @@ from typing import Any
 
 import duckdb
 
-from kafka_hindsight.alerts.alert_model import AlertRows, Rows
+from kafka_hindsight.alerts.alert_model import AlertRows
 from kafka_hindsight.catalog import gold, quality
 from kafka_hindsight.catalog.rows import Incident
+from kafka_hindsight.catalog.table_model import RowValues
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.shared.exits import BadInput, sentences_of
 from kafka_hindsight.sql.duck_types import one_sentence
@@ -96,6 +97,6 @@ def _reasons(problem: Exception) -> tuple[str, ...]:
     return tuple(masked(sentence) for sentence in sentences)
 
 
-def _rows(connection: duckdb.DuckDBPyConnection, query: str, instants: Mapping[str, datetime]) -> Rows:
+def _rows(connection: duckdb.DuckDBPyConnection, query: str, instants: Mapping[str, datetime]) -> list[RowValues]:
     parameters = {name: at for name, at in instants.items() if f"${name}" in query}
     return dicts_of(connection.execute(query, parameters))

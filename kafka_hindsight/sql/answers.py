@@ -24,14 +24,14 @@ MAX_ROWS = 1000
 _LAST_WIDTH = 30
 _BATCH = 1000
 
-Names = Sequence[str]
-Rows = Iterable[Sequence[Any]]
+ColumnNames = Sequence[str]
+Tuples = Iterable[Sequence[Any]]
 _NUMBERS = (bool, int, float, Decimal)
 _FORMULA = re.compile("[=+\\-@\uff1d\uff0b\uff0d\uff20]")
 """How a formula begins in a spreadsheet, in the wide forms too."""
 
 
-def _write_table(names: Names, rows: Rows, out: TextIO) -> None:
+def _write_table(names: ColumnNames, rows: Tuples, out: TextIO) -> None:
     """Write a table where it fits the terminal, else one block for each row. No text of it can steer the terminal.
 
     The last column may run over the edge, as long as it begins well before it. A pipe or a file has no edge: there an
@@ -51,20 +51,20 @@ def _write_table(names: Names, rows: Rows, out: TextIO) -> None:
     out.write(f"({len(cells)} {'row' if len(cells) == 1 else 'rows'}{more})\n")
 
 
-def _aligned(rows: Iterable[Names], widths: Sequence[int], are_numbers: Sequence[bool]) -> Iterator[str]:
+def _aligned(rows: Iterable[ColumnNames], widths: Sequence[int], are_numbers: Sequence[bool]) -> Iterator[str]:
     for cells in rows:
         columns = zip(cells, widths, are_numbers, strict=True)
         yield "  ".join(cell.rjust(width) if is_number else cell.ljust(width) for cell, width, is_number in columns)
 
 
-def _blocks(names: Names, rows: Sequence[Names]) -> Iterator[str]:
+def _blocks(names: ColumnNames, rows: Sequence[ColumnNames]) -> Iterator[str]:
     width = max(map(len, names))
     for number, cells in enumerate(rows, 1):
         yield f"--- row {number}"
         yield from (f"{name.ljust(width)}  {cell}" for name, cell in zip(names, cells, strict=True))
 
 
-def _write_csv(names: Names, rows: Rows, out: TextIO) -> None:
+def _write_csv(names: ColumnNames, rows: Tuples, out: TextIO) -> None:
     """Write CSV in which no text is a command of a terminal or a formula. JSON gives each value as it is."""
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(map(_inert, names))
@@ -78,7 +78,7 @@ def _inert(text: str) -> str:
     return f"'{inert}" if _FORMULA.match(inert) else inert
 
 
-def _write_json(names: Names, rows: Rows, out: TextIO) -> None:
+def _write_json(names: ColumnNames, rows: Tuples, out: TextIO) -> None:
     out.write("[")
     for number, row in enumerate(rows):
         value = {n: plain(v) for n, v in zip(names, row, strict=True)}
@@ -86,14 +86,14 @@ def _write_json(names: Names, rows: Rows, out: TextIO) -> None:
     out.write("\n]\n")
 
 
-FORMATS: Mapping[str, Callable[[Names, Rows, TextIO], None]] = {
+FORMATS: Mapping[str, Callable[[ColumnNames, Tuples, TextIO], None]] = {
     "table": _write_table,
     "csv": _write_csv,
     "json": _write_json,
 }
 
 
-def write_rows(names: Names, rows: Rows, format_: str) -> None:
+def write_rows(names: ColumnNames, rows: Tuples, format_: str) -> None:
     """Print rows in one of FORMATS. Instants are in UTC; a null is empty in a table and in CSV."""
     FORMATS[format_]([visible(name) for name in names], rows, sys.stdout)
 

@@ -16,7 +16,7 @@ from deltalake import DeltaTable
 from kafka_hindsight.catalog import TABLES, Table
 from kafka_hindsight.lake import publication, state
 from kafka_hindsight.lake.arrow_types import arrow_schema
-from kafka_hindsight.lake.parts import File
+from kafka_hindsight.lake.parts import DataFile
 from kafka_hindsight.lake.table_files import read_file
 from kafka_hindsight.lake.transactions import files_of
 from kafka_hindsight.settings.config import is_uri, masked
@@ -46,7 +46,7 @@ class _Stream:
     """A table as Arrow's C interface has it: DuckDB asks for its rows when a query does."""
 
     folder: str
-    files: Sequence[File]
+    files: Sequence[DataFile]
     table: Table
 
     def __arrow_c_schema__(self) -> object:

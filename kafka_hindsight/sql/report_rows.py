@@ -14,6 +14,7 @@ from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS, OFFSET_SNAPSHOTS, P
 from kafka_hindsight.catalog.codes import Harm, Urgency
 from kafka_hindsight.catalog.gold import COORDINATOR_MOVES, ISR_CHANGES, OWNERSHIP, PARTITION_RISKS, REBALANCES
 from kafka_hindsight.catalog.quality import NIGHTS, PUBLICATIONS, UNPARSED_LINES, VALIDATION_RESULTS
+from kafka_hindsight.catalog.table_model import RowValues
 from kafka_hindsight.measures.unavailability_sums import NOTICED_MS
 from kafka_hindsight.report.page_rows import READS, PageRows
 from kafka_hindsight.report.risks import WORST_RISK
@@ -33,9 +34,7 @@ READ: tuple[Table, ...] = tuple(
 )
 """The tables that a report is made of."""
 
-Rows = list[dict[str, Any]]
-
-Reading = Callable[[str], AbstractContextManager[object]]
+ReadGuard = Callable[[str], AbstractContextManager[object]]
 """What surrounds the reading of a table, by its name: it may pass over one that cannot be read."""
 
 _QUOTES = {ISR_CHANGES: 1, COORDINATOR_MOVES: 1, PARTITION_RISKS: 4}
@@ -157,7 +156,7 @@ def page_rows(
     connection: duckdb.DuckDBPyConnection,
     run: Mapping[str, Any],
     group: str | None = None,
-    reading: Reading = nullcontext,
+    reading: ReadGuard = nullcontext,
 ) -> tuple[PageRows, bool]:
     """Read what the report of a window shows: its rows, at most `MOST_ROWS` of each table, and the nights before it.
 
@@ -171,7 +170,7 @@ def page_rows(
         The rows, with a warning for each table that has more; and whether the cluster has no later window.
     """
     cluster, window = run["cluster"], Window(run["window_from"], run["window_to"])
-    tables: dict[str, Rows] = {}
+    tables: dict[str, list[RowValues]] = {}
     warnings = [*run.get("warnings", ())]
     for table in dict.fromkeys(kind.TABLE for kind in READS):
         query, values = _query(table, cluster, window, run["run_id"], group)
@@ -186,7 +185,7 @@ def page_rows(
 
 
 def nights_before(
-    connection: duckdb.DuckDBPyConnection, cluster: str, window: Window, reading: Reading = nullcontext
+    connection: duckdb.DuckDBPyConnection, cluster: str, window: Window, reading: ReadGuard = nullcontext
 ) -> tuple[dict[str, Any], bool]:
     """Read the windows that a report shows beside its own: the columns of `PageRun.history`, empty where there is none.
 
@@ -245,7 +244,7 @@ def _query(table: Table, cluster: str, window: Window, run_id: str, group: str |
 
 def _rows(
     connection: duckdb.DuckDBPyConnection, query: str, values: dict[str, Any], reading: AbstractContextManager[object]
-) -> Rows:
+) -> list[RowValues]:
     with reading:
         return list(connection.execute(query, values).to_arrow_table().to_pylist())
     return []

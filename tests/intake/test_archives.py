@@ -17,7 +17,7 @@ from kafka_hindsight.engine.local import LocalEngine
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake import log_files
 from kafka_hindsight.intake.log_files import list_places
-from kafka_hindsight.logs.files import Listing, Place
+from kafka_hindsight.logs.files import Listing, LogPlace
 from tests.support.collected import Row, collected, log, passed, what
 from tests.support.logs import lay, resigned
 
@@ -63,7 +63,7 @@ def packed(archive: bytes, suffix: str) -> bytes:
 
 
 def listing(root: Path | str) -> Listing:
-    return list_places(LocalEngine(), [Place(str(root), "broker", "UTC", "LOGS")], None)
+    return list_places(LocalEngine(), [LogPlace(str(root), "broker", "UTC", "LOGS")], None)
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +102,7 @@ def test_unchanged_archive_is_listed_once(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(log_files, "members", counted)
     lay(tmp_path, {name: packed(tar_of(FILES), "tgz") for name in ("a.tgz", "b.tgz")})
-    look = partial(log_files.list_places, LocalEngine(), [Place(str(tmp_path), "broker", "UTC", "LOGS")], None, {})
+    look = partial(log_files.list_places, LocalEngine(), [LogPlace(str(tmp_path), "broker", "UTC", "LOGS")], None, {})
     assert look() == look()
     lay(tmp_path, {"b.tgz": packed(tar_of({"server.log": resigned(1).encode()}), "tgz")})
     assert {f.name for f in look().files if f.name.startswith("b")} == {"b.tgz/server.log"}

@@ -9,7 +9,7 @@ import pytest
 
 from kafka_hindsight.catalog.rows import Quote
 from kafka_hindsight.engine.local import LocalEngine
-from kafka_hindsight.intake.clocks_apart import Finding, in_files
+from kafka_hindsight.intake.clocks_apart import WrongClock, in_files
 from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
 from kafka_hindsight.logs.reading import broker_of_folder
 from tests.support.collected import Row, collected, passed
@@ -47,7 +47,7 @@ def instants_in_file_order(rows: list[Row], lines: Written) -> list[datetime]:
     return [at[text] for text in texts]
 
 
-def findings(root: Path, zone: str = "UTC") -> list[Finding]:
+def findings(root: Path, zone: str = "UTC") -> list[WrongClock]:
     return in_files(list(passed(root, zone).facts.values()), broker_of_folder)
 
 

@@ -16,7 +16,7 @@ from kafka_hindsight.intake.file_scan import NOTHING
 from kafka_hindsight.intake.log_files import NO_LOG, list_places
 from kafka_hindsight.knowledge.layouts import MOST_LINES
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.files import Place
+from kafka_hindsight.logs.files import LogPlace
 from kafka_hindsight.logs.layout_names import layout_pattern
 from kafka_hindsight.shared.exits import BadInput
 from lab.drill.render import in_pattern, wrapped
@@ -185,7 +185,7 @@ def test_source_names_are_relative_paths_with_any_characters(tmp_path: Path) -> 
     names = ["b [1]/s p%20a*c{x}.log", "kafkaServer.out", "ü/x.log.1", "solo.log.2026-11-21-10"]
     names_unread = ["clients.out", "snapshots.jsonl", "_hidden.log", ".log", "a.txt"]
     lay(tmp_path, {n: resigned(i) for i, n in enumerate(names + names_unread)})
-    listing = list_places(LocalEngine(), [Place(str(tmp_path), "broker", "UTC", "LOGS")], None)
+    listing = list_places(LocalEngine(), [LogPlace(str(tmp_path), "broker", "UTC", "LOGS")], None)
     assert {f.name for f in listing.files} == set(names)
     assert set(listing.not_read) == {f"{name} ({NO_LOG})" for name in names_unread}
     assert {r["source"] for r in collected(tmp_path)} == {
@@ -198,14 +198,17 @@ def test_source_names_are_relative_paths_with_any_characters(tmp_path: Path) -> 
 
 def test_glob_and_named_file_choose_what_is_read(tmp_path: Path) -> None:
     lay(tmp_path, {"a/x.txt": resigned(1), "a/server.log": resigned(2), "b.out": resigned(3)})
-    listing = list_places(LocalEngine(), [Place(str(tmp_path), "broker", "UTC", "LOGS")], "*.txt, b.*")
+    listing = list_places(LocalEngine(), [LogPlace(str(tmp_path), "broker", "UTC", "LOGS")], "*.txt, b.*")
     assert ([f.name for f in listing.files], listing.not_read) == (["a/x.txt", "b.out"], (f"a/server.log ({NO_LOG})",))
-    listing = list_places(LocalEngine(), [Place(str(tmp_path / "a/x.txt"), "broker", "UTC", "LOGS")], None)
+    listing = list_places(LocalEngine(), [LogPlace(str(tmp_path / "a/x.txt"), "broker", "UTC", "LOGS")], None)
     assert [(f.name, f.source) for f in listing.files] == [("x.txt", "x.txt")]
-    places = [Place(str(tmp_path / "a"), "broker", "UTC", "LOGS"), Place(str(tmp_path), "client", "UTC", "CLIENT_LOGS")]
+    places = [
+        LogPlace(str(tmp_path / "a"), "broker", "UTC", "LOGS"),
+        LogPlace(str(tmp_path), "client", "UTC", "CLIENT_LOGS"),
+    ]
     lay(tmp_path, {"b.log": resigned(4)})
     with pytest.raises(BadInput, match="names all of its files as well"):
         list_places(LocalEngine(), places, None)
-    whole_and_part = [Place(str(tmp_path), "broker", "UTC", "LOGS"), replace(places[1], root=str(tmp_path / "a"))]
+    whole_and_part = [LogPlace(str(tmp_path), "broker", "UTC", "LOGS"), replace(places[1], root=str(tmp_path / "a"))]
     files = list_places(LocalEngine(), whole_and_part, None).files
     assert sorted((f.name, f.origin) for f in files) == [("b.log", "broker"), ("server.log", "client")]

@@ -13,7 +13,7 @@ import pytest
 from kafka_hindsight.catalog import bronze, silver
 from kafka_hindsight.catalog.rows.structs import ClusterNaming
 from kafka_hindsight.engine.local import LocalEngine
-from kafka_hindsight.intake.file_ledger import Ledger
+from kafka_hindsight.intake.file_register import FileRegister
 from kafka_hindsight.intake.file_scan import Pass
 from kafka_hindsight.intake.lake_rows import table_of
 from kafka_hindsight.intake.own_cluster import OwnCluster, ids_within, name_cluster, of_one_cluster
@@ -51,7 +51,7 @@ def scan_of(*files: tuple[str, int, str]) -> Pass:
         clusters = tuple(ClusterNaming(cluster_id=i, first_at=at, last_at=at, line_count=1) for i in ids.split())
         facts[n] = FileFacts(file, 10, 0, at, at + timedelta(hours=1), (), True, origin == "broker", None, clusters)
     nothing: Any = None
-    return Pass(facts, nothing, Ledger({}, {}, {}), {}, frozenset(), frozenset(facts))
+    return Pass(facts, nothing, FileRegister({}, {}, {}), {}, frozenset(), frozenset(facts))
 
 
 class NoTraits(LocalEngine):

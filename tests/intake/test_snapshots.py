@@ -14,7 +14,7 @@ from kafka_hindsight.catalog import bronze
 from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.intake import snapshot_rows as snapshots
-from kafka_hindsight.intake.json_lines import Line
+from kafka_hindsight.intake.json_lines import LandedLine
 from kafka_hindsight.intake.reading_files import read_readings
 from kafka_hindsight.intake.snapshot_rows import ReadLine
 
@@ -58,7 +58,7 @@ Row = dict[str, Any]
 
 def read(*lines: Row | str) -> list[ReadLine]:
     texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
-    return [snapshots.read_line(Line(text)) for text in texts]
+    return [snapshots.read_line(LandedLine(text)) for text in texts]
 
 
 def rows(table: Table, *lines: Row | str) -> list[Row]:

@@ -19,7 +19,7 @@ from kafka_hindsight.catalog.bronze import LOG_RECORDS
 from kafka_hindsight.engine.local import LocalEngine
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.file_bytes import Member, Unit
+from kafka_hindsight.logs.file_bytes import ArchiveMember, FilePart
 from kafka_hindsight.logs.files import Listing
 from kafka_hindsight.spark.engine import SparkEngine
 from lab.drill.render import wrapped
@@ -107,8 +107,10 @@ def test_unit_reaches_worker_unchanged(spark: SparkSession, tmp_path: Path, engi
     archive = packed({"b-4/server.log": b"abcdef"})
     lay(tmp_path, {"night.tgz": archive, "plain": "0123456789"})
     units = [
-        Unit(str(tmp_path / "plain"), (2, 6), {"name": "plain"}, numbers=np.arange(5)),
-        Unit(str(tmp_path / "night.tgz"), (0, len(archive)), {"name": "member"}, Member("b-4/server.log", 512, 6)),
+        FilePart(str(tmp_path / "plain"), (2, 6), {"name": "plain"}, numbers=np.arange(5)),
+        FilePart(
+            str(tmp_path / "night.tgz"), (0, len(archive)), {"name": "member"}, ArchiveMember("b-4/server.log", 512, 6)
+        ),
     ]
     spread: Engine = LocalEngine() if engine == "one" else SparkEngine(spark)
     assert list(spread.spread(units, describe_unit)) == [

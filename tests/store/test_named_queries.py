@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kafka_hindsight.alerts.alert_model import Entry, write_ledger
+from kafka_hindsight.alerts.alert_model import LedgerEntry, write_ledger
 from kafka_hindsight.settings.home import FILE_VARIABLE
 from kafka_hindsight.sql import prompt as sql
 from kafka_hindsight.sql.lake_views import open_views
@@ -232,7 +232,7 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
 def session(tmp_path_factory: pytest.TempPathFactory) -> sql.Session:
     lake = write_lake(tmp_path_factory.mktemp("lake"), LAKE)
     seen = [sighting("pay"), sighting("orders", declared=True)]
-    entries = [Entry(s, s.night_to) for s in seen]
+    entries = [LedgerEntry(s, s.night_to) for s in seen]
     entries[0] = replace(entries[0], sent={"chat": at(5)}, failures={"bot": "HTTP 503"})
     write_ledger(str(lake), {e.sighting.key: e for e in entries})
     (lake / "owners.toml").write_text(

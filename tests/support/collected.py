@@ -15,7 +15,7 @@ from kafka_hindsight.intake.file_scan import NOTHING, Pass, scan_files
 from kafka_hindsight.intake.log_files import list_places
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.lake.table_files import read_file
-from kafka_hindsight.logs.files import Place
+from kafka_hindsight.logs.files import LogPlace
 from tests.support.logs import RUN_AT, resigned
 
 START = datetime(2026, 11, 21, 1, tzinfo=UTC)
@@ -42,7 +42,7 @@ def collected(root: Path | str, zone: str = "UTC", origin: str = "broker", engin
 
 def passed(root: Path | str, zone: str = "UTC", origin: str = "broker", engine: Engine = LOCAL) -> Pass:
     """One pass over a folder, into a lake that knows none of its files."""
-    listing = list_places(engine, [Place(str(root), origin, zone, "LOGS")], None)
+    listing = list_places(engine, [LogPlace(str(root), origin, zone, "LOGS")], None)
     return scan_files(engine, Store(NO_LAKE), listing.files, lambda: listing, None)
 
 

@@ -24,7 +24,7 @@ from kafka_hindsight.judgements.partitions.leaders import failovers
 from kafka_hindsight.judgements.partitions.leaders.failovers import LeaderHistory
 from kafka_hindsight.judgements.partitions.partition_readings import STATE, PartitionReadings, readings_by_partition
 from kafka_hindsight.judgements.partitions.replicas import isr, replica_states, truncations
-from kafka_hindsight.judgements.partitions.replicas.replica_states import History
+from kafka_hindsight.judgements.partitions.replicas.replica_states import ReplicaHistory
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window
 
@@ -86,6 +86,6 @@ def histories_of(
     settings: BrokerSettings,
     context: ClusterContext,
     logs_end: datetime,
-) -> list[History]:
+) -> list[ReplicaHistory]:
     lives = incarnations(lines, readings, context.controller_epochs)
     return replica_states.histories_of(lives, leaders, leaderless, settings, logs_end)

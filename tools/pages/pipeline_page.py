@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kafka_hindsight.judgements.rebuild.published import PUBLISHED
-from kafka_hindsight.judgements.rebuild.sources import Judgement, Source
+from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource
 from tools.pages.markdown import as_table
 
 
@@ -57,7 +57,7 @@ def _arrows(judgements: Sequence[Judgement]) -> Iterator[str]:
         yield from (f"    {_node(s)} --> {_node(name)}" for s in sorted(set(_nodes(source))))
 
 
-def _nodes(source: Source) -> Iterator[str]:
+def _nodes(source: RowSource) -> Iterator[str]:
     for part in source.upstream():
         if part.judgement is not None:
             yield part.judgement.name
@@ -69,7 +69,7 @@ def _node(name: str) -> str:
     return f"{name.replace('.', '_')}[{name}]" if "." in name else name
 
 
-def _origins(source: Source) -> list[str]:
+def _origins(source: RowSource) -> list[str]:
     names = [
         f"{p.judgement.name}.{p.output}" if p.judgement is not None else f"`{p.table}`"
         for p in source.upstream()
@@ -79,7 +79,7 @@ def _origins(source: Source) -> list[str]:
 
 
 def _filled(judgement: Judgement, output: str) -> str:
-    def is_it(source: Source) -> bool:
+    def is_it(source: RowSource) -> bool:
         return source.judgement is judgement and source.output == output
 
     return ", ".join(f"`{name}`" for name, s in PUBLISHED.items() if is_it(s) or any(map(is_it, s.sources[:1])))

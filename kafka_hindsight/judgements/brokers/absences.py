@@ -54,7 +54,7 @@ _STARTING_KINDS = (Kind.BROKER_STARTING, Kind.BROKER_INCARNATED)
 
 
 @dataclass(frozen=True)
-class Process:
+class BrokerProcess:
     """What the newest process of a broker says before it serves.
 
     `conditions` are the lines in which its start says how it found its log directories, `reasons` those since then that
@@ -66,18 +66,18 @@ class Process:
     reasons: tuple[Event, ...] = ()
     served_at: datetime | None = None
 
-    def after(self, signal: LivenessSignal) -> Process:
+    def after(self, signal: LivenessSignal) -> BrokerProcess:
         """The newest process as of one more signal."""
         if signal.shows is Signal.REASON:
             return replace(self, reasons=(*self.reasons, signal.event))
         if signal.is_own and signal.shows is Signal.RESTARTED:
-            return Process(start=signal, served_at=self.served_at)
+            return BrokerProcess(start=signal, served_at=self.served_at)
         if signal.event.kind in FOUND_AT_START:
             return replace(self, conditions=(*self.conditions, signal.event))
-        return Process(served_at=signal.at) if signal.shows is Signal.SERVES else self
+        return BrokerProcess(served_at=signal.at) if signal.shows is Signal.SERVES else self
 
 
-class Step(NamedTuple):
+class AbsenceSignal(NamedTuple):
     """One signal of an absence, with the reasons that the process had given before it."""
 
     signal: LivenessSignal
@@ -152,7 +152,7 @@ class Absence:
         return (end is None or self.down_at <= end) and (self.up_at is None or self.up_at >= start)
 
 
-def begin(signal: LivenessSignal, process: Process, served_since: datetime | None, observed: Observed) -> Absence:
+def begin(signal: LivenessSignal, process: BrokerProcess, served_since: datetime | None, observed: Observed) -> Absence:
     """The absence that a signal begins. `served_since`: the end of the broker's absence before it."""
     at, until = signal.at, observed.until
     absence = Absence(signal.broker, at, until, gone_by=at, proven_until=at, silent_from=at)
@@ -257,7 +257,7 @@ def _is_restart(absence: Absence, signal: LivenessSignal, observed: Observed) ->
     )
 
 
-def with_lines(absence: Absence, steps: Sequence[Step], return_line: Event | None = None) -> Absence:
+def with_lines(absence: Absence, steps: Sequence[AbsenceSignal], return_line: Event | None = None) -> Absence:
     """The absence with its lines, from its first signal to the last one, and with the lines of each failed start.
 
     `return_line` shows that the broker served by then, where no signal shows the return itself.
@@ -269,7 +269,7 @@ def with_lines(absence: Absence, steps: Sequence[Step], return_line: Event | Non
     return replace(absence, up_at=return_line.happened_at, is_end_exact=False, lines=(*lines, return_line))
 
 
-def _failures(lines: Sequence[Event], steps: Iterable[Step]) -> list[list[Event]]:
+def _failures(lines: Sequence[Event], steps: Iterable[AbsenceSignal]) -> list[list[Event]]:
     """The lines of each start that failed; `lines` are those before the first step."""
     failures: list[list[Event]] = []
     stopped_at, started_at = _last_at(lines, (Kind.BROKER_STOPPED,)), _last_at(lines, _STARTING_KINDS)

@@ -15,8 +15,8 @@ from kafka_hindsight.judgements.brokers.absences import (
     LATE_REPORT,
     STARTS,
     Absence,
-    Process,
-    Step,
+    AbsenceSignal,
+    BrokerProcess,
     begin,
     extend,
     with_lines,
@@ -54,9 +54,9 @@ class Life:
     """
 
     broker: int
-    process: Process = field(default_factory=Process)
+    process: BrokerProcess = field(default_factory=BrokerProcess)
     absence: Absence | None = None
-    steps: tuple[Step, ...] = ()
+    steps: tuple[AbsenceSignal, ...] = ()
     absences: tuple[Absence, ...] = ()
     second_signals: tuple[LivenessSignal, ...] = ()
     is_second: bool = False
@@ -95,7 +95,7 @@ def _after(observed: Observed, life: Life, signal: LivenessSignal) -> Life:
     if life.absence is None and _begins(signal, life, observed):
         life = replace(life, absence=begin(signal, life.process, life.served_since, observed))
     if life.absence:
-        absence, step = extend(life.absence, signal, observed), Step(signal, life.process.reasons)
+        absence, step = extend(life.absence, signal, observed), AbsenceSignal(signal, life.process.reasons)
         life = replace(life, absence=absence, steps=(*life.steps, step))
         life = _closed(life, observed) if absence.up_at else life
     return replace(life, process=life.process.after(signal))

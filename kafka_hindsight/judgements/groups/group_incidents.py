@@ -15,8 +15,8 @@ from kafka_hindsight.catalog.nouns.causes import CauseFamily
 from kafka_hindsight.catalog.rows import BrokerOutage, CoordinatorMove, Incident, MemberStay, Rebalance
 from kafka_hindsight.judgements.groups.storms import (
     LOOP_TURNS,
+    RebalanceUnit,
     Storm,
-    Unit,
     advice_on,
     causes_of,
     client_of,
@@ -373,7 +373,7 @@ BROKER_INDUCED_CAUSES = frozenset(c for c in Cause if c.noun.is_broker_induced o
 """Causes that come from a broker's outage, or that nothing else explains. A member that dies, leaves or is too slow
 does so by itself."""
 
-Loss = tuple[datetime, str]
+CoordinatorLoss = tuple[datetime, str]
 """The instant at which the group's partition of `__consumer_offsets` lost its leader, and the outage behind it."""
 
 
@@ -385,7 +385,7 @@ class OutageLookup:
         self._by_id = {o.outage_id: _felt(o) for o in outages}
         self._out_of_sync = Intervals(_out_of_sync(o) for o in outages)
 
-    def behind(self, row: Rebalance, losses: Timeline[Loss]) -> BrokerOutage | None:
+    def behind(self, row: Rebalance, losses: Timeline[CoordinatorLoss]) -> BrokerOutage | None:
         """The outage that began the rebalance itself: of several, the one that began last."""
         if row.cause not in BROKER_INDUCED_CAUSES:
             return None
@@ -415,7 +415,7 @@ def _out_of_sync(outage: BrokerOutage) -> Interval[BrokerOutage]:
 
 
 def attribute_to_outages(
-    rebalances: Sequence[Rebalance], outages: OutageLookup, losses: Iterable[Loss]
+    rebalances: Sequence[Rebalance], outages: OutageLookup, losses: Iterable[CoordinatorLoss]
 ) -> dict[str, BrokerOutage]:
     """The outage behind each rebalance of one group, by rebalance id, for those that an outage began.
 
@@ -451,7 +451,7 @@ def group_incidents(
     rebalances: Iterable[Rebalance],
     outages: Sequence[BrokerOutage],
     moves: Iterable[CoordinatorMove],
-    losses: Mapping[str, Sequence[Loss]] | None = None,
+    losses: Mapping[str, Sequence[CoordinatorLoss]] | None = None,
     roster: Iterable[MemberStay] = (),
 ) -> tuple[list[Incident], dict[str, str]]:
     """Rows of gold.incidents, each rebalance of a cluster in exactly one, and the incident of each rebalance id.
@@ -499,16 +499,16 @@ def _cases_of_group(rebalances: Sequence[Rebalance], case_of: partial[IncidentCa
     return [*cases, *map(case_of, _units_outside(units, storms))]
 
 
-def _units(rebalances: Sequence[Rebalance]) -> list[Unit]:
+def _units(rebalances: Sequence[Rebalance]) -> list[RebalanceUnit]:
     """The rebalances in units: a cooperative follow-up belongs to the rebalance before it."""
     return [*runs(rebalances, lambda _, r: r.cause.noun.is_follow_up)]
 
 
-def _flat(units: Iterable[Unit]) -> list[Rebalance]:
+def _flat(units: Iterable[RebalanceUnit]) -> list[Rebalance]:
     return [r for unit in units for r in unit]
 
 
-def _units_outside(units: Sequence[Unit], spans: Iterable[Iterable[int]]) -> list[Unit]:
+def _units_outside(units: Sequence[RebalanceUnit], spans: Iterable[Iterable[int]]) -> list[RebalanceUnit]:
     places = {n for span in spans for n in span}
     return [unit for n, unit in enumerate(units) if n not in places]
 

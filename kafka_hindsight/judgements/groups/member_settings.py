@@ -19,7 +19,7 @@ from kafka_hindsight.shared.durations import LONG_AGO
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window
 
-Values = Mapping[str, int | str | tuple[str, ...]]
+SettingValues = Mapping[str, int | str | tuple[str, ...]]
 """The settings that one event shows, by column."""
 
 KAFKA_NAMES = {
@@ -76,9 +76,9 @@ class _Client:
     """One set of settings of one client, with the events that show it or the client, each with its settings."""
 
     values: dict[str, int | str | tuple[str, ...]] = field(default_factory=dict)
-    shown: list[tuple[Event, Values]] = field(default_factory=list)
+    shown: list[tuple[Event, SettingValues]] = field(default_factory=list)
 
-    def agrees(self, values: Values) -> bool:
+    def agrees(self, values: SettingValues) -> bool:
         return all(self.values.get(name, value) == value for name, value in values.items())
 
 
@@ -154,7 +154,7 @@ def _client_of(event: Event, registry: MemberRegistry) -> str | None:
     return event.client_id or registry.get(event.member_id).client_id
 
 
-def _values_of(event: Event) -> Values:
+def _values_of(event: Event) -> SettingValues:
     """The settings that an event shows. Kafka writes -1 or 0 where there is no time-out."""
     kind, protocol = event.kind, event.protocol
     values: dict[str, int | str | tuple[str, ...] | None] = {
@@ -183,7 +183,7 @@ def _split_list(text: str | None) -> tuple[str, ...]:
     return tuple(part for part in re.split(r",\s*", text or "") if part)
 
 
-def _join(clients: list[_Client], event: Event, values: Values) -> None:
+def _join(clients: list[_Client], event: Event, values: SettingValues) -> None:
     """Add an event to the settings that it agrees with, the last shown first; else to new ones."""
     agreeing = (c for c in clients if c.agrees(values))
     client = max(agreeing, key=lambda c: c.shown[-1][0].happened_at, default=None)
@@ -208,7 +208,7 @@ def _row(
     present = [(e, v) for e, v in inside if e.kind != Kind.MEMBER_LOADED] or inside
     first_at, last_at = (_shown_at(e, window) for e, _ in (present[0], present[-1]))
     with_settings = [(e, v) for e, v in client.shown if v.keys() - {"protocol"}]
-    first: dict[tuple[str, str], tuple[Event, Values]] = {}
+    first: dict[tuple[str, str], tuple[Event, SettingValues]] = {}
     """For each witness the first event that shows each setting."""
     for event, settings in with_settings:
         for name in settings:
@@ -234,7 +234,7 @@ def _row(
     )
 
 
-def _quote(event: Event, values: Values) -> Quote:
+def _quote(event: Event, values: SettingValues) -> Quote:
     """An event as evidence, with its settings where its text does not name them."""
     settings = ((KAFKA_NAMES[n], ", ".join(v) if isinstance(v, tuple) else v) for n, v in values.items())
     words = "; ".join(f"{name} = {value}" for name, value in settings)

@@ -139,7 +139,7 @@ COOPERATIVE_ASSIGNMENT: tuple[Ruling[ReplayCase], ...] = (
 )
 
 
-class Replay:
+class GroupReplay:
     """The acts of a group's members in its rebalances, with what its lines show of their time-outs, to be replayed."""
 
     def __init__(self, rebalances: Iterable[Rebalance], members: MemberRegistry, events: Iterable[Event]) -> None:
@@ -246,15 +246,15 @@ class Timeout:
     `now` gives the value in use of the act's member; `rulings` name the setting and put a replay into words.
     """
 
-    now: Callable[[Replay, Act], int | None]
-    length: Callable[[Replay, Act, Act | None], int | None]
+    now: Callable[[GroupReplay, Act], int | None]
+    length: Callable[[GroupReplay, Act, Act | None], int | None]
     rulings: Sequence[Ruling[ReplayCase]]
 
 
 TIMEOUTS = (
-    Timeout(Replay.session_timeout_of, Replay.restart, STATIC_MEMBERSHIP),
-    Timeout(Replay.session_timeout_of, Replay.silence, SESSION_TIMEOUT),
-    Timeout(Replay.poll_limit_of, Replay.processing, MAX_POLL_INTERVAL),
+    Timeout(GroupReplay.session_timeout_of, GroupReplay.restart, STATIC_MEMBERSHIP),
+    Timeout(GroupReplay.session_timeout_of, GroupReplay.silence, SESSION_TIMEOUT),
+    Timeout(GroupReplay.poll_limit_of, GroupReplay.processing, MAX_POLL_INTERVAL),
 )
 
 
@@ -274,7 +274,7 @@ def judge_remedies(
     """
     if any(not Protocol(r.protocol).is_of_consumers for r in rebalances):
         return []
-    replay = Replay(rebalances, directory, events)
+    replay = GroupReplay(rebalances, directory, events)
     whole = ReplayCase([r for r in replay.rebalances if window.holds(r.started_at)], stops)
     rows: list[Remedy] = []
     for timeout in TIMEOUTS:
@@ -290,7 +290,7 @@ def avoided_by(needs: Mapping[str, int | None], value: int) -> list[str]:
     return [rebalance_id for rebalance_id, need in needs.items() if need is not None and need < value]
 
 
-def _replayed(whole: ReplayCase, timeout: Timeout, replay: Replay) -> ReplayCase:
+def _replayed(whole: ReplayCase, timeout: Timeout, replay: GroupReplay) -> ReplayCase:
     """The replay of the window under the smallest value that avoids whatever any value avoids."""
     needs, bridges = replay.needs(timeout)
     by_id = {r.rebalance_id: r for r in whole.in_window}

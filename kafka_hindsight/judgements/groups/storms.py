@@ -20,7 +20,7 @@ from kafka_hindsight.shared.grouping import grouped, runs
 from kafka_hindsight.shared.timelines import timelines
 from kafka_hindsight.shared.words import listed, verb
 
-Unit = Sequence[Rebalance]
+RebalanceUnit = Sequence[Rebalance]
 """A rebalance with its cooperative follow-ups."""
 
 RATE_WINDOW = timedelta(minutes=60)
@@ -44,7 +44,7 @@ def driver_of(rebalance: Rebalance) -> Cause | None:
 class Storm:
     """The units of one storm, in order."""
 
-    units: Sequence[Unit]
+    units: Sequence[RebalanceUnit]
 
     @cached_property
     def driving(self) -> list[Rebalance]:
@@ -55,7 +55,7 @@ class Storm:
         return [r for r in firsts if driver_of(r) or (r.cause.noun.is_leave and client_of(r) in loops)]
 
 
-def find_storms(units: Sequence[Unit]) -> list[range]:
+def find_storms(units: Sequence[RebalanceUnit]) -> list[range]:
     """The storms of one group, each as the places of its units.
 
     A storm: six or more within any 60 minutes, three of which drive a loop, or are begun by a client that closes again
@@ -113,7 +113,7 @@ class _Restart(NamedTuple):
     units: tuple[int, int]
 
 
-def find_rolling_restarts(units: Sequence[Unit]) -> list[list[int]]:
+def find_rolling_restarts(units: Sequence[RebalanceUnit]) -> list[list[int]]:
     """Deployments, each as the places of its units: two members or more that close and come back, one after another.
 
     A unit in which a session or a limit ran out belongs to no deployment, and neither does a client that restarts again

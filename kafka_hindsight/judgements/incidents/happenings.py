@@ -52,7 +52,7 @@ act."""
 
 R = TypeVar("R")
 
-Place = tuple[str, int]
+PartitionName = tuple[str, int]
 """A topic, and the number of a partition."""
 
 
@@ -154,9 +154,9 @@ class Happening(_Parts):
         return unused((u for u in rows if u.rebalance_id in failed), NO_CONSUMER)
 
     @cached_property
-    def losses(self) -> dict[Place, tuple[int, int | None]]:
+    def losses(self) -> dict[PartitionName, tuple[int, int | None]]:
         """The partitions that lost records, or may have lost some, each with the bounds of its loss."""
-        bounds: dict[Place, tuple[int, int | None]] = {}
+        bounds: dict[PartitionName, tuple[int, int | None]] = {}
         for f in self.failovers:
             if f.records_lost_low is not None and f.records_lost_high != 0:
                 low, high = bounds.get((f.topic, f.partition), (0, 0))
@@ -459,7 +459,7 @@ def headline_of(happening: Happening) -> str:
     return f"{words.sentence(effect)}: {origin}" if effect else words.sentence(origin)
 
 
-def partitions_of(places: Sequence[Place]) -> str:
+def partitions_of(places: Sequence[PartitionName]) -> str:
     """Partitions in words: one by its name, several by their number and their topics."""
     topics = list(dict.fromkeys(topic for topic, _ in places))
     if len(places) == 1:

@@ -31,7 +31,7 @@ _WITH_ELR = (Kind.UNCLEAN_PARTITION_CHANGE, Kind.PARTITION_CHANGED)
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class LeadershipWitness:
     """One witness of one leadership. `is_late` marks a witness that only repeats what had happened long before."""
 
     epoch: int
@@ -120,7 +120,7 @@ def _began_by(
     return later_at if later.leader == now.leader and later.epoch == now.epoch + 1 else None
 
 
-def _merge(sightings: list[Sighting]) -> Leadership:
+def _merge(sightings: list[LeadershipWitness]) -> Leadership:
     best = min(sightings, key=lambda s: (s.rank, s.at is None, s.is_late))
     same = [s for s in sightings if s.leader == best.leader]
     dated = sorted((s for s in same if s.at is not None), key=attrgetter("at"))
@@ -136,15 +136,15 @@ def _merge(sightings: list[Sighting]) -> Leadership:
     )
 
 
-def _sightings_in_line(event: Event, context: ClusterContext) -> Iterator[Sighting]:
+def _sightings_in_line(event: Event, context: ClusterContext) -> Iterator[LeadershipWitness]:
     epoch, leader = event.leader_epoch, event.broker if event.kind in _LEADER else event.leader
     if epoch is None or leader is None:
         return
     before, epoch_before = event.previous_leader, event.previous_leader_epoch
     # A follower's line repeats under "previous" the state it has just taken: that proves nothing.
     if before is not None and epoch_before is not None and 0 <= epoch_before < epoch:
-        yield Sighting(epoch_before, before, None, _SECOND_HAND, True, None, (), quote(event))
-    yield Sighting(
+        yield LeadershipWitness(epoch_before, before, None, _SECOND_HAND, True, None, (), quote(event))
+    yield LeadershipWitness(
         epoch,
         leader,
         event.happened_at,
@@ -179,14 +179,14 @@ def _is_late(event: Event, context: ClusterContext) -> bool:
     return event.kind in (*_LEADER, *_FOLLOWER) and context.has_just_returned(event.broker, event.happened_at)
 
 
-def _sightings_in_readings(readings: PartitionReadings) -> Iterator[Sighting]:
+def _sightings_in_readings(readings: PartitionReadings) -> Iterator[LeadershipWitness]:
     """The leaderships that readings show: only pairs of leader and epoch that two readings agree on."""
     for before, row in pairwise(readings.without_repeats()):
         leader, epoch = row.leader, row.leader_epoch
         if leader is not None and epoch is not None and (leader, epoch) == (before.leader, before.leader_epoch):
             shows = f"{row.topic}-{row.partition}: leader {leader}, leader epoch {epoch}"
             quotation = quote_snapshot(before, shows)
-            yield Sighting(epoch, leader, before.snapshot_at, _READING, True, _isr_of(before), (), quotation)
+            yield LeadershipWitness(epoch, leader, before.snapshot_at, _READING, True, _isr_of(before), (), quotation)
 
 
 def _isr_of(reading: PartitionSnapshot) -> tuple[int, ...] | None:

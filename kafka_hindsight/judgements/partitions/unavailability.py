@@ -10,7 +10,7 @@ from kafka_hindsight.catalog.codes import NOBODY, Confidence, IsrChangeKind, Out
 from kafka_hindsight.catalog.rows import BrokerOutage, IsrChange, Unavailability
 from kafka_hindsight.judgements.partitions.incarnations import by_partition
 from kafka_hindsight.judgements.partitions.leaders.failovers import Reason
-from kafka_hindsight.judgements.partitions.replicas.replica_states import History, State
+from kafka_hindsight.judgements.partitions.replicas.replica_states import ReplicaHistory, ReplicaState
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, ledger_row, one_after_another, span
 from kafka_hindsight.knowledge.outages import noun_of
 from kafka_hindsight.shared.durations import CATCHING_UP, NEVER
@@ -20,7 +20,7 @@ from kafka_hindsight.shared.windows import Window
 
 
 def rebuild_unavailability(
-    histories: Iterable[History],
+    histories: Iterable[ReplicaHistory],
     outages: Sequence[BrokerOutage],
     changes: Iterable[IsrChange],
     logs_end: datetime,
@@ -51,14 +51,14 @@ def rebuild_unavailability(
 
 
 def _refused(
-    states: Intervals[State], shrinks: Timeline[IsrChange], logs_end: datetime
+    states: Intervals[ReplicaState], shrinks: Timeline[IsrChange], logs_end: datetime
 ) -> Iterator[BoundedInterval[Reason]]:
     """While the partition had a leader, which is always in sync, and fewer in sync than min.insync.replicas.
 
     In a time next to it in which the ISR or the setting is not known it is possible.
     """
 
-    def refuses(state: State) -> bool:
+    def refuses(state: ReplicaState) -> bool:
         return state.is_under_min_isr() and state.leader != NOBODY and state.isr_size > 0
 
     for run in _runs([s for s in states if s.value.least is not None], refuses):
@@ -73,7 +73,7 @@ def _refused(
 
 
 def _hung(
-    states: Intervals[State], outages: Iterable[BrokerOutage], shrinks: Sequence[IsrChange], logs_end: datetime
+    states: Intervals[ReplicaState], outages: Iterable[BrokerOutage], shrinks: Sequence[IsrChange], logs_end: datetime
 ) -> Iterator[BoundedInterval[Reason]]:
     """While a follower in the ISR was down, did not respond, or did not fetch.
 
@@ -86,13 +86,13 @@ def _hung(
     return one_after_another([*hangs, *(hang for shrink in shrinks for hang in _unfetched(states, shrink))])
 
 
-def _waits_for(state: State, broker: int) -> bool:
+def _waits_for(state: ReplicaState, broker: int) -> bool:
     """Whether a write with acks=all waits for a follower that does not fetch."""
     is_led = state.leader not in (None, NOBODY, broker)
     return is_led and broker in state.known_isr.isr and not state.is_under_min_isr()
 
 
-def _unfetched(states: Intervals[State], shrink: IsrChange) -> Iterator[BoundedInterval[Reason]]:
+def _unfetched(states: Intervals[ReplicaState], shrink: IsrChange) -> Iterator[BoundedInterval[Reason]]:
     """The waits of acks=all for a follower that never fetched from a new leader, which then removed it from the ISR.
 
     Source: Partition.maybeIncrementLeaderHW waits for each replica in the ISR; its end offset is -1 until it fetches.
@@ -101,7 +101,7 @@ def _unfetched(states: Intervals[State], shrink: IsrChange) -> Iterator[BoundedI
     if leader is None or since is None or shrink.records_behind is not None:
         return
 
-    def waits(state: State) -> bool:
+    def waits(state: ReplicaState) -> bool:
         return state.leader == leader and _waits_for(state, shrink.broker)
 
     for run in _runs(states.clip(since, shrink.happened_at).intervals, waits):
@@ -111,7 +111,7 @@ def _unfetched(states: Intervals[State], shrink: IsrChange) -> Iterator[BoundedI
 
 
 def _hangs(
-    states: Intervals[State],
+    states: Intervals[ReplicaState],
     outage: BrokerOutage,
     removals: Mapping[tuple[int, datetime], IsrChange],
     logs_end: datetime,
@@ -131,7 +131,9 @@ def _hangs(
             yield _hang(run, outage, removals.get((outage.broker, run.end)), logs_end)
 
 
-def _hang(run: _Run, outage: BrokerOutage, shrink: IsrChange | None, logs_end: datetime) -> BoundedInterval[Reason]:
+def _hang(
+    run: _StatesInARow, outage: BrokerOutage, shrink: IsrChange | None, logs_end: datetime
+) -> BoundedInterval[Reason]:
     """The time of a run, with the bounds of the outage where that began it.
 
     A broker that is back may need seconds to catch up. A leader that removes it from the ISR logs when the broker had
@@ -157,12 +159,12 @@ def _gone_by(outage: BrokerOutage) -> datetime | None:
 
 
 @dataclass(frozen=True)
-class _Run:
+class _StatesInARow:
     """States in a row in which a condition holds, with the state known before them and the one after them."""
 
-    before: Interval[State] | None
-    states: Sequence[Interval[State]]
-    after: Interval[State] | None
+    before: Interval[ReplicaState] | None
+    states: Sequence[Interval[ReplicaState]]
+    after: Interval[ReplicaState] | None
 
     @property
     def start(self) -> datetime:
@@ -174,13 +176,13 @@ class _Run:
         return self.states[-1].end or NEVER
 
 
-def _runs(states: Iterable[Interval[State]], holds: Callable[[State], bool]) -> Iterator[_Run]:
+def _runs(states: Iterable[Interval[ReplicaState]], holds: Callable[[ReplicaState], bool]) -> Iterator[_StatesInARow]:
     """The stretches in which a condition holds without a break, in order."""
 
-    def goes_on(run: Sequence[Interval[State]], state: Interval[State]) -> bool:
+    def goes_on(run: Sequence[Interval[ReplicaState]], state: Interval[ReplicaState]) -> bool:
         return holds(run[-1].value) and holds(state.value) and state.start == run[-1].end
 
     stretches = runs(states, goes_on)
     for before, own, after in with_neighbours(stretches):
         if holds(own[0].value):
-            yield _Run(before[-1] if before else None, own, after[0] if after else None)
+            yield _StatesInARow(before[-1] if before else None, own, after[0] if after else None)

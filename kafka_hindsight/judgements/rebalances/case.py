@@ -16,7 +16,7 @@ from kafka_hindsight.catalog.rows import Event, GenerationGap, TopicChange
 from kafka_hindsight.judgements.reasoning.evidence import quote
 from kafka_hindsight.judgements.reasoning.proofs import Proof
 from kafka_hindsight.judgements.reasoning.rulings import Verdict
-from kafka_hindsight.judgements.rebalances.client_logs import ClientLog, Process
+from kafka_hindsight.judgements.rebalances.client_logs import ClientLog, ClientProcess
 from kafka_hindsight.judgements.rebalances.group_history import Episode, GroupContext, MembershipChange
 from kafka_hindsight.judgements.rebalances.identity import Arrival, Departure, Identity
 from kafka_hindsight.judgements.rebalances.members import Member, MemberRegistry
@@ -154,7 +154,7 @@ class Case:
         return self.identity.log_of(self.member, self.at)
 
     @cached_property
-    def process(self) -> Process:
+    def process(self) -> ClientProcess:
         """The process that held the member, by its own log."""
         return self.own_log.process_of(self.member.member_id, self.at)
 

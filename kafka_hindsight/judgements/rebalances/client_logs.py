@@ -28,7 +28,7 @@ NEAR = timedelta(minutes=1)
 NO_LINES: Timeline[Event] = by_instant(())
 
 
-class _Lines:
+class _ClientLines:
     """Lines of a client, to be looked up by instant, and by kind."""
 
     def __init__(self, lines: Sequence[Event]) -> None:
@@ -43,7 +43,7 @@ class _Lines:
         return self._by_kind.get(kind, NO_LINES)
 
 
-class Process(_Lines):
+class ClientProcess(_ClientLines):
     """One process of one client: the lines from its start to the start of the next one.
 
     `next_start` is the first line of the next process of that client. `has_starts`: the log names every start, as
@@ -70,12 +70,12 @@ class Process(_Lines):
         return by_instant([e for e in lines if _closes(e)])
 
 
-class ClientLog(_Lines):
+class ClientLog(_ClientLines):
     """The log of one client: its lines in order."""
 
     def __init__(self, lines: Sequence[Event] = ()) -> None:
         super().__init__(lines)
-        self._processes: dict[int, Process] = {}
+        self._processes: dict[int, ClientProcess] = {}
 
     @cached_property
     def _first_naming(self) -> dict[str | None, int]:
@@ -91,20 +91,20 @@ class ClientLog(_Lines):
     def _has_starts(self) -> bool:
         return len(self.of_kind(Kind.CLIENT_CONFIGURED)) > 0
 
-    def process_of(self, member_id: str, at: datetime) -> Process:
+    def process_of(self, member_id: str, at: datetime) -> ClientProcess:
         """The process that held a member at an instant.
 
         It is the one that names the member id; where no line does (librdkafka), the one that ran then.
         """
         place, starts, lines = self._place_of(member_id, at), self._starts, self.lines.values
         if place is None:
-            return Process((), None, self._has_starts)
+            return ClientProcess((), None, self._has_starts)
         number = bisect_right(starts, place)
         if number not in self._processes:
             first = starts[number - 1] if number else 0
             following = starts[number] if number < len(starts) else None
             next_start = None if following is None else lines[following]
-            self._processes[number] = Process(lines[first:following], next_start, self._has_starts)
+            self._processes[number] = ClientProcess(lines[first:following], next_start, self._has_starts)
         return self._processes[number]
 
     def identity_of(self, member_id: str, at: datetime) -> Iterator[Event]:

@@ -38,14 +38,14 @@ _STATES = (Kind.CLIENT_STATE_CHANGED, Kind.MEMBER_ASSIGNMENT_STATE)
 def build_epochs(group_id: str, events: Sequence[Event]) -> tuple[list[Episode], list[GenerationGap]]:
     """The episodes of one group with epochs in order, and the breaks in them."""
     kind_event = next((e for e in events if e.protocol in OTHER_KINDS), None)
-    machine = _Machine(group_id, kind_event)
+    machine = _EpochMachine(group_id, kind_event)
     for event in events:
         machine.feed(event)
     machine.raise_unseen(None)
     return _find_ends(machine.episodes, events), machine.gaps
 
 
-class _Machine:
+class _EpochMachine:
     """One group's state while its events are folded."""
 
     def __init__(self, group_id: str, kind_event: Event | None) -> None:

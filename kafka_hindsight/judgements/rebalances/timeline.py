@@ -23,7 +23,7 @@ from kafka_hindsight.shared.timelines import Interval, Intervals, Timeline
 _STARTLESS = CoordinatorReason("unclaimed")
 
 
-class _Machine:
+class _EpisodeMachine:
     """One group's state while its events are folded. The last episode is open until `is_open` is false."""
 
     def __init__(self, group_id: str) -> None:
@@ -186,16 +186,16 @@ class _Machine:
         self.generation = generation
 
 
-_ACTIONS: Mapping[str, Callable[[_Machine, Event], None]] = {
-    Kind.REBALANCE_STARTED: _Machine.start,
-    Kind.JOIN_COMPLETED: _Machine.complete_join,
-    Kind.ASSIGNMENT_RECEIVED: _Machine.receive_assignment,
-    Kind.GROUP_EMPTIED: _Machine.empty,
-    Kind.GROUP_LOADED: _Machine.load,
-    Kind.GROUP_UNLOADED: _Machine.unload,
-    Kind.EPOCH_BUMPED: _Machine.follow,
-    Kind.GROUP_DEAD: _Machine.remove,
-    Kind.GROUPS_DELETED: _Machine.remove,
+_ACTIONS: Mapping[str, Callable[[_EpisodeMachine, Event], None]] = {
+    Kind.REBALANCE_STARTED: _EpisodeMachine.start,
+    Kind.JOIN_COMPLETED: _EpisodeMachine.complete_join,
+    Kind.ASSIGNMENT_RECEIVED: _EpisodeMachine.receive_assignment,
+    Kind.GROUP_EMPTIED: _EpisodeMachine.empty,
+    Kind.GROUP_LOADED: _EpisodeMachine.load,
+    Kind.GROUP_UNLOADED: _EpisodeMachine.unload,
+    Kind.EPOCH_BUMPED: _EpisodeMachine.follow,
+    Kind.GROUP_DEAD: _EpisodeMachine.remove,
+    Kind.GROUPS_DELETED: _EpisodeMachine.remove,
 }
 
 
@@ -229,7 +229,7 @@ def build_episodes(group_id: str, events: Iterable[Event]) -> tuple[list[Episode
 
     Each finished join phase is one episode, and generations rise by one from episode to episode except at a gap.
     """
-    machine = _Machine(group_id)
+    machine = _EpisodeMachine(group_id)
     for event in events:
         if event.kind in _ACTIONS:
             _ACTIONS[event.kind](machine, event)

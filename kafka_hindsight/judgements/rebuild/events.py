@@ -19,7 +19,7 @@ from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.judgements.brokers.settings_at import SETTING_KINDS
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table, union, where
-from kafka_hindsight.kafka_records.metadata_replay import Replay, committed
+from kafka_hindsight.kafka_records.metadata_replay import MetadataReplay, committed
 from kafka_hindsight.kafka_records.metadata_states import MetadataStart, find_start, settled_before, state_of
 from kafka_hindsight.knowledge.broker_settings import BROKER_SETTINGS, TOPIC_SETTINGS
 from kafka_hindsight.shared.arrow_tables import LAST, among, as_scalar, before, ends, with_columns
@@ -42,7 +42,7 @@ def read_metadata(
     """The events of a metadata log, by its records from the beginning, or by a state and the records after it."""
     ordered, at = list(committed(records)), scope.window.start
     settled = settled_before(ordered, at)
-    replay = Replay(files, scope.wide_window)
+    replay = MetadataReplay(files, scope.wide_window)
     replay.run(ordered[:settled])
     states = state_of(replay, at, metadata_start, records, files)
     replay.run(ordered[settled:])

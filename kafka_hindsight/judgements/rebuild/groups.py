@@ -150,7 +150,7 @@ GROUP_RECORDS = narrowed(records_around, table("bronze.group_records", span=""),
 
 
 @dataclass(frozen=True)
-class GroupHistory:
+class GroupTables:
     """The rebalances of a group with causes and costs, its remedies and settings, and who owned what how far behind."""
 
     settings: list[rows.MemberSetting]
@@ -173,7 +173,7 @@ def judge_group(
     offsets: list[rows.OffsetSnapshot],
     scope: Scope,
     facts: WindowFacts,
-) -> GroupHistory:
+) -> GroupTables:
     """The history of one group. Ownership needs records or readings alone, lag readings."""
     sightings, agreements = _ends_of_stays(members, scope.window), _agreements(readings, scope.window)
     settings = rebuild_settings(scope.cluster, group_id, events, records, sightings, agreements, scope.window)
@@ -181,14 +181,14 @@ def judge_group(
     lag = judge_lag(offsets, scope.window)
     events = [*events, *map(sighting_of, grouped(_in_turn(members), lambda m: m.member_id).values())]
     if not events:
-        return GroupHistory(settings, ownership, lag)
+        return GroupTables(settings, ownership, lag)
     witnessed = in_order([*events, *events_of_records(records, scope.wide_window.start)])
     history = rebuild_group(group_id, witnessed, facts.groups)
     stops = stops_of(history.rebalances, Witnesses(witnessed, records, readings, members))
     priced = price(history.rebalances, stops)
     of_brokers = [e for e in events if e.origin == Origin.BROKER]
     moves = rebuild_coordinator_moves(of_brokers, facts.context, facts.offsets_partitions, scope.wide_window)
-    return GroupHistory(
+    return GroupTables(
         settings,
         ownership,
         lag,

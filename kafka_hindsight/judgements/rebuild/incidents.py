@@ -17,7 +17,7 @@ from kafka_hindsight.judgements.rebuild.aftermath import AFTERMATH, FAILOVERS
 from kafka_hindsight.judgements.rebuild.brokers import BROKERS
 from kafka_hindsight.judgements.rebuild.groups import GROUPS
 from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS
-from kafka_hindsight.judgements.rebuild.sources import Judgement, Source, each, quoted, union, where
+from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource, each, quoted, union, where
 from kafka_hindsight.shared.arrow_tables import among, with_columns
 
 
@@ -127,7 +127,7 @@ def find_links(links: pa.Table) -> Links:
 LINKS = Judgement("links", (find_links,), (), {"links": INCIDENTS.output("links")})
 
 
-def linked(key: str, source: Source) -> Source:
+def linked(key: str, source: RowSource) -> RowSource:
     """Read the rows of a source with the incident of each and its intent, by their ids; null without one."""
     return each(partial(_linked, key=key), source, needs=(LINKS,))
 

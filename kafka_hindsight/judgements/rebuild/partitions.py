@@ -173,16 +173,16 @@ PARTITIONS = Judgement(
 
 
 @dataclass(frozen=True)
-class Readings:
+class ReadingTables:
     """The imbalance of leaders and the replicas out of sync in one reading."""
 
     imbalance: list[rows.LeaderImbalance]
     out_of_sync: list[rows.OutOfSyncCount]
 
 
-def judge_readings(partitions: list[rows.PartitionSnapshot], brokers: list[rows.BrokerSnapshot]) -> Readings:
+def judge_readings(partitions: list[rows.PartitionSnapshot], brokers: list[rows.BrokerSnapshot]) -> ReadingTables:
     """Judge which leaders of one reading are not the preferred ones, and which replicas are not in sync."""
-    return Readings(rebuild_imbalance(partitions, brokers), count_out_of_sync(partitions))
+    return ReadingTables(rebuild_imbalance(partitions, brokers), count_out_of_sync(partitions))
 
 
 READINGS = Judgement(

@@ -7,7 +7,7 @@ from kafka_hindsight.judgements.rebuild.groups import GROUPS
 from kafka_hindsight.judgements.rebuild.incidents import INCIDENTS, UNAVAILABILITY, linked
 from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS, READINGS
 from kafka_hindsight.judgements.rebuild.rules import judgement_of
-from kafka_hindsight.judgements.rebuild.sources import Judgement, Source, in_order
+from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource, in_order
 
 JUDGEMENTS = (INCIDENTS, GROUPS, PARTITIONS, READINGS)
 """The judgements that fill tables. The judgements that these read are found by what they read."""
@@ -18,7 +18,7 @@ def declared() -> list[Judgement]:
     return in_order(j.output(name) for j in JUDGEMENTS for name in j.outputs)
 
 
-def judged() -> dict[str, Source]:
+def judged() -> dict[str, RowSource]:
     """The source of each table that judgements fill; of several judgements the last one counts."""
     outputs = ((j.output(name), cls.TABLE) for j in declared() for name, cls in j.outputs.items())
     return {table.full_name: output for output, table in outputs if table.layer in ("gold", "quality", "internal")} | {

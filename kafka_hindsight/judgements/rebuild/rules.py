@@ -13,11 +13,11 @@ from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.judgements.findings.rule_inputs import Extent
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.last_reading import SETTINGS_IN_FORCE, of_last_reading
-from kafka_hindsight.judgements.rebuild.sources import Judgement, Narrow, Source, each, inputs_of, narrowed, table
+from kafka_hindsight.judgements.rebuild.sources import Judgement, Narrow, RowSource, each, inputs_of, narrowed, table
 from kafka_hindsight.shared.arrow_tables import inside
 
 
-def judgement_of(rules: Sequence[Callable[..., Iterator[Finding]]], judged: Mapping[str, Source]) -> Judgement:
+def judgement_of(rules: Sequence[Callable[..., Iterator[Finding]]], judged: Mapping[str, RowSource]) -> Judgement:
     """The judgement that runs rules over the tables that judgements fill, by full name, and those of the lake.
 
     Raises:
@@ -41,7 +41,7 @@ def _forms(hint: Any) -> tuple[Extent, list[Narrow]]:
     return extent, [form for form in forms if not isinstance(form, Extent)]
 
 
-def _source(rows: Table, extent: Extent, functions: Sequence[Narrow], judged: Mapping[str, Source]) -> Source:
+def _source(rows: Table, extent: Extent, functions: Sequence[Narrow], judged: Mapping[str, RowSource]) -> RowSource:
     if extent is Extent.LAST_READING:
         source = of_last_reading(rows.full_name)
     elif rows.full_name not in judged:

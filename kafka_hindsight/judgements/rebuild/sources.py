@@ -28,7 +28,7 @@ Workers of Spark find its type hints in its module. A function within a function
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class RowSource:
     """The source of rows: a table of the lake, an output of a judgement, or a function of other sources.
 
     Attributes:
@@ -51,7 +51,7 @@ class Source:
     output: str = ""
     function: Narrow | None = None
     again: Narrow | None = None
-    sources: tuple[Source, ...] = ()
+    sources: tuple[RowSource, ...] = ()
     needs: tuple[Judgement, ...] = ()
 
     @property
@@ -63,13 +63,13 @@ class Source:
             return self.sources[0].row_class
         return ROW_CLASS.get(self.table)
 
-    def upstream(self) -> Iterator[Source]:
+    def upstream(self) -> Iterator[RowSource]:
         """Walk through the source and every source that it is made of."""
         yield self
         for source in self.sources:
             yield from source.upstream()
 
-    def leaves(self) -> Iterator[tuple[Source, tuple[Narrow, ...]]]:
+    def leaves(self) -> Iterator[tuple[RowSource, tuple[Narrow, ...]]]:
         """Walk through the tables and outputs that it is made of, each with the functions to apply, in order."""
         if not self.sources:
             yield self, ()
@@ -78,27 +78,27 @@ class Source:
                 yield leaf, (*functions, self.function) if self.function else functions
 
 
-def table(name: str, span: str = "wide_window", optional: bool = False) -> Source:
+def table(name: str, span: str = "wide_window", optional: bool = False) -> RowSource:
     """Read a table of the lake, by its full name."""
-    return Source(table=name, span=span, optional=optional)
+    return RowSource(table=name, span=span, optional=optional)
 
 
-def union(*sources: Source) -> Source:
+def union(*sources: RowSource) -> RowSource:
     """Read the rows of several sources of one class."""
-    return Source(sources=sources)
+    return RowSource(sources=sources)
 
 
-def each(function: Narrow, *sources: Source, needs: tuple[Judgement, ...] = ()) -> Source:
+def each(function: Narrow, *sources: RowSource, needs: tuple[Judgement, ...] = ()) -> RowSource:
     """Read the result of a function for each part. Law: two parts give the same rows as both together."""
-    return Source(function=function, sources=sources, needs=needs)
+    return RowSource(function=function, sources=sources, needs=needs)
 
 
-def where(condition: Callable[[pa.Table], pa.ChunkedArray], source: Source) -> Source:
+def where(condition: Callable[[pa.Table], pa.ChunkedArray], source: RowSource) -> RowSource:
     """Read the rows of a source for which a condition holds."""
     return each(lambda rows: rows.filter(condition(rows)), source)
 
 
-def quoted(condition: Callable[[pa.Table], pa.ChunkedArray], source: Source) -> Source:
+def quoted(condition: Callable[[pa.Table], pa.ChunkedArray], source: RowSource) -> RowSource:
     """Read rows with their evidence only where a condition holds: nothing quotes the others."""
     return each(partial(_quoted, condition=condition), source)
 
@@ -109,13 +109,13 @@ def _quoted(rows: pa.Table, condition: Callable[[pa.Table], pa.ChunkedArray]) ->
     return with_columns(rows, evidence=pc.if_else(is_quoted, evidence, pa.scalar([], evidence.type)))
 
 
-def narrowed(function: Narrow, *sources: Source, again: Narrow | None = None) -> Source:
+def narrowed(function: Narrow, *sources: RowSource, again: Narrow | None = None) -> RowSource:
     """Read the rows that a function keeps of each part, narrowed once more when the parts come together.
 
     Law: `again(concat(map(function, parts)))` has the rows of `again(function(concat(parts)))`, however the rows lie
     in parts. `again` is the function itself by default.
     """
-    return Source(function=function, again=again or function, sources=sources)
+    return RowSource(function=function, again=again or function, sources=sources)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +132,7 @@ class Judgement:
     name: str
     functions: tuple[Callable[..., Any], ...]
     key: tuple[str, ...]
-    reads: Mapping[str, Source] = field(default_factory=dict, repr=False)
+    reads: Mapping[str, RowSource] = field(default_factory=dict, repr=False)
     needs: tuple[Judgement, ...] = field(default=(), repr=False)
 
     @property
@@ -150,9 +150,9 @@ class Judgement:
         """The lists of rows that its functions give: the row class of each, by name."""
         return {name: cls for function in self.functions for name, cls in outputs_of(function).items()}
 
-    def output(self, name: str) -> Source:
+    def output(self, name: str) -> RowSource:
         """One output, as a source."""
-        return Source(judgement=self, output=name)
+        return RowSource(judgement=self, output=name)
 
 
 @cache
@@ -196,7 +196,7 @@ def _row_class(hint: Any) -> type[Row] | None:
     return None
 
 
-def in_order(published: Iterable[Source]) -> list[Judgement]:
+def in_order(published: Iterable[RowSource]) -> list[Judgement]:
     """Every judgement that the published sources depend on, each after those that it reads.
 
     Raises:
@@ -211,7 +211,7 @@ def in_order(published: Iterable[Source]) -> list[Judgement]:
     return list(TopologicalSorter(earlier).static_order())
 
 
-def judgements_in(sources: Iterable[Source]) -> list[Judgement]:
+def judgements_in(sources: Iterable[RowSource]) -> list[Judgement]:
     """The judgements that sources are made of, and those whose values make them."""
     parts = [part for source in sources for part in source.upstream()]
     return [j for part in parts for j in (part.judgement, *part.needs) if j is not None]

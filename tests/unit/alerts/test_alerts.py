@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_hindsight.alerts import ledger, sightings
-from kafka_hindsight.alerts.alert_model import FIGURES, Entry, Ledger, Sighting, of_text, to_text
-from kafka_hindsight.alerts.messages import LASTS, NOTICE, Text, alert_of, message_of
+from kafka_hindsight.alerts.alert_model import FIGURES, Ledger, LedgerEntry, Sighting, of_text, to_text
+from kafka_hindsight.alerts.messages import LASTS, NOTICE, AppriseMessage, alert_of, message_of
 from kafka_hindsight.catalog.gold import INCIDENTS
 from kafka_hindsight.catalog.rows import Incident
 from kafka_hindsight.settings.alerts import AlertSettings, Receiver, alerts_of
@@ -235,7 +235,7 @@ PLACE = "https://airflow.example.org/hindsight/prod/prod.html#finding-1"
 
 
 def message(receiver: Receiver, *sightings: Sighting, settings: AlertSettings = BOTH) -> Any:
-    return message_of([Entry(s, s.night_to, ended_at=s.ended_at) for s in sightings], receiver, settings, MORNING)
+    return message_of([LedgerEntry(s, s.night_to, ended_at=s.ended_at) for s in sightings], receiver, settings, MORNING)
 
 
 @pytest.mark.parametrize("kind", ["page", "digest", "webhook", "alertmanager"])
@@ -247,7 +247,7 @@ def test_hostile_name_is_printable_in_every_message(kind: Any) -> None:
     texts: list[Any] = [message(receiver, *seen[n:]) for n in (0, 1)]
     while texts:
         text = texts.pop()
-        if isinstance(text, Text):
+        if isinstance(text, AppriseMessage):
             texts += [text.title, *text.body.split("\n")]
         elif isinstance(text, (list, dict)):
             texts += [*text] + ([*text.values()] if isinstance(text, dict) else [])
@@ -320,26 +320,26 @@ def test_digest_of_ended_alerts_is_a_recovery() -> None:
 
 
 def test_webhook_document_has_status_and_figures_of_incident() -> None:
-    firing = alert_of(Entry(sighting(), NIGHT + DAY), BOTH)
+    firing = alert_of(LedgerEntry(sighting(), NIGHT + DAY), BOTH)
     assert (firing.status, firing.state, firing.ended_at, firing.figures) == ("firing", "ongoing", None, None)
     costs = {**dict.fromkeys(FIGURES), "records_lost_low": 40, "offline_partition_seconds": 1.5}
     seen = of_incident("40 records were lost", rule="records_lost", ended_at=MORNING, figures=costs)
-    resolved = alert_of(Entry(seen, NIGHT + DAY, ended_at=MORNING), BOTH)
+    resolved = alert_of(LedgerEntry(seen, NIGHT + DAY, ended_at=MORNING), BOTH)
     assert (resolved.status, resolved.state, resolved.ended_at) == ("resolved", "over", MORNING)
     assert resolved.model_dump(mode="json")["figures"] == costs
-    assert resolved.id == alert_of(Entry(seen, NIGHT + DAY), BOTH).id != firing.id
+    assert resolved.id == alert_of(LedgerEntry(seen, NIGHT + DAY), BOTH).id != firing.id
 
 
 ALERTMANAGER = Receiver(name="am", kind="alertmanager", severities=["critical"])
 
 
-def ends_at(entry: Entry) -> datetime:
+def ends_at(entry: LedgerEntry) -> datetime:
     (alert,) = message_of([entry], ALERTMANAGER, BOTH, MORNING)
     return datetime.fromisoformat(alert["endsAt"])
 
 
 def test_open_alert_is_sent_to_alertmanager_again_for_36_hours() -> None:
-    new = Entry(sighting(), NIGHT + DAY)
+    new = LedgerEntry(sighting(), NIGHT + DAY)
     sent_before = ledger.mark_tried(new, ALERTMANAGER, MORNING)
     assert ends_at(new) == ends_at(sent_before) == NIGHT + DAY + LASTS
     state = {"key": sent_before}
@@ -348,13 +348,13 @@ def test_open_alert_is_sent_to_alertmanager_again_for_36_hours() -> None:
 
 
 def test_ended_alert_fires_for_an_hour_in_alertmanager() -> None:
-    over = Entry(crash(), NIGHT + DAY, ended_at=crash().ended_at)
+    over = LedgerEntry(crash(), NIGHT + DAY, ended_at=crash().ended_at)
     assert ends_at(over) == MORNING + NOTICE
     assert not ledger.is_due(ledger.mark_tried(over, ALERTMANAGER, MORNING), ALERTMANAGER, BOTH, LATER)
 
 
 def test_alert_that_ends_is_resolved_in_alertmanager() -> None:
-    ended = ledger.end_entry(ledger.mark_tried(Entry(sighting(), NIGHT + DAY), ALERTMANAGER, MORNING), MORNING)
+    ended = ledger.end_entry(ledger.mark_tried(LedgerEntry(sighting(), NIGHT + DAY), ALERTMANAGER, MORNING), MORNING)
     assert ledger.is_due(ended, ALERTMANAGER, BOTH, LATER)
     assert ends_at(ended) == MORNING
 

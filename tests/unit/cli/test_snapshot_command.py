@@ -49,7 +49,7 @@ def test_connection_on_stdin_overrides_the_environment() -> None:
 
 
 def test_lake_that_cannot_be_opened_is_refused_without_secrets() -> None:
-    order = snapshots.Order(
+    order = snapshots.ReadingOrder(
         Connection.of("c", {"bootstrap.servers": "b:1"}), "wasb://s3cret@y/z", datetime.now(UTC), "c"
     )
     with pytest.raises(BadInput, match=r"wasb://\*\*\*@y/z/landing/snapshots cannot be opened") as problem:
@@ -60,7 +60,9 @@ def test_lake_that_cannot_be_opened_is_refused_without_secrets() -> None:
 def test_hdfs_lake_without_hadoop_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("HADOOP_HOME", "ARROW_LIBHDFS_DIR"):
         monkeypatch.delenv(variable, raising=False)
-    order = snapshots.Order(Connection.of("c", {"bootstrap.servers": "b:1"}), "hdfs://n:1/z", datetime.now(UTC), "c")
+    order = snapshots.ReadingOrder(
+        Connection.of("c", {"bootstrap.servers": "b:1"}), "hdfs://n:1/z", datetime.now(UTC), "c"
+    )
     with pytest.raises(BadInput, match="cannot be opened: Unable to load lib") as problem:
         snapshots.land_silence(order, "c", "nobody answered")
     (sentence,) = problem.value.sentences

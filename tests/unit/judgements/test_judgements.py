@@ -16,7 +16,7 @@ from kafka_hindsight.judgements.reasoning.scope import SCOPE
 from kafka_hindsight.judgements.rebuild.published import PUBLISHED
 from kafka_hindsight.judgements.rebuild.sources import (
     Judgement,
-    Source,
+    RowSource,
     each,
     in_order,
     inputs_of,
@@ -123,7 +123,7 @@ def test_source_lists_tables_and_outputs_with_their_functions_in_order() -> None
 
 
 def test_circular_judgement_is_refused() -> None:
-    reads: dict[str, Source] = {}
+    reads: dict[str, RowSource] = {}
     judgement = Judgement("round", (judge_findings,), ("cluster",), reads, (CONTEXT,))
     reads["outages"] = judgement.output("findings")
     with pytest.raises(CycleError):

@@ -25,7 +25,7 @@ from kafka_hindsight.catalog.gold import (
 from kafka_hindsight.catalog.quality import GENERATION_GAPS, LEADERSHIP_GAPS
 from kafka_hindsight.engine.reduce import evaluate, judge, narrow
 from kafka_hindsight.judgements.rebuild.published import PUBLISHED
-from kafka_hindsight.judgements.rebuild.sources import Source, in_order
+from kafka_hindsight.judgements.rebuild.sources import RowSource, in_order
 from kafka_hindsight.kafka_records.metadata_states import MetadataStart
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.shared.arrow_tables import completed
@@ -87,11 +87,13 @@ def world() -> tuple[dict[str, pa.Table], dict[tuple[str, str], pa.Table], dict[
     return tables, outputs, judged
 
 
-def rows_of_leaf(leaf: Source, tables: Mapping[str, pa.Table], outputs: Mapping[tuple[str, str], pa.Table]) -> pa.Table:
+def rows_of_leaf(
+    leaf: RowSource, tables: Mapping[str, pa.Table], outputs: Mapping[tuple[str, str], pa.Table]
+) -> pa.Table:
     return tables[leaf.table] if leaf.table else outputs[leaf.judgement.name, leaf.output]  # type: ignore[union-attr]
 
 
-def sources() -> dict[str, Source]:
+def sources() -> dict[str, RowSource]:
     """Everything that a function makes, by who reads it: an input of a judgement, or a table that is published."""
     read = {
         f"{judgement.name}.{name}": s

@@ -18,7 +18,7 @@ from kafka_hindsight.kafka_records import group_records
 from kafka_hindsight.kafka_records.group_record_layouts import ASSIGNMENT, SUBSCRIPTION, TYPES
 from kafka_hindsight.kafka_records.group_record_layouts import MEMBER_STATES as STATES
 from kafka_hindsight.kafka_records.group_records import Malformed, decode, type_of
-from kafka_hindsight.kafka_records.wire import LENGTHS, NUMBERS, Cursor, Field, Layout, Struct, read_versioned
+from kafka_hindsight.kafka_records.wire import LENGTHS, NUMBERS, Cursor, Field, Struct, VersionedStruct, read_versioned
 
 CAPTURED = [
     json.loads(line) for line in (Path(__file__).parents[2] / "excerpts/group_records.jsonl").read_text().splitlines()
@@ -30,7 +30,7 @@ def bytes_of(sample: dict[str, Any]) -> tuple[bytes, bytes | None]:
     return bytes.fromhex(sample["key"]), None if sample["value"] is None else bytes.fromhex(sample["value"])
 
 
-def encode(layout: Layout, version: int, values: dict[str, Any]) -> bytes:
+def encode(layout: VersionedStruct, version: int, values: dict[str, Any]) -> bytes:
     """What `wire.read` reads back. Of tagged fields those that are there are written."""
     flexible = layout.flexible_from is not None and version >= layout.flexible_from
     return struct.pack(">h", version) + _struct(layout.struct, version, flexible, values)
@@ -103,20 +103,22 @@ def _of(field: Field, version: int) -> st.SearchStrategy[Any]:
 
 
 @st.composite
-def written(draw: st.DrawFn) -> tuple[Layout, int, dict[str, Any]]:
+def written(draw: st.DrawFn) -> tuple[VersionedStruct, int, dict[str, Any]]:
     layout = draw(st.sampled_from(LAYOUTS))
     version = draw(st.integers(0, layout.newest))
     return layout, version, draw(_values(layout.struct, version))
 
 
 @given(written())
-def test_group_record_survives_round_trip(what: tuple[Layout, int, dict[str, Any]]) -> None:
+def test_group_record_survives_round_trip(what: tuple[VersionedStruct, int, dict[str, Any]]) -> None:
     layout, version, values = what
     assert read_versioned(layout, encode(layout, version, values)) == (version, values)
 
 
 @given(written(), st.data())
-def test_truncated_group_record_is_refused(what: tuple[Layout, int, dict[str, Any]], data: st.DataObject) -> None:
+def test_truncated_group_record_is_refused(
+    what: tuple[VersionedStruct, int, dict[str, Any]], data: st.DataObject
+) -> None:
     whole = encode(*what)
     cut = whole[: data.draw(st.integers(0, len(whole) - 1))]
     with pytest.raises(Malformed, match=r"needs|says|null|varint|version"):
@@ -217,6 +219,6 @@ def test_unsigned_varint_survives_round_trip(number: int) -> None:
 
 
 def test_null_for_required_value_is_refused() -> None:
-    needed = Layout("a record", 0, Struct((Field("name", "string"),)), None)
+    needed = VersionedStruct("a record", 0, Struct((Field("name", "string"),)), None)
     with pytest.raises(Malformed, match="name is null at byte 4; needed a value"):
         read_versioned(needed, struct.pack(">hh", 0, -1))

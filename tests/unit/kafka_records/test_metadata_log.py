@@ -29,7 +29,7 @@ from kafka_hindsight.kafka_records.metadata_log import (
     read_snapshot,
 )
 from kafka_hindsight.kafka_records.metadata_record_layouts import TYPES
-from kafka_hindsight.kafka_records.metadata_replay import Replay, committed
+from kafka_hindsight.kafka_records.metadata_replay import MetadataReplay, committed
 from kafka_hindsight.shared.windows import Window, in_order
 from tests.support.nights import EXCERPTS, WHOLE, events
 from tests.support.outages import rebuild_outages
@@ -71,7 +71,7 @@ def file(contents: FileContents, first: int = 0) -> MetadataFile:
 
 
 def events_of_metadata(records: Any, files: list[Any], window: Window) -> list[Row]:
-    replay = Replay(files, window)
+    replay = MetadataReplay(files, window)
     replay.run(committed(records))
     return replay.events()
 

@@ -13,7 +13,7 @@ import pytest
 from obstore.store import MemoryStore
 
 from kafka_hindsight.lake import lock as object_lock
-from kafka_hindsight.lake.lock import LakeBusy, Waiting, hold_object
+from kafka_hindsight.lake.lock import LakeBusy, LockWait, hold_object
 from kafka_hindsight.shared.exits import BadInput
 
 LAKE = "s3://lakes/kafka"
@@ -33,8 +33,8 @@ def run(name: str) -> dict[str, Any]:
     return {"run_id": name, "pid": 7, "host": "worker-1", "since": "2026-11-22T01:00:00+00:00"}
 
 
-def waiting(seconds: float = 0) -> Waiting:
-    return Waiting(LAKE, timedelta(seconds=seconds))
+def waiting(seconds: float = 0) -> LockWait:
+    return LockWait(LAKE, timedelta(seconds=seconds))
 
 
 def holder_in(store: MemoryStore) -> Any:

@@ -18,7 +18,7 @@ from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS
 from kafka_hindsight.knowledge.patterns import PATTERNS
 from kafka_hindsight.logs.clocks import Clock
 from kafka_hindsight.logs.cutting import cut
-from kafka_hindsight.logs.envelope_lines import JSON_RECORD, PEELS, Line
+from kafka_hindsight.logs.envelope_lines import JSON_RECORD, PEELS, EnvelopeLine
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes
 from kafka_hindsight.logs.forms import _MORE_BACK, best_of, every_layout, form_of, misfit_of
 from kafka_hindsight.logs.forms import records as split_by
@@ -92,7 +92,7 @@ def meanings_of(rows: Iterable[Row], source: str | None) -> list[tuple[object, .
 
 def is_in(envelope: str, line: str) -> bool:
     """Whether a line is in an envelope."""
-    return bool(PEELS[envelope](Line(line.encode(), 1)))
+    return bool(PEELS[envelope](EnvelopeLine(line.encode(), 1)))
 
 
 def meanings_of_plain(records: Iterable[Record]) -> list[tuple[object, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_hindsight.logs.arrays import NO_INSTANT
-from kafka_hindsight.logs.envelope_lines import PEELS, Chain, Line, field, instant_of, object_in
+from kafka_hindsight.logs.envelope_lines import PEELS, Chain, EnvelopeLine, field, instant_of, object_in
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_line_that_is_not_one_json_object_is_none(line: bytes) -> None:
 
 def test_invalid_unicode_in_json_line_is_replaced() -> None:
     for text, inside in ((b"a\xff", "a\ufffd"), (rb"\ud800", "?")):
-        line = Line(b'{"log":"' + text + b'"}\r', 1)
+        line = EnvelopeLine(b'{"log":"' + text + b'"}\r', 1)
         assert PEELS["log"](line)
         assert line.text == inside.encode()
 
@@ -64,4 +64,4 @@ def test_deeply_nested_json_does_not_stop_the_parser(name: str) -> None:
     )
     for depth in range(900, 1_000):
         deep = '{"a":' * depth + "1" + "}" * depth
-        Chain([name]).lines([Line(outer.replace("DEEP", deep).encode(), 1)])
+        Chain([name]).lines([EnvelopeLine(outer.replace("DEEP", deep).encode(), 1)])

@@ -23,7 +23,7 @@ from kafka_hindsight.logs import file_bytes
 from kafka_hindsight.logs.arrays import NO_INSTANT
 from kafka_hindsight.logs.clocks import Clock
 from kafka_hindsight.logs.cutting import cut
-from kafka_hindsight.logs.file_bytes import CHUNK, Bytes, Member, OfMember, Unpacked, content_of
+from kafka_hindsight.logs.file_bytes import CHUNK, ArchiveMember, Bytes, OfMember, Unpacked, content_of
 from kafka_hindsight.logs.heads import HEADLESS, heads_of, lines_of
 from kafka_hindsight.logs.pieces import NO_TIMES, REACH, Piece, Range, Times, contests, look, mark_of, ranges_of
 
@@ -237,16 +237,16 @@ def test_archive_member_is_unpacked_from_the_end_of_the_former_one(tmp_path: Pat
     packed.write_bytes(gzip.compress(content, 1))
     uri, size = str(packed), packed.stat().st_size
 
-    def read(member: Member, before: Unpacked | None) -> tuple[Bytes, bytes]:
+    def read(member: ArchiveMember, before: Unpacked | None) -> tuple[Bytes, bytes]:
         source = content_of(uri, size, before, member)
         return source, OfMember(source, member).between(1, member.size + 99)
 
-    first, early = read(Member("a", 10, 1000), None)
+    first, early = read(ArchiveMember("a", 10, 1000), None)
     assert early == content[11:1010]
     assert isinstance(first, Unpacked)
-    second, late = read(Member("b", 2 * CHUNK + 5, 700), first)
+    second, late = read(ArchiveMember("b", 2 * CHUNK + 5, 700), first)
     assert (second, late) == (first, content[2 * CHUNK + 6 : 2 * CHUNK + 705])
-    third, again = read(Member("a", 10, 1000), first)
+    third, again = read(ArchiveMember("a", 10, 1000), first)
     assert third is not first
     assert again == early
     assert len(first.buffer) <= CHUNK

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_hindsight.knowledge.layouts import source_of
-from kafka_hindsight.logs.files import Place
+from kafka_hindsight.logs.files import LogPlace
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.settings.models import Settings, missing_inputs
 from kafka_hindsight.shared.exits import BadInput
@@ -223,7 +223,7 @@ def night(logs: str, **inputs: Any) -> Settings:
 
 
 def folders(logs: str, **inputs: Any) -> tuple[str, ...]:
-    return dated(Place(logs, "broker", "UTC", "LOGS"), night(logs, **inputs))
+    return dated(LogPlace(logs, "broker", "UTC", "LOGS"), night(logs, **inputs))
 
 
 def test_date_placeholders_cover_window_look_back_and_look_ahead() -> None:
@@ -244,7 +244,7 @@ def test_date_placeholder_with_read_to_end_needs_a_window() -> None:
 
 
 def test_place_without_date_placeholder_is_unchanged(tmp_path: Path) -> None:
-    place = Place(str(tmp_path), "broker", "UTC", "LOGS")
+    place = LogPlace(str(tmp_path), "broker", "UTC", "LOGS")
     assert ready(place, settings(tmp_path, tmp_path)) == place
 
 

@@ -76,7 +76,7 @@ class _Crossing:
 
 
 @dataclass(frozen=True)
-class _Run:
+class _ReadingsAbove:
     """Readings of a broker above the threshold in a row, the one before, and the next where it knows the broker."""
 
     before: LeaderImbalance | None
@@ -107,7 +107,7 @@ def rebuild_imbalance_periods(
     return periods
 
 
-def _runs(instants: Sequence[datetime], row_at: Mapping[datetime, LeaderImbalance]) -> Iterator[_Run]:
+def _runs(instants: Sequence[datetime], row_at: Mapping[datetime, LeaderImbalance]) -> Iterator[_ReadingsAbove]:
     def is_above(at: datetime) -> bool:
         return at in row_at and row_at[at].over_threshold
 
@@ -115,17 +115,17 @@ def _runs(instants: Sequence[datetime], row_at: Mapping[datetime, LeaderImbalanc
     for before, own, after in with_neighbours(stretches):
         if is_above(own[0]):
             earlier, rows = row_at.get(before[0]) if before else None, [row_at[at] for at in own]
-            yield _Run(earlier, rows, *((after[0], row_at.get(after[0])) if after else ()))
+            yield _ReadingsAbove(earlier, rows, *((after[0], row_at.get(after[0])) if after else ()))
 
 
-def _start(run: _Run, changes: Timeline[Failover]) -> _Crossing:
+def _start(run: _ReadingsAbove, changes: Timeline[Failover]) -> _Crossing:
     first = run.readings[0]
     if run.before is None:
         return _crossing_before(first, changes)
     return _crossing_between(run.before, first, changes, is_start=True)
 
 
-def _end(run: _Run, changes: Timeline[Failover]) -> _Crossing | None:
+def _end(run: _ReadingsAbove, changes: Timeline[Failover]) -> _Crossing | None:
     if run.ended_by is None:
         return None
     if run.after is None:
@@ -204,7 +204,7 @@ def _is_above(count: int, preferred: int) -> bool:
     return preferred > 0 and count / preferred > THRESHOLD
 
 
-def _period_row(run: _Run, start: _Crossing, end: _Crossing | None) -> ImbalancePeriod:
+def _period_row(run: _ReadingsAbove, start: _Crossing, end: _Crossing | None) -> ImbalancePeriod:
     first, last = run.readings[0], run.readings[-1]
     worst = max(run.readings, key=lambda r: (r.ratio or 0.0, -r.snapshot_at.timestamp()))
     origin = ended_by(end.change if end else None)

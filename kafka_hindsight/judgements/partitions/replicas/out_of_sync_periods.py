@@ -37,7 +37,7 @@ _WEAK = (OutOfSyncKind.REASSIGNMENT, OutOfSyncKind.UNKNOWN)
 
 
 @dataclass(frozen=True)
-class Period:
+class ReplicaAbsence:
     """The spans in which one broker was out of ISRs and that belong together, in order of time; see `merge_spans`.
 
     `outage`: the one behind it; `followers_removed`: those that its only leader removed about then, with no other
@@ -106,28 +106,28 @@ class Period:
         return f", up to {self.records_behind} records behind" if self.records_behind else ""
 
 
-def is_of(kind: OutOfSyncKind) -> Predicate[Period]:
+def is_of(kind: OutOfSyncKind) -> Predicate[ReplicaAbsence]:
     """A predicate: the period is of the kind, and its own broker is the suspect."""
     sentence = f"The first shrink with a known cause has the cause `{kind}`."
     return with_sentence(sentence, lambda case: Proof(facts={"suspect": case.broker}) if case.kind is kind else None)
 
 
-def outage_is_judged(case: Period) -> Proof | None:
+def outage_is_judged(case: ReplicaAbsence) -> Proof | None:
     """The outage is as sure as its own row says."""
     return Proof(confidence=case.outage.confidence if case.outage else Confidence.LIKELY)
 
 
-def points_to_no_broker(case: Period) -> Proof | None:
+def points_to_no_broker(case: ReplicaAbsence) -> Proof | None:
     """That points to no broker."""
     return Proof(facts={"suspect": None})
 
 
-def several_leaders_removed_it(case: Period) -> Proof | None:
+def several_leaders_removed_it(case: ReplicaAbsence) -> Proof | None:
     """More than one leader removed the broker."""
     return proof_if(len(case.removed_by) > 1)
 
 
-def its_leader_removed_others_too(case: Period) -> Proof | None:
+def its_leader_removed_others_too(case: ReplicaAbsence) -> Proof | None:
     """Within a minute its only leader removed other followers too, which no other leader removed."""
     leader = next(iter(case.removed_by), None)
     return Proof(words={"leader": leader}, facts={"suspect": leader}) if len(case.followers_removed) > 1 else None
@@ -141,7 +141,7 @@ _SLOW = (
 _SHRINKS = "The cause of the shrinks: gold.isr_changes.shrink_cause"
 _LAG = "Partition.isFollowerOutOfSync; ReplicaManager looks at every follower each half of replica.lag.time.max.ms"
 
-OUT_OF_SYNC_RULINGS: tuple[Ruling[Period], ...] = (
+OUT_OF_SYNC_RULINGS: tuple[Ruling[ReplicaAbsence], ...] = (
     Certain(
         OutOfSyncKind.OUTAGE,
         f"{_OUT}, because it was away.",
@@ -258,13 +258,13 @@ def rebuild_out_of_sync_periods(
     down again before it was back.
     """
     by_broker = sorted(grouped(_thinned(spans), lambda s: s.broker).items())
-    periods = [Period(merged) for _, own in by_broker for merged in merge_spans(own)]
+    periods = [ReplicaAbsence(merged) for _, own in by_broker for merged in merge_spans(own)]
     outage_by_id = {o.outage_id: o for o in outages}
     # By leader, each time that it, and no other in the same period, removed a follower because the follower lagged.
     alone = ((p.removed_by[0], span) for p in periods if len(p.removed_by) == 1 for span in p.slow_spans)
     removals = timelines(alone, lambda r: r[0], lambda r: r[1].happened_at)
     outages_of = ((p, outage_by_id.get(next(iter(p.outage_ids), ""))) for p in periods)
-    cases = (Period(p.spans, outage, _followers_removed(p, removals)) for p, outage in outages_of)
+    cases = (ReplicaAbsence(p.spans, outage, _followers_removed(p, removals)) for p, outage in outages_of)
     rows = [_row(case, window.end) for case in cases]
     return sorted((r for r in rows if window.holds(r.started_at)), key=lambda r: (r.started_at, r.broker))
 
@@ -285,14 +285,14 @@ def merge_spans(spans: Iterable[IsrSpan], calm: timedelta = CALM_AFTER) -> list[
     return periods
 
 
-def _followers_removed(period: Period, removals: Mapping[int, Timeline[tuple[int, IsrSpan]]]) -> frozenset[int]:
+def _followers_removed(period: ReplicaAbsence, removals: Mapping[int, Timeline[tuple[int, IsrSpan]]]) -> frozenset[int]:
     """The followers that the leaders of a period removed about then."""
     start, end = period.spans[0].happened_at - _SAME_TIME, period.spans[-1].happened_at + _SAME_TIME
     by_leader = (removals[leader] for leader in period.removed_by if leader in removals)
     return frozenset(span.broker for own in by_leader for _, span in own.between(start, end))
 
 
-def _row(period: Period, window_end: datetime) -> OutOfSyncPeriod:
+def _row(period: ReplicaAbsence, window_end: datetime) -> OutOfSyncPeriod:
     first, verdict = period.spans[0], judge(OUT_OF_SYNC_RULINGS, period)
     flaps = len(period.spans) - len(period.by_partition)
     out_ms: Counter[str] = Counter()
@@ -330,7 +330,7 @@ def _cycles(spans: Sequence[IsrSpan]) -> int:
     return max((len(starts.between(at - CYCLES_WITHIN, at)) for at in starts), default=0)
 
 
-def _repetitions(period: Period, flaps: int) -> str:
+def _repetitions(period: ReplicaAbsence, flaps: int) -> str:
     """The sentences on other outages in the period, and on partitions that lost the broker again."""
     if period.kind is OutOfSyncKind.REASSIGNMENT:
         return ""

@@ -119,7 +119,7 @@ def _quote(reading: PartitionSnapshot) -> Quote:
 
 
 @dataclass(frozen=True)
-class State:
+class ReplicaState:
     """The state of a partition while nothing changes: ISR, number of replicas, settings, and leader.
 
     `leader` is -1 where it has none, and None where it is not known.
@@ -175,7 +175,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class History:
+class ReplicaHistory:
     """The known history of one partition.
 
     `replicas`: how many it had, each number at an instant that shows it; `leaders`: the known leaders; `leaderless`:
@@ -200,7 +200,7 @@ class History:
         count = self.replicas.last_until(at) or self.replicas.first_since(at)
         return count[1] if count else None
 
-    def states(self, window: Window) -> Intervals[State]:
+    def states(self, window: Window) -> Intervals[ReplicaState]:
         """Its states in the window: the known ISRs, split where anything else changes."""
         cuts = {at for course in (self.min_isr, self.unclean, self.replicas) for at, _ in course}
         cuts |= {at for i in (*self.leaders, *self.without_leader) for at in (i.start, i.end) if at is not None}
@@ -211,9 +211,9 @@ class History:
             for piece in interval.split(in_order)
         )
 
-    def _state(self, known_isr: KnownIsr, at: datetime) -> State:
+    def _state(self, known_isr: KnownIsr, at: datetime) -> ReplicaState:
         settings = at_instant(self.min_isr, at), at_instant(self.unclean, at)
-        return State(known_isr, self.replicas_at(at), *settings, self._leader_from(at))
+        return ReplicaState(known_isr, self.replicas_at(at), *settings, self._leader_from(at))
 
     def _leader_from(self, at: datetime) -> int | None:
         """The leader from an instant on: -1 where it has none, None where it is not known."""
@@ -228,7 +228,7 @@ def histories_of(
     leaderless: Mapping[Partition, Sequence[BoundedInterval[Any]]],
     settings: BrokerSettings,
     logs_end: datetime,
-) -> list[History]:
+) -> list[ReplicaHistory]:
     """The history of each partition, by topic and partition. The last known ISR holds until the logs end.
 
     `leaders` and `leaderless`: each partition's known leaders and its times without one. `logs_end`: the instant of the
@@ -244,7 +244,7 @@ def histories_of(
     for key in keys:
         own, own_leaders = incarnations_of.get(key, ()), Intervals(leaders.get(key, ()))
         isrs, replicas = Intervals(_isrs_of(own, logs_end)), _replica_counts(own)
-        histories.append(History(key, isrs, replicas, *courses[key[1]], own_leaders, leaderless.get(key, ())))
+        histories.append(ReplicaHistory(key, isrs, replicas, *courses[key[1]], own_leaders, leaderless.get(key, ())))
     return histories
 
 
@@ -268,7 +268,7 @@ def _replica_counts(incarnations: Iterable[Incarnation]) -> Timeline[tuple[datet
 
 
 def rebuild_risks(
-    histories: Iterable[History], failovers: Iterable[Failover], logs_end: datetime, window: Window
+    histories: Iterable[ReplicaHistory], failovers: Iterable[Failover], logs_end: datetime, window: Window
 ) -> list[PartitionRisk]:
     """Rows of gold.partition_risks: one for each partition that risked anything, in order.
 
@@ -279,7 +279,9 @@ def rebuild_risks(
     return [row for row in rows if row]
 
 
-def _row(history: History, failovers: Sequence[Failover], logs_end: datetime, window: Window) -> PartitionRisk | None:
+def _row(
+    history: ReplicaHistory, failovers: Sequence[Failover], logs_end: datetime, window: Window
+) -> PartitionRisk | None:
     """The row of one partition for the window; None where it risked nothing."""
     states, seen_until = history.states(window), min(max(logs_end, window.start), window.end)
 
@@ -290,7 +292,7 @@ def _row(history: History, failovers: Sequence[Failover], logs_end: datetime, wi
     def ms(spans: Intervals[Any]) -> int:
         return spans.total(window.start, window.end) // MS
 
-    def risky_ms(holds: Callable[[State], bool], is_known: bool) -> int | None:
+    def risky_ms(holds: Callable[[ReplicaState], bool], is_known: bool) -> int | None:
         return ms(Intervals(s for s in states if holds(s.value))) if is_known else None
 
     leaderless = until_logs_end(i.proven for i in history.leaderless)
@@ -318,11 +320,11 @@ def _row(history: History, failovers: Sequence[Failover], logs_end: datetime, wi
         elections=len(elections),
         leaderless_low_ms=ms(leaderless),
         leaderless_high_ms=None if at_most is None else ms(at_most),
-        under_replicated_ms=risky_ms(State.is_under_replicated, knows_replicas),
-        under_min_isr_ms=risky_ms(State.is_under_min_isr, knows_least),
-        at_min_isr_ms=risky_ms(State.is_at_min_isr, knows_least),
-        one_from_offline_ms=risky_ms(State.is_one_from_offline, knows_replicas),
-        one_from_unclean_ms=risky_ms(State.is_one_from_unclean, knows_replicas),
+        under_replicated_ms=risky_ms(ReplicaState.is_under_replicated, knows_replicas),
+        under_min_isr_ms=risky_ms(ReplicaState.is_under_min_isr, knows_least),
+        at_min_isr_ms=risky_ms(ReplicaState.is_at_min_isr, knows_least),
+        one_from_offline_ms=risky_ms(ReplicaState.is_one_from_offline, knows_replicas),
+        one_from_unclean_ms=risky_ms(ReplicaState.is_one_from_unclean, knows_replicas),
         worst_isr_size=min((s.value.isr_size for s in states), default=None),
         first_at=min(instants),
         last_at=max(instants),

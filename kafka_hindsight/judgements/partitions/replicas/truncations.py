@@ -21,8 +21,7 @@ from itertools import pairwise
 
 from kafka_hindsight.catalog.codes import NOBODY, Confidence, FailoverKind, TruncationVerdict
 from kafka_hindsight.catalog.kinds import Kind
-from kafka_hindsight.catalog.rows import Event, Failover
-from kafka_hindsight.catalog.rows import Truncation as TruncationRow
+from kafka_hindsight.catalog.rows import Event, Failover, Truncation
 from kafka_hindsight.judgements.partitions.incarnations import Incarnation, Partition, by_partition
 from kafka_hindsight.judgements.partitions.replicas.losses import Mark, end_offsets, high_watermarks, highest
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, row_id
@@ -136,7 +135,7 @@ METADATA_TOPIC = "__cluster_metadata"
 
 
 @dataclass(frozen=True)
-class Truncation:
+class TruncationCase:
     """One cut, with its partition, and the partition's failovers in order of time."""
 
     incarnation: Incarnation
@@ -210,12 +209,12 @@ class Truncation:
         return None if epoch is None else next(starts, None)
 
 
-def is_of_the_metadata_log(case: Truncation) -> Proof | None:
+def is_of_the_metadata_log(case: TruncationCase) -> Proof | None:
     """The log is the metadata log, which a quorum of controllers replicates."""
     return proof_if(case.incarnation.key[1] == METADATA_TOPIC)
 
 
-def cut_below_its_high_watermark(case: Truncation) -> Proof | None:
+def cut_below_its_high_watermark(case: TruncationCase) -> Proof | None:
     """A line of the replica shows its high watermark, as it cut or as it began to follow, above the end of the cut."""
     cut = case.cut
     high = highest(high_watermarks((*cut.lines, *([cut.follows] if cut.follows else []))))
@@ -225,44 +224,44 @@ def cut_below_its_high_watermark(case: Truncation) -> Proof | None:
     return Proof((high.quote,), {"offset": high.offset}, facts)
 
 
-def no_failover_since(case: Truncation) -> Proof | None:
+def no_failover_since(case: TruncationCase) -> Proof | None:
     """No failover is known since the replica was in sync."""
     return proof_if(not case.failovers_since)
 
 
-def leader_is_logged(case: Truncation) -> Proof | None:
+def leader_is_logged(case: TruncationCase) -> Proof | None:
     """The leader's log shows that it became leader in the epoch that the replica follows."""
     return Proof((quote(case.leader_started),)) if case.leader_started else None
 
 
-def unclean_election(case: Truncation) -> Proof | None:
+def unclean_election(case: TruncationCase) -> Proof | None:
     """An election since was unclean."""
     return failover_since(case) if case.unclean else None
 
 
-def no_record_was_lost(case: Truncation) -> Proof | None:
+def no_record_was_lost(case: TruncationCase) -> Proof | None:
     """The evidence of the unclean election, which is as sure as its own row says, shows that it lost no record."""
     unclean = case.unclean
     return Proof(confidence=unclean.confidence) if unclean and unclean.records_lost_high == 0 else None
 
 
-def high_watermark_above_new_leader(case: Truncation) -> Proof | None:
+def high_watermark_above_new_leader(case: TruncationCase) -> Proof | None:
     """Before the failover a line or a reading shows a high watermark above the new leader's log end."""
     return proof_if(case.offset is not None and case.new_log_end is not None and case.offset > case.new_log_end)
 
 
-def known_to_be_committed(case: Truncation) -> Proof:
+def known_to_be_committed(case: TruncationCase) -> Proof:
     """A high watermark above the new leader's log end is named, where one is known."""
     is_known = high_watermark_above_new_leader(case)
     return Proof(words={"what": f" up to offset {case.offset}" if is_known else ""})
 
 
-def new_leader_is_logged(case: Truncation) -> Proof | None:
+def new_leader_is_logged(case: TruncationCase) -> Proof | None:
     """The new leader's log shows its log end as it became leader."""
     return Proof((quote(case.new_leader_start),)) if case.new_leader_start else None
 
 
-def failover_since(case: Truncation) -> Proof | None:
+def failover_since(case: TruncationCase) -> Proof | None:
     """The leader has changed since the replica was in sync."""
     if case.failover is None:
         return None
@@ -270,7 +269,7 @@ def failover_since(case: Truncation) -> Proof | None:
     return Proof(quotes, facts={"failover": case.failover, "high_watermark": case.offset})
 
 
-def every_leader_was_in_sync(case: Truncation) -> Proof | None:
+def every_leader_was_in_sync(case: TruncationCase) -> Proof | None:
     """Since the replica was in sync, each leader followed the one before it, and was in sync or the last leader."""
     chain = case.failovers_since
     if not any(map(case._was_in_sync_before, chain[:1])):
@@ -285,7 +284,7 @@ def every_leader_was_in_sync(case: Truncation) -> Proof | None:
     return Proof()
 
 
-def likely_unless_every_failover_is_certain(case: Truncation) -> Proof:
+def likely_unless_every_failover_is_certain(case: TruncationCase) -> Proof:
     """Likely, unless each failover since is certain, no epoch is missing between two, and no high watermark objects."""
     chain = case.failovers_since
     is_gapless = all(before.epoch_to == after.epoch_from for before, after in pairwise(chain))
@@ -298,7 +297,7 @@ def likely_unless_every_failover_is_certain(case: Truncation) -> Proof:
 _CUT_BY_EPOCHS = "KIP-101 and KIP-279: OffsetsForLeaderEpoch; UnifiedLog.truncateTo"
 _UNCLEAN = "Partition leader election with unclean.leader.election.enable: the new leader may lack committed records"
 
-TRUNCATION_RULINGS: tuple[Ruling[Truncation], ...] = (
+TRUNCATION_RULINGS: tuple[Ruling[TruncationCase], ...] = (
     Likely(
         TruncationVerdict.NOTHING_COMMITTED_LOST,
         "A voter of the metadata quorum cuts only what no majority had.",
@@ -381,7 +380,7 @@ TRUNCATION_RULINGS: tuple[Ruling[Truncation], ...] = (
 
 def rebuild_truncations(
     incarnations: Iterable[Incarnation], failovers: Iterable[Failover], window: Window
-) -> list[TruncationRow]:
+) -> list[Truncation]:
     """Rows of gold.truncations: one for each time that a replica cut its log, in order.
 
     No committed record is reported lost where every leader since came from the ISR.
@@ -393,18 +392,18 @@ def rebuild_truncations(
         since = incarnation.events[0].happened_at - CLOCK_SKEW if incarnation.number else None
         own_failovers = by_instant(failovers_of[incarnation.key]).within(since, None)
         cuts = (cut for cut in cuts_of(incarnation.events) if window.holds(cut.first.happened_at))
-        rows += [_row(incarnation.key, Truncation(incarnation, cut, own_failovers)) for cut in cuts]
+        rows += [_row(incarnation.key, TruncationCase(incarnation, cut, own_failovers)) for cut in cuts]
     return rows
 
 
-def _row(key: Partition, case: Truncation) -> TruncationRow:
+def _row(key: Partition, case: TruncationCase) -> Truncation:
     cluster, topic, partition = key
     cut, verdict = case.cut, judge(TRUNCATION_RULINGS, case)
     failover: Failover | None = verdict.facts.get("failover")
     follows, at = cut.follows, cut.first.happened_at
     leader = _leader(cut, failover)
     quotes = [quote(e) for e in ([follows] if follows else []) + [*cut.lines]]
-    return TruncationRow(
+    return Truncation(
         cluster=cluster,
         truncation_id=row_id(cluster, "truncation", topic, partition, cut.broker, at),
         topic=topic,

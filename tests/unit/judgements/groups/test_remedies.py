@@ -16,7 +16,7 @@ from kafka_hindsight.catalog.gold import REBALANCES
 from kafka_hindsight.catalog.rows import Contributor, Event, Quote, Rebalance, Remedy
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.groups.costs import Stop, Witnesses, price, stops_of
-from kafka_hindsight.judgements.groups.remedies import TIMEOUTS, Replay, avoided_by, judge_remedies
+from kafka_hindsight.judgements.groups.remedies import TIMEOUTS, GroupReplay, avoided_by, judge_remedies
 from kafka_hindsight.judgements.rebalances.members import MemberRegistry
 from kafka_hindsight.shared.windows import Window, in_order
 from tests.support.histories import BOTH, lines
@@ -214,7 +214,7 @@ def test_smallest_value_is_the_least_that_avoids_the_listed_rebalances(night: li
         rebalance(second, cause, client, *(act(c, m, second) for c, m in others), silent_ms=silent)
         for second, (cause, client), others, silent in sorted(night, key=lambda n: n[0])
     ]
-    replay = Replay(rows, MemberRegistry(members), ())
+    replay = GroupReplay(rows, MemberRegistry(members), ())
     needs = {t.rulings[0].code: replay.needs(t)[0] for t in TIMEOUTS}
     for remedy in judged(rows, *members):
         ids, value = remedy.rebalance_ids, remedy.value_smallest

@@ -16,7 +16,7 @@ from kafka_hindsight.catalog.rows import Event, Failover, IsrChange, OutOfSyncPe
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.partitions.replicas import out_of_sync_periods, truncations
-from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import OUT_OF_SYNC_RULINGS, Period
+from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import OUT_OF_SYNC_RULINGS, ReplicaAbsence
 from kafka_hindsight.judgements.partitions.replicas.truncations import TRUNCATION_RULINGS
 from kafka_hindsight.judgements.reasoning.rulings import Ruling, Verdict
 from kafka_hindsight.shared.windows import Window
@@ -53,7 +53,7 @@ class Night:
 
 
 def key_of(case: Any) -> tuple[str, str]:
-    if isinstance(case, Period):
+    if isinstance(case, ReplicaAbsence):
         return "period", f"broker {case.broker} {clock(case.spans[0].happened_at)}"
     first = case.cut.first
     return "truncation", f"{case.incarnation.key[1]}-{first.partition} broker {first.broker} {clock(first.happened_at)}"

@@ -18,7 +18,7 @@ from kafka_hindsight.catalog.rows import BrokerOutage, Event, Unavailability
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, context_of
 from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings, settings_of
-from kafka_hindsight.judgements.partitions.replicas.replica_states import History, rebuild_risks
+from kafka_hindsight.judgements.partitions.replicas.replica_states import ReplicaHistory, rebuild_risks
 from kafka_hindsight.judgements.partitions.unavailability import rebuild_unavailability
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, one_after_another
 from kafka_hindsight.shared.timelines import Interval, Intervals
@@ -51,7 +51,9 @@ def unavailable(
     return rebuild_unavailability(histories, outages, changes, logs_end, window)
 
 
-def histories_by(lines: Sequence[Event], context: ClusterContext, logs_end: datetime, window: Window) -> list[History]:
+def histories_by(
+    lines: Sequence[Event], context: ClusterContext, logs_end: datetime, window: Window
+) -> list[ReplicaHistory]:
     leaders = rebuild_leaders(lines, [], context, window)
     settings = settings_of(lines).with_topics(lines) if lines else BrokerSettings()
     return histories_of(lines, [], leaders.leaders, leaders.leaderless, settings, context, logs_end)

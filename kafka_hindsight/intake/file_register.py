@@ -1,4 +1,4 @@
-"""The ledger: the files that were read to their end, with facts about them, so that none is read twice."""
+"""The register: the files that were read to their end, with facts about them, so that none is read twice."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from kafka_hindsight.shared.grouping import grouped
 
 
 @dataclass(frozen=True)
-class Ledger:
-    """Listed files in the ledger: the facts and the cluster of those that it has, the fingerprints of the others."""
+class FileRegister:
+    """Listed files in the register: the facts and the cluster of those that it has, the fingerprints of the others."""
 
     facts: Mapping[LogFile, FileFacts]
     clusters: Mapping[LogFile, str]
@@ -35,8 +35,8 @@ class Ledger:
         return {f.source for f in files if f not in self.facts and f not in self.marks}
 
 
-def consult(store: Store, files: Collection[LogFile], cluster: str | None) -> Ledger:
-    """Look files up in the ledger of a cluster, or of all clusters for None.
+def consult(store: Store, files: Collection[LogFile], cluster: str | None) -> FileRegister:
+    """Look files up in the register of a cluster, or of all clusters for None.
 
     A file with the same name, size and time is not opened; others are looked up by their fingerprint.
     """
@@ -49,7 +49,7 @@ def consult(store: Store, files: Collection[LogFile], cluster: str | None) -> Le
     }
     marks = fingerprints([f for f in files if f not in entries])
     entries |= {f: row for f, mark in marks.items() for row in rows.get(_kind(f), ()) if row["fingerprint"] == mark}
-    return Ledger(
+    return FileRegister(
         facts={f: _facts(f, row) for f, row in entries.items()},
         clusters={f: row["cluster"] for f, row in entries.items()},
         marks=marks,
@@ -66,12 +66,12 @@ def enter(store: Store, cluster: str, facts: Iterable[FileFacts], marks: Mapping
 
 
 def _rows(store: Store, files: Collection[LogFile], cluster: str | None) -> dict[tuple[Any, ...], list[Any]]:
-    ledger = cluster_rows(store, LOG_FILES, cluster)
+    register = cluster_rows(store, LOG_FILES, cluster)
     is_candidate = pc.and_(
-        pc.is_in(ledger["size_bytes"], pa.array({f.size for f in files}, pa.int64())),
-        pc.is_in(ledger["read_as"], pa.array({read_as(f) for f in files}, pa.string())),
+        pc.is_in(register["size_bytes"], pa.array({f.size for f in files}, pa.int64())),
+        pc.is_in(register["read_as"], pa.array({read_as(f) for f in files}, pa.string())),
     )
-    rows = ledger.filter(is_candidate).to_pylist()
+    rows = register.filter(is_candidate).to_pylist()
     return grouped(rows, lambda row: tuple(row[c] for c in ("origin", "source", "zone", "read_as", "size_bytes")))
 
 
