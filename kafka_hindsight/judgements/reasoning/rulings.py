@@ -33,7 +33,7 @@ class Ruling(Generic[Case]):
     `sentence` has in braces words of the proof, or else attributes of the case. `proof` are predicates that must all
     hold, `unless` predicates of which none may. Its class is the most confidence that it allows: a proof may have less.
     `cases` names a captured case that this ruling decides, and one that looks like it and that another ruling decides;
-    see tests/unit/judgements/*/test_*_rulings.py. `also`: the codes that the proof may show in place of `code`.
+    see tests/unit/judgements/test_rulings.py. `also`: the codes that the proof may show in place of `code`.
     """
 
     confidence: ClassVar[Confidence]

@@ -74,7 +74,7 @@ RECIPES = {
         "logs/test_layouts", {LAYOUTS: "    LAYOUT,\n"}, "kafka_hindsight/knowledge/samples/layouts.jsonl"
     ),
     "A cause": Recipe(
-        "judgements/rebalances/test_rebalances_rulings judgements/rebalances/test_laws_of_causes"
+        "judgements/test_rulings judgements/rebalances/test_laws_of_causes"
         " judgements/groups/test_incidents judgements/groups/test_storms judgements/groups/test_remedies",
         {CAUSES: "", RULINGS: "    UNSUBSCRIBED,\n", NEVER_CAPTURED: '    "member_unsubscribed",\n'},
         replaced={RULINGS: r"    Likely\(Cause.MEMBER_LEFT, \"\{who\} unsubscribed(.*\n){3}"},

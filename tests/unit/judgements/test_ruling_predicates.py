@@ -19,11 +19,7 @@ from tests.support.groups import GROUPS, SAMPLE
 from tests.support.nights import EXCERPTS
 from tests.support.outages import rebuild_outages
 from tests.support.partitions import rebuild_leaders
-from tests.unit.judgements.brokers import test_brokers_rulings as brokers
-from tests.unit.judgements.groups import test_groups_rulings as groups
-from tests.unit.judgements.partitions import test_leaders_rulings as leaders
-from tests.unit.judgements.partitions import test_replicas_rulings as replicas
-from tests.unit.judgements.rebalances import test_rebalances_rulings as rebalances
+from tests.support.ruling_cases import ALL_CASES, brokers, groups, rebalances, replicas
 from tools.pages.ruling_tables import RULING_TABLES
 from tools.plain_reader import read_logs
 
@@ -64,7 +60,7 @@ def asked() -> dict[int, list[tuple[Any, Shown]]]:
         cases[id(ruling)].append(case)
         return decide(ruling, case)
 
-    for cached in (rebalances.rebalances, groups.decided, brokers.outages, leaders.failover_in, replicas.decided):
+    for cached in (cached for room in ALL_CASES for cached in room.caches):
         cached.cache_clear()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Ruling, "decide", noted)
@@ -84,25 +80,9 @@ def judge_all() -> None:
         groups.decided(f"groups/{group}")
         rebalances.rebalances("groups", group, True)
     groups.decided("night-4.1")
-    for table, run in (
-        (brokers.OUTAGE_RULINGS, brokers.outage_of),
-        (brokers.CONTROLLER_RULINGS, brokers.change_of),
-        (groups.ALL, groups.decisions_on),
-        (leaders.FAILOVER_RULINGS, leaders.failover_in),
-        (rebalances.ALL, rebalances.row_of),
-    ):
-        for case in sorted({case for ruling in table for case in (ruling.cases[0], ruling.cases[1])}):
-            run(case)
-    for case in brokers.MADE_CHANGES:
-        brokers.change_of(f"made: {case}")
-    for case in groups.MADE:
-        groups.decided(case)
-    for case in leaders.MADE:
-        leaders.failover_in(case)
-    for case, *_ in rebalances.ALIKE:
-        rebalances.row_of(case)
-    for made in replicas.MADE.values():
-        replicas.judged(made())
+    for room in ALL_CASES:
+        for case in sorted(room.named | {f"made: {case}" for case in room.made}):
+            room.decided(case)
 
 
 def verdict_on(table: tuple[Ruling[Any], ...], case: Any) -> Shown:

@@ -1,4 +1,4 @@
-"""Each ruling on incidents, storms, lag, moves and remedies decides its case, and not the one that looks like it."""
+"""The cases of the rulings on incidents, storms, lag, moves and remedies, and the verdicts on them."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ from tests.support.groups import SAMPLE, Witnessed, excerpt, sample_night
 from tests.support.nights import WHOLE
 from tests.support.outages import rebuild_outages
 from tests.support.rows import AT, row
-from tests.support.rulings import wording
+from tests.support.rulings import Decided, RulingCases
 from tools.plain_reader import read_logs
 
 DAY = Window(AT, AT + timedelta(days=1))
 REMEDIES = (*STATIC_MEMBERSHIP, *SESSION_TIMEOUT, *MAX_POLL_INTERVAL, *COOPERATIVE_ASSIGNMENT)
 ALL: tuple[Ruling[Any], ...] = (*INCIDENTS, *FINGERPRINTS, *LAG_RULINGS, *REMEDIES)
 
-Decision = tuple[str, Ruling[Any], Verdict]
+Trace = tuple[str, Ruling[Any], Verdict]
 
 
 def key_of(case: Any) -> str:
@@ -57,9 +57,9 @@ def key_of(case: Any) -> str:
     return case.in_window[0].group_id if isinstance(case, ReplayCase) else ""
 
 
-def decisions(run: Callable[[], object]) -> list[Decision]:
+def decisions(run: Callable[[], object]) -> list[Trace]:
     """Every decision of the room while something runs: the case, the ruling, its verdict."""
-    trace: list[Decision] = []
+    trace: list[Trace] = []
 
     def decide(rulings: Iterable[Ruling[Any]], case: Any) -> Verdict | None:
         for ruling in rulings:
@@ -198,7 +198,7 @@ MADE: dict[str, Callable[[], object]] = {
 
 
 @cache
-def decided(night: str) -> list[Decision]:
+def decided(night: str) -> list[Trace]:
     """The decisions of an excerpt, of the sample night, or of a made case."""
     if night == "night-4.1":
         return decisions(lambda: judge_night(sample_night(), SAMPLE / "logs"))
@@ -207,37 +207,29 @@ def decided(night: str) -> list[Decision]:
     return decisions(MADE[night])
 
 
-def decisions_on(case: str) -> list[Decision]:
+def decisions_on(case: str) -> list[Decided]:
     """What was decided of a named case: `made: <case>`, or a night and the key of the case in it."""
     if case.startswith("made: "):
-        return decided(case.removeprefix("made: "))
-    night, _, key = case.partition(" ")
-    return [d for d in decided(night) if d[0] == key]
+        trace = decided(case.removeprefix("made: "))
+    else:
+        night, _, key = case.partition(" ")
+        trace = [d for d in decided(night) if d[0] == key]
+    return [Decided(r, v.code, v.confidence, v.sentence) for _, r, v in trace]
 
 
-@pytest.mark.parametrize("ruling", ALL, ids=lambda r: f"{r.code}-{r.cases[0]}")
-def test_ruling_decides_its_case_and_not_the_lookalike(ruling: Ruling[Any]) -> None:
-    (verdict,) = {v.sentence: v for _, r, v in decisions_on(ruling.cases[0]) if r is ruling}.values()
-    assert wording(ruling).fullmatch(verdict.sentence)
-    others = [r for _, r, _ in decisions_on(ruling.cases[1])]
-    assert others
-    assert all(r is not ruling for r in others)
-
-
-ALIKE = [
-    ("a restart takes longer than the session timeout", "static_membership", "likely"),
-    ("a restart of a member whose session timeout is not known", "static_membership", "likely"),
-    ("a restart that is only possible", "static_membership", "possible"),
-    ("a silence of a member whose session timeout is not known", "session_timeout", "likely"),
-    ("a silence that is only possible", "session_timeout", "possible"),
-]
-
-
-@pytest.mark.parametrize(("case", "code", "confidence"), ALIKE)
-def test_remedy_is_likely_or_possible_where_evidence_is_incomplete(case: str, code: str, confidence: str) -> None:
-    assert (code, confidence) in {(v.code, v.confidence) for _, _, v in decided(case)}
-
-
-def test_every_made_case_is_used() -> None:
-    named = {c.removeprefix("made: ") for r in ALL for c in (r.cases[0], r.cases[1]) if c.startswith("made: ")}
-    assert named | {case for case, *_ in ALIKE} == set(MADE)
+CASES = (
+    RulingCases(
+        "groups",
+        ALL,
+        decisions_on,
+        MADE,
+        [
+            ("made: a restart takes longer than the session timeout", "static_membership", "likely"),
+            ("made: a restart of a member whose session timeout is not known", "static_membership", "likely"),
+            ("made: a restart that is only possible", "static_membership", "possible"),
+            ("made: a silence of a member whose session timeout is not known", "session_timeout", "likely"),
+            ("made: a silence that is only possible", "session_timeout", "possible"),
+        ],
+        caches=[decided],
+    ),
+)

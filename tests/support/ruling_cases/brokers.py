@@ -1,40 +1,36 @@
-"""Each ruling about outages and controllers decides the case that it names, and not the one that looks alike."""
+"""The cases of the rulings on outages and controllers, and the verdicts on them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
-
-import pytest
+from typing import Any
 
 from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS, LOG_FILES
-from kafka_hindsight.catalog.codes import Confidence
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES
 from kafka_hindsight.catalog.rows import BrokerOutage, BrokerSnapshot, ControllerChange, Event, LogFile
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.controller_changes import CONTROLLER_RULINGS, rebuild_controller_changes
 from kafka_hindsight.judgements.brokers.outage_rulings import OUTAGE_RULINGS
-from kafka_hindsight.judgements.reasoning.rulings import Ruling
 from kafka_hindsight.shared.windows import Window
-from tests.support.logs import unpack_night
+from tests.support.groups import SAMPLE
 from tests.support.nights import at, events
 from tests.support.outages import rebuild_outages
 from tests.support.rows import row
-from tests.support.rulings import wording
+from tests.support.rulings import Decided, RulingCases, writers_of
 from tools.plain_reader import read_logs
 
 EVER = Window(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
 
 
 @cache
-def lines(excerpt: str) -> tuple[Event, ...]:
-    if excerpt != "sample":
-        return tuple(events(excerpt))
-    with TemporaryDirectory() as folder:
-        return tuple(read_logs(unpack_night(Path(folder)) / "logs", "broker", "night")[0])
+def lines(night: str) -> tuple[Event, ...]:
+    """The lines of an excerpt, or of the sample night."""
+    if night not in ("sample", SAMPLE.name):
+        return tuple(events(night))
+    return tuple(read_logs(SAMPLE / "logs", "broker", "night")[0])
 
 
 @cache
@@ -54,23 +50,26 @@ def fenced(kind: str, *after: Event) -> list[Event]:
 
 def last_line(minute: int) -> Event:
     """The last known line."""
-    return row(
+    made: Event = row(
         EVENTS,
         kind="controller_known", broker=4, node=4, controller_epoch=1,
         source="controller-4", happened_at=at(f"03:{minute:02}:00"),
     )  # fmt: skip
+    return made
 
 
-def own(kind: str, clock: str, **columns: object) -> Event:
+def own(kind: str, clock: str, **columns: Any) -> Event:
     """A line of broker 1 about itself."""
-    return row(
+    made: Event = row(
         EVENTS, kind=kind, broker=1, source="broker-1", line_id=f"{kind} {clock}", happened_at=at(clock), **columns
     )
+    return made
 
 
 def file(first: str, last: str) -> LogFile:
     """A file of broker 1's log, with what it holds."""
-    return row(LOG_FILES, origin="broker", source="broker-1", first_at=at(first), last_at=at(last))
+    made: LogFile = row(LOG_FILES, origin="broker", source="broker-1", first_at=at(first), last_at=at(last))
+    return made
 
 
 SNAPSHOTS = [*broker_rows("01:52:20", 1, 2), *broker_rows("01:52:30", 2), *broker_rows("01:52:50", 1, 2)]
@@ -86,7 +85,7 @@ ELECTED = row(
 
 FAILS = own("broker_start_failed", "03:00:31", text="Exiting Kafka", error="joptsimple.UnrecognizedOptionException: D")
 
-MADE_OUTAGES = {
+MADE_OUTAGES: dict[str, Sequence[Any]] = {
     "idle, and a start failed": ([SERVED, STARTED, FAILS], []),
     "snapshots alone": ([], SNAPSHOTS),
     "snapshots beside the lines of crash-2.8": (lines("crash-2.8"), SNAPSHOTS),
@@ -130,7 +129,8 @@ MADE_OUTAGES = {
 
 def line_of_controller_2(kind: str) -> Event:
     """A line that controller 2 writes a second before controller 3 follows it."""
-    return row(EVENTS, kind=kind, broker=2, happened_at=at("01:52:59"), line_id=kind)
+    made: Event = row(EVENTS, kind=kind, broker=2, happened_at=at("01:52:59"), line_id=kind)
+    return made
 
 
 RESIGNED = row(EVENTS, kind="controller_resigned", broker=3, happened_at=at("01:52:45"), line_id="resigned")
@@ -166,7 +166,7 @@ def quorum_until(clock: str) -> list[Event]:
     return [e for e in lines("quorum-4.3") if e.happened_at < at(clock) + A_DAY]
 
 
-MADE_CHANGES = {
+MADE_CHANGES: dict[str, tuple[Sequence[Event], Sequence[BrokerOutage]]] = {
     "quorum-4.3 until 15:11:36": (quorum_until("15:11:36"), []),
     "quorum-4.3 until 15:12:12": (quorum_until("15:12:12"), []),
     "quorum-4.3 until 15:12:12, controllers 2 and 1 were down": (quorum_until("15:12:12"), [*BOTH_DOWN]),
@@ -215,135 +215,33 @@ def change_of(case: str) -> ControllerChange:
     return change
 
 
-@pytest.mark.parametrize("ruling", OUTAGE_RULINGS, ids=lambda r: r.cases[0])
-def test_outage_ruling_decides_its_case_and_not_lookalike(ruling: Ruling[object]) -> None:
-    decided, other = outage_of(ruling.cases[0]), outage_of(ruling.cases[1])
-    assert [r for r in OUTAGE_RULINGS if wording(r).match(decided.explanation)] == [ruling]
-    assert decided.kind == ruling.code
-    assert not wording(ruling).match(other.explanation)
+def decided_outage(case: str) -> Sequence[Decided]:
+    row = outage_of(case)
+    return writers_of(OUTAGE_RULINGS, row.kind, row.confidence, row.explanation)
 
 
-@pytest.mark.parametrize("ruling", CONTROLLER_RULINGS, ids=lambda r: r.cases[0])
-def test_controller_ruling_decides_its_case_and_not_lookalike(ruling: Ruling[object]) -> None:
-    decided, other = change_of(ruling.cases[0]), change_of(ruling.cases[1])
-    assert [r for r in CONTROLLER_RULINGS if wording(r).match(decided.explanation)] == [ruling]
-    assert not wording(ruling).match(other.explanation)
+def decided_change(case: str) -> Sequence[Decided]:
+    row = change_of(case)
+    return writers_of(CONTROLLER_RULINGS, row.cause, row.confidence, row.explanation)
 
 
-@pytest.mark.parametrize(
-    ("case", "cause", "confidence"),
-    [
-        ("quorum-4.3 until 15:11:36", "no_majority", "likely"),
-        ("quorum-4.3 until 15:12:12, controllers 2 and 1 were down", "no_majority", "likely"),
-        ("quorum-paused-4.3, controller 2 was paused", "no_majority", "likely"),
-        ("unclean-4.1, controller 3 was down", "outage", "likely"),
-        ("unclean-4.1, controller 3 resigned alone", "resigned", "possible"),
-        ("crash-2.8, controller 3 followed", "unknown", "unknown"),
-        ("crash-2.8, controller 2 resigned while broker 1 was down", "resigned", "possible"),
-    ],
+CASES = (
+    RulingCases("outages", OUTAGE_RULINGS, decided_outage, MADE_OUTAGES, caches=[outages]),
+    RulingCases(
+        "controllers",
+        CONTROLLER_RULINGS,
+        decided_change,
+        MADE_CHANGES,
+        [
+            ("made: quorum-4.3 until 15:11:36", "no_majority", "likely"),
+            ("made: quorum-4.3 until 15:12:12, controllers 2 and 1 were down", "no_majority", "likely"),
+            ("made: quorum-paused-4.3, controller 2 was paused", "no_majority", "likely"),
+            ("made: unclean-4.1, controller 3 was down", "outage", "likely"),
+            ("made: unclean-4.1, controller 3 resigned alone", "resigned", "possible"),
+            ("made: crash-2.8, controller 3 followed", "unknown", "unknown"),
+            ("made: crash-2.8, controller 2 resigned while broker 1 was down", "resigned", "possible"),
+        ],
+        elsewhere={"quorum-4.3, controllers 2 and 1 were down"},
+        caches=[outages],
+    ),
 )
-def test_controller_ruling_decides_made_case(case: str, cause: str, confidence: str) -> None:
-    change = change_of(f"made: {case}")
-    assert (change.cause, change.confidence) == (cause, confidence)
-
-
-def test_time_without_controller_is_bounded_where_majority_was_lost() -> None:
-    """Two of three controllers were away from 15:11:23 to 15:11:37; two were killed at 15:11:55."""
-    resigned = change_of("quorum-4.3 epoch 3")
-    assert (resigned.cause, resigned.elections, resigned.uncontrolled_low_ms) == ("no_majority", 9, 16_669)
-    killed = change_of("made: quorum-4.3, controllers 2 and 1 were down")
-    assert (killed.uncontrolled_low_ms, killed.uncontrolled_high_ms) == (17_743, 20_282)
-    assert "no leader was elected" in killed.explanation
-
-
-def test_seven_repeated_elections_mean_no_majority() -> None:
-    """Two of three controllers stood still from 08:41:39 to 08:41:58."""
-    paused = change_of("made: quorum-paused-4.3, controller 2 was paused")
-    assert (paused.cause, paused.confidence, paused.elections) == ("no_majority", "likely", 7)
-    assert (paused.uncontrolled_low_ms, paused.uncontrolled_high_ms) == (19_490, 22_059)
-
-
-@pytest.mark.parametrize(("kind", "column"), [("controlled_shutdown", "down_at"), ("unresponsive", "detected_at")])
-def test_absence_before_election_is_no_cause_of_later_change(kind: str, column: str) -> None:
-    """Where the line of its return is lost an absence goes on; that its node was elected meanwhile shows it to live."""
-    elections = [
-        row(EVENTS, kind="controller_elected", broker=3, controller_epoch=n, happened_at=at(clock), line_id=clock)
-        for n, clock in enumerate(("03:00:00", "05:00:00", "05:20:00"), start=1)
-    ]
-    times = {"down_at": at("03:10:00"), "detected_at": None, "up_at": at("09:00:00"), column: at("03:10:00")}
-    away = row(BROKER_OUTAGES, broker=3, kind=kind, **times)
-    changes = rebuild_controller_changes(elections, [away], EVER)
-    assert [c.cause for c in changes[1:]] == ["outage", "unknown"]
-
-
-def elected(epoch: int, clock: str, **columns: object) -> Event:
-    defaults = {"kind": "controller_elected", "broker": 3, "controller_epoch": epoch, "line_id": clock}
-    return row(EVENTS, **defaults | {"happened_at": at(clock)} | columns)
-
-
-def test_newest_of_two_adjacent_absences_causes_controller_change() -> None:
-    """The log of the return is lost: the shutdown at 05:19:59 shows that it served again, and that it went."""
-    ends = (("03:10:00", "05:19:59"), ("05:19:59", "05:30:00"))
-    first, second = (
-        row(
-            BROKER_OUTAGES,
-            broker=3,
-            outage_id=down,
-            kind="controlled_shutdown",
-            down_at=at(down),
-            detected_at=None,
-            up_at=at(up),
-        )
-        for down, up in ends
-    )
-    changes = rebuild_controller_changes(
-        [elected(1, "03:09:00"), elected(2, "05:20:00", broker=1)], [first, second], EVER
-    )
-    assert (changes[-1].outage_id, changes[-1].uncontrolled_high_ms) == ("05:19:59", 1_000)
-
-
-def test_skipped_zookeeper_epochs_leave_former_controller_unknown() -> None:
-    away = row(
-        BROKER_OUTAGES,
-        broker=3,
-        kind="controlled_shutdown",
-        down_at=at("03:10:00"),
-        detected_at=None,
-        up_at=at("09:00:00"),
-    )
-    lines_of = [elected(e, clock, pattern_id="zookeeper.elected") for e, clock in ((1, "03:09:00"), (5, "03:12:00"))]
-    change = rebuild_controller_changes(lines_of, [away], EVER)[-1]
-    assert (change.controller_from, change.cause, change.uncontrolled_high_ms) == (None, "unknown", None)
-
-
-def test_quorum_lost_until_end_of_logs_is_open_change() -> None:
-    lost = change_of("made: quorum-4.3 until 15:11:36")
-    assert (lost.controller_from, lost.controller_to, lost.epoch) == (2, -1, 2)
-    assert (f"{lost.happened_at:%H:%M:%S}", lost.uncontrolled_high_ms) == ("15:11:26", None)
-    assert lost.uncontrolled_low_ms and lost.uncontrolled_low_ms > 8_000 and lost.evidence
-    assert "Meanwhile no leader was elected" in lost.explanation
-
-
-def test_node_that_names_controller_and_continues_follows_it() -> None:
-    """Between two elections a node names the former controller, however dead it is: for at most seconds; or none."""
-    until_lost = quorum_until("15:12:14")
-    later = row(EVENTS, kind="process_signalled", broker=3, happened_at=at("15:12:40") + A_DAY)
-    last = max(e.happened_at for e in until_lost if e.kind == "election_stood")
-    nameless = [replace(e, node=None) if e.happened_at > last else e for e in until_lost]
-    assert nameless != until_lost
-    made = (
-        rebuild_controller_changes(own, [], EVER)[-1] for own in (until_lost, [*until_lost, later], [*nameless, later])
-    )
-    assert [(c.controller_to, c.epoch) for c in made] == [(-1, 4), (2, 3), (-1, 4)]
-
-
-def test_candidate_cut_off_from_active_controller_is_no_lost_quorum() -> None:
-    until_lost = quorum_until("15:11:36")
-    fenced = [row(BROKER_OUTAGES, broker=3, down_at=at("15:11:20") + A_DAY, detected_at=at("15:11:30") + A_DAY)]
-    assert [c.controller_to for c in rebuild_controller_changes(until_lost, fenced, EVER)] == [2]
-
-
-@pytest.mark.parametrize("ruling", [*OUTAGE_RULINGS, *CONTROLLER_RULINGS], ids=lambda r: r.sentence)
-def test_ruling_without_captured_case_is_not_certain(ruling: Ruling[object]) -> None:
-    assert ruling.source
-    assert not ruling.cases[0].startswith("made: ") or ruling.confidence is not Confidence.CERTAIN

@@ -1,22 +1,17 @@
-"""Each ruling on rebalances decides a case, and not the one that looks like it."""
+"""The cases of the rulings on rebalances, and the verdicts on them."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 
-import pytest
-
-from kafka_hindsight.catalog.codes import Cause
 from kafka_hindsight.catalog.rows import Rebalance
-from kafka_hindsight.judgements.reasoning.proofs import always
 from kafka_hindsight.judgements.reasoning.rulings import Ruling
 from kafka_hindsight.judgements.rebalances.case import Case
 from tests.support.groups import Witnessed, excerpt, sample_night
-from tests.support.histories import line
-from tests.support.histories import rebalances as rebalances_of
-from tests.support.made_groups import A2, MADE, A, B, MadeGroup, done, joins, own, stable, started
-from tests.support.rulings import wording
+from tests.support.made_groups import MADE
+from tests.support.rulings import Decided, RulingCases, wording, writers_of
 from tools.pages.ruling_tables import RULING_TABLES
 
 ALL = [ruling for table in RULING_TABLES["gold.rebalances.cause"].values() for ruling in table]
@@ -49,19 +44,17 @@ def written_by(row: Rebalance) -> Ruling[Case]:
     return max(fit, key=lambda r: len(r.sentence))
 
 
-@pytest.mark.parametrize("ruling", ALL, ids=lambda r: f"{r.code}-{r.cases[0]}")
-def test_rebalance_ruling_decides_its_case_and_not_the_lookalike(ruling: Ruling[Case]) -> None:
-    decided = row_of(ruling.cases[0])
-    if ruling.cases[0].endswith("(contributor)"):
-        assert ruling.code in {c.cause for c in decided.contributors}
-    else:
-        assert written_by(decided) is ruling, decided.explanation
-        assert decided.confidence == ruling.confidence
-    other = row_of(ruling.cases[1])
-    assert written_by(other) is not ruling, other.explanation
+def decided(case: str) -> Sequence[Decided]:
+    """The ruling that wrote a rebalance; of a contributor, those of the causes that contributed."""
+    row = row_of(case)
+    if case.endswith("(contributor)"):
+        causes = {c.cause for c in row.contributors}
+        return [Decided(r, r.code, r.confidence, r.sentence) for r in ALL if r.code in causes]
+    writer = written_by(row)
+    return writers_of([writer], row.cause, row.confidence, row.explanation)
 
 
-ALIKE = [
+VARIANTS = [
     ("groups/topics-3.9 01:55:59.647", "topic_deleted", "certain"),
     ("groups/grown-2.8 01:46:51.810", "partitions_added", "certain"),
     ("night-4.1/stock-grow-12 01:47:58.689 (brokers only)", "partitions_added", "likely"),
@@ -87,33 +80,4 @@ ALIKE = [
     ("made: no reason, and two clients ask to join", "member_joined", "likely"),
 ]
 
-
-@pytest.mark.parametrize(("case", "cause", "confidence"), ALIKE)
-def test_rebalance_has_cause_and_confidence_of_its_variant(case: str, cause: str, confidence: str) -> None:
-    assert (row_of(case).cause, row_of(case).confidence) == (cause, confidence)
-
-
-def test_every_cause_has_a_ruling_and_every_made_group_is_used() -> None:
-    assert {code for r in ALL for code in r.codes} == set(Cause)
-    cases = [*(case for r in ALL for case in (r.cases[0], r.cases[1])), *(case for case, *_ in ALIKE)]
-    assert {case.removeprefix("made: ") for case in cases if case.startswith("made")} == set(MADE)
-
-
-def test_rulings_have_distinct_sentences_and_always_stands_last() -> None:
-    assert len({r.sentence for r in ALL}) == len(ALL)
-    assert all(always not in ruling.proof[:-1] for ruling in ALL)
-
-
-def test_member_of_superseded_join_phase_is_no_contributor_of_the_next() -> None:
-    joined = own("client_joined", "01:06:02", client="web", member_id=B, generation=2)
-    first, second = started("01:05:00", 1, joins(B)), started("01:06:00", 1, joins(A2))
-    overtaken = MadeGroup([*stable(), first, second, *done("01:06:01", 2, 3), joined]).case()
-    assert (overtaken.member_id, overtaken.to_generation, overtaken.contributors) == (A2, 2, [])
-
-
-def test_coordinator_move_after_stored_generation_interrupts_no_rebalance() -> None:
-    begun = [started("01:00:00", 1, joins(A)), line("join_completed", "01:00:01", generation=2, member_count=1)]
-    unloaded = line("group_unloaded", "01:00:02", generation=2)
-    for generation, outcome in ((1, "interrupted"), (2, "unfinished")):
-        rows = rebalances_of([*begun, unloaded, started("01:11:00", generation, joins(B), broker=2)])
-        assert [(r.outcome, r.cause == "coordinator_moved") for r in rows][:1] == [(outcome, outcome == "interrupted")]
+CASES = (RulingCases("rebalances", ALL, decided, MADE, VARIANTS, caches=[rebalances]),)

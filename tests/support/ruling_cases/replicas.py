@@ -1,4 +1,4 @@
-"""Every ruling on out-of-sync periods and truncations decides the case that it names, and no look-alike."""
+"""The cases of the rulings on out-of-sync periods and truncations, and the verdicts on them."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ from tests.support.nights import WHOLE, at, events
 from tests.support.outages import rebuild_outages
 from tests.support.partitions import rebuild_isr_changes, rebuild_leaders, rebuild_truncations
 from tests.support.rows import row
-from tests.support.rulings import wording
+from tests.support.rulings import Decided, RulingCases
 
-TABLES: dict[str, tuple[Ruling[Any], ...]] = {"period": OUT_OF_SYNC_RULINGS, "truncation": TRUNCATION_RULINGS}
 START = at("12:00:00")
 
 
@@ -41,6 +40,7 @@ class Decision:
     table: str
     key: str
     ruling: Ruling[Any]
+    verdict: Verdict
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def judged(night: Night) -> tuple[list[Decision], list[IsrChange | OutOfSyncPeri
         for ruling in rulings:
             verdict = ruling.decide(case)
             if verdict is not None:
-                decisions.append(Decision(*key_of(case), ruling))
+                decisions.append(Decision(*key_of(case), ruling, verdict))
                 return verdict
         raise LookupError(case)
 
@@ -97,7 +97,8 @@ def judged(night: Night) -> tuple[list[Decision], list[IsrChange | OutOfSyncPeri
 def line(kind: str, broker: int, seconds: float, partition: int = 0, **columns: Any) -> Event:
     named = {"line_id": f"{kind}-{broker}-{partition}-{seconds}", "source": f"broker-{broker}/server.log", "topic": "t"}
     when = START + timedelta(seconds=seconds)
-    return row(EVENTS, kind=kind, broker=broker, happened_at=when, partition=partition, **{**named, **columns})
+    made: Event = row(EVENTS, kind=kind, broker=broker, happened_at=when, partition=partition, **{**named, **columns})
+    return made
 
 
 def removal(leader: int, follower: int, partition: int) -> Iterator[Event]:
@@ -119,16 +120,20 @@ def cut(leader_epoch: int = 2) -> list[Event]:
 def failover(epoch: int, leader_from: int, leader_to: int, isr: list[int], **columns: Any) -> Failover:
     verdict: dict[str, Any] = {"kind": "broker_crash", "confidence": "certain", **columns}
     when = START + timedelta(seconds=epoch)
-    return row(
+    made: Failover = row(
         FAILOVERS,
         failover_id=f"f{epoch}", topic="t", partition=0, epoch_from=epoch - 1, epoch_to=epoch,
         leader_from=leader_from, leader_to=leader_to, isr_before=isr, happened_at=when, **verdict,
     )  # fmt: skip
+    return made
 
 
 def end_offset(offset: int) -> PartitionSnapshot:
     """A reading before any failover."""
-    return row(PARTITION_SNAPSHOTS, topic="t", partition=0, snapshot_at=START, leader_epoch=0, end_offset=offset)
+    made: PartitionSnapshot = row(
+        PARTITION_SNAPSHOTS, topic="t", partition=0, snapshot_at=START, leader_epoch=0, end_offset=offset
+    )
+    return made
 
 
 def without(excerpt: str, lacks: Callable[[Event], bool]) -> Night:
@@ -177,70 +182,31 @@ MADE: dict[str, Callable[[], Night]] = {
 
 
 @cache
-def decided(name: str, table: str) -> Ruling[Any]:
-    """The ruling that decided the case of a name, in one of the tables."""
-    if name.startswith("made: "):
-        decisions = [d for d in judged(MADE[name.removeprefix("made: ")]())[0] if d.table == table]
-        return decisions[0].ruling
-    excerpt, _, key = name.partition(" ")
-    (decision,) = (d for d in judged(Night(events(excerpt)))[0] if (d.table, d.key) == (table, key))
-    return decision.ruling
+def decided(case: str) -> Sequence[Decided]:
+    """What was decided of a case; of a made one, the first decision of each table."""
+    if case.startswith("made: "):
+        trace = judged(MADE[case.removeprefix("made: ")]())[0]
+        decisions = list({d.table: d for d in reversed(trace)}.values())
+    else:
+        excerpt, _, key = case.partition(" ")
+        decisions = [d for d in judged(Night(events(excerpt)))[0] if d.key == key]
+        assert len(decisions) == 1, case
+    return [Decided(d.ruling, d.verdict.code, d.verdict.confidence, d.verdict.sentence) for d in decisions]
 
 
-ALL = [(table, ruling) for table, rulings in TABLES.items() for ruling in rulings]
-NAMES = [f"{table}: {ruling.sentence}" for table, ruling in ALL]
-
-
-@pytest.mark.parametrize(("table", "ruling"), ALL, ids=NAMES)
-def test_replica_ruling_decides_its_case_and_not_the_lookalike(table: str, ruling: Ruling[Any]) -> None:
-    assert decided(ruling.cases[0], table) is ruling
-    assert decided(ruling.cases[1], table) is not ruling
-
-
-@pytest.mark.parametrize(
-    ("made", "verdict", "confidence"),
-    [
-        ("unclean-2.8 without the states of broker 1", "unknown", "unknown"),
-        ("an unclean leader behind a known end offset", "committed_lost", "likely"),
-        ("truncation-3.9 without the starts of leaders", "nothing_committed_lost", "likely"),
-        ("a clean leader behind a known high watermark", "committed_lost", "likely"),
-    ],
+CASES = (
+    RulingCases(
+        "replicas",
+        (*OUT_OF_SYNC_RULINGS, *TRUNCATION_RULINGS),
+        decided,
+        MADE,
+        [
+            ("made: unclean-2.8 without the states of broker 1", "unknown", "unknown"),
+            ("made: an unclean leader behind a known end offset", "committed_lost", "likely"),
+            ("made: truncation-3.9 without the starts of leaders", "nothing_committed_lost", "likely"),
+            ("made: a clean leader behind a known high watermark", "committed_lost", "likely"),
+        ],
+        elsewhere={"the next list of replicas lacks the broker"},
+        caches=[decided],
+    ),
 )
-def test_truncation_has_verdict_and_confidence_of_its_variant(made: str, verdict: str, confidence: str) -> None:
-    cut = next(r for r in judged(MADE[made]())[1] if isinstance(r, Truncation))
-    assert (cut.verdict, cut.confidence) == (verdict, confidence)
-
-
-@pytest.mark.parametrize(
-    "excerpt", ["crash-2.8", "slow-4.1", "disk-4.3", "cancelled-4.1", "preferred-2.8", "unclean-4.1", "truncation-3.9"]
-)
-def test_row_has_the_sentence_of_its_ruling(excerpt: str) -> None:
-    decisions, rows = judged(Night(events(excerpt)))
-    shown = [r.explanation for r in rows if not isinstance(r, IsrChange)]
-    assert decisions
-    assert all(any(wording(d.ruling).search(text) for text in shown) for d in decisions)
-
-
-@pytest.mark.parametrize(
-    ("case", "cause"),
-    [
-        ("crash-2.8 shop-events-2 broker 1 01:52:31.810", "outage"),
-        ("slow-4.1 email-89-reader-t-0 broker 1 15:36:56.383", "slow"),
-        ("disk-3.9 disk-t-3 broker 2 11:58:05.839", "disk"),
-        ("disk-3.9 disk-t-3 broker 3 11:58:36.946", "outage"),
-        ("unauthenticated-3.9 search.75-t-0 broker 2 20:43:46.642", "not_authenticated"),
-        ("cancelled-4.1 parcels.83-t-0 broker 1 15:35:14.780", "reassignment"),
-        ("cancelled-4.1 parcels.83-t-0 broker 1 15:36:13.214", "unknown"),
-        ("preferred-2.8 shop-events-3 broker 2 01:53:08.842", "unknown"),
-    ],
-)
-def test_shrink_has_the_cause_that_lines_show(case: str, cause: str) -> None:
-    excerpt, _, key = case.partition(" ")
-    shrinks = [r for r in judged(Night(events(excerpt)))[1] if isinstance(r, IsrChange) and r.change == "shrink"]
-    causes = {f"{r.topic}-{r.partition} broker {r.broker} {clock(r.happened_at)}": r.shrink_cause for r in shrinks}
-    assert causes[key] == cause
-
-
-def test_broker_that_is_no_replica_any_more_left_by_a_reassignment() -> None:
-    shrink = next(r for r in judged(MADE["the next list of replicas lacks the broker"]())[1])
-    assert isinstance(shrink, IsrChange) and shrink.shrink_cause == "reassignment"
