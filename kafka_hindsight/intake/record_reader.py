@@ -108,7 +108,9 @@ def write_records(engine: Engine, store: Store, cluster: str, reading: ReadPlan,
     gathered, replaced = _gathered(engine, reading, placed, contest) if contest else (CONTESTED.empty_table(), [])
     if replaced:
         return RecordFiles([], frozenset(r.file for r in replaced))
-    fixes = _fixes(engine, store, cluster, placed, contest, gathered) if contest else {}
+    by_log = grouped((p for p in placed if p.number in contest), lambda p: p.source)
+    shared = {log: sum((contest[p.number] for p in of_log), NO_TIMES) for log, of_log in by_log.items()}
+    fixes = settle(gathered, placed, _alike_in_lake(engine, store, cluster, shared)) if contest else {}
     fixed_units = [replace(unit, numbers=fixes.get(n)) for n, unit in enumerate(units)]
     work = partial(_rows_in, cluster=cluster, run_at=run_at)
     written = engine.write(store, LOG_RECORDS, fixed_units, work)
@@ -257,20 +259,6 @@ def _gathered(
     units = [_unit(files[n], pieces[n], g, reading.copies, contest) for g in groups for n in [g[0].range.file]]
     replaced, batches = apart(engine.spread(units, _contested_in), lambda value: isinstance(value, Replaced))
     return pa.Table.from_batches(batches, CONTESTED), replaced
-
-
-def _fixes(
-    engine: Engine,
-    store: Store,
-    cluster: str,
-    placed: Sequence[_Placed],
-    contest: Mapping[int, Times],
-    gathered: pa.Table,
-) -> dict[int, Ints]:
-    """Compare all contested records, and give the `FIXED` numbers for each unit."""
-    by_log = grouped((p for p in placed if p.number in contest), lambda p: p.source)
-    shared = {log: sum((contest[p.number] for p in of_log), NO_TIMES) for log, of_log in by_log.items()}
-    return settle(gathered, placed, _alike_in_lake(engine, store, cluster, shared))
 
 
 _ALIKE = pa.schema([("source", pa.string()), *((name, pa.int64()) for name in ("at", "likeness"))])

@@ -189,7 +189,7 @@ def _namings(data: bytes, until: int, zone: str, way: Way) -> Iterator[tuple[str
         layout = layout_of(line, way.layouts)
         reading = read_record(layout, line) if layout else None
         if reading and reading.pattern in _NAMES_CLUSTER:
-            at = _instant_of_line(whole, zone, way)
+            at = int(Clock(zone).instants(beginnings(whole, True, way)[1], 0, None)[0])
             yield from ((name, at) for name in fields_of(reading.pattern, [reading.groups])["detail"])
 
 
@@ -202,10 +202,6 @@ def _lines_with(literal: bytes, data: bytes, until: int) -> Iterator[bytes]:
             return
         yield data[begin : end if end >= 0 else None]
         at = data.find(literal, end) if end >= 0 else -1
-
-
-def _instant_of_line(whole: bytes, zone: str, way: Way) -> int:
-    return int(Clock(zone).instants(beginnings(whole, True, way)[1], 0, None)[0])
 
 
 def _fact(file: LogFile, pieces: Sequence[Piece]) -> FileFacts:

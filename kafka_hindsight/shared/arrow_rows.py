@@ -49,17 +49,13 @@ def _rows(structs: pa.StructArray, cls: Any) -> list[Any]:
     rows = list(map(object.__new__, repeat(cls, len(structs))))
     for name in cls.__slots__:
         values = _typed(columns[name], cls.CODES.get(name), cls.STRUCTS.get(name)) if name in columns else repeat(None)
-        _run(map(getattr(cls, name).__set__, rows, values))
+        deque(map(getattr(cls, name).__set__, rows, values), maxlen=0)  # calls them all
     return rows
 
 
 @cache
 def _required(cls: Any) -> frozenset[str]:
     return frozenset(f.name for f in fields(cls) if f.default is MISSING)
-
-
-def _run(calls: Iterator[None]) -> None:
-    deque(calls, maxlen=0)
 
 
 def _typed(array: pa.Array, code: type[str] | None, struct: type[Row] | None) -> Iterable[Any]:

@@ -218,7 +218,7 @@ def properties_file(settings: Mapping[str, str]) -> Path:
             if unused.stat().st_mtime < time.time() - _DAY:
                 unused.unlink()
     text = "".join(f"{name} {_escaped(value)}\n" for name, value in sorted(settings.items()))
-    file = folder / f"spark-{_digest(text.encode())}.conf"
+    file = folder / f"spark-{hashlib.sha256(text.encode()).hexdigest()[:24]}.conf"
     partial = folder / f"{file.name}.{os.getpid()}"
     with open(os.open(partial, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w", encoding="utf-8") as output:
         output.write(text)
@@ -240,10 +240,6 @@ def _private_folder() -> Path:
             " may read. Remove it, or set TMPDIR."
         )
     return folder
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()[:24]
 
 
 def _escaped(value: str) -> str:

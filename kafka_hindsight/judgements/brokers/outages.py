@@ -41,14 +41,13 @@ def find_outages(
     `observed` is None where there is no line, and `lives` are those in it; `readings` show absences where no line does.
     """
     in_lines = {life.broker: life.absences for life in lives}
-    completed = [_completed(a, observed) for a in chain(*in_lines.values()) if observed]
+    completed = [
+        _with_logs(_with_activity(_with_start_behind(a, observed), observed), observed)
+        for a in chain(*in_lines.values())
+        if observed
+    ]
     absences = (*completed, *unlisted_absences(readings, in_lines, observed))
     return [_row(cluster, a) for a in absences if window.holds(a.down_at)]
-
-
-def _completed(absence: Absence, observed: Observed) -> Absence:
-    """The absence with what only the whole of it shows."""
-    return _with_logs(_with_activity(_with_start_behind(absence, observed), observed), observed)
 
 
 def _with_start_behind(absence: Absence, observed: Observed) -> Absence:

@@ -487,8 +487,11 @@ def _sorted_by_turn(rebalances: Iterable[Rebalance]) -> list[Rebalance]:
 
 
 def _cases_of_group(rebalances: Sequence[Rebalance], case_of: partial[IncidentCase]) -> list[IncidentCase]:
-    """The deployments of a group, then storms among what is left, then each other rebalance for itself."""
-    units = _units(rebalances)
+    """The deployments of a group, then storms among what is left, then each other rebalance for itself.
+
+    A cooperative follow-up belongs to the rebalance before it.
+    """
+    units: list[RebalanceUnit] = [*runs(rebalances, lambda _, r: r.cause.noun.is_follow_up)]
     restarts = find_rolling_restarts(units)
     cases = [case_of(_flat([units[n] for n in places]), is_rolling_restart=True) for places in restarts]
     units = _units_outside(units, restarts)
@@ -497,11 +500,6 @@ def _cases_of_group(rebalances: Sequence[Rebalance], case_of: partial[IncidentCa
         storm = Storm(units[places.start : places.stop])
         cases.append(case_of(_flat(storm.units), storm=storm))
     return [*cases, *map(case_of, _units_outside(units, storms))]
-
-
-def _units(rebalances: Sequence[Rebalance]) -> list[RebalanceUnit]:
-    """The rebalances in units: a cooperative follow-up belongs to the rebalance before it."""
-    return [*runs(rebalances, lambda _, r: r.cause.noun.is_follow_up)]
 
 
 def _flat(units: Iterable[RebalanceUnit]) -> list[Rebalance]:
