@@ -14,4 +14,5 @@ QUARANTINE = rows.Quarantine.TABLE
 UNPARSED_LINES = rows.UnparsedLine.TABLE
 VALIDATION_RESULTS = rows.ValidationResult.TABLE
 VERDICT_CHANGES = rows.VerdictChange.TABLE
+WITNESSES = rows.Witness.TABLE
 WITHHELD_ROWS = rows.WithheldRow.TABLE

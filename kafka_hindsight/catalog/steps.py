@@ -49,12 +49,13 @@ INGEST = Step(
 REBUILD = Step(
     name="rebuild",
     sentence="Rebuild rebalances, failovers and outages, name their causes and apply the rules",
-    reads=(*_layer("bronze", "silver"), "quality.coverage"),
+    reads=(*_layer("bronze", "silver"), "quality.coverage", "quality.parsed_hours"),
     writes=(
         *STAGED,
         "quality.generation_gaps",
         "quality.leadership_gaps",
         "quality.unobserved_spans",
+        "quality.witnesses",
         "quality.metadata_states",
     ),
 )

@@ -25,6 +25,7 @@ OUTSIDE_GOLD = (
     "quality.generation_gaps",
     "quality.leadership_gaps",
     "quality.unobserved_spans",
+    "quality.witnesses",
     "quality.metadata_states",
 )
 """Tables that are written even when the publication is refused."""
@@ -48,10 +49,12 @@ class Narrowing:
 
 
 def part_read(narrowings: Iterable[Narrowing], table: Table, scope: Scope) -> Part:
-    """The rows of a table that narrowings read: those around the window, or all if one of them reads all."""
-    if table.time_column is None or not all(n.leaf.span for n in narrowings):
+    """The rows of a table that narrowings read: those of the widest of their spans, or all if one of them reads all."""
+    names = {n.leaf.span for n in narrowings}
+    if table.time_column is None or "" in names:
         return Part(scope.cluster)
-    return Part(scope.cluster, table.time_column, (scope.wide_window.start, scope.wide_window.end))
+    spans = [getattr(scope, name) for name in names]
+    return Part(scope.cluster, table.time_column, (min(s.start for s in spans), max(s.end for s in spans)))
 
 
 def within(part: pa.Table, table: Table, scope: Scope, span: str) -> pa.Table:

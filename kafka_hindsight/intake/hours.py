@@ -44,7 +44,8 @@ _HOURS = f"""
             list_sort(flatten(list(instants) FILTER (hour_from IS NOT NULL))) AS instants,
             min(lowest_broker) AS lowest_broker, max(highest_broker) AS highest_broker,
             sum(if(fate = '{LineFate.EVENT}', records - named, 0))::BIGINT AS unnamed_events,
-            list_sort(list_distinct(flatten(list(layouts)))) AS layouts
+            list_sort(list_distinct(flatten(list(layouts)))) AS layouts,
+            list_sort(list_distinct(list_filter(flatten(list(loggers)), lambda l: l IS NOT NULL))) AS loggers
         FROM part GROUP BY source, hour_from)
     SELECT * EXCLUDE (instants), instants[1] AS first_at, instants[-1] AS last_at,
         list_max(list_transform(range(1, len(instants)), lambda n: epoch_ms(instants[n + 1]) - epoch_ms(instants[n])))

@@ -14,9 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafka_hindsight.catalog.codes import LineFate
+from kafka_hindsight.catalog.codes import LineFate, Origin
 from kafka_hindsight.catalog.quality import QUARANTINE, UNPARSED_LINES
 from kafka_hindsight.catalog.silver import EVENT_FIELDS, EVENTS
+from kafka_hindsight.knowledge.witnesses import LEVELS
 from kafka_hindsight.lake.arrow_types import INSTANT, arrow_schema
 from kafka_hindsight.logs.arrays import Ints
 from kafka_hindsight.logs.reading import (
@@ -27,6 +28,7 @@ from kafka_hindsight.logs.reading import (
     fields_of,
     quotation,
     read_record,
+    relevant_class,
     template,
 )
 
@@ -131,6 +133,7 @@ _COUNTS = {
     "lines": ("lines", "sum"),
     "instants": ("at", "distinct"),
     "layouts": ("layout", "distinct"),
+    "loggers": ("logger", "distinct"),
     "lowest_broker": ("broker", "min"),
     "highest_broker": ("broker", "max"),
     "named": ("broker", "count"),
@@ -143,8 +146,14 @@ TALLIES = pa.schema(
         **dict.fromkeys(_COUNTS, pa.int64()),
         "instants": pa.list_(INSTANT),
         "layouts": pa.list_(pa.string()),
+        "loggers": pa.list_(pa.string()),
     }
 )
+
+_LEVEL_WITHIN = 120
+"""A record's head names its level within its first characters, behind the instant and the thread."""
+
+_LEVEL = r"\b(?P<level>" + "|".join(LEVELS) + r")\b"
 
 
 class Rest(NamedTuple):
@@ -285,10 +294,24 @@ def _tally(batch: _ParsedBatch, edges: Sequence[datetime]) -> pa.RecordBatch:
         **{name: column(name) for name in ("source", "origin", "layout")},
         **{"fate": batch.fates, "hour_from": hours_of(at, edges), "lines": column("line_count"), "at": at},
         "broker": pa.array(batch.brokers, pa.int64()),
+        "logger": _loggers(batch),
     }
     totals = pa.table(columns).group_by(_BY, use_threads=False).aggregate(list(_COUNTS.values()))
     names = {**{name: name for name in _BY}, **{name: "_".join(how) for name, how in _COUNTS.items()}}
     return _batch_of({name: totals[own].combine_chunks() for name, own in names.items()}, TALLIES)
+
+
+def _loggers(batch: _ParsedBatch) -> pa.Array:
+    """The level and the logger of each record that a broker wrote, as in `INFO GroupCoordinator`; null for others.
+
+    A logger whose lines are never events stays unnamed. The level is what its head names, in Kafka's own words.
+    """
+    heads = pc.utf8_slice_codeunits(batch.records.column("text"), 0, _LEVEL_WITHIN)
+    levels = pc.struct_field(pc.extract_regex(heads, _LEVEL), "level")
+    classes = pa.array([relevant_class(r.logger) for r in batch.readings], pa.string())
+    names = pc.utf8_rtrim_whitespace(pc.binary_join_element_wise(levels, classes, " "))
+    is_brokers = pc.equal(batch.records.column("origin"), Origin.BROKER)
+    return pc.if_else(is_brokers, names, pa.scalar(None, pa.string()))
 
 
 def _batch_of(columns: Columns, schema: pa.Schema) -> pa.RecordBatch:

@@ -86,7 +86,7 @@ class RecordReading(NamedTuple):
     """The reading of a record.
 
     Of an event, `pattern` claims it, and `groups` are the texts of the groups of the pattern's regex. `sentences` say
-    why a record is quarantined. A record that is ignored has only a fate.
+    why a record is quarantined. A record that is ignored has no message, and a logger only where its logger matters.
     """
 
     fate: LineFate
@@ -192,7 +192,7 @@ def _claim(knowledge: LoggerKnowledge, logger: str | None, message: str, text: s
             return RecordReading(LineFate.EVENT, logger, message, pattern, match.groups())
     is_preamble = logger is None and PREAMBLE.fullmatch(message)
     if is_preamble or knowledge.is_noise(message) or knowledge is LOGGER_KNOWLEDGE.get(PROGRAM):
-        return _IGNORED
+        return RecordReading(LineFate.IGNORED, logger)
     return RecordReading(LineFate.UNPARSED, logger, message)
 
 
@@ -256,6 +256,12 @@ def template(message: str) -> str:
 def is_relevant(logger: str) -> bool:
     """Whether lines of a logger may be events."""
     return _class_of(logger) in LOGGER_KNOWLEDGE
+
+
+def relevant_class(logger: str | None) -> str:
+    """The class of a logger whose lines may be events; empty for any other logger."""
+    name = _class_of(logger) if logger else ""
+    return name if name in LOGGER_KNOWLEDGE else ""
 
 
 @lru_cache(maxsize=4096)

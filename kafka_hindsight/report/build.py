@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from kafka_hindsight.catalog.codes import FindingSeverity
-from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Night, Rebalance, Unavailability
+from kafka_hindsight.catalog.codes import FindingSeverity, Harm, WitnessKind
+from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Night, Rebalance, Unavailability, Witness
 from kafka_hindsight.measures.unavailability_sums import NO_LEADER, NO_WRITES, unused
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.blocks import At, Page, Quiet, ShownSection, View
+from kafka_hindsight.report.not_known import is_known, unknown_kinds
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.phrases import incident_headline
 from kafka_hindsight.report.sections import SECTIONS, coverage
@@ -66,25 +67,33 @@ def night_of(page: PageRows, run_id: str, at: datetime) -> Night:
     loss, absences = figures.lost_records(incidents), figures.absences(page.of(BrokerOutage))
     offline, refusing = (unused(page.of(Unavailability), kinds) for kinds in (NO_LEADER, NO_WRITES))
     severities, line_totals = Counter(f.severity for f in findings), coverage.totals(page)
+    groups = figures.groups_stopped(incidents, page.of(Unavailability)).subjects
+    unknown = unknown_kinds(page.of(Witness))
+
+    def bounded(count: int, kind: WitnessKind) -> int | None:
+        """A count; None for a zero where the logs could not show such events."""
+        return None if count == 0 and kind in unknown else count
+
     return Night(
         cluster=page.run.cluster,
         window_from=page.run.window_from,
         window_to=page.run.window_to,
-        state=figures.state_of(incidents, findings, page.run.is_partial),
+        state=figures.state_of(incidents, findings, is_known=is_known(page.of(Witness), page.run.is_partial)),
+        not_known=[harm for harm in Harm if harm in {kind.noun.harm for kind in unknown}],
         harm=figures.harm_of(worst) if worst else None,
         headline=incident_headline(worst) if worst else None,
         incident_id=worst.incident_id if worst else None,
         incidents=len(urgent),
-        records_lost_low=loss.low,
-        records_lost_high=loss.high,
-        partitions_offline=len(offline.subjects),
-        partitions_still_offline=len(offline.still),
+        records_lost_low=bounded(loss.low, WitnessKind.CUTS),
+        records_lost_high=None if WitnessKind.CUTS in unknown else loss.high,
+        partitions_offline=bounded(len(offline.subjects), WitnessKind.LEADERS),
+        partitions_still_offline=bounded(len(offline.still), WitnessKind.LEADERS),
         offline_ms=offline.longest_ms,
         offline_partition_seconds=offline.total_ms / 1000,
-        partitions_refusing=len(refusing.subjects),
-        sudden_absences=absences.sudden,
-        orderly_absences=absences.orderly,
-        groups_stopped=len(figures.groups_stopped(incidents, page.of(Unavailability)).subjects),
+        partitions_refusing=bounded(len(refusing.subjects), WitnessKind.IN_SYNC),
+        sudden_absences=bounded(absences.sudden, WitnessKind.LIFE),
+        orderly_absences=bounded(absences.orderly, WitnessKind.LIFE),
+        groups_stopped=bounded(len(groups), WitnessKind.GROUPS),
         findings_critical=severities[FindingSeverity.CRITICAL],
         findings_warning=severities[FindingSeverity.WARNING],
         findings_info=severities[FindingSeverity.INFO],

@@ -72,12 +72,12 @@ def by_need(incidents: Iterable[Incident]) -> tuple[list[Incident], list[Inciden
     return urgent_first(rows), [i for i in ranked(rows) if needs(i) is Urgency.CALM]
 
 
-def state_of(incidents: Iterable[Incident], findings: Iterable[Finding], is_partial: bool | None = None) -> Urgency:
+def state_of(incidents: Iterable[Incident], findings: Iterable[Finding], *, is_known: bool) -> Urgency:
     """Whether a window asks its reader to act, to look, or for nothing: the most urgent of its incidents and findings.
 
-    With `is_partial`, logs were left out that no audit reads: the window then asks to look at least.
+    Without `is_known` it asks to look at least: what the logs could not show may have happened.
     """
-    states = {needs(i) for i in incidents} | ({Urgency.LOOK} if is_partial else set())
+    states = {needs(i) for i in incidents} | (set() if is_known else {Urgency.LOOK})
     grave = (f for f in findings if f.severity != FindingSeverity.INFO)
     states |= {Urgency.ACT if f.rule_id in ONGOING_RULES else Urgency.LOOK for f in grave}
     return next((urgency for urgency in Urgency if urgency in states), Urgency.CALM)

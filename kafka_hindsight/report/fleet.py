@@ -30,6 +30,9 @@ RECENT = timedelta(days=2)
 AT_ONCE = timedelta(minutes=10)
 """Incidents of several clusters that begin within this time of one another are shown together."""
 
+NOT_KNOWN = "?"
+"""A figure that the logs of a night could not show."""
+
 HEADINGS = (
     "Cluster", "State<", f"{DAYS} nights<", "Gravest<", "Lost", "Offline", "Brokers away", "Groups", "Critical", "Gaps",
     "Unread", "Night until",
@@ -38,7 +41,7 @@ HEADINGS = (
 
 LEGEND = (
     "Lost: committed records. Offline: partitions without a leader, and the longest time. Groups: stopped by a failure."
-    " Critical: findings. Gaps: what could not be seen. Unread: log lines."
+    " Critical: findings. Gaps: what could not be seen. Unread: log lines. ?: the logs could not show it."
 )
 
 
@@ -120,7 +123,7 @@ def _badness(night: Night) -> tuple[object, ...]:
     return (
         list(Urgency).index(Urgency(night.state)),
         harm,
-        *(-f for f in figures_of_harm),
+        *(-(f or 0) for f in figures_of_harm),
         -night.findings_critical,
         night.cluster,
     )
@@ -157,11 +160,17 @@ def summary(fleet: Fleet) -> str:
     return f"{words.counted(len(fleet.newest), 'cluster')}: {counts}{missing}."
 
 
+def nothing(night: Night) -> str:
+    """The words for a night without an incident that asks for something."""
+    return "nothing that the logs could show" if night.not_known else "nothing"
+
+
 def fleet_lines(fleet: Fleet) -> Iterator[str]:
     """The fleet for a terminal: a line for each cluster, the worst first, then what was not audited."""
     yield summary(fleet)
     for night in fleet.newest:
-        yield f"{night.state:4}  {night.cluster}  until {words.instant(night.window_to)}: {night.headline or 'nothing'}"
+        headline = night.headline or nothing(night)
+        yield f"{night.state:4}  {night.cluster}  until {words.instant(night.window_to)}: {headline}"
     for cluster, reason in late_clusters(fleet).items():
         yield f"not audited  {cluster}: {reason}"
 
@@ -179,22 +188,31 @@ def _cluster(fleet: Fleet, night: Night) -> ui.TableRow:
     gravest = plain.shortened(night.headline or "", 160)
     anchor = plain.anchor("incident", night.incident_id) if night.incident_id else ""
     orderly = f", {night.orderly_absences} in order" if night.orderly_absences else ""
-    loss = figures.RecordLoss(night.records_lost_low, night.records_lost_high).number
+    is_loss_known = night.records_lost_low is not None
+    loss = (
+        figures.RecordLoss(night.records_lost_low or 0, night.records_lost_high).number if is_loss_known else NOT_KNOWN
+    )
     longest = "not over" if night.partitions_still_offline else words.duration(night.offline_ms)
     return ui.row(
         ui.head(ui.PageLink(plain.shortened(night.cluster), night.page), "id"),
         ui.Cell(ui.Badge(Urgency(night.state).noun.label, f"state {night.state}"), "left"),
         ui.Cell(_strip(fleet, night.cluster), "left"),
-        ui.Cell(ui.PageLink(gravest, night.page, anchor) if gravest else "nothing", "left wide"),
+        ui.Cell(ui.PageLink(gravest, night.page, anchor) if gravest else nothing(night), "left wide"),
         ui.Cell(loss, "bad" if night.records_lost_low else ""),
-        ui.Cell(f"{night.partitions_offline}, {longest}" if night.partitions_offline else "0"),
-        f"{night.sudden_absences}{orderly}",
-        str(night.groups_stopped),
+        ui.Cell(
+            f"{night.partitions_offline}, {longest}" if night.partitions_offline else _count(night.partitions_offline)
+        ),
+        f"{_count(night.sudden_absences)}{orderly}",
+        _count(night.groups_stopped),
         ui.Cell(str(night.findings_critical), "bad" if night.findings_critical else ""),
         str(night.gaps),
         words.number(night.lines_unread),
         f"{night.window_to:%Y-%m-%d %H:%M}",
     )
+
+
+def _count(count: int | None) -> str:
+    return NOT_KNOWN if count is None else words.number(count)
 
 
 def states_by_day(fleet: Fleet, cluster: str) -> Mapping[date, str]:

@@ -156,7 +156,7 @@ READS: tuple[type[Row], ...] = (
     declared.LagVerdict, declared.LeaderImbalance, declared.LeadershipGap, declared.MemberSetting,
     declared.OutOfSyncPeriod, declared.Ownership, declared.PartitionRisk, declared.Quarantine,
     declared.Rebalance, declared.Remedy, declared.RollingRestart, declared.Truncation, declared.Unavailability,
-    declared.ValidationResult,
+    declared.ValidationResult, declared.Witness,
 )  # fmt: skip
 """The rows that the page is made of."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_hindsight.catalog.codes import Intent, Origin
+from kafka_hindsight.catalog.codes import Intent, WitnessKind
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
     Contributor,
@@ -11,9 +11,11 @@ from kafka_hindsight.catalog.rows import (
     Delay,
     Incident,
     Rebalance,
+    Witness,
 )
 from kafka_hindsight.knowledge.layouts import folder_of
 from kafka_hindsight.knowledge.outages import hedged_verb
+from kafka_hindsight.report.not_known import unknown_kinds
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
@@ -99,10 +101,11 @@ def unread_warning(page: PageRows) -> str:
     )
 
 
-def empty_sentence(page: PageRows, observed: str, nothing: str) -> str:
-    """The sentence of a section without rows: `observed` where the lines of the brokers were read.
+def empty_sentence(page: PageRows, observed: str, nothing: str, *kinds: WitnessKind) -> str:
+    """The sentence of a section without rows: `observed` where the logs could show these kinds of event.
 
-    Elsewhere it begins with `nothing`, as in `No rebalance`; "in what could be read." follows.
+    Without `kinds` it has to be all of them. Elsewhere it begins with `nothing`, as in `No rebalance`; "in what could
+    be read." follows.
     """
-    has_brokers = any(row.origin == Origin.BROKER for row in page.of(Coverage))
-    return observed if has_brokers and not _mostly_unread(page) else f"{nothing} in what could be read."
+    is_known = unknown_kinds(page.of(Witness)).isdisjoint(kinds or WitnessKind) and not _mostly_unread(page)
+    return observed if is_known else f"{nothing} in what could be read."

@@ -113,6 +113,18 @@ def made_rows() -> dict[str, list[Any]]:
         {"snapshot_at": at, "snapshot_id": str(n), "error": "refused" if n % 2 else None}
         for n, at in enumerate(HALF_MINUTES)
     ]
+    hours = [
+        {
+            "source": f"broker-{n % 3}/server.log",
+            "origin": "broker",
+            "hour_from": at,
+            "hour_to": at + timedelta(hours=1),
+            "first_at": at,
+            "last_at": at + timedelta(minutes=n),
+            "loggers": ["INFO Partition", "INFO UnifiedLog"],
+        }
+        for n, at in enumerate(HALF_MINUTES)
+    ]
     own: Mapping[str, list[dict[str, Any]]] = {
         "bronze.partition_snapshots": partitions,
         "bronze.config_snapshots": settings,
@@ -125,6 +137,7 @@ def made_rows() -> dict[str, list[Any]]:
         "bronze.group_snapshots": [error | {"group_id": "g1"} for error in errors],
         "bronze.snapshot_readings": errors,
         "bronze.broker_snapshots": [{"snapshot_at": at, "broker": 1 + n % 3} for n, at in enumerate(HALF_MINUTES)],
+        "quality.parsed_hours": hours,
         "quality.coverage": [{"source": str(n), "unparsed": n % 3} for n in range(9)],
         "bronze.metadata_files": [{"file": str(n)} for n in range(3)],
     }

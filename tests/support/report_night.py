@@ -10,7 +10,20 @@ from typing import Any
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.ids import row_id
 from tests.support.report_cluster import told_by_replicas
-from tests.support.report_rows import DAY, Tables, at, empty, failover, incident, judge, made, outage, rebalance, run
+from tests.support.report_rows import (
+    DAY,
+    Tables,
+    at,
+    empty,
+    failover,
+    incident,
+    judge,
+    made,
+    outage,
+    rebalance,
+    run,
+    witnesses,
+)
 
 Night = tuple[Tables, dict[str, Any]]
 
@@ -309,6 +322,7 @@ def _quality(tables: Tables) -> None:
                 longest_silence_ms=266_000 if "broker-2" in source else 41_000,
             )
         )
+    tables["quality.witnesses"] = witnesses()
     template = "Something nobody has seen about group <name>"
     tables["quality.unparsed_lines"].append(
         {"template": template, "records": 2, "lines": 2, "sample": "Something nobody has seen: g0"}

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kafka_hindsight.catalog import BY_NAME
+from kafka_hindsight.catalog.codes import WitnessKind
 from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.judgements.incidents import WindowHistory, judge_incidents
 from kafka_hindsight.shared.windows import Window
@@ -145,6 +146,14 @@ def coverage(**columns: Any) -> dict[str, Any]:
     lines = columns.pop("lines_in", 1_000)
     counts = {"events": 0, "unparsed": 0, "quarantined": 0, "ignored": lines - lost, "lines_in": lines}
     return made("quality.coverage", **(counts | columns))
+
+
+def witnesses(**columns: Any) -> Rows:
+    """The logs of one broker, which could show each kind of event in the whole night."""
+    return [
+        made("quality.witnesses", **{"broker": 1, "kind": kind, "first_at": DAY, "last_at": END, **columns})
+        for kind in WitnessKind
+    ]
 
 
 def empty() -> Tables:

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated
 
-from kafka_hindsight.catalog.codes import CheckSeverity, Harm, MetadataRecordType, RowChange
+from kafka_hindsight.catalog.codes import CheckSeverity, Harm, MetadataRecordType, RowChange, WitnessGap, WitnessKind
 from kafka_hindsight.catalog.row import Lines, Long, Millis, Records, Row, Unit, table
 from kafka_hindsight.catalog.rows.columns import ClusterName, LineOrigin
 from kafka_hindsight.catalog.rows.structs import DayCount, OffsetSpan, Quote
@@ -65,6 +65,11 @@ class ParsedHour(Row):
     layouts: Annotated[
         list[str] | None,
         "Layouts of its records, with the envelopes around them, as in docker>strimzi",
+    ] = None
+    loggers: Annotated[
+        list[str] | None,
+        "The levels and loggers of its records, each pair once, as in INFO GroupCoordinator; of brokers alone, and"
+        " without a name where no line of the logger is ever an event",
     ] = None
     given_broker: Annotated[
         int | None,
@@ -156,6 +161,21 @@ class UnobservedSpan(Row):
     evidence: Annotated[list[Quote], "The last proof of its life before, and the first one after"]
 
 
+@table("quality.witnesses", key=("cluster", "broker", "kind", "first_at"), time_column="first_at")
+class Witness(Row):
+    """Whether the logs of one broker could show one kind of event, in one hour or in a part of it."""
+
+    cluster: ClusterName
+    broker: Annotated[int | None, "Broker id; null where no line and no folder shows which broker wrote the log"] = None
+    kind: Annotated[WitnessKind, "What the logs show"]
+    first_at: Annotated[datetime, "From when on"]
+    last_at: Annotated[datetime, "Until when"]
+    gap: Annotated[WitnessGap | None, "Why they could not; null where they could"] = None
+    loggers: Annotated[list[str] | None, "The loggers of which a line is missing; null where none is"] = None
+    level: Annotated[str | None, "The least level of which the logs have a line; null where they have none"] = None
+    was_there: Annotated[bool, "Whether the logs of the week before the window could show such events"]
+
+
 @table("quality.publications", key=("cluster", "window_from", "window_to", "table", "run_id"))
 class Publication(Row):
     """One gold table published for one window."""
@@ -221,9 +241,16 @@ class Night(Row):
     headline: Annotated[str | None, "The incident that did it, in one line"] = None
     incident_id: Annotated[str | None, "Its id"] = None
     incidents: Annotated[int, "Incidents that ask to act or look"]
-    records_lost_low: Annotated[Records, "Committed records lost, at least"]
+    not_known: Annotated[
+        list[str],
+        "The harms that some logs could not show, at some time: a count of them is a lower bound, and null where it is"
+        " zero",
+    ]
+    records_lost_low: Annotated[Records | None, "Committed records lost, at least; null where it is not known"] = None
     records_lost_high: Annotated[Records | None, "At most; null where nothing bounds it"] = None
-    partitions_offline: Annotated[int, "Partitions without a leader for a second or longer"]
+    partitions_offline: Annotated[
+        int | None, "Partitions without a leader for a second or longer; null where it is not known"
+    ] = None
     partitions_still_offline: Annotated[int | None, "Of these, those without one when the logs end"] = None
     offline_ms: Annotated[Millis | None, "The longest of these times; where it was not over, at least"] = None
     offline_partition_seconds: Annotated[float | None, "What these times add up to", Unit("partition-seconds")] = None
@@ -231,11 +258,11 @@ class Night(Row):
         int | None,
         "Partitions that took no writes with acks=all for a second or longer",
     ] = None
-    sudden_absences: Annotated[int, "Absences of brokers without a controlled shutdown"]
-    orderly_absences: Annotated[int, "Absences of brokers after a controlled shutdown"]
+    sudden_absences: Annotated[int | None, "Absences of brokers without a controlled shutdown"] = None
+    orderly_absences: Annotated[int | None, "Absences of brokers after a controlled shutdown"] = None
     groups_stopped: Annotated[
-        int, "Groups none of whose members consumed for a second or longer, since something failed"
-    ]
+        int | None, "Groups none of whose members consumed for a second or longer, since something failed"
+    ] = None
     findings_critical: Annotated[int, "Critical findings"]
     findings_warning: Annotated[int, "Findings that warn"]
     findings_info: Annotated[int, "Findings for information"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
 from kafka_hindsight.settings.maintenance import MaintenanceWindow
@@ -25,3 +26,8 @@ class Scope:
     wide_window: Window
     clocks: tuple[ClockError, ...] = ()
     maintenance: tuple[MaintenanceWindow, ...] = ()
+
+    @property
+    def week(self) -> Window:
+        """The wide window with the week before it."""
+        return Window(self.wide_window.start - timedelta(days=7), self.wide_window.end)

@@ -8,8 +8,9 @@ from kafka_hindsight.judgements.rebuild.incidents import INCIDENTS, UNAVAILABILI
 from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS, READINGS
 from kafka_hindsight.judgements.rebuild.rules import judgement_of
 from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource, in_order
+from kafka_hindsight.judgements.rebuild.witnesses import WITNESSES
 
-JUDGEMENTS = (INCIDENTS, GROUPS, PARTITIONS, READINGS)
+JUDGEMENTS = (INCIDENTS, GROUPS, PARTITIONS, READINGS, WITNESSES)
 """The judgements that fill tables. The judgements that these read are found by what they read."""
 
 

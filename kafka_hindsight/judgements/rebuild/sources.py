@@ -33,8 +33,8 @@ class RowSource:
 
     Attributes:
         table: The full name of a table of the lake.
-        span: The attribute of the scope over which the table is read: `wide_window`, with look-back and look-ahead, or
-            `window`; empty for all of it.
+        span: The attribute of the scope over which the table is read: `wide_window`, with look-back and look-ahead,
+            `window` or `week`; empty for all of it.
         optional: Whether the table may be missing from the lake.
         judgement: The judgement whose output it is.
         output: The name of that output.

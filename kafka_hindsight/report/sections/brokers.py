@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from operator import itemgetter
 
-from kafka_hindsight.catalog.codes import OutageKind
+from kafka_hindsight.catalog.codes import OutageKind, WitnessKind
 from kafka_hindsight.catalog.nouns.tones import Tone
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
@@ -73,7 +73,7 @@ def _broker(page: PageRows, broker: int) -> ui.TableRow:
 def outages(page: PageRows) -> Iterator[ui.Block]:
     """A list of what lasted at all brokers, in order of time, each with a link to its entry in the broker's view."""
     if not page.of(BrokerOutage):
-        yield ui.Paragraph(empty_sentence(page, "No broker was away.", "No absence of a broker"))
+        yield ui.Paragraph(empty_sentence(page, "No broker was away.", "No absence of a broker", WitnessKind.LIFE))
     in_order = sorted((period for broker in page.brokers for period in periods(page, broker)), key=itemgetter(0))
     rows = [(e.tone, (ui.At(start), ui.Link(e.headline, e.anchor), e.cost)) for start, e in in_order]
     yield from ui.ledger("What lasted at brokers", PERIODS, rows, [(tone, tone.meaning) for tone in Tone])

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 
-from kafka_hindsight.catalog.codes import Origin
+from kafka_hindsight.catalog.codes import Origin, WitnessKind
 from kafka_hindsight.catalog.rows import (
     Coverage,
     Failover,
@@ -16,10 +16,12 @@ from kafka_hindsight.catalog.rows import (
     LeadershipGap,
     Rebalance,
     ValidationResult,
+    Witness,
 )
 from kafka_hindsight.knowledge.layouts import CUTS
 from kafka_hindsight.knowledge.rules.coverage_rules import BROKER_LOG_MISSING
 from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report.not_known import unknown_kinds, unknowns_of
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.report.phrases import change, partition_name
 from kafka_hindsight.shared import plain, words
@@ -152,7 +154,7 @@ def _generations(page: PageRows) -> Iterator[Statement]:
         breaks = f"{words.counted(len(gaps), 'break')} in the generations of {groups}"
         has = words.verb(len(gaps), "has", "have")
         yield "warn", f"{breaks} {has} no explanation{bound if missing else ''}.{note if explained else ''}"
-    elif page.of(Rebalance) and any(row.origin == Origin.BROKER for row in page.of(Coverage)):
+    elif page.of(Rebalance) and WitnessKind.GROUPS not in unknown_kinds(page.of(Witness)):
         yield "good", f"No generation of a group is missing.{note if explained else ''}"
 
 
@@ -164,7 +166,7 @@ def _leaders(page: PageRows) -> Iterator[Statement]:
         breaks = f"{words.counted(len(unknown), 'break')} in the leader epochs of {partitions}"
         has = words.verb(len(unknown), "has", "have")
         yield "warn", f"{breaks} {has} no explanation: the leader in between is unknown."
-    elif page.of(Failover):
+    elif page.of(Failover) and WitnessKind.LEADERS not in unknown_kinds(page.of(Witness)):
         yield "good", "Every leader epoch that was seen follows from the one before."
 
 
@@ -298,7 +300,14 @@ def _source(row: Coverage) -> ui.TableRow:
     )
 
 
+def _witnesses(page: PageRows) -> Iterator[Statement]:
+    """What the logs could not show, and why, with what to do."""
+    for unknown in unknowns_of(page.of(Witness)):
+        yield "warn", f"{unknown.sentence(page.day)} {unknown.gap.noun.advice}"
+
+
 STATEMENTS = (
-    _lines, _layouts, _generations, _leaders, _missing_input, _missing_logs, _silence, _expectations, _not_read,
+    _witnesses, _lines, _layouts, _generations, _leaders, _missing_input, _missing_logs, _silence, _expectations,
+    _not_read,
 )  # fmt: skip
 SECTION = Section("coverage", 10, "coverage", "", coverage)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from kafka_hindsight.catalog.codes import IsrChangeKind
+from kafka_hindsight.catalog.codes import IsrChangeKind, WitnessKind
 from kafka_hindsight.catalog.rows import ControllerChange, Failover, IsrChange
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report.ledgers import failover_ledger
@@ -17,7 +17,9 @@ from kafka_hindsight.shared import words
 def failovers(page: PageRows) -> Iterator[ui.Block]:
     """Every change of a leader, then those of the controller."""
     if not page.of(Failover):
-        yield ui.Paragraph(empty_sentence(page, "No partition changed its leader.", "No change of a leader"))
+        yield ui.Paragraph(
+            empty_sentence(page, "No partition changed its leader.", "No change of a leader", WitnessKind.LEADERS)
+        )
     if ledger := failover_ledger(page.of(Failover)):
         yield ui.Expandable(words.counted(len(page.of(Failover)), "change of a leader", "changes of a leader"), ledger)
     changes = Counter(row.change for row in page.of(IsrChange))

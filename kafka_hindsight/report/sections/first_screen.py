@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from kafka_hindsight.catalog.codes import Confidence, FindingSeverity, Harm, Origin, UnavailabilityKind
-from kafka_hindsight.catalog.rows import BrokerOutage, Coverage, Finding, Incident, Unavailability, ValidationResult
+from kafka_hindsight.catalog.codes import Confidence, FindingSeverity, Harm, Origin, UnavailabilityKind, WitnessKind
+from kafka_hindsight.catalog.rows import BrokerOutage, Coverage, Finding, Incident, Unavailability, Witness
 from kafka_hindsight.knowledge.rules import ONGOING_RULES, RULES, UNREAD, UNSEEN
 from kafka_hindsight.measures.unavailability_sums import NO_LEADER, NO_WRITES, Unused, unused
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures
+from kafka_hindsight.report.not_known import is_known, unknown_kinds, unknowns_of
 from kafka_hindsight.report.page_rows import PageRows, Section
-from kafka_hindsight.report.phrases import declared_label, empty_sentence, incident_headline, unread_warning
+from kafka_hindsight.report.phrases import declared_label, incident_headline, unread_warning
 from kafka_hindsight.report.sections import coverage
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
 
 SENTENCES = 3
 MOST_NAMED = 4
-NOTHING = (
-    "No record was lost, no partition was without a leader, no broker was away, and no group stopped because something"
-    " failed."
-)
+UNKNOWNS = 3
+"""The most sentences about what is not known that stand beside the badge."""
+
 _TOGETHER: Mapping[Harm, Sequence[UnavailabilityKind]] = {
     Harm.PARTITIONS_OFFLINE: NO_LEADER,
     Harm.WRITES_REFUSED: NO_WRITES,
@@ -38,7 +38,8 @@ def first_screen(page: PageRows) -> Iterator[ui.Block]:
 def _lead(page: PageRows) -> ui.Box:
     """The badge, the gaps in coverage, then at most three sentences: what happened, for how long, what to do."""
     findings, parts = page.of(Finding), grouped(figures.urgent_first(page.of(Incident)), figures.is_going_on)
-    state, going_on = figures.state_of(page.of(Incident), findings, page.run.is_partial), parts.get(True, ())
+    state = figures.state_of(page.of(Incident), findings, is_known=is_known(page.of(Witness), page.run.is_partial))
+    going_on = parts.get(True, ())
     first = [(figures.harm_of(going_on[0]), going_on)] if going_on else []
     grave = [*first, *figures.by_harm(parts.get(False, ())).items()][:SENTENCES]
     advised = {harm: place for place, (harm, _) in reversed([*enumerate(grave)])}
@@ -55,6 +56,7 @@ def _lead(page: PageRows) -> ui.Box:
         f"lead {state}",
         (
             ui.Paragraph((badge, ui.Strong(" Not over.") if going_on else "", " ", _coverage(page)), "state-line"),
+            *_unknowns(page),
             *ui.note(unread_warning(page)),
             *calm,
             *((ui.List(tuple(items), "gravest"),) if items else ()),
@@ -68,11 +70,25 @@ def _calm(page: PageRows) -> Iterator[ui.Block]:
     if not coverage.totals(page).lines_in:
         yield ui.Paragraph(coverage.unread_sentence(page))
         return
-    yield ui.Paragraph(empty_sentence(page, NOTHING, "No loss, no failure and no group that stopped"))
-    evaluated = [row for row in page.of(ValidationResult) if row.success and not row.is_vacuous]
+    unknown = unknown_kinds(page.of(Witness))
+    zeros = [kind.noun.zero for kind in WitnessKind if kind not in unknown]
+    if zeros:
+        scope = " in what could be read" if unread_warning(page) else ""
+        yield ui.Paragraph(f"{words.sentence(words.listed(zeros))}{scope}.")
     checked = [words.counted(len(page.of(Coverage)), "log"), words.counted(len(RULES), "rule")]
-    expectations = [f"{words.counted(len(evaluated), 'expectation')} on the tables"] if evaluated else []
-    yield ui.Paragraph(f"Checked: {words.listed([*checked, *expectations])}.", "quiet")
+    yield ui.Paragraph(f"Checked: {words.listed(checked)}.", "quiet")
+
+
+def _unknowns(page: PageRows) -> Iterator[ui.Block]:
+    """What the logs could not show, in at most three sentences, with what to do about the first."""
+    unknowns = unknowns_of(page.of(Witness))
+    items = [ui.Item(ui.Strong(u.sentence(page.day)), "warn") for u in unknowns[:UNKNOWNS]]
+    if hidden := len(unknowns) - len(items):
+        more = words.counted(hidden, "more gap is", "more gaps are")
+        items.append(ui.Item((ui.Link(f"{more} listed with the coverage", "coverage"), "."), "warn"))
+    if items:
+        yield ui.List(tuple(items), "unknowns")
+        yield ui.Paragraph(f"{unknowns[0].gap.noun.advice} Until then their figures are lower bounds.", "quiet")
 
 
 def _coverage(page: PageRows) -> str:
@@ -150,15 +166,19 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
     details = "".join(f", {words.number(n)} {manner}" for n, manner in manners if n)
     noun = f"{words.verb(absence_count, 'absence of a broker', 'absences of brokers')}{details}"
     tone = "bad" if absences.sudden + absences.not_back else "warn"
-    yield _tile(loss.number, "committed records lost", "bad" if loss.low or loss.high != 0 else "good", loss_at)
-    yield _figure(len(offline.subjects), _unused(offline), "bad", offline_at)
-    yield _figure(len(refusing.subjects), _unused(refusing), "bad", refusing_at)
-    yield _figure(absence_count, noun, tone, "cluster/outages")
+    unknown = unknown_kinds(page.of(Witness))
+    if loss.low or loss.high != 0:
+        yield _tile(loss.number, "committed records lost", "bad", loss_at)
+    else:
+        yield _harm(0, "committed records lost", "bad", loss_at, WitnessKind.CUTS in unknown)
+    yield _harm(len(offline.subjects), _unused(offline), "bad", offline_at, WitnessKind.LEADERS in unknown)
+    yield _harm(len(refusing.subjects), _unused(refusing), "bad", refusing_at, WitnessKind.IN_SYNC in unknown)
+    yield _harm(absence_count, noun, tone, "cluster/outages", WitnessKind.LIFE in unknown)
     noun = words.verb(len(groups), "group stopped by a failure", "groups stopped by a failure")
-    yield _figure(len(groups), noun, "warn", stopped_at)
+    yield _harm(len(groups), noun, "warn", stopped_at, WitnessKind.GROUPS in unknown)
     yield _figure(critical, words.verb(critical, "critical finding", "critical findings"), "bad", "findings")
-    noun = words.verb(len(unseen), "gap in coverage", "gaps in coverage")
-    yield _figure(len(unseen), noun, "warn", "coverage")
+    gaps = len(unseen) + len(unknowns_of(page.of(Witness)))
+    yield _figure(gaps, words.verb(gaps, "gap in coverage", "gaps in coverage"), "warn", "coverage")
 
 
 def _unused(sums: Unused) -> str:
@@ -170,6 +190,13 @@ def _unused(sums: Unused) -> str:
 
 def _figure(count: int, label: str, tone: str, anchor: str) -> ui.Item:
     return _tile(words.number(count), label, tone if count else "good", anchor)
+
+
+def _harm(count: int, label: str, tone: str, anchor: str, is_unknown: bool) -> ui.Item:
+    """A figure of harm. Where the logs could not show all of it, a zero is not known, and another count is a bound."""
+    if not is_unknown:
+        return _figure(count, label, tone, anchor)
+    return _tile(f"{words.number(count)}+", label, tone, anchor) if count else _tile("?", label, "unknown", anchor)
 
 
 def _tile(value: str, label: str, tone: str, anchor: str) -> ui.Item:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from kafka_hindsight.catalog.codes import WitnessKind
 from kafka_hindsight.catalog.nouns.causes import WORST_FIRST, CauseFamily
 from kafka_hindsight.catalog.rows import Incident, Rebalance, Unavailability
 from kafka_hindsight.measures.unavailability_sums import NO_CONSUMER, unused
@@ -26,7 +27,7 @@ def groups(page: PageRows) -> Iterator[ui.Block]:
     worst = sorted(page.groups, key=lambda g: (-figures.partition_seconds(rebalances[g]), -len(rebalances[g]), g))
     yield from ui.ledger("Groups", HEADINGS, [_row(page, group, rebalances[group]) for group in worst])
     if not worst:
-        yield ui.Paragraph(empty_sentence(page, "No group rebalanced or fell behind.", "No group"))
+        yield ui.Paragraph(empty_sentence(page, "No group rebalanced or fell behind.", "No group", WitnessKind.GROUPS))
 
 
 def _row(page: PageRows, group: str, rebalances: Sequence[Rebalance]) -> tuple[str, tuple[ui.Words, ...]]:
@@ -47,7 +48,7 @@ def _row(page: PageRows, group: str, rebalances: Sequence[Rebalance]) -> tuple[s
 def every_rebalance(page: PageRows) -> Iterator[ui.Block]:
     """The rebalances of all groups in order of time, with a filter."""
     if not page.of(Rebalance):
-        yield ui.Paragraph(empty_sentence(page, "No rebalance.", "No rebalance"))
+        yield ui.Paragraph(empty_sentence(page, "No rebalance.", "No rebalance", WitnessKind.GROUPS))
     yield from rebalance_ledger(page, page.of(Rebalance))
 
 

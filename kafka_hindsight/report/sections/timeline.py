@@ -47,7 +47,13 @@ def timeline(page: PageRows) -> Iterator[ui.Block]:
     absences = [absence(page, row) for row in page.of(BrokerOutage)]
     lanes = (*_controller_lane(page), *brokers, *partitions, *groups)
     if not lanes:
-        yield ui.Paragraph(empty_sentence(page, "Nothing happened that could be drawn.", "Nothing to be drawn"))
+        yield ui.Paragraph(
+            empty_sentence(
+                page,
+                "Nothing happened that could be drawn.",
+                "Nothing to be drawn",
+            )
+        )
         return
     tones = {span.tone for lane in lanes for span in lane.spans}
     worst = next((i for i in figures.ranked(page.of(Incident)) if figures.needs(i) is not Urgency.CALM), None)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Incident, OutOfSyncPeriod
+from kafka_hindsight.catalog.codes import Confidence, WitnessKind
+from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Incident, OutOfSyncPeriod, Witness
 from kafka_hindsight.knowledge.outages import hedged_verb
 from kafka_hindsight.measures.absences import away, since_when
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
 from kafka_hindsight.report.ledgers import failover_ledger
+from kafka_hindsight.report.not_known import sentences_about
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.periods import imbalance_words, periods
 from kafka_hindsight.report.trends import subject_trends
@@ -34,8 +36,9 @@ def broker_answer(page: PageRows, name: str) -> Answer:
         name,
         plain.anchor("broker", name),
         _verdict(page, outages),
-        outages[-1].confidence if outages else "",
+        max((o.confidence for o in outages), key=[*Confidence].index, default=""),
         None if not outages else "ongoing" if outages[-1].up_at is None else "over",
+        unobserved=tuple(sentences_about(page.of(Witness), [*WitnessKind], broker)),
         cost=_cost(page, broker, outages),
         advice=tuple(dict.fromkeys(filter(None, (i.advice for i in incidents[:2])))),
         commands=tuple(worst.commands or ()) if worst else (),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from kafka_hindsight.catalog.codes import LagStatus, Origin
+from kafka_hindsight.catalog.codes import LagStatus, Origin, WitnessKind
 from kafka_hindsight.catalog.nouns.causes import CauseFamily
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
@@ -19,12 +19,14 @@ from kafka_hindsight.catalog.rows import (
     Rebalance,
     Remedy,
     Unavailability,
+    Witness,
 )
 from kafka_hindsight.measures.unavailability_sums import NO_CONSUMER, lasted_ms, unused
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, phrases
 from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
 from kafka_hindsight.report.ledgers import rebalance_ledger
+from kafka_hindsight.report.not_known import sentences_about
 from kafka_hindsight.report.page_rows import NEAR, PageRows
 from kafka_hindsight.report.trends import subject_trends
 from kafka_hindsight.shared import plain, words
@@ -133,6 +135,7 @@ def _unobserved(page: PageRows, group: str) -> Iterator[str]:
     origins = {row.origin for row in page.of(Coverage)}
     if Origin.CLIENT not in origins:
         yield "The members' own logs: they say why a member went."
+    yield from sentences_about(page.of(Witness), [WitnessKind.GROUPS])
     for gap in figures.unseen(page.of(Finding)):
         is_about_others = gap.subject_kind == "group" and gap.subject != group and words.stands_for(gap.subject) == 1
         if gap.subject_kind not in ("partition", "topic") and not is_about_others:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from kafka_hindsight.catalog.rows import Failover, Incident, PartitionRisk, Truncation, Unavailability
+from kafka_hindsight.catalog.codes import WitnessKind
+from kafka_hindsight.catalog.rows import Failover, Incident, PartitionRisk, Truncation, Unavailability, Witness
 from kafka_hindsight.measures.unavailability_sums import NO_LEADER, NO_WRITES, Unused, unused
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, phrases
 from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
 from kafka_hindsight.report.ledgers import failover_ledger
+from kafka_hindsight.report.not_known import sentences_about
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.risks import risk_table, truncation_entries
 from kafka_hindsight.report.trends import subject_trends
@@ -38,6 +40,10 @@ def partition_answer(page: PageRows, name: str) -> Answer:
     """Answer for a partition of the window, by its topic and number as in `orders-17`."""
     topic, _, number = name.rpartition("-")
     return _answer(page, "partition", name, _Rows(page, topic, int(number)), finding_items(page, "partition", [name]))
+
+
+_WITNESSES = (WitnessKind.LEADERS, WitnessKind.IN_SYNC, WitnessKind.CUTS)
+"""What logs must be able to show before a partition counts as available."""
 
 
 class _Rows:
@@ -74,6 +80,7 @@ def _answer(
         _verdict(failovers, intervals, cause),
         worst.confidence if worst else "",
         figures.life_of(worst) if worst else None,
+        unobserved=tuple(sentences_about(page.of(Witness), _WITNESSES)),
         cost=_cost(page, rows),
         advice=tuple(dict.fromkeys(filter(None, (i.prevention for i in incidents)))),
         commands=tuple(command for command in (worst.commands or () if worst else ()) if rows.topic in command),
@@ -99,10 +106,10 @@ def _verdict(failovers: Sequence[Failover], intervals: Sequence[Unavailability],
         parts.insert(0, f"{words.listed(losses)} lost in an unclean election")
     summary = "; ".join(parts)
     if not failovers and not summary:
-        return "It could be used."
+        return "Available, as far as logs show."
     if not summary:
         changes = words.counted(len(failovers), "change of a leader", "changes of a leader")
-        return f"It could be used all the time, but for less than a second: {changes}."
+        return f"Available, as far as logs show, except for less than one second: {changes}."
     # A headline is what was lost, then the event behind it.
     event = phrases.incident_headline(cause).rpartition(": ")[2] if cause else ""
     label = "Behind what is not over" if any(row.ended_at is None for row in intervals) else "Behind the longest"

@@ -82,13 +82,13 @@ def test_intent_changes_no_figure_order_or_state(rows: list[Incident], intent: I
     )
     assert figures.lost_records(rows) == figures.lost_records(labelled)
     assert figures.groups_stopped(rows, idle) == figures.groups_stopped(labelled, idle)
-    assert figures.state_of(rows, ()) == figures.state_of(labelled, ())
+    assert figures.state_of(rows, (), is_known=True) == figures.state_of(labelled, (), is_known=True)
     assert [i.incident_id for i in figures.ranked(rows)] == [i.incident_id for i in figures.ranked(labelled)]
     order = [list(Harm).index(figures.harm_of(r)) for r in figures.ranked(rows)]
     assert order == sorted(order)
     worst = figures.ranked(rows)[0]
     lasting = any(r.is_over is False for r in rows)
-    assert figures.state_of(rows, ()) == ("act" if lasting else figures.harm_of(worst).noun.urgency)
+    assert figures.state_of(rows, (), is_known=True) == ("act" if lasting else figures.harm_of(worst).noun.urgency)
 
 
 def test_absences_are_counted_by_kind_and_return() -> None:

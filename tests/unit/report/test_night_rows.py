@@ -11,7 +11,7 @@ from kafka_hindsight.report.build import night_of
 from kafka_hindsight.report.page_rows import PageRows
 from tests.support.report_night import night
 
-KINDS = {"STRING": str, "INT": int, "BIGINT": int, "DOUBLE": float, "TIMESTAMP": datetime}
+KINDS = {"STRING": str, "INT": int, "BIGINT": int, "DOUBLE": float, "TIMESTAMP": datetime, "ARRAY<STRING>": list}
 
 
 @pytest.mark.parametrize("is_empty", [True, False])

@@ -1,13 +1,19 @@
 """What a report says of a night: rows in, sentences out."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 
+from kafka_hindsight.catalog.codes import WitnessKind
 from kafka_hindsight.report.blocks import DECLARED, Badge, Entry, Evidence, Facts, Item, Link, List, Paragraph
 from tests.support import report_blocks as seen
 from tests.support.report_blocks import build_report
 from tests.support.report_crowd import crowded_night
 from tests.support.report_night import night
-from tests.support.report_rows import at, coverage, empty, failover, judge, made, outage, rebalance, run
+from tests.support.report_rows import at, coverage, empty, failover, judge, made, outage, rebalance, run, witnesses
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +27,7 @@ def test_verdict_names_mostly_unread_broker_logs_first():
         coverage(source="broker-2/server.log", origin="broker", events=20),
         coverage(source="broker-3/server.log", origin="broker", unparsed=300, events=600),
     ]
-    page = build_report(empty() | {"quality.coverage": rows}, run())
+    page = build_report(empty() | {"quality.coverage": rows, "quality.witnesses": witnesses()}, run())
     assert seen.first_paragraph(page, "rebalances") == "No rebalance in what could be read."
     assert seen.first_paragraph(page, "outages") == "No absence of a broker in what could be read."
     assert seen.first_paragraph(page, "incident-list") == "No incident in what could be read."
@@ -30,11 +36,11 @@ def test_verdict_names_mostly_unread_broker_logs_first():
         "Most of what matters in the logs of broker-1 could not be read (900 lines of 1,000): "
         "what is not listed here may have happened."
     )
-    assert led[2] == "No loss, no failure and no group that stopped in what could be read."
+    assert led[2].endswith("and no group stopped because something failed in what could be read.")
 
 
 def test_quiet_night_states_that_every_line_was_read():
-    page = build_report(empty() | {"quality.coverage": [coverage()]}, run())
+    page = build_report(empty() | {"quality.coverage": [coverage()], "quality.witnesses": witnesses()}, run())
     led = [seen.text(p) for p in seen.found(Paragraph, seen.section(page, "verdict"))]
     assert led[0] == "CALM. Every one of 1,000 lines could be read."
     assert led[1].startswith("No record was lost, ")
@@ -47,13 +53,48 @@ def test_night_without_lines_claims_nothing():
     ):
         page = build_report(empty() | {"quality.coverage": rows}, run())
         led = [seen.text(p) for p in seen.found(Paragraph, seen.section(page, "verdict"))]
-        assert led == [f"CALM. {sentence}", sentence]
+        assert led == [f"LOOK. {sentence}", sentence]
+
+
+def missing(kinds: Sequence[str], **columns: Any) -> list[dict[str, Any]]:
+    """The witnesses of a night of which some are missing."""
+    return [row | (columns if row["kind"] in kinds else {}) for row in witnesses()]
+
+
+def test_filtered_logs_are_not_calm_and_have_no_zero():
+    rows = missing([*WitnessKind], gap="filtered", level="WARN")
+    page = build_report(empty() | {"quality.coverage": [coverage()], "quality.witnesses": rows}, run())
+    led = [seen.text(p) for p in seen.found(Paragraph, seen.section(page, "verdict"))]
+    assert led[0].startswith("LOOK. ")
+    assert not any("no record was lost" in text.lower() for text in led)
+    items = [seen.text(item) for item in seen.found(Item, seen.section(page, "verdict"))]
+    assert items[0] == (
+        "Not known: lost records, partitions without a leader, refused writes, absences of brokers and rebalances,"
+        " because no line below WARN by broker 1 was read."
+    )
+    assert [text.partition(" ")[0] for text in items[1:6]] == ["?"] * 5
+
+
+def test_zero_is_claimed_of_what_the_logs_could_show_alone():
+    rows = missing(["leaders"], gap="no_logger", loggers=["state.change.logger"])
+    page = build_report(empty() | {"quality.coverage": [coverage()], "quality.witnesses": rows}, run())
+    led = [seen.text(p) for p in seen.found(Paragraph, seen.section(page, "verdict"))]
+    assert (
+        "No record was lost, no write was refused, no broker was away and no group stopped because something failed."
+        in led
+    )
+    items = [seen.text(item) for item in seen.found(Item, seen.section(page, "verdict"))]
+    assert (
+        "Not known: partitions without a leader, because no line at level INFO of state.change.logger by broker 1"
+        " was read." in items
+    )
 
 
 def test_one_rebalance_is_worded_in_the_singular():
     rows = {
         "gold.rebalances": [rebalance("orders", at("02:00:00"), "member_left", seconds=0.5)],
         "quality.coverage": [coverage()],
+        "quality.witnesses": witnesses(),
     }
     page = build_report(empty() | rows, run())
     assert ("good", "No generation of a group is missing.") in seen.statements(page, "coverage")

@@ -343,7 +343,7 @@ def test_broker_down_since_before_window_is_finding_of_the_window() -> None:
     assert (finding.rule_id, finding.subject) == ("broker_gone", "1")
     assert (finding.first_at, finding.last_at) == (WINDOW.start, WINDOW.start)
     assert f"{gone.down_at:%H:%M:%S}" in finding.message
-    assert state_of([], [finding]) == "act"
+    assert state_of([], [finding], is_known=True) == "act"
 
 
 def test_standing_rules_have_harm_posture() -> None:

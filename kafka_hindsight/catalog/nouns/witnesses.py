@@ -1,0 +1,94 @@
+"""What the logs of a broker can show, and why they could not, in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kafka_hindsight.catalog.code import Noun, NounCode
+from kafka_hindsight.catalog.nouns.incidents import Harm
+
+
+@dataclass(frozen=True, kw_only=True)
+class WitnessNoun(Noun):
+    """One kind of witness in words.
+
+    `events` are what it shows, in the plural. `harm` is what such events may show, and `zero` the sentence that it did
+    not happen.
+    """
+
+    events: str
+    harm: Harm
+    zero: str
+
+
+# fmt: off
+class WitnessKind(NounCode):
+    """What the logs of a broker can show. Only where they can, their silence shows that nothing of it happened.
+
+    The gravest harm is first.
+    """
+
+    noun: WitnessNoun
+
+    CUTS = WitnessNoun(
+        code="cuts", events="lost records",
+        harm=Harm.RECORDS_LOST, zero="no record was lost",
+        meaning="Which records a replica cuts off its log.",
+    )
+    LEADERS = WitnessNoun(
+        code="leaders", events="partitions without a leader",
+        harm=Harm.PARTITIONS_OFFLINE, zero="no partition was without a leader",
+        meaning="Which partitions get another leader, or none.",
+    )
+    IN_SYNC = WitnessNoun(
+        code="in_sync", events="refused writes",
+        harm=Harm.WRITES_REFUSED, zero="no write was refused",
+        meaning="Which replicas leave and join the in-sync replicas.",
+    )
+    LIFE = WitnessNoun(
+        code="life", events="absences of brokers",
+        harm=Harm.BROKER_LOST, zero="no broker was away",
+        meaning="When the broker starts, shuts down, and is let in or fenced.",
+    )
+    GROUPS = WitnessNoun(
+        code="groups", events="rebalances",
+        harm=Harm.CONSUMERS_STOPPED, zero="no group stopped because something failed",
+        meaning="Which groups rebalance, and why members leave.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WitnessGapNoun(Noun):
+    """One reason why a witness is missing. `clause` names it, about brokers, a level and loggers; `advice` mends it."""
+
+    clause: str
+    advice: str
+
+
+class WitnessGap(NounCode):
+    """Why the logs of a broker could not show a kind of event. The order is the order in which they are named."""
+
+    noun: WitnessGapNoun
+
+    NO_LOG = WitnessGapNoun(
+        code="no_log", clause="no log of {brokers} was read",
+        meaning="No log of the broker was read.",
+        advice="Give Hindsight the logs of each broker: server.log, state-change.log and controller.log.",
+    )
+    NO_LINES = WitnessGapNoun(
+        code="no_lines", clause="no log of {brokers} has a line of that time",
+        meaning="The broker's logs have no line of that time, and nothing shows that it was away.",
+        advice="Give Hindsight the log files of that time, where there are any.",
+    )
+    FILTERED = WitnessGapNoun(
+        code="filtered", clause="no line below {level} by {brokers} was read",
+        meaning="Its logs were read, and they have no line at level INFO.",
+        advice="Ship the brokers' logs at level INFO, without a filter: Kafka writes there what it does.",
+    )
+    NO_LOGGER = WitnessGapNoun(
+        code="no_logger",
+        clause="no line at level INFO of {loggers} by {brokers} was read",
+        meaning="Its logs were read, and they have no line of a logger that shows such events.",
+        advice="Give Hindsight the file in which that logger writes, such as state-change.log, and set it to INFO.",
+    )
+# fmt: on

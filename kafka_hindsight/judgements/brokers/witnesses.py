@@ -1,0 +1,179 @@
+"""The witnesses of a window: which kinds of event the logs of each broker could show, hour by hour.
+
+A witness is there when a line of each logger that writes such events was read, at a level at which it writes them, and
+the broker's logs are at hand at that time. A line of a logger, in the window or in the week before, is evidence that
+its lines reach the files that are read. Only then does its silence show that nothing happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import pairwise
+
+from kafka_hindsight.catalog.codes import Origin, WitnessGap
+from kafka_hindsight.catalog.rows import BrokerOutage, MissingBrokerLog, ParsedHour, Witness
+from kafka_hindsight.knowledge.witnesses import BROKER_LOGGERS, LEVELS, NEEDED_LEVELS, WITNESSES, WitnessLoggers
+from kafka_hindsight.logs.reading import broker_of_folder
+from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.timelines import Interval, Intervals
+from kafka_hindsight.shared.windows import Window
+
+_QUIET = timedelta(hours=1)
+"""A broker without work writes a line within this time. Source: metadata.log.max.snapshot.interval.ms (KRaft),
+offsets.retention.check.interval.ms (ZooKeeper)."""
+
+_PAUSE = timedelta(minutes=2)
+"""For so long a whole cluster may be silent at the beginning or the end of a window. Our choice."""
+
+
+@dataclass(frozen=True)
+class BrokerLoggers:
+    """The levels of each logger of one broker of which a line was read. The empty logger stands for all others."""
+
+    levels: Mapping[str, frozenset[str]]
+
+    @classmethod
+    def of(cls, hours: Iterable[ParsedHour]) -> BrokerLoggers:
+        """The loggers of the broker that wrote the logs of some hours."""
+        pairs = ((name, level) for hour in hours for level, _, name in (p.partition(" ") for p in hour.loggers or ()))
+        return cls({name: frozenset(level for _, level in own) for name, own in grouped(pairs, lambda p: p[0]).items()})
+
+    @property
+    def least_level(self) -> str | None:
+        """The least level of any logger."""
+        return min((level for levels in self.levels.values() for level in levels), key=LEVELS.index, default=None)
+
+    @property
+    def is_of_broker(self) -> bool:
+        """Whether a broker wrote them, and not a controller alone."""
+        return not BROKER_LOGGERS.isdisjoint(self.levels)
+
+    def missing(self, witness: WitnessLoggers) -> frozenset[str]:
+        """The loggers without a line at a level that is judged: of the alternative of which most were read.
+
+        Where none of any alternative was read, all of them.
+        """
+        read = frozenset(name for name, levels in self.levels.items() if not NEEDED_LEVELS.isdisjoint(levels))
+        nearest = max(witness.alternatives, key=lambda a: (a <= read, len(a & read)))
+        return nearest - read if nearest & read else frozenset[str]().union(*witness.alternatives)
+
+
+def writer_of(hour: ParsedHour) -> int | None:
+    """The broker that wrote a log, as its lines in that hour or its folder name it; None if several or none did."""
+    if hour.given_broker is not None:
+        return hour.given_broker
+    is_one = hour.lowest_broker is not None and hour.lowest_broker == hour.highest_broker
+    return hour.lowest_broker if is_one else broker_of_folder(hour.source)
+
+
+def find_witnesses(
+    cluster: str,
+    hours: Iterable[ParsedHour],
+    missing_logs: Iterable[MissingBrokerLog],
+    outages: Iterable[BrokerOutage],
+    window: Window,
+) -> list[Witness]:
+    """Find for each broker and kind of event in which parts of the window its logs could show such events.
+
+    Args:
+        cluster: The cluster's name.
+        hours: The hours of the window, of the week before it and of the look-ahead.
+        missing_logs: Nodes that others name and that wrote no line.
+        outages: The times in which brokers were away, and wrote nothing.
+        window: The window that is judged.
+    """
+    away = grouped(outages, lambda o: o.broker)
+    of_brokers = grouped((h for h in hours if h.origin == Origin.BROKER), writer_of)
+    logged_span = _logged_span([h for own in of_brokers.values() for h in own], window)
+    logged = [
+        row
+        for broker, own in of_brokers.items()
+        if BrokerLoggers.of(own).is_of_broker
+        for row in _of_broker(cluster, broker, own, away.get(broker or 0, []), window, logged_span)
+    ]
+    unlogged_brokers: list[int | None] = [log.broker for log in missing_logs]
+    if not logged and not unlogged_brokers:
+        unlogged_brokers = [None]
+    unlogged = [
+        Witness(
+            cluster=cluster,
+            broker=broker,
+            kind=witness.kind,
+            first_at=window.start,
+            last_at=window.end,
+            gap=WitnessGap.NO_LOG,
+            was_there=False,
+        )
+        for broker in unlogged_brokers
+        for witness in WITNESSES
+    ]
+    return [*logged, *unlogged]
+
+
+def _of_broker(
+    cluster: str,
+    broker: int | None,
+    hours: Sequence[ParsedHour],
+    outages: Iterable[BrokerOutage],
+    window: Window,
+    logged_span: Window,
+) -> Iterator[Witness]:
+    loggers, before = BrokerLoggers.of(hours), BrokerLoggers.of(h for h in hours if h.hour_to <= window.start)
+    silences = _silences(hours, outages, window, logged_span)
+    for witness in WITNESSES:
+        missing = loggers.missing(witness)
+        is_filtered = loggers.least_level not in NEEDED_LEVELS
+        gap = (WitnessGap.FILTERED if is_filtered else WitnessGap.NO_LOGGER) if missing else None
+        for part, is_silent in _parts(silences, window):
+            yield Witness(
+                cluster=cluster,
+                broker=broker,
+                kind=witness.kind,
+                first_at=part.start,
+                last_at=part.end,
+                gap=gap or (WitnessGap.NO_LINES if is_silent else None),
+                loggers=sorted(missing) or None,
+                level=loggers.least_level,
+                was_there=bool(before.levels) and not before.missing(witness),
+            )
+
+
+def _logged_span(hours: Sequence[ParsedHour], window: Window) -> Window:
+    """The part of a window between the first and the last line of any broker; all of it but for a short pause."""
+    first = min((h.first_at for h in hours), default=window.end)
+    last = max((h.last_at for h in hours), default=window.start)
+    start = window.start if first - window.start <= _PAUSE else min(first, window.end)
+    return Window(start, window.end if window.end - last <= _PAUSE else max(last, start))
+
+
+def _silences(
+    hours: Sequence[ParsedHour], outages: Iterable[BrokerOutage], window: Window, logged_span: Window
+) -> list[Window]:
+    """The parts of a window in which a broker's logs have no line for too long, and it was not away.
+
+    Where no broker's log has a line, at the beginning and the end of the window, that is at once too long.
+    """
+    spans = [
+        *(Interval(h.first_at, h.last_at + timedelta.resolution, None) for h in hours),
+        *(Interval(o.down_at, o.up_at or window.end, None) for o in outages),
+    ]
+    present = [(i.start, i.end or window.end) for i in Intervals(spans).union()]
+    edges = [(logged_span.start, logged_span.start), *present, (logged_span.end, logged_span.end)]
+    silent = [Window(since, until) for (_, since), (until, _) in pairwise(sorted(edges)) if until - since > _QUIET]
+    unlogged = [Window(window.start, logged_span.start), Window(logged_span.end, window.end)]
+    inside = (Window(max(s.start, window.start), min(s.end, window.end)) for s in [unlogged[0], *silent, unlogged[1]])
+    return [part for part in inside if part.start < part.end]
+
+
+def _parts(silences: Sequence[Window], window: Window) -> Iterator[tuple[Window, bool]]:
+    """The parts of a window, each with whether it is one of its silences."""
+    reached = window.start
+    for silence in silences:
+        if reached < silence.start:
+            yield Window(reached, silence.start), False
+        yield silence, True
+        reached = silence.end
+    if reached < window.end:
+        yield Window(reached, window.end), False

@@ -1,0 +1,58 @@
+"""The loggers that show each kind of event. As long as one of them was never read, their silence proves nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kafka_hindsight.catalog.codes import WitnessKind
+
+LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
+"""The levels of log4j, the least first."""
+
+NEEDED_LEVELS = frozenset(LEVELS[: LEVELS.index("INFO") + 1])
+"""The levels of the lines that are judged: INFO, and a finer level has been read wherever INFO was."""
+
+
+@dataclass(frozen=True)
+class WitnessLoggers:
+    """The loggers of one kind of event, by class. One alternative is enough: each stands for a design of Kafka's.
+
+    Each logger of an alternative writes while a broker starts, or whenever such an event happens.
+    """
+
+    kind: WitnessKind
+    alternatives: tuple[frozenset[str], ...]
+    source: str
+
+
+WITNESSES: tuple[WitnessLoggers, ...] = (
+    WitnessLoggers(
+        WitnessKind.LIFE,
+        (frozenset({"KafkaServer"}), frozenset({"BrokerServer", "BrokerLifecycleManager"})),
+        "KafkaServer.startup and shutdown (1.0 to 3.9); BrokerServer.maybeChangeStatus, BrokerLifecycleManager (KRaft)",
+    ),
+    WitnessLoggers(
+        WitnessKind.LEADERS,
+        (frozenset({"state.change.logger"}),),
+        "ReplicaManager.becomeLeaderOrFollower, makeLeaders, makeFollowers; ReplicaManager.applyDelta (KRaft)",
+    ),
+    WitnessLoggers(
+        WitnessKind.IN_SYNC,
+        (frozenset({"Partition"}),),
+        "Partition.maybeShrinkIsr, maybeExpandIsr and makeLeader, in each version",
+    ),
+    WitnessLoggers(
+        WitnessKind.CUTS,
+        (frozenset({"Log"}), frozenset({"UnifiedLog"})),
+        "Log.truncateTo (1.0 to 2.8), UnifiedLog.truncateTo (3.0 and later); both write when a partition is loaded too",
+    ),
+    WitnessLoggers(
+        WitnessKind.GROUPS,
+        (frozenset({"GroupCoordinator"}), frozenset({"CoordinatorRuntime", "GroupMetadataManager"})),
+        "GroupCoordinator.startup and prepareRebalance (1.0 to 3.9); of the coordinator in Java (3.7 and later)"
+        " CoordinatorRuntime, which loads partitions, and GroupMetadataManager, which writes at each rebalance",
+    ),
+)
+
+BROKER_LOGGERS = frozenset({logger for w in WITNESSES for a in w.alternatives for logger in a} - {"Log", "UnifiedLog"})
+"""Loggers of brokers alone: the metadata log of a controller is a log too."""

@@ -1,0 +1,103 @@
+"""What the logs of a window could not show: it is said before any zero."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from kafka_hindsight.catalog.codes import WitnessGap, WitnessKind
+from kafka_hindsight.catalog.rows import Witness
+from kafka_hindsight.shared import words
+from kafka_hindsight.shared.grouping import grouped
+
+BROKERS_NAMED = 6
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """Events that the logs of some brokers could not show in one span, for one reason.
+
+    `is_new`: the logs of the week before could show them.
+    """
+
+    gap: WitnessGap
+    kinds: Sequence[WitnessKind]
+    brokers: Sequence[int | None]
+    loggers: Sequence[str]
+    level: str | None
+    first_at: datetime
+    last_at: datetime
+    is_new: bool
+
+    @property
+    def reason(self) -> str:
+        """Why, as a clause: `no line below WARN of brokers 1 and 2 was read`."""
+        return self.gap.noun.clause.format(
+            brokers=broker_names(self.brokers), level=self.level, loggers=" or ".join(self.loggers)
+        )
+
+    @property
+    def events(self) -> str:
+        """The events, in words."""
+        return words.listed([kind.noun.events for kind in self.kinds])
+
+    def sentence(self, day: date | None = None) -> str:
+        """What is not known and why. A span is named where it is not the whole window."""
+        span = ""
+        if self.gap == WitnessGap.NO_LINES:
+            span = f" from {words.instant(self.first_at, day)} to {words.instant(self.last_at, day)}"
+        return f"Not known{span}: {self.events}, because {self.reason}."
+
+
+def unknowns_of(rows: Iterable[Witness]) -> list[Unknown]:
+    """What could not be shown, as few sentences as possible: first what is new, then by how much is not known."""
+    missing = sorted(
+        (row for row in rows if row.gap), key=lambda w: (w.first_at, [*WitnessKind].index(w.kind), _order(w.broker))
+    )
+    of_brokers = grouped(missing, lambda w: (w.gap, w.broker, _loggers(w), w.level, w.first_at, w.last_at, w.was_there))
+    # Brokers whose logs lack the same share a sentence.
+    together = grouped(
+        ((key, tuple(w.kind for w in own)) for key, own in of_brokers.items()),
+        lambda pair: (pair[0][0], *pair[0][2:], pair[1]),
+    )
+    unknowns = [
+        Unknown(gap or WitnessGap.NO_LOG, kinds, [key[1] for key, _ in own], loggers, level, first_at, last_at, is_new)
+        for (gap, loggers, level, first_at, last_at, is_new, kinds), own in together.items()
+    ]
+    gaps = [*WitnessGap]
+    return sorted(unknowns, key=lambda u: (not u.is_new, -len(u.kinds) * len(u.brokers), gaps.index(u.gap), u.first_at))
+
+
+def _loggers(row: Witness) -> tuple[str, ...]:
+    """The loggers that a sentence names: none where a level was filtered or a whole log is missing."""
+    return tuple(row.loggers or ()) if row.gap == WitnessGap.NO_LOGGER else ()
+
+
+def _order(broker: int | None) -> int:
+    return -1 if broker is None else broker
+
+
+def sentences_about(rows: Iterable[Witness], kinds: Collection[WitnessKind], broker: int | None = None) -> list[str]:
+    """What is not known of some kinds of event, in sentences; with `broker`, of those of that broker alone."""
+    unknowns = unknowns_of(r for r in rows if r.kind in kinds and (broker is None or r.broker in (broker, None)))
+    return [u.sentence() for u in unknowns]
+
+
+def unknown_kinds(rows: Iterable[Witness]) -> frozenset[WitnessKind]:
+    """The kinds of event that could have happened without a line that shows them; all of them without any row."""
+    of_kind = grouped(rows, lambda w: w.kind)
+    return frozenset(kind for kind in WitnessKind if kind not in of_kind or any(w.gap for w in of_kind[kind]))
+
+
+def is_known(rows: Iterable[Witness], is_partial: bool | None) -> bool:
+    """Whether the logs could show each kind of event in all of the window. `is_partial`: the audit left logs out."""
+    return not is_partial and not unknown_kinds(rows)
+
+
+def broker_names(brokers: Sequence[int | None]) -> str:
+    """Brokers by their ids: `broker 3`, `brokers 1, 2 and 3`; where no line names one, `any broker`."""
+    ids = [str(b) for b in brokers if b is not None]
+    if not ids:
+        return "any broker"
+    return f"{words.verb(len(ids), 'broker', 'brokers')} {words.listed(ids, BROKERS_NAMED)}"

@@ -1,0 +1,141 @@
+"""A broker's logs can show a kind of event where a line of each of its loggers was read, and the logs are at hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from kafka_hindsight.catalog.codes import WitnessGap, WitnessKind
+from kafka_hindsight.catalog.quality import PARSED_HOURS
+from kafka_hindsight.catalog.rows import BrokerOutage, MissingBrokerLog, ParsedHour, Witness
+from kafka_hindsight.judgements.brokers.witnesses import find_witnesses
+from kafka_hindsight.knowledge.patterns import PATTERNS
+from kafka_hindsight.knowledge.witnesses import WITNESSES
+from kafka_hindsight.logs.reading import relevant_class
+from kafka_hindsight.shared.windows import Window
+from tests.support.nights import at
+from tests.support.rows import row
+
+WINDOW = Window(at("01:00:00"), at("05:00:00"))
+JAVA_LOGGERS = [
+    "INFO",
+    "INFO BrokerLifecycleManager",
+    "INFO BrokerServer",
+    "INFO CoordinatorRuntime",
+    "INFO GroupMetadataManager",
+    "INFO Partition",
+    "INFO UnifiedLog",
+    "WARN ReplicaFetcherThread",
+]
+STATE_CHANGES = ["INFO state.change.logger"]
+
+
+def hour(first: str, last: str, loggers: list[str], log: str = "broker-1/server.log", **columns: object) -> ParsedHour:
+    begin = at(first).replace(minute=0, second=0)
+    columns = {"hour_from": begin, "hour_to": begin + timedelta(hours=1), "given_broker": 1, **columns}
+    return row(
+        PARSED_HOURS, source=log, origin="broker", first_at=at(first), last_at=at(last), loggers=loggers, **columns
+    )
+
+
+def whole(loggers: list[str], log: str = "broker-1/server.log") -> list[ParsedHour]:
+    """A log with lines in each hour of the window."""
+    return [hour(f"0{n}:00:30", f"0{n}:59:30", loggers, log) for n in range(1, 5)]
+
+
+def witnesses(
+    hours: list[ParsedHour], missing: list[MissingBrokerLog] | None = None, outages: list[BrokerOutage] | None = None
+) -> list[Witness]:
+    return find_witnesses("c", hours, missing or [], outages or [], WINDOW)
+
+
+def gaps(rows: list[Witness]) -> dict[str, tuple[str | None, list[str] | None]]:
+    return {str(w.kind): (w.gap, w.loggers) for w in rows if w.gap}
+
+
+FULL = [*whole(JAVA_LOGGERS), *whole(STATE_CHANGES, "broker-1/state-change.log")]
+
+
+def test_logs_with_a_line_of_each_logger_show_each_kind_of_event() -> None:
+    rows = witnesses(FULL)
+    assert {(w.kind, w.gap, w.first_at, w.last_at) for w in rows} == {
+        (kind, None, WINDOW.start, WINDOW.end) for kind in WitnessKind
+    }
+
+
+def test_server_log_alone_does_not_show_who_leads() -> None:
+    assert gaps(witnesses(whole(JAVA_LOGGERS))) == {"leaders": (WitnessGap.NO_LOGGER, ["state.change.logger"])}
+
+
+@pytest.mark.parametrize("logger", ["BrokerServer", "Partition", "GroupMetadataManager"])
+def test_muted_logger_is_named(logger: str) -> None:
+    loggers = [name for name in JAVA_LOGGERS if not name.endswith(logger)]
+    found = gaps(witnesses([*whole(loggers), *whole(STATE_CHANGES, "broker-1/state-change.log")]))
+    assert list(found.values()) == [(WitnessGap.NO_LOGGER, [logger])]
+
+
+def test_logger_of_each_version_is_named_where_none_was_read() -> None:
+    loggers = [name for name in JAVA_LOGGERS if name != "INFO UnifiedLog"]
+    found = gaps(witnesses([*whole(loggers), *whole(STATE_CHANGES, "broker-1/state-change.log")]))
+    assert found == {"cuts": (WitnessGap.NO_LOGGER, ["Log", "UnifiedLog"])}
+
+
+def test_logs_without_lines_below_warn_show_nothing() -> None:
+    rows = witnesses(whole(["WARN", "WARN ReplicaFetcherThread", "ERROR state.change.logger", "WARN Partition"]))
+    assert {w.kind for w in rows if w.gap == WitnessGap.FILTERED} == {*WitnessKind}
+    assert {w.level for w in rows} == {"WARN"}
+
+
+def test_alternative_of_zookeeper_is_enough() -> None:
+    loggers = ["INFO KafkaServer", "INFO Partition", "INFO Log", "INFO GroupCoordinator", *STATE_CHANGES]
+    assert gaps(witnesses(whole(loggers))) == {}
+
+
+def test_log_of_a_controller_alone_shows_nothing_of_brokers() -> None:
+    controller = whole(["INFO QuorumController", "INFO UnifiedLog", "INFO ControllerServer"], "controller-4/server.log")
+    rows = witnesses([replace(h, given_broker=4) for h in controller])
+    assert {(w.broker, w.kind, w.gap) for w in rows} == {(None, kind, WitnessGap.NO_LOG) for kind in WitnessKind}
+    assert gaps(witnesses([*FULL, *(replace(h, given_broker=4) for h in controller)])) == {}
+
+
+def test_node_without_a_log_shows_nothing() -> None:
+    missing = MissingBrokerLog(cluster="c", broker=2, first_at=at("01:10:00"), last_at=at("01:20:00"), evidence=[])
+    rows = [w for w in witnesses(FULL, [missing]) if w.broker == 2]
+    assert {(w.kind, w.gap) for w in rows} == {(kind, WitnessGap.NO_LOG) for kind in WitnessKind}
+
+
+def test_hours_without_lines_are_a_gap() -> None:
+    hours = [h for h in FULL if h.hour_from not in (at("02:00:00"), at("03:00:00"))]
+    spans = {(w.first_at, w.last_at) for w in witnesses(hours) if w.gap == WitnessGap.NO_LINES}
+    assert spans == {(at("01:59:30") + timedelta.resolution, at("04:00:30"))}
+
+
+def test_broker_that_was_away_wrote_nothing() -> None:
+    hours = [h for h in FULL if h.hour_from not in (at("02:00:00"), at("03:00:00"))]
+    away = row(BrokerOutage.TABLE, broker=1, down_at=at("01:59:00"), up_at=at("04:01:00"))
+    assert gaps(witnesses(hours, outages=[away])) == {}
+
+
+def test_quiet_hour_is_not_a_gap() -> None:
+    hours = [h for h in FULL if h.hour_from != at("02:00:00") or "state" in h.source]
+    assert gaps(witnesses(hours)) == {}
+
+
+def test_window_beyond_the_last_line_of_all_brokers_is_a_gap() -> None:
+    hours = [h for h in FULL if h.hour_from < at("03:00:00")]
+    spans = {(w.first_at, w.last_at) for w in witnesses(hours) if w.gap == WitnessGap.NO_LINES}
+    assert spans == {(at("02:59:30"), at("05:00:00"))}
+
+
+def test_logger_of_the_week_before_is_evidence() -> None:
+    before = hour("00:10:00", "00:20:00", STATE_CHANGES, "broker-1/state-change.log")
+    rows = witnesses([before, *whole(JAVA_LOGGERS)])
+    assert gaps(rows) == {}
+    assert {w.kind for w in rows if w.was_there} == {WitnessKind.LEADERS}
+
+
+def test_each_logger_of_a_witness_writes_events() -> None:
+    classes = {relevant_class(name) for pattern in PATTERNS for name in pattern.loggers}
+    assert {name for w in WITNESSES for a in w.alternatives for name in a} <= classes
