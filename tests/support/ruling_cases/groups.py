@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kafka_hindsight.catalog.bronze import OFFSET_SNAPSHOTS
-from kafka_hindsight.catalog.gold import BROKER_OUTAGES, REBALANCES
+from kafka_hindsight.catalog.gold import BROKER_OUTAGES
 from kafka_hindsight.catalog.rows import BrokerOutage, MemberStay, Rebalance
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.groups import (
@@ -34,6 +34,7 @@ from kafka_hindsight.judgements.groups.storms import Storm
 from kafka_hindsight.judgements.reasoning.rulings import Ruling, Verdict
 from kafka_hindsight.judgements.rebalances.members import MemberRegistry
 from kafka_hindsight.shared.windows import Window, in_order
+from tests.support.build import after, loop, rebalance_of
 from tests.support.groups import SAMPLE, Witnessed, excerpt, sample_night
 from tests.support.nights import WHOLE
 from tests.support.outages import rebuild_outages
@@ -96,39 +97,23 @@ def judge_night(groups: Sequence[Witnessed], logs: Any = None) -> None:
 # --- Cases that no recorded night shows. ---
 
 
-def at(second: float) -> Any:
-    return AT + timedelta(seconds=second)
-
-
-def rebalance(second: float, cause: str, client: str = "a", **columns: Any) -> Rebalance:
-    own = {"group_id": "g", "client_id": client, "member_id": f"m-{client}", "protocol": "classic", "duration_ms": 1000}
-    named = {"rebalance_id": f"{second:09.1f}-{client}", "started_at": at(second), "ended_at": at(second + 1)}
-    made: Rebalance = row(REBALANCES, cause=cause, **{"confidence": "certain", **named, **own, **columns})
-    return made
-
-
-def loop(seconds: Iterable[float], cause: str, back_after: float = 5, **columns: Any) -> list[Rebalance]:
-    """A member that is removed at those seconds and is back a while later."""
-    goes = [(s, rebalance(s, cause, f"a{n}", **columns)) for n, s in enumerate(seconds)]
-    return [r for s, gone in goes for r in (gone, rebalance(s + back_after, "member_rejoined", str(gone.client_id)))]
-
-
 def grouped(*rows: Rebalance, outages: Sequence[BrokerOutage] = (), stays: Sequence[MemberStay] = ()) -> None:
     incidents.group_incidents(rows, outages, (), None, stays)
 
 
 def silent(members: int, confidence: str = "possible") -> None:
     """Members of one host whose sessions expire together, while one elsewhere stays."""
-    stay = {"session_timeout_ms": 45_000, "since": at(-900), "group_id": "g"}
+    stay = {"session_timeout_ms": 45_000, "since": after(-900), "group_id": "g"}
     gone = [
-        row(MemberStay.TABLE, **stay, member_id=f"m{n}", host="h1", until=at(60), how="expired") for n in range(members)
+        row(MemberStay.TABLE, **stay, member_id=f"m{n}", host="h1", until=after(60), how="expired")
+        for n in range(members)
     ]
     there = row(MemberStay.TABLE, **stay, member_id="m9", host="h2", until=None)
-    expired = rebalance(60, "heartbeat_expired", member_id="m0", confidence=confidence)
+    expired = rebalance_of(60, "heartbeat_expired", member_id="m0", confidence=confidence)
     grouped(expired, stays=[*gone, there])
 
 
-AWAY = row(BROKER_OUTAGES, outage_id="o", broker=1, down_at=AT, up_at=at(30))
+AWAY = row(BROKER_OUTAGES, outage_id="o", broker=1, down_at=AT, up_at=after(30))
 
 
 def lagging(committed: Sequence[int], ends: Sequence[int]) -> None:
@@ -136,7 +121,7 @@ def lagging(committed: Sequence[int], ends: Sequence[int]) -> None:
     points = enumerate(zip(committed, ends, strict=True))
     lag_rulings.judge_lag(
         [
-            row(OFFSET_SNAPSHOTS, snapshot_at=at(60 * n), committed_offset=c, end_offset=e, lag=max(0, e - c))
+            row(OFFSET_SNAPSHOTS, snapshot_at=after(60 * n), committed_offset=c, end_offset=e, lag=max(0, e - c))
             for n, (c, e) in points
         ],
         DAY,
@@ -145,7 +130,7 @@ def lagging(committed: Sequence[int], ends: Sequence[int]) -> None:
 
 def replayed(*rows: Rebalance, session: int | None) -> None:
     """A group whose members all have this session timeout."""
-    joined = row(EVENTS, kind="member_joined", happened_at=at(-60), member_id="m-a", client_id="a",
+    joined = row(EVENTS, kind="member_joined", happened_at=after(-60), member_id="m-a", client_id="a",
                  session_timeout_ms=session)  # fmt: skip
     stops = {r.rebalance_id: Stop(3, 0, False) for r in rows}
     remedies.judge_remedies(rows, stops, MemberRegistry([joined]), [joined], DAY)
@@ -155,11 +140,11 @@ EVERY_52_S = [52.3 * n for n in range(8)]
 UPWARDS = list(range(0, 200, 10))
 
 MADE: dict[str, Callable[[], object]] = {
-    "a coordinator is away": lambda: grouped(rebalance(20, "heartbeat_expired", coordinator=1), outages=[AWAY]),
+    "a coordinator is away": lambda: grouped(rebalance_of(20, "heartbeat_expired", coordinator=1), outages=[AWAY]),
     "a member dies while a broker is away": lambda: grouped(
-        rebalance(20, "member_dead", coordinator=1), outages=[AWAY]
+        rebalance_of(20, "member_dead", coordinator=1), outages=[AWAY]
     ),
-    "a coordinator moves without an outage": lambda: grouped(rebalance(20, "coordinator_moved", coordinator=1)),
+    "a coordinator moves without an outage": lambda: grouped(rebalance_of(20, "coordinator_moved", coordinator=1)),
     "a host is never heard again": lambda: silent(3),
     "two members of a host fall silent": lambda: silent(2),
     "a member that dies as soon as it has joined": lambda: grouped(
@@ -180,19 +165,19 @@ MADE: dict[str, Callable[[], object]] = {
     "it commits half of what arrives": lambda: lagging(range(5, 100, 5), range(10, 200, 10)),
     "nothing waited at first": lambda: lagging([5] * 20, [*[5] * 5, *range(6, 21)]),
     "a restart takes longer than the session timeout": lambda: replayed(
-        rebalance(0, "member_left"), rebalance(20, "member_rejoined"), session=10_000
+        rebalance_of(0, "member_left"), rebalance_of(20, "member_rejoined"), session=10_000
     ),
     "a restart of a member whose session timeout is not known": lambda: replayed(
-        rebalance(0, "member_left"), rebalance(20, "member_rejoined"), session=None
+        rebalance_of(0, "member_left"), rebalance_of(20, "member_rejoined"), session=None
     ),
     "a silence of a member whose session timeout is not known": lambda: replayed(
-        rebalance(0, "heartbeat_expired", silent_ms=12_000), session=None
+        rebalance_of(0, "heartbeat_expired", silent_ms=12_000), session=None
     ),
     "a restart that is only possible": lambda: replayed(
-        rebalance(0, "member_left", confidence="possible"), rebalance(20, "member_rejoined"), session=30_000
+        rebalance_of(0, "member_left", confidence="possible"), rebalance_of(20, "member_rejoined"), session=30_000
     ),
     "a silence that is only possible": lambda: replayed(
-        rebalance(0, "heartbeat_expired", silent_ms=12_000, confidence="possible"), session=10_000
+        rebalance_of(0, "heartbeat_expired", silent_ms=12_000, confidence="possible"), session=10_000
     ),
 }
 

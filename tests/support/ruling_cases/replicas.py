@@ -11,26 +11,22 @@ from typing import Any
 import pytest
 
 from kafka_hindsight.catalog.bronze import PARTITION_SNAPSHOTS
-from kafka_hindsight.catalog.gold import FAILOVERS
 from kafka_hindsight.catalog.rows import Event, Failover, IsrChange, OutOfSyncPeriod, PartitionSnapshot, Truncation
-from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.partitions.replicas import out_of_sync_periods, truncations
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import OUT_OF_SYNC_RULINGS, ReplicaAbsence
 from kafka_hindsight.judgements.partitions.replicas.truncations import TRUNCATION_RULINGS
 from kafka_hindsight.judgements.reasoning.rulings import Ruling, Verdict
 from kafka_hindsight.shared.windows import Window
-from tests.support.nights import WHOLE, at, events
+from tests.support.build import leader_change, partition_line
+from tests.support.nights import WHOLE, events
 from tests.support.outages import rebuild_outages
 from tests.support.partitions import rebuild_isr_changes, rebuild_leaders, rebuild_truncations
-from tests.support.rows import row
+from tests.support.rows import AT, row
 from tests.support.rulings import Decided, RulingCases
 
-START = at("12:00:00")
-
-
-DAYS = Window(WHOLE.start, WHOLE.end + timedelta(days=7))
-"""The days on which excerpts were recorded."""
+DAYS = Window(AT, WHOLE.end + timedelta(days=7))
+"""The days of made cases, and those on which excerpts were recorded."""
 
 
 @dataclass(frozen=True)
@@ -94,44 +90,26 @@ def judged(night: Night) -> tuple[list[Decision], list[IsrChange | OutOfSyncPeri
 # --- Cases that no recorded night shows, made from Kafka's source. ---
 
 
-def line(kind: str, broker: int, seconds: float, partition: int = 0, **columns: Any) -> Event:
-    named = {"line_id": f"{kind}-{broker}-{partition}-{seconds}", "source": f"broker-{broker}/server.log", "topic": "t"}
-    when = START + timedelta(seconds=seconds)
-    made: Event = row(EVENTS, kind=kind, broker=broker, happened_at=when, partition=partition, **{**named, **columns})
-    return made
-
-
 def removal(leader: int, follower: int, partition: int) -> Iterator[Event]:
     """A leader removes a follower for lag. Source: Partition.maybeShrinkIsr, Partition.maybeUpdateIsrAndVersion."""
     both, alone = f"{leader},{follower}", f"{leader}"
-    yield line("isr_updated", leader, 0, partition, isr=both, partition_epoch=0)
-    yield line("isr_shrink_proposed", leader, 30, partition, previous_isr=both, isr=alone)
-    yield line("isr_updated", leader, 30.1, partition, isr=alone, partition_epoch=1)
+    yield partition_line("isr_updated", leader, 0, partition, isr=both, partition_epoch=0)
+    yield partition_line("isr_shrink_proposed", leader, 30, partition, previous_isr=both, isr=alone)
+    yield partition_line("isr_updated", leader, 30.1, partition, isr=alone, partition_epoch=1)
 
 
 def cut(leader_epoch: int = 2) -> list[Event]:
     """Broker 1 comes back with 50 records, follows broker 3, and cuts its log to 45."""
     return [
-        line("follower_started", 1, 60, leader_epoch=leader_epoch, leader=3, log_offset=50),
-        line("log_truncated", 1, 60.1, log_offset=45),
+        partition_line("follower_started", 1, 60, leader_epoch=leader_epoch, leader=3, log_offset=50),
+        partition_line("log_truncated", 1, 60.1, log_offset=45),
     ]
-
-
-def failover(epoch: int, leader_from: int, leader_to: int, isr: list[int], **columns: Any) -> Failover:
-    verdict: dict[str, Any] = {"kind": "broker_crash", "confidence": "certain", **columns}
-    when = START + timedelta(seconds=epoch)
-    made: Failover = row(
-        FAILOVERS,
-        failover_id=f"f{epoch}", topic="t", partition=0, epoch_from=epoch - 1, epoch_to=epoch,
-        leader_from=leader_from, leader_to=leader_to, isr_before=isr, happened_at=when, **verdict,
-    )  # fmt: skip
-    return made
 
 
 def end_offset(offset: int) -> PartitionSnapshot:
     """A reading before any failover."""
     made: PartitionSnapshot = row(
-        PARTITION_SNAPSHOTS, topic="t", partition=0, snapshot_at=START, leader_epoch=0, end_offset=offset
+        PARTITION_SNAPSHOTS, topic="t", partition=0, snapshot_at=AT, leader_epoch=0, end_offset=offset
     )
     return made
 
@@ -140,26 +118,26 @@ def without(excerpt: str, lacks: Callable[[Event], bool]) -> Night:
     return Night([e for e in events(excerpt) if not lacks(e)])
 
 
-LEFT = failover(1, 1, 2, [1, 2, 3])
-CLEAN = [LEFT, failover(2, 2, 3, [2, 3])]
-UNCLEAN = [LEFT, failover(2, 2, 3, [2], kind="unclean_election")]
-HAD_ALL = [LEFT, failover(2, 2, 3, [2], kind="unclean_election", records_lost_low=0, records_lost_high=0)]
-STARTED = line("leader_started", 2, 1, leader_epoch=1, log_offset=45)
+LEFT = leader_change(1, 1, 2, [1, 2, 3])
+CLEAN = [LEFT, leader_change(2, 2, 3, [2, 3])]
+UNCLEAN = [LEFT, leader_change(2, 2, 3, [2], kind="unclean_election")]
+HAD_ALL = [LEFT, leader_change(2, 2, 3, [2], kind="unclean_election", records_lost_low=0, records_lost_high=0)]
+STARTED = partition_line("leader_started", 2, 1, leader_epoch=1, log_offset=45)
 
 MADE: dict[str, Callable[[], Night]] = {
     "the next list of replicas lacks the broker": lambda: Night(
         [
-            line("leadership_kept", 1, 0, isr="1,3", replicas="1,3", partition_epoch=0, leader_epoch=0),
-            line("leadership_kept", 1, 5, isr="1", replicas="1", partition_epoch=1, leader_epoch=0),
+            partition_line("leadership_kept", 1, 0, isr="1,3", replicas="1,3", partition_epoch=0, leader_epoch=0),
+            partition_line("leadership_kept", 1, 5, isr="1", replicas="1", partition_epoch=1, leader_epoch=0),
         ]
     ),
     "two leaders remove one follower": lambda: Night([*removal(1, 3, 0), *removal(2, 3, 1)]),
     "one leader removes two followers": lambda: Night([*removal(1, 2, 0), *removal(1, 3, 1)]),
     "one leader refuses its follower": lambda: Night(
-        [line("authentication_refused", 3, 10, node=1, topic=None), *removal(1, 3, 0)]
+        [partition_line("authentication_refused", 3, 10, node=1, topic=None), *removal(1, 3, 0)]
     ),
     "a voter of the metadata quorum": lambda: Night(
-        [line("log_truncated", 3, 5, log_offset=11, topic="__cluster_metadata")], failovers=[]
+        [partition_line("log_truncated", 3, 5, log_offset=11, topic="__cluster_metadata")], failovers=[]
     ),
     "unclean-2.8 without the states of broker 1": lambda: without(
         "unclean-2.8", lambda e: e.source == "broker-1/state-change.log"
@@ -169,13 +147,13 @@ MADE: dict[str, Callable[[], Night]] = {
         "truncation-3.9", lambda e: e.kind == "leader_started"
     ),
     "the leader did not change": lambda: Night(
-        [line("leader_started", 3, 1, leader_epoch=2, log_offset=45), *cut()], failovers=[]
+        [partition_line("leader_started", 3, 1, leader_epoch=2, log_offset=45), *cut()], failovers=[]
     ),
     "the log of the leader is missing": lambda: Night(cut(), failovers=[]),
     "an unclean leader with every record": lambda: Night(cut(), failovers=HAD_ALL),
     "an unclean leader behind a known end offset": lambda: Night(cut(), [end_offset(48)], UNCLEAN),
     "a clean leader behind a known high watermark": lambda: Night(
-        [line("log_loaded", 2, 0.5, high_watermark=48), STARTED, *cut()], failovers=CLEAN
+        [partition_line("log_loaded", 2, 0.5, high_watermark=48), STARTED, *cut()], failovers=CLEAN
     ),
     "a clean leader behind a known end offset": lambda: Night([STARTED, *cut()], [end_offset(48)], CLEAN),
 }

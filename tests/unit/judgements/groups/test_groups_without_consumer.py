@@ -14,8 +14,9 @@ from kafka_hindsight.catalog.rows import Event, Rebalance
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.groups import costs as groups
 from kafka_hindsight.judgements.groups.costs import Stop
+from tests.support.build import after
 from tests.support.rows import row
-from tests.unit.judgements.partitions.test_unavailability import LOGS_END, after, seconds_of
+from tests.unit.judgements.partitions.test_unavailability import LOGS_END, seconds_of
 
 
 def rebalance(start: float, generation: int, joined: float | None, end: float | None, **columns: Any) -> Rebalance:

@@ -5,27 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
-from kafka_hindsight.catalog.gold import REBALANCES
 from kafka_hindsight.catalog.rows import Rebalance
 from kafka_hindsight.judgements.groups.group_incidents import group_incidents
+from tests.support.build import loop, rebalance_of
 from tests.support.histories import BOTH, lines, rebalances
-from tests.support.rows import AT, row
-
-
-def rebalance(second: float, cause: str, client: str = "a", **columns: Any) -> Rebalance:
-    at = AT + timedelta(seconds=second)
-    own = {"rebalance_id": f"{second:09.1f}", "group_id": "g", "client_id": client, "protocol": "classic"} | columns
-    return row(REBALANCES, started_at=at, ended_at=at + timedelta(seconds=1), cause=cause, **own)
-
-
-def loop(seconds: Sequence[float], back_after: float, cause: str, **columns: Any) -> list[Rebalance]:
-    """A member that is removed at those seconds and is back a while later."""
-    gone = [rebalance(s, cause, f"a{n}", **columns) for n, s in enumerate(seconds)]
-    return gone + [rebalance(s + back_after, "member_rejoined", f"a{n}") for n, s in enumerate(seconds)]
 
 
 def storms(rows: Sequence[Rebalance]) -> list[tuple[str | None, str, str]]:
@@ -41,13 +27,13 @@ EVERY_52_S = tuple(52.3 * n for n in range(8))
     ("rows", "fingerprint"),
     [
         # back after 5 s, done 1 s later, gone 46 s after that: a session of 45 s
-        (loop(EVERY_52_S, 5, "member_dead", session_timeout_ms=45_000), "session_timeout"),
-        (loop(EVERY_52_S, 5, "member_dead", session_timeout_ms=10_000), "steady"),
-        (loop(EVERY_52_S, 5, "member_dead"), "steady"),
-        (loop([311 * n for n in range(7)], 20, "heartbeat_expired"), "steady"),
-        (loop(IRREGULAR, 5, "member_dead"), None),
+        (loop(EVERY_52_S, "member_dead", 5, session_timeout_ms=45_000), "session_timeout"),
+        (loop(EVERY_52_S, "member_dead", 5, session_timeout_ms=10_000), "steady"),
+        (loop(EVERY_52_S, "member_dead", 5), "steady"),
+        (loop([311 * n for n in range(7)], "heartbeat_expired", 20), "steady"),
+        (loop(IRREGULAR, "member_dead", 5), None),
         # too few removals to tell a rhythm from
-        (loop((0, 52, 104), 5, "member_dead"), None),
+        (loop((0, 52, 104), "member_dead", 5), None),
     ],
 )
 def test_fingerprint_of_a_storm_follows_from_its_intervals(rows: list[Rebalance], fingerprint: str | None) -> None:
@@ -55,22 +41,22 @@ def test_fingerprint_of_a_storm_follows_from_its_intervals(rows: list[Rebalance]
 
 
 def test_explanation_of_a_storm_states_its_interval_and_session_timeout() -> None:
-    ((_, _, says),) = storms(loop(EVERY_52_S, 5, "member_dead", session_timeout_ms=45_000))
+    ((_, _, says),) = storms(loop(EVERY_52_S, "member_dead", 5, session_timeout_ms=45_000))
     assert "46.3 s after the rebalance before (median; half of them within 0 ms of it)" in says
     assert "the session timeout is 45 s" in says
 
 
 def test_client_that_leaves_and_rejoins_repeatedly_is_a_storm() -> None:
-    goes = [rebalance(60 * n, "member_left") for n in range(4)]
-    comes = [rebalance(60 * n + 20, "member_rejoined") for n in range(4)]
+    goes = [rebalance_of(60 * n, "member_left") for n in range(4)]
+    comes = [rebalance_of(60 * n + 20, "member_rejoined") for n in range(4)]
     assert [(f, c) for f, c, _ in storms(goes + comes)] == [("steady", "member_left")]
-    once_each = [rebalance(60 * n, "member_left", f"c{n}") for n in range(8)]
+    once_each = [rebalance_of(60 * n, "member_left", f"c{n}") for n in range(8)]
     assert storms(once_each) == []
 
 
 def test_kip_848_removals_are_not_attributed_to_the_session_timeout() -> None:
     # A KIP-848 member is not heard with each epoch of its group.
-    rows = loop(EVERY_52_S, 5, "member_dead", session_timeout_ms=45_000, protocol="consumer")
+    rows = loop(EVERY_52_S, "member_dead", 5, session_timeout_ms=45_000, protocol="consumer")
     assert [kind for kind, _, _ in storms(rows)] == ["steady"]
 
 

@@ -15,6 +15,7 @@ from kafka_hindsight.catalog.rows import Event, Failover
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.shared.windows import Window
+from tests.support.build import after, partition_line
 from tests.support.clocks import clocks_apart
 from tests.support.leaders import leaders
 from tests.support.nights import WHOLE, events
@@ -25,18 +26,6 @@ HOURS = Window(AT - timedelta(hours=1), AT + timedelta(hours=1))
 ELECTED_AT = 30.0
 
 
-def after(seconds: float) -> Any:
-    return AT + timedelta(seconds=seconds)
-
-
-def line(kind: str, broker: int, second: float, **columns: Any) -> Event:
-    return row(
-        EVENTS,
-        line_id=f"{kind}-{broker}-{second}", kind=kind, broker=broker, topic="t", partition=0,
-        happened_at=after(second), **columns,
-    )  # fmt: skip
-
-
 def handover(
     outage: dict[str, Any] | None, *others: Event, elected_at: float = ELECTED_AT, apart: timedelta = timedelta()
 ) -> Failover:
@@ -44,8 +33,8 @@ def handover(
     columns = {k: after(v) if k.endswith("_at") and v is not None else v for k, v in (outage or {}).items()}
     outages = [row(BROKER_OUTAGES, broker=1, confidence="certain", **columns)] if outage else []
     lines = [
-        line("leader_started", 1, 0, leader_epoch=0),
-        line("leader_started", 2, elected_at, leader_epoch=1),
+        partition_line("leader_started", 1, 0, leader_epoch=0),
+        partition_line("leader_started", 2, elected_at, leader_epoch=1),
         *others,
     ]
     [change] = rebuild_leaders(lines, [], context_of([], outages, None, clocks_apart(apart, 1, 2)), HOURS).failovers
@@ -98,10 +87,10 @@ def test_bounds_of_leaderless_time_hold_the_true_time_despite_differing_clocks(
 def test_lines_of_returned_leader_do_not_shorten_its_leaderless_time(follower_line_at: float, ms: int) -> None:
     """It was away, and follows in the epoch without a leader that another broker has seen begin."""
     lines = [
-        line("leader_started", 1, 0, leader_epoch=0),
-        line("follower_started", 3, follower_line_at, leader_epoch=1, leader=-1),
-        line("follower_started", 1, 28, leader_epoch=1, leader=-1),
-        line("leader_started", 1, ELECTED_AT, leader_epoch=2),
+        partition_line("leader_started", 1, 0, leader_epoch=0),
+        partition_line("follower_started", 3, follower_line_at, leader_epoch=1, leader=-1),
+        partition_line("follower_started", 1, 28, leader_epoch=1, leader=-1),
+        partition_line("leader_started", 1, ELECTED_AT, leader_epoch=2),
     ]
     restored = rebuild_leaders(lines, [], context_of([], []), HOURS).failovers[-1]
     assert (restored.kind, restored.leaderless_ms) == ("leader_restored", ms)
@@ -110,12 +99,14 @@ def test_lines_of_returned_leader_do_not_shorten_its_leaderless_time(follower_li
 @pytest.mark.parametrize(("gave_way", "ms"), [(29.9, 100), (30.1, 0)])
 def test_line_of_former_leader_makes_leaderless_time_exact(gave_way: float, ms: int) -> None:
     """Some hand over before the new leader starts, some after: then the partition always had a leader."""
-    line_of_leader = line("follower_started", 1, gave_way, leader=2, leader_epoch=1)
+    line_of_leader = partition_line("follower_started", 1, gave_way, leader=2, leader_epoch=1)
     assert bounds(handover(None, line_of_leader)) == (ms, ms, ms)
 
 
 def test_leaderless_time_without_evidence_has_no_bounds() -> None:
-    lines = [line("follower_started", 3, epoch * 30, leader=epoch + 1, leader_epoch=epoch) for epoch in (0, 1)]
+    lines = [
+        partition_line("follower_started", 3, epoch * 30, leader=epoch + 1, leader_epoch=epoch) for epoch in (0, 1)
+    ]
     [change] = rebuild_leaders(lines, [], context_of([], []), HOURS).failovers
     assert bounds(change) == (None, None, None)
 
@@ -123,9 +114,9 @@ def test_leaderless_time_without_evidence_has_no_bounds() -> None:
 def test_isr_commit_of_new_leader_bounds_leaderless_time() -> None:
     """Its start is lost; the ISR that it commits 2 s after the follower's line shows that it leads."""
     lines = [
-        line("leader_started", 1, 0, leader_epoch=0),
-        line("follower_started", 3, 30, leader=2, leader_epoch=1),
-        line("isr_updated", 2, 32, isr="2,3", partition_epoch=3),
+        partition_line("leader_started", 1, 0, leader_epoch=0),
+        partition_line("follower_started", 3, 30, leader=2, leader_epoch=1),
+        partition_line("isr_updated", 2, 32, isr="2,3", partition_epoch=3),
     ]
     outage = row(BROKER_OUTAGES, broker=1, confidence="certain", kind="crash",
                  **{k: after(v) for k, v in CRASH.items() if k.endswith("_at")})  # fmt: skip
@@ -144,7 +135,7 @@ def test_leaderless_time_lies_within_its_bounds_for_any_clocks(
         "kind": kind, "last_heard_at": heard, "down_at": down or 0, "unreachable_at": reached, "detected_at": detected,
         "up_at": None,
     }  # fmt: skip
-    lines = [line("follower_started", 1, gave_way, leader=2, leader_epoch=1)] if gave_way else []
+    lines = [partition_line("follower_started", 1, gave_way, leader=2, leader_epoch=1)] if gave_way else []
     low, ms, high = bounds(handover(outage, *lines))
     values = [b for b in (low, ms, high) if b is not None]
     assert values == sorted(values)
@@ -176,9 +167,9 @@ def test_pause_of_leader_counts_as_leaderless_time() -> None:
 
 def test_later_leader_bounds_offline_time_across_unknown_epochs() -> None:
     lines = [
-        line("leader_started", 1, 0, leader_epoch=0),
-        line("follower_started", 1, 10, leader=-1, leader_epoch=1),
-        line("leader_started", 2, ELECTED_AT, leader_epoch=4, previous_leader=-1, previous_leader_epoch=3),
+        partition_line("leader_started", 1, 0, leader_epoch=0),
+        partition_line("follower_started", 1, 10, leader=-1, leader_epoch=1),
+        partition_line("leader_started", 2, ELECTED_AT, leader_epoch=4, previous_leader=-1, previous_leader_epoch=3),
     ]
     gone, back = rebuild_leaders(lines, [], context_of([], []), HOURS).failovers
     assert (gone.leader_to, back.leader_to) == (-1, 2)
@@ -188,9 +179,9 @@ def test_later_leader_bounds_offline_time_across_unknown_epochs() -> None:
 @pytest.mark.parametrize(("hours", "count"), [(0.5, 2), (2.0, 0)])
 def test_leader_epoch_that_falls_for_good_starts_other_metadata(hours: float, count: int) -> None:
     lines = [
-        line("leader_started", 1, 0, leader_epoch=2),
-        line("leader_started", 1, 10, leader_epoch=4),
-        line("leader_started", 2, hours * 3600, leader_epoch=3),
+        partition_line("leader_started", 1, 0, leader_epoch=2),
+        partition_line("leader_started", 1, 10, leader_epoch=4),
+        partition_line("leader_started", 2, hours * 3600, leader_epoch=3),
     ]
     day = Window(AT - timedelta(hours=1), AT + timedelta(hours=23))
     assert len(rebuild_leaders(lines, [], context_of([], []), day).failovers) == count
@@ -239,8 +230,8 @@ def test_election_within_lost_logs_has_unknown_trigger() -> None:
 def elected(*around: Event) -> bool | None:
     """Whether an election of broker 2, the preferred leader, at second 30 was requested."""
     lines = [
-        line("leader_started", 1, 0, leader_epoch=0, replicas="2,1"),
-        line("leader_started", 2, 30, leader_epoch=1, replicas="2,1"),
+        partition_line("leader_started", 1, 0, leader_epoch=0, replicas="2,1"),
+        partition_line("leader_started", 2, 30, leader_epoch=1, replicas="2,1"),
     ]
     active = row(EVENTS, kind="controller_elected", broker=9, controller_epoch=1, happened_at=after(-600))
     [change] = rebuild_leaders(lines, [], context_of([active, *around], []), HOURS).failovers

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_hindsight.catalog.bronze import PARTITION_SNAPSHOTS
-from kafka_hindsight.catalog.gold import FAILOVERS
 from kafka_hindsight.catalog.rows import Event, Failover, PartitionSnapshot, Truncation
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.shared.windows import Window
+from tests.support.build import leader_change, partition_line
 from tests.support.nights import EXCERPTS, WHOLE, at, events
 from tests.support.outages import rebuild_outages
 from tests.support.partitions import rebuild_leaders, rebuild_truncations
@@ -113,31 +112,12 @@ def test_lossy_truncation_is_never_harmless_with_a_witness_missing(excerpt: str,
     assert all(c.verdict != "nothing_committed_lost" for c in truncations)
 
 
-def line(kind: str, broker: int, seconds: float, **columns: Any) -> Event:
-    when = AT + timedelta(seconds=seconds)
-    return row(
-        EVENTS,
-        line_id=f"{kind}-{broker}-{seconds}", kind=kind, broker=broker, happened_at=when, topic="t", partition=0,
-        **columns,
-    )  # fmt: skip
-
-
-def failover(epoch: int, leader_from: int, leader_to: int, isr: list[int] | None, **columns: Any) -> Failover:
-    at = AT + timedelta(seconds=epoch)
-    defaults: dict[str, Any] = {"kind": "broker_crash", "confidence": "certain", **columns}
-    return row(
-        FAILOVERS,
-        failover_id=f"f{epoch}", topic="t", partition=0, epoch_from=epoch - 1, epoch_to=epoch,
-        leader_from=leader_from, leader_to=leader_to, isr_before=isr, happened_at=at, **defaults,
-    )  # fmt: skip
-
-
 # Broker 1 comes back in epoch 2 with 50 records and follows broker 3, whose log parts from its own at 45.
 BACK = [
-    line("follower_started", 1, 60, leader_epoch=2, leader=3, log_offset=50),
-    line("log_truncated", 1, 60.1, log_offset=45),
+    partition_line("follower_started", 1, 60, leader_epoch=2, leader=3, log_offset=50),
+    partition_line("log_truncated", 1, 60.1, log_offset=45),
 ]
-CLEAN = [failover(1, 1, 2, [1, 2, 3]), failover(2, 2, 3, [2, 3])]
+CLEAN = [leader_change(1, 1, 2, [1, 2, 3]), leader_change(2, 2, 3, [2, 3])]
 
 
 def judged(
@@ -164,20 +144,20 @@ def test_truncation_after_clean_failovers_loses_nothing_committed() -> None:
     ("failovers", "expected"),
     [
         # It was in sync, though no line shows why it was elected.
-        ([CLEAN[0], failover(2, 2, 3, [2, 3], confidence="possible")], ("nothing_committed_lost", "likely")),
+        ([CLEAN[0], leader_change(2, 2, 3, [2, 3], confidence="possible")], ("nothing_committed_lost", "likely")),
         # Whether it was in sync, no line shows; when one did last, it was not.
-        ([CLEAN[0], failover(2, 2, 3, None)], ("unknown", "unknown")),
-        ([CLEAN[0], failover(2, 2, 3, [2], confidence="possible")], ("unknown", "unknown")),
+        ([CLEAN[0], leader_change(2, 2, 3, None)], ("unknown", "unknown")),
+        ([CLEAN[0], leader_change(2, 2, 3, [2], confidence="possible")], ("unknown", "unknown")),
         # A change between the two that no line shows; an epoch.
-        ([CLEAN[0], failover(2, 4, 3, [3, 4])], ("unknown", "unknown")),
-        ([CLEAN[0], replace(failover(2, 2, 3, [2, 3]), epoch_from=2)], ("nothing_committed_lost", "likely")),
+        ([CLEAN[0], leader_change(2, 4, 3, [3, 4])], ("unknown", "unknown")),
+        ([CLEAN[0], replace(leader_change(2, 2, 3, [2, 3]), epoch_from=2)], ("nothing_committed_lost", "likely")),
         # No line shows when the replica was in sync.
         ([CLEAN[1]], ("unknown", "unknown")),
         # No leader for a while, then the last leader again.
-        ([CLEAN[0], failover(2, 2, -1, [2]), failover(3, -1, 2, [2])], ("nothing_committed_lost", "certain")),
-        ([CLEAN[0], failover(2, 2, 3, [2], kind="unclean_election")], ("committed_lost", "likely")),
+        ([CLEAN[0], leader_change(2, 2, -1, [2]), leader_change(3, -1, 2, [2])], ("nothing_committed_lost", "certain")),
+        ([CLEAN[0], leader_change(2, 2, 3, [2], kind="unclean_election")], ("committed_lost", "likely")),
         # An election that was unclean before the replica was in sync again is none of its business.
-        ([failover(0, 2, 1, [2], kind="unclean_election"), *CLEAN], ("nothing_committed_lost", "certain")),
+        ([leader_change(0, 2, 1, [2], kind="unclean_election"), *CLEAN], ("nothing_committed_lost", "certain")),
         ([], ("unknown", "unknown")),
     ],
 )
@@ -188,12 +168,12 @@ def test_verdict_on_truncation_rests_on_every_leader_since(
 
 
 def test_unclean_leader_with_every_record_lost_none() -> None:
-    had_all = failover(2, 2, 3, [2], kind="unclean_election", records_lost_low=0, records_lost_high=0)
+    had_all = leader_change(2, 2, 3, [2], kind="unclean_election", records_lost_low=0, records_lost_high=0)
     assert verdict(BACK, [CLEAN[0], had_all]) == ("nothing_committed_lost", "likely")
 
 
 def test_truncation_below_own_high_watermark_certainly_loses_records() -> None:
-    lowered = line("log_truncated", 1, 60.2, log_offset=45, high_watermark=48, detail="Non-monotonic update")
+    lowered = partition_line("log_truncated", 1, 60.2, log_offset=45, high_watermark=48, detail="Non-monotonic update")
     cut = judged([*BACK, lowered], CLEAN)
     assert (cut.verdict, cut.confidence, cut.high_watermark) == ("committed_lost", "certain", 48)
     assert len(cut.evidence) == 4, "both lines of the cut are one cut; what it followed and a failover prove it"
@@ -203,31 +183,31 @@ def test_end_offset_of_snapshot_beyond_new_leaders_log_is_a_likely_loss() -> Non
     reading = row(
         PARTITION_SNAPSHOTS, topic="t", partition=0, snapshot_at=AT, leader_epoch=0, end_offset=48, isr=[1, 2, 3]
     )
-    short, whole = (line("leader_started", 2, 1, leader_epoch=1, log_offset=n) for n in (45, 49))
+    short, whole = (partition_line("leader_started", 2, 1, leader_epoch=1, log_offset=n) for n in (45, 49))
     assert verdict([short, *BACK], CLEAN, [reading]) == ("committed_lost", "likely")
     assert verdict([whole, *BACK], CLEAN, [reading]) == ("nothing_committed_lost", "certain")
 
 
 def test_truncation_of_the_metadata_log_loses_nothing_committed() -> None:
-    cut = judged([replace(line("log_truncated", 3, 5, log_offset=11), topic="__cluster_metadata")], [])
+    cut = judged([replace(partition_line("log_truncated", 3, 5, log_offset=11), topic="__cluster_metadata")], [])
     assert (cut.verdict, cut.confidence, cut.records_cut) == ("nothing_committed_lost", "likely", None)
 
 
 def test_log_restarted_beyond_its_end_is_dropped_whole() -> None:
     follows = BACK[0]
     for words in ("from 50 to current leader's start offset", "from 50 to the current leader's start offset"):
-        again = line("log_truncated", 1, 60.1, log_offset=90, detail=words)
+        again = partition_line("log_truncated", 1, 60.1, log_offset=90, detail=words)
         cut = judged([follows, again], CLEAN)
         assert (cut.is_whole, cut.log_end_before, cut.truncated_to) == (True, 50, 90)
         assert cut.records_cut is None
-        goes_on = line("log_truncated", 1, 60.1, log_offset=20, detail=words)
+        goes_on = partition_line("log_truncated", 1, 60.1, log_offset=20, detail=words)
         assert rebuild_truncations([follows, goes_on], [], CLEAN, (), AROUND_AT) == []
 
 
 def test_truncation_after_a_later_start_is_another_row() -> None:
     again = [
-        line("follower_started", 1, 64, leader_epoch=2, leader=3, log_offset=45),
-        line("log_truncated", 1, 64.1, log_offset=44),
+        partition_line("follower_started", 1, 64, leader_epoch=2, leader=3, log_offset=45),
+        partition_line("log_truncated", 1, 64.1, log_offset=44),
     ]
     cuts = rebuild_truncations([*BACK, *again], [], CLEAN, (), AROUND_AT)
     assert [c.records_cut for c in cuts] == [5, 1]
@@ -244,12 +224,14 @@ def test_only_an_unclean_leader_since_it_was_in_sync_loses_committed_records(
 ) -> None:
     leaders = [1, *(leader for leader, _ in changes)]
     rows = [
-        failover(epoch, before, after, [before] if kind == "unclean_election" else [before, after], kind=kind)
+        leader_change(epoch, before, after, [before] if kind == "unclean_election" else [before, after], kind=kind)
         for epoch, (before, after, (_, kind)) in enumerate(zip(leaders, leaders[1:], changes, strict=False), 1)
         if before != after
     ]
-    back = line("follower_started", 1, 60, leader_epoch=len(changes), leader=3, log_offset=end)
-    truncations = rebuild_truncations([back, line("log_truncated", 1, 60.1, log_offset=end)], [], rows, (), AROUND_AT)
+    back = partition_line("follower_started", 1, 60, leader_epoch=len(changes), leader=3, log_offset=end)
+    truncations = rebuild_truncations(
+        [back, partition_line("log_truncated", 1, 60.1, log_offset=end)], [], rows, (), AROUND_AT
+    )
     since = rows[max((i for i, f in enumerate(rows) if 1 in (f.leader_from, *f.isr_before)), default=0) :]
     has_unclean = any(f.kind == "unclean_election" for f in since)
     assert {c.verdict for c in truncations} <= {
@@ -261,12 +243,12 @@ def test_only_an_unclean_leader_since_it_was_in_sync_loses_committed_records(
 def test_unclean_election_before_deletion_of_topic_does_not_count() -> None:
     """Epochs start again with the topic that came back under the old name."""
     before = [
-        line("leader_started", 2, 1, leader_epoch=1, log_offset=9),
+        partition_line("leader_started", 2, 1, leader_epoch=1, log_offset=9),
         row(EVENTS, kind="topic_deleted", topic="t", partition=None, happened_at=AT + timedelta(seconds=20)),
-        line("partition_created", 3, 30, leader_epoch=0),
-        line("leader_started", 3, 30.1, leader_epoch=0, log_offset=0),
+        partition_line("partition_created", 3, 30, leader_epoch=0),
+        partition_line("leader_started", 3, 30.1, leader_epoch=0, log_offset=0),
     ]
-    old = failover(1, 1, 2, [1], kind="unclean_election")
-    follows = line("follower_started", 1, 60, leader_epoch=0, leader=3, log_offset=50)
+    old = leader_change(1, 1, 2, [1], kind="unclean_election")
+    follows = partition_line("follower_started", 1, 60, leader_epoch=0, leader=3, log_offset=50)
     cut = judged([*before, follows, BACK[1]], [old])
     assert (cut.verdict, cut.confidence) == ("nothing_committed_lost", "likely")

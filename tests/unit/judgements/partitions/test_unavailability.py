@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -23,6 +22,7 @@ from kafka_hindsight.judgements.partitions.unavailability import rebuild_unavail
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, one_after_another
 from kafka_hindsight.shared.timelines import Interval, Intervals
 from kafka_hindsight.shared.windows import Window
+from tests.support.build import after, partition_line
 from tests.support.clocks import clocks_apart
 from tests.support.nights import WHOLE, at, events
 from tests.support.outages import rebuild_outages
@@ -31,10 +31,6 @@ from tests.support.rows import AT, row
 
 HOURS = Window(AT - timedelta(hours=1), AT + timedelta(hours=1))
 LOGS_END = 100.0
-
-
-def after(seconds: float) -> Any:
-    return AT + timedelta(seconds=seconds)
 
 
 def unavailable(
@@ -71,21 +67,14 @@ def seconds_of(rows: Sequence[Unavailability]) -> list[tuple[str, float, float |
     ]
 
 
-def line(kind: str, broker: int, second: float, **columns: Any) -> Event:
-    return row(
-        EVENTS, line_id=f"{kind}-{broker}-{second}", kind=kind, broker=broker, topic="t", partition=0,
-        happened_at=after(second), **columns,
-    )  # fmt: skip
-
-
 def led(broker: int, second: float, epoch: int, isr: str = "1,2,3") -> Event:
-    return line(
+    return partition_line(
         "leader_started", broker, second, leader_epoch=epoch, isr=isr, partition_epoch=10 * epoch, replicas="1,2,3"
     )
 
 
 def committed(broker: int, second: float, isr: str, version: int, epoch: int = 0) -> Event:
-    return line("isr_updated", broker, second, isr=isr, partition_epoch=version, leader_epoch=epoch)
+    return partition_line("isr_updated", broker, second, isr=isr, partition_epoch=version, leader_epoch=epoch)
 
 
 def outage(broker: int, kind: str, down: float, up: float | None, **times: float | None) -> BrokerOutage:
@@ -135,7 +124,7 @@ def test_partition_without_later_leader_is_leaderless_when_the_logs_end() -> Non
 
 
 def test_deletion_of_topic_ends_its_leaderless_time() -> None:
-    gone = line("follower_started", 1, 10, leader=-1, leader_epoch=1)
+    gone = partition_line("follower_started", 1, 10, leader=-1, leader_epoch=1)
     deleted = row(EVENTS, kind="topic_deleted", topic="t", happened_at=after(40))
     [period] = unavailable([led(1, 0, 0), gone, deleted], [], after(LOGS_END))
     assert seconds_of([period]) == [("no_leader", 10, 40)]
@@ -143,20 +132,22 @@ def test_deletion_of_topic_ends_its_leaderless_time() -> None:
 
 
 def test_immediate_handover_leaves_no_leaderless_time() -> None:
-    gave_way = line("follower_started", 1, 30.1, leader=2, leader_epoch=1)
+    gave_way = partition_line("follower_started", 1, 30.1, leader=2, leader_epoch=1)
     assert unavailable([led(1, 0, 0), led(2, 30, 1), gave_way], [], after(LOGS_END)) == []
 
 
 def test_leader_change_without_a_shown_loss_leaves_no_leaderless_time() -> None:
-    lines = [line("follower_started", 3, epoch * 30, leader=epoch + 1, leader_epoch=epoch) for epoch in (0, 1)]
+    lines = [
+        partition_line("follower_started", 3, epoch * 30, leader=epoch + 1, leader_epoch=epoch) for epoch in (0, 1)
+    ]
     assert unavailable(lines, [], after(LOGS_END)) == []
 
 
 def test_unknown_epochs_leave_leaderless_time_without_lower_bound() -> None:
     lines = [
         led(1, 0, 0),
-        line("follower_started", 1, 10, leader=-1, leader_epoch=1),
-        line("leader_started", 2, 30, leader_epoch=4, previous_leader=-1, previous_leader_epoch=3),
+        partition_line("follower_started", 1, 10, leader=-1, leader_epoch=1),
+        partition_line("leader_started", 2, 30, leader_epoch=4, previous_leader=-1, previous_leader_epoch=3),
     ]
     [period] = unavailable(lines, [], after(LOGS_END))
     assert seconds_of([period]) == [("no_leader", 10, 30)]
@@ -213,7 +204,7 @@ def test_isr_below_min_insync_replicas_refuses_writes_while_a_leader_exists() ->
     assert seconds_of([period]) == [("acks_all_refused", 20, 60)]
     assert (period.low_ms, period.high_ms, period.confidence) == (40_000, 40_000, "certain")
     assert "1 of 3 replicas were in sync, and min.insync.replicas is 2." in period.explanation
-    gone = line("follower_started", 1, 40, leader=-1, leader_epoch=1)
+    gone = partition_line("follower_started", 1, 40, leader=-1, leader_epoch=1)
     assert seconds_of(unavailable([*lines[:-1], gone], [], after(LOGS_END))) == [
         ("no_leader", 40, None),
         ("acks_all_refused", 20, 40),
@@ -363,7 +354,9 @@ def nights(draw: st.DrawFn) -> tuple[list[Event], list[BrokerOutage]]:
     ):
         second += lasts
         lines.append(
-            led(broker, second, epoch) if broker else line("follower_started", 3, second, leader=-1, leader_epoch=epoch)
+            led(broker, second, epoch)
+            if broker
+            else partition_line("follower_started", 3, second, leader=-1, leader_epoch=epoch)
         )
     away = [
         outage(broker, kind, down, up, last_heard=down - 1, unreachable=down, detected=detected)
@@ -398,7 +391,7 @@ def proven(lines: list[Event], away: list[BrokerOutage], apart: timedelta) -> tu
 
 
 def lost(second: float, epoch: int, by: int = 3) -> Event:
-    return line("follower_started", by, second, leader=-1, leader_epoch=epoch)
+    return partition_line("follower_started", by, second, leader=-1, leader_epoch=epoch)
 
 
 @given(nights(), st.sampled_from([1, 2, 3]), st.sampled_from([-180, -30, 30, 180]))
@@ -425,7 +418,7 @@ def test_recreated_topic_has_disjoint_leaderless_times() -> None:
 
 def test_failover_and_unavailability_have_equal_lower_bound_with_differing_clocks() -> None:
     """Broker 3 took the leader away, and its clock is wrong; broker 1 was the controller that gave the next."""
-    epochs = [line("controller_elected", broker, at, controller_epoch=at) for broker, at in ((3, 1), (1, 20))]
+    epochs = [partition_line("controller_elected", broker, at, controller_epoch=at) for broker, at in ((3, 1), (1, 20))]
     lines = [*epochs, led(1, 2, 0), lost(10, 1, by=1), led(2, 30, 2)]
     context = context_of(lines, [], None, clocks_apart(timedelta(seconds=7), 3))
     first, second = rebuild_leaders(lines, [], context, HOURS).failovers
