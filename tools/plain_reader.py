@@ -282,7 +282,10 @@ def text_of(path: Path) -> str:
 
 
 def split(text: str, layouts: Sequence[str] = PLAIN) -> Iterator[str]:
-    """Split a text into records: a head and everything up to the next head, or a JSON object. LF alone ends a line."""
+    """Split a text into records: a head and everything up to the next head, or a JSON object. LF alone ends a line.
+
+    It shares nothing with the ingest's own cutting, so that tests compare two readers.
+    """
     if not text:
         return
     record: list[str] = []
