@@ -33,7 +33,7 @@ LISTS = {
     PATTERNS: "PATTERNS = (\n",
     LAYOUTS: "PATTERN_LAYOUTS = (\n",
     CAUSES: "    HEARTBEAT_EXPIRED = CauseNoun(\n",
-    RULINGS: "LEAVE_RULINGS: Sequence[Ruling[Case]] = (\n",
+    RULINGS: "LEAVE_RULINGS: tuple[Ruling[Case], ...] = (\n",
     RULES: "RULES: tuple[Rule, ...] = (\n",
     FINDINGS: "RULES = (\n",
     PUBLISHED: "JUDGEMENTS = (",
@@ -77,7 +77,7 @@ RECIPES = {
         "judgements/test_rulings judgements/rebalances/test_laws_of_causes"
         " judgements/groups/test_incidents judgements/groups/test_storms judgements/groups/test_remedies",
         {CAUSES: "", RULINGS: "    UNSUBSCRIBED,\n", NEVER_CAPTURED: '    "member_unsubscribed",\n'},
-        replaced={RULINGS: r"    Likely\(Cause.MEMBER_LEFT, \"\{who\} unsubscribed(.*\n){3}"},
+        replaced={RULINGS: r"    Likely\(\n        Cause.MEMBER_LEFT,\n        \"\{who\} unsubscribed(.*\n){5}"},
         page="causes.md",
         text="\n## member_unsubscribed\n",
     ),
