@@ -1,4 +1,4 @@
-"""What is validated, and what comes of it, in the words of the steps and of Great Expectations' process."""
+"""The input and the results of a validation, as the steps and Great Expectations' process exchange them."""
 
 from __future__ import annotations
 
