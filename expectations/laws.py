@@ -59,7 +59,7 @@ _BEFORE = (
     "OVER (PARTITION BY topic, `partition`, topic_incarnation"
     " ORDER BY epoch_to NULLS FIRST, happened_at NULLS FIRST, failover_id NULLS FIRST)"
 )
-_NO_LEADER = "kind = 'no_leader'"
+_LEADERLESS = "kind = 'no_leader'"
 
 
 def _is_marked(epoch: str) -> str:
@@ -90,7 +90,7 @@ LAWS: Mapping[str, tuple[Check, ...]] = {
         Check(
             "counted_in_ledger",
             "leader_to = -1 OR coalesce(leaderless_low_ms, 0) = 0 OR "
-            + _is_among("(topic, `partition`)", f"SELECT topic, `partition` FROM unavailability WHERE {_NO_LEADER}")
+            + _is_among("(topic, `partition`)", f"SELECT topic, `partition` FROM unavailability WHERE {_LEADERLESS}")
             + " OR unix_millis(happened_at) - coalesce(leaderless_high_ms, leaderless_low_ms)"
             " < unix_millis((SELECT window_from FROM published_window))",
             "a time without a leader that is proven is a row of unavailability in the window in which it began",
@@ -118,7 +118,7 @@ LAWS: Mapping[str, tuple[Check, ...]] = {
         Check(
             "counts_the_ledger",
             "leaderless_low_ms >= coalesce((SELECT sum(u.low_ms) FROM unavailability u"
-            f" WHERE u.{_NO_LEADER} AND u.ended_at < (SELECT window_to FROM published_window)"
+            f" WHERE u.{_LEADERLESS} AND u.ended_at < (SELECT window_to FROM published_window)"
             " AND u.topic = partition_risks.topic AND u.`partition` = partition_risks.`partition`), 0)",
             "a partition was without a leader for as long as the rows of unavailability prove, at least",
         ),
@@ -148,7 +148,8 @@ LAWS: Mapping[str, tuple[Check, ...]] = {
             "counts_the_ledger",
             "coalesce(partitions_offline, 0) >= coalesce((SELECT count(DISTINCT (u.topic, u.`partition`))"
             " FROM unavailability u WHERE u.incident_id = incidents.incident_id"
-            f" AND u.{_NO_LEADER} AND coalesce(u.ended_at >= u.started_at + INTERVAL {NOTICED_MS} MILLISECONDS, true)),"
+            f" AND u.{_LEADERLESS}"
+            f" AND coalesce(u.ended_at >= u.started_at + INTERVAL {NOTICED_MS} MILLISECONDS, true)),"
             " 0)",
             "an incident counts each partition that the rows of unavailability show without a leader",
         ),

@@ -290,7 +290,7 @@ def _keep_readings(store: Store, own_input: ClusterInput) -> None:
     """Write the readings, and the records of groups that landed."""
     store.create(*snapshots.TABLES, bronze.GROUP_RECORDS)
     if own_input.landed_records:
-        store.append_new(bronze.GROUP_RECORDS, group_records.rows_of(own_input.landed_records, own_input.cluster))
+        store.append_new(bronze.GROUP_RECORDS, group_records.record_rows(own_input.landed_records, own_input.cluster))
     for chunk in snapshots.in_chunks(snapshots.readings(own_input.readings.lines)):
         first, *parts = snapshots.tables_of(chunk, own_input.cluster).items()
         for table, rows in (*parts, first):

@@ -17,7 +17,7 @@ from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake import group_record_rows as group_records
 from kafka_hindsight.intake import outliers
 from kafka_hindsight.intake import snapshot_rows as snapshots
-from kafka_hindsight.intake.clocks_apart import WrongClock, ahead, apart, distances, in_files
+from kafka_hindsight.intake.clocks_apart import WrongClock, ahead, distances, in_files, pairs_apart
 from kafka_hindsight.intake.first_record import is_before_first_record
 from kafka_hindsight.intake.hours import only_brokers
 from kafka_hindsight.intake.lake_rows import reduced
@@ -170,7 +170,7 @@ class NightInput:
         writers = {s: names.get(s, broker_of_folder(s)) for s in {f.file.source for f in files} | names.keys()}
         brokers = {broker for broker in writers.values() if broker is not None}
         sources = {broker: frozenset(s for s in writers if writers[s] == broker) for broker in brokers}
-        return [*apart(pairs, sources), *ahead(pairs, sources), *in_files(files, writers.get)]
+        return [*pairs_apart(pairs, sources), *ahead(pairs, sources), *in_files(files, writers.get)]
 
     def parse(self) -> tuple[dict[str, int], list[str]]:
         """Parse the hours around the window that are new or changed; see `parse_window`. Raises: BadInput."""

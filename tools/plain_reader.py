@@ -39,9 +39,9 @@ from kafka_hindsight.logs.reading import (
     broker_of_folder,
     broker_of_line,
     fields_of,
+    logger_and_message,
     quotation,
     read_record,
-    words_of,
 )
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.instants import of_micros
@@ -202,7 +202,7 @@ def read_line(text: str, source: str = "", layouts: Sequence[str] = ()) -> Recor
     inside = EnvelopeLine(text.encode(), 0)
     if "\n" not in text and record_of_json(inside):
         line = inside.text.decode()
-        logger, message = words_of(_RECORD_OF_JSON.name, line)
+        logger, message = logger_and_message(_RECORD_OF_JSON.name, line)
         return replace(read_line(line, source), layout=_RECORD_OF_JSON, logger=logger, message=message)
     name = next((n for n in layouts or _layouts_of(text) if n not in PLAIN and head_of(n).match(text)), None)
     return _record_of_pattern(name, text, source) if name else plain or Record(source, text, None, None, None, text)
@@ -217,14 +217,18 @@ def _plain_record(layout: Layout, text: str, source: str) -> Record:
 def _layouts_of(text: str) -> Sequence[str]:
     """The layouts of a single record. Where it is not an event, a relevant logger shows its layout."""
     names = best_of([text])[0]
-    return names if names != PLAIN else [n for n in DATED if class_of(words_of(n, text)[0] or "") in RELEVANT_CLASSES]
+    return (
+        names
+        if names != PLAIN
+        else [n for n in DATED if class_of(logger_and_message(n, text)[0] or "") in RELEVANT_CLASSES]
+    )
 
 
 def _record_of_pattern(name: str, text: str, source: str) -> Record:
     """A record whose layout is a pattern."""
     _, clocks, _ = pattern_heads(text.encode(), np.zeros(1, np.int64), name)
     at = of_micros(int(clocks[0])) if len(clocks) and clocks[0] != NO_INSTANT else None
-    return Record(source, text, replace(APACHE, name=name), at, *words_of(name, text))
+    return Record(source, text, replace(APACHE, name=name), at, *logger_and_message(name, text))
 
 
 def _instant(stamp: str, is_epoch: bool) -> datetime | None:

@@ -14,7 +14,7 @@ from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.reduce import ValuesByName
 from kafka_hindsight.judgements.reasoning.scope import SCOPE, Scope
 from kafka_hindsight.judgements.rebuild.published import PUBLISHED
-from kafka_hindsight.judgements.rebuild.sources import Judgement, Narrow, RowSource, in_order, values_of
+from kafka_hindsight.judgements.rebuild.sources import Judgement, Narrow, RowSource, judgements_in_order, values_of
 from kafka_hindsight.knowledge.version import JUDGING, version_of
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.parts import Part
@@ -93,7 +93,7 @@ def rebuild(runner: Runner, scope: Scope, names: Iterable[str] = ALL_TABLES) -> 
         Each of these tables with its rows of the window. A table whose input the lake does not have is left out.
     """
     published = {name: PUBLISHED[name] for name in names}
-    order = in_order(published.values())
+    order = judgements_in_order(published.values())
     available = _available(runner, order)
     values = run_judgements(runner, scope, order)
     sources = {name: source for name, source in published.items() if is_available(runner, available, source)}

@@ -21,7 +21,7 @@ from kafka_hindsight.logs.file_bytes import (
     open_bytes,
     unpacked,
 )
-from kafka_hindsight.shared.grouping import apart
+from kafka_hindsight.shared.grouping import split_by
 
 Work = Callable[[dict[str, Any], Bytes, Any], Iterable[Any]]
 """A worker's work on a unit. It takes the unit's arguments, its content and its numbers."""
@@ -82,7 +82,7 @@ def write_units(units: Iterable[FilePart], work: Work, table: Table, folder: str
 
 def written(values: Iterable[Any]) -> Written:
     """The values of `write_units`, files and answers apart."""
-    return Written(*apart(values, lambda value: isinstance(value, DataFile)))
+    return Written(*split_by(values, lambda value: isinstance(value, DataFile)))
 
 
 def units_of(store: Store, table: Table, part: Part) -> list[FilePart]:

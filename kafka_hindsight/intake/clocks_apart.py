@@ -132,7 +132,7 @@ def _ahead(
     )
 
 
-def apart(pairs: Distances, sources: Mapping[int, frozenset[str]]) -> list[WrongClock]:
+def pairs_apart(pairs: Distances, sources: Mapping[int, frozenset[str]]) -> list[WrongClock]:
     """The pairs of brokers whose clocks are whole quarters of an hour apart; the first have sentences of their own."""
     facts = defaultdict[tuple[int, int], list[tuple[int | None, int]]](list)
     for (leader, follower), own in pairs.items():

@@ -13,7 +13,7 @@ from kafka_hindsight.intake.survey import changed_sources, survey
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.file_facts import FileFacts, Survey, Tail
-from kafka_hindsight.logs.file_order import FileSpan, Turn, copies, in_turn, is_young, sharing
+from kafka_hindsight.logs.file_order import FileSpan, Turn, copies, is_young, sharing, turns_of
 from kafka_hindsight.logs.files import Listing, LogFile
 from kafka_hindsight.shared.durations import LONG_AGO, NEVER
 
@@ -94,7 +94,7 @@ class Pass:
         facts = {n: fact for n, fact in self.facts.items() if n not in without}
         newest = {fact.file.source: n for n, fact in sorted(facts.items(), key=lambda f: _newness(f[1]))}
         growing = {n for n in newest.values() if is_young(facts[n].file.modified_at, run_at)}
-        return in_turn({n: replace(f.span, last_at=NEVER) if n in growing else f.span for n, f in facts.items()})
+        return turns_of({n: replace(f.span, last_at=NEVER) if n in growing else f.span for n, f in facts.items()})
 
     def write(self, engine: Engine, store: Store, cluster: str, run_at: datetime, waiting: Remainder) -> RecordFiles:
         """Write the records of the files that the register does not have.

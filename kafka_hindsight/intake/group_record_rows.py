@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from kafka_hindsight.catalog.bronze import GROUP_RECORDS
 from kafka_hindsight.catalog.table_model import RowValues, Scalar
-from kafka_hindsight.intake.json_lines import LandedLine, fields_of, reader_of, refused, value_of
+from kafka_hindsight.intake.json_lines import LandedLine, columns_of, reader_of, refused_lines, value_of
 from kafka_hindsight.intake.lake_rows import cluster_rows, first_rows, table_of
 from kafka_hindsight.intake.reading_files import lines_of_landed
 from kafka_hindsight.lake import landing
@@ -36,13 +36,13 @@ def read_record(line: LandedLine) -> ReadRecord:
         value = value_of(line.text)
     except ValueError:
         value = None
-    columns = fields_of(value, _LANDED)
+    columns = columns_of(value, _LANDED)
     sentence = reader_of(Scalar.STRING)(value.get("sentence")) if isinstance(value, dict) else None
     is_whole = all(columns[name] is not None for name in _NEEDED)
     return ReadRecord(line, columns, sentence or (None if is_whole else _CUT_OFF))
 
 
-def rows_of(records: Iterable[ReadRecord], cluster: str) -> pa.Table:
+def record_rows(records: Iterable[ReadRecord], cluster: str) -> pa.Table:
     """Rows of bronze.group_records, each record once."""
     rows = (
         {**record.columns, "cluster": cluster, "run_landed_as": record.line.landed_as}
@@ -54,7 +54,7 @@ def rows_of(records: Iterable[ReadRecord], cluster: str) -> pa.Table:
 
 def quarantined(records: Iterable[ReadRecord], cluster: str) -> list[RowValues]:
     """Records that could not be decoded, and other lines: rows of quality.quarantine."""
-    return refused([(r.line.text, r.sentence) for r in records if r.sentence is not None], cluster, SOURCE)
+    return refused_lines([(r.line.text, r.sentence) for r in records if r.sentence is not None], cluster, SOURCE)
 
 
 def read_landed_records(store: Store, cluster: str, names: Iterable[str]) -> list[ReadRecord]:

@@ -25,7 +25,7 @@ class LandedLine(NamedTuple):
     landed_as: str | None = None
 
 
-def lines_in(content: Bytes) -> Iterator[str]:
+def landed_lines(content: Bytes) -> Iterator[str]:
     """The lines of a file that are not blank, as far as it can be unpacked."""
     at, tail = 0, b""
     while data := content.between(at, at + CHUNK):
@@ -51,7 +51,7 @@ def _refused(name: str) -> Any:
     raise ValueError(f"{name} is not JSON.")
 
 
-def fields_of(value: Any, columns: Sequence[Column]) -> dict[str, Any]:
+def columns_of(value: Any, columns: Sequence[Column]) -> dict[str, Any]:
     """The columns of a JSON object; null if one is missing or of another type."""
     fields = value if isinstance(value, dict) else {}
     return {name: reader(fields.get(name)) for name, reader in _fields(tuple(columns))}
@@ -103,7 +103,7 @@ def instant_in(value: Any) -> datetime | None:
         return None
 
 
-def refused(lines: Sequence[tuple[str, str]], cluster: str, source: str) -> list[dict[str, Any]]:
+def refused_lines(lines: Sequence[tuple[str, str]], cluster: str, source: str) -> list[dict[str, Any]]:
     """Rows of quality.quarantine for broken lines, each with a sentence that says why; equal lines once.
 
     They have no instant, so that no later run over the same window removes them.

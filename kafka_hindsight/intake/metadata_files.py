@@ -17,7 +17,7 @@ from kafka_hindsight.catalog.table_model import RowValues
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake.lake_rows import cluster_rows, first_rows, table_of
 from kafka_hindsight.kafka_records.metadata_log import FileContents, file_name, read_segment, read_snapshot
-from kafka_hindsight.kafka_records.metadata_replay import spans_of
+from kafka_hindsight.kafka_records.metadata_replay import offset_ranges
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.file_bytes import Bytes, FilePart
@@ -92,7 +92,7 @@ def keep_metadata(
     decoded = _decoded(engine, fresh, register)
     facts = [fact for fact, _ in decoded]
     all_files = [*register.values(), *facts]
-    snapshots, spans = needed_snapshots(all_files), spans_of(_segments(all_files))
+    snapshots, spans = needed_snapshots(all_files), offset_ranges(_segments(all_files))
     rows = [
         {
             **fact,
@@ -136,7 +136,7 @@ def needed_snapshots(rows: Iterable[RowValues]) -> set[str]:
     files = list(rows)
     snapshots = [r for r in files if r["is_snapshot"] and r["read_bytes"]]
     names: set[str] = set()
-    for start, end in spans_of(_segments(files)):
+    for start, end in offset_ranges(_segments(files)):
         within = [s for s in snapshots if start <= s["next_offset"] <= end]
         if start and within and not any(s.get("is_kept") for s in within):
             names.add(min(within, key=lambda s: (s["next_offset"], s["file"]))["file"])

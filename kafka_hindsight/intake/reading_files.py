@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import bronze
 from kafka_hindsight.intake import snapshot_rows as snapshots
-from kafka_hindsight.intake.json_lines import LandedLine, lines_in
+from kafka_hindsight.intake.json_lines import LandedLine, landed_lines
 from kafka_hindsight.intake.lake_rows import cluster_rows
 from kafka_hindsight.intake.snapshot_rows import ReadLine
 from kafka_hindsight.lake.landing import SNAPSHOTS, is_there, landing_folder, list_landed_of
@@ -79,7 +79,7 @@ def read_readings(place: str | None) -> ReadingLines:
     for file in _files(place):
         content = open_bytes(file.uri, file.size)
         try:
-            lines += map(LandedLine, lines_in(content))
+            lines += map(LandedLine, landed_lines(content))
             breaks_off |= content.damage is not None
         finally:
             content.close()
@@ -124,7 +124,7 @@ def lines_of_landed(folder: str, names: Iterable[str]) -> list[LandedLine]:
     for name in sorted(names):
         content = open_bytes(f"{folder}/{name}", 0)
         try:
-            lines += (LandedLine(text, name) for text in lines_in(content))
+            lines += (LandedLine(text, name) for text in landed_lines(content))
         finally:
             content.close()
     return lines

@@ -34,7 +34,7 @@ from kafka_hindsight.logs.files import LogFile
 from kafka_hindsight.logs.layout_names import inside
 from kafka_hindsight.logs.pieces import NO_TIMES, Piece, Range, Times, Way, contests, mark_of, ranges_of
 from kafka_hindsight.logs.unwrapping import copied
-from kafka_hindsight.shared.grouping import apart, grouped
+from kafka_hindsight.shared.grouping import grouped, split_by
 from kafka_hindsight.shared.instants import of_micros, past
 
 _LAKE = -1
@@ -257,7 +257,7 @@ def _gathered(
     groups = [group for group in by_unit.values() if any(p.number in contest for p in group)]
     files, pieces = reading.files, reading.pieces
     units = [_unit(files[n], pieces[n], g, reading.copies, contest) for g in groups for n in [g[0].range.file]]
-    replaced, batches = apart(engine.spread(units, _contested_in), lambda value: isinstance(value, Replaced))
+    replaced, batches = split_by(engine.spread(units, _contested_in), lambda value: isinstance(value, Replaced))
     return pa.Table.from_batches(batches, CONTESTED), replaced
 
 

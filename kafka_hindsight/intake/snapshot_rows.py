@@ -15,10 +15,10 @@ from kafka_hindsight.catalog.readings import Reading
 from kafka_hindsight.catalog.table_model import RowValues, Scalar, Table
 from kafka_hindsight.intake.json_lines import (
     LandedLine,
-    fields_of,
+    columns_of,
     instant_in,
     reader_of,
-    refused,
+    refused_lines,
     value_of,
     whole_number,
 )
@@ -73,7 +73,7 @@ def only_of(lines: Iterable[ReadLine], ids: Collection[str]) -> list[ReadLine]:
 
 def quarantined(lines: Iterable[ReadLine], cluster: str, source: str) -> list[RowValues]:
     """The lines that are not a reading: rows of quality.quarantine."""
-    return refused([(line.line.text, line.sentence) for line in lines if line.at is None], cluster, source)
+    return refused_lines([(line.line.text, line.sentence) for line in lines if line.at is None], cluster, source)
 
 
 def readings(lines: Iterable[ReadLine]) -> list[ReadLine]:
@@ -109,7 +109,7 @@ def tables_of(lines: Sequence[ReadLine], cluster: str) -> dict[Table, pa.Table]:
 
 def _reading_of(line: ReadLine, cluster: str) -> RowValues:
     """The fields of a reading, the key that its rows share, and the end offset and leader epoch of each partition."""
-    reading = fields_of(value_of(line.line.text), Reading.COLUMNS)
+    reading = columns_of(value_of(line.line.text), Reading.COLUMNS)
     key = {"cluster": cluster, "snapshot_id": row_id(cluster, line.at), "snapshot_at": line.at}
     return {**reading, **key, "landed_as": line.line.landed_as, "ends": _ends(reading)}
 

@@ -150,7 +150,7 @@ class MetadataReplay:
 
 def spans_of_files(files: Iterable[MetadataFile]) -> list[tuple[int, int]]:
     """The stretches of the log that were read without a gap, by the ledger of files."""
-    return spans_of((f.first_offset, f.next_offset) for f in files if not f.is_snapshot)
+    return offset_ranges((f.first_offset, f.next_offset) for f in files if not f.is_snapshot)
 
 
 def committed(records: Iterable[Record]) -> Iterator[Record]:
@@ -184,7 +184,7 @@ def _applied(records: Iterable[Record]) -> Iterator[Record]:
             pending.append(record)
 
 
-def spans_of(segments: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def offset_ranges(segments: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """The stretches of the log that were read without a gap, in order, as (first offset, offset after the last).
 
     `segments` have the same form.

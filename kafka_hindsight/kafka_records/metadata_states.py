@@ -51,7 +51,7 @@ def find_start(
     return MetadataStart(state.state_at, state.record_offset, counts)
 
 
-def state_of(
+def state_rows(
     replay: MetadataReplay,
     at: datetime,
     start: MetadataStart | None,

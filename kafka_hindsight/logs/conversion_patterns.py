@@ -167,7 +167,7 @@ def _first(words: Sequence[str], names: Sequence[str]) -> int | None:
     return next((n for n, word in enumerate(words) if word in names), None)
 
 
-def instant_of(fields: Mapping[str, str], is_utc: bool) -> tuple[datetime, bool] | None:
+def head_instant(fields: Mapping[str, str], is_utc: bool) -> tuple[datetime, bool] | None:
     """The instant of a head's clock, to the second, by the regex's groups.
 
     Returns:

@@ -54,7 +54,7 @@ def may_hold(names: Sequence[str], paths: Sequence[str]) -> bool:
     return all(path in names or path.partition(".")[0] in names for path in paths)
 
 
-def instant_of(value: Any) -> int:
+def json_micros(value: Any) -> int:
     """The microseconds of an instant in an object: ISO text, or a number of seconds or smaller units."""
     if isinstance(value, str):
         return _of_number(float(value)) if _NUMBER.fullmatch(value) else instant_at(value.encode(errors="replace"), ISO)
@@ -102,7 +102,7 @@ def _instant(fields: Mapping[str, Any], path: str) -> int:
     """The instant at a path. It may be an object of seconds and nanoseconds."""
     at = field(fields, path)
     if not isinstance(at, dict):
-        return instant_of(at)
+        return json_micros(at)
     seconds, nanos = at.get("epochSecond"), at.get("nanoOfSecond", 0)
     if not (isinstance(seconds, int) and isinstance(nanos, int) and 0 <= seconds < _FAR):
         return NO_INSTANT
@@ -198,7 +198,7 @@ Peel = Callable[[EnvelopeLine], Sequence[EnvelopeLine]]
 """A function that takes a line out of an envelope. It returns the lines inside; none where the line is not in it."""
 
 
-def lines_in(data: bytes, lines_before: int) -> list[EnvelopeLine]:
+def lf_lines(data: bytes, lines_before: int) -> list[EnvelopeLine]:
     """The lines of bytes that end with LF."""
     return [EnvelopeLine(text, n) for n, text in enumerate(data.split(b"\n")[:-1], lines_before + 1)]
 
@@ -314,7 +314,7 @@ def _out_of_object(envelope: JsonEnvelope, line: EnvelopeLine) -> Sequence[Envel
     line.is_part = envelope.name in _PARTS and not text.endswith(b"\n")
     for path in envelope.at:
         if (at := field(fields, path)) is not None:
-            line.at = _or_before(instant_of(at), line)
+            line.at = _or_before(json_micros(at), line)
             break
     if envelope.has_origin:
         line.origin = _clean_name(origin_of(fields)) or line.origin
@@ -350,7 +350,7 @@ def _out_of_otlp(line: EnvelopeLine) -> Sequence[EnvelopeLine]:
         origin = _resource_name(resource) or line.origin
         for scope in _objects(resource.get("scopeLogs")):
             for record in _objects(scope.get("logRecords")):
-                at = instant_of(record.get("timeUnixNano") or record.get("observedTimeUnixNano"))
+                at = json_micros(record.get("timeUnixNano") or record.get("observedTimeUnixNano"))
                 text = _string(field(record, "body.stringValue")).encode(errors="replace").removesuffix(b"\n")
                 physical = 0 if records else line.physical
                 records.append(EnvelopeLine(text, line.line_number, physical, _or_before(at, line), origin))

@@ -38,7 +38,7 @@ class Turn:
     is_followed: bool
 
 
-def in_turn(spans: Mapping[int, FileSpan]) -> dict[int, Turn]:
+def turns_of(spans: Mapping[int, FileSpan]) -> dict[int, Turn]:
     """The turn of each file among those of its source, by number of the file.
 
     Files that follow one another, as a rotation leaves them, share a lane. A file that overlaps others is a copy of

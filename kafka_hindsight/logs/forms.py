@@ -16,7 +16,7 @@ from kafka_hindsight.knowledge.layouts import LIBRDKAFKA, first_line
 from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS, UNDATED
 from kafka_hindsight.logs.arrays import NO_INSTANT
 from kafka_hindsight.logs.conversion_patterns import any_head
-from kafka_hindsight.logs.envelope_lines import ANY, JSON_RECORD, PEELS, Chain, EnvelopeLine, lines_in
+from kafka_hindsight.logs.envelope_lines import ANY, JSON_RECORD, PEELS, Chain, EnvelopeLine, lf_lines
 from kafka_hindsight.logs.heads import PLAIN, head_of, heads_of, lines_of
 from kafka_hindsight.logs.layout_names import is_without_logger, layout_pattern
 from kafka_hindsight.logs.reading import read_record
@@ -278,7 +278,7 @@ def every_layout(pattern: str | None) -> tuple[str, ...]:
 
 
 def _as_lines(lines: Sequence[str]) -> list[EnvelopeLine]:
-    return lines_in("".join(f"{line}\n" for line in lines if line.strip()).encode(), 0)
+    return lf_lines("".join(f"{line}\n" for line in lines if line.strip()).encode(), 0)
 
 
 def _decoded(lines: Sequence[EnvelopeLine]) -> list[str]:

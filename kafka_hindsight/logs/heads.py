@@ -18,7 +18,7 @@ import numpy as np
 
 from kafka_hindsight.knowledge.layouts import LAYOUTS
 from kafka_hindsight.logs.arrays import NO_INSTANT, ByteArray, Flags, Ints
-from kafka_hindsight.logs.conversion_patterns import instant_of
+from kafka_hindsight.logs.conversion_patterns import head_instant
 from kafka_hindsight.logs.layout_names import layout_pattern
 from kafka_hindsight.shared.instants import micros_of
 
@@ -81,7 +81,7 @@ def _whole_seconds(name: str, parts: tuple[bytes | None, ...]) -> tuple[int, boo
     if not groups:
         return NO_INSTANT, False
     fields = {group: value.decode() for group, value in zip(groups, parts, strict=True) if value}
-    instant = instant_of(fields, layout_pattern(name).is_utc)
+    instant = head_instant(fields, layout_pattern(name).is_utc)
     return (micros_of(instant[0]), instant[1]) if instant else (NO_INSTANT, False)
 
 
@@ -124,7 +124,7 @@ class Heads:
         return Heads(self.starts[:n], self.lines[:n], self.layouts[:n], self.clocks[:n], self.is_instant[:n])
 
 
-def first_line(data: bytes) -> int:
+def start_of_lines(data: bytes) -> int:
     """The place where the first line of a file begins: behind the byte order mark, if there is one."""
     return len(_MARK) if data.startswith(_MARK) else 0
 
@@ -137,7 +137,7 @@ def lines_of(data: bytes, begins: bool) -> Ints:
     after = np.flatnonzero(np.frombuffer(data, np.uint8) == _LF) + 1
     if len(after) and after[-1] == len(data):
         after = after[:-1]
-    first = first_line(data)
+    first = start_of_lines(data)
     return np.concatenate([np.array([first]), after]) if begins and len(data) > first else after
 
 

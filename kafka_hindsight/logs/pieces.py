@@ -16,7 +16,7 @@ from kafka_hindsight.knowledge.layouts import MOST_LINES
 from kafka_hindsight.logs.arrays import NO_INSTANT, Flags, Ints
 from kafka_hindsight.logs.clocks import Clock, ClockStepRange, RepeatedRecords
 from kafka_hindsight.logs.forms import Form
-from kafka_hindsight.logs.heads import HEADLESS, PLAIN, Heads, first_line, framed, heads_of, lines_of, sources_in
+from kafka_hindsight.logs.heads import HEADLESS, PLAIN, Heads, framed, heads_of, lines_of, sources_in, start_of_lines
 
 MOST_BYTES = 64 * 1024 * 1024
 """The most bytes of a record beyond a piece that are read for its text."""
@@ -164,7 +164,7 @@ def look(data: bytes, file: int, begin: int, end: int, clock: Clock, way: Way = 
     """Read a piece. `data` is from one byte before `begin`, if there is one, to REACH behind `end`."""
     offset = max(begin - 1, 0)
     lines, heads = beginnings(data, begin == 0, way)
-    until = end - offset if begin else max(end, first_line(data) + 1)
+    until = end - offset if begin else max(end, start_of_lines(data) + 1)
     at, steps = clock.look(heads, data, offset, until, way.parts_of(data, heads))
     heads, count = heads.before(until), int(np.searchsorted(lines, until))
     starts = heads.starts

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
-from kafka_hindsight.logs.conversion_patterns import LEVEL, NotAPattern, compile_pattern, instant_of
+from kafka_hindsight.logs.conversion_patterns import LEVEL, NotAPattern, compile_pattern, head_instant
 from kafka_hindsight.logs.forms import Fit, fit, order_of
 from kafka_hindsight.logs.reading import is_relevant
 
@@ -139,7 +139,7 @@ def _best(lines: Sequence[str], dates: Iterable[str]) -> list[str]:
     for date in dates:
         read = [match for match in map(_date_regex(date).search, beginnings) if match]
         clocks = ({name: text for name, text in match.groupdict().items() if text} for match in read)
-        instants = [instant[0] for clock in clocks if (instant := instant_of(clock, False))]
+        instants = [instant[0] for clock in clocks if (instant := head_instant(clock, False))]
         if instants:
             counts[date] = len(instants), sum(len(match[0]) for match in read)
             spans[date] = (max(instants) - min(instants)).total_seconds()

@@ -148,7 +148,7 @@ def read_record(
         is_utf8: Whether its bytes were UTF-8.
         is_dated: Whether its head shows an instant.
     """
-    logger, message = words_of(layout, text) if layout else (None, text)
+    logger, message = logger_and_message(layout, text) if layout else (None, text)
     knowledge = LOGGER_KNOWLEDGE.get(_class_of(logger)) if logger else _NAMELESS
     is_endless = len(message) > MESSAGE_LIMIT and knowledge is not None and logger is not None
     if sentences := _faults(text, line_count, is_utf8, is_dated or layout is None, is_endless):
@@ -156,7 +156,7 @@ def read_record(
     return _IGNORED if knowledge is None else _claim(knowledge, logger, message, text)
 
 
-def words_of(layout: str, text: str) -> LoggerAndMessage:
+def logger_and_message(layout: str, text: str) -> LoggerAndMessage:
     """The logger and the message of a record.
 
     Clients' libraries write through loggers that programs name, one line at a time. Further lines are the program's.
@@ -198,7 +198,7 @@ def _claim(knowledge: LoggerKnowledge, logger: str | None, message: str, text: s
 
 def carries_nothing(layout: str | None, text: str) -> bool:
     """Whether a record of a relevant logger is noise."""
-    logger, message = words_of(layout, text) if layout else (None, text)
+    logger, message = logger_and_message(layout, text) if layout else (None, text)
     knowledge = LOGGER_KNOWLEDGE.get(_class_of(logger)) if logger else None
     return knowledge is not None and knowledge.is_noise(message)
 

@@ -15,7 +15,7 @@ import numpy as np
 from kafka_hindsight.knowledge.pattern_layouts import UNDATED
 from kafka_hindsight.lake.landing import packing, read_json, write_json
 from kafka_hindsight.logs.arrays import Ints
-from kafka_hindsight.logs.envelope_lines import Chain, EnvelopeLine, lines_in, split
+from kafka_hindsight.logs.envelope_lines import Chain, EnvelopeLine, lf_lines, split
 from kafka_hindsight.logs.file_bytes import CHUNK, Arriving, Bytes, open_bytes
 from kafka_hindsight.logs.forms import DATED, Form, chains_of, every_layout, form_of, sampled
 from kafka_hindsight.logs.heads import FRAME, HEADLESS, MARK, PLAIN, frames_of, heads_of
@@ -65,7 +65,7 @@ class Unwrapper:
 
     def begins(self, data: bytes) -> tuple[list[int], list[int]]:
         """The physical lines that begin records, from 0 on, and their instants. Each line of `data` ends with LF."""
-        inside = list(split(self._chain.lines(lines_in(data, 0))))
+        inside = list(split(self._chain.lines(lf_lines(data, 0))))
         first, firsts = 0, list[int]()
         for line in inside:
             first = max(first, line.line_number - line.physical if line.physical else 0)
@@ -77,7 +77,7 @@ class Unwrapper:
         """Add lines, and return the records that are complete now. `data` ends with LF."""
         if self.form.is_newest_first:
             return self._unwrap_newest_first(data.split(b"\n")[:-1], is_end=False)
-        lines = lines_in(data, self._line_count)
+        lines = lf_lines(data, self._line_count)
         self._line_count += len(lines)
         inside = list(split(self._chain.lines(lines)))
         return self._records(inside, self._heads(inside), self._line_count - _PATIENCE)

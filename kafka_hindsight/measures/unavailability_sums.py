@@ -15,7 +15,7 @@ NOTICED_MS = 1_000
 """The shortest time that clients notice. A shorter one is part of any leader change: a client that finds no leader
 asks again after retry.backoff.max.ms at most, one second by default (KIP-580)."""
 
-NO_LEADER = (UnavailabilityKind.NO_LEADER,)
+LEADERLESS = (UnavailabilityKind.NO_LEADER,)
 NO_WRITES = (UnavailabilityKind.ACKS_ALL_REFUSED, UnavailabilityKind.ACKS_ALL_HUNG)
 NO_CONSUMER = (UnavailabilityKind.NO_CONSUMER,)
 

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from kafka_hindsight.catalog.codes import FindingSeverity, Harm, WitnessKind
 from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Night, Rebalance, Unavailability, Witness
-from kafka_hindsight.measures.unavailability_sums import NO_LEADER, NO_WRITES, unused
+from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, unused
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.blocks import At, Page, Quiet, ShownSection, View
 from kafka_hindsight.report.not_known import is_known, unknown_kinds
@@ -65,7 +65,7 @@ def night_of(page: PageRows, run_id: str, at: datetime) -> Night:
     urgent = figures.urgent_first(incidents)
     worst = urgent[0] if urgent else None
     loss, absences = figures.lost_records(incidents), figures.absences(page.of(BrokerOutage))
-    offline, refusing = (unused(page.of(Unavailability), kinds) for kinds in (NO_LEADER, NO_WRITES))
+    leaderless, refusing = (unused(page.of(Unavailability), kinds) for kinds in (LEADERLESS, NO_WRITES))
     severities, line_totals = Counter(f.severity for f in findings), coverage.totals(page)
     groups = figures.groups_stopped(incidents, page.of(Unavailability)).subjects
     unknown = unknown_kinds(page.of(Witness))
@@ -86,10 +86,10 @@ def night_of(page: PageRows, run_id: str, at: datetime) -> Night:
         incidents=len(urgent),
         records_lost_low=bounded(loss.low, WitnessKind.CUTS),
         records_lost_high=None if WitnessKind.CUTS in unknown else loss.high,
-        partitions_offline=bounded(len(offline.subjects), WitnessKind.LEADERS),
-        partitions_still_offline=bounded(len(offline.still), WitnessKind.LEADERS),
-        offline_ms=offline.longest_ms,
-        offline_partition_seconds=offline.total_ms / 1000,
+        partitions_offline=bounded(len(leaderless.subjects), WitnessKind.LEADERS),
+        partitions_still_offline=bounded(len(leaderless.still), WitnessKind.LEADERS),
+        offline_ms=leaderless.longest_ms,
+        offline_partition_seconds=leaderless.total_ms / 1000,
         partitions_refusing=bounded(len(refusing.subjects), WitnessKind.IN_SYNC),
         sudden_absences=bounded(absences.sudden, WitnessKind.LIFE),
         orderly_absences=bounded(absences.orderly, WitnessKind.LIFE),

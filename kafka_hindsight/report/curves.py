@@ -8,7 +8,7 @@ from itertools import accumulate, groupby, pairwise
 
 from kafka_hindsight.catalog.codes import IsrChangeKind, OutOfSyncKind
 from kafka_hindsight.catalog.rows import IsrChange, Rebalance, Unavailability
-from kafka_hindsight.measures.unavailability_sums import NO_LEADER
+from kafka_hindsight.measures.unavailability_sums import LEADERLESS
 from kafka_hindsight.report.blocks import CurveLane
 from kafka_hindsight.report.page_rows import LagReading, LeaderReading, PageRows
 from kafka_hindsight.shared import words
@@ -24,7 +24,7 @@ MOST_POINTS = 800
 def curves(page: PageRows) -> Iterator[CurveLane]:
     """The curves that are not zero throughout. They count only what rows show."""
     for label, intervals in (
-        ("Partitions without a leader", without_leader(page)),
+        ("Partitions without a leader", leaderless_partitions(page)),
         ("Under-replicated partitions", under_replicated(page)),
         ("Groups rebalancing", rebalancing(page)),
     ):
@@ -42,9 +42,9 @@ def leader_curves(page: PageRows) -> Iterator[CurveLane]:
         yield from _lane(page, f"Partitions that broker {broker} leads", points)
 
 
-def without_leader(page: PageRows) -> Mapping[object, Intervals[None]]:
+def leaderless_partitions(page: PageRows) -> Mapping[object, Intervals[None]]:
     """The times in which each partition had no leader."""
-    rows = (row for row in page.of(Unavailability) if row.kind in NO_LEADER)
+    rows = (row for row in page.of(Unavailability) if row.kind in LEADERLESS)
     return {
         key: Intervals(Interval(row.started_at, row.ended_at or page.window[1], None) for row in periods)
         for key, periods in grouped(rows, lambda r: (r.topic, r.partition)).items()

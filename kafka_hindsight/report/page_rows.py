@@ -13,7 +13,7 @@ from kafka_hindsight.catalog import rows as declared
 from kafka_hindsight.catalog.codes import NOBODY, LagStatus, Urgency
 from kafka_hindsight.catalog.row import Row, struct
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Finding, Incident, Quote, Rebalance, Unavailability
-from kafka_hindsight.measures.unavailability_sums import NO_LEADER, unused
+from kafka_hindsight.measures.unavailability_sums import LEADERLESS, unused
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.blocks import At, Block, Evidence, Link, Name, Quotation, Words
 from kafka_hindsight.settings.alerts import Owner
@@ -332,7 +332,7 @@ class PageRows:
             rebalances=len(self.of(Rebalance)),
             partition_seconds=figures.partition_seconds(self.of(Rebalance)),
             failovers=len(self.of(Failover)),
-            leaderless_ms=unused(self.of(Unavailability), NO_LEADER).total_ms,
+            leaderless_ms=unused(self.of(Unavailability), LEADERLESS).total_ms,
         )
 
     @cached_property

@@ -46,7 +46,7 @@ def sized(rows: Iterable[T], size: Callable[[T], int], enough: int) -> Iterator[
         yield current
 
 
-def apart(rows: Iterable[T], holds: Callable[[T], bool]) -> tuple[list[T], list[T]]:
+def split_by(rows: Iterable[T], holds: Callable[[T], bool]) -> tuple[list[T], list[T]]:
     """The rows for which a predicate holds, and the others."""
     halves = grouped(rows, holds)
     return halves.get(True, []), halves.get(False, [])

@@ -47,6 +47,6 @@ def broker_ids(text: str | None) -> tuple[int, ...] | None:
     return None if text is None else tuple(int(i) for i in _ID.findall(text))
 
 
-def elapsed_ms(start: datetime, end: datetime) -> int:
+def ms_between(start: datetime, end: datetime) -> int:
     """Milliseconds from one instant to another, never below 0: two brokers' clocks may differ a little."""
     return max(0, (end - start) // MS)

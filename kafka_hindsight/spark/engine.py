@@ -20,7 +20,7 @@ from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.work import Work, Written, run_units, write_units, written
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.file_bytes import FilePart
-from kafka_hindsight.shared.grouping import apart, sized
+from kafka_hindsight.shared.grouping import sized, split_by
 from kafka_hindsight.spark.tasks import spread
 from kafka_hindsight.start import launch
 
@@ -74,7 +74,7 @@ class SparkEngine:
         """
         share = sum(map(_SIZE, units)) // self.spark.sparkContext.defaultParallelism
         size = max(_LEAST, min(_TASK, share))
-        of_archives, others = apart(units, lambda unit: unit.is_of_packed_archive)
+        of_archives, others = split_by(units, lambda unit: unit.is_of_packed_archive)
         return [*sized(others, _SIZE, size), *sized(of_archives, _SIZE, max(size, share))]
 
 

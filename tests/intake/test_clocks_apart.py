@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.intake.clocks_apart import Distances, ahead, apart, distances
+from kafka_hindsight.intake.clocks_apart import Distances, ahead, distances, pairs_apart
 from kafka_hindsight.intake.lake_rows import table_of
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
@@ -28,7 +28,9 @@ def test_differing_broker_clock_is_named_and_equal_clocks_are_not(tmp_path: Path
         store.create(EVENTS)
         store.append(EVENTS, table_of([{**row, "knowledge_version": "known"} for row in rows], EVENTS))
         pairs = distances(store, Part("prod"))
-        return [finding.sentence.partition(",")[0] for finding in (*apart(pairs, SOURCES), *ahead(pairs, SOURCES))]
+        return [
+            finding.sentence.partition(",")[0] for finding in (*pairs_apart(pairs, SOURCES), *ahead(pairs, SOURCES))
+        ]
 
     assert sentences(timedelta()) == []
     assert [sentence.partition(" seem to run")[0] for sentence in sentences(timedelta(hours=-2))] == [
@@ -91,7 +93,7 @@ def test_delayed_leader_has_no_clock_ahead(pairs: Distances) -> None:
 
 def test_epochs_whole_quarter_hours_apart_mean_different_zones() -> None:
     pairs = {(1, 2): [(-7_200.0, n) for n in range(60)], (2, 1): [(7_201.0, n) for n in range(58)] + [(3.0, 70)] * 2}
-    ((error, sentence),) = apart(pairs, SOURCES)
+    ((error, sentence),) = pairs_apart(pairs, SOURCES)
     assert (error.by, error.brokers) == (timedelta(hours=2), {1, 2})
     assert "The clocks of brokers 1 and 2 seem to run in different zones" in sentence
     assert "in the log of broker 1 118 of 120 leader epochs begin 2 h later than in that of broker 2" in sentence
@@ -109,10 +111,10 @@ def test_epochs_whole_quarter_hours_apart_mean_different_zones() -> None:
     ids=["one zone", "few epochs", "one minute only", "too small a share", "not whole quarter hours"],
 )
 def test_unclear_evidence_names_no_zone(facts: list[tuple[float, int]]) -> None:
-    assert apart({(1, 2): facts}, SOURCES) == []
+    assert pairs_apart({(1, 2): facts}, SOURCES) == []
 
 
 def test_three_broker_pairs_are_named_and_others_counted() -> None:
-    errors = apart({(1, other): [(3_600.0, n) for n in range(10)] for other in range(2, 8)}, SOURCES)
+    errors = pairs_apart({(1, other): [(3_600.0, n) for n in range(10)] for other in range(2, 8)}, SOURCES)
     assert [f.sentence for f in errors[3:]] == ["3 more pairs of brokers write times that lie apart so.", "", ""]
     assert all(" 1 h later " in f.sentence for f in errors[:3])

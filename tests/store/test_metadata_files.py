@@ -17,7 +17,7 @@ from kafka_hindsight.engine.local import LocalRunner
 from kafka_hindsight.intake.metadata_files import needed_snapshots
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.events import METADATA
-from kafka_hindsight.judgements.rebuild.sources import in_order
+from kafka_hindsight.judgements.rebuild.sources import judgements_in_order
 from kafka_hindsight.kafka_records.batches import batches
 from kafka_hindsight.kafka_records.metadata_log import FOLDER
 from kafka_hindsight.kafka_records.metadata_states import MetadataStart
@@ -113,7 +113,7 @@ def judge_metadata(lake: Store, scope: Scope) -> Judged:
     """A rebuild that has come to the metadata log."""
     outputs = {name: METADATA.output(name) for name in ("events", "states")}
     runner = LocalRunner(lake)
-    values = run_judgements(runner, scope, in_order(outputs.values()))
+    values = run_judgements(runner, scope, judgements_in_order(outputs.values()))
     tables = dict(runner.tables(outputs, values))
     events = sorted(tables["events"].to_pylist(), key=lambda e: (e["happened_at"], e["order"]))
     return Judged(values["metadata_start"], events, tables["states"])

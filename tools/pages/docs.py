@@ -28,7 +28,7 @@ from kafka_hindsight.catalog.nouns.partitions import NO_KNOWN_END
 from kafka_hindsight.catalog.steps import RECLASSIFY, STEPS
 from kafka_hindsight.cli import clusters_file
 from kafka_hindsight.judgements.rebuild.published import PUBLISHED
-from kafka_hindsight.judgements.rebuild.sources import in_order
+from kafka_hindsight.judgements.rebuild.sources import judgements_in_order
 from kafka_hindsight.knowledge.isr_advice import RESTART_ADVICE
 from kafka_hindsight.knowledge.model import Noise, Pattern, Rule
 from kafka_hindsight.knowledge.noise import NOISE
@@ -87,7 +87,9 @@ def pages() -> dict[str, str]:
         "queries.md": queries_page(tuple(named_queries().values())),
         "settings.md": settings_page(),
         "pipeline.md": page(
-            "The rebuild", "kafka_hindsight/judgements/rebuild/", list(pipeline_parts(in_order(PUBLISHED.values())))
+            "The rebuild",
+            "kafka_hindsight/judgements/rebuild/",
+            list(pipeline_parts(judgements_in_order(PUBLISHED.values()))),
         ),
         "codes.md": codes_page(),
         clusters_file.SCHEMA_PAGE: clusters_file.schema_text(),

@@ -19,7 +19,7 @@ from kafka_hindsight.measures.absences import is_orderly
 from kafka_hindsight.shared.durations import NEVER
 from kafka_hindsight.shared.grouping import grouped, with_neighbours
 from kafka_hindsight.shared.timelines import Timeline
-from kafka_hindsight.shared.windows import elapsed_ms
+from kafka_hindsight.shared.windows import ms_between
 from kafka_hindsight.shared.words import counted, duration, listed, sentence, times
 
 
@@ -260,8 +260,8 @@ def _step(outage: BrokerOutage, before: Sequence[BrokerOutage], spans: Sequence[
         kind=outage.kind,
         down_at=down_at,
         up_at=outage.up_at,
-        isr_recovered_ms=elapsed_ms(down_at, recovered_at) if recovered_at else None,
-        leadership_restored_ms=elapsed_ms(down_at, restored_at) if restored_at else None,
+        isr_recovered_ms=ms_between(down_at, recovered_at) if recovered_at else None,
+        leadership_restored_ms=ms_between(down_at, restored_at) if restored_at else None,
         is_early=_is_early(down_at, before, spans),
         partitions_led_before=outage.partitions_led_before,
         elections=outage.elections or 0,

@@ -137,7 +137,7 @@ class SignsOfLife:
         """
         line = self._service[is_over].get(broker, NO_EVENTS).first_after(after)
         listing = self._listings.get(broker, NO_EVENTS).first_after(after + STALE_AFTER_START)
-        return first_line(line, listing)
+        return earliest_line(line, listing)
 
     def last_service(self, broker: int, before: datetime, missed_within: timedelta) -> datetime | None:
         """The last instant before another at which the broker is proven to serve.
@@ -151,7 +151,7 @@ class SignsOfLife:
         return latest(own.happened_at if own else None, by_others_at)
 
 
-def first_line(*lines: Event | None) -> Event | None:
+def earliest_line(*lines: Event | None) -> Event | None:
     """The first of the lines that there are; None where there is none."""
     return min(filter(None, lines), key=lambda e: e.happened_at, default=None)
 

@@ -30,7 +30,7 @@ from kafka_hindsight.judgements.brokers.liveness import (
     STARTED_ON_ZOOKEEPER,
     LivenessSignal,
     Signal,
-    first_line,
+    earliest_line,
     is_lock_held,
 )
 from kafka_hindsight.judgements.brokers.observed import Observed
@@ -202,7 +202,7 @@ def _first_service(absence: Absence, since: datetime, start: LivenessSignal | No
     if not absence.is_over:
         return proof
     leadership = observed.first_leadership(absence.broker, absence.proven_until + CLOCK_SKEW, start)
-    return first_line(proof, leadership)
+    return earliest_line(proof, leadership)
 
 
 def _must_have_served(

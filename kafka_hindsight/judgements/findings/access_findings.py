@@ -85,14 +85,14 @@ _REFUSALS = (
 )
 
 
-def refused(events: pa.Table) -> pa.Table:
+def refusal_lines(events: pa.Table) -> pa.Table:
     """Keep the first and the last line about each that was refused or held back, and what it was refused."""
     lines = events.filter(among(events["kind"], {kind for refusal in _REFUSALS for kind in refusal.kinds}))
     by = ("kind", "broker", "node", "client_id", "host", "detail", "group_id", "topic", "error")
     return ends(lines, by, ("happened_at", "source", "order"))
 
 
-def _refused(cluster: str, refusals: Annotated[Sequence[Event], refused]) -> Iterator[Finding]:
+def _refused(cluster: str, refusals: Annotated[Sequence[Event], refusal_lines]) -> Iterator[Finding]:
     """One finding for each rule, however many are refused: a wrong password in a deployment is one trouble."""
     for refusal in _REFUSALS:
         of_rule = (line for line in refusals if line.kind in refusal.kinds and _is_shown(line))

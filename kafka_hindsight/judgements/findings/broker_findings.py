@@ -204,26 +204,26 @@ def _truncated(
         )
 
 
-def _changes_in(namings: Sequence[Event]) -> Iterator[tuple[Event, Event]]:
+def _changes_in(cluster_namings: Sequence[Event]) -> Iterator[tuple[Event, Event]]:
     """Each pair of lines of one log between which the cluster's id changes."""
-    by_id = grouped(namings, lambda e: e.detail or "")
+    by_id = grouped(cluster_namings, lambda e: e.detail or "")
     instants = {name: [e.happened_at for e in lines] for name, lines in by_id.items()}
     clusters = {
         name: ClusterNaming(cluster_id=name, first_at=min(at), last_at=max(at), line_count=len(at))
         for name, at in instants.items()
     }
     undamaged = without_damaged(clusters)
-    ordered = in_order(e for e in namings if e.detail in undamaged)
+    ordered = in_order(e for e in cluster_namings if e.detail in undamaged)
     return ((before, after) for before, after in pairwise(ordered) if before.detail != after.detail)
 
 
-def namings(events: pa.Table) -> pa.Table:
+def cluster_id_lines(events: pa.Table) -> pa.Table:
     """Keep the brokers' lines that name the cluster's id."""
     is_naming = pc.equal(events["kind"], str(Kind.CLUSTER_NAMED))
     return events.filter(pc.and_(is_naming, pc.equal(events["origin"], str(Origin.BROKER))))
 
 
-def _renamed(cluster: str, cluster_namings: Annotated[Sequence[Event], namings]) -> Iterator[Finding]:
+def _renamed(cluster: str, cluster_namings: Annotated[Sequence[Event], cluster_id_lines]) -> Iterator[Finding]:
     """One finding for all changes of the cluster's id; brokers that share a change show it once."""
     changes = (pair for lines in grouped(cluster_namings, lambda e: e.source).values() for pair in _changes_in(lines))
     ordered = sorted(changes, key=lambda pair: (pair[1].happened_at, pair[1].source))

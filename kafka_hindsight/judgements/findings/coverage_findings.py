@@ -79,12 +79,12 @@ def _missing_parts(reading: rows.SnapshotReading) -> Iterator[tuple[str, str]]:
         yield part, "; ".join(reasons) or "it gives no reason"
 
 
-def unread(coverage: pa.Table) -> pa.Table:
+def unread_coverage(coverage: pa.Table) -> pa.Table:
     """Keep the logs with lines that no pattern reads, or that are damaged."""
     return coverage.filter(pc.greater(pc.add(coverage["unparsed"], coverage["quarantined"]), 0))
 
 
-def _unread(cluster: str, unread_logs: Annotated[Sequence[rows.Coverage], unread]) -> Iterator[Finding]:
+def _unread(cluster: str, unread_logs: Annotated[Sequence[rows.Coverage], unread_coverage]) -> Iterator[Finding]:
     for c in unread_logs:
         first, last = c.first_at or c.window_from, c.last_at or c.first_at or c.window_from
         line_id = row_id("coverage", c.source, c.window_from)

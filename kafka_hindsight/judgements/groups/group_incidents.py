@@ -38,7 +38,7 @@ from kafka_hindsight.shared.durations import (
     RETURN_WITHIN,
     SAME_ACT,
 )
-from kafka_hindsight.shared.grouping import apart, grouped, runs
+from kafka_hindsight.shared.grouping import grouped, runs, split_by
 from kafka_hindsight.shared.timelines import Interval, Intervals, Timeline, intervals
 from kafka_hindsight.shared.words import counted, duration
 
@@ -465,7 +465,7 @@ def group_incidents(
     for group_id, group in by_group.items():
         move_losses = [(m.moved_at, m.outage_id or "") for m in moves_by_group.get(group_id, ())]
         outage_of |= attribute_to_outages(group, lookup, [*move_losses, *(losses or {}).get(group_id, ())])
-    attributed, others = apart(_sorted_by_turn(_flat(by_group.values())), lambda r: r.rebalance_id in outage_of)
+    attributed, others = split_by(_sorted_by_turn(_flat(by_group.values())), lambda r: r.rebalance_id in outage_of)
     by_outage = grouped(attributed, lambda r: outage_of[r.rebalance_id].outage_id)
     cases = [case_of(rows, outage=outage_of[rows[0].rebalance_id]) for rows in by_outage.values()]
 

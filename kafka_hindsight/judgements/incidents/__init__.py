@@ -99,7 +99,7 @@ def _rank(row: Incident) -> tuple[object, ...]:
 
 
 def _row(cluster: str, happening: Happening, maintenance: Sequence[MaintenanceWindow]) -> Incident:
-    harm, offline = happening.harm, happening.offline
+    harm, leaderless = happening.harm, happening.leaderless
     declaration = _declaration(happening, maintenance)
     losses, first = happening.records_lost, next(iter(happening.of_groups), None)
     outage_ids = [*(o.outage_id for o in happening.outages), *(i.first_outage_id for i in happening.of_groups)]
@@ -124,10 +124,10 @@ def _row(cluster: str, happening: Happening, maintenance: Sequence[MaintenanceWi
         brokers=happening.brokers,
         topics=happening.topics,
         failover_count=len(happening.failovers),
-        partitions_offline=len(offline.subjects),
-        partitions_still_offline=len(offline.still),
-        offline_ms=offline.longest_ms,
-        offline_partition_seconds=offline.total_ms / 1000,
+        partitions_offline=len(leaderless.subjects),
+        partitions_still_offline=len(leaderless.still),
+        offline_ms=leaderless.longest_ms,
+        offline_partition_seconds=leaderless.total_ms / 1000,
         partitions_refusing=len(happening.refusing.subjects),
         refusing_ms=happening.refusing.longest_ms,
         records_lost_low=losses[0] if losses else None,

@@ -33,8 +33,8 @@ from kafka_hindsight.catalog.rows import (
 from kafka_hindsight.knowledge.outages import halts_over_log_dirs, hedged_verb
 from kafka_hindsight.measures.absences import away, is_lost, is_orderly, since_when
 from kafka_hindsight.measures.unavailability_sums import (
+    LEADERLESS,
     NO_CONSUMER,
-    NO_LEADER,
     NO_WRITES,
     Unused,
     is_noticed,
@@ -42,7 +42,7 @@ from kafka_hindsight.measures.unavailability_sums import (
 )
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.durations import MS, NEVER
-from kafka_hindsight.shared.grouping import apart, grouped, runs
+from kafka_hindsight.shared.grouping import grouped, runs, split_by
 from kafka_hindsight.shared.windows import Window
 
 ONE_ACT_WITHIN = timedelta(minutes=1)
@@ -138,9 +138,9 @@ class Happening(_Parts):
         ]
 
     @cached_property
-    def offline(self) -> Unused:
+    def leaderless(self) -> Unused:
         """The partitions that had no leader."""
-        return unused(self.unavailability, NO_LEADER)
+        return unused(self.unavailability, LEADERLESS)
 
     @cached_property
     def refusing(self) -> Unused:
@@ -179,7 +179,7 @@ class Happening(_Parts):
     @property
     def topics(self) -> list[str]:
         """The topics that lost records, had no leader or refused writes: the worst harm first."""
-        places = (*self.losses, *self.offline.subjects, *self.refusing.subjects)
+        places = (*self.losses, *self.leaderless.subjects, *self.refusing.subjects)
         return list(dict.fromkeys(topic for topic, _ in places))
 
     @property
@@ -208,7 +208,7 @@ class Happening(_Parts):
         A group that a failure left without a consumer counts too; one whose members left does not.
         """
         is_led = all(c.controller_to != NOBODY for c in self.controllers[-1:])
-        is_usable = not (self.offline.still or self.refusing.still or self.idle.still)
+        is_usable = not (self.leaderless.still or self.refusing.still or self.idle.still)
         return is_led and is_usable and all(o.up_at for o in self.outages)
 
     @cached_property
@@ -348,8 +348,8 @@ def _without_outage(
     broker_missing = missing_broker(history.spans)
     others = (p for p in history.periods if p.outage_id is None and p.kind.noun.is_trouble)
     for period in (p for p in others if p.kind != OutOfSyncKind.DISK or not _halt_of(history, p.broker, p.started_at)):
-        losses_of_period, leader_losses = apart(leader_losses, partial(_is_of, period))
-        stops_of_period, write_stops = apart(write_stops, partial(_began_in, period, broker_missing))
+        losses_of_period, leader_losses = split_by(leader_losses, partial(_is_of, period))
+        stops_of_period, write_stops = split_by(write_stops, partial(_began_in, period, broker_missing))
         yield Happening(
             kind=IncidentKind.REPLICAS_OUT,
             failovers=[f for h in losses_of_period for f in h.failovers],
@@ -396,7 +396,7 @@ def _leaders_lost(
     window: Window, failovers: Iterable[Failover], unused: Iterable[Unavailability]
 ) -> Iterator[Happening]:
     """Losses of leaders by broker and time: each partition until it had a leader again."""
-    leaderless = grouped((u for u in unused if u.kind in NO_LEADER), lambda u: u.failover_id)
+    leaderless = grouped((u for u in unused if u.kind in LEADERLESS), lambda u: u.failover_id)
     noticed = {failover_id for failover_id, rows in leaderless.items() if any(map(is_noticed, rows))}
     episodes = [e for e in _episodes(failovers, noticed) if window.holds(e[0].happened_at)]
     for episodes_of_broker in grouped(episodes, lambda e: e[0].leader_from).values():
@@ -430,7 +430,7 @@ def _is_of(period: OutOfSyncPeriod, happening: Happening) -> bool:
 
 _LEVELS: tuple[tuple[Harm, Callable[[Happening], object]], ...] = (
     (Harm.RECORDS_LOST, lambda i: i.losses),
-    (Harm.PARTITIONS_OFFLINE, lambda i: i.offline.subjects),
+    (Harm.PARTITIONS_OFFLINE, lambda i: i.leaderless.subjects),
     (Harm.WRITES_REFUSED, lambda i: i.refusing.subjects),
     (Harm.BROKER_LOST, lambda i: any(is_lost(o) for o in i.outages)),
     (Harm.NO_CONTROLLER, lambda i: i.controllers),
@@ -452,8 +452,8 @@ def headline_of(happening: Happening) -> str:
     """The headline: the harm, its subject, its length and its origin in one sentence without a full stop."""
     origin = _ORIGINS.get(happening.kind, _group_clause)(happening)
     effect = _EFFECTS[happening.harm](happening) if happening.harm in _EFFECTS else ""
-    if happening.harm == Harm.RECORDS_LOST and happening.offline.still:
-        effect = f"{effect}, and {_unused_clause(happening.offline)}"
+    if happening.harm == Harm.RECORDS_LOST and happening.leaderless.still:
+        effect = f"{effect}, and {_unused_clause(happening.leaderless)}"
     if happening.harm == Harm.CONSUMERS_STOPPED and happening.idle.still:
         origin = f"{origin}, and none is left"
     return f"{words.sentence(effect)}: {origin}" if effect else words.sentence(origin)
@@ -488,7 +488,7 @@ def _unused_clause(unused: Unused) -> str:
 
 _EFFECTS: Mapping[Harm, Callable[[Happening], str]] = {
     Harm.RECORDS_LOST: _loss_clause,
-    Harm.PARTITIONS_OFFLINE: lambda happening: _unused_clause(happening.offline),
+    Harm.PARTITIONS_OFFLINE: lambda happening: _unused_clause(happening.leaderless),
     Harm.WRITES_REFUSED: lambda happening: _unused_clause(happening.refusing),
 }
 

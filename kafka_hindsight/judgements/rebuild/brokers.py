@@ -108,7 +108,7 @@ def _between(lines: pa.Table, signals: Instants, *sort: str) -> pa.Table:
     return ends(numbered, ("broker", "hour", "interval", *sort), _IN_ORDER).drop_columns(["hour", "interval"])
 
 
-def namings(events: pa.Table) -> pa.Table:
+def broker_namings(events: pa.Table) -> pa.Table:
     """Keep the first and the last line that names each broker as a leader or in an ISR."""
     is_naming = pc.and_(
         pc.not_equal(events["origin"], str(Origin.CLIENT)),
@@ -292,7 +292,7 @@ BROKERS = Judgement(
     {
         "events": each(about_brokers, EVENTS),
         "signs": narrowed(signs_of_life, EVENTS),
-        "namings": narrowed(namings, EVENTS),
+        "namings": narrowed(broker_namings, EVENTS),
         "controllers": narrowed(controller_sightings, EVENTS),
         "proofs": narrowed(proofs_of_service, EVENTS),
         "readings": table("bronze.broker_snapshots"),

@@ -20,7 +20,7 @@ from kafka_hindsight.judgements.brokers.settings_at import SETTING_KINDS
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table, union, where
 from kafka_hindsight.kafka_records.metadata_replay import MetadataReplay, committed
-from kafka_hindsight.kafka_records.metadata_states import MetadataStart, find_start, settled_before, state_of
+from kafka_hindsight.kafka_records.metadata_states import MetadataStart, find_start, settled_before, state_rows
 from kafka_hindsight.knowledge.broker_settings import BROKER_SETTINGS, TOPIC_SETTINGS
 from kafka_hindsight.shared.arrow_tables import LAST, among, as_scalar, before, ends, with_columns
 
@@ -44,7 +44,7 @@ def read_metadata(
     settled = settled_before(ordered, at)
     replay = MetadataReplay(files, scope.wide_window)
     replay.run(ordered[:settled])
-    states = state_of(replay, at, metadata_start, records, files)
+    states = state_rows(replay, at, metadata_start, records, files)
     replay.run(ordered[settled:])
     return MetadataEvents(replay.events(), states)
 

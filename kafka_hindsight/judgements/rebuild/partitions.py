@@ -22,7 +22,7 @@ from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_lead
 from kafka_hindsight.judgements.partitions.leaders.imbalance import rebuild_imbalance
 from kafka_hindsight.judgements.partitions.partition_readings import STATE, readings_by_partition
 from kafka_hindsight.judgements.partitions.replicas.isr import rebuild_isr_changes
-from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import count_out_of_sync, spans_of
+from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import count_out_of_sync, shrink_spans
 from kafka_hindsight.judgements.partitions.replicas.replica_states import histories_of, rebuild_risks
 from kafka_hindsight.judgements.partitions.replicas.truncations import rebuild_truncations
 from kafka_hindsight.judgements.partitions.unavailability import rebuild_unavailability
@@ -153,7 +153,7 @@ def judge_partitions(
         leaders.gaps,
         rebuild_truncations(incarnations, leaders.failovers, window),
         changes,
-        spans_of(changes),
+        shrink_spans(changes),
         rebuild_risks(histories, leaders.failovers, logs_end, scope.window),
         rebuild_unavailability(histories, facts.groups.outages, changes, logs_end, window),
     )

@@ -7,7 +7,7 @@ from kafka_hindsight.judgements.rebuild.groups import GROUPS
 from kafka_hindsight.judgements.rebuild.incidents import INCIDENTS, UNAVAILABILITY, linked
 from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS, READINGS
 from kafka_hindsight.judgements.rebuild.rules import judgement_of
-from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource, in_order
+from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource, judgements_in_order
 from kafka_hindsight.judgements.rebuild.witnesses import WITNESSES
 
 JUDGEMENTS = (INCIDENTS, GROUPS, PARTITIONS, READINGS, WITNESSES)
@@ -16,7 +16,7 @@ JUDGEMENTS = (INCIDENTS, GROUPS, PARTITIONS, READINGS, WITNESSES)
 
 def declared() -> list[Judgement]:
     """All judgements but that of the rules, each after those that it reads."""
-    return in_order(j.output(name) for j in JUDGEMENTS for name in j.outputs)
+    return judgements_in_order(j.output(name) for j in JUDGEMENTS for name in j.outputs)
 
 
 def judged() -> dict[str, RowSource]:

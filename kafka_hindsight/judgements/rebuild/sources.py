@@ -196,7 +196,7 @@ def _row_class(hint: Any) -> type[Row] | None:
     return None
 
 
-def in_order(published: Iterable[RowSource]) -> list[Judgement]:
+def judgements_in_order(published: Iterable[RowSource]) -> list[Judgement]:
     """Every judgement that the published sources depend on, each after those that it reads.
 
     Raises:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from kafka_hindsight.catalog.codes import Confidence, FindingSeverity, Harm, Origin, UnavailabilityKind, WitnessKind
 from kafka_hindsight.catalog.rows import BrokerOutage, Coverage, Finding, Incident, Unavailability, Witness
 from kafka_hindsight.knowledge.rules import ONGOING_RULES, RULES, UNREAD, UNSEEN
-from kafka_hindsight.measures.unavailability_sums import NO_LEADER, NO_WRITES, Unused, unused
+from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, Unused, unused
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.not_known import is_known, unknown_kinds, unknowns_of
@@ -23,7 +23,7 @@ UNKNOWNS = 3
 """The most sentences about what is not known that stand beside the badge."""
 
 _TOGETHER: Mapping[Harm, Sequence[UnavailabilityKind]] = {
-    Harm.PARTITIONS_OFFLINE: NO_LEADER,
+    Harm.PARTITIONS_OFFLINE: LEADERLESS,
     Harm.WRITES_REFUSED: NO_WRITES,
 }
 """The harms whose incidents share a beginning, with what could not be used."""
@@ -154,7 +154,7 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
     """The figures of harm, and the number of gaps in coverage."""
     incidents, findings = page.of(Incident), page.of(Finding)
     loss, absences = figures.lost_records(incidents), figures.absences(page.of(BrokerOutage))
-    offline, refusing = (unused(page.of(Unavailability), kinds) for kinds in (NO_LEADER, NO_WRITES))
+    leaderless, refusing = (unused(page.of(Unavailability), kinds) for kinds in (LEADERLESS, NO_WRITES))
     groups = figures.groups_stopped(incidents, page.of(Unavailability)).subjects
     critical = sum(finding.severity == FindingSeverity.CRITICAL for finding in findings)
     unseen = figures.unseen(findings)
@@ -171,7 +171,7 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
         yield _tile(loss.number, "committed records lost", "bad", loss_at)
     else:
         yield _harm(0, "committed records lost", "bad", loss_at, WitnessKind.CUTS in unknown)
-    yield _harm(len(offline.subjects), _unused(offline), "bad", offline_at, WitnessKind.LEADERS in unknown)
+    yield _harm(len(leaderless.subjects), _unused(leaderless), "bad", offline_at, WitnessKind.LEADERS in unknown)
     yield _harm(len(refusing.subjects), _unused(refusing), "bad", refusing_at, WitnessKind.IN_SYNC in unknown)
     yield _harm(absence_count, noun, tone, "cluster/outages", WitnessKind.LIFE in unknown)
     noun = words.verb(len(groups), "group stopped by a failure", "groups stopped by a failure")

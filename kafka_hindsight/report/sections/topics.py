@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from kafka_hindsight.catalog.rows import Failover, PartitionRisk, Truncation, Unavailability
-from kafka_hindsight.measures.unavailability_sums import NO_LEADER, NO_WRITES, Unused, unused
+from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, Unused, unused
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.report.phrases import lost_records
@@ -20,7 +20,7 @@ TOPICS = (
 
 def topics(page: PageRows) -> Iterator[ui.Block]:
     """The topics that were unavailable the longest as bars, then all in a ledger, those that lost records first."""
-    sums = {topic: unused(page.rows_of(Unavailability, "topic", topic), NO_LEADER) for topic in page.topics}
+    sums = {topic: unused(page.rows_of(Unavailability, "topic", topic), LEADERLESS) for topic in page.topics}
     worst = sorted(page.topics, key=lambda topic: (-sums[topic].total_ms, topic))
     unused_topics = [topic for topic in worst[:BARS] if sums[topic].total_ms]
     if unused_topics:

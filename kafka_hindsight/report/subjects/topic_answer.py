@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from kafka_hindsight.catalog.codes import WitnessKind
 from kafka_hindsight.catalog.rows import Failover, Incident, PartitionRisk, Truncation, Unavailability, Witness
-from kafka_hindsight.measures.unavailability_sums import NO_LEADER, NO_WRITES, Unused, unused
+from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, Unused, unused
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, phrases
 from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
@@ -100,7 +100,7 @@ def _answer(
 
 def _verdict(failovers: Sequence[Failover], intervals: Sequence[Unavailability], cause: Incident | None) -> str:
     """The partitions that could not be used, for how long, and the event behind the longest of these times."""
-    parts = [sums.clause() for kinds in (NO_LEADER, NO_WRITES) if (sums := unused(intervals, kinds)).subjects]
+    parts = [sums.clause() for kinds in (LEADERLESS, NO_WRITES) if (sums := unused(intervals, kinds)).subjects]
     losses = [phrases.lost_records(f.records_lost_low, f.records_lost_high) for f in failovers if f.records_lost_low]
     if losses:
         parts.insert(0, f"{words.listed(losses)} lost in an unclean election")
@@ -117,9 +117,9 @@ def _verdict(failovers: Sequence[Failover], intervals: Sequence[Unavailability],
 
 
 def _cost(page: PageRows, rows: _Rows) -> tuple[ui.Fact, ...]:
-    no_leader, no_writes = (unused(rows.intervals, kinds) for kinds in (NO_LEADER, NO_WRITES))
+    leaderless, no_writes = (unused(rows.intervals, kinds) for kinds in (LEADERLESS, NO_WRITES))
     return ui.facts(
-        ("Without a leader", _partition_seconds(no_leader)),
+        ("Without a leader", _partition_seconds(leaderless)),
         ("Without writes (acks=all)", _partition_seconds(no_writes)),
         ("Changes of leaders", words.number(len(rows.failovers))),
         page.whose((), [rows.topic]),

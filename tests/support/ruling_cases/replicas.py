@@ -81,7 +81,7 @@ def judged(night: Night) -> tuple[list[Decision], list[IsrChange | OutOfSyncPeri
         for module in (out_of_sync_periods, truncations):
             patch.setattr(module, "judge", judge)
         changes = rebuild_isr_changes(lines, night.readings, context, DAYS)
-        spans = out_of_sync_periods.spans_of(changes)
+        spans = out_of_sync_periods.shrink_spans(changes)
         periods = out_of_sync_periods.rebuild_out_of_sync_periods(spans, outages, DAYS)
         cuts = rebuild_truncations(lines, night.readings, failovers, context.controller_epochs, DAYS)
     return decisions, [*changes, *periods, *cuts]

@@ -18,8 +18,8 @@ from kafka_hindsight.judgements.rebuild.sources import (
     Judgement,
     RowSource,
     each,
-    in_order,
     inputs_of,
+    judgements_in_order,
     narrowed,
     outputs_of,
     table,
@@ -70,7 +70,7 @@ FINDINGS = Judgement("findings", (judge_findings,), ("cluster",), {"outages": OU
 
 
 def test_every_table_of_gold_is_published_by_one_judgement() -> None:
-    names = [j.name for j in in_order(PUBLISHED.values())]
+    names = [j.name for j in judgements_in_order(PUBLISHED.values())]
     assert len(set(names)) == len(names)
     assert names.index("brokers") < names.index("facts") < names.index("partitions") < names.index("aftermath")
     assert names.index("aftermath") < names.index("incidents") < names.index("findings")
@@ -78,7 +78,7 @@ def test_every_table_of_gold_is_published_by_one_judgement() -> None:
 
 
 def test_each_declaration_names_what_its_functions_take() -> None:
-    for judgement in in_order(PUBLISHED.values()):
+    for judgement in judgements_in_order(PUBLISHED.values()):
         inputs = judgement.inputs
         assert inputs.keys() == judgement.reads.keys(), judgement.name
         parts = [part for source in judgement.reads.values() for part in source.upstream()]
@@ -92,7 +92,7 @@ def test_each_declaration_names_what_its_functions_take() -> None:
 
 
 def test_functions_name_their_values_where_a_worker_unpacks_them() -> None:
-    parts = [p for j in in_order(PUBLISHED.values()) for s in j.reads.values() for p in s.upstream()]
+    parts = [p for j in judgements_in_order(PUBLISHED.values()) for s in j.reads.values() for p in s.upstream()]
     functions = [function for part in parts for function in (part.function, part.again) if function]
     assert {name for function in functions for name in values_of(function)} > {SCOPE, "facts", "links"}
     for function in functions:
@@ -107,9 +107,9 @@ def test_signature_declares_inputs_values_and_outputs_of_judgement() -> None:
 
 
 def test_judgement_runs_after_its_inputs_and_needs() -> None:
-    assert in_order([FINDINGS.output("findings")]) == [OUTAGES, CONTEXT, FINDINGS]
+    assert judgements_in_order([FINDINGS.output("findings")]) == [OUTAGES, CONTEXT, FINDINGS]
     made = each(of_context, EVENTS, needs=(CONTEXT,))
-    assert in_order([made]) == [OUTAGES, CONTEXT], "a function of what is published takes a value too"
+    assert judgements_in_order([made]) == [OUTAGES, CONTEXT], "a function of what is published takes a value too"
 
 
 def test_source_lists_tables_and_outputs_with_their_functions_in_order() -> None:
@@ -127,4 +127,4 @@ def test_circular_judgement_is_refused() -> None:
     judgement = Judgement("round", (judge_findings,), ("cluster",), reads, (CONTEXT,))
     reads["outages"] = judgement.output("findings")
     with pytest.raises(CycleError):
-        in_order([judgement.output("findings")])
+        judgements_in_order([judgement.output("findings")])

@@ -25,7 +25,7 @@ from kafka_hindsight.catalog.gold import (
 from kafka_hindsight.catalog.quality import GENERATION_GAPS, LEADERSHIP_GAPS
 from kafka_hindsight.engine.reduce import evaluate, judge, narrow
 from kafka_hindsight.judgements.rebuild.published import PUBLISHED
-from kafka_hindsight.judgements.rebuild.sources import RowSource, in_order
+from kafka_hindsight.judgements.rebuild.sources import RowSource, judgements_in_order
 from kafka_hindsight.kafka_records.metadata_states import MetadataStart
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.shared.arrow_tables import completed
@@ -72,7 +72,7 @@ def world() -> tuple[dict[str, pa.Table], dict[tuple[str, str], pa.Table], dict[
     tables = {name: as_table(rows, BY_NAME[name]) for name, rows in made_rows().items()}
     outputs = {place: as_table(rows, BY_NAME[name]) for (place, name), rows in made_outputs().items()}
     judged: dict[str, Any] = {"scope": SCOPE, "metadata_start": MetadataStart(HALF_MINUTES[3] - 2 * HOUR, 8, {})}
-    for judgement in in_order(PUBLISHED.values()):
+    for judgement in judgements_in_order(PUBLISHED.values()):
         parts = {
             name: [
                 narrow(functions, rows_of_leaf(leaf, tables, outputs), judged) for leaf, functions in source.leaves()
@@ -97,7 +97,7 @@ def sources() -> dict[str, RowSource]:
     """Everything that a function makes, by who reads it: an input of a judgement, or a table that is published."""
     read = {
         f"{judgement.name}.{name}": s
-        for judgement in in_order(PUBLISHED.values())
+        for judgement in judgements_in_order(PUBLISHED.values())
         for name, s in judgement.reads.items()
     }
     return {name: s for name, s in (read | PUBLISHED).items() if any(p.function for p in s.upstream())}

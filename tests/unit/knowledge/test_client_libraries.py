@@ -12,7 +12,7 @@ from kafka_hindsight.judgements.groups.member_settings import rebuild_settings
 from kafka_hindsight.judgements.groups.remedies import judge_remedies
 from kafka_hindsight.knowledge.layouts import PROGRAM
 from kafka_hindsight.logs.forms import closest
-from kafka_hindsight.logs.reading import read_record, words_of
+from kafka_hindsight.logs.reading import logger_and_message, read_record
 from kafka_hindsight.shared.windows import Window
 from tests.support.groups import GROUPS, excerpt, witnessed
 from tools.plain_reader import read_line, read_logs
@@ -169,7 +169,7 @@ def test_program_output_between_library_lines_breaks_no_record() -> None:
 
 def test_application_lines_are_ignored() -> None:
     record = read_line("2026-11-22 14:44:46,657 WARNING confluent MAXPOLL [c#consumer-1] [thrd:main]: x")
-    assert words_of("python-blanks", "2026-11-22 14:44:46,657 INFO shop.orders paid")[0] == PROGRAM
+    assert logger_and_message("python-blanks", "2026-11-22 14:44:46,657 INFO shop.orders paid")[0] == PROGRAM
     assert read_record("python-blanks", "2026-11-22 14:44:46,657 INFO shop.orders paid").fate is LineFate.IGNORED
     assert record.reading.fate is not LineFate.EVENT
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_hindsight.logs.file_order import OUT_OF_ORDER, FileSpan, Turn, copies, in_turn, is_young, sharing
+from kafka_hindsight.logs.file_order import OUT_OF_ORDER, FileSpan, Turn, copies, is_young, sharing, turns_of
 from kafka_hindsight.shared.durations import NEVER
 
 START = datetime(2026, 11, 21, 1, tzinfo=UTC)
@@ -21,7 +21,7 @@ def span(first: float, last: float, source: str = "a", timeless: bool = False) -
 
 
 def rank_and_lane(spans: dict[int, FileSpan]) -> dict[int, tuple[int, int]]:
-    return {file: (turn.rank, turn.lane) for file, turn in in_turn(spans).items()}
+    return {file: (turn.rank, turn.lane) for file, turn in turns_of(spans).items()}
 
 
 def test_files_are_ordered_by_their_instants() -> None:
@@ -39,7 +39,7 @@ def test_slight_overlap_at_rotation_is_no_copy() -> None:
 
 def test_file_follows_the_file_that_ends_last_before_it() -> None:
     half_packed, whole, newest = span(0, 7), span(0, 10), span(10, 20)
-    assert in_turn({1: half_packed, 2: whole, 3: newest}) == {
+    assert turns_of({1: half_packed, 2: whole, 3: newest}) == {
         1: Turn(0, 0, is_followed=False),
         2: Turn(1, 1, is_followed=True),
         3: Turn(2, 1, is_followed=False),
@@ -47,7 +47,7 @@ def test_file_follows_the_file_that_ends_last_before_it() -> None:
 
 
 def test_file_without_head_follows_no_file() -> None:
-    turns = in_turn({1: span(0, 10), 2: FileSpan("a", NEVER, NEVER)})
+    turns = turns_of({1: span(0, 10), 2: FileSpan("a", NEVER, NEVER)})
     assert not turns[1].is_followed
 
 
@@ -134,7 +134,7 @@ def test_growing_log_gives_same_records_as_whole_log(log: tuple[list[Line], list
             files[len(files)] = files[newest][: data.draw(st.integers(1, len(files[newest])))]
         copied = copies(spans_of(files, None), range(newest, len(files)))
         files = {n: part for n, part in files.items() if n not in copied}
-        turns = in_turn(spans_of(files, newest))
+        turns = turns_of(spans_of(files, newest))
         fresh = {n for n, part in files.items() if tuple(part) not in read_parts}
         real = spans_of(files, None)
         beside = sharing({n: real[n] for n in fresh}, {n: real[n] for n in files if n not in fresh})
@@ -144,6 +144,6 @@ def test_growing_log_gives_same_records_as_whole_log(log: tuple[list[Line], list
         bronze = rows | bronze
         read_parts |= {tuple(files[n]) for n in fresh - waits}
     last = {0: lines}
-    whole = settled(last, in_turn(spans_of(last, None)))
+    whole = settled(last, turns_of(spans_of(last, None)))
     assert bronze.items() <= whole.items()
     assert len(whole) - len(bronze) <= 1

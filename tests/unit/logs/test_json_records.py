@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_hindsight.logs.arrays import NO_INSTANT
-from kafka_hindsight.logs.envelope_lines import PEELS, Chain, EnvelopeLine, field, instant_of, object_in
+from kafka_hindsight.logs.envelope_lines import PEELS, Chain, EnvelopeLine, field, json_micros, object_in
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_invalid_unicode_in_json_line_is_replaced() -> None:
     ],
 )
 def test_timestamp_is_read_in_every_unit(at: object, micros: int) -> None:
-    assert instant_of(at) == micros
+    assert json_micros(at) == micros
 
 
 @pytest.mark.parametrize("name", ["message", "elasticsearch", "otlp", "json"])

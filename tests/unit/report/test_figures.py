@@ -13,7 +13,7 @@ from kafka_hindsight.alerts import sightings
 from kafka_hindsight.catalog.codes import Harm, Intent
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES, INCIDENTS, REBALANCES
 from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Unavailability
-from kafka_hindsight.measures.unavailability_sums import NO_LEADER, lasted, unused
+from kafka_hindsight.measures.unavailability_sums import LEADERLESS, lasted, unused
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.phrases import lost_records
 from kafka_hindsight.report.terminal import render_terminal
@@ -32,7 +32,7 @@ def test_page_terminal_and_alerts_show_same_numbers() -> None:
     findings = [Finding.of(r) for r in tables["gold.findings"]]
     lost, away = figures.lost_records(incidents), figures.absences(map(BrokerOutage.of, tables["gold.broker_outages"]))
     rows = [Unavailability.of(r) for r in tables["gold.unavailability"]]
-    offline, critical = unused(rows, NO_LEADER), [f for f in findings if f.severity == "critical"]
+    offline, critical = unused(rows, LEADERLESS), [f for f in findings if f.severity == "critical"]
     (tiles,) = [each for each in seen.section(page, "verdict") if getattr(each, "style", "") == "tiles"]
     assert [seen.text(tile) for tile in tiles.items] == [
         f"{lost.number} committed records lost",

@@ -303,12 +303,12 @@ def changed_in_zookeeper_mode(change: LeaderChange) -> Proof | None:
     return proof_if(change.is_by_zookeeper)
 
 
-def no_leader(change: LeaderChange) -> Proof | None:
+def is_leaderless(change: LeaderChange) -> Proof | None:
     """The partition has no leader any more; less sure where no line names that epoch."""
     return proof_if(change.new == NOBODY, confidence=_most(change.after))
 
 
-def had_no_leader(change: LeaderChange) -> Proof | None:
+def was_leaderless(change: LeaderChange) -> Proof | None:
     """The partition had no leader before; less sure where no line names that epoch."""
     return proof_if(change.former == NOBODY, confidence=_most(change.before))
 
@@ -527,7 +527,7 @@ FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
         FailoverKind.OFFLINE,
         "The partition had no leader, and no outage of broker {former} is known: the deletion of the topic looks the"
         " same.",
-        proof=(no_leader, changed_in_zookeeper_mode),
+        proof=(is_leaderless, changed_in_zookeeper_mode),
         unless=(former_leader_was_away,),
         source="TopicDeletionManager.onTopicDeletion sets the leaders of a topic to -1 on the way.",
         cases=("made: a leader of -1 in ZooKeeper mode", "offline-3.9 mobile-single-19-0 epoch 1"),
@@ -535,21 +535,21 @@ FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
     Certain(
         FailoverKind.OFFLINE,
         "The partition had no leader: broker {former} {absence}, and no replica could take over.",
-        proof=(no_leader, former_leader_gone),
+        proof=(is_leaderless, former_leader_gone),
         source="A leader of -1 in the metadata of the partition; gold.broker_outages.",
         cases=("offline-3.9 mobile-single-19-0 epoch 1", "disk-3.9 disk-single-4 epoch 1"),
     ),
     Certain(
         FailoverKind.LEADER_RESTORED,
         "Broker {new} leads the partition, which had no leader; broker {new} had every record.",
-        proof=(had_no_leader, had_every_record),
+        proof=(was_leaderless, had_every_record),
         source="PartitionChangeBuilder.electLeader: the ISR, the ELR, and the last known leader.",
         cases=("offline-4.1 crm-single-20-0 epoch 2", "unclean-4.1 fraud-risky-19-0 epoch 1"),
     ),
     Possible(
         FailoverKind.LEADER_RESTORED,
         "Broker {new} leads the partition, which had no leader; whether broker {new} had every record is not known.",
-        proof=(had_no_leader,),
+        proof=(was_leaderless,),
         source="PartitionChangeBuilder.electLeader: the ISR, the ELR, and the last known leader.",
         cases=("made: another broker leads again, and no ISR is known", "offline-4.1 crm-single-20-0 epoch 2"),
     ),

@@ -30,7 +30,7 @@ from kafka_hindsight.knowledge.isr_advice import CALM_AFTER, CYCLES_WITHIN, REPL
 from kafka_hindsight.shared.durations import NEVER
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.timelines import Timeline, instants, timelines
-from kafka_hindsight.shared.windows import Window, elapsed_ms
+from kafka_hindsight.shared.windows import Window, ms_between
 from kafka_hindsight.shared.words import counted, duration
 
 _WEAK = (OutOfSyncKind.REASSIGNMENT, OutOfSyncKind.UNKNOWN)
@@ -208,7 +208,7 @@ _SAME_TIME = 2 * REPLICA_LAG
 _MOST_TOPICS = 10
 
 
-def spans_of(changes: Sequence[IsrChange]) -> list[IsrSpan]:
+def shrink_spans(changes: Sequence[IsrChange]) -> list[IsrSpan]:
     """The shrinks among rows of gold.isr_changes, each with its end: slim enough to read a whole cluster's at once.
 
     There is evidence only for the first and the last of a topic's shrinks of one broker and cause, and for each that
@@ -297,7 +297,7 @@ def _row(period: ReplicaAbsence, window_end: datetime) -> OutOfSyncPeriod:
     flaps = len(period.spans) - len(period.by_partition)
     out_ms: Counter[str] = Counter()
     for span in period.spans:
-        out_ms[span.topic] += elapsed_ms(span.happened_at, span.out_of_sync_until or max(window_end, span.happened_at))
+        out_ms[span.topic] += ms_between(span.happened_at, span.out_of_sync_until or max(window_end, span.happened_at))
     return OutOfSyncPeriod(
         cluster=first.cluster,
         out_of_sync_period_id=row_id(first.cluster, "isr_lapse", first.broker, first.happened_at),

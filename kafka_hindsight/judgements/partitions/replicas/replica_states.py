@@ -191,7 +191,7 @@ class ReplicaHistory:
     leaderless: Sequence[BoundedInterval[Any]]
 
     @cached_property
-    def without_leader(self) -> Intervals[None]:
+    def leaderless_intervals(self) -> Intervals[None]:
         """The times without a leader, as the evidence shows them best."""
         return Intervals(Interval(i.start, i.end, None) for i in self.leaderless)
 
@@ -203,7 +203,7 @@ class ReplicaHistory:
     def states(self, window: Window) -> Intervals[ReplicaState]:
         """Its states in the window: the known ISRs, split where anything else changes."""
         cuts = {at for course in (self.min_isr, self.unclean, self.replicas) for at, _ in course}
-        cuts |= {at for i in (*self.leaders, *self.without_leader) for at in (i.start, i.end) if at is not None}
+        cuts |= {at for i in (*self.leaders, *self.leaderless_intervals) for at in (i.start, i.end) if at is not None}
         in_order = instants(cuts)
         return Intervals(
             Interval(piece.start, piece.end, self._state(piece.value, piece.start))
@@ -217,7 +217,7 @@ class ReplicaHistory:
 
     def _leader_from(self, at: datetime) -> int | None:
         """The leader from an instant on: -1 where it has none, None where it is not known."""
-        if any(gap.end != at for gap in self.without_leader.at(at)):
+        if any(gap.end != at for gap in self.leaderless_intervals.at(at)):
             return NOBODY
         return next((leader.value for leader in reversed(self.leaders.at(at)) if leader.end != at), None)
 

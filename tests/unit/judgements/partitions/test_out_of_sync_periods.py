@@ -18,7 +18,7 @@ from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import (
     merge_spans,
     rebuild_out_of_sync_periods,
-    spans_of,
+    shrink_spans,
 )
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window
@@ -56,7 +56,7 @@ def of_night(excerpt: str) -> list[OutOfSyncPeriod]:
     lines = events(excerpt)
     outages = rebuild_outages(lines, (), WHOLE)
     changes = rebuild_isr_changes(lines, (), context_of(lines, outages), WHOLE)
-    return rebuild_out_of_sync_periods(spans_of(changes), outages, WHOLE)
+    return rebuild_out_of_sync_periods(shrink_spans(changes), outages, WHOLE)
 
 
 def test_each_period_of_one_cause_has_evidence() -> None:
@@ -71,7 +71,7 @@ def test_each_period_of_one_cause_has_evidence() -> None:
         for start in (0, 60, 120)
     ]  # fmt: skip
     ended = [replace(c, out_of_sync_until=c.happened_at + timedelta(minutes=1)) for c in changes]
-    periods = rebuild_out_of_sync_periods(spans_of(ended), [], DAY)
+    periods = rebuild_out_of_sync_periods(shrink_spans(ended), [], DAY)
     assert [p.started_at for p in periods] == [after(0), after(60), after(120)]
     assert all(p.evidence for p in periods)
 
@@ -82,8 +82,8 @@ def test_evidence_of_periods_does_not_depend_on_blocks_of_partitions(size: int) 
     outages = rebuild_outages(lines, (), WHOLE)
     changes = rebuild_isr_changes(lines, (), context_of(lines, outages), WHOLE)
     blocks = grouped(changes, lambda c: (c.topic, c.partition // size)).values()
-    in_blocks = [span for own in blocks for span in spans_of(own)]
-    topics = [span for own in grouped(changes, lambda c: c.topic).values() for span in spans_of(own)]
+    in_blocks = [span for own in blocks for span in shrink_spans(own)]
+    topics = [span for own in grouped(changes, lambda c: c.topic).values() for span in shrink_spans(own)]
     assert sum(bool(s.evidence) for s in in_blocks) > sum(bool(s.evidence) for s in topics)
     assert rebuild_out_of_sync_periods(in_blocks, outages, WHOLE) == rebuild_out_of_sync_periods(topics, outages, WHOLE)
 

@@ -17,8 +17,8 @@ from kafka_hindsight.judgements.rebuild.brokers import (
     BROKERS,
     SIGNALS,
     about_brokers,
+    broker_namings,
     files_in_scope,
-    namings,
     proofs_of_service,
     signals_in,
     signs_of_life,
@@ -136,7 +136,7 @@ def test_narrowed_lines_give_verdicts_of_all_lines() -> None:
     parts = {
         "events": about_brokers(table),
         "signs": signs_of_life(table, signals),
-        "namings": namings(table),
+        "namings": broker_namings(table),
         "proofs": proofs_of_service(table, signals),
         "readings": as_table([], BROKER_SNAPSHOTS),
         "files": files_in_scope(as_table(files, LOG_FILES), scope),
