@@ -1,1 +1,1 @@
-"""What `hindsight doctor` looks at: this machine, the settings, a lake, a cluster, a sample of logs."""
+"""The checks of `hindsight doctor`: this machine, the settings, a lake, a cluster, a sample of logs."""

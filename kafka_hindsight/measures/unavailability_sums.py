@@ -47,7 +47,7 @@ class Unused:
         return None if self.longest is None else lasted_ms(self.longest)
 
     def clause(self, subject: str = "") -> str:
-        """What could not be used, whether it is still so when the logs end, and the longest time that clients notice.
+        """The clause about what could not be used, whether it still is not, and the longest time that clients notice.
 
         Args:
             subject: Their name; their number by default: `2 partitions had no leader, the longest for 8 s`.

@@ -41,7 +41,7 @@ def by_harm(incidents: Iterable[Incident]) -> Mapping[Harm, Sequence[Incident]]:
 
 
 def needs(incident: Incident) -> Urgency:
-    """What an incident asks of its reader, on pages and in alerts. One that goes on always asks to act."""
+    """The urgency of an incident, on pages and in alerts. One that goes on always asks to act."""
     return Urgency.ACT if is_going_on(incident) else harm_of(incident).noun.urgency
 
 

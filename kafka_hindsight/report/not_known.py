@@ -1,4 +1,4 @@
-"""What the logs of a window could not show: it is said before any zero."""
+"""The events that the logs of a window could not show: they are named before any zero."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Unknown:
     def reason(self) -> str:
         """Why, as a clause: `no line below WARN of brokers 1 and 2 was read`."""
         return self.gap.noun.clause.format(
-            brokers=broker_names(self.brokers), level=self.level, loggers=" or ".join(self.loggers)
+            brokers=broker_names(self.brokers), level=self.level, loggers=words.listed(self.loggers, last="or")
         )
 
     @property
@@ -43,7 +43,7 @@ class Unknown:
         return words.listed([kind.noun.events for kind in self.kinds])
 
     def sentence(self, day: date | None = None) -> str:
-        """What is not known and why. A span is named where it is not the whole window."""
+        """The sentence that names the events and the reason. A span is named where it is not the whole window."""
         span = ""
         if self.gap == WitnessGap.NO_LINES:
             span = f" from {words.instant(self.first_at, day)} to {words.instant(self.last_at, day)}"
@@ -51,7 +51,7 @@ class Unknown:
 
 
 def unknowns_of(rows: Iterable[Witness]) -> list[Unknown]:
-    """What could not be shown, as few sentences as possible: first what is new, then by how much is not known."""
+    """The events that could not be shown, in few sentences: first what is new, then by how much is not known."""
     missing = sorted(
         (row for row in rows if row.gap), key=lambda w: (w.first_at, [*WitnessKind].index(w.kind), _order(w.broker))
     )
@@ -79,7 +79,7 @@ def _order(broker: int | None) -> int:
 
 
 def sentences_about(rows: Iterable[Witness], kinds: Collection[WitnessKind], broker: int | None = None) -> list[str]:
-    """What is not known of some kinds of event, in sentences; with `broker`, of those of that broker alone."""
+    """The sentences about what is not known of some kinds of event; with `broker`, of those of that broker alone."""
     unknowns = unknowns_of(r for r in rows if r.kind in kinds and (broker is None or r.broker in (broker, None)))
     return [u.sentence() for u in unknowns]
 

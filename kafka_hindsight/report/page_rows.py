@@ -135,7 +135,7 @@ class LeaderReading(Row):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneMoreLoss(Row):
-    """What the loss of one broker or rack would cost, of the one that would cost the most.
+    """The cost of the loss of one broker or rack, of the one that would cost the most.
 
     It rests on the last reading of the window that answered in all its parts.
     """

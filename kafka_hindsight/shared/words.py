@@ -118,12 +118,12 @@ def did_you_mean(name: str, choices: Iterable[str]) -> str:
     return f" Did you mean {' or '.join(names[n] for n in near)}?" if near else ""
 
 
-def listed(items: Sequence[str], at_most: int = 0) -> str:
-    """A list in a sentence: `a, b and c`; with `at_most`, `a, b and 7 more`."""
+def listed(items: Sequence[str], at_most: int = 0, last: str = "and") -> str:
+    """A list in a sentence: `a, b and c`; with `at_most`, `a, b and 7 more`. `last` joins the last one."""
     parts = list(items)
     if at_most and len(parts) > at_most:
         parts = [*parts[:at_most], f"{number(len(items) - at_most)} more"]
-    return " and ".join(([", ".join(parts[:-1])] if parts[1:] else []) + parts[-1:])
+    return f" {last} ".join(([", ".join(parts[:-1])] if parts[1:] else []) + parts[-1:])
 
 
 def ranges(numbers: Sequence[int]) -> str:

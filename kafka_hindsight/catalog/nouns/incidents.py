@@ -17,7 +17,7 @@ class UrgencyNoun(Noun):
 
 
 class Urgency(NounCode):
-    """What an incident, a window or a cluster asks of its reader; from the most urgent down."""
+    """The urgency of an incident, a window or a cluster for its reader; from the most urgent down."""
 
     noun: UrgencyNoun
 

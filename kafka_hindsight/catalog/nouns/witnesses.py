@@ -1,4 +1,4 @@
-"""What the logs of a broker can show, and why they could not, in words."""
+"""The kinds of event that the logs of a broker can show, and the reasons why they could not, in words."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class WitnessNoun(Noun):
 
 # fmt: off
 class WitnessKind(NounCode):
-    """What the logs of a broker can show. Only where they can, their silence shows that nothing of it happened.
+    """A kind of event that the logs of a broker can show. Only where they can, their silence shows that none happened.
 
     The gravest harm is first.
     """

@@ -55,7 +55,7 @@ _STARTING_KINDS = (Kind.BROKER_STARTING, Kind.BROKER_INCARNATED)
 
 @dataclass(frozen=True)
 class BrokerProcess:
-    """What the newest process of a broker says before it serves.
+    """The lines of the newest process of a broker before it serves.
 
     `conditions` are the lines in which its start says how it found its log directories, `reasons` those since then that
     say why it ends. `served_at`: when a process of the broker last said that it serves.

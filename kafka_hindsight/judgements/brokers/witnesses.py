@@ -55,9 +55,9 @@ class BrokerLoggers:
 
         Where none of any alternative was read, all of them.
         """
-        read = frozenset(name for name, levels in self.levels.items() if not NEEDED_LEVELS.isdisjoint(levels))
-        nearest = max(witness.alternatives, key=lambda a: (a <= read, len(a & read)))
-        return nearest - read if nearest & read else frozenset[str]().union(*witness.alternatives)
+        loggers = frozenset(name for name, levels in self.levels.items() if not NEEDED_LEVELS.isdisjoint(levels))
+        nearest = max(witness.alternatives, key=lambda a: (a <= loggers, len(a & loggers)))
+        return nearest - loggers if nearest & loggers else frozenset[str]().union(*witness.alternatives)
 
 
 def writer_of(hour: ParsedHour) -> int | None:

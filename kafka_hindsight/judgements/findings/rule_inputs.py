@@ -1,4 +1,4 @@
-"""What a rule reads: the parameters of its function name rows by their class, and which of them.
+"""The rows that a rule reads: the parameters of its function name rows by their class, and which of them.
 
 A parameter of `Sequence[BrokerOutage]` takes the outages that began in the window; the forms below take other rows.
 A function in an annotation, `Annotated[Sequence[Event], refused]`, narrows the table first, a part of it at a time.

@@ -54,7 +54,7 @@ def judge_aftermath(
     scope: Scope,
     facts: WindowFacts,
 ) -> Aftermath:
-    """What followed from each outage, and what the rows of a whole cluster show together."""
+    """The effects of each outage, and what the rows of a whole cluster show together."""
     away = add_impact(declare(outages, scope.maintenance), failovers, isr_spans, moves, led_before, out_of_sync)
     in_window = [r for r in rebalances if scope.window.holds(r.started_at)]
     losses = losses_of_groups((r.group_id for r in in_window), failovers, facts.offsets_partitions)

@@ -301,7 +301,7 @@ def _source(row: Coverage) -> ui.TableRow:
 
 
 def _witnesses(page: PageRows) -> Iterator[Statement]:
-    """What the logs could not show, and why, with what to do."""
+    """The events that the logs could not show, each with the reason and what to do."""
     for unknown in unknowns_of(page.of(Witness)):
         yield "warn", f"{unknown.sentence(page.day)} {unknown.gap.noun.advice}"
 

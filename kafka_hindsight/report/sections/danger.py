@@ -75,7 +75,7 @@ def _exposure_sentences(page: PageRows) -> Iterator[tuple[str, ui.Words]]:
 
 
 def _next_loss_sentence(page: PageRows) -> Iterator[tuple[str, ui.Words]]:
-    """What the loss of one more broker or rack would cost, by the last reading that answered in all its parts."""
+    """The cost of the loss of one more broker or rack, by the last reading that answered in all its parts."""
     for worst in page.of(OneMoreLoss):
         read_at = (", by the reading at ", ui.At(worst.snapshot_at), ".")
         costs = []

@@ -80,7 +80,7 @@ def _calm(page: PageRows) -> Iterator[ui.Block]:
 
 
 def _unknowns(page: PageRows) -> Iterator[ui.Block]:
-    """What the logs could not show, in at most three sentences, with what to do about the first."""
+    """The events that the logs could not show, in at most three sentences, with what to do about the first."""
     unknowns = unknowns_of(page.of(Witness))
     items = [ui.Item(ui.Strong(u.sentence(page.day)), "warn") for u in unknowns[:UNKNOWNS]]
     if hidden := len(unknowns) - len(items):
