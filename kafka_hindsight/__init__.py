@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kafka_hindsight.audit.run import judge as judge
+    from kafka_hindsight.audit.audit_run import judge as judge
     from kafka_hindsight.catalog import TABLES as TABLES
     from kafka_hindsight.catalog.nouns.causes import Cause as Cause
     from kafka_hindsight.knowledge.patterns import PATTERNS as PATTERNS
@@ -27,7 +27,7 @@ _MODULES = {
     "PATTERNS": "knowledge.patterns",
     "RULES": "knowledge.rules",
     "TABLES": "catalog",
-    "judge": "audit.run",
+    "judge": "audit.audit_run",
     "open_lake": "sql.lake",
 }
 """The module that holds each public name."""

@@ -110,7 +110,7 @@ def is_recorded(**context: Any) -> bool:
     settings = settings_of(context)
     if context["dag_run"].run_type == "manual" or "window_to" not in settings:
         return True
-    process = child(json.dumps(settings), module="first_record")
+    process = child(json.dumps(settings), module="is_recorded")
     output, _ = process.communicate()
     return process.returncode != DONE or last_line(output) != "true"
 

@@ -33,7 +33,7 @@ _FREE_OF_COMPARISONS = ("kafka_hindsight/knowledge", "kafka_hindsight/catalog")
 _TWICE = ("__init__", "__main__")
 """Names that many folders have. A section of the report has the name of its subject, too."""
 
-_SECTIONS = "kafka_hindsight/report/sections"
+_SECTIONS = ("kafka_hindsight/report/sections", "kafka_hindsight/catalog/nouns")
 
 
 @dataclass

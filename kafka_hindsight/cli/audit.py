@@ -12,8 +12,8 @@ from typing import Annotated, Any
 
 import typer
 
+from kafka_hindsight.audit.audit_run import audit
 from kafka_hindsight.audit.inputs import audit_settings, live_cluster
-from kafka_hindsight.audit.run import audit
 from kafka_hindsight.catalog.steps import STEPS, Step
 from kafka_hindsight.lake.landing import read_text
 from kafka_hindsight.settings.models import INPUTS, MEANINGS, Settings, variable

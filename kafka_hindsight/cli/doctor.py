@@ -11,8 +11,8 @@ import os
 import sys
 from collections.abc import Iterator
 
-from kafka_hindsight.doctor import checks
-from kafka_hindsight.doctor.checks import CheckResult
+from kafka_hindsight.doctor import doctor_checks
+from kafka_hindsight.doctor.doctor_checks import CheckResult
 from kafka_hindsight.settings.home import LAKE
 
 _MARKS = {"good": "✓", "missing": "✗", "later": "·"}
@@ -47,15 +47,15 @@ def parser() -> argparse.ArgumentParser:
 
 def _checks(options: argparse.Namespace) -> Iterator[CheckResult]:
     lake = options.lake or str(LAKE)
-    yield from checks.of_installation()
+    yield from doctor_checks.of_installation()
     if "://" not in lake:
-        yield checks.of_lake(lake)
+        yield doctor_checks.of_lake(lake)
     if options.lake:
-        yield from checks.of_tables(lake)
+        yield from doctor_checks.of_tables(lake)
     if options.bootstrap or options.config:
-        yield from checks.of_cluster(options.bootstrap, options.config)
-    yield from checks.of_logs("LOGS", options.logs, options.pattern)
-    yield from checks.of_logs("CLIENT_LOGS", options.client_logs, options.client_pattern)
+        yield from doctor_checks.of_cluster(options.bootstrap, options.config)
+    yield from doctor_checks.of_logs("LOGS", options.logs, options.pattern)
+    yield from doctor_checks.of_logs("CLIENT_LOGS", options.client_logs, options.client_pattern)
 
 
 def _print(results: list[CheckResult]) -> None:

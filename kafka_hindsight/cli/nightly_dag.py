@@ -12,9 +12,9 @@ import sys
 from collections.abc import Mapping
 from typing import IO
 
+from kafka_hindsight.audit.audit_run import audit
 from kafka_hindsight.audit.follow import clean_environment
 from kafka_hindsight.audit.inputs import audit_settings, live_cluster
-from kafka_hindsight.audit.run import audit
 from kafka_hindsight.cli.endings import exit_code_of
 from kafka_hindsight.settings.home import WORK
 from kafka_hindsight.settings.models import INPUTS, Settings, param_name

@@ -25,7 +25,7 @@ from confluent_kafka.admin import AdminClient, OffsetSpec
 from kafka_hindsight.kafka.cluster_reader import serve
 from kafka_hindsight.kafka.connection import Connection
 from kafka_hindsight.kafka.group_records import CALLS
-from kafka_hindsight.kafka_records import group_records
+from kafka_hindsight.kafka_records import group_record_values
 
 TOPIC = "__consumer_offsets"
 MOST_BYTES = 8 * 1024 * 1024
@@ -134,10 +134,10 @@ class RecordsReader:
             "written_at": _iso(message.timestamp()[1]),
         }
         try:
-            if group_records.type_of(key) is None:
+            if group_record_values.type_of(key) is None:
                 return None
-            record = group_records.decode(key, value)
-        except group_records.Malformed as wrong:
+            record = group_record_values.decode(key, value)
+        except group_record_values.Malformed as wrong:
             quoted = {"key": (key or b"")[:_QUOTED_BYTES].hex(), "value": (value or b"")[:_QUOTED_BYTES].hex()}
             return {**place, "sentence": str(wrong), **quoted}
         self.names |= {t["topic_id"]: t["topic"] for t in record.pop("topics", ())}

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from kafka_hindsight.catalog.codes import LineFate, Origin
 from kafka_hindsight.catalog.quality import QUARANTINE, UNPARSED_LINES
 from kafka_hindsight.catalog.silver import EVENT_FIELDS, EVENTS
-from kafka_hindsight.knowledge.witnesses import LEVELS
+from kafka_hindsight.knowledge.witness_loggers import LEVELS
 from kafka_hindsight.lake.arrow_types import INSTANT, arrow_schema
 from kafka_hindsight.logs.arrays import Ints
 from kafka_hindsight.logs.reading import (

@@ -9,7 +9,7 @@ from typing import Literal
 from kafka_hindsight.catalog.codes import FindingSeverity, Harm, Urgency
 from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Rebalance, Unavailability
 from kafka_hindsight.knowledge.rules import ONGOING_RULES, UNSEEN
-from kafka_hindsight.measures.absences import is_orderly
+from kafka_hindsight.measures.time_away import is_orderly
 from kafka_hindsight.measures.unavailability_sums import NO_CONSUMER, Unused, unused
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.grouping import grouped

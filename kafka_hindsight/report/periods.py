@@ -15,8 +15,8 @@ from kafka_hindsight.catalog.rows import (
     OutOfSyncPeriod,
     RollingRestart,
 )
-from kafka_hindsight.knowledge.outages import noun_of
-from kafka_hindsight.measures.absences import away, starts_exactly
+from kafka_hindsight.knowledge.outage_words import noun_of
+from kafka_hindsight.measures.time_away import away, starts_exactly
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.phrases import incident_headline, outage_words

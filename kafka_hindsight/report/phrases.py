@@ -14,7 +14,7 @@ from kafka_hindsight.catalog.rows import (
     Witness,
 )
 from kafka_hindsight.knowledge.layouts import folder_of
-from kafka_hindsight.knowledge.outages import hedged_verb
+from kafka_hindsight.knowledge.outage_words import hedged_verb
 from kafka_hindsight.report.not_known import unknown_kinds
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.shared import plain, words

@@ -13,7 +13,7 @@ from typing import Any
 
 from deltalake import DeltaTable
 
-from kafka_hindsight.kafka_records.group_records import Malformed, decode
+from kafka_hindsight.kafka_records.group_record_values import Malformed, decode
 from kafka_hindsight.knowledge.layouts import LAYOUTS
 from kafka_hindsight.logs.reading import read_record
 from lab.chaos.kills import Outcome

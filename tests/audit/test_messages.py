@@ -20,7 +20,7 @@ from kafka_hindsight.alerts.alert_model import Sighting, read_ledger, write_ledg
 from kafka_hindsight.alerts.delivery import sightings_in
 from kafka_hindsight.alerts.ledger import OLDEST, record
 from kafka_hindsight.alerts.sightings import FORMER_NIGHTS
-from kafka_hindsight.audit.run import judge
+from kafka_hindsight.audit.audit_run import judge
 from kafka_hindsight.cli import alert
 from kafka_hindsight.settings.home import FILE_VARIABLE, HOME
 from kafka_hindsight.shared.exits import DONE

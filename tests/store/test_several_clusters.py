@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from kafka_hindsight.audit.audit_run import audit
 from kafka_hindsight.audit.inputs import audit_settings
-from kafka_hindsight.audit.run import audit
 from kafka_hindsight.catalog.codes import Urgency
 from tests.support.lake import rows
 from tests.support.logs import lay, line, resigned

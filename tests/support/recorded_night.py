@@ -6,7 +6,7 @@ import contextlib
 import io
 from pathlib import Path
 
-from kafka_hindsight.audit.run import judge
+from kafka_hindsight.audit.audit_run import judge
 from tests.support.logs import unpack_night
 from tests.support.once import once
 

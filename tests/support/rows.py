@@ -33,7 +33,7 @@ def values(table: Table, /, **columns: Any) -> dict[str, Any]:
     unknown = columns.keys() - set(table.column_names)
     if unknown:
         raise KeyError(f"{table.full_name} has no {', '.join(sorted(unknown))}")
-    return {c.name: _default(c) for c in table.columns} | columns
+    return {c.name: _default(table, c) for c in table.columns} | columns
 
 
 def as_table(rows: Sequence[Row], table: Table) -> pa.Table:
@@ -42,13 +42,13 @@ def as_table(rows: Sequence[Row], table: Table) -> pa.Table:
     return pa.Table.from_arrays(array_of(rows, pa.struct(list(schema))).flatten(), schema=schema)
 
 
-def _default(column: Column) -> Any:
+def _default(table: Table, column: Column) -> Any:
     if column.kind == ListOf(Quote):
         return [QUOTE]
     if column.nullable and column.type != "TIMESTAMP":
         return None
-    if column.codes:
-        return column.codes[0]
+    if column.name in table.row_class.CODES:
+        return (column.codes or [*table.row_class.CODES[column.name]])[0]
     if isinstance(column.kind, ListOf):
         return []
     return column.name if column.type == "STRING" else _DEFAULTS[column.type]

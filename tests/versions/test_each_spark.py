@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from kafka_hindsight.audit.audit_run import judge
 from kafka_hindsight.audit.inputs import SAMPLE
-from kafka_hindsight.audit.run import judge
 from kafka_hindsight.settings.home import HOME
 from setup.build import UV, build_environment, index_settings
 from tests.support.lake import contents

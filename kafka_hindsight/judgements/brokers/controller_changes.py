@@ -19,7 +19,7 @@ from kafka_hindsight.judgements.brokers.liveness import SHUTDOWN_LASTS
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote
 from kafka_hindsight.judgements.reasoning.proofs import Proof, always, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown, judge
-from kafka_hindsight.knowledge.outages import noun_of
+from kafka_hindsight.knowledge.outage_words import noun_of
 from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO, MS, NEVER
 from kafka_hindsight.shared.timelines import Interval, Intervals, Timeline, timelines
 from kafka_hindsight.shared.windows import Window, broker_ids, in_order

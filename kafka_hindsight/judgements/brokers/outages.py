@@ -21,7 +21,7 @@ from kafka_hindsight.judgements.brokers.unlisted import unlisted_absences
 from kafka_hindsight.judgements.reasoning.evidence import MAX_QUOTES, evidence_of, quote, row_id
 from kafka_hindsight.judgements.reasoning.rulings import judge
 from kafka_hindsight.knowledge.start_failures import QUOTED, why_start_failed
-from kafka_hindsight.measures.absences import away, starts_exactly
+from kafka_hindsight.measures.time_away import away, starts_exactly
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, MS, NEVER
 from kafka_hindsight.shared.instants import earliest
 from kafka_hindsight.shared.windows import Window

@@ -14,7 +14,7 @@ from kafka_hindsight.judgements.incidents.happenings import Happening, gather, h
 from kafka_hindsight.judgements.incidents.happenings import WindowHistory as WindowHistory
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.judgements.reasoning.intents import Declaration, beginning_of, declaration_of
-from kafka_hindsight.knowledge.outages import noun_of
+from kafka_hindsight.knowledge.outage_words import noun_of
 from kafka_hindsight.settings.maintenance import MaintenanceWindow
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.timelines import Interval

@@ -30,8 +30,8 @@ from kafka_hindsight.catalog.rows import (
     Truncation,
     Unavailability,
 )
-from kafka_hindsight.knowledge.outages import halts_over_log_dirs, hedged_verb
-from kafka_hindsight.measures.absences import away, is_lost, is_orderly, since_when
+from kafka_hindsight.knowledge.outage_words import halts_over_log_dirs, hedged_verb
+from kafka_hindsight.measures.time_away import away, is_lost, is_orderly, since_when
 from kafka_hindsight.measures.unavailability_sums import (
     LEADERLESS,
     NO_CONSUMER,

@@ -12,7 +12,7 @@ from kafka_hindsight.judgements.partitions.incarnations import by_partition
 from kafka_hindsight.judgements.partitions.leaders.failovers import Reason
 from kafka_hindsight.judgements.partitions.replicas.replica_states import ReplicaHistory, ReplicaState
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, ledger_row, one_after_another, span
-from kafka_hindsight.knowledge.outages import noun_of
+from kafka_hindsight.knowledge.outage_words import noun_of
 from kafka_hindsight.shared.durations import CATCHING_UP, NEVER
 from kafka_hindsight.shared.grouping import runs, with_neighbours
 from kafka_hindsight.shared.timelines import Interval, Intervals, Timeline, by_instant

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from kafka_hindsight.catalog.codes import Intent
 from kafka_hindsight.catalog.rows import BrokerOutage
-from kafka_hindsight.measures.absences import gone_by
+from kafka_hindsight.measures.time_away import gone_by
 from kafka_hindsight.settings.maintenance import MaintenanceWindow
 from kafka_hindsight.shared.durations import NEVER
 from kafka_hindsight.shared.timelines import Interval

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import rows
 from kafka_hindsight.catalog.codes import FailoverKind
-from kafka_hindsight.judgements.brokers.aftermath import (
+from kafka_hindsight.judgements.brokers.outage_effects import (
     add_impact,
     add_rebalances,
     explain_outages,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kafka_hindsight.catalog import rows
-from kafka_hindsight.judgements.brokers.witnesses import find_witnesses
+from kafka_hindsight.judgements.brokers.log_witnesses import find_witnesses
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.brokers import BROKERS
 from kafka_hindsight.judgements.rebuild.sources import Judgement, table

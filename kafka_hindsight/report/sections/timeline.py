@@ -17,7 +17,7 @@ from kafka_hindsight.catalog.rows import (
     OutOfSyncPeriod,
     Rebalance,
 )
-from kafka_hindsight.knowledge.outages import noun_of
+from kafka_hindsight.knowledge.outage_words import noun_of
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.blocks import Lane, Span, Timeline

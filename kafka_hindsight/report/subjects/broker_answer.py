@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from kafka_hindsight.catalog.codes import Confidence, WitnessKind
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Incident, OutOfSyncPeriod, Witness
-from kafka_hindsight.knowledge.outages import hedged_verb
-from kafka_hindsight.measures.absences import away, since_when
+from kafka_hindsight.knowledge.outage_words import hedged_verb
+from kafka_hindsight.measures.time_away import away, since_when
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.answer import Answer, finding_items, incident_lines

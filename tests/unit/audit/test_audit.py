@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kafka_hindsight.audit import inputs, run
+from kafka_hindsight.audit import audit_run, inputs
 from kafka_hindsight.audit.follow import Screen
 from kafka_hindsight.catalog.steps import STEPS
 from kafka_hindsight.intake.log_files import list_places, places_of
@@ -64,7 +64,7 @@ def test_folder_without_log_is_refused_before_start_and_leaves_no_lake(tmp_path:
         folder.mkdir()
         (folder / name).touch() if name == "a.txt" else (folder / name).mkdir()
         with pytest.raises(BadInput, match=words):
-            run.judge(folder, lake)
+            audit_run.judge(folder, lake)
     assert not Path(lake).exists()
     (tmp_path / "with a.txt" / "night.tar").touch()
     archive = inputs.audit_settings({"LOGS": str(tmp_path / "with a.txt")}, {})
@@ -78,9 +78,9 @@ def test_only_new_lake_without_table_is_removed_after_audit(
     lake = tmp_path / "lake"
     if not is_new:
         lake.mkdir()
-    monkeypatch.setattr(run, "start_alone", lambda *_: None)
-    monkeypatch.setattr(run, "follow", lambda *_: (lake / table).mkdir(exist_ok=True))
-    assert run.audit(inputs.audit_settings({}, {"logs": logs, "lake": str(lake), "engine": "local"})) == 1
+    monkeypatch.setattr(audit_run, "start_alone", lambda *_: None)
+    monkeypatch.setattr(audit_run, "follow", lambda *_: (lake / table).mkdir(exist_ok=True))
+    assert audit_run.audit(inputs.audit_settings({}, {"logs": logs, "lake": str(lake), "engine": "local"})) == 1
     assert lake.exists() == stays
 
 
@@ -109,7 +109,7 @@ def test_unreadable_live_cluster_is_warning(
     settings = inputs.audit_settings({"LOGS": logs, "LAKE": str(tmp_path / "lake")}, {})
     nowhere = {"bootstrap.servers": "127.0.0.1:1", "default.api.timeout.ms": 1000, **setting}
     with hold_lock(settings.lake, "audit", "another"):
-        assert run.audit(settings, Connection.of("prod", nowhere)) == 1
+        assert audit_run.audit(settings, Connection.of("prod", nowhere)) == 1
     fault, warning, busy = capsys.readouterr().err.splitlines()
     assert reason in fault
     assert warning == "Warning: the live cluster was not read. The audit goes on with LOGS."

@@ -332,7 +332,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
 ENTRIES = {
     "spark": [
         "kafka_hindsight.cli.main",
-        "kafka_hindsight.cli.first_record",
+        "kafka_hindsight.cli.is_recorded",
         "spark_jobs.run",
         *(f"spark_jobs.{step}" for step in BY_NAME),
         *(s.command[s.command.index("-m") + 1] for s in OURS.values() if "-m" in s.command),

@@ -10,9 +10,9 @@ import pytest
 from kafka_hindsight.catalog.codes import WitnessGap, WitnessKind
 from kafka_hindsight.catalog.quality import PARSED_HOURS
 from kafka_hindsight.catalog.rows import BrokerOutage, MissingBrokerLog, ParsedHour, Witness
-from kafka_hindsight.judgements.brokers.witnesses import find_witnesses
+from kafka_hindsight.judgements.brokers.log_witnesses import find_witnesses
 from kafka_hindsight.knowledge.patterns import PATTERNS
-from kafka_hindsight.knowledge.witnesses import WITNESSES
+from kafka_hindsight.knowledge.witness_loggers import WITNESSES
 from kafka_hindsight.logs.reading import relevant_class
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import at

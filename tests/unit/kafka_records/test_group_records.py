@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from kafka_hindsight.catalog.bronze import GROUP_RECORDS
 from kafka_hindsight.catalog.codes import GroupRecordType, MemberState
-from kafka_hindsight.kafka_records import group_records
+from kafka_hindsight.kafka_records import group_record_values
 from kafka_hindsight.kafka_records.group_record_layouts import ASSIGNMENT, SUBSCRIPTION, TYPES
 from kafka_hindsight.kafka_records.group_record_layouts import MEMBER_STATES as STATES
-from kafka_hindsight.kafka_records.group_records import Malformed, decode, type_of
+from kafka_hindsight.kafka_records.group_record_values import Malformed, decode, type_of
 from kafka_hindsight.kafka_records.wire import LENGTHS, NUMBERS, Cursor, Field, Struct, VersionedStruct, read_versioned
 
 CAPTURED = [
@@ -184,12 +184,12 @@ def test_early_access_layouts_of_3_7_are_refused() -> None:
 
 
 def test_foreign_subscription_bytes_are_null() -> None:
-    assert group_records.subscription_of(b"\xff") is None
-    assert group_records.assignment_of(b"\0\1\0") is None
+    assert group_record_values.subscription_of(b"\xff") is None
+    assert group_record_values.assignment_of(b"\0\1\0") is None
     newer = encode(SUBSCRIPTION, 3, {"topics": ["t"], "user_data": None, "owned_partitions": [], "generation": 4,
                                      "rack": None})  # fmt: skip
     later = struct.pack(">h", 9) + newer[2:] + b"what later versions add"
-    assert (group_records.subscription_of(later) or {})["topics"] == ["t"]
+    assert (group_record_values.subscription_of(later) or {})["topics"] == ["t"]
 
 
 @pytest.mark.parametrize(("number", "name"), ((1, None), (3, "consumer_group_metadata"), (11, None), (24, None)))

@@ -30,7 +30,7 @@ from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterv
 from kafka_hindsight.judgements.reasoning.clock_errors import apart
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.judgements.reasoning.rulings import Verdict, judge
-from kafka_hindsight.knowledge.outages import noun_of
+from kafka_hindsight.knowledge.outage_words import noun_of
 from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO, MS, NEVER
 from kafka_hindsight.shared.grouping import runs, with_neighbours
 from kafka_hindsight.shared.instants import earliest, latest

@@ -9,7 +9,7 @@ import pytest
 
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES
 from kafka_hindsight.catalog.rows import BrokerOutage, IsrSpan, RollingRestart
-from kafka_hindsight.judgements.brokers.aftermath import rebuild_rolling_restarts
+from kafka_hindsight.judgements.brokers.outage_effects import rebuild_rolling_restarts
 from tests.support.rows import AT, row
 
 BROKERS = (1, 2, 3)

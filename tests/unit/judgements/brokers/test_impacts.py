@@ -8,7 +8,7 @@ from typing import Any
 from kafka_hindsight.catalog.bronze import PARTITION_SNAPSHOTS
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES, COORDINATOR_MOVES, FAILOVERS, INCIDENTS
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, IsrSpan, OutOfSyncCount
-from kafka_hindsight.judgements.brokers.aftermath import add_impact, add_rebalances, explain_outages
+from kafka_hindsight.judgements.brokers.outage_effects import add_impact, add_rebalances, explain_outages
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import count_out_of_sync
 from tests.support.rows import AT, row
 

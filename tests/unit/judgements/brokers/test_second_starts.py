@@ -14,7 +14,7 @@ from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.lives import lives_of
 from kafka_hindsight.judgements.brokers.observed import observe
 from kafka_hindsight.judgements.brokers.second_starts import second_starts_of
-from kafka_hindsight.knowledge.outages import hedged_verb, noun_of
+from kafka_hindsight.knowledge.outage_words import hedged_verb, noun_of
 from kafka_hindsight.shared.windows import in_order
 from tests.support.findings import raised
 from tests.support.nights import WHOLE, at

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
 )
-from kafka_hindsight.judgements.brokers.aftermath import explain_outages, rebuild_rolling_restarts
+from kafka_hindsight.judgements.brokers.outage_effects import explain_outages, rebuild_rolling_restarts
 from kafka_hindsight.judgements.incidents import WindowHistory, judge_incidents
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import events

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from kafka_hindsight.catalog.codes import Origin, WitnessGap
 from kafka_hindsight.catalog.rows import BrokerOutage, MissingBrokerLog, ParsedHour, Witness
-from kafka_hindsight.knowledge.witnesses import BROKER_LOGGERS, LEVELS, NEEDED_LEVELS, WITNESSES, WitnessLoggers
+from kafka_hindsight.knowledge.witness_loggers import BROKER_LOGGERS, LEVELS, NEEDED_LEVELS, WITNESSES, WitnessLoggers
 from kafka_hindsight.logs.reading import broker_of_folder
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.timelines import Interval, Intervals

@@ -15,7 +15,7 @@ from kafka_hindsight.judgements.brokers.liveness import SHUTDOWN_LASTS
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.judgements.reasoning.intents import least_declared
 from kafka_hindsight.knowledge.isr_advice import RESTART_ADVICE, RESTART_GAP_MS
-from kafka_hindsight.measures.absences import is_orderly
+from kafka_hindsight.measures.time_away import is_orderly
 from kafka_hindsight.shared.durations import NEVER
 from kafka_hindsight.shared.grouping import grouped, with_neighbours
 from kafka_hindsight.shared.timelines import Timeline

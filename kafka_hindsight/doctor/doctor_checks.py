@@ -85,7 +85,7 @@ def of_tables(lake: str) -> Iterator[CheckResult]:
     """The problems of a lake's tables."""
     if "://" not in lake and not Path(lake).exists():
         return
-    yield from _checks_by("tables", _own_command("doctor.lake", lake))
+    yield from _checks_by("tables", _own_command("doctor.lake_check", lake))
 
 
 def of_cluster(bootstrap: str, config: str) -> Iterator[CheckResult]:

@@ -1,6 +1,6 @@
 """Whether the window of a run lies before the first record.
 
-`python -m kafka_hindsight.cli.first_record SETTINGS`, with settings as JSON, prints true or false for Airflow's plugin.
+`python -m kafka_hindsight.cli.is_recorded SETTINGS`, with settings as JSON, prints true or false for Airflow's plugin.
 """
 
 from __future__ import annotations
