@@ -86,11 +86,20 @@ def test_explanation_carries_confidence_evidence_and_gaps(answers: dict[str, str
 def test_unknown_subject_is_an_error_with_what_is_needed(lake: str) -> None:
     command = ["-m", "kafka_hindsight.cli.main", "mcp", "--lake", lake]
     server = StdioServerParameters(command=sys.executable, args=command, env={"PYTHONPATH": str(HOME)})
-    calls = ['explain {"subject": "\\u001b[2Jnobody"}', 'query {"name": "cost_by_group", "variables": {"x": "1"}}']
-    subject, query = anyio.run(partial(ask, server, calls)).values()
+    calls = [
+        'explain {"subject": "\\u001b[2Jnobody"}',
+        'query {"name": "cost_by_group", "variables": {"x": "1"}}',
+        'query {"name": "cost_by_groups"}',
+        'incidents {"since": "garbage"}',
+        'incidents {"cluster": "nosuch"}',
+    ]
+    subject, variable, query, since, cluster = anyio.run(partial(ask, server, calls)).values()
     assert "\\x1b[2Jnobody" in subject
     assert "Needed: the id of a row of gold" in subject
-    assert "`queries` lists all" in query
+    assert "has no variable 'x'" in variable
+    assert "Did you mean cost_by_group" in query
+    assert "'garbage' is not an instant. Needed: one such as 2026-11-21T01:00Z." in since
+    assert "The lake has no cluster 'nosuch'." in cluster
 
 
 def test_http_needs_the_token(lake: str) -> None:

@@ -14,7 +14,7 @@ from kafka_hindsight.settings.home import FILE_VARIABLE
 from kafka_hindsight.sql import prompt as sql
 from kafka_hindsight.sql.lake_views import open_views
 from kafka_hindsight.sql.named_queries import named_queries
-from tests.store import test_figures_in_sql, test_now, test_sql
+from tests.store import test_now, test_sql
 from tests.support.asked_lake import answers, at, contributor, rows_of
 from tests.support.lake import write_lake
 from tests.unit.alerts.test_alerts import sighting
@@ -264,5 +264,5 @@ def test_leader_timeline_orders_recreated_topic_by_incarnation(
 
 
 def test_every_named_query_has_a_test() -> None:
-    asked = (*EXPECTED, *test_sql.EXPECTED, *test_now.EXPECTED, test_figures_in_sql.OF_A_NIGHT)
+    asked = (*EXPECTED, *test_sql.EXPECTED, *test_now.EXPECTED, "night_figures")
     assert {text.split()[0] for text in asked} == set(named_queries())
