@@ -14,7 +14,7 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 from kafka_hindsight.catalog import gold, quality
-from kafka_hindsight.doctor import lake as command
+from kafka_hindsight.doctor import lake_check as command
 from kafka_hindsight.lake.publication import list_newest, list_versions, newest_versions, note, take_back
 from kafka_hindsight.lake.state import FILE, LAKE_VERSION, claim_version, require_version, require_whole
 from kafka_hindsight.shared.exits import BadInput
