@@ -87,7 +87,7 @@ def _unknowns(page: PageRows) -> Iterator[ui.Block]:
         more = words.counted(hidden, "more gap is", "more gaps are")
         items.append(ui.Item((ui.Link(f"{more} listed with the coverage", "coverage"), "."), "warn"))
     if items:
-        yield ui.List(tuple(items), "unknowns")
+        yield ui.List(tuple(items), "statements")
         yield ui.Paragraph(f"{unknowns[0].gap.noun.advice} Until then their figures are lower bounds.", "quiet")
 
 
