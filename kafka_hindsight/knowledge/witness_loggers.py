@@ -54,5 +54,8 @@ WITNESSES: tuple[WitnessLoggers, ...] = (
     ),
 )
 
+LAST_PARTS = {"logger": "state.change.logger"}
+"""Names of which a layout shows the last part alone, as that of Strimzi 4 does, and the logger that they stand for."""
+
 BROKER_LOGGERS = frozenset({logger for w in WITNESSES for a in w.alternatives for logger in a} - {"Log", "UnifiedLog"})
 """Loggers of brokers alone: the metadata log of a controller is a log too."""

@@ -259,9 +259,15 @@ def is_relevant(logger: str) -> bool:
 
 
 def relevant_class(logger: str | None) -> str:
-    """The class of a logger whose lines may be events; empty for any other logger."""
-    name = _class_of(logger) if logger else ""
-    return name if name in LOGGER_KNOWLEDGE else ""
+    """The class of a logger whose lines may be events; empty for any other logger.
+
+    Where several loggers end alike, as state.change.logger and kafka.authorizer.logger do, it is as much of the name as
+    the layout shows.
+    """
+    if logger is None or (name := _class_of(logger)) not in LOGGER_KNOWLEDGE:
+        return ""
+    classes = {key for _, key in _SPELT_OUT.get(name, ())}
+    return logger if len(classes) > 1 else name
 
 
 @lru_cache(maxsize=4096)

@@ -14,7 +14,14 @@ from itertools import pairwise
 
 from kafka_hindsight.catalog.codes import Origin, WitnessGap
 from kafka_hindsight.catalog.rows import BrokerOutage, MissingBrokerLog, ParsedHour, Witness
-from kafka_hindsight.knowledge.witness_loggers import BROKER_LOGGERS, LEVELS, NEEDED_LEVELS, WITNESSES, WitnessLoggers
+from kafka_hindsight.knowledge.witness_loggers import (
+    BROKER_LOGGERS,
+    LAST_PARTS,
+    LEVELS,
+    NEEDED_LEVELS,
+    WITNESSES,
+    WitnessLoggers,
+)
 from kafka_hindsight.logs.reading import broker_of_folder
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.timelines import Interval, Intervals
@@ -37,8 +44,9 @@ class BrokerLoggers:
     @classmethod
     def of(cls, hours: Iterable[ParsedHour]) -> BrokerLoggers:
         """The loggers of the broker that wrote the logs of some hours."""
-        pairs = ((name, level) for hour in hours for level, _, name in (p.partition(" ") for p in hour.loggers or ()))
-        return cls({name: frozenset(level for _, level in own) for name, own in grouped(pairs, lambda p: p[0]).items()})
+        pairs = (pair.partition(" ") for hour in hours for pair in hour.loggers or ())
+        of_logger = grouped(pairs, lambda p: LAST_PARTS.get(p[2], p[2]))
+        return cls({name: frozenset(level for level, _, _ in own) for name, own in of_logger.items()})
 
     @property
     def least_level(self) -> str | None:

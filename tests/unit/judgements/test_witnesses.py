@@ -88,6 +88,18 @@ def test_logs_without_lines_below_warn_show_nothing() -> None:
     assert {w.level for w in rows} == {"WARN"}
 
 
+def test_last_part_of_a_name_stands_for_its_logger() -> None:
+    assert gaps(witnesses([*whole(JAVA_LOGGERS), *whole(["INFO logger"], "broker-1/strimzi.log")])) == {}
+    assert relevant_class("logger") == "logger"
+    assert relevant_class("s.c.logger") == relevant_class("state.change.logger") == "state.change.logger"
+
+
+def test_log_of_refusals_does_not_show_who_leads() -> None:
+    refusals = f"INFO {relevant_class('kafka.authorizer.logger')}"
+    found = gaps(witnesses([*whole(JAVA_LOGGERS), *whole([refusals], "broker-1/kafka-authorizer.log")]))
+    assert found == {"leaders": (WitnessGap.NO_LOGGER, ["state.change.logger"])}
+
+
 def test_alternative_of_zookeeper_is_enough() -> None:
     loggers = ["INFO KafkaServer", "INFO Partition", "INFO Log", "INFO GroupCoordinator", *STATE_CHANGES]
     assert gaps(witnesses(whole(loggers))) == {}
