@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from difflib import SequenceMatcher
 from functools import cached_property, reduce
 from ipaddress import ip_address
@@ -22,6 +22,10 @@ from kafka_hindsight.shared.grouping import grouped
 
 _CLEAR = 3
 """An id that so many times more lines name outvotes another one. Our choice."""
+
+_STARTS_WITHIN = timedelta(minutes=1)
+"""A broker names its cluster within this time of its first line. Source: KafkaServer.startup, which prints the id once
+ZooKeeper answers, at most zookeeper.connection.timeout.ms (18 s) later. Our choice."""
 
 _ALIKE = 0.75
 """Kafka's ids are 22 random characters: if two are more alike than this ratio, one is damaged. Our choice."""
@@ -117,8 +121,8 @@ def clusters_of(files: Sequence[BrokerFile], read_traits: ReadTraits) -> FolderC
     A cluster's id changes where its disks are formatted or its ZooKeeper data is deleted. So the ids that follow one
     another in a log are of one cluster. The ids in different logs are of one cluster where the logs follow one another
     in time and are of the same broker at the same address. A log without an id goes to the only cluster that fits: by
-    its folder, address, broker, or time. In a folder with a log that two clusters wrote, only files count that name one
-    id.
+    its folder, address, broker, or time. In a folder with a log that two clusters wrote, only files count of which one
+    cluster wrote each line.
 
     Args:
         files: Files of brokers.
@@ -128,7 +132,7 @@ def clusters_of(files: Sequence[BrokerFile], read_traits: ReadTraits) -> FolderC
     in_folder = grouped(whole_logs, lambda log: log.folder)
     mixed = {folder: own for folder, own in in_folder.items() if any(log.is_mix for log in own)}
     logs = [log for log in whole_logs if log.folder not in mixed]
-    logs += [_Log((f,)) for own in mixed.values() for log in own if not log.is_woven for f in log.files if _only_id(f)]
+    logs += [_Log(own) for of_folder in mixed.values() for log in of_folder for own in log.unmixed]
     audited = {f.name for log in logs for f in log.files}
     mixes = {
         f.name: frozenset(name for log in own for name in log.clusters)
@@ -174,6 +178,12 @@ def _only_id(file: BrokerFile) -> str | None:
     return ids[0] if len(ids) == 1 else None
 
 
+def _begins_with_start(file: BrokerFile) -> bool:
+    """Whether a file's first lines are of the start that names its id."""
+    named_at = [naming.first_at for naming in file.clusters if naming.first_at]
+    return bool(named_at) and min(named_at) - file.first_at <= _STARTS_WITHIN
+
+
 @dataclass(frozen=True)
 class _Log:
     """The files of one log, and the traits of the broker that wrote it."""
@@ -204,9 +214,23 @@ class _Log:
         return self.has_two_writers or self._has_id_that_comes_back
 
     @property
-    def is_woven(self) -> bool:
-        """Whether lines of two clusters may lie in one file: an id comes back, in files that follow one another."""
-        return self._has_id_that_comes_back and not self.has_two_writers
+    def unmixed(self) -> list[tuple[BrokerFile, ...]]:
+        """The files of a mix of which one cluster wrote each line, those of each cluster together.
+
+        Files of one time have an appender each. Where they follow one another, a file may begin with lines of the
+        cluster before it, unless it begins with the start that names its id. A file without an id has no start, and
+        goes on with what came before.
+        """
+        if self.has_two_writers:
+            return [(f,) for f in self.files if _only_id(f)]
+        of_cluster: dict[str, list[BrokerFile]] = {}
+        before: str | None = None
+        for file in sorted(self.files, key=lambda f: (f.first_at, f.name)):
+            own = _only_id(file) if file.clusters else before
+            if own and (own == before or _begins_with_start(file)):
+                of_cluster.setdefault(own, []).append(file)
+            before = own
+        return [tuple(own) for own in of_cluster.values()]
 
     @cached_property
     def has_two_writers(self) -> bool:

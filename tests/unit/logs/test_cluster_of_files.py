@@ -87,13 +87,24 @@ def test_log_without_id_goes_to_only_fitting_cluster() -> None:
     }
 
 
-@pytest.mark.parametrize("days", [("one", "two", "one"), ("one two one two",), ("one two", "one")])
-def test_log_whose_id_comes_back_is_left_out_as_a_mix(days: tuple[str, ...]) -> None:
-    woven = [file(B1, n, ids) for n, ids in enumerate(days)]
-    clusters = clusters_in([*woven, file("b-1/state-change.log", 1), file(B2, 1, "three")])
+def test_file_in_which_an_id_comes_back_is_left_out_as_a_mix() -> None:
+    woven = file(B1, 1, "one two one two")
+    clusters = clusters_in([woven, file("b-1/state-change.log", 1), file(B2, 1, "three")])
     assert names(clusters) == [("three", ["b-2/server.log.1"])]
-    assert {*clusters.mixes} == {"b-1/state-change.log.1", *(f.name for f in woven)}
+    assert {*clusters.mixes} == {"b-1/state-change.log.1", woven.name}
     assert all(ids == {"one", "two"} for ids in clusters.mixes.values())
+
+
+def test_files_of_which_one_cluster_wrote_each_line_are_its_own() -> None:
+    """The second file goes on with the first, and the fifth may begin with lines of the one before it."""
+    late = file(B1, 5, "one")
+    late = replace(late, first_at=late.first_at - timedelta(hours=1))
+    clusters = clusters_in([file(B1, 1, "one"), file(B1, 2), file(B1, 3, "two"), file(B1, 4, "two"), late])
+    assert names(clusters) == [
+        ("one", ["b-1/server.log.1", "b-1/server.log.2"]),
+        ("two", ["b-1/server.log.3", "b-1/server.log.4"]),
+    ]
+    assert {*clusters.mixes} == {late.name}
 
 
 def test_files_of_one_log_at_one_time_are_of_the_cluster_that_each_names() -> None:
