@@ -107,7 +107,7 @@ def test_audit_is_partial_only_where_other_cluster_is_not_audited(
     assert (own.others, own.is_partial) == (("two",), is_partial)
 
 
-WOVEN = [("b-3/server.log.1", 1, "one"), ("b-3/server.log.2", 2, "two"), ("b-3/server.log.3", 3, "one")]
+WOVEN = [(f"b-3/server.log.{day}", day, "one two one") for day in (1, 2, 3)]
 
 
 def test_mix_is_left_out_and_named_first(tmp_path: Path) -> None:
