@@ -183,6 +183,7 @@ class Kind(StrEnum):
     CLIENT_CONNECT_FAILED = auto(), _CLIENT, "A client could not begin a connection to a broker: [client_id, group_id, node], host, [error (the exception)]"
     CLIENT_CLOSED = auto(), _CLIENT, "The consumer was closed: client_id, [group_id]"
     CLIENT_STOPPING = auto(), _CLIENT, "The process that runs the client stops, and closes it; the line names neither client nor group"
+    CLIENT_TASK_KILLED = auto(), _CLIENT, "Kafka Connect killed a task that had failed: detail (the task), [error (the exception)]"
 
     # --- __cluster_metadata: no line has these ---------------------------------------------------------------
     BROKER_FENCED_IDLE = auto(), _RECORD, "KRaft fenced a broker that led no partition, after its session expired or during its controlled shutdown: node"

@@ -37,6 +37,18 @@ def has_no_poll_limit(client_id: str) -> bool:
     return _HAS_NO_POLL_LIMIT.fullmatch(client_id) is not None
 
 
+TASK_CLIENT = "connector-consumer-"
+"""The beginning of the client id of a task's consumer, before the task. Source: Worker.java 2.3 and later."""
+
+CONNECTOR_GROUP = "connect-"
+"""The beginning of a sink connector's group, before the connector. Source: SinkUtils.consumerGroupId."""
+
+
+def is_of_a_task(client_id: str) -> bool:
+    """Whether Kafka Connect chose the client id for the consumer of a task."""
+    return client_id.startswith(TASK_CLIENT)
+
+
 def is_of_one_process(group_id: str) -> bool:
     """Whether a process made the group for itself, so that a client id in it is one consumer's."""
     return _OF_ONE_PROCESS.fullmatch(group_id) is not None

@@ -182,6 +182,12 @@ def limited(clock: str) -> MadeGroup:
     return MadeGroup([*stable(), *expired(A)], refusals=[change])
 
 
+def task_killed(task: str) -> MadeGroup:
+    """The consumer of task orders-1 leaves just after a task of its connector was killed."""
+    killed = own("client_task_killed", "01:09:59", client=f"connector-consumer-{task}", detail=task)
+    return MadeGroup([*leaves_at_once(f"connector-consumer-orders-1-{_UUIDS[0]}"), killed])
+
+
 MADE: dict[str, MadeGroup] = {
     # --- a member joined
     "joins again under another id": MadeGroup(
@@ -250,6 +256,8 @@ MADE: dict[str, MadeGroup] = {
     "leaves for a reason of its own": MadeGroup(left("scaled in by the platform")),
     "leaves when its poll limit has run out": MadeGroup(left("", rebalance_timeout_ms=590_000)),
     "leaves long after its poll limit": MadeGroup(left("", rebalance_timeout_ms=300_000)),
+    "leaves as its task is killed": task_killed("orders-1"),
+    "leaves as another task is killed": task_killed("orders-0"),
     "leaves, and one like it comes": MadeGroup(
         [
             *stable(PY),

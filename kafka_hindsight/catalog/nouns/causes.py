@@ -150,6 +150,17 @@ class Cause(NounCode):
         source="KIP-62, KIP-800; AbstractCoordinator.java; rdkafka_cgrp.c",
         is_departure=True, is_removal=True, is_late_poll=True,
     )
+    TASK_FAILED = CauseNoun(
+        code="task_failed", label="a task of Kafka Connect failed", family=CauseFamily.LOST,
+        meaning="A task of Kafka Connect threw an exception. Its worker killed it and closed its consumer, and does not"
+        " start it again by itself.",
+        symptom="'Task is being killed and will not recover until manually restarted', and then its consumer leaves",
+        advice="Read the exception below that line, mend what it is about, and restart the task: POST"
+        " /connectors/NAME/tasks/NUMBER/restart. A record that it cannot read or write fails it again: see"
+        " errors.tolerance and the dead letter queue.",
+        source="WorkerTask.java doRun; WorkerSinkTask.java close",
+        is_departure=True, is_removal=True,
+    )
     NOT_AUTHENTICATED = CauseNoun(
         code="not_authenticated", label="a client could not authenticate", family=CauseFamily.LOST,
         meaning="A member was lost because its client, or a broker, did not prove who it is: an expired certificate, a"

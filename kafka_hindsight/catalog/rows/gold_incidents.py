@@ -114,7 +114,9 @@ class Finding(Row):
     finding_id: Annotated[str, "Hash of what it is"]
     rule_id: Annotated[str, "The rule that fired"]
     severity: Annotated[FindingSeverity, "How bad it is"]
-    subject_kind: Annotated[str, "What it is about: group, broker, topic, partition, cluster, source, reading"]
+    subject_kind: Annotated[
+        str, "What it is about: group, client, task, broker, topic, partition, cluster, source, reading"
+    ]
     subject: Annotated[str, "Which one"]
     first_at: Annotated[datetime, "When it began"]
     last_at: Annotated[datetime, "When it was seen last"]

@@ -1,4 +1,4 @@
-"""Findings about clients and brokers that others refused or held back."""
+"""Findings about clients and brokers that others refused or held back, and about tasks that were killed."""
 
 from __future__ import annotations
 
@@ -82,6 +82,12 @@ _REFUSALS = (
     ),
     _Refusal(declared.CLIENT_THROTTLED, (Kind.CLIENT_THROTTLED,), _longest),
     _Refusal(declared.NAME_UNKNOWN, (Kind.CLIENT_CONNECT_FAILED,), _of_each(lambda line: line.host)),
+    _Refusal(
+        declared.TASK_KILLED,
+        (Kind.CLIENT_TASK_KILLED,),
+        _of_each(lambda line: line.error),
+        lambda line: line.detail,
+    ),
 )
 
 

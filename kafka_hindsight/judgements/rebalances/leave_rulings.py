@@ -18,9 +18,10 @@ from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possib
 from kafka_hindsight.judgements.rebalances.case import REASON_WORDS, Case, by_own_log, proof_of
 from kafka_hindsight.judgements.rebalances.refusal_rulings import BROKERS_REFUSALS, REFUSED_EXPIRIES, REFUSED_LEAVES
 from kafka_hindsight.knowledge import reasons
-from kafka_hindsight.knowledge.client_ids import has_no_poll_limit
+from kafka_hindsight.knowledge.client_ids import has_no_poll_limit, is_of_a_task
 from kafka_hindsight.knowledge.reasons import read_client_reason, read_coordinator_reason
 from kafka_hindsight.shared.durations import CLOCK_SKEW, MS, NEXT_POLL, RETURN_WITHIN, SAME_ACT
+from kafka_hindsight.shared.plain import shortened
 from kafka_hindsight.shared.timelines import Interval
 from kafka_hindsight.shared.words import duration
 
@@ -203,8 +204,34 @@ def one_like_it_came(case: Case) -> Proof | None:
     return proof_of(line, *member.introduced_by, lookalike=case.likeness(member), later=duration(at - case.at))
 
 
+def its_task_was_killed(case: Case) -> Proof | None:
+    """Kafka Connect killed a task of that client id within 10 minutes before, or of that connector within 5 s.
+
+    Source: a task that failed stops its connector's part first, and then closes its consumer (WorkerTask.doRun,
+    WorkerSinkTask.close). Its group is `connect-` and the connector, its client id from 2.3 on `connector-consumer-`
+    and the task, unless the connector has others (SinkUtils.consumerGroupId, Worker.java).
+    """
+    member, kills = case.member, case.registry.task_kills.between(case.at - RETURN_WITHIN, case.at + SAME_ACT)
+    own_kills = [e for e in kills if member.first_at is None or member.first_at <= e.happened_at]
+    names_another = is_of_a_task(member.client_id or "")
+    for kill in reversed(own_kills):
+        is_at_once = kill.happened_at >= case.at - NEXT_POLL
+        if kill.client_id == member.client_id or (is_at_once and not names_another):
+            error = f" ({shortened(kill.error)})" if kill.error else ""
+            return proof_of(kill, task=kill.detail, error=error)
+    return None
+
+
 LEAVE_RULINGS: tuple[Ruling[Case], ...] = (
     *REFUSED_LEAVES,
+    Likely(
+        Cause.TASK_FAILED,
+        "{who} left because its task '{task}' failed{error}: Kafka Connect killed the task, and does not start it again"
+        " by itself.",
+        proof=(its_task_was_killed,),
+        source="WorkerTask.java doRun, the same in 1.0 to 4.4; before 3.0 a task that is being stopped may log it too",
+        cases=("made: leaves as its task is killed", "made: leaves as another task is killed"),
+    ),
     Certain(
         Cause.MAX_POLL_EXCEEDED,
         "{who} did not poll {limit} and left; its request to leave says so.",

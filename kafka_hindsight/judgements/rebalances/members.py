@@ -126,6 +126,8 @@ class MemberRegistry:
         self.settled = by_instant(e for e in events if e.kind == Kind.JOIN_COMPLETED)
         self.stops = by_instant(e for e in events if e.kind == Kind.CLIENT_STOPPING)
         """The lines in which processes stop whose logs name the group."""
+        self.task_kills = by_instant(e for e in events if e.kind == Kind.CLIENT_TASK_KILLED)
+        """The lines in which Kafka Connect kills tasks of the group's connector."""
         self._name_members()
 
     def may_read(self, topic: str) -> bool:

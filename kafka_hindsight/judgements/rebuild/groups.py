@@ -25,6 +25,7 @@ from kafka_hindsight.judgements.rebalances.records import events_of_records
 from kafka_hindsight.judgements.rebuild.brokers import FACTS, WindowFacts
 from kafka_hindsight.judgements.rebuild.events import EVENTS
 from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table
+from kafka_hindsight.knowledge.client_ids import CONNECTOR_GROUP, TASK_CLIENT
 from kafka_hindsight.knowledge.reasons import UUID
 from kafka_hindsight.shared.arrow_tables import (
     LAST,
@@ -119,15 +120,20 @@ def events_of_groups(events: pa.Table, names: ClientNames) -> pa.Table:
 
     Lines of librdkafka name no group: they get the only group of their client, and are left out where it has several. A
     line that names no client gets the only client of its log. A line that a process stops gets the only group of its
-    log.
+    log, and a line about a task of Kafka Connect the client and the group of that task's consumer.
     """
     lines = of_groups(events)
     is_client = pc.equal(lines["origin"], str(Origin.CLIENT))
     in_log = look_up(lines["source"], names.of_logs, pa.string())
-    client_id = pc.coalesce(pc.if_else(is_client, pc.coalesce(clients_of(lines), in_log), None), lines["client_id"])
+    task = pc.if_else(pc.equal(lines["kind"], str(Kind.CLIENT_TASK_KILLED)), lines["detail"], None)
+    of_task = pc.binary_join_element_wise(TASK_CLIENT, task, "")
+    of_line = pc.if_else(is_client, pc.coalesce(of_task, clients_of(lines), in_log), None)
+    client_id = pc.coalesce(of_line, lines["client_id"])
     is_end = pc.equal(lines["kind"], str(Kind.CLIENT_STOPPING))
     in_its_log = pc.if_else(is_end, look_up(lines["source"], names.groups_of_logs, pa.string()), None)
-    group_id = pc.coalesce(lines["group_id"], look_up(client_id, names.groups, pa.string()), in_its_log)
+    connector = pc.replace_substring_regex(task, r"-\d+$", "")
+    of_connector = pc.binary_join_element_wise(CONNECTOR_GROUP, connector, "")
+    group_id = pc.coalesce(lines["group_id"], look_up(client_id, names.groups, pa.string()), in_its_log, of_connector)
     return with_columns(lines, client_id=client_id, group_id=group_id).filter(pc.is_valid(group_id))
 
 

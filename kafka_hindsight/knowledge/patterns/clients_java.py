@@ -81,6 +81,17 @@ PATTERNS = (
         versions="1.0-4.4",
         source="connect/runtime/src/main/java/org/apache/kafka/connect/runtime/Connect.java stop",
     ),
+    Pattern(
+        pattern_id="connect.task_killed",
+        kind=Kind.CLIENT_TASK_KILLED,
+        loggers=("org.apache.kafka.connect.runtime.WorkerTask",),
+        # Up to 2.6 the exception stands below a line of its own, before this one.
+        regex=r"^\w*Task\{id=(?P<detail>.{1,255}?)\} Task (?:threw an uncaught and unrecoverable exception\. Task )?"
+        r"is being killed and will not recover until manually restarted(?:\r?\n(?P<error>[^\r\n]{1,255}).*)?$",
+        reads_trace=True,
+        versions="1.0-4.4",
+        source="connect/runtime/src/main/java/org/apache/kafka/connect/runtime/WorkerTask.java doRun",
+    ),
     _line_of_worker(
         pattern_id="connect.config_changed",
         kind=Kind.CLIENT_JOIN_REQUESTED,

@@ -1,4 +1,7 @@
-"""Rules about clients and brokers that others refused or held back: authentication, authorisation, quotas, names."""
+"""Rules about clients and brokers that others refused or held back: authentication, authorisation, quotas, names.
+
+And about tasks of Kafka Connect that failed, which it stops.
+"""
 
 from kafka_hindsight.catalog.codes import Harm
 from kafka_hindsight.catalog.nouns.causes import Cause
@@ -67,6 +70,16 @@ NAME_UNKNOWN = Rule(
     source="ClientUtils.parseAndValidateAddresses; NetworkClient.initiateConnect; rdkafka_broker.c",
 )
 
+TASK_KILLED = Rule(
+    rule_id="task_killed",
+    severity="warning",
+    harm=Harm.CONSUMERS_STOPPED,
+    subject_kind="task",
+    says="{subject} of Kafka Connect failed and was killed{span}: {details}",
+    advice=Cause.TASK_FAILED.noun.advice,
+    source="WorkerTask.java doRun: the worker does not start it again by itself",
+)
+
 RULES: tuple[Rule, ...] = (
     CLIENT_NOT_AUTHENTICATED,
     BROKER_NOT_AUTHENTICATED,
@@ -74,4 +87,5 @@ RULES: tuple[Rule, ...] = (
     INSTANCE_SHARED,
     CLIENT_THROTTLED,
     NAME_UNKNOWN,
+    TASK_KILLED,
 )

@@ -24,6 +24,7 @@ FIELD_NAMES = {c.name for c in EVENT_FIELDS}
 # Patterns whose lines nobody has captured yet. A drill that captures one takes it from this list.
 MADE = {
     "connect.stopping",
+    "connect.task_killed",
     "client.coordinator_long_gone",
     "client.heartbeat_error",
     "client.heartbeat_of_old_generation",

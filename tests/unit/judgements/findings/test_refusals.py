@@ -71,6 +71,15 @@ def line(kind: str, minutes: int = 0, **columns: Any) -> Event:
             "name_unknown",
             "Client 'app' could not resolve the name of a broker at {at}: kafka-1",
         ),
+        (
+            [
+                line(
+                    "client_task_killed", client_id="connector-consumer-s-0", detail="s-0", error="x.DataException: bad"
+                )
+            ],
+            "task_killed",
+            "Task 's-0' of Kafka Connect failed and was killed at {at}: x.DataException: bad",
+        ),
     ],
 )
 def test_refused_lines_are_one_finding_of_their_rule(lines: list[Event], rule_id: str, message: str) -> None:

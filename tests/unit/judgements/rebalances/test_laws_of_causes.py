@@ -27,6 +27,7 @@ NEVER_CAPTURED = {
     "host_stalled",  # three groups of one host have to expire at once
     "join_timeout",  # seen as what happened to members that others waited for, never as what began a rebalance
     "static_member_changed",
+    "task_failed",  # no drill kills a task of Kafka Connect
     "throttled",  # the quota of a client id changes in the context of the whole cluster
     "unknown",
 }

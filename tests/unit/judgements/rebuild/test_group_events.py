@@ -62,3 +62,18 @@ def test_client_stop_line_belongs_to_only_group_of_its_log(groups: Sequence[str]
     assert [n[1:] for n in names_of_events([*joins, stops]) if n[0] == stops.line_id] == (
         [(None, owner)] if owner else []
     )
+
+
+@pytest.mark.parametrize(
+    ("consumer", "group", "owner"),
+    [
+        ("connector-consumer-fan-out-3", "shipping", ("connector-consumer-fan-out-3", "shipping")),
+        ("consumer-9", "connect-fan-out", ("connector-consumer-fan-out-3", "connect-fan-out")),
+    ],
+)
+def test_killed_task_belongs_to_group_of_its_consumer(consumer: str, group: str, owner: tuple[str, str]) -> None:
+    columns = {"origin": "client", "source": "worker.log"}
+    joins = line("client_joining", "01:00:00", group, client_id=consumer, **columns)
+    killed = line("client_task_killed", "01:00:09", None, detail="fan-out-3", **columns)
+    (mine,) = [n for n in names_of_events([joins, killed]) if n[0] == killed.line_id]
+    assert mine[1:] == owner
