@@ -145,11 +145,12 @@ def test_invalid_file_of_labels_is_refused_with_all_its_problems(tmp_path: Path)
         label(right=["sunspots"])
 
 
-@pytest.mark.parametrize("path", sorted(LABELS.glob("*.toml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(LABELS.rglob("*+*.toml")), ids=lambda path: path.stem)
 def test_every_file_of_labels_is_valid(path: Path) -> None:
     own = read_truth(path)
     assert own.repository.replace("/", "+") == path.stem
-    assert own.labels and own.quiet
+    assert own.quiet
+    assert own.labels or "# No label: " in path.read_text(encoding="utf-8")
 
 
 def test_labelled_files_are_fetched_from_a_local_repository_and_checked(
