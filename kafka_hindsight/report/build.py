@@ -8,7 +8,18 @@ from dataclasses import replace
 from datetime import datetime
 
 from kafka_hindsight.catalog.codes import FindingSeverity, Harm, WitnessKind
-from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Night, Rebalance, Unavailability, Witness
+from kafka_hindsight.catalog.rows import (
+    BrokerOutage,
+    Failover,
+    Finding,
+    Incident,
+    Night,
+    Rebalance,
+    Truncation,
+    Unavailability,
+    Witness,
+)
+from kafka_hindsight.measures.record_losses import loss_of
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, unused
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.blocks import At, Page, Quiet, ShownSection, View
@@ -64,7 +75,7 @@ def night_of(page: PageRows, run_id: str, at: datetime) -> Night:
     incidents, findings = page.of(Incident), page.of(Finding)
     urgent = figures.urgent_first(incidents)
     worst = urgent[0] if urgent else None
-    loss, absences = figures.lost_records(incidents), figures.absences(page.of(BrokerOutage))
+    loss, absences = loss_of(page.of(Failover), page.of(Truncation)), figures.absences(page.of(BrokerOutage))
     leaderless, refusing = (unused(page.of(Unavailability), kinds) for kinds in (LEADERLESS, NO_WRITES))
     severities, line_totals = Counter(f.severity for f in findings), coverage.totals(page)
     groups = figures.groups_stopped(incidents, page.of(Unavailability)).subjects

@@ -11,7 +11,6 @@ from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Rebala
 from kafka_hindsight.knowledge.rules import ONGOING_RULES, UNSEEN
 from kafka_hindsight.measures.time_away import is_orderly
 from kafka_hindsight.measures.unavailability_sums import NO_CONSUMER, Unused, unused
-from kafka_hindsight.shared import words
 from kafka_hindsight.shared.grouping import grouped
 
 Life = Literal["over", "ongoing", "unknown"]
@@ -81,30 +80,6 @@ def state_of(incidents: Iterable[Incident], findings: Iterable[Finding], *, is_k
     grave = (f for f in findings if f.severity != FindingSeverity.INFO)
     states |= {Urgency.ACT if f.rule_id in ONGOING_RULES else Urgency.LOOK for f in grave}
     return next((urgency for urgency in Urgency if urgency in states), Urgency.CALM)
-
-
-@dataclass(frozen=True)
-class RecordLoss:
-    """Committed records that were lost: at least and at most. `high` is None where nothing bounds it."""
-
-    low: int
-    high: int | None
-
-    @property
-    def number(self) -> str:
-        """The number for a tile: `40`, `3–7`, or `40+` without an upper bound."""
-        low = words.number(self.low)
-        if self.high is None:
-            return f"{low}+"
-        return low if self.low == self.high else f"{low}–{words.number(self.high)}"
-
-
-def lost_records(incidents: Iterable[Incident]) -> RecordLoss:
-    """The committed records that all incidents lost together."""
-    rows = [i for i in incidents if harm_of(i) == Harm.RECORDS_LOST]
-    highs = [i.records_lost_high for i in rows]
-    bounds = [high for high in highs if high is not None]
-    return RecordLoss(sum(i.records_lost_low or 0 for i in rows), sum(bounds) if len(bounds) == len(highs) else None)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from kafka_hindsight.catalog.codes import Harm, Urgency
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.rows import Incident, Night
 from kafka_hindsight.catalog.table_model import RowValues
+from kafka_hindsight.measures.record_losses import RecordLoss
 from kafka_hindsight.report import blocks as ui
-from kafka_hindsight.report import figures
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.page_names import NEWEST, page_address
@@ -189,9 +189,7 @@ def _cluster(fleet: Fleet, night: Night) -> ui.TableRow:
     anchor = plain.anchor("incident", night.incident_id) if night.incident_id else ""
     orderly = f", {night.orderly_absences} in order" if night.orderly_absences else ""
     is_loss_known = night.records_lost_low is not None
-    loss = (
-        figures.RecordLoss(night.records_lost_low or 0, night.records_lost_high).number if is_loss_known else NOT_KNOWN
-    )
+    loss = RecordLoss(night.records_lost_low or 0, night.records_lost_high).number if is_loss_known else NOT_KNOWN
     longest = "not over" if night.partitions_still_offline else words.duration(night.offline_ms)
     return ui.row(
         ui.head(ui.PageLink(plain.shortened(night.cluster), night.page), "id"),

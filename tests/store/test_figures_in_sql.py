@@ -82,6 +82,7 @@ def test_named_queries_add_up_to_night_figures(published_night: Any, capsys: Any
     row, session = published_night
     incidents = answers(session, "incidents_by_harm", capsys)
     assert sum(i["records_lost_low"] for i in incidents if i["harm"] == "records_lost") == row.records_lost_low
+    assert sum(r["records_lost_low"] for r in answers(session, "records_lost", capsys)) == row.records_lost_low
     absences = answers(session, "outage_effects", capsys)
     assert [sum((o["kind"] == "controlled_shutdown") is orderly for o in absences) for orderly in (False, True)] == [
         row.sudden_absences,

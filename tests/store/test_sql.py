@@ -161,6 +161,8 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
          "leader_excess": 1.25, "brokers_off_band": 3},
     ],
     "records_lost": [
+        {"topic": "t", "partition": 0, "leader_to": -1, "records_lost_low": 1, "records_lost_high": 4,
+         "cut_to_by_broker": "3: 8"},
         {"topic": "t", "partition": 0, "leader_to": 1, "records_lost_low": 0, "records_lost_high": 2,
          "cut_to_by_broker": "2: 28, 3: 28"},
     ],

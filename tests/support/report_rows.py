@@ -209,6 +209,7 @@ def judge(tables: Tables) -> None:
     for name, key, ids in (
         ("gold.rebalances", "incident_id", told.of_groups),
         ("gold.failovers", "failover_id", told.of_failover),
+        ("gold.truncations", "truncation_id", told.of_truncation),
     ):
         for r in tables[name]:
             r["incident_id"] = ids.get(r[key])

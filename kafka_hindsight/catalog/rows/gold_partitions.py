@@ -152,6 +152,7 @@ class Truncation(Row):
     ] = None
     failover_id: Annotated[str | None, "The change of leader that made it cut; null where none is known"] = None
     outage_id: Annotated[str | None, "The absence behind that change"] = None
+    incident_id: Annotated[str | None, "The incident of the window that has it; null where none has"] = None
     verdict: Annotated[TruncationVerdict, "Whether committed records were lost"]
     confidence: HowSure
     explanation: Annotated[str, "What was cut, and why that is or is not a loss"]

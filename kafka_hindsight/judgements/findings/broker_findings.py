@@ -179,16 +179,11 @@ def harmful(truncations: pa.Table) -> pa.Table:
 def _truncated(
     cluster: str,
     harmful_truncations: Annotated[Sequence[rows.Truncation], harmful],
-    failovers: Unquoted[rows.Failover],
     incident_links: Sequence[rows.IncidentLink],
 ) -> Iterator[Finding]:
-    """One finding for each broker, verdict and outage of truncations that no incident of the window counts.
-
-    A partition with an unclean election is left out: the incident of the election says what it lost.
-    """
+    """One finding for each broker, verdict and outage of truncations that no incident of the window has."""
     parts = {link.part_id for link in incident_links}
-    unclean = {(f.topic, f.partition) for f in failovers if f.kind == FailoverKind.UNCLEAN_ELECTION}
-    alone = (t for t in harmful_truncations if t.truncation_id not in parts and (t.topic, t.partition) not in unclean)
+    alone = (t for t in harmful_truncations if t.truncation_id not in parts)
     by_act = grouped(alone, lambda t: (t.broker, t.verdict, t.outage_id or ""))
     for (broker, verdict, _), cuts in sorted(by_act.items()):
         records = [t.records_cut for t in cuts if t.records_cut is not None]

@@ -27,7 +27,7 @@ _SUBJECTS = 3
 class IncidentList:
     """The incidents of a window, and the one that each outage, group incident, failover and interval belongs to.
 
-    The keys of `of_outage` and the like are the ids of these parts. Of truncations only incidents of the window count.
+    The keys of `of_outage` and the like are the ids of these parts. Of truncations only those of the window count.
     """
 
     incidents: Sequence[Incident]
@@ -71,12 +71,7 @@ def judge_incidents(
         {i.incident_id: row.incident_id for h, row in rows for i in h.of_groups},
         {f.failover_id: row.incident_id for h, row in rows for f in h.failovers},
         {u.unavailability_id: row for h, row in rows for u in h.unavailability},
-        {
-            t.truncation_id: row.incident_id
-            for h, row in rows
-            if history.window.holds(row.started_at)
-            for t in h.truncations
-        },
+        {t.truncation_id: row.incident_id for h, row in rows for t in h.truncations},
         maintenance,
     )
 
@@ -130,8 +125,8 @@ def _row(cluster: str, happening: Happening, maintenance: Sequence[MaintenanceWi
         offline_partition_seconds=leaderless.total_ms / 1000,
         partitions_refusing=len(happening.refusing.subjects),
         refusing_ms=happening.refusing.longest_ms,
-        records_lost_low=losses[0] if losses else None,
-        records_lost_high=losses[1] if losses else None,
+        records_lost_low=losses.low if losses else None,
+        records_lost_high=losses.high if losses else None,
         partition_seconds=round(sum(costs), 3) if costs else None,
         explanation=" ".join(dict.fromkeys(filter(None, (*_explanations(happening), declaration.sentence)))),
         advice=" ".join(dict.fromkeys(filter(None, _advice(happening, harm)))),

@@ -31,6 +31,7 @@ from kafka_hindsight.catalog.rows import (
     Unavailability,
 )
 from kafka_hindsight.knowledge.outage_words import halts_over_log_dirs, hedged_verb
+from kafka_hindsight.measures.record_losses import PartitionName, RecordLoss, can_lose, loss_of, losses_of
 from kafka_hindsight.measures.time_away import away, is_lost, is_orderly, since_when
 from kafka_hindsight.measures.unavailability_sums import (
     LEADERLESS,
@@ -51,9 +52,6 @@ that stops all brokers, or a disk that fails with its partitions, needs seconds.
 act."""
 
 R = TypeVar("R")
-
-PartitionName = tuple[str, int]
-"""A topic, and the number of a partition."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ class Happening(_Parts):
     @property
     def lossy(self) -> Sequence[Failover]:
         """The changes of leaders that lost records, or may have lost some."""
-        return [f for f in self.failovers if f.records_lost_high or f.records_lost_low]
+        return [f for f in self.failovers if can_lose(f)]
 
     @property
     def writes_stopped(self) -> Sequence[Unavailability]:
@@ -154,27 +152,15 @@ class Happening(_Parts):
         return unused((u for u in rows if u.rebalance_id in failed), NO_CONSUMER)
 
     @cached_property
-    def losses(self) -> dict[PartitionName, tuple[int, int | None]]:
+    def losses(self) -> Mapping[PartitionName, RecordLoss]:
         """The partitions that lost records, or may have lost some, each with the bounds of its loss."""
-        bounds: dict[PartitionName, tuple[int, int | None]] = {}
-        for f in self.failovers:
-            if f.records_lost_low is not None and f.records_lost_high != 0:
-                low, high = bounds.get((f.topic, f.partition), (0, 0))
-                most = None if high is None or f.records_lost_high is None else high + f.records_lost_high
-                bounds[f.topic, f.partition] = low + f.records_lost_low, most
-        for t in self.truncations:
-            cut = t.records_cut or 1
-            bounds.setdefault((t.topic, t.partition), (cut, t.records_cut))
-        return bounds
+        return losses_of(self.failovers, self.truncations)
 
     @property
-    def records_lost(self) -> tuple[int, int | None] | None:
+    def records_lost(self) -> RecordLoss | None:
         """The bounds of all losses together; None where no record can be lost."""
-        if not self.losses:
-            return (0, 0) if any(f.records_lost_high == 0 for f in self.failovers) else None
-        highs = [high for _, high in self.losses.values()]
-        bounded = [high for high in highs if high is not None]
-        return sum(low for low, _ in self.losses.values()), sum(bounded) if len(bounded) == len(highs) else None
+        is_judged = self.losses or any(f.records_lost_high == 0 for f in self.failovers)
+        return loss_of(self.failovers, self.truncations) if is_judged else None
 
     @property
     def topics(self) -> list[str]:
@@ -230,16 +216,43 @@ def uncontrolled_since(change: ControllerChange) -> datetime:
 def gather(history: WindowHistory) -> list[Happening]:
     """Everything that happened in a window with its look-back and look-ahead, each thing once.
 
-    Each outage, each incident of groups and each harmful failover is part of exactly one happening.
+    Each outage, each incident of groups and each harmful failover is part of exactly one happening. A loss of records
+    counts in the window in which it happened: one after the window is left out, and one of a happening that began
+    before the window is a happening of its own.
     """
+    history = _with_losses_of_window(history)
+    happenings = _gather(history)
+    return [*happenings, *_losses_alone(history, happenings)]
+
+
+def _with_losses_of_window(history: WindowHistory) -> WindowHistory:
+    """The history without elections that lose records after the window, and with the cuts that count in the window.
+
+    A cut counts if it lost committed records, or if an election of its partition was judged for what it lost.
+    """
+    window = history.window
+    failovers = [f for f in history.failovers if f.happened_at < window.end or not can_lose(f)]
+    judged = {
+        (f.topic, f.partition) for f in failovers if f.records_lost_low is not None and window.holds(f.happened_at)
+    }
+    cuts = [
+        t
+        for t in history.truncations
+        if window.holds(t.happened_at)
+        and (t.verdict == TruncationVerdict.COMMITTED_LOST or (t.topic, t.partition) in judged)
+    ]
+    return replace(history, failovers=failovers, truncations=cuts)
+
+
+def _gather(history: WindowHistory) -> list[Happening]:
+    """Everything that happened around a window, whether or not it began inside."""
     acts = [*_acts(history.outages)]
     act_of = {o.outage_id: n for n, act in enumerate(acts) for o in act}
     groups = _by_act(act_of, _with_absences(history))
     with_outages = [*_with_outages(history)]
     failovers = _by_act(act_of, with_outages)
     of_failover = {f.failover_id: outage_id for outage_id, f in with_outages}
-    lossy = (t for t in history.truncations if t.verdict == TruncationVerdict.COMMITTED_LOST)
-    truncations = _by_act(act_of, ((t.outage_id or of_failover.get(t.failover_id or ""), t) for t in lossy))
+    truncations = _by_act(act_of, ((_outage_of_cut(t, history, of_failover), t) for t in history.truncations))
     outage_of = {incident.incident_id: outage_id for outage_id, incident in _with_absences(history)}
     incidents = ((history.group_incident_of.get(u.rebalance_id or ""), u) for u in history.unavailability)
     origins = ((u.outage_id or outage_of.get(i or "") or of_failover.get(u.failover_id or ""), u) for i, u in incidents)
@@ -271,6 +284,41 @@ def gather(history: WindowHistory) -> list[Happening]:
     uncontrolled = _within(ordered, lambda c: c.happened_at, uncontrolled_since)
     quorums = [Happening(kind=IncidentKind.QUORUM_LOST, controllers=own) for own in uncontrolled]
     return [*absences, *of_groups, *others, *lag, *quorums]
+
+
+def _losses_alone(history: WindowHistory, happenings: Sequence[Happening]) -> Iterator[Happening]:
+    """The losses of the window that no happening of the window has, by former leader or broker, and by time."""
+    window = history.window
+    inside = [h for h in happenings if window.holds(min(h.begins))]
+    elections = {f.failover_id for h in inside for f in h.failovers}
+    cuts = {t.truncation_id for h in inside for t in h.truncations}
+    lossy = [f for f in history.failovers if can_lose(f) and window.holds(f.happened_at)]
+    alone = [f for f in sorted(lossy, key=lambda f: f.happened_at) if f.failover_id not in elections]
+    rest = [t for t in history.truncations if t.truncation_id not in cuts]
+    for of_leader in grouped(alone, lambda f: f.leader_from).values():
+        for changes in _within(of_leader, lambda f: f.happened_at):
+            happening = _with_cuts(Happening(kind=IncidentKind.LEADERS_LOST, failovers=changes), rest)
+            rest = [t for t in rest if t not in happening.truncations]
+            yield happening
+    yield from _cuts_alone(rest)
+
+
+def _cuts_alone(truncations: Iterable[Truncation]) -> Iterator[Happening]:
+    """The logs that were cut and lost records, by broker and time."""
+    lossy = [t for t in truncations if t.verdict == TruncationVerdict.COMMITTED_LOST]
+    for by_broker in grouped(sorted(lossy, key=lambda t: t.happened_at), lambda t: t.broker).values():
+        for cuts in _within(by_broker, lambda t: t.happened_at):
+            yield Happening(kind=IncidentKind.LOG_CUT, truncations=cuts)
+
+
+def _outage_of_cut(cut: Truncation, history: WindowHistory, of_failover: Mapping[str, str | None]) -> str | None:
+    """The absence behind a cut: that of the last election before it for whose loss the partition was judged."""
+    judged = (f for f in history.failovers if f.records_lost_low is not None and history.window.holds(f.happened_at))
+    of_partition = [f for f in judged if (f.topic, f.partition) == (cut.topic, cut.partition)]
+    if of_partition:
+        before = [f for f in of_partition if f.happened_at <= cut.happened_at] or of_partition[:1]
+        return of_failover.get(max(before, key=lambda f: f.happened_at).failover_id)
+    return cut.outage_id or of_failover.get(cut.failover_id or "")
 
 
 def _by_act(act_of: Mapping[str, int], rows: Iterable[tuple[str | None, R]]) -> dict[int | None, list[R]]:
@@ -360,10 +408,7 @@ def _without_outage(
     yield from leader_losses
     for rows in _within(sorted(write_stops, key=lambda u: u.started_at), lambda u: u.started_at):
         yield Happening(kind=IncidentKind.WRITES_STOPPED, unavailability=rows)
-    cuts_alone = (t for t in truncations if t.truncation_id not in with_leaders and history.window.holds(t.happened_at))
-    for by_broker in grouped(sorted(cuts_alone, key=lambda t: t.happened_at), lambda t: t.broker).values():
-        for cuts in _within(by_broker, lambda t: t.happened_at):
-            yield Happening(kind=IncidentKind.LOG_CUT, truncations=cuts)
+    yield from _cuts_alone(t for t in truncations if t.truncation_id not in with_leaders)
 
 
 def missing_broker(spans: Iterable[IsrSpan]) -> Callable[[Unavailability], int]:
@@ -469,7 +514,8 @@ def partitions_of(places: Sequence[PartitionName]) -> str:
 
 
 def _loss_clause(happening: Happening) -> str:
-    low, high = happening.records_lost or (0, None)
+    loss = happening.records_lost or RecordLoss(0, None)
+    low, high = loss.low, loss.high
     unclean = (f for f in happening.failovers if f.kind == FailoverKind.UNCLEAN_ELECTION)
     at = [f.happened_at for f in unclean if (f.topic, f.partition) in happening.losses]
     election = f" (unclean election at {min(at):%H:%M:%S})" if at and happening.outages else ""
@@ -477,8 +523,9 @@ def _loss_clause(happening: Happening) -> str:
     if not low:
         most = f"up to {words.counted(high, 'committed record')}" if high else "committed records"
         return f"{most} may have been lost in {where}"
+    count = low if high is None else high
     least = "at least " if high is None else "" if low == high else f"{words.number(low)} to "
-    return f"{least}{words.counted(low if high is None else high, 'committed record')} were lost in {where}"
+    return f"{least}{words.counted(count, 'committed record')} {words.verb(count, 'was', 'were')} lost in {where}"
 
 
 def _unused_clause(unused: Unused) -> str:
@@ -528,6 +575,11 @@ def _leaders_clause(happening: Happening) -> str:
     return words.listed(events) if events else f"the leader moved from {former_leader}, and no line shows why"
 
 
+def _cut_clause(happening: Happening) -> str:
+    brokers = sorted({t.broker for t in happening.truncations})
+    return f"{_with_ids('broker', brokers)} cut {words.verb(len(brokers), 'its log', 'their logs')}"
+
+
 def _lag_clause(happening: Happening) -> str:
     places = [(v.topic, v.partition) for v in happening.lag]
     most = max((v.lag_max or 0 for v in happening.lag), default=0)
@@ -572,7 +624,7 @@ _ORIGINS: Mapping[IncidentKind, Callable[[Happening], str]] = {
     IncidentKind.CLUSTER_RESTART: _outage_clause,
     IncidentKind.REPLICAS_OUT: _out_of_sync_clause,
     IncidentKind.LEADERS_LOST: _leaders_clause,
-    IncidentKind.LOG_CUT: lambda h: f"{_with_ids('broker', sorted({t.broker for t in h.truncations}))} cut its log",
+    IncidentKind.LOG_CUT: _cut_clause,
     IncidentKind.LAG: _lag_clause,
     IncidentKind.QUORUM_LOST: _quorum_clause,
     IncidentKind.WRITES_STOPPED: lambda _: "no line shows which broker was missing",

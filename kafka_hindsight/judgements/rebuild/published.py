@@ -25,6 +25,7 @@ def judged() -> dict[str, RowSource]:
     return {table.full_name: output for output, table in outputs if table.layer in ("gold", "quality", "internal")} | {
         "gold.rebalances": linked("rebalance_id", GROUPS.output("rebalances")),
         "gold.failovers": linked("failover_id", PARTITIONS.output("failovers")),
+        "gold.truncations": linked("truncation_id", PARTITIONS.output("truncations")),
         "gold.unavailability": linked("unavailability_id", UNAVAILABILITY),
     }
 

@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from kafka_hindsight.catalog.codes import Confidence, FindingSeverity, Harm, Origin, UnavailabilityKind, WitnessKind
-from kafka_hindsight.catalog.rows import BrokerOutage, Coverage, Finding, Incident, Unavailability, Witness
+from kafka_hindsight.catalog.rows import (
+    BrokerOutage,
+    Coverage,
+    Failover,
+    Finding,
+    Incident,
+    Truncation,
+    Unavailability,
+    Witness,
+)
 from kafka_hindsight.knowledge.rules import ONGOING_RULES, RULES, UNREAD, UNSEEN
+from kafka_hindsight.measures.record_losses import loss_of
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, Unused, unused
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures
@@ -153,7 +163,7 @@ def _certainty(rows: Sequence[Incident]) -> str:
 def tiles(page: PageRows) -> Iterator[ui.Item]:
     """The figures of harm, and the number of gaps in coverage."""
     incidents, findings = page.of(Incident), page.of(Finding)
-    loss, absences = figures.lost_records(incidents), figures.absences(page.of(BrokerOutage))
+    loss, absences = loss_of(page.of(Failover), page.of(Truncation)), figures.absences(page.of(BrokerOutage))
     leaderless, refusing = (unused(page.of(Unavailability), kinds) for kinds in (LEADERLESS, NO_WRITES))
     groups = figures.groups_stopped(incidents, page.of(Unavailability)).subjects
     critical = sum(finding.severity == FindingSeverity.CRITICAL for finding in findings)

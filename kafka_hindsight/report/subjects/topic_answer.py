@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from kafka_hindsight.catalog.codes import WitnessKind
 from kafka_hindsight.catalog.rows import Failover, Incident, PartitionRisk, Truncation, Unavailability, Witness
+from kafka_hindsight.measures.record_losses import can_lose
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, Unused, unused
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, phrases
@@ -133,7 +134,7 @@ def _partition_seconds(sums: Unused) -> str:
 def _stories(page: PageRows, rows: Sequence[Failover]) -> Iterator[ui.Block]:
     """All changes in a ledger, and those with a loss or the longest time without a leader one by one."""
     yield from failover_ledger(rows)
-    grave = sorted(rows, key=lambda f: (not _can_lose(f), -(f.leaderless_ms or 0), f.happened_at, f.failover_id))
+    grave = sorted(rows, key=lambda f: (not can_lose(f), -(f.leaderless_ms or 0), f.happened_at, f.failover_id))
     if rows:
         yield ui.Heading("The gravest of them one by one")
     for row in grave[:STORIES]:
@@ -146,8 +147,3 @@ def _stories(page: PageRows, rows: Sequence[Failover]) -> Iterator[ui.Block]:
             badges=(ui.confidence_badge(row.confidence),),
             cost=words.duration(row.leaderless_ms),
         )
-
-
-def _can_lose(row: Failover) -> bool:
-    """Whether records were lost, or may have been."""
-    return row.records_lost_high != 0 and (row.records_lost_low, row.records_lost_high) != (None, None)

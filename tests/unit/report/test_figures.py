@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from kafka_hindsight.alerts import sightings
 from kafka_hindsight.catalog.codes import Harm, Intent
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES, INCIDENTS, REBALANCES
-from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Unavailability
+from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Finding, Incident, Truncation, Unavailability
+from kafka_hindsight.measures.record_losses import loss_of
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, lasted, unused
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.phrases import lost_records
@@ -30,7 +31,8 @@ def test_page_terminal_and_alerts_show_same_numbers() -> None:
     page = build_report(tables, about)
     incidents = [Incident.of(r) for r in tables["gold.incidents"]]
     findings = [Finding.of(r) for r in tables["gold.findings"]]
-    lost, away = figures.lost_records(incidents), figures.absences(map(BrokerOutage.of, tables["gold.broker_outages"]))
+    elections, cuts = map(Failover.of, tables["gold.failovers"]), map(Truncation.of, tables["gold.truncations"])
+    lost, away = loss_of(elections, cuts), figures.absences(map(BrokerOutage.of, tables["gold.broker_outages"]))
     rows = [Unavailability.of(r) for r in tables["gold.unavailability"]]
     offline, critical = unused(rows, LEADERLESS), [f for f in findings if f.severity == "critical"]
     (tiles,) = [each for each in seen.section(page, "verdict") if getattr(each, "style", "") == "tiles"]
@@ -80,7 +82,6 @@ def test_intent_changes_no_figure_order_or_state(rows: list[Incident], intent: I
             for g in i.group_ids
         ]
     )
-    assert figures.lost_records(rows) == figures.lost_records(labelled)
     assert figures.groups_stopped(rows, idle) == figures.groups_stopped(labelled, idle)
     assert figures.state_of(rows, (), is_known=True) == figures.state_of(labelled, (), is_known=True)
     assert [i.incident_id for i in figures.ranked(rows)] == [i.incident_id for i in figures.ranked(labelled)]

@@ -9,6 +9,7 @@ import pytest
 
 from kafka_hindsight.catalog.codes import Harm
 from kafka_hindsight.catalog.rows import Incident, Night
+from kafka_hindsight.measures.record_losses import RecordLoss
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.build import night_of, report_of
@@ -53,7 +54,7 @@ def test_night_row_has_the_figures_of_the_first_screen():
     row = night_of(page, "run", AT)
     lost, offline, refusing, away, stopped, critical, gaps = (text(tile).split()[0] for tile in tiles(page))
     assert (row.records_lost_low, row.records_lost_high) == (40, 52)
-    assert lost == figures.RecordLoss(row.records_lost_low, row.records_lost_high).number
+    assert lost == RecordLoss(row.records_lost_low, row.records_lost_high).number
     assert refusing == str(row.partitions_refusing) == "0" and row.offline_partition_seconds > 72
     assert offline == str(row.partitions_offline) == "31" and row.offline_ms == 72_000
     counts = (row.sudden_absences + row.orderly_absences, row.groups_stopped, row.findings_critical, row.gaps)

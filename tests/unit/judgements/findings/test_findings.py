@@ -21,6 +21,7 @@ from kafka_hindsight.catalog.gold import (
 from kafka_hindsight.catalog.quality import COVERAGE, GENERATION_GAPS, LEADERSHIP_GAPS
 from kafka_hindsight.catalog.rows import (
     Finding,
+    IncidentLink,
     LagVerdict,
     LeadershipGap,
     MissingBrokerLog,
@@ -110,8 +111,8 @@ def test_truncations_with_loss_are_one_finding_per_broker() -> None:
         "Partition 't-0' and 1 more lost committed records when broker 1 truncated its log: 10 cut",
         "Partition 'u-0' may have lost committed records when broker 2 truncated its log: the number is not known",
     ]
-    unclean = row(FAILOVERS, kind="unclean_election", topic="u", partition=0)
-    assert raised(harmful_truncations=[unsure], failovers=[unclean]) == [], "the election's incident says it"
+    link = IncidentLink(part_id=unsure.truncation_id, incident_id="of an election")
+    assert raised(harmful_truncations=[unsure], incident_links=[link]) == [], "the election's incident says it"
 
 
 def leadership_gap(partition: int, next_epoch: int, **columns: Any) -> LeadershipGap:

@@ -145,18 +145,32 @@ def test_truncation_without_outage_is_its_own_incident() -> None:
     assert Harm.PARTITIONS_OFFLINE.noun.advice in str(incident.advice)
 
 
-def test_truncation_of_incident_is_no_finding_besides() -> None:
-    def judged(at: datetime) -> tuple[list[str], list[str]]:
+def test_loss_of_window_is_one_incident_whenever_its_absence_began() -> None:
+    def judged(at: datetime) -> tuple[list[tuple[str, str]], list[str]]:
         crash = outage(1, down_at=at, outage_id="o")
         lost = {"verdict": "committed_lost", "records_cut": 40, "topic": "t", "partition": 0, "happened_at": AT}
         rows = {"outages": [crash], "truncations": [row(TRUNCATIONS, outage_id="o", **lost)]}
         empty: dict[str, Any] = {name: [] for name in signature(judge_all_incidents).parameters}
         judged = judge_all_incidents(**{**empty, **rows, "scope": Scope("c", WINDOW, WINDOW)})
         findings = raised(harmful_truncations=rows["truncations"], incident_links=judged.links)
-        return [str(i.harm) for i in judged.incidents], [f.rule_id for f in findings]
+        return [(i.kind, str(i.harm)) for i in judged.incidents], [f.rule_id for f in findings]
 
-    assert judged(AT) == (["records_lost"], [])
-    assert judged(WINDOW.start - timedelta(hours=3)) == ([], ["records_truncated"]), "the night before had not seen it"
+    assert judged(AT) == ([("broker_outage", "records_lost")], [])
+    assert judged(WINDOW.start - timedelta(hours=3)) == ([("log_cut", "records_lost")], []), "it began before"
+
+
+def test_loss_after_window_is_of_the_next_one() -> None:
+    crash = outage(1, second=3_590)
+    lost = unclean(40, 40, second=3_605, outage_id=crash.outage_id)
+    cut = row(TRUNCATIONS, topic="t", partition=0, broker=1, outage_id=crash.outage_id, verdict="committed_lost",
+              records_cut=40, happened_at=AT + timedelta(seconds=3_610))  # fmt: skip
+    (incident,) = incidents_of(outages=[crash], failovers=[lost], truncations=[cut])
+    assert (incident.harm, incident.records_lost_low) == ("partitions_offline", None)
+    following = Window(WINDOW.end, WINDOW.end + timedelta(hours=2))
+    history = WindowHistory(window=following, outages=[crash], failovers=[lost], truncations=[cut])
+    (incident,) = judge_incidents("c", history).incidents
+    assert (incident.kind, incident.harm) == ("leaders_lost", "records_lost")
+    assert (incident.records_lost_low, incident.records_lost_high) == (40, 40), "the cut is of the election"
 
 
 def test_crash_and_its_consequences_are_one_incident() -> None:
