@@ -96,6 +96,7 @@ class Kind(StrEnum):
     # --- topics ----------------------------------------------------------------------------------------------
     TOPIC_CREATED = auto(), _TOPIC, "A topic was created: topic"
     TOPIC_DELETED = auto(), _TOPIC, "A topic was deleted: topic"
+    PARTITIONS_DELETED = auto(), _TOPIC, "A coordinator forgets the offsets of partitions whose topics were deleted: members (the partitions)"
     PARTITIONS_ADDED = auto(), _TOPIC, "Partitions were added to a topic: topic"
     TOPIC_CONFIGURED = auto(), _TOPIC, "All settings that a topic overrides, as a broker applies them: topic, [partition], [detail (name=value or name -> value, separated by commas; missing without overrides)]"
     CONFIG_CHANGED = auto(), _TOPIC, "A setting of a topic or broker changed: topic or node, reason (the setting), detail (the value)"

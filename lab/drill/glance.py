@@ -48,7 +48,7 @@ def glance(logs: Path, clients: Path) -> Glance:
     of_group = grouped(in_order([*of_brokers, *of_clients]), lambda e: e.group_id)
     group_ids = sorted({e.group_id for e in of_brokers if e.group_id})
     facts = context_of(of_brokers, outages)
-    incarnations = incarnations_of(of_brokers, {}, facts.controller_epochs)
+    incarnations = incarnations_of(of_brokers, {}, facts.controller_epochs, changes)
     return Glance(
         rebalances=[row for name in group_ids for row in rebuild_group(name, of_group[name], context).rebalances],
         broker_outages=outages,

@@ -25,6 +25,7 @@ from kafka_hindsight.judgements.partitions.leaders.failovers import LeaderHistor
 from kafka_hindsight.judgements.partitions.partition_readings import STATE, PartitionReadings, readings_by_partition
 from kafka_hindsight.judgements.partitions.replicas import isr, replica_states, truncations
 from kafka_hindsight.judgements.partitions.replicas.replica_states import ReplicaHistory
+from kafka_hindsight.judgements.rebalances.topic_changes import topic_changes
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window
 
@@ -53,7 +54,8 @@ def readings_of(rows: Iterable[PartitionSnapshot], commits: Iterable[OffsetSnaps
 def incarnations(
     lines: Iterable[Event], readings: Iterable[PartitionSnapshot], epochs: Sequence[ControllerEpoch]
 ) -> list[Incarnation]:
-    return incarnations_of(lines, readings_by_partition(states_of(readings)), epochs)
+    lines = list(lines)
+    return incarnations_of(lines, readings_by_partition(states_of(readings)), epochs, topic_changes(lines, epochs))
 
 
 def rebuild_isr_changes(

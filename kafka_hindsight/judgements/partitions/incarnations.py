@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import TypeVar
 
 from kafka_hindsight.catalog.kinds import PARTITION_KINDS, Kind
-from kafka_hindsight.catalog.rows import Event, Failover, IsrChange
+from kafka_hindsight.catalog.rows import Event, Failover, IsrChange, TopicChange
 from kafka_hindsight.judgements.brokers.controllers import (
     ControllerEpoch,
     incarnations_begun,
@@ -29,7 +29,7 @@ from kafka_hindsight.shared.windows import broker_ids, in_order
 
 ABOUT_PARTITIONS = frozenset((*PARTITION_KINDS, Kind.PARTITION_CHANGED))
 
-_FROM_EVERY_CONTROLLER = (Kind.PARTITION_CREATED, Kind.UNCLEAN_PARTITION_CHANGE, Kind.TOPIC_DELETED)
+_FROM_EVERY_CONTROLLER = (Kind.PARTITION_CREATED, Kind.UNCLEAN_PARTITION_CHANGE)
 """Kinds that standby controllers print too, and that every controller prints again when it starts."""
 
 _REPLICAS = attrgetter("replicas")
@@ -132,24 +132,27 @@ class Incarnation:
 
 
 def incarnations_of(
-    events: Iterable[Event], readings: Mapping[Partition, PartitionReadings], epochs: Sequence[ControllerEpoch]
+    events: Iterable[Event],
+    readings: Mapping[Partition, PartitionReadings],
+    epochs: Sequence[ControllerEpoch],
+    topic_changes: Iterable[TopicChange],
 ) -> list[Incarnation]:
     """The incarnations by partition and time, each with its events of ABOUT_PARTITIONS and its readings.
 
     A new one begins where the topic was deleted, and where epochs begin again: at 0 in a topic that is created again
     under its old name. There the lines that a standby controller repeats are left out: they may be about the former
     incarnation. A change that a controller decided and reverted did not happen. A partition that readings alone show
-    has one incarnation, without events. `events` are those of whole topics, with their deletions.
+    has one incarnation, without events. `events` are those of whole topics.
     """
     ordered = in_order(e for e in events if e.topic is not None)
-    deletions, begins = _deletions_of(ordered, epochs), incarnations_begun(epochs)
+    deletions, begins = _deletions_of(topic_changes), incarnations_begun(epochs)
     events_of = by_partition(e for e in ordered if e.kind in ABOUT_PARTITIONS and not was_reverted(epochs, e))
     incarnations = []
     for key in sorted({*events_of, *readings}):
         lives = [
             life
             for _, of_cluster in groupby(events_of[key], lambda e: bisect_right(begins, e.happened_at))
-            for of_topic in _between_deletions(list(of_cluster), deletions[key[:2]], epochs)
+            for of_topic in _between_deletions(list(of_cluster), deletions[key[1]], epochs)
             for life in between_falls(of_topic)
         ] or [[]]
         starts = [None, *(life[0].happened_at for life in lives[1:]), None]
@@ -157,7 +160,7 @@ def incarnations_of(
             own_readings = readings.get(key, NO_READINGS).within(starts[number], starts[number + 1])
             if life or own_readings:
                 begin = life[0].happened_at if life else own_readings[0].snapshot_at
-                ends = (at for at in (*deletions[key[:2]], starts[number + 1]) if at is not None and at > begin)
+                ends = (at for at in (*deletions[key[1]], starts[number + 1]) if at is not None and at > begin)
                 incarnations.append(Incarnation(key, number, life, own_readings, min(ends, default=None)))
     return incarnations
 
@@ -171,14 +174,12 @@ def by_partition(rows: Iterable[_Row], time: str | None = None) -> defaultdict[P
     return rows_of
 
 
-def _deletions_of(
-    events: Iterable[Event], epochs: Sequence[ControllerEpoch]
-) -> defaultdict[tuple[str, str], list[datetime]]:
-    """The instants at which the active controller deleted each topic, by cluster and topic, in order."""
-    deletions: defaultdict[tuple[str, str], list[datetime]] = defaultdict(list)
-    for event in events:
-        if event.kind == Kind.TOPIC_DELETED and event.topic is not None and speaks_for_cluster(epochs, event):
-            insort(deletions[event.cluster, event.topic], event.happened_at)
+def _deletions_of(topic_changes: Iterable[TopicChange]) -> defaultdict[str, list[datetime]]:
+    """The instants at which each topic was deleted, in order."""
+    deletions: defaultdict[str, list[datetime]] = defaultdict(list)
+    for change in topic_changes:
+        if change.kind == Kind.TOPIC_DELETED:
+            insort(deletions[change.topic], change.at)
     return deletions
 
 

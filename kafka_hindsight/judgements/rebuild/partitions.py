@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import rows
-from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.judgements.brokers.settings_at import SETTING_KINDS
 from kafka_hindsight.judgements.partitions.incarnations import ABOUT_PARTITIONS, incarnations_of
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
@@ -36,7 +35,7 @@ BLOCK = 25
 """The number of partitions that are judged together. Our choice: no topic has more lines than `__consumer_offsets`,
 which is two blocks."""
 
-LEADER_KINDS = frozenset({*ABOUT_PARTITIONS, *SETTING_KINDS, Kind.TOPIC_DELETED})
+LEADER_KINDS = frozenset({*ABOUT_PARTITIONS, *SETTING_KINDS})
 
 Blocks = Mapping[str, Sequence[int]]
 """The blocks of each topic that has more than the first."""
@@ -143,7 +142,8 @@ def judge_partitions(
 ) -> PartitionHistory:
     """The history of a block of one topic's partitions: each depends on its own rows and those of the whole topic."""
     context, window, logs_end = facts.context, scope.wide_window, facts.groups.observed_to
-    incarnations = incarnations_of(events, readings_by_partition(states, commits), context.controller_epochs)
+    readings = readings_by_partition(states, commits)
+    incarnations = incarnations_of(events, readings, context.controller_epochs, facts.groups.topic_changes)
     changes = rebuild_isr_changes(incarnations, context, window)
     leaders = rebuild_leaders(incarnations, context, window)
     settings = facts.settings.with_topics(events)

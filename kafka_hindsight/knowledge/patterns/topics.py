@@ -13,6 +13,8 @@ _ADMIN_LOGGERS = ("kafka.zk.AdminZkClient",)
 _DELETION_LOGGERS = ("kafka.controller.TopicDeletionManager",)
 _REPLICATION_LOGGERS = ("org.apache.kafka.controller.ReplicationControlManager",)
 _CONFIG_LOGGERS = ("org.apache.kafka.controller.ConfigurationControlManager",)
+_SCALA_LOGGERS = ("kafka.coordinator.group.GroupCoordinator",)
+_SHARD_LOGGERS = ("org.apache.kafka.coordinator.group.GroupCoordinatorShard",)
 _ADMIN_SOURCE = "core/src/main/scala/kafka/zk/AdminZkClient.scala"
 _PACKAGE = "metadata/src/main/java/org/apache/kafka/controller"
 _TOPIC = r"(?P<topic>[\w.-]+)"
@@ -106,6 +108,23 @@ PATTERNS = (
         regex=QUORUM_HEAD + rf"(?:Replayed RemoveTopicRecord for|Removed) topic {_TOPIC} with ID \S+\.$",
         versions="3.0-4.4",
         source=f"{_PACKAGE}/ReplicationControlManager.java replay",
+    ),
+    Pattern(
+        pattern_id="scala.partitions_deleted",
+        kind=Kind.PARTITIONS_DELETED,
+        loggers=_SCALA_LOGGERS,
+        regex=r"^\[GroupCoordinator \d+\]: Removed \d+ offsets associated with deleted partitions: (?P<members>[\w., -]+)\.$",
+        versions="2.0-3.9",
+        source="core/src/main/scala/kafka/coordinator/group/GroupCoordinator.scala handleDeletedPartitions",
+    ),
+    Pattern(
+        pattern_id="java.partitions_deleted",
+        kind=Kind.PARTITIONS_DELETED,
+        loggers=_SHARD_LOGGERS,
+        regex=r"^\[GroupCoordinator id=\d+ topic=__consumer_offsets partition=\d+\] Generated \d+ tombstone records in \d+ milliseconds "
+        r"while deleting offsets for partitions \[(?P<members>[\w., -]+)\]\.$",
+        versions="3.8-4.4",
+        source="group-coordinator/src/main/java/org/apache/kafka/coordinator/group/GroupCoordinatorShard.java onPartitionsDeleted",
     ),
     Pattern(
         pattern_id="kraft.config_changed",

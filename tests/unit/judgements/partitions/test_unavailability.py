@@ -131,6 +131,17 @@ def test_deletion_of_topic_ends_its_leaderless_time() -> None:
     assert period.low_ms == 30_000
 
 
+def test_coordinator_that_forgets_offsets_of_topic_shows_its_deletion() -> None:
+    """The log of the controller that deleted it is missing."""
+    gone = partition_line("follower_started", 1, 10, leader=-1, leader_epoch=1)
+    lines = [
+        row(EVENTS, kind="partitions_deleted", broker=broker, members="other-0, t-1, t-0", happened_at=after(at))
+        for broker, at in ((2, 40), (2, 40.1), (3, 41), (1, 90))
+    ]
+    [period] = unavailable([led(1, 0, 0), gone, *lines], [], after(LOGS_END))
+    assert seconds_of([period]) == [("no_leader", 10, 40)]
+
+
 def test_immediate_handover_leaves_no_leaderless_time() -> None:
     gave_way = partition_line("follower_started", 1, 30.1, leader=2, leader_epoch=1)
     assert unavailable([led(1, 0, 0), led(2, 30, 1), gave_way], [], after(LOGS_END)) == []
