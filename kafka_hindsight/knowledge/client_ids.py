@@ -32,6 +32,16 @@ _HAS_NO_POLL_LIMIT = re.compile(
 )
 
 
+_OF_STREAMS = re.compile(r"-StreamThread-\d+-consumer\Z")
+"""The consumer of a thread of Kafka Streams: StreamThread.java, ClientUtils.java getConsumerClientId; nothing overrides
+it."""
+
+
+def is_of_streams(client_id: str) -> bool:
+    """Whether a client id is that of the consumer of a thread of Kafka Streams."""
+    return _OF_STREAMS.search(client_id) is not None
+
+
 def has_no_poll_limit(client_id: str) -> bool:
     """Whether a client id is that of a library whose consumers leave only when they are stopped."""
     return _HAS_NO_POLL_LIMIT.fullmatch(client_id) is not None

@@ -78,7 +78,7 @@ def night_of(page: PageRows, run_id: str, at: datetime) -> Night:
     loss, absences = loss_of(page.of(Failover), page.of(Truncation)), figures.absences(page.of(BrokerOutage))
     leaderless, refusing = (unused(page.of(Unavailability), kinds) for kinds in (LEADERLESS, NO_WRITES))
     severities, line_totals = Counter(f.severity for f in findings), coverage.totals(page)
-    groups = figures.groups_stopped(incidents, page.of(Unavailability)).subjects
+    groups = figures.groups_stopped(incidents, page.of(Unavailability)).least
     unknown = unknown_kinds(page.of(Witness))
 
     def bounded(count: int, kind: WitnessKind) -> int | None:

@@ -10,7 +10,8 @@ from kafka_hindsight.catalog.codes import FindingSeverity, Harm, Urgency
 from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Rebalance, Unavailability
 from kafka_hindsight.knowledge.rules import ONGOING_RULES, UNSEEN
 from kafka_hindsight.measures.time_away import is_orderly
-from kafka_hindsight.measures.unavailability_sums import NO_CONSUMER, Unused, unused
+from kafka_hindsight.measures.unavailability_sums import NO_CONSUMER, Subject, unused
+from kafka_hindsight.shared import words
 from kafka_hindsight.shared.grouping import grouped
 
 Life = Literal["over", "ongoing", "unknown"]
@@ -50,7 +51,10 @@ def is_going_on(incident: Incident) -> bool:
 
 
 def life_of(incident: Incident) -> Life:
-    """Whether an incident was over when the logs end; rows of an earlier version do not say."""
+    """Whether an incident was over when the logs end; unknown where a group's last member closed or died.
+
+    Rows of an earlier version do not say.
+    """
     return "unknown" if incident.is_over is None else "over" if incident.is_over else "ongoing"
 
 
@@ -98,10 +102,31 @@ def absences(outages: Iterable[BrokerOutage]) -> Absences:
     return Absences(len(rows) - orderly, orderly, sum(o.up_at is None for o in rows))
 
 
-def groups_stopped(incidents: Iterable[Incident], rows: Iterable[Unavailability]) -> Unused:
-    """The groups none of whose members consumed since something failed."""
-    failed = {i.incident_id for i in incidents if needs(i) is not Urgency.CALM}
-    return unused((u for u in rows if u.incident_id in failed), NO_CONSUMER)
+@dataclass(frozen=True)
+class StoppedGroups:
+    """The groups none of whose members consumed since something failed: at least and at most.
+
+    `most` has those too whose members may only have been closed.
+    """
+
+    least: Sequence[Subject]
+    most: Sequence[Subject]
+
+    @property
+    def number(self) -> str:
+        """The number for a tile: `2`, or `0–1`."""
+        low, high = words.number(len(self.least)), words.number(len(self.most))
+        return low if low == high else f"{low}–{high}"
+
+
+def groups_stopped(incidents: Iterable[Incident], rows: Iterable[Unavailability]) -> StoppedGroups:
+    """The groups none of whose members consumed since something failed, or may have failed."""
+    is_sure: dict[str | None, bool] = {
+        i.incident_id: not (i.cause and i.cause.noun.is_silent_end) for i in incidents if needs(i) is not Urgency.CALM
+    }
+    idle = [u for u in rows if u.incident_id in is_sure]
+    after_failures = unused((u for u in idle if is_sure[u.incident_id]), NO_CONSUMER)
+    return StoppedGroups(after_failures.subjects, unused(idle, NO_CONSUMER).subjects)
 
 
 def partition_seconds(rebalances: Iterable[Rebalance]) -> float:

@@ -21,10 +21,13 @@ SHARED_BEFORE = timedelta(seconds=30)
 OUTAGE_APART = timedelta(seconds=40)
 MAX_NEAR = 6
 
-EXPIRY_CODES = ("member_left", "member_dead")
-"""No rebalance is expected until the member's session runs out; then it is one of these."""
+CLOSED_CODES = ("member_left", "session_ended")
+EXPIRY_CODES = (*CLOSED_CODES, "member_dead")
+"""No rebalance is expected until the member's session runs out; then it is one of these. One that was closed has not
+died."""
 
 ROLLING_RESTART = "rolling_restart"
+STATIC_LEAVE_SILENT = "static_leave_silent"
 BROKERS_ROLLED = "brokers_rolled"
 DURATION_BLAME = "duration_blame"
 FAILED_START = "failed_start"
@@ -219,7 +222,8 @@ def is_expiry(act: Act, row: Row) -> bool:
     """
     if row["started_at"] < act.at + act.session * 2 / 3:
         return False
-    return any(calls(act, m, EXPIRY_CODES) for m in (row, *(row.get("contributors") or ())))
+    codes = CLOSED_CODES if act.expect == STATIC_LEAVE_SILENT else EXPIRY_CODES
+    return any(calls(act, m, codes) for m in (row, *(row.get("contributors") or ())))
 
 
 def _duration_blame(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
@@ -395,7 +399,7 @@ EXPECTATIONS: Mapping[str, Expectation] = {
     ROLLING_RESTART: _of_rebalances(_rolling_restart, "member_left", "member_rejoined"),
     "no_rebalance": _of_rebalances(_silence),
     "static_rejoin_no_rebalance": _of_rebalances(_silence),
-    "static_leave_silent": _of_rebalances(_silence),
+    STATIC_LEAVE_SILENT: _of_rebalances(_silence),
     DURATION_BLAME: _of_rebalances(_duration_blame),
     "host_silent": _of_rebalances(_host_silent),
     "failover_orderly": _of_outages(_any(_outage), "controlled_shutdown"),

@@ -104,8 +104,8 @@ LAKE = {
         {"rebalance_id": "2", "group_id": "orders", "incident_id": "i", "cause": "member_rejoined", "client_id": "a",
          "duration_ms": 500, "started_at": at(1)},
         {"rebalance_id": "3", "group_id": "orders", "incident_id": "j", "cause": "member_dead", "client_id": "a",
-         "host": "h1", "member_id": "m-1", "contributors": [contributor("b") | {"cause": "member_dead",
-                                                                               "member_id": "m-2"}],
+         "host": "h1", "member_id": "m-1", "contributors": [contributor("b") | {"cause": cause, "member_id": "m-2"}
+                                                            for cause in ("member_dead", "session_ended")],
          "started_at": at(2)},
         {"rebalance_id": "4", "group_id": "pay", "cause": "heartbeat_expired", "client_id": "c", "host": "h2",
          "started_at": at(-8 * DAY)},
@@ -202,11 +202,11 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
     ],
     "failover_times from='2026-10-01 03:45'": [{"kind": "broker_crash", "failovers": 1}],
     "deaths_by_host": [
-        {"host": "h2", "died": 1, "fell_silent": 1, "clients": 2, "groups": "orders, pay"},
-        {"host": "h1", "died": 1, "fell_silent": 0, "clients": 1, "groups": "orders"},
+        {"host": "h2", "died": 1, "fell_silent": 1, "closed_or_died": 1, "clients": 2, "groups": "orders, pay"},
+        {"host": "h1", "died": 1, "fell_silent": 0, "closed_or_died": 0, "clients": 1, "groups": "orders"},
         {"host": None, "died": 1, "groups": "pay"},
     ],
-    "deaths_by_host from=2026-10-01": [{"host": "h1"}, {"host": "h2", "fell_silent": 0}],
+    "deaths_by_host from=2026-10-01": [{"host": "h2", "fell_silent": 0}, {"host": "h1"}],
     "outage_effects broker=2": [{"broker": 2}],
     "incidents_by_harm": [
         {"harm": "consumers_stopped", "rebalances": 1},

@@ -33,6 +33,9 @@ PY, PY2, PY3 = (
 _UUIDS = ("456bde98-b83e-4460-bcd1-5ffe32040c56", "a2cddd8a-4ad3-4d84-895b-4632252c971e")
 CONSOLE, CONSOLE2 = (f"consumer-console-consumer-45195-1-{uuid}" for uuid in _UUIDS)
 JS, JS2 = (f"kafkajs-{uuid}" for uuid in _UUIDS)
+THREAD, THREAD2 = (f"words-StreamThread-1-consumer-{uuid}" for uuid in _UUIDS)
+"""Consumers of a thread of Kafka Streams, whose application sets its client id."""
+NO_THREAD = f"my-StreamThread-1-consumer-proxy-{_UUIDS[0]}"
 STATIC = "i1-8f975a9b-6eda-490a-bc3c-f8e7d6545b97"
 BARE, BARE2 = "IF9u91ErTnivIe8vNKWFHQ", "LeKU1urcSAi56_OAkisBmw"
 LEAVES = "explicit `LeaveGroup` request for ({}) members."
@@ -289,6 +292,25 @@ MADE: dict[str, MadeGroup] = {
         [*_FAILED_LATE, started("01:10:01", 2, joins(PY2))]
     ),
     "expires as the coordinator stands still": MadeGroup([*_FAILED_LATE, started("01:13:00", 2, joins(PY2))]),
+    "a thread of Kafka Streams expires and is back": MadeGroup(
+        [*stable(THREAD), *expired(THREAD), started("01:10:30", 2, joins(THREAD2))]
+    ),
+    "a thread of Kafka Streams expires": MadeGroup([*stable(THREAD), *expired(THREAD)]),
+    "a thread of Kafka Streams never sends a heartbeat": MadeGroup(
+        [
+            *stable(THREAD),
+            line("member_loaded", "01:00:01", member_id=THREAD, session_timeout_ms=599_000),
+            *expired(THREAD),
+        ]
+    ),
+    "a client that only resembles a thread of Kafka Streams expires": MadeGroup(
+        [*stable(NO_THREAD), *expired(NO_THREAD)]
+    ),
+    "expires, and no line describes it": MadeGroup(expired(A)),
+    "expires, and no assignment had a static member": MadeGroup(
+        [silent("01:00:00", 0), *done("01:00:01", 1, static_count=0), *expired(A)]
+    ),
+    "a console consumer expires, and no line describes it": MadeGroup(expired(CONSOLE)),
     "expires as the log ends": MadeGroup([*stable(), *expired(A)], log_ends=at("01:10:02")),
     "expires as the log ends, and the generation stands": MadeGroup(
         [*stable(), *expired(A, *done("01:10:01", 2, 0)), started("01:30:00", 2, joins(B))], log_ends=at("01:10:02")

@@ -38,6 +38,7 @@ class CauseNoun(Noun):
 
     `is_arrival`, `is_departure`: a member came or went. `is_return`: it came back. `is_leave`: it asked to leave.
     `is_removal`: it went against its will. `is_silence`: its session expired. `is_death`: its process had ended.
+    `is_silent_end`: its session expired, and it may only have been closed.
     `is_late_heartbeat`: its session expired, and its process lived. `is_late_poll`: it exceeded max.poll.interval.ms.
     `is_late_join`: it did not join in time.
     `is_follow_up`: the second half of a cooperative rebalance. `is_command`: an administrator asked for it.
@@ -57,6 +58,7 @@ class CauseNoun(Noun):
     is_removal: bool = False
     is_silence: bool = False
     is_death: bool = False
+    is_silent_end: bool = False
     is_late_heartbeat: bool = False
     is_late_poll: bool = False
     is_late_join: bool = False
@@ -132,14 +134,28 @@ class Cause(NounCode):
         code="member_dead", label="a member died", family=CauseFamily.LOST,
         meaning="A member's session expired and its process was gone: a new process of that client came back, or none"
         " within 10 minutes (then `likely` at most). Where only broker lines exist and the client id returns, both"
-        " fit: `possible`, and the explanation names both. A static member that closed without LeaveGroup is"
-        " `member_left` where its own log shows the close, else `member_dead`, `likely` at most.",
+        " fit: `possible`, and the explanation names both. Of a member whose close sends no LeaveGroup its own log has"
+        " to show it: without that it is `session_ended`.",
         symptom="'Member is dead': the coordinator removes a member on heartbeat expiration",
         advice="Find out why the consumer crashed: exit code, out-of-memory kills, the last lines of its own log, the"
         " host. Make it close its consumer on shutdown signals, so that the group need not wait for the session to run"
         " out.",
         source="GroupCoordinator.scala onExpireHeartbeat; GroupMetadataManager.java; KIP-848",
         is_departure=True, is_removal=True, is_silence=True, is_death=True,
+    )
+    SESSION_ENDED = CauseNoun(
+        code="session_ended", label="a session ended silently", family=CauseFamily.LOST,
+        meaning="A session expired whose member sends no LeaveGroup when it closes: a static member, or a consumer of"
+        " Kafka Streams with the classic protocol. It was closed, or its process died; its own log would show which, so"
+        " that this is `possible` at most. Where that log shows the close it is `member_left`.",
+        symptom="the coordinator removes a static member or a consumer of Kafka Streams on heartbeat expiration",
+        advice="Nothing to do where it was stopped on purpose, as for a deployment. Else find out why it died: exit"
+        " code, out-of-memory kills, the last lines of its own log, the host. Give Hindsight its own log (CLIENT_LOGS):"
+        " it shows which. A restart within session.timeout.ms needs no rebalance of a static member. Where it stops for"
+        " good, close it with the CloseOptions that leave the group: else its partitions wait until its session ends.",
+        source="KIP-345, KIP-812, KIP-1092; AbstractCoordinator.java close, maybeLeaveGroup; StreamsConfig.java"
+        " internal.leave.group.on.close, which is false in all versions",
+        is_departure=True, is_removal=True, is_silence=True, is_silent_end=True,
     )
     MAX_POLL_EXCEEDED = CauseNoun(
         code="max_poll_exceeded", label="max poll interval exceeded", family=CauseFamily.LOST,

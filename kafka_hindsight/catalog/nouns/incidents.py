@@ -201,8 +201,8 @@ class Harm(NounCode):
     )
     CONSUMERS_STOPPED = HarmNoun(
         code="consumers_stopped", label="consumers stopped", tone=Tone.UNKNOWN, urgency=Urgency.LOOK,
-        meaning="Consumers stopped because something failed.",
-        now="Look at the logs of these consumers: why they died, or were too slow.",
+        meaning="Consumers stopped because something failed, or may have failed.",
+        now="Look at the logs of these consumers: whether they died or were closed, or were too slow.",
         commands=(_MEMBERS,),
         source="Zero rebalances outside of deployments (netdata)",
     )

@@ -43,7 +43,8 @@ class Incident(Row):
     is_over: Annotated[
         bool | None,
         "Whether each partition could be used again, each broker was back and there was a controller when the logs"
-        " end, and groups that a failure had stopped consumed; null in rows of an earlier version",
+        " end, and groups that a failure had stopped consumed; null where the last member of a group closed or died and"
+        " no evidence shows which, and in rows of an earlier version",
     ] = None
     group_ids: Annotated[list[str], "Groups that rebalanced or fell behind"]
     rebalance_count: Annotated[int, "Rebalances in it"]

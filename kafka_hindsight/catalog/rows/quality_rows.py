@@ -261,7 +261,9 @@ class Night(Row):
     sudden_absences: Annotated[int | None, "Absences of brokers without a controlled shutdown"] = None
     orderly_absences: Annotated[int | None, "Absences of brokers after a controlled shutdown"] = None
     groups_stopped: Annotated[
-        int | None, "Groups none of whose members consumed for a second or longer, since something failed"
+        int | None,
+        "Groups none of whose members consumed for a second or longer, since something failed; not those whose last"
+        " member may only have closed",
     ] = None
     findings_critical: Annotated[int, "Critical findings"]
     findings_warning: Annotated[int, "Findings that warn"]

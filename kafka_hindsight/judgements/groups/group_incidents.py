@@ -57,12 +57,17 @@ class SilentHost:
 
     @property
     def fate(self) -> str:
-        """The effect of it, by whether the same process of one of its members surely sent something again."""
+        """The effect of it, by whether the same process of one of its members surely sent something again.
+
+        Members whose close sends no LeaveGroup may all have been closed: then that is named first.
+        """
         if any(r.cause.noun.is_late_heartbeat and r.confidence == CERTAIN for r in self.rebalances):
             return "A process on the host was heard again, so the host was cut off or paused, not down."
+        may_be_closed = all(r.cause.noun.is_silent_end for r in self.rebalances)
+        first = "Its members were closed together, or the" if may_be_closed else "The"
         return (
-            "The host was down, cut off or paused; its address may also stand for many hosts, as that of a NAT or a"
-            " proxy does."
+            f"{first} host was down, cut off or paused; its address may also stand for many hosts, as that of a NAT or"
+            " a proxy does."
         )
 
 
@@ -137,7 +142,7 @@ def session_runs_out_after_each_join(storm: Storm) -> Proof | None:
         for before, unit in pairwise(storm.units)
         if before[-1].ended_at is not None
         and unit[0].protocol == Protocol.CLASSIC
-        and (unit[0].cause.noun.is_late_heartbeat or unit[0].cause.noun.is_death)
+        and (unit[0].cause.noun.is_late_heartbeat or unit[0].cause.noun.is_death or unit[0].cause.noun.is_silent_end)
         and unit[0].session_timeout_ms
     ]
     if len(removals) < LOOP_TURNS:

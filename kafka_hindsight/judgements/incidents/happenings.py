@@ -59,7 +59,7 @@ class _Parts:
     """Rows about a cluster.
 
     `of_groups`: incidents that hold rebalances; `unavailability`: the intervals in which something could not be used;
-    `failed`: the ids of rebalances that a failure began.
+    `failures`: the cause of each rebalance that a failure began, or may have begun, by its id.
     """
 
     of_groups: Sequence[Incident] = ()
@@ -70,7 +70,7 @@ class _Parts:
     unavailability: Sequence[Unavailability] = ()
     lag: Sequence[LagVerdict] = ()
     controllers: Sequence[ControllerChange] = ()
-    failed: Container[str | None] = ()
+    failures: Mapping[str | None, Cause] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,9 +147,15 @@ class Happening(_Parts):
 
     @cached_property
     def idle(self) -> Unused:
-        """The groups none of whose members consumed after a failure."""
-        rows, failed = self.unavailability, self.failed
-        return unused((u for u in rows if u.rebalance_id in failed), NO_CONSUMER)
+        """The groups none of whose members consumed after a failure, or after what may have been one."""
+        rows, failures = self.unavailability, self.failures
+        return unused((u for u in rows if u.rebalance_id in failures), NO_CONSUMER)
+
+    @cached_property
+    def stopped(self) -> Unused:
+        """The groups none of whose members consumed after a failure: not those whose last member may have closed."""
+        sure = {i for i, cause in self.failures.items() if not cause.noun.is_silent_end}
+        return unused((u for u in self.unavailability if u.rebalance_id in sure), NO_CONSUMER)
 
     @cached_property
     def losses(self) -> Mapping[PartitionName, RecordLoss]:
@@ -188,14 +194,17 @@ class Happening(_Parts):
         return max(ends) if ends and len(ends) == len(self.ends) else None
 
     @property
-    def is_over(self) -> bool:
+    def is_over(self) -> bool | None:
         """Whether each partition could be used again, each broker was back and there was a controller, by the end.
 
-        A group that a failure left without a consumer counts too; one whose members left does not.
+        A group that a failure left without a consumer counts too; one whose members left does not. None: its last
+        member may have left or died.
         """
         is_led = all(c.controller_to != NOBODY for c in self.controllers[-1:])
-        is_usable = not (self.leaderless.still or self.refusing.still or self.idle.still)
-        return is_led and is_usable and all(o.up_at for o in self.outages)
+        is_usable = not (self.leaderless.still or self.refusing.still or self.stopped.still)
+        if not (is_led and is_usable and all(o.up_at for o in self.outages)):
+            return False
+        return None if self.idle.still else True
 
     @cached_property
     def harm(self) -> Harm:
@@ -265,14 +274,14 @@ def _gather(history: WindowHistory) -> list[Happening]:
             truncations.get(n, ()),
             kind=IncidentKind.CLUSTER_RESTART if len(act) > 1 and act[0].restart_id else IncidentKind.BROKER_OUTAGE,
             unavailability=unused.get(n, ()),
-            failed=history.failed,
+            failures=history.failures,
         )
         for n, act in enumerate(acts)
     ]
     without_act = unused.get(None, ())
     idle = grouped(without_act, lambda u: history.group_incident_of.get(u.rebalance_id or ""))
     of_groups = [
-        Happening((i,), kind=i.kind, unavailability=idle.get(i.incident_id, ()), failed=history.failed)
+        Happening((i,), kind=i.kind, unavailability=idle.get(i.incident_id, ()), failures=history.failures)
         for i in groups.get(None, ())
     ]
     others = _without_outage(history, failovers.get(None, ()), truncations.get(None, ()), idle.get(None, ()))

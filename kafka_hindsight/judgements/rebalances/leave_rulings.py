@@ -18,7 +18,7 @@ from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possib
 from kafka_hindsight.judgements.rebalances.case import REASON_WORDS, Case, by_own_log, proof_of
 from kafka_hindsight.judgements.rebalances.refusal_rulings import BROKERS_REFUSALS, REFUSED_EXPIRIES, REFUSED_LEAVES
 from kafka_hindsight.knowledge import reasons
-from kafka_hindsight.knowledge.client_ids import has_no_poll_limit, is_of_a_task
+from kafka_hindsight.knowledge.client_ids import has_no_poll_limit, is_default, is_of_a_task, is_of_streams
 from kafka_hindsight.knowledge.reasons import read_client_reason, read_coordinator_reason
 from kafka_hindsight.shared.durations import CLOCK_SKEW, MS, NEXT_POLL, RETURN_WITHIN, SAME_ACT
 from kafka_hindsight.shared.plain import shortened
@@ -528,6 +528,41 @@ def _heard_back(case: Case) -> Proof:
     return (came_back(case) or Proof()) + Proof(facts={"heard_at": case.comeback.at if case.comeback else None})
 
 
+def leaves_when_it_closes(case: Case) -> Proof | None:
+    """Its close sends a request to leave, or under KIP-848 a last heartbeat: no static member, and not Kafka Streams.
+
+    A member id begins with the instance id of a static member, else with the client id: a line that describes the
+    member, the last assignment, or a client id that a library chose shows that it is not static.
+    """
+    client_id, last = case.member.client_id or "", next(iter(_assignment(case)), None)
+    if Protocol(case.episode.protocol).has_epochs:
+        return Proof()
+    if case.member.instance_id or is_of_streams(client_id):
+        return None
+    if case.member.described_by is not None:
+        return proof_of(case.member.described_by)
+    return proof_of(last) if last and last.static_count == 0 else proof_if(is_default(client_id))
+
+
+def may_close_silently(case: Case) -> Proof | None:
+    """It may send no request to leave when it closes: it is static, a consumer of Kafka Streams, or may be static."""
+    if leaves_when_it_closes(case):
+        return None
+    if case.member.instance_id:
+        subject = "A static member"
+    elif is_of_streams(case.member.client_id or ""):
+        subject = "Kafka Streams"
+    else:
+        subject = "No line shows whether it is static, and a static member"
+    return Proof(words={"habit": f"{subject} sends no LeaveGroup when it closes"})
+
+
+def it_or_one_like_it_came(case: Case) -> Proof | None:
+    """It, or a member that may be the same, joined within 10 minutes."""
+    back = came_back(case)
+    return one_like_it_came(case) if back is None else back + Proof(words={"lookalike": "it"})
+
+
 def log_breaks_off(case: Case) -> Proof | None:
     """The member's own log, which names each start, has no line after its session expired."""
     process = case.process
@@ -561,6 +596,9 @@ def _covered_time(case: Case) -> timedelta:
 
 
 _EXPIRES = "GroupCoordinator.scala onExpireHeartbeat; GroupMetadataManager.java; KIP-848"
+_KEEPS_ITS_PLACE = (
+    "KIP-345; AbstractCoordinator.java close, maybeLeaveGroup; StreamsConfig.java internal.leave.group.on.close"
+)
 
 EXPIRY_RULINGS: tuple[Ruling[Case], ...] = (
     *REFUSED_EXPIRIES,
@@ -649,7 +687,7 @@ EXPIRY_RULINGS: tuple[Ruling[Case], ...] = (
         Cause.MEMBER_DEAD,
         "{who} joined and never sent a heartbeat: its session{session} ran out {since} after its assignment. Its"
         " process ended as soon as it had joined.",
-        proof=(never_sent_a_heartbeat,),
+        proof=(leaves_when_it_closes, never_sent_a_heartbeat),
         source=f"{_EXPIRES}; a heartbeat follows the assignment after heartbeat.interval.ms",
         cases=("made: never sends a heartbeat", "groups/pause-4.1 01:41:13.807 (brokers only)"),
     ),
@@ -657,7 +695,7 @@ EXPIRY_RULINGS: tuple[Ruling[Case], ...] = (
         Cause.HEARTBEAT_EXPIRED,
         "{who} was not heard within its session{session} and came back {later} later: it was paused or cut off, or its"
         " process died and was started again. Its own log would show which.",
-        proof=(came_back,),
+        proof=(leaves_when_it_closes, came_back),
         source=_EXPIRES,
         cases=("groups/pause-4.1 01:41:13.807 (brokers only)", "groups/static-4.1 01:42:32.822 (brokers only)"),
     ),
@@ -672,7 +710,7 @@ EXPIRY_RULINGS: tuple[Ruling[Case], ...] = (
         Cause.HEARTBEAT_EXPIRED,
         "{who} was not heard within its session{session}, and {lookalike} joined {later} later: it was paused or cut"
         " off, or its process died. Its own log would show which.",
-        proof=(one_like_it_came,),
+        proof=(leaves_when_it_closes, one_like_it_came),
         source=_EXPIRES,
         cases=("made: expires, and one like it comes", "groups/pause-4.1 01:41:13.807 (brokers only)"),
     ),
@@ -680,7 +718,7 @@ EXPIRY_RULINGS: tuple[Ruling[Case], ...] = (
         Cause.MEMBER_DEAD,
         "{who} was not heard within its session{session} and did not come back. Broker {broker} found {count} sessions"
         " of {groups} groups expired at once: the members died together, or the broker or its host had stalled.",
-        proof=(many_groups_expired_at_once,),
+        proof=(leaves_when_it_closes, many_groups_expired_at_once),
         source=f"{_EXPIRES}; SystemTimer.advanceClock",
         cases=(
             "made: expires with members of two other groups",
@@ -691,16 +729,32 @@ EXPIRY_RULINGS: tuple[Ruling[Case], ...] = (
         Cause.MEMBER_DEAD,
         "{who} was not heard within its session{session} and did not come back within {coverage}: its process was"
         " gone.",
-        proof=(logs_cover_the_return,),
+        proof=(leaves_when_it_closes, logs_cover_the_return),
         source=f"{_EXPIRES}; the 10 minutes are our own choice",
-        cases=("groups/static-4.1 01:42:32.822 (brokers only)", "groups/pause-4.1 01:41:13.807 (brokers only)"),
+        cases=("night-4.1/ledger-pyk-2 01:41:37.591 (brokers only)", "groups/static-4.1 01:42:32.822 (brokers only)"),
     ),
     Possible(
         Cause.MEMBER_DEAD,
         "{who} was not heard within its session{session} and did not come back within {coverage}: its process was gone,"
         " or it was still cut off when the logs ended.",
-        proof=(logs_end_first,),
+        proof=(leaves_when_it_closes, logs_end_first),
         source=_EXPIRES,
-        cases=("groups/removed-3.9 12:40:14.081 (brokers only)", "groups/static-4.1 01:42:32.822 (brokers only)"),
+        cases=("groups/storm-2.8 01:48:17.257 (brokers only)", "groups/removed-3.9 12:40:14.081 (brokers only)"),
+    ),
+    Possible(
+        Cause.SESSION_ENDED,
+        "{who} was not heard within its session{session}, and {lookalike} joined {later} later. {habit}: it was closed"
+        " and started again, or else it was paused or cut off, or it died. Its own log would show which.",
+        proof=(may_close_silently, it_or_one_like_it_came),
+        source=_KEEPS_ITS_PLACE,
+        cases=("made: a thread of Kafka Streams expires and is back", "made: expires, and one like it comes"),
+    ),
+    Possible(
+        Cause.SESSION_ENDED,
+        "{who} was not heard within its session{session} and did not come back within {coverage}. {habit}: it was"
+        " closed, or else it died or was cut off. Its own log would show which.",
+        proof=(may_close_silently, logs_end_first),
+        source=_KEEPS_ITS_PLACE,
+        cases=("groups/static-4.1 01:42:32.822 (brokers only)", "groups/static-4.1 01:42:32.822"),
     ),
 )

@@ -54,7 +54,8 @@ class Member:
     """One member id of one group.
 
     `named_by`, `placed_by`, `cooperative_by`, `limited_by`: the lines that show its client id, its instance id, that
-    its assignor is cooperative, and its poll limit. `is_pending`: its id was assigned, and no line shows it used.
+    its assignor is cooperative, and its poll limit. `described_by`: the first line but those of removals, which would
+    show an instance id. `is_pending`: its id was assigned, and no line shows it used.
     """
 
     member_id: str
@@ -70,6 +71,7 @@ class Member:
     placed_by: Event | None = None
     cooperative_by: Event | None = None
     limited_by: Event | None = None
+    described_by: Event | None = None
     removals: list[Removal] = field(default_factory=list)
     is_pending: bool = True
 
@@ -193,6 +195,8 @@ class MemberRegistry:
                 member.first_generation = event.generation
         if event.kind in _REMOVALS or event.kind in ARRIVALS:
             self.moves[member.member_id].append(event)
+        if event.kind not in _REMOVALS:
+            member.described_by = member.described_by or event
         if event.kind in _REMOVALS:
             self._remove(member, _REMOVALS[event.kind], event)
         elif event.kind != Kind.MEMBER_LOADED:  # a loaded group shows the past: not when its members came

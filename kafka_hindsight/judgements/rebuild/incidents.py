@@ -57,7 +57,7 @@ def judge_all_incidents(
             unavailability,
             lag,
             controllers,
-            {r.rebalance_id for r in failed_rebalances if scope.window.holds(r.started_at)},
+            {r.rebalance_id: r.cause for r in failed_rebalances if scope.window.holds(r.started_at)},
             window=scope.window,
             spans=isr_spans,
             group_incident_of=incident_of,

@@ -165,7 +165,7 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
     incidents, findings = page.of(Incident), page.of(Finding)
     loss, absences = loss_of(page.of(Failover), page.of(Truncation)), figures.absences(page.of(BrokerOutage))
     leaderless, refusing = (unused(page.of(Unavailability), kinds) for kinds in (LEADERLESS, NO_WRITES))
-    groups = figures.groups_stopped(incidents, page.of(Unavailability)).subjects
+    groups = figures.groups_stopped(incidents, page.of(Unavailability))
     critical = sum(finding.severity == FindingSeverity.CRITICAL for finding in findings)
     unseen = figures.unseen(findings)
     anchors = {harm: plain.anchor("incident", rows[0].incident_id) for harm, rows in figures.by_harm(incidents).items()}
@@ -184,8 +184,12 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
     yield _harm(len(leaderless.subjects), _unused(leaderless), "bad", offline_at, WitnessKind.LEADERS in unknown)
     yield _harm(len(refusing.subjects), _unused(refusing), "bad", refusing_at, WitnessKind.IN_SYNC in unknown)
     yield _harm(absence_count, noun, tone, "cluster/outages", WitnessKind.LIFE in unknown)
-    noun = words.verb(len(groups), "group stopped by a failure", "groups stopped by a failure")
-    yield _harm(len(groups), noun, "warn", stopped_at, WitnessKind.GROUPS in unknown)
+    least, most = len(groups.least), len(groups.most)
+    noun = words.verb(most, "group stopped by a failure", "groups stopped by a failure")
+    if least < most and WitnessKind.GROUPS not in unknown:
+        yield _tile(groups.number, noun, "warn", stopped_at)
+    else:
+        yield _harm(least, noun, "warn", stopped_at, WitnessKind.GROUPS in unknown)
     yield _figure(critical, words.verb(critical, "critical finding", "critical findings"), "bad", "findings")
     gaps = len(unseen) + len(unknowns_of(page.of(Witness)))
     yield _figure(gaps, words.verb(gaps, "gap in coverage", "gaps in coverage"), "warn", "coverage")

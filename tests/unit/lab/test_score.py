@@ -10,7 +10,7 @@ import pytest
 from kafka_hindsight.catalog import BY_NAME, codes
 from lab.drill import score, truth
 from lab.drill.acts import TruthError
-from lab.drill.expectations import EXPECTATIONS, EXPIRY_CODES
+from lab.drill.expectations import CLOSED_CODES, EXPECTATIONS, EXPIRY_CODES
 from lab.drill.rows import SCORED
 from tests.support.rows import values
 from tests.support.scored_rows import act, at, contributor, failover, incident, member, met, outage, rebalance
@@ -179,11 +179,20 @@ class TestSilence:
         assert met(acts, rebalances=[rebalance(20.5, "member_joined", client="b")]) == [True]
         assert met(acts, rebalances=[rebalance(19.5, "member_joined", client="b")]) == [False]
 
-    @pytest.mark.parametrize("cause", EXPIRY_CODES)
+    @pytest.mark.parametrize("cause", CLOSED_CODES)
     def test_session_expiry_meets_silent_leave(self, cause: str) -> None:
         later = rebalance(60, "member_dead", client="b")
         assert met([self.SILENT], rebalances=[rebalance(15, cause), later]) == [True]
         assert score.score({"rebalances": [rebalance(15, cause)]}, [self.SILENT]).false_alarms == ()
+
+    def test_death_of_a_closed_member_breaks_silent_leave_and_is_wrong(self) -> None:
+        died = score.score({"rebalances": [rebalance(15, "member_dead")]}, [self.SILENT])
+        assert [e.met for e in died.expectations] == [False]
+        assert [v.wrong for v in died.verdicts] == ["nothing was done that causes it"]
+
+    def test_death_of_a_killed_static_member_meets_its_silence(self) -> None:
+        killed = member(0, "no_rebalance", group_instance_id="i1", session_timeout_ms="15000")
+        assert met([killed], rebalances=[rebalance(15, "member_dead")]) == [True]
 
     def test_leave_before_session_expiry_breaks_silent_leave(self) -> None:
         assert met([self.SILENT], rebalances=[rebalance(0.2, "member_left")]) == [False]

@@ -42,7 +42,7 @@ def test_page_terminal_and_alerts_show_same_numbers() -> None:
         f" {round(offline.total_ms / 1000)} partition-seconds",
         "0 partitions took no writes with acks=all",
         f"{away.sudden + away.orderly} absences of brokers, {away.orderly} by a controlled shutdown",
-        f"{len(figures.groups_stopped(incidents, rows).subjects)} groups stopped by a failure",
+        f"{figures.groups_stopped(incidents, rows).number} groups stopped by a failure",
         f"{len(critical)} critical findings",
         f"{len(figures.unseen(findings))} gap in coverage",
     ]
@@ -90,6 +90,19 @@ def test_intent_changes_no_figure_order_or_state(rows: list[Incident], intent: I
     worst = figures.ranked(rows)[0]
     lasting = any(r.is_over is False for r in rows)
     assert figures.state_of(rows, (), is_known=True) == ("act" if lasting else figures.harm_of(worst).noun.urgency)
+
+
+def test_groups_whose_last_member_may_only_have_closed_raise_the_upper_bound_alone() -> None:
+    causes = {"dead": "member_dead", "silent": "session_ended", "left": "member_left"}
+    harm = {"member_left": Harm.ROUTINE}
+    incidents = [
+        incident(incident_id=i, cause=cause, harm=harm.get(cause, Harm.CONSUMERS_STOPPED))
+        for i, cause in causes.items()
+    ]
+    idle = without_consumer([row(REBALANCES, rebalance_id=i, group_id=i, incident_id=i, ended_at=None) for i in causes])
+    stopped = figures.groups_stopped(incidents, idle)
+    assert ([group for group, _ in stopped.least], stopped.number) == (["dead"], "1–2")
+    assert figures.groups_stopped(incidents[:1], idle).number == "1"
 
 
 def test_absences_are_counted_by_kind_and_return() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from kafka_hindsight.catalog.codes import Cause
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES, REBALANCES
 from kafka_hindsight.catalog.rows import Incident, MemberStay, Rebalance
 from kafka_hindsight.judgements.groups.group_incidents import group_incidents
@@ -60,6 +61,14 @@ def test_host_with_all_members_expired_is_one_incident_over_its_groups() -> None
     assert (incident.cause, incident.confidence) == ("heartbeat_expired", "possible")
     assert incident.explanation.startswith("All 3 members on host 10.0.0.7, in 2 groups, fell silent within")
     assert "The host was down, cut off or paused" in incident.explanation
+
+
+def test_host_of_members_that_may_have_closed_names_the_close_first() -> None:
+    silent_ends = [replace(r, cause=Cause.SESSION_ENDED) for r in RAN_OUT]
+    (incident,) = incidents([*SILENT, ELSEWHERE], silent_ends)
+    assert "Its members were closed together, or the host was down, cut off or paused" in incident.explanation
+    (mixed,) = incidents([*SILENT, ELSEWHERE], [RAN_OUT[0], silent_ends[1]])
+    assert "closed" not in mixed.explanation
 
 
 def test_member_heard_again_makes_silent_host_likely_cut_off() -> None:

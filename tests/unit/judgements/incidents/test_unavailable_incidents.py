@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from kafka_hindsight.catalog.codes import Cause
 from kafka_hindsight.catalog.gold import OUT_OF_SYNC_PERIODS, UNAVAILABILITY
 from kafka_hindsight.catalog.rows import IsrSpan, Unavailability
+from kafka_hindsight.report.figures import needs
 from tests.support.rows import AT, row
 from tests.unit.judgements.incidents.test_harm import incidents_of, of_groups, outage, stopped_writes
 
@@ -34,17 +36,23 @@ def test_stopped_writes_belong_to_incident_that_removed_the_replica() -> None:
     ]
 
 
-def test_group_without_consumer_after_failure_is_open_and_after_stop_is_over() -> None:
+def test_group_without_consumer_is_open_after_failure_over_after_stop_and_else_not_known() -> None:
     def idle(rebalance_id: str) -> Unavailability:
         about = {"kind": "no_consumer", "group_id": "g", "topic": None, "partition": None, "ended_at": None}
         return row(UNAVAILABILITY, unavailability_id=rebalance_id, rebalance_id=rebalance_id, low_ms=60_000, **about)
 
-    groups = [of_groups(incident_id="dead"), of_groups(cause="member_left", incident_id="left")]
-    dead, left = incidents_of(
-        of_groups=groups,
-        unavailability=[idle("r1"), idle("r2")],
-        group_incident_of={"r1": "dead", "r2": "left"},
-        failed={"r1"},
+    causes = {"r1": Cause.MEMBER_DEAD, "r2": Cause.SESSION_ENDED, "r3": Cause.MEMBER_LEFT}
+    dead, silent, left = incidents_of(
+        of_groups=[of_groups(cause=cause, incident_id=cause) for cause in causes.values()],
+        unavailability=[*map(idle, causes)],
+        group_incident_of=causes,
+        failures={i: cause for i, cause in causes.items() if cause != Cause.MEMBER_LEFT},
     )
-    assert [(i.harm, i.is_over) for i in (dead, left)] == [("consumers_stopped", False), ("routine", True)]
+    assert [(i.harm, i.is_over) for i in (dead, silent, left)] == [
+        ("consumers_stopped", False),
+        ("consumers_stopped", None),
+        ("routine", True),
+    ]
     assert str(dead.headline).endswith(": a member died, and none is left")
+    assert str(silent.headline).endswith(": a session ended silently, and none is left")
+    assert [*map(needs, (dead, silent, left))] == ["act", "look", "calm"]
