@@ -54,6 +54,18 @@ WITNESSES: tuple[WitnessLoggers, ...] = (
     ),
 )
 
+AT_EACH_START = frozenset({
+    "KafkaServer",
+    "BrokerServer",
+    "BrokerLifecycleManager",
+    "state.change.logger",
+    "Partition",
+    "Log",
+    "UnifiedLog",
+    "GroupCoordinator",
+})  # fmt: skip
+"""The loggers of which a broker with replicas writes a line at each start. The others write at rebalances alone."""
+
 LAST_PARTS = {"logger": "state.change.logger"}
 """Names of which a layout shows the last part alone, as that of Strimzi 4 does, and the logger that they stand for."""
 

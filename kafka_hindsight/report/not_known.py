@@ -43,11 +43,14 @@ class Unknown:
         return words.listed([kind.noun.events for kind in self.kinds])
 
     def sentence(self, day: date | None = None) -> str:
-        """The sentence that names the events and the reason. A span is named where it is not the whole window."""
+        """The sentence that names the events and the reason. A span is named where it is not the whole window.
+
+        Where the logs of the week before could show such events, they are `no longer known`.
+        """
         span = ""
         if self.gap == WitnessGap.NO_LINES:
             span = f" from {words.instant(self.first_at, day)} to {words.instant(self.last_at, day)}"
-        return f"Not known{span}: {self.events}, because {self.reason}."
+        return f"{'No longer' if self.is_new else 'Not'} known{span}: {self.events}, because {self.reason}."
 
 
 def unknowns_of(rows: Iterable[Witness]) -> list[Unknown]:

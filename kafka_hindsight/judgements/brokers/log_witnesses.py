@@ -2,7 +2,8 @@
 
 A witness is there when a line of each logger that writes such events was read, at a level at which it writes them, and
 the broker's logs are at hand at that time. A line of a logger, in the window or in the week before, is evidence that
-its lines reach the files that are read. Only then does its silence show that nothing happened.
+its lines reach the files that are read. Only then does its silence show that nothing happened. Where the broker was
+started since, a logger that writes at each start has to have written again: else its file is missing.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from itertools import pairwise
 
-from kafka_hindsight.catalog.codes import Origin, WitnessGap
+from kafka_hindsight.catalog.codes import Origin, OutageKind, WitnessGap
 from kafka_hindsight.catalog.rows import BrokerOutage, MissingBrokerLog, ParsedHour, Witness
 from kafka_hindsight.knowledge.witness_loggers import (
+    AT_EACH_START,
     BROKER_LOGGERS,
     LAST_PARTS,
     LEVELS,
@@ -47,6 +49,15 @@ class BrokerLoggers:
         pairs = (pair.partition(" ") for hour in hours for pair in hour.loggers or ())
         of_logger = grouped(pairs, lambda p: LAST_PARTS.get(p[2], p[2]))
         return cls({name: frozenset(level for level, _, _ in own) for name, own in of_logger.items()})
+
+    def since_start(self, later: BrokerLoggers) -> BrokerLoggers:
+        """What is left of them as evidence after a start: `later` are those of the hours with a line since then."""
+        return BrokerLoggers(
+            {
+                name: later.levels.get(name, frozenset()) if name in AT_EACH_START else levels
+                for name, levels in self.levels.items()
+            }
+        )
 
     @property
     def least_level(self) -> str | None:
@@ -124,11 +135,14 @@ def _of_broker(
     cluster: str,
     broker: int | None,
     hours: Sequence[ParsedHour],
-    outages: Iterable[BrokerOutage],
+    outages: Sequence[BrokerOutage],
     window: Window,
     logged_span: Window,
 ) -> Iterator[Witness]:
     loggers, before = BrokerLoggers.of(hours), BrokerLoggers.of(h for h in hours if h.hour_to <= window.start)
+    stopped_at = max((o.down_at for o in outages if _ended_by_start(o)), default=None)
+    if stopped_at is not None:
+        loggers = loggers.since_start(BrokerLoggers.of(h for h in hours if h.last_at >= stopped_at))
     silences = _silences(hours, outages, window, logged_span)
     for witness in WITNESSES:
         missing = loggers.missing(witness)
@@ -146,6 +160,11 @@ def _of_broker(
                 level=loggers.least_level,
                 was_there=bool(before.levels) and not before.missing(witness),
             )
+
+
+def _ended_by_start(outage: BrokerOutage) -> bool:
+    """Whether an outage ended with the start of a new process."""
+    return outage.up_at is not None and outage.kind is not OutageKind.UNRESPONSIVE
 
 
 def _logged_span(hours: Sequence[ParsedHour], window: Window) -> Window:

@@ -148,6 +148,19 @@ def test_logger_of_the_week_before_is_evidence() -> None:
     assert {w.kind for w in rows if w.was_there} == {WitnessKind.LEADERS}
 
 
+@pytest.mark.parametrize(
+    ("kind", "gap"),
+    [("crash", ["state.change.logger"]), ("controlled_shutdown", ["state.change.logger"]), ("unresponsive", None)],
+)
+def test_logger_that_is_silent_since_a_start_is_missing(kind: str, gap: list[str] | None) -> None:
+    before = hour("00:10:00", "00:20:00", [*STATE_CHANGES, "INFO GroupMetadataManager"], "broker-1/state-change.log")
+    loggers = [name for name in JAVA_LOGGERS if not name.endswith("GroupMetadataManager")]
+    away = row(BrokerOutage.TABLE, broker=1, kind=kind, down_at=at("02:10:00"), up_at=at("02:12:00"))
+    rows = witnesses([before, *whole(loggers)], outages=[away])
+    assert gaps(rows) == ({"leaders": (WitnessGap.NO_LOGGER, gap)} if gap else {})
+    assert [w.was_there for w in rows if w.kind == WitnessKind.LEADERS] == [True]
+
+
 def test_each_logger_of_a_witness_writes_events() -> None:
     classes = {relevant_class(name) for pattern in PATTERNS for name in pattern.loggers}
     assert {name for w in WITNESSES for a in w.alternatives for name in a} <= classes
