@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -27,11 +28,15 @@ from lab.drill.producers import CANARY
 from lab.drill.result import Verdict
 from lab.drill.rows import Row, Tables, at_of, id_of, read_gold
 from lab.drill.score import score
-from lab.truth.tables import from_text, section
+from lab.truth.labels import APART
+from lab.truth.tables import figures, from_text, reasons_table, section
 from tools.pages.markdown import as_table, page
 
 LEDGER = HOME / "docs" / "calibration.jsonl"
 STRANGERS = HOME / "docs" / "truth.jsonl"
+FIRST, NEWEST = HOME / "docs" / "strangers_first.jsonl", HOME / "docs" / "strangers.jsonl"
+"""The scores of the folders that are kept apart: the first, which nothing writes again, and the newest."""
+REASONS = APART / "reasons.toml"
 PAGE = HOME / "docs" / "calibration.md"
 
 _ABOUT = (
@@ -53,6 +58,11 @@ _ABOUT_MONTHS = (
 _ABOUT_STRANGERS = (
     "Folders of logs that people committed to public repositories, with labels that were written before they were"
     " audited ([the truth set](../tests/truth/README.md), which says what the figures are): `make truth`."
+)
+_ABOUT_APART = (
+    "Twenty more folders, listed before any of them was opened, none replaced afterwards, and labelled before their"
+    " first audit ([how](../tests/truth/strangers/README.md)). The first score was taken with the code of that day,"
+    " which had never met them. It stays; the newest one stands below it."
 )
 _MONTHS = ("Kafka", "cluster", "brokers", "days", "files missing", "absences right", "doubtful", "wrong", "found")
 _LEVELS = (Confidence.CERTAIN, Confidence.LIKELY, Confidence.POSSIBLE)
@@ -153,8 +163,11 @@ def _said_by(source: str, clients: set[str]) -> str:
     return "client logs" if source in clients else "broker logs"
 
 
-def calibration_page(scores: Sequence[Drill | Month], strangers: str = "") -> str:
-    """The page, from the counts of all drills and months, and the score on logs of strangers (lab.truth.tables)."""
+def calibration_page(scores: Sequence[Drill | Month], strangers: str = "", apart: Sequence[str] = ()) -> str:
+    """The page, from the counts of all drills and months, and the score on logs of strangers (lab.truth.tables).
+
+    `apart`: the parts about the folders that are kept apart.
+    """
     drills, months = [k for k in scores if isinstance(k, Drill)], [k for k in scores if isinstance(k, Month)]
     kafkas = sorted({(d.kafka, d.mode) for d in drills}, key=lambda k: (_number(k[0]), k[1]), reverse=True)
     by_kafka = [
@@ -175,6 +188,7 @@ def calibration_page(scores: Sequence[Drill | Month], strangers: str = "") -> st
         _ABOUT_MONTHS,
         as_table(_MONTHS, map(_month_cells, months)),
         *(("## Logs of strangers", _ABOUT_STRANGERS, section(*from_text(strangers))) if strangers else ()),
+        *apart,
     )
     command = "python -m lab.drill.calibration"
     return page("How right each confidence was", "docs/calibration.jsonl", parts, command)
@@ -251,7 +265,23 @@ def write_page() -> None:
     """Write docs/calibration.md from what is kept of all drills, and of the newest score on logs of strangers."""
     drills = read_ledger(LEDGER.read_text(encoding="utf-8"))
     strangers = STRANGERS.read_text(encoding="utf-8") if STRANGERS.exists() else ""
-    PAGE.write_text(calibration_page([drills[name] for name in sorted(drills)], strangers), encoding="utf-8")
+    apart = _apart(*(path.read_text(encoding="utf-8") for path in (FIRST, NEWEST, REASONS)))
+    PAGE.write_text(calibration_page([drills[name] for name in sorted(drills)], strangers, apart), encoding="utf-8")
+
+
+def _apart(first: str, newest: str, reasons: str) -> tuple[str, ...]:
+    """The parts of the page about the folders that are kept apart: the first score, its misses, the newest score."""
+    labelled, quiet = from_text(first)
+    return (
+        "## Twenty folders apart",
+        _ABOUT_APART,
+        "### The first score",
+        section(labelled, quiet),
+        "What was not exact, and why:",
+        reasons_table(labelled, tomllib.loads(reasons)),
+        "### The newest score",
+        "\n".join(f"- {line}" for line in figures(*from_text(newest))),
+    )
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -26,6 +26,8 @@ from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import BadInput
 
 LABELS = HOME / "tests" / "truth"
+APART = LABELS / "strangers"
+"""The second set: listed before any of its folders was opened, and scored apart."""
 
 VERDICTS: Mapping[str, type[Code]] = {
     "rebalances.cause": Cause,
@@ -155,6 +157,11 @@ class Truth(_Model):
     def lines(self) -> set[Line]:
         """Every line that a label names."""
         return {line for label in self.labels for entry in label.lines for line in entry}
+
+
+def label_files(folder: Path, names: Sequence[str] = ()) -> list[Path]:
+    """The files of labels of one set, all or those named."""
+    return [path for path in sorted(folder.glob("*+*.toml")) if not names or path.stem in names]
 
 
 def read_truth(path: Path) -> Truth:

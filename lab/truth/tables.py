@@ -71,6 +71,27 @@ def _cells(own: Sequence[Answer]) -> Iterator[str]:
     yield from (_right(own, level) for level in SURE)
 
 
+def reasons_table(labelled: Iterable[Answer], reasons: Mapping[str, str]) -> str:
+    """Each label that is not exact, and why: the reasons by repository, place and verdict."""
+    heads = ("label", "right", "the audit", "outcome", "why")
+    rows = (
+        (key, ", ".join(f"`{code}`" for code in a.right), _said(a), a.outcome, reasons.get(key, ""))
+        for a in labelled
+        if a.outcome != EXACT
+        for key in [key_of(a)]
+    )
+    return as_table(heads, rows)
+
+
+def key_of(answer: Answer) -> str:
+    """Which label an answer is to, within its set."""
+    return f"{answer.repository} {answer.place} {answer.verdict}"
+
+
+def _said(answer: Answer) -> str:
+    return f"`{answer.code}`, {answer.confidence}" if answer.code else ""
+
+
 def as_text(labelled: Iterable[Answer], quiet: Iterable[Calm]) -> str:
     """The file that keeps a score: a line for each label and each quiet time. What others wrote is left out."""
     rows = [asdict(replace(a, says="")) for a in labelled]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import tomllib
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,14 @@ from typing import Any
 import pytest
 
 from kafka_hindsight.shared.exits import BadInput
+from lab.drill import calibration
 from lab.truth import folders
 from lab.truth.folders import NotFetched, fetch, text_of
-from lab.truth.labels import LABELS, Label, Line, Quiet, Truth, digest_of, read_truth
+from lab.truth.labels import APART, LABELS, Label, Line, Quiet, Truth, digest_of, label_files, read_truth
 from lab.truth.score import Answer, Calm, answers, calms
-from lab.truth.tables import as_text, figures, from_text, misses, section
+from lab.truth.tables import as_text, figures, from_text, key_of, misses, reasons_table, section
 
+JOINED = "member_joined"
 AT = datetime(2026, 11, 20, 1, tzinfo=UTC)
 JOIN, LEAVE = (
     "[2026-11-20 01:00:00,000] INFO one joins (kafka.A)",
@@ -145,7 +148,23 @@ def test_invalid_file_of_labels_is_refused_with_all_its_problems(tmp_path: Path)
         label(right=["sunspots"])
 
 
-@pytest.mark.parametrize("path", sorted(LABELS.rglob("*+*.toml")), ids=lambda path: path.stem)
+def test_reasons_stand_beside_what_was_not_exact() -> None:
+    wrong, exact = (
+        answer_to(label(), rebalance("member_left", "likely")),
+        answer_to(label(), rebalance(JOINED, "likely")),
+    )
+    rows = reasons_table([wrong, exact], {key_of(wrong): "a leave was read into a join"}).splitlines()
+    cells = ("a/b server.log:1 rebalances.cause", "`member_joined`", "`member_left`, likely", "wrong")
+    assert rows[2:] == [f"| {' | '.join(cells)} | a leave was read into a join |"]
+
+
+def test_every_miss_of_the_first_score_has_its_reason() -> None:
+    labelled, _ = from_text(calibration.FIRST.read_text(encoding="utf-8"))
+    reasons = tomllib.loads(calibration.REASONS.read_text(encoding="utf-8"))
+    assert {key_of(a) for a in labelled if a.outcome != "exact"} == set(reasons)
+
+
+@pytest.mark.parametrize("path", [*label_files(LABELS), *label_files(APART)], ids=lambda path: path.stem)
 def test_every_file_of_labels_is_valid(path: Path) -> None:
     own = read_truth(path)
     assert own.repository.replace("/", "+") == path.stem
