@@ -96,7 +96,8 @@ class Absence:
     lines. `shows_start`: what happened to the broker just before is in logs that are at hand; `shows_end`: so is all
     since; `known_until`: up to then a return would be in logs at hand; `is_end_exact`: a line shows the return itself.
     `is_over`: its process had ended. `failures`: the lines of each start that failed. `snapshots` quote those that
-    alone show it. `observed_until` is the last known instant.
+    alone show it. `observed_until` is the last known instant. `is_log_unbroken`: the broker's own log is at hand all
+    the time, so that an end of its process would be in it.
     """
 
     broker: int
@@ -114,6 +115,7 @@ class Absence:
     failure: Event | None = None
     was_active: bool = False
     shows_starts: bool = False
+    is_log_unbroken: bool = False
     shows_start: bool = True
     shows_end: bool = True
     is_end_exact: bool = True
@@ -222,8 +224,11 @@ def replaced_at(
 
 def extend(absence: Absence, signal: LivenessSignal, observed: Observed) -> Absence:
     """The absence with what one more signal proves; `with_lines` adds the lines of all of them."""
+    is_registration = signal.event.kind == Kind.BROKER_REGISTERED
+    if is_registration and absence.detected_at:
+        return absence
     if signal.shows is Signal.SERVES:
-        restart = absence.restart or (signal if signal.is_own else None)
+        restart = absence.restart or (signal if signal.is_own and not is_registration else None)
         return replace(absence, restart=restart, up_at=signal.at, is_end_exact=True)
     if signal.shows is Signal.REASON:
         return absence
@@ -233,7 +238,7 @@ def extend(absence: Absence, signal: LivenessSignal, observed: Observed) -> Abse
     # What the broker writes from its own start on is not of the process that ended, nor is what follows its end.
     is_sure = signal.shows in (Signal.RELEASED, Signal.STOPPED) or (is_restart and signal.is_own)
     # The thread of a controller is new; how the process before ended is in another log than the controller's.
-    is_new = is_restart and signal.event.kind != Kind.CONTROLLER_THREAD_STARTED
+    is_new = is_restart and (signal.event.kind != Kind.CONTROLLER_THREAD_STARTED or signal.at == absence.gone_by)
     return replace(
         absence,
         proven_until=max(absence.proven_until, signal.at),

@@ -182,6 +182,14 @@ def former_was_down(case: ControllerCase) -> Proof | None:
     )
 
 
+def only_lost_its_session(case: ControllerCase) -> Proof | None:
+    """Nothing but the end of its ZooKeeper session shows that the former controller was away."""
+    outage = case.former_outage
+    kinds = (OutageKind.UNRESPONSIVE, OutageKind.UNKNOWN)
+    is_alone = outage is not None and outage.kind in kinds and outage.detected_at is None
+    return session_expired(case) if is_alone else None
+
+
 def session_expired(case: ControllerCase) -> Proof | None:
     """The former controller reports that its ZooKeeper session expired."""
     expiries = [quote(e) for e in case.lines if e.kind == Kind.ZOOKEEPER_SESSION_EXPIRED]
@@ -198,6 +206,11 @@ def resigned(case: ControllerCase) -> Proof | None:
     since = case.term.since - _RESIGNED_BEFORE
     resignations = [quote(e) for e in case.lines if e.kind == Kind.CONTROLLER_RESIGNED and e.happened_at >= since]
     return proof_if(resignations, *resignations[-1:])
+
+
+def is_of_zookeeper(case: ControllerCase) -> Proof | None:
+    """The controller is one of ZooKeeper mode."""
+    return proof_if(case.term.is_zookeepers)
 
 
 def stood_in_vain(case: ControllerCase) -> Proof | None:
@@ -294,6 +307,7 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
         ControllerChangeCause.OUTAGE,
         "Controller {controller} became active{again} because controller {former} {fate}.",
         proof=(former_was_down,),
+        unless=(only_lost_its_session,),
         source="KafkaController.elect, once the controller's node in ZooKeeper is gone; KafkaRaftClient: a follower"
         " whose fetches time out stands for election",
         cases=("unclean-2.8 epoch 3", "unclean-4.1 epoch 5"),
@@ -318,7 +332,9 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
         ControllerChangeCause.NO_MAJORITY,
         "Controller {controller} became active again: it had resigned while the quorum lacked {others}.",
         proof=(resigned, same_controller, others_were_down),
-        source="LeaderState.timeUntilCheckQuorumExpires: a leader that no majority fetches from resigns",
+        unless=(is_of_zookeeper,),
+        source="LeaderState.timeUntilCheckQuorumExpires: a leader that no majority fetches from resigns. ZooKeeper's"
+        " controllers have no quorum: KafkaController resigns in processExpire, and as its node in ZooKeeper changes",
         cases=("sample epoch 5", "unclean-4.1 epoch 5"),
     ),
     Possible(

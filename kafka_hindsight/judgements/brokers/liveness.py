@@ -74,6 +74,10 @@ _SAME_TROUBLE = timedelta(seconds=35)
 """A follower tries again every second (replica.fetch.backoff.ms), or waits 30 s for an answer
 (replica.socket.timeout.ms): failures further apart than this are two troubles. Source: ReplicationConfigs."""
 
+_ELECTED_ON_ZOOKEEPER = "zookeeper.controller_elected"
+"""The pattern of the line of a broker on ZooKeeper that became the controller: its session is there.
+Source: KafkaServer.startup registers the broker, and then starts its controller."""
+
 NO_EVENTS: Timeline[Event] = by_instant(())
 _NEW_LIFE = (Kind.BROKER_STARTING, Kind.BROKER_UNFENCED_SELF)
 STARTED_ON_ZOOKEEPER = "zookeeper.broker_started"
@@ -90,7 +94,7 @@ class SignsOfLife:
         ordered = list(ordered)
         sightings = list(_sightings_in([*ordered, *proofs]))
         by_others, by_itself = ([s for s in sightings if (s[1].broker == s[0]) is own] for own in (False, True))
-        by_members = (*by_others, *(s for s in by_itself if s[1].kind in MEMBER_KINDS))
+        by_members = (*by_others, *(s for s in by_itself if _is_of_member(s[1])))
         failures = (e for e in ordered if e.kind == Kind.FETCH_FAILED and e.node != e.broker)
         self._active = _timelines((e.broker, e) for e in ordered if e.kind in ACTIVE_KINDS or is_lock_held(e))
         self._failures = _timelines((e.node, e) for e in failures)
@@ -159,10 +163,15 @@ def earliest_line(*lines: Event | None) -> Event | None:
 def _sightings_in(lines: Iterable[Event]) -> Iterator[tuple[int, Event]]:
     """Each broker that a line shows to serve: the one that wrote it, or others."""
     for event in lines:
-        if event.kind in SERVING_KINDS and event.broker is not None:
+        if event.broker is not None and (event.kind in SERVING_KINDS or event.pattern_id == _ELECTED_ON_ZOOKEEPER):
             yield event.broker, event
         for broker in _seen_by_others(event):
             yield broker, event
+
+
+def _is_of_member(event: Event) -> bool:
+    """Whether only a broker that its cluster counts in writes a line."""
+    return event.kind in MEMBER_KINDS or event.pattern_id == _ELECTED_ON_ZOOKEEPER
 
 
 def _seen_by_others(event: Event) -> Iterable[int]:
@@ -201,6 +210,8 @@ class Signal(Enum):
 
     SHUTDOWN = auto()
     """Its shutdown in order began."""
+    LEADERS_MOVED = auto()
+    """The controlled part of its shutdown was over, as it says itself."""
     STOPPED = auto()
     """Its process ended in order."""
     HALTED = auto()
@@ -219,6 +230,8 @@ class Signal(Enum):
     """A new process of it began."""
     IS_NEW = auto()
     """It is a new process, as it logs after its start: until 3.0, a broker on KRaft does not log the start itself."""
+    EXPIRED = auto()
+    """Its ZooKeeper session expired: since some time the cluster did not count it in."""
     SERVES = auto()
     """It serves."""
 
@@ -243,6 +256,7 @@ class LivenessSignal:
 _OWN_SIGNALS: Mapping[str, Signal] = {
     Kind.BROKER_SHUTDOWN_STARTED: Signal.SHUTDOWN,
     Kind.CONTROLLED_SHUTDOWN_STARTED: Signal.SHUTDOWN,
+    Kind.CONTROLLED_SHUTDOWN_DONE: Signal.LEADERS_MOVED,
     Kind.BROKER_STOPPED: Signal.STOPPED,
     Kind.BROKER_HALTED: Signal.HALTED,
     Kind.PROCESS_FAULTED: Signal.FAULTED,
@@ -255,10 +269,12 @@ _OWN_SIGNALS: Mapping[str, Signal] = {
     Kind.CONTROLLER_THREAD_STARTED: Signal.IS_NEW,
     Kind.LOGS_CLEAN: Signal.IS_NEW,
     Kind.LOGS_UNCLEAN: Signal.IS_NEW,
+    Kind.ZOOKEEPER_SESSION_EXPIRED: Signal.EXPIRED,
+    Kind.BROKER_REGISTERED: Signal.SERVES,
     Kind.BROKER_STARTED: Signal.SERVES,
     Kind.BROKER_UNFENCED_SELF: Signal.SERVES,
 }
-"""What a broker's own line shows about the broker."""
+"""What a broker's own line shows about the broker. It registers as it starts too: that shows nothing more."""
 
 FOUND_AT_START = (Kind.LOGS_CLEAN, Kind.LOGS_UNCLEAN)
 """Lines by which a broker that starts says how its process before left the log directories."""
@@ -271,6 +287,9 @@ NEW_ON_KRAFT = "kraft.broker_starting"
 
 _NEW_PROCESS = "kraft.cluster_named_by_broker"
 """Of the lines that name the cluster, the one with a broker's new incarnation."""
+
+_OF_AUTHORIZER = "[ZooKeeperClient ACL authorizer]"
+"""The client of a broker that reads access control lists, and has a session of its own. Source: AclAuthorizer."""
 
 _CONTROLLER_SIGNALS: Mapping[str, tuple[Signal, ...]] = {
     Kind.BROKER_CONTROLLED_SHUTDOWN_GRANTED: (Signal.SHUTDOWN,),
@@ -350,27 +369,44 @@ Source: broker.session.timeout.ms, zookeeper.session.timeout.ms, their defaults.
 _OF_A_START = (Kind.BROKER_STARTING, Kind.BROKER_START_FAILED, Kind.BROKER_SHUTDOWN_STARTED, Kind.BROKER_STOPPED)
 """All that a process writes of itself which does not get as far as to know its id."""
 
+_LAST_OF_A_PROCESS = (Kind.BROKER_STOPPED, Kind.BROKER_HALTED, Kind.PROCESS_FAULTED)
+"""The lines after which a process writes no more."""
+
+_OF_A_PROCESS = (*_OF_A_START, Kind.BROKER_HALTED, Kind.PROCESS_FAULTED)
+"""The lines that tell of the process that writes them, and often do not name its broker."""
+
 
 def with_writers(events: Iterable[Event]) -> list[Event]:
     """The lines in order, those that name no broker as of the one that wrote them, where that is known.
 
     Where several brokers write one log, neither a signal nor a start that fails names any of them. A start is of the
     broker whose settings stand just before it; one between the end of a broker's process and its next line is that
-    broker's, as no other one writes there. Of signals, each broker whose shutdown begins has got one.
+    broker's, as no other one writes there. Of signals, each broker whose shutdown begins has got one. What else a
+    process says of itself is of the only broker that started in that log and has not ended.
     """
     lines = _with_signals(_with_settings(events))
-    stopped_broker: dict[str, int] = {}
+    running: dict[str, set[int | None]] = defaultdict(set)
+    ended_broker: dict[str, int] = {}
     unnamed_places: dict[str, list[int]] = defaultdict(list)
     for place, line in enumerate(lines):
-        if line.broker is None and line.source in stopped_broker and line.kind in _OF_A_START:
-            unnamed_places[line.source].append(place)
+        source, own = line.source, running[line.source]
+        if line.broker is None and line.kind in _OF_A_PROCESS and line.kind != Kind.BROKER_STARTING and len(own) == 1:
+            line = lines[place] = replace(line, broker=next(iter(own)))
+        if line.broker is None and line.kind in _OF_A_PROCESS:
+            if line.kind == Kind.BROKER_STARTING:
+                own.add(None)  # Whichever broker starts, there may be one more from now on.
+            if source in ended_broker:
+                unnamed_places[source].append(place)
         elif line.broker is not None and line.origin == Origin.BROKER:
-            places = unnamed_places.pop(line.source, ())
-            if stopped_broker.pop(line.source, None) == line.broker:
+            places = unnamed_places.pop(source, ())
+            if ended_broker.pop(source, None) == line.broker:
                 for unnamed_place in places:
                     lines[unnamed_place] = replace(lines[unnamed_place], broker=line.broker)
-            if line.kind == Kind.BROKER_STOPPED:
-                stopped_broker[line.source] = line.broker
+            own.discard(None)
+            own.add(line.broker)
+            if line.kind in _LAST_OF_A_PROCESS:
+                own.discard(line.broker)
+                ended_broker[source] = line.broker
     return lines
 
 
@@ -435,7 +471,7 @@ def signals_by_broker(events: Iterable[Event], terms: Sequence[ControllerEpoch])
             active.add(event.broker)
         for signal in _signals_in(event, active, terms):
             signals[signal.broker].append(signal)
-    by_broker = {broker: list(_without_failed_starts(own)) for broker, own in signals.items()}
+    by_broker = {broker: list(_without_failed_starts(_with_sessions(own))) for broker, own in signals.items()}
     # Of a node that is only a controller, starts may fail, and it may meet a fault, or be asked to end.
     others = (Signal.FAILED, Signal.FAULTED, Signal.REASON)
     return {broker: own for broker, own in by_broker.items() if any(s.shows not in others for s in own)}
@@ -445,6 +481,8 @@ def _signals_in(event: Event, active: Collection[int], terms: Sequence[Controlle
     """The signals of one line. `active`: the brokers that were active before it."""
     own_signal = _OWN_SIGNALS.get(event.kind)
     if event.kind == Kind.CLUSTER_NAMED and event.pattern_id != _NEW_PROCESS:
+        return
+    if event.kind == Kind.ZOOKEEPER_SESSION_EXPIRED and _OF_AUTHORIZER in event.text:
         return
     if own_signal and event.broker is not None:
         yield LivenessSignal(event.broker, own_signal, event)
@@ -475,9 +513,24 @@ def _is_news(event: Event, terms: Sequence[ControllerEpoch]) -> bool:
     )
 
 
-def _without_failed_starts(signals: Sequence[LivenessSignal]) -> Iterator[LivenessSignal]:
+def _with_sessions(signals: Iterable[LivenessSignal]) -> Iterator[LivenessSignal]:
+    """The signals of one broker, of its registrations only each that follows the end of a ZooKeeper session.
+
+    Source: KafkaController.processRegisterBrokerAndReelect, after ZooKeeperClient has begun a new session.
+    """
+    has_expired = False
+    for signal in signals:
+        is_registration = signal.event.kind == Kind.BROKER_REGISTERED
+        if has_expired or not is_registration:
+            yield signal
+        if signal.is_own:
+            has_expired = signal.shows is Signal.EXPIRED or (has_expired and not is_registration)
+
+
+def _without_failed_starts(signals: Iterable[LivenessSignal]) -> Iterator[LivenessSignal]:
     """The signals of one broker; each one that the process of a failed start wrote shows that failure."""
-    abandoned_places = _abandoned_starts(signals)
+    signals = list(signals)
+    abandoned_places = {*_abandoned_starts(signals), *_signalled_starts(signals)}
     signals = [replace(s, shows=Signal.FAILED) if place in abandoned_places else s for place, s in enumerate(signals)]
     fails_at = list(_failed_starts(signals))
     failed_at: datetime | None = None
@@ -520,6 +573,29 @@ def _abandoned_starts(signals: Sequence[LivenessSignal]) -> set[int]:
         if is_new and at_once and not (before.is_own or after.is_own):
             places.add(place)
     return places
+
+
+def _signalled_starts(signals: Sequence[LivenessSignal]) -> Iterator[int]:
+    """The places of signals that ended a process of the broker before it served, which then logs no shutdown.
+
+    Its start is known, or that the process before had ended; what follows is another process.
+    Source: BrokerServer.shutdown returns unless the status is STARTED.
+    """
+    since: datetime | None = None
+    own = [(place, signal) for place, signal in enumerate(signals) if signal.is_own]
+    for n, (place, signal) in enumerate(own):
+        if signal.event.kind == Kind.PROCESS_SIGNALLED and since and signal.at >= since:
+            after = next((s for _, s in own[n + 1 :] if s.shows is not Signal.REASON), None)
+            is_another = after is None or after.shows in (Signal.RESTARTED, Signal.IS_NEW, Signal.SERVES)
+            if is_another and (after is None or after.at - signal.at > SAME_START):
+                yield place
+                since = signal.at + SAME_START
+        elif signal.shows is Signal.RESTARTED:
+            since = signal.at
+        elif signal.shows in (Signal.STOPPED, Signal.HALTED):
+            since = signal.at + SAME_START
+        elif signal.shows is not Signal.IS_NEW and signal.shows is not Signal.REASON:
+            since = None
 
 
 def _is_failing(

@@ -153,6 +153,8 @@ def _begins(signal: LivenessSignal, life: Life, observed: Observed) -> bool:
     """Whether a signal begins an absence of a broker that, as far as known, serves."""
     if signal.shows is Signal.SERVES:
         return _is_unseen_start(signal, life, observed)
+    if signal.shows in (Signal.EXPIRED, Signal.IS_NEW):
+        return _is_unseen_end(signal, life, observed)
     if signal.shows is not Signal.RESTARTED:
         return signal.shows in (*ENDS, Signal.DOWN, Signal.FAILED)
     if signal.is_own:
@@ -172,6 +174,16 @@ def _is_unseen_start(signal: LivenessSignal, life: Life, observed: Observed) -> 
     is_unseen = life.process.start is None and signal.at - served_at > LATE_REPORT
     last_line = observed.signs.last_before(life.broker, signal.at - CATCHING_UP)
     return is_unseen and last_line is not None and signal.event.pattern_id == STARTED_ON_ZOOKEEPER
+
+
+def _is_unseen_end(signal: LivenessSignal, life: Life, observed: Observed) -> bool:
+    """Whether a session's end, or a line of a new process, shows that the broker was away, where no other line does.
+
+    What a process logs as it starts follows the line of its start, and comes before it serves.
+    """
+    served_at = latest(life.process.served_at, life.served_since) or LONG_AGO
+    is_unseen = life.process.start is None and signal.at - served_at > LATE_REPORT
+    return is_unseen and signal.is_own and observed.signs.last_before(life.broker, signal.at - SAME_START) is not None
 
 
 def _ended_before(coming: LivenessSignal | None, life: Life, observed: Observed) -> Life:

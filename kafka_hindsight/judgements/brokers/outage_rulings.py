@@ -27,9 +27,6 @@ def began_with(says: str, *signals: Signal) -> Predicate[Absence]:
     return with_sentence(says, lambda absence: proof_if(absence.began_with in signals))
 
 
-was_shut_down = began_with(
-    "The broker or the active controller reports that its shutdown began.", Signal.SHUTDOWN, Signal.STOPPED
-)
 faulted = began_with("The broker reports a fatal fault, with which its process ends.", Signal.FAULTED)
 start_failed = began_with("The broker's start failed, and no line shows that it served before.", Signal.FAILED)
 
@@ -106,18 +103,45 @@ def halted(absence: Absence) -> Proof | None:
 
 
 def was_cut_off(absence: Absence) -> Proof | None:
-    """Its shutdown began, no line shows that it was over, and the process met a fault or left its logs unclosed."""
+    """Its shutdown began, and a fault, logs that were not closed, or its own log up to the next start show no end."""
     last = _last_kinds(absence)
-    is_cut = Kind.BROKER_STOPPED not in last and (left_unclosed(absence) or Kind.PROCESS_FAULTED in last)
-    return proof_if(absence.began_with is Signal.SHUTDOWN and is_cut)
+    is_end_hidden = _lacks_end(absence) and not last.intersection(_LEADERS_MOVED)
+    is_cut = left_unclosed(absence) or Kind.PROCESS_FAULTED in last or is_end_hidden
+    return proof_if(absence.began_with is Signal.SHUTDOWN and Kind.BROKER_STOPPED not in last and is_cut)
+
+
+_LEADERS_MOVED = (Kind.CONTROLLED_SHUTDOWN_DONE, Kind.BROKER_SHUTDOWN_GRANTED)
+"""The lines by which the controlled part of a shutdown was over: its leaders had moved in order."""
+
+
+def _lacks_end(absence: Absence) -> bool:
+    """Whether the log in which its shutdown began goes on with the next start, and lacks the end of the shutdown."""
+    begins = [e for e in absence.lines if e.broker == absence.broker and e.kind == Kind.BROKER_SHUTDOWN_STARTED]
+    starts = [e for e in absence.lines if e.broker == absence.broker and e.kind == Kind.BROKER_STARTING]
+    is_same_log = bool(begins and starts) and begins[0].source == starts[0].source
+    return is_same_log and absence.is_log_unbroken and Kind.BROKER_STOPPED not in _last_kinds(absence)
+
+
+def was_shut_down(absence: Absence) -> Proof | None:
+    """The broker or the active controller reports that its shutdown began; less sure where its log lacks the end."""
+    is_shown = absence.began_with in (Signal.SHUTDOWN, Signal.STOPPED)
+    return proof_if(is_shown, confidence=Confidence.LIKELY if _lacks_end(absence) else Confidence.CERTAIN)
+
+
+def session_expired(absence: Absence) -> Proof | None:
+    """The broker reports that its ZooKeeper session expired, and its own log shows no start until it registered."""
+    kinds = {line.kind for line in absence.lines}
+    is_alone = absence.detected_at is None and absence.restart is None
+    return proof_if(is_alone and Kind.ZOOKEEPER_SESSION_EXPIRED in kinds)
 
 
 def new_process(absence: Absence) -> Proof | None:
     """A new process of the broker started, or failed to; certain where its own log shows it and lines before it."""
-    is_certain = (absence.failures or (absence.restart and absence.restart.is_own)) and absence.last_line
-    return proof_if(
-        absence.restart or absence.failures, confidence=Confidence.CERTAIN if is_certain else Confidence.LIKELY
-    )
+    restart = absence.restart
+    # The controller's thread has a log of its own: that of the broker may show how the process before ended.
+    is_own = restart and restart.is_own and restart.event.kind != Kind.CONTROLLER_THREAD_STARTED
+    is_certain = (absence.failures or is_own) and absence.last_line
+    return proof_if(restart or absence.failures, confidence=Confidence.CERTAIN if is_certain else Confidence.LIKELY)
 
 
 def only_failed_starts(absence: Absence) -> Proof | None:
@@ -171,7 +195,7 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
         OutageKind.CRASH,
         "Broker {broker} began a controlled shutdown, and its process ended before that was over.",
         proof=(was_cut_off,),
-        source="KafkaServer.shutdown, BrokerServer.shutdown log that they completed; LogManager.shutdown writes"
+        source="KafkaServer.shutdown, BrokerServer.shutdown log last that they completed; LogManager.shutdown writes"
         " .kafka_cleanshutdown into each directory whose logs it closed",
         cases=("made: its shutdown was cut off", "shutdown-3.9 broker 1"),
     ),
@@ -251,6 +275,15 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
         proof=(new_process, ends_shown),
         source="KafkaServer.startup, BrokerServer.startup: a start without a shutdown before it follows a crash",
         cases=("crash-2.8 broker 1", "pause-2.8 broker 1"),
+    ),
+    Likely(
+        OutageKind.UNRESPONSIVE,
+        "The ZooKeeper session of broker {broker} expired, and the same process registered again: it was paused, or the"
+        " network failed.",
+        proof=(session_expired, came_back, no_start_hidden, ends_shown),
+        source="ZooKeeper deletes the node of a broker with its session; ZooKeeperClient begins a new one, and"
+        " KafkaController.processRegisterBrokerAndReelect registers the broker again",
+        cases=("made: its session expired", "made: its session expired, and it started"),
     ),
     Certain(
         OutageKind.UNRESPONSIVE,

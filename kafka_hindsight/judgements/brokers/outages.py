@@ -88,15 +88,18 @@ def _with_logs(absence: Absence, observed: Observed) -> Absence:
     by_controllers = observed.logs.is_controllers_whole(gone_by, end)
     by_itself = observed.logs.is_own_whole(broker, gone_by, end)
     # Whether a broker that was active meanwhile served is what only controllers know.
-    has_own_start = absence.restart is not None and absence.restart.is_own and not absence.was_active
-    shows_end = by_controllers or (by_itself and (not up_at or (has_own_start and absence.is_end_exact)))
+    is_own_start = absence.restart is not None and absence.restart.is_own and not absence.was_active
+    is_own_return = is_own_start or absence.lines[-1].kind == Kind.BROKER_REGISTERED
+    shows_end = by_controllers or (by_itself and (not up_at or (is_own_return and absence.is_end_exact)))
     # A controller of KRaft names each new process that registers; ZooKeeper's cannot tell it from the old one.
     is_named = by_controllers and not observed.uses_zookeeper
+    is_log_unbroken = observed.logs.is_own_unbroken(broker, gone_by, end)
     return replace(
         absence,
         known_until=None if up_at and shows_end else known_until,
         shows_end=shows_end,
-        shows_starts=is_named or observed.logs.is_own_unbroken(broker, gone_by, end),
+        shows_starts=is_named or is_log_unbroken,
+        is_log_unbroken=is_log_unbroken,
     )
 
 

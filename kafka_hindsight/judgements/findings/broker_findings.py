@@ -200,7 +200,11 @@ def _truncated(
 
 
 def _changes_in(cluster_namings: Sequence[Event]) -> Iterator[tuple[Event, Event]]:
-    """Each pair of lines of one log between which the cluster's id changes."""
+    """Each pair of lines of one log between which the cluster's id changes for good.
+
+    A format draws a new id, and an old one never comes back: where one does, several clusters write the log.
+    Source: KafkaServer.getOrGenerateClusterId keeps it in ZooKeeper and meta.properties; StorageTool, Uuid.randomUuid.
+    """
     by_id = grouped(cluster_namings, lambda e: e.detail or "")
     instants = {name: [e.happened_at for e in lines] for name, lines in by_id.items()}
     clusters = {
@@ -209,7 +213,12 @@ def _changes_in(cluster_namings: Sequence[Event]) -> Iterator[tuple[Event, Event
     }
     undamaged = without_damaged(clusters)
     ordered = in_order(e for e in cluster_namings if e.detail in undamaged)
-    return ((before, after) for before, after in pairwise(ordered) if before.detail != after.detail)
+    ids = [e.detail for e in ordered]
+    return (
+        (before, after)
+        for n, (before, after) in enumerate(pairwise(ordered), 1)
+        if before.detail not in ids[n:] and after.detail not in ids[:n]
+    )
 
 
 def cluster_id_lines(events: pa.Table) -> pa.Table:

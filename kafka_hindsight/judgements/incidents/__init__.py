@@ -149,7 +149,7 @@ def _id(happening: Happening) -> str:
         *(f.failover_id for f in happening.failovers if not happening.outages),
         *(t.truncation_id for t in happening.truncations if not happening.outages),
         *(f"controller epoch {c.epoch} from {c.happened_at.isoformat()}" for c in happening.controllers),
-        *(u.unavailability_id for u in happening.writes_stopped),
+        *(u.unavailability_id for u in happening.intervals_alone),
         *(f"{v.group_id} {v.topic} {v.partition} {v.window_from.isoformat()}" for v in happening.lag),
     )
     return row_id("incident", happening.kind, *parts)
@@ -164,18 +164,18 @@ def _declaration(happening: Happening, maintenance: Sequence[MaintenanceWindow])
 
 
 def _confidence(happening: Happening) -> Confidence:
-    """The confidence of the incident's origin: of several absences the least one."""
+    """The confidence of the incident's origin, of several absences the least one; no more than that of its losses."""
     h = happening
     parts = (h.outages, h.of_groups, h.periods, h.failovers, h.truncations, h.controllers, h.unavailability)
-    rows: Sequence[Any] = next(filter(None, parts), ())
+    rows: Iterable[Any] = chain(next(filter(None, parts), ()), h.lossy)
     confidences: list[Confidence] = [row.confidence for row in rows]
     return max(confidences, key=list(Confidence).index, default=Confidence.CERTAIN)
 
 
 def _explanations(happening: Happening) -> Iterator[str]:
     h = happening
-    controllers, write_stops = h.first_and_last_controllers, h.writes_stopped[:_SUBJECTS]
-    rows: Iterable[Any] = chain(h.outages, h.periods, h.lossy, h.truncations, controllers, write_stops, h.of_groups)
+    controllers, alone = h.first_and_last_controllers, h.intervals_alone[:_SUBJECTS]
+    rows: Iterable[Any] = chain(h.outages, h.periods, h.lossy, h.truncations, controllers, alone, h.of_groups)
     yield from (row.explanation for row in rows)
     if h.kind == IncidentKind.LEADERS_LOST:
         yield from (f.explanation for f in h.failovers)
@@ -198,7 +198,7 @@ def _quotes(happening: Happening) -> Iterator[Quote]:
     """The evidence of losses and of the incident's origin; without an absence, of each change of a leader too."""
     h = happening
     changes = h.lossy if h.outages else h.failovers
-    origins = (h.outages, h.periods, h.of_groups, h.lag, h.first_and_last_controllers, h.writes_stopped)
+    origins = (h.outages, h.periods, h.of_groups, h.lag, h.first_and_last_controllers, h.intervals_alone)
     rows: Iterable[Any] = chain(changes, h.truncations, *origins)
     for row in rows:
         yield from row.evidence

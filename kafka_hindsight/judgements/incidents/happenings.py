@@ -99,9 +99,10 @@ class Happening(_Parts):
         return [f for f in self.failovers if can_lose(f)]
 
     @property
-    def writes_stopped(self) -> Sequence[Unavailability]:
-        """The intervals without writes, where the happening has no other part."""
-        return self.unavailability if self.kind == IncidentKind.WRITES_STOPPED else ()
+    def intervals_alone(self) -> Sequence[Unavailability]:
+        """The intervals in which something could not be used, where the happening has no other part."""
+        others = (self.of_groups, self.outages, self.failovers, self.truncations, self.periods)
+        return () if any(others) else self.unavailability
 
     @property
     def is_of_groups(self) -> bool:
@@ -118,7 +119,7 @@ class Happening(_Parts):
             *(p.started_at for p in self.periods),
             *(max(v.evidence[0].happened_at, v.window_from) for v in self.lag),
             *map(uncontrolled_since, self.controllers),
-            *(u.started_at for u in self.writes_stopped),
+            *(u.started_at for u in self.intervals_alone),
         ]
 
     @property
@@ -396,8 +397,8 @@ def _without_outage(
 ) -> Iterator[Happening]:
     """Happenings without an outage.
 
-    They are replicas out of sync, with the leaders that their broker lost then; other losses of leaders; writes that
-    stopped; logs that were cut.
+    They are replicas out of sync, with the leaders that their broker lost then; other losses of leaders, and partitions
+    that had none as they are first mentioned; writes that stopped; logs that were cut.
     """
     leader_losses = [_with_cuts(h, truncations) for h in _leaders_lost(history.window, failovers, unused)]
     with_leaders = {t.truncation_id for h in leader_losses for t in h.truncations}
@@ -415,6 +416,9 @@ def _without_outage(
             unavailability=[*stops_of_period, *(u for h in losses_of_period for u in h.unavailability)],
         )
     yield from leader_losses
+    unrecorded = [u for u in unused if u.kind in LEADERLESS and u.failover_id is None and is_noticed(u)]
+    for rows in _within(sorted(unrecorded, key=lambda u: u.started_at), lambda u: u.started_at):
+        yield Happening(kind=IncidentKind.LEADERS_LOST, unavailability=rows)
     for rows in _within(sorted(write_stops, key=lambda u: u.started_at), lambda u: u.started_at):
         yield Happening(kind=IncidentKind.WRITES_STOPPED, unavailability=rows)
     yield from _cuts_alone(t for t in truncations if t.truncation_id not in with_leaders)
@@ -579,6 +583,8 @@ def _out_of_sync_clause(happening: Happening) -> str:
 def _leaders_clause(happening: Happening) -> str:
     brokers = sorted({f.leader_from for f in happening.failovers if f.leader_from is not None} - {NOBODY})
     former_leader = _with_ids("broker", brokers) if brokers else "the former leader"
+    if not happening.failovers:
+        return "no line shows when the leader was lost"
     kinds = dict.fromkeys(f.kind for f in happening.failovers if f.kind.noun.is_harmful)
     events = [kind.noun.loss.format(former=former_leader) for kind in kinds]
     return words.listed(events) if events else f"the leader moved from {former_leader}, and no line shows why"

@@ -6,10 +6,10 @@ import re
 from bisect import bisect_right, insort
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property, partial
-from itertools import dropwhile, groupby
+from itertools import dropwhile, groupby, pairwise
 from operator import attrgetter
 from typing import TypeVar
 
@@ -24,6 +24,7 @@ from kafka_hindsight.judgements.brokers.controllers import (
 from kafka_hindsight.judgements.partitions.partition_readings import NO_READINGS, PartitionReadings
 from kafka_hindsight.judgements.partitions.partition_readings import Partition as Partition
 from kafka_hindsight.judgements.reasoning.epochs import between_falls
+from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.timelines import Timeline, by_instant, timelines
 from kafka_hindsight.shared.windows import broker_ids, in_order
 
@@ -63,6 +64,8 @@ class Commit:
     line: Event
 
 
+_PROPOSALS = (Kind.ISR_SHRINK_PROPOSED, Kind.ISR_EXPAND_PROPOSED)
+
 _ONLY_LEADERS = (Kind.LEADER_STARTED, Kind.ISR_UPDATED)
 """Kinds that a broker writes only of partitions that it leads."""
 
@@ -71,7 +74,8 @@ _ONLY_LEADERS = (Kind.LEADER_STARTED, Kind.ISR_UPDATED)
 class Incarnation:
     """One partition from the creation of its topic to the deletion: its events in order, its readings by time.
 
-    `gone_at`: when its topic was deleted, or the next incarnation had begun; None while it is there.
+    `gone_at`: when its topic was deleted, all metadata of the cluster began again, or the next incarnation had begun;
+    None while it is there.
     """
 
     key: Partition
@@ -112,7 +116,13 @@ class Incarnation:
     @cached_property
     def commits(self) -> list[Commit]:
         """Its ISRs in the order in which they were committed."""
-        return commits_of(e for e in self.events if e.kind in ISR_KINDS)
+        return commits_of([*(e for e in self.events if e.kind in ISR_KINDS), *_written_at_once(self.events)])
+
+    @cached_property
+    def unanswered(self) -> list[datetime]:
+        """The instants of changes of the ISR that leaders asked for, where nothing says whether each was written."""
+        written = {e.line_id for e in _written_at_once(self.events)}
+        return [e.happened_at for e in _unanswered(self.events) if e.line_id not in written]
 
     def leader_start(self, broker: int | None, epoch: int | None) -> Event | None:
         """The line with which a broker became leader in an epoch."""
@@ -160,7 +170,8 @@ def incarnations_of(
             own_readings = readings.get(key, NO_READINGS).within(starts[number], starts[number + 1])
             if life or own_readings:
                 begin = life[0].happened_at if life else own_readings[0].snapshot_at
-                ends = (at for at in (*deletions[key[1]], starts[number + 1]) if at is not None and at > begin)
+                possible_ends = (*deletions[key[1]], *begins, starts[number + 1])
+                ends = (at for at in possible_ends if at is not None and at > begin)
                 incarnations.append(Incarnation(key, number, life, own_readings, min(ends, default=None)))
     return incarnations
 
@@ -217,6 +228,39 @@ def commits_of(lines: Iterable[Event]) -> list[Commit]:
         if (commit.leader_epoch, frozenset(commit.isr)) not in isrs_with_version:
             ordered.insert(_place(ordered, commit), commit)
     return ordered
+
+
+def _unanswered(events: Iterable[Event]) -> list[Event]:
+    """The proposals of changes of the ISR that neither an update nor a refusal of the same leader answers."""
+    open_proposals: dict[int | None, list[Event]] = defaultdict(list)
+    unanswered: list[Event] = []
+    for event in events:
+        if event.kind in (Kind.ISR_UPDATED, Kind.ISR_UPDATE_REJECTED):
+            open_proposals.pop(event.broker, None)
+        elif event.kind in _PROPOSALS:
+            unanswered += open_proposals.pop(event.broker, [])
+            open_proposals[event.broker].append(event)
+    return sorted([*unanswered, *(e for own in open_proposals.values() for e in own)], key=attrgetter("happened_at"))
+
+
+def _written_at_once(events: Sequence[Event]) -> list[Event]:
+    """The proposals of changes of the ISR that a leader of Kafka 2.3 or before wrote at once, as commits.
+
+    It logs no update. So the next proposal of the same leader starts from what it wrote; later versions log an update
+    between the two. Where that shows the version, each other proposal that it does not refuse was written too.
+    Source: Partition.updateIsr until 2.3 (an update is a TRACE line, a refusal "skip updating ISR" an INFO line); from
+    2.4 on Partition.shrinkIsr, expandIsr, handleAlterPartitionUpdate log "ISR updated to".
+    """
+    of_leader = grouped(_unanswered(events), attrgetter("broker"))
+    starts = grouped((e for e in events if e.kind == Kind.LEADER_STARTED), attrgetter("broker"))
+    written: list[Event] = []
+    for leader, proposals in of_leader.items():
+        if any(before.isr == after.previous_isr for before, after in pairwise(proposals)):
+            epochs = by_instant(starts.get(leader, ()))
+            for proposal in proposals:
+                start = epochs.last_until(proposal.happened_at)
+                written.append(replace(proposal, leader_epoch=start.leader_epoch if start else None))
+    return written
 
 
 def _place(ordered: Sequence[Commit], commit: Commit) -> int:

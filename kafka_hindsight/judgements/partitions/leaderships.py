@@ -17,7 +17,7 @@ from kafka_hindsight.judgements.brokers.controllers import speaks_for_cluster
 from kafka_hindsight.judgements.partitions.incarnations import Incarnation
 from kafka_hindsight.judgements.partitions.partition_readings import PartitionReadings
 from kafka_hindsight.judgements.reasoning.evidence import quote, quote_snapshot
-from kafka_hindsight.shared.durations import NEVER
+from kafka_hindsight.shared.durations import CLOCK_SKEW, NEVER
 from kafka_hindsight.shared.grouping import grouped, with_neighbours
 from kafka_hindsight.shared.windows import broker_ids
 
@@ -78,7 +78,7 @@ def leaderships_of(incarnation: Incarnation, context: ClusterContext) -> list[Le
     without_steps: list[Leadership] = []
     step_quotes: tuple[Quote, ...] = ()
     for former, now, following in with_neighbours(with_gaps):
-        if now.leader == NOBODY and _is_step(former, now, following, context):
+        if now.leader == NOBODY and _is_step(former, now, following, incarnation, context):
             step_quotes = now.quotes
             continue
         without_steps.append(replace(now, step_quotes=step_quotes))
@@ -193,7 +193,13 @@ def _isr_of(reading: PartitionSnapshot) -> tuple[int, ...] | None:
     return tuple(reading.isr) if reading.isr is not None else None
 
 
-def _is_step(former: Leadership | None, now: Leadership, following: Leadership | None, context: ClusterContext) -> bool:
+def _is_step(
+    former: Leadership | None,
+    now: Leadership,
+    following: Leadership | None,
+    incarnation: Incarnation,
+    context: ClusterContext,
+) -> bool:
     """Whether a lack of a leader is only a step of one election: a replica in sync could take over at once.
 
     A new ZooKeeper controller first removes dead brokers from all partitions, which leaves a partition without a leader
@@ -201,7 +207,9 @@ def _is_step(former: Leadership | None, now: Leadership, following: Leadership |
     Source: KafkaController.onControllerFailover, ReplicaStateMachine.startup before PartitionStateMachine.startup.
     """
     removed_broker = former.leader if former and former.epoch + 1 == now.epoch else None
-    others = {*(now.isr or ())} - {removed_broker}
+    removals = incarnation.of_kind(Kind.REPLICA_REMOVED_FROM_ISR)
+    dead = {removed_broker, *(e.node for e in removals if e.leader_epoch == now.epoch)}
+    others = {*(now.isr or ())} - dead
     if removed_broker is not None and following and following.leader in others:
         return True
     return context.uses_zookeeper and any(now.at is None or context.outage_at(r, now.at) is None for r in others)
@@ -214,23 +222,27 @@ def _losses(
 
     A reading shows the partition without a leader while the leader was away: readings lag a little behind the brokers,
     so the reading alone is not enough. Or the only replica lost its disk, or was away until it led again, or to the end
-    of what is known, so that no other could lead.
+    of what is known, so that no other could lead. A leader that begins again in the same epoch was never replaced: no
+    controller lived that could raise the epoch.
     Source: KRaft prints no line of that (ReplicationControlManager.handleDirectoriesOffline, handleBrokerFenced).
+    LogManager.handleLogDirFailure halts a broker before it reports its last directory. A controller that loses a leader
+    raises the epoch: ReplicaStateMachine.doRemoveReplicasFromIsr, PartitionChangeBuilder.
     """
     leader, since, until = before.leader, before.at, after.at if after else None
     has_room = after is None or (until is not None and after.epoch >= before.epoch + 2)
     if leader == NOBODY or since is None or not has_room:
         return
 
-    def lost(at: datetime, quotes: Iterable[Quote], isr: tuple[int, ...] | None = None) -> Leadership:
-        return Leadership(before.epoch + 1, NOBODY, max(since, at), False, isr, (), tuple(quotes), is_shown=False)
+    def lost(at: datetime, quotes: Iterable[Quote], isr: tuple[int, ...] | None = None) -> Iterator[Leadership]:
+        if after or not _begins_again(before, incarnation, at):
+            yield Leadership(before.epoch + 1, NOBODY, max(since, at), False, isr, (), tuple(quotes), is_shown=False)
 
     for row in incarnation.readings.where(lambda state: state.leader is None):
         at = row.snapshot_at
         outage = context.outage_at(leader, at) if since < at < (until or NEVER) else None
         if outage:
             quotation = quote_snapshot(row, f"{row.topic}-{row.partition} has no leader")
-            yield lost(min(known_at(outage), at), [quotation], _isr_of(row))
+            yield from lost(min(known_at(outage), at), [quotation], _isr_of(row))
     failures = context.disk_failures.between(since, until or NEVER)
     own = (f for f in failures if f.broker == leader and incarnation.name in on_failed_disk(f))
     proofs = [(f.happened_at, [quote(f)]) for f in own]
@@ -239,4 +251,12 @@ def _losses(
         is_away = outage.detected_at is not None and outage.up_at is None and outage.down_at >= since
         if after.leader == leader if after else is_away:
             proofs.append((known_at(outage), outage.evidence[:2]))
-    yield from (lost(at, quotes) for at, quotes in proofs[:1] if incarnation.replicas_at(at) == (leader,))
+    for at, quotes in proofs[:1]:
+        if incarnation.replicas_at(at) == (leader,):
+            yield from lost(at, quotes)
+
+
+def _begins_again(before: Leadership, incarnation: Incarnation, at: datetime) -> bool:
+    """Whether the leader says after an instant that it begins to lead in the same epoch."""
+    starts = incarnation.leading_lines(before.leader).after(at + CLOCK_SKEW)
+    return any(e.kind == Kind.LEADER_STARTED and e.leader_epoch == before.epoch for e in starts)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from kafka_hindsight.catalog.codes import NOBODY, Confidence, IsrChangeKind, OutageKind, UnavailabilityKind
 from kafka_hindsight.catalog.rows import BrokerOutage, IsrChange, Unavailability
 from kafka_hindsight.judgements.partitions.incarnations import by_partition
-from kafka_hindsight.judgements.partitions.leaders.failovers import Reason
 from kafka_hindsight.judgements.partitions.replicas.replica_states import ReplicaHistory, ReplicaState
-from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, ledger_row, one_after_another, span
+from kafka_hindsight.judgements.reasoning.bounded_intervals import (
+    BoundedInterval,
+    Reason,
+    ledger_row,
+    one_after_another,
+    span,
+)
 from kafka_hindsight.knowledge.outage_words import noun_of
 from kafka_hindsight.shared.durations import CATCHING_UP, NEVER
 from kafka_hindsight.shared.grouping import runs, with_neighbours
@@ -64,7 +69,7 @@ def _refused(
     for run in _runs([s for s in states if s.value.least is not None], refuses):
         state = run.states[0].value
         shrink = shrinks.last_until(run.start)
-        end = None if run.after is None and run.end >= logs_end else run.end
+        end = None if run.after is None and run.end > logs_end else run.end
         possible = span(run.before.end, run.after.start if run.after else end) if run.before else None
         why = f"{state.isr_size} of {state.replicas} replicas were in sync, and min.insync.replicas is {state.least}."
         quotes = [q for piece in run.states for q in piece.value.quotes]
@@ -124,7 +129,7 @@ def _hangs(
     its controllers do not know it yet. Source: Partition.maybeExpandIsr.
     """
     gone_by = _gone_by(outage)
-    away = states.clip(outage.down_at, max(outage.up_at or logs_end, outage.down_at))
+    away = states.clip(outage.down_at, max(outage.up_at or logs_end + timedelta.resolution, outage.down_at))
     for run in _runs(away.intervals, lambda state: _waits_for(state, outage.broker)):
         has_joined = run.before is not None and outage.broker not in run.before.value.known_isr.isr
         if not (has_joined and gone_by and gone_by <= run.start):
@@ -140,7 +145,7 @@ def _hang(
     last caught up: nothing waited before, and from then on something may have.
     """
     proof = _gone_by(outage)
-    end = None if run.after is None and outage.up_at is None and run.end >= logs_end else run.end
+    end = None if run.after is None and outage.up_at is None and run.end > logs_end else run.end
     latest = run.after.start if run.after else end
     proven = span(max(run.start, proof), end) if proof else None
     earliest = run.before.end if run.before else outage.last_heard_at

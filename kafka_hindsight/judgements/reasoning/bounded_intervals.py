@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
@@ -56,6 +56,17 @@ class BoundedInterval(Generic[T]):
         if proven and possible:
             proven = _cut(proven, possible.start, possible.end)
         return replace(self, start=start, end=end, proven=proven, possible=possible)
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a partition could not be used. `failover_id` is None where no change of leader shows it."""
+
+    failover_id: str | None
+    outage_id: str | None
+    explanation: str
+    confidence: Confidence
+    quotes: Sequence[Quote]
 
 
 def span(start: datetime | None, end: datetime | None) -> Interval[None] | None:

@@ -26,6 +26,7 @@ from kafka_hindsight.judgements.rebuild.brokers import BROKERS, FACTS, WindowFac
 from kafka_hindsight.judgements.rebuild.groups import GROUPS
 from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS, READINGS
 from kafka_hindsight.judgements.rebuild.sources import Judgement, each, quoted, table
+from kafka_hindsight.measures.unavailability_sums import NOTICED_MS
 from kafka_hindsight.shared.arrow_tables import among
 
 
@@ -79,9 +80,17 @@ def led_before_outages(readings: pa.Table, facts: WindowFacts) -> pa.Table:
     return readings.filter(pc.is_in(at, pa.array(sorted(facts.read_before_outages), at.type)))
 
 
-_QUOTED_FAILOVERS = [kind for kind in FailoverKind if kind.noun.is_harmful]
+_HARMFUL = [kind for kind in FailoverKind if kind.noun.is_harmful]
 
-FAILOVERS = quoted(lambda f: among(f["kind"], _QUOTED_FAILOVERS), PARTITIONS.output("failovers"))
+
+def _is_quoted(failovers: pa.Table) -> pa.ChunkedArray:
+    """Whether an incident may quote each failover: it is harmful, or clients noticed the time without a leader."""
+    lengths = (failovers[name] for name in ("leaderless_ms", "leaderless_low_ms", "leaderless_high_ms"))
+    is_noticed = pc.greater_equal(pc.max_element_wise(*lengths), NOTICED_MS)
+    return pc.or_kleene(among(failovers["kind"], _HARMFUL), is_noticed)
+
+
+FAILOVERS = quoted(_is_quoted, PARTITIONS.output("failovers"))
 """The failovers, those that incidents quote with their evidence."""
 
 AFTERMATH = Judgement(

@@ -79,6 +79,12 @@ def judge_all_incidents(
     )
 
 
+def _is_origin(unavailability: pa.Table) -> pa.ChunkedArray:
+    """Whether each row may be all that shows its incident, which then quotes it."""
+    is_of_partition = pc.and_(pc.is_valid(unavailability["topic"]), pc.is_null(unavailability["outage_id"]))
+    return pc.and_(is_of_partition, pc.is_null(unavailability["failover_id"]))
+
+
 _FAILURES = [cause for cause in Cause if has_failed(cause)]
 
 UNAVAILABILITY = union(PARTITIONS.output("unavailability"), GROUPS.output("unavailability"))
@@ -96,9 +102,7 @@ INCIDENTS = Judgement(
             PARTITIONS.output("truncations"),
         ),
         "out_of_sync_periods": AFTERMATH.output("out_of_sync_periods"),
-        "unavailability": quoted(
-            lambda u: pc.and_(pc.starts_with(u["kind"], "acks_all"), pc.is_null(u["outage_id"])), UNAVAILABILITY
-        ),
+        "unavailability": quoted(_is_origin, UNAVAILABILITY),
         "lag": where(lambda verdicts: pc.not_equal(verdicts["status"], str(LagStatus.OK)), GROUPS.output("lag")),
         "controllers": BROKERS.output("controller_changes"),
         "failed_rebalances": where(lambda r: among(r["cause"], _FAILURES), GROUPS.output("rebalances")),

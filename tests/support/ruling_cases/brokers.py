@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS, LOG_FILES
+from kafka_hindsight.catalog.codes import OutageKind
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES
 from kafka_hindsight.catalog.rows import BrokerOutage, BrokerSnapshot, ControllerChange, Event, LogFile
 from kafka_hindsight.catalog.silver import EVENTS
@@ -77,6 +78,7 @@ STARTED = own("broker_starting", "03:00:30")
 CLEAN, UNCLEAN = own("logs_clean", "03:00:31"), own("logs_unclean", "03:00:32")
 UNFLUSHED = own("logs_unclean", "03:00:33", pattern_id="process.segment_recovering")
 SERVED = own("leader_started", "02:59:00")
+EXPIRED = (own("zookeeper_session_expired", "03:10:00"), own("broker_registered", "03:10:00.120", node=1))
 ELECTED = row(
     EVENTS,
     kind="controller_elected", broker=3, node=3, controller_epoch=2, happened_at=at("01:53:00"),
@@ -110,6 +112,12 @@ MADE_OUTAGES: dict[str, Sequence[Any]] = {
     "hours lost before its start": ([SERVED, own("broker_starting", "06:00:00")], [], [file("02:50:00", "02:59:00")]),
     "its shutdown was cut off": (
         [SERVED, own("broker_shutdown_started", "03:00:00"), STARTED, UNFLUSHED, own("broker_started", "03:00:40")],
+        [],
+    ),
+    "its session expired": ([SERVED, *EXPIRED], []),
+    "its session expired, and nothing follows": ([SERVED, EXPIRED[0], own("process_signalled", "03:30:00")], []),
+    "its session expired, and it started": (
+        [SERVED, EXPIRED[0], own("broker_starting", "03:10:30"), own("broker_started", "03:10:41")],
         [],
     ),
     "hours lost before its start, which recovers logs": (
@@ -187,6 +195,19 @@ MADE_CHANGES: dict[str, tuple[Sequence[Event], Sequence[BrokerOutage]]] = {
         [*lines("crash-2.8"), line_of_controller_2("controller_resigned"), ELECTED],
         [replace(DOWN, broker=1, up_at=None)],
     ),
+    "crash-2.8, controller 3 resigned and is back while broker 1 is down": (
+        [
+            *lines("crash-2.8"),
+            ELECTED,
+            replace(RESIGNED, happened_at=at("01:53:30")),
+            replace(ELECTED, controller_epoch=3, line_id="again", happened_at=at("01:53:31")),
+        ],
+        [replace(DOWN, broker=1, up_at=None)],
+    ),
+    "crash-2.8, nothing but its session ended": (
+        [*lines("crash-2.8"), line_of_controller_2("zookeeper_session_expired"), ELECTED],
+        [replace(DOWN, broker=2, kind=OutageKind.UNRESPONSIVE, down_at=at("01:52:50"), up_at=at("01:53:02"))],
+    ),
     "crash-2.8, the session of controller 2 expired": (
         [*lines("crash-2.8"), line_of_controller_2("zookeeper_session_expired"), ELECTED],
         [],
@@ -226,7 +247,14 @@ def decided_change(case: str) -> Sequence[Decided]:
 
 
 CASES = (
-    RulingCases("outages", OUTAGE_RULINGS, decided_outage, MADE_OUTAGES, caches=[outages]),
+    RulingCases(
+        "outages",
+        OUTAGE_RULINGS,
+        decided_outage,
+        MADE_OUTAGES,
+        [("made: its session expired, and nothing follows", "crash", "likely")],
+        caches=[outages],
+    ),
     RulingCases(
         "controllers",
         CONTROLLER_RULINGS,
@@ -240,6 +268,8 @@ CASES = (
             ("made: unclean-4.1, controller 3 resigned alone", "resigned", "possible"),
             ("made: crash-2.8, controller 3 followed", "unknown", "unknown"),
             ("made: crash-2.8, controller 2 resigned while broker 1 was down", "resigned", "possible"),
+            ("made: crash-2.8, controller 3 resigned and is back while broker 1 is down", "resigned", "possible"),
+            ("made: crash-2.8, nothing but its session ended", "session_expired", "likely"),
         ],
         elsewhere={"quorum-4.3, controllers 2 and 1 were down"},
         caches=[outages],

@@ -82,6 +82,16 @@ MADE: dict[str, tuple[str, Callable[[], Witnessed]]] = {
             [row(BROKER_OUTAGES, broker=1, kind="crash", down_at=AT + timedelta(seconds=20), up_at=None)],
         ),
     ),
+    "an ISR of two epochs before, and a shutdown": (
+        "t-0 epoch 2",
+        lambda: (
+            [
+                line("partition_state_changed", 0, leader=1, leader_epoch=0, isr="1"),
+                line("leader_started", 30, broker=2, leader_epoch=2, isr="2"),
+            ],
+            [row(BROKER_OUTAGES, broker=1, kind="controlled_shutdown", down_at=AT, detected_at=None, up_at=None)],
+        ),
+    ),
     "no ISR is known": ("t-0 epoch 1", lambda: led(line("partition_recovering", 30, broker=2))),
     "the last leader leads again and recovers": (
         "t-0 epoch 2",
@@ -200,6 +210,7 @@ CASES = (
             ("made: an ISR of an earlier epoch is known", "unclean_election", "likely"),
             ("made: the ISR shrank unseen before an unclean election", "unclean_election", "likely"),
             ("made: the last leader leads again and recovers", "leader_restored", "certain"),
+            ("made: an ISR of two epochs before, and a shutdown", "controlled_shutdown", "possible"),
             ("made: a leader outside the last ISR does not begin alone", "unknown", "unknown"),
             ("made: a leader of whose ISR nothing is known does not begin alone", "unknown", "unknown"),
         ],

@@ -12,6 +12,7 @@ from kafka_hindsight.catalog.codes import NOBODY, Confidence, FailoverKind, Outa
 from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, LeadershipGap, Quote
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, disk_owners, known_at, on_failed_disk
+from kafka_hindsight.judgements.brokers.liveness import SHUTDOWN_LASTS
 from kafka_hindsight.judgements.partitions.incarnations import Incarnation
 from kafka_hindsight.judgements.partitions.leaderships import Leadership
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote
@@ -293,6 +294,14 @@ def last_leader_was_away(change: LeaderChange) -> Proof | None:
     return _in_outage(outage) if outage else None
 
 
+def moved_by_shutdown(change: LeaderChange) -> Proof | None:
+    """The former leader's controlled shutdown moved the leader, as the controller had not released that broker yet."""
+    outage = change.context.outage_at(change.former, change.at)
+    if outage is None or outage.kind is not OutageKind.CONTROLLED_SHUTDOWN:
+        return None
+    return proof_if(change.at <= (outage.detected_at or outage.down_at + SHUTDOWN_LASTS) + CLOCK_SKEW)
+
+
 def in_zookeeper_mode(change: LeaderChange) -> Proof | None:
     """The cluster's controllers are those of ZooKeeper mode, which mark nothing as RECOVERING."""
     return proof_if(change.is_by_zookeeper or change.context.uses_zookeeper)
@@ -520,7 +529,9 @@ FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
         "Broker {new} was made leader, and is not in the last ISR that is known, {isr}: it was not in sync, or it had"
         " caught up unseen. Where it was not, the records that it had not copied are lost.",
         proof=(another_broker_leads, last_leader_was_away, not_in_known_isr, in_zookeeper_mode, alone_in_isr),
-        source=_UNCLEAN,
+        unless=(moved_by_shutdown,),
+        source=f"{_UNCLEAN} The election for a broker that shuts down takes replicas of the ISR alone:"
+        " ControlledShutdownLeaderSelector, from 1.1 on controlledShutdownPartitionLeaderElection.",
         cases=("made: an ISR of two epochs before in ZooKeeper mode", "unclean-2.8 ads-risky-18-0 epoch 3"),
     ),
     Possible(

@@ -26,9 +26,9 @@ from kafka_hindsight.judgements.partitions.leaders.failover_rulings import (
 )
 from kafka_hindsight.judgements.partitions.leaderships import Leadership, leaderships_of
 from kafka_hindsight.judgements.partitions.replicas.losses import Loss, loss_of
-from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, one_after_another, span
+from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, Reason, one_after_another, span
 from kafka_hindsight.judgements.reasoning.clock_errors import apart
-from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
+from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, quote_snapshot, row_id
 from kafka_hindsight.judgements.reasoning.rulings import Verdict, judge
 from kafka_hindsight.knowledge.outage_words import noun_of
 from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO, MS, NEVER
@@ -63,6 +63,10 @@ def leaderless_of(changes: Sequence[LeaderChange], clocks_apart: timedelta) -> B
         by = min(loss.by or gave.at, gave.at)
         start = min(loss.at or by, by)
         since = min(loss.led_until, start) - error if loss.led_until else None
+        returned_at = _returned_at(gave, start)
+        if returned_at:
+            # It may lead again at once, and no line is at hand that would show it.
+            return BoundedInterval(start, returned_at, span(by + error, returned_at), None, value=False)
         return BoundedInterval(start, None, span(by + error, None), span(since, None), value=False)
     start_line = gave.incarnation.leader_start(gave.new, gave.after.epoch)
     started_at = start_line.happened_at if start_line else None
@@ -78,6 +82,14 @@ def leaderless_of(changes: Sequence[LeaderChange], clocks_apart: timedelta) -> B
         # Where epochs between them are not known, the last proof that the last leader led bounds the time.
         possible = _between(_loss_of(took).led_until or took.before.at, gave.at)
     return BoundedInterval(start, end, _between(low, end), possible, value=is_shown and not error)
+
+
+def _returned_at(loss: LeaderChange, start: datetime) -> datetime | None:
+    """The instant at which the last leader served again, where no line shows the loss of its leadership itself."""
+    if loss.after.is_shown:
+        return None
+    outage = loss.context.outage_at(loss.last_leader, start)
+    return outage.up_at if outage and outage.up_at and outage.up_at > start else None
 
 
 def _between(start: datetime | None, end: datetime | None) -> Interval[None] | None:
@@ -137,17 +149,6 @@ _ENDED = (OutageKind.CRASH, OutageKind.CONTROLLED_SHUTDOWN, OutageKind.FAILED_ST
 """Absences in which a broker's process had ended. One that the controller did not hear can have served all the time."""
 
 
-@dataclass(frozen=True)
-class Reason:
-    """Why a partition could not be used. `failover_id` is None where no change of leader shows it."""
-
-    failover_id: str | None
-    outage_id: str | None
-    explanation: str
-    confidence: Confidence
-    quotes: Sequence[Quote]
-
-
 def _by_changes(start_row: Failover, *end_rows: Failover) -> Reason:
     """The reason by the change that took the leader, and the one that gave the next, if any."""
     quotes = [q for change in (start_row, *end_rows) for q in change.evidence]
@@ -172,6 +173,41 @@ def known_leaders(
         if end is None or end > now.at:
             leaders.append(Interval(now.at, end, now.leader))
     return leaders
+
+
+def _since_first_mention(
+    incarnation: Incarnation, leaderships: Sequence[Leadership], context: ClusterContext
+) -> Iterator[BoundedInterval[Reason]]:
+    """The time without a leader that the first line or two readings about a partition show, up to its first leader.
+
+    The deletion of a topic takes the leaders of its partitions too; no election fails then.
+    Source: ReplicaStateMachine.doRemoveReplicasFromIsr, PartitionStateMachine.doElectLeaderForPartitions.
+    """
+    first = leaderships[0] if leaderships else None
+    readings = incarnation.readings.within(None, first.at if first else None)
+    if len(readings) > 1 and readings[0].leader is readings[1].leader is None:
+        row = readings[0]
+        since, is_exact, isr = row.snapshot_at, True, tuple(row.isr or ())
+        quotes: tuple[Quote, ...] = (quote_snapshot(row, f"{row.topic}-{row.partition} has no leader"),)
+    elif first and first.leader == NOBODY and first.at:
+        since, is_exact, isr, quotes = first.at, first.is_exact, first.isr or (), first.quotes
+    else:
+        return
+    with_leader = next((at for led in leaderships if led.leader != NOBODY and (at := led.at)), None)
+    read = readings.first_after(since, lambda state: state.leader is not None)
+    end = earliest(with_leader, read.snapshot_at if read else None)
+    failures = [e for e in incarnation.of_kind(Kind.PARTITION_STATE_FAILED) if e.happened_at >= since]
+    outage = next(filter(None, (context.outage_at(replica, since) for replica in isr)), None)
+    confidence = Confidence.POSSIBLE if not is_exact else Confidence.CERTAIN if failures else Confidence.LIKELY
+    why = Reason(
+        None,
+        outage.outage_id if outage else None,
+        "The first evidence of the partition shows it without a leader; when it lost its leader is not known.",
+        confidence,
+        [*quotes, *map(quote, failures[:1])],
+    )
+    proven = span(since, end) if is_exact else None
+    yield BoundedInterval(since, end, proven, None, why)
 
 
 def _while_away(
@@ -281,6 +317,7 @@ def rebuild_leaders(incarnations: Iterable[Incarnation], context: ClusterContext
             if is_shown if time.end else own[-1] is changes[-1]:
                 reason = _by_changes(*failovers)
                 losses.append(BoundedInterval(time.start, time.end, time.proven, time.possible, reason))
+        losses += _since_first_mention(incarnation, leaderships, context)
         leaders = known_leaders(incarnation, leaderships, [gap for _, gap in steps])
         changes_by_time = Timeline((change for change, _ in changes), attrgetter("at"))
         for leader in leaders:

@@ -15,7 +15,7 @@ from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings, Cours
 from kafka_hindsight.judgements.partitions.incarnations import ISR_KINDS, Commit, Incarnation, Partition, by_partition
 from kafka_hindsight.judgements.partitions.leaderships import eligible_in
 from kafka_hindsight.judgements.partitions.partition_readings import PartitionReadings
-from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval
+from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, Reason
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, quote_snapshot
 from kafka_hindsight.knowledge.broker_settings import MIN_ISR, UNCLEAN
 from kafka_hindsight.shared.durations import CATCHING_UP, MS
@@ -24,6 +24,8 @@ from kafka_hindsight.shared.timelines import Interval, Intervals, Timeline, inst
 from kafka_hindsight.shared.windows import Window, broker_ids
 
 _AFTER_CATCHING_UP = CATCHING_UP + timedelta.resolution
+
+_NO_INSTANTS = instants(())
 
 _NEAR = 4
 """More commits than these do not come within seconds of a reading."""
@@ -41,23 +43,33 @@ class KnownIsr:
     quote: Quote
     is_commit: bool = True
     version: int | None = None
+    leader_epoch: int | None = None
     is_doubtful: bool = False
     has_eligible: bool = False
 
 
-def known_isrs(commits: Sequence[Commit], readings: PartitionReadings, until: datetime) -> list[Interval[KnownIsr]]:
+def known_isrs(
+    commits: Sequence[Commit],
+    readings: PartitionReadings,
+    until: datetime,
+    unanswered: Timeline[datetime] = _NO_INSTANTS,
+) -> list[Interval[KnownIsr]]:
     """The known ISRs of one incarnation of a partition, in order of time and without overlap, until its evidence ends.
 
     Where an observation contradicts an ISR, the ISR is known up to the last observation that confirms it; between the
     two none is known. A reading takes seconds and brokers learn late, so a reading may show what was just before or
     comes just after. Between two commits whose versions leave room for a third the ISR is known only where both show
-    the same.
+    the same. `unanswered`: the instants at which a leader asked for another ISR, and nothing shows whether it was
+    written. From then on it is known only where the next observation shows the same.
     """
     observations = _observations(commits, readings)
     isrs = []
     for _, now, after in with_neighbours(observations):
         end = after.at if after else until
-        if now.at < end and (after is None or _follows(now, after)):
+        asked_at = unanswered.first_after(now.at)
+        if asked_at and asked_at < end and not (after and (after.isr == now.isr or _is_next(now, after))):
+            isrs.append(Interval(now.at, asked_at, now))
+        elif now.at < end and (after is None or _follows(now, after)):
             isrs.append(Interval(now.at, end, now))
     return isrs
 
@@ -93,7 +105,7 @@ def _in_time(commits: Iterable[Commit]) -> list[KnownIsr]:
         eligible = eligible_in(commit.line)
         has_eligible = has_eligible if eligible is None else bool(eligible)
         isr, line = frozenset(commit.isr), quote(commit.line)
-        observed.append(KnownIsr(at, isr, line, version=commit.version, has_eligible=has_eligible))
+        observed.append(KnownIsr(at, isr, line, True, commit.version, commit.leader_epoch, has_eligible=has_eligible))
     return observed
 
 
@@ -110,7 +122,15 @@ def _follows(now: KnownIsr, after: KnownIsr) -> bool:
         return True
     if now.is_doubtful or not after.is_commit:
         return False
-    return now.version is None or after.version is None or after.version == now.version + 1
+    if now.version is None or after.version is None:
+        # A whole epoch lies between the two: each election may change the ISR, and so may the leader.
+        return now.leader_epoch is None or after.leader_epoch is None or after.leader_epoch <= now.leader_epoch + 1
+    return _is_next(now, after)
+
+
+def _is_next(now: KnownIsr, after: KnownIsr) -> bool:
+    """Whether the versions of the two leave no room for another one."""
+    return now.version is not None and after.version == now.version + 1
 
 
 def _quote(reading: PartitionSnapshot) -> Quote:
@@ -188,7 +208,7 @@ class ReplicaHistory:
     min_isr: Course
     unclean: Course
     leaders: Intervals[int]
-    leaderless: Sequence[BoundedInterval[Any]]
+    leaderless: Sequence[BoundedInterval[Reason]]
 
     @cached_property
     def leaderless_intervals(self) -> Intervals[None]:
@@ -225,7 +245,7 @@ class ReplicaHistory:
 def histories_of(
     incarnations: Iterable[Incarnation],
     leaders: Mapping[Partition, Sequence[Interval[int]]],
-    leaderless: Mapping[Partition, Sequence[BoundedInterval[Any]]],
+    leaderless: Mapping[Partition, Sequence[BoundedInterval[Reason]]],
     settings: BrokerSettings,
     logs_end: datetime,
 ) -> list[ReplicaHistory]:
@@ -251,8 +271,10 @@ def histories_of(
 def _isrs_of(incarnations: Iterable[Incarnation], logs_end: datetime) -> Iterator[Interval[KnownIsr]]:
     """The known ISRs of all incarnations of a partition."""
     for own in incarnations:
-        until = own.gone_at or max([logs_end, *(r.snapshot_at for r in own.readings[-1:])])
-        yield from known_isrs(own.commits, own.readings.within(None, until + timedelta.resolution), until)
+        # What the last line itself shows holds for a moment after it: a state that it ended was over by then.
+        until = own.gone_at or max([logs_end, *(r.snapshot_at for r in own.readings[-1:])]) + timedelta.resolution
+        readings = own.readings.within(None, until + timedelta.resolution)
+        yield from known_isrs(own.commits, readings, until, instants(own.unanswered))
 
 
 def _replica_counts(incarnations: Iterable[Incarnation]) -> Timeline[tuple[datetime, int]]:
@@ -302,8 +324,9 @@ def _row(
     risky = [s for s in states if s.value.is_risky()]
     elections = [f for f in failovers if f.leader_to != NOBODY and window.holds(f.happened_at)]
     losses = [f for f in failovers if f.leader_to == NOBODY]
+    unrecorded = (i for i in history.leaderless if i.value.failover_id is None and _meets(i, window))
     ends = (at for span in (*risky, *(at_most or leaderless)) for at in (span.start, span.end) if at is not None)
-    instants = [*(f.happened_at for f in elections), *ends]
+    instants = [*(f.happened_at for f in elections), *(min(at, seen_until) for at in ends)]
     if not instants:
         return None
     min_isr = states.intervals[-1].value.min_isr if states else at_instant(history.min_isr, window.end)
@@ -330,6 +353,14 @@ def _row(
         last_at=max(instants),
         known_ms=ms(states),
         evidence=evidence_of(
-            [*(q for s in risky for q in s.value.quotes), *(f.evidence[0] for f in (*elections, *losses))]
+            [
+                *(q for s in risky for q in s.value.quotes),
+                *(f.evidence[0] for f in (*elections, *losses)),
+                *(q for i in unrecorded for q in i.value.quotes),
+            ]
         ),
     )
+
+
+def _meets(leaderless: BoundedInterval[Reason], window: Window) -> bool:
+    return leaderless.start < window.end and (leaderless.end is None or leaderless.end > window.start)

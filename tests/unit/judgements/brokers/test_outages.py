@@ -223,9 +223,10 @@ def test_kind_of_outage_follows_from_clean_or_unclean_logs_at_start(logs_kind: s
 
 
 def test_failed_starts_after_shutdown_belong_to_its_outage() -> None:
-    served, stopped = own("leader_started", "02:50:00"), own("broker_shutdown_started", "02:59:00")
+    served = own("leader_started", "02:50:00")
+    stops = [own("broker_shutdown_started", "02:59:00"), own("broker_stopped", "02:59:01")]
     works = [own("broker_starting", "03:05:00"), own("broker_unfenced_self", "03:05:09")]
-    [absence] = rebuild_outages([served, stopped, *failed_start("03:00"), *works], [], WHOLE)
+    [absence] = rebuild_outages([served, *stops, *failed_start("03:00"), *works], [], WHOLE)
     assert (absence.kind, absence.down_at, absence.up_at) == ("controlled_shutdown", at("02:59:00"), at("03:05:09"))
     assert "Its start failed 1 time" in absence.explanation
 

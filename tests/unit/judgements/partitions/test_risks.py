@@ -12,13 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_hindsight.catalog.bronze import PARTITION_SNAPSHOTS
+from kafka_hindsight.catalog.codes import Confidence
 from kafka_hindsight.catalog.gold import FAILOVERS, PARTITION_RISKS
 from kafka_hindsight.catalog.rows import Event, Failover, PartitionRisk, PartitionSnapshot
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, context_of
 from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings, settings_of
 from kafka_hindsight.judgements.partitions.replicas.replica_states import rebuild_risks
-from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval
+from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, Reason
 from kafka_hindsight.shared.timelines import Interval
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import WHOLE, at, events
@@ -74,11 +75,12 @@ def led(second: int, leader: int, low_ms: int | None = None, high_ms: int | None
     return row(FAILOVERS, topic="t", partition=0, leader_to=leader, happened_at=AT + second * SECOND, **bounds)
 
 
-def without_leader(since: int, until: int | None, low: int = 0, high: int = 0) -> BoundedInterval[None]:
+def without_leader(since: int, until: int | None, low: int = 0, high: int = 0) -> BoundedInterval[Reason]:
     """A time without a leader, with its bounds where it was over."""
     start, end = AT + since * SECOND, None if until is None else AT + until * SECOND
     proven, possible = (Interval(end - n * SECOND if end else start, end, None) for n in (low, high))
-    return BoundedInterval(start, end, proven, possible, None)
+    why = Reason("f", None, "It was lost.", Confidence.CERTAIN, ())
+    return BoundedInterval(start, end, proven, possible, why)
 
 
 def settings(**values: str) -> BrokerSettings:

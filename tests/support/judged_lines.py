@@ -1,0 +1,77 @@
+"""Gold rows of a few log lines: all judgements in this process, without a lake."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from kafka_hindsight.catalog import BY_NAME
+from kafka_hindsight.catalog.bronze import LOG_FILES
+from kafka_hindsight.catalog.rows import Event
+from kafka_hindsight.engine.reduce import evaluate, judge, narrow
+from kafka_hindsight.judgements.reasoning.scope import Scope
+from kafka_hindsight.judgements.rebuild.published import PUBLISHED
+from kafka_hindsight.judgements.rebuild.sources import RowSource, judgements_in_order
+from kafka_hindsight.shared.durations import LOOK_BACK, MS
+from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.windows import Window
+from tests.support.rows import as_table, row
+from tools.plain_reader import read_logs
+
+Tables = Mapping[str, list[Any]]
+
+
+def judged_lines(folder: Path, files: Mapping[str, str], **readings: list[Any]) -> Tables:
+    """The rows of every table that is published, as objects, by its name.
+
+    `files`: the text of each log of brokers, by its path. `readings`: rows of tables of bronze, by their names. A row
+    that quotes nothing fails the test.
+    """
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text.strip() + "\n")
+    events = read_logs(folder, "broker", "c")[0]
+    ats = [e.happened_at for e in events]
+    window = Window(min(ats), max(ats) + MS)
+    scope = Scope("c", window, Window(window.start - LOOK_BACK, window.end + timedelta(hours=2)))
+    logs = grouped(events, lambda e: e.source)
+    rows = {
+        "silver.events": [replace(e, knowledge_version="1") for e in events],
+        "bronze.log_files": [_file(source, lines) for source, lines in logs.items()],
+        **{f"bronze.{name}": own for name, own in readings.items()},
+    }
+    tables = {name: as_table(rows.get(name, []), table) for name, table in BY_NAME.items()}
+    outputs: dict[tuple[str, str], pa.Table] = {}
+    values: dict[str, Any] = {"scope": scope}
+
+    def rows_of(source: RowSource) -> pa.Table:
+        return outputs[source.judgement.name, source.output] if source.judgement else tables[source.table]
+
+    for judgement in judgements_in_order(PUBLISHED.values()):
+        parts = {
+            name: [narrow(functions, rows_of(leaf), values) for leaf, functions in source.leaves()]
+            for name, source in judgement.reads.items()
+        }
+        if judgement.key:
+            outputs |= {(judgement.name, name): own for name, own in judge(judgement, parts, values).items()}
+        else:
+            values[judgement.name] = evaluate(judgement, parts, values)
+    published = {
+        name: [BY_NAME[name].row_class.of(r) for leaf, _ in source.leaves() for r in rows_of(leaf).to_pylist()]
+        for name, source in PUBLISHED.items()
+    }
+    without_proof = [r for own in published.values() for r in own if getattr(r, "evidence", ["none needed"]) == []]
+    assert without_proof == []
+    return published
+
+
+def _file(source: str, lines: list[Event]) -> Any:
+    ats = [e.happened_at for e in lines]
+    columns = {"cluster": "c", "file": source, "source": source, "origin": "broker"}
+    return row(LOG_FILES, first_at=min(ats), last_at=max(ats), **columns)
