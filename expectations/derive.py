@@ -63,8 +63,7 @@ def _of_staged(table: Table) -> list[Json]:
             _BETWEEN_VALUES,
             {"column": table.time_column, "min_value": first, "max_value": end, "strict_max": True},
         ),
-        *(_of_check(table, check, withholds=True) for check in table.checks),
-        *(_of_check(table, check) for check in LAWS.get(table.full_name, ())),
+        *(_of_check(table, check) for check in (*table.checks, *LAWS.get(table.full_name, ()))),
     ]
 
 
@@ -74,17 +73,12 @@ def _of_landed(table: Table) -> list[Json]:
     return [e | {"severity": "warning"} for e in (*present, *_known_codes(table), _unique_key(table))]
 
 
-def _expectation(
-    name: str, says: str, kind: str, kwargs: Json, severity: str = "critical", withholds: bool = False
-) -> Json:
-    """An expectation. With `withholds`, a row that breaks it does so by itself, and is left out of gold."""
-    meta = {"name": name, **({"withholds": True} if withholds else {})}
-    return {"type": kind, "kwargs": kwargs, "meta": meta, "description": says, "severity": severity}
+def _expectation(name: str, says: str, kind: str, kwargs: Json, severity: str = "critical") -> Json:
+    return {"type": kind, "kwargs": kwargs, "meta": {"name": name}, "description": says, "severity": severity}
 
 
 def _present(column: str) -> Json:
-    says, kwargs = f"{column} is never null", {"column": column}
-    return _expectation(f"{column}_present", says, _NOT_NULL, kwargs, withholds=True)
+    return _expectation(f"{column}_present", f"{column} is never null", _NOT_NULL, {"column": column})
 
 
 def _known_codes(table: Table) -> list[Json]:
@@ -94,7 +88,6 @@ def _known_codes(table: Table) -> list[Json]:
             f"{c.name} is one of its codes",
             "expect_column_values_to_be_in_set",
             {"column": c.name, "value_set": [str(code) for code in c.codes]},
-            withholds=True,
         )
         for c in table.columns
         if c.codes
@@ -106,15 +99,15 @@ def _unique_key(table: Table) -> Json:
     says = f"no two rows share their {' and '.join(table.key)}"
     if len(table.key) == 1:
         kwargs: Json = {"column": table.key[0]}
-        return _expectation("key_unique", says, "expect_column_values_to_be_unique", kwargs, withholds=True)
+        return _expectation("key_unique", says, "expect_column_values_to_be_unique", kwargs)
     kwargs = {"column_list": [*table.key], "ignore_row_if": "never"}
-    return _expectation("key_unique", says, "expect_compound_columns_to_be_unique", kwargs, withholds=True)
+    return _expectation("key_unique", says, "expect_compound_columns_to_be_unique", kwargs)
 
 
-def _of_check(table: Table, check: Check, withholds: bool = False) -> Json:
+def _of_check(table: Table, check: Check) -> Json:
     """A predicate as an expectation of GX's own if it has one, else as a query for the rows that break it."""
     kind, kwargs = _native(check.predicate) or _query(table, check.predicate)
-    return _expectation(check.name, check.says, kind, kwargs, check.severity, withholds)
+    return _expectation(check.name, check.says, kind, kwargs, check.severity)
 
 
 def _native(predicate: str) -> tuple[str, Json] | None:

@@ -13,6 +13,9 @@ from kafka_hindsight.shared.exits import BadInput
 
 FOLDER = Path(__file__).parent / "suites"
 IN_LAKE = "expectations"
+OF_USER = "user."
+"""What the name of an expectation of a user's own suite begins with."""
+
 _ENDING = ".json"
 _TABLES = tuple(t.full_name for t in CHECKED)
 

@@ -21,9 +21,8 @@ from great_expectations.expectations.expectation_configuration import Expectatio
 from great_expectations.expectations.metrics.metric_provider import metric_value
 from great_expectations.expectations.metrics.query_metric_provider import QueryMetricProvider
 
-from expectations.own import suite_text
+from expectations.own import OF_USER, suite_text
 
-_OF_USER = "user."
 _OF_ROWS = (ColumnMapExpectation, ColumnPairMapExpectation, MulticolumnMapExpectation, UnexpectedRowsExpectation)
 
 QueryRunner = Callable[[str], pa.Table]
@@ -45,7 +44,7 @@ def expectations_of(table: str, own: Mapping[str, Any] | None = None) -> list[Ex
     )
     numbers = Counter[str]()
     for expectation in theirs:
-        name = f"{_OF_USER}{(expectation.meta or {}).get('name') or expectation.configuration.type}"
+        name = f"{OF_USER}{(expectation.meta or {}).get('name') or expectation.configuration.type}"
         numbers[name] += 1
         expectation.meta = {"name": name if numbers[name] == 1 else f"{name}.{numbers[name]}"}
     return [*ours, *theirs]
@@ -58,7 +57,7 @@ def name_of(expectation: Expectation) -> str:
 
 def is_own(expectation: Expectation) -> bool:
     """Whether it comes from a user's own suite."""
-    return name_of(expectation).startswith(_OF_USER)
+    return name_of(expectation).startswith(OF_USER)
 
 
 def is_of_rows(expectation: Expectation) -> bool:

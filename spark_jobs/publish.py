@@ -1,4 +1,7 @@
-"""Validate, then publish: gold changes when every critical expectation holds, and not at all when one does not."""
+"""Validate, then publish: gold changes without the rows that break an expectation, or not at all.
+
+It does not change where the account as a whole is in doubt.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from expectations.derive import LANDED
-from expectations.own import own_suites, suite_text
+from expectations.laws import LAWS
+from expectations.own import OF_USER, own_suites, suite_text
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES, INCIDENTS
 from kafka_hindsight.catalog.gold import TABLES as GOLD
@@ -29,6 +33,7 @@ from kafka_hindsight.catalog.quality import (
     VALIDATION_RESULTS,
     WITHHELD_ROWS,
 )
+from kafka_hindsight.catalog.rows import WithheldRow
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.arrow_types import arrow_schema
@@ -36,13 +41,14 @@ from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.publication import list_newest, take_back
 from kafka_hindsight.lake.store import Store, part_of
 from kafka_hindsight.report.checks import validation_page
+from kafka_hindsight.report.withheld import withheld_sentences
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.exits import PublicationRefused
+from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.page_names import DATA_DOCS, VALIDATION_PAGE
 from kafka_hindsight.shared.windows import Window
-from kafka_hindsight.shared.words import counted
 from spark_jobs.checked_tables import Tables, Verdict
 from spark_jobs.reporting import write_report
 from spark_jobs.validator import started
@@ -91,19 +97,19 @@ def publish_and_report(store: Store, run: Run) -> dict[str, Any]:
         f"{counts['evaluated']} expectations evaluated, {counts['failed']} failed; "
         f"{counts['vacuous']} had no row to judge; {len(published['warnings'])} warnings"
     )
-    run_with_warnings = {**run, "warnings": [*run.get("warnings", ()), *checked.sentences]}
-    return {**published, **write_report(store, run_with_warnings)}
+    return {**published, **write_report(store, run)}
 
 
 def publish(store: Store, run: Run) -> dict[str, Any]:
-    """Check the staged tables and, if every critical expectation holds, replace the window in gold with them.
+    """Check the staged tables and replace the window in gold with the rows that hold.
 
     Gold's tables are written in the waves of catalog.order, one commit for each that changes, then
     quality.publications, then the list of versions, by which all become visible together. Another run leaves the same
     gold, however this one ended. quality.validation_results and the page are written whatever the verdict.
 
-    A row that breaks a law by itself is left out of gold and kept in quality.withheld_rows, if the rest of its table is
-    large enough and breaks nothing.
+    A row that breaks a critical expectation is left out and kept in quality.withheld_rows. Refused is what shakes the
+    account as a whole: columns that are not those declared, lines that do not add up, links between rows or tables
+    that are broken in many rows, and a law of the user's own.
 
     Args:
         store: The lake, with staged gold, coverage and generation gaps of the window.
@@ -121,18 +127,11 @@ def publish(store: Store, run: Run) -> dict[str, Any]:
 
 
 def _check(store: Store, run: Run) -> Checked:
-    """Validate the staged tables, without the rows that break a law by themselves if the rest is sound."""
+    """Validate the staged tables, and take out the rows that break a critical expectation."""
     own = own_suites(run.get("expectations"), store.lake)
-    validate = partial(started().validate, own=own)
     tables, views = _tables(store, run["cluster"], _window(run), json.dumps(own))
     of_window = {name: run[name] for name in ("cluster", "window_from", "window_to")}
-    verdicts, docs = validate(tables, views, of_window)
-    checked = Checked(tables, verdicts, docs)
-    remaining = withhold(checked)
-    if not remaining.rows or remaining.misleads:
-        return checked
-    verdicts, _ = validate(remaining.tables, views, of_window)
-    return checked if _sentences(verdicts, "critical") else remaining.with_warnings()
+    return withhold(Checked(tables, *started().validate(tables, views, of_window, own=own)))
 
 
 def _publish(store: Store, run: Run, checked: Checked) -> dict[str, Any]:
@@ -140,9 +139,9 @@ def _publish(store: Store, run: Run, checked: Checked) -> dict[str, Any]:
     page = _record(store, run, checked)
     if breaches := _sentences(verdicts, "critical"):
         raise PublicationRefused(*_refusal(store.lake, page, verdicts), *breaches)
-    if checked.rows:
-        rows = [{**_of_run(run), **row, "run_withheld_at": run["run_at"]} for row in checked.rows]
-        _keep(store, WITHHELD_ROWS, rows, run)
+    withheld = [{**_of_run(run), **row, "run_withheld_at": run["run_at"]} for row in checked.rows]
+    if withheld:
+        _keep(store, WITHHELD_ROWS, withheld, run)
     take_back(store.lake, store.restore)
     for wave in in_waves(GOLD):
         at_once(*(partial(store.renew_window, t, tables[t.full_name], run["cluster"], _window(run)) for t in wave))
@@ -155,7 +154,7 @@ def _publish(store: Store, run: Run, checked: Checked) -> dict[str, Any]:
             "vacuous": sum(v["is_vacuous"] for v in verdicts),
             "failed": sum(not v["success"] for v in verdicts),
         },
-        "warnings": [*checked.sentences, *_sentences(verdicts, "warning")],
+        "warnings": [*withheld_sentences(map(WithheldRow.of, withheld)), *_sentences(verdicts, "warning")],
         "validation_page": page,
     }
 
@@ -232,17 +231,38 @@ def _sentences(verdicts: Iterable[Verdict], severity: str) -> list[str]:
 
 
 def _refusal(lake: str, page: str, verdicts: Iterable[Verdict]) -> list[str]:
-    broken = sum(not v["success"] for v in verdicts if v["severity"] == "critical")
-    breaches = "1 critical expectation is broken" if broken == 1 else f"{broken} critical expectations are broken"
+    broken = [v for v in verdicts if _is_broken(v)]
+    breaches = (
+        "1 critical expectation is broken" if len(broken) == 1 else f"{len(broken)} critical expectations are broken"
+    )
     return [
         f"Nothing was published, and gold is as it was: {breaches}. "
-        f"The refused rows are in {lake}/staging; {page} lists all checks."
+        f"The refused rows are in {lake}/staging; {page} lists all checks.",
+        *dict.fromkeys(_advice(v) for v in broken),
     ]
 
 
-MOST_WITHHELD = 0.25
-"""If a larger share of a table's rows breaks its laws, the rest would mislead. Our choice, as for breaks in
-generations."""
+def _advice(verdict: Verdict) -> str:
+    """What a user can do about a refusal."""
+    if verdict["expectation"].startswith(OF_USER):
+        return "The expectation is your own: audit again with what it asks for, or change your suite."
+    return _ADVICE.get(verdict["table"], "Audit a shorter window (--from and --to), and report the sentences below.")
+
+
+_ADVICE = {
+    COVERAGE.full_name: "Audit into a new lake (--lake): each line is then counted again. Report it if it is the same.",
+    GENERATION_GAPS.full_name: "Add the logs of each broker for all of the window, or audit a part of it (--from and"
+    " --to) that the logs cover.",
+}
+"""What to do where a table of quality is refused."""
+
+LINKS = frozenset((table, law.name) for table, laws in LAWS.items() for law in laws)
+"""The expectations about several rows or tables, by their table and their name."""
+
+MOST_UNLINKED = 5
+MOST_UNLINKED_SHARE = 0.25
+"""If a link is broken in more rows of a table, and in a larger share, gold shows another history than the night. Our
+choice, as for breaks in generations."""
 
 _CUT_AT = 2000
 
@@ -251,20 +271,13 @@ _CUT_AT = 2000
 class Checked:
     """Tables with their verdicts.
 
-    `docs` are the files of Data Docs. Of withheld rows, `rows` have columns of quality.withheld_rows, and `sentences`
-    say what to do. `misleads` names the tables of which too little is left.
+    `docs` are the files of Data Docs. `rows` are the withheld ones, with columns of quality.withheld_rows.
     """
 
     tables: Tables
     verdicts: Sequence[Verdict]
     docs: Mapping[str, bytes] = field(default_factory=dict)
-    rows: tuple[Mapping[str, Any], ...] = ()
-    sentences: tuple[str, ...] = ()
-    misleads: tuple[str, ...] = ()
-
-    def with_warnings(self) -> Checked:
-        """The same, with broken critical laws as warnings: the rows that broke them are withheld."""
-        return replace(self, verdicts=[{**v, "severity": "warning"} if _is_broken(v) else v for v in self.verdicts])
+    rows: Sequence[Mapping[str, Any]] = ()
 
 
 def _is_broken(verdict: Verdict) -> bool:
@@ -272,35 +285,30 @@ def _is_broken(verdict: Verdict) -> bool:
 
 
 def withhold(checked: Checked) -> Checked:
-    """Withhold the rows that break critical laws, as far as laws name rows."""
-    broken = [v for v in checked.verdicts if _is_broken(v) and v["row_numbers"]]
-    for name in dict.fromkeys(v["table"] for v in broken):
-        checked = _without(checked, name, [v for v in broken if v["table"] == name])
-    return checked
+    """Take out the rows that break critical expectations: a breach that is gone with its rows is a warning."""
+    is_withheld = [_is_broken(v) and _is_of_rows(v, checked.tables[v["table"]]) for v in checked.verdicts]
+    withheld = grouped((v for v, it_is in zip(checked.verdicts, is_withheld) if it_is), lambda v: v["table"])
+    tables, rows = dict(checked.tables), list[Mapping[str, Any]]()
+    for name, breaches in withheld.items():
+        table = tables[name]
+        bad = sorted({number for breach in breaches for number in breach["row_numbers"]})
+        tables[name] = table.filter(pc.invert(pc.is_in(pa.array(range(len(table))), pa.array(bad))))
+        rows += [
+            _row_of(row, name, [breach for breach in breaches if number in breach["row_numbers"]])
+            for number, row in zip(bad, table.take(bad).to_pylist(), strict=True)
+        ]
+    verdicts = [{**v, "severity": "warning"} if it_is else v for v, it_is in zip(checked.verdicts, is_withheld)]
+    return replace(checked, tables=tables, verdicts=verdicts, rows=rows)
 
 
-def _without(checked: Checked, name: str, laws: Sequence[Verdict]) -> Checked:
-    table = checked.tables[name]
-    bad = sorted({number for law in laws for number in law["row_numbers"]})
-    is_sound = pc.invert(pc.is_in(pa.array(range(len(table))), pa.array(bad)))
-    sentence = (
-        f"{counted(len(bad), 'row')} of {name} broke {counted(len(laws), 'law')} of its table, and went to"
-        " quality.withheld_rows, not to gold. That is a defect of Hindsight. Send us these rows."
-    )
-    rows = [
-        _row_of(row, name, [law for law in laws if number in law["row_numbers"]])
-        for number, row in zip(bad, table.take(bad).to_pylist(), strict=True)
-    ]
-    return replace(
-        checked,
-        tables={**checked.tables, name: table.filter(is_sound)},
-        rows=(*checked.rows, *rows),
-        sentences=(*checked.sentences, sentence),
-        misleads=(*checked.misleads, *([name] if len(bad) > MOST_WITHHELD * len(table) else [])),
-    )
+def _is_of_rows(verdict: Verdict, table: pa.Table) -> bool:
+    """Whether a breach is that of its rows alone, and not of the account: of a link it may only be that of few rows."""
+    most = max(MOST_UNLINKED, MOST_UNLINKED_SHARE * len(table))
+    is_link = (verdict["table"], verdict["expectation"]) in LINKS
+    return bool(verdict["row_numbers"]) and not (is_link and len(verdict["row_numbers"]) > most)
 
 
-def _row_of(row: Mapping[str, Any], name: str, laws: Sequence[Verdict]) -> dict[str, Any]:
+def _row_of(row: Mapping[str, Any], name: str, breaches: Sequence[Verdict]) -> dict[str, Any]:
     """A row of quality.withheld_rows without its run and its window."""
     text = json.dumps(_plain(row), ensure_ascii=False, separators=(",", ":"))
     return {
@@ -308,7 +316,7 @@ def _row_of(row: Mapping[str, Any], name: str, laws: Sequence[Verdict]) -> dict[
         "withheld_row_id": hashlib.sha256(text.encode()).hexdigest(),
         "happened_at": row[str(BY_NAME[name].time_column)],
         "row": text[:_CUT_AT],
-        "sentences": [f"{law['expectation']}: {law['description']}" for law in laws],
+        "sentences": [f"{breach['expectation']}: {breach['description']}" for breach in breaches],
     }
 
 

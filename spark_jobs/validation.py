@@ -27,6 +27,7 @@ from expectations.sentences import Claim, breach, columns_breach, naming_columns
 from expectations.suite import QueryRunner, expectations_of, is_of_rows, is_own, name_of, sql_answered
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.codes import CheckSeverity
+from kafka_hindsight.catalog.quality import COVERAGE
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.sql.duck_types import one_sentence
@@ -56,7 +57,8 @@ def validate(tables: Tables, views: Tables, window: Mapping[str, Any], own: Suit
     Returns:
         For each expectation of each table, in order, columns of quality.validation_results: table, expectation,
         description, severity, success, is_vacuous, observed, unexpected_count, sentences; and `row_numbers`, the rows
-        to withhold. Then the pages of GX's Data Docs by their paths, of the tables of which an expectation is broken.
+        that break an expectation of ours, but for those of the account of lines. Then the pages of GX's Data Docs by
+        their paths, of the tables of which an expectation is broken.
 
     Raises:
         RuntimeError: An expectation of ours could not be checked: that is a fault, not a breach.
@@ -212,7 +214,7 @@ def _verdict(
         "observed": f"{len(numbers or answers)} of {len(rows)} rows",
         "unexpected_count": len(numbers or answers),
         "sentences": breach(claim, breaking or answers),
-        "row_numbers": tuple(numbers) if expectation.meta.get("withholds") else (),
+        "row_numbers": () if is_own(expectation) or table == COVERAGE.full_name else tuple(numbers),
     }
 
 

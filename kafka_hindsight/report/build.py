@@ -17,13 +17,11 @@ from kafka_hindsight.catalog.rows import (
     Rebalance,
     Truncation,
     Unavailability,
-    Witness,
 )
 from kafka_hindsight.measures.record_losses import loss_of
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, unused
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.blocks import At, Page, Quiet, ShownSection, View
-from kafka_hindsight.report.not_known import is_known, unknown_kinds
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.phrases import incident_headline
 from kafka_hindsight.report.sections import SECTIONS, coverage
@@ -79,7 +77,7 @@ def night_of(page: PageRows, run_id: str, at: datetime) -> Night:
     leaderless, refusing = (unused(page.of(Unavailability), kinds) for kinds in (LEADERLESS, NO_WRITES))
     severities, line_totals = Counter(f.severity for f in findings), coverage.totals(page)
     groups = figures.groups_stopped(incidents, page.of(Unavailability)).least
-    unknown = unknown_kinds(page.of(Witness))
+    unknown = page.unknown_kinds
 
     def bounded(count: int, kind: WitnessKind) -> int | None:
         """A count; None for a zero where the logs could not show such events."""
@@ -89,7 +87,7 @@ def night_of(page: PageRows, run_id: str, at: datetime) -> Night:
         cluster=page.run.cluster,
         window_from=page.run.window_from,
         window_to=page.run.window_to,
-        state=figures.state_of(incidents, findings, is_known=is_known(page.of(Witness), page.run.is_partial)),
+        state=figures.state_of(incidents, findings, is_known=page.is_known),
         not_known=[harm for harm in Harm if harm in {kind.noun.harm for kind in unknown}],
         harm=figures.harm_of(worst) if worst else None,
         headline=incident_headline(worst) if worst else None,

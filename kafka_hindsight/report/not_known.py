@@ -93,11 +93,6 @@ def unknown_kinds(rows: Iterable[Witness]) -> frozenset[WitnessKind]:
     return frozenset(kind for kind in WitnessKind if kind not in of_kind or any(w.gap for w in of_kind[kind]))
 
 
-def is_known(rows: Iterable[Witness], is_partial: bool | None) -> bool:
-    """Whether the logs could show each kind of event in all of the window. `is_partial`: the audit left logs out."""
-    return not is_partial and not unknown_kinds(rows)
-
-
 def broker_names(brokers: Sequence[int | None]) -> str:
     """Brokers by their ids: `broker 3`, `brokers 1, 2 and 3`; where no line names one, `any broker`."""
     ids = [str(b) for b in brokers if b is not None]

@@ -10,12 +10,14 @@ from functools import cached_property
 from typing import Any, ClassVar, TypeVar, cast
 
 from kafka_hindsight.catalog import rows as declared
-from kafka_hindsight.catalog.codes import NOBODY, LagStatus, Urgency
+from kafka_hindsight.catalog.codes import NOBODY, LagStatus, Urgency, WitnessKind
 from kafka_hindsight.catalog.row import Row, struct
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Finding, Incident, Quote, Rebalance, Unavailability
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, unused
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.blocks import At, Block, Evidence, Link, Name, Quotation, Words
+from kafka_hindsight.report.not_known import unknown_kinds
+from kafka_hindsight.report.withheld import kinds_withheld
 from kafka_hindsight.settings.alerts import Owner
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
@@ -156,7 +158,7 @@ READS: tuple[type[Row], ...] = (
     declared.LagVerdict, declared.LeaderImbalance, declared.LeadershipGap, declared.MemberSetting,
     declared.OutOfSyncPeriod, declared.Ownership, declared.PartitionRisk, declared.Quarantine,
     declared.Rebalance, declared.Remedy, declared.RollingRestart, declared.Truncation, declared.Unavailability,
-    declared.ValidationResult, declared.Witness,
+    declared.ValidationResult, declared.WithheldRow, declared.Witness,
 )  # fmt: skip
 """The rows that the page is made of."""
 
@@ -236,6 +238,16 @@ class PageRows:
             kind: [r for r in rows if is_near(r)] if kind in _SPANS else rows for kind, rows in self.tables.items()
         }
         return PageRows(tables, self.run)
+
+    @cached_property
+    def unknown_kinds(self) -> frozenset[WitnessKind]:
+        """The kinds of event that could have happened without a row of the window that shows them."""
+        return unknown_kinds(self.of(declared.Witness)) | kinds_withheld(self.of(declared.WithheldRow))
+
+    @cached_property
+    def is_known(self) -> bool:
+        """Whether each kind of event of all of the window is shown: no log is left out, no row withheld."""
+        return not (self.run.is_partial or self.unknown_kinds or self.of(declared.WithheldRow))
 
     @cached_property
     def window(self) -> tuple[datetime, datetime]:

@@ -11,11 +11,9 @@ from kafka_hindsight.catalog.rows import (
     Delay,
     Incident,
     Rebalance,
-    Witness,
 )
 from kafka_hindsight.knowledge.layouts import folder_of
 from kafka_hindsight.knowledge.outage_words import hedged_verb
-from kafka_hindsight.report.not_known import unknown_kinds
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
@@ -107,5 +105,5 @@ def empty_sentence(page: PageRows, observed: str, nothing: str, *kinds: WitnessK
     Without `kinds` it has to be all of them. Elsewhere it begins with `nothing`, as in `No rebalance`; "in what could
     be read." follows.
     """
-    is_known = unknown_kinds(page.of(Witness)).isdisjoint(kinds or WitnessKind) and not _mostly_unread(page)
+    is_known = page.unknown_kinds.isdisjoint(kinds or WitnessKind) and not _mostly_unread(page)
     return observed if is_known else f"{nothing} in what could be read."

@@ -13,7 +13,7 @@ from kafka_hindsight.catalog import Table
 from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS, OFFSET_SNAPSHOTS, PARTITION_SNAPSHOTS, SNAPSHOT_READINGS
 from kafka_hindsight.catalog.codes import Harm, Urgency
 from kafka_hindsight.catalog.gold import COORDINATOR_MOVES, ISR_CHANGES, OWNERSHIP, PARTITION_RISKS, REBALANCES
-from kafka_hindsight.catalog.quality import NIGHTS, PUBLICATIONS, UNPARSED_LINES, VALIDATION_RESULTS
+from kafka_hindsight.catalog.quality import NIGHTS, PUBLICATIONS, UNPARSED_LINES, VALIDATION_RESULTS, WITHHELD_ROWS
 from kafka_hindsight.catalog.table_model import RowValues
 from kafka_hindsight.measures.unavailability_sums import NOTICED_MS
 from kafka_hindsight.report.page_rows import READS, PageRows
@@ -225,7 +225,7 @@ def without_overlap(windows: Iterable[Window]) -> list[Window]:
 
 def _query(table: Table, cluster: str, window: Window, run_id: str, group: str | None) -> tuple[str, dict[str, Any]]:
     """The query of the rows that a page shows of a table, ordered because the last ones may be left out."""
-    if table is VALIDATION_RESULTS:
+    if table in (VALIDATION_RESULTS, WITHHELD_ROWS):
         return f"SELECT * FROM {view_name(table)} WHERE run_id = $run_id ORDER BY ALL", {"run_id": run_id}
     assert table.time_column, table.full_name
     at = quoted_name(table.time_column)

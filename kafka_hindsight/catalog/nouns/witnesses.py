@@ -12,13 +12,14 @@ from kafka_hindsight.catalog.nouns.incidents import Harm
 class WitnessNoun(Noun):
     """One kind of witness in words.
 
-    `events` are what it shows, in the plural. `harm` is what such events may show, and `zero` the sentence that it did
-    not happen.
+    `events` are what it shows, in the plural. `harm` is what such events may show, `zero` the sentence that it did not
+    happen, and `tables` have the rows that count it.
     """
 
     events: str
     harm: Harm
     zero: str
+    tables: tuple[str, ...]
 
 
 # fmt: off
@@ -33,26 +34,31 @@ class WitnessKind(NounCode):
     CUTS = WitnessNoun(
         code="cuts", events="lost records",
         harm=Harm.RECORDS_LOST, zero="no record was lost",
+        tables=("gold.truncations", "gold.incidents"),
         meaning="Which records a replica cuts off its log.",
     )
     LEADERS = WitnessNoun(
         code="leaders", events="partitions without a leader",
         harm=Harm.PARTITIONS_OFFLINE, zero="no partition was without a leader",
+        tables=("gold.failovers", "gold.unavailability", "gold.incidents"),
         meaning="Which partitions get another leader, or none.",
     )
     IN_SYNC = WitnessNoun(
         code="in_sync", events="refused writes",
         harm=Harm.WRITES_REFUSED, zero="no write was refused",
+        tables=("gold.isr_changes", "gold.unavailability", "gold.incidents"),
         meaning="Which replicas leave and join the in-sync replicas.",
     )
     LIFE = WitnessNoun(
         code="life", events="absences of brokers",
         harm=Harm.BROKER_LOST, zero="no broker was away",
+        tables=("gold.broker_outages",),
         meaning="When the broker starts, shuts down, and is let in or fenced.",
     )
     GROUPS = WitnessNoun(
         code="groups", events="rebalances",
         harm=Harm.CONSUMERS_STOPPED, zero="no group stopped because something failed",
+        tables=("gold.rebalances", "gold.unavailability", "gold.incidents"),
         meaning="Which groups rebalance, and why members leave.",
     )
 

@@ -16,14 +16,16 @@ from kafka_hindsight.catalog.rows import (
     LeadershipGap,
     Rebalance,
     ValidationResult,
+    WithheldRow,
     Witness,
 )
 from kafka_hindsight.knowledge.layouts import CUTS
 from kafka_hindsight.knowledge.rules.coverage_rules import BROKER_LOG_MISSING
 from kafka_hindsight.report import blocks as ui
-from kafka_hindsight.report.not_known import unknown_kinds, unknowns_of
+from kafka_hindsight.report.not_known import unknowns_of
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.report.phrases import change, partition_name
+from kafka_hindsight.report.withheld import withheld_sentences
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
 
@@ -44,6 +46,7 @@ SOURCE_HEADINGS = (
 def coverage(page: PageRows) -> Iterator[ui.Block]:
     """Statements about what was read, then the breaks and the sources one by one."""
     yield from ui.statements([statement for part in STATEMENTS for statement in part(page)])
+    yield from ui.statements([("warn", sentence) for sentence in withheld_sentences(page.of(WithheldRow))])
     yield from ui.statements([("warn", str(warning)) for warning in page.run.warnings or ()])
     yield from _gaps(page)
     yield from _leader_gaps(page)
@@ -154,7 +157,7 @@ def _generations(page: PageRows) -> Iterator[Statement]:
         breaks = f"{words.counted(len(gaps), 'break')} in the generations of {groups}"
         has = words.verb(len(gaps), "has", "have")
         yield "warn", f"{breaks} {has} no explanation{bound if missing else ''}.{note if explained else ''}"
-    elif page.of(Rebalance) and WitnessKind.GROUPS not in unknown_kinds(page.of(Witness)):
+    elif page.of(Rebalance) and WitnessKind.GROUPS not in page.unknown_kinds:
         yield "good", f"No generation of a group is missing.{note if explained else ''}"
 
 
@@ -166,7 +169,7 @@ def _leaders(page: PageRows) -> Iterator[Statement]:
         breaks = f"{words.counted(len(unknown), 'break')} in the leader epochs of {partitions}"
         has = words.verb(len(unknown), "has", "have")
         yield "warn", f"{breaks} {has} no explanation: the leader in between is unknown."
-    elif page.of(Failover) and WitnessKind.LEADERS not in unknown_kinds(page.of(Witness)):
+    elif page.of(Failover) and WitnessKind.LEADERS not in page.unknown_kinds:
         yield "good", "Every leader epoch that was seen follows from the one before."
 
 

@@ -13,6 +13,7 @@ from kafka_hindsight.catalog.rows import (
     Incident,
     Truncation,
     Unavailability,
+    WithheldRow,
     Witness,
 )
 from kafka_hindsight.knowledge.rules import ONGOING_RULES, RULES, UNREAD, UNSEEN
@@ -20,10 +21,11 @@ from kafka_hindsight.measures.record_losses import loss_of
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, Unused, unused
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures
-from kafka_hindsight.report.not_known import is_known, unknown_kinds, unknowns_of
+from kafka_hindsight.report.not_known import unknowns_of
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.report.phrases import declared_label, incident_headline, unread_warning
 from kafka_hindsight.report.sections import coverage
+from kafka_hindsight.report.withheld import ADVICE, withheld_sentences
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
 
@@ -48,7 +50,7 @@ def first_screen(page: PageRows) -> Iterator[ui.Block]:
 def _lead(page: PageRows) -> ui.Box:
     """The badge, the gaps in coverage, then at most three sentences: what happened, for how long, what to do."""
     findings, parts = page.of(Finding), grouped(figures.urgent_first(page.of(Incident)), figures.is_going_on)
-    state = figures.state_of(page.of(Incident), findings, is_known=is_known(page.of(Witness), page.run.is_partial))
+    state = figures.state_of(page.of(Incident), findings, is_known=page.is_known)
     going_on = parts.get(True, ())
     first = [(figures.harm_of(going_on[0]), going_on)] if going_on else []
     grave = [*first, *figures.by_harm(parts.get(False, ())).items()][:SENTENCES]
@@ -67,6 +69,7 @@ def _lead(page: PageRows) -> ui.Box:
         (
             ui.Paragraph((badge, ui.Strong(" Not over.") if going_on else "", " ", _coverage(page)), "state-line"),
             *_unknowns(page),
+            *_withheld(page),
             *ui.note(unread_warning(page)),
             *calm,
             *((ui.List(tuple(items), "gravest"),) if items else ()),
@@ -80,7 +83,7 @@ def _calm(page: PageRows) -> Iterator[ui.Block]:
     if not coverage.totals(page).lines_in:
         yield ui.Paragraph(coverage.unread_sentence(page))
         return
-    unknown = unknown_kinds(page.of(Witness))
+    unknown = page.unknown_kinds
     zeros = [kind.noun.zero for kind in WitnessKind if kind not in unknown]
     if zeros:
         scope = " in what could be read" if unread_warning(page) else ""
@@ -99,6 +102,14 @@ def _unknowns(page: PageRows) -> Iterator[ui.Block]:
     if items:
         yield ui.List(tuple(items), "statements")
         yield ui.Paragraph(f"{unknowns[0].gap.noun.advice} Until then their figures are lower bounds.", "quiet")
+
+
+def _withheld(page: PageRows) -> Iterator[ui.Block]:
+    """The rows that are withheld from gold, with the reasons."""
+    sentences = withheld_sentences(page.of(WithheldRow))
+    if sentences:
+        yield ui.List(tuple(ui.Item(ui.Strong(s), "warn") for s in sentences), "statements")
+        yield ui.Paragraph(f"{ADVICE} Until then figures that count such rows are lower bounds.", "quiet")
 
 
 def _coverage(page: PageRows) -> str:
@@ -176,7 +187,7 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
     details = "".join(f", {words.number(n)} {manner}" for n, manner in manners if n)
     noun = f"{words.verb(absence_count, 'absence of a broker', 'absences of brokers')}{details}"
     tone = "bad" if absences.sudden + absences.not_back else "warn"
-    unknown = unknown_kinds(page.of(Witness))
+    unknown = page.unknown_kinds
     if loss.low or loss.high != 0:
         yield _tile(loss.number, "committed records lost", "bad", loss_at)
     else:
@@ -191,7 +202,7 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
     else:
         yield _harm(least, noun, "warn", stopped_at, WitnessKind.GROUPS in unknown)
     yield _figure(critical, words.verb(critical, "critical finding", "critical findings"), "bad", "findings")
-    gaps = len(unseen) + len(unknowns_of(page.of(Witness)))
+    gaps = len(unseen) + len(unknowns_of(page.of(Witness))) + len(withheld_sentences(page.of(WithheldRow)))
     yield _figure(gaps, words.verb(gaps, "gap in coverage", "gaps in coverage"), "warn", "coverage")
 
 

@@ -90,6 +90,26 @@ def test_zero_is_claimed_of_what_the_logs_could_show_alone():
     )
 
 
+def test_withheld_rows_are_named_first_and_make_their_zeros_unknown():
+    reasons = ["evidence_quoted: every verdict quotes what proves it"]
+    withheld = [
+        made("quality.withheld_rows", table="gold.broker_outages", withheld_row_id=str(n), sentences=reasons)
+        for n in range(2)
+    ]
+    rows = {"quality.coverage": [coverage()], "quality.witnesses": witnesses(), "quality.withheld_rows": withheld}
+    page = build_report(empty() | rows, run())
+    sentence = (
+        "2 rows of gold.broker_outages are withheld: they break evidence_quoted (every verdict quotes what proves it)."
+    )
+    led = [seen.text(p) for p in seen.found(Paragraph, seen.section(page, "verdict"))]
+    items = [seen.text(item) for item in seen.found(Item, seen.section(page, "verdict"))]
+    assert led[0].startswith("LOOK. ")
+    assert not any("no broker was away" in text for text in led)
+    assert items[0] == sentence
+    assert [text.partition(" ")[0] for text in items[1:6]] == ["0", "0", "0", "?", "0"]
+    assert ("warn", sentence) in seen.statements(page, "coverage")
+
+
 def test_one_rebalance_is_worded_in_the_singular():
     rows = {
         "gold.rebalances": [rebalance("orders", at("02:00:00"), "member_left", seconds=0.5)],
