@@ -38,8 +38,9 @@ WITNESSES: tuple[WitnessLoggers, ...] = (
     ),
     WitnessLoggers(
         WitnessKind.IN_SYNC,
-        (frozenset({"Partition"}),),
-        "Partition.maybeShrinkIsr, maybeExpandIsr and makeLeader, in each version",
+        (frozenset({"Partition", "state.change.logger"}),),
+        "Partition.maybeShrinkIsr and maybeExpandIsr, in each version. What a controller takes out of the in-sync"
+        " replicas, as it does with those of a dead broker, a leader says to the state change logger alone",
     ),
     WitnessLoggers(
         WitnessKind.CUTS,

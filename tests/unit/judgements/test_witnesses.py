@@ -66,7 +66,9 @@ def test_logs_with_a_line_of_each_logger_show_each_kind_of_event() -> None:
 
 
 def test_server_log_alone_does_not_show_who_leads() -> None:
-    assert gaps(witnesses(whole(JAVA_LOGGERS))) == {"leaders": (WitnessGap.NO_LOGGER, ["state.change.logger"])}
+    assert gaps(witnesses(whole(JAVA_LOGGERS))) == {
+        kind: (WitnessGap.NO_LOGGER, ["state.change.logger"]) for kind in ("leaders", "in_sync")
+    }
 
 
 @pytest.mark.parametrize("logger", ["BrokerServer", "Partition", "GroupMetadataManager"])
@@ -97,7 +99,7 @@ def test_last_part_of_a_name_stands_for_its_logger() -> None:
 def test_log_of_refusals_does_not_show_who_leads() -> None:
     refusals = f"INFO {relevant_class('kafka.authorizer.logger')}"
     found = gaps(witnesses([*whole(JAVA_LOGGERS), *whole([refusals], "broker-1/kafka-authorizer.log")]))
-    assert found == {"leaders": (WitnessGap.NO_LOGGER, ["state.change.logger"])}
+    assert found == {kind: (WitnessGap.NO_LOGGER, ["state.change.logger"]) for kind in ("leaders", "in_sync")}
 
 
 def test_alternative_of_zookeeper_is_enough() -> None:
@@ -157,7 +159,7 @@ def test_logger_that_is_silent_since_a_start_is_missing(kind: str, gap: list[str
     loggers = [name for name in JAVA_LOGGERS if not name.endswith("GroupMetadataManager")]
     away = row(BrokerOutage.TABLE, broker=1, kind=kind, down_at=at("02:10:00"), up_at=at("02:12:00"))
     rows = witnesses([before, *whole(loggers)], outages=[away])
-    assert gaps(rows) == ({"leaders": (WitnessGap.NO_LOGGER, gap)} if gap else {})
+    assert gaps(rows) == {kind: (WitnessGap.NO_LOGGER, gap) for kind in ("leaders", "in_sync") if gap}
     assert [w.was_there for w in rows if w.kind == WitnessKind.LEADERS] == [True]
 
 
