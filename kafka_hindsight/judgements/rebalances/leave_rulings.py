@@ -559,8 +559,10 @@ def may_close_silently(case: Case) -> Proof | None:
 
 def it_or_one_like_it_came(case: Case) -> Proof | None:
     """It, or a member that may be the same, joined within 10 minutes."""
-    back = came_back(case)
-    return one_like_it_came(case) if back is None else back + Proof(words={"lookalike": "it"})
+    back, like = came_back(case), one_like_it_came(case)
+    if back is not None:
+        return back + Proof(words={"arrival": "came back"})
+    return like and like + Proof(words={"arrival": f"{like.words['lookalike']} joined"})
 
 
 def log_breaks_off(case: Case) -> Proof | None:
@@ -743,8 +745,8 @@ EXPIRY_RULINGS: tuple[Ruling[Case], ...] = (
     ),
     Possible(
         Cause.SESSION_ENDED,
-        "{who} was not heard within its session{session}, and {lookalike} joined {later} later. {habit}: it was closed"
-        " and started again, or else it was paused or cut off, or it died. Its own log would show which.",
+        "{who} was not heard within its session{session}, and {arrival} {later} later. {habit}: it was closed and"
+        " started again, or else it was paused or cut off, or it died. Its own log would show which.",
         proof=(may_close_silently, it_or_one_like_it_came),
         source=_KEEPS_ITS_PLACE,
         cases=("made: a thread of Kafka Streams expires and is back", "made: expires, and one like it comes"),
