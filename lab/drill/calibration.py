@@ -1,4 +1,4 @@
-"""How often verdicts of each confidence were right, over all drills.
+"""How often acts confirmed and contradicted verdicts of each confidence, over all drills.
 
 Run it with `python -m lab.drill.calibration DRILL...`.
 
@@ -41,8 +41,10 @@ PAGE = HOME / "docs" / "calibration.md"
 
 _ABOUT = (
     "Each verdict that an audit gave on a drill is compared with what the drill had done ([how](drill.md)). A cell has"
-    " the number of verdicts that were right, of all with that confidence. `unknown` claims nothing and is left out."
-    " Each drill was audited with the code of its day, and faults that it found have been corrected since."
+    " the number of verdicts that no act contradicts, of all with that confidence, and of how many an act shows that"
+    " they are right: *confirmed*. Most verdicts are of what follows from an act, and no act expects them: that nothing"
+    " contradicts them does not show that they are right. `unknown` claims nothing and is left out. Each drill was"
+    " audited with the code of its day, and faults that it found have been corrected since."
 )
 
 _ABOUT_CANARIES = (
@@ -70,13 +72,18 @@ _LEVELS = (Confidence.CERTAIN, Confidence.LIKELY, Confidence.POSSIBLE)
 
 @dataclass(frozen=True)
 class Count:
-    """Verdicts of one table, one confidence and one set of witnesses; how many of them were wrong."""
+    """Verdicts of one table, one confidence and one set of witnesses.
+
+    `wrong`, `confirmed`: how many of them an act contradicts and confirms; `confirmed` is None of drills that were
+    scored before these were counted.
+    """
 
     table: str
     witness: str
     confidence: str
     verdicts: int
     wrong: int
+    confirmed: int | None = None
 
 
 @dataclass(frozen=True)
@@ -132,7 +139,8 @@ def _count_drill(folder: Path) -> Drill:
     witnesses = _witnesses(tables, clients)
     verdicts = Counter((v.table, witnesses[_key(v)], v.confidence) for v in result.verdicts)
     wrong = Counter((v.table, witnesses[_key(v)], v.confidence) for v in result.verdicts if v.wrong)
-    counts = tuple(Count(*of, verdicts[of], wrong[of]) for of in sorted(verdicts))
+    confirmed = Counter((v.table, witnesses[_key(v)], v.confidence) for v in result.verdicts if v.is_confirmed)
+    counts = tuple(Count(*of, verdicts[of], wrong[of], confirmed[of]) for of in sorted(verdicts))
     measured = compare_folder(folder, str(folder / "lake")).counts if (folder / CANARY).exists() else None
     return Drill(folder.name, cluster["kafka"], cluster["mode"], len(result.expectations), result.met, counts, measured)
 
@@ -177,6 +185,7 @@ def calibration_page(scores: Sequence[Drill | Month], strangers: str = "", apart
     ]
     parts = (
         _ABOUT,
+        *_without_confirmations(drills),
         "## By Kafka",
         as_table(("Kafka", "cluster", "drills", "expectations met", *_LEVELS), by_kafka),
         "## By witness",
@@ -191,7 +200,18 @@ def calibration_page(scores: Sequence[Drill | Month], strangers: str = "", apart
         *apart,
     )
     command = "python -m lab.drill.calibration"
-    return page("How right each confidence was", "docs/calibration.jsonl", parts, command)
+    return page("Verdicts that acts confirmed and contradicted", "docs/calibration.jsonl", parts, command)
+
+
+def _without_confirmations(drills: Sequence[Drill]) -> Iterator[str]:
+    """The sentence about the drills of which the kept counts do not show what was confirmed."""
+    old = sum(all(c.confirmed is None for c in d.counts) for d in drills)
+    if old:
+        yield (
+            f"Of {old} of the {len(drills)} drills no count of confirmed verdicts was kept, and their lakes are gone: a"
+            " cell counts them of the others, and has none where all are old. Their score also took the death of a"
+            " static member, or of an application of Kafka Streams, for right where the drill had closed it."
+        )
 
 
 def _against_canaries(drills: Iterable[Drill]) -> tuple[str, ...]:
@@ -223,7 +243,10 @@ def _cells(counts: Sequence[Count]) -> Iterator[str]:
     for level in _LEVELS:
         own = [c for c in counts if c.confidence == level]
         verdicts, wrong = sum(c.verdicts for c in own), sum(c.wrong for c in own)
-        yield f"{verdicts - wrong} of {verdicts}" if verdicts else ""
+        known = [c for c in own if c.confirmed is not None]
+        of_known = f"{sum(c.confirmed or 0 for c in known)} of {sum(c.verdicts for c in known)}"
+        confirmed = f"; {of_known} confirmed" if known else ""
+        yield f"{verdicts - wrong} of {verdicts}{confirmed}" if verdicts else ""
 
 
 def read_ledger(text: str) -> dict[str, Drill | Month]:

@@ -20,7 +20,10 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Verdict:
-    """One row of gold that claims something: where it stands, and why it is wrong (None: nothing speaks against it)."""
+    """One row of gold that claims something.
+
+    `wrong`: why it is wrong; None: no act contradicts it. `is_confirmed`: an act expects it.
+    """
 
     table: str
     row_id: str
@@ -28,18 +31,23 @@ class Verdict:
     says: str
     confidence: str
     wrong: str | None
+    is_confirmed: bool = False
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """How often verdicts of one confidence are right."""
+    """How many verdicts of one confidence acts confirm, and how many they contradict.
+
+    Of the others they show nothing.
+    """
 
     confidence: str
     verdicts: int
+    confirmed: int
     wrong: int
 
     @property
-    def share_right(self) -> float:
+    def share_not_contradicted(self) -> float:
         """Between 0 and 1; 1 where there is no verdict."""
         return 1 - self.wrong / self.verdicts if self.verdicts else 1.0
 
@@ -77,7 +85,7 @@ class Score:
     def calibration(self) -> tuple[Calibration, ...]:
         """One entry for each confidence."""
         return tuple(
-            Calibration(c, len(of), sum(1 for v in of if v.wrong))
+            Calibration(c, len(of), sum(v.is_confirmed for v in of), sum(1 for v in of if v.wrong))
             for c in ("certain", "likely", "possible", "unknown")
             for of in [[v for v in self.verdicts if v.confidence == c]]
         )

@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -62,7 +63,7 @@ def score(tables: Tables, truth: Iterable[str | Mapping[str, Any]]) -> Score:
         unmet=[a for a, answer in answers if not answer.met],
         meeting=frozenset(id(r) for _, answer in answers for r in answer.rows),
     )
-    verdicts = [verdict_of(name, r, judge(r, night)) for name, judge in JUDGES.items() for r in ordered.get(name, ())]
+    verdicts = [_judged(name, r, night) for name in JUDGES for r in ordered.get(name, ())]
     return Score(
         expectations=tuple(_outcome(a, f, ordered) for a, f in answers),
         verdicts=tuple(sorted(verdicts, key=lambda v: (v.table, v.at, v.row_id))),
@@ -71,6 +72,11 @@ def score(tables: Tables, truth: Iterable[str | Mapping[str, Any]]) -> Score:
         ),
         without_evidence=tuple(_without_evidence(ordered)),
     )
+
+
+def _judged(table: str, row: Row, night: Night) -> Verdict:
+    wrong = JUDGES[table](row, night)
+    return replace(verdict_of(table, row, wrong), is_confirmed=wrong is None and id(row) in night.meeting)
 
 
 def _outcome(act: Act, answer: Answer, ordered: Tables) -> Outcome:

@@ -26,9 +26,10 @@ def _lines(score: Score, minimum: float) -> Iterator[str]:
         of = [e for e in score.expectations if e.expect == expect]
         yield f"{expect:<28}{sum(e.met for e in of):>5}{len(of):>5}"
     yield ""
-    yield f"{'confidence':<28}{'wrong':>5}{'all':>5}{'right':>8}"
+    yield f"{'confidence':<18}{'confirmed':>10}{'wrong':>6}{'all':>6}{'not contradicted':>18}"
     for c in score.calibration:
-        yield f"{c.confidence:<28}{c.wrong:>5}{c.verdicts:>5}{c.share_right:>8.1%}"
+        counts = f"{c.confirmed:>10}{c.wrong:>6}{c.verdicts:>6}"
+        yield f"{c.confidence:<18}{counts}{c.share_not_contradicted:>18.1%}"
     if score.unmet:
         yield ""
         yield f"unmet ({len(score.unmet)})"
@@ -64,7 +65,9 @@ def as_json(score: Score, passes: bool) -> dict[str, Any]:
         "certain_but_wrong": [_plain(v) for v in score.certain_but_wrong],
         "false_alarms": [_plain(v) for v in score.false_alarms],
         "without_evidence": [_plain(v) for v in score.without_evidence],
-        "calibration": [asdict(c) | {"share_right": round(c.share_right, 4)} for c in score.calibration],
+        "calibration": [
+            asdict(c) | {"share_not_contradicted": round(c.share_not_contradicted, 4)} for c in score.calibration
+        ],
     }
 
 

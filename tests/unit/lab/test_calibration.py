@@ -5,12 +5,13 @@ from __future__ import annotations
 from lab.drill.calibration import Count, Drill, Month, calibration_page, read_ledger, written_ledger
 from lab.drill.canary_score import CanaryCounts
 
-OUTAGES = Count("broker_outages", "broker logs", "certain", 20, 0)
+OUTAGES = Count("broker_outages", "broker logs", "certain", 20, 0, 12)
+UNCOUNTED = Count("broker_outages", "broker logs", "certain", 20, 0)
 LEFT = Count("rebalances", "broker logs and client logs", "likely", 10, 1)
 GUESSED = Count("rebalances", "snapshots", "unknown", 4, 0)
 MEASURED = CanaryCounts(12, 11, 9, 0, swept=30, missing_all=4, missing_one=7, losses_wrong=0)
 NEW = Drill("20261122T120000-4.3.1-7", "4.3.1", "combined", 40, 40, (OUTAGES, LEFT, GUESSED), MEASURED)
-OLD = Drill("20261122T110000-2.6.3-8", "2.6.3", "zookeeper", 30, 29, (OUTAGES,))
+OLD = Drill("20261122T110000-2.6.3-8", "2.6.3", "zookeeper", 30, 29, (UNCOUNTED,))
 
 
 MONTH = Month("month-1", "4.3.1", "combined", 5, 28, 420, 42, right=600, doubtful=8, wrong=0, played=532, missed=3)
@@ -18,12 +19,14 @@ MONTH = Month("month-1", "4.3.1", "combined", 5, 28, 420, 42, right=600, doubtfu
 
 def test_calibration_page_counts_verdicts_by_kafka_witness_and_table() -> None:
     rows = calibration_page([OLD, NEW, MONTH, NEW]).splitlines()
-    assert "| 4.3.1 | combined | 2 | 80 of 80 | 40 of 40 | 18 of 20 |  |" in rows
+    assert "| 4.3.1 | combined | 2 | 80 of 80 | 40 of 40; 24 of 40 confirmed | 18 of 20 |  |" in rows
     assert "| 2.6.3 | zookeeper | 1 | 29 of 30 | 20 of 20 |  |  |" in rows
     assert "| broker logs and client logs |  | 18 of 20 |  |" in rows
-    assert "| `broker_outages` | 60 of 60 |  |  |" in rows
+    assert "| `broker_outages` | 60 of 60; 24 of 40 confirmed |  |  |" in rows
+    assert any(row.startswith("Of 1 of the 3 drills no count of confirmed verdicts was kept") for row in rows)
+    assert "no count of confirmed" not in calibration_page([NEW])
     assert "| 4.3.1 | combined | 5 | 28 | 42 of 420 | 600 | 8 | 0 | 529 of 532 played |" in rows
-    assert rows.index("| 4.3.1 | combined | 2 | 80 of 80 | 40 of 40 | 18 of 20 |  |") < rows.index(
+    assert rows.index("| 4.3.1 | combined | 2 | 80 of 80 | 40 of 40; 24 of 40 confirmed | 18 of 20 |  |") < rows.index(
         "| 2.6.3 | zookeeper | 1 | 29 of 30 | 20 of 20 |  |  |"
     )
 

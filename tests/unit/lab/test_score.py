@@ -252,12 +252,20 @@ class TestScore:
     def test_certain_but_wrong_rows_and_calibration_are_counted(self) -> None:
         result = score.score({"rebalances": self.ROWS}, self.ACTS)
         assert [v.row_id for v in result.certain_but_wrong] == ["heartbeat_expired@68"]
-        assert [(c.confidence, c.verdicts, c.wrong, c.share_right) for c in result.calibration] == [
-            ("certain", 2, 1, 0.5),
-            ("likely", 1, 1, 0.0),
-            ("possible", 0, 0, 1.0),
-            ("unknown", 0, 0, 1.0),
+        counts = [
+            (c.confidence, c.verdicts, c.confirmed, c.wrong, c.share_not_contradicted) for c in result.calibration
         ]
+        assert counts == [
+            ("certain", 2, 1, 1, 0.5),
+            ("likely", 1, 0, 1, 0.0),
+            ("possible", 0, 0, 0, 1.0),
+            ("unknown", 0, 0, 0, 1.0),
+        ]
+
+    def test_verdict_that_no_act_expects_or_contradicts_is_not_confirmed(self) -> None:
+        rows = [rebalance(1, "member_left"), rebalance(2, "cooperative_followup", None)]
+        left, followup = score.score({"rebalances": rows}, self.ACTS[:1]).verdicts
+        assert [(v.wrong, v.is_confirmed) for v in (left, followup)] == [(None, True), (None, False)]
 
     def test_rows_without_evidence_are_listed(self) -> None:
         result = score.score({"rebalances": self.ROWS}, self.ACTS)
