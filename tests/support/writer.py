@@ -1,16 +1,15 @@
-"""One of several writers of a table, in a process that can be killed: `writer LAKE NAME FIRST LAST DIES_AT`.
+"""Several writers of a table, each in a process that can be killed.
 
-It does one thing after another, and prints the number of each that is done. Whoever starts it again names the first
-thing that is not known to be done.
+A writer does one thing after another, and writes down the number of each that is done. Whoever starts it again names
+the first thing that is not known to be done.
 """
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -27,7 +26,6 @@ from kafka_hindsight.lake import store as store_module
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.lake.transactions import TableChanged
-from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.windows import Window
 from tests.support.rows import AT, values
 
@@ -35,6 +33,9 @@ EVENTS = silver.EVENTS
 KILLED = -signal.SIGKILL
 MANY = 1_000_000
 WINDOW = Window(AT, AT + timedelta(hours=1))
+FORKED = multiprocessing.get_context("forkserver")
+"""A writer begins as a copy of a process that has imported what writers need: dozens of them begin and die."""
+FORKED.set_forkserver_preload([__name__])
 
 
 def ids(name: str, number: int) -> list[str]:
@@ -53,6 +54,16 @@ def write(store: Store, name: str, number: int) -> None:
     )
     _until_done(lambda: store.append_new(EVENTS, added))
     _until_done(lambda: store.replace_window(EVENTS, replaced, f"{name}'s window", WINDOW))
+
+
+def write_all(lake: str, name: str, done: Path, first: int, last: int, dies_at: int) -> None:
+    """Does the things from the first to the last."""
+    store = Store(lake)
+    _dies_at(dies_at)
+    with done.open("a") as lines:
+        for number in range(first, last + 1):
+            write(store, name, number)
+            print(number, file=lines, flush=True)
 
 
 def _until_done(act: Callable[[], object]) -> None:
@@ -93,20 +104,20 @@ class Writer:
         self.lake, self.name, self.done, self.number = lake, name, done, 0
 
     def start(self, last: int, dies_at: int = 0) -> None:
-        words = [sys.executable, "-m", "tests.support.writer", self.lake, self.name]
-        words += [str(n) for n in (self.number, last, dies_at)]
-        with self.done.open("w") as done:
-            self.process = subprocess.Popen(words, stdout=done, cwd=HOME)
+        self.done.write_text("")
+        arguments = (self.lake, self.name, self.done, self.number, last, dies_at)
+        self.process = FORKED.Process(target=write_all, args=arguments)
+        self.process.start()
 
     def wait_for_one(self) -> None:
         while not self.done.read_text():
             time.sleep(0.01)
 
-    def end(self) -> int:
-        ended = self.process.wait(120)
+    def end(self) -> int | None:
+        self.process.join(120)
         if lines := self.done.read_text().split():
             self.number = int(lines[-1]) + 1
-        return ended
+        return self.process.exitcode
 
 
 def look(store: Store, writers: list[Writer]) -> None:
@@ -140,7 +151,8 @@ def kill_writers(lake: str, folder: Path) -> int:
     store, rng = Store(lake), random.Random(39)
     store.create(EVENTS)
     writers = [Writer(store.lake, name, folder / name) for name in ("one", "two")]
-    ended, step = [KILLED], 0
+    ended: list[int | None] = [KILLED]
+    step = 0
     while KILLED in ended:
         step += 1
         for writer in writers:
@@ -160,18 +172,3 @@ def kill_writers(lake: str, folder: Path) -> int:
     store.put_in_order(EVENTS)
     look(store, writers)
     return step - 1
-
-
-def main(lake: str, name: str, first: int, last: int, dies_at: int) -> None:
-    """Does the things from the first to the last."""
-    store = Store(lake)
-    _dies_at(dies_at)
-    for number in range(first, last + 1):
-        write(store, name, number)
-        print(number, flush=True)
-
-
-if __name__ == "__main__":
-    lake, name, first, last, dies_at = sys.argv[1:]
-    main(lake, name, int(first), int(last), int(dies_at))
-    os._exit(0)
