@@ -1,4 +1,4 @@
-"""What laws draw: the same examples in each run and each process. `make laws` draws new ones.
+"""What laws draw: the same examples in each run and each process. `make laws` draws new ones, and more of them.
 
 Laws are about what holds, not about how fast: a busy machine breaks none.
 """
@@ -15,11 +15,16 @@ SAME, NEW = "same", "new"
 
 def load_profiles() -> None:
     """Register both profiles and load the default."""
-    same = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+    same = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True, max_examples=30)
     settings.register_profile(SAME, same)
-    settings.register_profile(NEW, same, derandomize=False)
+    settings.register_profile(NEW, same, derandomize=False, max_examples=100)
     settings.load_profile(SAME)
     providers.is_local_module_file = _is_drawn_from  # type: ignore[attr-defined,assignment]
+
+
+def drawn(times: float) -> settings:
+    """A law that is drawn so many times as often as others: more if it is cheap, less if each example is dear."""
+    return settings(max_examples=round(times * settings().max_examples))
 
 
 def _is_drawn_from(module: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_hindsight.catalog import BY_NAME
@@ -29,6 +29,7 @@ from kafka_hindsight.judgements.rebuild.sources import RowSource, judgements_in_
 from kafka_hindsight.kafka_records.metadata_states import MetadataStart
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.shared.arrow_tables import completed
+from tests.support.draws import drawn
 from tests.support.nights import events
 from tests.support.odd_night import HALF_MINUTES, HOUR, SCOPE, made_rows
 from tests.support.rows import as_table, row
@@ -112,7 +113,7 @@ def as_rows(table: pa.Table) -> list[str]:
 
 
 @pytest.mark.parametrize("name", SOURCES)
-@settings(max_examples=20)
+@drawn(0.2)
 @given(cuts=st.lists(st.floats(0, 1), min_size=1, max_size=5), turn=st.randoms(use_true_random=True))
 def test_narrowing_of_parts_equals_narrowing_of_the_whole(name: str, cuts: list[float], turn: Any) -> None:
     tables, outputs, judged = world()

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_hindsight.catalog.bronze import METADATA_FILES, METADATA_RECORDS
@@ -31,6 +31,7 @@ from kafka_hindsight.kafka_records.metadata_log import (
 from kafka_hindsight.kafka_records.metadata_record_layouts import TYPES
 from kafka_hindsight.kafka_records.metadata_replay import MetadataReplay, committed
 from kafka_hindsight.shared.windows import Window, in_order
+from tests.support.draws import drawn
 from tests.support.nights import EXCERPTS, WHOLE, events
 from tests.support.outages import rebuild_outages
 from tests.support.partitions import rebuild_leaders
@@ -208,7 +209,7 @@ def test_truncated_segment_is_a_prefix_and_truncated_snapshot_is_refused(version
             assert (cut.rows, cut.end) == ([], 0) and cut.problems
 
 
-@settings(max_examples=300)
+@drawn(3)
 @given(st.data())
 def test_changed_byte_is_noticed_by_the_checksum(draw: st.DataObject) -> None:
     # An epoch is not under the checksum: nothing contradicts a lower one of the first batch, a higher one of the last.

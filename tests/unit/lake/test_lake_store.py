@@ -15,7 +15,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_hindsight.catalog import TABLES, bronze, gold, quality, silver
@@ -29,6 +29,7 @@ from kafka_hindsight.lake.table_files import write_files
 from kafka_hindsight.lake.transactions import TableChanged
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.windows import Window
+from tests.support.draws import drawn
 from tests.support.logs import lay
 from tests.support.rows import AT, values
 
@@ -454,7 +455,7 @@ PIECES = st.tuples(st.sampled_from(["a", "b"]), st.integers(-2, 2))
 STEPS = st.lists(st.tuples(st.sampled_from(["append", "replace", "new", "delete", "order"]), st.sets(PIECES), PIECES))
 
 
-@settings(max_examples=30)
+@drawn(0.3)
 @given(STEPS)
 def test_table_has_the_rows_of_a_model_after_any_sequence_of_writes(
     tmp_path_factory: pytest.TempPathFactory, steps: Any

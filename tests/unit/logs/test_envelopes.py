@@ -8,7 +8,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kafka_hindsight.knowledge.envelopes import OBJECTS, PREFIXES
@@ -29,6 +29,7 @@ from kafka_hindsight.logs.unwrapping import Unwrapped, wrapped_as
 from kafka_hindsight.shared.exits import BAD_INPUT, BadInput
 from lab.drill.render import WRAPS, in_json, in_pattern, render, render_folder, wrapped
 from lab.drill.render import main as write_again
+from tests.support.draws import drawn
 from tools.pages.samples import layout_samples, samples_of
 from tools.plain_reader import Record, read_line
 
@@ -138,7 +139,7 @@ COMPOSED = st.lists(st.sampled_from(EVENTS), min_size=8, max_size=40).map(
 NAMING = ["kubectl-prefix", "compose", "cloudwatch-tail", "loki", "fluent-bit", "filebeat", "vector", "gelf", "otlp"]
 
 
-@settings(max_examples=60)
+@drawn(0.6)
 @given(
     COMPOSED,
     st.sampled_from([None, *WITH_LOGGER]),
@@ -168,7 +169,7 @@ def test_interleaved_sources_are_separated_in_any_layout_and_envelope(
         assert meanings_of(rows, source) == meanings_of_plain(own)
 
 
-@settings(max_examples=30)
+@drawn(0.3)
 @given(
     st.lists(st.sampled_from(KAFKAS), min_size=12, max_size=60),
     st.sampled_from([[], ["filebeat"], ["elasticsearch"], ["loki-json"], ["cloudwatch-tail"], ["loki"]]),
@@ -259,7 +260,7 @@ def test_unknown_wrapped_lines_are_named_with_inner_layout() -> None:
     )
 
 
-@settings(max_examples=25)
+@drawn(0.25)
 @given(
     st.sampled_from(["apache", *(layout.name for layout in (*WITH_LOGGER, *OF_CLASSES))]),
     st.lists(st.sampled_from([n for n in WRAPS if n not in ("timestamps", "otlp")]), max_size=2, unique=True),

@@ -10,13 +10,14 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.report.page_rows import OneMoreLoss
 from kafka_hindsight.sql.report_rows import READ, page_rows
+from tests.support.draws import drawn
 from tests.support.groups import SAMPLE
 from tests.support.rows import AT, values
 
@@ -144,7 +145,7 @@ BROKERS = st.sampled_from([1, 2, 3, 4])
 PARTITIONS = st.lists(st.tuples(st.lists(BROKERS, min_size=1, max_size=3, unique=True), st.integers(1, 3)), max_size=8)
 
 
-@settings(max_examples=25)
+@drawn(0.25)
 @given(PARTITIONS, st.integers(1, 3))
 def test_loss_of_a_rack_costs_at_least_the_loss_of_each_of_its_brokers(
     lake, drawn: list[tuple[list[int], int]], least: int

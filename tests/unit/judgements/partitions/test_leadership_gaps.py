@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import cache
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_hindsight.catalog.bronze import PARTITION_SNAPSHOTS
@@ -19,6 +19,7 @@ from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, c
 from kafka_hindsight.judgements.partitions.leaders.failovers import LeaderHistory
 from kafka_hindsight.shared.windows import Window
 from tests.support import nights
+from tests.support.draws import drawn
 from tests.support.leaders import leaders, unmarked_breaks
 from tests.support.nights import WHOLE
 from tests.support.partitions import rebuild_leaders
@@ -166,7 +167,7 @@ def test_recreated_topic_starts_another_chain_of_failovers() -> None:
     assert (rebuilt.gaps, unmarked_breaks(rebuilt)) == ([], [])
 
 
-@settings(max_examples=500)
+@drawn(5)
 @given(
     excerpt=st.sampled_from(EXCERPTS),
     lost=st.lists(st.tuples(st.floats(0, 1), st.floats(0, 0.4)), max_size=3),

@@ -9,13 +9,14 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_hindsight.catalog.codes import Cause, Confidence
 from kafka_hindsight.catalog.rows import Event, Rebalance
 from kafka_hindsight.judgements.rebalances import GroupHistory
 from kafka_hindsight.judgements.rebalances.timeline import drop_superseded_coordinators
+from tests.support.draws import drawn
 from tests.support.groups import EXCERPT_NAMES, GROUPS, Witnessed, excerpt, sample_night, witnessed
 from tools.plain_reader import read_line
 
@@ -116,7 +117,7 @@ def test_deciding_lines_are_quoted_before_lines_of_twenty_contributors() -> None
     assert {q.line_id for q in expired.evidence} <= {q.line_id for q in row.evidence}
 
 
-@settings(max_examples=60)
+@drawn(0.6)
 @given(st.sampled_from(EXCERPT_NAMES), st.sampled_from(VIEWS), st.randoms(use_true_random=False))
 def test_order_of_lines_does_not_change_group_history(name: str, origins: tuple[str, ...], random: Random) -> None:
     group = excerpt(name).of(*origins)
@@ -125,7 +126,7 @@ def test_order_of_lines_does_not_change_group_history(name: str, origins: tuple[
     assert Witnessed(group.group_id, tuple(events), group.context).history() == history_of(name, origins)
 
 
-@settings(max_examples=40)
+@drawn(0.4)
 @given(st.sampled_from(EXCERPT_NAMES), st.data())
 def test_log_split_by_rotation_gives_the_same_group_history(
     tmp_path_factory: pytest.TempPathFactory, name: str, data: st.DataObject
@@ -189,7 +190,7 @@ def cuts(draw: st.DrawFn) -> Cut:
     return Cut(name, origins, log, first, draw(st.integers(1, count - first)))
 
 
-@settings(max_examples=400)
+@drawn(4)
 @given(cuts())
 def test_lost_lines_leave_no_wrong_certain_verdict_and_show_as_generation_gaps(cut: Cut) -> None:
     truth, left = history_of(cut.name, cut.origins), cut.left

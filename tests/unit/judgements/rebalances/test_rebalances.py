@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES
@@ -18,6 +18,7 @@ from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.rows import Event, LogSpan, Rebalance, TopicChange
 from kafka_hindsight.judgements.reasoning.evidence import quote
 from kafka_hindsight.judgements.rebalances import GroupContext, GroupHistory, rebuild_group
+from tests.support.draws import drawn
 from tests.support.histories import BOTH, lines
 from tests.support.histories import line as coordinator
 from tests.support.logs import lay
@@ -492,7 +493,7 @@ def test_static_member_that_leaves_by_instance_id_was_removed_by_admin() -> None
 HOSTILE = st.text(min_size=1, max_size=30)
 
 
-@settings(max_examples=50)
+@drawn(0.5)
 @given(HOSTILE, HOSTILE)
 def test_hostile_client_id_and_reason_do_not_break_group_history(client: str, words: str) -> None:
     member = f"{client}-35264ebf-dc38-4338-91a3-b8ad0d1e11a4"
