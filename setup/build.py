@@ -208,7 +208,8 @@ def build_installer() -> None:
     )
 
 
-def build_environment(environment: Path, *locks: str) -> None:
+def build_environment(environment: Path, *locks: str, compiles: bool = True) -> None:
+    """Make an environment, or fill it; `compiles`: for programs that start often, not for a few starts."""
     if not (environment / "bin" / "python").exists() or not is_here(environment):
         run(
             [str(UV), "venv", "--clear", "--python", sys.executable, str(environment)],
@@ -220,7 +221,7 @@ def build_environment(environment: Path, *locks: str) -> None:
             "pip",
             "sync",
             "--require-hashes",
-            "--compile-bytecode",
+            *(["--compile-bytecode"] if compiles else []),
             "--python",
             str(environment / "bin" / "python"),
             "--build-constraints",

@@ -23,7 +23,7 @@ def build(project: Path, to: Path, target: str = "wheel") -> Path:
 
 def install(wheel: Path, environment: Path) -> Path:
     """The command `hindsight` of a new environment with the wheel and what it asks for without Spark, as locked."""
-    build_environment(environment, "local.txt")
+    build_environment(environment, "local.txt", compiles=False)
     return add_wheel(wheel, environment)
 
 
