@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import product
 from typing import NamedTuple
 
@@ -119,6 +120,7 @@ def _fit(lines: Sequence[str], pattern: str) -> Fit:
     return fit(lines, (pattern,))
 
 
+@cache
 def _date_regex(date: str) -> re.Pattern[str]:
     """The regex of a date. One of 12 hours cannot be read."""
     (_, regex), *_ = compile_pattern(f"%d{{{date}}}%m").words
