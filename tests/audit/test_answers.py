@@ -9,14 +9,10 @@ import socket
 import subprocess
 import sys
 import time
-from functools import partial
 from typing import Any
 
 import anyio
-import httpx2
 import pytest
-from mcp import Client, StdioServerParameters
-from mcp.client.streamable_http import streamable_http_client
 
 from kafka_hindsight.cli import main as cli
 from kafka_hindsight.cli.mcp_server import NOTICE, TOKEN
@@ -42,12 +38,15 @@ def lake() -> str:
 @pytest.fixture(scope="module")
 def answers(lake: str) -> dict[str, str]:
     """The answer of a program to each call, by the call; through a server's stdin and stdout."""
+    return anyio.run(ask, lake, [call for _, _, call, _ in QUESTIONS])
+
+
+async def ask(lake: str, calls: list[str]) -> dict[str, str]:
+    """Imports late, as below: each process collects all tests, and clients of MCP take long to import."""
+    from mcp import Client, StdioServerParameters
+
     command = ["-m", "kafka_hindsight.cli.main", "mcp", "--lake", lake]
     server = StdioServerParameters(command=sys.executable, args=command, env={"PYTHONPATH": str(HOME)})
-    return anyio.run(partial(ask, server, [call for _, _, call, _ in QUESTIONS]))
-
-
-async def ask(server: Any, calls: list[str]) -> dict[str, str]:
     async with Client(server) as client:
         return {call: await answer(client, call) for call in calls}
 
@@ -84,8 +83,6 @@ def test_explanation_carries_confidence_evidence_and_gaps(answers: dict[str, str
 
 
 def test_unknown_subject_is_an_error_with_what_is_needed(lake: str) -> None:
-    command = ["-m", "kafka_hindsight.cli.main", "mcp", "--lake", lake]
-    server = StdioServerParameters(command=sys.executable, args=command, env={"PYTHONPATH": str(HOME)})
     calls = [
         'explain {"subject": "\\u001b[2Jnobody"}',
         'query {"name": "cost_by_group", "variables": {"x": "1"}}',
@@ -93,7 +90,7 @@ def test_unknown_subject_is_an_error_with_what_is_needed(lake: str) -> None:
         'incidents {"since": "garbage"}',
         'incidents {"cluster": "nosuch"}',
     ]
-    subject, variable, query, since, cluster = anyio.run(partial(ask, server, calls)).values()
+    subject, variable, query, since, cluster = anyio.run(ask, lake, calls).values()
     assert "\\x1b[2Jnobody" in subject
     assert "Needed: the id of a row of gold" in subject
     assert "has no variable 'x'" in variable
@@ -110,9 +107,9 @@ def test_http_needs_the_token(lake: str) -> None:
         while not is_open(port):
             assert server.poll() is None
             time.sleep(0.1)
-        assert anyio.run(partial(over_http, port, "secret")).startswith('{"notice"')
+        assert anyio.run(over_http, port, "secret").startswith('{"notice"')
         with pytest.raises(Exception, match=r"(?s).*"):
-            anyio.run(partial(over_http, port, "wrong"))
+            anyio.run(over_http, port, "wrong")
     finally:
         server.terminate()
         server.wait()
@@ -124,6 +121,10 @@ def is_open(port: int) -> bool:
 
 
 async def over_http(port: int, token: str) -> str:
+    import httpx2
+    from mcp import Client
+    from mcp.client.streamable_http import streamable_http_client
+
     address = f"http://127.0.0.1:{port}/mcp"
     async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60) as http:
         status = (await http.post(address, json={})).status_code
