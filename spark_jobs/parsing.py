@@ -91,8 +91,8 @@ class _ParsedSpan:
         return [*self.parsed.hours, *self.other_hours]
 
     @cached_property
-    def brokers(self) -> dict[str, int]:
-        """The broker of each log that names only one."""
+    def brokers(self) -> dict[str, int | None]:
+        """The only broker that each log names; None where it names several."""
         return hours.only_brokers(self.hours)
 
 

@@ -146,13 +146,19 @@ def read_logs(folder: Path | str, origin: str, cluster: str = "cluster") -> tupl
             else:
                 utterances.add(utterance)
                 events.append(Event.of(event))
-    return events, leftovers
+    signed = {(e.happened_at, e.text) for e in events if e.origin == Origin.BROKER and e.broker is not None}
+    unsigned = (e for e in events if e.origin == Origin.BROKER and e.broker is None)
+    copies = {e.line_id for e in unsigned if (e.happened_at, e.text) in signed}
+    leftovers.repeats += len(copies)
+    return [e for e in events if e.line_id not in copies], leftovers
 
 
 def _name_writers(source: str, events: list[Fields]) -> None:
-    """Give lines that name no broker the one that the log's other lines name, else the one of its folder."""
+    """Give lines that name no broker the only one that others of the log name; where none does, that of its folder."""
     brokers = {event["broker"] for event in events} - {None}
-    writer = brokers.pop() if len(brokers) == 1 else broker_of_folder(source)
+    writer = broker_of_folder(source)
+    if brokers:
+        writer = brokers.pop() if len(brokers) == 1 else None
     for event in events:
         event["broker"] = writer if event["broker"] is None else event["broker"]
 

@@ -71,13 +71,13 @@ def _whole(at: datetime) -> datetime:
     return at.replace(minute=0, second=0, microsecond=0)
 
 
-def only_brokers(hours: Iterable[Hour]) -> dict[str, int]:
-    """The broker that the lines of a log name as their writer, by source, if they name only one."""
+def only_brokers(hours: Iterable[Hour]) -> dict[str, int | None]:
+    """The broker that the lines of a log name as their writer, by source; None where they name several."""
     by_source: dict[str, set[int]] = {}
     for hour in hours:
         brokers = {hour["lowest_broker"], hour["highest_broker"]} - {None}
         by_source.setdefault(hour["source"], set()).update(brokers)
-    return {source: min(brokers) for source, brokers in by_source.items() if len(brokers) == 1}
+    return {source: min(own) if len(own) == 1 else None for source, own in by_source.items() if own}
 
 
 def held_counts(store: Store, cluster: str, near: Window, edges: Sequence[datetime]) -> Counts:
@@ -101,7 +101,7 @@ def changed(counts: Counts, parsed_hours: Iterable[Hour], edges: Sequence[dateti
     return [hour for source, hour in {**now, **then} if now.get((source, hour)) != then.get((source, hour))]
 
 
-def given_others(hours: Iterable[Hour], brokers: Mapping[str, int]) -> list[datetime]:
+def given_others(hours: Iterable[Hour], brokers: Mapping[str, int | None]) -> list[datetime]:
     """hour_from of the hours whose events name no writer and have another one than `only_brokers` names."""
     return [h["hour_from"] for h in hours if h["unnamed_events"] and h["given_broker"] != brokers.get(h["source"])]
 

@@ -119,11 +119,12 @@ class Repeats(NamedTuple):
         ]
 
 
-def find_repeats(engine: Engine, parsed: Parsed, brokers: Mapping[str, int]) -> Repeats:
+def find_repeats(engine: Engine, parsed: Parsed, brokers: Mapping[str, int | None]) -> Repeats:
     """Find repeated events: the same text of one broker at one instant is one event, in whichever files it is.
 
     Of several records the first by source and place stays. `brokers` has, by source, the only broker that its lines
-    name.
+    name, or None where they name several. Where the writer of a line is not known, and another log has the same text
+    at that instant, whose writer is known, it is a copy of that.
     """
     duplicates = _duplicate_keys(parsed.keys)
     candidates = [np.flatnonzero(np.isin(keys, duplicates)) for keys in parsed.keys]
@@ -140,6 +141,10 @@ def repeats_among(events: pa.Table) -> Repeats:
     texts = (column.combine_chunks().dictionary_encode() for column in (_writers(ordered), ordered["origin"]))
     at, likeness = ordered["happened_at"].cast(pa.int64()).to_numpy(), ordered["likeness"].to_numpy()
     is_repeat = numbers((*(text.indices.to_numpy() for text in texts), at, likeness)) > 0
+    is_broker = pc.equal(ordered["origin"], "broker").to_numpy(zero_copy_only=False)
+    is_named = pc.is_valid(ordered["broker"]).to_numpy(zero_copy_only=False)
+    keys = np.ascontiguousarray(np.stack([at, likeness], axis=1)).view("V16").ravel()
+    is_repeat |= is_broker & ~is_named & np.isin(keys, keys[is_broker & is_named])
     unit, nth = (ordered[name].to_numpy()[is_repeat] for name in ("unit", "nth"))
     of_source = Counter(ordered["source"].filter(pa.array(is_repeat)).to_pylist())
     return Repeats({n: np.sort(nth[unit == n]) for n in np.unique(unit).tolist()}, of_source)
@@ -163,13 +168,13 @@ def _writers(events: pa.Table) -> pa.ChunkedArray:
 
 
 def _picked_in(
-    arguments: Mapping[str, Any], content: Bytes, numbers: Ints, brokers: Mapping[str, int]
+    arguments: Mapping[str, Any], content: Bytes, numbers: Ints, brokers: Mapping[str, int | None]
 ) -> Iterator[pa.RecordBatch]:
     yield from picked(content.between(0, arguments["reads_to"]), arguments["unit"], numbers, brokers)
 
 
 def write_events(
-    engine: Engine, store: Store, parsed: Parsed, brokers: Mapping[str, int], repeats_of: Mapping[int, Ints]
+    engine: Engine, store: Store, parsed: Parsed, brokers: Mapping[str, int | None], repeats_of: Mapping[int, Ints]
 ) -> list[DataFile]:
     """Write silver.events, without repeats, as files that no commit names yet. `repeats_of` is by unit."""
     no_repeats = np.array([], np.int64)
@@ -179,6 +184,10 @@ def write_events(
 
 
 def _events_in(
-    arguments: Mapping[str, Any], content: Bytes, numbers: Ints, brokers: Mapping[str, int], knowledge_version: str
+    arguments: Mapping[str, Any],
+    content: Bytes,
+    numbers: Ints,
+    brokers: Mapping[str, int | None],
+    knowledge_version: str,
 ) -> Iterator[pa.RecordBatch]:
     yield from events_of(content.between(0, arguments["reads_to"]), numbers, brokers, knowledge_version)

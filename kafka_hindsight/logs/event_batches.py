@@ -85,8 +85,11 @@ def keys_of(events: pa.RecordBatch) -> Ints:
     return keys
 
 
-def picked(packed: bytes, unit: int, numbers: Ints, brokers: Mapping[str, int]) -> Iterator[pa.RecordBatch]:
-    """The events with these numbers, as PICKED. `brokers`: the broker of each source whose lines name only one."""
+def picked(packed: bytes, unit: int, numbers: Ints, brokers: Mapping[str, int | None]) -> Iterator[pa.RecordBatch]:
+    """The events with these numbers, as PICKED.
+
+    `brokers`: the only broker that the lines of a source name as their writer; None where they name several.
+    """
     for first, events in _unpacked(packed, brokers):
         nth = numbers[np.searchsorted(numbers, first) : np.searchsorted(numbers, first + len(events))]
         columns = events.take(pa.array(nth - first)).select(_WHERE).columns
@@ -94,7 +97,7 @@ def picked(packed: bytes, unit: int, numbers: Ints, brokers: Mapping[str, int]) 
 
 
 def events_of(
-    packed: bytes, repeats: Ints, brokers: Mapping[str, int], knowledge_version: str
+    packed: bytes, repeats: Ints, brokers: Mapping[str, int | None], knowledge_version: str
 ) -> Iterator[pa.RecordBatch]:
     """Rows of silver.events, without the events whose numbers are in `repeats`. `brokers` are as for `picked`."""
     for first, events in _unpacked(packed, brokers):
@@ -104,16 +107,17 @@ def events_of(
         yield pa.record_batch([version if f.name == "knowledge_version" else events[f.name] for f in _EVENTS], _EVENTS)
 
 
-def _unpacked(packed: bytes, brokers: Mapping[str, int]) -> Iterator[tuple[int, pa.RecordBatch]]:
+def _unpacked(packed: bytes, brokers: Mapping[str, int | None]) -> Iterator[tuple[int, pa.RecordBatch]]:
     """Batches of events with the broker that wrote each, and the number of the first event of each batch.
 
-    Where no line names the broker, its folder does.
+    Where no line of the log names a broker, its folder does. Where lines name several, any of them may have written it.
     """
     sources, only = pa.array(brokers.keys(), pa.string()), pa.array(brokers.values(), pa.int32())
     first = 0
     for events in pa.ipc.open_stream(packed):
-        of_log = only.take(pc.index_in(events["source"], sources))
-        writer = pc.coalesce(events["broker"], of_log, events["folder_broker"])
+        place = pc.index_in(events["source"], sources)
+        of_folder = pc.if_else(pc.is_null(place), events["folder_broker"], None)
+        writer = pc.coalesce(events["broker"], only.take(place), of_folder)
         yield first, events.set_column(events.schema.get_field_index("broker"), "broker", writer)
         first += len(events)
 

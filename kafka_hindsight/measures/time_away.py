@@ -7,6 +7,14 @@ from datetime import date, datetime
 from kafka_hindsight.catalog.codes import OutageKind
 from kafka_hindsight.catalog.rows import BrokerOutage
 from kafka_hindsight.shared import words
+from kafka_hindsight.shared.durations import MS
+
+
+def away_until(outage: BrokerOutage) -> datetime | None:
+    """The instant up to which an absence is shown to have lasted, its end where that is known; None: no bound."""
+    if outage.up_at or outage.away_low_ms is None:
+        return outage.up_at
+    return max(outage.down_at, outage.detected_at or outage.down_at) + outage.away_low_ms * MS
 
 
 def starts_exactly(outage: BrokerOutage) -> bool:

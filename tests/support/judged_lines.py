@@ -36,6 +36,11 @@ def judged_lines(folder: Path, files: Mapping[str, str], **readings: list[Any]) 
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text.strip() + "\n")
+    return judged_folder(folder, **readings)
+
+
+def judged_folder(folder: Path, **readings: list[Any]) -> Tables:
+    """The rows of every table that is published, of a folder of brokers' logs."""
     events = read_logs(folder, "broker", "c")[0]
     ats = [e.happened_at for e in events]
     window = Window(min(ats), max(ats) + MS)
@@ -63,7 +68,11 @@ def judged_lines(folder: Path, files: Mapping[str, str], **readings: list[Any]) 
         else:
             values[judgement.name] = evaluate(judgement, parts, values)
     published = {
-        name: [BY_NAME[name].row_class.of(r) for leaf, _ in source.leaves() for r in rows_of(leaf).to_pylist()]
+        name: [
+            BY_NAME[name].row_class.of(r)
+            for leaf, functions in source.leaves()
+            for r in narrow(functions, rows_of(leaf), values).to_pylist()
+        ]
         for name, source in PUBLISHED.items()
     }
     without_proof = [r for own in published.values() for r in own if getattr(r, "evidence", ["none needed"]) == []]

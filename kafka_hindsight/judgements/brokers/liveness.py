@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum, auto
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from kafka_hindsight.catalog.codes import NOBODY, Origin
 from kafka_hindsight.catalog.kinds import COORDINATOR_KINDS, GROUP_KINDS, Kind
@@ -458,6 +458,12 @@ def _with_signals(events: Iterable[Event]) -> list[Event]:
     return lines
 
 
+_SERVES_AGAIN = (Kind.BROKER_STARTED, Kind.BROKER_UNFENCED_SELF)
+
+_BEFORE_SERVICE = (Kind.BROKER_REGISTERED, Kind.ZOOKEEPER_CLIENT_SPOKE)
+"""Lines that a broker writes as it starts, too: they do not show that it has served."""
+
+
 def signals_by_broker(events: Iterable[Event], terms: Sequence[ControllerEpoch]) -> dict[int, list[LivenessSignal]]:
     """All signals of each broker's liveness, in the order of the lines.
 
@@ -466,9 +472,15 @@ def signals_by_broker(events: Iterable[Event], terms: Sequence[ControllerEpoch])
     """
     signals: dict[int, list[LivenessSignal]] = defaultdict(list)
     active: set[int] = set()
+    starting: set[int] = set()
     for event in events:
-        if event.kind in ACTIVE_KINDS and event.broker is not None:
-            active.add(event.broker)
+        if event.broker is not None and event.kind == Kind.BROKER_STARTING:
+            # A controller that lists the brokers while it starts does not miss it.
+            active.discard(event.broker)
+            starting.add(event.broker)
+        elif event.broker is not None and event.kind in ACTIVE_KINDS:
+            starting -= {event.broker} if event.kind in _SERVES_AGAIN else set()
+            active |= {event.broker} - starting if event.kind not in _BEFORE_SERVICE else set()
         for signal in _signals_in(event, active, terms):
             signals[signal.broker].append(signal)
     by_broker = {broker: list(_without_failed_starts(_with_sessions(own))) for broker, own in signals.items()}
@@ -478,7 +490,7 @@ def signals_by_broker(events: Iterable[Event], terms: Sequence[ControllerEpoch])
 
 
 def _signals_in(event: Event, active: Collection[int], terms: Sequence[ControllerEpoch]) -> Iterator[LivenessSignal]:
-    """The signals of one line. `active`: the brokers that were active before it."""
+    """The signals of one line. `active`: the brokers that had served before it, and do not start."""
     own_signal = _OWN_SIGNALS.get(event.kind)
     if event.kind == Kind.CLUSTER_NAMED and event.pattern_id != _NEW_PROCESS:
         return
@@ -530,7 +542,7 @@ def _with_sessions(signals: Iterable[LivenessSignal]) -> Iterator[LivenessSignal
 def _without_failed_starts(signals: Iterable[LivenessSignal]) -> Iterator[LivenessSignal]:
     """The signals of one broker; each one that the process of a failed start wrote shows that failure."""
     signals = list(signals)
-    abandoned_places = {*_abandoned_starts(signals), *_signalled_starts(signals)}
+    abandoned_places = {*_abandoned_starts(signals), *_signalled_starts(signals), *_aborted_starts(signals)}
     signals = [replace(s, shows=Signal.FAILED) if place in abandoned_places else s for place, s in enumerate(signals)]
     fails_at = list(_failed_starts(signals))
     failed_at: datetime | None = None
@@ -596,6 +608,24 @@ def _signalled_starts(signals: Sequence[LivenessSignal]) -> Iterator[int]:
             since = signal.at + SAME_START
         elif signal.shows is not Signal.IS_NEW and signal.shows is not Signal.REASON:
             since = None
+
+
+def _aborted_starts(signals: Sequence[LivenessSignal]) -> Iterator[int]:
+    """The places of the lines in which a process whose start failed shuts its broker down, just before it exits.
+
+    Source: KafkaServer.startup shuts down what it had started; Kafka.main and, until 2.7, KafkaServerStartable.startup
+    say "Exiting Kafka" of a start alone.
+    """
+    own = [(place, signal) for place, signal in enumerate(signals) if signal.is_own]
+    for n, (_, exit_line) in enumerate(own):
+        before = own[n - 1][1] if n else exit_line
+        is_at_once = before.shows is Signal.STOPPED and exit_line.at - before.at <= _AT_ONCE
+        if exit_line.event.pattern_id == EXITS[0] and is_at_once:
+            ends = takewhile(lambda o: o[1].shows in _ENDS_IN_ORDER, reversed(own[:n]))
+            yield from (place for place, _ in ends)
+
+
+_ENDS_IN_ORDER = (Signal.SHUTDOWN, Signal.LEADERS_MOVED, Signal.STOPPED)
 
 
 def _is_failing(

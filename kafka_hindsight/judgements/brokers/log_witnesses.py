@@ -83,8 +83,9 @@ def writer_of(hour: ParsedHour) -> int | None:
     """The broker that wrote a log, as its lines in that hour or its folder name it; None if several or none did."""
     if hour.given_broker is not None:
         return hour.given_broker
-    is_one = hour.lowest_broker is not None and hour.lowest_broker == hour.highest_broker
-    return hour.lowest_broker if is_one else broker_of_folder(hour.source)
+    if hour.lowest_broker is None:
+        return broker_of_folder(hour.source)
+    return hour.lowest_broker if hour.lowest_broker == hour.highest_broker else None
 
 
 def find_witnesses(

@@ -14,6 +14,7 @@ from kafka_hindsight.catalog.rows import (
     Event,
     GroupRecord,
     GroupSnapshot,
+    LogSpan,
     MemberSnapshot,
     Quote,
     Rebalance,
@@ -27,7 +28,7 @@ from kafka_hindsight.judgements.rebalances.group_history import turn_of
 from kafka_hindsight.judgements.rebalances.records import PartitionKey, in_turn, recorded_holdings
 from kafka_hindsight.shared.durations import MS, SAME_ACT
 from kafka_hindsight.shared.grouping import grouped, with_neighbours
-from kafka_hindsight.shared.timelines import Interval, Timeline, by_instant, intervals, timelines
+from kafka_hindsight.shared.timelines import Interval, Timeline, by_instant, instants, intervals, timelines
 
 _BETWEEN, _HOLDS = "), ", "=Assignment(partitions=["
 
@@ -299,26 +300,44 @@ _REMOVALS = (Kind.GROUP_DEAD, Kind.GROUPS_DELETED, Kind.GROUP_BURIED)
 
 
 def rebuild_unavailability(
-    rebalances: Sequence[Rebalance], stops: Mapping[str, Stop], events: Iterable[Event], logs_end: datetime
+    rebalances: Sequence[Rebalance],
+    stops: Mapping[str, Stop],
+    events: Iterable[Event],
+    logs_end: datetime,
+    log_spans: Sequence[LogSpan] = (),
+    begins: Iterable[datetime] = (),
 ) -> list[Unavailability]:
     """Rows of gold.unavailability about one group: one from each stop of the whole group to its next assignment.
 
-    `events` include those of the group's records; `logs_end` is the last line of any broker.
+    `events` include those of the group's records; `logs_end` is the last line of any broker, `log_spans` are the spans
+    of each broker's own log. `begins`: the instants at which the metadata of the cluster began again, and with them
+    all groups.
     """
-    removals = by_instant(e for e in events if e.kind in _REMOVALS)
+    removals = instants([*(e.happened_at for e in events if e.kind in _REMOVALS), *begins])
     rows = []
     for chain, following in _chains(rebalances, stops):
         interval, first, last = _interval(chain, following), chain[0], chain[-1]
-        removal = removals.first_after(interval.start)
-        if removal:
-            interval = interval.within(None, removal.happened_at)
+        removed_at = removals.first_after(interval.start)
+        if removed_at:
+            interval = interval.within(None, removed_at)
         has_end = last.outcome in (Outcome.COMPLETED, Outcome.EMPTIED)
         confidence = Confidence.CERTAIN if has_end else Confidence.LIKELY
         kind, subject = UnavailabilityKind.NO_CONSUMER, (first.cluster, first.group_id)
         quotes, rebalance_id = [*first.evidence, *last.evidence], first.rebalance_id
-        why = first.explanation
-        rows.append(ledger_row(kind, subject, interval, logs_end, why, confidence, quotes, rebalance_id=rebalance_id))
+        why, shown_until = first.explanation, _shown_until(last, log_spans) or logs_end
+        until = min(logs_end, shown_until)
+        rows.append(ledger_row(kind, subject, interval, until, why, confidence, quotes, rebalance_id=rebalance_id))
     return rows
+
+
+def _shown_until(rebalance: Rebalance, log_spans: Iterable[LogSpan]) -> datetime | None:
+    """The end of the coordinator's log that has a rebalance: a later one of the group would be in it.
+
+    A group that moves is in the log of its next coordinator from then on.
+    """
+    at = rebalance.started_at
+    own = (s.last_at for s in log_spans if s.broker == rebalance.coordinator and s.first_at <= at <= s.last_at)
+    return max(own, default=None)
 
 
 def _chains(

@@ -121,8 +121,8 @@ class Incarnation:
     @cached_property
     def unanswered(self) -> list[datetime]:
         """The instants of changes of the ISR that leaders asked for, where nothing says whether each was written."""
-        written = {e.line_id for e in _written_at_once(self.events)}
-        return [e.happened_at for e in _unanswered(self.events) if e.line_id not in written]
+        commit_ids = {e.line_id for e in _written_at_once(self.events)}
+        return [e.happened_at for e in _unanswered(self.events) if e.line_id not in commit_ids]
 
     def leader_start(self, broker: int | None, epoch: int | None) -> Event | None:
         """The line with which a broker became leader in an epoch."""
@@ -253,14 +253,14 @@ def _written_at_once(events: Sequence[Event]) -> list[Event]:
     """
     of_leader = grouped(_unanswered(events), attrgetter("broker"))
     starts = grouped((e for e in events if e.kind == Kind.LEADER_STARTED), attrgetter("broker"))
-    written: list[Event] = []
+    commits: list[Event] = []
     for leader, proposals in of_leader.items():
         if any(before.isr == after.previous_isr for before, after in pairwise(proposals)):
             epochs = by_instant(starts.get(leader, ()))
             for proposal in proposals:
                 start = epochs.last_until(proposal.happened_at)
-                written.append(replace(proposal, leader_epoch=start.leader_epoch if start else None))
-    return written
+                commits.append(replace(proposal, leader_epoch=start.leader_epoch if start else None))
+    return commits
 
 
 def _place(ordered: Sequence[Commit], commit: Commit) -> int:

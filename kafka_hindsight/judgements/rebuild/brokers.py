@@ -214,14 +214,17 @@ def gather_facts(
     expiries: list[rows.Event],
     refusals: list[rows.Event],
     readings: pa.Table,
+    files: list[rows.LogFile],
     scope: Scope,
 ) -> WindowFacts:
     """Gather the facts that all judgements of partitions and groups look at.
 
-    `observed` and `readings` are the few rows of `observed_span` and `reading_times`.
+    `observed` and `readings` are the few rows of `observed_span` and `reading_times`. The logs end with their last
+    line, an event or not: what it does not show did not happen until then.
     """
     written_at = observed["happened_at"].to_pylist()
     first_at, last_at = (min(written_at), max(written_at)) if written_at else (scope.window.start, scope.window.end)
+    last_at = max([last_at, *(min(f.last_at, scope.wide_window.end) for f in files if f.last_at)])
     read_at = sorted(readings["snapshot_at"].to_pylist())
     last_partition = pc.max(readings["last_offsets_partition"]).as_py()
     before_outages = {bisect_right(read_at, o.down_at) for o in outages} - {0}
@@ -318,5 +321,6 @@ FACTS = Judgement(
         "expiries": where(_shows_expiry, EVENTS),
         "refusals": narrowed(refusal_lines, EVENTS),
         "readings": narrowed(reading_times, table("bronze.partition_snapshots"), again=reading_times_together),
+        "files": each(files_in_scope, table("bronze.log_files", span="")),
     },
 )

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from kafka_hindsight.catalog import rows
 from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.catalog.kinds import CLIENT_KINDS, GROUP_KINDS, Kind
+from kafka_hindsight.judgements.brokers.controllers import incarnations_begun
 from kafka_hindsight.judgements.groups.coordinators import rebuild_coordinator_moves
 from kafka_hindsight.judgements.groups.costs import Witnesses, price, rebuild_unavailability, stops_of
 from kafka_hindsight.judgements.groups.lag_rulings import judge_lag
@@ -203,7 +204,14 @@ def judge_group(
         history.gaps,
         history.roster,
         moves,
-        rebuild_unavailability(priced, stops, witnessed, facts.groups.observed_to),
+        rebuild_unavailability(
+            priced,
+            stops,
+            witnessed,
+            facts.groups.observed_to,
+            facts.groups.log_spans,
+            incarnations_begun(facts.context.controller_epochs),
+        ),
     )
 
 

@@ -105,6 +105,14 @@ PATTERNS = (
         source=f"{_SERVERS}/ControllerServer.scala startup; SharedServer.controllerStartupFaultHandler says this alone",
     ),
     Pattern(
+        pattern_id="process.truncation_refused",
+        kind=Kind.PROCESS_FAULTED,
+        loggers=("kafka.server.ReplicaFetcherThread",),
+        regex=r"^\[[^\]]+\]:? (?P<detail>Exiting because log truncation is not allowed for partition [\w.-]+), .*$",
+        versions="0.9-2.0",
+        source=f"{_SERVERS}/ReplicaFetcherThread.scala handleOffsetOutOfRange throws FatalExitError, which ends the process",
+    ),
+    Pattern(
         pattern_id="process.fatal_fault",
         kind=Kind.PROCESS_FAULTED,
         loggers=_FAULT_LOGGERS,

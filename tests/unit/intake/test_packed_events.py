@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -82,9 +83,26 @@ def test_unpacked_events_equal_packed_ones_without_the_excluded() -> None:
 
 
 def test_broker_of_an_event_comes_from_line_then_log_then_folder() -> None:
-    def writer(source: str, broker: int | None) -> int:
+    def writer(source: str, broker: int | None) -> int | None:
         data, _ = packed(batch_of([(0, 0)], source=source, broker=broker))
-        (rows,) = events_of(data, np.array([], np.int64), {"of 5": 5}, "v1")
-        return int(rows["broker"][0].as_py())
+        (rows,) = events_of(data, np.array([], np.int64), {"of 5": 5, "of several": None}, "v1")
+        written_by: int | None = rows["broker"][0].as_py()
+        return written_by
 
     assert (writer("of 5", 2), writer("of 5", None), writer("other", None)) == (2, 5, 9)
+    assert (writer("of several", 2), writer("of several", None)) == (2, None)
+
+
+@pytest.mark.parametrize(("only", "count"), [(None, 1), (9, 0)])
+@pytest.mark.parametrize("sources", [("b0/server.log", "b1/server.log"), ("b1/server.log", "b0/server.log")])
+def test_copy_in_a_log_of_several_brokers_repeats_the_line_whose_writer_is_known(
+    sources: tuple[str, str], only: int | None, count: int
+) -> None:
+    original, copy = sources
+    shown = [PICKED.empty_table()]
+    for unit, (source, broker, writer) in enumerate([(original, 4, 4), (copy, None, only)]):
+        data, keys = packed(batch_of([(0, 1), (HOUR, 2 + unit)], source=source, broker=broker))
+        shown += map(pa.table, picked(data, unit, np.arange(len(keys)), {source: writer}))
+    repeats = repeats_among(pa.concat_tables(shown))
+    assert [numbers.tolist() for numbers in repeats.of_unit.values()] == [[0]] * count
+    assert [*repeats.of_source] == [copy] * count

@@ -56,6 +56,7 @@ MADE = {
     "partition.isr_update_rejected",
     "partition.isr_update_skipped",
     "process.fatal_fault",
+    "process.truncation_refused",
     "scala.group_dead_at_join",
     "zookeeper.topic_node_created",
     "scala.groups_deleted",

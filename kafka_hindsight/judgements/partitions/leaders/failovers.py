@@ -193,9 +193,9 @@ def _since_first_mention(
         since, is_exact, isr, quotes = first.at, first.is_exact, first.isr or (), first.quotes
     else:
         return
-    with_leader = next((at for led in leaderships if led.leader != NOBODY and (at := led.at)), None)
-    read = readings.first_after(since, lambda state: state.leader is not None)
-    end = earliest(with_leader, read.snapshot_at if read else None)
+    led_at = next((leader.at for leader in leaderships if leader.leader != NOBODY and leader.at), None)
+    with_leader = readings.first_after(since, lambda state: state.leader is not None)
+    end = earliest(led_at, with_leader.snapshot_at if with_leader else None)
     failures = [e for e in incarnation.of_kind(Kind.PARTITION_STATE_FAILED) if e.happened_at >= since]
     outage = next(filter(None, (context.outage_at(replica, since) for replica in isr)), None)
     confidence = Confidence.POSSIBLE if not is_exact else Confidence.CERTAIN if failures else Confidence.LIKELY

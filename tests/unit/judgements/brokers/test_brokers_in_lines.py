@@ -216,3 +216,136 @@ def test_cluster_id_that_comes_back_shows_no_lost_data(tmp_path: Path, ids: str,
     findings = judged_lines(tmp_path, {"server.log": SERVED + log})["gold.findings"]
     found = [f for f in findings if f.rule_id == "cluster_id_changed"]
     assert sum(f.message.count(" to ") for f in found) == changes
+
+
+FAILS = line(
+    "01:31:10,000", "Fatal error during KafkaServer startup. Prepare to shutdown (kafka.server.KafkaServer)", "ERROR"
+)
+
+
+@pytest.mark.parametrize("original", ["broker-6/server.log", None])
+def test_log_that_was_copied_into_another_brokers_folder_is_of_its_broker(tmp_path: Path, original: str | None) -> None:
+    """Byte-equal lines were written once; a log that names two brokers is of neither folder."""
+    log = SERVED + ENDS + COMPLETED + STARTS.replace("01:33", "01:31") + FAILS + BACK
+    files = {"broker-7/server.log": log + of_server("05:00:00,000", "started", 7)}
+    tables = judged_lines(tmp_path, files | ({original: log} if original else {}))
+    assert [(o.broker, o.kind, o.failed_starts) for o in tables["gold.broker_outages"]] == [
+        (6, "controlled_shutdown", 1)
+    ]
+
+
+@pytest.mark.parametrize(("hours", "count"), [(3, 0), (0, 1)])
+def test_outage_without_a_known_end_explains_nothing_hours_later(tmp_path: Path, hours: int, count: int) -> None:
+    def fails(clock: str) -> str:
+        member = "c-11111111-2222-4333-8444-555555555555"
+        return line(
+            clock,
+            "[GroupCoordinator 6]: Preparing to rebalance group g in state PreparingRebalance with old generation 1"
+            f" (__consumer_offsets-1) (reason: error when storing group assignment during SyncGroup (member: {member}))"
+            " (kafka.coordinator.group.GroupCoordinator)",
+        )
+
+    ends = line("01:30:00,000", "[Controller id=6] Shutting down broker 8 (kafka.controller.KafkaController)")
+    gone = line(
+        "01:30:01,000",
+        "[Controller id=6] Newly added brokers: , deleted brokers: 8, bounced brokers: , all live brokers: 6"
+        " (kafka.controller.KafkaController)",
+    )
+    files = {
+        "server.log": fails(f"0{1 + hours}:30:20,000"),
+        "controller.log": elected("00:59:00,000", 1) + ends + gone,
+    }
+    tables = judged_lines(tmp_path, files)
+    linked = [i for i in tables["gold.incidents"] if i.first_outage_id and i.rebalance_count]
+    assert len(linked) == count
+
+
+def test_group_without_a_consumer_ends_with_the_metadata_of_the_cluster(tmp_path: Path) -> None:
+    def empties(clock: str) -> str:
+        of_group = "[GroupCoordinator 6]: Group pay with generation 4 is now empty (__consumer_offsets-7)"
+        return line(clock, f"{of_group} (kafka.coordinator.group.GroupCoordinator)")
+
+    def ends(*epochs: str) -> list[Any]:
+        files = {"server.log": SERVED + empties("01:10:00,000"), "controller.log": "".join(epochs)}
+        rows = judged_lines(tmp_path / str(len(epochs)), files)["gold.unavailability"]
+        return [row.ended_at for row in rows if row.kind == "no_consumer"]
+
+    later = elected("05:00:00,000", 1), elected("06:00:00,000", 2)
+    assert ends(elected("00:59:00,000", 9), *later) == [at("05:00:00")]
+    assert ends(*later) == [None]
+
+
+def test_group_stopped_no_longer_than_the_log_of_its_coordinator_shows(tmp_path: Path) -> None:
+    """Another broker writes for hours more, and the log in which the group's return would be has ended."""
+    empties = "[GroupCoordinator 6]: Group pay with generation 4 is now empty (__consumer_offsets-7) (kafka.coordinator.group.GroupCoordinator)"
+    files = {
+        "b6/server.log": SERVED + line("01:10:00,000", empties) + of_server("01:12:00,000", "started"),
+        "b7/server.log": of_server("01:00:00,000", "started", 7) + of_server("09:00:00,000", "shutting down", 7),
+    }
+    rows = [u for u in judged_lines(tmp_path, files)["gold.unavailability"] if u.kind == "no_consumer"]
+    assert [(row.ended_at, row.low_ms) for row in rows] == [(None, 120_000)]
+
+
+def registers(clock: str, broker: int) -> str:
+    place = f"at path /brokers/ids/{broker} with addresses: PLAINTEXT://h{broker}:9092, czxid (broker epoch): 27"
+    return line(clock, f"Registered broker {broker} {place} (kafka.zk.KafkaZkClient)")
+
+
+@pytest.mark.parametrize("served", [False, True])
+def test_broker_that_starts_as_the_first_controller_lists_the_brokers_was_not_away(
+    tmp_path: Path, served: bool
+) -> None:
+    """The brokers of a new cluster start at once: the second one registers just after the list was read."""
+    of_6 = elected("01:00:01,400", 1) + line(
+        "01:00:01,500",
+        "[Controller id=6] Currently active brokers in the cluster: Set(6) (kafka.controller.KafkaController)",
+    )
+    came = line(
+        "01:00:01,900",
+        "[Controller id=6] Newly added brokers: 7, deleted brokers: , bounced brokers: , all live brokers: 6,7"
+        " (kafka.controller.KafkaController)",
+    )
+    before = of_server("00:30:00,000", "started", 7) if served else ""
+    starts = of_server("01:00:00,100", "starting", None) + registers("01:00:01,450", 7)
+    files = {
+        "b6/server.log": SERVED.replace("01:00:00,000", "01:00:02,000"),
+        "b6/controller.log": of_6 + came,
+        "b7/server.log": before + starts + of_server("01:00:02,100", "started", 7),
+    }
+    assert [row[:2] for row in absences(judged_lines(tmp_path, files))] == ([(7, "crash")] if served else [])
+
+
+ABORTED = line("01:30:02,001", "Exiting Kafka. (kafka.server.KafkaServerStartable)", "FATAL")
+
+
+@pytest.mark.parametrize(
+    ("last", "kind", "failed_starts"),
+    [
+        (ABORTED, "failed_start", 1),
+        ("", "controlled_shutdown", 0),
+        # Minutes later it is another process that fails.
+        (ABORTED.replace("01:30:02", "01:32:02"), "controlled_shutdown", 1),
+    ],
+    ids=["just-before", "none", "minutes-before"],
+)
+def test_shutdown_just_before_kafka_exits_is_of_a_failed_start(
+    tmp_path: Path, last: str, kind: str, failed_starts: int
+) -> None:
+    tables = judged_lines(tmp_path, {"server.log": SERVED + ENDS + COMPLETED + last + STARTS + BACK})
+    assert [(o.kind, o.failed_starts) for o in tables["gold.broker_outages"]] == [(kind, failed_starts)]
+
+
+REFUSED = line(
+    "01:29:59,900",
+    "[ReplicaFetcher replicaId=6, leaderId=7, fetcherId=0] Exiting because log truncation is not allowed for partition"
+    " pay-1, current leader's latest offset 5 is less than replica's latest offset 9 (kafka.server.ReplicaFetcherThread)",
+    "FATAL",
+)
+
+
+@pytest.mark.parametrize(
+    ("reason", "verdict"), [(REFUSED, ("crash", "likely")), ("", ("controlled_shutdown", "certain"))]
+)
+def test_broker_that_may_not_cut_its_log_ends_itself(tmp_path: Path, reason: str, verdict: tuple[str, str]) -> None:
+    (absence,) = absences(judged_lines(tmp_path, {"server.log": SERVED + reason + ENDS + COMPLETED + STARTS + BACK}))
+    assert absence[1:3] == verdict
