@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from kafka_hindsight.catalog.codes import Confidence
+from kafka_hindsight.catalog.codes import Cause, Confidence
 from lab.drill.rows import Row, Tables, at_of
 from lab.truth.labels import VERDICTS, Label, Line, Quiet, Truth
 
@@ -22,6 +22,8 @@ SECOND_STARTS = "second_starts"
 
 EXACT, WEAKER, WRONG, MISSED = "exact", "weaker", "wrong", "missed"
 SURE = (Confidence.CERTAIN, Confidence.LIKELY)
+SAY_NO_MORE = (Confidence.UNKNOWN, *(cause for cause in Cause if cause.noun.is_silent_end))
+"""Codes that say by themselves that the lines show no more: right without a higher confidence."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def _answer(truth: Truth, label: Label, tables: Tables, texts: Mapping[Line, str
     if row is None or row.get(label.column) is None:
         return replace(about, says=_nearest(label, tables.get(label.table, ())) or why)
     code, confidence = str(row[label.column]), str(row["confidence"])
-    is_sure = confidence in SURE or code == Confidence.UNKNOWN or label.column == "start_failure"
+    is_sure = confidence in SURE or code in SAY_NO_MORE or label.column == "start_failure"
     is_right = code in label.right
     outcome = EXACT if is_right and is_sure else WRONG if confidence in SURE and not is_right else WEAKER
     path, says = is_path_right(label, row, texts), str(row["explanation"])

@@ -75,6 +75,14 @@ def test_unknown_is_right_where_it_is_the_label() -> None:
     assert answer_to(label(right=["unknown"]), rebalance("member_left", "certain")).outcome == "wrong"
 
 
+def test_silent_end_is_right_where_it_is_the_label_and_a_death_is_wrong() -> None:
+    silent = label(right=["session_ended"])
+    assert answer_to(silent, rebalance("session_ended", "possible")).outcome == "exact"
+    assert answer_to(silent, rebalance("member_dead", "possible")).outcome == "weaker"
+    assert answer_to(silent, rebalance("member_dead", "likely")).outcome == "wrong"
+    assert answer_to(label(), rebalance("session_ended", "possible")).outcome == "weaker"
+
+
 def test_evidence_must_quote_one_line_of_each_path_entry() -> None:
     row = rebalance("member_joined", "certain")
     assert answer_to(label(), row).is_path_right
