@@ -55,6 +55,7 @@ class Kind(StrEnum):
     MEMBER_JOINED = auto(), _GROUP, "A member joined a group with epochs: group_id, member_id, [instance_id], protocol"
     MEMBER_DESCRIBED = auto(), _GROUP, "The coordinator prints who a member of a Streams group is: group_id, member_id, client_id, host, [instance_id], rebalance_timeout_ms"
     STATIC_MEMBER_RETURNED = auto(), _GROUP, "A static KIP-848 member rejoined with a new member id: group_id, instance_id, member_id, [old_member_id]"
+    STATIC_MEMBER_CLOSED = auto(), _GROUP, "A static member of a group with epochs closed and kept its place, by a heartbeat with epoch -2: group_id, member_id, instance_id"
     MEMBER_FENCED = auto(), _GROUP, "The coordinator removed a member of a group with epochs: group_id, member_id, reason, [took_ms (the limit)]"
     EPOCH_BUMPED = auto(), _GROUP, "A group epoch began: group_id, generation (the new epoch), [detail (metadata hash)]"
     TARGET_COMPUTED = auto(), _GROUP, "The coordinator computed a target assignment: group_id, generation, assignor"

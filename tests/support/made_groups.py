@@ -141,6 +141,20 @@ def all_gone(member: str, clock: str) -> list[Event]:
     return [gone, started(clock, 1, EXPIRES.format(member)), line("group_emptied", clock, generation=2)]
 
 
+def fenced_static(*before: Event) -> MadeGroup:
+    """The session of a static member of a group with epochs expires."""
+    who: dict[str, Any] = {"member_id": BARE, "protocol": "consumer"}
+    return MadeGroup(
+        [
+            line("member_joined", "01:00:00", instance_id="i1", **who),
+            line("epoch_bumped", "01:00:00", generation=1, protocol="consumer"),
+            *before,
+            line("member_fenced", "01:10:00", reason="the member session expired", **who),
+            line("epoch_bumped", "01:10:00", generation=2, protocol="consumer"),
+        ]
+    )
+
+
 def topic_change(kind: str, topic: str = "orders", clock: str = "01:09:58") -> TopicChange:
     logged = line(kind, clock, topic=topic, group=None)
     return TopicChange(at=logged.happened_at, kind=kind, topic=topic, event=quote(logged))
@@ -306,6 +320,10 @@ MADE: dict[str, MadeGroup] = {
     "a client that only resembles a thread of Kafka Streams expires": MadeGroup(
         [*stable(NO_THREAD), *expired(NO_THREAD)]
     ),
+    "a static member of a group with epochs closes and stays away": fenced_static(
+        line("static_member_closed", "01:09:15", member_id=BARE, instance_id="i1", protocol="consumer")
+    ),
+    "a static member of a group with epochs stays away": fenced_static(),
     "expires, and no line describes it": MadeGroup(expired(A)),
     "expires, and no assignment had a static member": MadeGroup(
         [silent("01:00:00", 0), *done("01:00:01", 1, static_count=0), *expired(A)]

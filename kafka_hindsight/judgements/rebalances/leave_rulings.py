@@ -416,6 +416,13 @@ def had_closed(case: Case) -> Proof | None:
     return by_own_log(case, _since_it_joined(case, case.process.closings.last_until(case.at)))
 
 
+def had_closed_for_a_while(case: Case) -> Proof | None:
+    """The coordinator's line says before that the static member left for a while, which keeps its place."""
+    closings = case.registry.closings.get(case.member.member_id)
+    line = closings.last_until(case.at) if closings is not None else None
+    return proof_of(line) if line is not None else None
+
+
 def poll_had_expired(case: Case) -> Proof | None:
     """The member's own log shows before, and after it joined, that its poll timeout had expired."""
     return by_own_log(case, _since_it_joined(case, case.process.poll_expiries.last_until(case.at)))
@@ -618,6 +625,17 @@ EXPIRY_RULINGS: tuple[Ruling[Case], ...] = (
         proof=(had_closed,),
         source="AbstractCoordinator.java maybeLeaveGroup: its LeaveGroup did not arrive",
         cases=("made: had closed when its session expired", "groups/static-4.1 01:42:52.722"),
+    ),
+    Likely(
+        Cause.MEMBER_LEFT,
+        "{who} had closed its consumer, which kept its place, as its coordinator's line shows, and its"
+        " session{session} ran out before it came back.",
+        proof=(had_closed_for_a_while,),
+        source="KIP-848; GroupMetadataManager.java consumerGroupLeave: a static member leaves with epoch -2",
+        cases=(
+            "made: a static member of a group with epochs closes and stays away",
+            "made: a static member of a group with epochs stays away",
+        ),
     ),
     *BROKERS_REFUSALS,
     Likely(

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
+from operator import attrgetter
 
 from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.catalog.kinds import Kind
@@ -17,7 +18,7 @@ from kafka_hindsight.judgements.rebalances.group_history import Change
 from kafka_hindsight.knowledge import reasons
 from kafka_hindsight.shared.durations import LONG_AGO, MS, SAME_ACT
 from kafka_hindsight.shared.instants import earliest
-from kafka_hindsight.shared.timelines import Timeline, by_instant, instants
+from kafka_hindsight.shared.timelines import Timeline, by_instant, instants, timelines
 
 _REMOVALS: dict[str, Change] = {
     Kind.MEMBER_LEFT: Change.LEFT,
@@ -126,6 +127,9 @@ class MemberRegistry:
         self._moves_by_time = {member_id: by_instant(moves) for member_id, moves in self.moves.items()}
         self._joins_by_time = {member_id: by_instant(joins) for member_id, joins in self._joins.items()}
         self.settled = by_instant(e for e in events if e.kind == Kind.JOIN_COMPLETED)
+        closings = (e for e in events if e.kind == Kind.STATIC_MEMBER_CLOSED)
+        self.closings = timelines(closings, attrgetter("member_id"), attrgetter("happened_at"))
+        """The coordinator's lines in which static members close and keep their place, by member id."""
         self.stops = by_instant(e for e in events if e.kind == Kind.CLIENT_STOPPING)
         """The lines in which processes stop whose logs name the group."""
         self.task_kills = by_instant(e for e in events if e.kind == Kind.CLIENT_TASK_KILLED)

@@ -91,6 +91,12 @@ PATTERNS = (
         source=f"{_SOURCE} consumerGroupLeave",
     ),
     _line(
+        pattern_id="kip848.static_member_closed",
+        kind=Kind.STATIC_MEMBER_CLOSED,
+        regex=rf"Static [mM]ember {_MEMBER} with instance id {_INSTANCE} temporarily left the consumer group\.$",
+        source=f"{_SOURCE} consumerGroupLeave",
+    ),
+    _line(
         pattern_id="kip848.classic_member_left",
         kind=Kind.MEMBER_LEFT,
         head=JAVA_HEAD,

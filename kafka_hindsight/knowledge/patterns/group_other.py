@@ -50,6 +50,13 @@ PATTERNS = (
         source=f"{_SOURCE} streamsGroupLeave",
     ),
     _line_of_streams(
+        pattern_id="streams.static_member_closed",
+        kind=Kind.STATIC_MEMBER_CLOSED,
+        regex=rf"Static member \S+ with instance id {_INSTANCE} temporarily left the streams group\.$",
+        versions="4.4",
+        source=f"{_SOURCE} streamsGroupLeave",
+    ),
+    _line_of_streams(
         pattern_id="streams.member_fenced",
         kind=Kind.MEMBER_FENCED,
         head=_GROUP,

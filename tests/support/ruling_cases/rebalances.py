@@ -76,6 +76,7 @@ VARIANTS = [
     ("made: a thread of Kafka Streams never sends a heartbeat", "session_ended", "possible"),
     ("made: a client that only resembles a thread of Kafka Streams expires", "member_dead", "likely"),
     ("made: expires, and no line describes it", "session_ended", "possible"),
+    ("made: a static member of a group with epochs stays away", "member_dead", "likely"),
     ("made: expires, and no assignment had a static member", "member_dead", "likely"),
     ("made: a console consumer expires, and no line describes it", "member_dead", "likely"),
     ("groups/streams-4.3 15:14:34.511 (brokers only)", "member_dead", "possible"),
