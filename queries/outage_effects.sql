@@ -14,7 +14,8 @@ WITH led AS (
 unused AS (
     SELECT
         cluster, outage_id,
-        max(coalesce(date_sub('ms', started_at, ended_at), low_ms)) AS longest_leaderless_ms
+        max(coalesce(date_sub('ms', started_at, ended_at), low_ms)) FILTER (confidence IN ('certain', 'likely'))
+            AS longest_leaderless_ms
     FROM gold.unavailability
     WHERE outage_id IS NOT NULL AND kind = 'no_leader'
     GROUP BY ALL

@@ -4,10 +4,12 @@ SELECT
     cluster, topic, kind,
     count(DISTINCT partition) AS partitions,
     count(*) AS times,
-    round(sum(date_diff('ms', started_at, ended_at)) / 1000, 1) AS partition_seconds,
+    round(sum(date_diff('ms', started_at, ended_at)) FILTER (confidence IN ('certain', 'likely')) / 1000, 1)
+        AS partition_seconds,
     round(sum(low_ms) / 1000, 1) AS partition_seconds_at_least,
     CASE WHEN bool_and(high_ms IS NOT NULL) THEN round(sum(high_ms) / 1000, 1) END AS partition_seconds_at_most,
-    round(max(date_diff('ms', started_at, ended_at)) / 1000, 1) AS longest_seconds,
+    round(max(date_diff('ms', started_at, ended_at)) FILTER (confidence IN ('certain', 'likely')) / 1000, 1)
+        AS longest_seconds,
     count(*) FILTER (ended_at IS NULL) AS not_over,
     min(started_at) AS first_at, max(ended_at) AS last_at
 FROM gold.unavailability

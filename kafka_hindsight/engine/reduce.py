@@ -33,7 +33,7 @@ ValuesByName = Mapping[str, Any]
 BY_TIMES = frozenset(
     {
         *("gold.broker_outages", "gold.controller_changes", "gold.failovers", "gold.out_of_sync_periods"),
-        *("gold.truncations", "gold.rebalances"),
+        *("gold.truncations", "gold.rebalances", "gold.unavailability"),
     }
 )
 """Tables whose verdicts compare the times of lines. An incident is as sure as its parts."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from statistics import median
 from typing import NamedTuple
@@ -119,14 +120,21 @@ def _ahead(
     if len(seconds) < _FACTS or len({minute for minutes in late.values() for minute in minutes}) < _LATE_ACTS:
         return
     followers = words.listed([f"broker {follower}" for follower in sorted(late)])
+    proof = (
+        f"{words.counted(len(seconds), 'leader epoch')} of broker {leader} began so much earlier in the logs of its"
+        " followers"
+    )
     error = ClockError(
-        ClockMeaning.AHEAD, sources.get(leader, frozenset()), frozenset({leader}), timedelta(seconds=max(seconds))
+        ClockMeaning.AHEAD,
+        sources.get(leader, frozenset()),
+        frozenset({leader}),
+        timedelta(seconds=max(seconds)),
+        proof=proof,
     )
     yield WrongClock(
         error,
         f"The clock of broker {leader} seems to be {words.duration(median(seconds) * 1_000)} ahead of that of"
-        f" {followers}, at least for a time: {words.counted(len(seconds), 'leader epoch')} of broker {leader} began so"
-        " much earlier in the logs of its followers. Times are kept as they were written. A verdict that compares this"
+        f" {followers}, at least for a time: {proof}. Times are kept as they were written. A verdict that compares this"
         " clock with another one is not certain, and times without a leader are given as bounds. Let all brokers keep"
         " time by NTP.",
     )
@@ -139,6 +147,11 @@ def pairs_apart(pairs: Distances, sources: Mapping[int, frozenset[str]]) -> list
         sign = 1 if leader < follower else -1
         facts[min(leader, follower), max(leader, follower)] += ((_quarters(sign * s), minute) for s, minute in own)
     findings = [f for (one, other), own in sorted(facts.items()) for f in _apart(one, other, own, sources)]
+    common = frozenset.intersection(*(f.error.brokers for f in findings)) if findings[1:] else frozenset[int]()
+    if len(common) == 1:
+        # One clock differs from all others, which agree: it is the wrong one, whether it is late or early.
+        odd = sources.get(min(common), frozenset())
+        findings = [f._replace(error=replace(f.error, brokers=common, sources=odd)) for f in findings]
     more = f"{len(findings) - _SHOWN} more pairs of brokers write times that lie apart so."
     rest = ["" if n > _SHOWN else more for n in range(_SHOWN, len(findings))]
     return [
@@ -162,11 +175,13 @@ def _apart(
     later, earlier = (other, one) if quarters > 0 else (one, other)
     by = timedelta(seconds=abs(quarters) * _QUARTER)
     both = frozenset({one, other})
+    proof = (
+        f"in the log of broker {later} {words.number(count)} of {words.counted(len(facts), 'leader epoch')} begin"
+        f" {words.duration(by)} later than in that of broker {earlier}"
+    )
     yield WrongClock(
-        ClockError(ClockMeaning.OTHER_ZONE, sources.get(later, frozenset()), both, by),
-        f"The clocks of brokers {one} and {other} seem to run in different zones: in the log of broker {later} "
-        f"{words.number(count)} of {words.counted(len(facts), 'leader epoch')} begin"
-        f" {words.duration(abs(quarters) * _QUARTER * 1_000)} later than in that of broker {earlier}. Their times are "
+        ClockError(ClockMeaning.OTHER_ZONE, sources.get(later, frozenset()), both, by, proof=proof),
+        f"The clocks of brokers {one} and {other} seem to run in different zones: {proof}. Their times are "
         "kept as they were written, so what spans both is wrong by as much. Needed: clocks of one zone, or a date with "
         "its zone in the layout. Compare TZ of both brokers with LOGS_TZ.",
     )
@@ -184,7 +199,10 @@ def in_files(files: Sequence[FileFacts], writer: Writer) -> list[WrongClock]:
             own = {f.file.source for f in files if brokers and writer(f.file.source) in brokers}
             by = abs(step.before_at - step.after_at)
             ordered_at = None if meaning == ClockMeaning.GARBLED else step.placed_at
-            error = ClockError(meaning, frozenset({file.file.source, *own}), brokers, by, ordered_at)
+            proof = (
+                f"the times in {file.file.name} step back from {step.before_at:%H:%M:%S} to {step.after_at:%H:%M:%S}"
+            )
+            error = ClockError(meaning, frozenset({file.file.source, *own}), brokers, by, ordered_at, proof=proof)
             findings.append(WrongClock(error, "" if n else _sentence(meaning, steps)))
     return findings
 

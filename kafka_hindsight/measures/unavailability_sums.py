@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from kafka_hindsight.catalog.codes import UnavailabilityKind
+from kafka_hindsight.catalog.codes import Confidence, UnavailabilityKind
 from kafka_hindsight.catalog.rows import Unavailability
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.durations import MS
@@ -30,7 +30,7 @@ class Unused:
     Attributes:
         subjects: The partitions or groups, in order.
         still: Those that could still not be used when the logs end.
-        longest: The longest interval; None if there is none.
+        longest: The longest interval whose length is more than possible; None if there is none.
         total_ms: All intervals together.
         predicate: What is said of them: `had no leader`.
     """
@@ -68,8 +68,13 @@ class Unused:
 
 
 def lasted_ms(row: Unavailability) -> int:
-    """The best estimate of an interval's length, in milliseconds; the lower bound if it was not over."""
-    return row.low_ms if row.ended_at is None else (row.ended_at - row.started_at) // MS
+    """The best estimate of an interval's length, in milliseconds; the lower bound if it was not over or is unsure."""
+    return (row.ended_at - row.started_at) // MS if row.ended_at and is_sure(row) else row.low_ms
+
+
+def is_sure(row: Unavailability) -> bool:
+    """Whether more than a possible length is shown: clocks that differ by more than an interval show none."""
+    return row.confidence in (Confidence.CERTAIN, Confidence.LIKELY)
 
 
 def lasted(row: Unavailability) -> str:
@@ -83,8 +88,8 @@ def lasted(row: Unavailability) -> str:
 
 
 def is_noticed(row: Unavailability) -> bool:
-    """Whether clients notice an interval; one that is not over counts."""
-    return row.ended_at is None or lasted_ms(row) >= NOTICED_MS
+    """Whether clients notice an interval, or may; one that is not over counts."""
+    return row.ended_at is None or (row.ended_at - row.started_at) // MS >= NOTICED_MS
 
 
 def unused(rows: Iterable[Unavailability], kinds: Sequence[UnavailabilityKind]) -> Unused:
@@ -98,7 +103,7 @@ def unused(rows: Iterable[Unavailability], kinds: Sequence[UnavailabilityKind]) 
     return Unused(
         sorted({_subject(row) for row in noticed}),
         sorted({_subject(row) for row in noticed if row.ended_at is None}),
-        max(noticed, key=lambda r: (lasted_ms(r), r.unavailability_id), default=None),
+        max((r for r in noticed if is_sure(r)), key=lambda r: (lasted_ms(r), r.unavailability_id), default=None),
         sum(map(lasted_ms, noticed)),
         kinds[0].noun.predicate,
     )

@@ -99,6 +99,13 @@ def test_epochs_whole_quarter_hours_apart_mean_different_zones() -> None:
     assert "in the log of broker 1 118 of 120 leader epochs begin 2 h later than in that of broker 2" in sentence
 
 
+@pytest.mark.parametrize("late", [3_600.0, -3_600.0])
+def test_clock_that_differs_from_all_others_is_the_wrong_one(late: float) -> None:
+    facts = {(1, 2): late, (2, 3): -late, (1, 3): 0.1}
+    found = pairs_apart({pair: [(seconds, n) for n in range(10)] for pair, seconds in facts.items()}, SOURCES)
+    assert [(f.error.brokers, f.error.sources) for f in found] == [({2}, SOURCES[2])] * 2
+
+
 @pytest.mark.parametrize(
     "facts",
     [

@@ -61,7 +61,7 @@ UNUSED = """
         count(DISTINCT (topic, "partition")) FILTER (kind = 'no_leader') AS partitions_offline,
         count(DISTINCT (topic, "partition")) FILTER (kind = 'no_leader' AND u.ended_at IS NULL)
             AS partitions_still_offline,
-        max(lasted_ms) FILTER (kind = 'no_leader') AS offline_ms,
+        max(lasted_ms) FILTER (kind = 'no_leader' AND u.confidence IN ('certain', 'likely')) AS offline_ms,
         coalesce(sum(lasted_ms) FILTER (kind = 'no_leader'), 0) / 1000 AS offline_partition_seconds,
         count(DISTINCT (topic, "partition")) FILTER (kind LIKE 'acks_all_%') AS partitions_refusing,
         count(DISTINCT group_id) FILTER (kind = 'no_consumer' AND harm <> 'routine') AS groups_stopped

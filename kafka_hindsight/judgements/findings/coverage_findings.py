@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import rows
-from kafka_hindsight.catalog.codes import Confidence
+from kafka_hindsight.catalog.codes import ClockMeaning, Confidence
 from kafka_hindsight.catalog.rows import Finding, Quote
 from kafka_hindsight.judgements.brokers.observed import cut_to
 from kafka_hindsight.judgements.findings.finding_rows import finding_of, quotes_of
 from kafka_hindsight.judgements.findings.rule_inputs import Around, Unquoted
+from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
 from kafka_hindsight.judgements.reasoning.evidence import quote_snapshot, row_id
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.knowledge.rules import coverage_rules as declared
-from kafka_hindsight.shared.grouping import grouped
-from kafka_hindsight.shared.words import counted, duration, number, verb
+from kafka_hindsight.shared.grouping import grouped, split_by
+from kafka_hindsight.shared.words import counted, duration, listed, number, verb
 
 _ALL = "everything"
 
@@ -150,4 +151,38 @@ def _unobserved(scope: Scope, unobserved_around: Around[rows.UnobservedSpan]) ->
         yield finding_of(scope.cluster, declared.BROKER_UNOBSERVED, str(broker), instants, quotes_of(spans), **words)
 
 
-RULES = (_gaps, _leaderships, _missing_logs, _unobserved, _unanswered, _partial, _unread)
+def _clocks(scope: Scope) -> Iterator[Finding]:
+    """One finding for the clocks in other zones, and one for each other clock that differs."""
+    differing = [c for c in scope.clocks if c.differs and c.brokers]
+    zones, others = split_by(differing, lambda c: c.meaning == ClockMeaning.OTHER_ZONE)
+    for clocks in (*filter(None, [zones]), *([clock] for clock in others)):
+        brokers = sorted(frozenset.intersection(*(c.brokers for c in clocks)) or frozenset.union(*_brokers(clocks)))
+        yield finding_of(
+            scope.cluster,
+            declared.CLOCKS_DIFFER,
+            [str(broker) for broker in brokers],
+            [scope.window.start],
+            [_quote_clock(scope, clock) for clock in clocks],
+            clocks=_differing(brokers),
+            by=duration(max(c.by for c in clocks)),
+            proof=clocks[0].proof,
+        )
+
+
+def _brokers(clocks: Iterable[ClockError]) -> list[frozenset[int]]:
+    return [clock.brokers for clock in clocks]
+
+
+def _differing(brokers: Sequence[int]) -> str:
+    """The clocks that differ, as the subject of a sentence with its verb."""
+    if brokers[1:]:
+        return f"the clocks of brokers {listed([*map(str, brokers)])} differ"
+    return f"the clock of broker {brokers[0]} differs from those of other brokers"
+
+
+def _quote_clock(scope: Scope, clock: ClockError) -> Quote:
+    line_id = row_id(scope.cluster, "clock", clock.proof)
+    return Quote(line_id=line_id, source="silver.events", happened_at=scope.window.start, text=clock.proof)
+
+
+RULES = (_gaps, _leaderships, _missing_logs, _clocks, _unobserved, _unanswered, _partial, _unread)

@@ -17,6 +17,7 @@ from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.judgements.brokers.cluster_context import CONTEXT_KINDS, ClusterContext, context_of
 from kafka_hindsight.judgements.brokers.controller_changes import WHY_CONTROLLERS_CHANGE, rebuild_controller_changes
 from kafka_hindsight.judgements.brokers.controllers import ACTS, CONTROLLER_KINDS
+from kafka_hindsight.judgements.brokers.echoes import hedge_echoes
 from kafka_hindsight.judgements.brokers.liveness import (
     ACTIVE_KINDS,
     MEMBER_KINDS,
@@ -173,7 +174,7 @@ def judge_brokers(
     observed = observe(in_order(events), in_order(proofs), readings, files) if events else None
     epochs = observed.terms if observed else ()
     lives = lives_of(observed)
-    outages = find_outages(scope.cluster, observed, lives, readings, scope.wide_window)
+    outages = hedge_echoes(find_outages(scope.cluster, observed, lives, readings, scope.wide_window), scope.clocks)
     return BrokerHistory(
         outages,
         rebuild_controller_changes(events, outages, scope.wide_window),

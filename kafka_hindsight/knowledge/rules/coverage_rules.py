@@ -35,6 +35,17 @@ BROKER_LOG_MISSING = Rule(
     source="quality.coverage has one row for each log that was read",
 )
 
+CLOCKS_DIFFER = Rule(
+    rule_id="clocks_differ",
+    severity="warning",
+    harm=None,
+    subject_kind="broker",
+    says="{clocks} by {by}: {proof}. What spans these clocks is possible at most, and may be shown twice",
+    advice="Let all brokers keep time by NTP, and write their logs in one zone or with a date that names its zone:"
+    " compare TZ of the brokers with LOGS_TZ. Then audit the window again.",
+    source="two brokers name a leader epoch when each of them hears of it (Partition.makeLeader, makeFollower)",
+)
+
 BROKER_UNOBSERVED = Rule(
     rule_id="broker_unobserved",
     severity="warning",
@@ -93,6 +104,7 @@ RULES: tuple[Rule, ...] = (
     GENERATIONS_MISSING,
     LEADERSHIPS_UNSEEN,
     BROKER_LOG_MISSING,
+    CLOCKS_DIFFER,
     BROKER_UNOBSERVED,
     GROUP_UNANSWERED,
     READING_PARTIAL,
@@ -104,6 +116,7 @@ UNSEEN = {
     GENERATIONS_MISSING.rule_id: "some generations of {}",
     LEADERSHIPS_UNSEEN.rule_id: "some leader epochs of {}",
     BROKER_LOG_MISSING.rule_id: "the log of {}",
+    CLOCKS_DIFFER.rule_id: "the true times of {}",
     GROUP_UNANSWERED.rule_id: "{} in some readings",
     READING_PARTIAL.rule_id: "parts of some readings",
     LINES_UNREAD.rule_id: "lines that match no pattern",

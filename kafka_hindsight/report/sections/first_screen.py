@@ -17,6 +17,7 @@ from kafka_hindsight.catalog.rows import (
     Witness,
 )
 from kafka_hindsight.knowledge.rules import ONGOING_RULES, RULES, UNREAD, UNSEEN
+from kafka_hindsight.knowledge.rules.coverage_rules import CLOCKS_DIFFER
 from kafka_hindsight.measures.record_losses import loss_of
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, Unused, unused
 from kafka_hindsight.report import blocks as ui
@@ -68,6 +69,7 @@ def _lead(page: PageRows) -> ui.Box:
         f"lead {state}",
         (
             ui.Paragraph((badge, ui.Strong(" Not over.") if going_on else "", " ", _coverage(page)), "state-line"),
+            *_clocks(page),
             *_unknowns(page),
             *_withheld(page),
             *ui.note(unread_warning(page)),
@@ -90,6 +92,14 @@ def _calm(page: PageRows) -> Iterator[ui.Block]:
         yield ui.Paragraph(f"{words.sentence(words.listed(zeros))}{scope}.")
     checked = [words.counted(len(page.of(Coverage)), "log"), words.counted(len(RULES), "rule")]
     yield ui.Paragraph(f"Checked: {words.listed(checked)}.", "quiet")
+
+
+def _clocks(page: PageRows) -> Iterator[ui.Block]:
+    """The clocks that differ, with what to do: what spans them is not to be trusted."""
+    differing = [f for f in page.of(Finding) if f.rule_id == CLOCKS_DIFFER.rule_id]
+    if differing:
+        yield ui.List(tuple(ui.Item(ui.Strong(f"{f.message}."), "warn") for f in differing[:UNKNOWNS]), "statements")
+        yield ui.Paragraph(differing[0].advice, "quiet")
 
 
 def _unknowns(page: PageRows) -> Iterator[ui.Block]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -104,22 +104,24 @@ class Verdicts:
     rebalances: list[Rebalance]
 
 
-ELSEWHERE = Quote.of({**QUOTE, "source": "broker-2/server.log"})
-
-
 def give_verdicts(scope: Scope) -> Verdicts:
     own = Quote.of(QUOTE)
+    elsewhere = replace(own, source="broker-2/server.log", happened_at=own.happened_at + timedelta(seconds=20))
     return Verdicts(
-        [row(BROKER_OUTAGES, confidence=c, evidence=[own, ELSEWHERE]) for c in Confidence],
+        [row(BROKER_OUTAGES, confidence=c, evidence=[own, elsewhere]) for c in Confidence],
         [row(REBALANCES, confidence=c, evidence=[own]) for c in Confidence],
     )
 
 
 @pytest.mark.parametrize(
     ("apart", "capped"),
-    [(timedelta(0), [*Confidence]), (timedelta(seconds=7), ["likely", "likely", "possible", "unknown"])],
+    [
+        (timedelta(0), [*Confidence]),
+        (timedelta(seconds=7), ["likely", "likely", "possible", "unknown"]),
+        (timedelta(hours=1), ["possible", "possible", "possible", "unknown"]),
+    ],
 )
-def test_differing_clocks_cap_confidence_at_likely(apart: timedelta, capped: list[str]) -> None:
+def test_differing_clocks_cap_confidence_by_length_of_what_spans_them(apart: timedelta, capped: list[str]) -> None:
     scope = Scope("c", WHOLE, WHOLE, clocks_apart(apart, 1, sources=[QUOTE["source"]]))
     judged = judge(Judgement("verdicts", (give_verdicts,), ("cluster",)), {}, {"scope": scope})
     assert judged["outages"]["confidence"].to_pylist() == capped

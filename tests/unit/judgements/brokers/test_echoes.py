@@ -1,0 +1,49 @@
+"""Absences that clocks which differ may show twice."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from kafka_hindsight.catalog.codes import ClockMeaning
+from kafka_hindsight.catalog.gold import BROKER_OUTAGES
+from kafka_hindsight.catalog.rows import BrokerOutage, Quote
+from kafka_hindsight.judgements.brokers.echoes import hedge_echoes
+from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
+from tests.support.rows import AT, QUOTE, row
+
+HOUR = ClockError(ClockMeaning.OTHER_ZONE, frozenset({"broker-2/server.log"}), frozenset({1, 2}), timedelta(hours=1))
+
+
+def away(minutes: float, source: str, **columns: Any) -> BrokerOutage:
+    down_at = AT + timedelta(minutes=minutes)
+    evidence = [Quote.of({**QUOTE, "source": source, "happened_at": down_at})]
+    return row(BROKER_OUTAGES, down_at=down_at, up_at=down_at, evidence=evidence, **{"broker": 2, **columns})
+
+
+@pytest.mark.parametrize("apart", [60, 59.8, -60])
+def test_absence_that_another_clock_shows_again_is_possible(apart: float) -> None:
+    rows = [away(0, "broker-3/controller.log"), away(apart, "broker-2/server.log")]
+    hedged = hedge_echoes(rows, [HOUR])
+    assert [o.confidence for o in hedged] == ["possible", "possible"]
+    assert all("this may be the absence that began at" in o.explanation for o in hedged)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [away(0, "broker-2/server.log"), away(60, "broker-2/server.log")],
+        [away(0, "broker-3/controller.log"), away(20, "broker-2/server.log")],
+        [away(0, "broker-3/controller.log"), away(60, "broker-1/server.log", broker=1)],
+    ],
+    ids=["one log shows both", "another length apart", "another broker"],
+)
+def test_absences_that_no_clock_shows_twice_stay_as_sure(rows: list[BrokerOutage]) -> None:
+    assert hedge_echoes(rows, [HOUR]) == rows
+
+
+def test_clocks_that_agree_have_no_echoes() -> None:
+    rows = [away(0, "broker-3/controller.log"), away(60, "broker-2/server.log")]
+    assert hedge_echoes(rows, []) == rows
