@@ -16,6 +16,9 @@ from kafka_hindsight.cli.endings import exit_code_of
 from kafka_hindsight.cli.verbs import EPILOG, PURPOSE, VERBS
 from kafka_hindsight.shared.exits import DONE
 
+READERS = frozenset({"explain", "fleet", "mcp", "metrics", "report", "sql", "tables"})
+"""The verbs that only read a lake, without code of users."""
+
 
 class Verbs(TyperGroup):
     """The verbs, each loaded when it is used."""
@@ -74,8 +77,15 @@ def _top(
     """Options before the verb."""
 
 
+def _hide_pandas() -> None:
+    """Hide pandas from DuckDB and pyarrow, which load it where it is: a sixth of a short answer, for nothing."""
+    sys.modules["pandas"] = None  # type: ignore[assignment]
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb. Exit codes: 0 done; 42 publication refused; 2 bad input or settings; else a fault."""
+    if arguments is None and READERS.intersection(sys.argv[1:2]):  # the process is the verb's own
+        _hide_pandas()
     try:
         app(arguments, prog_name="hindsight")
     except SystemExit as end:
