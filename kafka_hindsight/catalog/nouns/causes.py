@@ -138,8 +138,8 @@ class Cause(NounCode):
         " to show it: without that it is `session_ended`.",
         symptom="'Member is dead': the coordinator removes a member on heartbeat expiration",
         advice="Find out why the consumer crashed: exit code, out-of-memory kills, the last lines of its own log, the"
-        " host. Make it close its consumer on shutdown signals, so that the group need not wait for the session to run"
-        " out.",
+        " host. Close it on shutdown signals, so that the group need not wait for its session to run out; of a static"
+        " member or of Kafka Streams the close sends no LeaveGroup, and spares the group nothing.",
         source="GroupCoordinator.scala onExpireHeartbeat; GroupMetadataManager.java; KIP-848",
         is_departure=True, is_removal=True, is_silence=True, is_death=True,
     )
