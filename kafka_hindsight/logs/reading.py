@@ -222,10 +222,17 @@ def fields_of(pattern: Pattern, groups: Sequence[tuple[str | None, ...]]) -> dic
     return {name: _convert(name, values) for name, values in columns.items()}
 
 
+_REGISTERED = re.compile(r"Registered broker (\d{1,9}) at path ", re.ASCII)
+
+
 def broker_of_line(message: str) -> int | None:
-    """The broker or controller that a line names as its writer in its first bracket, or None."""
+    """The broker or controller that a line names as its writer in its first bracket, or None.
+
+    A broker on ZooKeeper registers itself, and names no other one. Source: KafkaZkClient.registerBroker.
+    """
     if not message.startswith("["):
-        return None
+        registered = _REGISTERED.match(message)
+        return int(registered[1]) if registered else None
     start = message[:_BROKER_REACH]
     return _broker_in(start[: start.find("]") + 1 or _BROKER_REACH])
 

@@ -7,7 +7,7 @@ from datetime import date, datetime
 from kafka_hindsight.catalog.codes import OutageKind
 from kafka_hindsight.catalog.rows import BrokerOutage
 from kafka_hindsight.shared import words
-from kafka_hindsight.shared.durations import MS
+from kafka_hindsight.shared.durations import MS, OUTAGE_SHADOW
 
 
 def away_until(outage: BrokerOutage) -> datetime | None:
@@ -15,6 +15,12 @@ def away_until(outage: BrokerOutage) -> datetime | None:
     if outage.up_at or outage.away_low_ms is None:
         return outage.up_at
     return max(outage.down_at, outage.detected_at or outage.down_at) + outage.away_low_ms * MS
+
+
+def shown_until(outage: BrokerOutage) -> datetime | None:
+    """The end of an absence; where it is not known, how long the absence may explain what happens. None: no bound."""
+    last = away_until(outage)
+    return outage.up_at or (last and last + OUTAGE_SHADOW)
 
 
 def starts_exactly(outage: BrokerOutage) -> bool:

@@ -20,8 +20,8 @@ from kafka_hindsight.judgements.brokers.controllers import (
 )
 from kafka_hindsight.judgements.brokers.liveness import CONTROLLER_SIGNAL_KINDS, NO_EVENTS
 from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
-from kafka_hindsight.measures.time_away import away_until
-from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, NEVER, OUTAGE_SHADOW
+from kafka_hindsight.measures.time_away import shown_until
+from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, NEVER
 from kafka_hindsight.shared.timelines import (
     Interval,
     Intervals,
@@ -79,7 +79,7 @@ class ClusterContext:
     @cached_property
     def _known_outages(self) -> Mapping[int | None, Intervals[BrokerOutage]]:
         """Each broker's outages, from the instant at which they could move leaders."""
-        return intervals(self.outages, _BROKER, lambda o: Interval(known_at(o), o.up_at or _shown_until(o), o))
+        return intervals(self.outages, _BROKER, lambda o: Interval(known_at(o), shown_until(o), o))
 
     @cached_property
     def _until_caught_up(self) -> Mapping[int | None, Intervals[BrokerOutage]]:
@@ -154,13 +154,7 @@ class ClusterContext:
 
 def _until_caught_up(outage: BrokerOutage) -> Interval[BrokerOutage]:
     start = min(outage.down_at - CLOCK_SKEW, outage.detected_at or outage.down_at)
-    return Interval(start, outage.up_at + CATCHING_UP if outage.up_at else _shown_until(outage), outage)
-
-
-def _shown_until(outage: BrokerOutage) -> datetime | None:
-    """The instant until which an absence without a known end may explain what happens; None: as long as logs reach."""
-    last = away_until(outage)
-    return last and max(last, known_at(outage)) + OUTAGE_SHADOW
+    return Interval(start, outage.up_at + CATCHING_UP if outage.up_at else shown_until(outage), outage)
 
 
 def disk_owners(failure: Event) -> tuple[int | None, ...]:

@@ -20,6 +20,7 @@ from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote
 from kafka_hindsight.judgements.reasoning.proofs import Proof, always, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown, judge
 from kafka_hindsight.knowledge.outage_words import noun_of
+from kafka_hindsight.measures.time_away import shown_until
 from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO, MS, NEVER
 from kafka_hindsight.shared.timelines import Interval, Intervals, Timeline, timelines
 from kafka_hindsight.shared.windows import Window, broker_ids, in_order
@@ -53,6 +54,7 @@ class ControllerCase:
     `outages` are those that lasted at the change, `lines` the former controller's own from when it became active until
     the change. `candidacies`: the lines with which nodes stand for election until this controller is elected, without a
     pause between them. `broker_list`: the line in which a controller on ZooKeeper lists the brokers that it finds.
+    `own_expiry`: the line in which its own ZooKeeper session had expired, shortly before.
     """
 
     term: ControllerEpoch
@@ -61,6 +63,7 @@ class ControllerCase:
     lines: Sequence[Event]
     candidacies: Sequence[Event] = ()
     broker_list: Event | None = None
+    own_expiry: Event | None = None
 
     @property
     def happened_at(self) -> datetime:
@@ -157,6 +160,11 @@ def found_no_other(case: ControllerCase) -> Proof | None:
     if case.broker_list is None or not any(o.broker == case.controller for o in case.outages):
         return None
     return proof_if({*(broker_ids(case.broker_list.nodes) or ())} <= {case.controller}, quote(case.broker_list))
+
+
+def own_session_expired(case: ControllerCase) -> Proof | None:
+    """The controller's own ZooKeeper session had expired shortly before, so that its process was at work."""
+    return proof_if(case.own_expiry, *([quote(case.own_expiry)] if case.own_expiry else []))
 
 
 def first_epoch(case: ControllerCase) -> Proof | None:
@@ -287,6 +295,15 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
         " KafkaZkClient.registerControllerAndIncrementControllerEpoch, QuorumState.initialize",
         cases=("crash-2.8 epoch 1", "unclean-2.8 epoch 2"),
     ),
+    Possible(
+        ControllerChangeCause.SESSION_EXPIRED,
+        "Controller {controller} became active just after its own ZooKeeper session had expired. No line names the"
+        " controller before it: its session had expired too, or it was away.",
+        proof=(predecessor_unknown, own_session_expired),
+        source="KafkaController.elect, once the controller's node in ZooKeeper is gone; a host or a network that stands"
+        " still costs all sessions at once",
+        cases=("made: crash-2.8, its own session expired", "made: crash-2.8, all brokers were down"),
+    ),
     Likely(
         ControllerChangeCause.OUTAGE,
         "Controller {controller} became active as it started. No line names the controller before it, which was down"
@@ -382,7 +399,7 @@ def rebuild_controller_changes(
 
 
 def _cases(ordered: Sequence[Event], outages: Sequence[BrokerOutage], until: datetime) -> Iterator[ControllerCase]:
-    away = Intervals(Interval(o.down_at, o.up_at, o) for o in outages)
+    away = Intervals(Interval(o.down_at, shown_until(o), o) for o in outages)
     lines = timelines(ordered, lambda e: e.broker, lambda e: e.happened_at)
     candidacies = [e for e in ordered if e.kind == Kind.ELECTION_STOOD]
     epochs = controller_epochs_of(ordered)
@@ -394,6 +411,8 @@ def _cases(ordered: Sequence[Event], outages: Sequence[BrokerOutage], until: dat
             if before and (skips or before.incarnation != term.incarnation):
                 before = None
             former_lines = lines.get(before.controller) if before else None
+            own = lines.get(term.controller)
+            recent = own.between(term.since - _RESIGNED_BEFORE, term.since + CLOCK_SKEW) if own else ()
             lists = (e for e in ordered if e.kind == Kind.BROKERS_LISTED and e.broker == term.controller)
             yield ControllerCase(
                 term=term,
@@ -401,6 +420,7 @@ def _cases(ordered: Sequence[Event], outages: Sequence[BrokerOutage], until: dat
                 outages=_absences_at(term.since, away, terms),
                 lines=former_lines.between(before.since, term.since + CLOCK_SKEW) if before and former_lines else (),
                 candidacies=_until(term.since, candidacies, before.since if before else LONG_AGO),
+                own_expiry=next((e for e in recent if e.kind == Kind.ZOOKEEPER_SESSION_EXPIRED), None),
                 broker_list=next((e for e in lists if term.since <= e.happened_at < (term.until or NEVER)), None),
             )
 

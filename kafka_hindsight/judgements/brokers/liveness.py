@@ -372,7 +372,7 @@ _OF_A_START = (Kind.BROKER_STARTING, Kind.BROKER_START_FAILED, Kind.BROKER_SHUTD
 _LAST_OF_A_PROCESS = (Kind.BROKER_STOPPED, Kind.BROKER_HALTED, Kind.PROCESS_FAULTED)
 """The lines after which a process writes no more."""
 
-_OF_A_PROCESS = (*_OF_A_START, Kind.BROKER_HALTED, Kind.PROCESS_FAULTED)
+_OF_A_PROCESS = (*_OF_A_START, Kind.BROKER_HALTED, Kind.PROCESS_FAULTED, Kind.ZOOKEEPER_SESSION_EXPIRED)
 """The lines that tell of the process that writes them, and often do not name its broker."""
 
 

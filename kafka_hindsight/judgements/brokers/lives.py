@@ -27,6 +27,7 @@ from kafka_hindsight.judgements.brokers.liveness import (
     FOUND_AT_START,
     OF_EACH_LOG,
     SAME_START,
+    SHUTDOWN_LASTS,
     STARTED_ON_ZOOKEEPER,
     LivenessSignal,
     Signal,
@@ -182,7 +183,7 @@ def _is_unseen_end(signal: LivenessSignal, life: Life, observed: Observed) -> bo
     What a process logs as it starts follows the line of its start, and comes before it serves.
     """
     served_at = latest(life.process.served_at, life.served_since) or LONG_AGO
-    is_unseen = life.process.start is None and signal.at - served_at > LATE_REPORT
+    is_unseen = life.process.start is None and (signal.at - served_at > LATE_REPORT or signal.at == served_at)
     return is_unseen and signal.is_own and observed.signs.last_before(life.broker, signal.at - SAME_START) is not None
 
 
@@ -223,8 +224,11 @@ def _must_have_served(
     """Whether a broker whose shutdown begins must have come back before it.
 
     Its return is in a log that is not at hand, or a controller lets it move its leaders first, which KRaft does for
-    unfenced brokers alone (BrokerHeartbeatManager).
+    unfenced brokers alone (BrokerHeartbeatManager). A session that expires long after a shutdown began is one that a
+    later process had.
     """
+    if coming.shows is Signal.EXPIRED:
+        return coming.is_own and coming.at - absence.gone_by > SHUTDOWN_LASTS and absence.detected_at is None
     if coming.shows is not Signal.SHUTDOWN:
         return False
     if coming.event.kind == Kind.BROKER_CONTROLLED_SHUTDOWN_GRANTED:

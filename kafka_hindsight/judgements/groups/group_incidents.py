@@ -29,7 +29,7 @@ from kafka_hindsight.judgements.reasoning.proofs import CERTAIN, LIKELY, Proof, 
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling, Verdict, decide, judge
 from kafka_hindsight.judgements.rebalances.group_history import turn_of
 from kafka_hindsight.knowledge.remedy_settings import SESSION_TIMEOUT_MS
-from kafka_hindsight.measures.time_away import away_until
+from kafka_hindsight.measures.time_away import shown_until
 from kafka_hindsight.shared.durations import (
     CATCHING_UP,
     HEARTBEAT_INTERVAL,
@@ -417,9 +417,8 @@ def _out_of_sync(outage: BrokerOutage) -> Interval[BrokerOutage]:
     Where its return is not known, up to shortly after the last proof that it was away.
     Source: a write to `__consumer_offsets` fails where fewer than min.insync.replicas are in sync.
     """
-    back, last = outage.isr_recovered_at or outage.up_at, away_until(outage)
-    end = back + CATCHING_UP if back else last and last + OUTAGE_SHADOW
-    return Interval(outage.down_at, end, outage)
+    back = outage.isr_recovered_at or outage.up_at
+    return Interval(outage.down_at, back + CATCHING_UP if back else shown_until(outage), outage)
 
 
 def attribute_to_outages(

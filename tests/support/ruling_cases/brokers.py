@@ -186,7 +186,23 @@ MADE_CHANGES: dict[str, tuple[Sequence[Event], Sequence[BrokerOutage]]] = {
         [replace(ELECTED, controller_epoch=5), replace(ELECTED, kind="brokers_listed", nodes="3", line_id="listed")],
         [replace(DOWN, down_at=at("01:50:00"), up_at=at("01:53:01"))],
     ),
+    "crash-2.8, its own session expired": (
+        [
+            replace(ELECTED, controller_epoch=5),
+            replace(RESIGNED, kind="zookeeper_session_expired", happened_at=at("01:52:59")),
+        ],
+        [replace(DOWN, down_at=at("01:50:00"), up_at=at("01:53:01"))],
+    ),
     "crash-2.8, controller 3 followed": ([*lines("crash-2.8"), ELECTED], []),
+    "crash-2.8, controller 2 resigned, and the session of controller 3 had expired": (
+        [
+            *lines("crash-2.8"),
+            line_of_controller_2("controller_resigned"),
+            ELECTED,
+            replace(RESIGNED, kind="zookeeper_session_expired", happened_at=at("01:52:59")),
+        ],
+        [],
+    ),
     "crash-2.8, controller 2 resigned": (
         [*lines("crash-2.8"), line_of_controller_2("controller_resigned"), ELECTED],
         [],
@@ -267,6 +283,11 @@ CASES = (
             ("made: unclean-4.1, controller 3 was down", "outage", "likely"),
             ("made: unclean-4.1, controller 3 resigned alone", "resigned", "possible"),
             ("made: crash-2.8, controller 3 followed", "unknown", "unknown"),
+            (
+                "made: crash-2.8, controller 2 resigned, and the session of controller 3 had expired",
+                "resigned",
+                "possible",
+            ),
             ("made: crash-2.8, controller 2 resigned while broker 1 was down", "resigned", "possible"),
             ("made: crash-2.8, controller 3 resigned and is back while broker 1 is down", "resigned", "possible"),
             ("made: crash-2.8, nothing but its session ended", "session_expired", "likely"),

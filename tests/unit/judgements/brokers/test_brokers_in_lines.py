@@ -349,3 +349,31 @@ REFUSED = line(
 def test_broker_that_may_not_cut_its_log_ends_itself(tmp_path: Path, reason: str, verdict: tuple[str, str]) -> None:
     (absence,) = absences(judged_lines(tmp_path, {"server.log": SERVED + reason + ENDS + COMPLETED + STARTS + BACK}))
     assert absence[1:3] == verdict
+
+
+@pytest.mark.parametrize(("ended", "cause"), [(True, "session_expired"), (False, "outage")])
+def test_controller_that_was_at_work_did_not_become_active_as_it_started(
+    tmp_path: Path, ended: bool, cause: str
+) -> None:
+    """Its shutdown was asked for hours before, and no line shows its return: its session shows that it had one."""
+    ends = "".join(
+        line(f"00:03:1{n},000", f"[Controller id=6] Shutting down broker {n} (kafka.controller.KafkaController)")
+        for n in (6, 7)
+    )
+    listing = line(
+        "04:00:00,400",
+        "[Controller id=7] Currently active brokers in the cluster: Set(7) (kafka.controller.KafkaController)",
+    )
+    files = {
+        "controller.log": elected("00:01:00,000", 3) + ends + elected("04:00:00,300", 5, broker=7) + listing,
+        "server.log": (expired() if ended else "") + registers("04:00:00,220", 7),
+    }
+    tables = judged_lines(tmp_path, files)
+    assert [(c.epoch, c.cause) for c in tables["gold.controller_changes"]] == [(3, "unknown"), (5, cause)]
+
+
+def test_registration_names_the_broker_that_writes_it(tmp_path: Path) -> None:
+    """Of two brokers that write one log, the one whose session expired is the one that registers."""
+    log = of_server("00:10:00,000", "started", 7) + of_server("00:20:00,000", "shut down completed", 7)
+    tables = judged_lines(tmp_path, {"server.log": log + SERVED + expired() + REGISTERED})
+    assert [row[:2] for row in absences(tables)] == [(6, "unresponsive"), (7, "controlled_shutdown")]
