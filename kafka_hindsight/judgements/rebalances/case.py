@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
 
-from kafka_hindsight.catalog.codes import Confidence, Protocol
+from kafka_hindsight.catalog.codes import Confidence, Origin, Protocol
 from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event, GenerationGap, TopicChange
 from kafka_hindsight.judgements.reasoning.evidence import quote
@@ -118,7 +118,8 @@ class Case:
     def member(self) -> Member:
         """The member that changed, or that the coordinator's reason names first."""
         if self.change is not None:
-            return self.registry.get(self.change.member_id, self.change.instance_id)
+            member, line = self.registry.get(self.change.member_id, self.change.instance_id), self.own_line
+            return member if line is None or member.member_id else Member("", line.client_id)
         reason = self.episode.reason
         return self.registry.get(reason.members[0], reason.instance_id) if reason.members else Member("")
 
@@ -148,9 +149,17 @@ class Case:
             return ""
         return f" of {duration(self.member.session_timeout_ms)}" if self.member.session_timeout_ms else ""
 
+    @property
+    def own_line(self) -> Event | None:
+        """The line of the member's own log that shows the change."""
+        lines = self.change.events if self.change else ()
+        return next((e for e in lines if e.origin == Origin.CLIENT), None)
+
     @cached_property
     def own_log(self) -> ClientLog:
         """The member's own log."""
+        if self.own_line is not None and not self.member.member_id:
+            return self.registry.logs.beside(self.own_line)
         return self.identity.log_of(self.member, self.at)
 
     @cached_property

@@ -160,18 +160,29 @@ class ClientLogs:
             self._logs[client_id, member_id] = ClientLog(member_lines)
         return self._logs[client_id, member_id]
 
-    def former_in(self, client_id: str, member_id: str) -> Event | None:
+    def beside(self, line: Event) -> ClientLog:
+        """The lines of a line's client in the log that has it."""
+        return ClientLog(self._in_source(line.client_id or "", line.source))
+
+    def former_in(self, client_id: str, member_id: str, line: Event | None) -> Event | None:
         """The last line that names the client's former member in the log that names this one first.
 
-        None where the log names one of them after the other again: then two processes write into it.
+        A member that no line names comes with `line`. None where the log names one of them after the other again: then
+        two processes write into it.
         """
-        lines = [e for e in self._beside(client_id, member_id) if e.member_id]
-        place = next((n for n, e in enumerate(lines) if e.member_id == member_id), 0)
+        source = line.source if line is not None else self._sources.get(member_id)
+        lines = [e for e in self._in_source(client_id, source) if e.member_id]
+        if line is None:
+            place = next((n for n, e in enumerate(lines) if e.member_id == member_id), 0)
+        else:
+            place = sum(e.happened_at < line.happened_at for e in lines)
         return lines[place - 1] if place and _take_turns(lines) else None
 
     def _beside(self, client_id: str, member_id: str) -> list[Event]:
         """The client's lines in the log that names a member first."""
-        source = self._sources.get(member_id)
+        return self._in_source(client_id, self._sources.get(member_id))
+
+    def _in_source(self, client_id: str, source: str | None) -> list[Event]:
         return [e for e in self._lines.get(client_id, ()) if e.source == source]
 
     @cached_property

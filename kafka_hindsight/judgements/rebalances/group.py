@@ -21,6 +21,7 @@ from kafka_hindsight.judgements.rebalances.group_epochs import OTHER_KINDS, buil
 from kafka_hindsight.judgements.rebalances.group_history import Change, Episode, GroupContext, MembershipChange, gap_at
 from kafka_hindsight.judgements.rebalances.identity import Identity
 from kafka_hindsight.judgements.rebalances.judge import judge_change, judge_episode, judge_move
+from kafka_hindsight.judgements.rebalances.lone_removals import with_lone_removals
 from kafka_hindsight.judgements.rebalances.members import Member, MemberRegistry
 from kafka_hindsight.judgements.rebalances.members_words import as_coordinator
 from kafka_hindsight.judgements.rebalances.timeline import build_episodes, drop_superseded_coordinators, with_changes
@@ -162,7 +163,7 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
 def _lower_confidence(rows: Sequence[Rebalance], events: Sequence[Event]) -> list[Rebalance]:
     """The rows, less sure where no line of the coordinator shows who else acted before the member.
 
-    That a member is new rests on lines that are missing.
+    That a member is new rests on lines that are missing. One that was removed may have been so by an administrator.
     """
     if any(e.origin == Origin.BROKER for e in events):
         return list(rows)
@@ -170,7 +171,8 @@ def _lower_confidence(rows: Sequence[Rebalance], events: Sequence[Event]) -> lis
     for row in rows:
         is_first_join = row.cause.noun.is_arrival and not row.cause.noun.is_return
         rests_on_absence = is_first_join and row.confidence != Confidence.CERTAIN
-        confidence = row.confidence.at_most(Confidence.POSSIBLE if rests_on_absence else Confidence.LIKELY)
+        is_doubted = rests_on_absence or row.cause.noun.is_late_heartbeat or row.cause.noun.is_death
+        confidence = row.confidence.at_most(Confidence.POSSIBLE if is_doubted else Confidence.LIKELY)
         explanation = f"{row.explanation} No line of the group's coordinator is at hand."
         lowered.append(replace(row, confidence=confidence, explanation=explanation))
     return lowered
@@ -184,8 +186,9 @@ def _episodes(group_id: str, events: Sequence[Event], identity: Identity) -> tup
     stored = timelines(stores, attrgetter("generation"), attrgetter("happened_at"))
     finished = [_with_stored_end(e, stored) for e in with_changes(classic, of_coordinator)]
     epochs, epoch_gaps = build_epochs(group_id, events)
+    of_both = sorted([*finished, *epochs], key=lambda e: e.started_at)
     linked: list[Episode] = []
-    for episode in _with_unseen_joins(sorted([*finished, *epochs], key=lambda e: e.started_at), identity):
+    for episode in _with_unseen_joins(with_lone_removals(group_id, of_both, of_coordinator), identity):
         linked.append(replace(episode, previous=linked[-1] if linked else None))
     never_classic = any(e.protocol in OTHER_KINDS for e in of_coordinator)
     return linked, [*([] if never_classic else classic_gaps), *epoch_gaps]

@@ -27,6 +27,7 @@ _CHANGES: Mapping[str, Change] = {
     Kind.MEMBER_JOINED: Change.JOINED,
     Kind.MEMBER_LEFT: Change.LEFT,
     Kind.MEMBER_FENCED: Change.EXPIRED,
+    Kind.MEMBER_FAILED: Change.EXPIRED,
     Kind.STATIC_MEMBER_RETURNED: Change.RETURNED,
 }
 OTHER_KINDS = tuple(p for p in Protocol if not p.is_of_consumers)
@@ -68,7 +69,7 @@ class _EpochMachine:
     def feed(self, event: Event) -> None:
         kind = event.kind
         if kind in _CHANGES:
-            self.pending.append(_change_of(event))
+            self.pending.append(change_of(event))
             is_there = kind in (Kind.MEMBER_JOINED, Kind.STATIC_MEMBER_RETURNED)
             self.members |= {event.member_id} if is_there else set()
             self.members.discard(event.old_member_id if is_there else event.member_id)
@@ -172,12 +173,14 @@ class _EpochMachine:
         return tuple({e.line_id: e for e in (self.kind_event, *self.earlier_lines.values(), event)}.values())
 
 
-def _change_of(event: Event) -> MembershipChange:
+def change_of(event: Event) -> MembershipChange:
+    """The change that a line about one member shows."""
     what = _CHANGES[event.kind]
     reason = event.reason or ""
     if event.kind == Kind.MEMBER_FENCED and "session expired" not in reason:
         what = Change.NOT_SYNCED if "sync" in reason else Change.NOT_REJOINED
-    return MembershipChange(what, event.happened_at, event.member_id, event.instance_id, events=(event,))
+    words = event.client_reason if event.kind == Kind.MEMBER_LEFT else None
+    return MembershipChange(what, event.happened_at, event.member_id, event.instance_id, words, events=(event,))
 
 
 def _find_ends(episodes: Sequence[Episode], events: Sequence[Event]) -> list[Episode]:

@@ -72,7 +72,7 @@ class Episode:
     group_id: str
     protocol: Protocol
     coordinator: int | None
-    from_generation: int
+    from_generation: int | None
     started_at: datetime
     reason: CoordinatorReason
     to_generation: int | None = None
@@ -93,7 +93,7 @@ class Episode:
     def lacks_start(self) -> bool:
         """Whether the line that starts it, and with it its reason, is missing."""
         starts = bool(self.events) and self.events[0].kind == Kind.REBALANCE_STARTED
-        return self.protocol == Protocol.CLASSIC and not starts
+        return self.from_generation is None or (self.protocol == Protocol.CLASSIC and not starts)
 
     @property
     def trigger(self) -> MembershipChange | None:

@@ -82,8 +82,8 @@ def like_one_had_gone(case: Case) -> Proof | None:
 
 def its_log_names_a_former_self(case: Case) -> Proof | None:
     """The member's own log names, within the look-back (24 h), another member of its client, and only before it."""
-    member = case.member
-    former = case.registry.logs.former_in(member.client_id or "", member.member_id)
+    member, line = case.member, None if case.member.member_id else case.own_line
+    former = case.registry.logs.former_in(member.client_id or "", member.member_id, line)
     return proof_of(former) if former is not None and former.happened_at >= case.at - LOOK_BACK else None
 
 

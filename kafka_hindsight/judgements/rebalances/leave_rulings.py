@@ -597,7 +597,8 @@ def _line_of_same_generation(case: Case) -> Event | None:
 
 def logs_end_first(case: Case) -> Proof | None:
     """No member that may be the same joined before the coordinator's log ends."""
-    return Proof(words={"coverage": duration(min(_covered_time(case), RETURN_WITHIN))})
+    covered = min(_covered_time(case), RETURN_WITHIN)
+    return Proof(words={"absence": f" and did not come back within {duration(covered)}" if covered > SAME_ACT else ""})
 
 
 def _covered_time(case: Case) -> timedelta:
@@ -755,8 +756,8 @@ EXPIRY_RULINGS: tuple[Ruling[Case], ...] = (
     ),
     Possible(
         Cause.MEMBER_DEAD,
-        "{who} was not heard within its session{session} and did not come back within {coverage}: its process was gone,"
-        " or it was still cut off when the logs ended.",
+        "{who} was not heard within its session{session}{absence}: its process was gone, or it was still cut off when"
+        " the logs ended.",
         proof=(leaves_when_it_closes, logs_end_first),
         source=_EXPIRES,
         cases=("groups/storm-2.8 01:48:17.257 (brokers only)", "groups/removed-3.9 12:40:14.081 (brokers only)"),
@@ -771,8 +772,8 @@ EXPIRY_RULINGS: tuple[Ruling[Case], ...] = (
     ),
     Possible(
         Cause.SESSION_ENDED,
-        "{who} was not heard within its session{session} and did not come back within {coverage}. {habit}: it was"
-        " closed, or else it died or was cut off. Its own log would show which.",
+        "{who} was not heard within its session{session}{absence}. {habit}: it was closed, or else it died or was cut"
+        " off. Its own log would show which.",
         proof=(may_close_silently, logs_end_first),
         source=_KEEPS_ITS_PLACE,
         cases=("groups/static-4.1 01:42:32.822 (brokers only)", "groups/static-4.1 01:42:32.822"),

@@ -13,44 +13,116 @@ from kafka_hindsight.shared.durations import LONG_AGO, MS, SAME_ACT
 from kafka_hindsight.shared.grouping import grouped, runs
 from kafka_hindsight.shared.timelines import Timeline, by_instant
 
+_UNKNOWN_MEMBER = ("UNKNOWN_MEMBER_ID", "The coordinator is not aware of this member")
+"""The error in Java's word, and in that of kafkajs (src/protocol/error.js)."""
+
+
+_Holder = tuple[str | None, str | None]
+"""A member by its id alone, else its client and its log."""
+
 
 def as_coordinator(events: Sequence[Event]) -> list[Event]:
     """Turn the lines of members, in order, into those of their coordinator, each in the member's own words.
 
     A member prints the generation that it joined, why it leaves, and why it rejoins. The first of the leaves and of the
     new members since the last generation began the next one, else the first member with a reason of its own. Where one
-    more generation lies between, the leaves began that one: a group whose last member leaves is empty in it.
+    more generation lies between, the leaves began that one: a group whose last member leaves is empty in it. So they
+    did where the generations begin again: the group was removed, and only a group without members is. A leave or a
+    removal beside which no generation is known has no line but its own.
     Source: AbstractCoordinator.java JoinGroupResponseHandler, maybeLeaveGroup, requestRejoin; GroupCoordinator.scala: a
     join, a leave or a rejoin in a stable group begins a join phase, onCompleteJoin counts a generation without members.
     """
-    joins = [e for e in events if e.kind == Kind.CLIENT_JOINED and e.generation]
-    leaves = [e for e in events if e.kind == Kind.CLIENT_LEAVING and e.member_id]
+    leaves = _leaves(events)
+    joins = _joins(events, leaves)
     join_lines, reason_lines = (_by_source(events, k) for k in (Kind.CLIENT_JOINING, Kind.CLIENT_JOIN_REQUESTED))
     syncs = by_instant(_of(events, Kind.CLIENT_SYNCED))
-    lines, members, last_at, last_generation = list[Event](), set[str | None](), LONG_AGO, 0
+    lines, members, last_at, last_generation = list[Event](), set[_Holder](), LONG_AGO, 0
     for phase in runs(joins, lambda run, e: run[-1].generation == e.generation):
         joined, generation = phase[0], phase[0].generation or 0
         before = [e for e in leaves if e.happened_at <= joined.happened_at]
         leaves = leaves[len(before) :]
-        requests = [(_join_request(join_lines, e, last_at), e) for e in phase if e.member_id]
+        begins_again = generation < last_generation
+        members = set() if begins_again else members - {_holder(e) for e in before}
+        new = [(_join_request(join_lines, e, last_at), e) for e in phase if _holder(e) not in members]
         left = [*map(_leave, before)]
-        if generation == last_generation + 2:
+        if begins_again or generation == last_generation + 2:
             lines += [replace(e, generation=last_generation) for e in _first(left)]
             left = []
-        starts = [*left, *(_join(r, e) for r, e in requests if e.member_id not in members)]
+        starts = [*left, *(_join(r, e) for r, e in new)]
         if not starts:
+            requests = [(_join_request(join_lines, e, last_at), e) for e in phase]
             reasons = [(_last(reason_lines, request), request, e) for request, e in requests]
             starts = [_rejoin(why, r, e) for why, r, e in reasons if why and why.happened_at > last_at and _is_own(why)]
         lines += [replace(e, generation=generation - 1) for e in _first(starts)]
-        lines += [*map(_departure, before), replace(joined, kind=Kind.JOIN_COMPLETED)]
+        lines += [*map(_departure, before), *(_arrival(r, e) for r, e in new if not e.member_id)]
+        lines += [replace(joined, kind=Kind.JOIN_COMPLETED)]
         synced = syncs.first_since(joined.happened_at)
         lines += [replace(synced, kind=Kind.ASSIGNMENT_RECEIVED)] if synced and synced.generation == generation else []
-        members |= {e.member_id for e in phase}
+        members |= {_holder(e) for e in phase}
         last_at, last_generation = phase[-1].happened_at, generation
-    if joins and leaves:
-        lines += [replace(e, generation=joins[-1].generation) for e in _first([*map(_leave, leaves)])]
-        lines += map(_departure, leaves)
+    if joins:
+        lines += [replace(e, generation=last_generation) for e in _first([*map(_leave, leaves)])]
+    lines += [*map(_departure, leaves), *_removals(events)]
     return sorted(lines, key=lambda e: e.happened_at)
+
+
+def _holder(event: Event) -> _Holder:
+    return (event.member_id, None) if event.member_id else (event.client_id, event.source)
+
+
+def _leaves(events: Sequence[Event]) -> list[Event]:
+    """The lines in which members leave; that a poll limit was exceeded, where no request to leave follows.
+
+    Source: Java's clients from 3.0 on write both; up to 2.8 one line has both, and librdkafka writes no request.
+    """
+    requests = [e for e in _of(events, Kind.CLIENT_LEAVING) if e.member_id]
+    by_source = _by_source(requests, Kind.CLIENT_LEAVING)
+    late = (e for e in _of(events, Kind.CLIENT_POLL_EXPIRED) if e.member_id or not _follows(by_source, e))
+    return sorted([*requests, *late], key=lambda e: e.happened_at)
+
+
+def _follows(by_source: Mapping[str, Timeline[Event]], event: Event) -> bool:
+    lines = by_source[event.source].near(event.happened_at, SAME_ACT) if event.source in by_source else ()
+    return any(e.client_id == event.client_id for e in lines)
+
+
+def _joins(events: Sequence[Event], leaves: Iterable[Event]) -> list[Event]:
+    """The lines in which members learnt their generation, each with the member id that its log names before it leaves.
+
+    Source: until 2.5 the line that a member has joined follows its assignment, and names no member id; later ones write
+    one for the join, and one for the assignment.
+    """
+    writers = {e.source for e in _of(events, Kind.CLIENT_JOINED)}
+    joins = [
+        e
+        for e in events
+        if e.generation and (e.kind == Kind.CLIENT_JOINED or (e.kind == Kind.CLIENT_SYNCED and e.source not in writers))
+    ]
+    named: dict[_Holder, str | None] = {}
+    by_line: dict[str, str | None] = {}
+    for event in sorted([*joins, *leaves], key=lambda e: e.happened_at, reverse=True):
+        consumer = event.client_id, event.source
+        if event.kind in (Kind.CLIENT_LEAVING, Kind.CLIENT_POLL_EXPIRED):
+            named[consumer] = event.member_id
+        else:
+            by_line[event.line_id] = event.member_id or named.get(consumer)
+    return [replace(e, member_id=by_line[e.line_id]) for e in joins]
+
+
+def _removals(events: Sequence[Event]) -> list[Event]:
+    """The removals that members learnt of by a refused heartbeat, and after which no line shows them join again.
+
+    Source: a coordinator answers UNKNOWN_MEMBER_ID to a member whose session ran out, or that was removed.
+    """
+    requests = _by_source(events, Kind.CLIENT_JOINING)
+    joined = _by_source(events, Kind.CLIENT_JOINED), _by_source(events, Kind.CLIENT_SYNCED)
+    refusals = [e for e in events if (e.kind == Kind.CLIENT_HEARTBEAT_REFUSED and e.error in _UNKNOWN_MEMBER)]
+    last = [run[-1] for run in grouped(refusals, lambda e: (e.client_id, e.source)).values()]
+    return [
+        replace(e, kind=Kind.MEMBER_FAILED)
+        for e in last
+        if not any(e.source in lines and lines[e.source].first_after(e.happened_at) for lines in (requests, *joined))
+    ]
 
 
 def _of(events: Iterable[Event], kind: Kind) -> list[Event]:
@@ -87,6 +159,8 @@ def _first(events: Sequence[Event]) -> list[Event]:
 
 
 def _leave(event: Event) -> Event:
+    if not event.member_id:  # its departure shows the cause
+        return replace(event, kind=Kind.REBALANCE_STARTED)
     reason = f"Removing member {event.member_id} on LeaveGroup; client reason: {event.client_reason or ''}"
     return replace(event, kind=Kind.REBALANCE_STARTED, reason=reason)
 
@@ -100,6 +174,12 @@ def _rejoin(why: Event, request: Event, joined: Event) -> Event:
     return replace(request, kind=Kind.REBALANCE_STARTED, reason=reason)
 
 
+def _arrival(request: Event, joined: Event) -> Event:
+    return replace(request, kind=Kind.MEMBER_ADDED, client_id=joined.client_id)
+
+
 def _join(request: Event, joined: Event) -> Event:
+    if not joined.member_id:  # its arrival shows the cause
+        return replace(request, kind=Kind.REBALANCE_STARTED)
     reason = f"Adding new member {joined.member_id} with group instance id {joined.instance_id}"
     return replace(request, kind=Kind.REBALANCE_STARTED, reason=reason)

@@ -444,11 +444,11 @@ def new_client_asked(case: Case) -> Proof | None:
 def none_had_gone(case: Case) -> Proof | None:
     """Each rebalance since the group's first generation was a join as well."""
     episode = case.episode
-    while episode.from_generation > 0:
+    while episode.from_generation != 0:
         before = episode.previous
         if before is None or before.to_generation != episode.from_generation or before.changes:
             return None
-        if before.from_generation > 0 and new_client_asked(replace(case, episode=before)) is None:
+        if before.from_generation != 0 and new_client_asked(replace(case, episode=before)) is None:
             return None
         episode = before
     return Proof()

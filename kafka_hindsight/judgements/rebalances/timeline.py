@@ -147,9 +147,17 @@ class _EpisodeMachine:
         self.close()
 
     def lose_end(self, generation: int) -> None:
-        """Close an open join phase where a later generation shows that the lines of its end are lost."""
-        if self.open is not None and self.open.joined_at is None and generation > self.open.from_generation:
-            self.episodes[-1] = replace(self.episodes[-1], cut_by_move=False)
+        """Close an open join phase where a later generation shows that the lines of its end are lost.
+
+        So does a group that begins again: it was removed, which only a group without members is, and that has no join
+        phase. Source: GroupCoordinator.scala handleDeleteGroups, GroupMetadataManager.scala cleanupGroupMetadata.
+        """
+        if self.open is None or self.open.joined_at is not None:
+            return
+        reached = (self.open.from_generation or 0) + 1
+        if generation >= reached or generation == 0 < reached - 1:
+            to_generation = reached if generation in (0, reached) else None
+            self.episodes[-1] = replace(self.episodes[-1], cut_by_move=False, to_generation=to_generation)
             self.close()
 
     def close(self) -> None:
@@ -166,7 +174,7 @@ class _EpisodeMachine:
         if index is None:
             return
         episode = self.episodes[index]
-        if episode.outcome == Outcome.COMPLETED or generation <= episode.from_generation:
+        if episode.outcome == Outcome.COMPLETED or generation <= (episode.from_generation or 0):
             return
         self.episodes[index] = replace(episode, cut_by_move=False, outcome=Outcome.UNFINISHED, ended_at=None)
         if self.is_open and index == len(self.episodes) - 1:

@@ -55,13 +55,96 @@ def test_leave_with_a_generation_of_its_own_is_a_rebalance_before_the_next_join(
     ]
     rows = history([replace(e, group_id="g") for e in acts]).rebalances
     assert columns_of(rows[1:], "cause", "from_generation", "to_generation") == [
-        ("member_left", 1, None),
+        ("member_left", 1, 2),
         ("member_rejoined", 2, 3),
     ]
     *_, together = history(
         [replace(e, group_id="g", generation=e.generation and min(e.generation, 2)) for e in acts]
     ).rebalances
     assert (together.cause, together.to_generation) == ("member_left", 2)
+
+
+@pytest.mark.parametrize("later", [[], [coordinator("join_completed", "01:52:00", generation=4, member_count=1)]])
+def test_lone_line_of_removed_member_is_a_rebalance(later: list[Event]) -> None:
+    """The line that begins the rebalance is lost: a member that failed shows that there was one."""
+    failed = coordinator("member_failed", "01:50:00", member_id=MEMBER)
+    (row,) = history([failed, *later]).rebalances
+    assert (row.cause, row.confidence, row.client_id) == ("member_dead", "possible", "app")
+    assert failed.line_id in [q.line_id for q in row.evidence]
+
+
+def test_removed_member_within_a_join_phase_has_no_rebalance_of_its_own() -> None:
+    begun = coordinator("rebalance_started", "01:50:00", generation=3, reason=f"Adding new member {OTHER}")
+    ended = coordinator("join_completed", "01:50:20", generation=4, member_count=1)
+    failed = coordinator("member_failed", "01:50:10", member_id=MEMBER)
+    (row,) = history([begun, failed, ended]).rebalances
+    assert [(c.client_id, c.cause) for c in row.contributors] == [("app", "member_dead")]
+
+
+def test_fenced_member_of_unknown_epoch_is_a_rebalance() -> None:
+    reason = "the member session expired"
+    fenced = coordinator(
+        "member_fenced", "01:50:00", member_id="IF9u91ErTnivIe8vNKWFHQ", reason=reason, protocol="consumer"
+    )
+    (row,) = history([fenced]).rebalances
+    assert (row.protocol, row.from_generation, row.cause, row.confidence) == (
+        "consumer",
+        None,
+        "member_dead",
+        "possible",
+    )
+
+
+@pytest.mark.parametrize(
+    ("act", "later", "verdicts_of_rows"),
+    [
+        (own("client_heartbeat_refused", "01:50:00", member_id=MEMBER, error="UNKNOWN_MEMBER_ID"), [], {"possible"}),
+        (own("client_heartbeat_refused", "01:50:00", member_id=MEMBER, error="ILLEGAL_GENERATION"), [], set()),
+        (
+            own("client_heartbeat_refused", "01:50:00", member_id=MEMBER, error="UNKNOWN_MEMBER_ID"),
+            [own("client_joining", "01:50:03")],
+            set(),
+        ),
+        (own("client_poll_expired", "01:50:00"), [], {"possible"}),
+    ],
+)
+def test_client_log_without_generations_shows_its_removal(
+    act: Event, later: list[Event], verdicts_of_rows: set[str]
+) -> None:
+    rows = history([replace(e, group_id="g") for e in (act, *later)]).rebalances
+    assert {r.confidence for r in rows} == verdicts_of_rows
+
+
+def test_old_client_that_names_no_member_as_it_joins_left_and_came_back() -> None:
+    """Until 2.5 the line of a join has a generation and no member id; the line of the leave names one."""
+    acts = [
+        own("client_joining", "01:50:00"),
+        own("client_synced", "01:50:03", generation=8),
+        own("client_leaving", "01:55:00", member_id=MEMBER, client_reason="the consumer is being closed"),
+        own("client_joining", "01:55:10"),
+        own("client_synced", "01:55:13", generation=10),
+    ]
+    rows = history([replace(e, group_id="g") for e in acts]).rebalances
+    assert columns_of(rows, "cause", "from_generation", "to_generation") == [
+        ("member_joined", 7, 8),
+        ("member_left", 8, 9),
+        ("member_rejoined", 9, 10),
+    ]
+    assert {r.confidence for r in rows[1:]} == {"likely"}
+
+
+def test_generations_that_begin_again_are_another_group_of_that_name() -> None:
+    acts = [
+        own("client_joined", "01:50:00", generation=7, member_id=MEMBER),
+        own("client_leaving", "01:55:00", member_id=MEMBER, client_reason="the consumer is being closed"),
+        own("client_joining", "02:05:00"),
+        own("client_joined", "02:05:01", generation=1, member_id=OTHER),
+    ]
+    *_, left, joined = history([replace(e, group_id="g") for e in acts]).rebalances
+    assert (left.cause, left.from_generation, left.to_generation, left.ended_at) == ("member_left", 7, 8, None)
+    assert (joined.cause.noun.is_arrival, joined.from_generation, joined.to_generation) == (True, 0, 1)
+    assert joined.started_at == at("02:05:00")
+    assert "waited" not in left.explanation + joined.explanation
 
 
 def test_group_without_coordinator_lines_has_rebalances_its_members_joined() -> None:
