@@ -20,7 +20,8 @@ class CoordinatorReason:
     """A coordinator's reason for a join phase.
 
     `act` is one of joined, leader_rejoined, metadata_updated, expired, left, static_updated, static_protocol_changed,
-    sync_expired, storage_error, over_capacity, converted, unclaimed. `members` are the member ids it names.
+    sync_expired, storage_error, over_capacity, converted, unclaimed. `members` are the member ids it names; none where
+    its id is masked, and has no uuid (`is_masked`). `client_reason` is empty where the client sent no words.
     """
 
     act: str
@@ -28,12 +29,13 @@ class CoordinatorReason:
     instance_id: str | None = None
     client_reason: str | None = None
     detail: str | None = None
+    is_masked: bool = False
 
 
 # Source: GroupCoordinator.scala 2.1-3.9, GroupMetadataManager.java 3.7-4.2.
 # A member id ends in a uuid, which is what ends it where the rest of the line is free text.
 _CLIENT = r"(?:; client reason: ?(?P<client_reason>.*))?"
-_MEMBER = rf"(?P<member>.+?{UUID})"
+_MEMBER = rf"(?:(?P<member>.+?{UUID})|(?P<masked>[^\s;]+))"
 _OPTION = r"(?P<instance>Some\(.*?\)|None|null|.+?)"
 _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (act, re.compile(regex, re.S))
@@ -79,10 +81,12 @@ def _reason_of(act: str, groups: dict[str, str | None]) -> CoordinatorReason:
     several = groups.get("several")
     members = split_members(several) if several is not None else tuple(m for m in (groups.get("member"),) if m)
     client_reason = groups.get("client_reason")
-    # A Java client that has no reason sends an empty one; the Scala coordinator prints it as it is.
-    if client_reason is not None and client_reason.strip() in ("", NOT_PROVIDED):
+    # A client from before KIP-800 sends none. The Scala coordinator prints an empty one as it is.
+    client_reason = None if client_reason is None else client_reason.strip()
+    if client_reason == NOT_PROVIDED:
         client_reason = None
-    return CoordinatorReason(act, members, option_value(groups.get("instance")), client_reason, groups.get("detail"))
+    instance, is_masked = option_value(groups.get("instance")), groups.get("masked") is not None
+    return CoordinatorReason(act, members, instance, client_reason, groups.get("detail"), is_masked)
 
 
 def split_members(text: str) -> tuple[str, ...]:

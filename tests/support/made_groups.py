@@ -113,6 +113,11 @@ def rejoins(client_reason: str = "", who: str = "Leader", clock: str = "01:10:00
     return started(clock, 1, words + (f"; client reason: {client_reason}" if client_reason else ""), **fields)
 
 
+def empty_reason(clock: str) -> Event:
+    """The leader rejoins, and its reason has no words."""
+    return started(clock, 1, f"Leader {A} re-joining group during Stable; client reason: ")
+
+
 def silent(clock: str, generation: int) -> Event:
     """A rebalance of which the coordinator writes no reason."""
     return line("rebalance_started", clock, generation=generation)
@@ -121,6 +126,12 @@ def silent(clock: str, generation: int) -> Event:
 def all_leave(clock: str) -> list[Event]:
     """Generation 2 has no member."""
     return [silent(clock, 1), line("group_emptied", clock, generation=2)]
+
+
+def joins_as_one_is_dropped(generation: int) -> list[Event]:
+    """A member joins, and one of the same client id is removed before the join phase ends."""
+    dropped = line("member_failed", "01:09:30", member_id=PY)
+    return [started("01:09:20", generation, joins(PY2)), dropped, *done("01:09:30.001", generation + 1)]
 
 
 def asks(clock: str, generation: int, client: str = "app") -> list[Event]:
@@ -245,6 +256,10 @@ MADE: dict[str, MadeGroup] = {
             *in_log("01:05:01", PY2),
             *in_log("01:05:02", PY),
         ]
+    ),
+    "joins as its like is dropped": MadeGroup([*stable(PY), *joins_as_one_is_dropped(1)]),
+    "joins as one of its like is dropped": MadeGroup(
+        [*stable(PY), started("01:05:00", 1, joins(PY3)), *done("01:05:01", 2, 2), *joins_as_one_is_dropped(2)]
     ),
     "a group begins once more": MadeGroup([*stable(PY), started("01:09:00", 0, joins(PY2))]),
     "one of two members with one client id is replaced": MadeGroup(
@@ -408,6 +423,10 @@ MADE: dict[str, MadeGroup] = {
             rejoins(),
         ]
     ),
+    "the leader rejoins with an empty reason": MadeGroup([*stable(), empty_reason("01:10:00")]),
+    "the leader rejoins at once, with an empty reason": MadeGroup([*stable(), empty_reason("01:00:03")]),
+    "a masked member joins": MadeGroup([started("01:00:00", 4, joins("***")), *done("01:00:03", 5)]),
+    "a masked member leaves": MadeGroup([started("01:10:00", 4, "Removing member ***** on LeaveGroup")]),
     "the leader rejoins after a move": MadeGroup(
         [
             *stable(),

@@ -53,8 +53,16 @@ class SilentHost:
 
     host: str
     since: datetime
+    last_at: datetime
     members: int
     rebalances: tuple[Rebalance, ...]
+
+    @property
+    def span(self) -> str:
+        """When they fell silent: no default shows how long a session was."""
+        if any(r.session_timeout_ms is None for r in self.rebalances):
+            return f"before their sessions expired, the last at {self.last_at:%H:%M:%S}"
+        return f"within one session timeout of {self.since:%H:%M:%S}"
 
     @property
     def fate(self) -> str:
@@ -105,7 +113,7 @@ def _silent_host(
         return None
     if not any(i.value.host != host and (i.end is None or i.end > last) for i in heard.at(since)):
         return None
-    return SilentHost(host, since, len(silent), tuple(rows.values()))
+    return SilentHost(host, since, last, len(silent), tuple(rows.values()))
 
 
 def _together(stays: Iterable[MemberStay]) -> list[list[tuple[datetime, MemberStay]]]:
@@ -330,8 +338,8 @@ INCIDENTS: tuple[Ruling[IncidentCase], ...] = (
     ),
     Likely(
         IncidentKind.HOST_SILENT,
-        "All {host.members} members on host {host.host}, in {groups}, fell silent within one session timeout of"
-        " {host.since:%H:%M:%S}, while members elsewhere were heard. {host.fate} {size} ({causes}).",
+        "All {host.members} members on host {host.host}, in {groups}, fell silent {host.span},"
+        " while members elsewhere were heard. {host.fate} {size} ({causes}).",
         proof=(a_host_fell_silent,),
         source=_ADR,
         cases=("made: a host is never heard again", "made: two members of a host fall silent"),

@@ -34,6 +34,9 @@ OTHER_KINDS = tuple(p for p in Protocol if not p.is_of_consumers)
 """Groups that are not of consumers, and never were classic."""
 _NO_REASON = CoordinatorReason("none")
 _STATES = (Kind.CLIENT_STATE_CHANGED, Kind.MEMBER_ASSIGNMENT_STATE)
+_NOT_JOINED = "UNSUBSCRIBED"
+_GONE = (_NOT_JOINED, "PREPARE_LEAVING", "LEAVING", "FENCED", "STALE", "FATAL")
+"""The states of a client that is no longer in the group, or is about to leave it. Source: MemberState.java."""
 
 
 def build_epochs(group_id: str, events: Sequence[Event]) -> tuple[list[Episode], list[GenerationGap]]:
@@ -62,6 +65,8 @@ class _EpochMachine:
         and the newest epoch that a member's own log had named before."""
         self.named_epoch = 0
         self.members: set[str | None] = set()
+        self.classic_count = 0
+        """How many members the group had when it was a classic one, without those that have gone."""
         self.epoch: int | None = None
         self.hash: str | None = None
         self.has_moved = False
@@ -71,6 +76,8 @@ class _EpochMachine:
         if kind in _CHANGES:
             self.pending.append(change_of(event))
             is_there = kind in (Kind.MEMBER_JOINED, Kind.STATIC_MEMBER_RETURNED)
+            is_classic = not is_there and event.member_id not in self.members
+            self.classic_count -= min(is_classic, self.classic_count)
             self.members |= {event.member_id} if is_there else set()
             self.members.discard(event.old_member_id if is_there else event.member_id)
             if not is_there and event.protocol == Protocol.CONSUMER:
@@ -80,7 +87,8 @@ class _EpochMachine:
         elif kind == Kind.EPOCH_BUMPED:
             self.bump(event, event.generation or 0)
         elif kind in (Kind.JOIN_COMPLETED, Kind.GROUP_EMPTIED):
-            self.epoch = event.generation  # a classic group that is converted goes on counting
+            # A classic group that is converted goes on counting, and its members stay: convertToConsumerGroup.
+            self.epoch, self.members, self.classic_count = event.generation, set(), event.member_count or 0
         names_epoch = kind in (Kind.TARGET_COMPUTED, Kind.GROUP_UNLOADED)
         if names_epoch and (event.protocol == Protocol.CONSUMER or self.kind_event is not None):
             self.show(event, event.generation or 0)
@@ -129,7 +137,8 @@ class _EpochMachine:
             last += 1
             episode = self.episode(change.events[0], last, [change])
             names = frozenset(m for m in remaining if m is not None)
-            before, after = len(remaining) + 1, len(remaining)
+            after = len(remaining) + self.classic_count
+            before = after + 1
             episode = replace(episode, member_ids=names, members_before=before, members_after=after)
             self.episodes.append(replace(episode, metadata_hash_changed=None))
         removal_changes = [change for change, _, _ in removals]
@@ -149,6 +158,7 @@ class _EpochMachine:
     ) -> Episode:
         joins = sum(c.what == Change.JOINED for c in changes)
         removals = sum(c.what.is_removal for c in changes)
+        count = len(self.members) + self.classic_count
         is_unknown = event.detail is None or self.hash is None
         return Episode(
             group_id=self.group_id,
@@ -158,8 +168,8 @@ class _EpochMachine:
             to_generation=epoch,
             started_at=started_at or event.happened_at,
             reason=_NO_REASON,
-            members_before=max(len(self.members) - joins + removals, 0),
-            members_after=len(self.members),
+            members_before=max(count - joins + removals, 0),
+            members_after=count,
             member_ids=frozenset(m for m in self.members if m is not None),
             metadata_hash_changed=None if is_unknown else event.detail != self.hash,
             changes=tuple(changes),
@@ -187,11 +197,13 @@ def _find_ends(episodes: Sequence[Episode], events: Sequence[Event]) -> list[Epi
     """The episodes with their ends: the last member became stable, by records, else by the members' logs.
 
     A client prints the epoch that it had before the change. So a member that gives partitions back becomes stable under
-    the epoch before, and a member that keeps what it has prints nothing. Silence shows that only where every member has
-    a log.
+    the epoch before, and a member that keeps what it has prints nothing. Silence shows that only where the log of every
+    member reaches back to the epoch's beginning. A coordinator of 3.7 to 3.9 prints the change of each member.
+    Source: AbstractMembershipManager.transitionTo; GroupMetadataManager.java maybeReconcile.
     """
     states = by_instant(e for e in events if e.kind in _STATES)
-    with_states = {e.member_id for e in states}
+    first_states = {e.member_id: e for e in reversed(states.values)}
+    has_all = any(e.kind == Kind.MEMBER_ASSIGNMENT_STATE for e in states)
     progress = _MemberProgress(e for e in events if e.kind == Kind.MEMBER_REACHED)
     with_ends = []
     for episode, following in itertools.zip_longest(episodes, (e.started_at for e in episodes[1:])):
@@ -199,7 +211,7 @@ def _find_ends(episodes: Sequence[Episode], events: Sequence[Event]) -> list[Epi
             with_ends.append(replace(episode, ended_at=episode.started_at, outcome=Outcome.EMPTIED))
             continue
         with_end = progress.end_of(episode, following)
-        if with_end is None and episode.member_ids <= with_states:
+        if with_end is None and (has_all or _are_witnessed(episode, first_states)):
             with_end = _end_by_logs(episode, states, following)
         with_ends.append(with_end or episode)
     return with_ends
@@ -244,9 +256,28 @@ class _MemberProgress:
         return _with_end(episode, max(event.happened_at, episode.started_at), Outcome.COMPLETED, event)
 
 
+def _are_witnessed(episode: Episode, first_states: Mapping[str | None, Event]) -> bool:
+    """Whether the log of each member reaches back to the epoch's beginning, or to its own."""
+    firsts = [first_states.get(member_id) for member_id in episode.member_ids]
+    is_named = episode.members_after == len(episode.member_ids)
+    return is_named and all(
+        first is not None and (first.happened_at <= episode.started_at or first.previous_state == _NOT_JOINED)
+        for first in firsts
+    )
+
+
 def _end_by_logs(episode: Episode, states: Timeline[Event], following: datetime | None) -> Episode | None:
-    since = states.within(episode.started_at, following)
-    last = {e.member_id: e for e in since if e.member_id in episode.member_ids}
+    """The episode with its end: the last change of a member, by which all are stable; what they do as they go is later.
+
+    A member that waits for others to give partitions back is stable until it gets them.
+    """
+    last: dict[str | None, Event] = {}
+    gone: set[str | None] = set()
+    for event in states.within(episode.started_at, following):
+        if event.state in _GONE:
+            gone.add(event.member_id)
+        elif event.member_id in episode.member_ids and event.member_id not in gone:
+            last[event.member_id] = event
     if last and all(e.state == "STABLE" for e in last.values()):
         return _with_end(episode, max(e.happened_at for e in last.values()), Outcome.COMPLETED)
     return _with_end(episode, following, Outcome.INTERRUPTED) if last and following is not None else None

@@ -37,11 +37,15 @@ class Arrival:
 
 @dataclass(frozen=True)
 class Departure:
-    """A member as it went, and the instant from which on it was silent."""
+    """A member as it went, and the first instant from which on it may have been silent.
+
+    `is_bound`: no line shows how long its session was, so that it may have been heard later.
+    """
 
     silent_since: datetime
     member: Member
     removal: Removal
+    is_bound: bool
 
 
 class Identity:
@@ -205,11 +209,30 @@ class Identity:
         for name in self._possible_names(member):
             if name not in self._goings:
                 removals = ((m, r) for m in self._by_name[name] for r in m.removals)
-                self._goings[name] = Timeline((Departure(_silent_since(m, r), m, r) for m, r in removals), _since)
+                self._goings[name] = Timeline((self._departure(m, r) for m, r in removals), _since)
             recent = self._goings[name].between(at - LOOK_BACK, until)
             may_be = (d for d in reversed(recent) if self._may_be_same(d.member, member))
             departures += [d for d in may_be if _was_known(d, at)][:1]
         return max(departures, key=_since, default=None)
+
+    def _departure(self, member: Member, removal: Removal) -> Departure:
+        """A member as it went: it was heard when it joined, and one whose session expired not for as long as that."""
+        if removal.how not in _SILENT:
+            return Departure(removal.at, member, removal, is_bound=False)
+        session = (member.session_timeout_ms or SESSION_TIMEOUT_MS) * MS
+        joined = self.registry.last_join(member.member_id, removal.at)
+        heard_at = joined.happened_at if joined else member.first_at or LONG_AGO
+        since = max(removal.at - session, min(heard_at, removal.at))
+        return Departure(since, member, removal, is_bound=member.session_timeout_ms is None)
+
+    def present_lookalikes(self, member: Member, at: datetime) -> Sequence[Member]:
+        """The members of the same client id, if any, that were in the group at an instant and may be the same."""
+        others = self._by_name[member.client_id] if member.client_id else ()
+        return [
+            m
+            for m in others
+            if self._may_be_same(m, member) and m.first_at and m.first_at < at and not m.last_removal_until(at)
+        ]
 
     def had_no_member(self, at: datetime) -> bool:
         """Whether no member is known to have been in the group within the look-back before an instant."""
@@ -241,12 +264,6 @@ def _was_known(departure: Departure, at: datetime) -> bool:
     """Whether a line named the member before another one came at an instant. The line that removes it is enough."""
     known_at, gone_at = departure.member.known_at, departure.removal.at
     return known_at is not None and (known_at < at - SAME_ACT or gone_at <= min(known_at, at))
-
-
-def _silent_since(member: Member, removal: Removal) -> datetime:
-    """The instant from which on a removed member may have been silent."""
-    session = (member.session_timeout_ms or SESSION_TIMEOUT_MS) * MS
-    return removal.at - session if removal.how in _SILENT else removal.at
 
 
 def _since(departure: Departure) -> datetime:

@@ -32,6 +32,9 @@ _DEPARTURES = {
     Change.FORGOTTEN: "after the last line about the former group of that name",
 }
 
+DROPPED = (Change.EXPIRED, Change.NOT_REJOINED)
+"""The removals of members that did not join again in a join phase."""
+
 _REASONS_TO_REJOIN = {
     LEFT_BEFORE: "it had left",
     REMOVED_WHILE_ALIVE: "the coordinator had removed it while it was alive",
@@ -75,7 +78,8 @@ def like_one_had_gone(case: Case) -> Proof | None:
     departure = case.lookalike_departure
     if departure is None:
         return None
-    silence = duration(max(case.at - departure.silent_since, SAME_ACT))
+    at_most = "at most " if departure.is_bound else ""
+    silence = f"{at_most}{duration(max(case.at - departure.silent_since, SAME_ACT))}"
     words = {"lookalike": case.likeness(departure.member), "silence": silence}
     return proof_of(*departure.member.introduced_by, departure.removal.event, **words)
 
@@ -85,6 +89,12 @@ def its_log_names_a_former_self(case: Case) -> Proof | None:
     member, line = case.member, None if case.member.member_id else case.own_line
     former = case.registry.logs.former_in(member.client_id or "", member.member_id, line)
     return proof_of(former) if former is not None and former.happened_at >= case.at - LOOK_BACK else None
+
+
+def is_nameless(case: Case) -> Proof | None:
+    """No line shows a member id, an instance id or a client id of the member."""
+    member = case.member
+    return proof_if(not (member.member_id or member.instance_id or member.client_id))
 
 
 def names_do_not_identify(case: Case) -> Proof | None:
@@ -104,6 +114,14 @@ def group_was_empty_of_its_like(case: Case) -> Proof | None:
     member, former = case.member, case.lookalike_departure.member
     is_there = member.host is not None and member.host == former.host
     return proof_if(is_there or (member.client_id is not None and member.client_id == former.client_id))
+
+
+def all_like_it_were_dropped(case: Case) -> Proof | None:
+    """Each member of its client id that the group had was removed in this join phase, and did not rejoin."""
+    until = (case.episode.joined_at or case.at) + SAME_ACT
+    others = case.identity.present_lookalikes(case.member, case.at)
+    removals = [next((r for r in m.removals if case.at <= r.at <= until and r.how in DROPPED), None) for m in others]
+    return proof_of(*(r.event for r in removals if r)) if removals and None not in removals else None
 
 
 def group_had_others(case: Case) -> Proof | None:
@@ -130,6 +148,13 @@ _NAMES = "CommonClientConfigs client.id: nothing makes it unique; KIP-848: a mem
 _SAME_CLIENT = "the same instance id, else the same client id and, where known, host: KIP-345, KIP-394"
 
 JOIN_RULINGS: tuple[Ruling[Case], ...] = (
+    Possible(
+        Cause.MEMBER_JOINED,
+        "A member joined whose id is masked: it may have been in the group before.",
+        proof=(is_nameless,),
+        source="GroupCoordinator.scala addMemberAndRebalance; ids are often masked in logs that are passed on",
+        cases=("made: a masked member joins", "groups/pause-4.1 01:41:04.275"),
+    ),
     Likely(
         Cause.MEMBER_REJOINED,
         "{who} came back while its former self was still waiting to be removed.",
@@ -179,6 +204,14 @@ JOIN_RULINGS: tuple[Ruling[Case], ...] = (
         proof=(like_one_had_gone, names_do_not_identify, group_was_empty_of_its_like),
         source=_NAMES,
         cases=("made: an empty group on one host", "made: two members hold one client id"),
+    ),
+    Likely(
+        Cause.MEMBER_REJOINED,
+        "{who} came back: each member of its client id that the group had did not join again, and was"
+        " removed in the same join phase.",
+        proof=(names_do_not_identify, all_like_it_were_dropped),
+        source=f"GroupCoordinator.scala onCompleteJoin, onExpireHeartbeat: a live member joins again; {_NAMES}",
+        cases=("made: joins as its like is dropped", "made: joins as one of its like is dropped"),
     ),
     Likely(
         Cause.MEMBER_JOINED,

@@ -162,6 +162,24 @@ def had_to_give_back(case: Case) -> Proof | None:
     return proof_of(assignment) if is_at_once and revokes else None
 
 
+def gave_an_empty_reason(case: Case) -> Proof | None:
+    """The client's reason on the coordinator's line is empty: it sent one, without words."""
+    return proof_if(case.episode.reason.client_reason == "" and case.own_request is None)
+
+
+def follows_at_once(case: Case) -> Proof | None:
+    """The rebalance before ended at most 5 s ago: what a worker gives back then goes to others."""
+    before = case.episode.previous
+    ended_at = before.ended_at if before is not None else None
+    return proof_if(ended_at is not None and case.episode.started_at - ended_at <= NEXT_POLL)
+
+
+def a_worker_had_gone(case: Case) -> Proof | None:
+    """A member went in the rebalance before: its work is given to others when a delay is over."""
+    before = case.episode.previous
+    return proof_if(before is not None and any(c.what.is_removal for c in before.changes))
+
+
 def _last_assignment(case: Case) -> Event | None:
     """The last assignment of a Connect worker, by its own log."""
     assignments = case.own_log.of_kind(Kind.CLIENT_WORK_ASSIGNED)
@@ -169,6 +187,10 @@ def _last_assignment(case: Case) -> Event | None:
 
 
 _REASONS = "ConsumerCoordinator.java rejoinNeededOrPending; KIP-800"
+_EMPTY = (
+    "WorkerCoordinator.requestRejoin keeps its words for its own log, and AbstractCoordinator sends an empty reason;"
+    " ConsumerCoordinator always gives one (3.2 and later)"
+)
 _TOPICS = "ConsumerCoordinator.java MetadataSnapshot, updatePatternSubscription; KAFKA-3888"
 
 REJOIN_RULINGS: tuple[Ruling[Case], ...] = (
@@ -193,6 +215,28 @@ REJOIN_RULINGS: tuple[Ruling[Case], ...] = (
         proof=(rejoins_because(reasons.CONNECTOR_CHANGED), asked_just_before, own_words),
         source="KIP-415; DistributedHerder.java",
         cases=("groups/connect-4.3 15:07:49.326", "groups/connect-4.3 15:08:33.499"),
+    ),
+    Likely(
+        Cause.CONNECTOR_CHANGED,
+        "{who} rejoined with an empty reason, as a Connect worker does: its connectors or tasks changed.",
+        proof=(gave_an_empty_reason,),
+        unless=(follows_at_once, a_worker_had_gone),
+        source=_EMPTY,
+        cases=(
+            "made: the leader rejoins with an empty reason",
+            "made: the leader rejoins at once, with an empty reason",
+        ),
+    ),
+    Possible(
+        Cause.CONNECTOR_CHANGED,
+        "{who} rejoined with an empty reason, as a Connect worker does: its connectors or tasks changed, or those of"
+        " another worker were given to others.",
+        proof=(gave_an_empty_reason,),
+        source=f"{_EMPTY}; KIP-415",
+        cases=(
+            "made: the leader rejoins at once, with an empty reason",
+            "made: the leader rejoins with an empty reason",
+        ),
     ),
     Certain(
         Cause.COOPERATIVE_FOLLOWUP,

@@ -335,7 +335,7 @@ def _named_by_reason(episode: Episode) -> Iterable[MembershipChange]:
     what = _BY_REASON.get(reason.act)
     if what is not None:
         for member in reason.members or (None,):
-            by_instance = what == Change.LEFT and member is None
+            by_instance = what == Change.LEFT and member is None and not reason.is_masked
             yield MembershipChange(what, at, member, reason.instance_id, reason.client_reason, by_instance)
 
 

@@ -106,6 +106,14 @@ PATTERNS = (
         source=f"{_SOURCE} classicGroupLeaveToConsumerGroup",
     ),
     _line(
+        pattern_id="kip848.member_assignment_state",
+        kind=Kind.MEMBER_ASSIGNMENT_STATE,
+        regex=rf"Member {_MEMBER} new assignment state: epoch=(?P<generation>-?\d+), previousEpoch=-?\d+, state=(?P<state>\w+), "
+        r"assignedPartitions=(?P<detail>\[[^\]]*\]) and revokedPartitions=\[[^\]]*\]\.$",
+        versions="3.8-3.9 at INFO, 4.0-4.4 at DEBUG",
+        source=f"{_SOURCE} maybeReconcile",
+    ),
+    _line(
         pattern_id="kip848.member_fenced",
         kind=Kind.MEMBER_FENCED,
         regex=rf"Member {_MEMBER} fenced from the group because (?P<reason>.+?(?: within (?P<took_ms>\d+)ms)?)\.$",

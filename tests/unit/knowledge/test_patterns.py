@@ -44,6 +44,7 @@ MADE = {
     "kip848.classic_member_id_assigned",
     "kip848.classic_member_left",
     "kip848.static_member_closed",
+    "kip848.member_assignment_state",
     "kip848.static_member_fenced",
     "kip848.static_member_refused",
     "kip848.static_member_returned",

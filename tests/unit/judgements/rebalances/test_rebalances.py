@@ -147,6 +147,70 @@ def test_generations_that_begin_again_are_another_group_of_that_name() -> None:
     assert "waited" not in left.explanation + joined.explanation
 
 
+def epochs_of_two(*later: Event) -> GroupHistory:
+    """A KIP-848 member takes half of another one's partitions, and hours later the first one closes."""
+
+    def state(client: str, clock: str, before: str, after: str, epoch: int) -> Event:
+        states = {"previous_state": before, "state": after, "generation": epoch}
+        return replace(
+            own("client_state_changed", clock, client=client, member_id=client.upper(), **states), group_id="g"
+        )
+
+    def bumped(clock: str, kind: str, member: str, epoch: int) -> list[Event]:
+        return [
+            coordinator(kind, clock, member_id=member, protocol="consumer"),
+            coordinator("epoch_bumped", clock, generation=epoch, protocol="consumer"),
+        ]
+
+    acts = [
+        *bumped("01:41:00", "member_joined", "A", 1),
+        state("a", "01:41:00", "UNSUBSCRIBED", "JOINING", 0),
+        state("a", "01:41:01", "ACKNOWLEDGING", "STABLE", 1),
+        *bumped("01:42:00", "member_joined", "B", 2),
+        state("b", "01:42:00.100", "UNSUBSCRIBED", "JOINING", 0),
+        state("b", "01:42:00.200", "ACKNOWLEDGING", "STABLE", 2),
+        state("a", "01:42:03", "STABLE", "RECONCILING", 1),
+        state("a", "01:42:03.500", "ACKNOWLEDGING", "STABLE", 1),
+        state("b", "01:42:06", "ACKNOWLEDGING", "STABLE", 2),
+        state("a", "02:05:00", "STABLE", "PREPARE_LEAVING", 2),
+        state("a", "02:05:00.010", "PREPARE_LEAVING", "LEAVING", -1),
+        *bumped("02:05:00.020", "member_left", "A", 3),
+    ]
+    return history([*acts, *later])
+
+
+def test_epoch_ends_as_the_last_member_is_stable_and_not_as_one_leaves() -> None:
+    _, grown, _ = epochs_of_two().rebalances
+    assert (grown.outcome, grown.ended_at, grown.duration_ms) == ("completed", at("01:42:06"), 6_000)
+
+
+def test_epoch_has_no_end_where_the_log_of_a_member_begins_later() -> None:
+    """It may have given partitions back before its log begins."""
+    whole = epochs_of_two().rebalances
+    events = [coordinator("member_joined", "01:41:00", member_id="C", protocol="consumer")]
+    events += [coordinator("epoch_bumped", "01:41:00.001", generation=1, protocol="consumer")]
+    late = {"previous_state": "STABLE", "state": "RECONCILING", "generation": 1}
+    seen = own("client_state_changed", "01:50:00", client="c", member_id="C", **late)
+    assert whole[1].ended_at is not None
+    (row,) = history([*events, replace(seen, group_id="g")]).rebalances
+    assert (row.outcome, row.ended_at, row.duration_ms) == ("unfinished", None, None)
+
+
+def test_classic_group_keeps_its_members_as_it_is_converted() -> None:
+    """Source: GroupMetadataManager.convertToConsumerGroup; up to 3.9 the coordinator prints each member's state."""
+    lines_of_group = [
+        coordinator("rebalance_started", "01:41:00", generation=6, reason=f"Adding new member {MEMBER}"),
+        coordinator("join_completed", "01:41:01", generation=7, member_count=3),
+        coordinator("assignment_received", "01:41:01", generation=7),
+        coordinator("member_joined", "01:42:00", member_id="B", protocol="consumer"),
+        coordinator("epoch_bumped", "01:42:00.010", generation=8, protocol="consumer"),
+        coordinator("member_assignment_state", "01:42:04", member_id="B", generation=8, state="STABLE"),
+    ]
+    _, converted = history(lines_of_group).rebalances
+    assert (converted.members_before, converted.members_after) == (3, 4)
+    assert (converted.outcome, converted.ended_at) == ("completed", at("01:42:04"))
+
+
 def test_group_without_coordinator_lines_has_rebalances_its_members_joined() -> None:
     rows = history(lines("pause-4.1", "client")).rebalances
     a, b = "ads-etl-1-a", "ads-etl-1-b"
