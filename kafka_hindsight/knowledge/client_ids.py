@@ -59,6 +59,15 @@ def is_of_a_task(client_id: str) -> bool:
     return client_id.startswith(TASK_CLIENT)
 
 
+_ASSIGNOR_OF_KAFKAJS = "RoundRobinAssigner"
+"""kafkajs src/consumer/assigners/roundRobinAssigner; other libraries have Java's name for theirs, roundrobin."""
+
+
+def has_assignor_without_limit(assignors: str) -> bool:
+    """Whether a member's assignors are those of a library whose consumers leave only when they are stopped."""
+    return _ASSIGNOR_OF_KAFKAJS in re.findall(r"\w+", assignors)
+
+
 def is_of_one_process(group_id: str) -> bool:
     """Whether a process made the group for itself, so that a client id in it is one consumer's."""
     return _OF_ONE_PROCESS.fullmatch(group_id) is not None

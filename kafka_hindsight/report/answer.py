@@ -104,7 +104,7 @@ def incident_lines(page: PageRows, incidents: Sequence[Incident]) -> tuple[ui.Bl
 def _line(page: PageRows, rows: Sequence[Incident]) -> ui.Item:
     first, others = rows[0], rows[1:]
     tags: list[ui.Words] = [ui.Badge(f"{len(rows)} times")] if others else []
-    tags += [life_badge(figures.life_of(first)), *ui.badges(first.intent, first.confidence)]
+    tags += [life_badge(figures.life_of(first)), *ui.badges(first.intent, figures.least_sure(rows))]
     if recurrence := page.recurrence(first):
         tags.append(ui.Badge(recurrence[0]))
     links = [ui.Link(ui.At(row.started_at), page.incident_anchor(row)) for row in others]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kafka_hindsight.catalog.codes import FindingSeverity, Harm, Urgency
+from kafka_hindsight.catalog.codes import Confidence, FindingSeverity, Harm, Urgency
 from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Rebalance, Unavailability
 from kafka_hindsight.knowledge.rules import ONGOING_RULES, UNSEEN
 from kafka_hindsight.measures.time_away import is_orderly
@@ -61,6 +61,11 @@ def life_of(incident: Incident) -> Life:
 def equal_incidents(incidents: Iterable[Incident]) -> Sequence[Sequence[Incident]]:
     """Incidents that are the same but for their time, and did the same harm, together: in the order of the first."""
     return [*grouped(incidents, lambda i: (i.recurrence_id or i.incident_id, harm_of(i), life_of(i))).values()]
+
+
+def least_sure(incidents: Iterable[Incident]) -> Confidence:
+    """The confidence of several incidents together: no headline is surer than any row that it stands for."""
+    return max((i.confidence for i in incidents), key=[*Confidence].index)
 
 
 def urgent_first(incidents: Iterable[Incident]) -> list[Incident]:

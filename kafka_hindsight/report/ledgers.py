@@ -33,7 +33,7 @@ def _incident(page: PageRows, equal: Sequence[Incident]) -> tuple[str, tuple[ui.
         ui.Link(f"{incident_headline(row)}{declared_label(row)}", page.incident_anchor(row)),
         noun.label,
         {"over": "yes", "ongoing": "no", "unknown": "not known"}[figures.life_of(row)],
-        row.confidence,
+        figures.least_sure(equal),
         words.number(len(equal)) if equal[1:] else "",
         recurrence[0] if recurrence else "",
         page.whose(row.group_ids, row.topics or ())[1],

@@ -54,12 +54,13 @@ class MadeGroup:
     observed_from: datetime = at("00:00:00") - timedelta(days=2)
     log_ends: datetime | None = None
     group_id: str = "g"
+    stalls: Sequence[Event] = ()
 
     def case(self) -> Rebalance:
         """The rebalance that is meant: the last one that begins by 01:10."""
         until = datetime(2026, 11, 21, 14, tzinfo=UTC)
         span = LogSpan(cluster="night", broker=1, first_at=self.observed_from, last_at=self.log_ends or until)
-        facts = (self.topics, self.outages, (span,), self.expiries, self.refusals)
+        facts = (self.topics, self.outages, (span,), self.expiries, self.refusals, self.stalls)
         context = GroupContext("night", self.observed_from, until, *facts)
         return [
             r for r in rebuild_group(self.group_id, self.events, context).rebalances if r.started_at <= at("01:10:00")
@@ -192,6 +193,8 @@ _FAILED_LATE = [
 ]
 _SILENT = [silent("01:00:00", 0), *done("01:00:01", 1)]
 _AT_ONCE = [line("member_failed", "01:10:00", group) for group in ("g", "h", "i")]
+_WAKES_UP = [*stable(PY), *expired(PY)]
+_SLEPT = [line("zookeeper_client_spoke", "01:09:59.800", group=None, took_ms=3_600_000)]
 _BACK = started("01:10:08", 2, joins(A2))
 
 _JOINED = [_CONFIGURED, *stable(), own("client_joined", "01:00:01", member_id=A, generation=1)]
@@ -378,6 +381,14 @@ MADE: dict[str, MadeGroup] = {
         [*stable(), *expired(A), *done("01:10:01", 2, 0), _BACK],
         outages=[row(BROKER_OUTAGES, broker=1, down_at=at("01:09:00"), up_at=at("01:09:50"))],
     ),
+    "expires as its coordinator wakes up": MadeGroup(_WAKES_UP, stalls=_SLEPT),
+    "expires as its coordinator wakes up, and is back": MadeGroup(
+        [*_WAKES_UP, *done("01:10:01", 2, 0), started("01:10:03", 2, joins(PY2))], stalls=_SLEPT
+    ),
+    "expires with members of two other groups, and its own process is back": MadeGroup(
+        [*stable(), *expired(A), *done("01:10:01", 2, 0), started("01:10:08", 2, joins(A2, _UNKNOWN_MEMBER))],
+        expiries=[started("01:10:00", 1, EXPIRES.format(A), group=g) for g in ("g", "h", "i")],
+    ),
     "expires with members of two other groups, and is back": MadeGroup(
         [*stable(), *expired(A), *done("01:10:01", 2, 0), _BACK], expiries=_AT_ONCE
     ),
@@ -425,6 +436,15 @@ MADE: dict[str, MadeGroup] = {
     ),
     "the leader rejoins with an empty reason": MadeGroup([*stable(), empty_reason("01:10:00")]),
     "the leader rejoins at once, with an empty reason": MadeGroup([*stable(), empty_reason("01:00:03")]),
+    "the leader rejoins with an empty reason after one had gone": MadeGroup(
+        [
+            *stable(),
+            line("member_failed", "01:05:00", member_id=B),
+            started("01:05:00", 1, EXPIRES.format(B)),
+            *done("01:05:01", 2),
+            started("01:10:00", 2, f"Leader {A} re-joining group during Stable; client reason: "),
+        ]
+    ),
     "a masked member joins": MadeGroup([started("01:00:00", 4, joins("***")), *done("01:00:03", 5)]),
     "a masked member leaves": MadeGroup([started("01:10:00", 4, "Removing member ***** on LeaveGroup")]),
     "the leader rejoins after a move": MadeGroup(

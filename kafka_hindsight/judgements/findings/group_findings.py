@@ -96,7 +96,10 @@ def faults_of(
     rebalances: Sequence[Rebalance], incidents: Sequence[Incident], member_settings: Sequence[MemberSetting]
 ) -> Iterator[Fault]:
     """Every fault in the settings of the cluster's groups: of each rule at most one for each group."""
-    frequent = {g: len(rows) for g, (_, rows) in busiest_hours(rebalances, incidents).items()}
+    classic = [
+        r for r in rebalances if r.protocol == Protocol.CLASSIC
+    ]  # members that a coordinator assigns are never eager
+    frequent = {g: len(rows) for g, (_, rows) in busiest_hours(classic, incidents).items()}
     members = grouped(sorted(member_settings, key=lambda r: (r.first_seen_at, r.settings_id)), lambda r: r.group_id)
     expired = Counter(r.group_id for r in rebalances if r.cause.noun.is_late_heartbeat)
     for group_id, rows in members.items():

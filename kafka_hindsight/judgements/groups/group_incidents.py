@@ -49,18 +49,22 @@ SILENT_MEMBERS = 3
 
 @dataclass(frozen=True)
 class SilentHost:
-    """A host whose members all fell silent, since when, and the rebalances that this began."""
+    """A host whose members all fell silent, since when, and the rebalances that this began.
+
+    `since` rests on the length of a session; `has_sessions`: lines show that of each member.
+    """
 
     host: str
     since: datetime
     last_at: datetime
     members: int
     rebalances: tuple[Rebalance, ...]
+    has_sessions: bool
 
     @property
     def span(self) -> str:
-        """When they fell silent: no default shows how long a session was."""
-        if any(r.session_timeout_ms is None for r in self.rebalances):
+        """When they fell silent. No default shows how long a session was."""
+        if not self.has_sessions:
             return f"before their sessions expired, the last at {self.last_at:%H:%M:%S}"
         return f"within one session timeout of {self.since:%H:%M:%S}"
 
@@ -113,7 +117,8 @@ def _silent_host(
         return None
     if not any(i.value.host != host and (i.end is None or i.end > last) for i in heard.at(since)):
         return None
-    return SilentHost(host, since, last, len(silent), tuple(rows.values()))
+    has_sessions = all(stay.session_timeout_ms for _, stay in silent)
+    return SilentHost(host, since, last, len(silent), tuple(rows.values()), has_sessions)
 
 
 def _together(stays: Iterable[MemberStay]) -> list[list[tuple[datetime, MemberStay]]]:

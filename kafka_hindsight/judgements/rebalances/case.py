@@ -140,6 +140,11 @@ class Case:
         return f"within max.poll.interval.ms ({duration(limit)})" if limit else "within max.poll.interval.ms"
 
     @property
+    def which(self) -> str:
+        """What the member's own log would show, or does not, as a sentence after others."""
+        return " Its own log does not show which." if len(self.own_log.lines) else " Its own log would show which."
+
+    @property
     def session(self) -> str:
         """The length of its session, as words after the word session; empty where it is not known.
 

@@ -26,7 +26,7 @@ from kafka_hindsight.judgements.rebalances.members import Member, MemberRegistry
 from kafka_hindsight.judgements.rebalances.members_words import as_coordinator
 from kafka_hindsight.judgements.rebalances.timeline import build_episodes, drop_superseded_coordinators, with_changes
 from kafka_hindsight.knowledge.reasons import POLL_EXPIRED, read_client_reason
-from kafka_hindsight.shared.durations import HEARTBEAT_INTERVAL, LONG_AGO, MS, SAME_ACT
+from kafka_hindsight.shared.durations import CLOCK_SKEW, HEARTBEAT_INTERVAL, LONG_AGO, MS, SAME_ACT
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.instants import earliest
 from kafka_hindsight.shared.timelines import Timeline, timelines
@@ -137,7 +137,7 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
     `events` name the group and come in any order: lines of brokers and clients, sightings of members in snapshots (kind
     member_seen), and events of its records (records.py). The rows have no incident_id yet.
     """
-    in_order = sorted(events, key=lambda e: (e.happened_at, e.source, e.order, e.line_id))
+    in_order = sorted(_assigned_after_joins(events), key=lambda e: (e.happened_at, e.source, e.order, e.line_id))
     ordered = list(drop_superseded_coordinators(in_order))
     registry = MemberRegistry(ordered)
     identity = Identity(registry, group_id)
@@ -158,6 +158,28 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
         registry,
         _roster(context.cluster, group_id, registry),
     )
+
+
+def _assigned_after_joins(events: Iterable[Event]) -> Iterator[Event]:
+    """The events, an assignment no earlier than the end of its join phase, where a clock went back between the two.
+
+    Longer steps back are corrected as files are read. Source: the coordinator takes an assignment in the state
+    CompletingRebalance, which follows that line (GroupCoordinator.scala onCompleteJoin, doSyncGroup).
+    """
+    rows = list(events)
+    joins = timelines(
+        (e for e in rows if e.kind == Kind.JOIN_COMPLETED),
+        lambda e: (e.source, e.generation),
+        attrgetter("happened_at"),
+    )
+    for event in rows:
+        own = joins.get((event.source, event.generation)) if event.kind == Kind.ASSIGNMENT_RECEIVED else None
+        joined = own.first_after(event.happened_at) if own else None
+        is_back = joined is not None and joined.happened_at - event.happened_at <= CLOCK_SKEW
+        if own and joined and is_back and not own.near(event.happened_at - CLOCK_SKEW, CLOCK_SKEW):
+            yield replace(event, happened_at=joined.happened_at, order=joined.order + 1)
+        else:
+            yield event
 
 
 def _lower_confidence(rows: Sequence[Rebalance], events: Sequence[Event]) -> list[Rebalance]:

@@ -13,7 +13,7 @@ from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, GenerationGap, LogSpan, Rebalance, TopicChange
 from kafka_hindsight.judgements.reasoning.evidence import quote
 from kafka_hindsight.knowledge.reasons import CoordinatorReason
-from kafka_hindsight.shared.durations import CLOCK_SKEW, RETURN_WITHIN
+from kafka_hindsight.shared.durations import CLOCK_SKEW, NEXT_POLL, RETURN_WITHIN
 from kafka_hindsight.shared.instants import latest
 from kafka_hindsight.shared.timelines import Interval, Intervals, Timeline, intervals, timelines
 
@@ -133,7 +133,7 @@ class GroupContext:
 
     `observed_from` and `observed_to` bound the broker lines that were read, `log_spans` those of each broker's own log.
     `expiries` are the lines in which sessions of any group expired, `refusals` those about clients that failed to
-    authenticate, or whose quota changed.
+    authenticate, or whose quota changed, `stalls` those by which a process had stood still for a minute or more.
     """
 
     cluster: str
@@ -144,6 +144,7 @@ class GroupContext:
     log_spans: Sequence[LogSpan] = ()
     expiries: Sequence[Event] = ()
     refusals: Sequence[Event] = ()
+    stalls: Sequence[Event] = ()
 
     @cached_property
     def failed_authentications(self) -> dict[str, Timeline[Event]]:
@@ -176,6 +177,15 @@ class GroupContext:
     def expiries_near(self, broker: int | None, at: datetime) -> Sequence[Event]:
         """The sessions that a coordinator found expired within a quarter of a second of an instant."""
         return self._expiries[broker].near(at, AT_ONCE) if broker in self._expiries else ()
+
+    @cached_property
+    def _stalls(self) -> dict[int | None, Timeline[Event]]:
+        return timelines(self.stalls, lambda e: e.broker, lambda e: e.happened_at)
+
+    def stall_near(self, broker: int | None, at: datetime) -> Event | None:
+        """The line by which a broker had stood still until 5 s before or after an instant."""
+        near = self._stalls[broker].near(at, NEXT_POLL) if broker in self._stalls else ()
+        return max(near, key=lambda e: e.took_ms or 0, default=None)
 
     @cached_property
     def _log_spans(self) -> dict[int, Intervals[LogSpan]]:

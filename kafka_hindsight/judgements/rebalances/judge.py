@@ -209,7 +209,7 @@ JOIN_RULINGS: tuple[Ruling[Case], ...] = (
         Cause.MEMBER_REJOINED,
         "{who} came back: each member of its client id that the group had did not join again, and was"
         " removed in the same join phase.",
-        proof=(names_do_not_identify, all_like_it_were_dropped),
+        proof=(all_like_it_were_dropped,),
         source=f"GroupCoordinator.scala onCompleteJoin, onExpireHeartbeat: a live member joins again; {_NAMES}",
         cases=("made: joins as its like is dropped", "made: joins as one of its like is dropped"),
     ),

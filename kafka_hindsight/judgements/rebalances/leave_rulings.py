@@ -18,7 +18,13 @@ from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possib
 from kafka_hindsight.judgements.rebalances.case import REASON_WORDS, Case, by_own_log, proof_of
 from kafka_hindsight.judgements.rebalances.refusal_rulings import BROKERS_REFUSALS, REFUSED_EXPIRIES, REFUSED_LEAVES
 from kafka_hindsight.knowledge import reasons
-from kafka_hindsight.knowledge.client_ids import has_no_poll_limit, is_default, is_of_a_task, is_of_streams
+from kafka_hindsight.knowledge.client_ids import (
+    has_assignor_without_limit,
+    has_no_poll_limit,
+    is_default,
+    is_of_a_task,
+    is_of_streams,
+)
 from kafka_hindsight.knowledge.reasons import read_client_reason, read_coordinator_reason
 from kafka_hindsight.shared.durations import CLOCK_SKEW, MS, NEXT_POLL, RETURN_WITHIN, SAME_ACT
 from kafka_hindsight.shared.plain import shortened
@@ -129,8 +135,11 @@ def came_back_to_its_own_group(case: Case) -> Proof | None:
 
 
 def its_library_has_no_poll_limit(case: Case) -> Proof | None:
-    """Its client id is that of a library whose consumers know no max.poll.interval.ms."""
-    return proof_if(has_no_poll_limit(case.member.client_id or ""))
+    """Its client id, or its assignor, is that of a library whose consumers know no max.poll.interval.ms."""
+    if has_no_poll_limit(case.member.client_id or ""):
+        return Proof()
+    named = case.member.assigned_by
+    return proof_of(named) if named is not None and has_assignor_without_limit(named.assignor or "") else None
 
 
 def poll_limit_is_known(case: Case) -> Proof | None:
@@ -379,7 +388,7 @@ LEAVE_RULINGS: tuple[Ruling[Case], ...] = (
     Possible(
         Cause.MAX_POLL_EXCEEDED,
         "{who} left without a reason and came back {later} later: it did not poll {limit}, or it was closed and started"
-        " again. Its own log would show which.",
+        " again.{which}",
         proof=(poll_limit_is_known, came_back),
         source="KIP-62; AbstractCoordinator.java maybeLeaveGroup",
         cases=("groups/chain-2.8 01:47:22.862 (brokers only)", "groups/chain-2.8 01:47:33.471"),
@@ -387,7 +396,7 @@ LEAVE_RULINGS: tuple[Ruling[Case], ...] = (
     Possible(
         Cause.MEMBER_LEFT,
         "{who} left without a reason and came back {later} later: it was closed and started again, or it did not poll"
-        " {limit}, whose value is not known. Its own log would show which.",
+        " {limit}, whose value is not known.{which}",
         proof=(came_back,),
         source="KIP-62; AbstractCoordinator.java maybeLeaveGroup",
         cases=(
@@ -398,7 +407,7 @@ LEAVE_RULINGS: tuple[Ruling[Case], ...] = (
     Possible(
         Cause.MEMBER_LEFT,
         "{who} left without a reason, and {lookalike} joined {later} later: it was closed, or it did not poll {limit}."
-        " Its own log would show which.",
+        "{which}",
         proof=(one_like_it_came,),
         source="KIP-62; AbstractCoordinator.java maybeLeaveGroup",
         cases=("made: leaves, and one like it comes", "made: leaves long after its poll limit"),
@@ -490,7 +499,8 @@ def coordinator_was_away(case: Case) -> Proof | None:
     away = (a for a in near if a.start <= case.at and (a.value.kind == OutageKind.UNRESPONSIVE or _is_over(a, case.at)))
     if case.comeback is None or next(away, None) is None:
         return None
-    return _heard_back(case) + Proof(words={"broker": coordinator})
+    back = came_back(case)  # a client id alone does not show that the same process was heard again
+    return back and back + Proof(words={"broker": coordinator})
 
 
 def _is_over(away: Interval[BrokerOutage], at: datetime) -> bool:
@@ -501,8 +511,24 @@ def many_groups_expired_at_once(case: Case) -> Proof | None:
     """Its coordinator found sessions of three groups or more expired within half a second."""
     at_once = case.context.expiries_near(case.episode.coordinator, case.at)
     groups = {e.group_id for e in at_once}
-    words = {"count": len(at_once), "groups": len(groups), "broker": case.episode.coordinator}
+    words = {
+        "count": len({(e.group_id, expired_member(e)) for e in at_once}),
+        "groups": len(groups),
+        "broker": case.episode.coordinator,
+    }
     return Proof(words=words) if len(groups) >= STALLED_GROUPS else None
+
+
+def expired_member(event: Event) -> str | None:
+    """The member whose session expired: named by the line, or in the coordinator's reason."""
+    return event.member_id or next(iter(read_coordinator_reason(event.reason).members), None)
+
+
+def coordinator_had_slept(case: Case) -> Proof | None:
+    """A line of the coordinator within 5 s shows that it, or its host, had stood still for a minute or more."""
+    broker = case.episode.coordinator
+    stall = case.context.stall_near(broker, case.at)
+    return None if stall is None else proof_of(stall, pause=duration(stall.took_ms or 0), broker=broker)
 
 
 def one_came_back_at_once(case: Case) -> Proof | None:
@@ -669,13 +695,6 @@ EXPIRY_RULINGS: tuple[Ruling[Case], ...] = (
     ),
     Likely(
         Cause.HEARTBEAT_EXPIRED,
-        "{who} was not heard within its session{session}; the same process came back {later} later.",
-        proof=(same_process_came_back,),
-        source=f"{_EXPIRES}; KIP-800",
-        cases=("made: comes back as itself", "groups/pause-4.1 01:41:13.807 (brokers only)"),
-    ),
-    Likely(
-        Cause.HEARTBEAT_EXPIRED,
         "{who} was not heard within its session{session} while broker {broker}, its coordinator, was away; it came back"
         " {later} later.",
         proof=(coordinator_was_away,),
@@ -692,6 +711,21 @@ EXPIRY_RULINGS: tuple[Ruling[Case], ...] = (
             "made: expires with members of two other groups, and is back",
             "made: expires with members of two other groups",
         ),
+    ),
+    Likely(
+        Cause.HOST_STALLED,
+        "{who} was not heard within its session{session}: broker {broker}, its coordinator, or their host had stood"
+        " still for {pause}. The member joined again {later} later.",
+        proof=(coordinator_had_slept, one_came_back_at_once),
+        source=f"{_EXPIRES}; SystemTimer.advanceClock: a process that goes on finds overdue timers expired",
+        cases=("made: expires as its coordinator wakes up, and is back", "made: expires as its coordinator wakes up"),
+    ),
+    Likely(
+        Cause.HEARTBEAT_EXPIRED,
+        "{who} was not heard within its session{session}; the same process came back {later} later.",
+        proof=(same_process_came_back,),
+        source=f"{_EXPIRES}; KIP-800",
+        cases=("made: comes back as itself", "groups/pause-4.1 01:41:13.807 (brokers only)"),
     ),
     Likely(
         Cause.HEARTBEAT_EXPIRED,
@@ -715,7 +749,7 @@ EXPIRY_RULINGS: tuple[Ruling[Case], ...] = (
     Possible(
         Cause.HEARTBEAT_EXPIRED,
         "{who} was not heard within its session{session} and came back {later} later: it was paused or cut off, or its"
-        " process died and was started again. Its own log would show which.",
+        " process died and was started again.{which}",
         proof=(leaves_when_it_closes, came_back),
         source=_EXPIRES,
         cases=("groups/pause-4.1 01:41:13.807 (brokers only)", "groups/static-4.1 01:42:32.822 (brokers only)"),
@@ -730,10 +764,18 @@ EXPIRY_RULINGS: tuple[Ruling[Case], ...] = (
     Possible(
         Cause.HEARTBEAT_EXPIRED,
         "{who} was not heard within its session{session}, and {lookalike} joined {later} later: it was paused or cut"
-        " off, or its process died. Its own log would show which.",
+        " off, or its process died.{which}",
         proof=(leaves_when_it_closes, one_like_it_came),
         source=_EXPIRES,
         cases=("made: expires, and one like it comes", "groups/pause-4.1 01:41:13.807 (brokers only)"),
+    ),
+    Possible(
+        Cause.MEMBER_DEAD,
+        "{who} was not heard within its session{session} and is not seen again. Broker {broker}, its coordinator, or"
+        " their host had stood still for {pause}: the member died, or it was not heard.",
+        proof=(leaves_when_it_closes, coordinator_had_slept),
+        source=f"{_EXPIRES}; SystemTimer.advanceClock",
+        cases=("made: expires as its coordinator wakes up", "made: expires as its coordinator wakes up, and is back"),
     ),
     Possible(
         Cause.MEMBER_DEAD,
@@ -765,7 +807,7 @@ EXPIRY_RULINGS: tuple[Ruling[Case], ...] = (
     Possible(
         Cause.SESSION_ENDED,
         "{who} was not heard within its session{session}, and {arrival} {later} later. {habit}: it was closed and"
-        " started again, or else it was paused or cut off, or it died. Its own log would show which.",
+        " started again, or else it was paused or cut off, or it died.{which}",
         proof=(may_close_silently, it_or_one_like_it_came),
         source=_KEEPS_ITS_PLACE,
         cases=("made: a thread of Kafka Streams expires and is back", "made: expires, and one like it comes"),
@@ -773,7 +815,7 @@ EXPIRY_RULINGS: tuple[Ruling[Case], ...] = (
     Possible(
         Cause.SESSION_ENDED,
         "{who} was not heard within its session{session}{absence}. {habit}: it was closed, or else it died or was cut"
-        " off. Its own log would show which.",
+        " off.{which}",
         proof=(may_close_silently, logs_end_first),
         source=_KEEPS_ITS_PLACE,
         cases=("groups/static-4.1 01:42:32.822 (brokers only)", "groups/static-4.1 01:42:32.822"),

@@ -54,7 +54,7 @@ class Removal:
 class Member:
     """One member id of one group.
 
-    `named_by`, `placed_by`, `cooperative_by`, `limited_by`: the lines that show its client id, its instance id, that
+    `named_by`, `placed_by`, `assigned_by`, `limited_by`: the lines that show its client id, its instance id, that
     its assignor is cooperative, and its poll limit. `described_by`: the first line but those of removals, which would
     show an instance id. `is_pending`: its id was assigned, and no line shows it used.
     """
@@ -70,7 +70,7 @@ class Member:
     first_generation: int | None = None
     named_by: Event | None = None
     placed_by: Event | None = None
-    cooperative_by: Event | None = None
+    assigned_by: Event | None = None
     limited_by: Event | None = None
     described_by: Event | None = None
     removals: list[Removal] = field(default_factory=list)
@@ -191,7 +191,7 @@ class MemberRegistry:
             member.instance_id, member.placed_by = instance_id, event
         member.host = member.host or (event.host or "").lstrip("/") or None
         if event.assignor:
-            member.is_cooperative, member.cooperative_by = "cooperative" in event.assignor, event
+            member.is_cooperative, member.assigned_by = "cooperative" in event.assignor, event
         _limit(member, event)
         if event.kind in _NAMES_GENERATION and event.generation is not None:
             self.by_generation[event.generation].add(member.member_id)
@@ -272,12 +272,12 @@ class MemberRegistry:
     def is_cooperative(self, member: Member) -> Event | None:
         """The line that shows the member, or one of its group, with a cooperative assignor."""
         if member.is_cooperative is not None:
-            return member.cooperative_by if member.is_cooperative else None
+            return member.assigned_by if member.is_cooperative else None
         return self._cooperative_by
 
     @cached_property
     def _cooperative_by(self) -> Event | None:
-        return next((m.cooperative_by for _, m in sorted(self.members.items()) if m.is_cooperative), None)
+        return next((m.assigned_by for _, m in sorted(self.members.items()) if m.is_cooperative), None)
 
 
 def _limit(member: Member, event: Event) -> None:

@@ -214,6 +214,7 @@ def gather_facts(
     observed: pa.Table,
     expiries: list[rows.Event],
     refusals: list[rows.Event],
+    stalls: list[rows.Event],
     readings: pa.Table,
     files: list[rows.LogFile],
     scope: Scope,
@@ -244,6 +245,7 @@ def gather_facts(
             tuple(log_spans),
             expiries,
             [*refused[Kind.AUTHENTICATION_FAILED], *refused[Kind.QUOTA_CHANGED]],
+            stalls,
         ),
         settings=settings_of(events),
         last_read_at=max((at for at in read_at if scope.window.holds(at)), default=None),
@@ -262,7 +264,24 @@ def _shows_expiry(events: pa.Table) -> pa.ChunkedArray:
     is_fenced = pc.and_kleene(
         pc.equal(events["kind"], str(Kind.MEMBER_FENCED)), pc.match_substring(events["reason"], "session expired")
     )
-    return pc.or_kleene(pc.equal(events["kind"], str(Kind.MEMBER_FAILED)), is_fenced)
+    is_reason = pc.and_kleene(
+        pc.equal(events["kind"], str(Kind.REBALANCE_STARTED)),
+        pc.match_substring(events["reason"], "on heartbeat expiration"),
+    )
+    is_failed = pc.equal(events["kind"], str(Kind.MEMBER_FAILED))
+    return pc.or_kleene(pc.or_kleene(is_failed, is_fenced), is_reason)
+
+
+_ASLEEP_MS = 60_000
+"""No session of ZooKeeper is so long by default: a client that heard nothing for longer did not run.
+
+Source: maxSessionTimeout is 20 ticks of 2 s; ClientCnxn's SendThread looks after two thirds of a session."""
+
+
+def _shows_stall(events: pa.Table) -> pa.ChunkedArray:
+    """Whether a line shows that its process had stood still for a minute or more."""
+    is_of_client = pc.equal(events["kind"], str(Kind.ZOOKEEPER_CLIENT_SPOKE))
+    return pc.and_kleene(is_of_client, pc.greater_equal(events["took_ms"], _ASLEEP_MS))
 
 
 def refusal_lines(events: pa.Table) -> pa.Table:
@@ -321,6 +340,7 @@ FACTS = Judgement(
         "observed": narrowed(observed_span, EVENTS),
         "expiries": where(_shows_expiry, EVENTS),
         "refusals": narrowed(refusal_lines, EVENTS),
+        "stalls": where(_shows_stall, EVENTS),
         "readings": narrowed(reading_times, table("bronze.partition_snapshots"), again=reading_times_together),
         "files": each(files_in_scope, table("bronze.log_files", span="")),
     },

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kafka_hindsight.catalog.codes import Confidence, FindingSeverity, Harm, Origin, UnavailabilityKind, WitnessKind
 from kafka_hindsight.catalog.rows import (
@@ -75,7 +75,7 @@ def _lead(page: PageRows) -> ui.Box:
             *ui.note(unread_warning(page)),
             *calm,
             *((ui.List(tuple(items), "gravest"),) if items else ()),
-            *ui.note(_certainty([row for _, rows in grave for row in rows[:MOST_NAMED]])),
+            *ui.note(_certainty([_sureness(row, rows) for _, rows in grave for row in _examples(rows)])),
         ),
     )
 
@@ -141,7 +141,7 @@ def _coverage(page: PageRows) -> str:
 
 def _sentence(page: PageRows, harm: Harm, rows: Sequence[Incident], is_first: bool) -> ui.Item:
     """One sentence about incidents of one harm with links to them, and the advice in the first of that harm."""
-    examples = list({incident_headline(row): row for row in reversed(rows)}.values())[::-1][:MOST_NAMED]
+    examples = _examples(rows)
     together, sentences = _headlines(page, harm, rows, examples)
     links = [
         ui.Link(f"{s[:1].lower()}{s[1:]}" if i or together else s, plain.anchor("incident", row.incident_id))
@@ -166,19 +166,29 @@ def _headlines(
         sums = unused((u for u in page.of(Unavailability) if u.incident_id in ids), _TOGETHER[harm])
         beginning = f"{sums.clause()}: "
         headlines = [h.partition(": ")[2].partition(", away for ")[0] or h for h in headlines]
-    return beginning, [f"{h}{declared_label(row)}{_doubt(row)}" for h, row in zip(headlines, examples)]
+    return beginning, [f"{h}{declared_label(row)}{_doubt(_sureness(row, rows))}" for h, row in zip(headlines, examples)]
 
 
-def _doubt(row: Incident) -> str:
+def _examples(rows: Sequence[Incident]) -> list[Incident]:
+    """Some incidents that stand for all: the first of each headline."""
+    return list({incident_headline(row): row for row in reversed(rows)}.values())[::-1][:MOST_NAMED]
+
+
+def _sureness(example: Incident, rows: Iterable[Incident]) -> Confidence:
+    """How sure the headline of an example is: it stands for each incident that has it too."""
+    return figures.least_sure(row for row in rows if incident_headline(row) == incident_headline(example))
+
+
+def _doubt(confidence: Confidence) -> str:
     """The confidence of a cause that is not certain, to stand after its headline."""
-    return "" if row.confidence == Confidence.CERTAIN else f" ({row.confidence})"
+    return "" if confidence == Confidence.CERTAIN else f" ({confidence})"
 
 
-def _certainty(rows: Sequence[Incident]) -> str:
+def _certainty(confidences: Sequence[Confidence]) -> str:
     """How sure the causes of these incidents are, in one sentence."""
-    doubts = sorted({row.confidence for row in rows} - {Confidence.CERTAIN}, key=[*Confidence].index)
+    doubts = sorted({*confidences} - {Confidence.CERTAIN}, key=[*Confidence].index)
     marked = f", except where it says {' or '.join(doubts)}" if doubts else ""
-    return f"Each of these causes is certain{marked}." if rows else ""
+    return f"Each of these causes is certain{marked}." if confidences else ""
 
 
 def tiles(page: PageRows) -> Iterator[ui.Item]:

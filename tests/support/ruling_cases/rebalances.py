@@ -87,6 +87,8 @@ VARIANTS = [
     ("made: a follower rejoins after topic_created, which it reads", "subscription_changed", "possible"),
     ("made: an epoch of Streams with the same topics", "unknown", "unknown"),
     ("made: no reason, and no end", "unknown", "unknown"),
+    ("made: expires with members of two other groups, and its own process is back", "host_stalled", "likely"),
+    ("made: the leader rejoins with an empty reason after one had gone", "connector_changed", "possible"),
     ("made: a masked member leaves", "member_left", "likely"),
     ("made: no reason, and two clients ask to join", "member_joined", "likely"),
 ]

@@ -29,8 +29,12 @@ def test_reasons_of_scala_and_java_coordinators_are_read_alike() -> None:
             "joined", (member,)
         ),
         f"Adding new member {member} with group instance id Some(i1); client reason: ": CoordinatorReason(
-            "joined", (member,), "i1"
+            "joined", (member,), "i1", ""
         ),
+        "Adding new member *** with group instance id None; client reason: not provided": CoordinatorReason(
+            "joined", is_masked=True
+        ),
+        "Removing member *** on LeaveGroup": CoordinatorReason("left", is_masked=True),
         f"removing member {member} on LeaveGroup": CoordinatorReason("left", (member,)),
         "removing member  on LeaveGroup": CoordinatorReason("left"),
         f"Removing member {member} on LeaveGroup; client reason: the consumer is being closed": CoordinatorReason(

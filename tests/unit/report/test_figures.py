@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_hindsight.alerts import sightings
-from kafka_hindsight.catalog.codes import Harm, Intent
+from kafka_hindsight.catalog.codes import Confidence, Harm, Intent
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES, INCIDENTS, REBALANCES
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Finding, Incident, Truncation, Unavailability
 from kafka_hindsight.measures.record_losses import loss_of
@@ -24,6 +24,13 @@ from tests.support.report_night import night
 from tests.support.report_rows import CLUSTER, DAY, END
 from tests.support.rows import AT, row
 from tests.support.unavailability import without_consumer
+
+
+@given(st.lists(st.sampled_from(Confidence), min_size=1))
+def test_several_incidents_are_as_sure_as_the_least_sure_of_them(confidences: list[Confidence]) -> None:
+    shown = figures.least_sure(row(INCIDENTS, confidence=c) for c in confidences)
+    assert shown in confidences
+    assert all(shown == c.at_most(shown) for c in confidences)
 
 
 def test_page_terminal_and_alerts_show_same_numbers() -> None:

@@ -13,7 +13,19 @@ from tests.support import report_blocks as seen
 from tests.support.report_blocks import build_report
 from tests.support.report_crowd import crowded_night
 from tests.support.report_night import night
-from tests.support.report_rows import at, coverage, empty, failover, judge, made, outage, rebalance, run, witnesses
+from tests.support.report_rows import (
+    at,
+    coverage,
+    empty,
+    failover,
+    incident,
+    judge,
+    made,
+    outage,
+    rebalance,
+    run,
+    witnesses,
+)
 
 
 @pytest.fixture(scope="module")
@@ -186,6 +198,27 @@ def test_equal_incidents_are_one_line_that_leads_to_each(report):
     assert " · 12 times · over" in seen.text(line)
     views = {view.name for view in page.views}
     assert len({link.anchor for link in seen.found(Link, line)} & views) == 12
+
+
+@pytest.mark.parametrize("unsure", [0, 1, 2])
+def test_headline_is_no_surer_than_any_incident_that_it_stands_for(unsure):
+    """Also where it stands for several, by 'also at' and '3 times': the first row's confidence is not all rows'."""
+    rows = [rebalance("orders", at("02:00:00", plus=600.0 * n), "member_dead", seconds=n + 1.0) for n in range(3)]
+    same = {
+        "headline": "Group orders rebalanced",
+        "recurrence_id": "same",
+        "harm": "consumers_stopped",
+        "is_over": True,
+    }
+    incidents = [
+        incident("single", [row], confidence="possible" if n == unsure else "certain", **same)
+        for n, row in enumerate(rows)
+    ]
+    page = build_report(empty() | {"gold.rebalances": rows, "gold.incidents": incidents}, run())
+    (line,) = seen.found(Item, seen.section(page, "incident-list"))
+    assert " · 3 times · over · possible" in seen.text(line)
+    first = " ".join(seen.text(each) for each in seen.found(Paragraph, seen.section(page, "verdict")[0]))
+    assert "Each of these causes is certain, except where it says possible." in first
 
 
 def test_incident_and_its_outage_and_rebalances_link_to_each_other(report):

@@ -97,6 +97,7 @@ def test_eager_assignor_is_finding_where_group_rebalances_often() -> None:
     assert eager(often, assignors=["com.acme.OwnAssignor"]) == []
     assert eager(often, assignors=["range"], protocol="consumer") == []
     assert eager(often[:5], assignors=["range"]) == []
+    assert eager(rebalances(6, protocol="consumer"), assignors=["range"]) == []
     assert eager(often, kind="rolling_restart", assignors=["range"]) == []
 
 

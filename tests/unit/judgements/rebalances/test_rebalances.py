@@ -64,12 +64,80 @@ def test_leave_with_a_generation_of_its_own_is_a_rebalance_before_the_next_join(
     assert (together.cause, together.to_generation) == ("member_left", 2)
 
 
+def test_unknown_session_bounds_how_long_a_member_was_silent() -> None:
+    """It had joined 25 s before: a session of 45 s, the default, would make it silent before it came."""
+    first, second = (f"kafka-python-2.0.2-{member.removeprefix('app-')}" for member in (MEMBER, OTHER))
+    expires = f"removing member {first} on heartbeat expiration."
+    rows = history(
+        [
+            coordinator("rebalance_started", "01:50:00", generation=0, reason=f"Adding new member {first}"),
+            coordinator("join_completed", "01:50:01", generation=1, member_count=1),
+            coordinator("assignment_received", "01:50:01", generation=1),
+            coordinator("member_failed", "01:50:20", member_id=first),
+            coordinator("rebalance_started", "01:50:20", generation=1, reason=expires),
+            coordinator("rebalance_started", "01:50:25", generation=2, reason=f"Adding new member {second}"),
+        ]
+    ).rebalances
+    assert "at most 25 s before" in rows[-1].explanation
+
+
+@pytest.mark.parametrize(("early", "ends"), [("01:50:02.600", "01:50:04"), ("01:50:04.010", "01:50:04.010")])
+def test_assignment_follows_its_join_phase_where_the_clock_went_back(early: str, ends: str) -> None:
+    (row,) = history(
+        [
+            coordinator("rebalance_started", "01:50:01", generation=0, reason=f"Adding new member {MEMBER}"),
+            coordinator("join_completed", "01:50:04", generation=1, member_count=1),
+            coordinator("assignment_received", early, generation=1),
+        ]
+    ).rebalances
+    assert (row.from_generation, row.to_generation, row.outcome, row.ended_at) == (0, 1, "completed", at(ends))
+
+
+@pytest.mark.parametrize(("log", "which"), [([], "would show which"), (["01:49:00"], "does not show which")])
+def test_own_log_is_asked_for_only_where_it_is_missing(log: list[str], which: str) -> None:
+    own_lines = [replace(own("client_joined", clock, generation=1, member_id=MEMBER), group_id="g") for clock in log]
+    rows = history(
+        [
+            *own_lines,
+            coordinator("rebalance_started", "01:49:00", generation=0, reason=f"Adding new member {MEMBER}"),
+            coordinator("join_completed", "01:49:01", generation=1, member_count=1),
+            coordinator("assignment_received", "01:49:01", generation=1),
+            coordinator("member_left", "01:55:00", member_id=MEMBER),
+            coordinator(
+                "rebalance_started", "01:55:00", generation=1, reason=f"removing member {MEMBER} on LeaveGroup"
+            ),
+            coordinator("rebalance_started", "01:56:00", generation=2, reason=f"Adding new member {OTHER}"),
+        ]
+    ).rebalances
+    assert rows[1].explanation.endswith(f"Its own log {which}.")
+
+
+@pytest.mark.parametrize(
+    ("assignor", "cause"), [("RoundRobinAssigner", "member_left"), ("roundrobin", "max_poll_exceeded")]
+)
+def test_assignor_of_kafkajs_shows_a_member_without_poll_limit(assignor: str, cause: str) -> None:
+    limit = {"rebalance_timeout_ms": 60_000, "assignor": assignor}
+    rows = history(
+        [
+            coordinator("rebalance_started", "01:49:00", generation=0, reason=f"Adding new member {MEMBER}"),
+            coordinator("join_completed", "01:49:01", generation=1, member_count=1),
+            coordinator("assignment_received", "01:49:01", generation=1),
+            coordinator("member_left", "01:55:00", member_id=MEMBER, **limit),
+            coordinator(
+                "rebalance_started", "01:55:00", generation=1, reason=f"removing member {MEMBER} on LeaveGroup"
+            ),
+            coordinator("rebalance_started", "01:56:00", generation=2, reason=f"Adding new member {OTHER}"),
+        ]
+    ).rebalances
+    assert rows[1].cause == cause
+
+
 @pytest.mark.parametrize("later", [[], [coordinator("join_completed", "01:52:00", generation=4, member_count=1)]])
 def test_lone_line_of_removed_member_is_a_rebalance(later: list[Event]) -> None:
     """The line that begins the rebalance is lost: a member that failed shows that there was one."""
     failed = coordinator("member_failed", "01:50:00", member_id=MEMBER)
     (row,) = history([failed, *later]).rebalances
-    assert (row.cause, row.confidence, row.client_id) == ("member_dead", "possible", "app")
+    assert (row.cause, row.confidence, row.client_id) == ("session_ended", "possible", "app")
     assert failed.line_id in [q.line_id for q in row.evidence]
 
 
@@ -78,7 +146,7 @@ def test_removed_member_within_a_join_phase_has_no_rebalance_of_its_own() -> Non
     ended = coordinator("join_completed", "01:50:20", generation=4, member_count=1)
     failed = coordinator("member_failed", "01:50:10", member_id=MEMBER)
     (row,) = history([begun, failed, ended]).rebalances
-    assert [(c.client_id, c.cause) for c in row.contributors] == [("app", "member_dead")]
+    assert [(c.client_id, c.cause) for c in row.contributors] == [("app", "session_ended")]
 
 
 def test_fenced_member_of_unknown_epoch_is_a_rebalance() -> None:
