@@ -35,7 +35,8 @@ def made_rows() -> dict[str, list[Any]]:
         )
         for n, at in enumerate(HALF_MINUTES * 3)
     ]
-    found = [*crash, *more, *refused, named, *events("settings-2.8"), *lines("librdkafka-python-4.3", *BOTH)]
+    slept = replace(crash[0], kind=Kind.ZOOKEEPER_CLIENT_SPOKE, took_ms=60_000, line_id="slept")
+    found = [*crash, *more, *refused, named, slept, *events("settings-2.8"), *lines("librdkafka-python-4.3", *BOTH)]
     partitions = [
         {
             "topic": topic,

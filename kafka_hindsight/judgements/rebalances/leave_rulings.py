@@ -624,7 +624,9 @@ def _line_of_same_generation(case: Case) -> Event | None:
 def logs_end_first(case: Case) -> Proof | None:
     """No member that may be the same joined before the coordinator's log ends."""
     covered = min(_covered_time(case), RETURN_WITHIN)
-    return Proof(words={"absence": f" and did not come back within {duration(covered)}" if covered > SAME_ACT else ""})
+    return Proof(
+        words={"no_return": f" and did not come back within {duration(covered)}" if covered > SAME_ACT else ""}
+    )
 
 
 def _covered_time(case: Case) -> timedelta:
@@ -798,7 +800,7 @@ EXPIRY_RULINGS: tuple[Ruling[Case], ...] = (
     ),
     Possible(
         Cause.MEMBER_DEAD,
-        "{who} was not heard within its session{session}{absence}: its process was gone, or it was still cut off when"
+        "{who} was not heard within its session{session}{no_return}: its process was gone, or it was still cut off when"
         " the logs ended.",
         proof=(leaves_when_it_closes, logs_end_first),
         source=_EXPIRES,
@@ -814,7 +816,7 @@ EXPIRY_RULINGS: tuple[Ruling[Case], ...] = (
     ),
     Possible(
         Cause.SESSION_ENDED,
-        "{who} was not heard within its session{session}{absence}. {habit}: it was closed, or else it died or was cut"
+        "{who} was not heard within its session{session}{no_return}. {habit}: it was closed, or else it died or was cut"
         " off.{which}",
         proof=(may_close_silently, logs_end_first),
         source=_KEEPS_ITS_PLACE,
