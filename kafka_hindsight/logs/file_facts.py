@@ -15,7 +15,7 @@ from kafka_hindsight.logs.files import LogFile
 from kafka_hindsight.logs.pieces import NOWHERE, Piece
 from kafka_hindsight.shared.durations import NEVER
 from kafka_hindsight.shared.exits import BadInput
-from kafka_hindsight.shared.words import counted
+from kafka_hindsight.shared.words import counted, verb
 
 _OF_BROKERS = re.compile(
     rb"kafka\.(?:server|controller|cluster|log|zk|zookeeper|network|raft|image|metadata|storage|coordinator\.(?:group|"
@@ -146,8 +146,10 @@ def refuse_foreign(facts: Iterable[FileFacts]) -> None:
     instead = "".join(f"{name}: {misfit} " for misfit, name in [*misfits.items()][:_SHOWN])
     some = ", ".join(f.file.name for f in brokers[:5])
     client, writer = ("CLIENT_", "a group's client") if brokers[0].file.origin == "client" else ("", "a Kafka broker")
+    files = f"{counted(len(brokers), 'file')} of {client}LOGS ({some})"
+    has = verb(len(brokers), "has", "have")
+    what = f"None of the {counted(lines, 'line')} in the {files} is one" if lines > 1 else f"The {files} {has} no line"
     raise BadInput(
-        f"None of the {counted(lines, 'line')} in the {counted(len(brokers), 'file')} of {client}LOGS ({some}) is one "
-        f"that {writer} wrote. {instead}Needed: its lines in a layout of docs/shipping_logs.md, or in one that "
+        f"{what} that {writer} wrote. {instead}Needed: its lines in a layout of docs/shipping_logs.md, or in one that "
         f"{client}PATTERN gives. Check the path. `hindsight doctor --{'client-' * bool(client)}logs` proposes one."
     )

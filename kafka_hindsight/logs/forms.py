@@ -152,6 +152,8 @@ def closest(lines: Sequence[str], pattern: str | None = None) -> str:
     at, missing, name, line = max(attempts, key=lambda r: r[0])
     if at < _LEAST:
         return f"The first line is {samples[0][:_QUOTED]!r}: no known layout begins like that."
+    if not missing:
+        return f"The layout {patterns[name]!r} fits {line[:_QUOTED]!r}, and no logger of Kafka's wrote it."
     return (
         f"The closest layout is {patterns[name]!r}: of {line[:_QUOTED]!r} the first {at} characters fit, "
         f"{line[:at][-_QUOTED:]!r}; then {missing!r} was needed."

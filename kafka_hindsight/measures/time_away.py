@@ -64,8 +64,12 @@ def since_when(outage: BrokerOutage, day: date | None) -> str:
 
 
 def away(outage: BrokerOutage) -> str:
-    """The length of an absence in words; bounds if its start is not known, empty if the broker did not come back."""
+    """The length of an absence in words, with its bounds if its start is not known.
+
+    It is empty if the broker did not come back.
+    """
     duration = words.duration(words.elapsed_ms(outage.down_at, outage.up_at))
     if not duration or outage.unreachable_at is not None:
         return duration
-    return words.bounded(outage.away_low_ms, outage.away_high_ms) or duration
+    is_unbounded = outage.away_low_ms == 0 and outage.away_high_ms is None
+    return words.bounded(outage.away_low_ms, outage.away_high_ms) or f"{'about ' * is_unbounded}{duration}"

@@ -58,13 +58,14 @@ class Unused:
             claim = f"{subject} still {self.predicate} when the logs end"
         elif self.still:
             claim = f"{claim}, {words.number(len(self.still))} of them still when the logs end"
-        if self.longest is None or lasted_ms(self.longest) < NOTICED_MS:
+        length = lasted(self.longest) if self.longest and lasted_ms(self.longest) >= NOTICED_MS else ""
+        if not length or self.longest is None:
             return claim
         if self.longest.ended_at and self.still:
-            return f"{claim}, the longest that ended for {lasted(self.longest)}"
+            return f"{claim}, the longest that ended for {length}"
         if self.subjects[1:]:
-            return f"{claim}, the longest for {lasted(self.longest)}"
-        return f"{claim}{',' if self.still else ''} for {lasted(self.longest)}"
+            return f"{claim}, the longest for {length}"
+        return f"{claim}{',' if self.still else ''} for {length}"
 
 
 def lasted_ms(row: Unavailability) -> int:
@@ -78,7 +79,7 @@ def is_sure(row: Unavailability) -> bool:
 
 
 def lasted(row: Unavailability) -> str:
-    """The length of an interval in words; with bounds if these show that clients noticed it."""
+    """The length of an interval in words; with bounds if these show that clients noticed it; empty without bounds."""
     if row.ended_at is None:
         return f"at least {words.duration(row.low_ms)}"
     if row.low_ms >= NOTICED_MS or row.high_ms is None:

@@ -31,8 +31,9 @@ def render_view(page: ui.Page, width: int = 100) -> str:
     terminal, view = Terminal(max(40, width), page.day), page.views[0]
     lines = [*terminal.text(view.title), *terminal.text(f"{page.heading}, {terminal.plain(page.subtitle)}"), ""]
     for section in view.sections:
-        lines += ["", *terminal.text(section.title)] if section.title else []
-        lines += terminal.blocks(section.blocks, 2 if section.title else 0)
+        own = [*terminal.blocks(section.blocks, 2 if section.title else 0)]
+        lines += ["", *terminal.text(section.title)] if section.title and own else []
+        lines += own
     return "\n".join(lines) + "\n"
 
 
@@ -105,7 +106,7 @@ class Terminal:
     def entry(self, entry: ui.Entry) -> Iterator[str]:
         """An incident in one line; or a finding with its advice."""
         if entry.when:
-            facts = ", ".join([entry.cost, *(badge.text for badge in entry.badges)])
+            facts = ", ".join(filter(None, [entry.cost, *(badge.text for badge in entry.badges)]))
             yield from self.text(f"{self.plain(entry.when)}  {entry.headline} ({facts})", 2, hang=10)
         else:
             yield from self.text(f"{entry.tone:10}{entry.brief}", 2, hang=10)

@@ -78,12 +78,14 @@ _INCIDENT_OF_WORD = {
     "worst": """
         SELECT incident_id FROM gold.incidents AS i
         JOIN (
-            SELECT cluster, window_from, window_to FROM quality.publications ORDER BY run_published_at DESC LIMIT 1
+            SELECT cluster, window_from, window_to FROM quality.publications
+            ORDER BY window_to DESC, run_published_at DESC LIMIT 1
         ) AS w ON i.cluster = w.cluster AND i.started_at >= w.window_from AND i.started_at < w.window_to
-        ORDER BY harm_rank NULLS LAST, started_at LIMIT 1""",
+        ORDER BY is_over IS FALSE DESC, harm_rank NULLS LAST, started_at LIMIT 1""",
     "latest": "SELECT incident_id FROM gold.incidents ORDER BY started_at DESC, harm_rank NULLS LAST LIMIT 1",
 }
-"""The most harmful incident of the newest night; the incident that started last."""
+"""The incident with which the newest night begins its report: the most harmful of those that are not over, then of all;
+and the incident that started last."""
 
 _TO_DO = "What to do: `hindsight doctor` with --lake names each table that is not whole."
 

@@ -278,7 +278,7 @@ def test_audit_by_wheel_without_airflow_spark_or_java_leaves_same_tables(
     assert "40 committed records were lost in fraud-risky-19-0" in output
     assert contents(lake) == before
     assert run("report").strip() == str(lake / "report" / "index.html")
-    assert "fraud-risky-19" in run("explain", "worst")
+    assert "76 partitions of 7 topics still had no leader" in " ".join(run("explain", "worst").split())
     assert "has published audits" in run("doctor")
     assert run("fleet") and run("tables") and run("metrics") and run("sql", "coverage_by_source")
     assert json.loads(run("sql", "select count(*) as lost from gold.truncations", "--format", "json"))

@@ -218,12 +218,14 @@ def test_second_cluster_id_under_one_name_is_refused(
     [
         (
             "app.out",
-            r"line in the 1 file of CLIENT_LOGS .*group's client wrote.*CLIENT_PATTERN.*doctor --client-logs",
+            r" 1 file of CLIENT_LOGS .*group's client wrote.*CLIENT_PATTERN.*doctor --client-logs",
         ),
-        ("server.log", r"line in the 1 file of LOGS .*Kafka broker wrote.*[^_]PATTERN.*doctor --logs"),
+        ("server.log", r" 1 file of LOGS .*Kafka broker wrote.*[^_]PATTERN.*doctor --logs"),
     ],
 )
 def test_refusal_of_foreign_lines_names_the_input_that_holds_them(name: str, needed: str) -> None:
     (facts,) = scan_of((name, 1, "")).facts.values()
-    with pytest.raises(BadInput, match=needed):
-        refuse_foreign([replace(facts, lines=1, is_kafka_log=False)])
+    for lines, sentence in enumerate(("The 1 file of", "The 1 file of", "None of the 2 lines in the 1 file of")):
+        with pytest.raises(BadInput, match=needed) as refused:
+            refuse_foreign([replace(facts, lines=lines, is_kafka_log=False)])
+        assert str(refused.value).startswith(sentence)

@@ -182,7 +182,7 @@ def test_sql_explain_and_doctor_read_lake_on_s3(audit_on_s3: subprocess.Complete
     lost = "select max(records_lost_low) as lost from gold.incidents"
     answer = hindsight("sql", lost, "--format", "json", "--lake", LAKE)
     assert json.loads(answer.stdout) == [{"lost": 40}], answer.stderr
-    assert "Broker 1 ended without a shutdown" in hindsight("explain", "worst", "--lake", LAKE).stdout
+    assert "Broker 1 had a controlled shutdown" in hindsight("explain", "worst", "--lake", LAKE).stdout
     whole = hindsight("doctor", "--lake", LAKE)
     assert "all rows can be read, and every published version is there" in whole.stdout, whole.stdout
 

@@ -284,7 +284,7 @@ def test_group_named_like_id_is_preferred_to_id(tmp_path: Path) -> None:
         assert story(opened, "orders-deadbeef").startswith("Group orders-deadbeef\n")
 
 
-def test_worst_is_most_harmful_of_newest_night_and_latest_starts_last(tmp_path: Path) -> None:
+def test_worst_is_first_of_report_of_newest_night_and_latest_starts_last(tmp_path: Path) -> None:
     hour = timedelta(hours=1)
     place = write_lake(
         tmp_path / "lake",
@@ -296,9 +296,15 @@ def test_worst_is_most_harmful_of_newest_night_and_latest_starts_last(tmp_path: 
                     incident_id=name * 32,
                     headline=f"Incident {name}",
                     harm_rank=rank,
+                    is_over=is_over,
                     started_at=AT + at,
                 )
-                for name, rank, at in (("a", 1, -5 * hour), ("b", 2, 3 * hour), ("c", 1, 2 * hour))
+                for name, rank, is_over, at in (
+                    ("a", 1, False, -5 * hour),
+                    ("b", 3, True, 3 * hour),
+                    ("c", 2, False, 2 * hour),
+                    ("d", 1, True, hour),
+                )
             ],
             "quality.publications": [window(AT)],
         },

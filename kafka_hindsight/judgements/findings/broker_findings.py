@@ -159,7 +159,9 @@ def _replication(
             subject = weak[0].topic if len(topics) == 1 else f"{count} partitions"
             details = missing_brokers(weak, isr_spans)
             at = max(p.snapshot_at for p in weak)
-            yield finding_of(cluster, rule, subject, [at], quotes, count=count, details=details)
+            yield finding_of(
+                cluster, rule, subject, [at], quotes, partitions=counted(count, "partition"), details=details
+            )
 
 
 def _gone_brokers(scope: Scope, outages_around: Around[rows.BrokerOutage]) -> Iterator[Finding]:

@@ -19,7 +19,7 @@ from kafka_hindsight.judgements.reasoning.evidence import quote_snapshot, row_id
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.knowledge.rules import coverage_rules as declared
 from kafka_hindsight.shared.grouping import grouped, split_by
-from kafka_hindsight.shared.words import counted, duration, listed, number, verb
+from kafka_hindsight.shared.words import counted, duration, listed, number, times, verb
 
 _ALL = "everything"
 
@@ -43,7 +43,7 @@ def _unanswered(
     if readings := sorted(unanswered_groups, key=lambda r: (r.snapshot_at, r.group_id)):
         groups, instants = sorted({r.group_id for r in readings}), [r.snapshot_at for r in readings]
         quotes = [quote_snapshot(r, f"group {r.group_id}: {r.error}") for r in readings]
-        yield finding_of(cluster, declared.GROUP_UNANSWERED, groups, instants, quotes, count=len(readings))
+        yield finding_of(cluster, declared.GROUP_UNANSWERED, groups, instants, quotes, times=times(len(readings)))
 
 
 def partial(readings: pa.Table) -> pa.Table:
@@ -96,7 +96,7 @@ def _unread(cluster: str, unread_logs: Annotated[Sequence[rows.Coverage], unread
             if count:
                 text = f"{c.lines_in} lines, {count} {fate}"
                 proof = Quote(line_id=line_id, source=c.source, happened_at=first, text=text)
-                yield finding_of(cluster, rule, c.source, [first, last], [proof], count=count)
+                yield finding_of(cluster, rule, c.source, [first, last], [proof], lines=counted(count, "line"))
 
 
 def unexplained(gaps: pa.Table) -> pa.Table:
@@ -147,7 +147,7 @@ def _unobserved(scope: Scope, unobserved_around: Around[rows.UnobservedSpan]) ->
     """One finding for each broker, however many spans there are."""
     for broker, spans in sorted(grouped(cut_to(scope.window, unobserved_around), lambda s: s.broker).items()):
         instants = [at for s in spans for at in (s.first_at, s.last_at)]
-        words = {"count": len(spans), "longest": duration(max(s.last_at - s.first_at for s in spans))}
+        words = {"times": times(len(spans)), "longest": duration(max(s.last_at - s.first_at for s in spans))}
         yield finding_of(scope.cluster, declared.BROKER_UNOBSERVED, str(broker), instants, quotes_of(spans), **words)
 
 

@@ -35,7 +35,7 @@ UNDER_REPLICATED = Rule(
     severity="warning",
     harm=Harm.DATA_AT_RISK,
     subject_kind="partition",
-    says="{count} partitions had fewer in-sync replicas than replicas at the last reading{details}",
+    says="{partitions} had fewer in-sync replicas than replicas at the last reading{details}",
     advice="Bring back the broker that is missing from their ISR: see gold.out_of_sync_periods and the outages.",
     source="UnderReplicatedPartitions, normal 0 (Kafka operations guide)",
 )
@@ -45,7 +45,7 @@ UNDER_MIN_ISR = Rule(
     severity="critical",
     harm=Harm.WRITES_REFUSED,
     subject_kind="partition",
-    says="{count} partitions had fewer in-sync replicas than min.insync.replicas: writes with acks=all failed",
+    says="{partitions} had fewer in-sync replicas than min.insync.replicas: writes with acks=all failed",
     advice="Bring the missing replicas back first. A lower min.insync.replicas gives up durability.",
     source="UnderMinIsrPartitionCount, normal 0 (Kafka operations guide)",
 )

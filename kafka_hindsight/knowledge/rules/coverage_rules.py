@@ -51,7 +51,7 @@ BROKER_UNOBSERVED = Rule(
     severity="warning",
     harm=None,
     subject_kind="broker",
-    says="whether {subject} served is not known {count} times, {longest} at most: neither its own log nor a"
+    says="whether {subject} served is not known {times}, {longest} at most: neither its own log nor a"
     " controller's has a line of that time",
     advice="Give Hindsight the files of these hours, where there are any: while its machine is off, a broker writes"
     " none. Until then no absence of that time is known, and what is known just before and after is less certain.",
@@ -63,7 +63,7 @@ GROUP_UNANSWERED = Rule(
     severity="info",
     harm=None,
     subject_kind="group",
-    says="{subject} did not answer {count} times when the cluster was read: those readings show nothing of it",
+    says="{subject} did not answer {times} when the cluster was read: those readings show nothing of it",
     advice="The coordinator was down or slow at these times: see the outages.",
     source="docs/design.md section 7: what did not answer concludes nothing",
 )
@@ -84,7 +84,7 @@ LINES_UNREAD = Rule(
     severity="warning",
     harm=None,
     subject_kind="source",
-    says="{count} lines of {subject} matter and match no pattern",
+    says="no pattern matches {lines} of {subject}, whose loggers matter",
     advice="See quality.unparsed_lines for their shapes. A Kafka version that Hindsight does not know yet may have"
     " written them.",
     source="docs/design.md section 1: every physical line is accounted for",
@@ -95,7 +95,7 @@ LINES_QUARANTINED = Rule(
     severity="warning",
     harm=None,
     subject_kind="source",
-    says="{count} lines of {subject} are damaged and are in quarantine",
+    says="{subject} has {lines} in quarantine, since it is damaged",
     advice="See quality.quarantine for what is wrong with each.",
     source="docs/design.md section 1: what is broken is kept, counted and reported",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from kafka_hindsight.catalog.codes import Confidence, FindingSeverity, Harm, Origin, UnavailabilityKind, WitnessKind
 from kafka_hindsight.catalog.rows import (
@@ -53,8 +54,8 @@ def _lead(page: PageRows) -> ui.Box:
     findings, parts = page.of(Finding), grouped(figures.urgent_first(page.of(Incident)), figures.is_going_on)
     state = figures.state_of(page.of(Incident), findings, is_known=page.is_known)
     going_on = parts.get(True, ())
-    first = [(figures.harm_of(going_on[0]), going_on)] if going_on else []
-    grave = [*first, *figures.by_harm(parts.get(False, ())).items()][:SENTENCES]
+    by_harm = (figures.by_harm(incidents).items() for incidents in (going_on, parts.get(False, ())))
+    grave = [*chain(*by_harm)][:SENTENCES]
     advised = {harm: place for place, (harm, _) in reversed([*enumerate(grave)])}
     # No incident of the window shows what began before it and is not over.
     items = [

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kafka_hindsight.catalog.codes import Harm
-from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Incident, Rebalance, Remedy
+from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Incident, Rebalance, Remedy, Unavailability
+from kafka_hindsight.measures.unavailability_sums import LEADERLESS, unused
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, phrases
 from kafka_hindsight.report.answer import Answer
@@ -56,7 +57,7 @@ def _facts(page: PageRows, row: Incident) -> tuple[ui.Fact, ...]:
         ("Intent", row.intent.meaning),
         page.whose(row.group_ids, row.topics or ()),
         ("Nights before", recurrence and recurrence[1]),
-        *_figures(row),
+        *_figures(page, row),
         ("Cause", (ui.Badge(noun.label, f"cause t-{noun.family}"), f", {row.confidence}") if noun else ""),
         ("Brokers", ui.join([page.broker_link(broker) for broker in row.brokers or ()])),
         _names(page, "topic", row.topics or ()),
@@ -71,14 +72,12 @@ def _names(page: PageRows, kind: str, names: Sequence[str]) -> tuple[str, ui.Wor
     return noun, (links, more) if names else ""
 
 
-def _figures(row: Incident) -> Iterator[tuple[str, str]]:
+def _figures(page: PageRows, row: Incident) -> Iterator[tuple[str, str]]:
     if figures.harm_of(row) == Harm.RECORDS_LOST:
         yield "Records lost", phrases.lost_records(row.records_lost_low, row.records_lost_high)
     if row.partitions_offline:
-        longest = f", the longest for at least {words.duration(row.offline_ms)}" if row.offline_ms is not None else ""
-        count = row.partitions_still_offline
-        still_offline = f"; {words.number(count)} still had none when the logs end" if count else ""
-        yield "Without a leader", f"{words.counted(row.partitions_offline, 'partition')}{longest}{still_offline}"
+        intervals = page.rows_of(Unavailability, "incident_id", row.incident_id)
+        yield "Without a leader", words.sentence(unused(intervals, LEADERLESS).clause())
     if row.partitions_refusing:
         yield "Refused acks=all", words.counted(row.partitions_refusing, "partition")
     if row.failover_count:

@@ -245,6 +245,6 @@ def test_unobserved_broker_is_one_finding() -> None:
         ("broker_unobserved", "2", AT, timedelta(hours=2)),
     ]
     assert findings[0].message == (
-        "Whether broker 1 served is not known 2 times, 3 h at most: neither its own log nor a controller's has a line"
+        "Whether broker 1 served is not known twice, 3 h at most: neither its own log nor a controller's has a line"
         " of that time"
     )
