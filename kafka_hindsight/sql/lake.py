@@ -165,7 +165,8 @@ class Lake:
             DuckDB's relation: it prints as a table, and `df()`, `to_arrow_table()` and `fetchall()` read it.
 
         Raises:
-            BadInput: DuckDB refuses the query, or no named query has that name or that variable.
+            BadInput: DuckDB refuses the query, no named query has that name or that variable, or the lake does not
+                know its value.
         """
         named_call = named_question(query, named_queries())
         try:
@@ -209,11 +210,16 @@ class Lake:
             night: One of `nights`; by default the newest.
 
         Raises:
-            BadInput: No night was published.
+            BadInput: No night was published, or the lake does not have this one.
         """
         if not self.nights:
             raise BadInput(f"The lake {self.uri} holds no published night. Needed: a finished audit. Run one.")
         night = night or self.nights[0]
+        if night not in self.nights:
+            raise BadInput(
+                f"The lake {self.uri} has no night of {visible(night.cluster)!r} from {night.window.start}."
+                " Needed: one of its `nights`."
+            )
         window = {"window_from": night.window.start, "window_to": night.window.end}
         run = {"cluster": night.cluster, **window, "run_id": night.run_id, "lake": self.uri}
         return Report(report_of(page_rows(self._connection, run)[0]))

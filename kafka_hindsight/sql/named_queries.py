@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.words import did_you_mean
+from kafka_hindsight.sql.known_values import known_values
 
 if TYPE_CHECKING:
     import duckdb
@@ -82,7 +83,12 @@ def named_question(text: str, queries: Mapping[str, NamedQuery]) -> tuple[NamedQ
 
 @contextmanager
 def variables_set(connection: duckdb.DuckDBPyConnection, values: Mapping[str, str]) -> Iterator[None]:
-    """Set the variables of a named query while the block runs."""
+    """Set the variables of a named query while the block runs.
+
+    Raises:
+        BadInput: The lake does not know a value.
+    """
+    values = known_values(connection, values)
     for name, value in values.items():
         connection.execute(f'SET VARIABLE "{name}" = ?', [value])
     try:

@@ -96,7 +96,7 @@ def test_unknown_subject_is_an_error_with_what_is_needed(lake: str) -> None:
     assert "has no variable 'x'" in variable
     assert "Did you mean cost_by_group" in query
     assert "'garbage' is not an instant. Needed: one such as 2026-11-21T01:00Z." in since
-    assert "The lake has no cluster 'nosuch'." in cluster
+    assert "The lake has never seen a cluster 'nosuch'." in cluster
 
 
 def test_http_needs_the_token(lake: str) -> None:

@@ -153,7 +153,6 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
     "without_leader at='2026-10-01 03:10:05'": [{"partition": 0}],
     "without_leader at='2026-10-01 03:10:06'": [],
     "without_leader at='2026-10-01 03:49' topic=t": [{"partition": 1}],
-    "without_leader topic=u": [],
     "unavailability": [
         {"kind": "no_leader", "subject": "t-1", "ended_at": None, "seconds": None, "seconds_at_least": 5.0},
         {"kind": "acks_all_hung", "subject": "t-1", "seconds": 180.0, "seconds_at_least": 170.0,
@@ -168,7 +167,6 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
          "partition_seconds_at_least": 55.0, "partition_seconds_at_most": None, "not_over": 1},
         {"kind": "acks_all_hung", "partitions": 1, "partition_seconds": 180.0, "longest_seconds": 180.0, "not_over": 0},
     ],
-    "unavailability_by_topic topic=u": [],
     "deployments_of_groups": [
         {"group_id": "orders", "deployments": 1, "rebalances": 2, "of_all": 3, "seconds": 2.0,
          "partition_seconds": 6.0, "clients": "a, b", "last_at": "2026-10-01T03:01:00.000Z"},
