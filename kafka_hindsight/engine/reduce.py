@@ -16,13 +16,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kafka_hindsight.catalog.codes import Confidence
 from kafka_hindsight.catalog.row import Row
+from kafka_hindsight.catalog.rows import Unavailability
 from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
 from kafka_hindsight.judgements.reasoning.scope import SCOPE, Scope
 from kafka_hindsight.judgements.rebuild.sources import Judgement, Narrow, RowSource, inputs_of, outputs_of, values_of
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.shared.arrow_rows import array_of, rows_of
 from kafka_hindsight.shared.arrow_tables import completed
+from kafka_hindsight.shared.durations import MS
 
 InputParts = Mapping[str, Sequence[pa.Table]]
 """The parts of each input of a judgement."""
@@ -178,4 +181,7 @@ def _by_clocks(row: Any, clocks: Sequence[ClockError]) -> Any:
     confidence = row.confidence
     for clock in clocks:
         confidence = confidence.at_most(clock.most(row.evidence))
+        # What is not over lasts until the last line of any broker, by whichever clock.
+        if isinstance(row, Unavailability) and row.ended_at is None and clock.hides(row.low_ms * MS):
+            confidence = confidence.at_most(Confidence.POSSIBLE)
     return replace(row, confidence=confidence) if confidence != row.confidence else row

@@ -63,6 +63,10 @@ class ClockError:
         """Whether the clock differs from others at any time."""
         return self.meaning in _AGAINST_OTHERS
 
+    def hides(self, length: timedelta) -> bool:
+        """Whether the clock differs from others by half of a length of time, or more."""
+        return self.differs and length <= 2 * self.by + CLOCK_SKEW
+
     def is_wrong_at(self, at: datetime) -> bool:
         """Whether the clock differs from others at an instant: for a repeated hour of local time only around it."""
         is_near = self.ordered_at is not None and abs(at - self.ordered_at) <= self.by
@@ -83,7 +87,7 @@ class ClockError:
             return Confidence.POSSIBLE
         is_compared = 0 < len(own) < len(quotes) and self.differs
         times = [quote.happened_at for quote in quotes]
-        if is_compared and max(times) - min(times) <= 2 * self.by + CLOCK_SKEW:
+        if is_compared and self.hides(max(times) - min(times)):
             return Confidence.POSSIBLE
         return Confidence.LIKELY if is_compared or any(map(self._is_repeated, own)) else Confidence.CERTAIN
 

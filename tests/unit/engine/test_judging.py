@@ -12,8 +12,15 @@ import pytest
 
 from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS, PARTITION_SNAPSHOTS
 from kafka_hindsight.catalog.codes import Confidence
-from kafka_hindsight.catalog.gold import BROKER_OUTAGES, REBALANCES
-from kafka_hindsight.catalog.rows import BrokerOutage, BrokerSnapshot, PartitionSnapshot, Quote, Rebalance
+from kafka_hindsight.catalog.gold import BROKER_OUTAGES, REBALANCES, UNAVAILABILITY
+from kafka_hindsight.catalog.rows import (
+    BrokerOutage,
+    BrokerSnapshot,
+    PartitionSnapshot,
+    Quote,
+    Rebalance,
+    Unavailability,
+)
 from kafka_hindsight.engine.reduce import in_buckets, judge, narrow
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.sources import Judgement, each, table
@@ -126,6 +133,26 @@ def test_differing_clocks_cap_confidence_by_length_of_what_spans_them(apart: tim
     judged = judge(Judgement("verdicts", (give_verdicts,), ("cluster",)), {}, {"scope": scope})
     assert judged["outages"]["confidence"].to_pylist() == capped
     assert judged["rebalances"]["confidence"].to_pylist() == [*Confidence], "no other broker's clock is behind them"
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Intervals in which something could not be used."""
+
+    unavailability: list[Unavailability]
+
+
+def give_open_intervals(scope: Scope) -> Intervals:
+    lengths = (3_600_000, 10_800_000)
+    return Intervals(
+        [row(UNAVAILABILITY, confidence="certain", ended_at=None, low_ms=ms, evidence=[QUOTE]) for ms in lengths]
+    )
+
+
+def test_what_is_not_over_lasts_by_the_clock_that_writes_last() -> None:
+    scope = Scope("c", WHOLE, WHOLE, clocks_apart(timedelta(hours=1), 1, sources=["broker-1/other.log"]))
+    judged = judge(Judgement("intervals", (give_open_intervals,), ("cluster",)), {}, {"scope": scope})
+    assert judged["unavailability"]["confidence"].to_pylist() == ["possible", "certain"], "an hour, and three"
 
 
 def test_all_rows_of_a_key_are_in_one_bucket_and_no_row_is_lost() -> None:
