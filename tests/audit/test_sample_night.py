@@ -27,20 +27,9 @@ from lab.drill.score import score
 from tests.support.docs import PAGES, first_example
 from tests.support.lake import contents, rows
 from tests.support.package import build, install
+from tests.support.recorded_night import command, output_of_its_audit, recorded_night
 from tests.support.report_browser import Browser, found
 from tests.support.report_views import Views
-
-
-def audit(lake: Path, *command: str | Path) -> subprocess.CompletedProcess[str]:
-    environment = {k: v for k, v in os.environ.items() if k not in ("LOGS", "CLIENT_LOGS", "SNAPSHOTS", "ENGINE")}
-    return subprocess.run(
-        command,
-        cwd=HOME,
-        env={**environment, "PYTHONPATH": str(HOME), "LAKE": str(lake)},
-        capture_output=True,
-        text=True,
-        timeout=1200,
-    )
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +37,7 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.Co
     # Each checkout has an Airflow and samples of its own, also one whose environments are links to another's.
     subprocess.run([sys.executable, HOME / "setup" / "build.py", "--only", "airflow-tables", "samples"], check=True)
     lake = tmp_path_factory.mktemp("night") / "lake"
-    done = audit(lake, sys.executable, "-m", "kafka_hindsight.cli.nightly_dag")
+    done = command(lake, sys.executable, "-m", "kafka_hindsight.cli.nightly_dag")
     assert done.returncode == 0, done.stdout + done.stderr
     return lake, done
 
@@ -234,18 +223,17 @@ def test_first_screen_names_loss_crashes_and_what_to_do(
 
 
 def test_audit_of_checkout_with_both_environments_is_one_process(
-    night: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path
+    night: tuple[Path, subprocess.CompletedProcess[str]],
 ) -> None:
     """What set-up has built decides nothing: Airflow and Spark are there, and neither starts."""
     assert embedded_airflow.PROGRAM.exists() and launch.spark_submit().exists()
-    done = audit(tmp_path / "lake", HOME / "hindsight", "audit")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "40 committed records were lost in fraud-risky-19-0" in done.stdout
-    (run,) = (folder.name for folder in (tmp_path / "lake" / "runs").iterdir() if folder.is_dir())
-    results = [read_result(str(tmp_path / "lake"), run, step.name) for step in STEPS]
+    _, lake = recorded_night()
+    assert "40 committed records were lost in fraud-risky-19-0" in output_of_its_audit()
+    (run,) = (folder.name for folder in (lake / "runs").iterdir() if folder.is_dir())
+    results = [read_result(str(lake), run, step.name) for step in STEPS]
     assert [r.application for r in results if r] == [None] * len(STEPS), "an application is Spark's"
     assert "airflow" not in (RUNS / f"{run}.log").read_text(encoding="utf-8").lower()
-    assert contents(tmp_path / "lake") == contents(night[0])
+    assert contents(lake) == contents(night[0])
 
 
 @pytest.fixture(scope="module")
