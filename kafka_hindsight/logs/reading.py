@@ -34,6 +34,8 @@ from kafka_hindsight.logs.layout_names import is_without_logger, layout_pattern,
 QUOTED = 2_000
 """Characters of a record's first line that a row quotes."""
 
+_BLANK_ENDS = (" ", "\t", " \r", "\t\r")
+_BLANKS_AT_ENDS = re.compile(r"[ \t]+(?=\r?(?:\n|\Z))")
 _BROKER = re.compile(BROKER_REGEX, re.ASCII)
 _FOLDER = re.compile(BROKER_FOLDER_REGEX, re.ASCII)
 _BROKER_REACH = 400
@@ -139,6 +141,9 @@ def read_record(
 ) -> RecordReading:
     """Give a record its one fate: event, ignored, unparsed or quarantined.
 
+    Where its last line ends with a blank, a terminal, a viewer or a shipper has filled up all of them: it is read
+    without those blanks first.
+
     A broken record is quarantined whatever its logger. Only for relevant loggers is a long message broken.
 
     Args:
@@ -148,6 +153,14 @@ def read_record(
         is_utf8: Whether its bytes were UTF-8.
         is_dated: Whether its head shows an instant.
     """
+    if text.endswith(_BLANK_ENDS):
+        bare = _read(layout, _BLANKS_AT_ENDS.sub("", text), line_count, is_utf8, is_dated)
+        if bare.pattern or bare.logger:
+            return bare
+    return _read(layout, text, line_count, is_utf8, is_dated)
+
+
+def _read(layout: str | None, text: str, line_count: int, is_utf8: bool, is_dated: bool) -> RecordReading:
     logger, message = logger_and_message(layout, text) if layout else (None, text)
     knowledge = LOGGER_KNOWLEDGE.get(_class_of(logger)) if logger else _NAMELESS
     is_endless = len(message) > MESSAGE_LIMIT and knowledge is not None and logger is not None

@@ -146,6 +146,19 @@ def test_samples_are_claimed_by_their_pattern_alone(pattern: Pattern) -> None:
         assert read(sample.record) == (pattern.pattern_id, {**pattern.constants, **sample.fields})
 
 
+@each_pattern
+def test_blanks_at_the_ends_of_lines_change_nothing(pattern: Pattern) -> None:
+    """A terminal, a viewer or a shipper leaves them there."""
+    for sample in samples_of(pattern):
+        pattern_id, fields = read("\n".join(f"{line} \t" for line in sample.record.split("\n")))
+        assert pattern_id == pattern.pattern_id
+        assert _without_end_blanks(fields) == _without_end_blanks(read(sample.record)[1])
+
+
+def _without_end_blanks(fields: dict[str, str]) -> dict[str, str]:
+    return {name: value.rstrip() for name, value in fields.items() if value.strip()}
+
+
 def test_counter_samples_are_not_claimed_by_their_pattern() -> None:
     for pattern in PATTERNS:
         assert counter_samples_of(pattern), pattern.pattern_id
