@@ -40,6 +40,7 @@ _HOURS = f"""
         SELECT source, hour_from, least(date_trunc('hour', hour_from) + INTERVAL 1 HOUR,
                 list_min(list_filter($edges, lambda e: e > hour_from))) AS hour_to,
             min(origin) AS origin, sum(records)::BIGINT AS records, sum(lines)::BIGINT AS lines_in,
+            sum(replaced)::BIGINT AS replaced_lines,
             {", ".join(f"sum(if(fate = '{f}', lines, 0))::BIGINT AS {column}" for f, column in COLUMN_OF.items())},
             list_sort(flatten(list(instants) FILTER (hour_from IS NOT NULL))) AS instants,
             min(lowest_broker) AS lowest_broker, max(highest_broker) AS highest_broker,
@@ -155,6 +156,7 @@ def _covered(hours: Sequence[Hour]) -> dict[str, Any]:
     return {
         "origin": min(h["origin"] for h in hours),
         **{name: sum(h[name] for h in hours) for name in LINES},
+        "replaced_lines": sum(h["replaced_lines"] or 0 for h in hours),
         "first_at": min((h["first_at"] for h in dated), default=None),
         "last_at": max((h["last_at"] for h in dated), default=None),
         "longest_silence_ms": max(silences, default=None),

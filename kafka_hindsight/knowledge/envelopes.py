@@ -30,6 +30,13 @@ PREFIXES = (
         source="kubectl logs --timestamps, docker logs --timestamps, CloudWatch's export to S3",
     ),
     PrefixEnvelope(
+        name="local-time",
+        regex=r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d ?+"
+        r"(?P<line>(?:\[\d{4}-\d\d-\d\d |\t|Caused by: |[a-z]+[.][\w.$]{1,200}:).*)",
+        source="wrappers of services and viewers that write the local time before each line, such as ts of moreutils"
+        " with %Y/%m/%d %H:%M:%S: the line's own time counts",
+    ),
+    PrefixEnvelope(
         name="cloudwatch-tail",
         regex=rf"(?P<at>{_ISO}) (?P<from>[\w./-]{{1,400}}) (?P<line>.*)",
         source="aws logs tail: time, stream, message",

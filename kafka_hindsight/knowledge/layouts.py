@@ -148,6 +148,12 @@ def source_of(path: str) -> str:
 
 LOG_NAME_REGEX = re.compile(r".*[.]log|.*[.]log[.].*|.*[.]gz|(?i:kafka).*[.]out")
 
+WORDS_REGEX = re.compile(
+    r"(?i)kafka|zookeeper|consumer|group|broker|partition|coordinator|rebalanc|raft|quorum|topic|controller"
+)
+"""A line of Kafka's or of a client's that shows anything has one of these words. A file without any is another
+program's."""
+
 GC_LOG_REGEX = re.compile(r"(?:.*[-_.])?gc[.]log(?:[.].*)?")
 """What a JVM writes about its garbage, beside a broker's logs: kafkaServer-gc.log, kafkaServer-gc.log.0.current."""
 

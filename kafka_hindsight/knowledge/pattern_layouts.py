@@ -24,6 +24,11 @@ PATTERN_LAYOUTS = (
         " context is set the three names are empty: ||",
     ),
     PatternLayout(
+        "debezium-kafka",
+        "%d{ISO8601} - %-5p [%t:%c{1}@%L] - %m%n",
+        "the image of Debezium's Kafka: log4j.properties of debezium/container-images",
+    ),
+    PatternLayout(
         "msk",
         "[%d] %p %m (%c),%d%n",
         "Amazon MSK's delivery of broker logs: Apache's layout, a comma, and the time of delivery",

@@ -26,11 +26,12 @@ _LOGGER = r"(?P<logger>[\w$./\[\]-]{1,300})"
 _CONNECTOR = r"(?:\[[^\]|\n]{0,120}\|[^\]\n]{0,60}\] ?)?"
 """The prefix of Kafka Connect before the messages of a connector or a task. Source: KIP-449."""
 
+_CLASSES, _CLASS = ("C", "class"), r"[\w$.?-]*"
 _WORDS = {
     **dict.fromkeys(("p", "le", "level"), LEVEL),
     **dict.fromkeys(("t", "tn", "thread", "threadName"), _ANYTHING),
     **dict.fromkeys(("c", "lo", "logger"), _LOGGER),
-    **dict.fromkeys(("C", "class"), r"[\w$.?-]*"),
+    **dict.fromkeys(_CLASSES, _CLASS),
     **dict.fromkeys(("L", "line"), r"(?:\d+|\?)"),
     **dict.fromkeys(("M", "method"), r"[\w$<>?]*"),
     **dict.fromkeys(("F", "file"), r"[\w$.?-]*"),
@@ -148,7 +149,7 @@ def compile_pattern(pattern: str) -> CompiledPattern:
     Raises:
         NotAPattern: The pattern has no date, no message, or an unknown conversion word.
     """
-    tokens = list(_tokens(_without_variables(pattern)))
+    tokens = _with_logger(list(_tokens(_without_variables(pattern))))
     words = [word for word, _ in tokens]
     clock, at = _first(words, _CLOCKS), _first(words, _MESSAGES)
     if clock is None and not {"level", "logger" if words[:1] != [""] else "level"} <= {_SAME.get(w) for w in words}:
@@ -161,6 +162,16 @@ def compile_pattern(pattern: str) -> CompiledPattern:
     before, after = _named_once(tokens[:at]), _named_once(tokens[at + 1 :])
     tail = re.compile(f"(?s:.*)(?P<tail>{after})", re.ASCII) if after.strip() else None
     return CompiledPattern(re.compile(before, re.ASCII), tail, "UTC" in words[clock : clock + 2], tuple(tokens[:at]))
+
+
+def _with_logger(tokens: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The tokens, with the class that logs as the logger where no word shows that: Kafka names loggers by classes.
+
+    Source: LogContext.logger(Class) in clients and Connect. Brokers log through kafka.utils.Logging, which %C shows.
+    """
+    if any(_SAME.get(word) == "logger" for word, _ in tokens):
+        return tokens
+    return [(word, regex.replace(_CLASS, _LOGGER) if word in _CLASSES else regex) for word, regex in tokens]
 
 
 def _first(words: Sequence[str], names: Sequence[str]) -> int | None:

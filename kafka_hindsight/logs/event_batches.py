@@ -123,7 +123,7 @@ def _unpacked(packed: bytes, brokers: Mapping[str, int | None]) -> Iterator[tupl
 
 
 _READ = ("layout", "text", "line_count")
-"""The columns that a record is read from, beside whether it is UTF-8 and has an instant."""
+"""The columns that a record is read from, beside whether it has an instant."""
 
 _PLACE = ("line_id", "cluster", "origin", "source", "happened_at", "order", "line_count")
 """Columns that say where a record stands. They are passed on unchanged."""
@@ -135,6 +135,7 @@ _BY = ("source", "origin", "fate", "hour_from")
 _COUNTS = {
     "records": ("lines", "count"),
     "lines": ("lines", "sum"),
+    "replaced": ("replaced", "sum"),
     "instants": ("at", "distinct"),
     "layouts": ("layout", "distinct"),
     "loggers": ("logger", "distinct"),
@@ -213,9 +214,8 @@ class _ParsedBatch:
     @classmethod
     def of(cls, records: pa.RecordBatch) -> _ParsedBatch:
         layouts, texts, counts = (records.column(name).to_pylist() for name in _READ)
-        is_utf8 = records.column("raw").is_null().to_pylist()
         is_dated = records.column("happened_at").is_valid().to_pylist()
-        readings = list(map(read_record, layouts, texts, counts, is_utf8, is_dated))
+        readings = list(map(read_record, layouts, texts, counts, is_dated))
         is_brokers = pc.equal(records.column("origin"), "broker").to_pylist()
         brokers = [broker_of_line(r.message) if r.pattern and is_so else None for r, is_so in zip(readings, is_brokers)]
         return cls(records, texts, readings, brokers, pa.array([r.fate for r in readings], pa.string()))
@@ -297,25 +297,28 @@ def _tally(batch: _ParsedBatch, edges: Sequence[datetime]) -> pa.RecordBatch:
     columns = {
         **{name: column(name) for name in ("source", "origin", "layout")},
         **{"fate": batch.fates, "hour_from": hours_of(at, edges), "lines": column("line_count"), "at": at},
+        "replaced": pc.if_else(column("raw").is_valid(), column("line_count"), 0),
         "broker": pa.array(batch.brokers, pa.int64()),
-        "logger": _loggers(batch),
+        "logger": pc.if_else(
+            pc.equal(column("origin"), Origin.BROKER),
+            levels_and_loggers(column("text"), batch.readings),
+            pa.scalar(None, pa.string()),
+        ),
     }
     totals = pa.table(columns).group_by(_BY, use_threads=False).aggregate(list(_COUNTS.values()))
     names = {**{name: name for name in _BY}, **{name: "_".join(how) for name, how in _COUNTS.items()}}
     return _batch_of({name: totals[own].combine_chunks() for name, own in names.items()}, TALLIES)
 
 
-def _loggers(batch: _ParsedBatch) -> pa.Array:
-    """The level and the logger of each record that a broker wrote, as in `INFO GroupCoordinator`; null for others.
+def levels_and_loggers(texts: pa.Array, readings: Iterable[RecordReading]) -> pa.Array:
+    """The level and the logger of each record, as in `INFO GroupCoordinator`; null where its head names no level.
 
     A logger whose lines are never events stays unnamed. The level is what its head names, in Kafka's own words.
     """
-    heads = pc.utf8_slice_codeunits(batch.records.column("text"), 0, _LEVEL_WITHIN)
+    heads = pc.utf8_slice_codeunits(texts, 0, _LEVEL_WITHIN)
     levels = pc.struct_field(pc.extract_regex(heads, _LEVEL), "level")
-    classes = pa.array([relevant_class(r.logger) for r in batch.readings], pa.string())
-    names = pc.utf8_rtrim_whitespace(pc.binary_join_element_wise(levels, classes, " "))
-    is_brokers = pc.equal(batch.records.column("origin"), Origin.BROKER)
-    return pc.if_else(is_brokers, names, pa.scalar(None, pa.string()))
+    classes = pa.array([relevant_class(reading.logger) for reading in readings], pa.string())
+    return pc.utf8_rtrim_whitespace(pc.binary_join_element_wise(levels, classes, " "))
 
 
 def _batch_of(columns: Columns, schema: pa.Schema) -> pa.RecordBatch:

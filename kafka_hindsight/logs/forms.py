@@ -219,19 +219,31 @@ def form_of(lines: Sequence[str], pattern: str | None = None) -> Form:
     be an event: then heads of Kafka's own layout show the envelopes. A layout may read an envelope as a part of its
     head, such as a thread. Where all lines are in it, also those without a head, it is an envelope.
     """
+    best, every = _best_candidate(lines, pattern)
+    headed = next((inside for inside in every if _begins(inside.lines)), every[0])
+    if best.fit.is_any or headed is every[0]:
+        return _form(best)
+    return _form(_candidate(headed, pattern, DATED))
+
+
+def is_of_kafka(lines: Sequence[str], pattern: str | None = None) -> bool:
+    """Whether some lines are events or of Kafka's loggers, or begin as Kafka's own do: in envelopes or without."""
+    best, every = _best_candidate(lines, pattern)
+    return best.fit.is_any or any(_begins(inside.lines) for inside in every)
+
+
+def _best_candidate(lines: Sequence[str], pattern: str | None) -> tuple[_Candidate, list[_InnerLines]]:
+    """The form that reads most lines, and the lines in all envelopes, beginning with those in none."""
     plain = _InnerLines((), _as_lines(lines), True)
     best = _candidate(plain, pattern, DATED)
     if is_enough(best.fit) and not _leaves_lines(best):
-        return _form(best)
+        return best, [plain]
     every = list(_chains(plain))
     for inside in every:
         candidate = _candidate(inside, pattern, EVERY)
         if _is_better(inside, candidate, best):
             best = candidate
-    if best.fit.is_any or _begins(plain.lines):
-        return _form(best)
-    headed = next((inside for inside in every if _begins(inside.lines)), plain)
-    return _form(_candidate(headed, pattern, DATED))
+    return best, [plain, *every]
 
 
 def _is_better(inside: _InnerLines, candidate: _Candidate, best: _Candidate) -> bool:

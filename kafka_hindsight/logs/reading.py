@@ -128,7 +128,6 @@ _NAMELESS = LoggerKnowledge((), ())
 _IGNORED = RecordReading(LineFate.IGNORED)
 
 _FAULTS = (
-    "It holds bytes that are not UTF-8; bronze.log_records keeps them in raw.",
     "It holds NUL bytes, as a crash leaves them where a file was not yet written.",
     "Its head shows a date that does not exist.",
     f"It has more than {MOST_LINES} physical lines; the first {MOST_LINES} are kept.",
@@ -136,35 +135,33 @@ _FAULTS = (
 )
 
 
-def read_record(
-    layout: str | None, text: str, line_count: int = 1, is_utf8: bool = True, is_dated: bool = True
-) -> RecordReading:
+def read_record(layout: str | None, text: str, line_count: int = 1, is_dated: bool = True) -> RecordReading:
     """Give a record its one fate: event, ignored, unparsed or quarantined.
 
     Where its last line ends with a blank, a terminal, a viewer or a shipper has filled up all of them: it is read
     without those blanks first.
 
-    A broken record is quarantined whatever its logger. Only for relevant loggers is a long message broken.
+    A broken record is quarantined whatever its logger. Only for relevant loggers is a long message broken. Bytes that
+    are not UTF-8, as a JVM on Windows writes in messages of the system, are replaced in the text and break nothing.
 
     Args:
         layout: The name of its layout; None for the text before a file's first head.
         text: The record, as bronze.log_records has it.
         line_count: Its physical lines.
-        is_utf8: Whether its bytes were UTF-8.
         is_dated: Whether its head shows an instant.
     """
     if text.endswith(_BLANK_ENDS):
-        bare = _read(layout, _BLANKS_AT_ENDS.sub("", text), line_count, is_utf8, is_dated)
+        bare = _read(layout, _BLANKS_AT_ENDS.sub("", text), line_count, is_dated)
         if bare.pattern or bare.logger:
             return bare
-    return _read(layout, text, line_count, is_utf8, is_dated)
+    return _read(layout, text, line_count, is_dated)
 
 
-def _read(layout: str | None, text: str, line_count: int, is_utf8: bool, is_dated: bool) -> RecordReading:
+def _read(layout: str | None, text: str, line_count: int, is_dated: bool) -> RecordReading:
     logger, message = logger_and_message(layout, text) if layout else (None, text)
     knowledge = LOGGER_KNOWLEDGE.get(_class_of(logger)) if logger else _NAMELESS
     is_endless = len(message) > MESSAGE_LIMIT and knowledge is not None and logger is not None
-    if sentences := _faults(text, line_count, is_utf8, is_dated or layout is None, is_endless):
+    if sentences := _faults(text, line_count, is_dated or layout is None, is_endless):
         return RecordReading(LineFate.QUARANTINED, logger, message, sentences=sentences)
     return _IGNORED if knowledge is None else _claim(knowledge, logger, message, text)
 
@@ -191,10 +188,10 @@ def _cut_of(layout: str) -> Callable[[str], LoggerAndMessage]:
     return (lambda text: (PROGRAM, cut(text)[1])) if is_without_logger(name) else cut
 
 
-def _faults(text: str, line_count: int, is_utf8: bool, is_dated: bool, is_endless: bool) -> tuple[str, ...]:
-    if is_utf8 and is_dated and line_count <= MOST_LINES and not is_endless and "\0" not in text:
+def _faults(text: str, line_count: int, is_dated: bool, is_endless: bool) -> tuple[str, ...]:
+    if is_dated and line_count <= MOST_LINES and not is_endless and "\0" not in text:
         return ()
-    return tuple(compress(_FAULTS, (not is_utf8, "\0" in text, not is_dated, line_count > MOST_LINES, is_endless)))
+    return tuple(compress(_FAULTS, ("\0" in text, not is_dated, line_count > MOST_LINES, is_endless)))
 
 
 def _claim(knowledge: LoggerKnowledge, logger: str | None, message: str, text: str) -> RecordReading:

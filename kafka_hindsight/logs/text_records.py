@@ -13,7 +13,7 @@ from kafka_hindsight.logs.pieces import Way, look, ranges_of
 from kafka_hindsight.logs.unwrapping import Unwrapped
 
 
-def records_of(data: bytes, form: Form, pattern: str | None) -> Iterator[tuple[str | None, str, int, bool, bool]]:
+def records_of(data: bytes, form: Form, pattern: str | None) -> Iterator[tuple[str | None, str, int, bool]]:
     """The arguments of `read_record` for each record."""
     way, text = Way(form.others), data
     if not form.is_plain:
@@ -23,4 +23,4 @@ def records_of(data: bytes, form: Form, pattern: str | None) -> Iterator[tuple[s
     for part in ranges_of([look(text, 0, 0, len(text), clock, way)]):
         for row in cut(text, part, clock, None, way).to_pylist():
             name = way.layouts[row["layout"]] if row["layout"] >= 0 else None
-            yield name, row["text"], row["line_count"], row["raw"] is None, row["happened_at"] is not None
+            yield name, row["text"], row["line_count"], row["happened_at"] is not None

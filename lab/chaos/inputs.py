@@ -68,7 +68,7 @@ def one_by_one(rng: random.Random, lines: Sequence[bytes], count: int) -> Outcom
         text = line.decode(errors="replace")
         layout = next((layout_.name for layout_ in LAYOUTS if re.match(layout_.head, text)), None)
         began = time.process_time()
-        fates[read_record(layout, text, is_utf8=_is_utf8(line)).fate.value] += 1
+        fates[read_record(layout, text).fate.value] += 1
         slowest = max(slowest, time.process_time() - began)
     outcome.equal, outcome.whole = fates.total(), count if slowest < _MOST_SECONDS else 0
     outcome.note(f"{dict(sorted(fates.items()))}; the slowest took {slowest * 1000:.0f} ms of processor time")
@@ -101,14 +101,6 @@ def captured_records(file: Path) -> list[tuple[bytes, bytes]]:
 def lines_of(night: Path) -> list[bytes]:
     """All lines of a night's logs."""
     return [line for log in sorted((night / "logs").rglob("*.log")) for line in log.read_bytes().splitlines()]
-
-
-def _is_utf8(line: bytes) -> bool:
-    try:
-        line.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def broken_lines(

@@ -19,7 +19,7 @@ from tests.support.nights import EXCERPTS
 MESSAGES = {
     "missing": ({}, "nothing is there"),
     "empty": ({"sub": None}, "that folder is empty"),
-    "nameless": ({"notes.txt": "x"}, "no file there is a log by its name"),
+    "nameless": ({"notes.txt": "x"}, "no file there is a log"),
     "foreign": ({"app.log": "2026-11-21 01:00:00 ERROR in module\nat line 5\n"}, "a Kafka broker wrote"),
     "unknown": (
         {"server.log": "2026-11-21 01:00:00,117 <7> INFO kafka.server.KafkaServer: started\n"},
@@ -71,7 +71,7 @@ def test_kafka_before_1_0_is_refused_with_its_unread_lines(tmp_path: Path) -> No
     (closing,) = {c for c in old.splitlines(keepends=True) if "Closing socket" in c and "05:09:58" in c}
     for text in (old, old + closing * 1_000):
         lay(tmp_path / "logs", {"broker-0/server.log": text})
-        unread = rf"of {text.count(chr(10)):,} lines 8 matter and could not be read \(\d+ such as '\[2026-11-\d\d .*"
+        unread = rf"of {text.count(chr(10)):,} lines 7 matter and could not be read \(\d+ such as '\[2026-11-\d\d .*"
         with pytest.raises(BadInput, match=rf"{unread} Needed: logs of Kafka 1\.0 or later .*PATTERN"):
             ingested(tmp_path / "lake", tmp_path / "logs", run_at=datetime(2026, 11, 24, tzinfo=UTC))
 
@@ -135,9 +135,12 @@ def test_bad_lines_are_counted_and_lose_no_good_line(ingested_bad_logs: tuple[St
         "all.log//kafka-2": (60, 0, 0, 0),
         "mixed/server.log": (3, 0, 0, 0),
         "broker-1/server.log": (2, 0, 1, 0),
-        "broker-2/server.log": (0, 0, 0, 4),
+        "broker-2/server.log": (2, 0, 0, 2),
         "broker-3/server.log": (1, 0, 0, 1),
         "broker-5/server.log": (0, 0, 0, 1),
+    }
+    assert {source: r["replaced_lines"] for source, r in covered.items() if r["replaced_lines"]} == {
+        "broker-2/server.log": 2
     }
     wrapped = [r["layouts"] for source, r in covered.items() if source.startswith("all.log")]
     assert wrapped == [["docker>compose>apache"]] * 2

@@ -33,6 +33,10 @@ class Coverage(Row):
     first_at: Annotated[datetime | None, "Instant of the first record"] = None
     last_at: Annotated[datetime | None, "Instant of the last record"] = None
     longest_silence_ms: Annotated[Millis | None, "Longest time without a record"] = None
+    replaced_lines: Annotated[
+        Lines | None,
+        "Physical lines of records with bytes that are not UTF-8: a mark stands for each such byte",
+    ] = None
     layouts: Annotated[
         list[str] | None,
         "Layouts of its records, with the envelopes around them, as in docker>strimzi",
@@ -59,6 +63,10 @@ class ParsedHour(Row):
     first_at: Annotated[datetime, "Instant of the first record"]
     last_at: Annotated[datetime, "Instant of the last record"]
     longest_silence_ms: Annotated[Millis | None, "Longest time without a record between these"] = None
+    replaced_lines: Annotated[
+        Lines | None,
+        "Physical lines of records with bytes that are not UTF-8: a mark stands for each such byte",
+    ] = None
     lowest_broker: Annotated[int | None, "The least broker that its lines name as their writer"] = None
     highest_broker: Annotated[int | None, "The greatest"] = None
     unnamed_events: Annotated[Records, "Records that became events and name no writer"]

@@ -78,10 +78,10 @@ PATTERNS = (
         pattern_id="zookeeper.client_spoke",
         kind=Kind.ZOOKEEPER_CLIENT_SPOKE,
         loggers=("org.apache.zookeeper.ClientCnxn",),
-        regex=r"^(?!An exception was thrown while closing|EventThread shut down|Session establishment complete)(?:Client session timed out, have not heard from server in (?P<took_ms>\d+)ms )?.*?\b[Ss]ession(?:id)?:? 0x(?!0\b)[0-9a-f]+\b.*$",
+        regex=r"^(?!An exception was thrown while closing|EventThread shut down|Session establishment complete|Got |Reading reply |Disconnecting client |Closing client )(?:Client session timed out, have not heard from server in (?P<took_ms>\d+)ms )?.*?\b[Ss]ession(?: ?id)?:? 0x(?!0\b)[0-9a-f]+\b.*$",
         versions="1.0-3.9",
         source="zookeeper-server/src/main/java/org/apache/zookeeper/ClientCnxn.java: what it writes of a session that it"
-        " had; a process that only checks ZooKeeper before the broker starts has none to lose",
+        " had, at INFO and above; `session id` since ZooKeeper 3.6, `sessionid` before; a process that only checks ZooKeeper before the broker starts has none to lose",
     ),
     Pattern(
         pattern_id="zookeeper.session_expired",

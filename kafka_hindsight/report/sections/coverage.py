@@ -135,6 +135,16 @@ def _lines(page: PageRows) -> Iterator[Statement]:
         yield "warn" if total.unread else "good", f"{lines} of {sources}: {words.listed(parts)}."
 
 
+def _replaced(page: PageRows) -> Iterator[Statement]:
+    """The lines in which bytes are not UTF-8."""
+    if count := sum(row.replaced_lines or 0 for row in page.of(Coverage)):
+        held = words.verb(count, "holds", "hold")
+        yield (
+            "plain",
+            f"{words.counted(count, 'line')} {held} bytes that are not UTF-8: a mark stands for each of these bytes.",
+        )
+
+
 def _layouts(page: PageRows) -> Iterator[Statement]:
     """The sources counted by layout, where any layout is not a default one of Kafka or librdkafka."""
     counts = Counter(layout for row in page.of(Coverage) for layout in row.layouts or ())
@@ -310,7 +320,7 @@ def _witnesses(page: PageRows) -> Iterator[Statement]:
 
 
 STATEMENTS = (
-    _witnesses, _lines, _layouts, _generations, _leaders, _missing_input, _missing_logs, _silence, _expectations,
-    _not_read,
+    _witnesses, _lines, _replaced, _layouts, _generations, _leaders, _missing_input, _missing_logs, _silence,
+    _expectations, _not_read,
 )  # fmt: skip
 SECTION = Section("coverage", 10, "coverage", "", coverage)

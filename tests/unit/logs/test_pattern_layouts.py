@@ -17,7 +17,7 @@ from kafka_hindsight.knowledge.patterns import PATTERNS
 from kafka_hindsight.logs.clocks import Clock
 from kafka_hindsight.logs.conversion_patterns import NotAPattern, compile_pattern
 from kafka_hindsight.logs.cutting import cut
-from kafka_hindsight.logs.forms import best_of, sampled
+from kafka_hindsight.logs.forms import best_of, closest, sampled
 from kafka_hindsight.logs.heads import PLAIN, head_of, instant_at
 from kafka_hindsight.logs.layout_names import inside, is_without_logger
 from kafka_hindsight.logs.pieces import REACH, Way, look, ranges_of
@@ -192,3 +192,21 @@ def test_layout_is_detected_by_kafka_loggers_where_no_line_is_an_event() -> None
     lines = [quiet.format(n, *words) for n, words in enumerate(messages)]
     assert best_of(lines)[0][0] == "debezium"
     assert best_of(lines[:2])[0] == PLAIN
+
+
+@pytest.mark.parametrize(
+    ("pattern", "line", "logger"),
+    [
+        ("%d %p %C{1}:%L %m%n", "2024-05-02 07:11:09,314 INFO ConsumerCoordinator:604 x", "ConsumerCoordinator"),
+        ("%d %p %C %c %m%n", "2024-05-02 07:11:09,314 INFO kafka.utils.Logging kafka.server.A x", "kafka.server.A"),
+        ("%d %p %c %C %m%n", "2024-05-02 07:11:09,314 INFO kafka.server.A kafka.utils.Logging x", "kafka.server.A"),
+    ],
+)
+def test_class_is_the_logger_where_a_pattern_shows_no_other(pattern: str, line: str, logger: str) -> None:
+    assert compile_pattern(pattern).cut(line) == (logger, "x")
+
+
+def test_layout_whose_head_fits_needs_nothing_more() -> None:
+    sentence = closest(["2024-05-02 07:11:09,314 - shop - INFO - sold" for _ in range(3)])
+    assert sentence.startswith("The layout ")
+    assert sentence.endswith("and no logger of Kafka's wrote it.")
