@@ -41,6 +41,9 @@ def parser() -> argparse.ArgumentParser:
         layout = f"--{pattern.lower().replace('_', '-')}"
         options.add_argument(option, default=os.environ.get(variable, ""), help=f"a sample of {variable} is read")
         options.add_argument(layout, default=os.environ.get(pattern, ""), help="their layout, if none is found")
+    options.add_argument(
+        "--glob", default=os.environ.get("GLOB", ""), help="the names of their files, if chosen by name"
+    )
     options.add_argument("--json", action="store_true", help="print the results as JSON")
     return options
 
@@ -54,8 +57,8 @@ def _checks(options: argparse.Namespace) -> Iterator[CheckResult]:
         yield from doctor_checks.of_tables(lake)
     if options.bootstrap or options.config:
         yield from doctor_checks.of_cluster(options.bootstrap, options.config)
-    yield from doctor_checks.of_logs("LOGS", options.logs, options.pattern)
-    yield from doctor_checks.of_logs("CLIENT_LOGS", options.client_logs, options.client_pattern)
+    yield from doctor_checks.of_logs("LOGS", options.logs, options.pattern, options.glob)
+    yield from doctor_checks.of_logs("CLIENT_LOGS", options.client_logs, options.client_pattern, options.glob)
 
 
 def _print(results: list[CheckResult]) -> None:

@@ -103,14 +103,14 @@ def of_cluster(bootstrap: str, config: str) -> Iterator[CheckResult]:
         )
 
 
-def of_logs(variable: str, place: str, pattern: str) -> Iterator[CheckResult]:
+def of_logs(variable: str, place: str, pattern: str, glob: str) -> Iterator[CheckResult]:
     """A sample of each log in a folder: its layout, how much of it is read, and the most frequent other lines."""
     if not place:
         return
     if is_dated(place):
         yield CheckResult("later", variable, f"{place}: only an audit knows its window, and which folders that names")
         return
-    yield from _checks_by(variable, _own_command("doctor.logs", variable, place, *([pattern] if pattern else [])))
+    yield from _checks_by(variable, _own_command("doctor.logs", variable, place, pattern, glob))
 
 
 def _own_command(module: str, *words: str) -> list[str]:

@@ -1,6 +1,7 @@
 """Estimate what an audit reads of a folder of logs from a sample of each file, in seconds and without Spark.
 
-`python -m kafka_hindsight.doctor.logs VARIABLE PLACE [PATTERN]` prints JSON for `hindsight doctor`.
+`python -m kafka_hindsight.doctor.logs VARIABLE PLACE PATTERN GLOB` prints JSON for `hindsight doctor`. PATTERN and GLOB
+may be empty.
 """
 
 from __future__ import annotations
@@ -12,24 +13,33 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import chain, islice
-from pathlib import Path
 from typing import NamedTuple
 
-from kafka_hindsight.catalog.codes import LineFate
-from kafka_hindsight.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX, SEGMENT_REGEX
+import pyarrow as pa
+
+from kafka_hindsight.catalog.codes import LineFate, Origin, WitnessKind
+from kafka_hindsight.catalog.rows import ParsedHour
+from kafka_hindsight.intake.log_files import why_no_member, why_not_read
+from kafka_hindsight.judgements.brokers.log_witnesses import find_witnesses
 from kafka_hindsight.lake.landing import is_there
+from kafka_hindsight.logs.event_batches import levels_and_loggers
 from kafka_hindsight.logs.file_bytes import Bytes, InMemory, open_bytes, unpacked
+from kafka_hindsight.logs.files import LogPlace
 from kafka_hindsight.logs.forms import innermost, misfit_of, sampled
-from kafka_hindsight.logs.found_files import Found, files_at, first_bytes, is_archive
+from kafka_hindsight.logs.found_files import Found, Judge, files_at, first_bytes, is_archive
 from kafka_hindsight.logs.heads import PLAIN
 from kafka_hindsight.logs.proposals import Proposal, proposal_of
-from kafka_hindsight.logs.reading import RecordReading, read_record, template
+from kafka_hindsight.logs.reading import RecordReading, broker_of_line, read_record, template
 from kafka_hindsight.logs.text_records import records_of
 from kafka_hindsight.logs.unwrapping import wrapped_as
+from kafka_hindsight.report.not_known import broker_names, unknowns_of
 from kafka_hindsight.settings.config import is_source, masked
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.exits import BadInput, sentences_of
+from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.sources.declarations import Period, SourceFails, source_at
 
 SAMPLE_BYTES = 2 * 1024 * 1024
@@ -43,6 +53,9 @@ SHAPES = 3
 LINES_OF_SOURCE = 10
 FEW = 0.5
 """The least share of events among events and unparsed lines. Below it, something is wrong with the layout."""
+
+_WHOLE = Window(datetime(1970, 1, 1, tzinfo=UTC), datetime(1970, 1, 1, 1, tzinfo=UTC))
+"""A time that stands for that of all lines of a sample: only their loggers and levels are judged."""
 
 _EMPTY, _UNKNOWN = "empty", "unknown layout."
 
@@ -89,10 +102,15 @@ class Sample:
         )
 
 
-def look_at(variable: str, place: str, pattern: str | None) -> list[CheckWords]:
-    """The checks of a place, one for each form of file, and one for each copy."""
+def look_at(variable: str, place: str, pattern: str | None, glob: str | None = None) -> list[CheckWords]:
+    """The checks of a place.
+
+    First what its brokers' logs could show, then one for each form of file, each copy, and each reason why files are
+    left out.
+    """
+    reasons: Counter[str] = Counter()
     try:
-        logs = [_first_lines(place)] if is_source(place) else _logs(place)
+        logs = [_first_lines(place)] if is_source(place) else _logs(place, pattern, glob, reasons)
     except BadInput as problem:
         return [("missing", variable, sentence) for sentence in problem.sentences]
     except (OSError, SourceFails) as problem:
@@ -116,30 +134,40 @@ def look_at(variable: str, place: str, pattern: str | None) -> list[CheckWords]:
             is_unknown = isinstance(proposal, str) and file.form.startswith(_UNKNOWN)
             samples[f"{file.form} {proposal}" if is_unknown else file.form].add(file)
     return [
+        *(_witness_checks(files) if variable == "LOGS" and not is_source(place) else ()),
         *(check for form, sample in sorted(samples.items()) for check in sample.checks(variable, form)),
         *_copies(variable, files),
+        *(("later", variable, f"{words.counted(n, 'file')} left out: {why}.") for why, n in reasons.most_common()),
     ]
 
 
-def _logs(place: str) -> list[Log]:
-    """The logs of a folder or a URI. Raises: BadInput if there are none."""
-    files = [f for f in files_at(place) if not f.why_not] if is_there(place) else None
-    is_one = files is not None and len(files) == 1 and not Path(place).is_dir()
-    chosen = [f for f in files or () if is_one or _is_log(f.name.rpartition("/")[2])]
-    if logs := [*islice(chain.from_iterable(map(_logs_in, chosen)), MOST_FILES)]:
+def _logs(place: str, pattern: str | None, glob: str | None, reasons: Counter[str]) -> list[Log]:
+    """The logs of a folder or a URI that an audit reads. `reasons` counts why the others are left out.
+
+    Raises:
+        BadInput: There are none.
+    """
+    if not is_there(place):
+        raise BadInput(f"{masked(place)}: nothing is there. What to do: check the path.")
+    log_place = LogPlace(place, "broker", "UTC", "LOGS", pattern)
+    why_not = {file: why_not_read(file, log_place, glob) for file in files_at(place)}
+    reasons.update(filter(None, why_not.values()))
+    judge = partial(why_no_member, pattern=pattern, glob=glob)
+    read = (file for file, reason in why_not.items() if not reason)
+    if logs := [*islice(chain.from_iterable(_logs_in(file, judge) for file in read), MOST_FILES)]:
         return logs
-    lack = "nothing is there" if files is None else "it holds no log by its name" if files else "it holds no file"
-    raise BadInput(f"{masked(place)}: {lack}. What to do: {'name the files in GLOB' if files else 'check the path'}.")
+    lack = "; ".join(f"{words.counted(n, 'file')} left out: {why}" for why, n in reasons.most_common())
+    raise BadInput(f"{masked(place)}: it holds no log ({lack or 'it is empty'}). What to do: check the path.")
 
 
-def _logs_in(file: Found) -> Iterator[Log]:
+def _logs_in(file: Found, judge: Judge) -> Iterator[Log]:
     """The file, or the beginnings of the logs in an archive."""
     content = open_bytes(file.uri, file.size)
     if not is_archive(file.name):
         yield Log(file.name, content)
         return
     for name, data in first_bytes(content, SAMPLE_BYTES + 1):
-        if _is_log(name.rpartition("/")[2]):
+        if not judge(name, partial(bytes, data)):
             yield Log(f"{file.name}/{name}", unpacked(InMemory(data), name, len(data)))
 
 
@@ -149,6 +177,47 @@ def _first_lines(place: str) -> Log:
     batches = source_at(place).new(None, Period(now - timedelta(hours=1), now))
     lines = islice((line.text for batch in batches for line in batch.lines), LINES_OF_SOURCE)
     return Log(place, InMemory(b"".join(line + b"\n" for line in lines)))
+
+
+def _witness_checks(files: Sequence[LogSample]) -> Iterator[CheckWords]:
+    """What the brokers' logs can show, and what not, by what was read of them: as an audit says it of a window."""
+    hours = [_as_hour(file) for file in files if file.readings]
+    rows = find_witnesses("", hours, (), (), _WHOLE) if hours else []
+    of_brokers = grouped(sorted(rows, key=lambda w: -1 if w.broker is None else w.broker), lambda w: w.broker)
+    whole = [broker for broker, own in of_brokers.items() if not any(w.gap for w in own)]
+    if whole:
+        events = words.listed([kind.noun.events for kind in WitnessKind], last="or")
+        yield "good", "LOGS", f"No logger is missing that would show {events} of {broker_names(whole)}."
+    at_beginnings = "" if all(file.is_whole for file in files) else " Only the beginnings of files were read."
+    for unknown in unknowns_of(rows):
+        yield "later", "LOGS", f"{unknown.sentence()} {unknown.gap.noun.advice}{at_beginnings}"
+
+
+def _as_hour(file: LogSample) -> ParsedHour:
+    """A log as if its lines were those of one hour, which is the whole time."""
+    brokers = [
+        b for reading, _ in file.readings if reading.pattern and (b := broker_of_line(reading.message)) is not None
+    ]
+    return ParsedHour(
+        cluster="",
+        source=file.log.name,
+        origin=Origin.BROKER,
+        hour_from=_WHOLE.start,
+        hour_to=_WHOLE.end,
+        records=len(file.readings),
+        lines_in=0,
+        events=0,
+        ignored=0,
+        unparsed=0,
+        quarantined=0,
+        first_at=_WHOLE.start,
+        last_at=_WHOLE.end,
+        lowest_broker=min(brokers, default=None),
+        highest_broker=max(brokers, default=None),
+        unnamed_events=0,
+        loggers=list(file.loggers),
+        parsed_as="",
+    )
 
 
 def _copies(variable: str, files: Sequence[LogSample]) -> Iterator[CheckWords]:
@@ -175,11 +244,6 @@ def _advice(variable: str, place: str, proposal: Proposal) -> str:
     return f"\nWhat to do: {command}{others}"
 
 
-def _is_log(name: str) -> bool:
-    is_other = GC_LOG_REGEX.fullmatch(name) or SEGMENT_REGEX.fullmatch(name) or name.startswith((".", "_"))
-    return (LOG_NAME_REGEX.fullmatch(name) is not None or is_archive(name)) and not is_other
-
-
 class Log(NamedTuple):
     """A log, by its name below the place."""
 
@@ -196,6 +260,8 @@ class LogSample:
     lines: Sequence[str] = ()
     readings: Sequence[tuple[RecordReading, int]] = ()
     is_whole: bool = True
+    has_heads: bool = True
+    loggers: Sequence[str] = ()
 
     @property
     def events(self) -> int:
@@ -204,8 +270,10 @@ class LogSample:
 
     @property
     def is_misread(self) -> bool:
-        """Whether most records that matter are not understood."""
-        return self.events < FEW * sum(r.fate in (LineFate.EVENT, LineFate.UNPARSED) for r, _ in self.readings)
+        """Whether no line begins like a log line, or most records that matter are not understood."""
+        return not self.has_heads or self.events < FEW * sum(
+            r.fate in (LineFate.EVENT, LineFate.UNPARSED) for r, _ in self.readings
+        )
 
 
 def _sample(log: Log, size: int, pattern: str | None) -> LogSample:
@@ -216,18 +284,21 @@ def _sample(log: Log, size: int, pattern: str | None) -> LogSample:
     if not data.strip():
         return LogSample(log, _EMPTY)
     form, lines = wrapped_as(data, pattern), sampled(data)
-    records = [*records_of(data, form, pattern)][: None if is_whole else -1]
+    records = [*records_of(data, form, pattern)]
+    records = records if is_whole or len(records) == 1 else records[:-1]
     layouts = sorted({name for name, *_ in records if name})
     readings = [(read_record(*record), record[2]) for record in records]
     if form.is_plain:
         name = "Kafka's own layout" if form.others == PLAIN else form.others[0]
-        if readings and all(r.fate is LineFate.UNPARSED for r, _ in readings):
+        if not layouts or all(r.fate is LineFate.UNPARSED for r, _ in readings):
             name = f"{_UNKNOWN} {misfit_of(lines, pattern)}"
     else:
         wrapped = f"in {' in '.join(reversed(form.envelopes))}: " if form.envelopes else ""
         name = f"{wrapped}{', '.join(layouts)}{', the newest line first' if form.is_newest_first else ''}"
-    return LogSample(log, name, lines, readings, is_whole)
+    texts = pa.array([text for _, text, *_ in records], pa.string())
+    loggers = levels_and_loggers(texts, (reading for reading, _ in readings)).drop_null().unique().to_pylist()
+    return LogSample(log, name, lines, readings, is_whole, bool(layouts), loggers)
 
 
 if __name__ == "__main__":
-    print(json.dumps(look_at(sys.argv[1], sys.argv[2], next(iter(sys.argv[3:]), None))))
+    print(json.dumps(look_at(sys.argv[1], sys.argv[2], sys.argv[3] or None, sys.argv[4] or None)))

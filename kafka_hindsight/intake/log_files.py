@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.kafka_records.metadata_log import FOLDER, file_name
 from kafka_hindsight.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX, SEGMENT_REGEX, source_of
 from kafka_hindsight.lake.landing import is_there
-from kafka_hindsight.logs.file_bytes import Bytes, FilePart, is_packed
+from kafka_hindsight.logs.contents import PEEK, why_no_log, why_not_of
+from kafka_hindsight.logs.file_bytes import Bytes, FilePart, InMemory, is_packed, unpacked
 from kafka_hindsight.logs.files import Listing, LogFile, LogPlace, Members
-from kafka_hindsight.logs.found_files import Archive, Found, files_at, is_archive, walk
+from kafka_hindsight.logs.found_files import Archive, Found, Judge, files_at, is_archive, walk
 from kafka_hindsight.settings.config import is_source, masked
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.instants import of_millis
@@ -21,8 +23,8 @@ from kafka_hindsight.shared.instants import of_millis
 if TYPE_CHECKING:
     from kafka_hindsight.settings.models import Settings
 
-NO_LOG = "not named like a log; if it has lines of Kafka, name it in GLOB"
-"""Why most files are not read."""
+NOT_IN_GLOB = "GLOB does not name it"
+HIDDEN = "hidden: its name begins with a dot or an underscore"
 
 _LOOKS = 3
 
@@ -46,7 +48,7 @@ def list_places(
     Without an engine none is unpacked, and each counts as a log.
 
     Raises:
-        BadInput: A place is missing, empty, or has no log by its name; one sentence for each.
+        BadInput: A place is missing, empty, or has no log; one sentence for each.
     """
     problems: list[str] = []
     listings: list[Listing] = []
@@ -87,9 +89,9 @@ def _empty(place: LogPlace) -> str:
 def _list(engine: Engine | None, place: LogPlace, glob: str | None, archive_files: Members) -> Listing:
     """List every file below a place, in order of its name. Raises: BadInput, see `list_places`."""
     entries = sorted(_entries(place))
+    judge = partial(why_no_member, pattern=place.pattern, glob=glob)
     if engine:
-        entries = _with_archive_files(engine, entries, archive_files)
-    readable = [entry for entry in entries if not entry.why_not]
+        entries = _with_archive_files(engine, entries, archive_files, judge)
     if not entries and place.may_be_empty:
         return Listing((), (), (), (_empty(place),))
     if not entries:
@@ -97,36 +99,56 @@ def _list(engine: Engine | None, place: LogPlace, glob: str | None, archive_file
             f"{place} and that folder is empty. "
             f"Needed: the {place.origin}s' log files. Check the path, and that the logs were copied there."
         )
+    metadata = tuple(
+        _file(entry, place) for entry in entries if _is_metadata(entry) and not entry.why_not and not entry.archive
+    )
+    reasons = {entry: why_not_read(entry, place, glob) for entry in entries}
     files = tuple(
         replace(_file(entry, place), source=source_of(entry.name), pattern=place.pattern)
-        for entry in readable
-        if _is_log(source_of(entry.name) if is_source(place.root) else entry.name, glob)
-        or _is_place_itself(entry.name, entry.uri, place)
-        or is_archive(entry.name)
+        for entry, why_not in reasons.items()
+        if not why_not
     )
-    metadata = tuple(_file(entry, place) for entry in readable if file_name(entry.name) and not entry.archive)
     if not files:
-        raise _no_log(place, entries, glob)
+        raise _no_log(place, reasons, glob)
     names = {f.name for f in (*files, *metadata)}
-    return Listing(files, tuple(_not_read(entry) for entry in entries if entry.name not in names), metadata)
+    not_read = (f"{entry.name} ({why_not})" for entry, why_not in reasons.items() if entry.name not in names)
+    return Listing(files, tuple(not_read), metadata)
 
 
-def _with_archive_files(engine: Engine, entries: Sequence[Found], archive_files: Members) -> list[Found]:
+def why_not_read(entry: Found, place: LogPlace, glob: str | None) -> str:
+    """Why an entry of a place is not read as a log; empty if it is.
+
+    GLOB chooses by name. Without it a log is what is named like one, and what has lines of Kafka's by its first bytes.
+    """
+    name = source_of(entry.name) if is_source(place.root) else entry.name
+    file, kind = name.rpartition("/")[2], _other_kind(entry)
+    if entry.why_not or _is_metadata(entry) or SEGMENT_REGEX.fullmatch(file):
+        return entry.why_not or kind
+    if is_archive(entry.name) or _is_place_itself(entry, place):
+        return ""
+    if file.startswith(("_", ".")):
+        return HIDDEN
+    if glob is not None:
+        return "" if _is_in(glob, name) else kind or NOT_IN_GLOB
+    if kind or entry.archive or LOG_NAME_REGEX.fullmatch(file):
+        return kind  # the files of an archive were judged while it was listed
+    return why_no_log(entry, place.pattern)
+
+
+def _with_archive_files(engine: Engine, entries: Sequence[Found], archive_files: Members, judge: Judge) -> list[Found]:
     """Replace archives by their files, in the order in which they are read."""
     archives = [
         entry for entry in entries if is_archive(entry.name) and not entry.why_not and entry not in archive_files
     ]
     if archives:
-        archive_files |= members(engine, archives)
+        archive_files |= members(engine, archives, judge)
     return [file for entry in entries for file in archive_files.get(entry, [entry])]
 
 
-def _no_log(place: LogPlace, entries: Sequence[Found], glob: str | None) -> BadInput:
-    some = ", ".join(_not_read(entry, why="") for entry in entries[:5])
-    return BadInput(
-        f"{place} and no file there is a log by its name ({some}). "
-        f"Needed: {glob or '*.log, *.log.*, *.gz or kafka*.out'}. Check the path, or name the files in GLOB."
-    )
+def _no_log(place: LogPlace, reasons: Mapping[Found, str], glob: str | None) -> BadInput:
+    some = "; ".join(f"{entry.name}: {why_not}" for entry, why_not in [*reasons.items()][:5])
+    needed = f"files that GLOB names ({glob})" if glob else f"log files of the {place.origin}s"
+    return BadInput(f"{place} and no file there is a log ({some}). Needed: {needed}. Check the path.")
 
 
 def _file(entry: Found, place: LogPlace) -> LogFile:
@@ -183,46 +205,43 @@ def _nothing_in(place: LogPlace) -> BadInput:
     )
 
 
-def _not_read(entry: Found, why: str = NO_LOG) -> str:
-    """The name of an entry, with the reason why it is not read in brackets; `why` where that is its name."""
+def _is_metadata(entry: Found) -> bool:
+    return file_name(entry.name) is not None
+
+
+def _other_kind(entry: Found) -> str:
+    """What a file is by its name, if it is known and not a log; else empty."""
     folder, _, file = entry.name.rpartition("/")
-    if entry.why_not:
-        why = entry.why_not
-    elif entry.archive and file_name(entry.name):
-        why = "cluster metadata within an archive: unpack it"
-    elif GC_LOG_REGEX.fullmatch(file):
-        why = "a log of the JVM's garbage collector"
-    elif folder.rpartition("/")[2] == FOLDER:
-        why = "beside the metadata log: its segments and snapshots are enough"
-    elif SEGMENT_REGEX.fullmatch(file):
-        why = "a partition's records, not log lines"
-    return f"{entry.name} ({why})" if why else entry.name
+    if _is_metadata(entry):
+        return "cluster metadata within an archive: unpack it" if entry.archive else "cluster metadata"
+    if GC_LOG_REGEX.fullmatch(file):
+        return "a log of the JVM's garbage collector"
+    if folder.rpartition("/")[2] == FOLDER:
+        return "beside the metadata log: its segments and snapshots are enough"
+    return "a partition's records, not log lines" if SEGMENT_REGEX.fullmatch(file) else ""
 
 
-def _is_log(name: str, glob: str | None) -> bool:
+def _is_in(glob: str, name: str) -> bool:
+    """Whether GLOB names a file."""
     file = name.rpartition("/")[2]
-    if file.startswith(("_", ".")) or SEGMENT_REGEX.fullmatch(file):
-        return False
-    if glob is None:
-        return LOG_NAME_REGEX.fullmatch(file) is not None and not GC_LOG_REGEX.fullmatch(file)
     return any(fnmatchcase(file, g.strip()) or fnmatchcase(name, g.strip()) for g in glob.split(","))
 
 
-def _is_place_itself(name: str, uri: str, place: LogPlace) -> bool:
-    """Whether a file is the place itself: it is read whatever its name, unless it is a segment."""
-    return "/" not in name and not SEGMENT_REGEX.fullmatch(name) and uri.rstrip("/").endswith(place.root.rstrip("/"))
+def _is_place_itself(entry: Found, place: LogPlace) -> bool:
+    """Whether a file is the place itself: it is read whatever its name."""
+    return "/" not in entry.name and entry.uri.rstrip("/").endswith(place.root.rstrip("/"))
 
 
 _EMPTY = "an archive that holds no file"
 
 
-def members(engine: Engine, archives: Sequence[Found]) -> Mapping[Found, list[Found]]:
+def members(engine: Engine, archives: Sequence[Found], judge: Judge) -> Mapping[Found, list[Found]]:
     """The files of archives, each with the archive's name as its folder, in the order of the archive.
 
     An archive that breaks off is an entry itself, with the reason. If a name is there twice, the last one counts, as it
     does for tar.
     """
-    units = [FilePart(archive.uri, (0, archive.size), {"archive": archive}) for archive in archives]
+    units = [FilePart(archive.uri, (0, archive.size), {"archive": archive, "judge": judge}) for archive in archives]
     by_archive: dict[Found, dict[str, Found]] = {archive: {} for archive in archives}
     for archive, entry in engine.spread(units, entries_in):
         by_archive[archive].pop(entry.name, None)
@@ -235,7 +254,7 @@ def members(engine: Engine, archives: Sequence[Found]) -> Mapping[Found, list[Fo
 def entries_in(arguments: Mapping[str, Any], content: Bytes, _: Any) -> Iterator[tuple[Found, Found]]:
     """The archive, and each file in it."""
     archive = arguments["archive"]
-    for name, begin, size, millis, why_not in walk(content):
+    for name, begin, size, millis, why_not in walk(content, arguments["judge"]):
         if not name:
             yield archive, archive._replace(why_not=why_not)
             continue
@@ -243,3 +262,11 @@ def entries_in(arguments: Mapping[str, Any], content: Bytes, _: Any) -> Iterator
         place = Archive(archive.uri, archive.size, begin)
         full_name, uri = f"{archive.name}/{name}", f"{archive.uri}!/{name}"
         yield archive, Found(full_name, uri, size, of_millis(millis), why_not, place)
+
+
+def why_no_member(name: str, first_bytes: Callable[[], bytes], pattern: str | None, glob: str | None) -> str:
+    """Why a file of an archive is not read, by its first bytes. Its name is judged where it is chosen."""
+    if glob is not None or LOG_NAME_REGEX.fullmatch(name.rpartition("/")[2]):
+        return ""
+    data = first_bytes()
+    return why_not_of(unpacked(InMemory(data), name, len(data)).between(0, PEEK), pattern)

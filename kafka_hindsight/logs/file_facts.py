@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,6 +14,7 @@ from kafka_hindsight.knowledge.version import READING, version_of
 from kafka_hindsight.logs.file_order import FileSpan
 from kafka_hindsight.logs.files import LogFile
 from kafka_hindsight.logs.pieces import NOWHERE, Piece
+from kafka_hindsight.settings.config import masked
 from kafka_hindsight.shared.durations import NEVER
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.words import counted, verb
@@ -110,6 +112,7 @@ def warnings_about(files: Iterable[FileFacts]) -> list[str]:
         *(
             f"No line of {f.file.name} begins like a log line of a known layout: its {f.lines} lines are only counted."
             + (f" {f.misfit}" if f.misfit else "")
+            + f" `{_doctor(f.file)}` shows how far they can be read."
             for f in facts
             if f.lines and not f.first_at
         ),
@@ -151,5 +154,11 @@ def refuse_foreign(facts: Iterable[FileFacts]) -> None:
     what = f"None of the {counted(lines, 'line')} in the {files} is one" if lines > 1 else f"The {files} {has} no line"
     raise BadInput(
         f"{what} that {writer} wrote. {instead}Needed: its lines in a layout of docs/shipping_logs.md, or in one that "
-        f"{client}PATTERN gives. Check the path. `hindsight doctor --{'client-' * bool(client)}logs` proposes one."
+        f"{client}PATTERN gives. Check the path. `{_doctor(brokers[0].file)}` shows how far they can be read."
     )
+
+
+def _doctor(file: LogFile) -> str:
+    """The command that shows how the lines of a file are read, and proposes a pattern if it finds one."""
+    option = "--client-logs" if file.origin == "client" else "--logs"
+    return f"hindsight doctor {option} {shlex.quote(masked(file.archive.uri if file.archive else file.uri))}"

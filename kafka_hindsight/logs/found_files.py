@@ -11,9 +11,10 @@ import re
 import stat
 import sys
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -118,13 +119,18 @@ def is_archive(name: str) -> bool:
     return _ARCHIVE_REGEX.fullmatch(name) is not None
 
 
-def walk(content: Bytes) -> Iterator[tuple[str, int, int, int, str]]:
+Judge = Callable[[str, Callable[[], bytes]], str]
+"""Why a file of an archive is not read, by its name and a function that gives its first bytes; empty if it is."""
+
+
+def walk(content: Bytes, judge: Judge) -> Iterator[tuple[str, int, int, int, str]]:
     """The entries of an archive: name, first byte, size in bytes, time of writing (ms), and why it is not read."""
     try:
-        for _, entry in _entries(content):
+        for archive, entry in _entries(content):
             if not entry.isdir():
                 modified_ms = int(min(max(entry.mtime, 0), _LAST_SECOND) * 1000)
-                yield _name(entry.name), entry.offset_data, entry.size, modified_ms, _why_not_read(entry)
+                why_not = _why_not_read(entry) or judge(entry.name, partial(_first_of, archive, entry))
+                yield _name(entry.name), entry.offset_data, entry.size, modified_ms, why_not
     except _FAULTS as problem:
         yield "", 0, 0, 0, _BROKEN.format(content.damage or problem)
 
@@ -133,8 +139,14 @@ def first_bytes(content: Bytes, size: int) -> Iterator[tuple[str, bytes]]:
     """The name of each file in an archive and its first bytes, as far as the archive can be read."""
     with suppress(*_FAULTS):
         for archive, entry in _entries(content):
-            if not _why_not_read(entry) and (file := archive.extractfile(entry)):
-                yield _name(entry.name), file.read(size)
+            if not _why_not_read(entry) and (data := _first_of(archive, entry, size)):
+                yield _name(entry.name), data
+
+
+def _first_of(archive: tarfile.TarFile, entry: tarfile.TarInfo, size: int = CHUNK) -> bytes:
+    """The first bytes of a file in an archive."""
+    file = archive.extractfile(entry)
+    return file.read(size) if file else b""
 
 
 def _entries(content: Bytes) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:

@@ -179,11 +179,16 @@ def copied(place: str) -> tuple[Bytes, list[str]]:
 def wrapped_as(data: bytes, pattern: str | None) -> Form:
     """The form of a file by its first bytes. `pattern` is the user's, if there is one."""
     name, marks = _UTF_16
-    if not data.startswith(marks):
-        return form_of(sampled(data), pattern)
-    lines = sampled(data[: len(data) // 2 * 2].decode(name, errors="replace").encode(errors="replace"))
-    form = form_of(lines, pattern)
-    return replace(form, envelopes=(name, *form.envelopes))
+    form = form_of(first_lines(data), pattern)
+    return replace(form, envelopes=(name, *form.envelopes)) if data.startswith(marks) else form
+
+
+def first_lines(data: bytes) -> list[str]:
+    """Some of the lines in the first bytes of a file, also in UTF-16."""
+    name, marks = _UTF_16
+    if data.startswith(marks):
+        data = data[: len(data) // 2 * 2].decode(name, errors="replace").encode(errors="replace")
+    return sampled(data)
 
 
 class Unwrapped(Arriving):

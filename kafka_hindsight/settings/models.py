@@ -116,7 +116,7 @@ class Inputs(UserValues):
         description="folder or URI of your own Great Expectations suites; default: <LAKE>/expectations",
     )
     glob: Text | None = Field(
-        default=None, description="which files to read, such as *.log,*.gz; default: what brokers and clients write"
+        default=None, description="which files to read, by name, such as *.log,*.gz; default: those with lines of Kafka"
     )
     logs_tz: Zone = Field(default="UTC", description="time zone of the clocks that wrote LOGS; default UTC")
     client_tz: Zone = Field(default="UTC", description="time zone of the clocks that wrote CLIENT_LOGS; default UTC")

@@ -13,7 +13,7 @@ import pytest
 
 from kafka_hindsight.engine.local import LocalEngine
 from kafka_hindsight.intake.file_scan import NOTHING
-from kafka_hindsight.intake.log_files import NO_LOG, list_places
+from kafka_hindsight.intake.log_files import HIDDEN, NOT_IN_GLOB, list_places
 from kafka_hindsight.knowledge.layouts import MOST_LINES
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.files import LogPlace
@@ -183,11 +183,11 @@ def test_very_long_lines_and_records_are_counted(tmp_path: Path) -> None:
 
 def test_source_names_are_relative_paths_with_any_characters(tmp_path: Path) -> None:
     names = ["b [1]/s p%20a*c{x}.log", "kafkaServer.out", "ü/x.log.1", "solo.log.2026-11-21-10"]
-    names_unread = ["clients.out", "snapshots.jsonl", "_hidden.log", ".log", "a.txt"]
+    names_unread = ["_hidden.log", ".log"]
     lay(tmp_path, {n: resigned(i) for i, n in enumerate(names + names_unread)})
     listing = list_places(LocalEngine(), [LogPlace(str(tmp_path), "broker", "UTC", "LOGS")], None)
     assert {f.name for f in listing.files} == set(names)
-    assert set(listing.not_read) == {f"{name} ({NO_LOG})" for name in names_unread}
+    assert set(listing.not_read) == {f"{name} ({HIDDEN})" for name in names_unread}
     assert {r["source"] for r in collected(tmp_path)} == {
         "b [1]/s p%20a*c{x}.log",
         "kafkaServer.out",
@@ -199,7 +199,10 @@ def test_source_names_are_relative_paths_with_any_characters(tmp_path: Path) -> 
 def test_glob_and_named_file_choose_what_is_read(tmp_path: Path) -> None:
     lay(tmp_path, {"a/x.txt": resigned(1), "a/server.log": resigned(2), "b.out": resigned(3)})
     listing = list_places(LocalEngine(), [LogPlace(str(tmp_path), "broker", "UTC", "LOGS")], "*.txt, b.*")
-    assert ([f.name for f in listing.files], listing.not_read) == (["a/x.txt", "b.out"], (f"a/server.log ({NO_LOG})",))
+    assert ([f.name for f in listing.files], listing.not_read) == (
+        ["a/x.txt", "b.out"],
+        (f"a/server.log ({NOT_IN_GLOB})",),
+    )
     listing = list_places(LocalEngine(), [LogPlace(str(tmp_path / "a/x.txt"), "broker", "UTC", "LOGS")], None)
     assert [(f.name, f.source) for f in listing.files] == [("x.txt", "x.txt")]
     places = [
@@ -211,4 +214,9 @@ def test_glob_and_named_file_choose_what_is_read(tmp_path: Path) -> None:
         list_places(LocalEngine(), places, None)
     whole_and_part = [LogPlace(str(tmp_path), "broker", "UTC", "LOGS"), replace(places[1], root=str(tmp_path / "a"))]
     files = list_places(LocalEngine(), whole_and_part, None).files
-    assert sorted((f.name, f.origin) for f in files) == [("b.log", "broker"), ("server.log", "client")]
+    assert sorted((f.name, f.origin) for f in files) == [
+        ("b.log", "broker"),
+        ("b.out", "broker"),
+        ("server.log", "client"),
+        ("x.txt", "client"),
+    ]

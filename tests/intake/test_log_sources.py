@@ -76,7 +76,7 @@ def test_old_landed_files_are_removed_once_lake_has_their_lines(
 
 def test_glob_without_match_in_source_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     declare(tmp_path, TEXT.splitlines(), monkeypatch)
-    with pytest.raises(BadInput, match="no file there is a log by its name"):
+    with pytest.raises(BadInput, match="no file there is a log"):
         collected(tmp_path / "lake", "source://night", glob="controller.log")
 
 

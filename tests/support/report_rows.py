@@ -171,7 +171,7 @@ def run(**columns: Any) -> dict[str, Any]:
         "lake": "lake",
         "files_not_read": [
             "broker-1/kafka-gc.log.0 (a log of the JVM's garbage collector)",
-            "broker-1/notes.txt (not named like a log; if it has lines of Kafka, name it in GLOB)",
+            "broker-1/notes.txt (not a log of Kafka)",
         ],
         "warnings": ["CLUSTER was not given: the cluster is called prod-eu after the folder of its logs."],
         "log_path": "lake/run.log",

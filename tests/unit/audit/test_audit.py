@@ -59,7 +59,7 @@ def test_missing_folder_is_refused_before_start() -> None:
 
 def test_folder_without_log_is_refused_before_start_and_leaves_no_lake(tmp_path: Path) -> None:
     lake = str(tmp_path / "lake")
-    for name, words in (("a.txt", "no file there is a log by its name"), ("sub", "that folder is empty")):
+    for name, words in (("a.txt", "no file there is a log"), ("sub", "that folder is empty")):
         folder = tmp_path / f"with {name}"
         folder.mkdir()
         (folder / name).touch() if name == "a.txt" else (folder / name).mkdir()

@@ -13,10 +13,12 @@ import yaml
 
 from kafka_hindsight.catalog.codes import Cause, FailoverKind, ImbalanceEnd, OutOfSyncKind
 from kafka_hindsight.cli import main as cli
-from kafka_hindsight.intake.log_files import _is_log
+from kafka_hindsight.intake.log_files import why_not_read
 from kafka_hindsight.knowledge.layouts import APACHE
 from kafka_hindsight.knowledge.rules import RULES
 from kafka_hindsight.logs import reading
+from kafka_hindsight.logs.files import LogPlace
+from kafka_hindsight.logs.found_files import files_at
 from kafka_hindsight.settings.models import MEANINGS, variable
 from kafka_hindsight.sql.named_queries import named_queries
 from tests.support.docs import PAGES
@@ -109,16 +111,22 @@ def test_shipper_configurations_parse_and_change_no_line() -> None:
     assert pattern in APACHE.source
 
 
+def why_not_entry(folder: Path, name: str) -> str:
+    """Why an empty file of a folder is not read."""
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).touch()
+    (entry,) = files_at(str(folder))
+    return why_not_read(entry, LogPlace(str(folder), "broker", "UTC", "LOGS"), None)
+
+
 @pytest.mark.parametrize("file", ["server.log", "server.log.2026-11-20-23", "kafka.log", "app.log", "a/app.log.1.gz"])
-def test_file_called_log_in_docs_is_read(file: str) -> None:
-    assert _is_log(file, None)
+def test_file_called_log_in_docs_is_read(file: str, tmp_path: Path) -> None:
+    assert why_not_entry(tmp_path, file) == ""
 
 
-@pytest.mark.parametrize(
-    "file", [".server.log.Xa81Bc", "kafkaServer-gc.log", "00000000000000000000.log", "server.ndjson"]
-)
-def test_file_called_no_log_in_docs_is_not_read(file: str) -> None:
-    assert not _is_log(file, None)
+@pytest.mark.parametrize("file", [".server.log.Xa81Bc", "kafkaServer-gc.log", "00000000000000000000.log"])
+def test_file_called_no_log_in_docs_is_not_read(file: str, tmp_path: Path) -> None:
+    assert why_not_entry(tmp_path, file)
 
 
 @pytest.mark.parametrize("folder", ["broker-3", "kafka_3", "prod-kafka-3", "controller-3", "kafka-3/var/log/kafka"])

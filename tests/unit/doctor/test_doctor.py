@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from kafka_hindsight.doctor.logs import SAMPLE_BYTES, look_at
+from kafka_hindsight.doctor.logs import SAMPLE_BYTES, CheckWords, look_at
 from tests.support.logs import ingested, unpack_night
 
 HOME = Path(__file__).resolve().parents[3]
@@ -29,6 +29,12 @@ def doctor(*options: str, **environment: str) -> tuple[int, dict[str, Any]]:
     )
     assert not done.stderr
     return done.returncode, {result["what"]: (result["state"], result["says"]) for result in json.loads(done.stdout)}
+
+
+def samples_of(place: Path, glob: str | None = None) -> list[CheckWords]:
+    """The checks of a folder of brokers' logs behind those of what the logs could not show."""
+    checks = look_at("LOGS", str(place), None, glob)
+    return [check for check in checks if not check[2].startswith(("Not known", "No logger"))]
 
 
 def test_complete_machine_passes_doctor(tmp_path: Path) -> None:
@@ -85,7 +91,9 @@ def test_log_sample_shows_layouts_and_events(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
     )
-    results = sorted((t["state"], t["says"]) for t in json.loads(done.stdout) if t["what"] == "LOGS")
+    checks = [(t["state"], t["says"]) for t in json.loads(done.stdout) if t["what"] == "LOGS"]
+    assert checks[0][1].startswith("Not known: lost records, ")
+    results = sorted(check for check in checks if not check[1].startswith("Not known"))
     assert [(state, says.partition(".")[0]) for state, says in results] == [
         ("good", "1 file: in cri: strimzi"),
         ("good", "3 files: Kafka's own layout"),
@@ -98,10 +106,13 @@ def test_log_sample_shows_layouts_and_events(tmp_path: Path) -> None:
 
 def test_folder_without_logs_is_reported_by_content(tmp_path: Path) -> None:
     ((state, _, says),) = look_at("LOGS", str(tmp_path), None)
-    assert (state, says) == ("missing", f"{tmp_path}: it holds no file. What to do: check the path.")
+    assert (state, says) == ("missing", f"{tmp_path}: it holds no log (it is empty). What to do: check the path.")
     (tmp_path / "notes.pdf").write_bytes(b"%PDF")
     ((state, _, says),) = look_at("LOGS", str(tmp_path), None)
-    assert (state, says) == ("missing", f"{tmp_path}: it holds no log by its name. What to do: name the files in GLOB.")
+    assert (state, says) == (
+        "missing",
+        f"{tmp_path}: it holds no log (1 file left out: not a log of Kafka). What to do: check the path.",
+    )
     ((state, _, says),) = look_at("LOGS", str(tmp_path / "absent"), None)
     assert (state, says) == ("missing", f"{tmp_path}/absent: nothing is there. What to do: check the path.")
 
@@ -133,16 +144,57 @@ def test_long_file_is_counted_up_to_its_last_whole_record(tmp_path: Path) -> Non
     message = "INFO [GroupCoordinator 1]: Resigned as the group coordinator for partition 3 in epoch Some(0)"
     line = f"[2026-11-21 01:44:29,117] {message} (kafka.coordinator.group.GroupCoordinator)\n"
     (tmp_path / "server.log").write_text(line * (SAMPLE_BYTES // len(line) + 100))
-    ((state, _, says),) = look_at("LOGS", str(tmp_path), None)
+    ((state, _, says),) = samples_of(tmp_path)
     lines = SAMPLE_BYTES // len(line) - 1
     assert (state, "lines at their beginnings: " in says) == ("good", True)
     assert counts([(state, "", says)]) == [lines, 0, 0, 0]
 
 
+def test_long_file_of_an_unknown_layout_is_called_unknown(tmp_path: Path) -> None:
+    line = "Mon 1 of March, ten o'clock: worker 5 joined its group\n"
+    (tmp_path / "app.log").write_text(line * (SAMPLE_BYTES // len(line) + 100))
+    ((state, _, says),) = samples_of(tmp_path)
+    assert (state, says.partition(".")[0]) == ("missing", "1 file: unknown layout")
+    assert "No date in a known form was found in its lines." in says
+
+
+def test_files_are_sampled_as_an_audit_chooses_them(tmp_path: Path) -> None:
+    line = "[2026-11-21 01:44:29,117] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n"
+    (tmp_path / "stdout").write_text(line)
+    (tmp_path / "core").write_bytes(bytes(100))
+    sample, left_out = samples_of(tmp_path)
+    assert sample[2].startswith("1 file: Kafka's own layout. 1 line: 1 are events")
+    assert left_out == ("later", "LOGS", "1 file left out: not text.")
+    assert samples_of(tmp_path, "core")[1][2] == "1 file left out: GLOB does not name it."
+
+
+def test_what_the_logs_could_not_show_is_said_first(tmp_path: Path) -> None:
+    def line(level: str, text: str, logger: str) -> str:
+        return f"[2026-11-21 01:44:29,117] {level} {text} ({logger})\n"
+
+    life = line("INFO", "[KafkaServer id=4] started", "kafka.server.KafkaServer")
+    leaders = line("INFO", "[Broker id=4] Handling LeaderAndIsr request", "state.change.logger")
+    others = "".join(
+        line("INFO", "x", logger)
+        for logger in ("kafka.cluster.Partition", "kafka.log.UnifiedLog", "kafka.coordinator.group.GroupCoordinator")
+    )
+    cases = {
+        life + leaders + others: "No logger is missing that would show lost records, ",
+        life + others: "Not known: partitions without a leader and refused writes, because no line at level INFO of",
+        life.replace("INFO", "WARN"): "Not known: lost records, partitions without a leader, refused writes, absences",
+    }
+    for text, begins in cases.items():
+        (tmp_path / "server.log").write_text(text)
+        first = look_at("LOGS", str(tmp_path), None)[0][2]
+        assert first.startswith(begins)
+        assert "broker 4" in first
+        assert not look_at("CLIENT_LOGS", str(tmp_path), None)[0][2].startswith(("No logger", "Not known"))
+
+
 def test_copy_of_a_log_is_named(tmp_path: Path) -> None:
     for name in ("server.log", "server.log.bak"):
         (tmp_path / name).write_text("[2026-11-21 01:44:29,117] INFO started (kafka.server.KafkaServer)\n")
-    assert look_at("LOGS", str(tmp_path), None)[1:] == [
+    assert samples_of(tmp_path)[1:] == [
         ("later", "LOGS", "server.log.bak begins as server.log: their events are judged once.")
     ]
 
