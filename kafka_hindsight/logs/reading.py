@@ -152,8 +152,10 @@ def read_record(layout: str | None, text: str, line_count: int = 1, is_dated: bo
     """
     if text.endswith(_BLANK_ENDS):
         bare = _read(layout, _BLANKS_AT_ENDS.sub("", text), line_count, is_dated)
-        if bare.pattern or bare.logger:
+        if bare.pattern:
             return bare
+        whole = _read(layout, text, line_count, is_dated)
+        return bare if bare.logger and not whole.pattern else whole
     return _read(layout, text, line_count, is_dated)
 
 
