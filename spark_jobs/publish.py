@@ -242,19 +242,20 @@ def _refusal(lake: str, page: str, verdicts: Iterable[Verdict]) -> list[str]:
     ]
 
 
-def _advice(verdict: Verdict) -> str:
-    """What a user can do about a refusal."""
-    if verdict["expectation"].startswith(OF_USER):
-        return "The expectation is your own: audit again with what it asks for, or change your suite."
-    return _ADVICE.get(verdict["table"], "Audit a shorter window (--from and --to), and report the sentences below.")
-
-
 _ADVICE = {
     COVERAGE.full_name: "Audit into a new lake (--lake): each line is then counted again. Report it if it is the same.",
     GENERATION_GAPS.full_name: "Add the logs of each broker for all of the window, or audit a part of it (--from and"
     " --to) that the logs cover.",
 }
 """What to do where a table of quality is refused."""
+
+
+def _advice(verdict: Verdict) -> str:
+    """The advice to a user about a refusal."""
+    if verdict["expectation"].startswith(OF_USER):
+        return "The expectation is your own: audit again with what it asks for, or change your suite."
+    return _ADVICE.get(verdict["table"], "Audit a shorter window (--from and --to), and report the sentences below.")
+
 
 LINKS = frozenset((table, law.name) for table, laws in LAWS.items() for law in laws)
 """The expectations about several rows or tables, by their table and their name."""

@@ -157,8 +157,8 @@ class LakeAnswers:
             ORDER BY started_at DESC, harm_rank"""
         values = {"cluster": cluster, "since": since}
         with open_views(self.lake) as connection:
-            known = known_values(connection, {name: value for name, value in values.items() if value})
-        return self._rows(query, {**values, **known})
+            lake_values = known_values(connection, {name: value for name, value in values.items() if value})
+        return self._rows(query, {**values, **lake_values})
 
     def explain(self, subject: str, at: str = "") -> dict[str, Any]:
         """Answer for one subject: verdict, confidence, state, cost, advice, proof, and what was not observed.

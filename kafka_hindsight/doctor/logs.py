@@ -180,7 +180,7 @@ def _first_lines(place: str) -> Log:
 
 
 def _witness_checks(files: Sequence[LogSample]) -> Iterator[CheckWords]:
-    """What the brokers' logs can show, and what not, by what was read of them: as an audit says it of a window."""
+    """Checks of what the brokers' logs can show, by what was read of them: as an audit says it of a window."""
     hours = [_as_hour(file) for file in files if file.readings]
     rows = find_witnesses("", hours, (), (), _WHOLE) if hours else []
     of_brokers = grouped(sorted(rows, key=lambda w: -1 if w.broker is None else w.broker), lambda w: w.broker)

@@ -210,7 +210,7 @@ def _is_metadata(entry: Found) -> bool:
 
 
 def _other_kind(entry: Found) -> str:
-    """What a file is by its name, if it is known and not a log; else empty."""
+    """The sort of a file by its name, if it is known and not a log; else empty."""
     folder, _, file = entry.name.rpartition("/")
     if _is_metadata(entry):
         return "cluster metadata within an archive: unpack it" if entry.archive else "cluster metadata"

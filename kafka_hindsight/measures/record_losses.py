@@ -67,17 +67,17 @@ def _loss_of(elections: Sequence[Failover], cuts: Sequence[Truncation]) -> Recor
     if lossy:
         return RecordLoss(sum(f.records_lost_low or 0 for f in lossy), _sum([f.records_lost_high for f in lossy]))
     is_judged = any(f.records_lost_low is not None for f in elections)
-    lost = [t for t in cuts if t.verdict == TruncationVerdict.COMMITTED_LOST]
+    harmful = [t for t in cuts if t.verdict == TruncationVerdict.COMMITTED_LOST]
     unknown = [t for t in cuts if t.verdict == TruncationVerdict.UNKNOWN and not is_judged]
-    if not lost and not unknown:
+    if not harmful and not unknown:
         return None
-    most = _sum([t.records_cut for t in (*lost, *unknown)])
-    if most is not None and len({t.truncated_to for t in (*lost, *unknown)}) == 1:
+    most = _sum([t.records_cut for t in (*harmful, *unknown)])
+    if most is not None and len({t.truncated_to for t in (*harmful, *unknown)}) == 1:
         # Replicas that cut their logs to the same offset cut the same records.
-        most = max(t.records_cut or 0 for t in (*lost, *unknown))
-    return RecordLoss(max((t.records_cut or 1 for t in lost), default=0), most)
+        most = max(t.records_cut or 0 for t in (*harmful, *unknown))
+    return RecordLoss(max((t.records_cut or 1 for t in harmful), default=0), most)
 
 
 def _sum(bounds: Sequence[int | None]) -> int | None:
-    known = [bound for bound in bounds if bound is not None]
-    return sum(known) if len(known) == len(bounds) else None
+    numbers = [bound for bound in bounds if bound is not None]
+    return sum(numbers) if len(numbers) == len(bounds) else None

@@ -51,7 +51,7 @@ class BrokerLoggers:
         return cls({name: frozenset(level for level, _, _ in own) for name, own in of_logger.items()})
 
     def since_start(self, later: BrokerLoggers) -> BrokerLoggers:
-        """What is left of them as evidence after a start: `later` are those of the hours with a line since then."""
+        """The loggers that are evidence after a start: `later` are those of the hours with a line since then."""
         return BrokerLoggers(
             {
                 name: later.levels.get(name, frozenset()) if name in AT_EACH_START else levels

@@ -21,6 +21,9 @@ from kafka_hindsight.shared.durations import NEVER
 TAKEN_FOR_DEAD_AFTER = timedelta(minutes=10)
 """A broker that is silent this long without a line of its own is taken for dead."""
 
+_LEADERS_MOVED = (Kind.CONTROLLED_SHUTDOWN_DONE, Kind.BROKER_SHUTDOWN_GRANTED)
+"""The lines by which the controlled part of a shutdown was over: its leaders had moved in order."""
+
 
 def began_with(says: str, *signals: Signal) -> Predicate[Absence]:
     """A predicate: the absence began with one of these signals."""
@@ -108,10 +111,6 @@ def was_cut_off(absence: Absence) -> Proof | None:
     is_end_hidden = _lacks_end(absence) and not last.intersection(_LEADERS_MOVED)
     is_cut = left_unclosed(absence) or Kind.PROCESS_FAULTED in last or is_end_hidden
     return proof_if(absence.began_with is Signal.SHUTDOWN and Kind.BROKER_STOPPED not in last and is_cut)
-
-
-_LEADERS_MOVED = (Kind.CONTROLLED_SHUTDOWN_DONE, Kind.BROKER_SHUTDOWN_GRANTED)
-"""The lines by which the controlled part of a shutdown was over: its leaders had moved in order."""
 
 
 def _lacks_end(absence: Absence) -> bool:

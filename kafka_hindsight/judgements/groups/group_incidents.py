@@ -63,7 +63,7 @@ class SilentHost:
 
     @property
     def span(self) -> str:
-        """When they fell silent. No default shows how long a session was."""
+        """The time in which they fell silent. No default shows how long a session was."""
         if not self.has_sessions:
             return f"before their sessions expired, the last at {self.last_at:%H:%M:%S}"
         return f"within one session timeout of {self.since:%H:%M:%S}"

@@ -141,7 +141,7 @@ class Case:
 
     @property
     def which(self) -> str:
-        """What the member's own log would show, or does not, as a sentence after others."""
+        """The sentence, after others, about what the member's own log would show, or does not."""
         return " Its own log does not show which." if len(self.own_log.lines) else " Its own log would show which."
 
     @property

@@ -272,11 +272,11 @@ def _end_by_logs(episode: Episode, states: Timeline[Event], following: datetime 
     A member that waits for others to give partitions back is stable until it gets them.
     """
     last: dict[str | None, Event] = {}
-    gone: set[str | None] = set()
+    leavers: set[str | None] = set()
     for event in states.within(episode.started_at, following):
         if event.state in _GONE:
-            gone.add(event.member_id)
-        elif event.member_id in episode.member_ids and event.member_id not in gone:
+            leavers.add(event.member_id)
+        elif event.member_id in episode.member_ids and event.member_id not in leavers:
             last[event.member_id] = event
     if last and all(e.state == "STABLE" for e in last.values()):
         return _with_end(episode, max(e.happened_at for e in last.values()), Outcome.COMPLETED)

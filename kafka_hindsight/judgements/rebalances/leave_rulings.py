@@ -138,8 +138,8 @@ def its_library_has_no_poll_limit(case: Case) -> Proof | None:
     """Its client id, or its assignor, is that of a library whose consumers know no max.poll.interval.ms."""
     if has_no_poll_limit(case.member.client_id or ""):
         return Proof()
-    named = case.member.assigned_by
-    return proof_of(named) if named is not None and has_assignor_without_limit(named.assignor or "") else None
+    line = case.member.assigned_by
+    return proof_of(line) if line is not None and has_assignor_without_limit(line.assignor or "") else None
 
 
 def poll_limit_is_known(case: Case) -> Proof | None:

@@ -44,11 +44,11 @@ def as_coordinator(events: Sequence[Event]) -> list[Event]:
         begins_again = generation < last_generation
         members = set() if begins_again else members - {_holder(e) for e in before}
         new = [(_join_request(join_lines, e, last_at), e) for e in phase if _holder(e) not in members]
-        left = [*map(_leave, before)]
+        departures = [*map(_leave, before)]
         if begins_again or generation == last_generation + 2:
-            lines += [replace(e, generation=last_generation) for e in _first(left)]
-            left = []
-        starts = [*left, *(_join(r, e) for r, e in new)]
+            lines += [replace(e, generation=last_generation) for e in _first(departures)]
+            departures = []
+        starts = [*departures, *(_join(r, e) for r, e in new)]
         if not starts:
             requests = [(_join_request(join_lines, e, last_at), e) for e in phase]
             reasons = [(_last(reason_lines, request), request, e) for request, e in requests]
@@ -98,14 +98,14 @@ def _joins(events: Sequence[Event], leaves: Iterable[Event]) -> list[Event]:
         for e in events
         if e.generation and (e.kind == Kind.CLIENT_JOINED or (e.kind == Kind.CLIENT_SYNCED and e.source not in writers))
     ]
-    named: dict[_Holder, str | None] = {}
+    member_ids: dict[_Holder, str | None] = {}
     by_line: dict[str, str | None] = {}
     for event in sorted([*joins, *leaves], key=lambda e: e.happened_at, reverse=True):
         consumer = event.client_id, event.source
         if event.kind in (Kind.CLIENT_LEAVING, Kind.CLIENT_POLL_EXPIRED):
-            named[consumer] = event.member_id
+            member_ids[consumer] = event.member_id
         else:
-            by_line[event.line_id] = event.member_id or named.get(consumer)
+            by_line[event.line_id] = event.member_id or member_ids.get(consumer)
     return [replace(e, member_id=by_line[e.line_id]) for e in joins]
 
 

@@ -124,9 +124,9 @@ def _last_leading_at(change: LeaderChange, outage: BrokerOutage | None) -> datet
     Where it leads again after its return, its lines from then on show nothing of the time before.
     """
     lost_at = change.before.at if change.former == NOBODY else change.at
-    led = change.incarnation.leading_lines(change.last_leader).last_until(lost_at or change.at)
+    last_line = change.incarnation.leading_lines(change.last_leader).last_until(lost_at or change.at)
     heard_at = outage.last_heard_at if outage else None
-    return latest(led.happened_at if led else None, heard_at)
+    return latest(last_line.happened_at if last_line else None, heard_at)
 
 
 def _stopped_at(change: LeaderChange) -> datetime | None:
