@@ -35,7 +35,7 @@ QUOTED = 2_000
 """Characters of a record's first line that a row quotes."""
 
 _BLANK_ENDS = (" ", "\t", " \r", "\t\r")
-_BLANKS_AT_ENDS = re.compile(r"[ \t]+(?=\r?(?:\n|\Z))")
+_BLANKS_AT_ENDS = re.compile(r"(?<![ \t])[ \t]+(?=\r?(?:\n|\Z))")
 _BROKER = re.compile(BROKER_REGEX, re.ASCII)
 _FOLDER = re.compile(BROKER_FOLDER_REGEX, re.ASCII)
 _BROKER_REACH = 400

@@ -96,9 +96,9 @@ def test_unchanged_archive_is_listed_once(tmp_path: Path, monkeypatch: pytest.Mo
     walked: list[str] = []
     walk = log_files.members
 
-    def counted(engine: Engine, archives: Any) -> Any:
+    def counted(engine: Engine, archives: Any, judge: Any) -> Any:
         walked.extend(archive.name for archive in archives)
-        return walk(engine, archives)
+        return walk(engine, archives, judge)
 
     monkeypatch.setattr(log_files, "members", counted)
     lay(tmp_path, {name: packed(tar_of(FILES), "tgz") for name in ("a.tgz", "b.tgz")})

@@ -15,8 +15,8 @@ import pytest
 from kafka_hindsight.catalog import Table, bronze, quality, silver
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.engine.local import LocalEngine
-from kafka_hindsight.intake.log_files import NO_LOG
 from kafka_hindsight.lake.store import Store
+from kafka_hindsight.logs.contents import FOREIGN
 from lab.drill.render import render_folder
 from spark_jobs import ingest
 from tests.support.lake import REBUILT
@@ -136,7 +136,7 @@ def test_night_is_accounted_for_to_the_line(audited: tuple[Store, Row], night: P
     assert lines["lines_in"] == sum(expected.values())
     assert lines["lines_in"] == lines["events"] + lines["ignored"] + lines["unparsed"] + lines["quarantined"]
     assert summary["cluster"] == json.loads((night / "cluster.json").read_text())["cluster_id"]
-    assert summary["files_not_read"] == [f"sink.out ({NO_LOG})"]
+    assert summary["files_not_read"] == [f"sink.out ({FOREIGN})"]
     assert summary["clocks"] == []
     assert rows(store, quality.QUARANTINE) == []
 

@@ -253,7 +253,7 @@ def queries_page(queries: Sequence[NamedQuery]) -> str:
     parts = [
         "Each is run by its name: `hindsight sql leader_timeline`, with variables behind it where it asks for some:"
     ]
-    parts.append(fenced('hindsight sql "leader_timeline topic=orders partition=0"', "sh"))
+    parts.append(fenced('hindsight sql "leader_timeline topic=shop-events partition=5"', "sh"))
     parts.append(as_table(("Query", "Answers"), [(link(q.name), prose(q.says)) for q in queries]))
     for query in queries:
         parts += [f"## {query.name}", prose(query.says)]
