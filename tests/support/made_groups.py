@@ -129,10 +129,11 @@ def all_leave(clock: str) -> list[Event]:
     return [silent(clock, 1), line("group_emptied", clock, generation=2)]
 
 
-def joins_as_one_is_dropped(generation: int) -> list[Event]:
-    """A member joins, and one of the same client id is removed before the join phase ends."""
-    dropped = line("member_failed", "01:09:30", member_id=PY)
-    return [started("01:09:20", generation, joins(PY2)), dropped, *done("01:09:30.001", generation + 1)]
+def joins_as_one_is_dropped(generation: int, seconds: float = 5.5) -> list[Event]:
+    """A member joins, and one of the same client id is removed some seconds later, as the join phase ends."""
+    dropped = line("member_failed", f"01:09:{20 + seconds:04.1f}", member_id=PY)
+    phase_end = done(f"01:09:{20 + seconds:04.1f}01", generation + 1)
+    return [started("01:09:20", generation, joins(PY2)), dropped, *phase_end]
 
 
 def asks(clock: str, generation: int, client: str = "app") -> list[Event]:

@@ -20,7 +20,7 @@ from kafka_hindsight.judgements.rebalances.rejoin_rulings import (
 )
 from kafka_hindsight.knowledge.client_ids import is_default
 from kafka_hindsight.knowledge.reasons import LEFT_BEFORE, REMOVED_WHILE_ALIVE
-from kafka_hindsight.shared.durations import LOOK_BACK, SAME_ACT
+from kafka_hindsight.shared.durations import LOOK_BACK, MS, SAME_ACT
 from kafka_hindsight.shared.words import duration
 
 _DEPARTURES = {
@@ -39,6 +39,9 @@ _REASONS_TO_REJOIN = {
     LEFT_BEFORE: "it had left",
     REMOVED_WHILE_ALIVE: "the coordinator had removed it while it was alive",
 }
+
+LEAST_SESSION_MS = 6_000
+"""The shortest session that brokers allow by default. Source: group.min.session.timeout.ms."""
 
 
 def former_self_was_not_removed(case: Case) -> Proof | None:
@@ -117,11 +120,18 @@ def group_was_empty_of_its_like(case: Case) -> Proof | None:
 
 
 def all_like_it_were_dropped(case: Case) -> Proof | None:
-    """Each member of its client id that the group had was removed in this join phase, and did not rejoin."""
+    """Each member of its client id that the group had was removed in this join phase, and was silent before it.
+
+    One that was heard later lived beside it, and two consumers have one client id.
+    """
     until = (case.episode.joined_at or case.at) + SAME_ACT
     others = case.identity.present_lookalikes(case.member, case.at)
     removals = [next((r for r in m.removals if case.at <= r.at <= until and r.how in DROPPED), None) for m in others]
-    return proof_of(*(r.event for r in removals if r)) if removals and None not in removals else None
+    were_silent = all(
+        r is not None and r.at - (m.session_timeout_ms or LEAST_SESSION_MS) * MS < case.at
+        for m, r in zip(others, removals)
+    )
+    return proof_of(*(r.event for r in removals if r)) if removals and were_silent else None
 
 
 def group_had_others(case: Case) -> Proof | None:
@@ -207,8 +217,8 @@ JOIN_RULINGS: tuple[Ruling[Case], ...] = (
     ),
     Likely(
         Cause.MEMBER_REJOINED,
-        "{who} came back: each member of its client id that the group had did not join again, and was"
-        " removed in the same join phase.",
+        "{who} came back: each member of its client id that the group had was silent before, did not join"
+        " again, and was removed in the same join phase.",
         proof=(all_like_it_were_dropped,),
         source=f"GroupCoordinator.scala onCompleteJoin, onExpireHeartbeat: a live member joins again; {_NAMES}",
         cases=("made: joins as its like is dropped", "made: joins as one of its like is dropped"),

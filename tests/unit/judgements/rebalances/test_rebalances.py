@@ -22,7 +22,7 @@ from tests.support.draws import drawn
 from tests.support.histories import BOTH, lines
 from tests.support.histories import line as coordinator
 from tests.support.logs import lay
-from tests.support.made_groups import own
+from tests.support.made_groups import PY, joins_as_one_is_dropped, own, stable
 from tests.support.nights import EXCERPTS, at
 from tests.support.rows import row
 from tools.plain_reader import read_logs
@@ -454,6 +454,13 @@ def test_members_that_joined_during_a_join_phase_are_contributors() -> None:
     rows = history(lines("storm-2.8", "broker")).rebalances
     joined = {c.client_id for r in rows for c in r.contributors if c.cause == "member_joined"}
     assert joined == {"billing-storm-8-b2", "billing-storm-8-b4"}
+
+
+@pytest.mark.parametrize(("seconds", "cause"), [(5.5, "member_rejoined"), (6.5, "member_joined")])
+def test_member_that_was_heard_since_another_joined_is_not_its_former_self(seconds: float, cause: str) -> None:
+    """A session lasts 6 s at least: one that ends later was renewed after the other had joined."""
+    rows = history([*stable(PY), *joins_as_one_is_dropped(1, seconds)]).rebalances
+    assert rows[-1].cause == cause
 
 
 def test_late_leave_line_of_3_9_coordinator_is_read() -> None:
