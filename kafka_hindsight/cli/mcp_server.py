@@ -155,10 +155,7 @@ class LakeAnswers:
             WHERE ($cluster = '' OR cluster = $cluster)
                 AND ($since = '' OR started_at >= try_cast($since AS TIMESTAMPTZ))
             ORDER BY started_at DESC, harm_rank"""
-        values = {"cluster": cluster, "since": since}
-        with open_views(self.lake) as connection:
-            lake_values = known_values(connection, {name: value for name, value in values.items() if value})
-        return self._rows(query, {**values, **lake_values})
+        return self._rows(query, {"cluster": cluster, "since": since})
 
     def explain(self, subject: str, at: str = "") -> dict[str, Any]:
         """Answer for one subject: verdict, confidence, state, cost, advice, proof, and what was not observed.
@@ -193,11 +190,12 @@ class LakeAnswers:
     def _rows(
         self, query: str, values: dict[str, str] | None = None, variables: dict[str, str] | None = None
     ) -> dict[str, Any]:
-        """The first rows of a query, and what the windows of the lake lack."""
+        """The first rows of a query, and what the windows of the lake lack. An empty value stands for any."""
         gaps = "SELECT cluster, message FROM gold.findings WHERE list_contains($rules, rule_id) ORDER BY ALL LIMIT 20"
 
         with open_views(self.lake) as connection, variables_set(connection, variables or {}):
-            rows = dicts_of(connection.execute(query, values or {}))
+            lake_values = known_values(connection, {name: value for name, value in (values or {}).items() if value})
+            rows = dicts_of(connection.execute(query, {**(values or {}), **lake_values}))
             unseen = dicts_of(connection.execute(gaps, {"rules": [*UNSEEN]}))
         return {
             "notice": NOTICE,
