@@ -9,6 +9,7 @@ from datetime import timedelta
 from kafka_hindsight.catalog.codes import Confidence
 from kafka_hindsight.catalog.rows import BrokerOutage
 from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
+from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.words import duration, instant
 
 _NEAR = timedelta(minutes=1)
@@ -22,14 +23,16 @@ def hedge_echoes(outages: Iterable[BrokerOutage], clocks: Sequence[ClockError]) 
     One log that shows both shows that they are two.
     """
     rows = list(outages)
-    return [_hedged(row, rows, [clock for clock in clocks if clock.differs]) for row in rows]
+    differing = [clock for clock in clocks if clock.differs]
+    of_broker = grouped(rows, lambda o: o.broker) if differing else {}
+    return [_hedged(row, of_broker.get(row.broker, ()), differing) for row in rows]
 
 
 def _hedged(row: BrokerOutage, rows: Iterable[BrokerOutage], clocks: Sequence[ClockError]) -> BrokerOutage:
     for other in rows:
         apart = abs(row.down_at - other.down_at)
-        is_of_two_logs = row.broker == other.broker and _sources(row).isdisjoint(_sources(other))
-        if is_of_two_logs and any(abs(apart - clock.by) <= _NEAR for clock in clocks):
+        is_near = any(abs(apart - clock.by) <= _NEAR for clock in clocks)
+        if is_near and _sources(row).isdisjoint(_sources(other)):
             day = row.down_at.date()
             sentence = (
                 f"Clocks of brokers differ by {duration(apart)}: this may be the absence that began at"
