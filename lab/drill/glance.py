@@ -13,10 +13,10 @@ from kafka_hindsight.judgements.brokers.controllers import controller_epochs_of
 from kafka_hindsight.judgements.brokers.lives import lives_of
 from kafka_hindsight.judgements.brokers.observed import observe
 from kafka_hindsight.judgements.brokers.outages import find_outages
+from kafka_hindsight.judgements.brokers.topic_changes import topic_changes
 from kafka_hindsight.judgements.partitions.incarnations import incarnations_of
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
 from kafka_hindsight.judgements.rebalances import GroupContext, rebuild_group
-from kafka_hindsight.judgements.rebalances.topic_changes import topic_changes
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window, in_order
 from tools.plain_reader import read_logs

@@ -11,8 +11,8 @@ from pathlib import Path
 from kafka_hindsight.catalog.kinds import CLIENT_KINDS, GROUP_KINDS
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.judgements.brokers.controllers import controller_epochs_of
+from kafka_hindsight.judgements.brokers.topic_changes import topic_changes
 from kafka_hindsight.judgements.rebalances import GroupContext, GroupHistory, rebuild_group
-from kafka_hindsight.judgements.rebalances.topic_changes import topic_changes
 from kafka_hindsight.knowledge.reasons import name_in_member_id
 from tests.support.nights import EXCERPTS
 from tools.plain_reader import read_logs

@@ -19,13 +19,13 @@ from kafka_hindsight.catalog.rows import (
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext
 from kafka_hindsight.judgements.brokers.controllers import ControllerEpoch
 from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings
+from kafka_hindsight.judgements.brokers.topic_changes import topic_changes
 from kafka_hindsight.judgements.partitions.incarnations import Incarnation, incarnations_of
 from kafka_hindsight.judgements.partitions.leaders import failovers
 from kafka_hindsight.judgements.partitions.leaders.failovers import LeaderHistory
 from kafka_hindsight.judgements.partitions.partition_readings import STATE, PartitionReadings, readings_by_partition
 from kafka_hindsight.judgements.partitions.replicas import isr, replica_states, truncations
 from kafka_hindsight.judgements.partitions.replicas.replica_states import ReplicaHistory
-from kafka_hindsight.judgements.rebalances.topic_changes import topic_changes
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window
 

@@ -32,7 +32,7 @@ _DEPARTURES = {
     Change.FORGOTTEN: "after the last line about the former group of that name",
 }
 
-DROPPED = (Change.EXPIRED, Change.NOT_REJOINED)
+_DROPPED = (Change.EXPIRED, Change.NOT_REJOINED)
 """The removals of members that did not join again in a join phase."""
 
 _REASONS_TO_REJOIN = {
@@ -40,7 +40,7 @@ _REASONS_TO_REJOIN = {
     REMOVED_WHILE_ALIVE: "the coordinator had removed it while it was alive",
 }
 
-LEAST_SESSION_MS = 6_000
+_LEAST_SESSION_MS = 6_000
 """The shortest session that brokers allow by default. Source: group.min.session.timeout.ms."""
 
 
@@ -126,9 +126,9 @@ def all_like_it_were_dropped(case: Case) -> Proof | None:
     """
     until = (case.episode.joined_at or case.at) + SAME_ACT
     others = case.identity.present_lookalikes(case.member, case.at)
-    removals = [next((r for r in m.removals if case.at <= r.at <= until and r.how in DROPPED), None) for m in others]
+    removals = [next((r for r in m.removals if case.at <= r.at <= until and r.how in _DROPPED), None) for m in others]
     were_silent = all(
-        r is not None and r.at - (m.session_timeout_ms or LEAST_SESSION_MS) * MS < case.at
+        r is not None and r.at - (m.session_timeout_ms or _LEAST_SESSION_MS) * MS < case.at
         for m, r in zip(others, removals)
     )
     return proof_of(*(r.event for r in removals if r)) if removals and were_silent else None

@@ -30,10 +30,10 @@ from kafka_hindsight.judgements.brokers.observed import find_missing_broker_logs
 from kafka_hindsight.judgements.brokers.outages import find_outages
 from kafka_hindsight.judgements.brokers.second_starts import second_starts_of
 from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings, settings_of
+from kafka_hindsight.judgements.brokers.topic_changes import TOPIC_CHANGE_KINDS, topic_changes
 from kafka_hindsight.judgements.groups.coordinators import OFFSETS_TOPIC
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebalances import GroupContext
-from kafka_hindsight.judgements.rebalances.topic_changes import TOPIC_CHANGE_KINDS, topic_changes
 from kafka_hindsight.judgements.rebuild.events import EVENTS, SETTINGS
 from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table, union, where
 from kafka_hindsight.shared.arrow_tables import FIRST, among, as_scalar, distinct, ends, repeated, with_columns
