@@ -5,6 +5,8 @@ Those whose codes have more words than that are in catalog/nouns.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kafka_hindsight.catalog.code import Code as Code
 from kafka_hindsight.catalog.nouns.brokers import OutageKind as OutageKind
 from kafka_hindsight.catalog.nouns.brokers import StartFailure as StartFailure
@@ -37,7 +39,12 @@ class Confidence(Code):
 
     def at_most(self, most: Confidence) -> Confidence:
         """The less sure of the two."""
-        return max(self, most, key=list(Confidence).index)
+        return Confidence.least((self, most))
+
+    @classmethod
+    def least(cls, confidences: Iterable[Confidence]) -> Confidence:
+        """The least sure of several; `certain` without any."""
+        return max(confidences, key=list(cls).index, default=cls.CERTAIN)
 
 
 class Protocol(Code):

@@ -65,7 +65,7 @@ def equal_incidents(incidents: Iterable[Incident]) -> Sequence[Sequence[Incident
 
 def least_sure(incidents: Iterable[Incident]) -> Confidence:
     """The confidence of several incidents together: no headline is surer than any row that it stands for."""
-    return max((i.confidence for i in incidents), key=[*Confidence].index)
+    return Confidence.least(i.confidence for i in incidents)
 
 
 def urgent_first(incidents: Iterable[Incident]) -> list[Incident]:

@@ -243,9 +243,9 @@ def _cells(counts: Sequence[Count]) -> Iterator[str]:
     for level in _LEVELS:
         own = [c for c in counts if c.confidence == level]
         verdicts, wrong = sum(c.verdicts for c in own), sum(c.wrong for c in own)
-        known = [c for c in own if c.confirmed is not None]
-        of_known = f"{sum(c.confirmed or 0 for c in known)} of {sum(c.verdicts for c in known)}"
-        confirmed = f"; {of_known} confirmed" if known else ""
+        counted = [c for c in own if c.confirmed is not None]
+        of_known = f"{sum(c.confirmed or 0 for c in counted)} of {sum(c.verdicts for c in counted)}"
+        confirmed = f"; {of_known} confirmed" if counted else ""
         yield f"{verdicts - wrong} of {verdicts}{confirmed}" if verdicts else ""
 
 

@@ -168,8 +168,7 @@ def _confidence(happening: Happening) -> Confidence:
     h = happening
     parts = (h.outages, h.of_groups, h.periods, h.failovers, h.truncations, h.controllers, h.unavailability)
     rows: Iterable[Any] = chain(next(filter(None, parts), ()), h.lossy)
-    confidences: list[Confidence] = [row.confidence for row in rows]
-    return max(confidences, key=list(Confidence).index, default=Confidence.CERTAIN)
+    return Confidence.least(row.confidence for row in rows)
 
 
 def _explanations(happening: Happening) -> Iterator[str]:

@@ -36,7 +36,7 @@ class Proof:
             (*self.evidence, *other.evidence),
             {**self.words, **other.words},
             {**self.facts, **other.facts},
-            min(confidences, key=lambda c: -list(Confidence).index(c)) if confidences else None,
+            Confidence.least(confidences) if confidences else None,
             other.code or self.code,
         )
 

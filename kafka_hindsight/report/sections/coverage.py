@@ -138,10 +138,10 @@ def _lines(page: PageRows) -> Iterator[Statement]:
 def _replaced(page: PageRows) -> Iterator[Statement]:
     """The lines in which bytes are not UTF-8."""
     if count := sum(row.replaced_lines or 0 for row in page.of(Coverage)):
-        held = words.verb(count, "holds", "hold")
+        verb = words.verb(count, "holds", "hold")
         yield (
             "plain",
-            f"{words.counted(count, 'line')} {held} bytes that are not UTF-8: a mark stands for each of these bytes.",
+            f"{words.counted(count, 'line')} {verb} bytes that are not UTF-8: a mark stands for each of these bytes.",
         )
 
 

@@ -36,7 +36,7 @@ def broker_answer(page: PageRows, name: str) -> Answer:
         name,
         plain.anchor("broker", name),
         _verdict(page, outages),
-        max((o.confidence for o in outages), key=[*Confidence].index, default=""),
+        Confidence.least(o.confidence for o in outages) if outages else "",
         None if not outages else "ongoing" if outages[-1].up_at is None else "over",
         unobserved=tuple(sentences_about(page.of(Witness), [*WitnessKind], broker)),
         cost=_cost(page, broker, outages),

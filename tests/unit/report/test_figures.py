@@ -28,9 +28,9 @@ from tests.support.unavailability import without_consumer
 
 @given(st.lists(st.sampled_from(Confidence), min_size=1))
 def test_several_incidents_are_as_sure_as_the_least_sure_of_them(confidences: list[Confidence]) -> None:
-    shown = figures.least_sure(row(INCIDENTS, confidence=c) for c in confidences)
-    assert shown in confidences
-    assert all(shown == c.at_most(shown) for c in confidences)
+    together = figures.least_sure(row(INCIDENTS, confidence=c) for c in confidences)
+    assert together in confidences
+    assert all(together == c.at_most(together) for c in confidences)
 
 
 def test_page_terminal_and_alerts_show_same_numbers() -> None:
