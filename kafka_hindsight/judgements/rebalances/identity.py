@@ -234,6 +234,12 @@ class Identity:
             if self._may_be_same(m, member) and m.first_at and m.first_at < at and not m.last_removal_until(at)
         ]
 
+    def session_ms(self, member: Member) -> int | None:
+        """How long a member's session is; where its own lines do not say it, the shortest of its client id."""
+        like = self._by_name[member.client_id] if member.client_id else ()
+        shortest = min((m.session_timeout_ms for m in like if m.session_timeout_ms), default=None)
+        return member.session_timeout_ms or shortest
+
     def had_no_member(self, at: datetime) -> bool:
         """Whether no member is known to have been in the group within the look-back before an instant."""
         arrivals, departures = self._all_stays

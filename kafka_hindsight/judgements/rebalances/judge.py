@@ -122,13 +122,15 @@ def group_was_empty_of_its_like(case: Case) -> Proof | None:
 def all_like_it_were_dropped(case: Case) -> Proof | None:
     """Each member of its client id that the group had was removed in this join phase, and was silent before it.
 
-    One that was heard later lived beside it, and two consumers have one client id.
+    One that was heard later lived beside it, and two consumers have one client id. It was last heard a session before
+    its removal. A session that the logs do not show is as long as the shortest of that client id, else as the shortest
+    that brokers allow.
     """
     until = (case.episode.joined_at or case.at) + SAME_ACT
     others = case.identity.present_lookalikes(case.member, case.at)
     removals = [next((r for r in m.removals if case.at <= r.at <= until and r.how in _DROPPED), None) for m in others]
     were_silent = all(
-        r is not None and r.at - (m.session_timeout_ms or _LEAST_SESSION_MS) * MS < case.at
+        r is not None and r.at - (case.identity.session_ms(m) or _LEAST_SESSION_MS) * MS < case.at
         for m, r in zip(others, removals)
     )
     return proof_of(*(r.event for r in removals if r)) if removals and were_silent else None
@@ -220,7 +222,7 @@ JOIN_RULINGS: tuple[Ruling[Case], ...] = (
         "{who} came back: each member of its client id that the group had was silent before, did not join"
         " again, and was removed in the same join phase.",
         proof=(all_like_it_were_dropped,),
-        source=f"GroupCoordinator.scala onCompleteJoin, onExpireHeartbeat: a live member joins again; {_NAMES}",
+        source=f"GroupCoordinator.scala handleHeartbeat, onCompleteJoin, onExpireHeartbeat; {_NAMES}",
         cases=("made: joins as its like is dropped", "made: joins as one of its like is dropped"),
     ),
     Likely(

@@ -22,7 +22,7 @@ from tests.support.draws import drawn
 from tests.support.histories import BOTH, lines
 from tests.support.histories import line as coordinator
 from tests.support.logs import lay
-from tests.support.made_groups import PY, joins_as_one_is_dropped, own, stable
+from tests.support.made_groups import PY, PY2, joins_as_one_is_dropped, own, stable
 from tests.support.nights import EXCERPTS, at
 from tests.support.rows import row
 from tools.plain_reader import read_logs
@@ -456,11 +456,22 @@ def test_members_that_joined_during_a_join_phase_are_contributors() -> None:
     assert joined == {"billing-storm-8-b2", "billing-storm-8-b4"}
 
 
-@pytest.mark.parametrize(("seconds", "cause"), [(5.5, "member_rejoined"), (6.5, "member_joined")])
-def test_member_that_was_heard_since_another_joined_is_not_its_former_self(seconds: float, cause: str) -> None:
-    """A session lasts 6 s at least: one that ends later was renewed after the other had joined."""
-    rows = history([*stable(PY), *joins_as_one_is_dropped(1, seconds)]).rebalances
-    assert rows[-1].cause == cause
+@pytest.mark.parametrize(
+    ("seconds", "session_ms", "verdict"),
+    [
+        (5.5, None, ("member_rejoined", "likely")),
+        (6.5, None, ("member_joined", "possible")),
+        (11.1, 10_000, ("member_joined", "possible")),
+        (17.2, 45_000, ("member_rejoined", "likely")),
+    ],
+)
+def test_member_that_was_heard_since_another_joined_is_not_its_former_self(
+    seconds: float, session_ms: int | None, verdict: tuple[str, str]
+) -> None:
+    """A session is as long as the other one's of its client id, else 6 s at least: one that ends later was renewed."""
+    leaves = coordinator("member_left", "01:15:00", member_id=PY2, session_timeout_ms=session_ms)
+    rows = history([*stable(PY), *joins_as_one_is_dropped(1, seconds), leaves]).rebalances
+    assert [verdict] == columns_of([r for r in rows if r.started_at == at("01:09:20")], "cause", "confidence")
 
 
 def test_late_leave_line_of_3_9_coordinator_is_read() -> None:
