@@ -16,7 +16,7 @@ from kafka_hindsight.lake.results import forget_result
 from kafka_hindsight.shared.exits import NEVER_RETRIED, BadInput
 
 
-class Kind(NamedTuple):
+class ProviderOperator(NamedTuple):
     """An operator of a provider: the argument for its command, defaults that users may change, and fixed arguments."""
 
     module: str
@@ -27,8 +27,10 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "kubernetes": Kind("airflow.providers.cncf.kubernetes.operators.pod", "KubernetesPodOperator", "cmds", {}, {}),
-    "docker": Kind(
+    "kubernetes": ProviderOperator(
+        "airflow.providers.cncf.kubernetes.operators.pod", "KubernetesPodOperator", "cmds", {}, {}
+    ),
+    "docker": ProviderOperator(
         "airflow.providers.docker.operators.docker",
         "DockerOperator",
         "command",
@@ -50,7 +52,7 @@ def container_operator() -> type[BaseOperator] | None:
     return _operator(*read_container(text)) if text else None
 
 
-def read_container(text: str) -> tuple[Kind, dict[str, Any]]:
+def read_container(text: str) -> tuple[ProviderOperator, dict[str, Any]]:
     """Read the kind of container and its operator's arguments. The text may hold a secret: no error quotes it."""
     try:
         ((name, arguments),) = json.loads(text).items()
@@ -62,7 +64,7 @@ def read_container(text: str) -> tuple[Kind, dict[str, Any]]:
         ) from None
 
 
-def _operator(kind: Kind, arguments: Mapping[str, Any]) -> type[BaseOperator]:
+def _operator(kind: ProviderOperator, arguments: Mapping[str, Any]) -> type[BaseOperator]:
     try:
         base: Any = getattr(importlib.import_module(kind.module), kind.name)
     except ModuleNotFoundError as missing:

@@ -68,7 +68,7 @@ class StepOperator(StepTask):
             application_args=[str(launch.RUN), *self.command[2:]],
             spark_binary=str(launch.spark_submit()),
         )
-        self.hook.submit(launch.LOAD_DEFAULTS, env={**launch.without_airflows(), **launch.environment()})
+        self.hook.submit(launch.LOAD_DEFAULTS, env={**launch.without_airflows(), **launch.spark_variables()})
 
     def _run(self) -> None:
         """Run the step in a process beside this one, which uses Spark where its input is large."""

@@ -44,7 +44,7 @@ SPACE = 3.5
 """Bytes on the disk for each byte that is fetched: environments and the installer's cache."""
 
 
-class Part(NamedTuple):
+class BuildPart(NamedTuple):
     """One thing to build. It is current while its stamp holds the fingerprint of its inputs."""
 
     name: str
@@ -71,7 +71,7 @@ def main() -> int:
     return ensure([*of_setup, *(CHECK_PARTS if options.check else ())])
 
 
-def ensure(parts: Sequence[Part]) -> int:
+def ensure(parts: Sequence[BuildPart]) -> int:
     """Build those of the parts that are missing or out of date. Return 0, or 2 if this machine lacks something."""
     try:
         require_python()
@@ -90,7 +90,7 @@ def ensure(parts: Sequence[Part]) -> int:
     return 0
 
 
-def build(missing: Sequence[Part], of: int) -> None:
+def build(missing: Sequence[BuildPart], of: int) -> None:
     """Build the missing parts in order, and print the progress."""
     megabytes = sum(p.megabytes for p in missing)
     require_space(SPACE * megabytes * 1_000_000)
@@ -128,11 +128,11 @@ class Ticker:
         print(f"{start}{cls.label} ... done in {time.monotonic() - cls.began:.0f} s", flush=True)
 
 
-def stamp_of(part: Part) -> Path:
+def stamp_of(part: BuildPart) -> Path:
     return BUILD / f"{part.name}.stamp"
 
 
-def fingerprint(part: Part) -> str:
+def fingerprint(part: BuildPart) -> str:
     """A hash of the part's inputs and of its path: an environment that was moved does not work.
 
     Links are followed: a worktree may use the environments of another checkout.
@@ -143,7 +143,7 @@ def fingerprint(part: Part) -> str:
     return digest.hexdigest()
 
 
-def is_current(part: Part) -> bool:
+def is_current(part: BuildPart) -> bool:
     stamp = stamp_of(part)
     return part.makes.exists() and stamp.exists() and stamp.read_text() == fingerprint(part)
 
@@ -279,7 +279,7 @@ def migrate_airflow() -> None:
     run(
         [str(AIRFLOW / "bin" / "airflow"), "db", "migrate"],
         "Airflow could not make its tables. What to do: remove the folder .airflow and start again.",
-        **embedded_airflow.environment(),
+        **embedded_airflow.airflow_variables(),
     )
 
 
@@ -291,9 +291,9 @@ def unpack_samples() -> None:
         archive.extractall(target)
 
 
-PARTS: tuple[Part, ...] = (
-    Part("uv", "the installer", (LOCKS / "uv.txt",), UV, build_installer, 25),
-    Part(
+PARTS: tuple[BuildPart, ...] = (
+    BuildPart("uv", "the installer", (LOCKS / "uv.txt",), UV, build_installer, 25),
+    BuildPart(
         "airflow",
         "Airflow's environment: some 130 packages",
         (LOCKS / "airflow.txt",),
@@ -301,7 +301,7 @@ PARTS: tuple[Part, ...] = (
         lambda: build_environment(AIRFLOW, "airflow.txt"),
         200,
     ),
-    Part(
+    BuildPart(
         "local",
         "the environment of audits without Spark: some 60 packages",
         (LOCKS / "local.txt",),
@@ -309,7 +309,7 @@ PARTS: tuple[Part, ...] = (
         lambda: build_steps_environment("local.txt"),
         220,
     ),
-    Part(
+    BuildPart(
         "spark",
         "Spark's environment: some 80 packages, half of it Spark",
         (LOCKS / "spark.txt", LOCKS / "build.txt"),
@@ -317,25 +317,25 @@ PARTS: tuple[Part, ...] = (
         lambda: build_steps_environment("spark.txt"),
         900,
     ),
-    Part(
+    BuildPart(
         "airflow-tables",
         "Airflow's own tables",
         (LOCKS / "airflow.txt",),
         HOME / ".airflow" / "airflow.db",
         migrate_airflow,
     ),
-    Part("samples", "the recorded night", (SAMPLE,), SAMPLES / "night-4.1", unpack_samples),
+    BuildPart("samples", "the recorded night", (SAMPLE,), SAMPLES / "night-4.1", unpack_samples),
 )
 NAMES = [part.name for part in PARTS]
-CHECK_PARTS: tuple[Part, ...] = (
-    Part(
+CHECK_PARTS: tuple[BuildPart, ...] = (
+    BuildPart(
         "check",
         "the tools for tests and checks",
         (LOCKS / "spark.txt", LOCKS / "check.txt"),
         SPARK / "bin" / "pytest",
         lambda: build_steps_environment("spark.txt", "check.txt"),
     ),
-    Part("jars", "Delta's four jars, with which Spark reads a lake in tests", (DELTA_LOCK,), JARS, fetch_jars, 13),
+    BuildPart("jars", "Delta's four jars, with which Spark reads a lake in tests", (DELTA_LOCK,), JARS, fetch_jars, 13),
 )
 
 if __name__ == "__main__":

@@ -11,13 +11,11 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 
+from kafka_hindsight.doctor.doctor_checks import CheckWords
 from setup import build, needs
 
-Check = tuple[str, str, str]
-"""State, subject and text, as `hindsight doctor` prints them."""
 
-
-def checks() -> Iterator[Check]:
+def checks() -> Iterator[CheckWords]:
     """Python, space on the disk, and each part of set-up."""
     yield _required("Python", needs.require_python, f"{platform.python_version()} ({sys.executable})")
     yield _required("space", needs.require_space, f"{shutil.disk_usage(needs.HOME).free / 1e9:.1f} GB free")
@@ -28,7 +26,7 @@ def checks() -> Iterator[Check]:
         yield "good" if current else "later", part.name, says
 
 
-def _required(what: str, require: Callable[[], None], text: str) -> Check:
+def _required(what: str, require: Callable[[], None], text: str) -> CheckWords:
     try:
         require()
     except needs.CannotBuild as problem:

@@ -41,7 +41,7 @@ def main(arguments: Sequence[str]) -> int:
     os.execve(python, [str(python), "-m", module, *words], {**os.environ, "PYTHONPATH": str(HOME)})
 
 
-def parts_for(arguments: Sequence[str], environment: Mapping[str, str]) -> list[build.Part]:
+def parts_for(arguments: Sequence[str], environment: Mapping[str, str]) -> list[build.BuildPart]:
     """The parts that a verb needs, and those that were built before: they stay current. The installer builds others."""
     engines = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     engines.add_argument("--engine", default=environment.get("ENGINE") or "auto")

@@ -292,7 +292,7 @@ def _keep_readings(store: Store, own_input: ClusterInput) -> None:
     if own_input.landed_records:
         store.append_new(bronze.GROUP_RECORDS, group_records.record_rows(own_input.landed_records, own_input.cluster))
     for chunk in snapshots.in_chunks(snapshots.readings(own_input.readings.lines)):
-        first, *parts = snapshots.tables_of(chunk, own_input.cluster).items()
+        first, *parts = snapshots.tables_of_readings(chunk, own_input.cluster).items()
         for table, rows in (*parts, first):
             store.append_new(table, rows)
 

@@ -14,7 +14,7 @@ from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.settings.retention import Retention, retention_of
 from kafka_hindsight.shared import progress
-from kafka_hindsight.sources.land import LOGS, landed_at
+from kafka_hindsight.sources.land import LOGS, batch_landed_at
 from kafka_hindsight.sql.duck_types import quoted_name, view_name
 from kafka_hindsight.sql.lake_views import open_views
 
@@ -77,7 +77,9 @@ def _remove_landed(store: Store, keep: Retention, now: datetime) -> int:
 def _remove_landed_logs(store: Store, keep: Retention, now: datetime) -> int:
     """Remove files of sources that are in the register: their lines are in bronze."""
     oldest, folder = keep.oldest_landed(now), landing.landing_folder(store.lake, LOGS)
-    parts = {n: n.split("/", 2) for n in landing.files_below(folder) if oldest and (at := landed_at(n)) and at < oldest}
+    parts = {
+        n: n.split("/", 2) for n in landing.files_below(folder) if oldest and (at := batch_landed_at(n)) and at < oldest
+    }
     if not parts or not store.has(LOG_FILES):
         return 0
     files = {file for _, _, file in parts.values()}

@@ -137,7 +137,7 @@ class _LakeAround:
     def beginnings(self, parsed_span: _ParsedSpan) -> dict[str, datetime | None]:
         """The first instant of each source that has records without one."""
         headless = {hour["source"] for hour in parsed_span.parsed.hours if hour["hour_from"] is None}
-        return hours.beginnings(self.store, self.cluster, headless)
+        return hours.first_instants(self.store, self.cluster, headless)
 
     def parsed_hours(self, parsed_span: _ParsedSpan) -> pa.Table:
         """Rows of quality.parsed_hours."""

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from kafka_hindsight.catalog.quality import NIGHTS
-from kafka_hindsight.catalog.rows import Night
+from kafka_hindsight.catalog.rows import NightSummary
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.store import Store
@@ -64,7 +64,7 @@ def write_report(store: Store, run: Mapping[str, Any]) -> dict[str, str]:
     return {"report": place, "terminal": render_terminal(replace(report, place=plain.visible(place)))}
 
 
-def write_fleet(store: Store, night: Night, window: Window) -> bool:
+def write_fleet(store: Store, night: NightSummary, window: Window) -> bool:
     """Puts the night into quality.nights, and writes `<LAKE>/report/fleet.html` and `metrics.prom` again.
 
     Gives: whether the lake has several clusters. Then `index.html` is that page too.

@@ -55,7 +55,7 @@ def spark() -> SparkSession:
 
     Imported late: tests of the DAGs run where there is no Spark.
     """
-    os.environ.update(launch.environment())
+    os.environ.update(launch.spark_variables())
     time.tzset()
     from tests.support.one_spark import started
 

@@ -33,7 +33,7 @@ from kafka_hindsight.logs.arrays import NO_INSTANT
 from kafka_hindsight.logs.envelope_lines import JSON_RECORD, EnvelopeLine, record_of_json
 from kafka_hindsight.logs.forms import DATED, best_of, sampled
 from kafka_hindsight.logs.heads import PLAIN, head_of, pattern_heads
-from kafka_hindsight.logs.layout_names import inside
+from kafka_hindsight.logs.layout_names import layout_within
 from kafka_hindsight.logs.reading import (
     RecordReading,
     broker_of_folder,
@@ -50,7 +50,7 @@ Fields = dict[str, Any]
 """The columns of an event while it is read."""
 
 _HEADS = tuple((layout, re.compile(layout.head, re.ASCII)) for layout in LAYOUTS)
-_RECORD_OF_JSON = replace(APACHE, name=inside((JSON_RECORD,), APACHE.name))
+_RECORD_OF_JSON = replace(APACHE, name=layout_within((JSON_RECORD,), APACHE.name))
 _EVENT_COLUMNS = tuple(c for c in EVENTS.column_names if c != "knowledge_version")
 
 

@@ -106,7 +106,7 @@ def alert_of(entry: LedgerEntry, settings: AlertSettings) -> Alert:
         rule=s.rule,
         subject_kind=s.subject_kind,
         subject=s.incident_id or visible(s.subject),
-        headline=headline_of(s),
+        headline=event_line(s),
         reason=visible(s.reason),
         advice=visible(s.advice),
         started_at=s.began_at,
@@ -159,7 +159,7 @@ def _ends_at(entry: LedgerEntry, receiver: Receiver, now: datetime) -> datetime:
 def _page_of(entry: LedgerEntry, receiver: Receiver, settings: AlertSettings) -> AppriseMessage:
     """One alert for a pager. The title is the same when it is over: a pager identifies its incident by it."""
     s = entry.sighting
-    title = _titled(s.severity, s, headline_of(s))
+    title = _titled(s.severity, s, event_line(s))
     if receiver.name in entry.sent:
         return AppriseMessage(RECOVERED, title, recovery_of(entry))
     owners = _owners(s, settings)
@@ -188,7 +188,7 @@ def _digest_of(entries: Sequence[LedgerEntry], receiver: Receiver, settings: Ale
     if len(lines) > room:
         lines[room - 1 :] = [f"and {len(lines) - room + 1} more"]
     more = f", and {len(entries) - 1} more" if entries[1:] else ""
-    headline = headline_of(worst)
+    headline = event_line(worst)
     # An incident's headline goes on with its cause.
     subject = headline.partition(": ")[0] if worst.is_incident else headline
     return AppriseMessage(severity, _titled(severity, worst, subject) + more, "\n".join([*lines, *link]))
@@ -211,7 +211,7 @@ def _line(entries: Sequence[LedgerEntry], receiver: Receiver, settings: AlertSet
         visible(s.cluster) if s.cluster != cluster else "",
     ]
     subjects = [visible(shortened(e.sighting.subject)) for e in entries]
-    headline = headline_of(s) if s.is_incident else f"{_rule(s)}: {words.listed(subjects, MAX_SUBJECTS)}"
+    headline = event_line(s) if s.is_incident else f"{_rule(s)}: {words.listed(subjects, MAX_SUBJECTS)}"
     owners = [*dict.fromkeys(owner for e in entries for owner in _owners(e.sighting, settings))]
     ownership = f" ({visible(words.listed(owners, MAX_SUBJECTS))})" if owners else ""
     return f"{', '.join(filter(None, facts))}: {headline}{ownership}"
@@ -228,7 +228,7 @@ def _titled(severity: str, sighting: Sighting, headline: str) -> str:
     return f"[{severity}] {visible(shortened(sighting.cluster))}: {headline}"
 
 
-def headline_of(sighting: Sighting) -> str:
+def event_line(sighting: Sighting) -> str:
     """The event in one line."""
     if sighting.is_incident:
         return visible(shortened(sighting.subject, MAX_HEADLINE))

@@ -111,7 +111,7 @@ def start_alone(
     """
     return subprocess.Popen(
         command_alone(program, settings),
-        env={**clean_environment(), **launch.environment(), **variables},
+        env={**clean_environment(), **launch.spark_variables(), **variables},
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=subprocess.STDOUT,

@@ -14,7 +14,7 @@ import typer
 from kafka_hindsight.alerts import delivery, ledger, sightings
 from kafka_hindsight.alerts.alert_model import Ledger, LedgerEntry, Sighting, read_ledger, to_text
 from kafka_hindsight.alerts.delivery import DeliveryOrder
-from kafka_hindsight.cli.options import AsJson, AtOption, LakeOption, instant
+from kafka_hindsight.cli.options import AsJson, AtOption, LakeOption, instant_or_now
 from kafka_hindsight.lake.lock import LakeBusy, hold_lock
 from kafka_hindsight.settings.alerts import AlertSettings, alert_settings
 from kafka_hindsight.settings.config import masked
@@ -37,9 +37,11 @@ def command(
 ) -> int:
     """Send the alerts that are due, or list those that were sent."""
     if lists:
-        print(ledger_text(lake, instant(at), as_json) or "No evaluation of this lake has found anything to send.")
+        print(
+            ledger_text(lake, instant_or_now(at), as_json) or "No evaluation of this lake has found anything to send."
+        )
         return DONE
-    return run(order_of(lake, os.environ, sys.stdin if stdin else None, instant(at)))
+    return run(order_of(lake, os.environ, sys.stdin if stdin else None, instant_or_now(at)))
 
 
 def order_of(lake: str, environment: Mapping[str, str], stream: TextIO | None, at: datetime) -> DeliveryOrder:

@@ -38,7 +38,7 @@ def _start_dag_run(settings: Settings, variables: Mapping[str, str], output: IO[
     }
     return subprocess.Popen(
         [str(embedded_airflow.PROGRAM), "dags", "test", DAG, settings.run_at.isoformat(), "--conf", json.dumps(conf)],
-        env={**clean_environment(), **embedded_airflow.environment(), **variables},
+        env={**clean_environment(), **embedded_airflow.airflow_variables(), **variables},
         stdout=output,
         stderr=subprocess.STDOUT,
         stdin=subprocess.DEVNULL,

@@ -22,7 +22,7 @@ AtOption = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON")]
 
 
-def instant(text: str | None) -> datetime:
+def instant_or_now(text: str | None) -> datetime:
     """The instant of AT, or now. Raises: BadInput if it is not an ISO instant."""
     if not text:
         return datetime.now(UTC)

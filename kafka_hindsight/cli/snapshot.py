@@ -9,7 +9,7 @@ from typing import Annotated, TextIO
 
 import typer
 
-from kafka_hindsight.cli.options import AtOption, LakeOption, instant
+from kafka_hindsight.cli.options import AtOption, LakeOption, instant_or_now
 from kafka_hindsight.kafka.connection import Connection, from_environment, from_json
 from kafka_hindsight.kafka.snapshots import ReadingOrder, run
 from kafka_hindsight.settings.home import LAKE
@@ -46,7 +46,7 @@ def command(
     if connection not in (None, "-"):
         raise BadInput(f"--connection is {connection!r}. Needed: -, and the connection on stdin: it holds secrets.")
     target = connection_of(environment, sys.stdin if connection else None)
-    return run(ReadingOrder(target, lake, instant(at), cluster, to, is_printed))
+    return run(ReadingOrder(target, lake, instant_or_now(at), cluster, to, is_printed))
 
 
 def connection_of(environment: Mapping[str, str], stream: TextIO | None = None) -> Connection:

@@ -106,7 +106,7 @@ def become(
     prepare_engine(step_settings)
     os.chdir(tempfile.gettempdir())
     command = command_alone(name, step_settings)
-    os.execve(command[0], command, {**clean_environment(), **launch.environment()})
+    os.execve(command[0], command, {**clean_environment(), **launch.spark_variables()})
 
 
 def account(ingested: Mapping[str, Any], seconds: float, used: resource.struct_rusage) -> str:

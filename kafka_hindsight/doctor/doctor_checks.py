@@ -23,6 +23,9 @@ from kafka_hindsight.start import java, launch
 NEEDED_GIB = 4
 """Airflow's process, one Spark driver of 2 GiB and its Python workers."""
 
+CheckWords = tuple[str, str, str]
+"""State, subject and text of a check, as a process of its own prints them."""
+
 
 class CheckResult(NamedTuple):
     """One result. `state` is good, missing (the user has to act) or later (`make` or the first audit does it)."""

@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from kafka_hindsight.catalog.codes import LineFate, Origin, WitnessKind
 from kafka_hindsight.catalog.rows import ParsedHour
+from kafka_hindsight.doctor.doctor_checks import CheckWords
 from kafka_hindsight.intake.log_files import why_no_member, why_not_read
 from kafka_hindsight.judgements.brokers.log_witnesses import find_witnesses
 from kafka_hindsight.lake.landing import is_there
@@ -34,7 +35,7 @@ from kafka_hindsight.logs.proposals import Proposal, proposal_of
 from kafka_hindsight.logs.reading import RecordReading, broker_of_line, read_record, template
 from kafka_hindsight.logs.text_records import records_of
 from kafka_hindsight.logs.unwrapping import wrapped_as
-from kafka_hindsight.report.not_known import broker_names, unknowns_of
+from kafka_hindsight.report.not_known import broker_names, missing_witnesses
 from kafka_hindsight.settings.config import is_source, masked
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.exits import BadInput, sentences_of
@@ -58,9 +59,6 @@ _WHOLE = Window(datetime(1970, 1, 1, tzinfo=UTC), datetime(1970, 1, 1, 1, tzinfo
 """A time that stands for that of all lines of a sample: only their loggers and levels are judged."""
 
 _EMPTY, _UNKNOWN = "empty", "unknown layout."
-
-CheckWords = tuple[str, str, str]
-"""State, subject and text, as `hindsight doctor` prints them."""
 
 
 @dataclass
@@ -189,7 +187,7 @@ def _witness_checks(files: Sequence[LogSample]) -> Iterator[CheckWords]:
         events = words.listed([kind.noun.events for kind in WitnessKind], last="or")
         yield "good", "LOGS", f"No logger is missing that would show {events} of {broker_names(whole)}."
     at_beginnings = "" if all(file.is_whole for file in files) else " Only the beginnings of files were read."
-    for unknown in unknowns_of(rows):
+    for unknown in missing_witnesses(rows):
         yield "later", "LOGS", f"{unknown.sentence()} {unknown.gap.noun.advice}{at_beginnings}"
 
 

@@ -7,14 +7,12 @@ import os
 from collections.abc import Iterator
 
 from kafka_hindsight.alerts.receivers import sender
+from kafka_hindsight.doctor.doctor_checks import CheckWords
 from kafka_hindsight.settings.alerts import Receiver, alert_settings
 from kafka_hindsight.settings.clusters import clusters
 from kafka_hindsight.settings.home import file_path
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.words import counted
-
-CheckWords = tuple[str, str, str]
-"""State, subject and text, as `hindsight doctor` prints them."""
 
 
 def checks() -> Iterator[CheckWords]:

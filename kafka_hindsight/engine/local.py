@@ -13,7 +13,7 @@ import pyarrow as pa
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.judgement_run import Narrowing, part_read, within
-from kafka_hindsight.engine.reduce import ValuesByName, evaluate, gathered, in_buckets, judge, key_of, narrow
+from kafka_hindsight.engine.reduce import ValuesByName, evaluate, gathered, in_buckets, judged_tables, key_of, narrow
 from kafka_hindsight.engine.work import Work, Written, run_units, write_units, written
 from kafka_hindsight.judgements.reasoning.scope import SCOPE, Scope
 from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource
@@ -78,7 +78,7 @@ class LocalRunner:
             parts = self._parts.pop(judgement, {})
             count = 1 + sum(part.num_rows for tables in parts.values() for part in tables) // BUCKET
             for bucket in _buckets(judgement, parts, count if key_of(judgement) else 1):
-                for name, rows in judge(judgement, bucket, values).items():
+                for name, rows in judged_tables(judgement, bucket, values).items():
                     self._outputs[judgement][name].append(rows)
 
     def evaluate(self, judgements: Sequence[Judgement], values: ValuesByName) -> dict[str, Any]:

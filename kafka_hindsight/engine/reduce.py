@@ -52,7 +52,7 @@ def evaluate(judgement: Judgement, parts: InputParts, values: ValuesByName) -> A
     return function(**rows, **_values(function, values))
 
 
-def judge(judgement: Judgement, parts: InputParts, values: ValuesByName) -> dict[str, pa.Table]:
+def judged_tables(judgement: Judgement, parts: InputParts, values: ValuesByName) -> dict[str, pa.Table]:
     """The outputs of a judgement for all keys whose rows the parts hold.
 
     The rows of a huge key live until its function returns, so the garbage collector does not visit them meanwhile.

@@ -17,9 +17,9 @@ from kafka_hindsight.logs.file_bytes import (
     FilePart,
     OfMember,
     Stored,
-    content_of,
     open_bytes,
     unpacked,
+    unpacked_archive,
 )
 from kafka_hindsight.shared.grouping import split_by
 
@@ -55,7 +55,7 @@ def run_units(units: Iterable[FilePart], work: Work) -> Iterator[Any]:
         arguments = {**unit.arguments, "reads_to": unit.part[1]}
         if unit.member:
             member = ArchiveMember(*unit.member)
-            archive = content_of(unit.uri, unit.part[1], archive, member)
+            archive = unpacked_archive(unit.uri, unit.part[1], archive, member)
             content = unpacked(OfMember(archive, member), member.name, member.size)
         else:
             content = Stored(unit.uri) if unit.is_raw else open_bytes(unit.uri, unit.part[1])

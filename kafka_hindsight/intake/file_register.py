@@ -18,7 +18,7 @@ from kafka_hindsight.intake.lake_rows import cluster_rows, table_of
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.file_bytes import Stored
 from kafka_hindsight.logs.file_facts import FileFacts, read_as
-from kafka_hindsight.logs.files import LogFile
+from kafka_hindsight.logs.files import ListedFile
 from kafka_hindsight.shared.grouping import grouped
 
 
@@ -26,16 +26,16 @@ from kafka_hindsight.shared.grouping import grouped
 class FileRegister:
     """Listed files in the register: the facts and the cluster of those that it has, the fingerprints of the others."""
 
-    facts: Mapping[LogFile, FileFacts]
-    clusters: Mapping[LogFile, str]
-    marks: Mapping[LogFile, str]
+    facts: Mapping[ListedFile, FileFacts]
+    clusters: Mapping[ListedFile, str]
+    marks: Mapping[ListedFile, str]
 
-    def vanished(self, files: Iterable[LogFile]) -> set[str]:
+    def vanished(self, files: Iterable[ListedFile]) -> set[str]:
         """The sources of files that could not be opened for a fingerprint."""
         return {f.source for f in files if f not in self.facts and f not in self.marks}
 
 
-def consult(store: Store, files: Collection[LogFile], cluster: str | None) -> FileRegister:
+def consult(store: Store, files: Collection[ListedFile], cluster: str | None) -> FileRegister:
     """Look files up in the register of a cluster, or of all clusters for None.
 
     A file with the same name, size and time is not opened; others are looked up by their fingerprint.
@@ -56,7 +56,9 @@ def consult(store: Store, files: Collection[LogFile], cluster: str | None) -> Fi
     )
 
 
-def enter(store: Store, cluster: str, facts: Iterable[FileFacts], marks: Mapping[LogFile, str], at: datetime) -> None:
+def enter(
+    store: Store, cluster: str, facts: Iterable[FileFacts], marks: Mapping[ListedFile, str], at: datetime
+) -> None:
     """Add files that were read to their end. Their records must be in the lake already."""
     rows = [_row(fact, marks[fact.file], cluster, at) for fact in facts]
     by_key = {tuple(row[k] for k in LOG_FILES.key): row for row in rows}
@@ -65,7 +67,7 @@ def enter(store: Store, cluster: str, facts: Iterable[FileFacts], marks: Mapping
         store.append_new(LOG_FILES, table_of(by_key.values(), LOG_FILES))
 
 
-def _rows(store: Store, files: Collection[LogFile], cluster: str | None) -> dict[tuple[Any, ...], list[Any]]:
+def _rows(store: Store, files: Collection[ListedFile], cluster: str | None) -> dict[tuple[Any, ...], list[Any]]:
     register = cluster_rows(store, LOG_FILES, cluster)
     is_candidate = pc.and_(
         pc.is_in(register["size_bytes"], pa.array({f.size for f in files}, pa.int64())),
@@ -75,11 +77,11 @@ def _rows(store: Store, files: Collection[LogFile], cluster: str | None) -> dict
     return grouped(rows, lambda row: tuple(row[c] for c in ("origin", "source", "zone", "read_as", "size_bytes")))
 
 
-def _kind(file: LogFile) -> tuple[Any, ...]:
+def _kind(file: ListedFile) -> tuple[Any, ...]:
     return file.origin, file.source, file.zone, read_as(file), file.size
 
 
-def _facts(file: LogFile, row: Any) -> FileFacts:
+def _facts(file: ListedFile, row: Any) -> FileFacts:
     return FileFacts(
         file=file,
         lines=row["line_count"],
@@ -126,7 +128,7 @@ _AT_ONCE = 16
 """Files that are read at once: a store takes a moment to answer."""
 
 
-def fingerprints(files: Iterable[LogFile]) -> dict[LogFile, str]:
+def fingerprints(files: Iterable[ListedFile]) -> dict[ListedFile, str]:
     """A hash of each file's listed size, and of the first and the last bytes up to that size.
 
     A log is only written at its end: as long as the hash stays, the listed bytes are there, whatever was added. A file

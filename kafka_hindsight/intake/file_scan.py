@@ -14,7 +14,7 @@ from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.file_facts import FileFacts, Survey, Tail
 from kafka_hindsight.logs.file_order import FileSpan, Turn, copies, is_young, sharing, turns_of
-from kafka_hindsight.logs.files import Listing, LogFile
+from kafka_hindsight.logs.files import ListedFile, Listing
 from kafka_hindsight.shared.durations import LONG_AGO, NEVER
 
 
@@ -46,7 +46,7 @@ class Pass:
     facts: Mapping[int, FileFacts]
     survey: Survey
     register: FileRegister
-    marks: Mapping[LogFile, str]
+    marks: Mapping[ListedFile, str]
     unsettled: frozenset[str]
     still: frozenset[int]
 
@@ -111,7 +111,7 @@ class Pass:
 
 
 def scan_files(
-    engine: Engine, store: Store, log_files: Sequence[LogFile], look: Callable[[], Listing], cluster: str | None
+    engine: Engine, store: Store, log_files: Sequence[ListedFile], look: Callable[[], Listing], cluster: str | None
 ) -> Pass:
     """Read the files that the register does not have, and those of its files that share an instant with them.
 
@@ -147,7 +147,7 @@ def _newness(fact: FileFacts) -> tuple[datetime, datetime, datetime]:
 
 
 def _rotated_sources(
-    files: Iterable[LogFile], relisted: Mapping[str, LogFile], in_register: Container[LogFile]
+    files: Iterable[ListedFile], relisted: Mapping[str, ListedFile], in_register: Container[ListedFile]
 ) -> set[str]:
     """The sources in which a name is new, or now names another file than the known one.
 
@@ -162,5 +162,5 @@ def _rotated_sources(
     return replaced | {f.source for uri, f in relisted.items() if uri not in names and f.source in sources}
 
 
-def _state(file: LogFile | None) -> tuple[int, datetime] | None:
+def _state(file: ListedFile | None) -> tuple[int, datetime] | None:
     return None if file is None else (file.size, file.modified_at)

@@ -10,7 +10,7 @@ from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.clocks import Clock
 from kafka_hindsight.logs.file_bytes import CHUNK, open_bytes
-from kafka_hindsight.logs.files import LogFile
+from kafka_hindsight.logs.files import ListedFile
 from kafka_hindsight.logs.found_files import is_archive
 from kafka_hindsight.logs.pieces import Way, look
 from kafka_hindsight.logs.unwrapping import wrapped_as
@@ -44,7 +44,7 @@ def is_before_first_record(settings: Settings) -> bool:
         return False
 
 
-def _begins_after(end: datetime, file: LogFile) -> bool:
+def _begins_after(end: datetime, file: ListedFile) -> bool:
     """Whether the first lines of a file show that it has no record before an instant."""
     if is_archive(file.name):
         return False

@@ -30,7 +30,7 @@ class ReadRecord(NamedTuple):
     sentence: str | None
 
 
-def read_record(line: LandedLine) -> ReadRecord:
+def read_group_record(line: LandedLine) -> ReadRecord:
     """Read the record in a line."""
     try:
         value = value_of(line.text)
@@ -64,5 +64,6 @@ def read_landed_records(store: Store, cluster: str, names: Iterable[str]) -> lis
         rows = cluster_rows(store, GROUP_RECORDS, cluster, ("run_landed_as",))
         landed -= set(rows["run_landed_as"].unique().to_pylist())
     return [
-        read_record(line) for line in lines_of_landed(landing.landing_folder(store.lake, landing.GROUP_RECORDS), landed)
+        read_group_record(line)
+        for line in lines_of_landed(landing.landing_folder(store.lake, landing.GROUP_RECORDS), landed)
     ]

@@ -116,7 +116,7 @@ def span_of(hours: Sequence[datetime], edges: Sequence[datetime]) -> Window | No
     return Window(max([start, *(e for e in edges if e <= first)]), min([end, *(e for e in edges if e > last)]))
 
 
-def beginnings(store: Store, cluster: str, sources: Iterable[str]) -> dict[str, datetime | None]:
+def first_instants(store: Store, cluster: str, sources: Iterable[str]) -> dict[str, datetime | None]:
     """The first instant of each of some sources, in all of bronze."""
     names = [*sources]
     if not names:
@@ -138,7 +138,7 @@ def cover(
     lines_in = events + ignored + unparsed + quarantined. Lines without an instant count where their source begins;
     those of a source without any instant count in every window.
 
-    `count_hours` gave the hours, cut at the window's edges. `beginnings` has the first instant of each source with
+    `count_hours` gave the hours, cut at the window's edges. `first_instants` has the first instant of each source with
     records without one.
     """
     inside = [h for h in hours if window.holds(h["hour_from"] or beginnings.get(h["source"]) or window.start)]

@@ -14,7 +14,7 @@ from kafka_hindsight.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX, SEGM
 from kafka_hindsight.lake.landing import is_there
 from kafka_hindsight.logs.contents import PEEK, why_no_log, why_not_of
 from kafka_hindsight.logs.file_bytes import Bytes, FilePart, InMemory, is_packed, unpacked
-from kafka_hindsight.logs.files import Listing, LogFile, LogPlace, Members
+from kafka_hindsight.logs.files import ListedFile, Listing, LogPlace, Members
 from kafka_hindsight.logs.found_files import Archive, Found, Judge, files_at, is_archive, walk
 from kafka_hindsight.settings.config import is_source, masked
 from kafka_hindsight.shared.exits import BadInput
@@ -151,10 +151,10 @@ def _no_log(place: LogPlace, reasons: Mapping[Found, str], glob: str | None) -> 
     return BadInput(f"{place} and no file there is a log ({some}). Needed: {needed}. Check the path.")
 
 
-def _file(entry: Found, place: LogPlace) -> LogFile:
+def _file(entry: Found, place: LogPlace) -> ListedFile:
     """An entry as a file whose source is its folder."""
     folder = entry.name.rpartition("/")[0]
-    return LogFile(
+    return ListedFile(
         entry.uri,
         entry.name,
         entry.size,

@@ -22,7 +22,7 @@ from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.file_bytes import Bytes, FilePart
 from kafka_hindsight.logs.file_order import is_young
-from kafka_hindsight.logs.files import LogFile
+from kafka_hindsight.logs.files import ListedFile
 from kafka_hindsight.shared.arrow_tables import with_columns
 from kafka_hindsight.shared.instants import of_millis
 
@@ -78,7 +78,7 @@ class MetadataLog:
 
 
 def keep_metadata(
-    engine: Engine, store: Store, files: Sequence[LogFile], cluster: str, run_at: datetime, read_to_end: bool
+    engine: Engine, store: Store, files: Sequence[ListedFile], cluster: str, run_at: datetime, read_to_end: bool
 ) -> MetadataLog:
     """Add the records of these files that bronze does not have yet.
 
@@ -121,7 +121,7 @@ def _register_rows(store: Store, cluster: str) -> dict[str, RowValues]:
     return {r["file"]: r for r in sorted(rows, key=lambda r: (r["run_collected_at"], r["read_bytes"]))}
 
 
-def _is_read(file: LogFile, row: RowValues | None) -> bool:
+def _is_read(file: ListedFile, row: RowValues | None) -> bool:
     """Whether nothing was written since. A file with a batch that was not whole is read again."""
     return (
         row is not None and row["size_bytes"] == file.size and (row["read_bytes"] == file.size or bool(row["errors"]))
@@ -148,7 +148,7 @@ def _segments(files: Iterable[RowValues]) -> list[tuple[int, int]]:
 
 
 def _decoded(
-    engine: Engine, files: Sequence[LogFile], register: Mapping[str, RowValues]
+    engine: Engine, files: Sequence[ListedFile], register: Mapping[str, RowValues]
 ) -> list[tuple[RowValues, pa.Table]]:
     """Decode files where they are read: facts about each file, and its records.
 

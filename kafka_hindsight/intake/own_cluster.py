@@ -17,7 +17,7 @@ from kafka_hindsight.intake.lake_rows import cluster_rows, reduced
 from kafka_hindsight.intake.reading_files import ReadingLines
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.cluster_of_files import BrokerFile, FolderCluster, Traits, clusters_of, traits_in
+from kafka_hindsight.logs.cluster_of_files import BrokerFile, FolderCluster, Traits, clusters_of_files, traits_in
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes
 from kafka_hindsight.logs.file_facts import FileFacts
 from kafka_hindsight.settings.models import Settings
@@ -68,7 +68,7 @@ def of_one_cluster(
         BadInput: Several clusters remain, and CLUSTER names none of them; or several clusters wrote each log.
     """
     brokers = [f for f in scan.facts.values() if f.file.origin == "broker"]
-    folder = clusters_of([_as_file(f) for f in brokers], partial(_traits, engine, brokers))
+    folder = clusters_of_files([_as_file(f) for f in brokers], partial(_traits, engine, brokers))
     if folder.mixes and not folder.clusters:
         raise BadInput(
             f"Several clusters wrote the same logs: {_some(folder.mixes)} name"

@@ -30,8 +30,8 @@ from kafka_hindsight.logs.clocks import Clock
 from kafka_hindsight.logs.cutting import CONTESTED, are_new, contested, cut, likeness_of, numbers
 from kafka_hindsight.logs.file_bytes import Bytes, FilePart
 from kafka_hindsight.logs.file_order import Turn
-from kafka_hindsight.logs.files import LogFile
-from kafka_hindsight.logs.layout_names import inside
+from kafka_hindsight.logs.files import ListedFile
+from kafka_hindsight.logs.layout_names import layout_within
 from kafka_hindsight.logs.pieces import NO_TIMES, Piece, Range, Times, Way, contests, mark_of, ranges_of
 from kafka_hindsight.logs.unwrapping import copied
 from kafka_hindsight.shared.grouping import grouped, split_by
@@ -56,7 +56,7 @@ class ReadPlan:
     `ends` has the places before which to stop; `copies` is the folder of unwrapped lines.
     """
 
-    files: Mapping[int, LogFile]
+    files: Mapping[int, ListedFile]
     pieces: Mapping[int, Sequence[Piece]]
     turns: Mapping[int, Turn]
     new: Sequence[int]
@@ -136,7 +136,7 @@ def _units(reading: ReadPlan) -> tuple[list[FilePart], list[_Placed]]:
 
 
 def _unit(
-    file: LogFile,
+    file: ListedFile,
     pieces: Sequence[Piece],
     placed: Sequence[_Placed],
     copies: str,
@@ -197,7 +197,7 @@ def _rows_in(
 ) -> Iterator[pa.RecordBatch | Replaced]:
     """Cut the records out of a unit, as rows of bronze.log_records."""
     envelopes = arguments["form"].envelopes if arguments["form"] else ()
-    layouts = [inside(envelopes, name) for name in arguments["layouts"]]
+    layouts = [layout_within(envelopes, name) for name in arguments["layouts"]]
     try:
         for records in records_in(arguments, content, numbers):
             yield bronze_rows(records, cluster, arguments["origin"], arguments["source"], layouts, run_at)

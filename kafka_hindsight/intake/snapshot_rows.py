@@ -94,7 +94,7 @@ def _fullness(line: ReadLine) -> tuple[int, str]:
     return -len(line.line.text), line.line.text
 
 
-def tables_of(lines: Sequence[ReadLine], cluster: str) -> dict[Table, pa.Table]:
+def tables_of_readings(lines: Sequence[ReadLine], cluster: str) -> dict[Table, pa.Table]:
     """The rows of readings, by table, each once; without rows that lack their key."""
     parts: dict[Table, list[pa.Table]] = {table: [] for table in TABLES}
     for begin in range(0, len(lines), _TOGETHER):

@@ -18,7 +18,7 @@ from kafka_hindsight.logs.arrays import NO_INSTANT
 from kafka_hindsight.logs.clocks import SKEW, Clock, ClockStepRange
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes, FilePart
 from kafka_hindsight.logs.file_facts import FileFacts, Survey, is_of_broker
-from kafka_hindsight.logs.files import LogFile
+from kafka_hindsight.logs.files import ListedFile
 from kafka_hindsight.logs.forms import every_layout, layout_of, misfit_of, sampled
 from kafka_hindsight.logs.heads import FRAME, MARK, PLAIN
 from kafka_hindsight.logs.pieces import NO_TIMES, REACH, Piece, Way, beginnings, look
@@ -34,7 +34,7 @@ _MOST_PIECES = 20_000
 _MOST_BYTES = 64 * 1024 * 1024
 
 
-def survey(engine: Engine, files: Mapping[int, LogFile], copies: str) -> Survey:
+def survey(engine: Engine, files: Mapping[int, ListedFile], copies: str) -> Survey:
     """Read every file once. A file that vanished or shrank is left out; one that breaks off is read up to the break.
 
     A file of several pieces is read again if its beginning shows another layout than Kafka's. It is read again in one
@@ -49,7 +49,7 @@ def survey(engine: Engine, files: Mapping[int, LogFile], copies: str) -> Survey:
     return Survey(complete, {n: _fact(files[n], pieces) for n, pieces in complete.items()})
 
 
-def changed_sources(files: Collection[LogFile], marks: Mapping[LogFile, str]) -> set[str]:
+def changed_sources(files: Collection[ListedFile], marks: Mapping[ListedFile, str]) -> set[str]:
     """The sources of files whose fingerprint is another one now."""
     current = fingerprints(files)
     return {f.source for f in files if f not in current or current[f] != marks.get(f)}
@@ -82,7 +82,7 @@ def _goes_back(pieces: Sequence[Piece]) -> bool:
 
 def _look_at(
     engine: Engine,
-    files: Mapping[int, LogFile],
+    files: Mapping[int, ListedFile],
     copies: str,
     first_pieces: Mapping[int, Piece] | None = None,
     in_one_go: bool = False,
@@ -101,7 +101,7 @@ def _look_at(
 
 
 def _units(
-    number: int, file: LogFile, size: int, copy: str, first_piece: Piece | None, in_one_go: bool
+    number: int, file: ListedFile, size: int, copy: str, first_piece: Piece | None, in_one_go: bool
 ) -> Iterator[FilePart]:
     arguments = {
         **{"file": number, "zone": file.zone, "size": file.size, "piece": size, "pattern": file.pattern, "copy": copy},
@@ -204,7 +204,7 @@ def _lines_with(literal: bytes, data: bytes, until: int) -> Iterator[bytes]:
         at = data.find(literal, end) if end >= 0 else -1
 
 
-def _fact(file: LogFile, pieces: Sequence[Piece]) -> FileFacts:
+def _fact(file: ListedFile, pieces: Sequence[Piece]) -> FileFacts:
     times = sum((p.before + p.after for p in pieces), NO_TIMES)
     return FileFacts(
         file=file,

@@ -48,7 +48,7 @@ _NAMED = 3
 JsonLine = dict[str, Any]
 
 
-class Refused(Exception):
+class AccessRefused(Exception):
     """The brokers refuse us, or librdkafka cannot use the settings."""
 
 
@@ -75,7 +75,7 @@ def serve(open_asker: Callable[[Connection], Any]) -> None:
         try:
             for line in answer(question.get("of"), question["timeout"]):
                 write_line(line)
-        except Refused as error:
+        except AccessRefused as error:
             write_line({"refused": connection.masked(str(error))})
         except (KafkaException, Unanswered, TimeoutError) as error:
             write_line({"missing": connection.masked(error_text(error))})
@@ -143,7 +143,7 @@ class Asker:
             if refusals and refused_at is None:
                 refused_at = time.monotonic()
             if refused_at and time.monotonic() - refused_at > _PATIENCE and not answer.done():
-                raise Refused("; ".join(sorted(refusals)))
+                raise AccessRefused("; ".join(sorted(refusals)))
         try:
             return answer.result()
         except KafkaException as error:

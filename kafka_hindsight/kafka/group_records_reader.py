@@ -22,7 +22,7 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
-from kafka_hindsight.kafka.cluster_reader import serve
+from kafka_hindsight.kafka.cluster_reader import JsonLine, serve
 from kafka_hindsight.kafka.connection import Connection
 from kafka_hindsight.kafka.group_records import CALLS
 from kafka_hindsight.kafka_records import group_record_values
@@ -45,7 +45,6 @@ _FETCHING = {
     "queued.max.messages.kbytes": 16_384,
     "fetch.message.max.bytes": 1_048_576,
 }
-JsonLine = dict[str, Any]
 Offsets = dict[int, int]
 
 
@@ -136,7 +135,7 @@ class RecordsReader:
         try:
             if group_record_values.type_of(key) is None:
                 return None
-            record = group_record_values.decode(key, value)
+            record = group_record_values.decode_group_record(key, value)
         except group_record_values.Malformed as wrong:
             quoted = {"key": (key or b"")[:_QUOTED_BYTES].hex(), "value": (value or b"")[:_QUOTED_BYTES].hex()}
             return {**place, "sentence": str(wrong), **quoted}

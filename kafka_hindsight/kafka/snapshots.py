@@ -78,7 +78,7 @@ def keep(order: ReadingOrder, reading: Mapping[str, Any], say: Callable[[str], N
             file.write(json.dumps(reading) + "\n")
         say(f"Added to {order.to_file}")
     else:
-        place = land(reading, order.lake, order.at, order.connection.name)
+        place = land_reading(reading, order.lake, order.at, order.connection.name)
         say(f"Landed in {masked(place)}")
         name = cluster_name(reading, order.connection.name)
         for sentence in land_group_records(order.connection, order.lake, name, order.at, say).sentences():
@@ -89,7 +89,7 @@ def land_silence(order: ReadingOrder, cluster: str, reason: str) -> None:
     """Land the fact that a cluster did not answer, unless a reading has landed for that instant."""
     if landing.landed_name(cluster, order.at) not in landing.list_landed(order.lake, landing.SNAPSHOTS):
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        land({"at": at, "cluster": cluster, "error": reason}, order.lake, order.at, cluster)
+        land_reading({"at": at, "cluster": cluster, "error": reason}, order.lake, order.at, cluster)
 
 
 def cluster_name(reading: Mapping[str, Any], otherwise: str) -> str:
@@ -97,7 +97,7 @@ def cluster_name(reading: Mapping[str, Any], otherwise: str) -> str:
     return str(reading.get("cluster") or reading.get("cluster_id") or otherwise)
 
 
-def land(reading: Mapping[str, Any], lake: str, at: datetime, otherwise: str) -> str:
+def land_reading(reading: Mapping[str, Any], lake: str, at: datetime, otherwise: str) -> str:
     """Land a reading under the name of its cluster (see `cluster_name`), and return its path."""
     name = cluster_name(reading, otherwise)
     place = f"{landing.landing_folder(lake, landing.SNAPSHOTS)}/{landing.landed_name(name, at)}"

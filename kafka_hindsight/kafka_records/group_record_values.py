@@ -15,7 +15,7 @@ from kafka_hindsight.kafka_records.group_record_layouts import (
 )
 from kafka_hindsight.kafka_records.wire import Cursor, Malformed, read_struct, read_versioned
 
-__all__ = ["GroupRecordLayout", "Malformed", "decode", "type_of"]
+__all__ = ["GroupRecordLayout", "Malformed", "decode_group_record", "type_of"]
 
 _EARLY = (
     " It may be the early access layout of Kafka 3.7, which later versions cannot read either. Needed: 3.8 or newer."
@@ -32,7 +32,7 @@ def type_of(key: bytes | None) -> GroupRecordLayout | None:
     return TYPE_OF.get(Cursor(key or b"", "key").number(">h", "record type"))
 
 
-def decode(key: bytes, value: bytes | None) -> RowValues:
+def decode_group_record(key: bytes, value: bytes | None) -> RowValues:
     """Decode a record of a known type.
 
     The subscription and assignment of a classic member are the client's own bytes. Where they do not follow the

@@ -169,7 +169,7 @@ def _take(batch: RecordBatch, rows: list[RowValues], skipped: Counter[str], prob
     for record in batch.records:
         place = {"record_offset": record.offset, "controller_epoch": batch.leader_epoch, "snapshot_place": 0}
         try:
-            kind, fields = _control(record) if batch.is_control else decode(record.value or b"")
+            kind, fields = _control(record) if batch.is_control else decode_metadata_record(record.value or b"")
         except Malformed as refusal:
             kind, fields = UNDECODED, {}
             problems.append(f"The record at offset {record.offset}: {refusal}")
@@ -196,7 +196,7 @@ def _control_type(record: Record) -> int:
     return cursor.number(">h", "type")
 
 
-def decode(data: bytes) -> tuple[str, RowValues | None]:
+def decode_metadata_record(data: bytes) -> tuple[str, RowValues | None]:
     """Decode a record to its type and its fields by the columns of bronze.metadata_records; None: of no use to us.
 
     Raises:

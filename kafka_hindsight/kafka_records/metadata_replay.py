@@ -33,7 +33,7 @@ _LISTS = {
 _TOPIC, _BROKER = 2, 4
 """Resource types of a setting. Source: ConfigResource.Type."""
 
-Record = Any
+AnyRecord = Any
 """A MetadataRecord. Its type says which fields it has; those are never null."""
 
 EventFields = tuple[Kind, Mapping[str, Any]]
@@ -55,12 +55,12 @@ class PartitionRegistration:
     last_known_elr: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, record: Record) -> PartitionRegistration:
+    def of(cls, record: AnyRecord) -> PartitionRegistration:
         """The partition of a partition record."""
         lists = {name: tuple(getattr(record, name) or ()) for name in _LISTS}
         return cls(record.leader, record.leader_epoch, record.partition_epoch, record.recovery_state or 0, **lists)
 
-    def merge(self, change: Record) -> PartitionRegistration:
+    def merge(self, change: AnyRecord) -> PartitionRegistration:
         """The partition after a change.
 
         Each change raises the partition epoch; each that names a leader, even the same one, raises the leader epoch.
@@ -117,12 +117,12 @@ class MetadataReplay:
     def __init__(self, files: Iterable[MetadataFile], window: Window) -> None:
         self.state = MetadataImage()
         self.leaders: dict[int, int] = {}
-        self.last: Record | None = None
+        self.last: AnyRecord | None = None
         self.newest_epoch = -1
         self._spans, self._window = spans_of_files(files), window
         self._events: list[Event] = []
 
-    def run(self, records: Iterable[Record]) -> None:
+    def run(self, records: Iterable[AnyRecord]) -> None:
         """Apply the next committed records, in order. A transaction that begins among them must end among them."""
         for record in _applied(records):
             if self.last is not None:
@@ -153,7 +153,7 @@ def spans_of_files(files: Iterable[MetadataFile]) -> list[tuple[int, int]]:
     return offset_ranges((f.first_offset, f.next_offset) for f in files if not f.is_snapshot)
 
 
-def committed(records: Iterable[Record]) -> Iterator[Record]:
+def committed(records: Iterable[AnyRecord]) -> Iterator[AnyRecord]:
     """Records and snapshots in the order of the log, without the records that a later controller undid.
 
     A node that follows a new leader truncates its log to the leader's (KIP-595). So a record of an earlier epoch behind
@@ -166,9 +166,9 @@ def committed(records: Iterable[Record]) -> Iterator[Record]:
             yield record
 
 
-def _applied(records: Iterable[Record]) -> Iterator[Record]:
+def _applied(records: Iterable[AnyRecord]) -> Iterator[AnyRecord]:
     """Records without those of transactions that were aborted or have not ended. Source: KIP-868."""
-    pending: list[Record] | None = None
+    pending: list[AnyRecord] | None = None
     for record in records:
         kind = record.record_type
         if kind == "begin_transaction":
@@ -198,25 +198,25 @@ def offset_ranges(segments: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return spans
 
 
-def _apply_topic(record: Record, state: MetadataImage) -> Iterable[EventFields]:
+def _apply_topic(record: AnyRecord, state: MetadataImage) -> Iterable[EventFields]:
     state.topics[record.topic_id] = record.topic
     return [(Kind.TOPIC_CREATED, {"topic": record.topic})]
 
 
-def _apply_topic_removal(record: Record, state: MetadataImage) -> Iterable[EventFields]:
+def _apply_topic_removal(record: AnyRecord, state: MetadataImage) -> Iterable[EventFields]:
     topic = state.topics.get(record.topic_id)
     state.partitions = {key: p for key, p in state.partitions.items() if key[0] != record.topic_id}
     return [(Kind.TOPIC_DELETED, {"topic": topic})] if topic else []
 
 
-def _apply_partition(record: Record, state: MetadataImage) -> Iterable[EventFields]:
+def _apply_partition(record: AnyRecord, state: MetadataImage) -> Iterable[EventFields]:
     now = PartitionRegistration.of(record)
     state.partitions[record.topic_id, record.partition] = now
     place = _place(record, state)
     return [(Kind.PARTITION_CREATED, {**place, **_partition_fields(now)})] if place else []
 
 
-def _apply_partition_change(record: Record, state: MetadataImage) -> Iterable[EventFields]:
+def _apply_partition_change(record: AnyRecord, state: MetadataImage) -> Iterable[EventFields]:
     key = (record.topic_id, record.partition)
     before, place = state.partitions.get(key), _place(record, state)
     if before is None:
@@ -240,7 +240,7 @@ def _apply_partition_change(record: Record, state: MetadataImage) -> Iterable[Ev
         yield Kind.REASSIGNMENT_CHANGED, {**place, **_partition_fields(now), "detail": f"{stays}{detail}"}
 
 
-def _apply_elr_removal(record: Record, state: MetadataImage) -> Iterable[EventFields]:
+def _apply_elr_removal(record: AnyRecord, state: MetadataImage) -> Iterable[EventFields]:
     """Clear the ELR of one topic, or of all where no topic is named. No epoch rises.
 
     Source: ReplicationControlManager.replay of ClearElrRecord.
@@ -251,7 +251,7 @@ def _apply_elr_removal(record: Record, state: MetadataImage) -> Iterable[EventFi
     return ()
 
 
-def _apply_registration(record: Record, state: MetadataImage) -> Iterable[EventFields]:
+def _apply_registration(record: AnyRecord, state: MetadataImage) -> Iterable[EventFields]:
     """Register a broker. One that registers again is fenced, and replaces its former process.
 
     Source: ClusterControlManager.registerBroker.
@@ -265,7 +265,7 @@ def _apply_registration(record: Record, state: MetadataImage) -> Iterable[EventF
         yield Kind.BROKER_INCARNATED, {"node": broker}
 
 
-def _apply_registration_change(record: Record, state: MetadataImage) -> Iterable[EventFields]:
+def _apply_registration_change(record: AnyRecord, state: MetadataImage) -> Iterable[EventFields]:
     """Fence or unfence a broker, or start its controlled shutdown.
 
     A broker that is fenced in its controlled shutdown has finished it; else its session expired, unless it led nothing.
@@ -286,16 +286,16 @@ def _apply_registration_change(record: Record, state: MetadataImage) -> Iterable
         yield Kind.BROKER_UNFENCE_GRANTED, fields
 
 
-def _apply_unregistration(record: Record, state: MetadataImage) -> Iterable[EventFields]:
+def _apply_unregistration(record: AnyRecord, state: MetadataImage) -> Iterable[EventFields]:
     state.brokers.pop(record.broker, None)
     return ()
 
 
-def _apply_election(record: Record, state: MetadataImage) -> Iterable[EventFields]:
+def _apply_election(record: AnyRecord, state: MetadataImage) -> Iterable[EventFields]:
     return [(Kind.CONTROLLER_ELECTED, {"controller_epoch": record.controller_epoch})]
 
 
-def _apply_config(record: Record, state: MetadataImage) -> Iterable[EventFields]:
+def _apply_config(record: AnyRecord, state: MetadataImage) -> Iterable[EventFields]:
     fields = {"reason": record.name, "detail": record.value}
     if record.resource_type == _TOPIC:
         yield Kind.CONFIG_CHANGED, {**fields, "topic": record.resource}
@@ -303,12 +303,12 @@ def _apply_config(record: Record, state: MetadataImage) -> Iterable[EventFields]
         yield Kind.CONFIG_CHANGED, {**fields, "node": int(record.resource) if record.resource else None}
 
 
-def _apply_undecoded(record: Record, state: MetadataImage) -> Iterable[EventFields]:
+def _apply_undecoded(record: AnyRecord, state: MetadataImage) -> Iterable[EventFields]:
     state.forget()
     return ()
 
 
-_HANDLERS: Mapping[str, Callable[[Record, MetadataImage], Iterable[EventFields]]] = {
+_HANDLERS: Mapping[str, Callable[[AnyRecord, MetadataImage], Iterable[EventFields]]] = {
     "topic": _apply_topic,
     "remove_topic": _apply_topic_removal,
     "partition": _apply_partition,
@@ -325,7 +325,7 @@ _HANDLERS: Mapping[str, Callable[[Record, MetadataImage], Iterable[EventFields]]
 }
 
 
-def _place(record: Record, state: MetadataImage) -> dict[str, Any] | None:
+def _place(record: AnyRecord, state: MetadataImage) -> dict[str, Any] | None:
     """Topic and partition by name; None where the topic's record is missing."""
     topic = state.topics.get(record.topic_id)
     return {"topic": topic, "partition": record.partition} if topic is not None else None
@@ -366,7 +366,7 @@ def _printed(value: Any) -> str:
     return f"[{', '.join(map(str, value))}]" if isinstance(value, tuple) else str(value)
 
 
-def _event(record: Record, controller: int | None, kind: Kind, fields: Mapping[str, Any]) -> Event:
+def _event(record: AnyRecord, controller: int | None, kind: Kind, fields: Mapping[str, Any]) -> Event:
     offset = record.record_offset
     return Event(
         line_id=row_id(record.cluster, FOLDER, record.controller_epoch, offset, kind),

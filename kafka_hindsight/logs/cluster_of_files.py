@@ -115,7 +115,7 @@ def _is_own_host(host: str) -> bool:
         return host not in _PLACEHOLDERS
 
 
-def clusters_of(files: Sequence[BrokerFile], read_traits: ReadTraits) -> FolderClusters:
+def clusters_of_files(files: Sequence[BrokerFile], read_traits: ReadTraits) -> FolderClusters:
     """The clusters of files. The result does not depend on the order of the files.
 
     A cluster's id changes where its disks are formatted or its ZooKeeper data is deleted. So the ids that follow one

@@ -198,7 +198,7 @@ def unpacked(content: Bytes, name: str, size: int) -> Bytes:
     return Unpacked(content, name, size) if is_packed(name) else content
 
 
-def content_of(uri: str, size: int, before: Bytes | None, member: ArchiveMember) -> Bytes:
+def unpacked_archive(uri: str, size: int, before: Bytes | None, member: ArchiveMember) -> Bytes:
     """The unpacked archive, at the beginning of a member: `before` if it is the same one and has not passed it."""
     if not is_packed(uri):
         return Stored(uri)

@@ -12,7 +12,7 @@ from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.rows.structs import ClockStep, ClusterNaming, RepeatedHour
 from kafka_hindsight.knowledge.version import READING, version_of
 from kafka_hindsight.logs.file_order import FileSpan
-from kafka_hindsight.logs.files import LogFile
+from kafka_hindsight.logs.files import ListedFile
 from kafka_hindsight.logs.pieces import NOWHERE, Piece
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.shared.durations import NEVER
@@ -44,7 +44,7 @@ class FileFacts:
     come twice.
     """
 
-    file: LogFile
+    file: ListedFile
     lines: int
     timeless: int
     first_at: datetime | None
@@ -99,7 +99,7 @@ class Survey:
         return Survey({**self.pieces, **other.pieces}, {**self.facts, **other.facts})
 
 
-def read_as(file: LogFile) -> str:
+def read_as(file: ListedFile) -> str:
     """A hash of everything that a file's facts depend on. Where it changes, the file is read again."""
     return row_id(version_of(READING), file.pattern) if file.pattern else version_of(READING)
 
@@ -158,7 +158,7 @@ def refuse_foreign(facts: Iterable[FileFacts]) -> None:
     )
 
 
-def _doctor(file: LogFile) -> str:
+def _doctor(file: ListedFile) -> str:
     """The command that shows how the lines of a file are read, and proposes a pattern if it finds one."""
     option = "--client-logs" if file.origin == "client" else "--logs"
     return f"hindsight doctor {option} {shlex.quote(masked(file.archive.uri if file.archive else file.uri))}"

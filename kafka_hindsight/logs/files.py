@@ -34,7 +34,7 @@ class LogPlace:
 
 
 @dataclass(frozen=True)
-class LogFile:
+class ListedFile:
     """One file: `uri` as `Found` has it, `name` as seen from the root."""
 
     uri: str
@@ -78,9 +78,9 @@ class Listing:
     empty places.
     """
 
-    files: tuple[LogFile, ...]
+    files: tuple[ListedFile, ...]
     not_read: tuple[str, ...]
-    metadata: tuple[LogFile, ...] = ()
+    metadata: tuple[ListedFile, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @property

@@ -93,14 +93,16 @@ def _why_not(entry: os.DirEntry[str], status: os.stat_result) -> str:
         return _LINK
     if not stat.S_ISREG(status.st_mode):
         return _NO_FILE
-    return "" if entry.path == printable(entry.path) else _NO_TEXT
+    return "" if entry.path == printable_path(entry.path) else _NO_TEXT
 
 
 def _file_at(name: str, path: str, status: os.stat_result, why_not: str) -> Found:
-    return Found(printable(name), printable(path), status.st_size, of_millis(status.st_mtime_ns // 1_000_000), why_not)
+    return Found(
+        printable_path(name), printable_path(path), status.st_size, of_millis(status.st_mtime_ns // 1_000_000), why_not
+    )
 
 
-def printable(path: str) -> str:
+def printable_path(path: str) -> str:
     """A path with bytes that are not UTF-8 replaced."""
     return path.encode(errors="surrogateescape").decode(errors="replace")
 
@@ -165,4 +167,4 @@ def _why_not_read(entry: tarfile.TarInfo) -> str:
 
 def _name(name: str) -> str:
     """A name within the archive, without empty parts and dots."""
-    return printable("/".join(part for part in name.split("/") if part not in ("", ".")))
+    return printable_path("/".join(part for part in name.split("/") if part not in ("", ".")))

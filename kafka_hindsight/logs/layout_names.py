@@ -13,13 +13,13 @@ _BY_NAME = {layout.name: layout.pattern for layout in (*PATTERN_LAYOUTS, *UNDATE
 _WITHIN = re.compile(r"(?:[a-z0-9-]+>)*")
 
 
-def inside(envelopes: Sequence[str], layout: str) -> str:
+def layout_within(envelopes: Sequence[str], layout: str) -> str:
     """The name of a layout within envelopes: docker>compose>strimzi."""
     return "".join(f"{name}>" for name in envelopes) + layout
 
 
 def without_envelopes(name: str) -> str:
-    """The layout alone, without the envelopes that `inside` puts before its name."""
+    """The layout alone, without the envelopes that `layout_within` puts before its name."""
     return _WITHIN.sub("", name, count=1)
 
 

@@ -56,7 +56,7 @@ def losses_of(failovers: Iterable[Failover], truncations: Iterable[Truncation]) 
     return losses
 
 
-def loss_of(failovers: Iterable[Failover], truncations: Iterable[Truncation]) -> RecordLoss:
+def total_loss(failovers: Iterable[Failover], truncations: Iterable[Truncation]) -> RecordLoss:
     """All losses together."""
     return sum(losses_of(failovers, truncations).values(), NO_LOSS)
 

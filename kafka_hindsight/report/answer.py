@@ -30,7 +30,7 @@ class Answer:
     anchor: str
     verdict: str
     confidence: str = ""
-    state: figures.Life | None = None
+    state: figures.EndState | None = None
     explanation: str = ""
     unobserved: tuple[str, ...] = ()
     cost: tuple[ui.Fact, ...] = ()
@@ -70,11 +70,11 @@ class Answer:
         if self.proof:
             proof = page.evidence(self.proof)
             yield ui.ShownSection(
-                "proof", "The lines that prove it", (ui.Evidence(proof.quotes, proof.left_out, is_open=True),)
+                "proof", "The lines that prove it", (ui.EvidenceLines(proof.quotes, proof.left_out, is_open=True),)
             )
 
     def _blocks(self) -> Iterator[ui.Block]:
-        tags: list[ui.Words] = [life_badge(self.state)] if self.state else []
+        tags: list[ui.Words] = [end_state_badge(self.state)] if self.state else []
         tags += [ui.confidence_badge(self.confidence)] if self.confidence else []
         yield ui.Box("answer", (ui.Paragraph(self.verdict, "verdict"), ui.Paragraph(ui.join(tags, " · "), "tags")))
         if self.explanation:
@@ -89,7 +89,7 @@ class Answer:
             yield ui.List(tuple(ui.Item(ui.Badge(command, "code")) for command in self.commands), "commands")
 
 
-def life_badge(state: figures.Life) -> ui.Badge:
+def end_state_badge(state: figures.EndState) -> ui.Badge:
     """The badge of whether an incident is over."""
     labels = {"over": "over", "ongoing": "not over", "unknown": "not known whether over"}
     return ui.Badge(labels[state], f"life {state}")
@@ -104,7 +104,7 @@ def incident_lines(page: PageRows, incidents: Sequence[Incident]) -> tuple[ui.Bl
 def _line(page: PageRows, rows: Sequence[Incident]) -> ui.Item:
     first, others = rows[0], rows[1:]
     tags: list[ui.Words] = [ui.Badge(f"{len(rows)} times")] if others else []
-    tags += [life_badge(figures.life_of(first)), *ui.badges(first.intent, figures.least_sure(rows))]
+    tags += [end_state_badge(figures.end_state_of(first)), *ui.badges(first.intent, figures.least_sure(rows))]
     if recurrence := page.recurrence(first):
         tags.append(ui.Badge(recurrence[0]))
     links = [ui.Link(ui.At(row.started_at), page.incident_anchor(row)) for row in others]

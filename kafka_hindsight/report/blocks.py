@@ -141,7 +141,7 @@ class TableRow:
 
 
 @dataclass(frozen=True)
-class Table:
+class PlainTable:
     """A table; screen readers call it `label`. A heading that ends in `<` is aligned left.
 
     Style `numbers` aligns cells to the right.
@@ -178,7 +178,7 @@ class Quotation:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class EvidenceLines:
     """The lines that prove a statement, folded behind `label`. The lake holds `left_out` more."""
 
     quotes: tuple[Quotation, ...]
@@ -241,7 +241,7 @@ class Bars:
 
 
 @dataclass(frozen=True)
-class Ledger:
+class PagedTable:
     """A long table that a browser filters and draws a page at a time: its rows are data, not elements.
 
     `rows` are (tone, words of each cell); a cell is a text, or a Link. `tones` are (tone, label) of the filter.
@@ -297,7 +297,7 @@ class CurveLane:
 
 
 @dataclass(frozen=True)
-class Timeline:
+class TimelinePicture:
     """The picture of the window.
 
     `focus` is where most of it happened, in percent of the axis; `legend` what the colours mean: (tone, label). `note`
@@ -316,8 +316,8 @@ class Timeline:
 
 
 Block = (
-    Paragraph | Heading | List | Facts | Table | Expandable | Evidence | Quotation | Entry | Box | Trends | Bars
-    | Ledger | Timeline
+    Paragraph | Heading | List | Facts | PlainTable | PagedTable | Expandable | EvidenceLines | Quotation | Entry | Box
+    | Trends | Bars | TimelinePicture
 )  # fmt: skip
 
 Content = Words | Block | Cell | tuple["Content", ...]
@@ -410,16 +410,16 @@ def facts(*pairs: tuple[str, Content | None]) -> tuple[Fact, ...]:
     return tuple(Fact(label, value) for label, value in pairs if value)
 
 
-def ledger(
+def paged_table(
     label: str,
     headings: Sequence[str],
     rows: Sequence[tuple[str, tuple[Words, ...]]],
     tones: Sequence[tuple[str, str]] = (),
-) -> tuple[Ledger, ...]:
-    """A ledger without the columns that no row fills, and with the tones that a row has; empty without rows."""
+) -> tuple[PagedTable, ...]:
+    """A paged table without the columns that no row fills, and with the tones that a row has; empty without rows."""
     filled = [i for i in range(len(headings)) if any(cells[i] for _, cells in rows)]
     own_tones = {tone for tone, _ in rows}
-    table = Ledger(
+    table = PagedTable(
         label,
         tuple(headings[i] for i in filled),
         tuple((tone, tuple(cells[i] for i in filled)) for tone, cells in rows),

@@ -13,12 +13,12 @@ from kafka_hindsight.catalog.rows import (
     Failover,
     Finding,
     Incident,
-    Night,
+    NightSummary,
     Rebalance,
     Truncation,
     Unavailability,
 )
-from kafka_hindsight.measures.record_losses import loss_of
+from kafka_hindsight.measures.record_losses import total_loss
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, unused
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.blocks import At, Page, Quiet, ShownSection, View
@@ -68,12 +68,12 @@ def page_of(page: PageRows, views: Sequence[View], place: str = "") -> Page:
     )
 
 
-def night_of(page: PageRows, run_id: str, at: datetime) -> Night:
+def night_of(page: PageRows, run_id: str, at: datetime) -> NightSummary:
     """The figures of a window, of which `run_id` wrote the report at the instant `at`."""
     incidents, findings = page.of(Incident), page.of(Finding)
     urgent = figures.urgent_first(incidents)
     worst = urgent[0] if urgent else None
-    loss, absences = loss_of(page.of(Failover), page.of(Truncation)), figures.absences(page.of(BrokerOutage))
+    loss, absences = total_loss(page.of(Failover), page.of(Truncation)), figures.absences(page.of(BrokerOutage))
     leaderless, refusing = (unused(page.of(Unavailability), kinds) for kinds in (LEADERLESS, NO_WRITES))
     severities, line_totals = Counter(f.severity for f in findings), coverage.totals(page)
     groups = figures.groups_stopped(incidents, page.of(Unavailability)).least
@@ -83,7 +83,7 @@ def night_of(page: PageRows, run_id: str, at: datetime) -> Night:
         """A count; None for a zero where the logs could not show such events."""
         return None if count == 0 and kind in unknown else count
 
-    return Night(
+    return NightSummary(
         cluster=page.run.cluster,
         window_from=page.run.window_from,
         window_to=page.run.window_to,

@@ -79,7 +79,7 @@ def _tables(rows: Sequence[ValidationResult]) -> Iterator[ui.Block]:
         wrong, vacuous = sum(not v.success for v in verdicts), sum(bool(v.is_vacuous) for v in verdicts)
         numbers = ((len(verdicts) - vacuous, "evaluated"), (vacuous, "without a row to judge"), (wrong, "broken"))
         count = ", ".join(f"{exact(number)} {label}" for number, label in numbers if number)
-        table = ui.Table(name, HEADINGS, tuple(_row(v) for v in verdicts))
+        table = ui.PlainTable(name, HEADINGS, tuple(_row(v) for v in verdicts))
         yield ui.Expandable((f"{name} ", ui.Quiet(count)), (table,))
 
 

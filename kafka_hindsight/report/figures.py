@@ -14,7 +14,7 @@ from kafka_hindsight.measures.unavailability_sums import NO_CONSUMER, Subject, u
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.grouping import grouped
 
-Life = Literal["over", "ongoing", "unknown"]
+EndState = Literal["over", "ongoing", "unknown"]
 """Whether an incident was over when the logs end."""
 
 _ORDER = {harm: place for place, harm in enumerate(Harm)}
@@ -50,7 +50,7 @@ def is_going_on(incident: Incident) -> bool:
     return incident.is_over is False
 
 
-def life_of(incident: Incident) -> Life:
+def end_state_of(incident: Incident) -> EndState:
     """Whether an incident was over when the logs end; unknown where a group's last member closed or died.
 
     Rows of an earlier version do not say.
@@ -60,7 +60,7 @@ def life_of(incident: Incident) -> Life:
 
 def equal_incidents(incidents: Iterable[Incident]) -> Sequence[Sequence[Incident]]:
     """Incidents that are the same but for their time, and did the same harm, together: in the order of the first."""
-    return [*grouped(incidents, lambda i: (i.recurrence_id or i.incident_id, harm_of(i), life_of(i))).values()]
+    return [*grouped(incidents, lambda i: (i.recurrence_id or i.incident_id, harm_of(i), end_state_of(i))).values()]
 
 
 def least_sure(incidents: Iterable[Incident]) -> Confidence:

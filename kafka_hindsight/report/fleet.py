@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from kafka_hindsight.catalog.codes import Harm, Urgency
 from kafka_hindsight.catalog.row import Row
-from kafka_hindsight.catalog.rows import Incident, Night
+from kafka_hindsight.catalog.rows import Incident, NightSummary
 from kafka_hindsight.catalog.table_model import RowValues
 from kafka_hindsight.measures.record_losses import RecordLoss
 from kafka_hindsight.report import blocks as ui
@@ -64,7 +64,7 @@ class Fleet:
     `configured`: the clusters that the settings name.
     """
 
-    nights: Sequence[Night]
+    nights: Sequence[NightSummary]
     incidents: Sequence[FleetIncident]
     at: datetime
     configured: Sequence[str] = ()
@@ -75,7 +75,7 @@ class Fleet:
     ) -> Fleet:
         """The fleet of rows, their text made harmless."""
         return cls(
-            [Night.of(plain.harmless(row)) for row in nights],
+            [NightSummary.of(plain.harmless(row)) for row in nights],
             [FleetIncident.of(plain.harmless(row)) for row in incidents],
             at,
             [plain.harmless(name) for name in configured],
@@ -101,23 +101,23 @@ class Fleet:
         return Fleet(nights, incidents, self.at, [c for c in self.configured if c in clusters])
 
     @property
-    def newest(self) -> list[Night]:
+    def newest(self) -> list[NightSummary]:
         """The newest night of each cluster, the worst first."""
         return sorted(newest_of(self.nights), key=_badness)
 
     @property
-    def of_cluster(self) -> Mapping[str, Sequence[Night]]:
+    def of_cluster(self) -> Mapping[str, Sequence[NightSummary]]:
         """The nights of each cluster."""
         return grouped(self.nights, lambda n: n.cluster)
 
 
-def newest_of(nights: Iterable[Night]) -> list[Night]:
+def newest_of(nights: Iterable[NightSummary]) -> list[NightSummary]:
     """The newest night of each cluster, by the cluster's name."""
     last = {n.cluster: n for n in sorted(nights, key=lambda n: (n.window_to, n.window_from))}
     return [last[cluster] for cluster in sorted(last)]
 
 
-def _badness(night: Night) -> tuple[object, ...]:
+def _badness(night: NightSummary) -> tuple[object, ...]:
     harm = list(Harm).index(Harm(night.harm)) if night.harm else len(Harm)
     figures_of_harm = (night.records_lost_low, night.partitions_offline, night.sudden_absences, night.groups_stopped)
     return (
@@ -160,7 +160,7 @@ def summary(fleet: Fleet) -> str:
     return f"{words.counted(len(fleet.newest), 'cluster')}: {counts}{missing}."
 
 
-def nothing(night: Night) -> str:
+def nothing(night: NightSummary) -> str:
     """The words for a night without an incident that asks for something."""
     return "nothing that the logs could show" if night.not_known else "nothing"
 
@@ -181,10 +181,10 @@ def _clusters(fleet: Fleet) -> Iterator[ui.Block]:
     if fleet.newest:
         yield ui.Paragraph(LEGEND, "quiet")
         rows = tuple(_cluster(fleet, night) for night in fleet.newest)
-        yield ui.Table("Clusters", HEADINGS, rows, "numbers fleet")
+        yield ui.PlainTable("Clusters", HEADINGS, rows, "numbers fleet")
 
 
-def _cluster(fleet: Fleet, night: Night) -> ui.TableRow:
+def _cluster(fleet: Fleet, night: NightSummary) -> ui.TableRow:
     gravest = plain.shortened(night.headline or "", 160)
     anchor = plain.anchor("incident", night.incident_id) if night.incident_id else ""
     orderly = f", {night.orderly_absences} in order" if night.orderly_absences else ""

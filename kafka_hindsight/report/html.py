@@ -21,9 +21,9 @@ from kafka_hindsight.report.blocks import (
     Cell,
     Content,
     CurveLane,
-    Ledger,
     Link,
     Page,
+    PagedTable,
     Span,
     View,
     Words,
@@ -46,7 +46,7 @@ def render_html(page: Page, has_script: bool = True) -> str:
     it. Every text of the page is escaped, and addresses inside the page come from hashes.
     """
     style = _asset("page.css")
-    script = "".join(map(_asset, ("page.js", "ledger.js", "timeline.js"))) if has_script else ""
+    script = "".join(map(_asset, ("page.js", "paged_table.js", "timeline.js"))) if has_script else ""
     renderer = _Renderer(page)
     return (
         _environment()
@@ -98,7 +98,7 @@ class _Renderer:
         functions = {
             "show": self.show,
             "cells": self.cells,
-            "ledger_rows": self.ledger_rows,
+            "paged_rows": self.paged_rows,
             "address": self.address,
             "level": lambda: self.level,
         }
@@ -141,9 +141,9 @@ class _Renderer:
             html.append(f"<{tag}{style}{label}>{self.show(cell.content)}</{tag[:2]}>")
         return Markup("".join(html))
 
-    def ledger_rows(self, ledger: Ledger) -> str:
-        """The rows of a ledger as JSON: [tone, cells], each cell a text or [text, address]."""
-        return json.dumps([[tone, [self._cell_data(cell) for cell in cells]] for tone, cells in ledger.rows])
+    def paged_rows(self, table: PagedTable) -> str:
+        """The rows of a paged table as JSON: [tone, cells], each cell a text or [text, address]."""
+        return json.dumps([[tone, [self._cell_data(cell) for cell in cells]] for tone, cells in table.rows])
 
     def _cell_data(self, cell: Words) -> str | list[str]:
         text = plain_text(cell, self.day)

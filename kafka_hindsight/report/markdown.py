@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.shared import words
 
-LEDGER_ROWS = 100
-"""The most rows of a ledger in Markdown; the lake has all of them."""
+PAGED_ROWS = 100
+"""The most rows of a paged table in Markdown; the lake has all of them."""
 
 _MARKUP = re.compile(r"[\\`*\[\]<>|~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|^[#+=-](?=\s)|^\d+(?=[.)]\s)")
 
@@ -52,17 +52,17 @@ class Markdown:
                     yield from (f"  {line}" for line in self.blocks(item.blocks) if line)
             case ui.Facts(facts):
                 yield from (f"- {escaped(f.label)}: {self.words(f.value)}" for f in facts)
-            case ui.Table(_, headings, rows):
+            case ui.PlainTable(_, headings, rows):
                 yield from self._table(headings, [[self.words(cell) for cell in row.cells] for row in rows])
-            case ui.Ledger(_, headings, rows):
-                first = [[self.words(cell) for cell in cells] for _, cells in rows[:LEDGER_ROWS]]
+            case ui.PagedTable(_, headings, rows):
+                first = [[self.words(cell) for cell in cells] for _, cells in rows[:PAGED_ROWS]]
                 yield from self._table(headings, first)
-                yield from ["", f"{words.counted(len(rows) - LEDGER_ROWS, 'more row')}."] if rows[LEDGER_ROWS:] else []
+                yield from ["", f"{words.counted(len(rows) - PAGED_ROWS, 'more row')}."] if rows[PAGED_ROWS:] else []
             case ui.Expandable(summary, inner_blocks):
                 yield f"**{self.words(summary)}**"
                 yield ""
                 yield from self.blocks(inner_blocks)
-            case ui.Evidence(quotes, left_out, label):
+            case ui.EvidenceLines(quotes, left_out, label):
                 count = words.counted(len(quotes) + left_out, "quoted line").capitalize()
                 yield from [f"{label or count}:", ""] if quotes else [label]
                 for quote in quotes:
@@ -85,7 +85,7 @@ class Markdown:
                 yield f"{escaped(label)}:"
                 yield ""
                 yield from (f"- {self.words(name)}: {value}" for name, value, _, _ in bars)
-            case ui.Timeline():
+            case ui.TimelinePicture():
                 lanes: list[ui.CurveLane | ui.Lane] = [*block.curves, *block.lanes]
                 yield from (f"- {escaped(lane.label)}: {escaped(lane.says)}" for lane in lanes)
             case _:

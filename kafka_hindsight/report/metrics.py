@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kafka_hindsight.catalog.codes import Urgency
-from kafka_hindsight.catalog.rows import Night
+from kafka_hindsight.catalog.rows import NightSummary
 from kafka_hindsight.report.fleet import newest_of
 
 
@@ -19,7 +19,7 @@ class Metric:
 
     name: str
     says: str
-    value: Callable[[Night], float | tuple[str, Mapping[str, float]] | None]
+    value: Callable[[NightSummary], float | tuple[str, Mapping[str, float]] | None]
 
 
 METRICS = (
@@ -59,7 +59,7 @@ METRICS = (
 )  # fmt: skip
 
 
-def metrics_text(nights: Iterable[Night]) -> str:
+def metrics_text(nights: Iterable[NightSummary]) -> str:
     """The text about the newest of the nights of each cluster.
 
     Names from outside stand only in values of labels, escaped.
@@ -68,7 +68,7 @@ def metrics_text(nights: Iterable[Night]) -> str:
     return "".join(line for metric in METRICS for line in _lines(metric, newest)) + "# EOF\n"
 
 
-def _lines(metric: Metric, nights: Sequence[Night]) -> Iterator[str]:
+def _lines(metric: Metric, nights: Sequence[NightSummary]) -> Iterator[str]:
     name = f"hindsight_{metric.name}"
     yield f"# TYPE {name} gauge\n# HELP {name} {metric.says}\n"
     for night in nights:

@@ -15,7 +15,7 @@ BROKERS_NAMED = 6
 
 
 @dataclass(frozen=True)
-class Unknown:
+class MissingWitnesses:
     """Events that the logs of some brokers could not show in one span, for one reason.
 
     `is_new`: the logs of the week before could show them.
@@ -53,7 +53,7 @@ class Unknown:
         return f"{'No longer' if self.is_new else 'Not'} known{span}: {self.events}, because {self.reason}."
 
 
-def unknowns_of(rows: Iterable[Witness]) -> list[Unknown]:
+def missing_witnesses(rows: Iterable[Witness]) -> list[MissingWitnesses]:
     """The events that could not be shown, in few sentences: first what is new, then by how much is not known."""
     missing = sorted(
         (row for row in rows if row.gap), key=lambda w: (w.first_at, [*WitnessKind].index(w.kind), _order(w.broker))
@@ -65,7 +65,9 @@ def unknowns_of(rows: Iterable[Witness]) -> list[Unknown]:
         lambda pair: (pair[0][0], *pair[0][2:], pair[1]),
     )
     unknowns = [
-        Unknown(gap or WitnessGap.NO_LOG, kinds, [key[1] for key, _ in own], loggers, level, first_at, last_at, is_new)
+        MissingWitnesses(
+            gap or WitnessGap.NO_LOG, kinds, [key[1] for key, _ in own], loggers, level, first_at, last_at, is_new
+        )
         for (gap, loggers, level, first_at, last_at, is_new, kinds), own in together.items()
     ]
     gaps = [*WitnessGap]
@@ -83,7 +85,7 @@ def _order(broker: int | None) -> int:
 
 def sentences_about(rows: Iterable[Witness], kinds: Collection[WitnessKind], broker: int | None = None) -> list[str]:
     """The sentences about what is not known of some kinds of event; with `broker`, of those of that broker alone."""
-    unknowns = unknowns_of(r for r in rows if r.kind in kinds and (broker is None or r.broker in (broker, None)))
+    unknowns = missing_witnesses(r for r in rows if r.kind in kinds and (broker is None or r.broker in (broker, None)))
     return [u.sentence() for u in unknowns]
 
 

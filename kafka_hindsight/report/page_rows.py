@@ -15,7 +15,7 @@ from kafka_hindsight.catalog.row import Row, struct
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Finding, Incident, Quote, Rebalance, Unavailability
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, unused
 from kafka_hindsight.report import figures
-from kafka_hindsight.report.blocks import At, Block, Evidence, Link, Name, Quotation, Words
+from kafka_hindsight.report.blocks import At, Block, EvidenceLines, Link, Name, Quotation, Words
 from kafka_hindsight.report.not_known import unknown_kinds
 from kafka_hindsight.report.withheld import kinds_withheld
 from kafka_hindsight.settings.alerts import Owner
@@ -416,12 +416,12 @@ class PageRows:
         rows_with_evidence = sum(len(self.tables.get(kind, ())) for kind in (Rebalance, Incident, Failover, Finding))
         return max(2, min(QUOTES_PER_ROW, QUOTES_PER_PAGE // max(1, rows_with_evidence)))
 
-    def evidence(self, items: Sequence[Quote], label: str = "") -> Evidence:
+    def evidence(self, items: Sequence[Quote], label: str = "") -> EvidenceLines:
         """The lines that a row quotes: the first ones and the last, as many as the page can hold."""
         limit = self._quotes_per_row
         selection = [*items[: limit - 1], items[-1]] if len(items) > limit else items
         quotes = tuple(Quotation(q.text, q.source, At(q.happened_at, precise=True)) for q in selection)
-        return Evidence(quotes, len(items) - len(quotes), label)
+        return EvidenceLines(quotes, len(items) - len(quotes), label)
 
 
 def _in_order(kind: type[Row], rows: Iterable[Mapping[str, Any]]) -> Sequence[Row]:

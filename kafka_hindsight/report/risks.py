@@ -52,7 +52,7 @@ def risk_table(page: PageRows, rows: Sequence[PartitionRisk]) -> Iterator[ui.Blo
     yield ui.Expandable(
         f"{words.counted(len(rows), 'partition')} at risk in the window, by how long",
         (
-            ui.Table("Partitions at risk", HEADINGS, table_rows, "numbers"),
+            ui.PlainTable("Partitions at risk", HEADINGS, table_rows, "numbers"),
             ui.Paragraph(note, "quiet"),
             *ui.left_out_note(len(rows) - SHOWN, "gold.partition_risks"),
         ),

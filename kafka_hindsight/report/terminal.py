@@ -66,11 +66,11 @@ class Terminal:
                     yield from (line for item in items for line in self.item(item, indent))
                 case ui.Facts(facts):
                     yield from self.facts(facts, indent)
-                case ui.Table(_, headings, rows):
+                case ui.PlainTable(_, headings, rows):
                     yield from self.rows(headings, [row.cells for row in rows], indent)
-                case ui.Ledger(_, headings, rows):
+                case ui.PagedTable(_, headings, rows):
                     yield from self.rows(headings, [cells for _, cells in rows], indent)
-                case ui.Timeline(lanes=lanes):
+                case ui.TimelinePicture(lanes=lanes):
                     for lane in lanes[:ROWS]:
                         yield from self.text(f"{lane.label}: {lane.says}", indent, hang=2)
                 case ui.Entry():
@@ -80,7 +80,7 @@ class Terminal:
                     yield from self.advice(advice, indent)
                 case ui.Box(_, inner):
                     yield from self.blocks(inner, indent)
-                case ui.Evidence(quotes):
+                case ui.EvidenceLines(quotes):
                     for quote in quotes:
                         yield f"{' ' * indent}{self.plain(quote.at or '')}  {quote.source}"
                         yield from (f"{' ' * indent}  {line}" for line in quote.text.split("\n"))

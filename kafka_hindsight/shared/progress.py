@@ -19,7 +19,7 @@ LOG_VARIABLE = "HINDSIGHT_LOG"
 INTERVAL_S = 10
 """Seconds between two progress sentences of long work. Our choice."""
 
-Item = TypeVar("Item")
+T = TypeVar("T")
 
 
 def say(text: str) -> None:
@@ -40,7 +40,7 @@ def ends(step: str, exit_code: int, sentences: list[str], summary: dict[str, Any
     _append(event="ends", step=step, exit_code=exit_code, sentences=sentences, summary=summary)
 
 
-def reported(items: Sequence[Item], size: Callable[[Item], int]) -> Iterator[Item]:
+def reported(items: Sequence[T], size: Callable[[T], int]) -> Iterator[T]:
     """Pass items on, and say every ten seconds how many of their bytes are read and how long the rest takes.
 
     Args:

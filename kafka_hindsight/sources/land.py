@@ -135,7 +135,7 @@ def number_of(name: str) -> int | None:
     return int(match[2]) if match else None
 
 
-def landed_at(name: str) -> datetime | None:
+def batch_landed_at(name: str) -> datetime | None:
     """The instant in a file's name: when the run that landed it read the source."""
     match = _NAME.search(name)
     return datetime.strptime(match[1], _STAMP).replace(tzinfo=UTC) if match else None

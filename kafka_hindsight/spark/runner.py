@@ -25,7 +25,7 @@ from kafka_hindsight.engine.reduce import (
     evaluate,
     gathered,
     in_buckets,
-    judge,
+    judged_tables,
     key_of,
     leaf_schema,
     narrow,
@@ -229,7 +229,7 @@ def _judge_bucket(table: pa.Table, judgements: Mapping[str, Judgement], values: 
         if name:
             parts[name].append(_unpacked(rows.as_buffer()))
     bucket = table["bucket"][0].as_py()
-    outputs = judge(judgement, parts, values)
+    outputs = judged_tables(judgement, parts, values)
     rows = [_row(judgement.name, bucket, name, _packed(output)) for name, output in outputs.items() if output.num_rows]
     return pa.Table.from_batches(rows, _PACKED)
 

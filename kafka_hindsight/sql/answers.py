@@ -98,7 +98,7 @@ def write_rows(names: ColumnNames, rows: Tuples, format_: str) -> None:
     FORMATS[format_]([visible(name) for name in names], rows, sys.stdout)
 
 
-def rows_of(answer: duckdb.DuckDBPyConnection) -> Iterator[Sequence[Any]]:
+def answer_rows(answer: duckdb.DuckDBPyConnection) -> Iterator[Sequence[Any]]:
     """Read the rows of an answer, some at a time."""
     while rows := answer.fetchmany(_BATCH):
         yield from rows

@@ -17,7 +17,7 @@ from kafka_hindsight.settings.home import KEPT
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, BadInput
 from kafka_hindsight.shared.plain import visible
 from kafka_hindsight.shared.words import did_you_mean
-from kafka_hindsight.sql.answers import FORMATS, rows_of, write_rows
+from kafka_hindsight.sql.answers import FORMATS, answer_rows, write_rows
 from kafka_hindsight.sql.duck_types import duck_type, one_sentence, view_name
 from kafka_hindsight.sql.lake_views import open_views
 from kafka_hindsight.sql.named_queries import NamedQuery, named_queries, named_question, variables_set
@@ -199,7 +199,7 @@ class Session:
             answer = self.connection.execute(statement)
             if statement.expected_result_type == [duckdb.ExpectedResultType.QUERY_RESULT]:
                 names = [column[0] for column in answer.description or ()]
-                write_rows(names, rows_of(answer), self.format)
+                write_rows(names, answer_rows(answer), self.format)
 
     def _command(self, text: str) -> None:
         command, _, argument = text.rstrip(";").partition(" ")

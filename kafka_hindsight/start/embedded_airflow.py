@@ -12,7 +12,7 @@ PROGRAM = HOME / ".venv-airflow" / "bin" / "airflow"
 """Set-up installs Airflow beside the project; pip does not."""
 
 
-def environment() -> dict[str, str]:
+def airflow_variables() -> dict[str, str]:
     """Airflow's settings for one run without retries. They override those of the user's own Airflow."""
     return {
         "AIRFLOW_HOME": str(AIRFLOW_HOME),

@@ -101,7 +101,7 @@ def missing_environment() -> str | None:
     )
 
 
-def environment() -> dict[str, str]:
+def spark_variables() -> dict[str, str]:
     """The variables that make spark-submit use our Python and our Spark.
 
     Without SPARK_HOME, spark-submit looks for `spark-class` through the first python3 on PATH. Arrow's own allocators
@@ -127,7 +127,7 @@ def without_airflows() -> dict[str, str]:
 
 def _of_drivers_elsewhere() -> dict[str, str]:
     """Our variables for a driver that a cluster starts: it inherits neither those of spark-submit nor its address."""
-    variables = {name: value for name, value in environment().items() if name != "SPARK_LOCAL_IP"}
+    variables = {name: value for name, value in spark_variables().items() if name != "SPARK_LOCAL_IP"}
     prefixes = ("spark.yarn.appMasterEnv", "spark.kubernetes.driverEnv")
     return {f"{prefix}.{name}": value for prefix in prefixes for name, value in variables.items()}
 

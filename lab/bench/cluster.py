@@ -104,7 +104,7 @@ def main() -> None:
 
 def measure(night: Path, workers: int) -> dict[str, Any]:
     """Run both steps on a cluster. Returns for each its seconds, executors, stages, and narrow stages."""
-    os.environ.update(launch.environment())
+    os.environ.update(launch.spark_variables())
     time.tzset()
     figures: dict[str, Any] = {
         "workers": workers,

@@ -29,7 +29,7 @@ from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.rows import Event, PartitionState
-from kafka_hindsight.engine.reduce import evaluate, judge, narrow
+from kafka_hindsight.engine.reduce import evaluate, judged_tables, narrow
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.brokers import BROKERS, FACTS
 from kafka_hindsight.judgements.rebuild.events import EVENTS
@@ -95,7 +95,7 @@ def measure(case: Made) -> dict[str, Any]:
     tables = [table for own in case.parts.values() for table in own]
     _forget_peak()
     began = time.process_time()
-    judge(case.judgement, case.parts, case.values)
+    judged_tables(case.judgement, case.parts, case.values)
     return {
         "rows": sum(table.num_rows for table in tables),
         "seconds": time.process_time() - began,

@@ -281,7 +281,7 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=1_000_000, help="how many lines are written at least")
     parser.add_argument("--collects", type=int, default=10, help="how often they are collected meanwhile")
     options = parser.parse_args()
-    os.environ.update(launch.environment())
+    os.environ.update(launch.spark_variables())
     time.tzset()
     batches = options.collects * 12
     folder = Path(tempfile.mkdtemp(prefix="hindsight-rotation-"))

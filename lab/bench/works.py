@@ -171,7 +171,7 @@ def measured(work: str, cores: str, **arguments: Any) -> Figures:
     Raises RuntimeError with its last lines where it fails.
     """
     command = [str(launch.spark_python()), "-m", "lab.bench.works", work, cores, json.dumps(arguments)]
-    environment = {**os.environ, **launch.environment()}
+    environment = {**os.environ, **launch.spark_variables()}
     process = subprocess.run(command, cwd=HOME, env=environment, capture_output=True, text=True, check=False)
     if process.returncode:
         why = process.stderr[max(process.stderr.rfind("Traceback"), 0) :][-6000:]

@@ -13,7 +13,7 @@ from typing import Any
 
 from deltalake import DeltaTable
 
-from kafka_hindsight.kafka_records.group_record_values import Malformed, decode
+from kafka_hindsight.kafka_records.group_record_values import Malformed, decode_group_record
 from kafka_hindsight.knowledge.layouts import LAYOUTS
 from kafka_hindsight.logs.reading import read_record
 from lab.chaos.kills import Outcome
@@ -83,7 +83,7 @@ def records(rng: random.Random, captured: Sequence[tuple[bytes, bytes]], count: 
         key, value = rng.choice(captured)
         changed = (_mutated(rng, key), value) if rng.random() < 0.3 else (key, _mutated(rng, value))
         try:
-            decode(*changed)
+            decode_group_record(*changed)
             ends["read"] += 1
         except Malformed as refusal:
             ends["refused" if str(refusal) else "refused without a word"] += 1

@@ -98,7 +98,7 @@ class Worker:
                 stderr=subprocess.STDOUT,
                 text=True,
                 start_new_session=True,
-                env={**os.environ, **launch.environment(), "PYTHONPATH": str(HOME)},
+                env={**os.environ, **launch.spark_variables(), "PYTHONPATH": str(HOME)},
             )
 
 

@@ -56,7 +56,7 @@ def test_dag_files_load_and_audit_runs_on_each_minor_version(
     build_environment(environment, LOCKS[minor])
     given = {
         **{k: v for k, v in os.environ.items() if not k.startswith(("AIRFLOW", "HINDSIGHT_", "PYTHON"))},
-        **embedded_airflow.environment(),
+        **embedded_airflow.airflow_variables(),
         "AIRFLOW_HOME": str(tmp_path / "home"),
         "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{tmp_path}/home/airflow.db",
         "AIRFLOW__LOGGING__BASE_LOG_FOLDER": str(tmp_path / "home" / "logs"),

@@ -33,7 +33,7 @@ def test_audit_runs_on_yarn(tmp_path: Path) -> None:
     with yarn(tmp_path / "hadoop") as conf:
         given = {
             **{k: v for k, v in os.environ.items() if not k.startswith(("AIRFLOW", "HINDSIGHT_", "PYTHON"))},
-            **embedded_airflow.environment(),
+            **embedded_airflow.airflow_variables(),
             "AIRFLOW_HOME": str(home),
             "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{home}/airflow.db",
             "AIRFLOW__LOGGING__BASE_LOG_FOLDER": str(home / "logs"),

@@ -20,7 +20,7 @@ def test_tasks_run_beside_providers_of_kubernetes_docker_and_openlineage(tmp_pat
     program.chmod(0o755)
     given = {
         **{k: v for k, v in os.environ.items() if not k.startswith(("AIRFLOW", "HINDSIGHT_", "PYTHON"))},
-        **embedded_airflow.environment(),
+        **embedded_airflow.airflow_variables(),
         "AIRFLOW_HOME": str(tmp_path / "home"),
         "HINDSIGHT_PROGRAM": str(program.parent),
     }

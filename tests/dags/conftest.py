@@ -12,7 +12,7 @@ import pytest
 
 from kafka_hindsight.start import embedded_airflow
 
-os.environ.update(embedded_airflow.environment())
+os.environ.update(embedded_airflow.airflow_variables())
 os.environ["AIRFLOW_HOME"] = tempfile.mkdtemp(prefix="hindsight-airflow-")
 atexit.register(shutil.rmtree, os.environ["AIRFLOW_HOME"], ignore_errors=True)
 os.environ["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"] = f"sqlite:///{os.environ['AIRFLOW_HOME']}/airflow.db"

@@ -25,7 +25,7 @@ def submit_with(connection: str, folder: Path, monkeypatch: pytest.MonkeyPatch) 
         conn_id="spark_default",
         spark_binary=str(submit),
     )
-    hook.submit("run.py", env=launch.environment())
+    hook.submit("run.py", env=launch.spark_variables())
     return Path(f"{submit}.arguments").read_text().splitlines(), {
         *Path(f"{submit}.environment").read_text().splitlines()
     }
@@ -47,7 +47,7 @@ def test_connection_sets_master_and_passes_environment(
     arguments, environment = submit_with(connection, tmp_path, monkeypatch)
     assert arguments[:2] == begins
     assert "--deploy-mode" not in arguments
-    assert {f"{name}={value}" for name, value in launch.environment().items()} <= environment
+    assert {f"{name}={value}" for name, value in launch.spark_variables().items()} <= environment
 
 
 def test_yarn_queue_comes_from_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from kafka_hindsight.intake.lake_rows import table_of
 from kafka_hindsight.intake.own_cluster import OwnCluster, ids_within, name_cluster, of_one_cluster
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.file_facts import FileFacts, refuse_foreign
-from kafka_hindsight.logs.files import Listing, LogFile
+from kafka_hindsight.logs.files import ListedFile, Listing
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.windows import Window
 from tests.support.logs import settings
@@ -47,7 +47,7 @@ def scan_of(*files: tuple[str, int, str]) -> Pass:
     for n, (name, day, ids) in enumerate(files):
         at = AT + timedelta(days=day)
         origin = "client" if name.endswith(".out") else "broker"
-        file = LogFile(f"/{name}", name, 1, at, name.removesuffix(f".{day}"), origin, "UTC")
+        file = ListedFile(f"/{name}", name, 1, at, name.removesuffix(f".{day}"), origin, "UTC")
         clusters = tuple(ClusterNaming(cluster_id=i, first_at=at, last_at=at, line_count=1) for i in ids.split())
         facts[n] = FileFacts(file, 10, 0, at, at + timedelta(hours=1), (), True, origin == "broker", None, clusters)
     nothing: Any = None

@@ -63,7 +63,7 @@ def read(*lines: Row | str) -> list[ReadLine]:
 
 def rows(table: Table, *lines: Row | str) -> list[Row]:
     """The rows of a table, without the columns that all of them share."""
-    content = snapshots.tables_of(snapshots.readings(read(*lines)), "prod")[table]
+    content = snapshots.tables_of_readings(snapshots.readings(read(*lines)), "prod")[table]
     shared = ("cluster", "snapshot_id", "snapshot_at")
     names = [n for n in table.content_columns if n not in shared]
     held: list[Row] = content.select(names).to_pylist()
@@ -106,7 +106,7 @@ def test_reading_becomes_rows_of_every_table() -> None:
 def test_snapshot_id_is_hash_of_cluster_and_instant() -> None:
     whole = datetime(2026, 11, 21, 1, 41, tzinfo=UTC)
     lines = snapshots.readings(read(READING, {"at": "2026-11-21T02:41:00+01:00"}))
-    readings = snapshots.tables_of(lines, "prod")[bronze.SNAPSHOT_READINGS]
+    readings = snapshots.tables_of_readings(lines, "prod")[bronze.SNAPSHOT_READINGS]
     assert set(readings["snapshot_id"].to_pylist()) == {row_id("prod", INSTANT), row_id("prod", whole)}
 
 

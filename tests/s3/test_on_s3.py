@@ -29,7 +29,7 @@ from obstore.store import S3Store
 from kafka_hindsight.audit.inputs import SAMPLE
 from kafka_hindsight.lake.landing import is_there
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.file_bytes import ArchiveMember, OfMember, content_of, open_bytes
+from kafka_hindsight.logs.file_bytes import ArchiveMember, OfMember, open_bytes, unpacked_archive
 from kafka_hindsight.logs.found_files import files_at, walk
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.at_once import at_once
@@ -153,7 +153,7 @@ def test_bucket_files_are_listed_and_read_like_folder(s3: Mapping[str, str], tmp
     (held,) = [file for file in far if file.name == "night.tgz"]
     ((_, begin, size, *_),) = walk(open_bytes(held.uri, held.size))
     member = ArchiveMember("server.log", begin, size)
-    assert OfMember(content_of(held.uri, held.size, None, member), member).between(0, size) == content
+    assert OfMember(unpacked_archive(held.uri, held.size, None, member), member).between(0, size) == content
     assert files_at("s3a://logs/odd/a b/server.log")[0].size == len(content)
     assert not is_there("s3a://logs/nowhere")
 

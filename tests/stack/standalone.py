@@ -57,7 +57,7 @@ class Standalone:
         self.address = f"http://127.0.0.1:{self.port}"
         (home / "config").mkdir(parents=True)
         (home / "config" / "airflow_local_settings.py").write_text(_LOCAL_SETTINGS)
-        ours = {k: v for k, v in embedded_airflow.environment().items() if k not in _ONLY_EMBEDDED}
+        ours = {k: v for k, v in embedded_airflow.airflow_variables().items() if k not in _ONLY_EMBEDDED}
         self.environment = {
             **{k: v for k, v in os.environ.items() if not k.startswith(("AIRFLOW", "HINDSIGHT_", "PYTHON"))},
             **ours,

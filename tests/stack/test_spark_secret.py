@@ -38,7 +38,7 @@ def count_with_settings(running: Running, conf: Mapping[str, str]) -> subprocess
     """A job of a driver with these settings."""
     master = f"spark://127.0.0.1:{running.outside.port('spark-master', 7077)}"
     settings = {"HINDSIGHT_SPARK_CONF": ";".join(f"{name}={value}" for name, value in conf.items())}
-    environment = {**os.environ, **launch.environment(), **settings}
+    environment = {**os.environ, **launch.spark_variables(), **settings}
     words = [sys.executable, "-c", COUNT, master]
     return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=180)
 

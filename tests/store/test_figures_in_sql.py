@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kafka_hindsight.catalog import BY_NAME
-from kafka_hindsight.catalog.rows import Night
+from kafka_hindsight.catalog.rows import NightSummary
 from kafka_hindsight.report.build import night_of
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.sql import prompt as sql
@@ -28,7 +28,7 @@ NAMED = (
 )  # fmt: skip
 
 
-def published(tables: Tables, row: Night, folder: Path) -> Path:
+def published(tables: Tables, row: NightSummary, folder: Path) -> Path:
     """The rows as a lake, published as one night with these figures."""
     window = {"cluster": CLUSTER, "window_from": DAY, "window_to": END}
     publication = values(BY_NAME["quality.publications"], **window, table="gold.rebalances")
@@ -39,7 +39,7 @@ def published(tables: Tables, row: Night, folder: Path) -> Path:
 @pytest.fixture(scope="module", params=["usual", "crowded", "empty"])
 def published_night(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Night, sql.Session]:
+) -> tuple[NightSummary, sql.Session]:
     tables, about = crowded_night(400) if request.param == "crowded" else night()
     if request.param == "empty":
         tables = {name: rows if name == "quality.witnesses" else [] for name, rows in tables.items()}

@@ -112,16 +112,16 @@ def test_skip_link_leads_to_the_view_that_is_shown(browser: Browser, pages: Mapp
 def test_filter_and_zoom_are_in_the_address_and_open_fresh(browser: Browser, pages: Mapping[str, Path]) -> None:
     browser.open(f"{pages['later'].as_uri()}#groups")
     browser.show("groups")
-    ledger = "document.querySelectorAll('.ledger')"
+    tables = "document.querySelectorAll('.paged-table')"
     browser.tell(
-        f"{ledger}[1].querySelector('[type=search]').value = 'crm';"
-        f"{ledger}[1].dispatchEvent(new Event('input', {{bubbles: true}}))"
+        f"{tables}[1].querySelector('[type=search]').value = 'crm';"
+        f"{tables}[1].dispatchEvent(new Event('input', {{bubbles: true}}))"
     )
     assert browser.becomes("location.hash === '#groups?q2=crm'")
     for address, shown in (("groups?q=crm", [1, 67]), ("groups?q2=crm", [15, 12])):
         browser.open(f"{pages['later'].as_uri()}#{address}")
         browser.show(address)
-        rows = browser.tell(f"[...{ledger}].map(e => parseInt(e.querySelector('output').textContent.split(' of ')[1]))")
+        rows = browser.tell(f"[...{tables}].map(e => parseInt(e.querySelector('output').textContent.split(' of ')[1]))")
         assert [rows[0] < 5, rows[1] < 20] == [shown[0] < 5, shown[1] < 20]
         assert browser.tell("location.hash") == f"#{address}"
     browser.open(f"{pages['later'].as_uri()}#timeline?from=600000&to=700000")

@@ -13,7 +13,7 @@ import pyarrow as pa
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.bronze import LOG_FILES
 from kafka_hindsight.catalog.rows import Event
-from kafka_hindsight.engine.reduce import evaluate, judge, narrow
+from kafka_hindsight.engine.reduce import evaluate, judged_tables, narrow
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.published import PUBLISHED
 from kafka_hindsight.judgements.rebuild.sources import RowSource, judgements_in_order
@@ -64,7 +64,7 @@ def judged_folder(folder: Path, **readings: list[Any]) -> Tables:
             for name, source in judgement.reads.items()
         }
         if judgement.key:
-            outputs |= {(judgement.name, name): own for name, own in judge(judgement, parts, values).items()}
+            outputs |= {(judgement.name, name): own for name, own in judged_tables(judgement, parts, values).items()}
         else:
             values[judgement.name] = evaluate(judgement, parts, values)
     published = {

@@ -105,7 +105,7 @@ def _start(folder: Path) -> None:
 
 def main(folder: Path) -> None:
     """Starts Spark, says where it listens, and ends with the leash."""
-    os.environ.update(launch.environment())
+    os.environ.update(launch.spark_variables())
     session.start("tests", _MASTER, _SETTINGS)
     gateway = cast("ClientServer", SparkContext._gateway)
     coming = folder / f"{_ADDRESS}.coming"

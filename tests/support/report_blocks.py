@@ -9,17 +9,17 @@ from typing import Any, TypeVar
 from kafka_hindsight.report.blocks import (
     Cell,
     Entry,
-    Evidence,
+    EvidenceLines,
     Expandable,
     Fact,
     Item,
-    Ledger,
     List,
     Page,
+    PagedTable,
     Paragraph,
-    Table,
+    PlainTable,
     TableRow,
-    Timeline,
+    TimelinePicture,
 )
 from kafka_hindsight.report.build import report_of
 from kafka_hindsight.report.page_rows import PageRows
@@ -63,7 +63,7 @@ def text(content: Any) -> str:
             return "".join(map(text, content))
         case Cell(inner) | Paragraph(inner) | Item(inner) | Expandable(inner) | Fact(_, inner):
             return text(inner)
-        case Evidence():
+        case EvidenceLines():
             return content.label
     return _TERMINAL.plain(content)
 
@@ -75,7 +75,7 @@ def cells(row: TableRow) -> list[str]:
 
 def rows(page: Page, name: str, label: str = "") -> list[TableRow]:
     """The rows of the tables of a section, or of that with this label."""
-    return [row for table in found(Table, section(page, name)) if label in ("", table.label) for row in table.rows]
+    return [row for table in found(PlainTable, section(page, name)) if label in ("", table.label) for row in table.rows]
 
 
 def entries(page: Page, name: str) -> list[Entry]:
@@ -83,9 +83,9 @@ def entries(page: Page, name: str) -> list[Entry]:
     return [block for block in section(page, name) if isinstance(block, Entry)]
 
 
-def ledger(page: Page, name: str) -> list[dict[str, str]]:
-    """The rows of the ledgers of a section: the text of each cell by its heading."""
-    found_rows = [(each.headings, row) for each in found(Ledger, section(page, name)) for _, row in each.rows]
+def paged_table(page: Page, name: str) -> list[dict[str, str]]:
+    """The rows of the paged tables of a section: the text of each cell by its heading."""
+    found_rows = [(each.headings, row) for each in found(PagedTable, section(page, name)) for _, row in each.rows]
     return [dict(zip(headings, map(text, row), strict=True)) for headings, row in found_rows]
 
 
@@ -100,6 +100,6 @@ def first_paragraph(page: Page, name: str) -> str:
     return text(next(block for block in section(page, name) if isinstance(block, Paragraph)).words)
 
 
-def timeline(page: Page) -> Timeline:
+def timeline(page: Page) -> TimelinePicture:
     """The picture of the page."""
-    return found(Timeline, section(page, "timeline"))[0]
+    return found(TimelinePicture, section(page, "timeline"))[0]

@@ -46,24 +46,24 @@ class Elements(HTMLParser):
 
     @property
     def text(self) -> str:
-        """All text but that of ledgers, which is data."""
+        """All text but that of paged tables, which is data."""
         return " ".join("".join(self.texts).split())
 
     @cached_property
     def ids(self) -> set[str]:
         return set(self.values("id"))
 
-    def ledger_cells(self) -> Iterator[tuple[str, str]]:
-        """The text and the address of each cell of each ledger; the address is empty where the cell is no link."""
+    def paged_cells(self) -> Iterator[tuple[str, str]]:
+        """The text and the address of each cell of each paged table; the address is empty where the cell is no link."""
         for rows in map(json.loads, self.values("data-rows")):
             for _, cells in rows:
                 yield from ((cell, "") if isinstance(cell, str) else tuple(cell) for cell in cells)
 
     def addresses(self) -> set[str]:
-        """Every address in the page that something here leads to: a link, a cell of a ledger, a span of a timeline."""
+        """Every address in the page that a link, a cell of a paged table or a span of a timeline here leads to."""
         links = {href[1:] for href in self.values("href") if href.startswith("#")}
         spans = {line.split("\t")[4] for items in self.values("data-items") for line in items.split("\n") if line}
-        return (links | spans | {address for _, address in self.ledger_cells()}) - {""}
+        return (links | spans | {address for _, address in self.paged_cells()}) - {""}
 
 
 @dataclass
@@ -109,7 +109,7 @@ class Views:
 
     @property
     def text(self) -> str:
-        cells = (cell for view in self.views.values() for cell, _ in view.ledger_cells())
+        cells = (cell for view in self.views.values() for cell, _ in view.paged_cells())
         return " ".join((*(view.text for view in self.views.values()), *cells))
 
 

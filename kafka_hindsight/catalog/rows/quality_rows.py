@@ -238,7 +238,7 @@ class WithheldRow(Row):
 
 
 @table("quality.nights", key=("cluster", "window_from"), time_column="window_from")
-class Night(Row):
+class NightSummary(Row):
     """One published window as its report sums it up."""
 
     cluster: ClusterName

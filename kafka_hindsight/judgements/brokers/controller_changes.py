@@ -18,7 +18,7 @@ from kafka_hindsight.judgements.brokers.controllers import CONTROLLER_KINDS, Con
 from kafka_hindsight.judgements.brokers.liveness import SHUTDOWN_LASTS
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote
 from kafka_hindsight.judgements.reasoning.proofs import Proof, always, proof_if
-from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown, judge
+from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown, verdict_of
 from kafka_hindsight.knowledge.outage_words import noun_of
 from kafka_hindsight.measures.time_away import shown_until
 from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO, MS, NEVER
@@ -484,7 +484,7 @@ def _until(elected_at: datetime, candidacies: Sequence[Event], since: datetime) 
 
 
 def _row(case: ControllerCase) -> ControllerChange:
-    verdict = judge(CONTROLLER_RULINGS, case)
+    verdict = verdict_of(CONTROLLER_RULINGS, case)
     cause = ControllerChangeCause(verdict.code)
     low, high = case.uncontrolled
     without = f"{'Meanwhile' if case.controller == NOBODY else 'Until then'} {_WITHOUT}"

@@ -19,7 +19,7 @@ from kafka_hindsight.judgements.brokers.observed import ROTATED_WITHIN, Observed
 from kafka_hindsight.judgements.brokers.outage_rulings import OUTAGE_RULINGS
 from kafka_hindsight.judgements.brokers.unlisted import unlisted_absences
 from kafka_hindsight.judgements.reasoning.evidence import MAX_QUOTES, evidence_of, quote, row_id
-from kafka_hindsight.judgements.reasoning.rulings import judge
+from kafka_hindsight.judgements.reasoning.rulings import verdict_of
 from kafka_hindsight.knowledge.start_failures import QUOTED, why_start_failed
 from kafka_hindsight.measures.time_away import away, starts_exactly
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, MS, NEVER
@@ -104,7 +104,7 @@ def _with_logs(absence: Absence, observed: Observed) -> Absence:
 
 
 def _row(cluster: str, absence: Absence) -> BrokerOutage:
-    verdict = judge(OUTAGE_RULINGS, absence)
+    verdict = verdict_of(OUTAGE_RULINGS, absence)
     kind = OutageKind(verdict.code)
     codes = [reason for reason, _ in _reasons(absence)]
     telling = [code for code in codes if code != StartFailure.STOPPED] or codes

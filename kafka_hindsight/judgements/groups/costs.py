@@ -299,7 +299,7 @@ class _Holdings:
 _REMOVALS = (Kind.GROUP_DEAD, Kind.GROUPS_DELETED, Kind.GROUP_BURIED)
 
 
-def rebuild_unavailability(
+def rebuild_group_stops(
     rebalances: Sequence[Rebalance],
     stops: Mapping[str, Stop],
     events: Iterable[Event],

@@ -26,7 +26,7 @@ from kafka_hindsight.judgements.groups.storms import (
 )
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.judgements.reasoning.proofs import CERTAIN, LIKELY, Proof, always, proof_if
-from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling, Verdict, decide, judge
+from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling, Verdict, decide, verdict_of
 from kafka_hindsight.judgements.rebalances.group_history import turn_of
 from kafka_hindsight.knowledge.remedy_settings import SESSION_TIMEOUT_MS
 from kafka_hindsight.measures.time_away import shown_until
@@ -544,7 +544,7 @@ def _chains(groups: Iterable[Sequence[Rebalance]]) -> Chains:
 
 
 def _row(case: IncidentCase, chains: Chains) -> Incident:
-    verdict = judge(INCIDENTS, case)
+    verdict = verdict_of(INCIDENTS, case)
     first, advice = case.rebalances[0], case.cause.noun.advice
     ends = [r.ended_at for r in case.rebalances if r.ended_at is not None]
     costs = [r.partition_seconds for r in case.rebalances if r.partition_seconds is not None]

@@ -11,7 +11,7 @@ from kafka_hindsight.catalog.codes import LagStatus
 from kafka_hindsight.catalog.rows import LagVerdict, OffsetSnapshot
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot
 from kafka_hindsight.judgements.reasoning.proofs import Proof, always, proof_if
-from kafka_hindsight.judgements.reasoning.rulings import Likely, Ruling, judge
+from kafka_hindsight.judgements.reasoning.rulings import Likely, Ruling, verdict_of
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window
 
@@ -167,7 +167,7 @@ def _row(key: tuple[str, str, str, int], readings: Sequence[OffsetSnapshot], win
         partition=partition,
         window_from=window.start,
         window_to=window.end,
-        status=LagStatus(judge(LAG_RULINGS, Progress(readings)).code),
+        status=LagStatus(verdict_of(LAG_RULINGS, Progress(readings)).code),
         lag_first=lags[0][0] if lags else None,
         lag_last=lags[-1][0] if lags else None,
         lag_max=largest[0] if largest else None,

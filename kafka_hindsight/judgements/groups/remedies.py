@@ -14,7 +14,7 @@ from kafka_hindsight.judgements.groups.costs import Stop, cost_of
 from kafka_hindsight.judgements.groups.storms import Act, acts_in, client_of
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of
 from kafka_hindsight.judgements.reasoning.proofs import CERTAIN, LIKELY, POSSIBLE, Proof
-from kafka_hindsight.judgements.reasoning.rulings import Likely, Ruling, Verdict, decide, judge
+from kafka_hindsight.judgements.reasoning.rulings import Likely, Ruling, Verdict, decide, verdict_of
 from kafka_hindsight.judgements.rebalances.group_history import turn_of
 from kafka_hindsight.judgements.rebalances.members import Member, MemberRegistry
 from kafka_hindsight.knowledge.remedy_settings import SESSION_TIMEOUT_MS
@@ -280,7 +280,7 @@ def judge_remedies(
     for timeout in TIMEOUTS:
         case = _replayed(whole, timeout, replay)
         if case.avoided:
-            rows.append(_row(judge(timeout.rulings, case), case, window))
+            rows.append(_row(verdict_of(timeout.rulings, case), case, window))
     cooperative = decide(COOPERATIVE_ASSIGNMENT, whole)
     return [*rows, _row(cooperative, whole, window)] if cooperative else rows
 

@@ -31,7 +31,7 @@ from kafka_hindsight.catalog.rows import (
     Unavailability,
 )
 from kafka_hindsight.knowledge.outage_words import halts_over_log_dirs, hedged_verb
-from kafka_hindsight.measures.record_losses import PartitionName, RecordLoss, can_lose, loss_of, losses_of
+from kafka_hindsight.measures.record_losses import PartitionName, RecordLoss, can_lose, losses_of, total_loss
 from kafka_hindsight.measures.time_away import away, is_lost, is_orderly, since_when
 from kafka_hindsight.measures.unavailability_sums import (
     LEADERLESS,
@@ -167,7 +167,7 @@ class Happening(_Parts):
     def records_lost(self) -> RecordLoss | None:
         """The bounds of all losses together; None where no record can be lost."""
         is_judged = self.losses or any(f.records_lost_high == 0 for f in self.failovers)
-        return loss_of(self.failovers, self.truncations) if is_judged else None
+        return total_loss(self.failovers, self.truncations) if is_judged else None
 
     @property
     def topics(self) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from kafka_hindsight.catalog.codes import Code, Confidence
 from kafka_hindsight.catalog.rows import Quote
 
-Case = TypeVar("Case")
+CaseT = TypeVar("CaseT")
 
 CERTAIN, LIKELY, POSSIBLE, UNKNOWN = Confidence
 """How sure a ruling can be, for tables that read as tables."""
@@ -41,7 +41,7 @@ class Proof:
         )
 
 
-Predicate = Callable[[Case], Proof | None]
+Predicate = Callable[[CaseT], Proof | None]
 """Whether something holds in a case: its proof, or None. The first line of its docstring says what holds."""
 
 
@@ -55,16 +55,16 @@ def always(case: object) -> Proof | None:
     return Proof()
 
 
-def with_sentence(sentence: str, predicate: Predicate[Case]) -> Predicate[Case]:
+def with_sentence(sentence: str, predicate: Predicate[CaseT]) -> Predicate[CaseT]:
     """Give a predicate that a function made the sentence that docs/causes.md prints for it."""
     predicate.__doc__ = sentence
     return predicate
 
 
-def all_of(*predicates: Predicate[Case]) -> Predicate[Case]:
+def all_of(*predicates: Predicate[CaseT]) -> Predicate[CaseT]:
     """A predicate that holds where all do; its proof is the sum of theirs."""
 
-    def holds(case: Case) -> Proof | None:
+    def holds(case: CaseT) -> Proof | None:
         proof = Proof()
         for predicate in predicates:
             part = predicate(case)

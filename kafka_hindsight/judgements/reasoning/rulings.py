@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Generic
 
 from kafka_hindsight.catalog.codes import Code, Confidence
 from kafka_hindsight.catalog.rows import Quote
-from kafka_hindsight.judgements.reasoning.proofs import Case, Predicate, Proof, all_of
+from kafka_hindsight.judgements.reasoning.proofs import CaseT, Predicate, Proof, all_of
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Ruling(Generic[Case]):
+class Ruling(Generic[CaseT]):
     """The conditions under which a code is the verdict.
 
     `sentence` has in braces words of the proof, or else attributes of the case. `proof` are predicates that must all
@@ -39,10 +39,10 @@ class Ruling(Generic[Case]):
     confidence: ClassVar[Confidence]
     code: Code
     sentence: str
-    proof: Sequence[Predicate[Case]]
+    proof: Sequence[Predicate[CaseT]]
     source: str
     cases: tuple[str, str]
-    unless: Sequence[Predicate[Case]] = ()
+    unless: Sequence[Predicate[CaseT]] = ()
     also: Sequence[Code] = ()
 
     @property
@@ -50,7 +50,7 @@ class Ruling(Generic[Case]):
         """Every code that can be its verdict."""
         return (self.code, *self.also)
 
-    def decide(self, case: Case) -> Verdict | None:
+    def decide(self, case: CaseT) -> Verdict | None:
         """The verdict where the ruling holds, else None."""
         proof = all_of(*self.proof)(case)
         if proof is None or any(p(case) is not None for p in self.unless):
@@ -60,25 +60,25 @@ class Ruling(Generic[Case]):
         return Verdict(proof.code or self.code, confidence, sentence, proof.evidence, proof.facts)
 
 
-class Certain(Ruling[Case]):
+class Certain(Ruling[CaseT]):
     """The evidence admits no other explanation."""
 
     confidence = Confidence.CERTAIN
 
 
-class Likely(Ruling[Case]):
+class Likely(Ruling[CaseT]):
     """Other explanations are rarer."""
 
     confidence = Confidence.LIKELY
 
 
-class Possible(Ruling[Case]):
+class Possible(Ruling[CaseT]):
     """Several explanations fit, and the sentence names them."""
 
     confidence = Confidence.POSSIBLE
 
 
-class Unknown(Ruling[Case]):
+class Unknown(Ruling[CaseT]):
     """The evidence is not enough."""
 
     confidence = Confidence.UNKNOWN
@@ -95,12 +95,12 @@ class _Words(dict[str, object]):
         return getattr(self._case, name)
 
 
-def decide(rulings: Iterable[Ruling[Case]], case: Case) -> Verdict | None:
+def decide(rulings: Iterable[Ruling[CaseT]], case: CaseT) -> Verdict | None:
     """The verdict of the first ruling that holds; None where none does."""
     return next((verdict for ruling in rulings if (verdict := ruling.decide(case)) is not None), None)
 
 
-def judge(rulings: Iterable[Ruling[Case]], case: Case) -> Verdict:
+def verdict_of(rulings: Iterable[Ruling[CaseT]], case: CaseT) -> Verdict:
     """The verdict of the first ruling that holds.
 
     Raises:

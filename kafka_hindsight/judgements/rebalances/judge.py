@@ -393,7 +393,7 @@ def judge_episode(case: Case) -> Verdict:
     """
     episode = case.episode
     if episode.reason.act in _REASONS_THAT_ARE_CAUSES:
-        return rulings.judge(REASON_RULINGS, case)
+        return rulings.verdict_of(REASON_RULINGS, case)
     if case.change is not None:
         verdict = judge_change(case)
         if not episode.lacks_start:
@@ -401,22 +401,22 @@ def judge_episode(case: Case) -> Verdict:
         sentence = f"The line that starts this rebalance is missing; this fell into it: {verdict.sentence}"
         return replace(verdict, confidence=Confidence.POSSIBLE, sentence=sentence)
     if episode.reason.act in ("leader_rejoined", "metadata_updated"):
-        return rulings.judge(REJOIN_RULINGS, case)
+        return rulings.verdict_of(REJOIN_RULINGS, case)
     if Protocol(episode.protocol).has_epochs:
-        return rulings.judge(EPOCH_RULINGS, case)
+        return rulings.verdict_of(EPOCH_RULINGS, case)
     if episode.raw_reason is None and not episode.lacks_start:
-        return rulings.judge(SILENT_RULINGS, case)
-    return rulings.judge(REASON_RULINGS, case)
+        return rulings.verdict_of(SILENT_RULINGS, case)
+    return rulings.verdict_of(REASON_RULINGS, case)
 
 
 def judge_move(case: Case, start_verdict: Verdict) -> Verdict:
     """Judge whether a move of the coordinator cut the episode short; else keep the verdict on its start."""
     if case.episode.cut_by_move and case.episode.outcome in (Outcome.INTERRUPTED, Outcome.UNFINISHED):
-        return rulings.judge(MOVE_RULINGS, replace(case, start_verdict=start_verdict))
+        return rulings.verdict_of(MOVE_RULINGS, replace(case, start_verdict=start_verdict))
     return start_verdict
 
 
 def judge_change(case: Case) -> Verdict:
     """Judge why one member changed, or was removed."""
     assert case.change is not None
-    return rulings.judge(BY_CHANGE[case.change.what], case)
+    return rulings.verdict_of(BY_CHANGE[case.change.what], case)

@@ -25,7 +25,7 @@ from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.brokers import BROKERS, FACTS, WindowFacts
 from kafka_hindsight.judgements.rebuild.groups import GROUPS
 from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS, READINGS
-from kafka_hindsight.judgements.rebuild.sources import Judgement, each, quoted, table
+from kafka_hindsight.judgements.rebuild.sources import Judgement, each, lake_table, quoted_where
 from kafka_hindsight.measures.unavailability_sums import NOTICED_MS
 from kafka_hindsight.shared.arrow_tables import among
 
@@ -90,7 +90,7 @@ def _is_quoted(failovers: pa.Table) -> pa.ChunkedArray:
     return pc.or_kleene(among(failovers["kind"], _HARMFUL), is_noticed)
 
 
-FAILOVERS = quoted(_is_quoted, PARTITIONS.output("failovers"))
+FAILOVERS = quoted_where(_is_quoted, PARTITIONS.output("failovers"))
 """The failovers, those that incidents quote with their evidence."""
 
 AFTERMATH = Judgement(
@@ -103,10 +103,10 @@ AFTERMATH = Judgement(
         "isr_spans": PARTITIONS.output("isr_spans"),
         "out_of_sync": READINGS.output("out_of_sync"),
         "moves": each(unquoted, GROUPS.output("moves")),
-        "led_before": each(led_before_outages, table("bronze.partition_snapshots")),
+        "led_before": each(led_before_outages, lake_table("bronze.partition_snapshots")),
         "rebalances": GROUPS.output("rebalances"),
         "stays": GROUPS.output("stays"),
-        "imbalance": quoted(lambda imbalance: imbalance["over_threshold"], READINGS.output("imbalance")),
+        "imbalance": quoted_where(lambda imbalance: imbalance["over_threshold"], READINGS.output("imbalance")),
     },
     needs=(FACTS,),
 )

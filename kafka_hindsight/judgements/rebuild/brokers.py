@@ -35,7 +35,7 @@ from kafka_hindsight.judgements.groups.coordinators import OFFSETS_TOPIC
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebalances import GroupContext
 from kafka_hindsight.judgements.rebuild.events import EVENTS, SETTINGS
-from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table, union, where
+from kafka_hindsight.judgements.rebuild.sources import Judgement, each, lake_table, narrowed, union, where
 from kafka_hindsight.shared.arrow_tables import FIRST, among, as_scalar, distinct, ends, repeated, with_columns
 from kafka_hindsight.shared.windows import broker_ids, in_order
 
@@ -284,7 +284,7 @@ def _shows_stall(events: pa.Table) -> pa.ChunkedArray:
     return pc.and_kleene(is_of_client, pc.greater_equal(events["took_ms"], _ASLEEP_MS))
 
 
-def refusal_lines(events: pa.Table) -> pa.Table:
+def authentication_lines(events: pa.Table) -> pa.Table:
     """Keep the lines about authentication that failed and quotas that changed: of each host or client two a minute."""
     lines = events.filter(among(events["kind"], _REFUSED))
     minute = pc.floor_temporal(lines["happened_at"], unit="minute")
@@ -318,8 +318,8 @@ BROKERS = Judgement(
         "namings": narrowed(broker_namings, EVENTS),
         "controllers": narrowed(controller_sightings, EVENTS),
         "proofs": narrowed(proofs_of_service, EVENTS),
-        "readings": table("bronze.broker_snapshots"),
-        "files": each(files_in_scope, table("bronze.log_files", span="")),
+        "readings": lake_table("bronze.broker_snapshots"),
+        "files": each(files_in_scope, lake_table("bronze.log_files", span="")),
     },
     needs=(SIGNALS,),
 )
@@ -339,9 +339,9 @@ FACTS = Judgement(
         "log_spans": BROKERS.output("log_spans"),
         "observed": narrowed(observed_span, EVENTS),
         "expiries": where(_shows_expiry, EVENTS),
-        "refusals": narrowed(refusal_lines, EVENTS),
+        "refusals": narrowed(authentication_lines, EVENTS),
         "stalls": where(_shows_stall, EVENTS),
-        "readings": narrowed(reading_times, table("bronze.partition_snapshots"), again=reading_times_together),
-        "files": each(files_in_scope, table("bronze.log_files", span="")),
+        "readings": narrowed(reading_times, lake_table("bronze.partition_snapshots"), again=reading_times_together),
+        "files": each(files_in_scope, lake_table("bronze.log_files", span="")),
     },
 )

@@ -18,7 +18,7 @@ from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.judgements.brokers.settings_at import SETTING_KINDS
 from kafka_hindsight.judgements.reasoning.scope import Scope
-from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table, union, where
+from kafka_hindsight.judgements.rebuild.sources import Judgement, each, lake_table, narrowed, union, where
 from kafka_hindsight.kafka_records.metadata_replay import MetadataReplay, committed
 from kafka_hindsight.kafka_records.metadata_states import MetadataStart, find_start, settled_before, state_rows
 from kafka_hindsight.knowledge.broker_settings import BROKER_SETTINGS, TOPIC_SETTINGS
@@ -98,9 +98,9 @@ def parts_of_start(states: pa.Table, metadata_start: MetadataStart | None) -> pa
     return with_columns(parts, source=blank, text=blank)
 
 
-RECORDS = table("bronze.metadata_records", span="", optional=True)
-FILES = table("bronze.metadata_files", span="", optional=True)
-STATES = table("quality.metadata_states", span="", optional=True)
+RECORDS = lake_table("bronze.metadata_records", span="", optional=True)
+FILES = lake_table("bronze.metadata_files", span="", optional=True)
+STATES = lake_table("quality.metadata_states", span="", optional=True)
 
 LAST_STATE = Judgement("last_state", (pick_last_state,), (), {"states": narrowed(last_state_before, STATES)})
 
@@ -120,7 +120,7 @@ METADATA = Judgement(
     needs=(METADATA_START,),
 )
 
-EVENTS = union(table("silver.events"), METADATA.output("events"))
+EVENTS = union(lake_table("silver.events"), METADATA.output("events"))
 """The events of lines, and those of the metadata log where the lake holds one."""
 
 
@@ -175,7 +175,7 @@ SETTINGS_READ = Judgement(
     "settings_read",
     (read_settings,),
     ("cluster", "resource_type", "resource", "name"),
-    {"readings": where(_is_looked_at, table("bronze.config_snapshots"))},
+    {"readings": where(_is_looked_at, lake_table("bronze.config_snapshots"))},
 )
 
 SETTINGS = union(where(lambda e: among(e["kind"], SETTING_KINDS), EVENTS), SETTINGS_READ.output("settings"))

@@ -14,7 +14,7 @@ from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.catalog.kinds import CLIENT_KINDS, GROUP_KINDS, Kind
 from kafka_hindsight.judgements.brokers.controllers import incarnations_begun
 from kafka_hindsight.judgements.groups.coordinators import rebuild_coordinator_moves
-from kafka_hindsight.judgements.groups.costs import Witnesses, price, rebuild_unavailability, stops_of
+from kafka_hindsight.judgements.groups.costs import Witnesses, price, rebuild_group_stops, stops_of
 from kafka_hindsight.judgements.groups.lag_rulings import judge_lag
 from kafka_hindsight.judgements.groups.member_settings import rebuild_settings
 from kafka_hindsight.judgements.groups.ownership import rebuild_ownership
@@ -25,7 +25,7 @@ from kafka_hindsight.judgements.rebalances.members import sighting_of
 from kafka_hindsight.judgements.rebalances.records import events_of_records
 from kafka_hindsight.judgements.rebuild.brokers import FACTS, WindowFacts
 from kafka_hindsight.judgements.rebuild.events import EVENTS
-from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table
+from kafka_hindsight.judgements.rebuild.sources import Judgement, each, lake_table, narrowed
 from kafka_hindsight.knowledge.client_ids import CONNECTOR_GROUP, TASK_CLIENT
 from kafka_hindsight.knowledge.reasons import UUID
 from kafka_hindsight.shared.arrow_tables import (
@@ -58,7 +58,7 @@ class ClientNames:
     groups_of_logs: Mapping[str, str]
 
 
-def names_in(events: pa.Table) -> pa.Table:
+def client_names(events: pa.Table) -> pa.Table:
     """The log, client and group that lines of groups and clients name, each once; the log only for a client's line."""
     lines = of_groups(events)
     is_client = pc.equal(lines["origin"], str(Origin.CLIENT))
@@ -97,8 +97,8 @@ NAMES = Judgement(
     (find_names,),
     (),
     {
-        "log_names": narrowed(names_in, EVENTS, again=distinct),
-        "members": narrowed(names_of_members, table("bronze.member_snapshots"), again=distinct),
+        "log_names": narrowed(client_names, EVENTS, again=distinct),
+        "members": narrowed(names_of_members, lake_table("bronze.member_snapshots"), again=distinct),
     },
 )
 """The clients and groups to which lines belong: few rows."""
@@ -153,7 +153,7 @@ def records_that_hold(records: pa.Table, scope: Scope) -> pa.Table:
     return around.filter(pc.or_(is_inside, pc.invert(around["is_tombstone"])))
 
 
-GROUP_RECORDS = narrowed(records_around, table("bronze.group_records", span=""), again=records_that_hold)
+GROUP_RECORDS = narrowed(records_around, lake_table("bronze.group_records", span=""), again=records_that_hold)
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ def judge_group(
         history.gaps,
         history.roster,
         moves,
-        rebuild_unavailability(
+        rebuild_group_stops(
             priced,
             stops,
             witnessed,
@@ -239,9 +239,9 @@ GROUPS = Judgement(
     {
         "events": each(events_of_groups, EVENTS),
         "records": GROUP_RECORDS,
-        "readings": table("bronze.group_snapshots"),
-        "members": table("bronze.member_snapshots"),
-        "offsets": table("bronze.offset_snapshots", span="window"),
+        "readings": lake_table("bronze.group_snapshots"),
+        "members": lake_table("bronze.member_snapshots"),
+        "offsets": lake_table("bronze.offset_snapshots", span="window"),
     },
     needs=(NAMES, FACTS),
 )

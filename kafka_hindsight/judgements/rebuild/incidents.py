@@ -17,7 +17,7 @@ from kafka_hindsight.judgements.rebuild.aftermath import AFTERMATH, FAILOVERS
 from kafka_hindsight.judgements.rebuild.brokers import BROKERS
 from kafka_hindsight.judgements.rebuild.groups import GROUPS
 from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS
-from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource, each, quoted, union, where
+from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource, each, quoted_where, union, where
 from kafka_hindsight.shared.arrow_tables import among, with_columns
 
 
@@ -102,7 +102,7 @@ INCIDENTS = Judgement(
             PARTITIONS.output("truncations"),
         ),
         "out_of_sync_periods": AFTERMATH.output("out_of_sync_periods"),
-        "unavailability": quoted(_is_origin, UNAVAILABILITY),
+        "unavailability": quoted_where(_is_origin, UNAVAILABILITY),
         "lag": where(lambda verdicts: pc.not_equal(verdicts["status"], str(LagStatus.OK)), GROUPS.output("lag")),
         "controllers": BROKERS.output("controller_changes"),
         "failed_rebalances": where(lambda r: among(r["cause"], _FAILURES), GROUPS.output("rebalances")),

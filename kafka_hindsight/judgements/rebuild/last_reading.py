@@ -12,13 +12,13 @@ from kafka_hindsight.judgements.brokers.settings_at import SettingsInForce, sett
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.brokers import FACTS, WindowFacts
 from kafka_hindsight.judgements.rebuild.events import SETTINGS
-from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource, each, narrowed, table
+from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource, each, lake_table, narrowed
 from kafka_hindsight.shared.arrow_tables import LAST, as_scalar, ends, with_columns
 
 
 def of_last_reading(name: str) -> RowSource:
     """Read the rows of a table of readings that the last reading of the window has, of those that show partitions."""
-    return each(_of_last_reading, table(name, span="window"), needs=(FACTS,))
+    return each(_of_last_reading, lake_table(name, span="window"), needs=(FACTS,))
 
 
 def _of_last_reading(readings: pa.Table, facts: WindowFacts) -> pa.Table:

@@ -28,7 +28,7 @@ from kafka_hindsight.judgements.partitions.unavailability import rebuild_unavail
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.brokers import FACTS, WindowFacts
 from kafka_hindsight.judgements.rebuild.events import EVENTS, SETTINGS_READ
-from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table, union
+from kafka_hindsight.judgements.rebuild.sources import Judgement, each, lake_table, narrowed, union
 from kafka_hindsight.shared.arrow_tables import among, distinct, repeated, with_columns
 
 BLOCK = 25
@@ -69,7 +69,7 @@ BLOCKS = Judgement(
     (),
     {
         "of_events": narrowed(later_blocks, EVENTS, again=distinct),
-        "of_readings": narrowed(later_blocks, table("bronze.partition_snapshots"), again=distinct),
+        "of_readings": narrowed(later_blocks, lake_table("bronze.partition_snapshots"), again=distinct),
     },
 )
 """The topics with more than one block: few rows."""
@@ -165,8 +165,8 @@ PARTITIONS = Judgement(
     ("cluster", "topic", "block"),
     {
         "events": each(about_partitions, union(EVENTS, SETTINGS_READ.output("settings"))),
-        "states": narrowed(partition_states, table("bronze.partition_snapshots"), again=states_together),
-        "commits": each(commits_beyond_end, table("bronze.offset_snapshots")),
+        "states": narrowed(partition_states, lake_table("bronze.partition_snapshots"), again=states_together),
+        "commits": each(commits_beyond_end, lake_table("bronze.offset_snapshots")),
     },
     needs=(BLOCKS, FACTS),
 )
@@ -190,7 +190,7 @@ READINGS = Judgement(
     (judge_readings,),
     ("cluster", "snapshot_id"),
     {
-        "partitions": table("bronze.partition_snapshots", span="window"),
-        "brokers": table("bronze.broker_snapshots", span="window"),
+        "partitions": lake_table("bronze.partition_snapshots", span="window"),
+        "brokers": lake_table("bronze.broker_snapshots", span="window"),
     },
 )

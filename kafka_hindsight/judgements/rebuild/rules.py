@@ -13,7 +13,15 @@ from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.judgements.findings.rule_inputs import Extent
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.last_reading import SETTINGS_IN_FORCE, of_last_reading
-from kafka_hindsight.judgements.rebuild.sources import Judgement, Narrow, RowSource, each, inputs_of, narrowed, table
+from kafka_hindsight.judgements.rebuild.sources import (
+    Judgement,
+    Narrow,
+    RowSource,
+    each,
+    inputs_of,
+    lake_table,
+    narrowed,
+)
 from kafka_hindsight.shared.arrow_tables import inside
 
 
@@ -45,7 +53,7 @@ def _source(rows: Table, extent: Extent, functions: Sequence[Narrow], judged: Ma
     if extent is Extent.LAST_READING:
         source = of_last_reading(rows.full_name)
     elif rows.full_name not in judged:
-        source = table(rows.full_name, span="window" if extent is Extent.WINDOW else "wide_window")
+        source = lake_table(rows.full_name, span="window" if extent is Extent.WINDOW else "wide_window")
     elif extent is Extent.WINDOW and rows.time_column:
         source = each(partial(_begun_in_window, time_column=rows.time_column), judged[rows.full_name])
     else:

@@ -78,7 +78,7 @@ class RowSource:
                 yield leaf, (*functions, self.function) if self.function else functions
 
 
-def table(name: str, span: str = "wide_window", optional: bool = False) -> RowSource:
+def lake_table(name: str, span: str = "wide_window", optional: bool = False) -> RowSource:
     """Read a table of the lake, by its full name."""
     return RowSource(table=name, span=span, optional=optional)
 
@@ -98,7 +98,7 @@ def where(condition: Callable[[pa.Table], pa.ChunkedArray], source: RowSource) -
     return each(lambda rows: rows.filter(condition(rows)), source)
 
 
-def quoted(condition: Callable[[pa.Table], pa.ChunkedArray], source: RowSource) -> RowSource:
+def quoted_where(condition: Callable[[pa.Table], pa.ChunkedArray], source: RowSource) -> RowSource:
     """Read rows with their evidence only where a condition holds: nothing quotes the others."""
     return each(partial(_quoted, condition=condition), source)
 

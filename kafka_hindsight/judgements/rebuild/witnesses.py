@@ -8,7 +8,7 @@ from kafka_hindsight.catalog import rows
 from kafka_hindsight.judgements.brokers.log_witnesses import find_witnesses
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.brokers import BROKERS
-from kafka_hindsight.judgements.rebuild.sources import Judgement, table
+from kafka_hindsight.judgements.rebuild.sources import Judgement, lake_table
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ WITNESSES = Judgement(
     (judge_witnesses,),
     ("cluster",),
     {
-        "hours": table("quality.parsed_hours", span="week"),
+        "hours": lake_table("quality.parsed_hours", span="week"),
         "missing_logs": BROKERS.output("missing_logs"),
         "outages": BROKERS.output("outages"),
     },

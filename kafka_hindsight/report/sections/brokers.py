@@ -39,7 +39,7 @@ OVER = (
 def brokers(page: PageRows) -> Iterator[ui.Block]:
     """A row and a curve for each broker."""
     if page.brokers:
-        yield ui.Table("Brokers", BROKERS, tuple(_broker(page, broker) for broker in page.brokers))
+        yield ui.PlainTable("Brokers", BROKERS, tuple(_broker(page, broker) for broker in page.brokers))
     readings = page.of(LeaderImbalance)
     if readings:
         count = words.counted(len({row.snapshot_at for row in readings}), "reading")
@@ -49,7 +49,7 @@ def brokers(page: PageRows) -> Iterator[ui.Block]:
         yield ui.Paragraph("This window holds no snapshot of the cluster, so nothing is known about who leads what.")
     curves = tuple(leader_curves(page))
     if curves:
-        yield ui.Timeline(
+        yield ui.TimelinePicture(
             *page.window,
             absences=[absence(page, row) for row in page.of(BrokerOutage)],
             curves=curves,
@@ -76,7 +76,7 @@ def outages(page: PageRows) -> Iterator[ui.Block]:
         yield ui.Paragraph(empty_sentence(page, "No broker was away.", "No absence of a broker", WitnessKind.LIFE))
     in_order = sorted((period for broker in page.brokers for period in periods(page, broker)), key=itemgetter(0))
     rows = [(e.tone, (ui.At(start), ui.Link(e.headline, e.anchor), e.cost)) for start, e in in_order]
-    yield from ui.ledger("What lasted at brokers", PERIODS, rows, [(tone, tone.meaning) for tone in Tone])
+    yield from ui.paged_table("What lasted at brokers", PERIODS, rows, [(tone, tone.meaning) for tone in Tone])
 
 
 def restarts(page: PageRows) -> Iterator[ui.Block]:
@@ -85,7 +85,7 @@ def restarts(page: PageRows) -> Iterator[ui.Block]:
         count = len(row.brokers)
         several = f"{words.counted(count, 'broker')} {words.verb(count, 'was', 'were')}"
         subject = "The cluster was" if row.is_complete else several
-        scorecard = ui.Table(
+        scorecard = ui.PlainTable(
             "Scorecard", STOPS, tuple(_stop(page, i, s) for i, s in enumerate(row.scorecard)), "numbers"
         )
         yield ui.Entry(

@@ -22,7 +22,7 @@ from kafka_hindsight.catalog.rows import (
 from kafka_hindsight.knowledge.layouts import CUTS
 from kafka_hindsight.knowledge.rules.coverage_rules import BROKER_LOG_MISSING
 from kafka_hindsight.report import blocks as ui
-from kafka_hindsight.report.not_known import unknowns_of
+from kafka_hindsight.report.not_known import missing_witnesses
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.report.phrases import change, partition_name
 from kafka_hindsight.report.withheld import withheld_sentences
@@ -252,7 +252,7 @@ def _gaps(page: PageRows) -> Iterator[ui.Block]:
     rows = sorted(page.of(GenerationGap), key=lambda r: r.explained_by is not None)
     if rows:
         headings = ("Seen", "Group", "Generations", "Explained by")
-        table = ui.Table("Breaks in the generations", headings, tuple(map(_gap, rows)))
+        table = ui.PlainTable("Breaks in the generations", headings, tuple(map(_gap, rows)))
         summary = f"{words.counted(len(rows), 'break')} in the generations"
         yield ui.Expandable(summary, (table,), is_open=len(rows) <= GAPS_OPEN)
 
@@ -271,7 +271,7 @@ def _leader_gaps(page: PageRows) -> Iterator[ui.Block]:
     if rows:
         headings = ("Seen", "Partition", "Epochs", "Leader", "What is known")
         table_rows = tuple(_leader_gap(page, row) for row in rows[:LEADER_GAPS])
-        table = ui.Table("Breaks in the leader epochs", headings, table_rows)
+        table = ui.PlainTable("Breaks in the leader epochs", headings, table_rows)
         summary = f"{words.counted(len(table_rows), 'break')} in the leader epochs"
         note = ui.left_out_note(len(rows) - LEADER_GAPS, "quality.leadership_gaps")
         yield ui.Expandable(summary, (table, *note))
@@ -294,7 +294,7 @@ def _sources(page: PageRows) -> Iterator[ui.Block]:
         page.of(Coverage), key=lambda r: (-(r.unparsed + r.quarantined), -(r.longest_silence_ms or 0), r.source)
     )
     if rows:
-        table = ui.Table("Sources", SOURCE_HEADINGS, tuple(map(_source, rows)), "numbers")
+        table = ui.PlainTable("Sources", SOURCE_HEADINGS, tuple(map(_source, rows)), "numbers")
         yield ui.Expandable(f"{words.counted(len(rows), 'source')}, line by line", (table,))
 
 
@@ -315,7 +315,7 @@ def _source(row: Coverage) -> ui.TableRow:
 
 def _witnesses(page: PageRows) -> Iterator[Statement]:
     """The events that the logs could not show, each with the reason and what to do."""
-    for unknown in unknowns_of(page.of(Witness)):
+    for unknown in missing_witnesses(page.of(Witness)):
         yield "warn", f"{unknown.sentence(page.day)} {unknown.gap.noun.advice}"
 
 

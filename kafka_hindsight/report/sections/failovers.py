@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from kafka_hindsight.catalog.codes import IsrChangeKind, WitnessKind
 from kafka_hindsight.catalog.rows import ControllerChange, Failover, IsrChange
 from kafka_hindsight.report import blocks as ui
-from kafka_hindsight.report.ledgers import failover_ledger
 from kafka_hindsight.report.page_rows import PageRows, Section
+from kafka_hindsight.report.paged_tables import failover_table
 from kafka_hindsight.report.phrases import change, controller_anchor, empty_sentence
 from kafka_hindsight.shared import words
 
@@ -20,15 +20,17 @@ def failovers(page: PageRows) -> Iterator[ui.Block]:
         yield ui.Paragraph(
             empty_sentence(page, "No partition changed its leader.", "No change of a leader", WitnessKind.LEADERS)
         )
-    if ledger := failover_ledger(page.of(Failover)):
-        yield ui.Expandable(words.counted(len(page.of(Failover)), "change of a leader", "changes of a leader"), ledger)
+    if every_change := failover_table(page.of(Failover)):
+        yield ui.Expandable(
+            words.counted(len(page.of(Failover)), "change of a leader", "changes of a leader"), every_change
+        )
     changes = Counter(row.change for row in page.of(IsrChange))
     shrank, expanded = (words.times(changes[kind]) for kind in IsrChangeKind)
     yield from ui.note(f"In-sync replica sets shrank {shrank} and expanded {expanded}.", changes)
     controllers = page.of(ControllerChange)
     if controllers:
         rows = tuple(_controller(page, row) for row in controllers)
-        table = ui.Table("Changes of the controller", ("When", "Node", "Epoch", "Confidence", "Why"), rows)
+        table = ui.PlainTable("Changes of the controller", ("When", "Node", "Epoch", "Confidence", "Why"), rows)
         yield ui.Expandable(f"{words.counted(len(controllers), 'change')} of the controller", (table,))
 
 

@@ -19,11 +19,11 @@ from kafka_hindsight.catalog.rows import (
 )
 from kafka_hindsight.knowledge.rules import ONGOING_RULES, RULES, UNREAD, UNSEEN
 from kafka_hindsight.knowledge.rules.coverage_rules import CLOCKS_DIFFER
-from kafka_hindsight.measures.record_losses import loss_of
+from kafka_hindsight.measures.record_losses import total_loss
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, Unused, unused
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures
-from kafka_hindsight.report.not_known import unknowns_of
+from kafka_hindsight.report.not_known import missing_witnesses
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.report.phrases import declared_label, incident_headline, unread_warning
 from kafka_hindsight.report.sections import coverage
@@ -105,7 +105,7 @@ def _clocks(page: PageRows) -> Iterator[ui.Block]:
 
 def _unknowns(page: PageRows) -> Iterator[ui.Block]:
     """The events that the logs could not show, in at most three sentences, with what to do about the first."""
-    unknowns = unknowns_of(page.of(Witness))
+    unknowns = missing_witnesses(page.of(Witness))
     items = [ui.Item(ui.Strong(u.sentence(page.day)), "warn") for u in unknowns[:UNKNOWNS]]
     if hidden := len(unknowns) - len(items):
         more = words.counted(hidden, "more gap is", "more gaps are")
@@ -195,7 +195,7 @@ def _certainty(confidences: Sequence[Confidence]) -> str:
 def tiles(page: PageRows) -> Iterator[ui.Item]:
     """The figures of harm, and the number of gaps in coverage."""
     incidents, findings = page.of(Incident), page.of(Finding)
-    loss, absences = loss_of(page.of(Failover), page.of(Truncation)), figures.absences(page.of(BrokerOutage))
+    loss, absences = total_loss(page.of(Failover), page.of(Truncation)), figures.absences(page.of(BrokerOutage))
     leaderless, refusing = (unused(page.of(Unavailability), kinds) for kinds in (LEADERLESS, NO_WRITES))
     groups = figures.groups_stopped(incidents, page.of(Unavailability))
     critical = sum(finding.severity == FindingSeverity.CRITICAL for finding in findings)
@@ -223,7 +223,7 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
     else:
         yield _harm(least, noun, "warn", stopped_at, WitnessKind.GROUPS in unknown)
     yield _figure(critical, words.verb(critical, "critical finding", "critical findings"), "bad", "findings")
-    gaps = len(unseen) + len(unknowns_of(page.of(Witness))) + len(withheld_sentences(page.of(WithheldRow)))
+    gaps = len(unseen) + len(missing_witnesses(page.of(Witness))) + len(withheld_sentences(page.of(WithheldRow)))
     yield _figure(gaps, words.verb(gaps, "gap in coverage", "gaps in coverage"), "warn", "coverage")
 
 

@@ -11,8 +11,8 @@ from kafka_hindsight.catalog.rows import Incident, Rebalance, Unavailability
 from kafka_hindsight.measures.unavailability_sums import NO_CONSUMER, unused
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures
-from kafka_hindsight.report.ledgers import rebalance_ledger
 from kafka_hindsight.report.page_rows import PageRows, Section
+from kafka_hindsight.report.paged_tables import rebalance_table
 from kafka_hindsight.report.phrases import empty_sentence
 from kafka_hindsight.shared import plain, words
 
@@ -25,7 +25,7 @@ def groups(page: PageRows) -> Iterator[ui.Block]:
     """A row for each group, with a filter."""
     rebalances = {group: page.rows_of(Rebalance, "group_id", group) for group in page.groups}
     worst = sorted(page.groups, key=lambda g: (-figures.partition_seconds(rebalances[g]), -len(rebalances[g]), g))
-    yield from ui.ledger("Groups", HEADINGS, [_row(page, group, rebalances[group]) for group in worst])
+    yield from ui.paged_table("Groups", HEADINGS, [_row(page, group, rebalances[group]) for group in worst])
     if not worst:
         yield ui.Paragraph(empty_sentence(page, "No group rebalanced or fell behind.", "No group", WitnessKind.GROUPS))
 
@@ -49,7 +49,7 @@ def every_rebalance(page: PageRows) -> Iterator[ui.Block]:
     """The rebalances of all groups in order of time, with a filter."""
     if not page.of(Rebalance):
         yield ui.Paragraph(empty_sentence(page, "No rebalance.", "No rebalance", WitnessKind.GROUPS))
-    yield from rebalance_ledger(page, page.of(Rebalance))
+    yield from rebalance_table(page, page.of(Rebalance))
 
 
 GROUPS = Section("groups", 10, "group-list", "", groups)

@@ -69,7 +69,7 @@ def _recurring(page: PageRows, windows: Sequence[EarlierWindow]) -> Iterator[ui.
         return
     yield ui.Heading("Incidents that came back")
     table_rows = tuple(_row(row, now.get(row.recurrence_id), windows) for row in rows[:RECURRING])
-    yield ui.Table("Incidents that came back", HEADINGS, table_rows)
+    yield ui.PlainTable("Incidents that came back", HEADINGS, table_rows)
     yield from ui.left_out_note(len(rows) - RECURRING, "gold.incidents")
 
 

@@ -8,8 +8,8 @@ from kafka_hindsight.catalog.rows import Incident
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, phrases
 from kafka_hindsight.report.answer import incident_lines
-from kafka_hindsight.report.ledgers import incident_ledger
 from kafka_hindsight.report.page_rows import PageRows, Section
+from kafka_hindsight.report.paged_tables import incident_table
 from kafka_hindsight.shared import words
 
 SHOWN = 12
@@ -35,7 +35,7 @@ def incidents(page: PageRows) -> Iterator[ui.Block]:
 def all_incidents(page: PageRows) -> tuple[ui.Block, ...]:
     """Every incident, those that ask for nothing last."""
     urgent, calm = figures.by_need(page.of(Incident))
-    return incident_ledger(page, [*urgent, *calm])
+    return incident_table(page, [*urgent, *calm])
 
 
 URGENT = Section("night", 30, "incident-list", "Incidents", incidents)

@@ -27,7 +27,7 @@ def lag(page: PageRows) -> Iterator[ui.Block]:
     )
     if groups:
         table_rows = tuple(_group(page, verdicts) for _, verdicts in groups)
-        yield ui.Table("Lag by group and topic", HEADINGS, table_rows, "numbers")
+        yield ui.PlainTable("Lag by group and topic", HEADINGS, table_rows, "numbers")
 
 
 def _summary(counts: Counter[LagStatus]) -> str:

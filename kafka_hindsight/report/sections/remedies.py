@@ -32,7 +32,7 @@ def remedies(page: PageRows) -> Iterator[ui.Block]:
             f"A replay of the window for {groups}, one setting at a time and all else as it was: not a promise."
         )
         table_rows = tuple(_remedy(page, row) for row in rows[:SHOWN])
-        yield ui.Table("What would have helped, by group and setting", HEADINGS, table_rows, "numbers")
+        yield ui.PlainTable("What would have helped, by group and setting", HEADINGS, table_rows, "numbers")
         yield from ui.left_out_note(len(rows) - SHOWN, "gold.remedies")
     settings = {row.setting for row in rows}
     for noun in (setting.noun for setting in RemedySetting if setting in settings):

@@ -20,7 +20,7 @@ from kafka_hindsight.catalog.rows import (
 from kafka_hindsight.knowledge.outage_words import noun_of
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures
-from kafka_hindsight.report.blocks import Lane, Span, Timeline
+from kafka_hindsight.report.blocks import Lane, Span, TimelinePicture
 from kafka_hindsight.report.curves import curves
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.report.phrases import controller_anchor, empty_sentence, outage_words
@@ -57,7 +57,7 @@ def timeline(page: PageRows) -> Iterator[ui.Block]:
         return
     tones = {span.tone for lane in lanes for span in lane.spans}
     worst = next((i for i in figures.ranked(page.of(Incident)) if figures.needs(i) is not Urgency.CALM), None)
-    yield Timeline(
+    yield TimelinePicture(
         *page.window,
         absences=absences,
         curves=tuple(curves(page)),

@@ -19,16 +19,16 @@ TOPICS = (
 
 
 def topics(page: PageRows) -> Iterator[ui.Block]:
-    """The topics that were unavailable the longest as bars, then all in a ledger, those that lost records first."""
+    """The topics that were unavailable the longest as bars, then all in a table, those that lost records first."""
     sums = {topic: unused(page.rows_of(Unavailability, "topic", topic), LEADERLESS) for topic in page.topics}
     worst = sorted(page.topics, key=lambda topic: (-sums[topic].total_ms, topic))
     unused_topics = [topic for topic in worst[:BARS] if sums[topic].total_ms]
     if unused_topics:
         yield ui.Bars("Partition-seconds without a leader, by topic", tuple(_bar(page, t, sums) for t in unused_topics))
     if worst:
-        ledger = ui.ledger("Topics", TOPICS, [("lost", _topic(page, topic, sums[topic])) for topic in worst])
+        table = ui.paged_table("Topics", TOPICS, [("lost", _topic(page, topic, sums[topic])) for topic in worst])
         summary = f"{words.counted(len(worst), 'topic')} that changed a leader, could not be used or risked records"
-        yield ui.Expandable(summary, ledger, is_open=len(worst) <= BARS)
+        yield ui.Expandable(summary, table, is_open=len(worst) <= BARS)
 
 
 def _bar(page: PageRows, topic: str, sums: Mapping[str, Unused]) -> tuple[ui.Words, str, float, str]:

@@ -21,7 +21,7 @@ def unread(page: PageRows) -> Iterator[ui.Block]:
     if shapes:
         yield ui.Heading("Lines that matter and that no pattern claims")
         rows = tuple(_shape(shape) for shape in shapes[:SHAPES])
-        yield ui.Table("Shapes of unread lines", ("Records", "Lines", "Shape"), rows, "numbers")
+        yield ui.PlainTable("Shapes of unread lines", ("Records", "Lines", "Shape"), rows, "numbers")
         hidden = len(shapes) - SHAPES
         yield from ui.note(f"{words.counted(hidden, 'rarer shape')} in quality.unparsed_lines.", hidden > 0)
     quarantine = sorted(page.of(Quarantine), key=lambda r: (-r.line_count, r.source, r.quarantine_id))

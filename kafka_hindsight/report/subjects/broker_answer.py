@@ -11,9 +11,9 @@ from kafka_hindsight.measures.time_away import away, since_when
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
-from kafka_hindsight.report.ledgers import failover_ledger
 from kafka_hindsight.report.not_known import sentences_about
 from kafka_hindsight.report.page_rows import PageRows
+from kafka_hindsight.report.paged_tables import failover_table
 from kafka_hindsight.report.periods import imbalance_words, periods
 from kafka_hindsight.report.trends import subject_trends
 from kafka_hindsight.shared import plain, words
@@ -49,7 +49,7 @@ def broker_answer(page: PageRows, name: str) -> Answer:
                 "broker-periods", "When it was away, out of sync or led too little", tuple(_periods(page, broker))
             ),
             ui.ShownSection("broker-findings", "Findings about it", finding_items(page, "broker", [name])),
-            ui.ShownSection("broker-leaders", "Changes of leaders from and to it", failover_ledger(failovers)),
+            ui.ShownSection("broker-leaders", "Changes of leaders from and to it", failover_table(failovers)),
             subject_trends(page, "broker", name, ("Absences", len(outages)), ("Seconds away", seconds)),
         ),
     )

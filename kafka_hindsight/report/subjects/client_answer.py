@@ -7,8 +7,8 @@ from collections import Counter
 from kafka_hindsight.catalog.rows import Rebalance
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report.answer import Answer
-from kafka_hindsight.report.ledgers import rebalance_ledger
 from kafka_hindsight.report.page_rows import PageRows
+from kafka_hindsight.report.paged_tables import rebalance_table
 from kafka_hindsight.shared import plain, words
 
 
@@ -40,7 +40,7 @@ def client_answer(page: PageRows, client: str) -> Answer:
         advice=tuple(dict.fromkeys(row.advice for row in starts))[:2],
         proof=first.evidence,
         sections=(
-            ui.ShownSection("client-started", "Rebalances that it started", rebalance_ledger(page, starts)),
-            ui.ShownSection("client-delayed", "Rebalances that waited for it", rebalance_ledger(page, delays)),
+            ui.ShownSection("client-started", "Rebalances that it started", rebalance_table(page, starts)),
+            ui.ShownSection("client-delayed", "Rebalances that waited for it", rebalance_table(page, delays)),
         ),
     )

@@ -25,15 +25,15 @@ from kafka_hindsight.measures.unavailability_sums import NO_CONSUMER, lasted_ms,
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, phrases
 from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
-from kafka_hindsight.report.ledgers import rebalance_ledger
 from kafka_hindsight.report.not_known import sentences_about
 from kafka_hindsight.report.page_rows import NEAR, PageRows
+from kafka_hindsight.report.paged_tables import rebalance_table
 from kafka_hindsight.report.trends import subject_trends
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
 
 STORIES = 60
-"""The most rebalances that are shown one by one; the ledger has all."""
+"""The most rebalances that are shown one by one; the paged table has all."""
 
 OWNER_LANES = 24
 OWNER_TONES = ("member", "topic", "asked", "broker", "lost", "protocol")
@@ -58,7 +58,7 @@ def group_answer(page: PageRows, group: str) -> Answer:
         plain.anchor("group", group),
         _verdict(page, group, worst, rebalances),
         worst.confidence if worst else _confidence(rebalances),
-        figures.life_of(worst) if worst else None,
+        figures.end_state_of(worst) if worst else None,
         worst.explanation if worst else "",
         unobserved=tuple(_unobserved(page, group)),
         cost=_cost(page, group, rebalances),
@@ -171,7 +171,7 @@ def _owners(page: PageRows, group: str) -> Iterator[ui.Block]:
     moved = sorted(by_partition, key=lambda place: (-len(by_partition[place]), place))
     lanes = tuple(_lane(page, place, by_partition[place], names, tones) for place in sorted(moved[:OWNER_LANES]))
     hidden = len(moved) - len(lanes)
-    yield ui.Timeline(
+    yield ui.TimelinePicture(
         begins=min(row.valid_from for row in rows),
         ends=max(row.valid_to for row in rows),
         lanes=lanes,
@@ -216,13 +216,13 @@ def _settings(rows: Sequence[MemberSetting]) -> Iterator[ui.Block]:
     ]
     headings = ("Clients", "Protocol", "Assignors", "session.timeout.ms", "max.poll.interval.ms", "Static")
     if table_rows:
-        yield ui.Table("Settings of its members", headings, tuple(table_rows))
+        yield ui.PlainTable("Settings of its members", headings, tuple(table_rows))
 
 
 def _stories(page: PageRows, rows: Sequence[Rebalance]) -> Iterator[ui.Block]:
-    """The first rebalances one by one; where there are more, all of them in a ledger."""
+    """The first rebalances one by one; where there are more, all of them in a paged table."""
     if len(rows) > STORIES:
-        yield from rebalance_ledger(page, rows)
+        yield from rebalance_table(page, rows)
         yield ui.Heading(f"The first {STORIES} of them one by one")
     for row in rows[:STORIES]:
         noun, incident = row.cause.noun, page.incidents.get(row.incident_id)

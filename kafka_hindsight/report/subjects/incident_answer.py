@@ -10,8 +10,8 @@ from kafka_hindsight.measures.unavailability_sums import LEADERLESS, unused
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, phrases
 from kafka_hindsight.report.answer import Answer
-from kafka_hindsight.report.ledgers import failover_ledger, rebalance_ledger
 from kafka_hindsight.report.page_rows import PageRows
+from kafka_hindsight.report.paged_tables import failover_table, rebalance_table
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
 
@@ -33,15 +33,15 @@ def incident_answer(page: PageRows, incident_id: str) -> Answer:
         plain.anchor("incident", incident_id),
         row.explanation,
         row.confidence,
-        figures.life_of(row),
+        figures.end_state_of(row),
         cost=_facts(page, row),
         advice=(row.advice, *_prevention(page, row)),
         commands=tuple(row.commands or ()),
         proof=row.evidence,
         sections=(
             ui.ShownSection("moments", "Minute by minute", tuple(_moments(page, row))),
-            ui.ShownSection("changes", "Its changes of leaders", failover_ledger(failovers)),
-            ui.ShownSection("rebalances", "Its rebalances", rebalance_ledger(page, rebalances)),
+            ui.ShownSection("changes", "Its changes of leaders", failover_table(failovers)),
+            ui.ShownSection("rebalances", "Its rebalances", rebalance_table(page, rebalances)),
         ),
     )
 

@@ -81,7 +81,7 @@ def _table(related: Related) -> tuple[ui.Block, ...]:
         for table, rows in related
         for row in (type(row).of(harmless(row.as_dict())) for row in rows)
     )
-    return (ui.Table("Related rows", HEADINGS, rows),) if rows else ()
+    return (ui.PlainTable("Related rows", HEADINGS, rows),) if rows else ()
 
 
 def _subject(row: Row) -> str:

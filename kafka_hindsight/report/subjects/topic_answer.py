@@ -12,9 +12,9 @@ from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, 
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, phrases
 from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
-from kafka_hindsight.report.ledgers import failover_ledger
 from kafka_hindsight.report.not_known import sentences_about
 from kafka_hindsight.report.page_rows import PageRows
+from kafka_hindsight.report.paged_tables import failover_table
 from kafka_hindsight.report.risks import risk_table, truncation_entries
 from kafka_hindsight.report.trends import subject_trends
 from kafka_hindsight.shared import plain, words
@@ -22,7 +22,7 @@ from kafka_hindsight.shared import plain, words
 P = TypeVar("P", Failover, Unavailability, Truncation, PartitionRisk)
 
 STORIES = 60
-"""The most changes of leaders that are shown one by one; the ledger has all."""
+"""The most changes of leaders that are shown one by one; the paged table has all."""
 
 
 def topic_answer(page: PageRows, topic: str) -> Answer:
@@ -80,7 +80,7 @@ def _answer(
         plain.anchor(kind, name),
         _verdict(failovers, intervals, cause),
         worst.confidence if worst else "",
-        figures.life_of(worst) if worst else None,
+        figures.end_state_of(worst) if worst else None,
         unobserved=tuple(sentences_about(page.of(Witness), _WITNESSES)),
         cost=_cost(page, rows),
         advice=tuple(dict.fromkeys(filter(None, (i.prevention for i in incidents)))),
@@ -132,8 +132,8 @@ def _partition_seconds(sums: Unused) -> str:
 
 
 def _stories(page: PageRows, rows: Sequence[Failover]) -> Iterator[ui.Block]:
-    """All changes in a ledger, and those with a loss or the longest time without a leader one by one."""
-    yield from failover_ledger(rows)
+    """All changes in a paged table, and those with a loss or the longest time without a leader one by one."""
+    yield from failover_table(rows)
     grave = sorted(rows, key=lambda f: (not can_lose(f), -(f.leaderless_ms or 0), f.happened_at, f.failover_id))
     if rows:
         yield ui.Heading("The gravest of them one by one")

@@ -90,7 +90,7 @@ const router = () => {
       zone.apply(place);
       for (const link of document.querySelectorAll("nav a")) link.toggleAttribute("aria-current", link.hash === `#${name}`);
       document.querySelector("nav [aria-current]")?.setAttribute("aria-current", "page");
-      place.querySelectorAll(".ledger").forEach((ledger, i) => drawLedger(ledger, state, keep(name), i ? i + 1 : ""));
+      place.querySelectorAll(".paged-table").forEach((table, i) => drawPagedTable(table, state, keep(name), i ? i + 1 : ""));
       const lanes = place.querySelector(".lanes");
       if (lanes) drawTimeline(lanes, state, keep(name));
       byId("announced").textContent = view.title;
@@ -155,7 +155,7 @@ const router = () => {
   const SEARCHED = 12;
   const enhance = (root) => {
     for (const scroll of root.querySelectorAll(".scroll")) {
-      if (scroll.closest(".ledger") || scroll.previousElementSibling?.matches(".search")) continue;
+      if (scroll.closest(".paged-table") || scroll.previousElementSibling?.matches(".search")) continue;
       const body = scroll.querySelector("tbody");
       for (const head of scroll.querySelectorAll("thead th")) {
         const sorter = document.createElement("button");

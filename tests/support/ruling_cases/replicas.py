@@ -79,7 +79,7 @@ def judged(night: Night) -> tuple[list[Decision], list[IsrChange | OutOfSyncPeri
     )
     with pytest.MonkeyPatch.context() as patch:
         for module in (out_of_sync_periods, truncations):
-            patch.setattr(module, "judge", judge)
+            patch.setattr(module, "verdict_of", judge)
         changes = rebuild_isr_changes(lines, night.readings, context, DAYS)
         spans = out_of_sync_periods.shrink_spans(changes)
         periods = out_of_sync_periods.rebuild_out_of_sync_periods(spans, outages, DAYS)

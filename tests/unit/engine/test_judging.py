@@ -21,9 +21,9 @@ from kafka_hindsight.catalog.rows import (
     Rebalance,
     Unavailability,
 )
-from kafka_hindsight.engine.reduce import in_buckets, judge, narrow
+from kafka_hindsight.engine.reduce import in_buckets, judged_tables, narrow
 from kafka_hindsight.judgements.reasoning.scope import Scope
-from kafka_hindsight.judgements.rebuild.sources import Judgement, each, table
+from kafka_hindsight.judgements.rebuild.sources import Judgement, each, lake_table
 from kafka_hindsight.shared.arrow_rows import rows_of
 from kafka_hindsight.shared.arrow_tables import with_columns
 from tests.support.clocks import clocks_apart
@@ -64,9 +64,9 @@ SAME = Judgement(
     (give_back,),
     ("cluster", "broker"),
     {
-        "partitions": each(of_leader, table("bronze.partition_snapshots")),
-        "brokers": table("bronze.broker_snapshots"),
-        "outages": table("gold.broker_outages"),
+        "partitions": each(of_leader, lake_table("bronze.partition_snapshots")),
+        "brokers": lake_table("bronze.broker_snapshots"),
+        "outages": lake_table("gold.broker_outages"),
     },
 )
 
@@ -91,7 +91,7 @@ def test_judgement_receives_rows_of_each_input_unchanged() -> None:
         for name, source in SAME.reads.items()
         for _, functions in source.leaves()
     }
-    judged = judge(SAME, parts, {"scope": SCOPE})
+    judged = judged_tables(SAME, parts, {"scope": SCOPE})
     for name, rows in inputs.items():
         output = rows_of(judged[name].to_batches(), type(rows[0]))
         assert sorted(map(repr, output)) == sorted(map(repr, rows))
@@ -99,7 +99,7 @@ def test_judgement_receives_rows_of_each_input_unchanged() -> None:
 
 def test_an_input_without_a_part_is_an_empty_list() -> None:
     outages = as_table([row(BROKER_OUTAGES, broker=1)], BROKER_OUTAGES)
-    judged = judge(SAME, {"outages": [outages]}, {"scope": SCOPE})
+    judged = judged_tables(SAME, {"outages": [outages]}, {"scope": SCOPE})
     assert {name: rows.num_rows for name, rows in judged.items()} == {"partitions": 0, "brokers": 0, "outages": 1}
 
 
@@ -130,7 +130,7 @@ def give_verdicts(scope: Scope) -> Verdicts:
 )
 def test_differing_clocks_cap_confidence_by_length_of_what_spans_them(apart: timedelta, capped: list[str]) -> None:
     scope = Scope("c", WHOLE, WHOLE, clocks_apart(apart, 1, sources=[QUOTE["source"]]))
-    judged = judge(Judgement("verdicts", (give_verdicts,), ("cluster",)), {}, {"scope": scope})
+    judged = judged_tables(Judgement("verdicts", (give_verdicts,), ("cluster",)), {}, {"scope": scope})
     assert judged["outages"]["confidence"].to_pylist() == capped
     assert judged["rebalances"]["confidence"].to_pylist() == [*Confidence], "no other broker's clock is behind them"
 
@@ -151,7 +151,7 @@ def give_open_intervals(scope: Scope) -> Intervals:
 
 def test_what_is_not_over_lasts_by_the_clock_that_writes_last() -> None:
     scope = Scope("c", WHOLE, WHOLE, clocks_apart(timedelta(hours=1), 1, sources=["broker-1/other.log"]))
-    judged = judge(Judgement("intervals", (give_open_intervals,), ("cluster",)), {}, {"scope": scope})
+    judged = judged_tables(Judgement("intervals", (give_open_intervals,), ("cluster",)), {}, {"scope": scope})
     assert judged["unavailability"]["confidence"].to_pylist() == ["possible", "certain"], "an hour, and three"
 
 

@@ -20,9 +20,9 @@ from kafka_hindsight.judgements.rebuild.sources import (
     each,
     inputs_of,
     judgements_in_order,
+    lake_table,
     narrowed,
     outputs_of,
-    table,
     union,
     values_of,
 )
@@ -63,7 +63,7 @@ def count(outages: list[BrokerOutage], events: pa.Table, context: str) -> int:
     return 0
 
 
-EVENTS = table("silver.events")
+EVENTS = lake_table("silver.events")
 OUTAGES = Judgement("outages", (judge_outages,), ("cluster",), {"events": EVENTS})
 CONTEXT = Judgement("context", (gather,), (), {"outages": OUTAGES.output("outages")})
 FINDINGS = Judgement("findings", (judge_findings,), ("cluster",), {"outages": OUTAGES.output("outages")}, (CONTEXT,))

@@ -23,7 +23,7 @@ from kafka_hindsight.catalog.gold import (
     TRUNCATIONS,
 )
 from kafka_hindsight.catalog.quality import GENERATION_GAPS, LEADERSHIP_GAPS
-from kafka_hindsight.engine.reduce import evaluate, judge, narrow
+from kafka_hindsight.engine.reduce import evaluate, judged_tables, narrow
 from kafka_hindsight.judgements.rebuild.published import PUBLISHED
 from kafka_hindsight.judgements.rebuild.sources import RowSource, judgements_in_order
 from kafka_hindsight.kafka_records.metadata_states import MetadataStart
@@ -81,7 +81,7 @@ def world() -> tuple[dict[str, pa.Table], dict[tuple[str, str], pa.Table], dict[
             for name, source in judgement.reads.items()
         }
         if judgement.key:
-            for name, rows in judge(judgement, parts, judged).items():
+            for name, rows in judged_tables(judgement, parts, judged).items():
                 outputs.setdefault((judgement.name, name), rows)
         elif judgement.name not in judged:
             judged[judgement.name] = evaluate(judgement, parts, judged)

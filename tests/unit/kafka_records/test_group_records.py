@@ -17,7 +17,7 @@ from kafka_hindsight.catalog.codes import GroupRecordType, MemberState
 from kafka_hindsight.kafka_records import group_record_values
 from kafka_hindsight.kafka_records.group_record_layouts import ASSIGNMENT, SUBSCRIPTION, TYPES
 from kafka_hindsight.kafka_records.group_record_layouts import MEMBER_STATES as STATES
-from kafka_hindsight.kafka_records.group_record_values import Malformed, decode, type_of
+from kafka_hindsight.kafka_records.group_record_values import Malformed, decode_group_record, type_of
 from kafka_hindsight.kafka_records.wire import LENGTHS, NUMBERS, Cursor, Field, Struct, VersionedStruct, read_versioned
 
 CAPTURED = [
@@ -129,7 +129,7 @@ def test_truncated_group_record_is_refused(
 def test_random_value_bytes_are_refused_in_sentence_or_read(record_type: Any, version: int, noise: bytes) -> None:
     key = struct.pack(">hh", record_type.number, 1) + b"g" + (b"\0\1m" if len(record_type.key.fields) == 2 else b"")
     try:
-        row = decode(key, struct.pack(">h", version) + noise)
+        row = decode_group_record(key, struct.pack(">h", version) + noise)
     except Malformed as wrong:
         assert "need" in str(wrong) or "found" in str(wrong)
     else:
@@ -139,7 +139,7 @@ def test_random_value_bytes_are_refused_in_sentence_or_read(record_type: Any, ve
 @given(st.binary(max_size=40), st.none() | st.binary(max_size=40))
 def test_random_key_bytes_are_refused_or_read(key: bytes, value: bytes | None) -> None:
     try:
-        assert decode(key, value)["record_type"] in set(GroupRecordType)
+        assert decode_group_record(key, value)["record_type"] in set(GroupRecordType)
     except Malformed as wrong:
         assert str(wrong)
 
@@ -148,26 +148,26 @@ def test_random_key_bytes_are_refused_or_read(key: bytes, value: bytes | None) -
 def test_length_beyond_record_is_refused(count: int) -> None:
     head = struct.pack(">hh", 3, 0) + struct.pack(">i", 1) + struct.pack(">hhq", -1, -1, 0)
     with pytest.raises(Malformed, match=f"members says that it holds {count}"):
-        decode(struct.pack(">hh", 2, 1) + b"g", head + struct.pack(">i", count))
+        decode_group_record(struct.pack(">hh", 2, 1) + b"g", head + struct.pack(">i", count))
 
 
 def test_record_types_states_and_columns_match_catalog() -> None:
     assert [t.name for t in TYPES] == list(GroupRecordType)
     assert (*STATES.values(), "unknown") == tuple(MemberState)
-    named = {name for sample in CAPTURED for name in decode(*bytes_of(sample))}
+    named = {name for sample in CAPTURED for name in decode_group_record(*bytes_of(sample))}
     assert named - set(GROUP_RECORDS.column_names) == {"topics", "version", "resolved_at"}
 
 
 @pytest.mark.parametrize("kafka", ("2.8.2", "3.9.2", "4.1.2", "4.3.1"))
 def test_captured_group_records_are_read(kafka: str) -> None:
-    rows = [(decode(*bytes_of(s)), s) for s in CAPTURED if s["kafka"] == kafka]
+    rows = [(decode_group_record(*bytes_of(s)), s) for s in CAPTURED if s["kafka"] == kafka]
     assert rows
     for row, sample in rows:
         assert {name: row[name] for name in sample["says"]} == sample["says"]
 
 
 def test_captures_have_every_record_type_and_tombstones() -> None:
-    rows = [decode(*bytes_of(s)) for s in CAPTURED]
+    rows = [decode_group_record(*bytes_of(s)) for s in CAPTURED]
     assert {r["record_type"] for r in rows} == set(GroupRecordType)
     buried = {r["record_type"] for r in rows if r["is_tombstone"]}
     assert {"group_metadata", "consumer_group_current_member_assignment"} <= buried
@@ -180,7 +180,7 @@ def test_early_access_layouts_of_3_7_are_refused() -> None:
     current = bytes.fromhex("0000 00000008 00000007 00000008 01 01 01 00 0000 01 00".replace(" ", ""))
     for key, value in ((member, metadata), (b"\0\x08" + member[2:], current)):
         with pytest.raises(Malformed, match=r"early access layout of Kafka 3\.7"):
-            decode(key, value)
+            decode_group_record(key, value)
 
 
 def test_foreign_subscription_bytes_are_null() -> None:
@@ -198,7 +198,7 @@ def test_record_type_is_recognised_by_first_two_key_bytes(number: int, name: str
     record_type = type_of(key)
     assert (record_type.name if record_type else None) == name
     with pytest.raises(Malformed, match="a record of a group or its members" if name is None else "key of"):
-        decode(key, b"")
+        decode_group_record(key, b"")
 
 
 @given(st.integers(-(2**63), 2**63 - 1))

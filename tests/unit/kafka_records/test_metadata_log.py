@@ -23,7 +23,7 @@ from kafka_hindsight.kafka_records.metadata_log import (
     FileContents,
     FileName,
     Malformed,
-    decode,
+    decode_metadata_record,
     file_name,
     read_segment,
     read_snapshot,
@@ -231,7 +231,7 @@ def test_random_bytes_give_no_rows_or_a_sentence(data: bytes) -> None:
     contents = read_segment(data, 0)
     assert contents.rows == [] and contents.end == 0
     try:
-        decode(data)
+        decode_metadata_record(data)
     except Malformed as problem:
         assert str(problem)
 
@@ -292,7 +292,7 @@ def test_aborted_transaction_changes_nothing() -> None:
 
 def test_secret_broker_setting_is_not_kept() -> None:
     of_broker = bytes([1, 4, 0, 4, 2]) + b"1" + bytes([1 + len(b"ssl.key.password")]) + b"ssl.key.password"
-    kind, fields = decode(of_broker + bytes([5]) + b"open" + bytes([0]))
+    kind, fields = decode_metadata_record(of_broker + bytes([5]) + b"open" + bytes([0]))
     assert kind == "config" and fields is not None
     assert (fields["name"], fields["value"]) == ("ssl.key.password", None)
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from kafka_hindsight.catalog.rows.structs import ClusterNaming
-from kafka_hindsight.logs.cluster_of_files import BrokerFile, FolderClusters, Traits, clusters_of, traits_in
+from kafka_hindsight.logs.cluster_of_files import BrokerFile, FolderClusters, Traits, clusters_of_files, traits_in
 from tests.support.rows import AT
 
 
@@ -25,7 +25,7 @@ def clusters_in(files: list[BrokerFile], **traits: str) -> FolderClusters:
     """What is found whatever the order of the files. Takes: the broker and the address that a folder's lines show."""
     of_folder = {name.replace("_", "-"): Traits(*map(frozenset, zip(words.split()))) for name, words in traits.items()}
     by_file = {f.name: of_folder.get(f.source.partition("/")[0], Traits()) for f in files}
-    several = [clusters_of(random.Random(n).sample(files, len(files)), lambda: by_file) for n in range(3)]
+    several = [clusters_of_files(random.Random(n).sample(files, len(files)), lambda: by_file) for n in range(3)]
     assert several[0] == several[1] == several[2]
     return several[0]
 
@@ -141,5 +141,5 @@ def test_defaults_identify_no_broker(host: str) -> None:
 def test_two_clusters_with_default_settings_are_two(one: str, other: str) -> None:
     traits = traits_in(b"\tbroker.id = 1\n\tlisteners = PLAINTEXT://:9092\n\tlog.dir = /tmp/kafka-logs\n")
     files = [file(one, 1, "one"), file(other, 2, "two")]
-    clusters = clusters_of(files, lambda: {f.name: traits for f in files})
+    clusters = clusters_of_files(files, lambda: {f.name: traits for f in files})
     assert sorted(c.ids for c in clusters.clusters) == [("one",), ("two",)]

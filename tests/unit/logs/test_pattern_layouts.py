@@ -19,7 +19,7 @@ from kafka_hindsight.logs.conversion_patterns import NotAPattern, compile_patter
 from kafka_hindsight.logs.cutting import cut
 from kafka_hindsight.logs.forms import best_of, closest, sampled
 from kafka_hindsight.logs.heads import PLAIN, head_of, instant_at
-from kafka_hindsight.logs.layout_names import inside, is_without_logger
+from kafka_hindsight.logs.layout_names import is_without_logger, layout_within
 from kafka_hindsight.logs.pieces import REACH, Way, look, ranges_of
 from kafka_hindsight.logs.reading import read_record
 from lab.drill.render import in_pattern
@@ -176,9 +176,9 @@ def test_long_file_is_sampled_at_beginning_middle_and_end() -> None:
 def test_record_from_envelopes_is_read_by_the_inner_layout() -> None:
     (layout,) = [x for x in PATTERN_LAYOUTS if x.name == "strimzi"]
     for sample in layout_samples("strimzi")[0]:
-        assert reading_of(inside(("docker", "compose"), "strimzi"), sample) == reading_of("strimzi", sample)
-        assert reading_of(inside(("docker",), layout.pattern), sample) == reading_of("strimzi", sample)
-    assert reading_of(inside(("cri",), "apache"), KAFKAS[0].text) == reading_of("apache", KAFKAS[0].text)
+        assert reading_of(layout_within(("docker", "compose"), "strimzi"), sample) == reading_of("strimzi", sample)
+        assert reading_of(layout_within(("docker",), layout.pattern), sample) == reading_of("strimzi", sample)
+    assert reading_of(layout_within(("cri",), "apache"), KAFKAS[0].text) == reading_of("apache", KAFKAS[0].text)
 
 
 def test_first_of_repeated_conversion_words_counts() -> None:

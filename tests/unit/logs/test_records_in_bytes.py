@@ -23,7 +23,7 @@ from kafka_hindsight.logs import file_bytes
 from kafka_hindsight.logs.arrays import NO_INSTANT
 from kafka_hindsight.logs.clocks import Clock
 from kafka_hindsight.logs.cutting import cut
-from kafka_hindsight.logs.file_bytes import CHUNK, ArchiveMember, Bytes, OfMember, Unpacked, content_of
+from kafka_hindsight.logs.file_bytes import CHUNK, ArchiveMember, Bytes, OfMember, Unpacked, unpacked_archive
 from kafka_hindsight.logs.heads import HEADLESS, heads_of, lines_of
 from kafka_hindsight.logs.pieces import NO_TIMES, REACH, Piece, Range, Times, contests, look, mark_of, ranges_of
 
@@ -238,7 +238,7 @@ def test_archive_member_is_unpacked_from_the_end_of_the_former_one(tmp_path: Pat
     uri, size = str(packed), packed.stat().st_size
 
     def read(member: ArchiveMember, before: Unpacked | None) -> tuple[Bytes, bytes]:
-        source = content_of(uri, size, before, member)
+        source = unpacked_archive(uri, size, before, member)
         return source, OfMember(source, member).between(1, member.size + 99)
 
     first, early = read(ArchiveMember("a", 10, 1000), None)

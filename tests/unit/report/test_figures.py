@@ -13,7 +13,7 @@ from kafka_hindsight.alerts import sightings
 from kafka_hindsight.catalog.codes import Confidence, Harm, Intent
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES, INCIDENTS, REBALANCES
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Finding, Incident, Truncation, Unavailability
-from kafka_hindsight.measures.record_losses import loss_of
+from kafka_hindsight.measures.record_losses import total_loss
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, lasted, unused
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.phrases import lost_records
@@ -39,7 +39,7 @@ def test_page_terminal_and_alerts_show_same_numbers() -> None:
     incidents = [Incident.of(r) for r in tables["gold.incidents"]]
     findings = [Finding.of(r) for r in tables["gold.findings"]]
     elections, cuts = map(Failover.of, tables["gold.failovers"]), map(Truncation.of, tables["gold.truncations"])
-    lost, away = loss_of(elections, cuts), figures.absences(map(BrokerOutage.of, tables["gold.broker_outages"]))
+    lost, away = total_loss(elections, cuts), figures.absences(map(BrokerOutage.of, tables["gold.broker_outages"]))
     rows = [Unavailability.of(r) for r in tables["gold.unavailability"]]
     offline, critical = unused(rows, LEADERLESS), [f for f in findings if f.severity == "critical"]
     (tiles,) = [each for each in seen.section(page, "verdict") if getattr(each, "style", "") == "tiles"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kafka_hindsight.catalog.codes import WitnessKind
-from kafka_hindsight.report.blocks import DECLARED, Badge, Entry, Evidence, Facts, Item, Link, List, Paragraph
+from kafka_hindsight.report.blocks import DECLARED, Badge, Entry, EvidenceLines, Facts, Item, Link, List, Paragraph
 from tests.support import report_blocks as seen
 from tests.support.report_blocks import build_report
 from tests.support.report_crowd import crowded_night
@@ -235,7 +235,7 @@ def test_incident_and_its_outage_and_rebalances_link_to_each_other(report):
 
 
 def test_unclean_election_is_listed_with_its_loss(report):
-    (row,) = [row for row in seen.ledger(report, "failovers") if row["Why"].startswith("unclean election")]
+    (row,) = [row for row in seen.paged_table(report, "failovers") if row["Why"].startswith("unclean election")]
     assert (row["Partition"], row["Leader"], row["Records lost"]) == ("risky.raw-0", "none → 1", "40 to 52 records")
 
 
@@ -340,7 +340,7 @@ def test_report_with_many_rebalances_limits_quotes_and_counts_the_rest():
         {
             (len(evidence.quotes), evidence.left_out)
             for entry in seen.found(Entry, build_report(*one_night).views)
-            for evidence in seen.found(Evidence, entry if entry.style == "rebalance" else ())
+            for evidence in seen.found(EvidenceLines, entry if entry.style == "rebalance" else ())
         }
         for one_night in (night(), crowded_night(5_000))
     )

@@ -89,7 +89,7 @@ def test_address_of_a_row_is_that_of_its_link(browser, places):
 def test_back_returns_to_the_view_before(browser, places):
     browser.open(places["usual"])
     browser.show("groups")
-    browser.tell("document.querySelector('.ledger a').click()")
+    browser.tell("document.querySelector('.paged-table a').click()")
     assert browser.becomes("document.querySelector('main').dataset.view.startsWith('group-')")
     browser.tell("history.back()")
     assert browser.becomes("document.querySelector('main').dataset.view === 'groups'")
@@ -210,7 +210,7 @@ SCROLLED = (
     "new Promise(done => { let y = 0; const step = () => { scrollTo(0, y += innerHeight);"
     " y < 50 * innerHeight ? requestAnimationFrame(step) : done(true); }; step(); })"
 )
-SECOND = "document.querySelectorAll('.ledger')[1]"
+SECOND = "document.querySelectorAll('.paged-table')[1]"
 
 
 def test_thousands_of_rows_scroll_and_filter_without_a_stall(browser, places):
@@ -236,7 +236,7 @@ def test_long_table_continues_by_few_rows_on_a_phone(browser, places):
     assert browser.tell(f"{SECOND}.querySelector('output').textContent") == "1 to 25 of 6,073"
 
 
-def test_colours_of_a_ledger_filter_its_rows(browser, places):
+def test_colours_of_a_paged_table_filter_its_rows(browser, places):
     browser.open(f"{places['usual']}#groups")
     browser.show("groups")
     browser.tell(f"{SECOND}.querySelector('[data-step=\"1\"]').click()")

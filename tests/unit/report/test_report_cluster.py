@@ -54,7 +54,7 @@ def test_what_lasted_is_listed_in_order_of_time_and_explained_in_the_view_of_its
         gold__out_of_sync_periods=periods, gold__imbalance_periods=[over, over_gate(1, at("06:00:00"))],
         gold__broker_outages=[outage(1, at("01:59:00"), "crash")],
     )  # fmt: skip
-    assert [row["What"] for row in seen.ledger(page, "outages")] == [
+    assert [row["What"] for row in seen.paged_table(page, "outages")] == [
         "Broker 1 crashed",
         "Broker 1 out of sync for 12 partitions: it was away",
         "Broker 2 was over the threshold of leader imbalance, at worst 100%",
@@ -85,7 +85,7 @@ def test_truncation_with_loss_is_listed_before_unknown_one():
         ("bad", "1 truncation removed committed records: a."),
         ("warn", "It is not known what 1 truncation removed: a."),
     ]
-    (topic,) = seen.ledger(page, "topics")
+    (topic,) = seen.paged_table(page, "topics")
     assert (topic["Topic"], topic["Truncations"]) == ("a", "2")
 
 
@@ -151,7 +151,7 @@ def test_leaderless_time_without_exact_value_is_shown_as_bounds():
     row = failover(
         "t", 0, at("01:00:00"), "broker_crash", leaderless_ms=None, leaderless_low_ms=900, leaderless_high_ms=4_000
     )
-    (shown,) = seen.ledger(report(gold__failovers=[row]), "failovers")
+    (shown,) = seen.paged_table(report(gold__failovers=[row]), "failovers")
     assert shown["Without a leader"] == "900 ms to 4 s"
 
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from kafka_hindsight.catalog.codes import Harm
-from kafka_hindsight.catalog.rows import Incident, Night
+from kafka_hindsight.catalog.rows import Incident, NightSummary
 from kafka_hindsight.measures.record_losses import RecordLoss
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures
@@ -111,7 +111,7 @@ def test_hostile_names_are_inert_on_the_page_and_in_metrics():
     nights = [a_night(cluster=name, headline=name) for name in HOSTILE]
     html = render_html(fleet_page(Fleet.of(nights, [], AT, HOSTILE)))
     assert "<script>alert" not in html and "onerror=alert(1)>" not in html.replace("&gt;", "")
-    for line in metrics_text(map(Night.of, nights)).split("\n"):
+    for line in metrics_text(map(NightSummary.of, nights)).split("\n"):
         assert re.fullmatch(
             r'(# .*|hindsight_\w+\{cluster="(?:[^"\\]|\\.)*"(?:,\w+="\w+")?\} [\d.e+]+|)', line, re.DOTALL
         )
@@ -119,7 +119,7 @@ def test_hostile_names_are_inert_on_the_page_and_in_metrics():
 
 def test_metrics_show_figures_of_the_newest_night_of_each_cluster():
     row = a_night(cluster='a "b"', records_lost_high=None)
-    text = metrics_text(map(Night.of, [row, shifted(row, -1)]))
+    text = metrics_text(map(NightSummary.of, [row, shifted(row, -1)]))
     assert text.endswith("# EOF\n")
     assert f'hindsight_night_end_timestamp_seconds{{cluster="a \\"b\\""}} {int(END.timestamp())}\n' in text
     assert dict(re.findall(r'hindsight_state.*state="(\w+)"} (\d)', text)) == {"act": "1", "look": "0", "calm": "0"}

@@ -29,7 +29,7 @@ from kafka_hindsight.judgements.partitions.replicas.losses import Loss, loss_of
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, Reason, one_after_another, span
 from kafka_hindsight.judgements.reasoning.clock_errors import apart
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, quote_snapshot, row_id
-from kafka_hindsight.judgements.reasoning.rulings import Verdict, judge
+from kafka_hindsight.judgements.reasoning.rulings import Verdict, verdict_of
 from kafka_hindsight.knowledge.outage_words import noun_of
 from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO, MS, NEVER
 from kafka_hindsight.shared.grouping import runs, with_neighbours
@@ -393,7 +393,7 @@ def _isr_before(
 def _row(change: LeaderChange, gap: LeadershipGap | None, leaderless: BoundedInterval[bool]) -> Failover:
     cluster, topic, partition = change.incarnation.key
     number = change.incarnation.number
-    verdict = _beside(gap, judge(FAILOVER_RULINGS, change))
+    verdict = _beside(gap, verdict_of(FAILOVER_RULINGS, change))
     kind = FailoverKind(verdict.code)
     loss: Loss | None = None
     if kind == FailoverKind.UNCLEAN_ELECTION and change.last_leader is not None:

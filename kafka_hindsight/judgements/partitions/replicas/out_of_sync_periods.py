@@ -25,7 +25,7 @@ from kafka_hindsight.catalog.rows import (
 )
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot, row_id
 from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, proof_if, with_sentence
-from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown, judge
+from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown, verdict_of
 from kafka_hindsight.knowledge.isr_advice import CALM_AFTER, CYCLES_WITHIN, REPLICA_LAG
 from kafka_hindsight.shared.durations import NEVER
 from kafka_hindsight.shared.grouping import grouped
@@ -293,7 +293,7 @@ def _followers_removed(period: ReplicaAbsence, removals: Mapping[int, Timeline[t
 
 
 def _row(period: ReplicaAbsence, window_end: datetime) -> OutOfSyncPeriod:
-    first, verdict = period.spans[0], judge(OUT_OF_SYNC_RULINGS, period)
+    first, verdict = period.spans[0], verdict_of(OUT_OF_SYNC_RULINGS, period)
     flaps = len(period.spans) - len(period.by_partition)
     out_ms: Counter[str] = Counter()
     for span in period.spans:

@@ -26,7 +26,7 @@ from kafka_hindsight.judgements.partitions.incarnations import Incarnation, Part
 from kafka_hindsight.judgements.partitions.replicas.losses import Mark, end_offsets, high_watermarks, highest
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, row_id
 from kafka_hindsight.judgements.reasoning.proofs import Proof, proof_if
-from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling, Unknown, judge
+from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling, Unknown, verdict_of
 from kafka_hindsight.shared.durations import CLOCK_SKEW
 from kafka_hindsight.shared.grouping import with_neighbours
 from kafka_hindsight.shared.timelines import by_instant
@@ -398,7 +398,7 @@ def rebuild_truncations(
 
 def _row(key: Partition, case: TruncationCase) -> Truncation:
     cluster, topic, partition = key
-    cut, verdict = case.cut, judge(TRUNCATION_RULINGS, case)
+    cut, verdict = case.cut, verdict_of(TRUNCATION_RULINGS, case)
     failover: Failover | None = verdict.facts.get("failover")
     follows, at = cut.follows, cut.first.happened_at
     leader = _leader(cut, failover)

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pytest
 
 from kafka_hindsight.catalog.rows import BrokerOutage, Coverage, Finding, PartitionSnapshot
-from kafka_hindsight.engine.reduce import judge, narrow
+from kafka_hindsight.engine.reduce import judged_tables, narrow
 from kafka_hindsight.judgements.brokers.settings_at import SettingsInForce
 from kafka_hindsight.judgements.findings.finding_rows import finding_of
 from kafka_hindsight.judgements.findings.rule_inputs import Around, LastReading, Unquoted
@@ -56,7 +56,7 @@ def handed_over(judgement: Judgement, name: str, rows: Sequence[Any]) -> pa.Tabl
 def test_rules_get_the_rows_that_their_parameters_name() -> None:
     findings = judgement_of((begun, around), judged())
     parts = {name: [handed_over(findings, name, OUTAGES)] for name in ("outages", "outages_around")}
-    rows = judge(findings, parts, VALUES)["findings"].to_pylist()
+    rows = judged_tables(findings, parts, VALUES)["findings"].to_pylist()
     assert [(r["rule_id"], r["subject"], r["cluster"]) for r in rows] == [
         *((BROKER_GONE.rule_id, n, "c") for n in "12"),
         *((BROKER_SLOW.rule_id, n, "c") for n in "012"),

@@ -35,7 +35,7 @@ def rebalance(start: float, generation: int, joined: float | None, end: float | 
 def without_consumer(*rebalances: Rebalance, is_eager: bool | None = True, events: Sequence[Event] = ()) -> Any:
     """Start, end and bounds of each row, in seconds."""
     stops = {r.rebalance_id: Stop(is_eager=is_eager) for r in rebalances}
-    rows = groups.rebuild_unavailability(rebalances, stops, events, after(LOGS_END))
+    rows = groups.rebuild_group_stops(rebalances, stops, events, after(LOGS_END))
     assert all((u.kind, u.group_id, u.topic) == ("no_consumer", "g", None) and u.evidence for u in rows)
     return [
         (*t[1:], u.low_ms / 1000, u.high_ms and u.high_ms / 1000) for t, u in zip(seconds_of(rows), rows, strict=True)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS, LOG_FILES
 from kafka_hindsight.catalog.rows import BrokerOutage, Event
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.engine.reduce import evaluate, judge
+from kafka_hindsight.engine.reduce import evaluate, judged_tables
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.brokers import (
     BROKERS,
@@ -142,7 +142,7 @@ def test_narrowed_lines_give_verdicts_of_all_lines() -> None:
         "files": files_in_scope(as_table(files, LOG_FILES), scope),
     }
     values = {"scope": scope, "signals": signals}
-    judged = judge(BROKERS, {name: [rows] for name, rows in parts.items()}, values)
+    judged = judged_tables(BROKERS, {name: [rows] for name, rows in parts.items()}, values)
     assert verdicts(rows_of(judged["outages"].to_batches(), BrokerOutage)) == verdicts(
         rebuild_outages(captured, [], WHOLE)
     )

@@ -11,9 +11,9 @@ from kafka_hindsight.catalog.kinds import CLIENT_KINDS, GROUP_KINDS
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.rebuild.groups import (
+    client_names,
     events_of_groups,
     find_names,
-    names_in,
     names_of_members,
 )
 from tests.support.groups import EXCERPT_NAMES, GROUPS, witnessed
@@ -27,7 +27,7 @@ Named = tuple[str, str | None, str | None]
 def names_of_events(events: Sequence[Event]) -> set[Named]:
     """Each event's line, client and group, as the rebuild gathers them."""
     rows = as_table(events, EVENTS)
-    names = find_names(names_in(rows), names_of_members(as_table([], MEMBER_SNAPSHOTS)))
+    names = find_names(client_names(rows), names_of_members(as_table([], MEMBER_SNAPSHOTS)))
     gathered = events_of_groups(rows, names)
     return {(r["line_id"], r["client_id"], r["group_id"]) for r in gathered.to_pylist()}
 

@@ -20,9 +20,9 @@ INCIDENTS = ("Start", "Incident", "Harm", "Over", "Confidence", "Times", "Window
 REBALANCES = ("Start", "Group", "Took", "Cause", "Confidence", "Started by", "Delayed by", "Generation", "Cost")
 
 
-def incident_ledger(page: PageRows, rows: Sequence[Incident]) -> tuple[ui.Ledger, ...]:
+def incident_table(page: PageRows, rows: Sequence[Incident]) -> tuple[ui.PagedTable, ...]:
     """Incidents in the given order, with a filter; equal ones are one row. Empty where there is none."""
-    return ui.ledger("Incidents", INCIDENTS, [_incident(page, equal) for equal in figures.equal_incidents(rows)])
+    return ui.paged_table("Incidents", INCIDENTS, [_incident(page, equal) for equal in figures.equal_incidents(rows)])
 
 
 def _incident(page: PageRows, equal: Sequence[Incident]) -> tuple[str, tuple[ui.Words, ...]]:
@@ -32,7 +32,7 @@ def _incident(page: PageRows, equal: Sequence[Incident]) -> tuple[str, tuple[ui.
         ui.At(row.started_at),
         ui.Link(f"{incident_headline(row)}{declared_label(row)}", page.incident_anchor(row)),
         noun.label,
-        {"over": "yes", "ongoing": "no", "unknown": "not known"}[figures.life_of(row)],
+        {"over": "yes", "ongoing": "no", "unknown": "not known"}[figures.end_state_of(row)],
         figures.least_sure(equal),
         words.number(len(equal)) if equal[1:] else "",
         recurrence[0] if recurrence else "",
@@ -40,9 +40,9 @@ def _incident(page: PageRows, equal: Sequence[Incident]) -> tuple[str, tuple[ui.
     )
 
 
-def failover_ledger(rows: Sequence[Failover]) -> tuple[ui.Ledger, ...]:
+def failover_table(rows: Sequence[Failover]) -> tuple[ui.PagedTable, ...]:
     """Changes of leaders in order of time, with a filter; empty where there is none."""
-    return ui.ledger("Leader changes", FAILOVERS, [*map(_failover, rows)], [(tone, tone.meaning) for tone in Tone])
+    return ui.paged_table("Leader changes", FAILOVERS, [*map(_failover, rows)], [(tone, tone.meaning) for tone in Tone])
 
 
 def _failover(row: Failover) -> tuple[str, tuple[ui.Words, ...]]:
@@ -65,10 +65,10 @@ def _replicas(brokers: Sequence[int] | None) -> str | None:
     return None if brokers is None else ", ".join(map(str, brokers)) or "none"
 
 
-def rebalance_ledger(page: PageRows, rows: Sequence[Rebalance]) -> tuple[ui.Ledger, ...]:
+def rebalance_table(page: PageRows, rows: Sequence[Rebalance]) -> tuple[ui.PagedTable, ...]:
     """Rebalances in order of time, with a filter; empty where there is none."""
     tones = [(family, family.meaning) for family in CauseFamily]
-    return ui.ledger("Rebalances", REBALANCES, [_rebalance(page, row) for row in rows], tones)
+    return ui.paged_table("Rebalances", REBALANCES, [_rebalance(page, row) for row in rows], tones)
 
 
 def _rebalance(page: PageRows, row: Rebalance) -> tuple[str, tuple[ui.Words, ...]]:

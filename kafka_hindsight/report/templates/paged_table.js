@@ -1,16 +1,16 @@
-// A ledger draws its first few rows, then a page at a time, a smaller one on a phone. What it shows is part of the address, so that a link leads to it; in a view
+// A paged table draws its first few rows, then a page at a time, a smaller one on a phone. What it shows is part of the address, so that a link leads to it; in a view
 // of several the second one has `q2`.
-const drawLedger = (ledger, state, keep, which) => {
+const drawPagedTable = (table, state, keep, which) => {
   const ROWS = matchMedia("(max-width: 46rem)").matches ? 25 : 100;
-  const rows = JSON.parse(ledger.dataset.rows).map(([tone, cells]) => ({
+  const rows = JSON.parse(table.dataset.rows).map(([tone, cells]) => ({
     tone, cells, words: cells.map((cell) => Array.isArray(cell) ? cell[0] : cell).join(" ").toLowerCase(),
   }));
-  const body = ledger.querySelector("tbody"), box = ledger.querySelector("input[type=search]"), count = ledger.querySelector("output");
-  const headings = [...ledger.querySelectorAll("th")].map((head) => head.textContent);
-  const tones = [...ledger.querySelectorAll("input[type=checkbox]")], steps = [...ledger.querySelectorAll("[data-step]")];
+  const body = table.querySelector("tbody"), box = table.querySelector("input[type=search]"), count = table.querySelector("output");
+  const headings = [...table.querySelectorAll("th")].map((head) => head.textContent);
+  const tones = [...table.querySelectorAll("input[type=checkbox]")], steps = [...table.querySelectorAll("[data-step]")];
   // A few rows need neither a search nor a second page, and a view begins with as many.
   const FEW = 12;
-  ledger.querySelector(".filter").hidden = rows.length <= FEW;
+  table.querySelector(".filter").hidden = rows.length <= FEW;
   for (const step of steps) step.hidden = rows.length <= FEW;
   let first = 0, size = state.get(`row${which}`) ? ROWS : FEW;
   box.value = state.get(`q${which}`) ?? "";
@@ -47,7 +47,7 @@ const drawLedger = (ledger, state, keep, which) => {
     keep({ [`q${which}`]: box.value.trim(), [`without${which}`]: without, [`row${which}`]: first || "" });
   };
   let waiting;
-  ledger.addEventListener("input", () => { first = 0; clearTimeout(waiting); waiting = setTimeout(draw, 80); });
+  table.addEventListener("input", () => { first = 0; clearTimeout(waiting); waiting = setTimeout(draw, 80); });
   for (const step of steps) step.addEventListener("click", () => { size < ROWS ? size = ROWS : first = Math.max(0, first + ROWS * Number(step.dataset.step)); draw(); });
   draw();
 };
