@@ -72,7 +72,7 @@ def test_hdfs_lake_without_hadoop_is_refused_in_one_line(monkeypatch: pytest.Mon
 
 def test_timestamp_without_zone_is_utc() -> None:
     at = datetime(2026, 11, 20, 3, 5, tzinfo=UTC)
-    assert [snapshot.instant(t) for t in ("2026-11-20T03:05", "2026-11-20T04:05+01:00")] == [at, at]
+    assert [snapshot.instant_or_now(t) for t in ("2026-11-20T03:05", "2026-11-20T04:05+01:00")] == [at, at]
 
 
 def test_summary_of_a_snapshot_names_what_is_missing() -> None:
