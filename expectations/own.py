@@ -10,11 +10,9 @@ from expectations.derive import CHECKED
 from kafka_hindsight.lake import landing
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.steps.validator import suites_place
 
 FOLDER = Path(__file__).parent / "suites"
-IN_LAKE = "expectations"
-OF_USER = "user."
-"""What the name of an expectation of a user's own suite begins with."""
 
 _ENDING = ".json"
 _TABLES = tuple(t.full_name for t in CHECKED)
@@ -29,13 +27,13 @@ def own_suites(place: str | None, lake: str) -> dict[str, dict[str, Any]]:
     """A user's own suites, by the full names of their tables.
 
     Args:
-        place: The folder that the setting EXPECTATIONS names; None: `<LAKE>/expectations`, which need not exist.
+        place: The folder that the setting EXPECTATIONS names; None: that of the lake, which need not exist.
         lake: The lake.
 
     Raises:
         BadInput: A sentence for each file that is not a suite of a table.
     """
-    folder = (place or f"{lake}/{IN_LAKE}").rstrip("/")
+    folder = suites_place(place, lake)
     suites, problems = {}, []
     for name in sorted(n for n in landing.names_in(folder) if n.endswith(_ENDING)):
         table, file = name.removesuffix(_ENDING), masked(f"{folder}/{name}")

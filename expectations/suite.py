@@ -21,7 +21,8 @@ from great_expectations.expectations.expectation_configuration import Expectatio
 from great_expectations.expectations.metrics.metric_provider import metric_value
 from great_expectations.expectations.metrics.query_metric_provider import QueryMetricProvider
 
-from expectations.own import OF_USER, suite_text
+from expectations.own import suite_text
+from kafka_hindsight.catalog.quality import OF_USER
 
 _OF_ROWS = (ColumnMapExpectation, ColumnPairMapExpectation, MulticolumnMapExpectation, UnexpectedRowsExpectation)
 

@@ -1,1 +1,1 @@
-"""The modules that spark-submit starts, one for each step. `run` runs one, `catalog.steps` names all."""
+"""What spark-submit starts: steps whose work is done by Spark's workers."""

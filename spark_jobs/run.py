@@ -1,238 +1,69 @@
-"""Run steps, in this process or under spark-submit: session, lock, body, summary.
+"""Run steps whose work is done by Spark's workers: `run.py STEP --settings JSON`, as kafka_hindsight.steps.run has it.
 
-`run.py STEP --settings JSON` runs one step, `run.py audit --settings JSON` all steps of a night.
+spark-submit starts this file.
 """
 
 from __future__ import annotations
 
-import argparse
-import importlib
-import json
-import os
 import sys
-import traceback
-from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from datetime import timedelta
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
 
-if __name__ == "__main__":  # spark-submit puts this file's folder first, where `catalog` would be a top-level name
+if __name__ == "__main__":  # spark-submit puts this file's folder first, where `run` would be a top-level name
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
-from expectations.own import own_suites
-from kafka_hindsight.catalog.steps import BY_NAME, COLLECT, INGEST, NEWEST_RUN, REBUILD, STEPS, Step
-from kafka_hindsight.lake import landing, state
-from kafka_hindsight.lake.lock import hold_lock
-from kafka_hindsight.lake.publication import take_back
-from kafka_hindsight.lake.results import Result, leave_result
+from pyspark.sql import SparkSession
+
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.settings.config import is_uri
-from kafka_hindsight.settings.models import Settings, missing_inputs
-from kafka_hindsight.shared import progress
-from kafka_hindsight.shared.exits import DONE, FAULT, BadInput, exit_code, sentences_of
-from kafka_hindsight.start.launch import AUDIT
-from spark_jobs import validator
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-Summary = dict[str, Any]
-
-PATIENCE = timedelta(minutes=30)
-"""The time that a step waits for another on its lake: the hourly collect and the nightly audit meet every night."""
+from kafka_hindsight.spark import session, tasks
+from kafka_hindsight.spark.engine import SparkEngine
+from kafka_hindsight.spark.runner import SparkRunner
+from kafka_hindsight.steps import run
 
 
-class Body(Protocol):
-    """The interface of `spark_jobs.<step>`."""
+class SparkWorkers:
+    """The workers of this process's Spark application. It begins with the first step that needs it."""
 
-    def run_step(self, spark: SparkSession | None, settings: Settings, earlier: dict[str, Summary]) -> Summary:
-        """Do the step's work.
+    @property
+    def application(self) -> str | None:
+        """See Workers."""
+        try:
+            spark = session.running()
+            return spark.sparkContext.applicationId if spark else None
+        except Exception:  # Java may end while it is asked
+            return None
 
-        Args:
-            spark: The session whose workers read and judge; None for this process.
-            settings: What the user set.
-            earlier: The summaries of the run's earlier steps, by their names.
+    @contextmanager
+    def at_work(self, run_id: str) -> Iterator[None]:
+        """See Workers."""
+        spark = session.running() or session.start(f"hindsight {run_id}")
+        print(f"Spark application {spark.sparkContext.applicationId}", flush=True)
+        with tasks.reported(spark):
+            yield
 
-        Returns:
-            A summary for JSON: counts, windows, places. The last step's `terminal` is printed at the end.
+    def engine(self) -> SparkEngine:
+        """See Workers."""
+        return SparkEngine(self._spark)
 
-        Raises:
-            BadInput, PublicationRefused: Any other error is a fault that a retry may fix.
-        """
+    def runner(self, store: Store) -> AbstractContextManager[SparkRunner]:
+        """See Workers."""
+        return SparkRunner(self._spark, store)
+
+    @property
+    def _spark(self) -> SparkSession:
+        spark = session.running()
+        if spark is None:
+            raise RuntimeError("There is no session. Needed: `at_work` around what asks for workers.")
+        return spark
 
 
 def main(arguments: list[str]) -> int:
     """Run one step, or all of an audit, and return the exit code of the last one."""
     try:
-        parser = argparse.ArgumentParser(prog="run.py", description="Runs one step of the pipeline under spark-submit.")
-        parser.add_argument("step", choices=[AUDIT, *sorted(BY_NAME)])
-        parser.add_argument("--settings", required=True, help="the settings as JSON")
-        options = parser.parse_args(arguments)
-        if options.step == AUDIT:
-            validator.started()
-        names = [step.name for step in STEPS] if options.step == AUDIT else [options.step]
-        return next((code for name in names if (code := run_step(name, json.loads(options.settings)))), DONE)
+        return run.main(arguments, SparkWorkers())
     finally:
-        if is_submitted():
-            from kafka_hindsight.spark import session
-
-            session.stop()
-
-
-def run_step(name: str, raw_settings: dict[str, Any]) -> int:
-    """Run a step, and return its exit code. The traceback of a fault goes to the log, sentences to who waits."""
-    step = BY_NAME[name]
-    try:
-        settings = Settings.of(raw_settings)
-        print(settings.described(), flush=True)
-        summary = perform(step, settings)
-    except Exception as error:
-        if exit_code(error) == FAULT:
-            traceback.print_exc()
-        return _report_end(step, raw_settings, Result(exit_code(error), sentences_of(error), _application()), {})
-    return _report_end(step, raw_settings, Result(DONE, application=_application()), summary)
-
-
-def _report_end(step: Step, raw_settings: dict[str, Any], result: Result, summary: Summary) -> int:
-    """Report a step's end in its log, its run's folder and the terminal that waits, and return its exit code."""
-    if raw_settings.get("lake") and raw_settings.get("run_id"):
-        leave_result(raw_settings["lake"], raw_settings["run_id"], step.name, result)
-    progress.ends(step.name, result.exit_code, [*result.sentences], summary)
-    return result.exit_code
-
-
-def _application() -> str | None:
-    """Spark's id of this application; None if there is none, or its Java process has ended."""
-    if not is_submitted():
-        return None
-    try:
-        from kafka_hindsight.spark import session
-
-        spark = session.running()
-        return spark.sparkContext.applicationId if spark else None
-    except Exception:  # Java may end while it is asked
-        return None
-
-
-def perform(step: Step, settings: Settings) -> Summary:
-    """Run the step's body in a session, alone on its lake, and keep its summary beside those of its run."""
-    progress.begins(step.name, step.sentence)
-    if step in (COLLECT, INGEST) and (problems := missing_inputs(settings)):
-        raise BadInput(*problems)
-    if step is INGEST:
-        _require_sound_suites(settings)
-    with hold_lock(settings.lake, "step", settings.run_id, PATIENCE):
-        spark = _session(settings) if step.is_spread and uses_spark(settings) else None
-        state.claim_version(settings.lake)
-        state.require_whole(settings.lake)
-        if _is_alone(step, settings.lake):
-            take_back(settings.lake, Store(settings.lake).restore)
-        earlier = _earlier(step, settings)
-        with _claimed(spark, step, settings, earlier), _progress_of(spark):
-            summary = _body(step).run_step(spark, settings, earlier)
-        landing.write_json(_summary_path(settings, step), summary)
-        if step is INGEST:
-            landing.write_json(f"{settings.lake}/runs/{NEWEST_RUN}", {"run_id": settings.run_id})
-        return summary
-
-
-def _require_sound_suites(settings: Settings) -> None:
-    """Check a user's own suites before the night is read. Raises: BadInput with a sentence for each problem."""
-    suites = own_suites(settings.expectations, settings.lake)
-    if suites and (problems := validator.started().problems(suites)):
-        raise BadInput(*problems)
-
-
-def uses_spark(settings: Settings) -> bool:
-    """Whether Spark's workers do the work: as the setting says, or if spark-submit started us."""
-    return settings.engine == "spark" or (settings.engine == "auto" and is_submitted())
-
-
-def is_submitted() -> bool:
-    """Whether spark-submit started this process."""
-    return "PYSPARK_GATEWAY_PORT" in os.environ
-
-
-def _session(settings: Settings) -> SparkSession:
-    from kafka_hindsight.spark import session
-
-    spark = session.running() or session.start(f"hindsight {settings.run_id}")
-    print(f"Spark application {spark.sparkContext.applicationId}", flush=True)
-    return spark
-
-
-def _progress_of(spark: SparkSession | None) -> AbstractContextManager[None]:
-    """Report Spark's progress while a block runs, if there is a session."""
-    if spark is None:
-        return nullcontext()
-    from kafka_hindsight.spark import tasks
-
-    return tasks.reported(spark)
-
-
-def _is_alone(step: Step, lake: str) -> bool:
-    """Whether no other step publishes meanwhile.
-
-    Not every lake behind a URI has a lock: there a step that fills neither staging nor gold may meet one that does.
-    """
-    return not is_uri(lake) or any(name.startswith(("staging.", "gold.")) for name in step.writes)
-
-
-def _summary_path(settings: Settings, step: Step) -> str:
-    return f"{settings.lake}/runs/{settings.run_id}/{step.name}.json"
-
-
-def _earlier(step: Step, settings: Settings) -> dict[str, Summary]:
-    steps = STEPS[: STEPS.index(step)] if step in STEPS else ()
-    summaries = {s.name: landing.read_json(_summary_path(settings, s)) for s in steps}
-    if missing := [name for name, summary in summaries.items() if summary is None]:
-        raise BadInput(
-            f"Run {settings.run_id} has no finished {' and no finished '.join(missing)} in {settings.lake}. "
-            f"Needed: the steps before {step.name}, finished in the same run. Run them first."
-        )
-    return summaries
-
-
-@contextmanager
-def _claimed(spark: SparkSession | None, step: Step, settings: Settings, earlier: dict[str, Summary]) -> Iterator[None]:
-    """Make sure that staging is ours while the block runs: another run's tables are never published under our name.
-
-    Staging belongs to the run that filled it last. If another run, such as one of a backfill, came in between, ours is
-    rebuilt first. While it is filled it belongs to no run, so the leftovers of a killed step are never published.
-    """
-    if _touches_staging(step.writes):
-        with _filled(settings):
-            yield
-        return
-    if _touches_staging(step.reads):
-        owner = (landing.read_json(_owner_path(settings)) or {}).get("run_id")
-        if owner != settings.run_id:
-            reason = f"Run {owner} has filled staging in between" if owner else "Staging is not whole"
-            progress.say(f"{reason}: rebuilding this run's tables first")
-            with _filled(settings):
-                _body(REBUILD).run_step(spark, settings, earlier)
-    yield
-
-
-@contextmanager
-def _filled(settings: Settings) -> Iterator[None]:
-    """Take staging from its owner before the block fills it, and make it ours at the end."""
-    landing.remove(_owner_path(settings))
-    yield
-    landing.write_json(_owner_path(settings), {"run_id": settings.run_id})
-
-
-def _touches_staging(tables: Iterable[str]) -> bool:
-    return any(name.startswith("staging.") for name in tables)
-
-
-def _owner_path(settings: Settings) -> str:
-    return f"{settings.lake}/staging/_run.json"
-
-
-def _body(step: Step) -> Body:
-    return importlib.import_module(f"spark_jobs.{step.name}")
+        session.stop()
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ LONGEST = (
     "tests/store/",
     "tests/spark/",
     "tests/intake/",
-    "tests/unit/spark_jobs/test_validation.py",
+    "tests/unit/expectations/test_validation.py",
     "tests/unit/docs/test_recipes.py",
     "tests/unit/package/test_api.py",
     "tests/unit/report/test_report_page.py",

@@ -104,7 +104,7 @@ def start_alone(
     It starts in the folder of runs, since Spark makes a folder `spark-warehouse` where it starts.
 
     Args:
-        program: The step as spark_jobs/run.py names it, or `audit`.
+        program: The name of the step, or `audit`.
         settings: The settings of the run.
         variables: Environment variables besides the user's own.
         output: The file for stdout and stderr.
@@ -127,7 +127,8 @@ def command_alone(program: str, settings: Settings) -> list[str]:
     """
     is_large = launch.is_large(settings.logs, settings.client_logs)
     if not launch.uses_spark(settings.engine, is_large):
-        return [str(launch.spark_python()), str(launch.RUN), program, "--settings", settings.to_json()]
+        command = [str(launch.spark_python()), "-m", launch.IN_ONE_PROCESS]
+        return [*command, program, "--settings", settings.to_json()]
     conf = {"spark.master": launch.DEFAULT_MASTER, **launch.configuration(is_large)}
     return launch.submission(conf, program, "--settings", settings.to_json())
 

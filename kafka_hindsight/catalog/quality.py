@@ -16,3 +16,6 @@ VALIDATION_RESULTS = rows.ValidationResult.TABLE
 VERDICT_CHANGES = rows.VerdictChange.TABLE
 WITNESSES = rows.Witness.TABLE
 WITHHELD_ROWS = rows.WithheldRow.TABLE
+
+OF_USER = "user."
+"""What the name of an expectation of a user's own suite begins with."""

@@ -12,7 +12,7 @@ STAGED = tuple(f"staging.{t.name}" for t in TABLES if t.layer == "gold")
 
 @dataclass(frozen=True)
 class Step:
-    """One step. Its body is `run_step` in `spark_jobs.<name>`. `is_spread`: Spark's workers may do its work."""
+    """One step. Its body is `run_step` in `kafka_hindsight.steps.<name>`. `is_spread`: many workers may do it."""
 
     name: str
     sentence: str

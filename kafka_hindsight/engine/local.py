@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
@@ -96,6 +97,25 @@ class LocalRunner:
     def _keep(self, narrowing: Narrowing, part: pa.Table, values: ValuesByName) -> None:
         rows = narrow(narrowing.functions, part, values)
         self._parts[narrowing.judgement][narrowing.parameter].append(rows)
+
+
+@dataclass(frozen=True)
+class LocalWorkers:
+    """This process, which does all work itself."""
+
+    application: str | None = None
+
+    def at_work(self, run_id: str) -> AbstractContextManager[None]:
+        """See Workers."""
+        return nullcontext()
+
+    def engine(self) -> LocalEngine:
+        """See Workers."""
+        return LocalEngine()
+
+    def runner(self, store: Store) -> AbstractContextManager[LocalRunner]:
+        """See Workers."""
+        return nullcontext(LocalRunner(store))
 
 
 def _buckets(judgement: Judgement, parts: dict[str, list[pa.Table]], count: int) -> Iterator[dict[str, list[pa.Table]]]:

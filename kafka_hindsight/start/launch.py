@@ -19,9 +19,13 @@ from kafka_hindsight.settings.home import HOME, IS_INSTALLED, PACKAGE, PYTHON_PA
 from kafka_hindsight.shared.exits import BadInput
 
 RUN = HOME / "spark_jobs" / "run.py"
+"""The program that runs a step by Spark's workers."""
+
+IN_ONE_PROCESS = "kafka_hindsight.steps.run"
+"""The module that runs a step in its own process."""
 
 AUDIT = "audit"
-"""The argument of RUN for all steps of an audit, one after another, in place of a step's name."""
+"""The argument of both for all steps of an audit, one after another, in place of a step's name."""
 
 DEFAULT_MASTER = "local[*]"
 

@@ -145,9 +145,9 @@ def _run(step: str, night: Path, lake: Path, master: str, logs: Path) -> dict[st
     spark = works.start_session(night, master, also)
     try:
         if step == "ingest":
-            works.ingested(spark, night, lake, with_snapshots=True)
+            works.ingested(works.workers_of(spark), night, lake, with_snapshots=True)
         else:
-            works.rebuilt(spark, lake)
+            works.rebuilt(works.workers_of(spark), lake)
         return _origins(spark)
     finally:
         spark.stop()
@@ -158,9 +158,9 @@ def _origins(spark: SparkSession) -> dict[str, str]:
 
     def where(_: int) -> tuple[str, str]:
         """On an executor, which has no bench: a function in a function goes there as it is, not by its name."""
-        import spark_jobs
+        import kafka_hindsight
 
-        path, here = Path(str(spark_jobs.__file__)).absolute(), Path.cwd()
+        path, here = Path(str(kafka_hindsight.__file__)).absolute(), Path.cwd()
         own = path.is_relative_to(here)
         return here.parents[1].name, str(path.relative_to(here)) if own else "a folder that is not its own"
 

@@ -231,7 +231,7 @@ def play(root: Path, *, batches: int, lines: int, every: int, collects: int) -> 
     from kafka_hindsight.catalog.bronze import LOG_RECORDS
     from kafka_hindsight.engine.local import LocalEngine
     from kafka_hindsight.lake.store import Store, content_of
-    from spark_jobs.collect import collect, list_input
+    from kafka_hindsight.steps.collect import collect, list_input
 
     engine = LocalEngine()
 

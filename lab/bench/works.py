@@ -24,6 +24,8 @@ from setup.build import WITH_DELTA
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from kafka_hindsight.engine.workers import Workers
+
 Figures = dict[str, Any]
 
 CLUSTER = "bench"
@@ -49,7 +51,7 @@ def warm(night: str, rounds: int) -> Figures:
                 lines = anchor(spark, files, Path(folder) / "copy")
             measured[name] = {"lines": lines, **used.figures()}
         with tempfile.TemporaryDirectory() as lake:
-            measured["ingest"] = ingested(spark, Path(night), Path(lake))
+            measured["ingest"] = ingested(workers_of(spark), Path(night), Path(lake))
         figures.append(measured)
     return {"rounds": figures}
 
@@ -64,7 +66,7 @@ def forms(night: str, names: list[str]) -> Figures:
         for _ in range(every.ROUNDS):
             for name, rendered in nights_of.items():
                 with tempfile.TemporaryDirectory() as lake:
-                    figures[name].append(ingested(None, rendered, Path(lake)))
+                    figures[name].append(ingested(workers_of(None), rendered, Path(lake)))
     return figures
 
 
@@ -75,16 +77,16 @@ def cold(night: str, lake: str, with_snapshots: bool = False, with_spark: bool =
     """
     with usage.metered() as used:
         spark = start_session(Path(night)) if with_spark or launch.is_large(night) else None
-        ingest = ingested(spark, Path(night), Path(lake), with_snapshots)
+        ingest = ingested(workers_of(spark), Path(night), Path(lake), with_snapshots)
     return {**ingest, **used.figures(), "step_s": ingest["wall_s"]}
 
 
 def rebuild(night: str, lake: str) -> Figures:
     """The step rebuild by Spark on a lake that ingest filled, with the start of its JVM."""
     with usage.metered() as used:
-        spark = start_session(Path(night))
+        workers = workers_of(start_session(Path(night)))
         began = time.monotonic()
-        events = rebuilt(spark, Path(lake))
+        events = rebuilt(workers, Path(lake))
         step_s = time.monotonic() - began
     return {**used.figures(), "step_s": round(step_s, 2), "events": events}
 
@@ -117,28 +119,36 @@ def start_session(night: Path, master: str | None = None, also: Mapping[str, str
     )
 
 
-def ingested(spark: SparkSession | None, night: Path, lake: Path, with_snapshots: bool = False) -> Figures:
-    """The step ingest into a new lake, by this process where there is no Spark.
+def workers_of(spark: SparkSession | None) -> Workers:
+    """The workers of a session, which is that of this process; None for this process alone."""
+    from kafka_hindsight.engine.local import LocalWorkers
+    from spark_jobs.run import SparkWorkers
+
+    return LocalWorkers() if spark is None else SparkWorkers()
+
+
+def ingested(workers: Workers, night: Path, lake: Path, with_snapshots: bool = False) -> Figures:
+    """The step ingest into a new lake.
 
     Returns its figures, the lines by their fate, and the size of the lake.
     """
-    from spark_jobs import ingest
+    from kafka_hindsight.steps import ingest
 
     snapshots = night / "snapshots.jsonl" if with_snapshots else None
     with usage.metered() as used:
-        summary = ingest.run_step(spark, settings_of(night, str(lake), snapshots), {})
+        summary = ingest.run_step(workers, settings_of(night, str(lake), snapshots), {})
     (lake / SUMMARY).write_text(json.dumps(summary, default=str))
     log_bytes = sum(f.stat().st_size for f in nights.logs_of(night))
     lake_bytes = sum(f.stat().st_size for f in lake.rglob("*.parquet"))
     return {"lines": summary["lines"], "read_mb": log_bytes / 1e6, "lake_mb": lake_bytes / 1e6, **used.figures()}
 
 
-def rebuilt(spark: SparkSession, lake: Path) -> int:
+def rebuilt(workers: Workers, lake: Path) -> int:
     """Run the step rebuild on a lake that `ingested` filled. Returns the number of the lake's events."""
-    from spark_jobs import rebuild as step
+    from kafka_hindsight.steps import rebuild as step
 
     summary = json.loads((lake / SUMMARY).read_text())
-    step.run_step(spark, settings_of(None, str(lake)), {"ingest": summary})
+    step.run_step(workers, settings_of(None, str(lake)), {"ingest": summary})
     return int(summary["lines"]["events"])
 
 

@@ -12,10 +12,13 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.start import launch
+
+if TYPE_CHECKING:
+    from kafka_hindsight.engine.workers import Workers
 
 _SPARK = {"spark.sql.shuffle.partitions": "2"}
 
@@ -105,18 +108,18 @@ class Worker:
 def main(answer: Path) -> None:
     """Run the steps that stdin names, one a line, and write how each ended."""
     from kafka_hindsight.catalog.steps import BY_NAME
+    from kafka_hindsight.engine.local import LocalWorkers
     from kafka_hindsight.settings.models import Settings
     from kafka_hindsight.shared.exits import DONE, exit_code, sentences_of
-    from spark_jobs.run import perform
+    from kafka_hindsight.steps.run import perform
 
     time.tzset()
     for line in sys.stdin:
         request = json.loads(line)
         try:
             settings = Settings.of(request["settings"])
-            if settings.engine == "spark":
-                _start_spark()
-            perform(BY_NAME[request["step"]], settings)
+            workers = _spark_workers() if settings.engine == "spark" else LocalWorkers()
+            perform(BY_NAME[request["step"]], settings, workers)
             result = Answer(DONE, [])
         except Exception as error:
             traceback.print_exc()
@@ -126,12 +129,14 @@ def main(answer: Path) -> None:
         being_written.rename(answer)
 
 
-def _start_spark() -> None:
-    """Start Spark with a few tasks, where it does not run: steps use the session of their process."""
+def _spark_workers() -> Workers:
+    """Spark's workers, with a few tasks. The session of this process is started once."""
     from kafka_hindsight.spark import session
+    from spark_jobs.run import SparkWorkers
 
     if not session.running():
         session.start("chaos", launch.DEFAULT_MASTER, _SPARK)
+    return SparkWorkers()
 
 
 if __name__ == "__main__":

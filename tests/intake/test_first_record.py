@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from kafka_hindsight.catalog import bronze
+from kafka_hindsight.engine.local import LocalWorkers
 from kafka_hindsight.intake.first_record import is_before_first_record
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.shared.exits import BadInput
-from spark_jobs import collect
+from kafka_hindsight.steps import collect
 from tests.support.logs import collected, ingested, lay, resigned, settings
 
 FIRST = datetime(2026, 11, 21, 1, 44, 29, 117_000, tzinfo=UTC)
@@ -76,5 +77,5 @@ def test_night_before_first_record_widens_only_where_it_may(tmp_path: Path) -> N
 def test_collect_takes_what_lies_outside_of_its_interval(tmp_path: Path) -> None:
     """An interval of the schedule is older than the brokers of a new stack."""
     logs = lay(tmp_path / "logs", {"b1/server.log": LINES})
-    collect.run_step(None, settings(tmp_path / "new", logs, **NIGHT), {})
+    collect.run_step(LocalWorkers(), settings(tmp_path / "new", logs, **NIGHT), {})
     assert Store(str(tmp_path / "new")).read(bronze.LOG_RECORDS).num_rows == 2

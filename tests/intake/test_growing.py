@@ -18,8 +18,8 @@ from kafka_hindsight.engine.local import LocalEngine
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.files import Listing
+from kafka_hindsight.steps.collect import Collected, InputFiles, InputKeepsChanging, collect, list_input
 from lab.bench import rotation
-from spark_jobs.collect import Collected, InputFiles, InputKeepsChanging, collect, list_input
 from tests.support.logs import RUN_AT, lay, resigned, rows, settings, with_tables
 
 LOG = "broker-1/server.log"

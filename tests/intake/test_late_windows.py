@@ -13,7 +13,7 @@ from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.quality import LATE_WINDOWS
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.shared.windows import Window
-from spark_jobs.late_windows import Published, earlier_windows, keep_late_windows
+from kafka_hindsight.steps.late_windows import Published, earlier_windows, keep_late_windows
 from tests.support.lake import rows, write_lake
 from tests.support.logs import settings
 from tests.support.rows import values

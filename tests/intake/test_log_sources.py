@@ -11,9 +11,10 @@ import pytest
 
 from kafka_hindsight.catalog import bronze
 from kafka_hindsight.catalog.bronze import LOG_FILES
+from kafka_hindsight.engine.local import LocalWorkers
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.shared.exits import BadInput
-from spark_jobs import maintain
+from kafka_hindsight.steps import maintain
 from tests.support.logs import RUN_AT, collected, lay, line, resigned, rows, settings
 
 TRACE = line("Stopped", "01:44:31,000", "kafka.network.SocketServer") + "java.io.IOException: x\n\tat a.b.C\n"
@@ -69,7 +70,7 @@ def test_old_landed_files_are_removed_once_lake_has_their_lines(
     (landed / taken.name.replace("000001", "000002")).write_bytes(b"not taken")
     later = settings(lake, "source://night", run_at=RUN_AT + timedelta(days=20), keep="landing=14")
     monkeypatch.setattr(maintain, "TABLES", (LOG_FILES,))
-    assert maintain.run_step(None, later, {})["landed_files"] == 1
+    assert maintain.run_step(LocalWorkers(), later, {})["landed_files"] == 1
     assert [f.name for f in landed.iterdir()] == [taken.name.replace("000001", "000002")]
     assert len(rows(store, LOG_FILES)) == 1
 

@@ -16,8 +16,8 @@ from kafka_hindsight.engine.local import LocalEngine
 from kafka_hindsight.intake import parsed_events
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.shared.windows import Window
-from spark_jobs import parsing
-from spark_jobs.parsing import parse_window
+from kafka_hindsight.steps import parsing
+from kafka_hindsight.steps.parsing import parse_window
 from tests.support.logs import Row, collected, content, hashes, lay, line, resigned, rows, with_tables
 from tests.support.nights import at
 

@@ -18,11 +18,12 @@ import pytest
 from kafka_hindsight.audit.inputs import SAMPLE
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.steps import PUBLISH
+from kafka_hindsight.engine.local import LocalWorkers
 from kafka_hindsight.settings.home import HOME
+from kafka_hindsight.steps import publish
+from kafka_hindsight.steps.run import _claimed
 from lab.drill.cluster import Cluster
 from lab.drill.jars import NEWEST
-from spark_jobs import publish
-from spark_jobs.run import _claimed
 from tests.store.test_mixed_folder import OF_TEXT, without_text
 from tests.support.lake import REBUILT, contents, rows
 from tests.support.logs import ingested, settings
@@ -71,8 +72,8 @@ def published(lake: Path, logs: str, clients: str, **window: str) -> Path:
     given = {"client_logs": clients, "snapshots": str(SAMPLE / "snapshots.jsonl"), **window}
     _, summary = ingested(lake, logs, **given)
     wishes = settings(lake, logs, **given)
-    with _claimed(None, PUBLISH, wishes, {"ingest": summary}):
-        publish.run_step(None, wishes, {"ingest": summary})
+    with _claimed(LocalWorkers(), PUBLISH, wishes, {"ingest": summary}):
+        publish.run_step(LocalWorkers(), wishes, {"ingest": summary})
     return lake
 
 

@@ -16,15 +16,16 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog.bronze import LOG_RECORDS
-from kafka_hindsight.engine.local import LocalEngine
+from kafka_hindsight.engine.local import LocalEngine, LocalWorkers
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.file_bytes import ArchiveMember, FilePart
 from kafka_hindsight.logs.files import Listing
 from kafka_hindsight.spark.engine import SparkEngine
+from kafka_hindsight.steps import ingest
+from kafka_hindsight.steps.collect import InputFiles, collect, list_input
 from lab.drill.render import wrapped
-from spark_jobs import ingest
-from spark_jobs.collect import InputFiles, collect, list_input
+from spark_jobs.run import SparkWorkers
 from tests.support.collected import log
 from tests.support.logs import MADE_BY_INGEST, conf, hashes, lay, line, resigned, settings
 from tests.support.nights import EXCERPTS
@@ -72,10 +73,10 @@ def test_spark_ingest_equals_ingest_of_one_process(
     spark: SparkSession, folder: Path, tmp_path: Path, block: str
 ) -> None:
     outcomes = []
-    for name, engine in (("one", None), ("many", spark)):
+    for name, workers in (("one", LocalWorkers()), ("many", SparkWorkers())):
         given = settings(tmp_path / name, folder / "logs", snapshots=folder / "readings.jsonl")
         with conf(spark, spark__sql__files__maxPartitionBytes=block):
-            summaries = [ingest.run_step(engine, given, {}) for _ in range(2)]
+            summaries = [ingest.run_step(workers, given, {}) for _ in range(2)]
         assert summaries[0]["lines"] == summaries[1]["lines"]
         outcomes.append((summaries, hashes(Store(given.lake), MADE_BY_INGEST)))
     assert outcomes[0] == outcomes[1]

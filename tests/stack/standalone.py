@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from kafka_hindsight.settings.home import HOME
-from kafka_hindsight.start import embedded_airflow
+from kafka_hindsight.start import embedded_airflow, launch
 from lab.drill.cluster import free_ports
 
 BIN = embedded_airflow.PROGRAM.parent
@@ -239,5 +238,5 @@ def _runs(pid: int, step: str) -> bool:
         arguments = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     except OSError:
         return False
-    programs = {str(HOME / "spark_jobs" / "run.py").encode()}
+    programs = {str(launch.RUN).encode(), launch.IN_ONE_PROCESS.encode()}
     return any(a in programs and b == step.encode() for a, b in itertools.pairwise(arguments))

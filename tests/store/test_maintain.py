@@ -13,11 +13,12 @@ from deltalake import DeltaTable
 from kafka_hindsight.catalog import Table
 from kafka_hindsight.catalog.bronze import GROUP_RECORDS, LOG_FILES, LOG_RECORDS
 from kafka_hindsight.catalog.gold import FINDINGS
+from kafka_hindsight.engine.local import LocalWorkers
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.exits import BadInput
-from spark_jobs import maintain
+from kafka_hindsight.steps import maintain
 from tests.support.lake import rows, schema
 from tests.support.rows import values
 
@@ -50,7 +51,7 @@ def test_maintenance_removes_old_rows_of_named_layer_and_keeps_old_versions(tmp_
     append_rows(store, LOG_FILES, {"source": "50", "modified_at": ago(50)})
     before = store.version(LOG_RECORDS)
 
-    summary = maintain.run_step(None, settings(tmp_path, "bronze=30"), {})
+    summary = maintain.run_step(LocalWorkers(), settings(tmp_path, "bronze=30"), {})
 
     assert summary == {"landed_files": 0, "rows": {"bronze.log_records": 1}}
     assert values_left(store, LOG_RECORDS, "line_id") == {"0", "20"}
@@ -66,7 +67,7 @@ def test_maintenance_removes_old_rows_of_named_layer_and_keeps_old_versions(tmp_
 )
 def test_unusable_or_too_short_retention_is_refused(tmp_path: Path, keep: str, word: str) -> None:
     with pytest.raises(BadInput, match=word):
-        maintain.run_step(None, settings(tmp_path, keep), {})
+        maintain.run_step(LocalWorkers(), settings(tmp_path, keep), {})
 
 
 def test_landed_files_are_removed_when_old_and_taken(tmp_path: Path) -> None:
@@ -75,5 +76,5 @@ def test_landed_files_are_removed_when_old_and_taken(tmp_path: Path) -> None:
     for name in names.values():
         landing.write_atomically(f"{tmp_path}/landing/group_records/{name}", "{}")
     append_rows(store, GROUP_RECORDS, *({"run_landed_as": names[d], "record_offset": d} for d in (1, 20)))
-    assert maintain.run_step(None, settings(tmp_path, "landing=14"), {})["landed_files"] == 1
+    assert maintain.run_step(LocalWorkers(), settings(tmp_path, "landing=14"), {})["landed_files"] == 1
     assert landing.list_landed(str(tmp_path), landing.GROUP_RECORDS) == sorted([names[1], names[21]])

@@ -14,11 +14,10 @@ import pytest
 
 from kafka_hindsight.catalog import Table, bronze, quality, silver
 from kafka_hindsight.catalog.rows import Event
-from kafka_hindsight.engine.local import LocalEngine
+from kafka_hindsight.engine.local import LocalEngine, LocalWorkers
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.contents import FOREIGN
 from lab.drill.render import render_folder
-from spark_jobs import ingest
 from tests.support.lake import REBUILT
 from tests.support.logs import Row, hashes, ingested, lay, rebuilt, rows
 from tools import plain_reader
@@ -183,7 +182,7 @@ def test_rotated_night_read_twice_gives_same_tables(
         files |= {f"{name}.2026-11-21-10.gz": gzip.compress(part.encode()) for part in older[-1:]}
     lay(tmp_path / "logs", files)
     expected = hashes(store)
-    monkeypatch.setattr(ingest, "engine_of", lambda _: LocalEngine(piece=64 * 1024))
+    monkeypatch.setattr(LocalWorkers, "engine", lambda _: LocalEngine(piece=64 * 1024))
     other, again = ingested_night(tmp_path / "lake", night, tmp_path / "logs")
     assert hashes(other) == expected
     ingested_night(tmp_path / "lake", night, night / "logs")

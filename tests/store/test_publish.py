@@ -22,7 +22,7 @@ from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import REFUSED, PublicationRefused, exit_code
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.sql.lake_views import open_views
-from spark_jobs import publish as publishing
+from kafka_hindsight.steps import publish as publishing
 from tests.support.lake import content_of, rows, schema, write_lake
 from tests.support.rows import AT, values
 

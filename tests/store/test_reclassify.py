@@ -19,6 +19,7 @@ from kafka_hindsight.catalog import gold, quality, silver
 from kafka_hindsight.catalog.codes import ClockMeaning
 from kafka_hindsight.catalog.quality import VERDICT_CHANGES
 from kafka_hindsight.catalog.steps import PUBLISH
+from kafka_hindsight.engine.local import LocalWorkers
 from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake import store as lake_store
@@ -27,8 +28,8 @@ from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.windows import Window
-from spark_jobs import publish, rebuild, reclassify
-from spark_jobs.run import _claimed
+from kafka_hindsight.steps import publish, rebuild, reclassify
+from kafka_hindsight.steps.run import _claimed
 from tests.support.lake import content_of
 from tests.support.logs import ingested, rows, settings
 from tests.support.nights import EXCERPTS
@@ -68,16 +69,16 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Night:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(lake_store.Store, "write_staging", dies)
         patched.setattr(rebuild, "rebuild", partial(rebuild.rebuild, names=("gold.ownership", "gold.lag_verdicts")))
-        with pytest.raises(MemoryError), _claimed(None, PUBLISH, given, {"ingest": summary}):
+        with pytest.raises(MemoryError), _claimed(LocalWorkers(), PUBLISH, given, {"ingest": summary}):
             raise AssertionError("a part of staging was to be published")
         assert owner(store) is None, "what a kill leaves in staging belongs to no run"
         patched.undo()
-        with _claimed(None, PUBLISH, given, {"ingest": summary}):
+        with _claimed(LocalWorkers(), PUBLISH, given, {"ingest": summary}):
             assert owner(store) == given.run_id
         patched.setattr(lake_store.Store, "write_staging", dies)
-        with _claimed(None, PUBLISH, given, {"ingest": summary}):
+        with _claimed(LocalWorkers(), PUBLISH, given, {"ingest": summary}):
             assert owner(store) == given.run_id, "what is whole and ours is not rebuilt"
-    return Night(given, summary, publish.run_step(None, given, {"ingest": summary}))
+    return Night(given, summary, publish.run_step(LocalWorkers(), given, {"ingest": summary}))
 
 
 def owner(store: Store) -> Any:
@@ -133,7 +134,7 @@ def test_reclassification_names_changed_verdicts_and_is_repeatable(
     monkeypatch.setattr(rebuild, "run_step", noting)
     at = datetime(2026, 12, 1, tzinfo=UTC)
     again = night.settings.model_copy(update={**window, "lake": store.lake, "run_id": "again", "run_at": at})
-    outcome = reclassify.run_step(None, again, {})
+    outcome = reclassify.run_step(LocalWorkers(), again, {})
 
     assert handed == [ahead], "what ingest found of the clocks counts again"
     assert outcome["changes"] == {"appeared": 1, "changed": 1}
@@ -149,7 +150,7 @@ def test_reclassification_names_changed_verdicts_and_is_repeatable(
     nights, written = rows(store, quality.NIGHTS), page.read_text(encoding="utf-8")
     page.unlink()
     DeltaTable(f"{store.lake}/quality/nights").delete()
-    assert reclassify.run_step(None, again, {})["changes"] == outcome["changes"]
+    assert reclassify.run_step(LocalWorkers(), again, {})["changes"] == outcome["changes"]
     assert rows(store, VERDICT_CHANGES, "change") == changes, "run again by its own name it takes nothing back"
     assert rows(store, quality.NIGHTS) == nights, "a kill after the publication had kept them from it"
     assert page.read_text(encoding="utf-8") == written
@@ -158,7 +159,7 @@ def test_reclassification_names_changed_verdicts_and_is_repeatable(
 def test_reclassification_needs_published_window(tmp_path: Path) -> None:
     given = settings(tmp_path, LOGS)
     with pytest.raises(BadInput, match="FROM and TO are not given"):
-        reclassify.run_step(None, given, {})
+        reclassify.run_step(LocalWorkers(), given, {})
     day = {"window_from": datetime(2026, 10, 1, tzinfo=UTC), "window_to": datetime(2026, 10, 2, tzinfo=UTC)}
     with pytest.raises(BadInput, match="was never published"):
-        reclassify.run_step(None, given.model_copy(update=day), {})
+        reclassify.run_step(LocalWorkers(), given.model_copy(update=day), {})

@@ -19,7 +19,7 @@ from kafka_hindsight.catalog import bronze, quality, silver
 from kafka_hindsight.catalog.quality import LATE_WINDOWS
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.judgement_run import rebuild
-from kafka_hindsight.engine.local import LocalRunner
+from kafka_hindsight.engine.local import LocalRunner, LocalWorkers
 from kafka_hindsight.intake import snapshot_rows as snapshots
 from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
 from kafka_hindsight.judgements.reasoning.scope import Scope
@@ -27,8 +27,8 @@ from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.windows import Window
-from spark_jobs import collect, ingest
-from spark_jobs.parsing import PARSED
+from kafka_hindsight.steps import collect, ingest
+from kafka_hindsight.steps.parsing import PARSED
 from tests.support.lake import content_of, naive, naive_rows
 
 COORDINATOR = "kafka.coordinator.group.GroupCoordinator"
@@ -96,14 +96,14 @@ def ingested(lake: Path, logs: Path | str, *, on_nothing: bool = False, **given:
     """The step ingest on a folder of logs, with its summary. `on_nothing`: it creates its tables itself."""
     if not on_nothing:
         with_tables(lake)
-    summary = ingest.run_step(None, settings(lake, logs, **given), {})
+    summary = ingest.run_step(LocalWorkers(), settings(lake, logs, **given), {})
     return Store(str(lake)), summary
 
 
 def collected(lake: Path, logs: Path | str, **given: Any) -> tuple[Store, Row]:
     """The step collect on a folder of logs, with its summary: nothing is parsed."""
     with_tables(lake)
-    summary = collect.run_step(None, settings(lake, logs, **given), {})
+    summary = collect.run_step(LocalWorkers(), settings(lake, logs, **given), {})
     return Store(str(lake)), summary
 
 

@@ -203,7 +203,7 @@ def test_great_expectations_is_imported_by_two_modules_only() -> None:
         for s in sources
         if re.search(r"^\s*(import|from) great_expectations", s.read_text(), re.MULTILINE)
     }
-    assert knowing == {"expectations/suite.py", "spark_jobs/validation.py"}
+    assert knowing == {"expectations/suite.py", "expectations/validation.py"}
 
 
 def test_checks_use_only_columns_of_their_table() -> None:

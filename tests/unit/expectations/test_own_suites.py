@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from expectations.own import own_suites
+from kafka_hindsight.engine.local import LocalWorkers
 from kafka_hindsight.shared.exits import BAD_INPUT, BadInput
-from spark_jobs.run import run_step
+from kafka_hindsight.steps.run import run_step
 
 
 def test_lake_without_suites_has_none(tmp_path: Path) -> None:
@@ -45,5 +46,5 @@ def test_bad_suite_ends_audit_before_a_log_is_read(tmp_path: Path) -> None:
     (lake / "expectations").mkdir(parents=True)
     (lake / "expectations" / "gold.finding.json").write_text("{}")
     settings = {"logs": str(tmp_path), "lake": str(lake), "run_id": "r", "run_at": "2026-10-01T00:00Z"}
-    assert run_step("ingest", settings) == BAD_INPUT
+    assert run_step("ingest", settings, LocalWorkers()) == BAD_INPUT
     assert [p.name for p in lake.iterdir() if p.name in ("bronze", "locks")] == []

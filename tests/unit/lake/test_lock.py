@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from kafka_hindsight.catalog.steps import INGEST
+from kafka_hindsight.engine.local import LocalWorkers
 from kafka_hindsight.lake.lock import LakeBusy, hold_lock
 from kafka_hindsight.shared.exits import BadInput
-from spark_jobs.run import perform
+from kafka_hindsight.steps.run import perform
 from tests.support.logs import settings
 
 HOLDER = """
@@ -78,4 +79,4 @@ def test_unwritable_lake_is_bad_input(tmp_path: Path) -> None:
 
 def test_missing_logs_are_found_before_a_step_waits_for_the_lake(tmp_path: Path) -> None:
     with hold_lock(str(tmp_path), "step", "another"), pytest.raises(BadInput, match=r"LOGS names .* nothing is there"):
-        perform(INGEST, settings(tmp_path, tmp_path / "absent"))
+        perform(INGEST, settings(tmp_path, tmp_path / "absent"), LocalWorkers())

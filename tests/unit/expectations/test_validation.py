@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import pickle
 import re
 import subprocess
 import sys
 from datetime import timedelta
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -19,7 +19,7 @@ from expectations.derive import suite_of
 from kafka_hindsight.catalog import BY_NAME, bronze, gold, quality
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.settings.home import HOME
-from spark_jobs.validator import Validator
+from kafka_hindsight.steps.validator import Validator
 from tests.support.lake import schema
 from tests.support.rows import AT, values
 
@@ -35,7 +35,7 @@ Breaches = dict[str, tuple[list[dict[str, Any]], dict[str, str]]]
 
 def validate(*arguments: Any, own: Any = MappingProxyType({})) -> Any:
     """Imported late: each process collects all tests, and Great Expectations takes seconds to import."""
-    from spark_jobs import validation
+    from expectations import validation
 
     return validation.validate(*arguments, own)[0]
 
@@ -377,14 +377,11 @@ def test_law_that_cannot_be_evaluated_is_an_error_and_no_breach(monkeypatch: pyt
         validate({"gold.lag_verdicts": verdict}, {}, WINDOW)
 
 
-def test_killed_validator_is_reported_in_a_sentence() -> None:
-    before = set(multiprocessing.active_children())
+def test_killed_validator_is_reported_in_a_sentence(tmp_path: Path) -> None:
     validator = Validator()
-    (process,) = set(multiprocessing.active_children()) - before
-    process.kill()
-    process.join()
+    validator.kill()
     with pytest.raises(RuntimeError, match="The process that validates has ended"):
-        validator.validate({}, {}, {}, {})
+        validator.require_sound(None, str(tmp_path))
 
 
 OWN = {
@@ -442,7 +439,7 @@ def test_user_law_of_whole_table_is_judged_without_rows() -> None:
 
 
 def test_data_docs_show_breaches_without_values_of_rows() -> None:
-    from spark_jobs import validation
+    from expectations import validation
 
     rows = table_of([finding(1, subject="<script>"), finding(1, subject="<script>")], gold.FINDINGS)
     _, docs = validation.validate({"gold.findings": rows}, {}, WINDOW, {})
@@ -456,7 +453,7 @@ def test_data_docs_show_breaches_without_values_of_rows() -> None:
 
 LAZY = """
 import pickle, sys
-from spark_jobs.validator import load_validation
+from expectations.serving import load_validation
 validation = load_validation()
 loaded = lambda: [name in sys.modules for name in ("scipy.stats._stats_py", "altair.vegalite")]
 before, (verdicts, _) = loaded(), validation.validate(*pickle.load(sys.stdin.buffer))
@@ -475,17 +472,13 @@ def test_scipy_and_altair_load_only_where_an_expectation_uses_them() -> None:
 
 
 def test_process_that_validates_ends_without_a_warning() -> None:
-    program = (
-        "import pyarrow; from spark_jobs.validator import started; rows = pyarrow.table({'a': [1]});"
-        "window = dict.fromkeys(('cluster', 'window_from', 'window_to'));"
-        "print(started().validate({'gold.findings': rows}, {}, window, {})[0][0]['success'])"
-    )
+    program = "from kafka_hindsight.steps.validator import started; print(started().require_sound(None, '/nowhere'))"
     done = subprocess.run([sys.executable, "-c", program], cwd=HOME, capture_output=True, text=True)
-    assert (done.stdout, done.stderr) == ("False\n", "")
+    assert (done.stdout, done.stderr) == ("None\n", "")
 
 
 def test_each_unusable_user_expectation_is_one_sentence() -> None:
-    from spark_jobs import validation
+    from expectations import validation
 
     def suite(kind: str, **kwargs: Any) -> dict[str, Any]:
         return {"name": "mine", "expectations": [{"type": kind, "kwargs": kwargs}]}

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog import gold
 from kafka_hindsight.catalog.quality import PUBLICATIONS, VERDICT_CHANGES
 from kafka_hindsight.catalog.steps import INGEST
 from kafka_hindsight.catalog.table_model import Table
+from kafka_hindsight.engine.workers import Workers
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.parts import Part
@@ -22,10 +22,9 @@ from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.sql.predicates import tables_in_sql
-from spark_jobs import publish, rebuild
-from spark_jobs.collect import engine_of
-from spark_jobs.ingest import parse_again
-from spark_jobs.reporting import write_report
+from kafka_hindsight.steps import publish, rebuild
+from kafka_hindsight.steps.ingest import parse_again
+from kafka_hindsight.steps.reporting import write_report
 
 
 class Judged(NamedTuple):
@@ -56,7 +55,7 @@ _CHANGED = """
     WHERE old.verdict IS DISTINCT FROM new.verdict OR old.confidence IS DISTINCT FROM new.confidence"""
 
 
-def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def run_step(workers: Workers, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Parse the window again out of bronze, rebuild it, keep what changed, publish it and write its page again.
 
     A second run of the same name, after it had published, judges nothing. Its changes stay, and it writes its page and
@@ -77,8 +76,8 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
     if settings.run_id in runs:
         write_report(store, run)
         return {**subject, "changes": _changes(store, settings, cluster)}
-    lines = parse_again(engine_of(spark), store, cluster, window, settings)
-    rebuild.run_step(spark, settings, {"ingest": {**ingested, **subject, "lines": lines}})
+    lines = parse_again(workers.engine(), store, cluster, window, settings)
+    rebuild.run_step(workers, settings, {"ingest": {**ingested, **subject, "lines": lines}})
     changes = _keep_changes(store, settings, cluster, window)
     progress.say(f"{window.start} to {window.end}: verdicts that changed: {changes or 'none'}")
     publish.publish_and_report(store, run)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -18,17 +17,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from expectations.derive import LANDED
-from expectations.laws import LAWS
-from expectations.own import OF_USER, own_suites, suite_text
 from kafka_hindsight.catalog import BY_NAME
-from kafka_hindsight.catalog.gold import BROKER_OUTAGES, INCIDENTS
 from kafka_hindsight.catalog.gold import TABLES as GOLD
 from kafka_hindsight.catalog.order import in_waves
 from kafka_hindsight.catalog.quality import (
     COVERAGE,
     GENERATION_GAPS,
-    LEADERSHIP_GAPS,
+    OF_USER,
     PUBLICATIONS,
     VALIDATION_RESULTS,
     WITHHELD_ROWS,
@@ -37,9 +32,8 @@ from kafka_hindsight.catalog.rows import WithheldRow
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.arrow_types import arrow_schema
-from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.publication import list_newest, take_back
-from kafka_hindsight.lake.store import Store, part_of
+from kafka_hindsight.lake.store import Store
 from kafka_hindsight.report.checks import validation_page
 from kafka_hindsight.report.withheld import withheld_sentences
 from kafka_hindsight.settings.models import Settings
@@ -49,14 +43,13 @@ from kafka_hindsight.shared.exits import PublicationRefused
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.page_names import DATA_DOCS, VALIDATION_PAGE
 from kafka_hindsight.shared.windows import Window
-from spark_jobs.checked_tables import Tables, Verdict
-from spark_jobs.reporting import write_report
-from spark_jobs.validator import started
+from kafka_hindsight.steps.reporting import write_report
+from kafka_hindsight.steps.validator import Docs, Verdict, started
 
 Run = Mapping[str, Any]
 
 
-def run_step(spark: object, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def run_step(workers: object, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Publish what rebuild staged, and write the report.
 
     Returns:
@@ -128,10 +121,15 @@ def publish(store: Store, run: Run) -> dict[str, Any]:
 
 def _check(store: Store, run: Run) -> Checked:
     """Validate the staged tables, and take out the rows that break a critical expectation."""
-    own = own_suites(run.get("expectations"), store.lake)
-    tables, views = _tables(store, run["cluster"], _window(run), json.dumps(own))
-    of_window = {name: run[name] for name in ("cluster", "window_from", "window_to")}
-    return withhold(Checked(tables, *started().validate(tables, views, of_window, own=own)))
+    cluster, window = run["cluster"], _window(run)
+    store.create(*GOLD, VALIDATION_RESULTS, WITHHELD_ROWS, PUBLICATIONS)
+    verdicts, docs = started().validate(store.lake, cluster, window, run.get("expectations"))
+    readings = {
+        **{t.full_name: partial(store.read_staging, t) for t in GOLD},
+        **{t.full_name: partial(store.read_window, t, cluster, window) for t in (COVERAGE, GENERATION_GAPS)},
+    }
+    tables = dict(zip(readings, at_once(*readings.values()), strict=True))
+    return withhold(Checked(tables, verdicts, docs))
 
 
 def _publish(store: Store, run: Run, checked: Checked) -> dict[str, Any]:
@@ -157,30 +155,6 @@ def _publish(store: Store, run: Run, checked: Checked) -> dict[str, Any]:
         "warnings": [*withheld_sentences(map(WithheldRow.of, withheld)), *_sentences(verdicts, "warning")],
         "validation_page": page,
     }
-
-
-def _tables(
-    store: Store, cluster: str, window: Window, own: str = ""
-) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:
-    """The tables to check, by full name, and other tables that laws read, by the name they use."""
-    store.create(*GOLD, VALIDATION_RESULTS, WITHHELD_ROWS, PUBLICATIONS)
-    readings = {
-        **{t.full_name: partial(store.read_staging, t) for t in GOLD},
-        **{t.full_name: partial(store.read_window, t, cluster, window) for t in (COVERAGE, GENERATION_GAPS)},
-        LEADERSHIP_GAPS.name: partial(store.read_window, LEADERSHIP_GAPS, cluster, window),
-        **{t.full_name: partial(_landed, store, t, part_of(t, cluster, window), own) for t in LANDED},
-        **{f"published_{t.name}": partial(store.read, t, Part(cluster), t.key) for t in (INCIDENTS, BROKER_OUTAGES)},
-    }
-    tables = dict(zip(readings, at_once(*readings.values()), strict=True))
-    return {n: t for n, t in tables.items() if "." in n}, {n: t for n, t in tables.items() if "." not in n}
-
-
-def _landed(store: Store, table: Table, part: Part, own: str) -> pa.Table:
-    """Rows of bronze or silver, with the columns that its suite, a user's suites or a law names."""
-    if not store.has(table):
-        return arrow_schema(table).empty_table()
-    words = {*re.findall(r"\w+", own + suite_text(table.full_name)), "preferred_leader"}
-    return store.read(table, part, [name for name in table.column_names if name in words])
 
 
 def _record(store: Store, run: Run, checked: Checked) -> str:
@@ -257,9 +231,6 @@ def _advice(verdict: Verdict) -> str:
     return _ADVICE.get(verdict["table"], "Audit a shorter window (--from and --to), and report the sentences below.")
 
 
-LINKS = frozenset((table, law.name) for table, laws in LAWS.items() for law in laws)
-"""The expectations about several rows or tables, by their table and their name."""
-
 MOST_UNLINKED = 5
 MOST_UNLINKED_SHARE = 0.25
 """If a link is broken in more rows of a table, and in a larger share, gold shows another history than the night. Our
@@ -275,9 +246,9 @@ class Checked:
     `docs` are the files of Data Docs. `rows` are the withheld ones, with columns of quality.withheld_rows.
     """
 
-    tables: Tables
+    tables: Mapping[str, pa.Table]
     verdicts: Sequence[Verdict]
-    docs: Mapping[str, bytes] = field(default_factory=dict)
+    docs: Docs = field(default_factory=dict)
     rows: Sequence[Mapping[str, Any]] = ()
 
 
@@ -305,8 +276,7 @@ def withhold(checked: Checked) -> Checked:
 def _is_of_rows(verdict: Verdict, table: pa.Table) -> bool:
     """Whether a breach is that of its rows alone, and not of the account: of a link it may only be that of few rows."""
     most = max(MOST_UNLINKED, MOST_UNLINKED_SHARE * len(table))
-    is_link = (verdict["table"], verdict["expectation"]) in LINKS
-    return bool(verdict["row_numbers"]) and not (is_link and len(verdict["row_numbers"]) > most)
+    return bool(verdict["row_numbers"]) and not (verdict["is_link"] and len(verdict["row_numbers"]) > most)
 
 
 def _row_of(row: Mapping[str, Any], name: str, breaches: Sequence[Verdict]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Runs Great Expectations over tables. Besides expectations/ the only module that imports GX.
+"""Runs Great Expectations over tables. It and suite.py are the only modules that import GX.
 
 GX evaluates each expectation on a frame of the table; DuckDB answers the queries that suites hold.
 """
@@ -22,17 +22,21 @@ from great_expectations.data_context.types.base import ProgressBarsConfig
 from great_expectations.expectations import Expectation
 from great_expectations.expectations import ExpectColumnValuesToNotBeNull as _Present
 
+from expectations.checked_tables import Docs, Suites, Tables, Verdict, tables_of
 from expectations.derive import CHECKED, LANDED
+from expectations.laws import LAWS
+from expectations.own import own_suites
 from expectations.sentences import Claim, breach, columns_breach, naming_columns, observed_breach
 from expectations.suite import QueryRunner, expectations_of, is_of_rows, is_own, name_of, sql_answered
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.codes import CheckSeverity
 from kafka_hindsight.catalog.quality import COVERAGE
 from kafka_hindsight.lake.arrow_types import arrow_schema
+from kafka_hindsight.lake.store import Store
 from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.sql.duck_types import one_sentence
 from kafka_hindsight.sql.predicates import ROW, tables_in_sql
-from spark_jobs.checked_tables import Docs, Suites, Tables, Verdict
 
 Results = Mapping[str, ExpectationValidationResult]
 
@@ -40,6 +44,20 @@ _COLUMNS = "columns_match"
 _CORRECT = "Correct your suite, or take the file away."
 _DETAILS = {"result_format": "COMPLETE", "partial_unexpected_count": 0}
 """The number of each row, and no example: strangers choose names, and Data Docs show examples as they are."""
+
+
+def validate_lake(lake: str, cluster: str, window: Window, place: str | None) -> tuple[list[Verdict], Docs]:
+    """Check what a run staged, and what it read. See `validate`; `place` is the folder of a user's own suites."""
+    store, own = Store(lake), own_suites(place, lake)
+    tables, views = tables_of(store, cluster, window, own)
+    of_window = {"cluster": cluster, "window_from": window.start, "window_to": window.end}
+    return validate(tables, views, of_window, own)
+
+
+def require_sound(place: str | None, lake: str) -> None:
+    """Check a user's own suites. Raises: BadInput with a sentence for each expectation that cannot be checked."""
+    if sentences := problems(own_suites(place, lake)):
+        raise BadInput(*sentences)
 
 
 def validate(tables: Tables, views: Tables, window: Mapping[str, Any], own: Suites) -> tuple[list[Verdict], Docs]:
@@ -57,8 +75,9 @@ def validate(tables: Tables, views: Tables, window: Mapping[str, Any], own: Suit
     Returns:
         For each expectation of each table, in order, columns of quality.validation_results: table, expectation,
         description, severity, success, is_vacuous, observed, unexpected_count, sentences; and `row_numbers`, the rows
-        that break an expectation of ours, but for those of the account of lines. Then the pages of GX's Data Docs by
-        their paths, of the tables of which an expectation is broken.
+        that break an expectation of ours, but for those of the account of lines, and `is_link`, whether it is a law
+        about several rows or tables. Then the pages of GX's Data Docs by their paths, of the tables of which an
+        expectation is broken.
 
     Raises:
         RuntimeError: An expectation of ours could not be checked: that is a fault, not a breach.
@@ -188,6 +207,7 @@ def _verdict(
         "unexpected_count": 0 if of_rows else None,
         "sentences": None,
         "row_numbers": (),
+        "is_link": any(law.name == name for law in LAWS.get(table, ())),
     }
     if result is None or result.success:
         return sound

@@ -1,17 +1,16 @@
 """The step rebuild: timelines of rebalances and failovers, their causes, and findings; all of it staged.
 
-judgements/rebuild declares the judgements and their inputs. This step runs them, in this process or by Spark's workers.
+judgements/rebuild declares the judgements and their inputs. This step runs them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from kafka_hindsight.engine.judgement_run import OUTSIDE_GOLD, Runner, rebuild
-from kafka_hindsight.engine.local import LocalRunner
+from kafka_hindsight.engine.judgement_run import OUTSIDE_GOLD, rebuild
+from kafka_hindsight.engine.workers import Workers
 from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.lake.store import Store
@@ -19,17 +18,12 @@ from kafka_hindsight.settings.maintenance import maintenance_of
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.windows import Window
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
-
-def run_step(
-    spark: SparkSession | None, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]
-) -> dict[str, Any]:
+def run_step(workers: Workers, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Rebuild the window of ingest, and stage every gold table.
 
     Args:
-        spark: The session whose workers judge; None for this process.
+        workers: Those that judge.
         settings: What the user set.
         earlier: The summary of ingest: cluster, window_from, window_to, clocks.
 
@@ -45,7 +39,7 @@ def run_step(
     clocks = tuple(map(ClockError.of, ingested.get("clocks", ())))
     scope = Scope(ingested["cluster"], window, around, clocks, maintenance_of(settings.maintenance))
     store = Store(settings.lake)
-    with runner_of(spark, store) as runner:
+    with workers.runner(store) as runner:
         for table, rows in rebuild(runner, scope):
             if table.full_name in OUTSIDE_GOLD:
                 store.create(table)
@@ -53,12 +47,3 @@ def run_step(
             else:
                 store.write_staging(table, rows)
     return {name: ingested[name] for name in ("cluster", "window_from", "window_to")}
-
-
-def runner_of(spark: SparkSession | None, store: Store) -> AbstractContextManager[Runner]:
-    """A runner of judgements over a lake: the workers of a session, or this process."""
-    if spark is None:
-        return nullcontext(LocalRunner(store))
-    from kafka_hindsight.spark.runner import SparkRunner
-
-    return SparkRunner(spark, store)

@@ -14,6 +14,7 @@ from kafka_hindsight.catalog.codes import ClockMeaning, Origin
 from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.quality import LATE_WINDOWS
 from kafka_hindsight.engine.work import Engine
+from kafka_hindsight.engine.workers import Workers
 from kafka_hindsight.intake import group_record_rows as group_records
 from kafka_hindsight.intake import outliers
 from kafka_hindsight.intake import snapshot_rows as snapshots
@@ -32,9 +33,9 @@ from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.instants import past
 from kafka_hindsight.shared.windows import Window
-from spark_jobs.collect import Collected, collect, engine_of, list_input, no_record_in
-from spark_jobs.late_windows import keep_late_windows
-from spark_jobs.parsing import PARSED, parse_window
+from kafka_hindsight.steps.collect import Collected, collect, list_input, no_record_in
+from kafka_hindsight.steps.late_windows import keep_late_windows
+from kafka_hindsight.steps.parsing import PARSED, parse_window
 
 _OF_LOGS = (Origin.BROKER, Origin.CLIENT)
 
@@ -44,8 +45,8 @@ _TICK = timedelta(milliseconds=1)
 Summary = dict[str, Any]
 
 
-def run_step(spark: Any, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> Summary:
-    """Keep every record once, parse those around the window, and count every line, by Spark's workers if there are any.
+def run_step(workers: Workers, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> Summary:
+    """Keep every record once, parse those around the window, and count every line.
 
     Returns:
         The summary of collect, and: inputs, the origins of the input, whatever their times; window_from, window_to;
@@ -55,7 +56,7 @@ def run_step(spark: Any, settings: Settings, earlier: Mapping[str, Mapping[str, 
     Raises:
         BadInput: There is nothing to audit, or the lake has another cluster under that name.
     """
-    engine, store = engine_of(spark), Store(settings.lake)
+    engine, store = workers.engine(), Store(settings.lake)
     settings, widened = _widened(settings)
     files = list_input(engine, settings)
     collected = collect(engine, store, settings, files)

@@ -22,7 +22,7 @@ _TABLE_OF = {landing.SNAPSHOTS: SNAPSHOT_READINGS, landing.GROUP_RECORDS: GROUP_
 """The table that names, in run_landed_as, the landed files of a kind that are in bronze."""
 
 
-def run_step(spark: object, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def run_step(workers: object, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Maintain the whole lake.
 
     Everything stays that a night, its look-back or a late record still reads, that a reader who began within the last

@@ -8,7 +8,7 @@ import pyarrow
 
 from kafka_hindsight.catalog import gold
 from kafka_hindsight.catalog.table_model import Table
-from spark_jobs.reclassify import JUDGED, changed
+from kafka_hindsight.steps.reclassify import JUDGED, changed
 from tests.support.lake import schema
 from tests.support.rows import AT, values
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from kafka_hindsight.catalog import bronze
 from kafka_hindsight.catalog.codes import Origin
-from kafka_hindsight.engine.local import LocalEngine
 from kafka_hindsight.engine.work import Engine
+from kafka_hindsight.engine.workers import Workers
 from kafka_hindsight.intake import file_register
 from kafka_hindsight.intake import group_record_rows as group_records
 from kafka_hindsight.intake import snapshot_rows as snapshots
@@ -126,24 +126,15 @@ class Collected:
         }
 
 
-def run_step(spark: Any, settings: Settings, earlier: Mapping[str, Summary]) -> Summary:
-    """Add to bronze what it does not have yet, whatever the window, by Spark's workers if there is a session.
+def run_step(workers: Workers, settings: Settings, earlier: Mapping[str, Summary]) -> Summary:
+    """Add to bronze what it does not have yet, whatever the window.
 
     Raises:
         BadInput: There is nothing to read, or the lake has another cluster under that name.
     """
-    engine = engine_of(spark)
+    engine = workers.engine()
     everything = settings.model_copy(update={"window_from": None, "window_to": None})
     return collect(engine, Store(settings.lake), everything, list_input(engine, settings)).summary()
-
-
-def engine_of(spark: Any) -> Engine:
-    """The engine that spreads the work: Spark if there is a session, else this process."""
-    if spark is None:
-        return LocalEngine()
-    from kafka_hindsight.spark.engine import SparkEngine
-
-    return SparkEngine(spark)
 
 
 def collect(engine: Engine, store: Store, settings: Settings, files: InputFiles) -> Collected:

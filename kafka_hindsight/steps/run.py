@@ -1,0 +1,192 @@
+"""Run steps: lock, workers, body, summary.
+
+`python -m kafka_hindsight.steps.run STEP --settings JSON` runs one step in one process, `audit` in place of STEP all
+steps of a night. With Spark's workers, spark_jobs/run.py does the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import sys
+import traceback
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from datetime import timedelta
+from typing import Any, Protocol
+
+from kafka_hindsight.catalog.steps import BY_NAME, COLLECT, INGEST, NEWEST_RUN, REBUILD, STEPS, Step
+from kafka_hindsight.engine.local import LocalWorkers
+from kafka_hindsight.engine.workers import Workers
+from kafka_hindsight.lake import landing, state
+from kafka_hindsight.lake.lock import hold_lock
+from kafka_hindsight.lake.publication import take_back
+from kafka_hindsight.lake.results import Result, leave_result
+from kafka_hindsight.lake.store import Store
+from kafka_hindsight.settings.config import is_uri
+from kafka_hindsight.settings.models import Settings, missing_inputs
+from kafka_hindsight.shared import progress
+from kafka_hindsight.shared.exits import DONE, FAULT, BadInput, exit_code, sentences_of
+from kafka_hindsight.start.launch import AUDIT
+from kafka_hindsight.steps import validator
+
+Summary = dict[str, Any]
+
+PATIENCE = timedelta(minutes=30)
+"""The time that a step waits for another on its lake: the hourly collect and the nightly audit meet every night."""
+
+
+class Body(Protocol):
+    """The interface of `kafka_hindsight.steps.<step>`."""
+
+    def run_step(self, workers: Workers, settings: Settings, earlier: dict[str, Summary]) -> Summary:
+        """Do the step's work.
+
+        Args:
+            workers: Those that read and judge.
+            settings: What the user set.
+            earlier: The summaries of the run's earlier steps, by their names.
+
+        Returns:
+            A summary for JSON: counts, windows, places. The last step's `terminal` is printed at the end.
+
+        Raises:
+            BadInput, PublicationRefused: Any other error is a fault that a retry may fix.
+        """
+
+
+def main(arguments: list[str], workers: Workers) -> int:
+    """Run one step, or all of an audit, and return the exit code of the last one."""
+    parser = argparse.ArgumentParser(prog="run.py", description="Runs one step of the pipeline.")
+    parser.add_argument("step", choices=[AUDIT, *sorted(BY_NAME)])
+    parser.add_argument("--settings", required=True, help="the settings as JSON")
+    options = parser.parse_args(arguments)
+    if options.step == AUDIT:
+        validator.started()
+    names = [step.name for step in STEPS] if options.step == AUDIT else [options.step]
+    return next((code for name in names if (code := run_step(name, json.loads(options.settings), workers))), DONE)
+
+
+def run_step(name: str, raw_settings: dict[str, Any], workers: Workers) -> int:
+    """Run a step, and return its exit code. The traceback of a fault goes to the log, sentences to who waits."""
+    step = BY_NAME[name]
+    try:
+        settings = Settings.of(raw_settings)
+        print(settings.described(), flush=True)
+        summary = perform(step, settings, workers)
+    except Exception as error:
+        if exit_code(error) == FAULT:
+            traceback.print_exc()
+        result = Result(exit_code(error), sentences_of(error), workers.application)
+        return _report_end(step, raw_settings, result, {})
+    return _report_end(step, raw_settings, Result(DONE, application=workers.application), summary)
+
+
+def _report_end(step: Step, raw_settings: dict[str, Any], result: Result, summary: Summary) -> int:
+    """Report a step's end in its log, its run's folder and the terminal that waits, and return its exit code."""
+    if raw_settings.get("lake") and raw_settings.get("run_id"):
+        leave_result(raw_settings["lake"], raw_settings["run_id"], step.name, result)
+    progress.ends(step.name, result.exit_code, [*result.sentences], summary)
+    return result.exit_code
+
+
+def perform(step: Step, settings: Settings, workers: Workers) -> Summary:
+    """Run the step's body, alone on its lake, and keep its summary beside those of its run.
+
+    A setting may keep the work in this process, and so does a step of which little can be spread.
+    """
+    progress.begins(step.name, step.sentence)
+    if step in (COLLECT, INGEST) and (problems := missing_inputs(settings)):
+        raise BadInput(*problems)
+    if step is INGEST:
+        _require_sound_suites(settings)
+    is_spread = step.is_spread and settings.engine != "local"
+    with hold_lock(settings.lake, "step", settings.run_id, PATIENCE):
+        state.claim_version(settings.lake)
+        state.require_whole(settings.lake)
+        if _is_alone(step, settings.lake):
+            take_back(settings.lake, Store(settings.lake).restore)
+        earlier = _earlier(step, settings)
+        with workers.at_work(settings.run_id) if is_spread else nullcontext():
+            doing = workers if is_spread else LocalWorkers()
+            with _claimed(doing, step, settings, earlier):
+                summary = _body(step).run_step(doing, settings, earlier)
+        landing.write_json(_summary_path(settings, step), summary)
+        if step is INGEST:
+            landing.write_json(f"{settings.lake}/runs/{NEWEST_RUN}", {"run_id": settings.run_id})
+        return summary
+
+
+def _require_sound_suites(settings: Settings) -> None:
+    """Check a user's own suites before the night is read. Raises: BadInput with a sentence for each problem."""
+    if validator.may_have_suites(settings.expectations, settings.lake):
+        validator.started().require_sound(settings.expectations, settings.lake)
+
+
+def _is_alone(step: Step, lake: str) -> bool:
+    """Whether no other step publishes meanwhile.
+
+    Not every lake behind a URI has a lock: there a step that fills neither staging nor gold may meet one that does.
+    """
+    return not is_uri(lake) or any(name.startswith(("staging.", "gold.")) for name in step.writes)
+
+
+def _summary_path(settings: Settings, step: Step) -> str:
+    return f"{settings.lake}/runs/{settings.run_id}/{step.name}.json"
+
+
+def _earlier(step: Step, settings: Settings) -> dict[str, Summary]:
+    steps = STEPS[: STEPS.index(step)] if step in STEPS else ()
+    summaries = {s.name: landing.read_json(_summary_path(settings, s)) for s in steps}
+    if missing := [name for name, summary in summaries.items() if summary is None]:
+        raise BadInput(
+            f"Run {settings.run_id} has no finished {' and no finished '.join(missing)} in {settings.lake}. "
+            f"Needed: the steps before {step.name}, finished in the same run. Run them first."
+        )
+    return summaries
+
+
+@contextmanager
+def _claimed(workers: Workers, step: Step, settings: Settings, earlier: dict[str, Summary]) -> Iterator[None]:
+    """Make sure that staging is ours while the block runs: another run's tables are never published under our name.
+
+    Staging belongs to the run that filled it last. If another run, such as one of a backfill, came in between, ours is
+    rebuilt first. While it is filled it belongs to no run, so the leftovers of a killed step are never published.
+    """
+    if _touches_staging(step.writes):
+        with _filled(settings):
+            yield
+        return
+    if _touches_staging(step.reads):
+        owner = (landing.read_json(_owner_path(settings)) or {}).get("run_id")
+        if owner != settings.run_id:
+            reason = f"Run {owner} has filled staging in between" if owner else "Staging is not whole"
+            progress.say(f"{reason}: rebuilding this run's tables first")
+            with _filled(settings):
+                _body(REBUILD).run_step(workers, settings, earlier)
+    yield
+
+
+@contextmanager
+def _filled(settings: Settings) -> Iterator[None]:
+    """Take staging from its owner before the block fills it, and make it ours at the end."""
+    landing.remove(_owner_path(settings))
+    yield
+    landing.write_json(_owner_path(settings), {"run_id": settings.run_id})
+
+
+def _touches_staging(tables: Iterable[str]) -> bool:
+    return any(name.startswith("staging.") for name in tables)
+
+
+def _owner_path(settings: Settings) -> str:
+    return f"{settings.lake}/staging/_run.json"
+
+
+def _body(step: Step) -> Body:
+    return importlib.import_module(f"kafka_hindsight.steps.{step.name}")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], LocalWorkers()))
