@@ -30,7 +30,7 @@ from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS
 from kafka_hindsight.logs.reading import read_record
 from lab.bench.forms import batches_of
 from lab.drill.render import WRAPS, render
-from tools.plain_reader import Record, read_line, split
+from tools.plain_reader import PlainRecord, read_line, split
 
 LAYOUTS = (APACHE.name, *(layout.name for layout in PATTERN_LAYOUTS), *(layout.name for layout in OF_CLASSES))
 ENVELOPES: tuple[tuple[str, ...], ...] = ((), *((name,) for name in WRAPS), *product(WRAPS, WRAPS))
@@ -47,7 +47,7 @@ Combination = tuple[str, tuple[str, ...]]
 """A layout, and envelopes around it from the innermost."""
 
 
-class Event(NamedTuple):
+class MatchedEvent(NamedTuple):
     """The event of a record: its instant, its pattern, and the groups of the pattern's regex."""
 
     at: datetime | None
@@ -96,7 +96,7 @@ def _differing(
     return differing
 
 
-def _compared(text: str, originals: Sequence[Event], combination: Combination) -> str | None:
+def _compared(text: str, originals: Sequence[MatchedEvent], combination: Combination) -> str | None:
     with tempfile.TemporaryDirectory() as folder:
         return less(text, *combination, originals, Path(folder))
 
@@ -109,26 +109,26 @@ def excerpt(text: str) -> str:
     return "".join(f"{records[n].text}\n" for n in numbers)
 
 
-def _shape(record: Record) -> str | None:
+def _shape(record: PlainRecord) -> str | None:
     return record.reading.pattern.pattern_id if record.reading.pattern else record.logger
 
 
-def events_of(text: str, folder: Path) -> list[Event]:
+def events_of(text: str, folder: Path) -> list[MatchedEvent]:
     """The events that a worker reads in a file."""
     path = folder / "server.log"
     path.write_text(text, encoding="utf-8")
     return sorted(_events(path), key=repr)
 
 
-def _events(path: Path) -> Iterator[Event]:
+def _events(path: Path) -> Iterator[MatchedEvent]:
     for layouts, batch in batches_of(path):
         for layout, at, text in zip(*(batch.column(name).to_pylist() for name in ("layout", "happened_at", "text"))):
             reading = read_record(layouts[layout] if layout >= 0 else None, text)
             if reading.pattern:
-                yield Event(at, reading.pattern.pattern_id, reading.groups)
+                yield MatchedEvent(at, reading.pattern.pattern_id, reading.groups)
 
 
-def less(text: str, layout: str, wraps: Sequence[str], originals: Sequence[Event], folder: Path) -> str | None:
+def less(text: str, layout: str, wraps: Sequence[str], originals: Sequence[MatchedEvent], folder: Path) -> str | None:
     """The loss of a combination against the original events, in words; None where it loses nothing."""
     events = events_of(render(text, layout, wraps, SOURCE), folder)
     if events == originals:
@@ -140,7 +140,7 @@ def less(text: str, layout: str, wraps: Sequence[str], originals: Sequence[Event
     return f"{missing} events missing, {other} others" if missing or other else "other times"
 
 
-def _in_whole_seconds(event: Event) -> Event:
+def _in_whole_seconds(event: MatchedEvent) -> MatchedEvent:
     return event._replace(at=event.at and event.at.replace(microsecond=0))
 
 

@@ -86,7 +86,7 @@ _VALUES = (
 
 
 @dataclass(frozen=True)
-class Statement:
+class LogStatement:
     """One log statement: the class that writes it, and its text with NUL for each value."""
 
     name: str
@@ -114,14 +114,14 @@ class Statement:
             yield "".join(map("".join, zip(pieces, (*values, ""), strict=True)))
 
 
-def statements_of(place: str) -> Set[Statement]:
+def statements_of(place: str) -> Set[LogStatement]:
     """The log statements of INFO and above of a Kafka, without those that have hardly any words."""
     jars = sorted((libs(place) if place in VERSIONS else Path(place)).glob("*.jar"))
     blanks = dict(found for jar in jars for found in _classes_in(jar))
     names = sorted(path.replace("/", ".") for path in blanks)
     command = ["javap", "-p", "-c", "-v", "-cp", ":".join(map(str, jars)), *names]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    found = (Statement(*s) for of_class in printed.split("\nClassfile ") for s in logged_in(of_class, blanks))
+    found = (LogStatement(*s) for of_class in printed.split("\nClassfile ") for s in logged_in(of_class, blanks))
     return {s for s in found if s.name in RELEVANT_CLASSES and s.letters >= _FEWEST_LETTERS}
 
 
@@ -227,7 +227,7 @@ def _messages_by_class() -> Mapping[str, Sequence[str]]:
     return messages
 
 
-def is_read(statement: Statement) -> bool:
+def is_read(statement: LogStatement) -> bool:
     """Whether a line of the statement is an event or noise."""
     messages = _messages_by_class().get(statement.name.removesuffix("$"), ())
     is_telling = _HOLE not in statement.text or statement.letters >= _FEWEST_TO_FIT
@@ -240,7 +240,7 @@ def is_read(statement: Statement) -> bool:
     return any(fate in (LineFate.EVENT, LineFate.IGNORED) for fate in fates)
 
 
-def page_of(by_version: Mapping[str, Set[Statement]], unread: Set[Statement]) -> str:
+def page_of(by_version: Mapping[str, Set[LogStatement]], unread: Set[LogStatement]) -> str:
     """The text of docs/versions.md: what is read, by version and class, and each statement that is not.
 
     Args:
@@ -279,16 +279,16 @@ def page_of(by_version: Mapping[str, Set[Statement]], unread: Set[Statement]) ->
     return page("Versions", "Kafka's released jars", parts, "python -m lab.statements")
 
 
-def _share(statements: Set[Statement], unread: Set[Statement]) -> str:
+def _share(statements: Set[LogStatement], unread: Set[LogStatement]) -> str:
     return f"{len(statements - unread) / len(statements):.1%}"
 
 
-def _cell(statements: Set[Statement], unread: Set[Statement]) -> str:
+def _cell(statements: Set[LogStatement], unread: Set[LogStatement]) -> str:
     unread_count = len(statements & unread)
     return f"{len(statements) - unread_count} of {len(statements)}" if unread_count else str(len(statements) or "")
 
 
-def _in_order(statements: Iterable[Statement]) -> list[Statement]:
+def _in_order(statements: Iterable[LogStatement]) -> list[LogStatement]:
     return sorted(statements, key=lambda s: (s.name, s.text))
 
 

@@ -26,14 +26,14 @@ LAYERS = ("bronze", "silver", "gold", "quality")
 OF_RUN = "run_"
 WIDEST = 240
 
-Row = dict[str, Any]
+LakeRow = dict[str, Any]
 
 Lake = Mapping[str, Callable[[], pyarrow.Table]]
 """The function that reads a table, by the table's full name."""
 
 
 @dataclass(frozen=True)
-class Comparison:
+class TableComparison:
     """One table of two lakes. The count is None on a side that lacks it; a difference is a line of text."""
 
     table: str
@@ -54,23 +54,23 @@ def open_views(folder: Path) -> Lake:
 
 def compare(
     old: Lake, new: Lake, keys: Mapping[str, Sequence[str]], ignored: Collection[str] = ()
-) -> Iterator[Comparison]:
+) -> Iterator[TableComparison]:
     """Compare each table of two lakes, without the ignored columns.
 
     `keys` are the key columns of each table, which pair the rows that differ.
     """
     for table in sorted(old.keys() | new.keys()):
         if table not in old:
-            yield Comparison(table, None, new[table]().num_rows, ("only in NEW",))
+            yield TableComparison(table, None, new[table]().num_rows, ("only in NEW",))
         elif table not in new:
-            yield Comparison(table, old[table]().num_rows, None, ("only in OLD",))
+            yield TableComparison(table, old[table]().num_rows, None, ("only in OLD",))
         else:
             yield _comparison(table, old[table](), new[table](), keys.get(table, ()), ignored)
 
 
 def _comparison(
     table: str, old: pyarrow.Table, new: pyarrow.Table, key: Sequence[str], ignored: Collection[str]
-) -> Comparison:
+) -> TableComparison:
     columns_before, columns_now = (
         [c for c in rows.column_names if c not in ignored and not c.startswith(OF_RUN)] for rows in (old, new)
     )
@@ -81,12 +81,12 @@ def _comparison(
         *(f"column {c}: only in NEW" for c in columns_now if c not in shared),
         *_differences(before - now, now - before, [c for c in key if c in shared]),
     )
-    return Comparison(table, old.num_rows, new.num_rows, differences)
+    return TableComparison(table, old.num_rows, new.num_rows, differences)
 
 
 def _differences(removed: Counter[str], added: Counter[str], key: Sequence[str]) -> Iterator[str]:
     """A line for each row that only one side has; two rows with the same key share one."""
-    partners: dict[str, list[Row]] = {}
+    partners: dict[str, list[LakeRow]] = {}
     for row in map(json.loads, added.elements()):
         partners.setdefault(_key_text(row, key), []).append(row)
     for row in map(json.loads, removed.elements()):
@@ -122,7 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if differing else 0
 
 
-def _print_each(comparisons: Iterable[Comparison], limit: int) -> Iterator[Comparison]:
+def _print_each(comparisons: Iterable[TableComparison], limit: int) -> Iterator[TableComparison]:
     for c in comparisons:
         counts = f"{c.new_count} rows" if c.old_count == c.new_count else f"{c.old_count} → {c.new_count} rows"
         print(f"{'DIFFERS' if c.differences else 'equal':8} {c.table:28} {counts}")
@@ -138,12 +138,12 @@ def _load(folder: str) -> pyarrow.Table:
     return DeltaTable(folder).to_pyarrow_dataset().to_table(use_threads=False)
 
 
-def _as_text(row: Row) -> str:
+def _as_text(row: LakeRow) -> str:
     """A row as text that can be compared: a number differs from its text, an empty list from null."""
     return json.dumps(row, default=str, sort_keys=True, ensure_ascii=False)
 
 
-def _key_text(row: Row, key: Iterable[str]) -> str:
+def _key_text(row: LakeRow, key: Iterable[str]) -> str:
     return ", ".join(f"{c}={row[c]}" for c in key)
 
 

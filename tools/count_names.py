@@ -37,7 +37,7 @@ _SECTIONS = ("kafka_hindsight/report/sections", "kafka_hindsight/catalog/nouns")
 
 
 @dataclass
-class Count:
+class NameCount:
     """A count: the total, and the places that read badly."""
 
     total: int = 0
@@ -91,7 +91,7 @@ def _is_cause(node: ast.AST) -> bool:
     )
 
 
-def count(checkout: Path, paths: Iterable[Path]) -> dict[str, Count]:
+def count(checkout: Path, paths: Iterable[Path]) -> dict[str, NameCount]:
     """The four counts over files of Python.
 
     Args:
@@ -101,7 +101,7 @@ def count(checkout: Path, paths: Iterable[Path]) -> dict[str, Count]:
     Returns:
         Each count by what it counts.
     """
-    names, texts, causes, files = Count(), Count(), Count(), Count()
+    names, texts, causes, files = NameCount(), NameCount(), NameCount(), NameCount()
     stems = Counter[str]()
     for path in paths:
         place, tree = path.relative_to(checkout), ast.parse(path.read_text(encoding="utf-8"))

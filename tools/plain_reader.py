@@ -55,7 +55,7 @@ _EVENT_COLUMNS = tuple(c for c in EVENTS.column_names if c != "knowledge_version
 
 
 @dataclass
-class Record:
+class PlainRecord:
     """One log record; `layout` is None for the text before a file's first head."""
 
     source: str
@@ -92,7 +92,7 @@ class Leftovers:
         lines: All physical lines.
     """
 
-    unparsed: list[Record] = field(default_factory=list)
+    unparsed: list[PlainRecord] = field(default_factory=list)
     ignored: Counter[str] = field(default_factory=Counter)
     noise: Counter[str] = field(default_factory=Counter)
     repeats: int = 0
@@ -126,7 +126,7 @@ def read_logs(folder: Path | str, origin: str, cluster: str = "cluster") -> tupl
     utterances: set[tuple[Any, ...]] = set()
     leftovers = Leftovers()
     for source, paths in _files_by_source(root).items():
-        claimed: list[tuple[Record, Fields]] = []
+        claimed: list[tuple[PlainRecord, Fields]] = []
         for record in _records_of_source(cluster, source, paths):
             leftovers.records += 1
             leftovers.lines += record.line_count
@@ -171,7 +171,7 @@ def _writer(event: Fields) -> tuple[Any, ...]:
     return "broker", event["broker"] if event["broker"] is not None else folder_of(source)
 
 
-def event_of(record: Record, cluster: str, origin: str) -> Fields | None:
+def event_of(record: PlainRecord, cluster: str, origin: str) -> Fields | None:
     """The event of a record, or None where no pattern claims it. Its broker is the one that the line itself names."""
     reading = record.reading
     if reading.pattern is None:
@@ -191,7 +191,7 @@ def event_of(record: Record, cluster: str, origin: str) -> Fields | None:
     }
 
 
-def read_line(text: str, source: str = "", layouts: Sequence[str] = ()) -> Record:
+def read_line(text: str, source: str = "", layouts: Sequence[str] = ()) -> PlainRecord:
     """Read one record by the layout whose head it shows.
 
     Args:
@@ -211,13 +211,15 @@ def read_line(text: str, source: str = "", layouts: Sequence[str] = ()) -> Recor
         logger, message = logger_and_message(_RECORD_OF_JSON.name, line)
         return replace(read_line(line, source), layout=_RECORD_OF_JSON, logger=logger, message=message)
     name = next((n for n in layouts or _layouts_of(text) if n not in PLAIN and head_of(n).match(text)), None)
-    return _record_of_pattern(name, text, source) if name else plain or Record(source, text, None, None, None, text)
+    return (
+        _record_of_pattern(name, text, source) if name else plain or PlainRecord(source, text, None, None, None, text)
+    )
 
 
-def _plain_record(layout: Layout, text: str, source: str) -> Record:
+def _plain_record(layout: Layout, text: str, source: str) -> PlainRecord:
     """A record in Kafka's own layout, or in librdkafka's."""
     stamp = text[1:24].replace(",", ".") if layout is APACHE else text.split("|", 2)[1]
-    return Record(source, text, layout, _instant(stamp, layout.is_epoch), *layout.cut(text))
+    return PlainRecord(source, text, layout, _instant(stamp, layout.is_epoch), *layout.cut(text))
 
 
 def _layouts_of(text: str) -> Sequence[str]:
@@ -230,11 +232,11 @@ def _layouts_of(text: str) -> Sequence[str]:
     )
 
 
-def _record_of_pattern(name: str, text: str, source: str) -> Record:
+def _record_of_pattern(name: str, text: str, source: str) -> PlainRecord:
     """A record whose layout is a pattern."""
     _, clocks, _ = pattern_heads(text.encode(), np.zeros(1, np.int64), name)
     at = of_micros(int(clocks[0])) if len(clocks) and clocks[0] != NO_INSTANT else None
-    return Record(source, text, replace(APACHE, name=name), at, *logger_and_message(name, text))
+    return PlainRecord(source, text, replace(APACHE, name=name), at, *logger_and_message(name, text))
 
 
 def _instant(stamp: str, is_epoch: bool) -> datetime | None:
@@ -256,7 +258,7 @@ def _files_by_source(root: Path) -> dict[str, list[Path]]:
     return files
 
 
-def _records_of_source(cluster: str, source: str, paths: Iterable[Path]) -> Iterator[Record]:
+def _records_of_source(cluster: str, source: str, paths: Iterable[Path]) -> Iterator[PlainRecord]:
     """The records of one log, each once, with its files in the order of their instants."""
     files = sorted((list(_records_of_file(cluster, source, p)) for p in paths), key=_span)
     ranks: Counter[datetime | None] = Counter()
@@ -269,12 +271,12 @@ def _records_of_source(cluster: str, source: str, paths: Iterable[Path]) -> Iter
             yield record
 
 
-def _span(records: list[Record]) -> tuple[datetime, datetime]:
+def _span(records: list[PlainRecord]) -> tuple[datetime, datetime]:
     instants = [r.happened_at for r in records if r.happened_at] or [datetime.max.replace(tzinfo=UTC)]
     return min(instants), max(instants)
 
 
-def _records_of_file(cluster: str, source: str, path: Path) -> Iterator[Record]:
+def _records_of_file(cluster: str, source: str, path: Path) -> Iterator[PlainRecord]:
     twins: Counter[str] = Counter()
     whole = text_of(path)
     layouts = best_of(sampled(whole.encode()))[0]

@@ -30,7 +30,7 @@ _QUOTING = ("head", "regex", "records", "loggers", "not_decided")
 
 
 @dataclass(frozen=True)
-class Turn:
+class BadTurn:
     """A turn that is not allowed, and what to write instead."""
 
     pattern: re.Pattern[str]
@@ -38,22 +38,23 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Text:
+class Passage:
     """A piece of text with the line at which it begins. Lines of code in it are blank."""
 
     line: int
     text: str
 
 
-def turns(page: str) -> list[Turn]:
+def turns(page: str) -> list[BadTurn]:
     """The turns in the table of docs/style.md."""
     table = page.partition(_TABLE)[2].partition("\n## ")[0]
     return [
-        Turn(re.compile(row["turn"].replace(r"\|", "|"), re.IGNORECASE), row["instead"]) for row in _ROW.finditer(table)
+        BadTurn(re.compile(row["turn"].replace(r"\|", "|"), re.IGNORECASE), row["instead"])
+        for row in _ROW.finditer(table)
     ]
 
 
-def check(path: Path, not_used: Sequence[Turn]) -> Iterator[str]:
+def check(path: Path, not_used: Sequence[BadTurn]) -> Iterator[str]:
     """A sentence for each turn in a file, by line."""
     matches = sorted(
         (line, turn.instead, words)
@@ -66,29 +67,29 @@ def check(path: Path, not_used: Sequence[Turn]) -> Iterator[str]:
         yield f'{name}:{line}: "{words}" -> {instead}'
 
 
-def texts(path: Path) -> Iterator[Text]:
+def texts(path: Path) -> Iterator[Passage]:
     """The texts of a file. A string without a space is a name, and a string that quotes Kafka is not ours."""
     content = path.read_text(encoding="utf-8")
     match path.suffix:
         case ".py":
             yield from _strings(ast.parse(content))
         case ".sql":
-            yield from (Text(content.count("\n", 0, m.start()) + 1, m.group()) for m in _COMMENT.finditer(content))
+            yield from (Passage(content.count("\n", 0, m.start()) + 1, m.group()) for m in _COMMENT.finditer(content))
         case ".md":
-            yield Text(1, _without(_CODE, content))
+            yield Passage(1, _without(_CODE, content))
         case ".html":
-            yield Text(1, _without(_TAG, content))
+            yield Passage(1, _without(_TAG, content))
         case _:
-            yield Text(1, content)
+            yield Passage(1, content)
 
 
-def _strings(tree: ast.AST) -> Iterator[Text]:
+def _strings(tree: ast.AST) -> Iterator[Passage]:
     if isinstance(tree, ast.keyword) and tree.arg in _QUOTING:
         return
     text = _text_of(tree)
     if text is not None:
         if " " in text:
-            yield Text(tree.lineno, _without(_CODE, text))  # type: ignore[attr-defined]
+            yield Passage(tree.lineno, _without(_CODE, text))  # type: ignore[attr-defined]
         return
     for child in ast.iter_child_nodes(tree):
         yield from _strings(child)
@@ -108,7 +109,7 @@ def _without(quoted: re.Pattern[str], text: str) -> str:
     return quoted.sub(lambda m: "`" + "\n" * m.group().count("\n"), text)
 
 
-def _matches(text: Text, turn: re.Pattern[str]) -> Iterator[tuple[int, str]]:
+def _matches(text: Passage, turn: re.Pattern[str]) -> Iterator[tuple[int, str]]:
     words = [(w, text.line + n) for n, line in enumerate(text.text.splitlines()) for w in line.split() if w != "--"]
     starts = []
     length = 0

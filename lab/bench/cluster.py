@@ -63,7 +63,7 @@ class Executor:
 
 
 @dataclass
-class Stage:
+class SparkStage:
     """One stage: its tasks, and how they were spread."""
 
     stage_id: int
@@ -78,13 +78,13 @@ class Stage:
 
 
 @dataclass
-class Work:
+class ApplicationWork:
     """The work of an application, by its event log."""
 
     executors: dict[str, Executor]
-    stages: list[Stage]
+    stages: list[SparkStage]
 
-    def narrow(self, cores: int) -> list[Stage]:
+    def narrow(self, cores: int) -> list[SparkStage]:
         """Stages that leave cores idle: fewer tasks than cores, and more time than planning takes."""
         return [s for s in self.stages if s.tasks < cores and s.run_s >= SHORT_S]
 
@@ -122,7 +122,7 @@ def measure(night: Path, workers: int) -> dict[str, Any]:
     return figures
 
 
-def _spread(work: Work, workers: int) -> dict[str, Any]:
+def _spread(work: ApplicationWork, workers: int) -> dict[str, Any]:
     """How the work was spread, as figures."""
     return {
         "executors": {name: vars(e) for name, e in sorted(work.executors.items())},
@@ -228,18 +228,18 @@ def _events(logs: Path) -> Iterator[Mapping[str, Any]]:
             yield from map(json.loads, file)
 
 
-def read_work(events: Iterable[Mapping[str, Any]]) -> Work:
+def read_work(events: Iterable[Mapping[str, Any]]) -> ApplicationWork:
     """The work of an application, from its event log. Stages that were skipped have no tasks and are left out."""
     executors: dict[str, Executor] = defaultdict(Executor)
-    stages: dict[int, Stage] = {}
+    stages: dict[int, SparkStage] = {}
     for event in events:
         if event["Event"] == "SparkListenerStageSubmitted":
             info = event["Stage Info"]
             number = info["Stage ID"]
-            stages.setdefault(number, Stage(number, _operators(info), info["Number of Tasks"]))
+            stages.setdefault(number, SparkStage(number, _operators(info), info["Number of Tasks"]))
         elif event["Event"] == "SparkListenerTaskEnd" and event.get("Task Metrics"):
             _add(event, executors[event["Task Info"]["Executor ID"]], stages[event["Stage ID"]])
-    return Work(dict(executors), [stage for stage in stages.values() if stage.by_executor])
+    return ApplicationWork(dict(executors), [stage for stage in stages.values() if stage.by_executor])
 
 
 def _operators(info: Mapping[str, Any]) -> str:
@@ -248,7 +248,7 @@ def _operators(info: Mapping[str, Any]) -> str:
     return ", ".join(dict.fromkeys(scopes))
 
 
-def _add(event: Mapping[str, Any], executor: Executor, stage: Stage) -> None:
+def _add(event: Mapping[str, Any], executor: Executor, stage: SparkStage) -> None:
     metrics = event["Task Metrics"]
     seconds = metrics["Executor Run Time"] / 1000
     bytes_read, shuffled = (

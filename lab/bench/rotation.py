@@ -174,7 +174,7 @@ WAYS: dict[str, Callable[[LiveLog], None]] = {
 }
 
 
-class Writer(threading.Thread):
+class RotatingWriter(threading.Thread):
     """Writes and rotates all logs, so many batches for each permit, while others read them."""
 
     def __init__(self, root: Path, batches: int, lines: int, every: int) -> None:
@@ -212,7 +212,7 @@ class Writer(threading.Thread):
 
 
 @dataclass
-class Outcome:
+class RotationCount:
     """The number of acts, and the rows of bronze at the end."""
 
     lines: int
@@ -224,7 +224,7 @@ class Outcome:
     same: bool
 
 
-def play(root: Path, *, batches: int, lines: int, every: int, collects: int) -> Outcome:
+def play(root: Path, *, batches: int, lines: int, every: int, collects: int) -> RotationCount:
     """Collects while a writer writes and rotates, then once more when all has rested, then the unrotated logs."""
     import pyarrow.compute as pc
 
@@ -238,7 +238,7 @@ def play(root: Path, *, batches: int, lines: int, every: int, collects: int) -> 
     def collected(settings: Settings) -> Any:
         return collect(engine, Store(settings.lake), settings, list_input(engine, settings))
 
-    writer = Writer(root, batches, lines, every)
+    writer = RotatingWriter(root, batches, lines, every)
     writer.start()
     seconds, unsettled, held_back = [], 0, 0
     last = next(log for log in writer.logs if log.way == "deleted once read")
@@ -258,7 +258,7 @@ def play(root: Path, *, batches: int, lines: int, every: int, collects: int) -> 
     collected(_settings(root / "lake", writer.live, datetime.now(UTC) + RESTED))
     collected(_settings(root / "other", writer.whole, datetime.now(UTC) + RESTED))
     in_steps, in_one_go = (Store(str(root / lake)).read(LOG_RECORDS) for lake in ("lake", "other"))
-    return Outcome(
+    return RotationCount(
         lines=sum(log.lines for log in writer.logs),
         rotations={log.way: log.rotations for log in writer.logs},
         unsettled=unsettled,

@@ -24,7 +24,7 @@ TASK_MB = 32
 """What one task reads."""
 
 
-class Line(NamedTuple):
+class StraightCost(NamedTuple):
     """A cost that grows in a straight line."""
 
     start: float
@@ -35,11 +35,11 @@ class Line(NamedTuple):
         return self.start + self.slope * size
 
 
-def fitted(points: Mapping[float, float]) -> Line:
+def fitted(points: Mapping[float, float]) -> StraightCost:
     """The line of least squares through what was measured, by size. Needs two sizes."""
     x_mean, y_mean = sum(points) / len(points), sum(points.values()) / len(points)
     slope = sum((x - x_mean) * (y - y_mean) for x, y in points.items()) / sum((x - x_mean) ** 2 for x in points)
-    return Line(y_mean - slope * x_mean, slope)
+    return StraightCost(y_mean - slope * x_mean, slope)
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class Rates:
     `events` are those of a megabyte; `slot_mib` is the JVM's memory for each task that runs beside others.
     """
 
-    ingest: Line
-    rebuild: Line
+    ingest: StraightCost
+    rebuild: StraightCost
     events: float
     written_ratio: float
     kept_ratio: float

@@ -20,7 +20,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
-class Seen(NamedTuple):
+class ProcessUsage(NamedTuple):
     """One process at one moment. `cpu_s` holds its own time and that of the children that it has waited for."""
 
     pid: int
@@ -45,7 +45,7 @@ class Usage:
     written_mb: float = 0.0
     peaks: dict[str, int] = field(default_factory=dict, repr=False)
 
-    def see(self, processes: list[Seen]) -> None:
+    def see(self, processes: list[ProcessUsage]) -> None:
         """Keep the highest peak of each role."""
         for process in processes:
             self.peaks[process.role] = max(self.peaks.get(process.role, 0), process.peak_kib)
@@ -96,13 +96,13 @@ def metered() -> Iterator[Usage]:
         usage.jvm_mib, usage.worker_mib, usage.driver_mib = (peaks.get(r, 0.0) for r in ("jvm", "worker", "driver"))
 
 
-def tree(pid: int, below_jvm: bool = False) -> list[Seen]:
+def tree(pid: int, below_jvm: bool = False) -> list[ProcessUsage]:
     """A process and all below it; one that ends meanwhile is left out."""
     try:
         command = Path(f"/proc/{pid}/comm").read_text().strip()
         is_jvm = command == "java"
         role = "jvm" if is_jvm else "driver" if not below_jvm else "worker" if "python" in command else "helper"
-        own = [Seen(pid, role, _cpu_s(pid), _peak_kib(pid), _bytes_written(pid))]
+        own = [ProcessUsage(pid, role, _cpu_s(pid), _peak_kib(pid), _bytes_written(pid))]
     except (FileNotFoundError, ProcessLookupError):
         return []
     return [*own, *(process for child in _children(pid) for process in tree(child, below_jvm or is_jvm))]

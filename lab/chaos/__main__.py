@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 from kafka_hindsight.audit.inputs import SAMPLE
 from kafka_hindsight.settings.home import HOME
 from lab.chaos import disks, inputs, stores
-from lab.chaos.kills import Outcome, kills
+from lab.chaos.kills import KillCount, kills
 from lab.chaos.lakes import contents
 from lab.chaos.night import HALF, LAST, LATE, cut_night
 from lab.chaos.worker import Worker
@@ -81,7 +81,7 @@ def main() -> int:
     return 0 if all(t.holds for t in outcomes) else 1
 
 
-def _print(outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
+def _print(outcomes: Iterator[KillCount]) -> Iterator[KillCount]:
     print("\n| what | tried | tables equal | readers and alerts whole | said so | seconds |")
     print("|---|---|---|---|---|---|", flush=True)
     began = time.monotonic()
@@ -92,7 +92,7 @@ def _print(outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
         yield t
 
 
-def _outcomes(options: argparse.Namespace, folder: Path) -> Iterator[Outcome]:
+def _outcomes(options: argparse.Namespace, folder: Path) -> Iterator[KillCount]:
     with closing(Worker(folder / "worker")) as worker, closing(Worker(folder / "other")) as other:
         half = cut_night(SAMPLE, folder / "half", HALF)
         whole, late = cut_night(SAMPLE, folder / "whole", LAST), cut_night(SAMPLE, folder / "late", LATE)
@@ -118,7 +118,7 @@ def drawn(seed: int, what: str) -> random.Random:
 
 def _steps(
     options: argparse.Namespace, worker: Worker, other: Worker, folder: Path, plan: list[Planned]
-) -> Iterator[Outcome]:
+) -> Iterator[KillCount]:
     """Run the plan up to the last step that is asked for, and disturb those."""
     lake, began = folder / "lake", folder / "began"
     lake.mkdir()
@@ -138,7 +138,7 @@ def _steps(
 
 def _disturbed(
     options: argparse.Namespace, worker: Worker, other: Worker, lake: Path, began: Path, planned: Planned
-) -> Iterator[Outcome]:
+) -> Iterator[KillCount]:
     """Disturb one step. The lake's folder ends as an undisturbed run leaves it."""
     step, settings = planned.step, planned.settings
     if "kills" in options.parts:
@@ -147,11 +147,11 @@ def _disturbed(
     else:
         worker.do(step, settings)
     if "disks" in options.parts:
-        case = disks.Case(worker, began, step, settings, contents(lake))
+        case = disks.DiskCase(worker, began, step, settings, contents(lake))
         yield from _disks(case, other, drawn(options.seed, f"disks of {planned.what}"), options.disks)
 
 
-def _disks(case: disks.Case, other: Worker, rng: random.Random, count: int) -> Iterator[Outcome]:
+def _disks(case: disks.DiskCase, other: Worker, rng: random.Random, count: int) -> Iterator[KillCount]:
     try:
         with disks.disk(case.began.parent / "disk"):
             pass

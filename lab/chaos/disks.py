@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-from lab.chaos.kills import Outcome
+from lab.chaos.kills import KillCount
 from lab.chaos.lakes import Hashes, contents, others
-from lab.chaos.worker import Answer, Worker
+from lab.chaos.worker import StepEnd, Worker
 
 _ROOM = "512m"
 _LEFT_MOST = 100_000
@@ -38,7 +38,7 @@ _OTHER = "chaos-other"
 """The run of another Airflow, whose own steps before this one ended too."""
 
 
-class Case(NamedTuple):
+class DiskCase(NamedTuple):
     """A step on a lake, who runs it, and what it leaves where nothing disturbs it."""
 
     worker: Worker
@@ -47,7 +47,7 @@ class Case(NamedTuple):
     settings: Mapping[str, Any]
     hashes: Hashes
 
-    def run(self, lake: Path, meanwhile: Callable[[], None] | None = None, **others: str) -> Answer:
+    def run(self, lake: Path, meanwhile: Callable[[], None] | None = None, **others: str) -> StepEnd:
         """Run the step on a copy of the lake, with other settings where they are given."""
         return self.worker.run(self.step, {**self.settings, "lake": str(lake), **others}, meanwhile)
 
@@ -64,9 +64,9 @@ def disk(folder: Path) -> Iterator[Path]:
         folder.rmdir()
 
 
-def full(case: Case, rng: random.Random, count: int) -> Outcome:
+def full(case: DiskCase, rng: random.Random, count: int) -> KillCount:
     """A step on a disk with little room left, then with room again."""
-    outcome = Outcome(f"disk full in {case.step}")
+    outcome = KillCount(f"disk full in {case.step}")
     for _ in range(count):
         with disk(case.began.parent / "disk") as mounted:
             lake = shutil.copytree(case.began, mounted / "lake")
@@ -79,9 +79,9 @@ def full(case: Case, rng: random.Random, count: int) -> Outcome:
     return outcome
 
 
-def read_only(case: Case) -> Outcome:
+def read_only(case: DiskCase) -> KillCount:
     """A step on a lake that cannot be written, then on one that can."""
-    outcome = Outcome(f"read-only lake in {case.step}")
+    outcome = KillCount(f"read-only lake in {case.step}")
     with disk(case.began.parent / "disk") as mounted:
         lake = shutil.copytree(case.began, mounted / "lake")
         subprocess.run(["mount", "-o", "remount,ro", mounted], check=True)
@@ -91,9 +91,9 @@ def read_only(case: Case) -> Outcome:
     return outcome
 
 
-def vanishing(case: Case, rng: random.Random, count: int) -> Outcome:
+def vanishing(case: DiskCase, rng: random.Random, count: int) -> KillCount:
     """A lake that is moved away while a step works, and comes back."""
-    outcome = Outcome(f"lake away in {case.step}")
+    outcome = KillCount(f"lake away in {case.step}")
     for number in range(count):
         lake = shutil.copytree(case.began, case.began.parent / f"away-{number}")
         moved, end = lake.with_suffix(".gone"), time.monotonic() + rng.uniform(0.3, 6)
@@ -112,9 +112,9 @@ def vanishing(case: Case, rng: random.Random, count: int) -> Outcome:
     return outcome
 
 
-def set_back(case: Case) -> Outcome:
+def set_back(case: DiskCase) -> KillCount:
     """A run a day before the last change of the lake's files: the clock was set back."""
-    outcome = Outcome(f"clock set back before {case.step}")
+    outcome = KillCount(f"clock set back before {case.step}")
     lake = shutil.copytree(case.began, case.began.parent / "set-back")
     tomorrow = time.time() + 86_400
     for file in lake.rglob("*"):
@@ -126,41 +126,41 @@ def set_back(case: Case) -> Outcome:
     return outcome
 
 
-def together(case: Case, other: Worker) -> Outcome:
+def together(case: DiskCase, other: Worker) -> KillCount:
     """Two processes that run a step on one lake at once, each for its own run: as if one had run after the other."""
-    outcome = Outcome(f"two runs of {case.step} at once")
+    outcome = KillCount(f"two runs of {case.step} at once")
     lake = shutil.copytree(case.began, case.began.parent / "together")
     if (earlier := lake / "runs" / case.settings["run_id"]).exists():
         shutil.copytree(earlier, earlier.with_name(_OTHER))
     after = shutil.copytree(lake, lake.with_name("one-after-the-other"))
     for run_id in (case.settings["run_id"], _OTHER):
         case.worker.do(case.step, {**case.settings, "lake": str(after), "run_id": run_id})
-    answers = list[Answer]()
+    answers = list[StepEnd]()
     beside = threading.Thread(target=lambda: answers.append(case._replace(worker=other).run(lake, run_id=_OTHER)))
     beside.start()
     answers.append(case.run(lake))
     beside.join()
-    failed = next((a for a in answers if a.sentences), Answer(0, []))
+    failed = next((a for a in answers if a.sentences), StepEnd(0, []))
     _retried(outcome, case._replace(hashes=contents(after)), lake, failed, "together", None)
     shutil.rmtree(lake)
     shutil.rmtree(after)
     return outcome
 
 
-def unreachable(case: Case) -> Outcome:
+def unreachable(case: DiskCase) -> KillCount:
     """Logs in a store of which nothing answers: a sentence that says so, within a bound."""
     with patch.dict(os.environ, _NOBODY), closing(Worker(case.began.parent / "unreachable")) as worker:
         began = time.monotonic()
         answer = case._replace(worker=worker).run(case.began, logs="s3a://nobody/logs")
         took = time.monotonic() - began
-    outcome = Outcome(f"store that does not answer in {case.step}", 1)
+    outcome = KillCount(f"store that does not answer in {case.step}", 1)
     outcome.equal = outcome.reported = int("Could not connect" in " ".join(answer.sentences))
     outcome.whole = int(took < _ANSWERS_WITHIN)
     outcome.note(f"exit code {answer.code} after {took:.0f} s, “{answer.text[:200]}”")
     return outcome
 
 
-def _retried(outcome: Outcome, case: Case, lake: Path, first: Answer, why: str, sentence: str | None) -> None:
+def _retried(outcome: KillCount, case: DiskCase, lake: Path, first: StepEnd, why: str, sentence: str | None) -> None:
     """Judge a first run and its retry. `sentence`: what its sentence must say; None where it must not fail at all."""
     again = case.run(lake)
     hashes = {} if again.sentences else contents(lake)

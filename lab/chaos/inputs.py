@@ -16,7 +16,7 @@ from deltalake import DeltaTable
 from kafka_hindsight.kafka_records.group_record_values import Malformed, decode_group_record
 from kafka_hindsight.knowledge.layouts import LAYOUTS
 from kafka_hindsight.logs.reading import read_record
-from lab.chaos.kills import Outcome
+from lab.chaos.kills import KillCount
 from lab.chaos.worker import Worker
 
 NAMES = (
@@ -60,9 +60,9 @@ def _mutated(rng: random.Random, line: bytes) -> bytes:
     return line
 
 
-def one_by_one(rng: random.Random, lines: Sequence[bytes], count: int) -> Outcome:
+def one_by_one(rng: random.Random, lines: Sequence[bytes], count: int) -> KillCount:
     """As many mutated lines, each read as a worker of Spark reads a record: each has one fate, and none holds it up."""
-    outcome = Outcome(f"{count:,} mutated lines, one by one", attempts=count)
+    outcome = KillCount(f"{count:,} mutated lines, one by one", attempts=count)
     fates, slowest = Counter[str](), 0.0
     for line in mutated(rng, lines, count):
         text = line.decode(errors="replace")
@@ -75,9 +75,9 @@ def one_by_one(rng: random.Random, lines: Sequence[bytes], count: int) -> Outcom
     return outcome
 
 
-def records(rng: random.Random, captured: Sequence[tuple[bytes, bytes]], count: int) -> Outcome:
+def records(rng: random.Random, captured: Sequence[tuple[bytes, bytes]], count: int) -> KillCount:
     """As many records of `__consumer_offsets` with changed keys and values: each is read, or refused in a sentence."""
-    outcome = Outcome(f"{count:,} mutated records of groups, one by one", attempts=count)
+    outcome = KillCount(f"{count:,} mutated records of groups, one by one", attempts=count)
     ends = Counter[str]()
     for _ in range(count):
         key, value = rng.choice(captured)
@@ -105,9 +105,9 @@ def lines_of(night: Path) -> list[bytes]:
 
 def broken_lines(
     worker: Worker, rng: random.Random, folder: Path, night: Path, settings: Mapping[str, Any], count: int
-) -> Outcome:
+) -> KillCount:
     """A whole ingest of a night with as many mutated lines, spread over files with hostile names."""
-    outcome = Outcome(f"ingest of {count:,} mutated lines in {len(NAMES)} files with hostile names", attempts=1)
+    outcome = KillCount(f"ingest of {count:,} mutated lines in {len(NAMES)} files with hostile names", attempts=1)
     logs, lake = folder / "mutated", folder / "mutated-lake"
     _lay(rng, logs, night, count // len(NAMES))
     answer = worker.run("ingest", {**settings, "logs": str(logs), "lake": str(lake), "snapshots": None})
@@ -146,9 +146,9 @@ def _unread(logs: Path, ledger: Mapping[str, int]) -> list[str]:
 
 def broken_readings(
     worker: Worker, rng: random.Random, folder: Path, night: Path, settings: Mapping[str, Any], count: int
-) -> Outcome:
+) -> KillCount:
     """A whole ingest with readings of the cluster in which values are replaced and texts are cut."""
-    outcome = Outcome(f"ingest of {count} mutated readings of the cluster")
+    outcome = KillCount(f"ingest of {count} mutated readings of the cluster")
     sound = (night / "snapshots.jsonl").read_text().splitlines()
     file = folder / "mutated.jsonl"
     file.write_text("".join(_reading(rng, rng.choice(sound)).replace("\n", " ") + "\n" for _ in range(count)))

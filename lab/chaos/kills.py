@@ -16,12 +16,12 @@ from typing import Any
 
 from kafka_hindsight.catalog import TABLES
 from kafka_hindsight.lake import delta_log
-from lab.chaos.lakes import Hashes, Seen, contents, look_at, others, shows_newest
+from lab.chaos.lakes import Hashes, LakeLook, contents, look_at, others, shows_newest
 from lab.chaos.worker import KILLED, Worker
 
 
 @dataclass
-class Outcome:
+class KillCount:
     """The attempts of one kind, and their outcome."""
 
     what: str
@@ -51,12 +51,12 @@ def kills(
     settings: Mapping[str, Any],
     count: int,
     real: int,
-) -> Outcome:
+) -> KillCount:
     """Run a step on a lake and leave it done; retry it from `count` moments, `real` of them a kill -9 of `killed`.
 
     The lake's folder ends as an undisturbed run leaves it.
     """
-    outcome = Outcome(f"kill of {step}")
+    outcome = KillCount(f"kill of {step}")
     folder = lake.parent
     began = _copy(lake, folder / f"{step}-before")
     before = look_at(lake).gold
@@ -94,7 +94,12 @@ def _retried(
 
 
 def _judge(
-    outcome: Outcome, place: Path, sentences: list[str], look: Seen, whole: tuple[Hashes, Hashes], hashes: Hashes
+    outcome: KillCount,
+    place: Path,
+    sentences: list[str],
+    look: LakeLook,
+    whole: tuple[Hashes, Hashes],
+    hashes: Hashes,
 ) -> None:
     outcome.attempts += 1
     hashes_now = {} if sentences else contents(place)

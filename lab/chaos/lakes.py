@@ -44,7 +44,7 @@ def others(before: Hashes, after: Hashes) -> list[str]:
     return sorted(n for n in {*before, *after} if before.get(n) != after.get(n))
 
 
-class Seen(NamedTuple):
+class LakeLook(NamedTuple):
     """A look of the readers: gold by the SQL prompt's views and alerts' rows; their sentences; what was unread."""
 
     gold: Hashes
@@ -52,7 +52,7 @@ class Seen(NamedTuple):
     unread: tuple[str, ...]
 
 
-def look_at(lake: Path) -> Seen:
+def look_at(lake: Path) -> LakeLook:
     """Open a lake as the prompt and the alerts do. A lake without tables has no rows."""
     errors = io.StringIO()
     gold = {t.full_name: _hash(t, []) for t in GOLD}
@@ -64,7 +64,7 @@ def look_at(lake: Path) -> Seen:
                     gold[table.full_name] = _hash(table, rows_read)
         rows = read_alert_rows(str(lake), _EVER, _EVER)
     gold["alerts"] = _digest({name: row} for name in _ALERTS for row in getattr(rows, name))
-    return Seen(gold, errors.getvalue().splitlines(), rows.unread)
+    return LakeLook(gold, errors.getvalue().splitlines(), rows.unread)
 
 
 def shows_newest(lake: Path) -> bool:

@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from lab.chaos.kills import Outcome
+from lab.chaos.kills import KillCount
 from lab.chaos.lakes import contents
 from lab.chaos.worker import Worker
 from lab.drill.cluster import free_ports
@@ -31,14 +31,14 @@ _STARTS_WITHIN = 60
 
 def slow(
     rng: random.Random, folder: Path, settings: Mapping[str, Any], steps: Sequence[str], slow_steps: Collection[str]
-) -> Outcome:
+) -> KillCount:
     """Steps into a lake in a store, and beside them into one on disk: each leaves equal tables.
 
     The store answers late to `slow_steps`.
     """
     beside, far, is_late = folder / "beside", f"s3a://{_BUCKET}/slow", threading.Event()
     with _store(folder, _delays(rng, is_late)) as waited, closing(Worker(folder / "far")) as worker:
-        outcome = Outcome(f"{', '.join(slow_steps)} on an object store that answers late")
+        outcome = KillCount(f"{', '.join(slow_steps)} on an object store that answers late")
         for step in steps:
             worker.do(step, {**settings, "lake": str(beside)})
             if step not in slow_steps:

@@ -26,7 +26,7 @@ KILLED = -signal.SIGKILL
 """The exit code of a process that was killed."""
 
 
-class Answer(NamedTuple):
+class StepEnd(NamedTuple):
     """How a step ended: its exit code and its sentences, as `hindsight` would say them."""
 
     code: int
@@ -47,7 +47,7 @@ class Worker:
         folder.mkdir(parents=True, exist_ok=True)
         self._start()
 
-    def run(self, step: str, settings: dict[str, Any], meanwhile: Callable[[], None] | None = None) -> Answer:
+    def run(self, step: str, settings: dict[str, Any], meanwhile: Callable[[], None] | None = None) -> StepEnd:
         """Run a step to its end. `meanwhile` is called again and again until it ended.
 
         The exit code is KILLED where the process was killed.
@@ -62,7 +62,7 @@ class Worker:
             else:
                 time.sleep(0.05)
         is_done = self._answer.exists()
-        answer = Answer(**json.loads(self._answer.read_text())) if is_done else Answer(KILLED, ["killed"])
+        answer = StepEnd(**json.loads(self._answer.read_text())) if is_done else StepEnd(KILLED, ["killed"])
         if self._process.poll() is not None and not self._is_closed:
             self._start()
         return answer
@@ -120,10 +120,10 @@ def main(answer: Path) -> None:
             settings = Settings.of(request["settings"])
             workers = _spark_workers() if settings.engine == "spark" else LocalWorkers()
             perform(BY_NAME[request["step"]], settings, workers)
-            result = Answer(DONE, [])
+            result = StepEnd(DONE, [])
         except Exception as error:
             traceback.print_exc()
-            result = Answer(exit_code(error), sentences_of(error))
+            result = StepEnd(exit_code(error), sentences_of(error))
         being_written = answer.with_suffix(".tmp")
         being_written.write_text(json.dumps(result._asdict()))
         being_written.rename(answer)

@@ -14,7 +14,7 @@ from kafka_hindsight.catalog.codes import Confidence, OutageKind
 from lab.drill.acts import START_ENDED, Act
 from lab.drill.cluster import SESSION_MS
 from lab.drill.expectations import codes_of
-from lab.drill.rows import Row
+from lab.drill.rows import GoldRow
 
 SERVES_WITHIN = timedelta(seconds=90)
 """A process that is started, or goes on, serves so soon."""
@@ -66,7 +66,7 @@ class Away:
 class Judged:
     """An absence in a row of an audit. `why`: what speaks against it, or leaves it in doubt."""
 
-    row: Row
+    row: GoldRow
     verdict: str
     why: str = ""
 
@@ -123,14 +123,14 @@ def _kinds_of(act: Act) -> frozenset[str]:
     return frozenset() if lives else _GONE.get(act.action, frozenset())
 
 
-def agreement(rows: Iterable[Row], truth: Sequence[Away]) -> Agreement:
+def agreement(rows: Iterable[GoldRow], truth: Sequence[Away]) -> Agreement:
     """How rows of gold.broker_outages agree with the truth."""
     rows = list(rows)
     missed = [a for a in truth if a.is_owed and not any(a in _met(row, truth) for row in rows)]
     return Agreement([judged(row, truth) for row in rows], missed, sum(a.is_owed for a in truth))
 
 
-def judged(row: Row, truth: Sequence[Away]) -> Judged:
+def judged(row: GoldRow, truth: Sequence[Away]) -> Judged:
     """How one absence agrees with what was done."""
     met = _met(row, truth)
     if not met:
@@ -149,7 +149,7 @@ def judged(row: Row, truth: Sequence[Away]) -> Judged:
     return Judged(row, RIGHT)
 
 
-def _met(row: Row, truth: Sequence[Away]) -> list[Away]:
+def _met(row: GoldRow, truth: Sequence[Away]) -> list[Away]:
     """The absences that a row is about: those that it holds a part of, else the one whose broker was about to serve.
 
     A pause that no controller noticed counts where there is no other. A row without an end claims its lower bound.
@@ -165,7 +165,7 @@ def _met(row: Row, truth: Sequence[Away]) -> list[Away]:
     )
 
 
-def _contradicted(row: Row, away: Away) -> str | None:
+def _contradicted(row: GoldRow, away: Away) -> str | None:
     """Why its end or its bounds are wrong: it was away until it was started, and served a little later."""
     least, most = away.back_at - away.gone_at, away.back_at + SERVES_WITHIN - away.gone_at
     low, high = row["away_low_ms"], row["away_high_ms"]

@@ -44,7 +44,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Partition:
+class LivePartition:
     """A partition at one instant; leader -1: none."""
 
     topic: str
@@ -117,13 +117,13 @@ class Admin:
         description = self._got(self._client.describeClassicGroups(names).all()).get(group)
         return description, description.state()
 
-    def topics(self) -> tuple[Partition, ...]:
+    def topics(self) -> tuple[LivePartition, ...]:
         """Every partition of every topic, internal ones too."""
         every = self._admin.ListTopicsOptions().listInternal(True)
         names = self._got(self._client.listTopics(every).names())
         described = self._client.describeTopics(self._jvm.java.java.util.ArrayList(names)).allTopicNames()
         return tuple(
-            Partition(
+            LivePartition(
                 name,
                 p.partition(),
                 p.leader().id() if p.leader() else -1,

@@ -25,8 +25,8 @@ from lab.drill.acts import TruthError
 from lab.drill.canary_score import HEADS, CanaryCounts, cells, compare_folder
 from lab.drill.month import MONTH, agreement_of
 from lab.drill.producers import CANARY
-from lab.drill.result import Verdict
-from lab.drill.rows import Row, Tables, at_of, id_of, read_gold
+from lab.drill.result import ScoredVerdict
+from lab.drill.rows import GoldRow, GoldTables, at_of, id_of, read_gold
 from lab.drill.score import score
 from lab.truth.labels import APART
 from lab.truth.tables import figures, from_text, reasons_table, section
@@ -71,7 +71,7 @@ _LEVELS = (Confidence.CERTAIN, Confidence.LIKELY, Confidence.POSSIBLE)
 
 
 @dataclass(frozen=True)
-class Count:
+class VerdictCount:
     """Verdicts of one table, one confidence and one set of witnesses.
 
     `wrong`, `confirmed`: how many of them an act contradicts and confirms; `confirmed` is None of drills that were
@@ -113,7 +113,7 @@ class Drill:
     mode: str
     expected: int
     met: int
-    counts: tuple[Count, ...]
+    counts: tuple[VerdictCount, ...]
     canaries: CanaryCounts | None = None
 
 
@@ -140,16 +140,16 @@ def _count_drill(folder: Path) -> Drill:
     verdicts = Counter((v.table, witnesses[_key(v)], v.confidence) for v in result.verdicts)
     wrong = Counter((v.table, witnesses[_key(v)], v.confidence) for v in result.verdicts if v.wrong)
     confirmed = Counter((v.table, witnesses[_key(v)], v.confidence) for v in result.verdicts if v.is_confirmed)
-    counts = tuple(Count(*of, verdicts[of], wrong[of], confirmed[of]) for of in sorted(verdicts))
+    counts = tuple(VerdictCount(*of, verdicts[of], wrong[of], confirmed[of]) for of in sorted(verdicts))
     measured = compare_folder(folder, str(folder / "lake")).counts if (folder / CANARY).exists() else None
     return Drill(folder.name, cluster["kafka"], cluster["mode"], len(result.expectations), result.met, counts, measured)
 
 
-def _key(verdict: Verdict) -> tuple[object, ...]:
+def _key(verdict: ScoredVerdict) -> tuple[object, ...]:
     return verdict.table, verdict.row_id, verdict.at
 
 
-def _witnesses(tables: Tables, clients: set[str]) -> dict[tuple[object, ...], str]:
+def _witnesses(tables: GoldTables, clients: set[str]) -> dict[tuple[object, ...], str]:
     return {
         (name, id_of(name, row), at_of(name, row)): _witness(row, clients)
         for name, rows in tables.items()
@@ -157,7 +157,7 @@ def _witnesses(tables: Tables, clients: set[str]) -> dict[tuple[object, ...], st
     }
 
 
-def _witness(row: Row, clients: set[str]) -> str:
+def _witness(row: GoldRow, clients: set[str]) -> str:
     """The witnesses in the evidence of a row."""
     witnesses = {_said_by(quote["source"], clients) for quote in row.get("evidence") or ()}
     return " and ".join(sorted(witnesses)) or "none"
@@ -229,17 +229,17 @@ def _number(version: str) -> tuple[int, ...]:
     return tuple(map(int, version.split(".")))
 
 
-def _all(drills: Iterable[Drill]) -> list[Count]:
+def _all(drills: Iterable[Drill]) -> list[VerdictCount]:
     return [c for d in drills for c in d.counts if c.confidence in _LEVELS]
 
 
-def _grouped(drills: Iterable[Drill], by: Callable[[Count], str]) -> Iterator[tuple[str, ...]]:
+def _grouped(drills: Iterable[Drill], by: Callable[[VerdictCount], str]) -> Iterator[tuple[str, ...]]:
     counts = _all(drills)
     for name in sorted({by(c) for c in counts}):
         yield name, *_cells([c for c in counts if by(c) == name])
 
 
-def _cells(counts: Sequence[Count]) -> Iterator[str]:
+def _cells(counts: Sequence[VerdictCount]) -> Iterator[str]:
     for level in _LEVELS:
         own = [c for c in counts if c.confidence == level]
         verdicts, wrong = sum(c.verdicts for c in own), sum(c.wrong for c in own)
@@ -259,7 +259,7 @@ def _score_of(fields: dict[str, Any]) -> Drill | Month:
     if counts is None:
         return Month(**fields)
     measured = CanaryCounts(**fields["canaries"]) if fields.get("canaries") else None
-    return Drill(**{**fields, "counts": tuple(Count(**c) for c in counts), "canaries": measured})
+    return Drill(**{**fields, "counts": tuple(VerdictCount(**c) for c in counts), "canaries": measured})
 
 
 def written_ledger(drills: Mapping[str, Drill | Month]) -> str:

@@ -82,10 +82,10 @@ _SWEEPER: Mapping[str, Any] = {
 }
 
 
-class Writer:
+class CanaryWriter:
     """One producer for one partition and one kind: a broker answers the requests of one connection in order."""
 
-    def __init__(self, bootstrap: str, series: Series, record: Record, acked: dict[int, int], due: float) -> None:
+    def __init__(self, bootstrap: str, series: Series, record: CanaryFile, acked: dict[int, int], due: float) -> None:
         self.series = series
         self.due = due
         self._record = record
@@ -128,10 +128,10 @@ class Writer:
             self._record.keep(self.series.succeed(now()))
 
 
-class Reader:
+class CanaryReader:
     """One consumer that is given its partitions, and belongs to no group."""
 
-    def __init__(self, bootstrap: str, series: Mapping[int, Series], record: Record) -> None:
+    def __init__(self, bootstrap: str, series: Mapping[int, Series], record: CanaryFile) -> None:
         self.series = series
         self._record = record
         self._consumer = Consumer({**_READER, "bootstrap.servers": bootstrap})
@@ -148,7 +148,7 @@ class Reader:
         self._consumer.close()
 
 
-class Record:
+class CanaryFile:
     """canary.jsonl. Each row is on disk at once: a process that is killed leaves what it measured."""
 
     def __init__(self, file: TextIO) -> None:
@@ -164,14 +164,14 @@ class Record:
 class Flock:
     """All canaries of a drill."""
 
-    def __init__(self, bootstrap: str, record: Record) -> None:
+    def __init__(self, bootstrap: str, record: CanaryFile) -> None:
         self._bootstrap = bootstrap
         self._record = record
         self._stalls = Stalls()
         self._round_ended_at = now()
-        self._writers: list[Writer] = []
-        self._leaving: list[Writer] = []
-        self._readers: list[tuple[str, Reader]] = []
+        self._writers: list[CanaryWriter] = []
+        self._leaving: list[CanaryWriter] = []
+        self._readers: list[tuple[str, CanaryReader]] = []
         self._acked: dict[Place, dict[str, dict[int, int]]] = defaultdict(lambda: {kind: {} for kind in ACKS})
         settings = {"every_ms": EVERY_MS, "threshold_ms": THRESHOLD_MS, "librdkafka": confluent_kafka.libversion()[0]}
         record.keep({"row": "settings", "at": iso(now()), **settings, "writer": _WRITER, "reader": _READER})
@@ -179,11 +179,11 @@ class Flock:
     def watch(self, topic: str, partitions: Sequence[int]) -> None:
         """Start canaries on partitions."""
         reads = {p: Series(topic, p, READ, self._stalls) for p in partitions}
-        self._readers.append((topic, Reader(self._bootstrap, reads, self._record)))
+        self._readers.append((topic, CanaryReader(self._bootstrap, reads, self._record)))
         for number, (p, kind) in enumerate((p, kind) for p in partitions for kind in ACKS):
             due = now() + number * EVERY_MS / 1000 / len(partitions) / len(ACKS)
             series = Series(topic, p, kind, self._stalls)
-            writer = Writer(self._bootstrap, series, self._record, self._acked[topic, p][kind], due)
+            writer = CanaryWriter(self._bootstrap, series, self._record, self._acked[topic, p][kind], due)
             self._writers.append(writer)
 
     def leave(self, topic: str) -> None:
@@ -271,7 +271,7 @@ def main() -> int:
     orders: queue.SimpleQueue[Row | None] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(orders,), daemon=True).start()
     with Path(path).open("w", encoding="utf-8") as file:
-        flock = Flock(bootstrap, Record(file))
+        flock = Flock(bootstrap, CanaryFile(file))
         while True:
             while not orders.empty():
                 match orders.get():

@@ -19,7 +19,7 @@ from kafka_hindsight.shared.durations import LONG_AGO, MS, NEVER
 from lab.drill.acts import TruthError
 from lab.drill.canary_rows import READ, WRITE_ALL, WRITE_ONE
 from lab.drill.producers import CANARY
-from lab.drill.rows import Row, Tables, read_gold
+from lab.drill.rows import GoldRow, GoldTables, read_gold
 from tools.pages.markdown import as_table
 
 LEDGER, FAILOVERS, TRUNCATIONS = "unavailability", "failovers", "truncations"
@@ -47,7 +47,7 @@ Place = tuple[str, int]
 
 
 @dataclass(frozen=True)
-class Span:
+class TimeSpan:
     """A time."""
 
     start: datetime
@@ -58,17 +58,17 @@ class Span:
         """How long it is; negative where it ends before it starts."""
         return self.end - self.start
 
-    def meets(self, other: Span) -> bool:
+    def meets(self, other: TimeSpan) -> bool:
         """Whether both have an instant in common."""
         return self.start <= other.end and other.start <= self.end
 
-    def cut(self, other: Span) -> Span:
+    def cut(self, other: TimeSpan) -> TimeSpan:
         """The part that both have in common."""
-        return Span(max(self.start, other.start), min(self.end, other.end))
+        return TimeSpan(max(self.start, other.start), min(self.end, other.end))
 
 
 @dataclass(frozen=True)
-class Gap(Span):
+class Gap(TimeSpan):
     """A time in which a canary had no success. `of_its_own`: how much of it this canary's process stood still."""
 
     place: Place
@@ -77,14 +77,14 @@ class Gap(Span):
 
 
 @dataclass(frozen=True)
-class Interval(Span):
+class LedgerInterval(TimeSpan):
     """A row of the ledger, with its bounds; `high` None: not bounded. `possible`: all the time that it can have had."""
 
     place: Place
     kind: str
     low: timedelta
     high: timedelta | None
-    possible: Span
+    possible: TimeSpan
 
 
 @dataclass(frozen=True)
@@ -96,11 +96,11 @@ class Canaries:
     """
 
     gaps: Sequence[Gap]
-    alive: Mapping[tuple[Place, str], Span]
-    sweep: Mapping[Place, Row]
+    alive: Mapping[tuple[Place, str], TimeSpan]
+    sweep: Mapping[Place, GoldRow]
     early: timedelta
     late: timedelta
-    blind: Sequence[Span] = ()
+    blind: Sequence[TimeSpan] = ()
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def read_canaries(rows: Iterable[Mapping[str, Any]], truth: Iterable[Mapping[str
         by_name[row["row"]].append(row)
     if not by_name["settings"] or not by_name["summary"]:
         raise TruthError("found canaries without settings or without a summary; they must have come to their end")
-    alive = {_series(r): Span(_at(r["first_at"]), _at(r["until"])) for r in by_name["summary"] if r["first_at"]}
+    alive = {_series(r): TimeSpan(_at(r["first_at"]), _at(r["until"])) for r in by_name["summary"] if r["first_at"]}
     early, late = _tolerances(by_name["settings"][0], by_name["summary"])
     return Canaries(
         gaps=[_gap(row, alive[_series(row)].end) for row in by_name["gap"]],
@@ -174,38 +174,38 @@ def _series(row: Mapping[str, Any]) -> tuple[Place, str]:
     return _place(row), row["kind"]
 
 
-def _blind(truth: Iterable[Mapping[str, Any]]) -> Iterator[Span]:
+def _blind(truth: Iterable[Mapping[str, Any]]) -> Iterator[TimeSpan]:
     """The times whose logs the drill took away, and those in which it had moved a clock."""
     rotated, clock = LONG_AGO, None
     for row in truth:
         if row["action"] == "logs_rotated":
             if not row["keeps"]:
-                yield Span(rotated, _at(row["at"]))
+                yield TimeSpan(rotated, _at(row["at"]))
             rotated = _at(row["at"])
         elif row["action"] == "broker_clock_set" and row["ahead_s"]:
             clock = _at(row["at"])
         elif row["action"] == "broker_clock_set" and clock:
-            yield Span(clock, _at(row["at"]))
+            yield TimeSpan(clock, _at(row["at"]))
 
 
-def intervals_of(ledger: Iterable[Row]) -> list[Interval]:
+def intervals_of(ledger: Iterable[GoldRow]) -> list[LedgerInterval]:
     """The intervals of a ledger that are about partitions."""
     return [
-        Interval(
+        LedgerInterval(
             r["started_at"],
             r["ended_at"] or NEVER,
             (r["topic"], r["partition"]),
             r["kind"],
             (r["low_ms"] or 0) * MS,
             None if r["high_ms"] is None else r["high_ms"] * MS,
-            Span(r["earliest_start_at"] or r["started_at"], r["latest_end_at"] or r["ended_at"] or NEVER),
+            TimeSpan(r["earliest_start_at"] or r["started_at"], r["latest_end_at"] or r["ended_at"] or NEVER),
         )
         for r in ledger
         if r["kind"] in SHOWS
     ]
 
 
-def compare(canaries: Canaries, tables: Tables) -> Comparison:
+def compare(canaries: Canaries, tables: GoldTables) -> Comparison:
     """How the ledger and the losses of an audit agree with what canaries measured."""
     intervals = intervals_of(tables[LEDGER])
     gaps = [g for g in canaries.gaps if _is_compared(g, canaries)]
@@ -236,14 +236,14 @@ def _is_compared(gap: Gap, canaries: Canaries) -> bool:
     return is_long and not any(map(gap.meets, canaries.blind))
 
 
-def _wrong_gap(gap: Gap, intervals: Iterable[Interval], canaries: Canaries) -> str | None:
+def _wrong_gap(gap: Gap, intervals: Iterable[LedgerInterval], canaries: Canaries) -> str | None:
     """A gap lies within the intervals of its partition, as a union, and is no longer than they may have been."""
     own = sorted(
         (i for i in intervals if i.place == gap.place and i.possible.meets(gap)), key=lambda i: i.possible.start
     )
     if not own:
         return _says(gap, "the ledger has nothing")
-    proven = Span(gap.start + canaries.early, gap.end - canaries.late)
+    proven = TimeSpan(gap.start + canaries.early, gap.end - canaries.late)
     reached = proven.start
     for interval in own:
         start = interval.possible.start
@@ -258,7 +258,7 @@ def _wrong_gap(gap: Gap, intervals: Iterable[Interval], canaries: Canaries) -> s
     return None
 
 
-def _is_judged(interval: Interval, canaries: Canaries) -> bool:
+def _is_judged(interval: LedgerInterval, canaries: Canaries) -> bool:
     """Whether a canary lived through a whole interval, or through so much that it must have met what lasted at least.
 
     An interval that is not over is judged up to the end of the last canary.
@@ -266,13 +266,13 @@ def _is_judged(interval: Interval, canaries: Canaries) -> bool:
     alive = canaries.alive.get((interval.place, SHOWS[interval.kind]))
     if alive is None or any(map(interval.meets, canaries.blind)):
         return False
-    whole = interval.cut(Span(LONG_AGO, max(span.end for span in canaries.alive.values())))
+    whole = interval.cut(TimeSpan(LONG_AGO, max(span.end for span in canaries.alive.values())))
     lived = whole.cut(alive).length
     outside = whole.length - lived
     return lived > COMPARED and (not outside or interval.low - outside > COMPARED)
 
 
-def _wrong_interval(interval: Interval, canaries: Canaries) -> str | None:
+def _wrong_interval(interval: LedgerInterval, canaries: Canaries) -> str | None:
     """An interval has a gap, and lasted no longer at least than the gaps that it meets."""
     kind = SHOWS[interval.kind]
     alive = canaries.alive[interval.place, kind]
@@ -286,7 +286,7 @@ def _wrong_interval(interval: Interval, canaries: Canaries) -> str | None:
     return None
 
 
-def _wrong_loss(place: Place, row: Row, tables: Tables) -> str | None:
+def _wrong_loss(place: Place, row: GoldRow, tables: GoldTables) -> str | None:
     """The reason why a loss is wrong: records that acks=all acknowledged are missing, and not within its bounds.
 
     With acks=1 alone an unclean election may lose committed records, and need not: the leader that it follows
@@ -307,7 +307,7 @@ def _wrong_loss(place: Place, row: Row, tables: Tables) -> str | None:
     return None
 
 
-def _loss_of(place: Place, tables: Tables) -> tuple[int, int | None]:
+def _loss_of(place: Place, tables: GoldTables) -> tuple[int, int | None]:
     """How many committed records of a partition an audit calls lost: at least, at most.
 
     A cut and the election that made it are one loss.
@@ -321,11 +321,11 @@ def _loss_of(place: Place, tables: Tables) -> tuple[int, int | None]:
     return record_count, record_count
 
 
-def _rows_of(place: Place, table: str, tables: Tables) -> list[Row]:
+def _rows_of(place: Place, table: str, tables: GoldTables) -> list[GoldRow]:
     return [r for r in tables.get(table, ()) if _place(r) == place]
 
 
-def _says(of: Gap | Interval, why: str) -> str:
+def _says(of: Gap | LedgerInterval, why: str) -> str:
     end = "the end" if of.end == NEVER else f"{of.end:%H:%M:%S.%f}"[:-3]
     return f"{_name(of.place)} {of.kind} {of.start:%Y-%m-%d %H:%M:%S.%f}"[:-3] + f" to {end}: {why}"
 

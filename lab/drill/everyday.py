@@ -27,12 +27,12 @@ from lab.drill.admin import Admin, AdminFault
 from lab.drill.cluster import Cluster
 from lab.drill.jars import NEWEST, libs
 from lab.drill.libraries import JAVA, LIBRARIES, LIBRDKAFKA
-from lab.drill.names import Names
+from lab.drill.names import DrawnNames
 from lab.drill.node import Node
 from lab.drill.play import play_one, tell
 from lab.drill.run import MAIN_PARTITIONS, member_config
 from lab.drill.scenarios import SCENARIOS
-from lab.drill.scene import Scene, Stage
+from lab.drill.scene import DrillStage, Scene
 from lab.drill.steps import MAIN, Back, Gone, OnMember, RemoveByAdmin, Scenario, Settled, Start, Wait
 from lab.drill.truth_file import TruthFile
 
@@ -122,13 +122,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _rounds(cluster: Cluster, admin: Admin, rng: random.Random, options: argparse.Namespace) -> None:
-    names = Names(rng)
+    names = DrawnNames(rng)
     clients = cluster.folder / "clients"
     scenarios = [SCENARIOS[name] for name in options.scenarios.split(",") if name] or of_members([*SCENARIOS.values()])
     played = 0
     while not options.rounds or played < options.rounds:
         truth = TruthFile(cluster.folder / "truth" / f"{datetime.now(UTC):%Y%m%dT%H%M%S}.jsonl")
-        stage = Stage(cluster, admin, truth, clients, names, TOPIC, member_config(rng))
+        stage = DrillStage(cluster, admin, truth, clients, names, TOPIC, member_config(rng))
         play_one(Scene(stage, rng.choice(scenarios), random.Random(rng.getrandbits(32))), tell)
         _forget(clients, cluster.folder / "truth")
         played += 1

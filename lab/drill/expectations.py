@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from kafka_hindsight.knowledge.rules import access_rules
 from lab.drill.acts import Act
-from lab.drill.rows import Row, Tables, at_of, in_words
+from lab.drill.rows import GoldRow, GoldTables, at_of, in_words
 
 BEFORE, AFTER = timedelta(seconds=1), timedelta(seconds=75)
 """How long before and after an act an answer to it may start."""
@@ -43,10 +43,10 @@ class Answer:
     """The audit's answer to one act: whether it meets the act, and the rows that do (none for an expected silence)."""
 
     met: bool
-    rows: tuple[Row, ...] = ()
+    rows: tuple[GoldRow, ...] = ()
 
 
-Matcher = Callable[[Act, Sequence[Act], Tables], Answer]
+Matcher = Callable[[Act, Sequence[Act], GoldTables], Answer]
 """An act with `expect`, all acts and the rows of each table, both in order of time → the answer to the act."""
 
 
@@ -66,7 +66,7 @@ class Expectation:
     after: timedelta = AFTER
 
 
-def answer_to(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+def answer_to(act: Act, acts: Sequence[Act], tables: GoldTables) -> Answer:
     """The audit's answer to an act with `expect`."""
     return EXPECTATIONS[str(act.expect)].matcher(act, acts, tables)
 
@@ -77,7 +77,7 @@ def codes_of(expect: str | None, table: str) -> tuple[str, ...]:
     return expectation.codes if expectation and expectation.table == table else ()
 
 
-def near(act: Act, tables: Tables) -> tuple[str, ...]:
+def near(act: Act, tables: GoldTables) -> tuple[str, ...]:
     """The audit's rows about the act's subject around its time, each with its distance from the act."""
     about = EXPECTATIONS[str(act.expect)]
     subjects = {"group_id": act.group, "topic": act.topic, "broker": act.broker, "rule_id": act.fields.get("rule")}
@@ -95,12 +95,12 @@ def near(act: Act, tables: Tables) -> tuple[str, ...]:
     )
 
 
-def is_after(act: Act, row: Row, table: str) -> bool:
+def is_after(act: Act, row: GoldRow, table: str) -> bool:
     """Whether a row starts where an answer to the act may."""
     return act.at - BEFORE <= at_of(table, row) <= act.at + AFTER
 
 
-def is_member(act: Act, member: Row) -> bool:
+def is_member(act: Act, member: GoldRow) -> bool:
     """Whether a row, contributor or delaying member is the member of the act, by client id or by instance id."""
     by_client = act.client is not None and member.get("client_id") == act.client
     by_instance = act.instance is not None and member.get("instance_id") == act.instance
@@ -112,40 +112,40 @@ def names_member(act: Act) -> bool:
     return act.client is not None or act.instance is not None
 
 
-def calls(act: Act, row: Row, codes: Iterable[str]) -> bool:
+def calls(act: Act, row: GoldRow, codes: Iterable[str]) -> bool:
     """Whether a rebalance, or a contributor to it, carries one of the codes for the member of the act."""
     return row["cause"] in codes and (not names_member(act) or is_member(act, row))
 
 
-def of_group(act: Act, tables: Tables) -> list[Row]:
+def of_group(act: Act, tables: GoldTables) -> list[GoldRow]:
     """The rebalances of the act's group, in order of time."""
     return [r for r in tables.get("rebalances", ()) if r["group_id"] == act.group]
 
 
-def holds_loss(row: Row, record_count: int) -> bool:
+def holds_loss(row: GoldRow, record_count: int) -> bool:
     """Whether the bounds of a failover's loss hold a number; an open bound holds every number beyond the other."""
     low, high = row["records_lost_low"], row["records_lost_high"]
     return (low, high) != (None, None) and (low or 0) <= record_count and (high is None or record_count <= high)
 
 
-def _any(fits: Callable[[Act, Row], bool]) -> Matcher:
+def _any(fits: Callable[[Act, GoldRow], bool]) -> Matcher:
     """Met by each row of the expectation's table that fits the act."""
 
-    def matcher(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    def matcher(act: Act, acts: Sequence[Act], tables: GoldTables) -> Answer:
         return _some(r for r in tables.get(EXPECTATIONS[str(act.expect)].table, ()) if fits(act, r))
 
     return matcher
 
 
-def _some(rows: Iterable[Row]) -> Answer:
+def _some(rows: Iterable[GoldRow]) -> Answer:
     matches = tuple(rows)
     return Answer(bool(matches), matches)
 
 
-def _every(owed: Callable[[Act], Iterable[Sequence[object]]], fits: Callable[[Act, Row], bool]) -> Matcher:
+def _every(owed: Callable[[Act], Iterable[Sequence[object]]], fits: Callable[[Act, GoldRow], bool]) -> Matcher:
     """Met where each partition that the act owes has a failover that fits."""
 
-    def matcher(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    def matcher(act: Act, acts: Sequence[Act], tables: GoldTables) -> Answer:
         rows = (r for r in tables.get("failovers", ()) if _is_after_on_topic(act, r) and fits(act, r))
         by_partition = {(r["topic"], r["partition"]): r for r in rows}
         partitions = {tuple(partition) for partition in owed(act)}
@@ -154,7 +154,7 @@ def _every(owed: Callable[[Act], Iterable[Sequence[object]]], fits: Callable[[Ac
     return matcher
 
 
-def _rebalance(act: Act, row: Row) -> bool:
+def _rebalance(act: Act, row: GoldRow) -> bool:
     """The row itself where it starts after the act; a contributor where the shared rebalance may have begun before."""
     codes = codes_of(act.expect, "rebalances")
     if row["group_id"] != act.group:
@@ -165,7 +165,7 @@ def _rebalance(act: Act, row: Row) -> bool:
     return may_be_shared and any(calls(act, c, codes) for c in row.get("contributors") or ())
 
 
-def _rolling_restart(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+def _rolling_restart(act: Act, acts: Sequence[Act], tables: GoldTables) -> Answer:
     """One incident must hold the whole roll: of several, the one that meets most of its acts counts."""
     restarts = {i["incident_id"] for i in tables.get("incidents", ()) if i["kind"] == "rolling_restart"}
     rows_of_acts = {
@@ -192,17 +192,17 @@ def _roll_of(act: Act, acts: Sequence[Act]) -> list[Act]:
     return run
 
 
-def _silence(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+def _silence(act: Act, acts: Sequence[Act], tables: GoldTables) -> Answer:
     """Met by the expiry of the member's session, or by nothing; broken by any rebalance before."""
     rows = rows_until_expiry(act, acts, tables)
     expired = [r for r in rows if is_expiry(act, r)]
     return Answer(len(rows) == len(expired), tuple(expired))
 
 
-def rows_until_expiry(act: Act, acts: Sequence[Act], tables: Tables) -> list[Row]:
+def rows_until_expiry(act: Act, acts: Sequence[Act], tables: GoldTables) -> list[GoldRow]:
     """The rebalances of a silent act's group up to the next thing done to it, or up to the expiry of its member."""
     following = next((a.at for a in acts if a.group == act.group and a.at > act.at), None)
-    rows: list[Row] = []
+    rows: list[GoldRow] = []
     for row in of_group(act, tables):
         if row["started_at"] <= act.at:
             continue
@@ -214,7 +214,7 @@ def rows_until_expiry(act: Act, acts: Sequence[Act], tables: Tables) -> list[Row
     return rows
 
 
-def is_expiry(act: Act, row: Row) -> bool:
+def is_expiry(act: Act, row: GoldRow) -> bool:
     """Whether a rebalance is the expiry of the silent member's session.
 
     The last heartbeat was sent before the act, so a session ends early, by at most its heartbeat interval.
@@ -226,20 +226,20 @@ def is_expiry(act: Act, row: Row) -> bool:
     return any(calls(act, m, codes) for m in (row, *(row.get("contributors") or ())))
 
 
-def _duration_blame(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+def _duration_blame(act: Act, acts: Sequence[Act], tables: GoldTables) -> Answer:
     following = next((r for r in of_group(act, tables) if is_after(act, r, "rebalances")), None)
     if following is None:
         return Answer(False)
     return _some([following] if any(_delays(act, d) for d in following.get("delayed_by") or ()) else [])
 
 
-def _delays(act: Act, member: Row) -> bool:
+def _delays(act: Act, member: GoldRow) -> bool:
     """`delayed_by` has no instance id; the member id of a static member begins with it."""
     is_static = act.instance is not None and str(member.get("member_id") or "").startswith(f"{act.instance}-")
     return is_member(act, member) or is_static
 
 
-def _host_silent(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+def _host_silent(act: Act, acts: Sequence[Act], tables: GoldTables) -> Answer:
     """One incident of that kind holds the group, and names the host."""
     host = re.compile(rf"host {re.escape(act.fields['host'])}(?!\.?\d)")
     return _some(
@@ -252,109 +252,109 @@ def _host_silent(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
     )
 
 
-def _outage(act: Act, row: Row) -> bool:
+def _outage(act: Act, row: GoldRow) -> bool:
     is_near = row["broker"] == act.broker and abs(row["down_at"] - act.at) <= OUTAGE_APART
     return is_near and row["kind"] in codes_of(act.expect, "broker_outages")
 
 
-def _failed_start(act: Act, row: Row) -> bool:
+def _failed_start(act: Act, row: GoldRow) -> bool:
     """The absence in which the starts failed counts them and says why."""
     owed = act.broker, act.fields["why"], act.fields["times"]
     is_then = row["down_at"] <= act.at + AFTER and (row["up_at"] is None or row["up_at"] >= act.at)
     return is_then and (row["broker"], row["start_failure"], row["failed_starts"]) == owed
 
 
-def _is_after_on_topic(act: Act, row: Row) -> bool:
+def _is_after_on_topic(act: Act, row: GoldRow) -> bool:
     """Whether a failover of the act's topic and partition lies where an answer to the act may."""
     is_place = act.topic in (None, row["topic"]) and act.partition in (None, row["partition"])
     return is_place and is_after(act, row, "failovers")
 
 
-def _failover(act: Act, row: Row) -> bool:
+def _failover(act: Act, row: GoldRow) -> bool:
     return _is_after_on_topic(act, row) and row["kind"] in codes_of(act.expect, "failovers")
 
 
-def _records_lost(act: Act, row: Row) -> bool:
+def _records_lost(act: Act, row: GoldRow) -> bool:
     """The bounds hold what was lost; where the old leader came back with its log they are exact."""
     is_exact = row["records_lost_low"] == row["records_lost_high"]
     is_held = _is_after_on_topic(act, row) and holds_loss(row, act.fields["lost"])
     return is_held and (is_exact or not act.fields.get("is_exact", False))
 
 
-def _no_failover(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+def _no_failover(act: Act, acts: Sequence[Act], tables: GoldTables) -> Answer:
     """Until something else is done to the topic, or to a broker."""
     end = next((a.at for a in acts if a.at > act.at and (a.topic == act.topic or a.broker is not None)), None)
     rows = (r for r in tables.get("failovers", ()) if _is_after_on_topic(act, r))
     return Answer(not any(end is None or r["happened_at"] < end for r in rows))
 
 
-def _controller_change(act: Act, row: Row) -> bool:
+def _controller_change(act: Act, row: GoldRow) -> bool:
     """One that goes is followed by another, one that comes alone follows itself or whoever was there."""
     sides = row["controller_from"], row["controller_to"]
     return is_after(act, row, "controller_changes") and act.fields["controller"] in sides
 
 
-def _quorum_lost(act: Act, row: Row) -> bool:
+def _quorum_lost(act: Act, row: GoldRow) -> bool:
     """The next controller, with bounds that hold how long there was none."""
     low, high = row["uncontrolled_low_ms"] or 0, row["uncontrolled_high_ms"]
     is_held = low <= act.fields["high_ms"] and (high is None or high >= act.fields["low_ms"])
     return is_held and row["cause"] == "no_majority" and is_after(act, row, "controller_changes")
 
 
-def _period(act: Act, row: Row) -> bool:
+def _period(act: Act, row: GoldRow) -> bool:
     """One that lasts may hold several acts: a replica that flaps has one trouble."""
     is_then = row["started_at"] <= act.at + AFTER and (row["ended_at"] is None or row["ended_at"] >= act.at - BEFORE)
     return is_then and row["broker"] == act.broker and row["kind"] in codes_of(act.expect, "out_of_sync_periods")
 
 
-def _rolled(act: Act, row: Row) -> bool:
+def _rolled(act: Act, row: GoldRow) -> bool:
     """One story must hold the whole roll, and tell which brokers were stopped too early."""
     return is_roll_of(act, row) and early_of(act, row) == set(act.fields["too_early"])
 
 
-def is_roll_of(act: Act, row: Row) -> bool:
+def is_roll_of(act: Act, row: GoldRow) -> bool:
     """Whether a rolling restart holds the brokers of the act in the order in which they were restarted."""
     order: list[int] = act.fields["brokers"]
     is_then = row["started_at"] <= act.at <= (row["ended_at"] or act.at) + AFTER
     return is_then and [b for b in row["brokers"] if b in order] == order
 
 
-def early_of(act: Act, row: Row) -> set[int]:
+def early_of(act: Act, row: GoldRow) -> set[int]:
     """The brokers of the act that the scorecard calls stopped too early; the first of them had none before it."""
     return {s["broker"] for s in row["scorecard"] if s["is_early"] and s["broker"] in act.fields["brokers"][1:]}
 
 
-def _is_place(act: Act, row: Row) -> bool:
+def _is_place(act: Act, row: GoldRow) -> bool:
     return (row["topic"], row["partition"]) == (act.topic, act.partition)
 
 
-def _truncated(act: Act, row: Row) -> bool:
+def _truncated(act: Act, row: GoldRow) -> bool:
     is_then = _is_place(act, row) and is_after(act, row, "truncations")
     return is_then and row["records_cut"] == act.fields["records"] and row["verdict"] != "committed_lost"
 
 
-def _under_min_isr(act: Act, row: Row) -> bool:
+def _under_min_isr(act: Act, row: GoldRow) -> bool:
     """The topic lived no longer than its scenario: nothing else adds to its time."""
     under = row["under_min_isr_ms"]
     return _is_place(act, row) and under is not None and act.fields["low_ms"] <= under <= act.fields["high_ms"]
 
 
-def _imbalance(act: Act, row: Row) -> bool:
+def _imbalance(act: Act, row: GoldRow) -> bool:
     is_then = row["over_threshold"] and is_after(act, row, "leader_imbalance")
     return is_then and act.broker in (None, row["broker"])
 
 
-def _finding(act: Act, row: Row) -> bool:
+def _finding(act: Act, row: GoldRow) -> bool:
     """A finding that names the object or quotes a line about it; its sentence names the first of several alone."""
     return row["rule_id"] == act.fields["rule"] and _is_about(act, row)
 
 
-def _no_finding(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+def _no_finding(act: Act, acts: Sequence[Act], tables: GoldTables) -> Answer:
     of_access = (r for r in tables.get("findings", ()) if r["rule_id"] in _ACCESS)
     return Answer(not any(_is_about(act, r) for r in of_access))
 
 
-def _is_about(act: Act, finding: Row) -> bool:
+def _is_about(act: Act, finding: GoldRow) -> bool:
     name = re.compile(rf"(?<![\w.-]){re.escape(act.fields['about'])}(?![\w-])", re.IGNORECASE)
     quotes = (f"{q['source'].replace('broker-', 'broker ')} {q['text']}" for q in finding["evidence"])
     return any(name.search(text) for text in (finding["message"], *quotes))

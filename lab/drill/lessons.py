@@ -18,9 +18,9 @@ from lab.drill.admin import Admin, AdminFault
 from lab.drill.cluster import Cluster
 from lab.drill.glance import glance
 from lab.drill.libraries import JAVA
-from lab.drill.names import Names
+from lab.drill.names import DrawnNames
 from lab.drill.on_groups import do
-from lab.drill.scene import Scene, Stage
+from lab.drill.scene import DrillStage, Scene
 from lab.drill.steps import Close, Gone, Kill, Scenario, Start, Step, Wait
 from lab.drill.steps_on_brokers import Detected, InSync, KillBroker, PreferredElection, StartBroker
 from lab.drill.truth_file import TruthFile
@@ -31,7 +31,7 @@ _TOLD_WITHIN = 10
 
 
 @dataclass(frozen=True)
-class Page:
+class LessonStep:
     """One step of a lesson. `sentence`: what is done and why; `look`: the group or topic to look at afterwards."""
 
     sentence: str
@@ -40,38 +40,40 @@ class Page:
 
 
 FAILOVER = (
-    Page("Three brokers run. A topic with three replicas has a leader for each partition; the others follow.", (), "t"),
-    Page(
+    LessonStep(
+        "Three brokers run. A topic with three replicas has a leader for each partition; the others follow.", (), "t"
+    ),
+    LessonStep(
         "The broker that leads partition 0 is killed. Watch the leader and the ISR, the replicas that are in sync.",
         (KillBroker(broker="leader"), Detected(broker="leader")),
         "t",
     ),
-    Page(
+    LessonStep(
         "It starts again and catches up. It is in the ISR and leads nothing: leaders do not move back at once.",
         (StartBroker(broker="leader"), InSync()),
         "t",
     ),
-    Page(
+    LessonStep(
         "A preferred election gives each partition back to its first replica.",
         (PreferredElection(), Wait(seconds=3)),
         "t",
     ),
 )
 REBALANCE = (
-    Page("A group with one member: it owns every partition.", (Start(member="a", config=_SESSION),), "g"),
-    Page(
+    LessonStep("A group with one member: it owns every partition.", (Start(member="a", config=_SESSION),), "g"),
+    LessonStep(
         "A second member joins. The group has a new generation, and each member owns half.",
         (Start(member="b", config=_SESSION),),
         "g",
     ),
-    Page(
+    LessonStep(
         "The second member is killed. The coordinator waits until its session of 8 s has run out.",
         (Kill(member="b"), Gone(member="b")),
         "g",
     ),
-    Page("The first member closes. It says so, and the group is empty at once.", (Close(member="a"),), "g"),
+    LessonStep("The first member closes. It says so, and the group is empty at once.", (Close(member="a"),), "g"),
 )
-LESSONS: Mapping[str, tuple[Page, ...]] = {"failover": FAILOVER, "rebalance": REBALANCE}
+LESSONS: Mapping[str, tuple[LessonStep, ...]] = {"failover": FAILOVER, "rebalance": REBALANCE}
 
 
 def teach(lesson: str, version: str, layout: str) -> int:
@@ -95,7 +97,7 @@ class Classroom:
     say: Callable[[str], None]
     printed_lines: set[str] = field(default_factory=set)
 
-    def show(self, number: int, page: Page) -> None:
+    def show(self, number: int, page: LessonStep) -> None:
         """Do one step, then show what Kafka says and what Hindsight makes of it."""
         self.say(f"\n{number}. {page.sentence}")
         _wait_for_enter()
@@ -164,7 +166,7 @@ def _classroom(version: str, layout: str) -> Iterator[Classroom]:
             admin.create_topic(_TOPIC, partitions=3)
             rng = random.Random(1)
             truth = TruthFile(folder / "truth.jsonl")
-            stage = Stage(cluster, admin, truth, folder / "clients", Names(rng), _TOPIC, _SESSION)
+            stage = DrillStage(cluster, admin, truth, folder / "clients", DrawnNames(rng), _TOPIC, _SESSION)
             scene = Scene(stage, Scenario("lesson", "", (), on_brokers=True), rng)
             do(InSync(), scene)
             scene.brokers["leader"] = next(p.leader for p in admin.topics() if (p.topic, p.partition) == (_TOPIC, 0))

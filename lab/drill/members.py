@@ -33,7 +33,7 @@ class MemberFault(Exception):
     """A member did not do what it was asked."""
 
 
-class Member(Protocol):
+class DrillMember(Protocol):
     """A consumer in a process of its own. Nothing reaches Kafka before `join`.
 
     `subscribe`: topics, or one pattern. `slow`: one record takes so long. `leave` ends the process in an orderly

@@ -23,7 +23,7 @@ from pathlib import Path
 from kafka_hindsight.settings.home import HOME
 from lab.drill.absences import NIGHT_ENDS, WRONG, Agreement, Away, agreement, away_of
 from lab.drill.record import DRILLS
-from lab.drill.rows import Row, read_gold
+from lab.drill.rows import GoldRow, read_gold
 from lab.drill.truth import read_truth
 
 EPOCHS_A_DAY = 100_000
@@ -128,7 +128,7 @@ def in_words(agreement: Agreement, missing: Sequence[str]) -> str:
     return "\n".join((head, *doubted, *(f"not found: {_missed(away, missing)}" for away in agreement.missed)))
 
 
-def _says(row: Row) -> str:
+def _says(row: GoldRow) -> str:
     until = f"{row['up_at']:%m-%d %H:%M:%S}" if row["up_at"] else "?"
     return f"broker {row['broker']} {row['kind']}, {row['confidence']}, {row['down_at']:%m-%d %H:%M:%S} to {until}"
 

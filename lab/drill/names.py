@@ -14,7 +14,7 @@ _SECOND = (
 )
 
 
-class Names:
+class DrawnNames:
     """Names drawn by a seed, none of them twice."""
 
     def __init__(self, rng: random.Random) -> None:

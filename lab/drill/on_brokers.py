@@ -12,7 +12,7 @@ from pathlib import Path
 from kafka_hindsight.catalog.codes import StartFailure
 from kafka_hindsight.shared.durations import MS
 from lab.drill.acts import MAINTENANCE_DECLARED, START_ENDED
-from lab.drill.admin import Partition
+from lab.drill.admin import LivePartition
 from lab.drill.cluster import SESSION_MS
 from lab.drill.guards import BROKER, SECRET, Guard
 from lab.drill.jars import NEWEST
@@ -316,7 +316,7 @@ def _(step: Detected, scene: Scene) -> None:
     )
 
 
-def _counts_on(partition: Partition, broker: int) -> bool:
+def _counts_on(partition: LivePartition, broker: int) -> bool:
     """Whether it is led by the broker, or has it among several in-sync replicas: the last one stays in the list."""
     return partition.leader == broker or (len(partition.isr) > 1 and broker in partition.isr)
 
@@ -326,7 +326,7 @@ def _(step: InSync, scene: Scene) -> None:
     scene.wait_for_partitions(_are_in_sync, "every partition with a leader and all its replicas", step.within)
 
 
-def _are_in_sync(partitions: Iterable[Partition]) -> bool:
+def _are_in_sync(partitions: Iterable[LivePartition]) -> bool:
     return all(p.leader in p.isr and set(p.isr) == set(p.replicas) for p in partitions)
 
 

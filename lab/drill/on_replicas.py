@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from lab.drill import disks
-from lab.drill.admin import Partition
+from lab.drill.admin import LivePartition
 from lab.drill.on_groups import do
 from lab.drill.scene import Scene, SceneFault
 from lab.drill.steps_on_brokers import (
@@ -84,7 +84,7 @@ def _(step: StillOut, scene: Scene) -> None:
     broker, topic = scene.broker(step.broker), scene.topic(step.topic)
     out: list[int] = []
 
-    def is_listed(partitions: tuple[Partition, ...]) -> bool:
+    def is_listed(partitions: tuple[LivePartition, ...]) -> bool:
         out[:] = [p.partition for p in partitions if p.topic == topic and broker not in p.isr]
         return bool(partitions)
 
@@ -116,7 +116,7 @@ def _(step: Balanced, scene: Scene) -> None:
     elsewhere: list[int] = []
     seen_at = ["", ""]
 
-    def is_balanced(partitions: tuple[Partition, ...]) -> bool:
+    def is_balanced(partitions: tuple[LivePartition, ...]) -> bool:
         now = [p.partition for p in partitions if p.topic == topic and p.leader != p.replicas[0]]
         if now:
             elsewhere[:], seen_at[:] = now, [seen_at[1], datetime.now(UTC).isoformat(timespec="milliseconds")]

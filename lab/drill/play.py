@@ -22,7 +22,7 @@ from lab.drill.admin import AdminFault
 from lab.drill.members import MemberFault
 from lab.drill.node import ClusterFault
 from lab.drill.on_groups import do
-from lab.drill.scene import Scene, SceneFault, Stage
+from lab.drill.scene import DrillStage, Scene, SceneFault
 from lab.drill.steps import Scenario
 from lab.drill.steps_on_brokers import InSync
 
@@ -48,7 +48,7 @@ class Played:
     fault: str | None
 
 
-def play(stage: Stage, scenarios: Sequence[Scenario], rng: random.Random, tell: Tell) -> list[Played]:
+def play(stage: DrillStage, scenarios: Sequence[Scenario], rng: random.Random, tell: Tell) -> list[Played]:
     """Play scenarios in an order that the seed decides.
 
     Returns one entry for each. Acts of a scenario that failed stay in the truth, but for the last one's expectation:

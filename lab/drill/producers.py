@@ -91,7 +91,7 @@ class TransactionalProducer(Program):
         self._process.send_signal(signal.SIGCONT)
 
 
-class Canaries(Program):
+class CanaryProgram(Program):
     """The canaries of a drill (lab.drill.canary)."""
 
     def __init__(self, bootstrap: str, folder: Path) -> None:
@@ -115,9 +115,9 @@ class Canaries(Program):
 
 
 @contextmanager
-def canaries(bootstrap: str, folder: Path) -> Iterator[Canaries]:
+def canaries(bootstrap: str, folder: Path) -> Iterator[CanaryProgram]:
     """Canaries for as long as the block lasts; at its end they sweep. A block that raises has no sweep."""
-    flock = Canaries(bootstrap, folder)
+    flock = CanaryProgram(bootstrap, folder)
     try:
         yield flock
         flock.finish()

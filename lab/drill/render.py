@@ -16,7 +16,7 @@ from kafka_hindsight.knowledge.json_layouts import OF_CLASSES
 from kafka_hindsight.knowledge.layouts import APACHE, LOG_NAME_REGEX
 from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS
 from kafka_hindsight.shared.exits import BadInput
-from tools.plain_reader import Record, read_line, split, text_of
+from tools.plain_reader import PlainRecord, read_line, split, text_of
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -28,7 +28,7 @@ CRI_PART = 150
 """Characters after which a line is cut in parts: few, so that some are."""
 
 
-def in_pattern(record: Record, pattern: str) -> str:
+def in_pattern(record: PlainRecord, pattern: str) -> str:
     """A record of Apache's layout as a pattern lays it out; its stack trace follows as ever."""
     at: datetime = record.happened_at  # type: ignore[assignment]
     level = LEVEL.match(record.text)
@@ -60,7 +60,7 @@ def in_pattern(record: Record, pattern: str) -> str:
     return _WORD.sub(text_of_word, pattern)
 
 
-def trace_of(record: Record) -> str:
+def trace_of(record: PlainRecord) -> str:
     """The lines after the line that names the logger."""
     ends = f"{record.message} ({record.logger})"
     return record.text[record.text.index(ends) + len(ends) :] if ends in record.text else ""
@@ -167,7 +167,7 @@ def wrapped(text: str, at: datetime, source: str, wraps: Sequence[str]) -> str:
     return text
 
 
-def in_json(record: Record, layout: str) -> str:
+def in_json(record: PlainRecord, layout: str) -> str:
     """A record of Apache's layout as an object of JSON."""
     at: datetime = record.happened_at  # type: ignore[assignment]
     level = LEVEL.match(record.text)

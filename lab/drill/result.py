@@ -7,7 +7,7 @@ from datetime import datetime
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ActOutcome:
     """One act with `expect`: whether it was met, and, where it was not, what was found near."""
 
     at: datetime
@@ -19,7 +19,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ScoredVerdict:
     """One row of gold that claims something.
 
     `wrong`: why it is wrong; None: no act contradicts it. `is_confirmed`: an act expects it.
@@ -56,13 +56,13 @@ class Calibration:
 class Score:
     """The whole score of one audit against one truth."""
 
-    expectations: tuple[Outcome, ...]
-    verdicts: tuple[Verdict, ...]
-    false_alarms: tuple[Verdict, ...]
-    without_evidence: tuple[Verdict, ...]
+    expectations: tuple[ActOutcome, ...]
+    verdicts: tuple[ScoredVerdict, ...]
+    false_alarms: tuple[ScoredVerdict, ...]
+    without_evidence: tuple[ScoredVerdict, ...]
 
     @property
-    def unmet(self) -> tuple[Outcome, ...]:
+    def unmet(self) -> tuple[ActOutcome, ...]:
         """The expectations that no row meets."""
         return tuple(e for e in self.expectations if not e.met)
 
@@ -77,7 +77,7 @@ class Score:
         return self.met / len(self.expectations) if self.expectations else 1.0
 
     @property
-    def certain_but_wrong(self) -> tuple[Verdict, ...]:
+    def certain_but_wrong(self) -> tuple[ScoredVerdict, ...]:
         """A defect of the first order, each of them."""
         return tuple(v for v in self.verdicts if v.confidence == "certain" and v.wrong)
 

@@ -9,23 +9,23 @@ from typing import Any
 from kafka_hindsight.catalog import BY_NAME
 from lab.drill.acts import TruthError
 
-Row = Mapping[str, Any]
-Tables = Mapping[str, Sequence[Row]]
+GoldRow = Mapping[str, Any]
+GoldTables = Mapping[str, Sequence[GoldRow]]
 """Rows of gold by the name of their table."""
 
 
-def at_of(table: str, row: Row) -> datetime:
+def at_of(table: str, row: GoldRow) -> datetime:
     """The instant that places a row."""
     at: datetime = row[str(BY_NAME[f"gold.{table}"].time_column)]
     return at
 
 
-def id_of(table: str, row: Row) -> str:
+def id_of(table: str, row: GoldRow) -> str:
     """The id of a row among those of its instant."""
     return str(row.get(BY_NAME[f"gold.{table}"].key[-1]))
 
 
-def in_words(table: str, row: Row) -> str:
+def in_words(table: str, row: GoldRow) -> str:
     """One row of gold in a line."""
     confidence, shared = row.get("confidence", ""), ""
     if contributors := ", ".join(f"{c['cause']} {_member(c)}" for c in row.get("contributors") or ()):
@@ -34,28 +34,28 @@ def in_words(table: str, row: Row) -> str:
     return f"{says} ({confidence}){shared}" if confidence else says
 
 
-def _member(member: Row) -> str:
+def _member(member: GoldRow) -> str:
     return str(member.get("client_id") or member.get("instance_id") or member.get("member_id") or "nobody")
 
 
-def _outage(row: Row) -> str:
+def _outage(row: GoldRow) -> str:
     failed = f", {row['failed_starts']} failed starts: {row['start_failure']}" if row.get("failed_starts") else ""
     return f"broker {row['broker']}: {row['kind']}{failed}"
 
 
-def _failover(row: Row) -> str:
+def _failover(row: GoldRow) -> str:
     bounds = (row.get("records_lost_low"), row.get("records_lost_high"))
     loss = f", {bounds[0]} to {bounds[1]} records lost" if bounds != (None, None) else ""
     leaders = f"leader {row.get('leader_from')} to {row.get('leader_to')}"
     return f"{row['topic']}-{row['partition']}: {row['kind']}, {leaders}{loss}"
 
 
-def _roll(row: Row) -> str:
+def _roll(row: GoldRow) -> str:
     early = [s["broker"] for s in row["scorecard"] if s["is_early"]]
     return f"brokers {row['brokers']} restarted, too early {early}"
 
 
-SCORED: Mapping[str, Callable[[Row], str]] = {
+SCORED: Mapping[str, Callable[[GoldRow], str]] = {
     "rebalances": lambda row: f"{row['group_id']}: {row['cause']} {_member(row)}",
     "incidents": lambda row: f"{row['kind']} of {', '.join(row.get('group_ids') or ())}",
     "broker_outages": _outage,
@@ -79,7 +79,7 @@ SCORED: Mapping[str, Callable[[Row], str]] = {
 """The tables that are scored, each with what a row of it says."""
 
 
-def read_gold(lake: str, names: Iterable[str] = tuple(SCORED), needed: str | None = None) -> Tables:
+def read_gold(lake: str, names: Iterable[str] = tuple(SCORED), needed: str | None = None) -> GoldTables:
     """Gold tables of a lake, by default those that are scored; one that was never published is left out.
 
     Raises TruthError where a lake has not the table that is needed.

@@ -31,13 +31,13 @@ from lab.drill.lessons import teach
 from lab.drill.libraries import JAVA
 from lab.drill.machine import HOSTS
 from lab.drill.metadata_log import unclean_elections
-from lab.drill.names import Names
+from lab.drill.names import DrawnNames
 from lab.drill.play import FAULTS, Played, play, tell
 from lab.drill.producers import canaries
 from lab.drill.readings import readings
 from lab.drill.record import DRILLS, record
 from lab.drill.scenarios import ALL, REAL, SCENARIOS, STOPS, USUAL
-from lab.drill.scene import Stage
+from lab.drill.scene import DrillStage
 from lab.drill.steps import Scenario
 from lab.drill.truth_file import TruthFile
 from setup.maven import CannotFetch
@@ -110,14 +110,14 @@ def drill(
         Admin(cluster.reach(JAVA), folder / "drill.log") as admin,
     ):
         (folder / "cluster.json").write_text(json.dumps(_described(cluster), indent=1) + "\n")
-        names = Names(rng)
+        names = DrawnNames(rng)
         main = names.topic()
         truth.write("cluster_up", kafka=version, mode=layout, seed=seed)
         truth.write("topic_created", topic=main, partitions=MAIN_PARTITIONS)
         admin.create_topic(main, MAIN_PARTITIONS)
         with readings(cluster.bootstrap, folder / "snapshots.jsonl"), canaries(cluster.bootstrap, folder) as flock:
             flock.watch(main, range(MAIN_PARTITIONS))
-            stage = Stage(cluster, admin, truth, clients, names, main, member_config(rng), beside, flock)
+            stage = DrillStage(cluster, admin, truth, clients, names, main, member_config(rng), beside, flock)
             played = play(stage, scenarios, rng, tell)
             time.sleep(2)
         if cluster.is_up:

@@ -15,21 +15,21 @@ from typing import Any
 
 from kafka_hindsight.judgements.groups.coordinators import offsets_partition_of
 from lab.drill import disks
-from lab.drill.admin import CONSUMERS, SHARES, STREAMS_OWN, Admin, AdminFault, Group, Partition
+from lab.drill.admin import CONSUMERS, SHARES, STREAMS_OWN, Admin, AdminFault, Group, LivePartition
 from lab.drill.cluster import Cluster
 from lab.drill.frameworks import PROTOCOL, THREAD, ConnectMember, ShareMember, StreamsMember
 from lab.drill.guards import CERTIFICATE, SECRET
 from lab.drill.hosts import Hosts
 from lab.drill.libraries import CONNECT, JAVA, SHARE, STREAMS
-from lab.drill.members import JavaMember, Member, ProgramMember
-from lab.drill.names import Names
+from lab.drill.members import DrillMember, JavaMember, ProgramMember
+from lab.drill.names import DrawnNames
 from lab.drill.node import Node
-from lab.drill.producers import Canaries, TransactionalProducer
+from lab.drill.producers import CanaryProgram, TransactionalProducer
 from lab.drill.steps import MAIN, OFFSETS, Scenario, Start
 from lab.drill.steps_on_brokers import TakenOver
 from lab.drill.truth_file import Row, TruthFile
 
-FRAMEWORKS: Mapping[str, Callable[[Path, Mapping[str, str], Sequence[str]], Member]] = {
+FRAMEWORKS: Mapping[str, Callable[[Path, Mapping[str, str], Sequence[str]], DrillMember]] = {
     STREAMS: StreamsMember,
     CONNECT: ConnectMember,
     SHARE: ShareMember,
@@ -52,7 +52,7 @@ class SceneFault(Exception):
 
 
 @dataclass(frozen=True)
-class Stage:
+class DrillStage:
     """Parts that all scenarios of a drill share.
 
     `clients`: the members' logs; `over`: set when the drill is stopped; `hosts`: where a scenario needs them;
@@ -63,11 +63,11 @@ class Stage:
     admin: Admin
     truth: TruthFile
     clients: Path
-    names: Names
+    names: DrawnNames
     main: str
     member_config: Mapping[str, str]
     hosts: Hosts | None = None
-    canaries: Canaries | None = None
+    canaries: CanaryProgram | None = None
     over: threading.Event = field(default_factory=threading.Event)
 
 
@@ -81,14 +81,14 @@ class Scene:
     declared it.
     """
 
-    stage: Stage
+    stage: DrillStage
     scenario: Scenario
     rng: random.Random
     group: str = ""
     clients: dict[str, str] = field(default_factory=dict)
     topics: dict[str, str] = field(default_factory=dict)
     brokers: dict[str, int] = field(default_factory=dict)
-    members: dict[str, Member] = field(default_factory=dict)
+    members: dict[str, DrillMember] = field(default_factory=dict)
     producers: dict[str, TransactionalProducer] = field(default_factory=dict)
     instances: dict[str, str] = field(default_factory=dict)
     ends: dict[str, float] = field(default_factory=dict)
@@ -106,7 +106,7 @@ class Scene:
         self.group = self.stage.names.group()
         self.topics = {MAIN: self.stage.main, OFFSETS: OFFSETS}
         self.prefix = self.stage.names.topic()
-        self.names = Names(self.rng)  # Scenes are played side by side: each draws its members' names by itself.
+        self.names = DrawnNames(self.rng)  # Scenes are played side by side: each draws its members' names by itself.
         self.brokers = dict(zip("xyz", self.rng.sample(sorted(self.stage.cluster.brokers), 3)))
 
     def act(self, action: str, **fields: Any) -> Row:
@@ -172,7 +172,7 @@ class Scene:
             return self.rng.choice(sorted(set(self.stage.cluster.brokers) - others))
         return self.stage.admin.controller(kraft=self.stage.cluster.layout != "zookeeper")
 
-    def make(self, step: Start) -> Member:
+    def make(self, step: Start) -> DrillMember:
         """A member that has not joined yet."""
         if step.member not in self.clients:
             own = self.names.client(self.group) + (THREAD if step.library == STREAMS else "")
@@ -317,7 +317,7 @@ class Scene:
         logs = self.stage.cluster.logs.glob("broker-*/server.log*")
         return max((int(n) for log in logs for n in generations.findall(log.read_text(errors="replace"))), default=-1)
 
-    def wait_for_partitions(self, holds: Callable[[tuple[Partition, ...]], bool], what: str, within: float) -> None:
+    def wait_for_partitions(self, holds: Callable[[tuple[LivePartition, ...]], bool], what: str, within: float) -> None:
         """Wait until the cluster's partitions are as they should be."""
         for _ in self._looks(within):
             with suppress(AdminFault):

@@ -14,10 +14,10 @@ from typing import Any
 from lab.drill import show
 from lab.drill.acts import Act, TruthError
 from lab.drill.expectations import Answer, answer_to, near
-from lab.drill.result import Outcome, Score, Verdict
-from lab.drill.rows import SCORED, Row, Tables, at_of, id_of, in_words, read_gold
+from lab.drill.result import ActOutcome, Score, ScoredVerdict
+from lab.drill.rows import SCORED, GoldRow, GoldTables, at_of, id_of, in_words, read_gold
 from lab.drill.truth import read_truth
-from lab.drill.wrong import Night, is_owed, wrong_rebalance
+from lab.drill.wrong import PlayedNight, is_owed, wrong_rebalance
 from lab.drill.wrong_brokers import (
     wrong_controller,
     wrong_failover,
@@ -30,12 +30,12 @@ from lab.drill.wrong_brokers import (
 FALSE_ALARM = "nothing was done that causes it"
 
 
-def wrong_or_false_alarm(row: Row, night: Night) -> str | None:
+def wrong_or_false_alarm(row: GoldRow, night: PlayedNight) -> str | None:
     """Why a rebalance is wrong: one that nothing caused is a false alarm, whatever it says."""
     return wrong_rebalance(row, night) if is_owed(row, night) else FALSE_ALARM
 
 
-JUDGES: Mapping[str, Callable[[Row, Night], str | None]] = {
+JUDGES: Mapping[str, Callable[[GoldRow, PlayedNight], str | None]] = {
     "rebalances": wrong_or_false_alarm,
     "broker_outages": wrong_outage,
     "failovers": wrong_failover,
@@ -47,7 +47,7 @@ JUDGES: Mapping[str, Callable[[Row, Night], str | None]] = {
 """Table → why a row of it is wrong."""
 
 
-def score(tables: Tables, truth: Iterable[str | Mapping[str, Any]]) -> Score:
+def score(tables: GoldTables, truth: Iterable[str | Mapping[str, Any]]) -> Score:
     """The score of an audit.
 
     The tables are gold rows by table name (those of SCORED; a missing one counts as empty), as the catalog
@@ -55,9 +55,9 @@ def score(tables: Tables, truth: Iterable[str | Mapping[str, Any]]) -> Score:
     Raises TruthError where the truth cannot be scored.
     """
     acts = read_truth(truth)
-    ordered: Tables = {name: sorted(tables.get(name, ()), key=partial(at_of, name)) for name in SCORED}
+    ordered: GoldTables = {name: sorted(tables.get(name, ()), key=partial(at_of, name)) for name in SCORED}
     answers = [(a, answer_to(a, acts, ordered)) for a in acts if a.expect is not None]
-    night = Night(
+    night = PlayedNight(
         acts,
         ordered,
         unmet=[a for a, answer in answers if not answer.met],
@@ -74,24 +74,24 @@ def score(tables: Tables, truth: Iterable[str | Mapping[str, Any]]) -> Score:
     )
 
 
-def _judged(table: str, row: Row, night: Night) -> Verdict:
+def _judged(table: str, row: GoldRow, night: PlayedNight) -> ScoredVerdict:
     wrong = JUDGES[table](row, night)
     return replace(verdict_of(table, row, wrong), is_confirmed=wrong is None and id(row) in night.meeting)
 
 
-def _outcome(act: Act, answer: Answer, ordered: Tables) -> Outcome:
+def _outcome(act: Act, answer: Answer, ordered: GoldTables) -> ActOutcome:
     around = () if answer.met else near(act, ordered)
-    return Outcome(act.at, act.action, act.scope, str(act.expect), answer.met, around)
+    return ActOutcome(act.at, act.action, act.scope, str(act.expect), answer.met, around)
 
 
-def _without_evidence(ordered: Tables) -> Iterator[Verdict]:
+def _without_evidence(ordered: GoldTables) -> Iterator[ScoredVerdict]:
     for name in SCORED:
         yield from (verdict_of(name, r, None) for r in ordered[name] if not r.get("evidence"))
 
 
-def verdict_of(table: str, row: Row, wrong: str | None) -> Verdict:
+def verdict_of(table: str, row: GoldRow, wrong: str | None) -> ScoredVerdict:
     """A row of gold as a verdict."""
-    return Verdict(
+    return ScoredVerdict(
         table=table,
         row_id=id_of(table, row),
         at=at_of(table, row),

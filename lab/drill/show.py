@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from kafka_hindsight.shared.plain import visible
-from lab.drill.result import Score, Verdict
+from lab.drill.result import Score, ScoredVerdict
 
 
 def as_text(score: Score, minimum: float) -> str:
@@ -41,7 +41,7 @@ def _lines(score: Score, minimum: float) -> Iterator[str]:
     yield from _verdicts("without evidence", score.without_evidence)
 
 
-def _verdicts(title: str, verdicts: Iterable[Verdict]) -> Iterator[str]:
+def _verdicts(title: str, verdicts: Iterable[ScoredVerdict]) -> Iterator[str]:
     rows = list(verdicts)
     if rows:
         yield ""

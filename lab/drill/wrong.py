@@ -34,7 +34,7 @@ from lab.drill.expectations import (
     rows_until_expiry,
 )
 from lab.drill.libraries import STREAMS
-from lab.drill.rows import Row, Tables
+from lab.drill.rows import GoldRow, GoldTables
 
 ALWAYS_OWED = frozenset(
     {
@@ -49,14 +49,14 @@ DEPARTURES = frozenset(c for c in Cause if c.noun.is_departure)
 
 
 @dataclass(frozen=True)
-class Night:
+class PlayedNight:
     """A night: the acts, the audit's rows, and which of them meet.
 
     `unmet`: acts whose expectation no row meets. `meeting`: identities (`id`) of the rows that meet one.
     """
 
     acts: Sequence[Act]
-    tables: Tables
+    tables: GoldTables
     unmet: Sequence[Act]
     meeting: frozenset[int]
 
@@ -64,12 +64,12 @@ class Night:
         """Whether the truth says what was done at that instant."""
         return bool(self.acts) and self.acts[0].at <= at <= self.acts[-1].at
 
-    def before(self, row: Row, table: str = "rebalances") -> list[Act]:
+    def before(self, row: GoldRow, table: str = "rebalances") -> list[Act]:
         """The acts to which a row may be an answer."""
         return [a for a in self.acts if is_after(a, row, table)]
 
 
-def is_owed(row: Row, night: Night) -> bool:
+def is_owed(row: GoldRow, night: PlayedNight) -> bool:
     """Whether a rebalance was caused by what was done: by an expectation that it meets, or else by its cause.
 
     The acts of a Connect connector's consumers (`consumers`: their group) follow from those of its workers.
@@ -84,7 +84,7 @@ def is_owed(row: Row, night: Night) -> bool:
     return caused or _is_broker_induced(row, night)
 
 
-def _is_asked_for_by_streams(row: Row, night: Night) -> bool:
+def _is_asked_for_by_streams(row: GoldRow, night: PlayedNight) -> bool:
     """Whether an application of Kafka Streams asked for a rebalance by itself; the drill asks none for one.
 
     Source: StreamThread.runLoop enforces a rebalance when the one is due that StreamsPartitionAssignor scheduled: at 0,
@@ -94,7 +94,7 @@ def _is_asked_for_by_streams(row: Row, night: Night) -> bool:
     return row["cause"] == Cause.CLIENT_REQUESTED and any(of_streams)
 
 
-def _follows_by_itself(row: Row, night: Night) -> bool:
+def _follows_by_itself(row: GoldRow, night: PlayedNight) -> bool:
     """Whether a rebalance answers none of the acts before it."""
     return row["cause"] in FOLLOW_UPS or _is_asked_for_by_streams(row, night)
 
@@ -108,20 +108,20 @@ def _possible_causes(act: Act) -> tuple[str, ...]:
     return (*_causes(act), *codes_of(act.fields.get("undecided"), "rebalances"))
 
 
-def wrong_rebalance(row: Row, night: Night) -> str | None:
+def wrong_rebalance(row: GoldRow, night: PlayedNight) -> str | None:
     """Why an owed rebalance is wrong; None where nothing speaks against it."""
     reasons = (rule(row, night) for rule in _REBALANCE_RULES)
     return next((why for why in reasons if why), None)
 
 
-def _breaks_silence(row: Row, night: Night) -> str | None:
+def _breaks_silence(row: GoldRow, night: PlayedNight) -> str | None:
     for act in (a for a in night.acts if a.expect in SILENCES and a.group == row["group_id"]):
         if any(r is row for r in rows_until_expiry(act, night.acts, night.tables)) and not is_expiry(act, row):
             return expects(act)
     return None
 
 
-def _misnames_member_act(row: Row, night: Night) -> str | None:
+def _misnames_member_act(row: GoldRow, night: PlayedNight) -> str | None:
     """Beside an act upon that member that expects another arrival or departure."""
     answerable = _acts_of_its_family(row, night)
     others = [a for a in answerable if row["cause"] not in _causes(a) and _first_answer(a, night) is None]
@@ -130,27 +130,27 @@ def _misnames_member_act(row: Row, night: Night) -> str | None:
     return None
 
 
-def _acts_of_its_family(row: Row, night: Night) -> list[Act]:
+def _acts_of_its_family(row: GoldRow, night: PlayedNight) -> list[Act]:
     """The acts upon that member that expect an arrival, where the row says one, or a departure."""
     family = next((f for f in (ARRIVALS, DEPARTURES) if row["cause"] in f), frozenset[Cause]())
     return [a for a in _acts_on_member(row, night) if family.intersection(_causes(a))]
 
 
-def _acts_on_member(row: Row, night: Night) -> list[Act]:
+def _acts_on_member(row: GoldRow, night: PlayedNight) -> list[Act]:
     return _on_member(row, night.before(row))
 
 
-def _on_member(row: Row, acts: Sequence[Act]) -> list[Act]:
+def _on_member(row: GoldRow, acts: Sequence[Act]) -> list[Act]:
     return [a for a in acts if a.group == row["group_id"] and names_member(a) and is_member(a, row)]
 
 
-def _first_answer(act: Act, night: Night) -> Row | None:
+def _first_answer(act: Act, night: PlayedNight) -> GoldRow | None:
     """An act is answered once: a later rebalance of that name cannot hide behind it, nor is it spoken against by it."""
     rows = of_group(act, night.tables)
     return next((r for r in rows if is_after(act, r, "rebalances") and calls(act, r, _causes(act))), None)
 
 
-def _blames_an_untouched_member(row: Row, night: Night) -> str | None:
+def _blames_an_untouched_member(row: GoldRow, night: PlayedNight) -> str | None:
     """A departure put down to a member although nothing was done to it, and that no broker caused."""
     names_none = row.get("client_id") is None and row.get("instance_id") is None
     if row["cause"] not in DEPARTURES or names_none or _may_have_gone(row, night):
@@ -160,7 +160,7 @@ def _blames_an_untouched_member(row: Row, night: Night) -> str | None:
     return f"nothing was done to that member, but {others[0].action} to {others[0].scope}" if others else None
 
 
-def _may_have_gone(row: Row, night: Night) -> bool:
+def _may_have_gone(row: GoldRow, night: PlayedNight) -> bool:
     """Whether that member had a reason to go: an act upon it, a session that expired in a silence, or a broker."""
     if any(a.expect is None or a.expect in SILENCES for a in _acts_on_member(row, night)):
         return True
@@ -169,12 +169,12 @@ def _may_have_gone(row: Row, night: Night) -> bool:
     return bool(_acts_of_its_family(row, night)) or _is_broker_induced(row, night)
 
 
-def _is_broker_induced(row: Row, night: Night) -> bool:
+def _is_broker_induced(row: GoldRow, night: PlayedNight) -> bool:
     """Whether the cause lies with a broker, and something was done to one."""
     return row["cause"] in BROKER_INDUCED_CAUSES and any(a.is_on_broker for a in night.before(row))
 
 
-def _came_before(row: Row, night: Night) -> str | None:
+def _came_before(row: GoldRow, night: PlayedNight) -> str | None:
     """A member that the group had had cannot be one that it had not."""
     if row["cause"] != "member_joined":
         return None
@@ -186,7 +186,7 @@ def _came_before(row: Row, night: Night) -> str | None:
     return f"{earlier[0].action} of {earlier[0].scope} was answered before" if earlier else None
 
 
-def _leaves_unmet(row: Row, night: Night) -> str | None:
+def _leaves_unmet(row: GoldRow, night: PlayedNight) -> str | None:
     """The first rebalance after an act, of its member or group, that answers it with a code that no act expects."""
     if id(row) in night.meeting or _follows_by_itself(row, night):
         return None
@@ -197,7 +197,7 @@ def _leaves_unmet(row: Row, night: Night) -> str | None:
     return None
 
 
-_REBALANCE_RULES: tuple[Callable[[Row, Night], str | None], ...] = (
+_REBALANCE_RULES: tuple[Callable[[GoldRow, PlayedNight], str | None], ...] = (
     _breaks_silence,
     _misnames_member_act,
     _blames_an_untouched_member,

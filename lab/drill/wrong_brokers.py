@@ -38,8 +38,8 @@ from lab.drill.expectations import (
     holds_loss,
     is_roll_of,
 )
-from lab.drill.rows import Row
-from lab.drill.wrong import Night, expects
+from lab.drill.rows import GoldRow
+from lab.drill.wrong import PlayedNight, expects
 
 OUTAGE_OF_FAILOVER: Mapping[str, str] = {
     "controlled_shutdown": "controlled_shutdown",
@@ -64,7 +64,7 @@ def _outage_kinds(act: Act) -> tuple[str, ...]:
     return codes_of(act.verdict, "broker_outages")
 
 
-def wrong_outage(row: Row, night: Night) -> str | None:
+def wrong_outage(row: GoldRow, night: PlayedNight) -> str | None:
     """Why an outage is wrong; None where nothing speaks against it, or where it lies outside the truth."""
     if not night.covers(row["down_at"]):
         return None
@@ -81,7 +81,7 @@ def wrong_outage(row: Row, night: Night) -> str | None:
     return _another_start_failure(row, night)
 
 
-def _another_start_failure(row: Row, night: Night) -> str | None:
+def _another_start_failure(row: GoldRow, night: PlayedNight) -> str | None:
     until = row["up_at"] or night.acts[-1].at
     meanwhile = [a for a in night.acts if a.broker == row["broker"] and row["down_at"] <= a.at <= until]
     played = {a.fields["why"] for a in meanwhile if a.expect == FAILED_START}
@@ -93,7 +93,7 @@ def _another_start_failure(row: Row, night: Night) -> str | None:
     return f"its starts were made to fail for {', '.join(sorted(played)) or 'nothing'}"
 
 
-def wrong_failover(row: Row, night: Night) -> str | None:
+def wrong_failover(row: GoldRow, night: PlayedNight) -> str | None:
     """Why a failover is wrong; None where nothing speaks against it, or where it lies outside the truth."""
     if not night.covers(row["happened_at"]):
         return None
@@ -102,7 +102,7 @@ def wrong_failover(row: Row, night: Night) -> str | None:
     return next((why for why in reasons if why), None)
 
 
-def _not_asked_for(row: Row, before: list[Act], night: Night) -> str | None:
+def _not_asked_for(row: GoldRow, before: list[Act], night: PlayedNight) -> str | None:
     if row["kind"] not in ASKED_FOR:
         return None
     is_expected = any(a.topic == row["topic"] and row["kind"] in codes_of(a.expect, "failovers") for a in before)
@@ -111,19 +111,19 @@ def _not_asked_for(row: Row, before: list[Act], night: Night) -> str | None:
     return f"no act expects the {row['kind']} of that topic"
 
 
-def _elected_uncleanly(act: Act, row: Row) -> bool:
+def _elected_uncleanly(act: Act, row: GoldRow) -> bool:
     """Whether the metadata log has the unclean election that a row names."""
     return act.action == ELECTED_UNCLEANLY and _is_place(act, row) and act.fields["leader"] == row["leader_to"]
 
 
-def _elected_while_down(row: Row, before: list[Act], night: Night) -> str | None:
+def _elected_while_down(row: GoldRow, before: list[Act], night: PlayedNight) -> str | None:
     """A preferred election takes over from a leader that runs; one that is stopped and detected as down has none."""
     acts = _done_to_leader(row, before)[-1:] if row["kind"] == "preferred_election" else []
     outages = [a for a in acts if _outage_kinds(a) and _was_missed(a, row, night)]
     return f"the old leader was down: {expects(outages[0])}" if outages else None
 
 
-def _another_outage(row: Row, before: list[Act], night: Night) -> str | None:
+def _another_outage(row: GoldRow, before: list[Act], night: PlayedNight) -> str | None:
     """Why an outage is wrong. An act after the election did not cause it: an election may precede a shutdown."""
     kind = OUTAGE_OF_FAILOVER.get(row["kind"])
     if kind is None or row.get("leader_from") in (None, -1):
@@ -134,19 +134,19 @@ def _another_outage(row: Row, before: list[Act], night: Night) -> str | None:
     return None if kind in _outage_kinds(outages[-1]) else expects(outages[-1])
 
 
-def _done_to_leader(row: Row, before: list[Act]) -> list[Act]:
+def _done_to_leader(row: GoldRow, before: list[Act]) -> list[Act]:
     """The acts on the old leader until the failover."""
     return [a for a in before if a.is_on_broker and a.broker == row.get("leader_from") and a.at <= row["happened_at"]]
 
 
-def _was_missed(outage: Act, row: Row, night: Night) -> bool:
+def _was_missed(outage: Act, row: GoldRow, night: PlayedNight) -> bool:
     """Until it is missed a controller takes a dead broker for a living one, and may elect others in its place."""
     outages = [o for o in night.tables["broker_outages"] if o["broker"] == outage.broker and o["detected_at"]]
     missed = [o["detected_at"] for o in outages if abs(o["down_at"] - outage.at) <= OUTAGE_APART]
     return not missed or row["happened_at"] >= min(missed)
 
 
-def _no_such_disk(row: Row, before: list[Act], night: Night) -> str | None:
+def _no_such_disk(row: GoldRow, before: list[Act], night: PlayedNight) -> str | None:
     if row["kind"] != "log_dir_failed":
         return None
     acts = [a for a in before if a.at <= row["happened_at"] and row.get("leader_from") in (None, a.broker)]
@@ -157,13 +157,13 @@ def _no_such_disk(row: Row, before: list[Act], night: Night) -> str | None:
     return "the old leader had been started again, with all its directories" if back else None
 
 
-def _was_started_again(act: Act, at: datetime, night: Night) -> bool:
+def _was_started_again(act: Act, at: datetime, night: PlayedNight) -> bool:
     """Whether the broker of an act went down after it and was up again at that instant."""
     since = [o for o in night.tables["broker_outages"] if o["broker"] == act.broker and o["down_at"] >= act.at]
     return any(o["up_at"] and o["up_at"] <= at for o in since)
 
 
-def _another_loss(row: Row, before: list[Act], night: Night) -> str | None:
+def _another_loss(row: GoldRow, before: list[Act], night: PlayedNight) -> str | None:
     low, high = row["records_lost_low"], row["records_lost_high"]
     if row["kind"] != "unclean_election":
         return f"{low} records lost where a replica in sync took over" if low else None
@@ -173,11 +173,11 @@ def _another_loss(row: Row, before: list[Act], night: Night) -> str | None:
     return f"{losses[-1].fields['lost']} records were lost, and not {low} to {high}"
 
 
-def _is_place(act: Act, row: Row) -> bool:
+def _is_place(act: Act, row: GoldRow) -> bool:
     return act.topic == row["topic"] and act.partition in (None, row["partition"])
 
 
-def _another_time(row: Row, before: list[Act], night: Night) -> str | None:
+def _another_time(row: GoldRow, before: list[Act], night: PlayedNight) -> str | None:
     """From when the old leader was stopped at once until the new one was elected; it starts to lead a little later."""
     low, high = row.get("leaderless_low_ms"), row.get("leaderless_high_ms")
     acts = _done_to_leader(row, before)
@@ -189,7 +189,7 @@ def _another_time(row: Row, before: list[Act], night: Night) -> str | None:
     return f"it had no leader for {lasted:.0f} ms, and not {low} to {high}"
 
 
-def _asked_otherwise(row: Row, before: list[Act], night: Night) -> str | None:
+def _asked_otherwise(row: GoldRow, before: list[Act], night: PlayedNight) -> str | None:
     if row["kind"] != "preferred_election" or row.get("requested_by_operator") is None:
         return None
     since = [row["happened_at"] - a.at for a in before if a.action == "preferred_election" and a.topic == row["topic"]]
@@ -198,7 +198,7 @@ def _asked_otherwise(row: Row, before: list[Act], night: Night) -> str | None:
     return "someone asked for that election" if any(s <= AT_ONCE for s in since) else None
 
 
-def _invented(row: Row, before: list[Act], night: Night) -> str | None:
+def _invented(row: GoldRow, before: list[Act], night: PlayedNight) -> str | None:
     """Nothing was done to either leader, to the topic or to a controller; or what was done moves no leader."""
     if any(a.expect == NO_FAILOVER and _is_place(a, row) for a in before if a is _last_on(row, before)):
         return "what was done to that partition moves no leader"
@@ -212,11 +212,11 @@ def _invented(row: Row, before: list[Act], night: Night) -> str | None:
     return None if explains or not sides else "nothing was done that gave or took a leader there"
 
 
-def _last_on(row: Row, before: list[Act]) -> Act | None:
+def _last_on(row: GoldRow, before: list[Act]) -> Act | None:
     return next((a for a in reversed(before) if a.at <= row["happened_at"] and (a.topic or a.broker is not None)), None)
 
 
-_FAILOVER_RULES: tuple[Callable[[Row, list[Act], Night], str | None], ...] = (
+_FAILOVER_RULES: tuple[Callable[[GoldRow, list[Act], PlayedNight], str | None], ...] = (
     _not_asked_for,
     _elected_while_down,
     _another_outage,
@@ -228,7 +228,7 @@ _FAILOVER_RULES: tuple[Callable[[Row, list[Act], Night], str | None], ...] = (
 )
 
 
-def wrong_controller(row: Row, night: Night) -> str | None:
+def wrong_controller(row: GoldRow, night: PlayedNight) -> str | None:
     """Why a controller change is wrong; None where nothing speaks against it.
 
     A node in a controlled shutdown votes, and may be elected, until its process has ended.
@@ -241,7 +241,7 @@ def wrong_controller(row: Row, night: Night) -> str | None:
     return f"it was down: {expects(acts[-1])}" if is_down else None
 
 
-def wrong_period(row: Row, night: Night) -> str | None:
+def wrong_period(row: GoldRow, night: PlayedNight) -> str | None:
     """Why a period is wrong; None where nothing speaks against it, or where it lies outside the truth.
 
     On a busy machine a broker may be slow without any act. A certificate that has ended refuses those on both sides.
@@ -264,7 +264,7 @@ def _periods_of(act: Act) -> tuple[str, ...]:
     return ("outage",) if _outage_kinds(act) else codes_of(act.verdict, "out_of_sync_periods")
 
 
-def wrong_truncation(row: Row, night: Night) -> str | None:
+def wrong_truncation(row: GoldRow, night: PlayedNight) -> str | None:
     """Why a cut of a log is wrong; None where nothing speaks against it, or where it lies outside the truth."""
     if not night.covers(row["happened_at"]) or row["verdict"] == "unknown":
         return None
@@ -275,7 +275,7 @@ def wrong_truncation(row: Row, night: Night) -> str | None:
     return None
 
 
-def wrong_roll(row: Row, night: Night) -> str | None:
+def wrong_roll(row: GoldRow, night: PlayedNight) -> str | None:
     """Why a rolling restart is wrong; None where nothing speaks against it.
 
     Of several rolls it is the first that fits: the act is written when the roll is over.

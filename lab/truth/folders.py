@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from kafka_hindsight.settings.home import HOME
-from lab.truth.labels import Line, Truth, digest_of
+from lab.truth.labels import LogLine, Truth, digest_of
 
 BUILT = HOME / ".build" / "truth"
 BROKERS, CLIENTS = "logs", "clients"
@@ -53,14 +53,14 @@ def key_of(truth: Truth) -> str:
     return hashlib.sha256(repr((truth.commit, truth.folder, truth.files, truth.client_logs)).encode()).hexdigest()[:12]
 
 
-def text_of(folder: Path, lines: set[Line]) -> dict[Line, str]:
+def text_of(folder: Path, lines: set[LogLine]) -> dict[LogLine, str]:
     """The text of each of these lines.
 
     Raises NotFetched where a line is missing, or is not the labelled one.
     """
     paths = ((name, folder / part / name) for name in {line.file for line in lines} for part in (BROKERS, CLIENTS))
     files = {name: _lines_of(path.read_bytes()) for name, path in paths if path.is_file()}
-    texts: dict[Line, str] = {}
+    texts: dict[LogLine, str] = {}
     for line in sorted(lines, key=lambda line: (line.file, line.number)):
         of_file = files.get(line.file)
         if of_file is None or line.number > len(of_file) or digest_of(of_file[line.number - 1]) != line.digest:

@@ -52,7 +52,7 @@ class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Line(_Model):
+class LogLine(_Model):
     """One line of one file, by number, from 1 on. The digest shows whether the file is the one that was labelled."""
 
     file: str
@@ -67,10 +67,10 @@ def _lines(text: object) -> object:
     matches = [_LINE.fullmatch(part) for part in text.split(" or ")]
     if not all(matches):
         raise ValueError(f"found {text!r}; needed is FILE:NUMBER DIGEST, several of equal worth with ' or ' between")
-    return tuple(Line(file=m["file"], number=int(m["number"]), digest=m["digest"]) for m in matches if m)
+    return tuple(LogLine(file=m["file"], number=int(m["number"]), digest=m["digest"]) for m in matches if m)
 
 
-AnyOf = Annotated[tuple[Line, ...], BeforeValidator(_lines)]
+AnyOf = Annotated[tuple[LogLine, ...], BeforeValidator(_lines)]
 """Lines of equal worth: the audit has to quote one of them."""
 
 
@@ -117,7 +117,7 @@ class Label(_Model):
         return all(row.get(column) == value for column, value in subject.items() if value is not None)
 
 
-class Quiet(_Model):
+class QuietTime(_Model):
     """A time in which nothing happened, to one group, to one broker, or at all: who blames someone has invented it."""
 
     begin: AwareDatetime
@@ -151,10 +151,10 @@ class Truth(_Model):
     zone: str = "UTC"
     glob: str = ""
     labels: tuple[Label, ...] = ()
-    quiet: tuple[Quiet, ...] = ()
+    quiet: tuple[QuietTime, ...] = ()
     name: str = ""
 
-    def lines(self) -> set[Line]:
+    def lines(self) -> set[LogLine]:
         """Every line that a label names."""
         return {line for label in self.labels for entry in label.lines for line in entry}
 

@@ -17,7 +17,7 @@ from lab.drill.rows import read_gold
 from lab.truth.audits import audit
 from lab.truth.folders import NotFetched, fetch, text_of
 from lab.truth.labels import APART, LABELS, Truth, label_files, read_truth
-from lab.truth.score import BLAMES, EXACT, SECOND_STARTS, Answer, Calm, answers, calms
+from lab.truth.score import BLAMES, EXACT, SECOND_STARTS, Calm, LabelAnswer, answers, calms
 from lab.truth.tables import as_text, misses, section
 
 KEPT = {LABELS: STRANGERS, APART: NEWEST}
@@ -57,7 +57,7 @@ def _check_names(names: Sequence[str], sets: Mapping[Path, Sequence[Truth]]) -> 
         raise BadInput(f"no file of labels has the name {', '.join(missing)}; tests/truth has them")
 
 
-def _scored(truth: Truth) -> tuple[list[Answer], list[Calm]] | None:
+def _scored(truth: Truth) -> tuple[list[LabelAnswer], list[Calm]] | None:
     """The answers of one folder; None where it could not be fetched."""
     try:
         folder = fetch(truth)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from kafka_hindsight.catalog.codes import Cause, Confidence
-from lab.drill.rows import Row, Tables, at_of
-from lab.truth.labels import VERDICTS, Label, Line, Quiet, Truth
+from lab.drill.rows import GoldRow, GoldTables, at_of
+from lab.truth.labels import VERDICTS, Label, LogLine, QuietTime, Truth
 
 REACH = {"rebalances": timedelta(seconds=2), "broker_outages": timedelta(seconds=60)}
 _REACH = timedelta(seconds=30)
@@ -27,7 +27,7 @@ SAY_NO_MORE = (Confidence.UNKNOWN, *(cause for cause in Cause if cause.noun.is_s
 
 
 @dataclass(frozen=True)
-class Answer:
+class LabelAnswer:
     """The audit's answer to one label. `is_path_right`: the row quotes each entry of the path of evidence."""
 
     repository: str
@@ -53,12 +53,12 @@ class Calm:
     invented: tuple[str, ...]
 
 
-def answers(truth: Truth, tables: Tables, texts: Mapping[Line, str], why: str = "no row") -> list[Answer]:
+def answers(truth: Truth, tables: GoldTables, texts: Mapping[LogLine, str], why: str = "no row") -> list[LabelAnswer]:
     """The answer to each label. `why`: what is said where the tables have nothing about its subject."""
     return [_answer(truth, label, tables, texts, why) for label in truth.labels]
 
 
-def calms(truth: Truth, tables: Tables) -> list[Calm]:
+def calms(truth: Truth, tables: GoldTables) -> list[Calm]:
     """The rows that blame something in each quiet time."""
     return [
         Calm(truth.repository, f"{q.begin:%Y-%m-%d %H:%M:%S} to {q.end:%H:%M:%S}", tuple(_invented(q, tables)))
@@ -66,9 +66,9 @@ def calms(truth: Truth, tables: Tables) -> list[Calm]:
     ]
 
 
-def _answer(truth: Truth, label: Label, tables: Tables, texts: Mapping[Line, str], why: str) -> Answer:
+def _answer(truth: Truth, label: Label, tables: GoldTables, texts: Mapping[LogLine, str], why: str) -> LabelAnswer:
     first = label.lines[0][0]
-    about = Answer(
+    about = LabelAnswer(
         repository=truth.repository,
         kafka=f"{truth.kafka} {truth.mode}",
         layout=truth.layout,
@@ -89,7 +89,7 @@ def _answer(truth: Truth, label: Label, tables: Tables, texts: Mapping[Line, str
     return replace(about, outcome=outcome, code=code, confidence=confidence, is_path_right=path, says=says)
 
 
-def _row(label: Label, tables: Tables) -> Row | None:
+def _row(label: Label, tables: GoldTables) -> GoldRow | None:
     """The nearest row of that subject; of a failed start that start beside a live broker, or the outage of it."""
     own = [row for row in tables.get(label.table, ()) if label.is_of(row)]
     if label.column == "start_failure":
@@ -103,14 +103,14 @@ def _row(label: Label, tables: Tables) -> Row | None:
     return min(near, key=lambda r: abs(at_of(label.table, r) - label.at), default=None)
 
 
-def _nearest(label: Label, rows: Iterable[Row]) -> str:
+def _nearest(label: Label, rows: Iterable[GoldRow]) -> str:
     """The row nearest to a label that no row answers."""
     own = [(at_of(label.table, row), row) for row in rows if label.is_of(row)]
     at, row = min(own, key=lambda pair: abs(pair[0] - label.at), default=(label.at, None))
     return f"no row; the nearest is {row.get(label.column)} at {at:%Y-%m-%d %H:%M:%S}" if row else ""
 
 
-def is_path_right(label: Label, row: Row, texts: Mapping[Line, str]) -> bool:
+def is_path_right(label: Label, row: GoldRow, texts: Mapping[LogLine, str]) -> bool:
     """Whether the evidence of a row quotes, of each entry of the path, one line."""
     quotes = [" ".join(str(q["text"]).split("\n")[0].split()) for q in row.get("evidence") or ()]
     return all(any(_is_quoted(texts[line], quotes) for line in entry) for entry in label.lines)
@@ -121,7 +121,7 @@ def _is_quoted(text: str, quotes: Iterable[str]) -> bool:
     return any(quote and (quote in line or line in quote) for quote in quotes)
 
 
-def _invented(quiet: Quiet, tables: Tables) -> Iterator[str]:
+def _invented(quiet: QuietTime, tables: GoldTables) -> Iterator[str]:
     for table, column in BLAMES.items():
         for row in tables.get(table, ()):
             at, code = at_of(table, row), str(row.get(column))

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 
-from lab.truth.score import EXACT, MISSED, SURE, WEAKER, WRONG, Answer, Calm
+from lab.truth.score import EXACT, MISSED, SURE, WEAKER, WRONG, Calm, LabelAnswer
 from tools.pages.markdown import as_table
 
 OUTCOMES = (EXACT, WEAKER, WRONG, MISSED)
 
-_BY: Mapping[str, Callable[[Answer], str]] = {
+_BY: Mapping[str, Callable[[LabelAnswer], str]] = {
     "Kafka": lambda a: a.kafka,
     "client": lambda a: a.client,
     "layout": lambda a: a.layout,
@@ -20,7 +20,7 @@ _BY: Mapping[str, Callable[[Answer], str]] = {
 }
 
 
-def figures(labelled: Sequence[Answer], quiet: Sequence[Calm]) -> Iterator[str]:
+def figures(labelled: Sequence[LabelAnswer], quiet: Sequence[Calm]) -> Iterator[str]:
     """The three figures, and how often the sure were right."""
     exact = [a for a in labelled if a.outcome == EXACT]
     yield f"Exact cause: {_share(len(exact), len(labelled))}"
@@ -29,7 +29,7 @@ def figures(labelled: Sequence[Answer], quiet: Sequence[Calm]) -> Iterator[str]:
     yield f"Right of those {SURE[0]}: {_right(labelled, SURE[0])}; of those {SURE[1]}: {_right(labelled, SURE[1])}"
 
 
-def _right(labelled: Iterable[Answer], level: str) -> str:
+def _right(labelled: Iterable[LabelAnswer], level: str) -> str:
     own = [a for a in labelled if a.confidence == level]
     return f"{sum(a.code in a.right for a in own)} of {len(own)}"
 
@@ -38,7 +38,7 @@ def _share(part: int, whole: int) -> str:
     return f"{part} of {whole}" + (f" ({part / whole:.0%})" if whole else "")
 
 
-def misses(labelled: Iterable[Answer], quiet: Iterable[Calm]) -> Iterator[str]:
+def misses(labelled: Iterable[LabelAnswer], quiet: Iterable[Calm]) -> Iterator[str]:
     """A line for each label that is not exact or whose path is not right, and for each invented culprit."""
     for a in labelled:
         if a.outcome != EXACT or not a.is_path_right:
@@ -49,7 +49,7 @@ def misses(labelled: Iterable[Answer], quiet: Iterable[Calm]) -> Iterator[str]:
     yield from (f"invented: {c.repository} {c.place}: {blame}" for c in quiet for blame in c.invented)
 
 
-def section(labelled: Sequence[Answer], quiet: Sequence[Calm]) -> str:
+def section(labelled: Sequence[LabelAnswer], quiet: Sequence[Calm]) -> str:
     """The figures and the tables, by what a reader asks for."""
     tables = [
         as_table(
@@ -64,14 +64,14 @@ def section(labelled: Sequence[Answer], quiet: Sequence[Calm]) -> str:
     return "\n\n".join(("\n".join(f"- {line}" for line in figures(labelled, quiet)), *tables))
 
 
-def _cells(own: Sequence[Answer]) -> Iterator[str]:
+def _cells(own: Sequence[LabelAnswer]) -> Iterator[str]:
     counts = Counter(a.outcome for a in own)
     yield from (str(counts[o] or "") for o in OUTCOMES)
     yield f"{sum(a.is_path_right for a in own if a.outcome == EXACT)} of {counts[EXACT]}"
     yield from (_right(own, level) for level in SURE)
 
 
-def reasons_table(labelled: Iterable[Answer], reasons: Mapping[str, str]) -> str:
+def reasons_table(labelled: Iterable[LabelAnswer], reasons: Mapping[str, str]) -> str:
     """Each label that is not exact, and why: the reasons by repository, place and verdict."""
     heads = ("label", "right", "the audit", "outcome", "why")
     rows = (
@@ -83,24 +83,24 @@ def reasons_table(labelled: Iterable[Answer], reasons: Mapping[str, str]) -> str
     return as_table(heads, rows)
 
 
-def key_of(answer: Answer) -> str:
+def key_of(answer: LabelAnswer) -> str:
     """Which label an answer is to, within its set."""
     return f"{answer.repository} {answer.place} {answer.verdict}"
 
 
-def _said(answer: Answer) -> str:
+def _said(answer: LabelAnswer) -> str:
     return f"`{answer.code}`, {answer.confidence}" if answer.code else ""
 
 
-def as_text(labelled: Iterable[Answer], quiet: Iterable[Calm]) -> str:
+def as_text(labelled: Iterable[LabelAnswer], quiet: Iterable[Calm]) -> str:
     """The file that keeps a score: a line for each label and each quiet time. What others wrote is left out."""
     rows = [asdict(replace(a, says="")) for a in labelled]
     rows += [asdict(replace(c, invented=("",) * bool(c.invented))) for c in quiet]
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-def from_text(text: str) -> tuple[list[Answer], list[Calm]]:
+def from_text(text: str) -> tuple[list[LabelAnswer], list[Calm]]:
     """A score that was kept."""
     rows = [json.loads(line) for line in text.splitlines()]
-    labelled = [Answer(**{**row, "right": tuple(row["right"])}) for row in rows if "outcome" in row]
+    labelled = [LabelAnswer(**{**row, "right": tuple(row["right"])}) for row in rows if "outcome" in row]
     return labelled, [Calm(**{**row, "invented": tuple(row["invented"])}) for row in rows if "outcome" not in row]

@@ -26,11 +26,11 @@ from lab.drill.cluster import Cluster
 from lab.drill.jars import NEWEST, libs
 from lab.drill.java import Jvm
 from lab.drill.members import JavaMember
-from lab.drill.names import Names
+from lab.drill.names import DrawnNames
 from lab.drill.node import ClusterFault, Node
 from lab.drill.on_groups import do
 from lab.drill.play import play_one
-from lab.drill.scene import Scene, Stage
+from lab.drill.scene import DrillStage, Scene
 from lab.drill.steps import Scenario, Start, Step, Wait
 from lab.drill.truth_file import TruthFile
 from tests.support.live import comes
@@ -100,9 +100,9 @@ def _scene(folder: Path, *steps: Step) -> Scene:
     brokers = {i: Node(f"broker-{i}", (), folder) for i in (1, 2, 3)}
     ports = {node.name: 1 for node in brokers.values()}
     cluster = Cluster(NEWEST, "combined", folder, libs(NEWEST), "", {}, ports, brokers=brokers)
-    names = Names(random.Random(1))
+    names = DrawnNames(random.Random(1))
     truth = TruthFile(folder / "truth.jsonl")
-    stage = Stage(cluster, cast("Admin", None), truth, folder, names, "main", {"session.timeout.ms": "6000"})
+    stage = DrillStage(cluster, cast("Admin", None), truth, folder, names, "main", {"session.timeout.ms": "6000"})
     return Scene(stage, Scenario("long", "It takes too long.", steps), random.Random(1))
 
 

@@ -171,8 +171,8 @@ def test_line_is_fitted_through_measurements() -> None:
 
 def test_tenfold_night_needs_tenfold_cores() -> None:
     by = sizing.Rates(
-        ingest=sizing.Line(0, 0.252),
-        rebuild=sizing.Line(10, 0.001),
+        ingest=sizing.StraightCost(0, 0.252),
+        rebuild=sizing.StraightCost(10, 0.001),
         events=1_000,
         written_ratio=0.5,
         kept_ratio=0.2,

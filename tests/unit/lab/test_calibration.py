@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from lab.drill.calibration import Count, Drill, Month, calibration_page, read_ledger, written_ledger
+from lab.drill.calibration import Drill, Month, VerdictCount, calibration_page, read_ledger, written_ledger
 from lab.drill.canary_score import CanaryCounts
 
-OUTAGES = Count("broker_outages", "broker logs", "certain", 20, 0, 12)
-UNCOUNTED = Count("broker_outages", "broker logs", "certain", 20, 0)
-LEFT = Count("rebalances", "broker logs and client logs", "likely", 10, 1)
-GUESSED = Count("rebalances", "snapshots", "unknown", 4, 0)
+OUTAGES = VerdictCount("broker_outages", "broker logs", "certain", 20, 0, 12)
+UNCOUNTED = VerdictCount("broker_outages", "broker logs", "certain", 20, 0)
+LEFT = VerdictCount("rebalances", "broker logs and client logs", "likely", 10, 1)
+GUESSED = VerdictCount("rebalances", "snapshots", "unknown", 4, 0)
 MEASURED = CanaryCounts(12, 11, 9, 0, swept=30, missing_all=4, missing_one=7, losses_wrong=0)
 NEW = Drill("20261122T120000-4.3.1-7", "4.3.1", "combined", 40, 40, (OUTAGES, LEFT, GUESSED), MEASURED)
 OLD = Drill("20261122T110000-2.6.3-8", "2.6.3", "zookeeper", 30, 29, (UNCOUNTED,))

@@ -16,7 +16,7 @@ from lab.drill.cluster import drawn_cluster_id, layouts_of
 from lab.drill.disks import fail, log_dirs, mend, partitions_in
 from lab.drill.expectations import EXPECTATIONS, SILENCES
 from lab.drill.glance import glance
-from lab.drill.names import Names
+from lab.drill.names import DrawnNames
 from lab.drill.on_groups import do
 from lab.drill.record import main as keep
 from lab.drill.record import record
@@ -235,7 +235,7 @@ def test_impossible_drill_is_refused_before_start(options: list[str]) -> None:
 
 def test_seed_decides_names() -> None:
     def drawn(seed: int) -> list[str]:
-        names = Names(random.Random(seed))
+        names = DrawnNames(random.Random(seed))
         return [named for _ in range(50) for named in (names.group(), names.topic(), names.client("g"))]
 
     assert drawn(1) == drawn(1)

@@ -11,12 +11,12 @@ import pytest
 
 import lab.drill.on_brokers  # noqa: F401  (it teaches `do` steps)
 from lab.drill.cluster import Cluster
-from lab.drill.names import Names
+from lab.drill.names import DrawnNames
 from lab.drill.node import ClusterFault, Node
 from lab.drill.on_groups import do
-from lab.drill.producers import Canaries
+from lab.drill.producers import CanaryProgram
 from lab.drill.scenarios import SCENARIOS
-from lab.drill.scene import Scene, Stage
+from lab.drill.scene import DrillStage, Scene
 from lab.drill.steps import AddPartitions, CreateTopic, DeleteTopic
 from lab.drill.steps_on_brokers import StopAll
 from lab.drill.truth_file import TruthFile
@@ -42,8 +42,8 @@ def _scene_with_canaries(scenario: str, tmp_path: Path) -> tuple[Scene, Watched]
     brokers = {i: Node(f"broker-{i}", (), tmp_path) for i in (1, 2, 3)}
     cluster = Cluster("4.3.1", "combined", tmp_path, tmp_path, "", {}, {}, brokers=brokers)
     truth, canaries = TruthFile(tmp_path / "truth.jsonl"), Watched()
-    names = Names(random.Random(1))
-    stage = Stage(cluster, Mock(), truth, tmp_path, names, "main", {}, canaries=cast("Canaries", canaries))
+    names = DrawnNames(random.Random(1))
+    stage = DrillStage(cluster, Mock(), truth, tmp_path, names, "main", {}, canaries=cast("CanaryProgram", canaries))
     return Scene(stage, SCENARIOS[scenario], random.Random(1)), canaries
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lab import statements
-from lab.statements import Statement, is_read, logged_in, main, page_of
+from lab.statements import LogStatement, is_read, logged_in, main, page_of
 
 LOGGER = "getfield #7 // Field log:Lorg/slf4j/Logger;"
 INFO = "invokeinterface #15, 2 // InterfaceMethod org/slf4j/Logger.info:(Ljava/lang/String;)V"
@@ -61,13 +61,13 @@ def string(text: str) -> str:
     ],
 )
 def test_statement_is_its_text_with_a_placeholder_for_each_value(instructions: tuple[str, ...], text: str) -> None:
-    assert [str(Statement(*s)) for s in logged_in(printed(("load", *instructions)))] == [text]
+    assert [str(LogStatement(*s)) for s in logged_in(printed(("load", *instructions)))] == [text]
 
 
 def test_statement_of_scala_is_what_its_lambda_returns() -> None:
     warn = "invokevirtual #3 // Method warn:(Lscala/Function0;Lscala/Function0;)V"
     calls = printed(("load", LAMBDA, THROWABLE, warn), ("$anonfun$load$1", CONCAT), ("$anonfun$load$2",))
-    assert [str(Statement(*s)) for s in logged_in(calls)] == ["Loaded <>, left: <>"]
+    assert [str(LogStatement(*s)) for s in logged_in(calls)] == ["Loaded <>, left: <>"]
 
 
 def test_blanks_that_javap_leaves_out_are_those_of_the_class_file() -> None:
@@ -77,7 +77,7 @@ def test_blanks_that_javap_leaves_out_are_those_of_the_class_file() -> None:
     assert list(statements.texts_in(bytes(8) + b"\0\5" + pool)) == ["Loaded ", " by"]
     method = ("load", LOGGER, BUILDER, string("Loaded"), APPEND, "aload_1", APPEND, string(" by"), APPEND, APPEND, INFO)
     blanks = {"kafka/log/LogManager": {"Loaded": " "}}
-    assert [str(Statement(*s)) for s in logged_in(printed(method), blanks)] == ["Loaded <> by<>"]
+    assert [str(LogStatement(*s)) for s in logged_in(printed(method), blanks)] == ["Loaded <> by<>"]
 
 
 def test_statements_below_info_do_not_count() -> None:
@@ -106,7 +106,7 @@ def test_statement_is_named_after_its_logger_and_not_its_class() -> None:
     ],
 )
 def test_statement_is_read_where_a_pattern_or_noise_matches(name: str, text: str, expected: bool) -> None:
-    assert is_read(Statement(name, text)) == expected
+    assert is_read(LogStatement(name, text)) == expected
 
 
 def test_unread_statements_of_the_newest_are_listed_and_all_are_on_the_page(
@@ -114,7 +114,7 @@ def test_unread_statements_of_the_newest_are_listed_and_all_are_on_the_page(
 ) -> None:
     page = tmp_path / "versions.md"
     known, old, new = (
-        Statement("BrokerLifecycleManager", text)
+        LogStatement("BrokerLifecycleManager", text)
         for text in ("Transitioning from \0 to \0.", "No pattern knew \0", "No pattern knows \0")
     )
     monkeypatch.setattr(statements, "statements_of", {"jars/9.0": {known, old}, "9.1": {known, old, new}}.__getitem__)
@@ -127,4 +127,4 @@ def test_unread_statements_of_the_newest_are_listed_and_all_are_on_the_page(
 
 
 def test_page_without_unread_statements_says_so() -> None:
-    assert "Each statement is read." in page_of({"9.0": {Statement("LogManager", "Loading logs.")}}, frozenset())
+    assert "Each statement is read." in page_of({"9.0": {LogStatement("LogManager", "Loading logs.")}}, frozenset())

@@ -14,8 +14,8 @@ from kafka_hindsight.shared.exits import BadInput
 from lab.drill import calibration
 from lab.truth import folders
 from lab.truth.folders import NotFetched, fetch, text_of
-from lab.truth.labels import APART, LABELS, Label, Line, Quiet, Truth, digest_of, label_files, read_truth
-from lab.truth.score import Answer, Calm, answers, calms
+from lab.truth.labels import APART, LABELS, Label, LogLine, QuietTime, Truth, digest_of, label_files, read_truth
+from lab.truth.score import Calm, LabelAnswer, answers, calms
 from lab.truth.tables import as_text, figures, from_text, key_of, misses, reasons_table, section
 
 JOINED = "member_joined"
@@ -24,7 +24,7 @@ JOIN, LEAVE = (
     "[2026-11-20 01:00:00,000] INFO one joins (kafka.A)",
     "[2026-11-20 01:05:00,000] INFO one leaves (kafka.A)",
 )
-FIRST, SECOND = (Line(file="server.log", number=n, digest=digest_of(t.encode())) for n, t in ((1, JOIN), (2, LEAVE)))
+FIRST, SECOND = (LogLine(file="server.log", number=n, digest=digest_of(t.encode())) for n, t in ((1, JOIN), (2, LEAVE)))
 TEXTS = {FIRST: JOIN, SECOND: LEAVE}
 
 
@@ -33,7 +33,7 @@ def label(**fields: Any) -> Label:
     return Label.model_validate(defaults | fields)
 
 
-def truth(*labels: Label, quiet: tuple[Quiet, ...] = (), **fields: Any) -> Truth:
+def truth(*labels: Label, quiet: tuple[QuietTime, ...] = (), **fields: Any) -> Truth:
     defaults = {"repository": "a/b", "commit": "0" * 40, "kafka": "4.1.0", "mode": "kraft", "layout": "log4j file"}
     return Truth.model_validate(defaults | {"labels": labels, "quiet": quiet, "name": "a+b"} | fields)
 
@@ -48,7 +48,7 @@ def rebalance(cause: str, confidence: str, seconds: float = 0, quote: str = JOIN
     return defaults | {"explanation": "so it was", "evidence": [{"text": quote}]}
 
 
-def answer_to(one: Label, *rows: dict[str, Any], table: str = "rebalances") -> Answer:
+def answer_to(one: Label, *rows: dict[str, Any], table: str = "rebalances") -> LabelAnswer:
     (answer,) = answers(truth(one), {table: list(rows)}, TEXTS)
     return answer
 
@@ -110,7 +110,7 @@ def test_label_of_failed_start_is_answered_by_the_outage_around_it() -> None:
 
 
 def test_cause_in_a_quiet_time_is_invented() -> None:
-    quiet = (Quiet(begin=AT, end=AT + timedelta(hours=1), group="g"),)
+    quiet = (QuietTime(begin=AT, end=AT + timedelta(hours=1), group="g"),)
     rows = [
         rebalance("member_left", "possible", 60),
         rebalance("unknown", "unknown", 90),
@@ -203,6 +203,6 @@ def test_labelled_files_are_fetched_from_a_local_repository_and_checked(
     ]
     assert text_of(folder, own.lines()) == TEXTS
     with pytest.raises(NotFetched, match=r"server.log:9 is not the line that was labelled"):
-        fetch(truth(label(lines=[(Line(file="server.log", number=9, digest="00000000"),)]), **where))
+        fetch(truth(label(lines=[(LogLine(file="server.log", number=9, digest="00000000"),)]), **where))
     with pytest.raises(NotFetched, match="a/c is not in TRUTH_FOLDERS"):
         fetch(truth(repository="a/c", name="a+c"))

@@ -31,7 +31,7 @@ from lab.drill.render import WRAPS, in_json, in_pattern, render, render_folder, 
 from lab.drill.render import main as write_again
 from tests.support.draws import drawn
 from tools.pages.samples import layout_samples, samples_of
-from tools.plain_reader import Record, read_line
+from tools.plain_reader import PlainRecord, read_line
 
 WITH_LOGGER = [layout for layout in PATTERN_LAYOUTS if not is_without_logger(layout.name)]
 SAMPLES = [
@@ -96,7 +96,7 @@ def is_in(envelope: str, line: str) -> bool:
     return bool(PEELS[envelope](EnvelopeLine(line.encode(), 1)))
 
 
-def meanings_of_plain(records: Iterable[Record]) -> list[tuple[object, ...]]:
+def meanings_of_plain(records: Iterable[PlainRecord]) -> list[tuple[object, ...]]:
     return [(r.happened_at, *meaning_of("apache", r.text)) for r in records]
 
 
@@ -149,7 +149,7 @@ NAMING = ["kubectl-prefix", "compose", "cloudwatch-tail", "loki", "fluent-bit", 
     st.randoms(use_true_random=False),
 )
 def test_interleaved_sources_are_separated_in_any_layout_and_envelope(
-    records: Sequence[Record], layout, inner: str, outer: str | None, size: int, random
+    records: Sequence[PlainRecord], layout, inner: str, outer: str | None, size: int, random
 ) -> None:
     by_source = {source: list(records) for source in SOURCES}
     waiting = {
@@ -177,7 +177,7 @@ def test_interleaved_sources_are_separated_in_any_layout_and_envelope(
     st.sampled_from([300, 5_000, CHUNK]),
 )
 def test_export_with_newest_line_first_reads_like_original(
-    records: Sequence[Record], wraps: list[str], layout, chunk: int
+    records: Sequence[PlainRecord], wraps: list[str], layout, chunk: int
 ) -> None:
     in_time = sorted(records, key=lambda r: r.happened_at)  # type: ignore[arg-type, return-value]
     assume(len({r.happened_at for r in in_time}) > _MORE_BACK)

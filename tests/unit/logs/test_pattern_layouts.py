@@ -24,7 +24,7 @@ from kafka_hindsight.logs.pieces import REACH, Way, look, ranges_of
 from kafka_hindsight.logs.reading import read_record
 from lab.drill.render import in_pattern
 from tools.pages.samples import layout_samples, samples_of
-from tools.plain_reader import Record, read_line
+from tools.plain_reader import PlainRecord, read_line
 
 each_layout = pytest.mark.parametrize("layout", PATTERN_LAYOUTS, ids=lambda x: x.name)
 WITH_LOGGER = [layout for layout in PATTERN_LAYOUTS if not is_without_logger(layout.name)]
@@ -84,7 +84,7 @@ def test_kafka_layout_is_detected_and_is_the_default() -> None:
 @pytest.mark.parametrize("layout", WITH_LOGGER, ids=lambda x: x.name)
 @given(st.lists(st.sampled_from(KAFKAS), min_size=4, max_size=12), st.floats(0, 1), st.integers(1, 6))
 def test_file_of_any_layout_is_read_the_same_in_any_pieces(
-    layout: PatternLayout, records: list[Record], first: float, count: int
+    layout: PatternLayout, records: list[PlainRecord], first: float, count: int
 ) -> None:
     data = "".join(in_pattern(r, layout.pattern) + "\n" for r in records).encode()
     names = (layout.name, PLAIN[1])

@@ -17,7 +17,7 @@ from kafka_hindsight.logs.proposals import Proposal, proposal_of
 from kafka_hindsight.logs.reading import read_record
 from lab.drill.render import LEVEL, abbreviated, trace_of
 from tests.support.logs import unpack_night
-from tools.plain_reader import Record, read_line, split
+from tools.plain_reader import PlainRecord, read_line, split
 
 THREADS = (
     "main",
@@ -33,7 +33,7 @@ LINES = 1_500
 class Parts:
     """What a logging library has of a record, by the names that the layouts below use."""
 
-    def __init__(self, record: Record, number: int) -> None:
+    def __init__(self, record: PlainRecord, number: int) -> None:
         level = LEVEL.match(record.text)
         assert level and record.logger and record.happened_at
         self.at: datetime = record.happened_at
@@ -91,7 +91,7 @@ STRANGERS: dict[str, Callable[[Parts], str]] = {
 
 
 @cache
-def night() -> tuple[Record, ...]:
+def night() -> tuple[PlainRecord, ...]:
     """Records of a broker's log of the recorded night."""
     with TemporaryDirectory() as folder:
         text = (unpack_night(Path(folder)) / "logs/broker-1/server.log").read_text()

@@ -11,7 +11,7 @@ import pytest
 from deltalake import write_deltalake
 
 from tools import compare_lakes
-from tools.compare_lakes import Comparison, Lake, compare
+from tools.compare_lakes import Lake, TableComparison, compare
 
 KEYS = {"gold.failovers": ("partition",)}
 AT = datetime(2026, 11, 21, 1, 50, tzinfo=UTC)
@@ -71,8 +71,8 @@ def test_one_sided_column_differs() -> None:
 def test_one_sided_table_differs() -> None:
     old, new = lake(gone=[{"a": 1}]), lake(come=[{"a": 1}, {"a": 2}])
     assert [*compare(old, new, KEYS)] == [
-        Comparison("gold.come", None, 2, ("only in NEW",)),
-        Comparison("gold.gone", 1, None, ("only in OLD",)),
+        TableComparison("gold.come", None, 2, ("only in NEW",)),
+        TableComparison("gold.gone", 1, None, ("only in OLD",)),
     ]
 
 
