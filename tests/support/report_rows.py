@@ -8,8 +8,8 @@ from typing import Any
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.codes import WitnessKind
 from kafka_hindsight.catalog.ids import row_id
-from kafka_hindsight.judgements.incidents import WindowHistory, judge_incidents
 from kafka_hindsight.shared.windows import Window
+from tests.support.incidents import judged_incidents
 from tests.support.rows import values
 from tests.support.unavailability import without_consumer, without_leader
 
@@ -191,21 +191,22 @@ def judge(tables: Tables) -> None:
     tables["gold.unavailability"] = [
         u.as_dict() for u in (*without_leader(rows("gold.failovers")), *without_consumer(rebalances))
     ]
-    found = WindowHistory(
-        rows("gold.incidents"),
-        rows("gold.broker_outages"),
-        rows("gold.failovers"),
-        rows("gold.truncations"),
-        rows("gold.out_of_sync_periods"),
-        window=Window(DAY, END),
-        unavailability=rows("gold.unavailability"),
+    outages, unavailability = rows("gold.broker_outages"), rows("gold.unavailability")
+    told = judged_incidents(
+        Window(DAY, END),
+        cluster=CLUSTER,
+        lag=rows("gold.lag_verdicts"),
+        of_groups=rows("gold.incidents"),
+        outages=outages,
+        failovers=rows("gold.failovers"),
+        truncations=rows("gold.truncations"),
+        periods=rows("gold.out_of_sync_periods"),
+        unavailability=unavailability,
         group_incident_of={r.rebalance_id: r.incident_id for r in rebalances},
-        lag=[v for v in rows("gold.lag_verdicts") if v.status != "ok"],
     )
-    told = judge_incidents(CLUSTER, found)
     tables["gold.incidents"] = [i.as_dict() for i in told.incidents]
-    tables["gold.broker_outages"] = [o.as_dict() for o in told.name(found.outages)]
-    tables["gold.unavailability"] = [u.as_dict() for u in told.name_unavailability(found.unavailability)]
+    tables["gold.broker_outages"] = [o.as_dict() for o in told.name(outages)]
+    tables["gold.unavailability"] = [u.as_dict() for u in told.name_unavailability(unavailability)]
     for name, key, ids in (
         ("gold.rebalances", "incident_id", told.of_groups),
         ("gold.failovers", "failover_id", told.of_failover),

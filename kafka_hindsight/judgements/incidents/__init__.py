@@ -10,14 +10,14 @@ from typing import Any
 
 from kafka_hindsight.catalog.codes import Confidence, Harm, IncidentKind, Intent
 from kafka_hindsight.catalog.rows import BrokerOutage, Incident, Quote, Unavailability
-from kafka_hindsight.judgements.incidents.happenings import Happening, gather, headline_of
-from kafka_hindsight.judgements.incidents.happenings import WindowHistory as WindowHistory
+from kafka_hindsight.judgements.incidents.happenings import Happening, headline_of
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.judgements.reasoning.intents import Declaration, beginning_of, declaration_of
 from kafka_hindsight.knowledge.outage_words import noun_of
 from kafka_hindsight.settings.maintenance import MaintenanceWindow
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.timelines import Interval
+from kafka_hindsight.shared.windows import Window
 
 _SUBJECTS = 3
 """So many topics, groups or brokers get a command of their own."""
@@ -57,14 +57,14 @@ class IncidentList:
 
 
 def judge_incidents(
-    cluster: str, history: WindowHistory, maintenance: Sequence[MaintenanceWindow] = ()
+    cluster: str, window: Window, happenings: Iterable[Happening], maintenance: Sequence[MaintenanceWindow] = ()
 ) -> IncidentList:
     """One list of incidents of every kind, by harm, then by its size, then by time: that place is the `harm_rank`.
 
     Each outage and each rebalance is part of exactly one incident. Maintenance windows never change a rank.
     """
-    rows = [(happening, _row(cluster, happening, maintenance)) for happening in gather(history)]
-    inside = sorted((row for _, row in rows if history.window.holds(row.started_at)), key=_rank)
+    rows = [(happening, _row(cluster, happening, maintenance)) for happening in happenings]
+    inside = sorted((row for _, row in rows if window.holds(row.started_at)), key=_rank)
     return IncidentList(
         [replace(row, harm_rank=place) for place, row in enumerate(inside, 1)],
         {o.outage_id: row.incident_id for h, row in rows for o in h.outages},

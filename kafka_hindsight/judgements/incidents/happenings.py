@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property, partial
 from itertools import chain
+from types import MappingProxyType
 from typing import TypeVar
 
 from kafka_hindsight.catalog.codes import (
@@ -55,13 +56,14 @@ R = TypeVar("R")
 
 
 @dataclass(frozen=True)
-class _Parts:
-    """Rows about a cluster.
+class Happening:
+    """Rows of one origin, in order of time.
 
     `of_groups`: incidents that hold rebalances; `unavailability`: the intervals in which something could not be used;
     `failures`: the cause of each rebalance that a failure began, or may have begun, by its id.
     """
 
+    kind: IncidentKind
     of_groups: Sequence[Incident] = ()
     outages: Sequence[BrokerOutage] = ()
     failovers: Sequence[Failover] = ()
@@ -71,22 +73,6 @@ class _Parts:
     lag: Sequence[LagVerdict] = ()
     controllers: Sequence[ControllerChange] = ()
     failures: Mapping[str | None, Cause] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class WindowHistory(_Parts):
-    """The rows of one cluster and window. `group_incident_of`: the group incident of each rebalance, by their ids."""
-
-    window: Window
-    spans: Sequence[IsrSpan] = ()
-    group_incident_of: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Happening(_Parts):
-    """Rows of one origin, in order of time."""
-
-    kind: IncidentKind
 
     @property
     def first_and_last_controllers(self) -> Sequence[ControllerChange]:
@@ -223,91 +209,109 @@ def uncontrolled_since(change: ControllerChange) -> datetime:
     return change.happened_at - length * MS
 
 
-def gather(history: WindowHistory) -> list[Happening]:
-    """Everything that happened in a window with its look-back and look-ahead, each thing once.
+def gather(
+    window: Window,
+    of_groups: Sequence[Incident] = (),
+    outages: Sequence[BrokerOutage] = (),
+    failovers: Sequence[Failover] = (),
+    truncations: Sequence[Truncation] = (),
+    periods: Sequence[OutOfSyncPeriod] = (),
+    unavailability: Sequence[Unavailability] = (),
+    isr_spans: Sequence[IsrSpan] = (),
+    failures: Mapping[str | None, Cause] = MappingProxyType({}),
+    group_incident_of: Mapping[str, str] = MappingProxyType({}),
+) -> list[Happening]:
+    """Everything that happened to brokers, partitions and groups around a window, each thing once.
 
     Each outage, each incident of groups and each harmful failover is part of exactly one happening. A loss of records
     counts in the window in which it happened: one after the window is left out, and one of a happening that began
-    before the window is a happening of its own.
+    before the window is a happening of its own. `group_incident_of`: the group incident of each rebalance, by their
+    ids.
     """
-    history = _with_losses_of_window(history)
-    happenings = _gather(history)
-    return [*happenings, *_losses_alone(history, happenings)]
-
-
-def _with_losses_of_window(history: WindowHistory) -> WindowHistory:
-    """The history without elections that lose records after the window, and with the cuts that count in the window.
-
-    A cut counts if it lost committed records, or if an election of its partition was judged for what it lost.
-    """
-    window = history.window
-    failovers = [f for f in history.failovers if f.happened_at < window.end or not can_lose(f)]
-    judged = {
-        (f.topic, f.partition) for f in failovers if f.records_lost_low is not None and window.holds(f.happened_at)
-    }
-    cuts = [
-        t
-        for t in history.truncations
-        if window.holds(t.happened_at)
-        and (t.verdict == TruncationVerdict.COMMITTED_LOST or (t.topic, t.partition) in judged)
-    ]
-    return replace(history, failovers=failovers, truncations=cuts)
-
-
-def _gather(history: WindowHistory) -> list[Happening]:
-    """Everything that happened around a window, whether or not it began inside."""
-    acts = [*_acts(history.outages)]
+    failovers, truncations = _losses_of_window(window, failovers, truncations)
+    acts = [*_acts(outages)]
     act_of = {o.outage_id: n for n, act in enumerate(acts) for o in act}
-    groups = _by_act(act_of, _with_absences(history))
-    with_outages = [*_with_outages(history)]
-    failovers = _by_act(act_of, with_outages)
+    with_absences = [*_with_absences(window, of_groups, outages)]
+    with_outages = [*_with_outages(failovers, outages)]
     of_failover = {f.failover_id: outage_id for outage_id, f in with_outages}
-    truncations = _by_act(act_of, ((_outage_of_cut(t, history, of_failover), t) for t in history.truncations))
-    outage_of = {incident.incident_id: outage_id for outage_id, incident in _with_absences(history)}
-    incidents = ((history.group_incident_of.get(u.rebalance_id or ""), u) for u in history.unavailability)
+    outage_of = {incident.incident_id: outage_id for outage_id, incident in with_absences}
+    incidents = ((group_incident_of.get(u.rebalance_id or ""), u) for u in unavailability)
     origins = ((u.outage_id or outage_of.get(i or "") or of_failover.get(u.failover_id or ""), u) for i, u in incidents)
-    unused = _by_act(act_of, origins)
+    judged = [f for f in failovers if f.records_lost_low is not None and window.holds(f.happened_at)]
+    groups_by_act, failovers_by_act = _by_act(act_of, with_absences), _by_act(act_of, with_outages)
+    cuts_by_act = _by_act(act_of, ((_outage_of_cut(t, judged, of_failover), t) for t in truncations))
+    unused_by_act = _by_act(act_of, origins)
     absences = [
         Happening(
-            groups.get(n, ()),
+            IncidentKind.CLUSTER_RESTART if len(act) > 1 and act[0].restart_id else IncidentKind.BROKER_OUTAGE,
+            groups_by_act.get(n, ()),
             act,
-            failovers.get(n, ()),
-            truncations.get(n, ()),
-            kind=IncidentKind.CLUSTER_RESTART if len(act) > 1 and act[0].restart_id else IncidentKind.BROKER_OUTAGE,
-            unavailability=unused.get(n, ()),
-            failures=history.failures,
+            failovers_by_act.get(n, ()),
+            cuts_by_act.get(n, ()),
+            unavailability=unused_by_act.get(n, ()),
+            failures=failures,
         )
         for n, act in enumerate(acts)
     ]
-    without_act = unused.get(None, ())
-    idle = grouped(without_act, lambda u: history.group_incident_of.get(u.rebalance_id or ""))
-    of_groups = [
-        Happening((i,), kind=i.kind, unavailability=idle.get(i.incident_id, ()), failures=history.failures)
-        for i in groups.get(None, ())
+    idle = grouped(unused_by_act.get(None, ()), lambda u: group_incident_of.get(u.rebalance_id or ""))
+    alone = [
+        Happening(i.kind, (i,), unavailability=idle.get(i.incident_id, ()), failures=failures)
+        for i in groups_by_act.get(None, ())
     ]
-    others = _without_outage(history, failovers.get(None, ()), truncations.get(None, ()), idle.get(None, ()))
-    lagging = sorted((v for v in history.lag if v.status != LagStatus.OK), key=lambda v: (v.topic, v.partition))
-    lag = [Happening(kind=IncidentKind.LAG, lag=own) for own in grouped(lagging, lambda v: v.group_id).values()]
-    # A quorum that loses its controllers again and again: one incident until it keeps one.
-    changes = (c for c in history.controllers if c.cause.is_majority_lost)
-    ordered = sorted(changes, key=lambda c: (c.happened_at, c.epoch))
-    uncontrolled = _within(ordered, lambda c: c.happened_at, uncontrolled_since)
-    quorums = [Happening(kind=IncidentKind.QUORUM_LOST, controllers=own) for own in uncontrolled]
-    return [*absences, *of_groups, *others, *lag, *quorums]
-
-
-def _losses_alone(history: WindowHistory, happenings: Sequence[Happening]) -> Iterator[Happening]:
-    """The losses of the window that no happening of the window has, by former leader or broker, and by time."""
-    window = history.window
+    unled, unused = failovers_by_act.get(None, ()), idle.get(None, ())
+    leader_losses = [_with_cuts(h, cuts_by_act.get(None, ())) for h in _leaders_lost(window, unled, unused)]
+    troubles = [p for p in periods if _is_trouble_alone(p, outages)]
+    others = _without_outage(leader_losses, cuts_by_act.get(None, ()), unused, troubles, missing_broker(isr_spans))
+    happenings = [*absences, *alone, *others]
     inside = [h for h in happenings if window.holds(min(h.begins))]
-    elections = {f.failover_id for h in inside for f in h.failovers}
-    cuts = {t.truncation_id for h in inside for t in h.truncations}
-    lossy = [f for f in history.failovers if can_lose(f) and window.holds(f.happened_at)]
+    lossy = [f for f in failovers if can_lose(f) and window.holds(f.happened_at)]
+    return [*happenings, *_losses_alone(lossy, truncations, inside)]
+
+
+def lags(verdicts: Iterable[LagVerdict]) -> list[Happening]:
+    """The groups that fell behind, each with its partitions."""
+    lagging = sorted((v for v in verdicts if v.status != LagStatus.OK), key=lambda v: (v.topic, v.partition))
+    return [Happening(IncidentKind.LAG, lag=own) for own in grouped(lagging, lambda v: v.group_id).values()]
+
+
+def lost_quorums(controllers: Iterable[ControllerChange]) -> list[Happening]:
+    """The losses of the majority of controllers. A quorum that loses it again and again: one until it keeps it."""
+    changes = sorted((c for c in controllers if c.cause.is_majority_lost), key=lambda c: (c.happened_at, c.epoch))
+    uncontrolled = _within(changes, lambda c: c.happened_at, uncontrolled_since)
+    return [Happening(IncidentKind.QUORUM_LOST, controllers=own) for own in uncontrolled]
+
+
+def _losses_of_window(
+    window: Window, failovers: Iterable[Failover], truncations: Iterable[Truncation]
+) -> tuple[list[Failover], list[Truncation]]:
+    """Elections but for those that lose records after the window, and the cuts that count in the window.
+
+    A cut counts if it lost committed records, or if an election of its partition was judged for what it lost.
+    """
+    elections = [f for f in failovers if f.happened_at < window.end or not can_lose(f)]
+    judged = {
+        (f.topic, f.partition) for f in elections if f.records_lost_low is not None and window.holds(f.happened_at)
+    }
+    cuts = [
+        t
+        for t in truncations
+        if window.holds(t.happened_at)
+        and (t.verdict == TruncationVerdict.COMMITTED_LOST or (t.topic, t.partition) in judged)
+    ]
+    return elections, cuts
+
+
+def _losses_alone(
+    lossy: Sequence[Failover], truncations: Sequence[Truncation], happenings: Sequence[Happening]
+) -> Iterator[Happening]:
+    """The losses of the window that no happening of the window has, by former leader or broker, and by time."""
+    elections = {f.failover_id for h in happenings for f in h.failovers}
+    cuts = {t.truncation_id for h in happenings for t in h.truncations}
     alone = [f for f in sorted(lossy, key=lambda f: f.happened_at) if f.failover_id not in elections]
-    rest = [t for t in history.truncations if t.truncation_id not in cuts]
+    rest = [t for t in truncations if t.truncation_id not in cuts]
     for of_leader in grouped(alone, lambda f: f.leader_from).values():
         for changes in _within(of_leader, lambda f: f.happened_at):
-            happening = _with_cuts(Happening(kind=IncidentKind.LEADERS_LOST, failovers=changes), rest)
+            happening = _with_cuts(Happening(IncidentKind.LEADERS_LOST, failovers=changes), rest)
             rest = [t for t in rest if t not in happening.truncations]
             yield happening
     yield from _cuts_alone(rest)
@@ -318,12 +322,11 @@ def _cuts_alone(truncations: Iterable[Truncation]) -> Iterator[Happening]:
     lossy = [t for t in truncations if t.verdict == TruncationVerdict.COMMITTED_LOST]
     for by_broker in grouped(sorted(lossy, key=lambda t: t.happened_at), lambda t: t.broker).values():
         for cuts in _within(by_broker, lambda t: t.happened_at):
-            yield Happening(kind=IncidentKind.LOG_CUT, truncations=cuts)
+            yield Happening(IncidentKind.LOG_CUT, truncations=cuts)
 
 
-def _outage_of_cut(cut: Truncation, history: WindowHistory, of_failover: Mapping[str, str | None]) -> str | None:
+def _outage_of_cut(cut: Truncation, judged: Iterable[Failover], of_failover: Mapping[str, str | None]) -> str | None:
     """The absence behind a cut: that of the last election before it for whose loss the partition was judged."""
-    judged = (f for f in history.failovers if f.records_lost_low is not None and history.window.holds(f.happened_at))
     of_partition = [f for f in judged if (f.topic, f.partition) == (cut.topic, cut.partition)]
     if of_partition:
         before = [f for f in of_partition if f.happened_at <= cut.happened_at] or of_partition[:1]
@@ -337,13 +340,15 @@ def _by_act(act_of: Mapping[str, int], rows: Iterable[tuple[str | None, R]]) -> 
     return {n: [row for _, row in pairs_of_act] for n, pairs_of_act in pairs.items()}
 
 
-def _with_absences(history: WindowHistory) -> Iterator[tuple[str | None, Incident]]:
+def _with_absences(
+    window: Window, of_groups: Iterable[Incident], outages: Iterable[BrokerOutage]
+) -> Iterator[tuple[str | None, Incident]]:
     """Incidents of groups with the absence behind them, where it began in the window.
 
     An absence that began outside belongs to another night: the rebalances are then an incident of their own.
     """
-    inside = {o.outage_id for o in history.outages if history.window.holds(o.down_at)}
-    for incident in history.of_groups:
+    inside = {o.outage_id for o in outages if window.holds(o.down_at)}
+    for incident in of_groups:
         yield incident.first_outage_id if incident.first_outage_id in inside else None, incident
 
 
@@ -368,48 +373,54 @@ def _within(
     return runs(rows, lambda run, row: (since or at)(row) - at(run[-1]) <= ONE_ACT_WITHIN)
 
 
-def _with_outages(history: WindowHistory) -> Iterator[tuple[str | None, Failover]]:
+def _with_outages(
+    failovers: Iterable[Failover], outages: Sequence[BrokerOutage]
+) -> Iterator[tuple[str | None, Failover]]:
     """Failovers with the absence behind them. A restored leader belongs to the absence that had taken it away.
 
     A broker whose last log directory failed loses its leaders just before it halts: that is its absence.
     """
     last: dict[tuple[str, int], str | None] = {}
-    for row in sorted(history.failovers, key=lambda f: (f.happened_at, f.failover_id)):
+    for row in sorted(failovers, key=lambda f: (f.happened_at, f.failover_id)):
         place, at, outage = (row.topic, row.partition), row.happened_at, row.outage_id
         if row.kind == FailoverKind.LOG_DIR_FAILED and outage is None:
-            outage = _halt_of(history, row.leader_from, at)
+            outage = _halt_of(outages, row.leader_from, at)
         if row.kind in (FailoverKind.OFFLINE, FailoverKind.LOG_DIR_FAILED):
             last[place] = outage
         yield last.pop(place, None) if row.kind == FailoverKind.LEADER_RESTORED else outage, row
 
 
-def _halt_of(history: WindowHistory, broker: int | None, at: datetime) -> str | None:
+def _halt_of(outages: Iterable[BrokerOutage], broker: int | None, at: datetime) -> str | None:
     """The absence of a broker that halted over its log directories just before or after an instant."""
-    absences = (o for o in history.outages if o.broker == broker and abs(o.down_at - at) <= ONE_ACT_WITHIN)
+    absences = (o for o in outages if o.broker == broker and abs(o.down_at - at) <= ONE_ACT_WITHIN)
     return next((o.outage_id for o in absences if halts_over_log_dirs(o)), None)
 
 
+def _is_trouble_alone(period: OutOfSyncPeriod, outages: Iterable[BrokerOutage]) -> bool:
+    """Whether a broker's replicas were out of sync for a trouble without an absence, that of a failed disk included."""
+    is_alone = period.outage_id is None and period.kind.noun.is_trouble
+    return is_alone and not (period.kind == OutOfSyncKind.DISK and _halt_of(outages, period.broker, period.started_at))
+
+
 def _without_outage(
-    history: WindowHistory,
-    failovers: Iterable[Failover],
+    leader_losses: Sequence[Happening],
     truncations: Sequence[Truncation],
     unused: Sequence[Unavailability],
+    troubles: Iterable[OutOfSyncPeriod],
+    broker_missing: Callable[[Unavailability], int],
 ) -> Iterator[Happening]:
     """Happenings without an outage.
 
     They are replicas out of sync, with the leaders that their broker lost then; other losses of leaders, and partitions
     that had none as they are first mentioned; writes that stopped; logs that were cut.
     """
-    leader_losses = [_with_cuts(h, truncations) for h in _leaders_lost(history.window, failovers, unused)]
     with_leaders = {t.truncation_id for h in leader_losses for t in h.truncations}
     write_stops = [u for u in unused if u.kind in NO_WRITES and is_noticed(u)]
-    broker_missing = missing_broker(history.spans)
-    others = (p for p in history.periods if p.outage_id is None and p.kind.noun.is_trouble)
-    for period in (p for p in others if p.kind != OutOfSyncKind.DISK or not _halt_of(history, p.broker, p.started_at)):
+    for period in troubles:
         losses_of_period, leader_losses = split_by(leader_losses, partial(_is_of, period))
         stops_of_period, write_stops = split_by(write_stops, partial(_began_in, period, broker_missing))
         yield Happening(
-            kind=IncidentKind.REPLICAS_OUT,
+            IncidentKind.REPLICAS_OUT,
             failovers=[f for h in losses_of_period for f in h.failovers],
             truncations=[t for h in losses_of_period for t in h.truncations],
             periods=(period,),
@@ -418,9 +429,9 @@ def _without_outage(
     yield from leader_losses
     unrecorded = [u for u in unused if u.kind in LEADERLESS and u.failover_id is None and is_noticed(u)]
     for rows in _within(sorted(unrecorded, key=lambda u: u.started_at), lambda u: u.started_at):
-        yield Happening(kind=IncidentKind.LEADERS_LOST, unavailability=rows)
+        yield Happening(IncidentKind.LEADERS_LOST, unavailability=rows)
     for rows in _within(sorted(write_stops, key=lambda u: u.started_at), lambda u: u.started_at):
-        yield Happening(kind=IncidentKind.WRITES_STOPPED, unavailability=rows)
+        yield Happening(IncidentKind.WRITES_STOPPED, unavailability=rows)
     yield from _cuts_alone(t for t in truncations if t.truncation_id not in with_leaders)
 
 
@@ -461,7 +472,7 @@ def _leaders_lost(
         for episodes_of_act in _within(episodes_of_broker, lambda e: e[0].happened_at):
             changes = [*chain.from_iterable(episodes_of_act)]
             rows = [u for f in changes for u in leaderless.get(f.failover_id, ())]
-            yield Happening(kind=IncidentKind.LEADERS_LOST, failovers=changes, unavailability=rows)
+            yield Happening(IncidentKind.LEADERS_LOST, failovers=changes, unavailability=rows)
 
 
 def _episodes(failovers: Iterable[Failover], noticed: Container[str | None]) -> list[list[Failover]]:

@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import rows
 from kafka_hindsight.catalog.codes import Cause, LagStatus, TruncationVerdict
-from kafka_hindsight.judgements.incidents import WindowHistory, judge_incidents
-from kafka_hindsight.judgements.incidents.happenings import has_failed
+from kafka_hindsight.judgements.incidents import judge_incidents
+from kafka_hindsight.judgements.incidents.happenings import gather, has_failed, lags, lost_quorums
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.aftermath import AFTERMATH, FAILOVERS
 from kafka_hindsight.judgements.rebuild.brokers import BROKERS
@@ -46,24 +46,20 @@ def judge_all_incidents(
 ) -> Incidents:
     """Everything that happened to a cluster as one list; a quiet window is judged too."""
     incident_of = {link.part_id: link.incident_id for link in group_links if link.incident_id}
-    listed = judge_incidents(
-        scope.cluster,
-        WindowHistory(
-            group_incidents,
-            outages,
-            failovers,
-            truncations,
-            out_of_sync_periods,
-            unavailability,
-            lag,
-            controllers,
-            {r.rebalance_id: r.cause for r in failed_rebalances if scope.window.holds(r.started_at)},
-            window=scope.window,
-            spans=isr_spans,
-            group_incident_of=incident_of,
-        ),
-        scope.maintenance,
+    happenings = gather(
+        scope.window,
+        group_incidents,
+        outages,
+        failovers,
+        truncations,
+        out_of_sync_periods,
+        unavailability,
+        isr_spans,
+        {r.rebalance_id: r.cause for r in failed_rebalances if scope.window.holds(r.started_at)},
+        incident_of,
     )
+    everything = [*happenings, *lags(lag), *lost_quorums(controllers)]
+    listed = judge_incidents(scope.cluster, scope.window, everything, scope.maintenance)
     of_rebalance = {part: listed.of_groups[incident] for part, incident in incident_of.items()}
     parts = of_rebalance | listed.of_failover | listed.of_truncation
     return Incidents(

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from kafka_hindsight.catalog.codes import Harm, Urgency
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Finding, Incident, IncidentLink, Truncation
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
-from kafka_hindsight.judgements.incidents import WindowHistory, judge_incidents
 from kafka_hindsight.measures.record_losses import NO_LOSS, RecordLoss
 from kafka_hindsight.report.build import night_of
 from kafka_hindsight.report.metrics import metrics_text
@@ -25,6 +24,7 @@ from kafka_hindsight.report.sections.first_screen import tiles
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.sql.named_queries import named_queries
 from tests.support.findings import raised
+from tests.support.incidents import judged_incidents
 from tests.support.nights import at, events
 from tests.support.outages import rebuild_outages
 from tests.support.partitions import rebuild_leaders, rebuild_truncations
@@ -51,7 +51,7 @@ def rebuilt(night: str) -> tuple[Window, list[BrokerOutage], list[Failover], lis
 def judged(night: str, window: Window) -> tuple[PageRows, Sequence[Finding]]:
     """The page of a window and its findings about cuts."""
     _, outages, failovers, cuts = rebuilt(night)
-    listed = judge_incidents("c", WindowHistory(window=window, outages=outages, failovers=failovers, truncations=cuts))
+    listed = judged_incidents(window, outages=outages, failovers=failovers, truncations=cuts)
     links = [IncidentLink(part_id=part, incident_id=incident) for part, incident in listed.of_truncation.items()]
     cuts = [replace(t, incident_id=listed.of_truncation.get(t.truncation_id)) for t in cuts]
     failovers = [replace(f, incident_id=listed.of_failover.get(f.failover_id)) for f in failovers]

@@ -8,9 +8,9 @@ import pytest
 
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings
-from kafka_hindsight.judgements.incidents import WindowHistory, judge_incidents
 from kafka_hindsight.judgements.partitions.unavailability import rebuild_unavailability
 from kafka_hindsight.report.html import render_html
+from tests.support.incidents import judged_incidents
 from tests.support.nights import WHOLE, events
 from tests.support.outages import rebuild_outages
 from tests.support.partitions import histories_of, rebuild_isr_changes, rebuild_leaders
@@ -67,9 +67,7 @@ def page_of(excerpt: str) -> str:
     histories = histories_of(lines, [], leaders.leaders, leaders.leaderless, BrokerSettings(), context, logs_end)
     unused = rebuild_unavailability(histories, outages, rebuild_isr_changes(lines, [], context, WHOLE), logs_end, WHOLE)
     failovers = leaders.failovers
-    judged = judge_incidents(
-        excerpt, WindowHistory(window=WHOLE, outages=outages, failovers=failovers, unavailability=unused)
-    )
+    judged = judged_incidents(WHOLE, cluster=excerpt, outages=outages, failovers=failovers, unavailability=unused)
     tables = {
         "gold.incidents": judged.incidents,
         "gold.broker_outages": judged.name(outages),

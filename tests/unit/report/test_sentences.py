@@ -20,7 +20,6 @@ from kafka_hindsight.catalog.gold import (
     UNAVAILABILITY,
 )
 from kafka_hindsight.catalog.rows import Coverage, Unavailability
-from kafka_hindsight.judgements.incidents import WindowHistory, judge_incidents
 from kafka_hindsight.knowledge.rules import coverage_rules
 from kafka_hindsight.logs.forms import closest
 from kafka_hindsight.measures.time_away import away
@@ -30,6 +29,7 @@ from kafka_hindsight.report.phrases import lost_records
 from kafka_hindsight.report.terminal import Terminal
 from kafka_hindsight.shared.windows import Window
 from tests.support.findings import raised
+from tests.support.incidents import judged_incidents
 from tests.support.rows import AT, row
 
 SLIPS = re.compile(
@@ -117,7 +117,7 @@ def headlines(low: int, high: int | None, count: int, lost: tuple[int, int | Non
         {"controllers": controllers}, {"unavailability": refused}, *({"outages": [crash]} for crash in crashes),
     ]  # fmt: skip
     for own in parts:
-        for incident in judge_incidents("c", WindowHistory(window=WINDOW, **own)).incidents:
+        for incident in judged_incidents(WINDOW, **own).incidents:
             assert incident.headline and incident.kind in {*IncidentKind}
             yield incident.headline
 

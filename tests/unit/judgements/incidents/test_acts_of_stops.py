@@ -8,8 +8,8 @@ from kafka_hindsight.catalog.rows import (
     BrokerOutage,
 )
 from kafka_hindsight.judgements.brokers.outage_effects import explain_outages, rebuild_rolling_restarts
-from kafka_hindsight.judgements.incidents import WindowHistory, judge_incidents
 from kafka_hindsight.shared.windows import Window
+from tests.support.incidents import judged_incidents
 from tests.support.nights import events
 from tests.support.outages import rebuild_outages
 from tests.unit.judgements.incidents.test_harm import by_start, incidents_of, stop
@@ -22,7 +22,7 @@ def test_shutdown_after_all_brokers_returned_is_separate_incident() -> None:
     restarts, restart_of = rebuild_rolling_restarts(away, [], [1, 2, 3])
     absences = explain_outages(away, restart_of)
     assert [r.brokers for r in restarts] == [[1, 2, 3]]
-    incidents = judge_incidents("c", WindowHistory(window=window, outages=absences)).incidents
+    incidents = judged_incidents(window, outages=absences).incidents
     assert [(i.headline, f"{i.ended_at:%H:%M:%S}" if i.ended_at else None) for i in by_start(incidents)] == [
         ("Brokers 1, 2 and 3 were restarted one after another from 07:54:09 on", "07:54:44"),
         ("Brokers 1 and 2 were shut down at 07:55:00", "07:55:34"),

@@ -30,7 +30,7 @@ from kafka_hindsight.catalog.rows import (
     Incident,
     Unavailability,
 )
-from kafka_hindsight.judgements.incidents import WindowHistory, judge_incidents
+from kafka_hindsight.judgements.incidents import IncidentList
 from kafka_hindsight.judgements.incidents.happenings import fate
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.incidents import judge_all_incidents
@@ -39,6 +39,7 @@ from kafka_hindsight.report.figures import state_of
 from kafka_hindsight.settings.maintenance import maintenance_of
 from kafka_hindsight.shared.windows import Window
 from tests.support.findings import raised
+from tests.support.incidents import judged_incidents
 from tests.support.rows import AT, row
 from tests.support.unavailability import without_leader
 
@@ -86,13 +87,13 @@ def of_groups(kind: str = "single", cause: str = "member_dead", **columns: Any) 
 
 
 def incidents_of(maintenance: str = "", **rows: Any) -> list[Incident]:
-    return list(judge_incidents("c", history_of(**rows), maintenance_of(maintenance)).incidents)
+    return list(listed(maintenance, **rows).incidents)
 
 
-def history_of(**rows: Any) -> WindowHistory:
-    """What was found, with the times in which its partitions had no leader."""
+def listed(maintenance: str = "", **rows: Any) -> IncidentList:
+    """The list of incidents, with the times in which their partitions had no leader."""
     unused = [*without_leader(rows.get("failovers", ())), *rows.pop("unavailability", ())]
-    return WindowHistory(window=WINDOW, unavailability=unused, **rows)
+    return judged_incidents(WINDOW, maintenance_of(maintenance), unavailability=unused, **rows)
 
 
 def harms(**rows: Any) -> list[str | None]:
@@ -167,8 +168,7 @@ def test_loss_after_window_is_of_the_next_one() -> None:
     (incident,) = incidents_of(outages=[crash], failovers=[lost], truncations=[cut])
     assert (incident.harm, incident.records_lost_low) == ("partitions_offline", None)
     following = Window(WINDOW.end, WINDOW.end + timedelta(hours=2))
-    history = WindowHistory(window=following, outages=[crash], failovers=[lost], truncations=[cut])
-    (incident,) = judge_incidents("c", history).incidents
+    (incident,) = judged_incidents(following, outages=[crash], failovers=[lost], truncations=[cut]).incidents
     assert (incident.kind, incident.harm) == ("leaders_lost", "records_lost")
     assert (incident.records_lost_low, incident.records_lost_high) == (40, 40), "the cut is of the election"
 
@@ -186,7 +186,7 @@ def test_crash_and_its_consequences_are_one_incident() -> None:
         records_cut=40,
     )
     groups = of_groups("broker_outage", first_outage_id=crash.outage_id, rebalance_count=3, incident_id="of groups")
-    judged = judge_incidents("c", history_of(of_groups=[groups], outages=[crash], failovers=rows, truncations=[cut]))
+    judged = listed(of_groups=[groups], outages=[crash], failovers=rows, truncations=[cut])
     (incident,) = judged.incidents
     assert (incident.harm, incident.harm_rank, incident.records_lost_low, incident.records_lost_high) == (
         "records_lost", 1, 40, 40,
@@ -289,7 +289,7 @@ def test_restored_leader_belongs_to_incident_of_its_loss() -> None:
     crash = outage()
     lost = failover("offline", outage_id=crash.outage_id, leader_to=-1)
     back = failover("leader_restored", second=20, leader_from=-1)
-    judged = judge_incidents("c", history_of(outages=[crash], failovers=[back, lost]))
+    judged = listed(outages=[crash], failovers=[back, lost])
     assert len({judged.of_failover[f.failover_id] for f in (lost, back)}) == 1
 
 

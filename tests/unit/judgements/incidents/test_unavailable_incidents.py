@@ -23,7 +23,7 @@ def test_stopped_writes_belong_to_incident_that_removed_the_replica() -> None:
     hung = stopped_writes("acks_all_hung", 0, outage_id=crash.outage_id, seconds=9.2)
     rows = [hung, stopped_writes("acks_all_refused", 1, 601), stopped_writes("acks_all_refused", 2, 1_500)]
     rows += [stopped_writes("acks_all_hung", 3, 1_600, seconds=0.4)]
-    incidents = incidents_of(outages=[crash], periods=[slow], spans=[span], unavailability=rows)
+    incidents = incidents_of(outages=[crash], periods=[slow], isr_spans=[span], unavailability=rows)
     assert [(i.kind, i.harm, i.partitions_refusing, i.refusing_ms) for i in incidents] == [
         ("replicas_out", "writes_refused", 1, 31_000),
         ("writes_stopped", "writes_refused", 1, 31_000),
