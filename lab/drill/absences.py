@@ -5,16 +5,17 @@ It reads acts and rows alone: nothing here knows of lines, patterns and rulings.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from kafka_hindsight.catalog.codes import Confidence, OutageKind
+from lab.answers import DOUBTFUL, RIGHT, WRONG, Answer, Expectation, answered
+from lab.drill.act_expectations import codes_of
 from lab.drill.acts import START_ENDED, Act
 from lab.drill.cluster import SESSION_MS
-from lab.drill.expectations import codes_of
-from lab.drill.rows import GoldRow
+from lab.drill.rows import GoldRow, GoldTables
 
 SERVES_WITHIN = timedelta(seconds=90)
 """A process that is started, or goes on, serves so soon."""
@@ -62,32 +63,6 @@ class Away:
         return self.gone_at <= end + CLOCKS_APART and self.back_at > start
 
 
-@dataclass(frozen=True)
-class Judged:
-    """An absence in a row of an audit. `why`: what speaks against it, or leaves it in doubt."""
-
-    row: GoldRow
-    verdict: str
-    why: str = ""
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """The absences in an audit, and of those that it should have, `played`, the ones that it has not."""
-
-    rows: Sequence[Judged]
-    missed: Sequence[Away]
-    played: int
-
-    @property
-    def counts(self) -> Counter[str]:
-        """How many are right, doubtful, wrong."""
-        return Counter(judged.verdict for judged in self.rows)
-
-
-RIGHT, DOUBTFUL, WRONG = "right", "doubtful", "wrong"
-
-
 def away_of(acts: Sequence[Act]) -> list[Away]:
     """The times when each broker was away."""
     by_broker: dict[int, list[Act]] = defaultdict(list)
@@ -123,30 +98,29 @@ def _kinds_of(act: Act) -> frozenset[str]:
     return frozenset() if lives else _GONE.get(act.action, frozenset())
 
 
-def agreement(rows: Iterable[GoldRow], truth: Sequence[Away]) -> Agreement:
-    """How rows of gold.broker_outages agree with the truth."""
-    rows = list(rows)
-    missed = [a for a in truth if a.is_owed and not any(a in _met(row, truth) for row in rows)]
-    return Agreement([judged(row, truth) for row in rows], missed, sum(a.is_owed for a in truth))
+def _is_in_audit(away: Away, truth: Sequence[Away], tables: GoldTables) -> Answer:
+    """The rows that are about an absence."""
+    rows = [row for row in tables["broker_outages"] if away in _met(row, truth)]
+    return answered(bool(rows), rows)
 
 
-def judged(row: GoldRow, truth: Sequence[Away]) -> Judged:
-    """How one absence agrees with what was done."""
+def _agrees(row: GoldRow, truth: Sequence[Away], tables: GoldTables) -> Answer:
+    """How one absence of an audit agrees with what was done."""
     met = _met(row, truth)
     if not met:
-        return Judged(row, WRONG, "nothing was done that takes that broker away")
+        return Answer(WRONG, ("nothing was done that takes that broker away",))
     if len(met) > 1:
         is_sure = row["confidence"] == Confidence.CERTAIN
-        return Judged(row, WRONG if is_sure else DOUBTFUL, f"it holds {len(met)} absences")
+        return Answer(WRONG if is_sure else DOUBTFUL, (f"it holds {len(met)} absences",))
     away = met[0]
     if row["kind"] not in away.kinds:
-        is_told = row["kind"] != OutageKind.UNKNOWN
-        return Judged(row, WRONG if is_told else DOUBTFUL, f"it was {' and '.join(sorted(away.kinds))}")
+        says_one = row["kind"] != OutageKind.UNKNOWN
+        return Answer(WRONG if says_one else DOUBTFUL, (f"it was {' and '.join(sorted(away.kinds))}",))
     if why := _contradicted(row, away):
-        return Judged(row, WRONG, why)
+        return Answer(WRONG, (why,))
     if row["up_at"] is None and away.is_back:
-        return Judged(row, DOUBTFUL, f"it was brought back at {away.back_at:%m-%d %H:%M:%S}")
-    return Judged(row, RIGHT)
+        return Answer(DOUBTFUL, (f"it was brought back at {away.back_at:%m-%d %H:%M:%S}",))
+    return Answer(RIGHT)
 
 
 def _met(row: GoldRow, truth: Sequence[Away]) -> list[Away]:
@@ -175,3 +149,12 @@ def _contradicted(row: GoldRow, away: Away) -> str | None:
     if is_short or timedelta(milliseconds=low) > most:
         return f"it was away for {least} at least, and not for {low} to {high} ms"
     return None
+
+
+PLAYED, AGREEING = "absence_played", "absence_agreeing"
+
+OF_ABSENCES: Mapping[str, Expectation] = {
+    PLAYED: Expectation(("broker_outages",), _is_in_audit),
+    AGREEING: Expectation(("broker_outages",), _agrees),
+}
+"""An absence that was played is in the audit; an absence of the audit agrees with what was played."""

@@ -20,7 +20,7 @@ from typing import Any
 
 from kafka_hindsight.catalog.codes import Confidence
 from kafka_hindsight.settings.home import HOME
-from lab.drill.absences import DOUBTFUL, RIGHT, WRONG
+from lab.answers import DOUBTFUL, RIGHT, WRONG
 from lab.drill.acts import TruthError
 from lab.drill.canary_score import HEADS, CanaryCounts, cells, compare_folder
 from lab.drill.month import MONTH, agreement_of

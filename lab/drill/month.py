@@ -15,16 +15,19 @@ import random
 import re
 import subprocess
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from kafka_hindsight.settings.home import HOME
-from lab.drill.absences import NIGHT_ENDS, WRONG, Agreement, Away, agreement, away_of
+from lab.answers import WRONG, Answer
+from lab.drill.absences import AGREEING, NIGHT_ENDS, PLAYED, Away, away_of
 from lab.drill.record import DRILLS
 from lab.drill.rows import GoldRow, read_gold
 from lab.drill.truth import read_truth
+from lab.expectations import answer_to
 
 EPOCHS_A_DAY = 100_000
 """How far each epoch is on at the same hour of the next day."""
@@ -112,6 +115,30 @@ def _on(row: dict[str, object], days: int) -> dict[str, object]:
     return {**row, **{k: at.isoformat(timespec="milliseconds") for k, at in ats.items()}}
 
 
+@dataclass(frozen=True)
+class Agreement:
+    """How an audit's absences agree with those that were played.
+
+    Each row has its answer; `missed` are those that the audit should have, `played` in number, and has not.
+    """
+
+    answers: Sequence[tuple[GoldRow, Answer]]
+    missed: Sequence[Away]
+    played: int
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How many are right, doubtful, wrong."""
+        return Counter(answer.outcome for _, answer in self.answers)
+
+
+def agreement(rows: Sequence[GoldRow], truth: Sequence[Away]) -> Agreement:
+    """How rows of gold.broker_outages agree with the truth."""
+    tables, owed = {"broker_outages": rows}, [away for away in truth if away.is_owed]
+    missed = [away for away in owed if not answer_to(PLAYED, away, truth, tables).is_met]
+    return Agreement([(row, answer_to(AGREEING, row, truth, tables)) for row in rows], missed, len(owed))
+
+
 def agreement_of(month: Path) -> Agreement:
     """How the absences in the lake of a month agree with its truth. Raises TruthError, OSError where one is missing."""
     acts = read_truth((month / "truth.jsonl").read_text(encoding="utf-8").splitlines())
@@ -123,8 +150,8 @@ def in_words(agreement: Agreement, missing: Sequence[str]) -> str:
     """How many absences are right; each other one, and each that was not found, in a line."""
     counts = [f"{number} {verdict}" for verdict, number in sorted(agreement.counts.items())]
     missed = f"{agreement.played} were played, {len(agreement.missed)} not found"
-    head = f"{len(agreement.rows)} absences: {', '.join(counts)}; {missed}"
-    doubted = (f"{judged.verdict}: {_says(judged.row)}: {judged.why}" for judged in agreement.rows if judged.why)
+    head = f"{len(agreement.answers)} absences: {', '.join(counts)}; {missed}"
+    doubted = (f"{a.outcome}: {_says(row)}: {why}" for row, a in agreement.answers for why in a.against)
     return "\n".join((head, *doubted, *(f"not found: {_missed(away, missing)}" for away in agreement.missed)))
 
 

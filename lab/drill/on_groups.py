@@ -6,8 +6,8 @@ import time
 from contextlib import suppress
 from functools import singledispatch
 
+from lab.drill.act_expectations import DURATION_BLAME, SILENCES
 from lab.drill.admin import Admin, AdminFault
-from lab.drill.expectations import DURATION_BLAME, SILENCES
 from lab.drill.frameworks import ConnectMember
 from lab.drill.libraries import JAVA
 from lab.drill.scene import JOINED, Scene, SceneFault

@@ -5,46 +5,21 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from lab.answers import Answer
 from lab.drill import show
+from lab.drill.act_expectations import near
 from lab.drill.acts import Act, TruthError
-from lab.drill.expectations import Answer, answer_to, near
 from lab.drill.result import ActOutcome, Score, ScoredVerdict
 from lab.drill.rows import SCORED, GoldRow, GoldTables, at_of, id_of, in_words, read_gold
 from lab.drill.truth import read_truth
-from lab.drill.wrong import PlayedNight, is_owed, wrong_rebalance
-from lab.drill.wrong_brokers import (
-    wrong_controller,
-    wrong_failover,
-    wrong_outage,
-    wrong_period,
-    wrong_roll,
-    wrong_truncation,
-)
-
-FALSE_ALARM = "nothing was done that causes it"
-
-
-def wrong_or_false_alarm(row: GoldRow, night: PlayedNight) -> str | None:
-    """Why a rebalance is wrong: one that nothing caused is a false alarm, whatever it says."""
-    return wrong_rebalance(row, night) if is_owed(row, night) else FALSE_ALARM
-
-
-JUDGES: Mapping[str, Callable[[GoldRow, PlayedNight], str | None]] = {
-    "rebalances": wrong_or_false_alarm,
-    "broker_outages": wrong_outage,
-    "failovers": wrong_failover,
-    "controller_changes": wrong_controller,
-    "out_of_sync_periods": wrong_period,
-    "rolling_restarts": wrong_roll,
-    "truncations": wrong_truncation,
-}
-"""Table → why a row of it is wrong."""
+from lab.drill.wrong import FALSE_ALARM, PlayedNight, is_owed
+from lab.expectations import OF_ROWS, answer_to
 
 
 def score(tables: GoldTables, truth: Iterable[str | Mapping[str, Any]]) -> Score:
@@ -56,14 +31,14 @@ def score(tables: GoldTables, truth: Iterable[str | Mapping[str, Any]]) -> Score
     """
     acts = read_truth(truth)
     ordered: GoldTables = {name: sorted(tables.get(name, ()), key=partial(at_of, name)) for name in SCORED}
-    answers = [(a, answer_to(a, acts, ordered)) for a in acts if a.expect is not None]
+    answers = [(a, answer_to(str(a.expect), a, acts, ordered)) for a in acts if a.expect is not None]
     night = PlayedNight(
         acts,
         ordered,
-        unmet=[a for a, answer in answers if not answer.met],
+        unmet=[a for a, answer in answers if not answer.is_met],
         meeting=frozenset(id(r) for _, answer in answers for r in answer.rows),
     )
-    verdicts = [_judged(name, r, night) for name in JUDGES for r in ordered.get(name, ())]
+    verdicts = [_judged(name, r, night) for name in OF_ROWS for r in ordered.get(name, ())]
     return Score(
         expectations=tuple(_outcome(a, f, ordered) for a, f in answers),
         verdicts=tuple(sorted(verdicts, key=lambda v: (v.table, v.at, v.row_id))),
@@ -75,13 +50,14 @@ def score(tables: GoldTables, truth: Iterable[str | Mapping[str, Any]]) -> Score
 
 
 def _judged(table: str, row: GoldRow, night: PlayedNight) -> ScoredVerdict:
-    wrong = JUDGES[table](row, night)
-    return replace(verdict_of(table, row, wrong), is_confirmed=wrong is None and id(row) in night.meeting)
+    answer = answer_to(table, row, night, night.tables)
+    verdict = verdict_of(table, row, next(iter(answer.against), None))
+    return replace(verdict, is_confirmed=answer.is_met and id(row) in night.meeting)
 
 
 def _outcome(act: Act, answer: Answer, ordered: GoldTables) -> ActOutcome:
-    around = () if answer.met else near(act, ordered)
-    return ActOutcome(act.at, act.action, act.scope, str(act.expect), answer.met, around)
+    around = () if answer.is_met else near(act, ordered)
+    return ActOutcome(act.at, act.action, act.scope, str(act.expect), answer.is_met, around)
 
 
 def _without_evidence(ordered: GoldTables) -> Iterator[ScoredVerdict]:

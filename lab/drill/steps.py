@@ -1,7 +1,7 @@
 """The steps that a scenario can do to a cluster: small frozen objects, nothing but data.
 
 Members, topics and brokers go by the role they play in the scenario; the play gives them names that say nothing.
-`expect` is what the audit should call the act (lab.drill.expectations has the words); None: it is not scored.
+`expect` is what the audit should call the act (lab.drill.act_expectations has the words); None: it is not scored.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from lab.drill.act_expectations import OF_ACTS
 from lab.drill.acts import Act, TruthError
-from lab.drill.expectations import EXPECTATIONS
 
 # Source: group.min.session.timeout.ms of the broker, default 6000: no session is shorter where the truth names none.
 SHORTEST_SESSION_MS = 6000
@@ -47,8 +47,8 @@ def _read_row(line: str | Mapping[str, Any]) -> tuple[datetime, Mapping[str, Any
     if not isinstance(row, Mapping) or not isinstance(row.get("at"), str) or not isinstance(row.get("action"), str):
         raise ValueError("found no JSON object with the texts `at` and `action`")
     expect = row.get("expect")
-    if expect is not None and expect not in EXPECTATIONS:
-        raise ValueError(f"expects {expect!r}, which no rule scores; known: {', '.join(sorted(EXPECTATIONS))}")
+    if expect is not None and expect not in OF_ACTS:
+        raise ValueError(f"expects {expect!r}, which no rule scores; known: {', '.join(sorted(OF_ACTS))}")
     at = datetime.fromisoformat(row["at"])
     return (at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)), row
 

@@ -21,8 +21,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from kafka_hindsight.catalog.codes import Cause
-from lab.drill.acts import Act
-from lab.drill.expectations import (
+from lab.drill.act_expectations import (
     SILENCES,
     calls,
     codes_of,
@@ -33,8 +32,11 @@ from lab.drill.expectations import (
     of_group,
     rows_until_expiry,
 )
+from lab.drill.acts import Act
 from lab.drill.libraries import STREAMS
 from lab.drill.rows import GoldRow, GoldTables
+
+FALSE_ALARM = "nothing was done that causes it"
 
 ALWAYS_OWED = frozenset(
     {
@@ -106,6 +108,11 @@ def _causes(act: Act) -> tuple[str, ...]:
 def _possible_causes(act: Act) -> tuple[str, ...]:
     """The causes that an act may have: as it expects, or as it did before its scenario ended early."""
     return (*_causes(act), *codes_of(act.fields.get("undecided"), "rebalances"))
+
+
+def wrong_or_false_alarm(row: GoldRow, night: PlayedNight, tables: GoldTables) -> str | None:
+    """Why a rebalance is wrong: one that nothing caused is a false alarm, whatever it says."""
+    return wrong_rebalance(row, night) if is_owed(row, night) else FALSE_ALARM
 
 
 def wrong_rebalance(row: GoldRow, night: PlayedNight) -> str | None:

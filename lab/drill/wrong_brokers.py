@@ -24,8 +24,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
 from kafka_hindsight.catalog.codes import StartFailure
-from lab.drill.acts import ELECTED_UNCLEANLY, START_ENDED, Act
-from lab.drill.expectations import (
+from lab.drill.act_expectations import (
     BROKERS_ROLLED,
     FAILED_START,
     FOLLOWER_REFUSED,
@@ -38,7 +37,8 @@ from lab.drill.expectations import (
     holds_loss,
     is_roll_of,
 )
-from lab.drill.rows import GoldRow
+from lab.drill.acts import ELECTED_UNCLEANLY, START_ENDED, Act
+from lab.drill.rows import GoldRow, GoldTables
 from lab.drill.wrong import PlayedNight, expects
 
 OUTAGE_OF_FAILOVER: Mapping[str, str] = {
@@ -64,7 +64,7 @@ def _outage_kinds(act: Act) -> tuple[str, ...]:
     return codes_of(act.verdict, "broker_outages")
 
 
-def wrong_outage(row: GoldRow, night: PlayedNight) -> str | None:
+def wrong_outage(row: GoldRow, night: PlayedNight, tables: GoldTables) -> str | None:
     """Why an outage is wrong; None where nothing speaks against it, or where it lies outside the truth."""
     if not night.covers(row["down_at"]):
         return None
@@ -93,7 +93,7 @@ def _another_start_failure(row: GoldRow, night: PlayedNight) -> str | None:
     return f"its starts were made to fail for {', '.join(sorted(played)) or 'nothing'}"
 
 
-def wrong_failover(row: GoldRow, night: PlayedNight) -> str | None:
+def wrong_failover(row: GoldRow, night: PlayedNight, tables: GoldTables) -> str | None:
     """Why a failover is wrong; None where nothing speaks against it, or where it lies outside the truth."""
     if not night.covers(row["happened_at"]):
         return None
@@ -228,7 +228,7 @@ _FAILOVER_RULES: tuple[Callable[[GoldRow, list[Act], PlayedNight], str | None], 
 )
 
 
-def wrong_controller(row: GoldRow, night: PlayedNight) -> str | None:
+def wrong_controller(row: GoldRow, night: PlayedNight, tables: GoldTables) -> str | None:
     """Why a controller change is wrong; None where nothing speaks against it.
 
     A node in a controlled shutdown votes, and may be elected, until its process has ended.
@@ -241,7 +241,7 @@ def wrong_controller(row: GoldRow, night: PlayedNight) -> str | None:
     return f"it was down: {expects(acts[-1])}" if is_down else None
 
 
-def wrong_period(row: GoldRow, night: PlayedNight) -> str | None:
+def wrong_period(row: GoldRow, night: PlayedNight, tables: GoldTables) -> str | None:
     """Why a period is wrong; None where nothing speaks against it, or where it lies outside the truth.
 
     On a busy machine a broker may be slow without any act. A certificate that has ended refuses those on both sides.
@@ -264,7 +264,7 @@ def _periods_of(act: Act) -> tuple[str, ...]:
     return ("outage",) if _outage_kinds(act) else codes_of(act.verdict, "out_of_sync_periods")
 
 
-def wrong_truncation(row: GoldRow, night: PlayedNight) -> str | None:
+def wrong_truncation(row: GoldRow, night: PlayedNight, tables: GoldTables) -> str | None:
     """Why a cut of a log is wrong; None where nothing speaks against it, or where it lies outside the truth."""
     if not night.covers(row["happened_at"]) or row["verdict"] == "unknown":
         return None
@@ -275,7 +275,7 @@ def wrong_truncation(row: GoldRow, night: PlayedNight) -> str | None:
     return None
 
 
-def wrong_roll(row: GoldRow, night: PlayedNight) -> str | None:
+def wrong_roll(row: GoldRow, night: PlayedNight, tables: GoldTables) -> str | None:
     """Why a rolling restart is wrong; None where nothing speaks against it.
 
     Of several rolls it is the first that fits: the act is written when the roll is over.

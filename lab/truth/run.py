@@ -12,12 +12,14 @@ from pathlib import Path
 
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import BadInput
+from lab.answers import EXACT
 from lab.drill.calibration import NEWEST, STRANGERS, write_page
 from lab.drill.rows import read_gold
 from lab.truth.audits import audit
 from lab.truth.folders import NotFetched, fetch, text_of
+from lab.truth.label_expectations import OF_LABELS
 from lab.truth.labels import APART, LABELS, Truth, label_files, read_truth
-from lab.truth.score import BLAMES, EXACT, SECOND_STARTS, Calm, LabelAnswer, answers, calms
+from lab.truth.score import Calm, LabelAnswer, answers, calms
 from lab.truth.tables import as_text, misses, section
 
 KEPT = {LABELS: STRANGERS, APART: NEWEST}
@@ -67,7 +69,7 @@ def _scored(truth: Truth) -> tuple[list[LabelAnswer], list[Calm]] | None:
         return None
     lake, output = audit(truth, folder)
     why = " ".join(output.split())[-300:]
-    tables = read_gold(str(lake), (*BLAMES, SECOND_STARTS))
+    tables = read_gold(str(lake), {table for e in OF_LABELS.values() for table in e.tables})
     own = answers(truth, tables, texts, why or "no row")
     print(f"{truth.name}: {sum(a.outcome == EXACT for a in own)} of {len(own)} exact. {why}", flush=True)
     return own, calms(truth, tables)

@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
 
-from kafka_hindsight.catalog.codes import Cause, Confidence
-from lab.drill.rows import GoldRow, GoldTables, at_of
-from lab.truth.labels import VERDICTS, Label, LogLine, QuietTime, Truth
-
-REACH = {"rebalances": timedelta(seconds=2), "broker_outages": timedelta(seconds=60)}
-_REACH = timedelta(seconds=30)
-"""How far the row of a label may start from it; the row of an outage begins at the last sign of life."""
-
-BLAMES = {v.split(".")[0]: v.split(".")[1] for v in VERDICTS if v not in ("broker_outages.start_failure",)}
-"""Table → the column that names a cause: a row in a quiet time that has one there other than unknown is invented."""
-
-SECOND_STARTS = "second_starts"
-"""The table of starts that failed beside a broker that served: none was an outage."""
-
-EXACT, WEAKER, WRONG, MISSED = "exact", "weaker", "wrong", "missed"
-SURE = (Confidence.CERTAIN, Confidence.LIKELY)
-SAY_NO_MORE = (Confidence.UNKNOWN, *(cause for cause in Cause if cause.noun.is_silent_end))
-"""Codes that say by themselves that the lines show no more: right without a higher confidence."""
+from lab.answers import MISSED
+from lab.drill.rows import GoldRow, GoldTables
+from lab.expectations import answer_to
+from lab.truth.label_expectations import QUIET
+from lab.truth.labels import Label, LogLine, Truth
 
 
 @dataclass(frozen=True)
@@ -61,7 +47,11 @@ def answers(truth: Truth, tables: GoldTables, texts: Mapping[LogLine, str], why:
 def calms(truth: Truth, tables: GoldTables) -> list[Calm]:
     """The rows that blame something in each quiet time."""
     return [
-        Calm(truth.repository, f"{q.begin:%Y-%m-%d %H:%M:%S} to {q.end:%H:%M:%S}", tuple(_invented(q, tables)))
+        Calm(
+            truth.repository,
+            f"{q.begin:%Y-%m-%d %H:%M:%S} to {q.end:%H:%M:%S}",
+            answer_to(QUIET, q, truth, tables).against,
+        )
         for q in truth.quiet
     ]
 
@@ -78,36 +68,18 @@ def _answer(truth: Truth, label: Label, tables: GoldTables, texts: Mapping[LogLi
         right=label.right,
         outcome=MISSED,
     )
-    row = _row(label, tables)
-    if row is None or row.get(label.column) is None:
-        return replace(about, says=_nearest(label, tables.get(label.table, ())) or why)
-    code, confidence = str(row[label.column]), str(row["confidence"])
-    is_sure = confidence in SURE or code in SAY_NO_MORE or label.column == "start_failure"
-    is_right = code in label.right
-    outcome = EXACT if is_right and is_sure else WRONG if confidence in SURE and not is_right else WEAKER
-    path, says = is_path_right(label, row, texts), str(row["explanation"])
-    return replace(about, outcome=outcome, code=code, confidence=confidence, is_path_right=path, says=says)
-
-
-def _row(label: Label, tables: GoldTables) -> GoldRow | None:
-    """The nearest row of that subject; of a failed start that start beside a live broker, or the outage of it."""
-    own = [row for row in tables.get(label.table, ()) if label.is_of(row)]
-    if label.column == "start_failure":
-        beside = [row for row in tables.get(SECOND_STARTS, ()) if label.is_of(row)]
-        if second := next((r for r in beside if abs(r["happened_at"] - label.at) <= _REACH), None):
-            return second
-        slack = REACH["broker_outages"]
-        around = [r for r in own if r["down_at"] - slack <= label.at and (r["up_at"] is None or label.at <= r["up_at"])]
-        return max(around, key=lambda r: r["down_at"], default=None)
-    near = [row for row in own if abs(at_of(label.table, row) - label.at) <= REACH.get(label.table, _REACH)]
-    return min(near, key=lambda r: abs(at_of(label.table, r) - label.at), default=None)
-
-
-def _nearest(label: Label, rows: Iterable[GoldRow]) -> str:
-    """The row nearest to a label that no row answers."""
-    own = [(at_of(label.table, row), row) for row in rows if label.is_of(row)]
-    at, row = min(own, key=lambda pair: abs(pair[0] - label.at), default=(label.at, None))
-    return f"no row; the nearest is {row.get(label.column)} at {at:%Y-%m-%d %H:%M:%S}" if row else ""
+    answer = answer_to(label.verdict, label, truth, tables)
+    if not answer.rows:
+        return replace(about, says=next(iter(answer.against), why))
+    row = answer.rows[0]
+    return replace(
+        about,
+        outcome=answer.outcome,
+        code=str(row[label.column]),
+        confidence=str(row["confidence"]),
+        is_path_right=is_path_right(label, row, texts),
+        says=str(row["explanation"]),
+    )
 
 
 def is_path_right(label: Label, row: GoldRow, texts: Mapping[LogLine, str]) -> bool:
@@ -119,12 +91,3 @@ def is_path_right(label: Label, row: GoldRow, texts: Mapping[LogLine, str]) -> b
 def _is_quoted(text: str, quotes: Iterable[str]) -> bool:
     line = " ".join(text.split())
     return any(quote and (quote in line or line in quote) for quote in quotes)
-
-
-def _invented(quiet: QuietTime, tables: GoldTables) -> Iterator[str]:
-    for table, column in BLAMES.items():
-        for row in tables.get(table, ()):
-            at, code = at_of(table, row), str(row.get(column))
-            is_blame = code not in ("unknown", "first") and row.get("confidence") != Confidence.UNKNOWN
-            if table != "incidents" and is_blame and quiet.holds(at, row):
-                yield f"{table} {at:%Y-%m-%d %H:%M:%S} {code}, {row.get('confidence')}: {row.get('explanation')}"

@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 
-from lab.truth.score import EXACT, MISSED, SURE, WEAKER, WRONG, Calm, LabelAnswer
+from lab.answers import EXACT, MISSED, WEAKER, WRONG
+from lab.truth.label_expectations import SURE
+from lab.truth.score import Calm, LabelAnswer
 from tools.pages.markdown import as_table
 
 OUTCOMES = (EXACT, WEAKER, WRONG, MISSED)

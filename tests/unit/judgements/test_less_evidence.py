@@ -17,8 +17,9 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover
-from lab.drill.absences import WRONG, Away, agreement, away_of
-from lab.drill.month import acts_of
+from lab.answers import WRONG
+from lab.drill.absences import Away, away_of
+from lab.drill.month import acts_of, agreement
 from lab.drill.truth import read_truth
 from tests.support.less_evidence import Night, night_of, random_cuts
 from tests.support.logs import unpack_night
@@ -104,7 +105,7 @@ def test_no_certain_outage_contradicts_what_happened(case: Case) -> None:
 def test_each_outage_agrees_with_what_was_done(case: Case) -> None:
     agreed = agreement([asdict(claim) for claim in cut(case).outages], recorded()[1][case[0]])
     print(case, dict(agreed.counts))
-    assert not [judged for judged in agreed.rows if judged.verdict == WRONG]
+    assert not [row for row, answer in agreed.answers if answer.outcome == WRONG]
 
 
 @each_case

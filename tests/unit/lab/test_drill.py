@@ -12,9 +12,9 @@ import pytest
 
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import BAD_INPUT, BadInput
+from lab.drill.act_expectations import OF_ACTS, SILENCES
 from lab.drill.cluster import drawn_cluster_id, layouts_of
 from lab.drill.disks import fail, log_dirs, mend, partitions_in
-from lab.drill.expectations import EXPECTATIONS, SILENCES
 from lab.drill.glance import glance
 from lab.drill.names import DrawnNames
 from lab.drill.on_groups import do
@@ -88,7 +88,7 @@ def test_scenarios_have_unique_names_and_a_sentence() -> None:
 
 
 def test_expectations_of_scenarios_can_be_scored() -> None:
-    assert {step.expect for scenario in ALL for step in scenario.steps if step.expect} <= EXPECTATIONS.keys()
+    assert {step.expect for scenario in ALL for step in scenario.steps if step.expect} <= OF_ACTS.keys()
 
 
 def test_every_step_of_scenarios_can_be_played() -> None:

@@ -13,10 +13,12 @@ from typing import Any
 import pytest
 
 from kafka_hindsight.catalog.codes import Confidence, OutageKind
-from lab.drill.absences import DOUBTFUL, RIGHT, WRONG, Away, away_of, judged
-from lab.drill.absences import agreement as agreement_with
+from lab.answers import DOUBTFUL, RIGHT, WRONG
+from lab.drill.absences import AGREEING, Away, away_of
 from lab.drill.month import MONTH, in_words, lay
+from lab.drill.month import agreement as agreement_with
 from lab.drill.truth import read_truth
+from lab.expectations import answer_to
 from tests.support.less_evidence import night_of
 from tests.support.logs import unpack_night
 
@@ -44,7 +46,7 @@ def rows(month: Path) -> list[Row]:
 def test_each_day_of_a_laid_month_has_the_outages_of_the_night(rows: list[Row], truth: list[Away]) -> None:
     agreed = agreement_with(rows, truth)
     assert [away for away in truth if away.is_owed] and agreed.missed == []
-    assert {j.verdict for j in agreed.rows} == {RIGHT}
+    assert agreed.counts.keys() == {RIGHT}
     assert agreed.played == 16
 
 
@@ -82,9 +84,9 @@ def spoilt(row: Row) -> Iterator[tuple[str, Row]]:
 
 def test_outage_against_the_truth_is_wrong_and_open_outage_is_doubtful(rows: list[Row], truth: list[Away]) -> None:
     crash = next(row for row in rows if row["kind"] == OutageKind.CRASH)
-    assert judged(crash, truth).verdict == RIGHT
+    assert answer_to(AGREEING, crash, truth, {}).outcome == RIGHT
     for verdict, row in spoilt(crash):
-        assert judged(row, truth).verdict == verdict, row
+        assert answer_to(AGREEING, row, truth, {}).outcome == verdict, row
 
 
 def test_summary_lists_doubtful_and_missed_outages(rows: list[Row], truth: list[Away]) -> None:

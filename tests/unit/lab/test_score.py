@@ -9,9 +9,13 @@ import pytest
 
 from kafka_hindsight.catalog import BY_NAME, codes
 from lab.drill import score, truth
+from lab.drill.absences import OF_ABSENCES
+from lab.drill.act_expectations import CLOSED_CODES, EXPIRY_CODES, OF_ACTS
 from lab.drill.acts import TruthError
-from lab.drill.expectations import CLOSED_CODES, EXPECTATIONS, EXPIRY_CODES
+from lab.drill.canary_expectations import OF_CANARIES
 from lab.drill.rows import SCORED
+from lab.expectations import EXPECTATIONS, OF_ROWS
+from lab.truth.label_expectations import OF_LABELS
 from tests.support.rows import values
 from tests.support.scored_rows import act, at, contributor, failover, incident, member, met, outage, rebalance
 
@@ -25,7 +29,7 @@ def test_every_code_of_the_truth_is_in_the_catalog() -> None:
         "failovers": codes.FailoverKind,
         "out_of_sync_periods": codes.OutOfSyncKind,
     }
-    for expectation in EXPECTATIONS.values():
+    for expectation in OF_ACTS.values():
         assert set(expectation.codes) <= set(kinds.get(expectation.table, ()))
         assert expectation.table in SCORED
     assert set(EXPIRY_CODES) <= set(codes.Cause)
@@ -33,7 +37,7 @@ def test_every_code_of_the_truth_is_in_the_catalog() -> None:
 
 def coded(table: str) -> list[tuple[str, str]]:
     """The expectations that rows of a table meet by a code, with each code."""
-    return [(name, code) for name, e in EXPECTATIONS.items() if e.table == table for code in e.codes]
+    return [(name, code) for name, e in OF_ACTS.items() if e.table == table for code in e.codes]
 
 
 @pytest.mark.parametrize(
@@ -298,3 +302,11 @@ def test_hostile_names_cannot_control_the_terminal() -> None:
     printed = score.show.as_text(hostile, 0.9)
     assert "\x1b" not in printed
     assert "\\x1b[2J" in printed
+
+
+def test_each_expectation_reads_tables_of_gold() -> None:
+    for name, expectation in EXPECTATIONS.items():
+        assert expectation.tables, name
+        assert {f"gold.{table}" for table in expectation.tables} <= BY_NAME.keys(), name
+    parts = (OF_ACTS, OF_ROWS, OF_ABSENCES, OF_CANARIES, OF_LABELS)
+    assert len(EXPECTATIONS) == sum(map(len, parts)), "two expectations have one name"

@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 
 from kafka_hindsight.knowledge.rules import access_rules
+from lab.answers import AFTER, SHARED_BEFORE, Answer, Expectation, Matcher, answered
 from lab.drill.acts import Act
 from lab.drill.rows import GoldRow, GoldTables, at_of, in_words
 
-BEFORE, AFTER = timedelta(seconds=1), timedelta(seconds=75)
-"""How long before and after an act an answer to it may start."""
-
-SHARED_BEFORE = timedelta(seconds=30)
-"""A rebalance that several acts share may start so long before one of them."""
+BEFORE = timedelta(seconds=1)
+"""How long before an act an answer to it may start."""
 
 OUTAGE_APART = timedelta(seconds=40)
 MAX_NEAR = 6
@@ -38,48 +35,15 @@ RECORDS_LOST = "records_lost"
 _ACCESS = frozenset(rule.rule_id for rule in access_rules.RULES)
 
 
-@dataclass(frozen=True)
-class Answer:
-    """The audit's answer to one act: whether it meets the act, and the rows that do (none for an expected silence)."""
-
-    met: bool
-    rows: tuple[GoldRow, ...] = ()
-
-
-Matcher = Callable[[Act, Sequence[Act], GoldTables], Answer]
-"""An act with `expect`, all acts and the rows of each table, both in order of time → the answer to the act."""
-
-
-@dataclass(frozen=True)
-class Expectation:
-    """An expectation, the table whose rows show it, and how they meet it.
-
-    `codes` are what the rows call it, `subject` is the column that names what the act was done to. Where no row meets
-    the act, those within `before` and `after` of it are shown.
-    """
-
-    table: str
-    matcher: Matcher
-    codes: tuple[str, ...] = ()
-    subject: str | None = None
-    before: timedelta = SHARED_BEFORE
-    after: timedelta = AFTER
-
-
-def answer_to(act: Act, acts: Sequence[Act], tables: GoldTables) -> Answer:
-    """The audit's answer to an act with `expect`."""
-    return EXPECTATIONS[str(act.expect)].matcher(act, acts, tables)
-
-
 def codes_of(expect: str | None, table: str) -> tuple[str, ...]:
     """What the rows of a table call an expectation; none where another table shows it."""
-    expectation = EXPECTATIONS.get(str(expect))
+    expectation = OF_ACTS.get(str(expect))
     return expectation.codes if expectation and expectation.table == table else ()
 
 
 def near(act: Act, tables: GoldTables) -> tuple[str, ...]:
     """The audit's rows about the act's subject around its time, each with its distance from the act."""
-    about = EXPECTATIONS[str(act.expect)]
+    about = OF_ACTS[str(act.expect)]
     subjects = {"group_id": act.group, "topic": act.topic, "broker": act.broker, "rule_id": act.fields.get("rule")}
     value = subjects.get(str(about.subject))
     rows = [
@@ -132,14 +96,14 @@ def _any(fits: Callable[[Act, GoldRow], bool]) -> Matcher:
     """Met by each row of the expectation's table that fits the act."""
 
     def matcher(act: Act, acts: Sequence[Act], tables: GoldTables) -> Answer:
-        return _some(r for r in tables.get(EXPECTATIONS[str(act.expect)].table, ()) if fits(act, r))
+        return _some(r for r in tables.get(OF_ACTS[str(act.expect)].table, ()) if fits(act, r))
 
     return matcher
 
 
 def _some(rows: Iterable[GoldRow]) -> Answer:
     matches = tuple(rows)
-    return Answer(bool(matches), matches)
+    return answered(bool(matches), matches)
 
 
 def _every(owed: Callable[[Act], Iterable[Sequence[object]]], fits: Callable[[Act, GoldRow], bool]) -> Matcher:
@@ -149,7 +113,7 @@ def _every(owed: Callable[[Act], Iterable[Sequence[object]]], fits: Callable[[Ac
         rows = (r for r in tables.get("failovers", ()) if _is_after_on_topic(act, r) and fits(act, r))
         by_partition = {(r["topic"], r["partition"]): r for r in rows}
         partitions = {tuple(partition) for partition in owed(act)}
-        return Answer(partitions <= by_partition.keys(), tuple(r for p, r in by_partition.items() if p in partitions))
+        return answered(partitions <= by_partition.keys(), (r for p, r in by_partition.items() if p in partitions))
 
     return matcher
 
@@ -174,7 +138,7 @@ def _rolling_restart(act: Act, acts: Sequence[Act], tables: GoldTables) -> Answe
     }
     votes = Counter(i for rows in rows_of_acts.values() for i in {r["incident_id"] for r in rows})
     if not votes:
-        return Answer(False)
+        return answered(False)
     winner = max(sorted(votes), key=votes.__getitem__)
     return _some(r for r in rows_of_acts[id(act)] if r["incident_id"] == winner)
 
@@ -196,7 +160,7 @@ def _silence(act: Act, acts: Sequence[Act], tables: GoldTables) -> Answer:
     """Met by the expiry of the member's session, or by nothing; broken by any rebalance before."""
     rows = rows_until_expiry(act, acts, tables)
     expired = [r for r in rows if is_expiry(act, r)]
-    return Answer(len(rows) == len(expired), tuple(expired))
+    return answered(len(rows) == len(expired), expired)
 
 
 def rows_until_expiry(act: Act, acts: Sequence[Act], tables: GoldTables) -> list[GoldRow]:
@@ -229,7 +193,7 @@ def is_expiry(act: Act, row: GoldRow) -> bool:
 def _duration_blame(act: Act, acts: Sequence[Act], tables: GoldTables) -> Answer:
     following = next((r for r in of_group(act, tables) if is_after(act, r, "rebalances")), None)
     if following is None:
-        return Answer(False)
+        return answered(False)
     return _some([following] if any(_delays(act, d) for d in following.get("delayed_by") or ()) else [])
 
 
@@ -285,7 +249,7 @@ def _no_failover(act: Act, acts: Sequence[Act], tables: GoldTables) -> Answer:
     """Until something else is done to the topic, or to a broker."""
     end = next((a.at for a in acts if a.at > act.at and (a.topic == act.topic or a.broker is not None)), None)
     rows = (r for r in tables.get("failovers", ()) if _is_after_on_topic(act, r))
-    return Answer(not any(end is None or r["happened_at"] < end for r in rows))
+    return answered(not any(end is None or r["happened_at"] < end for r in rows))
 
 
 def _controller_change(act: Act, row: GoldRow) -> bool:
@@ -351,7 +315,7 @@ def _finding(act: Act, row: GoldRow) -> bool:
 
 def _no_finding(act: Act, acts: Sequence[Act], tables: GoldTables) -> Answer:
     of_access = (r for r in tables.get("findings", ()) if r["rule_id"] in _ACCESS)
-    return Answer(not any(_is_about(act, r) for r in of_access))
+    return answered(not any(_is_about(act, r) for r in of_access))
 
 
 def _is_about(act: Act, finding: GoldRow) -> bool:
@@ -361,21 +325,21 @@ def _is_about(act: Act, finding: GoldRow) -> bool:
 
 
 def _of_rebalances(matcher: Matcher, *codes: str) -> Expectation:
-    return Expectation("rebalances", matcher, codes, "group_id")
+    return Expectation(("rebalances",), matcher, codes, "group_id")
 
 
 def _of_outages(matcher: Matcher, *codes: str) -> Expectation:
     two_minutes = timedelta(minutes=2)
-    return Expectation("broker_outages", matcher, codes, "broker", two_minutes, two_minutes)
+    return Expectation(("broker_outages",), matcher, codes, "broker", two_minutes, two_minutes)
 
 
 def _of_failovers(matcher: Matcher, *codes: str) -> Expectation:
-    return Expectation("failovers", matcher, codes, "topic")
+    return Expectation(("failovers",), matcher, codes, "topic")
 
 
 _TEN_MINUTES, _DAY = timedelta(minutes=10), timedelta(days=1)
 
-EXPECTATIONS: Mapping[str, Expectation] = {
+OF_ACTS: Mapping[str, Expectation] = {
     "member_join": _of_rebalances(_any(_rebalance), "member_joined"),
     "member_leave": _of_rebalances(_any(_rebalance), "member_left"),
     "session_expired_dead": _of_rebalances(_any(_rebalance), "member_dead"),
@@ -396,12 +360,14 @@ EXPECTATIONS: Mapping[str, Expectation] = {
     "not_authenticated": _of_rebalances(_any(_rebalance), "not_authenticated"),
     "access_denied": _of_rebalances(_any(_rebalance), "access_denied"),
     "throttled": _of_rebalances(_any(_rebalance), "throttled"),
-    ROLLING_RESTART: _of_rebalances(_rolling_restart, "member_left", "member_rejoined"),
+    ROLLING_RESTART: Expectation(
+        ("rebalances", "incidents"), _rolling_restart, ("member_left", "member_rejoined"), "group_id"
+    ),
     "no_rebalance": _of_rebalances(_silence),
     "static_rejoin_no_rebalance": _of_rebalances(_silence),
     STATIC_LEAVE_SILENT: _of_rebalances(_silence),
     DURATION_BLAME: _of_rebalances(_duration_blame),
-    "host_silent": _of_rebalances(_host_silent),
+    "host_silent": Expectation(("rebalances", "incidents"), _host_silent, (), "group_id"),
     "failover_orderly": _of_outages(_any(_outage), "controlled_shutdown"),
     "failover_planned": _of_outages(_any(_outage), "controlled_shutdown"),
     "failover_crash": _of_outages(_any(_outage), "crash"),
@@ -420,24 +386,24 @@ EXPECTATIONS: Mapping[str, Expectation] = {
         )
     ),
     LOG_DIR_FAILED: Expectation(
-        "failovers",
+        ("failovers",),
         _every(
             lambda act: act.fields["led"],
             lambda act, row: row["kind"] == "log_dir_failed" and row["leader_from"] == act.broker,
         ),
     ),
-    "imbalance": Expectation("leader_imbalance", _any(_imbalance), subject="broker"),
-    "controller_change": Expectation("controller_changes", _any(_controller_change)),
-    "quorum_lost": Expectation("controller_changes", _any(_quorum_lost)),
-    "isr_lapse": Expectation("out_of_sync_periods", _any(_period), ("slow",), "broker"),
-    FOLLOWER_REFUSED: Expectation("out_of_sync_periods", _any(_period), ("not_authenticated",), "broker"),
-    BROKERS_ROLLED: Expectation("rolling_restarts", _any(_rolled), before=_TEN_MINUTES),
-    "records_truncated": Expectation("truncations", _any(_truncated), subject="topic"),
-    "under_min_isr": Expectation("partition_risks", _any(_under_min_isr), (), "topic", _DAY, _DAY),
-    "finding": Expectation("findings", _any(_finding), (), "rule_id", _TEN_MINUTES, _TEN_MINUTES),
-    "no_finding": Expectation("findings", _no_finding, (), "rule_id", _TEN_MINUTES, _TEN_MINUTES),
+    "imbalance": Expectation(("leader_imbalance",), _any(_imbalance), subject="broker"),
+    "controller_change": Expectation(("controller_changes",), _any(_controller_change)),
+    "quorum_lost": Expectation(("controller_changes",), _any(_quorum_lost)),
+    "isr_lapse": Expectation(("out_of_sync_periods",), _any(_period), ("slow",), "broker"),
+    FOLLOWER_REFUSED: Expectation(("out_of_sync_periods",), _any(_period), ("not_authenticated",), "broker"),
+    BROKERS_ROLLED: Expectation(("rolling_restarts",), _any(_rolled), before=_TEN_MINUTES),
+    "records_truncated": Expectation(("truncations",), _any(_truncated), subject="topic"),
+    "under_min_isr": Expectation(("partition_risks",), _any(_under_min_isr), (), "topic", _DAY, _DAY),
+    "finding": Expectation(("findings",), _any(_finding), (), "rule_id", _TEN_MINUTES, _TEN_MINUTES),
+    "no_finding": Expectation(("findings",), _no_finding, (), "rule_id", _TEN_MINUTES, _TEN_MINUTES),
 }
 """What an act may expect. Recordings from before say failover_planned for a shutdown in order."""
 
-SILENCES = frozenset(name for name, expectation in EXPECTATIONS.items() if expectation.matcher is _silence)
+SILENCES = frozenset(name for name, expectation in OF_ACTS.items() if expectation.matcher is _silence)
 """What expects no rebalance before the member's session runs out."""
