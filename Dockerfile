@@ -21,10 +21,10 @@ COPY kafka_hindsight/start/__init__.py kafka_hindsight/start/java.py kafka_hinds
     kafka_hindsight/start/
 COPY lab/__init__.py lab/
 COPY lab/drill/__init__.py lab/drill/jars.py lab/drill/
-RUN python setup/build.py --only uv spark \
+RUN python setup/build.py --only uv spark jars \
     && { .venv-spark/bin/python -m lab.drill.jars & jars=$!; python setup/build.py --only airflow && wait $jars; } \
     && find .venv-airflow .venv-spark -type d -name tests -prune -exec rm -r {} + \
-    && rm -rf .build/uv .kafka/cache /root/.cache
+    && rm -rf .build/uv .build/ivy .kafka/cache /root/.cache
 
 COPY samples samples
 COPY setup setup

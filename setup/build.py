@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from kafka_hindsight.start import launch
 from setup.needs import HOME, CannotBuild, require_java, require_python, require_space
 
 BUILD = HOME / ".build"
@@ -31,13 +32,7 @@ AIRFLOW = HOME / ".venv-airflow"
 SPARK = HOME / ".venv-spark"
 OURS = ("kafka_hindsight", "spark_jobs", "expectations")
 """The packages that an audit imports."""
-JARS = HOME / ".jars"
-WITH_DELTA = {
-    "spark.driver.extraClassPath": f"{JARS}/*",
-    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
-    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-}
-"""Settings of Spark with which it reads and writes tables itself, as tests and the bench do, and no step."""
+JARS = launch.delta_folder()
 SAMPLE = HOME / "samples" / "night-4.1.tar.gz"
 SAMPLES = HOME / ".samples"
 SPACE = 3.5
@@ -54,6 +49,8 @@ class BuildPart(NamedTuple):
     build: Callable[[], None]
     megabytes: int = 0
     """What is fetched."""
+    without: str = ""
+    """What follows where it cannot be built; empty: set-up stops."""
 
     @property
     def says(self) -> str:
@@ -105,7 +102,13 @@ def build(missing: Sequence[BuildPart], of: int) -> None:
         Ticker.began = time.monotonic()
         Ticker.show()
         stamp_of(part).unlink(missing_ok=True)
-        part.build()
+        try:
+            part.build()
+        except CannotBuild as problem:
+            if not part.without:
+                raise
+            print(f"\n{part.without}\n{problem}", file=sys.stderr)
+            continue
         stamp_of(part).write_text(fingerprint(part))
         Ticker.finish()
     print(f"Set-up is complete after {time.monotonic() - began:.0f} s.\n", flush=True)
@@ -262,8 +265,11 @@ def index_settings() -> dict[str, str]:
 
 
 def fetch_jars() -> None:
+    """Fetch Delta's jars, if the user has none in a folder."""
     from setup import maven
 
+    if os.environ.get(launch.DELTA_JARS):
+        return
     hashes = maven.locked(DELTA_LOCK)
     modules = [maven.Module("io.delta", *name.removesuffix(".jar").rsplit("-", 1)) for name in hashes]
     try:
@@ -318,6 +324,15 @@ PARTS: tuple[BuildPart, ...] = (
         900,
     ),
     BuildPart(
+        "jars",
+        "Delta's four jars, with which Spark reads tables",
+        (DELTA_LOCK,),
+        JARS,
+        fetch_jars,
+        13,
+        f"Set-up goes on without them: rebuilds do without Spark. {launch.DELTA_JARS} may name a folder of them.",
+    ),
+    BuildPart(
         "airflow-tables",
         "Airflow's own tables",
         (LOCKS / "airflow.txt",),
@@ -335,7 +350,6 @@ CHECK_PARTS: tuple[BuildPart, ...] = (
         SPARK / "bin" / "pytest",
         lambda: build_steps_environment("spark.txt", "check.txt"),
     ),
-    BuildPart("jars", "Delta's four jars, with which Spark reads a lake in tests", (DELTA_LOCK,), JARS, fetch_jars, 13),
 )
 
 if __name__ == "__main__":

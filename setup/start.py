@@ -48,7 +48,7 @@ def parts_for(arguments: Sequence[str], environment: Mapping[str, str]) -> list[
     engine = engines.parse_known_args(arguments)[0].engine
     names = {"samples", "spark" if launch.uses_spark(engine, is_large=False) else "local"}
     names |= {part.name for part in build.PARTS if build.stamp_of(part).exists()}
-    names -= {"uv", *(("local",) if "spark" in names else ())}
+    names = names - {"uv", "local"} | {"jars"} if "spark" in names else names - {"uv"}
     needed = [part for part in build.PARTS if part.name in names]
     return needed if all(map(build.is_current, needed)) else [build.PARTS[0], *needed]
 

@@ -62,6 +62,15 @@ _FOR_MUCH = {
 No generated method that Java would not compile. And twice as many records in a batch as Spark gives: 5 % less of a
 worker's time, and 40 MiB more of its memory."""
 
+_DELTA = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+}
+"""Spark's settings with which it reads tables."""
+
+DELTA_JARS = "HINDSIGHT_DELTA_JARS"
+"""The variable that names the folder of Delta's jars."""
+
 _CONF = "HINDSIGHT_SPARK_CONF"
 
 _DAY = 24 * 3600
@@ -85,6 +94,28 @@ def spark_home() -> Path:
     """The Spark of that environment. In an image, its Python may have another minor version than ours."""
     homes = sorted(spark_environment().glob("lib/python3.*/site-packages/pyspark"))
     return homes[0] if homes else spark_environment() / f"lib/python3.{sys.version_info[1]}/site-packages/pyspark"
+
+
+def spark_version() -> str:
+    """The minor version of that Spark, such as 4.2; nothing where there is none."""
+    names = (jar.name for jar in (spark_home() / "jars").glob("spark-core_*.jar"))
+    return next((match[1] for name in names if (match := re.search(r"-(\d+\.\d+)\.[^-]*\.jar$", name))), "")
+
+
+def delta_folder() -> Path:
+    """The folder of Delta's jars: HINDSIGHT_DELTA_JARS, else the one that set-up fills."""
+    return Path(os.environ.get(DELTA_JARS) or HOME / ".jars")
+
+
+def delta_jars() -> list[Path]:
+    """Delta's jars for that Spark; none where their folder has none for its version.
+
+    A folder may hold those for several versions: a part of Delta is made for each, the others are for all.
+    """
+    made_for_one, folder = "delta-spark_", delta_folder()
+    own = [*folder.glob(f"{made_for_one}{spark_version() or 'none'}_2.13-*.jar")]
+    others = [jar for jar in sorted(folder.glob("*.jar")) if not jar.name.startswith(made_for_one)]
+    return [*own, *others] if own else []
 
 
 def spark_submit() -> Path:
@@ -187,7 +218,8 @@ def configuration(is_large: bool = False) -> dict[str, str]:
         "spark.sql.maxPlanStringLength": "2000",
         "spark.sql.ui.explainMode": "simple",
     }
-    return settings | (_FOR_MUCH if is_large else {}) | _of_drivers_elsewhere() | user_settings
+    delta = {"spark.jars": ",".join(map(str, jars)), **_DELTA} if (jars := delta_jars()) else {}
+    return settings | delta | (_FOR_MUCH if is_large else {}) | _of_drivers_elsewhere() | user_settings
 
 
 def submission(conf: Mapping[str, str], *program: str) -> list[str]:

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.start import launch
 from lab.bench import anchors, nights, usage
-from setup.build import WITH_DELTA
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -114,9 +113,7 @@ def start_session(night: Path, master: str | None = None, also: Mapping[str, str
     from kafka_hindsight.spark import session
 
     ours = launch.configuration(launch.is_large(str(night)))
-    return session.start(
-        "bench", master or f"local[{len(os.sched_getaffinity(0))}]", {**ours, **WITH_DELTA, **(also or {})}
-    )
+    return session.start("bench", master or f"local[{len(os.sched_getaffinity(0))}]", {**ours, **(also or {})})
 
 
 def workers_of(spark: SparkSession | None) -> Workers:

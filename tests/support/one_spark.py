@@ -22,13 +22,11 @@ from pyspark.sql import SparkSession
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.spark import session
 from kafka_hindsight.start import launch
-from setup.build import WITH_DELTA
 from tests.support.leash import FOLDER, LEASH, held
 
 _MASTER = "local[4]"
 _MEMORY = "3g"
 _SETTINGS = {
-    **WITH_DELTA,
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": "2",
     "spark.databricks.delta.snapshotPartitions": "1",

@@ -86,13 +86,32 @@ def test_part_is_current_until_its_inputs_change(
     monkeypatch.setattr(build, "BUILD", tmp_path)
     lock, made = tmp_path / "lock.txt", tmp_path / "made"
     lock.write_text("a==1")
-    part = build.Part("x", "x", (lock,), made, lambda: made.write_text(""))
+    part = build.BuildPart("x", "x", (lock,), made, lambda: made.write_text(""))
     assert not build.is_current(part)
     part.build()
     build.stamp_of(part).write_text(build.fingerprint(part))
     assert build.is_current(part)
     lock.write_text("a==2")
     assert not build.is_current(part)
+
+
+def test_set_up_goes_on_without_what_it_can_do_without(
+    build: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(build, "BUILD", tmp_path)
+    monkeypatch.setattr(build, "LOG", build.HOME / "log")
+
+    def refuse() -> None:
+        raise build.CannotBuild("No network.")
+
+    parts = [
+        build.BuildPart("jars", "jars", (), tmp_path / "jars", refuse, without="Set-up goes on."),
+        build.BuildPart("next", "next", (), tmp_path / "next", (tmp_path / "next").touch),
+    ]
+    assert build.ensure(parts) == 0
+    assert "Set-up goes on.\nNo network." in capsys.readouterr().err
+    assert [build.is_current(part) for part in parts] == [False, True], "it is tried again"
+    assert build.ensure([parts[0]._replace(without="")]) == 2
 
 
 def test_environment_behind_a_link_is_current_and_a_moved_one_is_not(
@@ -107,7 +126,8 @@ def test_environment_behind_a_link_is_current_and_a_moved_one_is_not(
     lock = tmp_path / "lock.txt"
     lock.touch()
     places = {
-        n: build.Part("x", "x", (lock,), tmp_path / n / "environment", print) for n in ("main", "worktree", "moved")
+        n: build.BuildPart("x", "x", (lock,), tmp_path / n / "environment", print)
+        for n in ("main", "worktree", "moved")
     }
     build.stamp_of(places["main"]).write_text(build.fingerprint(places["main"]))
     assert {n: build.is_current(part) for n, part in places.items()} == {"main": True, "worktree": True, "moved": False}
@@ -139,13 +159,13 @@ def test_first_audit_needs_neither_spark_nor_airflow(start: ModuleType) -> None:
 
 def test_audit_on_spark_needs_spark(start: ModuleType) -> None:
     for words, variables in ((["audit", "--engine=spark"], {}), (["audit"], {"ENGINE": "spark"})):
-        assert [p.name for p in start.parts_for(words, variables)] == ["uv", "spark", "samples"]
+        assert [p.name for p in start.parts_for(words, variables)] == ["uv", "spark", "jars", "samples"]
 
 
 def test_part_that_was_built_stays_current(start: ModuleType, tmp_path: Path) -> None:
     for name in ("uv", "airflow", "local", "spark"):
         (tmp_path / f"{name}.stamp").touch()
-    assert [p.name for p in start.parts_for(["audit"], {})] == ["uv", "airflow", "spark", "samples"]
+    assert [p.name for p in start.parts_for(["audit"], {})] == ["uv", "airflow", "spark", "jars", "samples"]
 
 
 def test_installer_is_needed_only_where_part_is_missing(start: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,3 +139,25 @@ def test_spark_connect_is_refused_in_a_sentence(name: str, value: str, monkeypat
     monkeypatch.setenv(name, value)
     with pytest.raises(BadInput, match=r"Found: Spark Connect.* Needed: a master.* What to do: "):
         launch.configuration()
+
+
+def test_delta_is_configured_by_the_jars_of_the_sparks_own_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment, jars = tmp_path / "environment", tmp_path / "jars"
+    inside = environment / "lib" / "python3.11" / "site-packages" / "pyspark" / "jars"
+    inside.mkdir(parents=True)
+    jars.mkdir()
+    monkeypatch.setenv("HINDSIGHT_SPARK_ENV", str(environment))
+    monkeypatch.setenv("HINDSIGHT_DELTA_JARS", str(jars))
+    for name in ("delta-spark_4.1_2.13-4.4.0.jar", "delta-spark_4.2_2.13-4.4.0.jar", "delta-storage-4.4.0.jar"):
+        (jars / name).touch()
+    configured = {}
+    for core in ("spark-core_2.13-4.3.0.jar", "spark-core_2.13-4.2.1.jar"):
+        for other in inside.iterdir():
+            other.unlink()
+        (inside / core).touch()
+        configured[launch.spark_version()] = launch.configuration()
+    assert not {name for name in configured["4.3"] if name == "spark.jars" or "catalog" in name}
+    assert configured["4.2"]["spark.jars"] == f"{jars}/delta-spark_4.2_2.13-4.4.0.jar,{jars}/delta-storage-4.4.0.jar"
+    assert configured["4.2"]["spark.sql.catalog.spark_catalog"].endswith("DeltaCatalog")
