@@ -155,7 +155,7 @@ def read_record(layout: str | None, text: str, line_count: int = 1, is_dated: bo
         if bare.pattern:
             return bare
         whole = _read(layout, text, line_count, is_dated)
-        return bare if bare.logger and not whole.pattern else whole
+        return whole if whole.pattern else bare
     return _read(layout, text, line_count, is_dated)
 
 

@@ -14,7 +14,7 @@ from kafka_hindsight.knowledge.layouts import LAYOUTS, MESSAGE_LIMIT, class_of
 from kafka_hindsight.knowledge.model import Pattern, longest_literal
 from kafka_hindsight.knowledge.noise import NOISE
 from kafka_hindsight.knowledge.patterns import PATTERNS, RELEVANT_CLASSES
-from kafka_hindsight.logs.reading import fields_of
+from kafka_hindsight.logs.reading import fields_of, read_record
 from kafka_hindsight.settings.home import PACKAGE
 from tools.pages.samples import SHOWS_NOISE, captured, counter_samples_of, samples_of
 from tools.plain_reader import read_line
@@ -186,6 +186,9 @@ def test_each_sample_on_file_names_a_declared_pattern_or_layout() -> None:
         assert sample.shows or sample.unlike, sample.record
         if sample.shows == SHOWS_NOISE:
             assert fate(sample.record) is LineFate.IGNORED, sample.record
+            record = read_line(sample.record)
+            filled = "\n".join(f"{line}  " for line in record.text.split("\n"))
+            assert record.layout and read_record(record.layout.name, filled).fate is LineFate.IGNORED, "blanks or not"
 
 
 def test_every_kind_of_event_has_a_pattern() -> None:
