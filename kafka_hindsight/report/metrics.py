@@ -54,7 +54,7 @@ METRICS = (
     Metric("lines", "Physical lines of the night.", lambda n: n.lines_in),
     Metric("lines_unread", "Physical lines that no pattern claims or that are broken.", lambda n: n.lines_unread),
     Metric("rebalances", "Rebalances.", lambda n: n.rebalances),
-    Metric("partition_seconds", "Cost of rebalances: partitions that no member consumed, times the seconds.",
+    Metric("partition_seconds", "Cost of rebalances, at most: partitions that stopped, times the seconds.",
            lambda n: n.partition_seconds),
 )  # fmt: skip
 

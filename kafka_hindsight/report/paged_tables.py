@@ -10,7 +10,14 @@ from kafka_hindsight.catalog.rows import Failover, Incident, Rebalance
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.page_rows import PageRows
-from kafka_hindsight.report.phrases import change, declared_label, incident_headline, lost_records, member_name
+from kafka_hindsight.report.phrases import (
+    change,
+    declared_label,
+    incident_headline,
+    lost_records,
+    member_name,
+    partition_seconds,
+)
 from kafka_hindsight.shared import plain, words
 
 FAILOVERS = (
@@ -85,5 +92,5 @@ def _rebalance(page: PageRows, row: Rebalance) -> tuple[str, tuple[ui.Words, ...
         f"{member_name(row)} {plain.shortened(row.host or '')}".strip(),
         ", ".join(delays),
         change(row.from_generation, row.to_generation) if is_numbered else "",
-        "" if row.partition_seconds is None else f"{words.number(row.partition_seconds)} partition-seconds",
+        partition_seconds(row),
     )

@@ -106,7 +106,7 @@ def _outage_facts(page: PageRows, row: BrokerOutage) -> Iterator[str]:
     if row.rebalances is not None:
         yield f"it caused {words.counted(row.rebalances, 'rebalance')}"
     if row.partition_seconds:
-        yield f"{words.number(row.partition_seconds)} partition-seconds stopped"
+        yield f"at most {words.number(row.partition_seconds)} partition-seconds stopped"
     if row.last_heard_at is None:
         yield "its own log was not read; the logs of others show it"
 

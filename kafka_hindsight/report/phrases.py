@@ -69,6 +69,18 @@ def change(before: object, after: object) -> str:
     return f"{'?' if before is None else before} → {'?' if after is None else after}"
 
 
+def partition_seconds(row: Rebalance) -> str:
+    """What a rebalance cost, within its bounds: `2 to 14 partition-seconds`; empty if it is not known."""
+    low, high = row.partition_seconds_low, row.partition_seconds
+    if high is None:
+        return ""
+    most = words.number(high)
+    if low is None:
+        return f"at most {most} partition-seconds"
+    least = words.number(low)
+    return f"{most} partition-seconds" if least == most else f"{least} to {most} partition-seconds"
+
+
 def controller_anchor(row: ControllerChange) -> str:
     """The address of a change of the controller."""
     return plain.anchor("controller", f"epoch {row.epoch} {row.happened_at}")

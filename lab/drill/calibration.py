@@ -4,6 +4,8 @@ Run it with `python -m lab.drill.calibration DRILL...`.
 
 It scores each drill's folder (lake/, clients/, truth.jsonl, cluster.json), keeps its counts in docs/calibration.jsonl,
 one line a drill, and writes docs/calibration.md from all lines of that file. The same for folders of lab.drill.month.
+How long rebalances took is kept in docs/durations.jsonl, of folders whose members printed what they saw;
+`--durations` counts nothing else, as of recordings.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ from kafka_hindsight.settings.home import HOME
 from lab.answers import DOUBTFUL, RIGHT, WRONG
 from lab.drill.acts import TruthError
 from lab.drill.canary_score import HEADS, CanaryCounts, cells, compare_folder
+from lab.drill.durations import HEADS as DURATION_HEADS
+from lab.drill.durations import counts_of, duration_rows, of_folder, read_counts, with_counts
 from lab.drill.month import MONTH, agreement_of
 from lab.drill.producers import CANARY
 from lab.drill.result import ScoredVerdict
@@ -33,6 +37,7 @@ from lab.truth.tables import figures, from_text, reasons_table, section
 from tools.pages.markdown import as_table, page
 
 LEDGER = HOME / "docs" / "calibration.jsonl"
+DURATIONS = HOME / "docs" / "durations.jsonl"
 STRANGERS = HOME / "docs" / "truth.jsonl"
 FIRST, NEWEST = HOME / "docs" / "strangers_first.jsonl", HOME / "docs" / "strangers.jsonl"
 """The scores of the folders that are kept apart: the first, which nothing writes again, and the newest."""
@@ -50,6 +55,14 @@ _ABOUT = (
 _ABOUT_CANARIES = (
     "A row for each drill with canaries: clients outside of every group that wrote to its partitions and read them back"
     " ([how](drill.md#canaries)). Only what lasted longer than 1.5 s is compared."
+)
+_ABOUT_DURATIONS = (
+    "Members that print each call of their rebalance listener show when a rebalance began and ended for them. A start"
+    " is inside where no member that stayed gave up partitions before the row's start or after its end; an end, where"
+    " the last member had its assignment within 300 ms of the row's end; a cost, where the partition-seconds without an"
+    " owner lie between the row's bounds. The lengths are from the row's instant to that of the first or last member,"
+    " the middle one and the farthest; the width of a cost is in partition-seconds. A row without an end names none, as"
+    " the lines do not show one."
 )
 _ABOUT_MONTHS = (
     "A night laid end to end for weeks, with files taken out at random, and audited as one folder"
@@ -171,10 +184,12 @@ def _said_by(source: str, clients: set[str]) -> str:
     return "client logs" if source in clients else "broker logs"
 
 
-def calibration_page(scores: Sequence[Drill | Month], strangers: str = "", apart: Sequence[str] = ()) -> str:
+def calibration_page(
+    scores: Sequence[Drill | Month], strangers: str = "", apart: Sequence[str] = (), durations: str = ""
+) -> str:
     """The page, from the counts of all drills and months, and the score on logs of strangers (lab.truth.tables).
 
-    `apart`: the parts about the folders that are kept apart.
+    `apart`: the parts about the folders that are kept apart. `durations`: the file that keeps those of rebalances.
     """
     drills, months = [k for k in scores if isinstance(k, Drill)], [k for k in scores if isinstance(k, Month)]
     kafkas = sorted({(d.kafka, d.mode) for d in drills}, key=lambda k: (_number(k[0]), k[1]), reverse=True)
@@ -193,6 +208,7 @@ def calibration_page(scores: Sequence[Drill | Month], strangers: str = "", apart
         "## By table",
         as_table(("table of gold", *_LEVELS), _grouped(drills, lambda c: f"`{c.table}`")),
         *_against_canaries(drills),
+        *_of_durations(durations),
         "## Months with files missing",
         _ABOUT_MONTHS,
         as_table(_MONTHS, map(_month_cells, months)),
@@ -217,6 +233,13 @@ def _without_confirmations(drills: Sequence[Drill]) -> Iterator[str]:
 def _against_canaries(drills: Iterable[Drill]) -> tuple[str, ...]:
     rows = [(d.kafka, d.mode, *cells(d.canaries)) for d in drills if d.canaries]
     return ("## Against canaries", _ABOUT_CANARIES, as_table(("Kafka", "cluster", *HEADS), rows)) if rows else ()
+
+
+def _of_durations(text: str) -> tuple[str, ...]:
+    if not text:
+        return ()
+    table = as_table(DURATION_HEADS, duration_rows(read_counts(text)))
+    return "## How long rebalances took", _ABOUT_DURATIONS, table
 
 
 def _month_cells(month: Month) -> tuple[str, ...]:
@@ -271,25 +294,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Score folders. Returns 0, or 2 where a folder cannot be scored."""
     parser = argparse.ArgumentParser(prog="python -m lab.drill.calibration", description="Write docs/calibration.md.")
     parser.add_argument("drills", nargs="+", type=Path, help="folders below .drill/, each audited")
+    parser.add_argument("--durations", action="store_true", help="only how long rebalances took")
     options = parser.parse_args(arguments)
     drills = read_ledger(LEDGER.read_text(encoding="utf-8")) if LEDGER.exists() else {}
     for folder in options.drills:
         try:
-            drills[folder.name] = count(folder)
+            if not options.durations:
+                drills[folder.name] = count(folder)
+            _keep_durations(folder)
         except (TruthError, OSError) as error:
             print(f"cannot score {folder}: {error}", file=sys.stderr)
             return 2
-    LEDGER.write_text(written_ledger(drills), encoding="utf-8")
+    if not options.durations:
+        LEDGER.write_text(written_ledger(drills), encoding="utf-8")
     write_page()
     return 0
+
+
+def _keep_durations(folder: Path) -> None:
+    before = read_counts(_text_of(DURATIONS))
+    DURATIONS.write_text(with_counts(before, counts_of(folder, of_folder(folder))), encoding="utf-8")
+
+
+def _text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 def write_page() -> None:
     """Write docs/calibration.md from what is kept of all drills, and of the newest score on logs of strangers."""
     drills = read_ledger(LEDGER.read_text(encoding="utf-8"))
-    strangers = STRANGERS.read_text(encoding="utf-8") if STRANGERS.exists() else ""
     apart = _apart(*(path.read_text(encoding="utf-8") for path in (FIRST, NEWEST, REASONS)))
-    PAGE.write_text(calibration_page([drills[name] for name in sorted(drills)], strangers, apart), encoding="utf-8")
+    scores = [drills[name] for name in sorted(drills)]
+    PAGE.write_text(calibration_page(scores, _text_of(STRANGERS), apart, _text_of(DURATIONS)), encoding="utf-8")
 
 
 def _apart(first: str, newest: str, reasons: str) -> tuple[str, ...]:

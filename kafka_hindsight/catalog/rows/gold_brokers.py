@@ -46,7 +46,9 @@ class BrokerOutage(Row):
     isr_expands: Annotated[int | None, "How often a partition's ISR got it back from it"] = None
     coordinator_moves: Annotated[int | None, "Times that a group's coordinator moved through it"] = None
     rebalances: Annotated[int | None, "Rebalances in incidents that it accounts for"] = None
-    partition_seconds: Annotated[float | None, "What those cost; null where none's cost is known", Unit("s")] = None
+    partition_seconds: Annotated[
+        float | None, "What those cost at most; null where none's cost is known", Unit("s")
+    ] = None
     restart_id: Annotated[str | None, "The rolling restart of the cluster that it belongs to"] = None
     incident_id: Annotated[str | None, "The incident it belongs to"] = None
     confidence: HowSure

@@ -33,7 +33,8 @@ class Rebalance(Row):
     joined_at: Annotated[datetime | None, "End of the join phase; null for KIP-848"] = None
     ended_at: Annotated[
         datetime | None,
-        "Assignment received, group empty, or start of the next when interrupted",
+        "Assignment received by the coordinator, which hands it out once it is stored; group empty; or start of the"
+        " next when interrupted",
     ] = None
     duration_ms: Annotated[Millis | None, "From start to end"] = None
     outcome: Annotated[Outcome, "How it ended"]
@@ -66,8 +67,14 @@ class Rebalance(Row):
     ] = None
     partition_seconds: Annotated[
         PartitionSeconds | None,
-        "Partitions that stood while it ran, times the seconds: all where the assignor is eager, else those that"
-        " moved; null where the number is not known",
+        "At most so many partition-seconds without a consumer: the partitions that stopped, times the seconds from"
+        " start to end. All stop where the assignor is eager, else those that moved; null where the number is not"
+        " known",
+    ] = None
+    partition_seconds_low: Annotated[
+        PartitionSeconds | None,
+        "At least so many. A member consumes until it learns of the rebalance: an eager one gives back all before it"
+        " joins again, so that all stand from joined_at on. Under KIP-848 the members' own lines show it",
     ] = None
     incident_id: Annotated[str | None, "The incident it belongs to"] = None
     knowledge_version: JudgedBy = None
@@ -77,7 +84,8 @@ class Rebalance(Row):
         Check("ends_after_start", "ended_at >= started_at", "a rebalance ends no earlier than it starts"),
         Check("joins_after_start", "joined_at >= started_at", "a join phase ends no earlier than it starts"),
         Check("duration_not_negative", "duration_ms >= 0", "a duration is not negative"),
-        Check("cost_not_negative", "partition_seconds >= 0", "a cost is not negative"),
+        Check("cost_not_negative", "partition_seconds_low >= 0", "a cost is not negative"),
+        Check("cost_bounds", "partition_seconds >= partition_seconds_low", "at least is no more than at most"),
         Check(
             "generation_rises",
             "to_generation > from_generation",

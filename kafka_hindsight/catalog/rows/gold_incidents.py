@@ -73,7 +73,8 @@ class Incident(Row):
         Records | None, "Records lost at most; null where none can be lost, or nothing bounds it"
     ] = None
     partition_seconds: Annotated[
-        PartitionSeconds | None, "What its rebalances cost: partitions stopped times the seconds they stood"
+        PartitionSeconds | None,
+        "What its rebalances cost at most: partitions stopped times the seconds from start to end",
     ] = None
     explanation: Annotated[str, "What happened, in a few sentences"]
     advice: Annotated[str, "What to do about it"]

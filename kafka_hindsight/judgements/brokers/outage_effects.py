@@ -120,7 +120,7 @@ def _disturbance(outage: rows.BrokerOutage) -> str:
     moves_text = f"Group coordinators moved {times(moves)}" if moves else ""
     if not rebalances:
         return f"{moves_text}, and the outage caused no rebalance."
-    costing = f" ({cost:.1f} partition-seconds)" if cost else ""
+    costing = f" (at most {cost:.1f} partition-seconds)" if cost else ""
     outage_text = f"outage caused {counted(rebalances, 'rebalance')}{costing}."
     return f"{moves_text}; the {outage_text}" if moves_text else f"The {outage_text}"
 

@@ -114,12 +114,14 @@ class Stop:
     """The partitions that one rebalance stopped: how many, and how many of them stayed with their member (`unmoved`).
 
     None: not known. `is_eager`: every member gave back everything; None where no evidence names the assignor.
+    `least_seconds`: the partition-seconds in which no member can have consumed.
     """
 
     partitions: int | None = None
     unmoved: int | None = None
     is_eager: bool | None = None
     quotes: tuple[Quote, ...] = ()
+    least_seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -133,12 +135,18 @@ class Witnesses:
 
 
 def price(rebalances: Sequence[Rebalance], stops: Mapping[str, Stop]) -> list[Rebalance]:
-    """The rebalances with `partition_seconds`, null where duration or partitions are not known."""
-    return [replace(r, partition_seconds=cost_of(r, stops[r.rebalance_id].partitions)) for r in rebalances]
+    """The rebalances with the bounds of their `partition_seconds`, null where duration or partitions are not known."""
+    rows = []
+    for rebalance in rebalances:
+        stop = stops[rebalance.rebalance_id]
+        most = cost_of(rebalance, stop.partitions)
+        least = None if most is None or stop.least_seconds is None else min(round(stop.least_seconds, 3), most)
+        rows.append(replace(rebalance, partition_seconds=most, partition_seconds_low=least))
+    return rows
 
 
 def cost_of(rebalance: Rebalance, partitions: int | None) -> float | None:
-    """The partition-seconds that it costs when this many partitions stop while a rebalance runs."""
+    """The partition-seconds that it costs at most when this many partitions stop while a rebalance runs."""
     if rebalance.duration_ms is None or partitions is None:
         return None
     return float(round(partitions * rebalance.duration_ms / 1000, 3))
@@ -150,6 +158,9 @@ def stops_of(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> dict[str,
     An eager assignor stops all partitions of the group. A cooperative one stops those that got another owner, or whose
     owner had gone: a member reads what it gives back until it has synced, so that it stops in the follow-up. Under
     KIP-848 those stop whose owner changed while members went over to the epoch.
+
+    A member consumes until a heartbeat's answer names the rebalance, and an eager one gives everything back before it
+    joins again. So the partitions of an eager group stand at least from the end of its join phase on.
     Source: KIP-429, KIP-848; ConsumerCoordinator.onJoinPrepare and onJoinComplete.
     """
     ordered = sorted(rebalances, key=turn_of)
@@ -166,25 +177,43 @@ def stops_of(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> dict[str,
         before = current or assignments.before(rebalance, since)
         after = assignments.after(rebalance, following.started_at if following else None)
         is_eager = _is_eager(rebalance, assignors, has_follow_ups)
-        stops[rebalance.rebalance_id] = _stop(before, after, is_eager, assignments.most)
+        stops[rebalance.rebalance_id] = _stop(rebalance, before, after, is_eager, assignments.most)
         if rebalance.outcome in (Outcome.COMPLETED, Outcome.EMPTIED):
             current, since = after, rebalance.ended_at
     return stops
 
 
-def _stop(before: Assignment | None, after: Assignment | None, is_eager: bool | None, most: int | None) -> Stop:
+def _stop(
+    rebalance: Rebalance, before: Assignment | None, after: Assignment | None, is_eager: bool | None, most: int | None
+) -> Stop:
     assignments = [a for a in (before, after) if a is not None]
     quotes = tuple(a.quote for a in assignments)
     if is_eager:
         unmoved = None
         if before is not None and after is not None:
             unmoved = sum(after.owners.get(p) == member for p, member in before.owners.items())
-        return Stop(len({p for a in assignments for p in a.owners}) or most, unmoved, True, quotes)
+        partitions = len({p for a in assignments for p in a.owners}) or most
+        was_idle = before is not None and not before.owners
+        all_stopped_at = rebalance.started_at if was_idle else rebalance.joined_at
+        return Stop(partitions, unmoved, True, quotes, _least_seconds(rebalance, partitions, all_stopped_at))
     if is_eager is None or before is None or after is None:
         return Stop(None, None, is_eager, quotes)
     transfers = {p for p, member in after.owners.items() if before.owners.get(p) != member}
     orphans = {p for p, member in before.owners.items() if member not in after.members}
-    return Stop(len(transfers | orphans), 0, False, quotes)
+    partitions = len(transfers | orphans)
+    # Who goes while it runs consumes until then, at most to the end of the join phase.
+    has_more_leavers = rebalance.contributors or rebalance.outcome == Outcome.EMPTIED
+    all_stopped_at = rebalance.joined_at if has_more_leavers else rebalance.started_at
+    return Stop(partitions, 0, False, quotes, _least_seconds(rebalance, partitions, all_stopped_at))
+
+
+def _least_seconds(rebalance: Rebalance, partitions: int | None, all_stopped_at: datetime | None) -> float | None:
+    """The partition-seconds from the instant at which all partitions stood to the end."""
+    if partitions is None or rebalance.ended_at is None:
+        return None
+    if all_stopped_at is None:
+        return 0.0
+    return partitions * max((rebalance.ended_at - all_stopped_at).total_seconds(), 0)
 
 
 class _Assignments:
@@ -262,14 +291,33 @@ def _stops_of_epochs(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> d
     moves = by_instant(e for e in witnesses.events if e.kind in _MOVES)
     stops = {}
     for r in rebalances:
-        partitions: int | None = None
+        partitions, least = None, None
         if r.ended_at is not None and holdings.since and holdings.since <= r.started_at + SAME_ACT:
             partitions = holdings.count_changes(r.started_at, r.ended_at)
         elif r.ended_at is not None and (holdings.since or len(moves)):
             inside = moves.between(r.started_at, r.ended_at)
-            partitions = len({p for e in inside for p in partitions_in(e.detail or "")})
-        stops[r.rebalance_id] = Stop(partitions, None if partitions is None else 0, False)
+            idle_times = _idle_seconds(inside, r.started_at, r.ended_at)
+            partitions, least = len(idle_times), sum(idle_times.values(), 0.0)
+        unmoved = None if partitions is None else 0
+        stops[r.rebalance_id] = Stop(partitions, unmoved, False, least_seconds=least)
     return stops
+
+
+def _idle_seconds(moves: Iterable[Event], start: datetime, end: datetime) -> dict[PartitionKey, float]:
+    """The seconds in which each partition that moved had no owner.
+
+    They last from the line of the member that gave it back, else from the start, as its owner had gone; up to the line
+    of the member that got it, else to the end.
+    """
+    given_back: dict[PartitionKey, datetime] = {}
+    received: dict[PartitionKey, datetime] = {}
+    for event in moves:
+        for partition in partitions_in(event.detail or ""):
+            if event.kind == Kind.CLIENT_ASSIGNED:
+                received[partition] = event.happened_at
+            else:
+                given_back.setdefault(partition, event.happened_at)
+    return {p: max((received.get(p, end) - given_back.get(p, start)).total_seconds(), 0) for p in given_back | received}
 
 
 class _Holdings:

@@ -33,7 +33,7 @@ def client_answer(page: PageRows, client: str) -> Answer:
         f"{words.sentence('; '.join(parts))}.",
         first.confidence,
         cost=ui.facts(
-            ("Partitions stopped", f"{words.number(seconds)} partition-seconds"),
+            ("Partitions stopped", f"at most {words.number(seconds)} partition-seconds"),
             (words.verb(len(groups), "Group", "Groups"), ui.join([page.link("group", g) for g in groups[:12]])),
             (words.verb(len(hosts), "Host", "Hosts"), words.listed(hosts, at_most=6)),
         ),

@@ -152,7 +152,7 @@ def _cost(page: PageRows, group: str, rebalances: Sequence[Rebalance]) -> tuple[
     lags = [f"{words.number(lag[s])} {s.noun.label}" for s in LagStatus.worst_first() if lag[s]]
     return ui.facts(
         ("Rebalances", words.number(len(rebalances))),
-        ("Partitions stopped", f"{words.number(sum(costs))} partition-seconds" if costs else ""),
+        ("Partitions stopped", f"at most {words.number(sum(costs))} partition-seconds" if costs else ""),
         ("No member consumed", f"for {words.duration(stops.total_ms)}{still}" if stops.longest is not None else ""),
         ("Partitions by lag", words.listed(lags)),
         page.whose([group], ()),
@@ -264,7 +264,7 @@ def _facts(page: PageRows, row: Rebalance) -> tuple[ui.Fact, ...]:
             "Incident",
             link or None,
         ),
-        ("Cost", "" if row.partition_seconds is None else f"{row.partition_seconds:,.0f} partition-seconds"),
+        ("Cost", phrases.partition_seconds(row)),
         ("Members", "" if members == (None, None) else phrases.change(*members)),
         ("Generation", "" if generations == (None, None) else phrases.change(*generations)),
         ("Outcome", row.outcome if row.outcome != "completed" else ""),

@@ -84,7 +84,7 @@ def _figures(page: PageRows, row: Incident) -> Iterator[tuple[str, str]]:
         yield "Leader changes", words.number(row.failover_count)
     if row.rebalance_count:
         seconds = row.partition_seconds
-        cost = "cost not known" if seconds is None else f"{seconds:,.1f} partition-seconds stopped"
+        cost = "cost not known" if seconds is None else f"at most {seconds:,.1f} partition-seconds stopped"
         yield "Rebalances", f"{words.number(row.rebalance_count)}, {cost}"
 
 

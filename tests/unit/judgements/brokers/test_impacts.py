@@ -140,7 +140,7 @@ class TestExplanation:
         assert story.explanation == (
             "Broker 1 had a controlled shutdown. The controller released it after 2 s and it was in every ISR again"
             " after 15 s."
-            " Group coordinators moved twice; the outage caused 3 rebalances (12.5 partition-seconds)."
+            " Group coordinators moved twice; the outage caused 3 rebalances (at most 12.5 partition-seconds)."
         )
         assert (story.rebalances, story.partition_seconds, story.restart_id) == (3, 12.5, "r")
         assert story.group_ids == ["g0", "g1", "h"]

@@ -226,6 +226,27 @@ def test_cooperative_rebalance_never_stops_more_than_eager_one(generations: list
         assert few <= all_.partitions - all_.unmoved
 
 
+def bounds(excerpt: str) -> list[tuple[float | None, float | None]]:
+    events = lines(excerpt, *BOTH)
+    rebalances = rebuilt(events)
+    stops = stops_of(rebalances, Witnesses([*events, *assignments(excerpt)]))
+    return [(r.partition_seconds_low, r.partition_seconds) for r in price(rebalances, stops)]
+
+
+def test_partitions_of_eager_group_stand_at_least_from_the_end_of_its_join_phase() -> None:
+    """Its members printed 0.117, 4.152, 0.063 and 2.773 partition-seconds after the first."""
+    assert bounds("pause-4.1") == [(9.756, 9.756), (0.099, 4.851), (0.027, 9.297), (0.045, 16.767), (0.0, 4.977)]
+
+
+def test_partitions_of_cooperative_group_stand_from_the_start_but_those_of_members_that_go_later() -> None:
+    follow_up, leave, empty = bounds("cooperative-2.8")[-3:]
+    assert (follow_up, leave, empty) == ((5.982, 5.982), (4.737, 4.737), (0.0, 4.599))
+
+
+def test_partitions_of_epoch_stand_from_the_line_that_gives_them_back() -> None:
+    assert bounds("kip848-4.1")[:3] == [(0.297, 0.333), (11.908, 20.872), (2.404, 2.412)]
+
+
 def test_assignment_older_than_previous_rebalance_gives_no_cost() -> None:
     groups, members = reading_rows(10, a=[0, 1], b=[2])
     events = [assignor_line(COOPERATIVE), assignment_line(32, 6, "a=t-0; b=t-1, t-2")]
