@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from operator import itemgetter
 
+from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
     CoordinatorMove,
@@ -159,7 +160,7 @@ def _out_of_sync_facts(row: OutOfSyncPeriod) -> Iterator[str]:
 def _imbalance(page: PageRows, row: ImbalancePeriod) -> DatedEntry:
     facts = [
         f"{row.led_elsewhere} of {words.counted(row.preferred_partitions, 'partition')} led elsewhere at worst",
-        words.counted(row.readings, "reading"),
+        words.counted(row.readings, "reading" if row.origin == Origin.SNAPSHOT else "instant in the logs"),
         *([f"started by: {row.started_by.noun.label}"] if row.started_by else []),
         *([f"ended by: {row.ended_by.noun.label}"] if row.ended_by else []),
     ]
@@ -180,6 +181,8 @@ def imbalance_words(page: PageRows, broker: int) -> str:
     if not readings:
         return ""
     last, worst = readings[-1], max(readings, key=lambda r: r.ratio or 0.0)
+    if last.over_threshold is None:
+        return "not known: no line shows the first replica or the leader of some partitions"
     if last.ratio is None:
         return "preferred for none"
     share = f"{words.percent(last.ratio)} ({last.led_elsewhere} of {last.preferred_partitions} led elsewhere)"

@@ -146,6 +146,7 @@ def over_gate(broker: int, when: datetime, **columns: Any) -> dict[str, Any]:
     defaults = {
         "imbalance_period_id": row_id("period", broker, when),
         "broker": broker,
+        "origin": "snapshot",
         "started_at": when,
         "started_at_is_exact": True,
         "ended_at_is_exact": False,

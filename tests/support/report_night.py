@@ -228,6 +228,7 @@ def _imbalance(tables: Tables) -> None:
                     "gold.leader_imbalance",
                     snapshot_at=when,
                     broker=broker,
+                    origin="snapshot",
                     preferred_partitions=30,
                     led_elsewhere=elsewhere,
                     ratio=elsewhere / 30,

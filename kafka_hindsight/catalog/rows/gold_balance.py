@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated
 
-from kafka_hindsight.catalog.codes import FailoverKind, ImbalanceEnd
+from kafka_hindsight.catalog.codes import FailoverKind, ImbalanceEnd, Origin
 from kafka_hindsight.catalog.row import Partitions, Row, Unit, table
 from kafka_hindsight.catalog.rows.columns import HAS_EVIDENCE, ClusterName, Evidence, JudgedBy
 from kafka_hindsight.catalog.table_model import Check
@@ -11,18 +11,25 @@ from kafka_hindsight.catalog.table_model import Check
 
 @table("gold.leader_imbalance", key=("cluster", "snapshot_at", "broker"), time_column="snapshot_at")
 class LeaderImbalance(Row):
-    """One broker at one snapshot."""
+    """One broker at one reading; in a window without a reading, at one instant at which leaders changed in the logs."""
 
     cluster: ClusterName
-    snapshot_at: Annotated[datetime, "The reading"]
+    snapshot_at: Annotated[datetime, "The reading, or the instant that the logs show"]
     broker: Annotated[int, "Broker id"]
+    origin: Annotated[Origin, "What shows it: a reading (snapshot) or the logs (broker)"]
     preferred_partitions: Annotated[int, "Partitions whose first replica it is"]
     led_elsewhere: Annotated[int, "Those of them that another broker leads, or none"]
+    unknown_partitions: Annotated[
+        int | None,
+        "Partitions of the cluster whose first replica or leader is not known; null where logs had not listed them all",
+    ] = None
     ratio: Annotated[
         float | None,
-        "led_elsewhere over preferred_partitions; null where it is preferred for none",
+        "led_elsewhere over preferred_partitions; null where it is preferred for none, and where it is not known",
     ] = None
-    over_threshold: Annotated[bool, "Whether the ratio is strictly above 0.10"]
+    over_threshold: Annotated[bool | None, "Whether the ratio is strictly above 0.10; null where that is not known"] = (
+        None
+    )
     knowledge_version: JudgedBy = None
     evidence: Evidence
 
@@ -34,7 +41,9 @@ class LeaderImbalance(Row):
             "no more are led elsewhere than there are",
         ),
         Check(
-            "threshold_strict", "over_threshold = coalesce(ratio > 0.10, false)", "the threshold is strictly above 0.10"
+            "threshold_strict",
+            "ratio IS NULL OR over_threshold = (ratio > 0.10)",
+            "the threshold is strictly above 0.10",
         ),
         HAS_EVIDENCE,
     )
@@ -47,6 +56,7 @@ class ImbalancePeriod(Row):
     cluster: ClusterName
     imbalance_period_id: Annotated[str, "Hash of cluster, broker and first reading"]
     broker: Annotated[int, "Broker id"]
+    origin: Annotated[Origin, "What shows it: readings (snapshot) or the logs (broker)"]
     started_at: Annotated[datetime, "When it went over the threshold; may lie before the window"]
     started_at_is_exact: Annotated[
         bool,
@@ -55,10 +65,10 @@ class ImbalancePeriod(Row):
     ]
     ended_at: Annotated[datetime | None, "When it was back at the threshold or below; null while it is above"] = None
     ended_at_is_exact: Annotated[bool, "Whether that is the change of leader that brought it back"]
-    first_reading_at: Annotated[datetime, "First reading of the window that showed it"]
-    last_reading_at: Annotated[datetime, "Last reading of the window that showed it"]
-    readings: Annotated[int, "Readings that showed it", Unit("readings")]
-    max_ratio: Annotated[float, "Largest ratio of them"]
+    first_reading_at: Annotated[datetime, "First reading of the window that showed it, or instant of the logs"]
+    last_reading_at: Annotated[datetime, "Last reading of the window that showed it, or instant of the logs"]
+    readings: Annotated[int, "Readings, or instants of the logs, that showed it", Unit("readings")]
+    max_ratio: Annotated[float, "Largest ratio of them; at least that where some partitions are not known"]
     worst_at: Annotated[datetime, "The first reading with that ratio"]
     preferred_partitions: Annotated[Partitions, "Partitions that it was preferred for then"]
     led_elsewhere: Annotated[Partitions, "Those of them that another broker led, or none"]

@@ -46,6 +46,22 @@ class IsrSpan(Row):
     evidence: Annotated[list[Quote], "The lines that prove it; empty for most, which nothing quotes"]
 
 
+@table("internal.leader_spans", key=("cluster", "topic", "partition", "since"))
+class LeaderSpan(Row):
+    """One partition from one change of its leader, or of its replicas, to the next."""
+
+    cluster: ClusterName
+    topic: Annotated[str, "Topic"]
+    partition: Annotated[int, "Partition"]
+    since: Annotated[datetime | None, "When it began; null where the partition was there before its first line"] = None
+    until: Annotated[datetime | None, "When it ended; null where it lasts"] = None
+    leader: Annotated[int | None, "Broker that led, -1 where none did; null where not known"] = None
+    replicas: Annotated[list[int] | None, "Replicas, the preferred leader first; null where no line had shown them"] = (
+        None
+    )
+    evidence: Annotated[list[Quote], "The line that shows the leader"]
+
+
 @table("internal.member_stays", key=("cluster", "group_id", "member_id"))
 class MemberStay(Row):
     """One stay of one member in its group."""

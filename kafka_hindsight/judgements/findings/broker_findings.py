@@ -131,13 +131,20 @@ def missing_brokers(partitions: Iterable[PartitionSnapshot], isr_spans: Iterable
 
 
 def _imbalance(cluster: str, imbalance_periods: Sequence[rows.ImbalancePeriod]) -> Iterator[Finding]:
-    for broker, periods in sorted(grouped(imbalance_periods, lambda p: p.broker).items()):
+    lasting = (p for p in imbalance_periods if p.origin == Origin.SNAPSHOT or _is_lasting(p))
+    for broker, periods in sorted(grouped(lasting, lambda p: p.broker).items()):
         worst = max(periods, key=lambda p: (p.max_ratio, -p.worst_at.timestamp()))
         again = f" It happened {times(len(periods))}." if len(periods) > 1 else ""
         starts = (p.started_at if p.started_at_is_exact else p.first_reading_at for p in periods)
         instants = [*starts, *(p.ended_at or p.last_reading_at for p in periods)]
         details = f"{worst.explanation}{again}".removesuffix(".")
         yield finding_of(cluster, declared.LEADER_IMBALANCE, str(broker), instants, quotes_of(periods), details=details)
+
+
+def _is_lasting(period: rows.ImbalancePeriod) -> bool:
+    """Whether a period outlasts what Kafka's own task leaves between two looks. Logs show each shorter one too."""
+    length = (period.ended_at or period.last_reading_at) - period.started_at
+    return length.total_seconds() >= declared.LEADER_IMBALANCE.thresholds["seconds_in_logs"]
 
 
 def _replication(

@@ -103,8 +103,19 @@ class Incarnation:
         return self._leading_lines.get(broker) or by_instant(())
 
     @cached_property
-    def _lists_of_replicas(self) -> Timeline[Event]:
-        return by_instant(e for e in self.events if e.replicas)
+    def lists_of_replicas(self) -> Timeline[Event]:
+        """The lines that list its replicas, but for those that repeat an older list.
+
+        A controller of KRaft that starts prints the records that it reads, in which a reassignment may not have begun.
+        Source: ReplicationControlManager.replay(PartitionRecord); each change raises the partition epoch.
+        """
+        lists: list[Event] = []
+        newest = 0
+        for event in self.events:
+            if event.replicas and (event.partition_epoch is None or event.partition_epoch >= newest):
+                newest = event.partition_epoch or newest
+                lists.append(event)
+        return by_instant(lists)
 
     @cached_property
     def _by_kind(self) -> dict[str, Timeline[Event]]:
@@ -129,14 +140,20 @@ class Incarnation:
         starts = (e for e in self.of_kind(Kind.LEADER_STARTED) if e.leader_epoch == epoch)
         return next((e for e in starts if e.broker == broker), None)
 
+    def replicas_shown_by(self, instant: datetime) -> tuple[int, ...] | None:
+        """Its replicas, the preferred leader first, as last shown up to an instant."""
+        line, reading = self.lists_of_replicas.last_until(instant), self.readings.last_until(instant, _REPLICAS)
+        if reading is not None and (line is None or reading.snapshot_at >= line.happened_at):
+            return tuple(reading.replicas or ())
+        return None if line is None else broker_ids(line.replicas) or ()
+
     def replicas_at(self, instant: datetime) -> tuple[int, ...] | None:
         """Its replicas, the preferred leader first, as last shown up to an instant, else as first shown after it."""
-        line, reading = self._lists_of_replicas.last_until(instant), self.readings.last_until(instant, _REPLICAS)
-        is_read = reading is not None and (line is None or reading.snapshot_at >= line.happened_at)
-        if line is None and reading is None:
-            line, reading = self._lists_of_replicas.first_after(instant), self.readings.first_after(instant, _REPLICAS)
-            is_read = reading is not None and (line is None or reading.snapshot_at < line.happened_at)
-        if is_read and reading is not None:
+        replicas = self.replicas_shown_by(instant)
+        if replicas is not None:
+            return replicas
+        line, reading = self.lists_of_replicas.first_after(instant), self.readings.first_after(instant, _REPLICAS)
+        if reading is not None and (line is None or reading.snapshot_at < line.happened_at):
             return tuple(reading.replicas or ())
         return None if line is None else broker_ids(line.replicas) or ()
 

@@ -17,7 +17,6 @@ from kafka_hindsight.judgements.brokers.outage_effects import (
 )
 from kafka_hindsight.judgements.groups.coordinators import losses_of_groups
 from kafka_hindsight.judgements.groups.group_incidents import group_incidents
-from kafka_hindsight.judgements.partitions.leaders.imbalance import rebuild_imbalance_periods
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import rebuild_out_of_sync_periods
 from kafka_hindsight.judgements.reasoning.evidence import unquoted
 from kafka_hindsight.judgements.reasoning.intents import declare
@@ -37,7 +36,6 @@ class Aftermath:
     outages: list[rows.BrokerOutage]
     restarts: list[rows.RollingRestart]
     out_of_sync_periods: list[rows.OutOfSyncPeriod]
-    imbalance_periods: list[rows.ImbalancePeriod]
     group_incidents: list[rows.Incident]
     group_links: list[rows.IncidentLink]
 
@@ -51,7 +49,6 @@ def judge_aftermath(
     led_before: list[rows.PartitionSnapshot],
     rebalances: list[rows.Rebalance],
     stays: list[rows.MemberStay],
-    imbalance: list[rows.LeaderImbalance],
     scope: Scope,
     facts: WindowFacts,
 ) -> Aftermath:
@@ -68,7 +65,6 @@ def judge_aftermath(
         away,
         restarts,
         rebuild_out_of_sync_periods(isr_spans, away, scope.window),
-        rebuild_imbalance_periods(imbalance, failovers),
         of_groups,
         [rows.IncidentLink(part_id=part, incident_id=incident) for part, incident in incident_of.items()],
     )
@@ -106,7 +102,6 @@ AFTERMATH = Judgement(
         "led_before": each(led_before_outages, lake_table("bronze.partition_snapshots")),
         "rebalances": GROUPS.output("rebalances"),
         "stays": GROUPS.output("stays"),
-        "imbalance": quoted_where(lambda imbalance: imbalance["over_threshold"], READINGS.output("imbalance")),
     },
     needs=(FACTS,),
 )

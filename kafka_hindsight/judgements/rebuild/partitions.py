@@ -126,6 +126,7 @@ class PartitionHistory:
 
     failovers: list[rows.Failover]
     leadership_gaps: list[rows.LeadershipGap]
+    leader_spans: list[rows.LeaderSpan]
     truncations: list[rows.Truncation]
     isr_changes: list[rows.IsrChange]
     isr_spans: list[rows.IsrSpan]
@@ -151,6 +152,7 @@ def judge_partitions(
     return PartitionHistory(
         leaders.failovers,
         leaders.gaps,
+        leaders.spans,
         rebuild_truncations(incarnations, leaders.failovers, window),
         changes,
         shrink_spans(changes),

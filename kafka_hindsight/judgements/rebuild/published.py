@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kafka_hindsight.judgements.findings import RULES
+from kafka_hindsight.judgements.rebuild.balance import BALANCE
 from kafka_hindsight.judgements.rebuild.groups import GROUPS
 from kafka_hindsight.judgements.rebuild.incidents import INCIDENTS, UNAVAILABILITY, linked
 from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS, READINGS
@@ -10,7 +11,7 @@ from kafka_hindsight.judgements.rebuild.rules import judgement_of
 from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource, judgements_in_order
 from kafka_hindsight.judgements.rebuild.witnesses import WITNESSES
 
-JUDGEMENTS = (INCIDENTS, GROUPS, PARTITIONS, READINGS, WITNESSES)
+JUDGEMENTS = (INCIDENTS, GROUPS, PARTITIONS, READINGS, BALANCE, WITNESSES)
 """The judgements that fill tables. The judgements that these read are found by what they read."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from operator import itemgetter
 
-from kafka_hindsight.catalog.codes import OutageKind, WitnessKind
+from kafka_hindsight.catalog.codes import Origin, OutageKind, WitnessKind
 from kafka_hindsight.catalog.nouns.tones import Tone
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
@@ -42,11 +42,15 @@ def brokers(page: PageRows) -> Iterator[ui.Block]:
         yield ui.PlainTable("Brokers", BROKERS, tuple(_broker(page, broker) for broker in page.brokers))
     readings = page.of(LeaderImbalance)
     if readings:
-        count = words.counted(len({row.snapshot_at for row in readings}), "reading")
+        is_read = readings[0].origin == Origin.SNAPSHOT
+        instants = len({row.snapshot_at for row in readings})
+        count = words.counted(instants, "reading" if is_read else "instant in the logs")
         last = ui.At(readings[-1].snapshot_at)
         yield ui.Paragraph((f"{OVER} {words.sentence(count)}, the last at ", last, "."), "quiet")
     else:
-        yield ui.Paragraph("This window holds no snapshot of the cluster, so nothing is known about who leads what.")
+        yield ui.Paragraph(
+            "This window holds no snapshot of the cluster, and its logs show no leader: the balance is not known."
+        )
     curves = tuple(leader_curves(page))
     if curves:
         yield ui.TimelinePicture(

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
-from functools import cache
+from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,16 +14,11 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from kafka_hindsight.catalog.codes import Harm, Urgency
-from kafka_hindsight.settings.home import HOME
+from tests.support.brokers_logs import WINDOW, audit, whole_night
 from tests.support.lake import rows
-from tests.support.logs import unpack_night
-from tests.support.once import once
 from tests.support.taken_away import LogRecord, Removal, write_rest
 
 pytestmark = pytest.mark.long
-
-WINDOW = (datetime(2026, 11, 21, 1, 40, 50, tzinfo=UTC), datetime(2026, 11, 21, 1, 54, tzinfo=UTC))
-"""The whole recorded night."""
 
 BROKERS = ("broker-1", "broker-2", "broker-3")
 FILES = ("server", "state-change", "controller")
@@ -92,21 +84,6 @@ def removals(draw: st.DrawFn) -> Removal:
     return Removal(f"the last {minutes}", frozenset(BROKERS), lambda r: r.at >= WINDOW[1] - minutes)
 
 
-def audit(logs: Path, lake: Path) -> None:
-    """Audits the brokers' logs alone, as a user does."""
-    window = [f"--{name}={at.isoformat()}" for name, at in zip(("from", "to"), WINDOW, strict=True)]
-    command = [sys.executable, "-m", "kafka_hindsight.cli.main", "audit", "--engine=local", f"--logs={logs}"]
-    done = subprocess.run([*command, f"--lake={lake}", *window], cwd=HOME, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-@cache
-def whole_night() -> tuple[Path, Path]:
-    """The logs of the night and the lake of their audit."""
-    folder = once("whole-night", lambda f: audit(unpack_night(f / "night") / "logs", f / "lake"))
-    return folder / "night" / "logs", folder / "lake"
-
-
 def certain_rows(lake: Path, table: str) -> Counter[Any]:
     """The number of certain rows about each subject."""
     return Counter(SUBJECTS[table](r) for r in rows(lake, table) if r["confidence"] == "certain")
@@ -115,10 +92,10 @@ def certain_rows(lake: Path, table: str) -> Counter[Any]:
 @given(removals())
 @settings(max_examples=6, phases=[Phase.generate])
 def test_what_is_taken_away_is_named_where_it_could_show_more(removal: Removal) -> None:
-    logs, whole_lake = whole_night()
+    night, whole_lake = whole_night()
     with TemporaryDirectory() as folder:
         lake = Path(folder, "lake")
-        audit(write_rest(logs, Path(folder, "logs"), removal), lake)
+        audit(write_rest(night / "logs", Path(folder, "logs"), removal), lake)
         [whole], [rest] = rows(whole_lake, "quality.nights"), rows(lake, "quality.nights")
         unnamed = {figure for figure, harm in FIGURES.items() if harm not in rest["not_known"]}
         assert not [f for f in FIGURES if whole[f] and rest[f] == 0], "no figure falls to zero"

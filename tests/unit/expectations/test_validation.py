@@ -191,7 +191,7 @@ BREACHES: Breaches = {
         {"owned_once": "m-2 m-3"},
     ),
     "gold.leader_imbalance": (
-        [values(gold.LEADER_IMBALANCE, preferred_partitions=0, led_elsewhere=0)],
+        [values(gold.LEADER_IMBALANCE, origin="snapshot", preferred_partitions=0, led_elsewhere=0)],
         {"counts_every_partition": "broker=1"},
     ),
     "quality.coverage": (

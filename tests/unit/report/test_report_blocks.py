@@ -264,7 +264,14 @@ def test_imbalance_of_each_broker_is_that_of_the_last_and_the_worst_reading(repo
 
 def test_broker_without_preferred_partitions_shows_no_ratio():
     rows = [
-        made("gold.leader_imbalance", snapshot_at=at("01:00:00"), broker=4, preferred_partitions=0, led_elsewhere=0)
+        made(
+            "gold.leader_imbalance",
+            snapshot_at=at("01:00:00"),
+            broker=4,
+            preferred_partitions=0,
+            led_elsewhere=0,
+            over_threshold=False,
+        )
     ]
     (row,) = seen.rows(build_report({"gold.leader_imbalance": rows}, run()), "brokers")
     assert seen.cells(row)[3] == "preferred for none"

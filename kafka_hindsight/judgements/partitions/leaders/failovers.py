@@ -11,7 +11,7 @@ from operator import attrgetter
 
 from kafka_hindsight.catalog.codes import NOBODY, Confidence, FailoverKind, OutageKind
 from kafka_hindsight.catalog.kinds import Kind
-from kafka_hindsight.catalog.rows import BrokerOutage, Failover, LeadershipGap, Quote
+from kafka_hindsight.catalog.rows import BrokerOutage, Failover, LeadershipGap, LeaderSpan, Quote
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, on_failed_disk
 from kafka_hindsight.judgements.brokers.controllers import active_at
 from kafka_hindsight.judgements.partitions.incarnations import Commit, Incarnation, Partition
@@ -24,6 +24,7 @@ from kafka_hindsight.judgements.partitions.leaders.failover_rulings import (
     gap_between,
     hides_leaders,
 )
+from kafka_hindsight.judgements.partitions.leaders.leader_spans import leader_spans
 from kafka_hindsight.judgements.partitions.leaderships import Leadership, leaderships_of
 from kafka_hindsight.judgements.partitions.replicas.losses import Loss, loss_of
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, Reason, one_after_another, span
@@ -283,10 +284,14 @@ def requested_by_operator(kind: FailoverKind, change: LeaderChange) -> bool | No
 
 @dataclass(frozen=True)
 class LeaderHistory:
-    """Rows of gold.failovers and of quality.leadership_gaps; the known leaders, and the times without a leader."""
+    """Rows of gold.failovers and of quality.leadership_gaps; the known leaders, and the times without a leader.
+
+    `spans`: who led each partition, and its replicas, from change to change.
+    """
 
     failovers: list[Failover]
     gaps: list[LeadershipGap]
+    spans: list[LeaderSpan]
     leaders: defaultdict[Partition, list[Interval[int]]]
     leaderless: defaultdict[Partition, list[BoundedInterval[Reason]]]
 
@@ -298,7 +303,7 @@ def rebuild_leaders(incarnations: Iterable[Incarnation], context: ClusterContext
     leads to its epoch. Each epoch that a row skips is marked by a gap. Epochs and instants do not fall. A line that is
     printed again, by another broker or after a start, adds no row. A creation is not a failover.
     """
-    history = LeaderHistory([], [], defaultdict(list), defaultdict(list))
+    history = LeaderHistory([], [], [], defaultdict(list), defaultdict(list))
     for incarnation in incarnations:
         leaderships = leaderships_of(incarnation, context)
         steps = list(leader_changes_of(incarnation, leaderships, context))
@@ -319,6 +324,7 @@ def rebuild_leaders(incarnations: Iterable[Incarnation], context: ClusterContext
                 losses.append(BoundedInterval(time.start, time.end, time.proven, time.possible, reason))
         losses += _since_first_mention(incarnation, leaderships, context)
         leaders = known_leaders(incarnation, leaderships, [gap for _, gap in steps])
+        history.spans.extend(leader_spans(incarnation, leaderships, [change for change, _ in steps], leaders))
         changes_by_time = Timeline((change for change, _ in changes), attrgetter("at"))
         for leader in leaders:
             losses += _while_away(incarnation, leader, changes_by_time, context)

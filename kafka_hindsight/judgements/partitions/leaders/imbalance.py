@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import accumulate, pairwise, product
 from operator import attrgetter
 
-from kafka_hindsight.catalog.codes import FailoverKind, ImbalanceEnd
+from kafka_hindsight.catalog.codes import FailoverKind, ImbalanceEnd, Origin
 from kafka_hindsight.catalog.nouns.partitions import NO_KNOWN_END
 from kafka_hindsight.catalog.rows import BrokerSnapshot, Failover, ImbalancePeriod, LeaderImbalance, PartitionSnapshot
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot, row_id
@@ -35,18 +35,22 @@ def rebuild_imbalance(
     that is gone is still preferred for its partitions, which other brokers lead; a broker that is preferred for none
     has no ratio; a partition without a leader counts as led elsewhere.
     """
+    partition_snapshots = list(partition_snapshots)
     readings = grouped((p for p in partition_snapshots if p.preferred_leader is not None), _READING)
+    unknown = Counter(_READING(p) for p in partition_snapshots if p.preferred_leader is None)
     broker_lists = grouped(broker_snapshots, _READING)
     rows = []
     for key, partitions in readings.items():
         preferred = grouped(partitions, _PREFERRED)
         hosting = {broker for p in partitions for broker in p.replicas or ()}
         for broker in {*preferred, *hosting, *(b.broker for b in broker_lists.get(key, ()))}:
-            rows.append(_row(partitions[0], broker, preferred.get(broker, ())))
+            rows.append(_row(partitions[0], broker, preferred.get(broker, ()), unknown[key]))
     return sorted(rows, key=lambda r: (r.cluster, r.snapshot_at, r.broker))
 
 
-def _row(reading: PartitionSnapshot, broker: int, partitions: Sequence[PartitionSnapshot]) -> LeaderImbalance:
+def _row(
+    reading: PartitionSnapshot, broker: int, partitions: Sequence[PartitionSnapshot], unknown: int
+) -> LeaderImbalance:
     elsewhere = sorted((p for p in partitions if p.leader != broker), key=lambda p: (p.topic, p.partition))
     ratio = len(elsewhere) / len(partitions) if partitions else None
     shows = f"broker {broker} is the first replica of {len(partitions)} partitions and leads all but {len(elsewhere)}"
@@ -58,8 +62,10 @@ def _row(reading: PartitionSnapshot, broker: int, partitions: Sequence[Partition
         cluster=reading.cluster,
         snapshot_at=reading.snapshot_at,
         broker=broker,
+        origin=Origin.SNAPSHOT,
         preferred_partitions=len(partitions),
         led_elsewhere=len(elsewhere),
+        unknown_partitions=unknown,
         ratio=ratio,
         over_threshold=ratio is not None and ratio > THRESHOLD,
         evidence=[quote_snapshot(reading, shows)],
@@ -93,8 +99,9 @@ def rebuild_imbalance_periods(
     Between two readings the changes of leader are replayed. Where they lead from the one to the other, the change that
     crosses the threshold is known. Before the first reading they are undone one by one, which is less sure: topics may
     have been created since. A reading that does not know the broker ends a period, as the broker is then preferred for
-    no partition. `imbalance` holds all rows of the window, with evidence only where one is above the threshold;
-    `failovers` are of the same cluster, with look-back.
+    no partition; one that does not know whether the broker is above the threshold adds nothing. The instants of logs
+    that stand for readings are read in the same way. `imbalance` holds all rows of the window, with evidence only where
+    one is above the threshold; `failovers` are of the same cluster, with look-back.
     """
     rows = sorted(imbalance, key=lambda r: r.snapshot_at)
     instants = sorted({r.snapshot_at for r in rows})
@@ -103,13 +110,14 @@ def rebuild_imbalance_periods(
     periods = []
     for broker, own in sorted(grouped(rows, lambda r: r.broker).items()):
         changes, row_at = by_instant(changes_of.get(broker, ())), {r.snapshot_at: r for r in own}
-        periods += [_period_row(run, _start(run, changes), _end(run, changes)) for run in _runs(instants, row_at)]
+        shown = [at for at in instants if at not in row_at or row_at[at].over_threshold is not None]
+        periods += [_period_row(run, _start(run, changes), _end(run, changes)) for run in _runs(shown, row_at)]
     return periods
 
 
 def _runs(instants: Sequence[datetime], row_at: Mapping[datetime, LeaderImbalance]) -> Iterator[_ReadingsAbove]:
     def is_above(at: datetime) -> bool:
-        return at in row_at and row_at[at].over_threshold
+        return at in row_at and row_at[at].over_threshold is True
 
     stretches = runs(instants, lambda run, at: is_above(run[-1]) and is_above(at))
     for before, own, after in with_neighbours(stretches):
@@ -206,13 +214,14 @@ def _is_above(count: int, preferred: int) -> bool:
 
 def _period_row(run: _ReadingsAbove, start: _Crossing, end: _Crossing | None) -> ImbalancePeriod:
     first, last = run.readings[0], run.readings[-1]
-    worst = max(run.readings, key=lambda r: (r.ratio or 0.0, -r.snapshot_at.timestamp()))
+    worst = max(run.readings, key=lambda r: (_least_ratio(r), -r.snapshot_at.timestamp()))
     origin = ended_by(end.change if end else None)
     noun = origin.noun if origin else NO_KNOWN_END
     return ImbalancePeriod(
         cluster=worst.cluster,
         imbalance_period_id=row_id(worst.cluster, "imbalance", worst.broker, first.snapshot_at),
         broker=worst.broker,
+        origin=worst.origin,
         started_at=start.at,
         started_at_is_exact=start.is_exact,
         ended_at=end.at if end else None,
@@ -220,7 +229,7 @@ def _period_row(run: _ReadingsAbove, start: _Crossing, end: _Crossing | None) ->
         first_reading_at=first.snapshot_at,
         last_reading_at=last.snapshot_at,
         readings=len(run.readings),
-        max_ratio=worst.ratio or 0.0,
+        max_ratio=_least_ratio(worst),
         worst_at=worst.snapshot_at,
         preferred_partitions=worst.preferred_partitions,
         led_elsewhere=worst.led_elsewhere,
@@ -233,17 +242,24 @@ def _period_row(run: _ReadingsAbove, start: _Crossing, end: _Crossing | None) ->
     )
 
 
+def _least_ratio(row: LeaderImbalance) -> float:
+    """The ratio, or the least possible one where the first replica or the leader of some partitions is not known."""
+    possible = row.preferred_partitions + (row.unknown_partitions or 0)
+    return row.led_elsewhere / possible if possible else 0.0
+
+
 def _beginning(worst: LeaderImbalance, start: _Crossing) -> str:
     why = f", {start.change.kind.noun.clause}" if start.change else ""
     since = f"{'' if start.is_exact else 'at least '}since {start.at:%H:%M:%S}"
     partitions = f"{worst.led_elsewhere} of the {worst.preferred_partitions} partitions"
     drift = f"{partitions} that prefer broker {worst.broker} had another leader or none at worst"
-    return f"{drift} ({percent(worst.ratio)}), {since}{why}."
+    return f"{drift} ({percent(_least_ratio(worst))}), {since}{why}."
 
 
 def _ending(last: LeaderImbalance, start: _Crossing, end: _Crossing | None, how: str) -> str:
     if end is None:
-        return f"It was not over at {last.snapshot_at:%H:%M:%S}, the last reading."
+        what = "reading" if last.origin == Origin.SNAPSHOT else "instant that the logs show"
+        return f"It was not over at {last.snapshot_at:%H:%M:%S}, the last {what}."
     return f"It ended after {duration(end.at - start.at)}. {how}"
 
 

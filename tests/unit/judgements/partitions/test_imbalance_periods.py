@@ -25,8 +25,9 @@ def reading(n: float, elsewhere: int, preferred: int = 10, broker: int = 1) -> L
     is_over = 10 * elsewhere > preferred
     return row(
         LEADER_IMBALANCE,
-        snapshot_at=minute(n), broker=broker, preferred_partitions=preferred, led_elsewhere=elsewhere, ratio=ratio,
-        over_threshold=is_over, evidence=[{**QUOTE, "line_id": str(n)}] if is_over else None,
+        snapshot_at=minute(n), broker=broker, origin="snapshot", preferred_partitions=preferred,
+        led_elsewhere=elsewhere, ratio=ratio, over_threshold=is_over,
+        evidence=[{**QUOTE, "line_id": str(n)}] if is_over else None,
     )  # fmt: skip
 
 
