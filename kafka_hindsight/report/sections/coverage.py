@@ -197,7 +197,7 @@ _OUTSIDE = {
 
 def _missing_input(page: PageRows) -> Iterator[Statement]:
     """The kinds of input that the run did not have, and those without a line in the window."""
-    origins = {row.origin for row in (*page.of(Coverage), *page.of(LeaderImbalance))}
+    origins = {row.origin for row in page.of(Coverage)} | {row.origin for row in page.of(LeaderImbalance)}
     inputs = page.run.inputs or ()
     missing = [label for origin, label in _MISSING.items() if origin not in (*origins, *inputs)]
     if missing:
