@@ -31,7 +31,9 @@ def first_starts(events: pa.Table) -> pa.Table:
     Source: BrokerServer.startup waits for the first publication of metadata before it is unfenced; KafkaController
     sends a broker that registers all of its partitions (onBrokerStartup).
     """
-    return ends(events.filter(among(events["kind"], _IN_SERVICE)), ("broker",), ("happened_at",), (FIRST,))
+    return ends(
+        events.filter(among(events["kind"], _IN_SERVICE)), ("broker",), ("happened_at", "source", "order"), (FIRST,)
+    )
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ def made_outputs() -> dict[tuple[tuple[str, str], str], list[Any]]:
             row(LAG_VERDICTS, group_id="g1", partition=n, status=status, window_from=at)
             for n, status in enumerate(LagStatus)
         ],
-        (("balance", "imbalance"), "gold.leader_imbalance"): [
+        (("readings", "imbalance"), "gold.leader_imbalance"): [
             row(LEADER_IMBALANCE, broker=n, over_threshold=n % 2 == 0, snapshot_at=at) for n in range(4)
         ],
         (("groups", "gaps"), "quality.generation_gaps"): [row(GENERATION_GAPS, seen_at=at), row(GENERATION_GAPS)],

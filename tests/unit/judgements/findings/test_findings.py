@@ -21,6 +21,7 @@ from kafka_hindsight.catalog.gold import (
 from kafka_hindsight.catalog.quality import COVERAGE, GENERATION_GAPS, LEADERSHIP_GAPS
 from kafka_hindsight.catalog.rows import (
     Finding,
+    ImbalancePeriod,
     IncidentLink,
     LagVerdict,
     LeadershipGap,
@@ -89,7 +90,7 @@ def test_member_silent_for_over_30_s_is_critical() -> None:
 
 def test_imbalance_periods_of_broker_are_one_finding() -> None:
     imbalance_periods = [
-        row(IMBALANCE_PERIODS, broker=2, max_ratio=ratio, started_at=AT + since,
+        row(IMBALANCE_PERIODS, broker=2, origin="snapshot", max_ratio=ratio, started_at=AT + since,
             ended_at=AT + since + timedelta(minutes=1),
             started_at_is_exact=True, explanation=f"{ratio:.0%} were led elsewhere.")
         for ratio, since in ((0.2, timedelta(0)), (0.9, timedelta(minutes=5)))
@@ -97,6 +98,15 @@ def test_imbalance_periods_of_broker_are_one_finding() -> None:
     (finding,) = raised(imbalance_periods=imbalance_periods)
     assert finding.message == ("Broker 2 led too few partitions: 90% were led elsewhere. It happened twice")
     assert (finding.first_at, finding.last_at) == (AT, AT + timedelta(minutes=6))
+
+
+def test_imbalance_in_logs_is_a_finding_where_it_outlasts_a_look_of_kafka() -> None:
+    def period(broker: int, minutes: float) -> ImbalancePeriod:
+        ended_at = AT + timedelta(minutes=minutes)
+        return row(IMBALANCE_PERIODS, broker=broker, origin="broker", started_at=AT, ended_at=ended_at)
+
+    (finding,) = raised(imbalance_periods=[period(1, 4.9), period(2, 5)])
+    assert finding.subject == "2"
 
 
 def test_truncations_with_loss_are_one_finding_per_broker() -> None:
@@ -191,7 +201,7 @@ def test_missing_part_of_readings_is_one_finding() -> None:
 
 def test_each_kind_of_evidence_raises_its_rule() -> None:
     findings = raised(
-        imbalance_periods=[row(IMBALANCE_PERIODS, broker=2, max_ratio=1 / 9)],
+        imbalance_periods=[row(IMBALANCE_PERIODS, broker=2, origin="snapshot", max_ratio=1 / 9)],
         partitions=[row(PARTITION_SNAPSHOTS, topic="t", replicas=[1, 2, 3], isr=[1])],
         settings=own("t", "min.insync.replicas=2"),
         generation_gaps=[
