@@ -269,6 +269,8 @@ def page_of(by_version: Mapping[str, Set[LogStatement]], unread: Set[LogStatemen
         " matter. A statement is read if its lines are events, or known to carry nothing we use"
         " ([patterns](patterns.md)).",
         "Until 3.9 most classes are Scala's, which joins a text from parts: some are cut here, and count as not read.",
+        "The old Scala consumer (`ZookeeperConsumerConnector`, until Kafka 1.1) is not read: it keeps its groups and"
+        " offsets in ZooKeeper, and brokers write no line of its rebalances.",
         as_table(("Kafka", "Statements", "Not read", "Share read"), shares),
         "## By class",
         "How many statements a class has in each version, and how many of them are read where not all are.",
