@@ -28,7 +28,7 @@ WIDEST = 240
 
 LakeRow = dict[str, Any]
 
-Lake = Mapping[str, Callable[[], pyarrow.Table]]
+TableReaders = Mapping[str, Callable[[], pyarrow.Table]]
 """The function that reads a table, by the table's full name."""
 
 
@@ -42,7 +42,7 @@ class TableComparison:
     differences: tuple[str, ...]
 
 
-def open_views(folder: Path) -> Lake:
+def open_views(folder: Path) -> TableReaders:
     """The tables of a lake on disk. Raises: FileNotFoundError if there are none."""
     tables = [log.parent for layer in LAYERS for log in sorted(folder.glob(f"{layer}/*/_delta_log"))]
     if not tables:
@@ -53,7 +53,7 @@ def open_views(folder: Path) -> Lake:
 
 
 def compare(
-    old: Lake, new: Lake, keys: Mapping[str, Sequence[str]], ignored: Collection[str] = ()
+    old: TableReaders, new: TableReaders, keys: Mapping[str, Sequence[str]], ignored: Collection[str] = ()
 ) -> Iterator[TableComparison]:
     """Compare each table of two lakes, without the ignored columns.
 

@@ -11,19 +11,19 @@ from datetime import UTC, datetime
 
 from kafka_hindsight.settings.home import HOME
 from lab.bench import anchors
-from lab.bench.works import Figures
+from lab.bench.works import BenchFigures
 
 FIGURES = HOME / "lab" / "bench" / "figures.json"
 
 
-def keep(part: str, figures: Figures, cores: str) -> None:
+def keep(part: str, figures: BenchFigures, cores: str) -> None:
     """Keep the figures of a part with the circumstances in which they were measured."""
     parts = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
     parts[part] = {"measured": circumstances(cores), "figures": figures}
     FIGURES.write_text(json.dumps(parts, indent=1, sort_keys=True) + "\n")
 
 
-def circumstances(cores: str) -> Figures:
+def circumstances(cores: str) -> BenchFigures:
     """When, of which commit, and on what."""
     commit = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], cwd=HOME, capture_output=True, text=True, check=True
@@ -38,7 +38,7 @@ def circumstances(cores: str) -> Figures:
     }
 
 
-def best(figures: Figures) -> Mapping[str, Figures]:
+def best(figures: BenchFigures) -> Mapping[str, BenchFigures]:
     """The round of each engine with the least wall time. The first round of a warm JVM does not count."""
     warm = figures["rounds"][1:] or figures["rounds"]
     names = [*anchors.WITH_SPARK, "ingest"]
@@ -46,7 +46,7 @@ def best(figures: Figures) -> Mapping[str, Figures]:
     return {name: min(rounds_of_engine, key=lambda used: used["wall_s"]) for name, rounds_of_engine in rounds.items()}
 
 
-def ratios(figures: Figures) -> list[str]:
+def ratios(figures: BenchFigures) -> list[str]:
     """How many times as long as each anchor our ingest takes."""
     engines = best(figures)
     ours = engines["ingest"]
@@ -62,7 +62,7 @@ def ratios(figures: Figures) -> list[str]:
     return [*lines, beside(figures)]
 
 
-def beside(figures: Figures) -> str:
+def beside(figures: BenchFigures) -> str:
     """How many times as long as the copy beside it ingest took, round by round: what a busy machine distorts least."""
     wall, cpu = (
         ", ".join(f"{r['ingest'][name] / r['spark copy'][name]:.1f}" for r in figures["rounds"])

@@ -25,7 +25,7 @@ _SAYS = {
 }
 """What an engine does, in the picture and in the table."""
 
-Figures = Mapping[str, Any]
+BenchFigures = Mapping[str, Any]
 
 NEEDS: Mapping[str, tuple[str, ...]] = {"sizing": ("growth", "groups", "cluster")}
 """The parts of the bench from which a table is made, where it has another name."""
@@ -45,7 +45,7 @@ def write() -> None:
     PICTURE.write_text(vl_convert.vegalite_to_svg(picture(figures)))
 
 
-def filled(page: str, figures: Figures) -> str:
+def filled(page: str, figures: BenchFigures) -> str:
     """The page with its parts as measured; a part that was never measured says so.
 
     Raises KeyError for an unknown part.
@@ -53,7 +53,7 @@ def filled(page: str, figures: Figures) -> str:
     return _PART.sub(lambda part: part[1] + _part(part[2], figures) + part[3], page)
 
 
-def _part(name: str, figures: Figures) -> str:
+def _part(name: str, figures: BenchFigures) -> str:
     if missing := [n for n in NEEDS.get(name, (name,)) if n not in figures]:
         return f"Not measured yet: `python -m lab.bench.run --only {' '.join(missing)}`.\n"
     measured = figures[NEEDS.get(name, (name,))[0]]["measured"]
@@ -72,7 +72,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
         yield f"| {' | '.join(row)} |"
 
 
-def engines_table(figures: Figures) -> Iterator[str]:
+def engines_table(figures: BenchFigures) -> Iterator[str]:
     """Every engine on the same bytes, and how many times as long ingest takes."""
     engines = best(figures["engines"]["figures"])
     ours = engines["ingest"]
@@ -88,7 +88,7 @@ def engines_table(figures: Figures) -> Iterator[str]:
     yield beside(figures["engines"]["figures"])
 
 
-def _engine_row(name: str, used: Figures, ours: Figures) -> tuple[str, ...]:
+def _engine_row(name: str, used: BenchFigures, ours: BenchFigures) -> tuple[str, ...]:
     wall, cpu = ours["wall_s"] / used["wall_s"], ours["cpu_s"] / used["cpu_s"]
     times = ("", "") if name == "ingest" else (f"{wall:.1f}x", f"{cpu:.1f}x")
     return (
@@ -100,7 +100,7 @@ def _engine_row(name: str, used: Figures, ours: Figures) -> tuple[str, ...]:
     )
 
 
-def forms_table(figures: Figures) -> Iterator[str]:
+def forms_table(figures: BenchFigures) -> Iterator[str]:
     """Ingest of one night in each form, and how many times as much of the processor as the plain night it takes."""
     forms = {name: min(rounds, key=lambda used: used["cpu_s"]) for name, rounds in figures["forms"]["figures"].items()}
     plain = forms["plain"]["cpu_s"]
@@ -113,7 +113,7 @@ def forms_table(figures: Figures) -> Iterator[str]:
     )
 
 
-def growth_table(figures: Figures) -> Iterator[str]:
+def growth_table(figures: BenchFigures) -> Iterator[str]:
     """Ingest of more and more bytes."""
     nights = figures["growth"]["figures"].values()
     head = ("MB", "wall s", "processor s", "largest process, MiB", "written / read", "lake / read")
@@ -139,7 +139,7 @@ def growth_table(figures: Figures) -> Iterator[str]:
     )
 
 
-def groups_table(figures: Figures) -> Iterator[str]:
+def groups_table(figures: BenchFigures) -> Iterator[str]:
     """Both steps by Spark on nights of more and more groups."""
     head = (
         "groups",
@@ -165,7 +165,7 @@ def groups_table(figures: Figures) -> Iterator[str]:
     )
 
 
-def judgements_table(figures: Figures) -> Iterator[str]:
+def judgements_table(figures: BenchFigures) -> Iterator[str]:
     """One huge key of a judgement, in one Python worker."""
     head = ("", "size", "rows", "processor s", "peak MB")
     judgements = figures["judgements"]["figures"]
@@ -179,7 +179,7 @@ def judgements_table(figures: Figures) -> Iterator[str]:
     )
 
 
-def audit_table(figures: Figures) -> Iterator[str]:
+def audit_table(figures: BenchFigures) -> Iterator[str]:
     """Whole audits of the recorded night."""
     head = ("", "wall s", "processor s", "largest process, MiB")
     engines = figures["audit"]["figures"].items()
@@ -189,23 +189,23 @@ def audit_table(figures: Figures) -> Iterator[str]:
     )
 
 
-def _largest_mib(used: Figures) -> float:
+def _largest_mib(used: BenchFigures) -> float:
     return max(float(used[f"{role}_mib"]) for role in ("jvm", "worker", "driver"))
 
 
-def cluster_output(figures: Figures) -> Iterator[str]:
+def cluster_output(figures: BenchFigures) -> Iterator[str]:
     """The output of lab/bench/cluster.py."""
     yield "```"
     yield from cluster.described(figures["cluster"]["figures"])
     yield "```"
 
 
-def sizing_table(figures: Figures) -> Iterator[str]:
+def sizing_table(figures: BenchFigures) -> Iterator[str]:
     """The needs of larger nights."""
     yield from table(sizing.HEAD, sizing.rows(figures))
 
 
-TABLES: Mapping[str, Callable[[Figures], Iterator[str]]] = {
+TABLES: Mapping[str, Callable[[BenchFigures], Iterator[str]]] = {
     "engines": engines_table,
     "forms": forms_table,
     "growth": growth_table,
@@ -217,7 +217,7 @@ TABLES: Mapping[str, Callable[[Figures], Iterator[str]]] = {
 }
 
 
-def picture(figures: Figures) -> dict[str, Any]:
+def picture(figures: BenchFigures) -> dict[str, Any]:
     """The engines as bars, and the growth as a line, in the words of Vega-Lite.
 
     A part that was never measured has no chart: an empty one would make the picture endlessly wide.
@@ -242,7 +242,7 @@ def picture(figures: Figures) -> dict[str, Any]:
     }
 
 
-def _bars(values: Sequence[Figures]) -> dict[str, Any]:
+def _bars(values: Sequence[BenchFigures]) -> dict[str, Any]:
     y = {"field": "engine", "type": "nominal", "sort": {"field": "seconds"}, "title": None}
     x = {"field": "seconds", "type": "quantitative", "title": "wall seconds, warm"}
     color = {"field": "ours", "type": "nominal", "legend": None, "scale": {"range": ["#9aa5b1", "#d9480f"]}}
@@ -261,7 +261,7 @@ def _bars(values: Sequence[Figures]) -> dict[str, Any]:
     }
 
 
-def _lines(values: Sequence[Figures]) -> dict[str, Any]:
+def _lines(values: Sequence[BenchFigures]) -> dict[str, Any]:
     return {
         "title": "Ingest of more and more bytes, cold",
         "width": 320,

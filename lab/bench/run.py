@@ -17,7 +17,7 @@ from typing import Any
 
 from lab.bench import anchors, cluster, forms, judgements, nights, page
 from lab.bench.figures import keep, ratios
-from lab.bench.works import Figures, measured
+from lab.bench.works import BenchFigures, measured
 
 MB = 600
 """The input on which engines are compared."""
@@ -38,60 +38,60 @@ class Bench:
     def __init__(self, cores: str, folder: Path, most_mb: float) -> None:
         self.cores, self.folder, self.most_mb = cores, folder, most_mb
 
-    def engines(self, rounds: int = ROUNDS) -> Figures:
+    def engines(self, rounds: int = ROUNDS) -> BenchFigures:
         """Every engine on the same bytes. Ingest takes turns with the copy, in a process that has done both before."""
         night = str(nights.make_night(self.folder, min(MB, self.most_mb)))
-        figures: Figures = {
+        figures: BenchFigures = {
             name: [self._do("engine", name=name, night=night) for _ in range(rounds)] for name in anchors.WITHOUT_SPARK
         }
         figures["rounds"] = self._do("warm", night=night, rounds=rounds)["rounds"]
         return figures
 
-    def forms(self) -> Figures:
+    def forms(self) -> BenchFigures:
         """Ingest of one night in other layouts and envelopes."""
         return self._do(
             "forms", night=str(nights.make_night(self.folder, min(FORMS_MB, self.most_mb))), names=forms.INGESTED
         )
 
-    def growth(self) -> Figures:
+    def growth(self) -> BenchFigures:
         """Ingest of more and more bytes, each in a process of its own."""
         return {str(mb): self._cold(nights.make_night(self.folder, mb)) for mb in GROWTH if mb <= self.most_mb}
 
-    def groups(self) -> Figures:
+    def groups(self) -> BenchFigures:
         """Both steps by Spark on nights of more and more groups, with readings of the cluster: what sizing rests on."""
         sizes = {times: times * nights.BYTES / 1e6 for times in NIGHTS}
         return {str(n): self._both(nights.make_night(self.folder, mb)) for n, mb in sizes.items() if mb <= self.most_mb}
 
-    def judgements(self) -> Figures:
+    def judgements(self) -> BenchFigures:
         """One huge key of a judgement, as one Python worker gets it."""
         return {
             what: {str(size): self._do("judgement", what=what, size=size) for size in sizes}
             for what, sizes in judgements.SIZES.items()
         }
 
-    def audit(self) -> Figures:
+    def audit(self) -> BenchFigures:
         """Whole audits of the recorded night: into a fresh lake, then into the same lake again."""
         with tempfile.TemporaryDirectory() as lake:
             return {name: self._do("audit", lake=lake) for name in ("fresh lake", "same lake")}
 
-    def cluster(self) -> Figures:
+    def cluster(self) -> BenchFigures:
         """Both steps on several workers, on all cores of this machine."""
         return cluster.measure(nights.make_night(self.folder, min(CLUSTER_MB, self.most_mb)), WORKERS)
 
-    def _cold(self, night: Path) -> Figures:
+    def _cold(self, night: Path) -> BenchFigures:
         with tempfile.TemporaryDirectory() as lake:
             return self._do("cold", night=str(night), lake=lake)
 
-    def _both(self, night: Path) -> Figures:
+    def _both(self, night: Path) -> BenchFigures:
         with tempfile.TemporaryDirectory() as lake:
             ingest = self._do("cold", night=str(night), lake=lake, with_snapshots=True, with_spark=True)
             return {"ingest": ingest, "rebuild": self._do("rebuild", night=str(night), lake=lake)}
 
-    def _do(self, work: str, **arguments: Any) -> Figures:
+    def _do(self, work: str, **arguments: Any) -> BenchFigures:
         return measured(work, self.cores, **arguments)
 
 
-PARTS: Mapping[str, Callable[[Bench], Figures]] = {
+PARTS: Mapping[str, Callable[[Bench], BenchFigures]] = {
     p.__name__: p
     for p in (Bench.engines, Bench.forms, Bench.growth, Bench.groups, Bench.judgements, Bench.audit, Bench.cluster)
 }

@@ -25,26 +25,26 @@ if TYPE_CHECKING:
 
     from kafka_hindsight.engine.workers import Workers
 
-Figures = dict[str, Any]
+BenchFigures = dict[str, Any]
 
 CLUSTER = "bench"
 SUMMARY = "ingest.json"
 """What ingest says of its run, kept beside the lake's tables for rebuild."""
 
 
-def engine(name: str, night: str) -> Figures:
+def engine(name: str, night: str) -> BenchFigures:
     """An anchor without Spark."""
     with tempfile.TemporaryDirectory() as folder, usage.metered() as used:
         lines = anchors.WITHOUT_SPARK[name](nights.logs_of(Path(night)), Path(folder) / "heads.parquet")
     return {"lines": lines, **used.figures()}
 
 
-def warm(night: str, rounds: int) -> Figures:
+def warm(night: str, rounds: int) -> BenchFigures:
     """Run the anchors with Spark, in one JVM, and the step ingest in turn. Returns the figures of each round."""
     files = nights.logs_of(Path(night))
     spark, figures = start_session(Path(night)), []
     for _ in range(rounds):
-        measured: Figures = {}
+        measured: BenchFigures = {}
         for name, anchor in anchors.WITH_SPARK.items():
             with tempfile.TemporaryDirectory() as folder, usage.metered() as used:
                 lines = anchor(spark, files, Path(folder) / "copy")
@@ -55,11 +55,11 @@ def warm(night: str, rounds: int) -> Figures:
     return {"rounds": figures}
 
 
-def forms(night: str, names: list[str]) -> Figures:
+def forms(night: str, names: list[str]) -> BenchFigures:
     """The step ingest of a night in several forms, in turn with the plain one, in one warm process."""
     from lab.bench import forms as every
 
-    figures = {name: list[Figures]() for name in names}
+    figures = {name: list[BenchFigures]() for name in names}
     with tempfile.TemporaryDirectory() as folder:
         nights_of = {name: every.render_night(Path(night), Path(folder) / name, name) for name in names}
         for _ in range(every.ROUNDS):
@@ -69,7 +69,7 @@ def forms(night: str, names: list[str]) -> Figures:
     return figures
 
 
-def cold(night: str, lake: str, with_snapshots: bool = False, with_spark: bool = False) -> Figures:
+def cold(night: str, lake: str, with_snapshots: bool = False, with_spark: bool = False) -> BenchFigures:
     """The step ingest as a nightly task does it, by Spark where it is asked for or the night is large.
 
     Keeps the lake, and its summary.
@@ -80,7 +80,7 @@ def cold(night: str, lake: str, with_snapshots: bool = False, with_spark: bool =
     return {**ingest, **used.figures(), "step_s": ingest["wall_s"]}
 
 
-def rebuild(night: str, lake: str) -> Figures:
+def rebuild(night: str, lake: str) -> BenchFigures:
     """The step rebuild by Spark on a lake that ingest filled, with the start of its JVM."""
     with usage.metered() as used:
         workers = workers_of(start_session(Path(night)))
@@ -90,14 +90,14 @@ def rebuild(night: str, lake: str) -> Figures:
     return {**used.figures(), "step_s": round(step_s, 2), "events": events}
 
 
-def judgement(what: str, size: int) -> Figures:
+def judgement(what: str, size: int) -> BenchFigures:
     """One huge key, judged as one Python worker does it."""
     from lab.bench import judgements
 
     return judgements.measure(judgements.MAKERS[what](size))
 
 
-def audit(lake: str) -> Figures:
+def audit(lake: str) -> BenchFigures:
     """A whole audit of the recorded night, as `make audit` runs it."""
     command = [str(launch.spark_python()), "-m", "kafka_hindsight.cli.nightly_dag"]
     variables = {**os.environ, "LAKE": lake}
@@ -124,7 +124,7 @@ def workers_of(spark: SparkSession | None) -> Workers:
     return LocalWorkers() if spark is None else SparkWorkers()
 
 
-def ingested(workers: Workers, night: Path, lake: Path, with_snapshots: bool = False) -> Figures:
+def ingested(workers: Workers, night: Path, lake: Path, with_snapshots: bool = False) -> BenchFigures:
     """The step ingest into a new lake.
 
     Returns its figures, the lines by their fate, and the size of the lake.
@@ -167,12 +167,12 @@ def settings_of(night: Path | None, lake: str, snapshots: Path | None = None) ->
     )
 
 
-WORKS: dict[str, Callable[..., Figures]] = {
+WORKS: dict[str, Callable[..., BenchFigures]] = {
     w.__name__: w for w in (engine, warm, forms, cold, rebuild, judgement, audit)
 }
 
 
-def measured(work: str, cores: str, **arguments: Any) -> Figures:
+def measured(work: str, cores: str, **arguments: Any) -> BenchFigures:
     """The figures of one piece of work, in a process of its own on these cores.
 
     Raises RuntimeError with its last lines where it fails.

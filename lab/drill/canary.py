@@ -28,8 +28,8 @@ from lab.drill.canary_rows import (
     READ,
     STALL_MS,
     THRESHOLD_MS,
+    CanaryRow,
     Place,
-    Row,
     Series,
     Stalls,
     in_ms,
@@ -154,7 +154,7 @@ class CanaryFile:
     def __init__(self, file: TextIO) -> None:
         self._file = file
 
-    def keep(self, *rows: Row | None) -> None:
+    def keep(self, *rows: CanaryRow | None) -> None:
         """Write down rows."""
         for row in filter(None, rows):
             self._file.write(json.dumps(row) + "\n")
@@ -235,7 +235,7 @@ class Flock:
         self._record.keep(*sweep(self._acked, self._bootstrap))
 
 
-def sweep(acked: Mapping[Place, Mapping[str, Mapping[int, int]]], bootstrap: str) -> Iterator[Row]:
+def sweep(acked: Mapping[Place, Mapping[str, Mapping[int, int]]], bootstrap: str) -> Iterator[CanaryRow]:
     """Read partitions from their start. Returns a row for each, with the acknowledged records that are missing."""
     consumer = Consumer({**_SWEEPER, "bootstrap.servers": bootstrap})
     consumer.assign([TopicPartition(*place, OFFSET_BEGINNING) for place in acked])
@@ -261,14 +261,14 @@ def sweep(acked: Mapping[Place, Mapping[str, Mapping[int, int]]], bootstrap: str
             yield {**_swept("sweep", place), **missing(kinds, values[place])}
 
 
-def _swept(row: str, place: Place) -> Row:
+def _swept(row: str, place: Place) -> CanaryRow:
     return {"row": row, "topic": place[0], "partition": place[1]}
 
 
 def main() -> int:
     """Play the canaries until its input ends, then sweep."""
     bootstrap, path = sys.argv[1:]
-    orders: queue.SimpleQueue[Row | None] = queue.SimpleQueue()
+    orders: queue.SimpleQueue[CanaryRow | None] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(orders,), daemon=True).start()
     with Path(path).open("w", encoding="utf-8") as file:
         flock = Flock(bootstrap, CanaryFile(file))
@@ -290,7 +290,7 @@ def main() -> int:
             flock.round()
 
 
-def _listen(orders: queue.SimpleQueue[Row | None]) -> None:
+def _listen(orders: queue.SimpleQueue[CanaryRow | None]) -> None:
     for line in sys.stdin:
         orders.put(json.loads(line))
     orders.put(None)

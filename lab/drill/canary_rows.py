@@ -18,7 +18,7 @@ THRESHOLD_MS = 600
 STALL_MS = 250
 """A round of this process that takes longer is a stall of its own."""
 
-Row = dict[str, Any]
+CanaryRow = dict[str, Any]
 Place = tuple[str, int]
 
 
@@ -73,7 +73,7 @@ class Series:
     first_failure_at: float | None = None
     errors: Counter[str] = field(default_factory=Counter)
 
-    def succeed(self, at: float) -> Row | None:
+    def succeed(self, at: float) -> CanaryRow | None:
         """Count a success. Returns the gap that it ends, if there is one."""
         gap = self._gap(at, at)
         if self.first_at is None:
@@ -92,7 +92,7 @@ class Series:
         self.first_failure_at = self.first_failure_at or at
         self.errors[error] += 1
 
-    def end(self, at: float) -> list[Row]:
+    def end(self, at: float) -> list[CanaryRow]:
         """End the series. Returns the open gap, if there is one, and the summary."""
         gap = self._gap(None, at)
         normal = sorted(self.normal) or [0.0]
@@ -111,7 +111,7 @@ class Series:
         }
         return [*([gap] if gap else []), summary]
 
-    def _gap(self, to: float | None, until: float) -> Row | None:
+    def _gap(self, to: float | None, until: float) -> CanaryRow | None:
         length = in_ms(until - self.last_at)
         if self.first_at is None or length <= THRESHOLD_MS:
             return None
@@ -126,7 +126,7 @@ class Series:
             "own_stall_ms": self.stalls.within(self.last_at, until),
         }
 
-    def _head(self, row: str) -> Row:
+    def _head(self, row: str) -> CanaryRow:
         return {"row": row, "topic": self.topic, "partition": self.partition, "kind": self.kind}
 
 
@@ -135,7 +135,7 @@ def value_of(kind: str, number: int) -> bytes:
     return f"canary {kind} {number}".encode()
 
 
-def missing(acked: Mapping[str, Mapping[int, int]], values: set[bytes]) -> Row:
+def missing(acked: Mapping[str, Mapping[int, int]], values: set[bytes]) -> CanaryRow:
     """The acknowledged records of one partition, and the offsets of those that it does not hold."""
     offsets = {k: sorted(o for n, o in of.items() if value_of(k, n) not in values) for k, of in acked.items()}
     acks = {kind: kind.removeprefix("write_") for kind in acked}

@@ -18,7 +18,7 @@ from lab.drill.cluster import free_ports
 from lab.drill.jars import NEWEST, libs
 from lab.drill.java import FLAGS, LOGGING, Jvm
 from lab.drill.libraries import JARS
-from lab.drill.members import JavaMember, MemberFault
+from lab.drill.members import InJvm, JavaMember, MemberFault
 
 _LEAVES_WITHIN = 60
 _MEMORY = "-Xmx256m"
@@ -49,7 +49,7 @@ class OfFramework:
         raise MemberFault("A framework asks for rebalances by itself.")
 
 
-class StreamsMember(OfFramework):
+class StreamsMember(OfFramework, InJvm):
     """An application with one thread, which writes what it reads from all topics but the last one to that one."""
 
     def __init__(self, log: Path, config: Mapping[str, str], topics: Sequence[str]) -> None:
@@ -65,18 +65,6 @@ class StreamsMember(OfFramework):
         except Py4JError as error:
             raise MemberFault(f"An application of Streams could not close: {error}") from None
         self._jvm.exit()
-
-    def kill(self) -> None:
-        self._jvm.end()
-
-    def pause(self) -> None:
-        self._jvm.signal(signal.SIGSTOP)
-
-    def resume(self) -> None:
-        self._jvm.signal(signal.SIGCONT)
-
-    def end(self) -> None:
-        self.kill()
 
     def _build(self, config: Mapping[str, str], topics: Sequence[str], state: Path) -> Any:
         streams, properties = self._jvm.java.org.apache.kafka.streams, self._jvm.java.java.util.Properties()

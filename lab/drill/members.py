@@ -51,7 +51,25 @@ class DrillMember(Protocol):
     def end(self) -> None: ...
 
 
-class JavaMember:
+class InJvm:
+    """The process of a member, with a Java machine of its own."""
+
+    _jvm: Jvm
+
+    def kill(self) -> None:
+        self._jvm.end()
+
+    def pause(self) -> None:
+        self._jvm.signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self._jvm.signal(signal.SIGCONT)
+
+    def end(self) -> None:
+        self.kill()
+
+
+class JavaMember(InJvm):
     """Kafka's own consumer. One thread polls it and carries out what it is asked between two polls."""
 
     def __init__(
@@ -101,16 +119,7 @@ class JavaMember:
 
     def kill(self) -> None:
         self._is_leaving = True
-        self._jvm.end()
-
-    def pause(self) -> None:
-        self._jvm.signal(signal.SIGSTOP)
-
-    def resume(self) -> None:
-        self._jvm.signal(signal.SIGCONT)
-
-    def end(self) -> None:
-        self.kill()
+        super().kill()
 
     def _run(self) -> None:
         try:

@@ -27,7 +27,7 @@ from lab.drill.node import Node
 from lab.drill.producers import CanaryProgram, TransactionalProducer
 from lab.drill.steps import MAIN, OFFSETS, Scenario, Start
 from lab.drill.steps_on_brokers import TakenOver
-from lab.drill.truth_file import Row, TruthFile
+from lab.drill.truth_file import TruthFile, TruthRow
 
 FRAMEWORKS: Mapping[str, Callable[[Path, Mapping[str, str], Sequence[str]], DrillMember]] = {
     STREAMS: StreamsMember,
@@ -97,8 +97,8 @@ class Scene:
     failed: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
     watched: dict[str, int] = field(default_factory=dict)
     generation: int = -1
-    last: Row = field(default_factory=dict)
-    maintenance: Row = field(default_factory=dict)
+    last: TruthRow = field(default_factory=dict)
+    maintenance: TruthRow = field(default_factory=dict)
     stop_event: threading.Event = field(default_factory=threading.Event)
     stopped_for: str = ""
 
@@ -109,13 +109,13 @@ class Scene:
         self.names = DrawnNames(self.rng)  # Scenes are played side by side: each draws its members' names by itself.
         self.brokers = dict(zip("xyz", self.rng.sample(sorted(self.stage.cluster.brokers), 3)))
 
-    def act(self, action: str, **fields: Any) -> Row:
+    def act(self, action: str, **fields: Any) -> TruthRow:
         """Write down what is done next."""
         self.generation = self.newest_generation()
         self.last = self.stage.truth.write(action, **fields)
         return self.last
 
-    def act_on(self, member: str, action: str, **fields: Any) -> Row:
+    def act_on(self, member: str, action: str, **fields: Any) -> TruthRow:
         """Write down what is done next to a member. What is said of a share group names no client."""
         who = {"group": self.group, "client": self.clients[member], "group_instance_id": self.instances.get(member)}
         if self.kind == SHARES:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-Row = dict[str, Any]
+TruthRow = dict[str, Any]
 
 
 class TruthFile:
@@ -17,10 +17,10 @@ class TruthFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._rows: list[Row] = []
+        self._rows: list[TruthRow] = []
         self._lock = threading.Lock()
 
-    def write(self, action: str, **fields: Any) -> Row:
+    def write(self, action: str, **fields: Any) -> TruthRow:
         """One act, now. Fields that are None are left out."""
         known_fields = {name: value for name, value in fields.items() if value is not None}
         with self._lock:
@@ -29,20 +29,20 @@ class TruthFile:
             self._save()
         return row
 
-    def amend(self, row: Row, **fields: Any) -> None:
+    def amend(self, row: TruthRow, **fields: Any) -> None:
         """Add facts to an act that are known only after it."""
         with self._lock:
             row.update(fields)
             self._save()
 
-    def withdraw(self, row: Row, note: str) -> None:
+    def withdraw(self, row: TruthRow, note: str) -> None:
         """The act had not the effect that was expected of it: nothing is expected any more, and the note says why."""
         with self._lock:
             row.pop("expect", None)
             row["note"] = note
             self._save()
 
-    def leave_open(self, row: Row, note: str) -> None:
+    def leave_open(self, row: TruthRow, note: str) -> None:
         """Whether the act had its effect is not known: nothing is expected, and its effect is not a false alarm."""
         row["undecided"] = row.get("expect")
         self.withdraw(row, note)

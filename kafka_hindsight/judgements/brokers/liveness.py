@@ -14,6 +14,7 @@ from kafka_hindsight.catalog.codes import NOBODY, Origin
 from kafka_hindsight.catalog.kinds import COORDINATOR_KINDS, GROUP_KINDS, Kind
 from kafka_hindsight.catalog.rows import BrokerSnapshot, Event
 from kafka_hindsight.judgements.brokers.controllers import ControllerEpoch, active_at, speaks_for_cluster
+from kafka_hindsight.judgements.reasoning.reading_events import event_of_reading
 from kafka_hindsight.shared.durations import LONG_AGO
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.instants import latest
@@ -186,17 +187,7 @@ def _seen_by_others(event: Event) -> Iterable[int]:
 
 
 def _listing(reading: BrokerSnapshot) -> Event:
-    return Event(
-        line_id=reading.snapshot_id,
-        cluster=reading.cluster,
-        origin=Origin.SNAPSHOT,
-        source="snapshots",
-        happened_at=reading.snapshot_at,
-        order=0,
-        kind=Kind.BROKER_LISTED,
-        pattern_id=Kind.BROKER_LISTED,
-        text=f"broker {reading.broker} is listed",
-    )
+    return event_of_reading(reading, Kind.BROKER_LISTED, f"broker {reading.broker} is listed")
 
 
 def _timelines(sightings: Iterable[tuple[int | None, Event]]) -> dict[int, Timeline[Event]]:

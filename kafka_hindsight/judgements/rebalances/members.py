@@ -13,6 +13,7 @@ from operator import attrgetter
 from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event, MemberSnapshot
+from kafka_hindsight.judgements.reasoning.reading_events import event_of_reading
 from kafka_hindsight.judgements.rebalances.client_logs import NO_LINES, ClientLogs
 from kafka_hindsight.judgements.rebalances.group_history import Change
 from kafka_hindsight.knowledge import reasons
@@ -290,23 +291,16 @@ def _limit(member: Member, event: Event) -> None:
 def sighting_of(readings: Sequence[MemberSnapshot]) -> Event:
     """The event of a member's first reading, with its ids and the topics that it owns in any reading."""
     first = readings[0]
-    return Event(
-        line_id=first.snapshot_id,
-        cluster=first.cluster,
-        origin=Origin.SNAPSHOT,
-        source="snapshots",
-        happened_at=first.snapshot_at,
-        order=0,
-        kind=Kind.MEMBER_SEEN,
-        pattern_id=Kind.MEMBER_SEEN,
-        text=f"member {first.member_id} of group {first.group_id}",
+    return event_of_reading(
+        first,
+        Kind.MEMBER_SEEN,
+        f"member {first.member_id} of group {first.group_id}",
         group_id=first.group_id,
         member_id=first.member_id,
         client_id=first.client_id,
         host=first.host,
         instance_id=first.instance_id,
         detail=" ".join(sorted({p.topic for m in readings for p in m.assignment or () if p.topic is not None})),
-        knowledge_version="",
     )
 
 

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import rows
-from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.judgements.brokers.settings_at import SETTING_KINDS
+from kafka_hindsight.judgements.reasoning.reading_events import event_of_reading
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.sources import Judgement, each, lake_table, narrowed, union, where
 from kafka_hindsight.kafka_records.metadata_replay import MetadataReplay, committed
@@ -140,21 +140,14 @@ def read_settings(readings: list[rows.ConfigSnapshot]) -> SettingsRead:
 
 def _as_event(reading: rows.ConfigSnapshot) -> rows.Event:
     is_topic = reading.resource_type == "topic"
-    return rows.Event(
-        line_id=reading.snapshot_id,
-        cluster=reading.cluster,
-        origin=Origin.SNAPSHOT,
-        source="snapshots",
-        happened_at=reading.snapshot_at,
-        order=0,
-        kind=Kind.SETTING_READ,
-        pattern_id=Kind.SETTING_READ,
-        text=f"{reading.resource_type} {reading.resource}: {reading.name} = {reading.value}",
+    return event_of_reading(
+        reading,
+        Kind.SETTING_READ,
+        f"{reading.resource_type} {reading.resource}: {reading.name} = {reading.value}",
         topic=reading.resource if is_topic else None,
         node=None if is_topic else _number(reading.resource),
         reason=reading.name,
         detail=reading.value,
-        knowledge_version="",
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 from deltalake import write_deltalake
 
 from tools import compare_lakes
-from tools.compare_lakes import Lake, TableComparison, compare
+from tools.compare_lakes import TableComparison, TableReaders, compare
 
 KEYS = {"gold.failovers": ("partition",)}
 AT = datetime(2026, 11, 21, 1, 50, tzinfo=UTC)
@@ -19,7 +19,7 @@ AT = datetime(2026, 11, 21, 1, 50, tzinfo=UTC)
 Rows = list[dict[str, Any]]
 
 
-def lake(**gold: Rows) -> Lake:
+def lake(**gold: Rows) -> TableReaders:
     return {f"gold.{name}": lambda rows=rows: pyarrow.Table.from_pylist(rows) for name, rows in gold.items()}
 
 

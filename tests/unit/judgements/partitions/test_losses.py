@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
 from kafka_hindsight.catalog.bronze import OFFSET_SNAPSHOTS, PARTITION_SNAPSHOTS
 from kafka_hindsight.catalog.rows import Event, OffsetSnapshot, PartitionSnapshot
-from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.partitions.leaderships import Leadership
 from kafka_hindsight.judgements.partitions.partition_readings import PartitionReadings
 from kafka_hindsight.judgements.partitions.replicas.losses import Loss, loss_of
+from tests.support.build import partition_line
 from tests.support.nights import WHOLE, events
 from tests.support.outages import rebuild_outages
 from tests.support.partitions import readings_of, rebuild_leaders
@@ -62,11 +61,6 @@ def test_bounds_hold_the_true_loss_whichever_line_is_missing(excerpt: str) -> No
 UNCLEAN = Leadership(3, 2, AT + timedelta(minutes=3), True, (2,), (), ())
 
 
-def line(kind: str, broker: int, minute: int, **columns: Any) -> Event:
-    at = AT + timedelta(minutes=minute)
-    return row(EVENTS, kind=kind, broker=broker, happened_at=at, topic="t", partition=0, **columns)
-
-
 def reading(minute: int, epoch: int | None, end: int | None, *isr: int) -> PartitionSnapshot:
     return row(
         PARTITION_SNAPSHOTS,
@@ -84,7 +78,7 @@ def with_commit(readings: list[PartitionSnapshot], commit: OffsetSnapshot) -> Pa
     return readings_of(readings, [commit])
 
 
-STARTS_AT_28 = line("leader_started", 2, 3, leader_epoch=3, log_offset=28)
+STARTS_AT_28 = partition_line("leader_started", 2, 180, leader_epoch=3, log_offset=28)
 
 
 def test_committed_offset_beyond_new_log_proves_lost_records() -> None:
@@ -102,17 +96,17 @@ def test_committed_offset_that_new_leader_reaches_later_proves_no_loss() -> None
 
 
 def test_high_watermark_while_both_in_sync_bounds_the_loss_from_above() -> None:
-    end = line("log_end_loaded", 1, 5, log_offset=68)
+    end = partition_line("log_end_loaded", 1, 300, log_offset=68)
     assert (lost([end], [reading(1, 2, 20, 1, 2)]).low, lost([end], [reading(1, 2, 20, 1, 2)]).high) == (0, 48)
     assert lost([end], [reading(1, 2, 20, 1)]).high is None, "the new leader was not in sync then"
 
 
 def test_log_of_former_leader_may_diverge_where_the_next_epoch_began() -> None:
     """It had 28 records when it came back, but the old leader had begun with the first 20 of them only."""
-    created = line("partition_state_changed", 3, 0, leader=2, leader_epoch=0, isr="1,2")
-    began = line("leader_started", 1, 1, leader_epoch=1, log_offset=20, isr="1")
-    leaderless = line("partition_state_changed", 3, 2, leader=-1, leader_epoch=2, isr="1")
-    end = line("log_end_loaded", 1, 5, log_offset=68)
+    created = partition_line("partition_state_changed", 3, 0, leader=2, leader_epoch=0, isr="1,2")
+    began = partition_line("leader_started", 1, 60, leader_epoch=1, log_offset=20, isr="1")
+    leaderless = partition_line("partition_state_changed", 3, 120, leader=-1, leader_epoch=2, isr="1")
+    end = partition_line("log_end_loaded", 1, 300, log_offset=68)
     loss = lost([created, began, leaderless, STARTS_AT_28, end])
     assert (loss.low, loss.high) == (40, 48)
     assert loss.says == "at least 40 (offset 28 to 68), at most 48 (offset 20 to 68)"
@@ -122,12 +116,16 @@ def test_log_of_former_leader_may_diverge_where_the_next_epoch_began() -> None:
 
 def test_log_shorter_than_a_former_reading_gives_no_upper_bound() -> None:
     """Power failed with the old leader: it comes back shorter than what had been read from it."""
-    lines = [STARTS_AT_28, line("log_end_loaded", 1, 5, log_offset=50), line("log_truncated", 1, 6, log_offset=28)]
+    lines = [
+        STARTS_AT_28,
+        partition_line("log_end_loaded", 1, 300, log_offset=50),
+        partition_line("log_truncated", 1, 360, log_offset=28),
+    ]
     assert (lost(lines).low, lost(lines).high) == (22, 22)
     assert (lost(lines, [reading(2, 2, 68, 1)]).low, lost(lines, [reading(2, 2, 68, 1)]).high) == (40, None)
 
 
 def test_log_truncated_before_gives_no_upper_bound() -> None:
-    back = line("isr_updated", 2, 5, isr="2,1")
-    again = line("log_end_loaded", 1, 7, log_offset=28)
+    back = partition_line("isr_updated", 2, 300, isr="2,1")
+    again = partition_line("log_end_loaded", 1, 420, log_offset=28)
     assert lost([STARTS_AT_28, back, again]).high is None

@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from kafka_hindsight.catalog.rows import Event
-from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.rebalances import GroupContext, rebuild_group
 from tests.support.groups import excerpt
+from tests.support.histories import line
 from tests.support.nights import at
-from tests.support.rows import row
 
-LINES = itertools.count()
 Break = tuple[int, int, str | None]
-
-
-def line(clock: str, kind: str, **fields: Any) -> Event:
-    who = {"origin": "broker", "broker": 1, "source": "broker-1/server.log"} | fields
-    name = f"line-{next(LINES):04}"
-    return row(EVENTS, line_id=name, text="a line", group_id="g", kind=kind, happened_at=at(clock), **who)
 
 
 def classic(clock: str, generation: int, **fields: Any) -> list[Event]:
     """A group that empties: the shortest rebalance that reaches a generation."""
-    return [line(clock, "group_emptied", generation=generation, protocol="classic", **fields)]
+    return [line("group_emptied", clock, generation=generation, protocol="classic", **fields)]
 
 
 def epoch(clock: str, generation: int, **fields: Any) -> list[Event]:
-    return [line(clock, "epoch_bumped", generation=generation, protocol="consumer", **fields)]
+    return [line("epoch_bumped", clock, generation=generation, protocol="consumer", **fields)]
 
 
 def member_left_line(clock: str, member: str) -> list[Event]:
-    return [line(clock, "member_left", member_id=member, protocol="consumer")]
+    return [line("member_left", clock, member_id=member, protocol="consumer")]
 
 
 def breaks(*events: list[Event]) -> list[Break]:
@@ -44,7 +35,7 @@ def breaks(*events: list[Event]) -> list[Break]:
     return [(g.after_generation, g.next_generation, g.explained_by) for g in gaps]
 
 
-MOVED = [line("01:00:05", "group_loaded", broker=2, source="broker-2/server.log", member_count=1)]
+MOVED = [line("group_loaded", "01:00:05", broker=2, source="broker-2/server.log", member_count=1)]
 
 
 def test_consecutive_generations_have_no_gap() -> None:
@@ -101,14 +92,14 @@ def test_epoch_rise_beyond_member_removals_is_gap() -> None:
 )
 def test_later_generation_in_other_line_shows_gap(kind: str, protocol: str) -> None:
     reached = classic if protocol == "classic" else epoch
-    later = [line("01:05:00", kind, generation=6, protocol=protocol)]
+    later = [line(kind, "01:05:00", generation=6, protocol=protocol)]
     assert breaks(reached("01:00:00", 4), later) == [(4, 6, None)]
     assert breaks(reached("01:00:00", 4), [replace(later[0], generation=4)]) == []
 
 
 def test_client_line_shows_gap_while_broker_logs_were_read() -> None:
     joined = line(
-        "01:05:00", "client_joined", origin="client", source="a.log", broker=None, client_id="a", generation=6
+        "client_joined", "01:05:00", origin="client", source="a.log", broker=None, client_id="a", generation=6
     )
     assert breaks(classic("01:00:00", 4), [joined]) == [(4, 6, None)]
     assert breaks(classic("01:00:00", 4), [replace(joined, happened_at=at("02:00:01"))]) == []
