@@ -23,7 +23,7 @@ from typing import Any
 from kafka_hindsight.catalog.codes import Outcome, Protocol
 from kafka_hindsight.shared.durations import MS, NEVER
 from kafka_hindsight.shared.grouping import grouped
-from lab.drill.rows import Row, read_gold
+from lab.drill.rows import GoldRow, read_gold
 
 ASSIGNED, REVOKED, LOST, CLOSED = "assigned", "revoked", "lost", "closed"
 _GIVES_UP = (REVOKED, LOST, CLOSED)
@@ -60,7 +60,7 @@ class Duration:
     end in which no member held a partition. None: no member printed it, or the row does not name it.
     """
 
-    row: Row
+    row: GoldRow
     library: str
     partitions: int
     start_ms: int | None
@@ -150,7 +150,7 @@ class _Group:
     `silences`: when members were killed or suspended; `births`: when the processes of members began.
     """
 
-    rows: Sequence[Row]
+    rows: Sequence[GoldRow]
     calls: Sequence[Call]
     silences: Mapping[str, Sequence[datetime]]
     births: Mapping[str, Sequence[datetime]]
@@ -235,7 +235,7 @@ class _Group:
         return float((end - start).total_seconds() - held)
 
 
-def _last_assigned(calls: Iterable[Call], row: Row) -> datetime | None:
+def _last_assigned(calls: Iterable[Call], row: GoldRow) -> datetime | None:
     """When the last member had its assignment.
 
     A generation assigns once: a member that joins again without a rebalance gets the same. An epoch assigns in steps.
@@ -253,7 +253,7 @@ def _ms_between(start: datetime | None, end: datetime | None) -> int | None:
 
 
 def durations_of(
-    rows: Iterable[Row], acts: Sequence[Mapping[str, Any]], calls: Mapping[str, Sequence[Call]]
+    rows: Iterable[GoldRow], acts: Sequence[Mapping[str, Any]], calls: Mapping[str, Sequence[Call]]
 ) -> Iterator[Duration]:
     """The rebalances of the groups of which each member printed its calls.
 
