@@ -66,6 +66,14 @@ class Protocol(Code):
         return self in (Protocol.CLASSIC, Protocol.CONSUMER)
 
 
+class RebalanceKind(Code):
+    """How much the members of a group give back in a rebalance."""
+
+    EAGER = "eager", "Every member gives back all its partitions, and gets others at the end."
+    COOPERATIVE = "cooperative", "A member gives back only the partitions that get another owner."
+    SERVER_SIDE = "server_side", "The coordinator assigns, and a member gives back only what it no longer has."
+
+
 class Outcome(Code):
     """How a rebalance ended."""
 

@@ -153,6 +153,7 @@ class OneMoreLoss(Row):
 
 READS: tuple[type[Row], ...] = (
     LagReading, LeaderReading, LineShape, OneMoreLoss,
+    declared.AssignmentChange,
     declared.BrokerOutage, declared.ControllerChange, declared.CoordinatorMove, declared.Coverage, declared.Failover,
     declared.Finding, declared.GenerationGap, declared.ImbalancePeriod, declared.Incident, declared.IsrChange,
     declared.LagVerdict, declared.LeaderImbalance, declared.LeadershipGap, declared.MemberSetting,
@@ -170,6 +171,7 @@ NEAR = timedelta(minutes=1)
 45 s or less by default (KIP-735)."""
 
 _SPANS: Mapping[type[Row], tuple[str, str]] = {
+    declared.AssignmentChange: ("started_at", "ended_at"),
     BrokerOutage: ("down_at", "up_at"),
     declared.CoordinatorMove: ("moved_at", "moved_at"),
     Failover: ("happened_at", "happened_at"),

@@ -12,7 +12,14 @@ import duckdb
 from kafka_hindsight.catalog import Table
 from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS, OFFSET_SNAPSHOTS, PARTITION_SNAPSHOTS, SNAPSHOT_READINGS
 from kafka_hindsight.catalog.codes import Harm, Urgency
-from kafka_hindsight.catalog.gold import COORDINATOR_MOVES, ISR_CHANGES, OWNERSHIP, PARTITION_RISKS, REBALANCES
+from kafka_hindsight.catalog.gold import (
+    ASSIGNMENT_CHANGES,
+    COORDINATOR_MOVES,
+    ISR_CHANGES,
+    OWNERSHIP,
+    PARTITION_RISKS,
+    REBALANCES,
+)
 from kafka_hindsight.catalog.quality import NIGHTS, PUBLICATIONS, UNPARSED_LINES, VALIDATION_RESULTS, WITHHELD_ROWS
 from kafka_hindsight.catalog.table_model import RowValues
 from kafka_hindsight.measures.unavailability_sums import NOTICED_MS
@@ -37,7 +44,7 @@ READ: tuple[Table, ...] = tuple(
 ReadGuard = Callable[[str], AbstractContextManager[object]]
 """What surrounds the reading of a table, by its name: it may pass over one that cannot be read."""
 
-_QUOTES = {ISR_CHANGES: 1, COORDINATOR_MOVES: 1, PARTITION_RISKS: 4}
+_QUOTES = {ISR_CHANGES: 1, COORDINATOR_MOVES: 1, PARTITION_RISKS: 4, ASSIGNMENT_CHANGES: 1}
 """Tables of many rows that the page counts and hardly quotes: the rest of their evidence stays in the lake."""
 
 _SHAPES = """
@@ -233,7 +240,7 @@ def _query(table: Table, cluster: str, window: Window, run_id: str, group: str |
     columns = f"* REPLACE (evidence[1:{limit}] AS evidence)" if limit else "*"
     rows = f"SELECT {columns} FROM {view_name(table)} WHERE cluster = $cluster AND {at} >= $start AND {at} < $end"
     values: dict[str, Any] = {"cluster": cluster, "start": window.start, "end": window.end}
-    if table is OWNERSHIP:
+    if table in (OWNERSHIP, ASSIGNMENT_CHANGES):
         rows += " AND group_id = $group" if group else f" AND {_BUSY}"
         values |= {"group": group} if group else {}
     if grouped := _GROUPED.get(table):

@@ -31,6 +31,7 @@ FAILED_START = "failed_start"
 FOLLOWER_REFUSED = "follower_refused"
 LOG_DIR_FAILED = "log_dir_failed"
 NO_FAILOVER = "no_failover"
+OWNERS = "owners"
 RECORDS_LOST = "records_lost"
 _ACCESS = frozenset(rule.rule_id for rule in access_rules.RULES)
 
@@ -203,6 +204,23 @@ def _delays(act: Act, member: GoldRow) -> bool:
     return is_member(act, member) or is_static
 
 
+def _owners(act: Act, acts: Sequence[Act], tables: GoldTables) -> Answer:
+    """The last rebalance with an assignment before the members were asked ends as they say, the next one begins so."""
+    rows = [r for r in tables.get("assignment_changes", ()) if r["group_id"] == act.group]
+    ended = [r for r in rows if r["ended_at"] <= act.at]
+    later = [r for r in rows if r["started_at"] > act.at]
+    last = [r for r in ended if r["started_at"] == max(e["started_at"] for e in ended)]
+    following = [r for r in later if r["started_at"] == min(e["started_at"] for e in later)]
+    owners = act.fields["owners"]
+    begins_so = not following or _held(following, "before") == owners
+    return answered(_held(last, "after") == owners and begins_so, last)
+
+
+def _held(rows: Iterable[GoldRow], when: str) -> dict[str, list[str]]:
+    """The partitions of each client before or after a rebalance; a client that owns none is not listed."""
+    return {r["client_id"]: sorted(f"{p['topic']}-{p['partition']}" for p in r[when]) for r in rows if r[when]}
+
+
 def _host_silent(act: Act, acts: Sequence[Act], tables: GoldTables) -> Answer:
     """One incident of that kind holds the group, and names the host."""
     host = re.compile(rf"host {re.escape(act.fields['host'])}(?!\.?\d)")
@@ -367,6 +385,7 @@ OF_ACTS: Mapping[str, Expectation] = {
     "static_rejoin_no_rebalance": _of_rebalances(_silence),
     STATIC_LEAVE_SILENT: _of_rebalances(_silence),
     DURATION_BLAME: _of_rebalances(_duration_blame),
+    OWNERS: Expectation(("assignment_changes",), _owners, (), "group_id", _TEN_MINUTES, _TEN_MINUTES),
     "host_silent": Expectation(("rebalances", "incidents"), _host_silent, (), "group_id"),
     "failover_orderly": _of_outages(_any(_outage), "controlled_shutdown"),
     "failover_planned": _of_outages(_any(_outage), "controlled_shutdown"),

@@ -48,6 +48,9 @@ class OfFramework:
     def enforce_rebalance(self) -> None:
         raise MemberFault("A framework asks for rebalances by itself.")
 
+    def owned(self) -> list[str]:
+        raise MemberFault("A framework does not say what its consumers own.")
+
 
 class StreamsMember(OfFramework, InJvm):
     """An application with one thread, which writes what it reads from all topics but the last one to that one."""

@@ -23,6 +23,8 @@ POLL_MS = 100
 _LEAVES_WITHIN = 60
 """Java's close may wait half a minute for a last commit."""
 
+_TELLS_WITHIN = 20
+
 _ANSWERS_WITHIN = 300
 """Longer than any member is suspended: its own thread goes on where it was, no other thread waits for it so long."""
 
@@ -36,14 +38,15 @@ class MemberFault(Exception):
 class DrillMember(Protocol):
     """A consumer in a process of its own. Nothing reaches Kafka before `join`.
 
-    `subscribe`: topics, or one pattern. `slow`: one record takes so long. `leave` ends the process in an orderly
-    way; `kill`, `pause` and `resume` are signals.
+    `subscribe`: topics, or one pattern. `slow`: one record takes so long. `owned`: the partitions that it says are its
+    own, such as `orders-0`. `leave` ends the process in an orderly way; `kill`, `pause` and `resume` are signals.
     """
 
     def join(self) -> None: ...
     def subscribe(self, topics: Sequence[str], pattern: str | None = None) -> None: ...
     def slow(self, ms: int) -> None: ...
     def enforce_rebalance(self) -> None: ...
+    def owned(self) -> list[str]: ...
     def leave(self) -> None: ...
     def kill(self) -> None: ...
     def pause(self) -> None: ...
@@ -107,6 +110,16 @@ class JavaMember(InJvm):
 
     def enforce_rebalance(self) -> None:
         self._requests.put(lambda consumer: consumer.enforceRebalance())
+
+    def owned(self) -> list[str]:
+        answers = queue.SimpleQueue[list[str]]()
+        self._requests.put(lambda consumer: answers.put([str(p.toString()) for p in consumer.assignment()]))
+        try:
+            return sorted(answers.get(timeout=_TELLS_WITHIN))
+        except queue.Empty:
+            raise MemberFault(
+                f"{self._config['client.id']} did not say within {_TELLS_WITHIN} s what it owns."
+            ) from None
 
     def leave(self) -> None:
         self._is_leaving = True
@@ -186,6 +199,9 @@ class ProgramMember:
 
     def enforce_rebalance(self) -> None:
         raise MemberFault(f"{self._library} has no call that asks for a rebalance.")
+
+    def owned(self) -> list[str]:
+        raise MemberFault(f"The program of {self._library} does not say what it owns.")
 
     def leave(self) -> None:
         self._tell({"do": "leave"})

@@ -30,6 +30,7 @@ from lab.drill.steps import (
     Kill,
     LimitFetches,
     LimitRequests,
+    Owners,
     Pause,
     Rebalanced,
     Rejoining,
@@ -265,6 +266,12 @@ def _(step: Rebalanced, scene: Scene) -> None:
         scene.stage.truth.withdraw(scene.last, step.else_note)
     else:
         raise SceneFault(f"Needed within {step.within:.0f} s: a rebalance of {scene.group}. None came.")
+
+
+@do.register
+def _(step: Owners, scene: Scene) -> None:
+    owners = scene.wait_for_owners(step.topic, step.within)
+    scene.stage.truth.write("owners_asked", group=scene.group, owners=owners, expect=step.expect)
 
 
 @do.register

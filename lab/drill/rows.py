@@ -38,6 +38,10 @@ def _member(member: GoldRow) -> str:
     return str(member.get("client_id") or member.get("instance_id") or member.get("member_id") or "nobody")
 
 
+def _partitions(partitions: Sequence[GoldRow] | None) -> str:
+    return ", ".join(f"{p['topic']}-{p['partition']}" for p in partitions or ()) or "nothing"
+
+
 def _outage(row: GoldRow) -> str:
     failed = f", {row['failed_starts']} failed starts: {row['start_failure']}" if row.get("failed_starts") else ""
     return f"broker {row['broker']}: {row['kind']}{failed}"
@@ -57,6 +61,7 @@ def _roll(row: GoldRow) -> str:
 
 SCORED: Mapping[str, Callable[[GoldRow], str]] = {
     "rebalances": lambda row: f"{row['group_id']}: {row['cause']} {_member(row)}",
+    "assignment_changes": lambda row: f"{row['group_id']}: {_member(row)} owns {_partitions(row['after'])}",
     "incidents": lambda row: f"{row['kind']} of {', '.join(row.get('group_ids') or ())}",
     "broker_outages": _outage,
     "failovers": _failover,

@@ -282,6 +282,16 @@ class Scene:
         if not any(self.count_said(member, JOINED) > before for _ in self._looks(within)):
             raise SceneFault(f"Needed within {within:.0f} s: {self.clients[member]} joins. It did not.")
 
+    def wait_for_owners(self, topic: str, within: float) -> dict[str, list[str]]:
+        """What each member of the group says it owns, by client id, once no partition of a topic is left over."""
+        name, owners = self.topic(topic), dict[str, list[str]]()
+        partitions = sorted(f"{name}-{p.partition}" for p in self.stage.admin.topics() if p.topic == name)
+        for _ in self._looks(within):
+            owners = {self.clients[m]: self.members[m].owned() for m in sorted(self.present)}
+            if sorted(p for own in owners.values() for p in own) == partitions:
+                return owners
+        raise SceneFault(f"Found after {within:.0f} s: {owners}. Needed: an owner for each of {partitions}.")
+
     def count_said(self, member: str, words: str) -> int:
         """How often a member's own log has these words."""
         log = self.stage.clients / f"{self.clients[member]}.log"

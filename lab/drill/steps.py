@@ -227,6 +227,15 @@ class Rebalanced(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Owners(Step):
+    """Each member is asked what it owns, once the group's members together own a topic."""
+
+    topic: str
+    within: float = 40
+    expect: str | None = "owners"
+
+
+@dataclass(frozen=True, kw_only=True)
 class CutHost(Step):
     """A host loses its network, and its members live on. `expect` is said of each of them."""
 

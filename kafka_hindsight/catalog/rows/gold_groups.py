@@ -9,12 +9,13 @@ from kafka_hindsight.catalog.codes import (
     LagStatus,
     Outcome,
     Protocol,
+    RebalanceKind,
     RemedySetting,
     SettingsWitness,
 )
-from kafka_hindsight.catalog.row import Millis, OneOf, PartitionSeconds, Records, Row, Unit, table
+from kafka_hindsight.catalog.row import Millis, OneOf, Partitions, PartitionSeconds, Records, Row, Unit, table
 from kafka_hindsight.catalog.rows.columns import HAS_EVIDENCE, ClusterName, Evidence, HowSure, JudgedBy
-from kafka_hindsight.catalog.rows.structs import Contributor, Delay
+from kafka_hindsight.catalog.rows.structs import Contributor, Delay, TopicPartition
 from kafka_hindsight.catalog.table_model import Check
 
 
@@ -26,7 +27,15 @@ class Rebalance(Row):
     rebalance_id: Annotated[str, "Hash of what it is: cluster, group, generations, start"]
     group_id: Annotated[str, "Consumer group"]
     protocol: Annotated[Protocol, "Rebalance protocol"]
+    kind: Annotated[RebalanceKind | None, "How much its members gave back; null where `not_known` says why"] = None
+    assignor: Annotated[
+        str | None, "Assignor that its group used, by the last witness until its end, else the first after it"
+    ] = None
     coordinator: Annotated[int | None, "Broker that coordinated it"] = None
+    leader_member_id: Annotated[
+        str | None, "Member that led the group and computed the assignment; null where not known, and for KIP-848"
+    ] = None
+    leader_client_id: Annotated[str | None, "Client of that member"] = None
     from_generation: Annotated[int | None, "Generation, or group epoch, before"] = None
     to_generation: Annotated[int | None, "Generation, or group epoch, after; null when interrupted"] = None
     started_at: Annotated[datetime, "When the group began to rebalance"]
@@ -60,6 +69,21 @@ class Rebalance(Row):
     ] = None
     members_before: Annotated[int | None, "Members before", Unit("members")] = None
     members_after: Annotated[int | None, "Members after", Unit("members")] = None
+    partitions_moved: Annotated[
+        Partitions | None, "Partitions with another owner after it than before; null where not known"
+    ] = None
+    partitions_kept: Annotated[
+        Partitions | None, "Partitions with the same owner after it as before; null where not known"
+    ] = None
+    partitions_ownerless: Annotated[
+        Partitions | None,
+        "Partitions without an owner while it ran: all where it is eager, else those that got another owner, or whose"
+        " owner had gone; null where not known",
+    ] = None
+    not_known: Annotated[
+        str | None,
+        "What is not known of its kind and of the assignments before and after it, and which witness would show it",
+    ] = None
     follows: Annotated[
         str | None,
         "The rebalance that it restarted: one that was interrupted, or whose assignment was in use for less than a"
@@ -84,6 +108,17 @@ class Rebalance(Row):
         Check("ends_after_start", "ended_at >= started_at", "a rebalance ends no earlier than it starts"),
         Check("joins_after_start", "joined_at >= started_at", "a join phase ends no earlier than it starts"),
         Check("duration_not_negative", "duration_ms >= 0", "a duration is not negative"),
+        Check(
+            "unknown_kind_says_why",
+            "kind IS NOT NULL OR not_known IS NOT NULL",
+            "a rebalance whose kind is not known says which witness is missing",
+        ),
+        Check(
+            "counted_or_said",
+            "(partitions_moved IS NULL) = (partitions_kept IS NULL)"
+            " AND (partitions_moved IS NOT NULL OR not_known IS NOT NULL)",
+            "partitions that moved and that stayed are counted together, or the row says which witness is missing",
+        ),
         Check("cost_not_negative", "partition_seconds_low >= 0", "a cost is not negative"),
         Check("cost_bounds", "partition_seconds >= partition_seconds_low", "at least is no more than at most"),
         Check(
@@ -100,6 +135,40 @@ class Rebalance(Row):
             "unknown_is_unknown",
             "cause <> 'unknown' OR confidence = 'unknown'",
             "an unknown cause claims no confidence",
+        ),
+        HAS_EVIDENCE,
+    )
+
+
+@table("gold.assignment_changes", key=("rebalance_id", "member_id"), time_column="started_at")
+class AssignmentChange(Row):
+    """One member in one rebalance: the partitions that it owned before and after."""
+
+    cluster: ClusterName
+    rebalance_id: Annotated[str, "The rebalance"]
+    group_id: Annotated[str, "Consumer group"]
+    started_at: Annotated[datetime, "When the group began to rebalance"]
+    ended_at: Annotated[datetime | None, "When the rebalance ended; null where no evidence shows it"] = None
+    member_id: Annotated[str, "Member"]
+    client_id: Annotated[str | None, "Client id of the member"] = None
+    host: Annotated[str | None, "Host of the member"] = None
+    was_member: Annotated[bool | None, "Whether it was in the group before; null where not known"] = None
+    is_member: Annotated[bool | None, "Whether it was in the group after; null where not known"] = None
+    before: Annotated[list[TopicPartition] | None, "Partitions that it owned before; null where not known"] = None
+    after: Annotated[list[TopicPartition] | None, "Partitions that it owned after; null where not known"] = None
+    gained: Annotated[list[TopicPartition] | None, "Those that it owned only after; null where not known"] = None
+    lost: Annotated[list[TopicPartition] | None, "Those that it owned only before; null where not known"] = None
+    knowledge_version: JudgedBy = None
+    evidence: Evidence
+
+    CHECKS = (
+        Check(
+            "known_in_part", "before IS NOT NULL OR after IS NOT NULL", "one of the two assignments is known at least"
+        ),
+        Check(
+            "changes_add_up",
+            "before IS NULL OR after IS NULL OR size(before) + size(gained) - size(lost) = size(after)",
+            "what it had, with what it gained and without what it lost, is what it has",
         ),
         HAS_EVIDENCE,
     )
@@ -196,6 +265,12 @@ class Ownership(Row):
     is_open: Annotated[bool, "Whether it still held at the end of the window"]
     generation: Annotated[
         int | None, "Generation of the assignment, under KIP-848 the member's epoch; null where only readings tell"
+    ] = None
+    generation_before: Annotated[
+        int | None, "Generation of the partition's ownership just before this one; null where not known"
+    ] = None
+    generation_after: Annotated[
+        int | None, "Generation of the partition's ownership just after this one; null where not known, or open"
     ] = None
     knowledge_version: JudgedBy = None
     evidence: Evidence

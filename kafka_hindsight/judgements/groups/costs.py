@@ -1,110 +1,31 @@
-"""The cost of rebalances: the partitions that stop, times how long; the assignments; the times without a consumer."""
+"""The cost of rebalances: the partitions that stop, times how long; the times without a consumer."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 
-from kafka_hindsight.catalog.codes import Confidence, GroupRecordType, Outcome, Protocol, UnavailabilityKind
+from kafka_hindsight.catalog.codes import Confidence, Outcome, Protocol, RebalanceKind, UnavailabilityKind
 from kafka_hindsight.catalog.kinds import Kind
-from kafka_hindsight.catalog.rows import (
-    Event,
-    GroupRecord,
-    GroupSnapshot,
-    LogSpan,
-    MemberSnapshot,
-    Quote,
-    Rebalance,
-    TopicPartition,
-    Unavailability,
+from kafka_hindsight.catalog.rows import Event, GroupRecord, LogSpan, Quote, Rebalance, Unavailability
+from kafka_hindsight.judgements.groups.assignments import (
+    Assignment,
+    Assignments,
+    CoordinatorAssignments,
+    Witnesses,
+    assignor_of,
+    assignors_in,
+    kind_of,
+    partitions_in,
 )
-from kafka_hindsight.judgements.groups.ownership import shows_holders
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, ledger_row, span
-from kafka_hindsight.judgements.reasoning.evidence import quote, quote_record, quote_snapshot
 from kafka_hindsight.judgements.rebalances.group_history import turn_of
 from kafka_hindsight.judgements.rebalances.records import PartitionKey, in_turn, recorded_holdings
 from kafka_hindsight.shared.durations import MS, SAME_ACT
-from kafka_hindsight.shared.grouping import grouped, with_neighbours
-from kafka_hindsight.shared.timelines import Interval, Timeline, by_instant, instants, intervals, timelines
-
-_BETWEEN, _HOLDS = "), ", "=Assignment(partitions=["
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """The partitions of each member of a classic group. `generation`: None for a reading, which names none."""
-
-    at: datetime
-    generation: int | None
-    members: frozenset[str]
-    owners: Mapping[PartitionKey, str]
-    quote: Quote
-
-
-def partitions_in(text: str) -> frozenset[PartitionKey]:
-    """The partitions in a client's line: `orders-0, orders-1`."""
-    names = (name.strip().rpartition("-") for name in text.split(",") if name.strip())
-    return frozenset((topic, int(number)) for topic, _, number in names if number.isdigit())
-
-
-def _by_leaders(events: Iterable[Event]) -> Iterator[Assignment]:
-    """Source: ConsumerCoordinator.onLeaderElected prints the whole assignment; it arrives only if the group syncs."""
-    for event in events:
-        if event.kind == Kind.CLIENT_ASSIGNMENT_FINISHED and event.detail:
-            holdings = {member: partitions_in(partitions) for member, partitions in _members_in(event.detail)}
-            yield _assignment(event.happened_at, event.generation, holdings, quote(event))
-
-
-def _members_in(detail: str) -> Iterator[tuple[str, str]]:
-    """Each member of a printed assignment and its partitions, in one pass: a client chooses its id, of any length."""
-    text, at = f"{_BETWEEN}{detail[1:]}" if detail.startswith("{") else detail, 0
-    while (holds := text.find(_HOLDS, at)) >= 0 and (ends := text.find("]", holds)) >= 0:
-        begins = text.find(_BETWEEN, at, holds)
-        if begins >= 0:
-            yield text[begins + len(_BETWEEN) : holds], text[holds + len(_HOLDS) : ends]
-        at = ends + 1
-
-
-def _by_records(records: Iterable[GroupRecord]) -> Iterator[Assignment]:
-    for record in in_turn(records):
-        if record.record_type == GroupRecordType.GROUP_METADATA and record.members:
-            holdings = {m.member_id: _partitions_of(m.assignment) for m in record.members}
-            if None not in holdings.values():
-                says = f"generation {record.generation} is stored with {_count(holdings)} partitions"
-                yield _assignment(record.written_at, record.generation, holdings, quote_record(record, says))
-
-
-def _by_readings(readings: Iterable[GroupSnapshot], member_snapshots: Iterable[MemberSnapshot]) -> Iterator[Assignment]:
-    members = grouped(member_snapshots, lambda m: m.snapshot_at)
-    for reading in readings:
-        at = reading.snapshot_at
-        holdings = {m.member_id: _partitions_of(m.assignment) for m in members.get(at, ())}
-        if holdings and shows_holders(reading) and None not in holdings.values():
-            says = f"group {reading.group_id}: {len(holdings)} members hold {_count(holdings)} partitions"
-            yield _assignment(at, None, holdings, quote_snapshot(reading, says))
-
-
-def _assignment(
-    at: datetime, generation: int | None, holdings: Mapping[str, Iterable[PartitionKey] | None], proof: Quote
-) -> Assignment:
-    owners = {partition: member for member in sorted(holdings) for partition in holdings[member] or ()}
-    return Assignment(at, generation, frozenset(holdings), owners, proof)
-
-
-def _partitions_of(assignment: Sequence[TopicPartition] | None) -> frozenset[PartitionKey] | None:
-    return None if assignment is None else frozenset((a.topic, a.partition) for a in assignment)
-
-
-def _count(holdings: Mapping[str, frozenset[PartitionKey] | None]) -> int:
-    return sum(len(partitions or ()) for partitions in holdings.values())
-
-
-_INCREMENTAL = re.compile(r"cooperative|^(?:sessioned|compatible|stream)$")
-"""The protocols under which members keep what does not move: of consumers (KIP-429), of Kafka Connect (KIP-415:
-ConnectProtocolCompatibility) and of Kafka Streams (KAFKA-8179: StreamsPartitionAssignor.supportedProtocols)."""
+from kafka_hindsight.shared.grouping import with_neighbours
+from kafka_hindsight.shared.timelines import Interval, Timeline, by_instant, instants, intervals
 
 _MOVES = (Kind.CLIENT_ASSIGNED, Kind.CLIENT_REVOKED, Kind.CLIENT_LOST)
 
@@ -113,25 +34,27 @@ _MOVES = (Kind.CLIENT_ASSIGNED, Kind.CLIENT_REVOKED, Kind.CLIENT_LOST)
 class Stop:
     """The partitions that one rebalance stopped: how many, and how many of them stayed with their member (`unmoved`).
 
-    None: not known. `is_eager`: every member gave back everything; None where no evidence names the assignor.
-    `least_seconds`: the partition-seconds in which no member can have consumed.
+    None: not known. `before`, `after`: who held what. `least_seconds`: the partition-seconds in which no member can
+    have consumed.
     """
 
     partitions: int | None = None
     unmoved: int | None = None
-    is_eager: bool | None = None
-    quotes: tuple[Quote, ...] = ()
+    kind: RebalanceKind | None = None
+    assignor: str | None = None
+    before: Assignment | None = None
+    after: Assignment | None = None
     least_seconds: float | None = None
 
+    @property
+    def is_eager(self) -> bool | None:
+        """Whether every member gave back everything; None where that is not known."""
+        return None if self.kind is None else self.kind == RebalanceKind.EAGER
 
-@dataclass(frozen=True)
-class Witnesses:
-    """The evidence of who held what in one group. `readings`: its rows of bronze.group_snapshots."""
-
-    events: Sequence[Event] = ()
-    records: Sequence[GroupRecord] = ()
-    readings: Sequence[GroupSnapshot] = ()
-    members: Sequence[MemberSnapshot] = ()
+    @property
+    def quotes(self) -> tuple[Quote, ...]:
+        """The evidence of who held what."""
+        return tuple(a.quote for a in (self.before, self.after) if a is not None)
 
 
 def price(rebalances: Sequence[Rebalance], stops: Mapping[str, Stop]) -> list[Rebalance]:
@@ -168,43 +91,44 @@ def stops_of(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> dict[str,
     stops = _stops_of_epochs([r for r in ordered if r.protocol != Protocol.CLASSIC], witnesses)
     if not classic:
         return stops
-    assignments = _Assignments(witnesses)
-    assignors = _assignors(witnesses)
+    assignments = Assignments(witnesses)
+    assignors = assignors_in(witnesses)
     has_follow_ups = any(r.cause.noun.is_follow_up for r in classic)
     current, since = None, None
     for rebalance, following in pairwise([*classic, None]):
         assert rebalance is not None
         before = current or assignments.before(rebalance, since)
         after = assignments.after(rebalance, following.started_at if following else None)
-        is_eager = _is_eager(rebalance, assignors, has_follow_ups)
-        stops[rebalance.rebalance_id] = _stop(rebalance, before, after, is_eager, assignments.most)
+        assignor = assignor_of(rebalance, assignors)
+        stop = Stop(None, None, kind_of(rebalance, assignor, has_follow_ups), assignor, before, after)
+        stops[rebalance.rebalance_id] = _counted(rebalance, stop, assignments.most)
         if rebalance.outcome in (Outcome.COMPLETED, Outcome.EMPTIED):
             current, since = after, rebalance.ended_at
     return stops
 
 
-def _stop(
-    rebalance: Rebalance, before: Assignment | None, after: Assignment | None, is_eager: bool | None, most: int | None
-) -> Stop:
-    assignments = [a for a in (before, after) if a is not None]
-    quotes = tuple(a.quote for a in assignments)
-    if is_eager:
+def _counted(rebalance: Rebalance, stop: Stop, most: int | None) -> Stop:
+    """The stop with the partitions that stood; `most`: the most that the group ever had."""
+    before, after = stop.before, stop.after
+    if stop.is_eager:
         unmoved = None
         if before is not None and after is not None:
             unmoved = sum(after.owners.get(p) == member for p, member in before.owners.items())
-        partitions = len({p for a in assignments for p in a.owners}) or most
+        partitions = len({p for a in (before, after) if a is not None for p in a.owners}) or most
         was_idle = before is not None and not before.owners
         all_stopped_at = rebalance.started_at if was_idle else rebalance.joined_at
-        return Stop(partitions, unmoved, True, quotes, _least_seconds(rebalance, partitions, all_stopped_at))
-    if is_eager is None or before is None or after is None:
-        return Stop(None, None, is_eager, quotes)
+        least = _least_seconds(rebalance, partitions, all_stopped_at)
+        return replace(stop, partitions=partitions, unmoved=unmoved, least_seconds=least)
+    if stop.is_eager is None or before is None or after is None:
+        return stop
     transfers = {p for p, member in after.owners.items() if before.owners.get(p) != member}
     orphans = {p for p, member in before.owners.items() if member not in after.members}
     partitions = len(transfers | orphans)
     # Who goes while it runs consumes until then, at most to the end of the join phase.
     has_more_leavers = rebalance.contributors or rebalance.outcome == Outcome.EMPTIED
     all_stopped_at = rebalance.joined_at if has_more_leavers else rebalance.started_at
-    return Stop(partitions, 0, False, quotes, _least_seconds(rebalance, partitions, all_stopped_at))
+    least = _least_seconds(rebalance, partitions, all_stopped_at)
+    return replace(stop, partitions=partitions, unmoved=0, least_seconds=least)
 
 
 def _least_seconds(rebalance: Rebalance, partitions: int | None, all_stopped_at: datetime | None) -> float | None:
@@ -216,70 +140,6 @@ def _least_seconds(rebalance: Rebalance, partitions: int | None, all_stopped_at:
     return partitions * max((rebalance.ended_at - all_stopped_at).total_seconds(), 0)
 
 
-class _Assignments:
-    """The assignments of a classic group by generation; those of readings, which show settled groups, under None.
-
-    Each assignment is what one witness shows; the parts that several show are not put together.
-    """
-
-    def __init__(self, witnesses: Witnesses) -> None:
-        assignments = [*_by_leaders(witnesses.events), *_by_records(witnesses.records)]
-        assignments += _by_readings(witnesses.readings, witnesses.members)
-        assignments.sort(key=lambda a: (a.at, a.generation is None, a.generation or 0))
-        self._by_generation = timelines(assignments, lambda a: a.generation, lambda a: a.at)
-        self.most = max((len(a.owners) for a in assignments), default=None)
-
-    def _in(self, generation: int | None) -> Timeline[Assignment]:
-        return self._by_generation.get(generation) or Timeline((), at=lambda a: a.at)
-
-    def before(self, rebalance: Rebalance, since: datetime | None) -> Assignment | None:
-        """The assignment before a rebalance that follows no known one; an empty one before the first of a group."""
-        at = rebalance.started_at
-        if rebalance.from_generation == 0:
-            return _empty_assignment(at, 0, rebalance)
-        last = (self._in(g).last_before(at) for g in (rebalance.from_generation, None))
-        later = (a for a in last if a is not None and (since is None or a.at > since))
-        return max(later, key=lambda a: (a.at, a.generation is None), default=None)
-
-    def after(self, rebalance: Rebalance, until: datetime | None) -> Assignment | None:
-        """The result of a rebalance: the assignment of its generation, or of a reading before the next one."""
-        end = rebalance.ended_at
-        if end is None or rebalance.outcome not in (Outcome.COMPLETED, Outcome.EMPTIED):
-            return None
-        if rebalance.outcome == Outcome.EMPTIED:
-            return _empty_assignment(end, rebalance.to_generation, rebalance)
-        first = (
-            self._in(rebalance.to_generation).first_since(rebalance.started_at - SAME_ACT),
-            self._in(None).first_after(end + SAME_ACT),
-        )
-        earlier = (a for a in first if a is not None and (until is None or a.at < until))
-        return min(earlier, key=lambda a: (a.at, a.generation is None), default=None)
-
-
-def _empty_assignment(at: datetime, generation: int | None, rebalance: Rebalance) -> Assignment:
-    return Assignment(at, generation, frozenset(), {}, rebalance.evidence[-1])
-
-
-def _assignors(witnesses: Witnesses) -> Timeline[tuple[datetime, str]]:
-    """The assignors that the group used, with the time of each witness.
-
-    A client's configuration is a list of offers, not a choice.
-    """
-    configured = Kind.CLIENT_CONFIGURED
-    by_lines = [(e.happened_at, e.assignor) for e in witnesses.events if e.assignor and e.kind != configured]
-    by_records = [(r.written_at, r.protocol) for r in witnesses.records if r.protocol]
-    by_readings = [(r.snapshot_at, r.assignor) for r in witnesses.readings if r.assignor]
-    return Timeline(sorted([*by_lines, *by_records, *by_readings]), at=lambda pair: pair[0])
-
-
-def _is_eager(rebalance: Rebalance, assignors: Timeline[tuple[datetime, str]], has_follow_ups: bool) -> bool | None:
-    """Whether the generation's assignor is eager: the last known by its end, else the first known after it."""
-    if len(assignors):
-        end = (rebalance.ended_at or rebalance.started_at) + SAME_ACT
-        return not _INCREMENTAL.search((assignors.last_until(end) or assignors.values[0])[1])
-    return False if has_follow_ups else None
-
-
 def _stops_of_epochs(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> dict[str, Stop]:
     """The stops under KIP-848: by the coordinator's records where it has them, else by the members' own logs.
 
@@ -287,7 +147,8 @@ def _stops_of_epochs(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> d
     """
     if not rebalances:
         return {}
-    holdings = _Holdings(witnesses.records)
+    holdings, assignments = _Holdings(witnesses.records), CoordinatorAssignments(witnesses.records)
+    assignors = assignors_in(Witnesses(readings=[r for r in witnesses.readings if r.type == Protocol.CONSUMER]))
     moves = by_instant(e for e in witnesses.events if e.kind in _MOVES)
     stops = {}
     for r in rebalances:
@@ -298,8 +159,15 @@ def _stops_of_epochs(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> d
             inside = moves.between(r.started_at, r.ended_at)
             idle_times = _idle_seconds(inside, r.started_at, r.ended_at)
             partitions, least = len(idle_times), sum(idle_times.values(), 0.0)
-        unmoved = None if partitions is None else 0
-        stops[r.rebalance_id] = Stop(partitions, unmoved, False, least_seconds=least)
+        stops[r.rebalance_id] = Stop(
+            partitions,
+            None if partitions is None else 0,
+            RebalanceKind.SERVER_SIDE,
+            assignor_of(r, assignors),
+            assignments.before(r.started_at, r),
+            None if r.ended_at is None else assignments.after(r.ended_at, r),
+            least,
+        )
     return stops
 
 

@@ -10,7 +10,7 @@ from kafka_hindsight.catalog.codes import GroupRecordType
 from kafka_hindsight.catalog.rows import GroupRecord, GroupSnapshot, MemberSnapshot, Ownership, Quote
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot
 from kafka_hindsight.judgements.rebalances.records import Holding, PartitionKey, in_turn, recorded_holdings
-from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.grouping import grouped, with_neighbours
 from kafka_hindsight.shared.windows import Window
 
 MembersAt = Mapping[datetime, Sequence[MemberSnapshot]]
@@ -46,8 +46,14 @@ def rebuild_ownership(
     for key in sorted(groups.keys() | records_by_group.keys()):
         here = grouped(members.get(key, ()), lambda m: m.snapshot_at)
         holdings = _holdings([r for r in groups.get(key, ()) if shows_holders(r)], here, records_by_group.get(key, ()))
-        rows += [row for holding in holdings if (row := _row(key, holding, window))]
+        for of_partition in grouped(sorted(holdings, key=_turn), lambda h: h.partition).values():
+            triples = with_neighbours(of_partition)
+            rows += [row for before, holding, after in triples if (row := _row(key, before, holding, after, window))]
     return sorted(rows, key=lambda r: (r.group_id, r.topic, r.partition, r.valid_from, r.member_id))
+
+
+def _turn(holding: Holding) -> tuple[datetime, str]:
+    return holding.since, holding.member.member_id
 
 
 def shows_holders(reading: GroupSnapshot) -> bool:
@@ -107,8 +113,10 @@ def _quote_of(reading: GroupSnapshot, partition: PartitionKey, member_id: str) -
     return quote_snapshot(reading, f"member {member_id} holds {partition[0]}-{partition[1]}")
 
 
-def _row(group: tuple[str, str], holding: Holding, window: Window) -> Ownership | None:
-    """The part of a holding inside the window; None where no part is."""
+def _row(
+    group: tuple[str, str], before: Holding | None, holding: Holding, after: Holding | None, window: Window
+) -> Ownership | None:
+    """The part of a holding inside the window, between those before and after it; None where no part is inside."""
     start = max(holding.since, window.start)
     end = min(holding.until or window.end, window.end)
     if start >= end:
@@ -125,5 +133,7 @@ def _row(group: tuple[str, str], holding: Holding, window: Window) -> Ownership 
         valid_to=end,
         is_open=holding.until is None or holding.until > window.end,
         generation=holding.generation,
+        generation_before=before.generation if before else None,
+        generation_after=after.generation if after else None,
         evidence=evidence_of(holding.quotes),
     )

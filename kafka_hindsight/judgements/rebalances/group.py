@@ -56,7 +56,7 @@ def waits_of(episode: Episode, registry: MemberRegistry) -> list[Wait]:
         return []
     waits = [*_in_join(episode, joined_at, registry)]
     if episode.outcome == Outcome.COMPLETED and episode.ended_at is not None:
-        leader = _leader(episode, joined_at, registry)
+        leader = leader_of(episode, registry)
         if leader is not None:
             waits.append(Wait("sync", leader[1], leader[0], episode.ended_at - joined_at))
     return [w for w in waits if w.waited >= SHORTEST]
@@ -84,8 +84,11 @@ def _in_join(episode: Episode, joined_at: datetime, registry: MemberRegistry) ->
         before = max(before, at)
 
 
-def _leader(episode: Episode, joined_at: datetime, registry: MemberRegistry) -> tuple[str, str | None] | None:
+def leader_of(episode: Episode, registry: MemberRegistry) -> tuple[str, str | None] | None:
     """Member id and client of the generation's leader: by the coordinator's line or record, else by its own log."""
+    joined_at = episode.joined_at
+    if joined_at is None or episode.to_generation is None or episode.protocol != Protocol.CLASSIC:
+        return None
     leader_id = next((e.leader_member_id for e in episode.events if e.leader_member_id), None)
     if leader_id is not None:
         return leader_id, registry.get(leader_id).client_id
@@ -265,6 +268,7 @@ def _row(case: Case) -> Rebalance:
     others += [(other, judge_change(other)) for other in (replace(case, change=c) for c in episode.others)]
     cause = cast("Cause", verdict.code)
     waits = waits_of(episode, case.registry)
+    leader = leader_of(episode, case.registry)
     identity = (case.context.cluster, episode.group_id, episode.protocol, episode.from_generation, episode.started_at)
     heard_at, silent_ms = verdict.facts.get("heard_at"), None
     if heard_at is not None and member.session_timeout_ms is not None:
@@ -276,6 +280,8 @@ def _row(case: Case) -> Rebalance:
         group_id=episode.group_id,
         protocol=episode.protocol,
         coordinator=episode.coordinator,
+        leader_member_id=leader[0] or None if leader else None,
+        leader_client_id=leader[1] if leader else None,
         from_generation=episode.from_generation,
         to_generation=episode.to_generation,
         started_at=episode.started_at,

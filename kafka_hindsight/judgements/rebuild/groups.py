@@ -13,8 +13,10 @@ from kafka_hindsight.catalog import rows
 from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.catalog.kinds import CLIENT_KINDS, GROUP_KINDS, Kind
 from kafka_hindsight.judgements.brokers.controllers import incarnations_begun
+from kafka_hindsight.judgements.groups.assignment_changes import changes_of, with_assignments
+from kafka_hindsight.judgements.groups.assignments import Witnesses
 from kafka_hindsight.judgements.groups.coordinators import rebuild_coordinator_moves
-from kafka_hindsight.judgements.groups.costs import Witnesses, price, rebuild_group_stops, stops_of
+from kafka_hindsight.judgements.groups.costs import price, rebuild_group_stops, stops_of
 from kafka_hindsight.judgements.groups.lag_rulings import judge_lag
 from kafka_hindsight.judgements.groups.member_settings import rebuild_settings
 from kafka_hindsight.judgements.groups.ownership import rebuild_ownership
@@ -164,6 +166,7 @@ class GroupTables:
     ownership: list[rows.Ownership]
     lag: list[rows.LagVerdict]
     rebalances: list[rows.Rebalance] = field(default_factory=list)
+    assignment_changes: list[rows.AssignmentChange] = field(default_factory=list)
     remedies: list[rows.Remedy] = field(default_factory=list)
     gaps: list[rows.GenerationGap] = field(default_factory=list)
     stays: list[rows.MemberStay] = field(default_factory=list)
@@ -192,7 +195,7 @@ def judge_group(
     witnessed = in_order([*events, *events_of_records(records, scope.wide_window.start)])
     history = rebuild_group(group_id, witnessed, facts.groups)
     stops = stops_of(history.rebalances, Witnesses(witnessed, records, readings, members))
-    priced = price(history.rebalances, stops)
+    priced = with_assignments(price(history.rebalances, stops), stops)
     of_brokers = [e for e in events if e.origin == Origin.BROKER]
     moves = rebuild_coordinator_moves(of_brokers, facts.context, facts.offsets_partitions, scope.wide_window)
     return GroupTables(
@@ -200,6 +203,7 @@ def judge_group(
         ownership,
         lag,
         priced,
+        changes_of(priced, stops, history.members),
         judge_remedies(priced, stops, history.members, witnessed, scope.window),
         history.gaps,
         history.roster,

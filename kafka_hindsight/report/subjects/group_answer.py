@@ -28,6 +28,7 @@ from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
 from kafka_hindsight.report.not_known import sentences_about
 from kafka_hindsight.report.page_rows import NEAR, PageRows
 from kafka_hindsight.report.paged_tables import rebalance_table
+from kafka_hindsight.report.subjects.group_assignments import assignments
 from kafka_hindsight.report.trends import subject_trends
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
@@ -69,6 +70,9 @@ def group_answer(page: PageRows, group: str) -> Answer:
             ui.ShownSection("group-incidents", "Its incidents", incident_lines(page, [*incidents, *routine])),
             ui.ShownSection("group-findings", "Findings about it", finding_items(page, "group", [group])),
             ui.ShownSection("group-settings", "Its members and their settings", tuple(_settings(settings))),
+            ui.ShownSection(
+                "group-assignments", "Before and after each rebalance", tuple(assignments(page, group, rebalances))
+            ),
             ui.ShownSection("group-owners", "Who owned what", tuple(_owners(page, group))),
             ui.ShownSection("group-rebalances", "Its rebalances", tuple(_stories(page, rebalances))),
             subject_trends(page, "group", group, ("Rebalances", len(rebalances)), ("Partition-seconds stopped", cost)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from lab.drill.steps import (
     AddPartitions,
     Back,
@@ -11,6 +13,7 @@ from lab.drill.steps import (
     EnforceRebalance,
     Gone,
     Kill,
+    Owners,
     Pause,
     Rebalanced,
     RemoveByAdmin,
@@ -34,6 +37,26 @@ UNCHANGED = "no rebalance followed: in this version none is due"
 
 def _static(instance: str) -> dict[str, str]:
     return {"group.instance.id": instance, "session.timeout.ms": "15000"}
+
+
+def _shared_out(name: str, sentence: str, config: Mapping[str, str], since: tuple[int, ...] = (2, 6)) -> Scenario:
+    """Six partitions, three members, and the second of them crashes and comes back."""
+    return Scenario(
+        name,
+        sentence,
+        (
+            CreateTopic(topic="t", partitions=6),
+            *(Start(member=m, topics=("t",), config=config) for m in "abc"),
+            Owners(topic="t"),
+            Kill(member="b"),
+            Gone(member="b"),
+            Owners(topic="t"),
+            Start(member="b", topics=("t",), config=config, expect="rejoin_after_expiry"),
+            Owners(topic="t"),
+            *(Close(member=m) for m in "abc"),
+        ),
+        since=since,
+    )
 
 
 GROUP_SCENARIOS: tuple[Scenario, ...] = (
@@ -180,6 +203,15 @@ GROUP_SCENARIOS: tuple[Scenario, ...] = (
             Close(member="c"),
         ),
     ),
+    _shared_out(
+        "shared_out_eager", "Under an eager assignor each rebalance takes every partition from every member.", {}
+    ),
+    _shared_out(
+        "shared_out_cooperative",
+        "Under a cooperative assignor only those partitions change hands that have to.",
+        COOPERATIVE,
+    ),
+    _shared_out("shared_out_by_brokers", "Under KIP-848 the coordinator moves single partitions.", CONSUMER, (4, 0)),
     Scenario(
         "consumer_protocol",
         "Under KIP-848 the coordinator assigns, the group epoch rises, and no member stops the world.",

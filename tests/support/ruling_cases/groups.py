@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from kafka_hindsight.catalog.bronze import OFFSET_SNAPSHOTS
+from kafka_hindsight.catalog.codes import RebalanceKind
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES
 from kafka_hindsight.catalog.rows import BrokerOutage, MemberStay, Rebalance
 from kafka_hindsight.catalog.silver import EVENTS
@@ -20,7 +21,8 @@ from kafka_hindsight.judgements.groups import (
     lag_rulings,
     remedies,
 )
-from kafka_hindsight.judgements.groups.costs import Stop, Witnesses, price, stops_of
+from kafka_hindsight.judgements.groups.assignments import Witnesses
+from kafka_hindsight.judgements.groups.costs import Stop, price, stops_of
 from kafka_hindsight.judgements.groups.group_incidents import FINGERPRINTS, INCIDENTS, IncidentCase
 from kafka_hindsight.judgements.groups.lag_rulings import LAG_RULINGS
 from kafka_hindsight.judgements.groups.remedies import (
@@ -132,7 +134,7 @@ def replayed(*rows: Rebalance, session: int | None) -> None:
     """A group whose members all have this session timeout."""
     joined = row(EVENTS, kind="member_joined", happened_at=after(-60), member_id="m-a", client_id="a",
                  session_timeout_ms=session)  # fmt: skip
-    stops = {r.rebalance_id: Stop(3, 0, False) for r in rows}
+    stops = {r.rebalance_id: Stop(3, 0, RebalanceKind.COOPERATIVE) for r in rows}
     remedies.judge_remedies(rows, stops, MemberRegistry([joined]), [joined], DAY)
 
 

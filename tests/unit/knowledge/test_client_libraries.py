@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from kafka_hindsight.catalog.codes import LineFate
-from kafka_hindsight.judgements.groups.costs import Witnesses, price, stops_of
+from kafka_hindsight.judgements.groups.assignments import Witnesses
+from kafka_hindsight.judgements.groups.costs import price, stops_of
 from kafka_hindsight.judgements.groups.member_settings import rebuild_settings
 from kafka_hindsight.judgements.groups.remedies import judge_remedies
 from kafka_hindsight.knowledge.layouts import PROGRAM

@@ -16,7 +16,8 @@ from kafka_hindsight.catalog.codes import GroupRecordType
 from kafka_hindsight.catalog.gold import REBALANCES
 from kafka_hindsight.catalog.rows import Event, GroupRecord, GroupSnapshot, MemberSnapshot, Rebalance
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.judgements.groups.costs import Witnesses, cost_of, partitions_in, price, stops_of
+from kafka_hindsight.judgements.groups.assignments import Witnesses, partitions_in
+from kafka_hindsight.judgements.groups.costs import cost_of, price, stops_of
 from tests.support.histories import BOTH, lines
 from tests.support.histories import rebalances as rebuilt
 from tests.support.nights import EXCERPTS

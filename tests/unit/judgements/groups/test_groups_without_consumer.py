@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kafka_hindsight.catalog.codes import Cause, Protocol
+from kafka_hindsight.catalog.codes import Cause, Protocol, RebalanceKind
 from kafka_hindsight.catalog.gold import REBALANCES
 from kafka_hindsight.catalog.rows import Event, Rebalance
 from kafka_hindsight.catalog.silver import EVENTS
@@ -17,6 +17,8 @@ from kafka_hindsight.judgements.groups.costs import Stop
 from tests.support.build import after
 from tests.support.rows import row
 from tests.unit.judgements.partitions.test_unavailability import LOGS_END, seconds_of
+
+KINDS = {True: RebalanceKind.EAGER, False: RebalanceKind.COOPERATIVE, None: None}
 
 
 def rebalance(start: float, generation: int, joined: float | None, end: float | None, **columns: Any) -> Rebalance:
@@ -34,7 +36,7 @@ def rebalance(start: float, generation: int, joined: float | None, end: float | 
 
 def without_consumer(*rebalances: Rebalance, is_eager: bool | None = True, events: Sequence[Event] = ()) -> Any:
     """Start, end and bounds of each row, in seconds."""
-    stops = {r.rebalance_id: Stop(is_eager=is_eager) for r in rebalances}
+    stops = {r.rebalance_id: Stop(kind=KINDS[is_eager]) for r in rebalances}
     rows = groups.rebuild_group_stops(rebalances, stops, events, after(LOGS_END))
     assert all((u.kind, u.group_id, u.topic) == ("no_consumer", "g", None) and u.evidence for u in rows)
     return [

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_hindsight.catalog.codes import Cause, RemedySetting
+from kafka_hindsight.catalog.codes import Cause, RebalanceKind, RemedySetting
 from kafka_hindsight.catalog.gold import REBALANCES
 from kafka_hindsight.catalog.rows import Contributor, Event, Quote, Rebalance, Remedy
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.judgements.groups.costs import Stop, Witnesses, price, stops_of
+from kafka_hindsight.judgements.groups.assignments import Assignment, Witnesses
+from kafka_hindsight.judgements.groups.costs import Stop, price, stops_of
 from kafka_hindsight.judgements.groups.remedies import TIMEOUTS, GroupReplay, avoided_by, judge_remedies
 from kafka_hindsight.judgements.rebalances.members import MemberRegistry
 from kafka_hindsight.shared.windows import Window, in_order
@@ -70,7 +71,7 @@ def configured(client: str = "a", session: int | None = 10_000, poll: int | None
 
 def judged(rows: Sequence[Rebalance], *events: Event, window: Window = DAY) -> list[Remedy]:
     member_lines = events or (configured(),)
-    stops = {r.rebalance_id: Stop(3, 0, False) for r in rows}
+    stops = {r.rebalance_id: Stop(3, 0, RebalanceKind.COOPERATIVE) for r in rows}
     return judge_remedies(rows, stops, MemberRegistry(member_lines), member_lines, window)
 
 
@@ -182,9 +183,9 @@ def test_remedy_lists_rebalances_of_the_window_and_uses_those_around_it() -> Non
 
 def test_cooperative_assignor_avoids_cost_and_no_rebalance() -> None:
     rows = [rebalance(n, "member_joined", f"c{n}", partition_seconds=9.0) for n in range(3)]
-    stops = {r.rebalance_id: Stop(9, kept, True) for r, kept in zip(rows, (0, 5, None), strict=True)}
+    stops = {r.rebalance_id: Stop(9, kept, RebalanceKind.EAGER) for r, kept in zip(rows, (0, 5, None), strict=True)}
     proof = Quote(line_id="l", source="s", happened_at=AT, text="t")
-    stops[rows[1].rebalance_id] = Stop(9, 5, True, (proof,))
+    stops[rows[1].rebalance_id] = Stop(9, 5, RebalanceKind.EAGER, before=Assignment(AT, 1, frozenset(), {}, proof))
     (cooperative,) = judge_remedies(rows, stops, MemberRegistry(()), (), DAY)
     assert columns_of([cooperative], *WHAT) == [("cooperative_assignment", None, None, 0, 3, "likely")]
     assert (cooperative.partition_seconds_avoided, cooperative.evidence) == (5.0, [proof])
