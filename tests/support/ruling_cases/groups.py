@@ -73,8 +73,8 @@ def decisions(run: Callable[[], object]) -> list[Trace]:
         return None
 
     with pytest.MonkeyPatch.context() as patch:
-        for module, name in ((incidents, "judge"), (incidents, "decide"), (lag_rulings, "judge"),
-                             (remedies, "judge"), (remedies, "decide")):  # fmt: skip
+        for module, name in ((incidents, "verdict_of"), (incidents, "decide"), (lag_rulings, "verdict_of"),
+                             (remedies, "verdict_of"), (remedies, "decide")):  # fmt: skip
             patch.setattr(module, name, decide)
         run()
     return trace
