@@ -133,7 +133,8 @@ def metrics(lake: LakeOption = str(LAKE)) -> int:
     """Print the newest night of each cluster as OpenMetrics."""
     from kafka_hindsight.sql import fleet_rows
 
-    print(metrics_text(fleet_rows.read_fleet(lake, datetime.now(UTC)).nights), end="")
+    fleet, subjects = fleet_rows.read_metrics(lake, datetime.now(UTC))
+    print(metrics_text(fleet.nights, subjects), end="")
     return DONE
 
 

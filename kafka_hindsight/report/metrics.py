@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
 
 from kafka_hindsight.catalog.codes import Urgency
 from kafka_hindsight.catalog.rows import NightSummary
 from kafka_hindsight.report.fleet import newest_of
+from kafka_hindsight.shared.grouping import grouped
 
 
 @dataclass(frozen=True)
@@ -59,18 +62,83 @@ METRICS = (
 )  # fmt: skip
 
 
-def metrics_text(nights: Iterable[NightSummary]) -> str:
-    """The text about the newest of the nights of each cluster.
+@dataclass(frozen=True)
+class SubjectMetric:
+    """One gauge of each group or topic: its name, its help text, and the column of the query that has its value."""
+
+    name: str
+    says: str
+    column: str
+
+
+SUBJECT_METRICS: Mapping[str, Sequence[SubjectMetric]] = {
+    "group": (
+        SubjectMetric("group_rebalances", "Rebalances of a group in the newest night.", "rebalances"),
+        SubjectMetric("group_seconds_since_rebalance", "From the end of a group's last rebalance to that of the night.",
+                      "seconds_since_rebalance"),
+        SubjectMetric("group_members", "Members of a group at the newest reading, else after its last rebalance.",
+                      "members"),
+        SubjectMetric("group_assigned_partitions",
+                      "Partitions that members of a group own at the newest reading, else at the end of the night.",
+                      "assigned_partitions"),
+        SubjectMetric("group_unowned_partitions",
+                      "Of the topics that a group reads, the partitions that no member owns at the newest reading.",
+                      "unowned_partitions"),
+    ),
+    "topic": (
+        SubjectMetric("topic_under_replicated_partitions",
+                      "Partitions of a topic with fewer in-sync replicas than replicas at the newest reading.",
+                      "under_replicated_partitions"),
+        SubjectMetric("topic_offline_partitions", "Partitions of a topic without a leader at the newest reading.",
+                      "offline_partitions"),
+    ),
+}  # fmt: skip
+"""The gauges by the label that names the subject."""
+
+MOST_SUBJECTS = 500
+"""Groups, and topics, of one cluster that have gauges: those that come first in the answer of their query. Our choice:
+2,500 series of groups are few for a Prometheus, and a name that a client makes up for each start is not."""
+
+SubjectRows = Mapping[str, Sequence[Mapping[str, Any]]]
+"""The rows of the queries by the label: each with cluster, the subject under the name of its column, and its values."""
+
+SUBJECT_COLUMNS = {"group": "group_id", "topic": "topic"}
+
+
+def metrics_text(nights: Iterable[NightSummary], subjects: SubjectRows | None = None) -> str:
+    """The text about the newest of the nights of each cluster, and about its groups and topics.
 
     Names from outside stand only in values of labels, escaped.
     """
     newest = newest_of(nights)
-    return "".join(line for metric in METRICS for line in _lines(metric, newest)) + "# EOF\n"
+    lines = [line for metric in METRICS for line in _lines(metric, newest)]
+    for label, rows in (subjects or {}).items():
+        lines += _subject_lines(label, rows)
+    return "".join(lines) + "# EOF\n"
+
+
+def _subject_lines(label: str, rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    of_clusters = grouped(rows, itemgetter("cluster"))
+    for metric in SUBJECT_METRICS[label]:
+        yield _head(f"hindsight_{metric.name}", metric.says)
+        for cluster, own in of_clusters.items():
+            for row in own[:MOST_SUBJECTS]:
+                if row[metric.column] is not None:
+                    labels = f'cluster="{_escaped(cluster)}",{label}="{_escaped(row[SUBJECT_COLUMNS[label]])}"'
+                    yield f"hindsight_{metric.name}{{{labels}}} {row[metric.column]:.15g}\n"
+    name = f"hindsight_{label}s_left_out"
+    yield _head(name, f"Each cluster has gauges of {MOST_SUBJECTS} {label}s at most: how many more there are.")
+    for cluster, own in of_clusters.items():
+        yield f'{name}{{cluster="{_escaped(cluster)}"}} {max(len(own) - MOST_SUBJECTS, 0)}\n'
+
+
+def _head(name: str, says: str) -> str:
+    return f"# TYPE {name} gauge\n# HELP {name} {says}\n"
 
 
 def _lines(metric: Metric, nights: Sequence[NightSummary]) -> Iterator[str]:
     name = f"hindsight_{metric.name}"
-    yield f"# TYPE {name} gauge\n# HELP {name} {metric.says}\n"
+    yield _head(name, metric.says)
     for night in nights:
         value, cluster = metric.value(night), f'cluster="{_escaped(night.cluster)}"'
         if isinstance(value, tuple):

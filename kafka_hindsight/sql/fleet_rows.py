@@ -6,11 +6,15 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from kafka_hindsight.catalog.gold import INCIDENTS
+import duckdb
+
+from kafka_hindsight.catalog.gold import INCIDENTS, OWNERSHIP, REBALANCES
 from kafka_hindsight.catalog.quality import NIGHTS
 from kafka_hindsight.report.fleet import DAYS, HARMS, RECENT, Fleet
+from kafka_hindsight.report.metrics import SUBJECT_COLUMNS, SubjectRows
 from kafka_hindsight.shared import plain
 from kafka_hindsight.sql.lake_views import dicts_of, open_views
+from kafka_hindsight.sql.named_queries import named_queries, variables_set
 
 _NIGHTS = f"""
     FROM quality.nights
@@ -26,10 +30,26 @@ _INCIDENTS = """
 def read_fleet(lake: str, at: datetime, configured: Sequence[str] = ()) -> Fleet:
     """Read all clusters of a lake as of an instant; BadInput where there is no lake."""
     with open_views(lake, (NIGHTS, INCIDENTS)) as connection:
-        nights = dicts_of(connection.execute(_NIGHTS))
-        late = {"harms": [str(h) for h in HARMS], "late": RECENT}
-        incidents = dicts_of(connection.execute(_INCIDENTS, late))
-    return Fleet.of(nights, incidents, at, configured)
+        return _fleet(connection, at, configured)
+
+
+def read_metrics(lake: str, at: datetime) -> tuple[Fleet, SubjectRows]:
+    """Read all clusters of a lake, and what gauges show of the groups and topics of each; BadInput for no lake."""
+    with open_views(lake, (NIGHTS, INCIDENTS, REBALANCES, OWNERSHIP)) as connection:
+        fleet, queries = _fleet(connection, at, ()), named_queries()
+        subjects: dict[str, list[dict[str, Any]]] = {label: [] for label in SUBJECT_COLUMNS}
+        for night in fleet.newest:
+            of_group = {"cluster": night.cluster, "from": night.window_from.isoformat()}
+            for label, values in (("group", of_group), ("topic", {"cluster": night.cluster})):
+                with variables_set(connection, values):
+                    subjects[label] += dicts_of(connection.execute(queries[f"{label}_gauges"].sql))
+    return fleet, subjects
+
+
+def _fleet(connection: duckdb.DuckDBPyConnection, at: datetime, configured: Sequence[str]) -> Fleet:
+    nights = dicts_of(connection.execute(_NIGHTS))
+    late = {"harms": [str(h) for h in HARMS], "late": RECENT}
+    return Fleet.of(nights, dicts_of(connection.execute(_INCIDENTS, late)), at, configured)
 
 
 def read_nights(lake: str) -> list[dict[str, Any]]:

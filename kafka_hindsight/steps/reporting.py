@@ -26,7 +26,7 @@ from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.page_names import FLEET_PAGE, METRICS, NEWEST, page_name
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.sql import report_rows
-from kafka_hindsight.sql.fleet_rows import read_fleet
+from kafka_hindsight.sql.fleet_rows import read_metrics
 from kafka_hindsight.sql.lake_views import open_views
 
 _VERSIONS = {"Delta (deltalake)": "deltalake", "DuckDB": "duckdb", "Great Expectations": "great-expectations"}
@@ -72,8 +72,8 @@ def write_fleet(store: Store, night: NightSummary, window: Window) -> bool:
     store.create(NIGHTS)
     row = pa.Table.from_pylist([night.as_dict()], arrow_schema(NIGHTS))
     store.replace_window(NIGHTS, row, night.cluster, window)
-    fleet = read_fleet(store.lake, night.run_published_at)
+    fleet, subjects = read_metrics(store.lake, night.run_published_at)
     page, has_several = render_html(fleet_page(fleet)), len(fleet.newest) > 1
-    files = {FLEET_PAGE: page, METRICS: metrics_text(fleet.nights), **({NEWEST: page} if has_several else {})}
+    files = {FLEET_PAGE: page, METRICS: metrics_text(fleet.nights, subjects), **({NEWEST: page} if has_several else {})}
     at_once(*(partial(landing.write_atomically, f"{store.lake}/report/{name}", text) for name, text in files.items()))
     return has_several
