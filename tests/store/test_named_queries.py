@@ -262,5 +262,5 @@ def test_leader_timeline_orders_recreated_topic_by_incarnation(
 
 
 def test_every_named_query_has_a_test() -> None:
-    asked = (*EXPECTED, *test_sql.EXPECTED, *test_now.EXPECTED, "night_figures")
+    asked = (*EXPECTED, *test_sql.EXPECTED, *test_now.EXPECTED, "night_figures", "group_gauges")
     assert {text.split()[0] for text in asked} == set(named_queries())

@@ -77,6 +77,9 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
         {"broker": 2, "rack": "b", "leads": 0, "preferred_for": 2, "led_elsewhere": 2, "out_of_sync": 2},
     ],
     "leaders_now cluster=eu": [],
+    "topic_gauges": [
+        {"topic": "t", "partitions": 3, "under_replicated_partitions": 2, "offline_partitions": 1},
+    ],
 }  # fmt: skip
 
 
