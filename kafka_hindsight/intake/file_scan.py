@@ -76,14 +76,18 @@ class Pass:
         return replace(self, facts=facts, unsettled=self.unsettled | sources, still=self.still & facts.keys())
 
     def waiting(self, run_at: datetime) -> Remainder:
-        """The records that may still grow: the last ones of young files that no record follows, and copies."""
+        """The records that may still grow: the last ones of young files that no record follows, and copies.
+
+        The last record of a file that was written to meanwhile waits whatever follows: it may be cut where the file
+        ended when it was listed.
+        """
         young = {n for n, fact in self.facts.items() if is_young(fact.file.modified_at, run_at)}
         copied = copies(_spans(self.facts), young)
         turns = self.turns(run_at, copied)
-        tails = {n: tail for n, tail in self.survey.tails.items() if n in young and n in turns}
+        open_ended = {n for n in turns if n in young and (self.facts[n].damage or not turns[n].is_followed)}
+        waiting = open_ended | (turns.keys() - self.still)
         return Remainder(
-            files=frozenset(copied),
-            tails={n: tail for n, tail in tails.items() if self.facts[n].damage or not turns[n].is_followed},
+            files=frozenset(copied), tails={n: tail for n, tail in self.survey.tails.items() if n in waiting}
         )
 
     def turns(self, run_at: datetime, without: Collection[int]) -> dict[int, Turn]:

@@ -20,12 +20,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kafka_hindsight.start import launch
 
 if TYPE_CHECKING:
     from kafka_hindsight.settings.models import Settings
+    from kafka_hindsight.steps.collect import Collected
 
 START = datetime(2026, 11, 20, tzinfo=UTC)
 RESTED = timedelta(minutes=11)
@@ -91,6 +92,11 @@ class LiveLog:
         with self.lock:
             self.rotations += 1
             WAYS[self.way](self)
+
+    @property
+    def source(self) -> str:
+        """Its name as seen from the root of all logs."""
+        return f"{self.path.parent.name}/{self.path.name}"
 
     def rotated(self) -> list[Path]:
         """The older parts."""
@@ -211,6 +217,15 @@ class RotatingWriter(threading.Thread):
             self.failure = failure
 
 
+def are_parts_read(source: str, collected: Collected) -> bool:
+    """Whether the lake has every record of a log's older parts.
+
+    The last record of the newest part waits as long as the log itself has no record.
+    """
+    are_held_back = any(name.startswith(f"{source}.") for name in collected.held_back)
+    return source not in collected.unsettled and not are_held_back
+
+
 @dataclass
 class RotationCount:
     """The number of acts, and the rows of bronze at the end."""
@@ -235,7 +250,7 @@ def play(root: Path, *, batches: int, lines: int, every: int, collects: int) -> 
 
     engine = LocalEngine()
 
-    def collected(settings: Settings) -> Any:
+    def collected(settings: Settings) -> Collected:
         return collect(engine, Store(settings.lake), settings, list_input(engine, settings))
 
     writer = RotatingWriter(root, batches, lines, every)
@@ -250,7 +265,7 @@ def play(root: Path, *, batches: int, lines: int, every: int, collects: int) -> 
         seconds.append(time.monotonic() - began)
         unsettled += len(summary.unsettled)
         held_back += len(summary.held_back)
-        if f"broker-{len(WAYS)}/server.log" not in summary.unsettled:
+        if are_parts_read(last.source, summary):
             last.delete(before)
     writer.join()
     if writer.failure:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shutil
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -18,6 +19,7 @@ from kafka_hindsight.engine.local import LocalEngine
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.files import Listing
+from kafka_hindsight.steps import collect as collect_step
 from kafka_hindsight.steps.collect import Collected, InputFiles, InputKeepsChanging, collect, list_input
 from lab.bench import rotation
 from tests.support.logs import RUN_AT, lay, resigned, rows, settings, with_tables
@@ -71,6 +73,85 @@ def test_every_kind_of_rotation_under_writer_keeps_each_line_once(tmp_path: Path
     assert min(outcome.rotations.values()) >= 5
     assert outcome.lines_kept == outcome.lines
     assert outcome.same
+
+
+MANY = [resigned(n, f"01:{n:02d}:00,000") for n in range(60)]
+OLDER, WHOLE, NEXT_PART = "".join(MANY[:11]), "".join(MANY[11:25]), "".join(MANY[25:])
+CUT, COPIED = WHOLE[: len(WHOLE) // 3 + 20], WHOLE[: len(WHOLE) // 2 + 20]
+PACKED = gzip.compress(WHOLE.encode())
+ROTATIONS: dict[str, list[dict[str, str | bytes]]] = {
+    "by name": [
+        {"": CUT, ".1": OLDER},
+        {"": WHOLE, ".1": OLDER},
+        {".1": WHOLE, ".2": OLDER},
+        {"": NEXT_PART, ".1": WHOLE, ".2": OLDER},
+    ],
+    "by name, one part kept": [
+        {"": CUT, ".1": OLDER},
+        {"": WHOLE, ".1": OLDER},
+        {".1": WHOLE},
+        {"": NEXT_PART, ".1": WHOLE},
+    ],
+    "by date": [{"": CUT}, {"": WHOLE}, {".2026-11-21-01": WHOLE}, {"": NEXT_PART, ".2026-11-21-01": WHOLE}],
+    "copied and truncated": [
+        {"": CUT, ".1": OLDER},
+        {"": WHOLE, ".1": COPIED, ".2": OLDER},
+        {"": "", ".1": WHOLE, ".2": OLDER},
+        {"": NEXT_PART, ".1": WHOLE, ".2": OLDER},
+    ],
+    "packed": [
+        {"": CUT},
+        {".1": WHOLE, ".1.gz": PACKED[: len(PACKED) // 2]},
+        {".1.gz": PACKED},
+        {"": NEXT_PART, ".1.gz": PACKED},
+    ],
+}
+"""The files of one log by their suffixes, before, during and after a rotation in each way.
+
+Each part is larger than the one before, so it has every byte that was listed under its name.
+"""
+
+
+def lay_moment(root: Path, moment: int) -> None:
+    """The logs of all ways of rotation at one moment. The same content has the same time whatever its name."""
+    shutil.rmtree(root / "logs", ignore_errors=True)
+    lay(root / "logs", {OTHER: LINES[0]})
+    make_older(root, 30, OTHER)
+    for way, moments in ROTATIONS.items():
+        for suffix, content in moments[moment].items():
+            name = f"{way}/server.log{suffix}"
+            lay(root / "logs", {name: content})
+            make_older(root, 9 - len(content) / len(NEXT_PART), name)
+
+
+@pytest.mark.parametrize("listing", [1, 2])
+@pytest.mark.parametrize(("before", "after"), [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)])
+def test_rotation_between_two_looks_keeps_each_line_once_in_every_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: int, after: int, listing: int
+) -> None:
+    monkeypatch.setattr(collect_step, "_PAUSE_S", 0)
+    lay_moment(tmp_path, before)
+    run(tmp_path, hook=lambda count: lay_moment(tmp_path, after) if count == listing else None)
+    lay_moment(tmp_path, 3)
+    run(tmp_path, NEXT)
+    for way in ROTATIONS:
+        of_deleted = OLDER if "one part" in way else ""
+        kept = [text for text in texts(tmp_path, f"{way}/server.log") if f"{text}\n" not in of_deleted]
+        assert kept == words(*MANY[0 if ".2" in ROTATIONS[way][3] else 11 :]), way
+
+
+def test_newest_part_is_not_read_whole_while_its_log_has_no_record(tmp_path: Path) -> None:
+    lay(tmp_path / "logs", {f"{LOG}.1": "".join(LINES[:9]), LOG: ""})
+    make_older(tmp_path, 1, f"{LOG}.1", LOG)
+    before = run(tmp_path)
+    assert before.held_back == {f"{LOG}.1": 1}
+    assert not rotation.are_parts_read(LOG, before)
+    lay(tmp_path / "logs", {LOG: LINES[9] + LINES[10][:70]})
+    make_older(tmp_path, 0, LOG)
+    after = run(tmp_path)
+    assert after.held_back == {LOG: 1}
+    assert rotation.are_parts_read(LOG, after)
+    assert texts(tmp_path) == words(*LINES[:10])
 
 
 def test_renamed_file_is_not_read_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
