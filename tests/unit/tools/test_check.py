@@ -32,7 +32,9 @@ def test_continuous_integration_runs_checks_and_tests() -> None:
     assert commands("sh", "-c", "MAKEFLAGS=n .ci/run") == commands("make", "-n", "check", "test")
     jobs = yaml.safe_load((HOME / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8"))["jobs"]
     ran = {name: [step["run"] for step in job["steps"] if "run" in step] for name, job in jobs.items()}
-    assert (ran["check"], ran["tests"]) == (["make check"], ["make test"])
+    assert (ran["check"], ran["tests"], ran["live"]) == (["make check"], ["make test"], ["make test-live"])
+    assert "tests/live/test_drill.py tests/audit tests/store" in commands("make", "-n", "test")
+    assert commands("make", "-n", "test-live").rstrip().endswith("pytest tests/live")
 
 
 def test_hooks_before_a_commit_are_checks_of_ours() -> None:
