@@ -18,29 +18,36 @@ class WitnessLoggers:
     """The loggers of one kind of event, by class. One alternative is enough: each stands for a design of Kafka's.
 
     Each logger of an alternative writes while a broker starts, or whenever such an event happens.
+    `needs_controller`: what a broker does not know of itself while it stands still or is cut off, its controller says.
     """
 
     kind: WitnessKind
     alternatives: tuple[frozenset[str], ...]
     source: str
+    needs_controller: bool = False
 
 
 WITNESSES: tuple[WitnessLoggers, ...] = (
     WitnessLoggers(
         WitnessKind.LIFE,
         (frozenset({"KafkaServer"}), frozenset({"BrokerServer", "BrokerLifecycleManager"})),
-        "KafkaServer.startup and shutdown (1.0 to 3.9); BrokerServer.maybeChangeStatus, BrokerLifecycleManager (KRaft)",
+        "KafkaServer.startup and shutdown (1.0 to 3.9); BrokerServer.maybeChangeStatus, BrokerLifecycleManager (KRaft);"
+        " a broker that is missed for less than its log shows: ClusterControlManager.replay, KafkaController",
+        needs_controller=True,
     ),
     WitnessLoggers(
         WitnessKind.LEADERS,
         (frozenset({"state.change.logger"}),),
-        "ReplicaManager.becomeLeaderOrFollower, makeLeaders, makeFollowers; ReplicaManager.applyDelta (KRaft)",
+        "ReplicaManager.becomeLeaderOrFollower, makeLeaders, makeFollowers; ReplicaManager.applyDelta (KRaft). Since"
+        " when a leader was missed, its controller alone knows",
+        needs_controller=True,
     ),
     WitnessLoggers(
         WitnessKind.IN_SYNC,
         (frozenset({"Partition", "state.change.logger"}),),
         "Partition.maybeShrinkIsr and maybeExpandIsr, in each version. What a controller takes out of the in-sync"
         " replicas, as it does with those of a dead broker, a leader says to the state change logger alone",
+        needs_controller=True,
     ),
     WitnessLoggers(
         WitnessKind.CUTS,
@@ -55,7 +62,17 @@ WITNESSES: tuple[WitnessLoggers, ...] = (
     ),
 )
 
+QUORUM_LOGGER = "ClusterControlManager"
+"""The logger of each controller of KRaft that registers and fences brokers: one node's lines are enough.
+Source: ClusterControlManager.replay, on the active controller and on the others (2.8 and later)."""
+
+ZOOKEEPER_LOGGER = "ControllerEventManager$ControllerEventThread"
+"""The logger that each broker on ZooKeeper has to itself: any of them may be the controller, and writes what it does.
+Source: ControllerEventManager.start (1.0 to 3.9)."""
+
 AT_EACH_START = frozenset({
+    QUORUM_LOGGER,
+    ZOOKEEPER_LOGGER,
     "KafkaServer",
     "BrokerServer",
     "BrokerLifecycleManager",

@@ -31,7 +31,9 @@ class Unused:
         subjects: The partitions or groups, in order.
         still: Those that could still not be used when the logs end.
         longest: The longest interval whose length is more than possible; None if there is none.
-        total_ms: All intervals together.
+        total_ms: All intervals together, as the evidence shows them best.
+        least_ms: At least.
+        most_ms: At most; None where nothing bounds it.
         predicate: What is said of them: `had no leader`.
     """
 
@@ -39,12 +41,24 @@ class Unused:
     still: Sequence[Subject]
     longest: Unavailability | None
     total_ms: int
+    least_ms: int
+    most_ms: int | None
     predicate: str
 
     @property
     def longest_ms(self) -> int | None:
         """The length of the longest interval, in milliseconds."""
         return None if self.longest is None else lasted_ms(self.longest)
+
+    @property
+    def partition_seconds(self) -> str:
+        """All intervals together in words; with their bounds, where these differ by more than a tenth."""
+        least, most = round(self.least_ms / 1000), self.most_ms and round(self.most_ms / 1000)
+        if most is None:
+            return f"at least {words.counted(least, 'partition-second')}" if least else "not known for how long"
+        if most <= 1.1 * least:
+            return words.counted(round(self.total_ms / 1000), "partition-second")
+        return f"{words.number(least)} to {words.counted(most, 'partition-second')}"
 
     def clause(self, subject: str = "") -> str:
         """The clause about what could not be used, whether it still is not, and the longest time that clients notice.
@@ -106,6 +120,8 @@ def unused(rows: Iterable[Unavailability], kinds: Sequence[UnavailabilityKind]) 
         sorted({_subject(row) for row in noticed if row.ended_at is None}),
         max((r for r in noticed if is_sure(r)), key=lambda r: (lasted_ms(r), r.unavailability_id), default=None),
         sum(map(lasted_ms, noticed)),
+        sum(row.low_ms for row in noticed),
+        None if any(row.high_ms is None for row in noticed) else sum(row.high_ms or 0 for row in noticed),
         kinds[0].noun.predicate,
     )
 

@@ -97,4 +97,10 @@ class WitnessGap(NounCode):
         meaning="Its logs were read, and they have no line of a logger that shows such events.",
         advice="Give Hindsight the file in which that logger writes, such as state-change.log, and set it to INFO.",
     )
+    NO_CONTROLLER = WitnessGapNoun(
+        code="no_controller",
+        clause="beside the lines of {brokers} none of a controller was read",
+        meaning="Its logs were read, and no log of a controller, which alone says that a broker was missed.",
+        advice="Give Hindsight controller.log of each broker, and all logs of the nodes that are controllers alone.",
+    )
 # fmt: on

@@ -80,6 +80,15 @@ _ELECTED_ON_ZOOKEEPER = "zookeeper.controller_elected"
 Source: KafkaServer.startup registers the broker, and then starts its controller."""
 
 NO_EVENTS: Timeline[Event] = by_instant(())
+_STARTING_KINDS = (
+    Kind.BROKER_STARTING,
+    Kind.CLUSTER_NAMED,
+    Kind.CONTROLLER_THREAD_STARTED,
+    Kind.LOGS_CLEAN,
+    Kind.LOGS_UNCLEAN,
+)
+"""Lines that a process writes while it starts."""
+
 _NEW_LIFE = (Kind.BROKER_STARTING, Kind.BROKER_UNFENCED_SELF)
 STARTED_ON_ZOOKEEPER = "zookeeper.broker_started"
 """Of the lines of a broker that started, the one that no failed start has. Source: KafkaServer.startup"""
@@ -99,6 +108,7 @@ class SignsOfLife:
         failures = (e for e in ordered if e.kind == Kind.FETCH_FAILED and e.node != e.broker)
         self._active = _timelines((e.broker, e) for e in ordered if e.kind in ACTIVE_KINDS or is_lock_held(e))
         self._failures = _timelines((e.node, e) for e in failures)
+        self._starts = _timelines((e.broker, e) for e in ordered if e.kind in _STARTING_KINDS)
         self._own_proofs, self._others_proofs = _timelines(by_itself), _timelines(by_others)
         self._service = {False: _timelines(by_members), True: _timelines(sightings)}
         self.leader_starts = _timelines((e.broker, e) for e in ordered if e.kind == Kind.LEADER_STARTED)
@@ -125,13 +135,20 @@ class SignsOfLife:
         return line is not None and line.happened_at < end
 
     def first_failure(self, broker: int, after: datetime | None, until: datetime) -> Event | None:
-        """The first of the failures to reach the broker that lead up to an instant without a pause."""
+        """The first of the failures to reach the broker that lead up to an instant without a pause.
+
+        Those of a broker that has just started are left out: it had not reached it before, so they do not show since
+        when.
+        """
         first, before = None, until
         for failure in reversed(self._failures.get(broker, NO_EVENTS).until(until)):
             at = failure.happened_at
             if before - at > _SAME_TROUBLE or (after and at <= after):
                 break
-            first, before = failure, at
+            before = at
+            started_at = max(after or LONG_AGO, at - STALE_AFTER_START)
+            if failure.broker is None or not self._starts.get(failure.broker, NO_EVENTS).between(started_at, at):
+                first = failure
         return first
 
     def first_service(self, broker: int, after: datetime, *, is_over: bool) -> Event | None:

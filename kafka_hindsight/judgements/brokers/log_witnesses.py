@@ -1,9 +1,10 @@
 """The witnesses of a window: which kinds of event the logs of each broker could show, hour by hour.
 
 A witness is there when a line of each logger that writes such events was read, at a level at which it writes them, and
-the broker's logs are at hand at that time. A line of a logger, in the window or in the week before, is evidence that
-its lines reach the files that are read. Only then does its silence show that nothing happened. Where the broker was
-started since, a logger that writes at each start has to have written again: else its file is missing.
+the broker's logs are at hand at that time. What a broker does not know of itself needs lines of a controller too. A
+line of a logger, in the window or in the week before, is evidence that its lines reach the files that are read. Only
+then does its silence show that nothing happened. Where the broker was started since, a logger that writes at each start
+has to have written again: else its file is missing.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from kafka_hindsight.knowledge.witness_loggers import (
     LAST_PARTS,
     LEVELS,
     NEEDED_LEVELS,
+    QUORUM_LOGGER,
     WITNESSES,
+    ZOOKEEPER_LOGGER,
     WitnessLoggers,
 )
 from kafka_hindsight.logs.reading import broker_of_folder
@@ -42,6 +45,11 @@ class BrokerLoggers:
     """The levels of each logger of one broker of which a line was read. The empty logger stands for all others."""
 
     levels: Mapping[str, frozenset[str]]
+
+    @property
+    def judged(self) -> frozenset[str]:
+        """The loggers with a line at a level that is judged."""
+        return frozenset(name for name, levels in self.levels.items() if not NEEDED_LEVELS.isdisjoint(levels))
 
     @classmethod
     def of(cls, hours: Iterable[ParsedHour]) -> BrokerLoggers:
@@ -74,7 +82,7 @@ class BrokerLoggers:
 
         Where none of any alternative was read, all of them.
         """
-        loggers = frozenset(name for name, levels in self.levels.items() if not NEEDED_LEVELS.isdisjoint(levels))
+        loggers = self.judged
         nearest = max(witness.alternatives, key=lambda a: (a <= loggers, len(a & loggers)))
         return nearest - loggers if nearest & loggers else frozenset[str]().union(*witness.alternatives)
 
@@ -107,11 +115,14 @@ def find_witnesses(
     away = grouped(outages, lambda o: o.broker)
     of_brokers = grouped((h for h in hours if h.origin == Origin.BROKER), writer_of)
     logged_span = _logged_span([h for own in of_brokers.values() for h in own], window)
+    now = {broker: _loggers_now(own, away.get(broker or 0, [])) for broker, own in of_brokers.items()}
+    before = {b: BrokerLoggers.of(h for h in own if h.hour_to <= window.start) for b, own in of_brokers.items()}
+    silences = {b: _silences(own, away.get(b or 0, []), window, logged_span) for b, own in of_brokers.items()}
     logged = [
         row
         for broker, own in of_brokers.items()
         if BrokerLoggers.of(own).is_of_broker
-        for row in _of_broker(cluster, broker, own, away.get(broker or 0, []), window, logged_span)
+        for row in _of_broker(cluster, broker, ReadLoggers.of(broker, now, before), silences[broker], window)
     ]
     unlogged_brokers: list[int | None] = [log.broker for log in missing_logs]
     if not logged and not unlogged_brokers:
@@ -132,23 +143,41 @@ def find_witnesses(
     return [*logged, *unlogged]
 
 
+@dataclass(frozen=True)
+class ReadLoggers:
+    """The loggers of a broker, and whether lines of a controller stand beside them; and the same before the window."""
+
+    now: BrokerLoggers
+    before: BrokerLoggers
+    has_controller: bool
+    had_controller: bool
+
+    @classmethod
+    def of(
+        cls, broker: int | None, now: Mapping[int | None, BrokerLoggers], before: Mapping[int | None, BrokerLoggers]
+    ) -> ReadLoggers:
+        """Those of one broker, of those of all nodes."""
+        has, had = (ZOOKEEPER_LOGGER in t[broker].judged or _has_quorum(t.values()) for t in (now, before))
+        return cls(now[broker], before[broker], has, had)
+
+
+def _has_quorum(nodes: Iterable[BrokerLoggers]) -> bool:
+    """Whether a controller of KRaft is among these nodes."""
+    return any(QUORUM_LOGGER in loggers.judged for loggers in nodes)
+
+
 def _of_broker(
-    cluster: str,
-    broker: int | None,
-    hours: Sequence[ParsedHour],
-    outages: Sequence[BrokerOutage],
-    window: Window,
-    logged_span: Window,
+    cluster: str, broker: int | None, read: ReadLoggers, silences: Sequence[Window], window: Window
 ) -> Iterator[Witness]:
-    loggers, before = BrokerLoggers.of(hours), BrokerLoggers.of(h for h in hours if h.hour_to <= window.start)
-    stopped_at = max((o.down_at for o in outages if _ended_by_start(o)), default=None)
-    if stopped_at is not None:
-        loggers = loggers.since_start(BrokerLoggers.of(h for h in hours if h.last_at >= stopped_at))
-    silences = _silences(hours, outages, window, logged_span)
+    loggers, before = read.now, read.before
+    is_filtered = loggers.least_level not in NEEDED_LEVELS
     for witness in WITNESSES:
-        missing = loggers.missing(witness)
-        is_filtered = loggers.least_level not in NEEDED_LEVELS
-        gap = (WitnessGap.FILTERED if is_filtered else WitnessGap.NO_LOGGER) if missing else None
+        missing, gap = loggers.missing(witness), None
+        if missing:
+            gap = WitnessGap.FILTERED if is_filtered else WitnessGap.NO_LOGGER
+        elif witness.needs_controller and not read.has_controller:
+            missing, gap = frozenset({QUORUM_LOGGER, ZOOKEEPER_LOGGER}), WitnessGap.NO_CONTROLLER
+        had_controller = read.had_controller or not witness.needs_controller
         for part, is_silent in _parts(silences, window):
             yield Witness(
                 cluster=cluster,
@@ -159,8 +188,17 @@ def _of_broker(
                 gap=gap or (WitnessGap.NO_LINES if is_silent else None),
                 loggers=sorted(missing) or None,
                 level=loggers.least_level,
-                was_there=bool(before.levels) and not before.missing(witness),
+                was_there=bool(before.levels) and not before.missing(witness) and had_controller,
             )
+
+
+def _loggers_now(hours: Sequence[ParsedHour], outages: Iterable[BrokerOutage]) -> BrokerLoggers:
+    """The loggers of a broker that are evidence of the window."""
+    loggers = BrokerLoggers.of(hours)
+    stopped_at = max((o.down_at for o in outages if _ended_by_start(o)), default=None)
+    if stopped_at is None:
+        return loggers
+    return loggers.since_start(BrokerLoggers.of(h for h in hours if h.last_at >= stopped_at))
 
 
 def _ended_by_start(outage: BrokerOutage) -> bool:

@@ -543,13 +543,16 @@ def _loss_clause(happening: Happening) -> str:
     unclean = (f for f in happening.failovers if f.kind == FailoverKind.UNCLEAN_ELECTION)
     at = [f.happened_at for f in unclean if (f.topic, f.partition) in happening.losses]
     election = f" (unclean election at {min(at):%H:%M:%S})" if at and happening.outages else ""
-    where = f"{partitions_of(list(happening.losses))}{election}"
+    losers = [name for name, own in happening.losses.items() if own.low]
+    where = f"{partitions_of(losers or list(happening.losses))}{election}"
     if not low:
         most = f"up to {words.counted(high, 'committed record')}" if high else "committed records"
         return f"{most} may have been lost in {where}"
+    doubtful = [name for name in happening.losses if name not in losers]
+    more = f", and more may have been in {partitions_of(doubtful)}" if doubtful else ""
     count = low if high is None else high
     least = "at least " if high is None else "" if low == high else f"{words.number(low)} to "
-    return f"{least}{words.counted(count, 'committed record')} {words.verb(count, 'was', 'were')} lost in {where}"
+    return f"{least}{words.counted(count, 'committed record')} {words.verb(count, 'was', 'were')} lost in {where}{more}"
 
 
 def _unused_clause(unused: Unused) -> str:

@@ -98,10 +98,15 @@ class _EpochMachine:
             self.has_moved = True
 
     def bump(self, event: Event, epoch: int) -> None:
-        # Each join raises the epoch, however slow the coordinator is: the next epoch is that of a join before it.
-        is_next = self.epoch == epoch - 1
+        # Each join raises the epoch, however slow the coordinator is: the next epoch is that of a join before it. So is
+        # one whose line names the member that joined: its heartbeat raised the epoch.
+        is_next, raised_by = self.epoch == epoch - 1, event.member_id
         self.raise_unseen(epoch - 1)
-        joins = [c for c in self.pending if is_next and c.what == Change.JOINED]
+        joins = [
+            c
+            for c in self.pending
+            if c.what == Change.JOINED and (is_next or (raised_by is not None and c.member_id == raised_by))
+        ]
         changes = [c for c in self.pending if c in joins or event.happened_at - c.at <= SAME_ACT]
         if self.epoch is not None and epoch != self.epoch + 1:
             self.see_gap(event, self.epoch, epoch)

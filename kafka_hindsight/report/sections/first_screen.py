@@ -222,7 +222,9 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
         yield _tile(groups.number, noun, "warn", stopped_at)
     else:
         yield _harm(least, noun, "warn", stopped_at, WitnessKind.GROUPS in unknown)
-    yield _figure(critical, words.verb(critical, "critical finding", "critical findings"), "bad", "findings")
+    yield _harm(
+        critical, words.verb(critical, "critical finding", "critical findings"), "bad", "findings", bool(unknown)
+    )
     gaps = len(unseen) + len(missing_witnesses(page.of(Witness))) + len(withheld_sentences(page.of(WithheldRow)))
     yield _figure(gaps, words.verb(gaps, "gap in coverage", "gaps in coverage"), "warn", "coverage")
 
@@ -230,8 +232,7 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
 def _unused(sums: Unused) -> str:
     """The partitions that could not be used, without their number, the longest time, and the sum."""
     clause = sums.clause(words.verb(len(sums.subjects), "partition", "partitions"))
-    seconds = words.counted(round(sums.total_ms / 1000), "partition-second")
-    return f"{clause}, {'at least ' if sums.still else ''}{seconds}" if sums.subjects else clause
+    return f"{clause}, {sums.partition_seconds}" if sums.subjects else clause
 
 
 def _figure(count: int, label: str, tone: str, anchor: str) -> ui.Item:

@@ -8,7 +8,7 @@ from typing import TypeVar
 from kafka_hindsight.catalog.codes import WitnessKind
 from kafka_hindsight.catalog.rows import Failover, Incident, PartitionRisk, Truncation, Unavailability, Witness
 from kafka_hindsight.measures.record_losses import can_lose
-from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, Unused, unused
+from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, unused
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, phrases
 from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
@@ -120,15 +120,11 @@ def _verdict(failovers: Sequence[Failover], intervals: Sequence[Unavailability],
 def _cost(page: PageRows, rows: _Rows) -> tuple[ui.Fact, ...]:
     leaderless, no_writes = (unused(rows.intervals, kinds) for kinds in (LEADERLESS, NO_WRITES))
     return ui.facts(
-        ("Without a leader", _partition_seconds(leaderless)),
-        ("Without writes (acks=all)", _partition_seconds(no_writes)),
+        ("Without a leader", leaderless.partition_seconds if leaderless.subjects else ""),
+        ("Without writes (acks=all)", no_writes.partition_seconds if no_writes.subjects else ""),
         ("Changes of leaders", words.number(len(rows.failovers))),
         page.whose((), [rows.topic]),
     )
-
-
-def _partition_seconds(sums: Unused) -> str:
-    return words.counted(round(sums.total_ms / 1000), "partition-second") if sums.subjects else ""
 
 
 def _stories(page: PageRows, rows: Sequence[Failover]) -> Iterator[ui.Block]:

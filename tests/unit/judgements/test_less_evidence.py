@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover
+from kafka_hindsight.measures.time_away import since_when, starts_exactly
 from lab.answers import WRONG
 from lab.drill.absences import Away, away_of
 from lab.drill.month import acts_of, agreement
@@ -106,6 +107,36 @@ def test_each_outage_agrees_with_what_was_done(case: Case) -> None:
     agreed = agreement([asdict(claim) for claim in cut(case).outages], recorded()[1][case[0]])
     print(case, dict(agreed.counts))
     assert not [row for row, answer in agreed.answers if answer.outcome == WRONG]
+
+
+def late_starts(left: Night, truths: list[BrokerOutage]) -> list[tuple[int, datetime]]:
+    """The absences that are said to have certainly begun at an instant, and at which the broker had long been away."""
+    exact = [truth for truth in truths if starts_exactly(truth)]
+    return [
+        (claim.broker, claim.down_at)
+        for claim in left.outages
+        if claim.confidence == "certain" and starts_exactly(claim)
+        for truth in exact
+        if _was_away(truth, claim.broker, claim.down_at) and claim.down_at - truth.down_at > timedelta(seconds=2)
+    ]
+
+
+def _was_away(truth: BrokerOutage, broker: int, at: datetime) -> bool:
+    return truth.broker == broker and truth.down_at <= at and (truth.up_at is None or at <= truth.up_at)
+
+
+def test_failure_of_broker_that_has_just_started_does_not_show_since_when() -> None:
+    """Broker 2 comes back while broker 1 is away. Where broker 3 and its controller have no log, it alone misses it."""
+    night = whole("night")
+    left = night.without(lambda file: [] if file[0].source.startswith("broker-3/") else [file])
+    assert late_starts(left, night.outages) == []
+    [crash] = [o for o in left.outages if o.broker == 1 and o.unreachable_at is None and o.kind == "crash"]
+    assert since_when(crash, crash.down_at.date()) == "after 01:52:35"
+
+
+@each_case
+def test_absence_that_certainly_began_at_an_instant_began_then(case: Case) -> None:
+    assert late_starts(cut(case), whole(case[0]).outages) == []
 
 
 @each_case

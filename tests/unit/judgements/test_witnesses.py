@@ -12,7 +12,7 @@ from kafka_hindsight.catalog.quality import PARSED_HOURS
 from kafka_hindsight.catalog.rows import BrokerOutage, MissingBrokerLog, ParsedHour, Witness
 from kafka_hindsight.judgements.brokers.log_witnesses import find_witnesses
 from kafka_hindsight.knowledge.patterns import PATTERNS
-from kafka_hindsight.knowledge.witness_loggers import WITNESSES
+from kafka_hindsight.knowledge.witness_loggers import QUORUM_LOGGER, WITNESSES, ZOOKEEPER_LOGGER
 from kafka_hindsight.logs.reading import relevant_class
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import at
@@ -23,6 +23,7 @@ JAVA_LOGGERS = [
     "INFO",
     "INFO BrokerLifecycleManager",
     "INFO BrokerServer",
+    "INFO ClusterControlManager",
     "INFO CoordinatorRuntime",
     "INFO GroupMetadataManager",
     "INFO Partition",
@@ -104,7 +105,27 @@ def test_log_of_refusals_does_not_show_who_leads() -> None:
 
 def test_alternative_of_zookeeper_is_enough() -> None:
     loggers = ["INFO KafkaServer", "INFO Partition", "INFO Log", "INFO GroupCoordinator", *STATE_CHANGES]
-    assert gaps(witnesses(whole(loggers))) == {}
+    assert gaps(witnesses(whole([*loggers, f"INFO {ZOOKEEPER_LOGGER}"]))) == {}
+
+
+OF_CONTROLLERS = {"life", "leaders", "in_sync"}
+
+
+def test_what_a_broker_does_not_know_of_itself_needs_a_controller() -> None:
+    loggers = [name for name in JAVA_LOGGERS if not name.endswith("ClusterControlManager")]
+    without = [*whole(loggers), *whole(STATE_CHANGES, "broker-1/state-change.log")]
+    assert gaps(witnesses(without)) == {
+        kind: (WitnessGap.NO_CONTROLLER, sorted([QUORUM_LOGGER, ZOOKEEPER_LOGGER])) for kind in OF_CONTROLLERS
+    }
+    alone = [replace(h, given_broker=4) for h in whole([f"INFO {QUORUM_LOGGER}"], "controller-4/controller.log")]
+    assert gaps(witnesses([*without, *alone])) == {}
+
+
+def test_each_broker_on_zookeeper_needs_its_own_controller() -> None:
+    loggers = ["INFO KafkaServer", "INFO Partition", "INFO Log", "INFO GroupCoordinator", *STATE_CHANGES]
+    other = [replace(h, given_broker=2) for h in whole([*loggers, f"INFO {ZOOKEEPER_LOGGER}"], "broker-2/server.log")]
+    rows = [w for w in witnesses([*whole(loggers), *other]) if w.gap]
+    assert {(w.broker, w.kind, w.gap) for w in rows} == {(1, kind, WitnessGap.NO_CONTROLLER) for kind in OF_CONTROLLERS}
 
 
 def test_log_of_a_controller_alone_shows_nothing_of_brokers() -> None:
@@ -144,7 +165,8 @@ def test_window_beyond_the_last_line_of_all_brokers_is_a_gap() -> None:
 
 
 def test_logger_of_the_week_before_is_evidence() -> None:
-    before = hour("00:10:00", "00:20:00", STATE_CHANGES, "broker-1/state-change.log")
+    loggers = [*STATE_CHANGES, f"INFO {QUORUM_LOGGER}"]
+    before = hour("00:10:00", "00:20:00", loggers, "broker-1/state-change.log")
     rows = witnesses([before, *whole(JAVA_LOGGERS)])
     assert gaps(rows) == {}
     assert {w.kind for w in rows if w.was_there} == {WitnessKind.LEADERS}
@@ -155,7 +177,8 @@ def test_logger_of_the_week_before_is_evidence() -> None:
     [("crash", ["state.change.logger"]), ("controlled_shutdown", ["state.change.logger"]), ("unresponsive", None)],
 )
 def test_logger_that_is_silent_since_a_start_is_missing(kind: str, gap: list[str] | None) -> None:
-    before = hour("00:10:00", "00:20:00", [*STATE_CHANGES, "INFO GroupMetadataManager"], "broker-1/state-change.log")
+    written = [*STATE_CHANGES, "INFO GroupMetadataManager", f"INFO {QUORUM_LOGGER}"]
+    before = hour("00:10:00", "00:20:00", written, "broker-1/state-change.log")
     loggers = [name for name in JAVA_LOGGERS if not name.endswith("GroupMetadataManager")]
     away = row(BrokerOutage.TABLE, broker=1, kind=kind, down_at=at("02:10:00"), up_at=at("02:12:00"))
     rows = witnesses([before, *whole(loggers)], outages=[away])
@@ -165,4 +188,5 @@ def test_logger_that_is_silent_since_a_start_is_missing(kind: str, gap: list[str
 
 def test_each_logger_of_a_witness_writes_events() -> None:
     classes = {relevant_class(name) for pattern in PATTERNS for name in pattern.loggers}
-    assert {name for w in WITNESSES for a in w.alternatives for name in a} <= classes
+    of_brokers = {name for w in WITNESSES for a in w.alternatives for name in a}
+    assert of_brokers | {QUORUM_LOGGER, ZOOKEEPER_LOGGER} <= classes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from kafka_hindsight.alerts import sightings
 from kafka_hindsight.catalog.codes import Confidence, Harm, Intent
-from kafka_hindsight.catalog.gold import BROKER_OUTAGES, INCIDENTS, REBALANCES
+from kafka_hindsight.catalog.gold import BROKER_OUTAGES, INCIDENTS, REBALANCES, UNAVAILABILITY
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Finding, Incident, Truncation, Unavailability
 from kafka_hindsight.measures.record_losses import total_loss
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, lasted, unused
@@ -46,7 +47,7 @@ def test_page_terminal_and_alerts_show_same_numbers() -> None:
     assert [seen.text(tile) for tile in tiles.items] == [
         f"{lost.number} committed records lost",
         f"{len(offline.subjects)} partitions had no leader, the longest for {lasted(offline.longest)},"
-        f" {round(offline.total_ms / 1000)} partition-seconds",
+        f" {offline.partition_seconds}",
         "0 partitions took no writes with acks=all",
         f"{away.sudden + away.orderly} absences of brokers, {away.orderly} by a controlled shutdown",
         f"{figures.groups_stopped(incidents, rows).number} groups stopped by a failure",
@@ -63,6 +64,35 @@ def test_page_terminal_and_alerts_show_same_numbers() -> None:
     assert all(str(i.headline) in terminal for i in acted)
     sudden = {r["outage_id"] for r in tables["gold.broker_outages"] if r["kind"] != "controlled_shutdown"}
     assert sudden <= {i.first_outage_id for i in acted} and len(sudden) == away.sudden
+
+
+@pytest.mark.parametrize(
+    ("bounds", "sentence"),
+    [
+        ([(9_000, 9_500), (20_000, 20_500)], "30 partition-seconds"),
+        ([(8_800, 16_900), (12_000, 76_000)], "21 to 93 partition-seconds"),
+        ([(0, 16_900)], "0 to 17 partition-seconds"),
+        ([(8_800, 16_900), (5_500, None)], "at least 14 partition-seconds"),
+        ([(0, None)], "not known for how long"),
+    ],
+)
+def test_partition_seconds_have_the_bounds_of_their_intervals(
+    bounds: list[tuple[int, int | None]], sentence: str
+) -> None:
+    rows = [
+        row(
+            UNAVAILABILITY,
+            kind="no_leader",
+            partition=partition,
+            started_at=AT,
+            ended_at=AT + timedelta(milliseconds=high) if high else None,
+            low_ms=low,
+            high_ms=high,
+            confidence="certain",
+        )
+        for partition, (low, high) in enumerate(bounds)
+    ]
+    assert unused(rows, LEADERLESS).partition_seconds == sentence
 
 
 def incident(**columns: Any) -> Incident:

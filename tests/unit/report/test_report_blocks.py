@@ -84,7 +84,8 @@ def test_filtered_logs_are_not_calm_and_have_no_zero():
         "Not known: lost records, partitions without a leader, refused writes, absences of brokers and rebalances,"
         " because no line below WARN by broker 1 was read."
     )
-    assert [text.partition(" ")[0] for text in items[1:6]] == ["?"] * 5
+    assert [text.partition(" ")[0] for text in items[1:7]] == ["?"] * 6
+    assert items[6] == "? critical findings"
 
 
 def test_zero_is_claimed_of_what_the_logs_could_show_alone():

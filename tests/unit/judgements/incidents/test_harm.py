@@ -201,6 +201,16 @@ def test_crash_and_its_consequences_are_one_incident() -> None:
     assert [o.incident_id for o in judged.name([crash])] == [incident.incident_id]
 
 
+def test_partition_of_which_no_loss_is_shown_is_not_said_to_have_lost_records() -> None:
+    crash = outage()
+    rows = [unclean(40, 40, outage_id=crash.outage_id), unclean(0, None, partition=1, outage_id=crash.outage_id)]
+    (incident,) = incidents_of(outages=[crash], failovers=rows)
+    assert str(incident.headline).startswith(
+        f"At least 40 committed records were lost in t-0 (unclean election at {AT + timedelta(seconds=10):%H:%M:%S}),"
+        " and more may have been in t-1: broker 1 crashed at"
+    )
+
+
 def test_incidents_are_ordered_by_harm_and_not_by_kind_of_stop() -> None:
     lossy, gone, stopped, back = outage(1), outage(2, 100), stop(3, 200), stop(3, 400)
     rows = [

@@ -24,6 +24,7 @@ from tests.support.histories import line as coordinator
 from tests.support.logs import lay
 from tests.support.made_groups import PY, PY2, joins_as_one_is_dropped, own, stable
 from tests.support.nights import EXCERPTS, at
+from tests.support.nights import events as night_events
 from tests.support.rows import row
 from tools.plain_reader import read_logs
 
@@ -472,6 +473,12 @@ def test_member_that_was_heard_since_another_joined_is_not_its_former_self(
     leaves = coordinator("member_left", "01:15:00", member_id=PY2, session_timeout_ms=session_ms)
     rows = history([*stable(PY), *joins_as_one_is_dropped(1, seconds), leaves]).rebalances
     assert [verdict] == columns_of([r for r in rows if r.started_at == at("01:09:20")], "cause", "confidence")
+
+
+def test_join_belongs_to_the_epoch_that_the_same_member_raises_however_late() -> None:
+    """The first heartbeat of an application of Streams creates its topology: 2 s on a busy machine."""
+    rows = history(night_events("slow-streams-4.4")).rebalances
+    assert columns_of(rows, "to_generation", "cause") == [(2, "member_joined"), (3, "member_joined")]
 
 
 def test_late_leave_line_of_3_9_coordinator_is_read() -> None:
