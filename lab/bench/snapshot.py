@@ -23,7 +23,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from kafka_hindsight.kafka import cluster_snapshot
 from kafka_hindsight.kafka.connection import Connection
 from kafka_hindsight.settings.home import HOME
-from lab.drill.cluster import Cluster
+from lab.drill.cluster import DrillCluster
 from lab.drill.jars import NEWEST
 
 PER_TOPIC = 20
@@ -46,7 +46,7 @@ def main() -> None:
     if options.read:
         print(json.dumps(measure(options.read)))
         return
-    with tempfile.TemporaryDirectory() as folder, Cluster.start(NEWEST, Path(folder) / "cluster") as cluster:
+    with tempfile.TemporaryDirectory() as folder, DrillCluster.start(NEWEST, Path(folder) / "cluster") as cluster:
         began = time.monotonic()
         topics = make_topics(cluster.bootstrap, options.partitions)
         members = make_groups(cluster.bootstrap, topics, options.groups)

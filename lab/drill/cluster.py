@@ -76,7 +76,7 @@ _PORTS = (20_000, 32_000)
 
 
 @dataclass
-class Cluster:
+class DrillCluster:
     """Three brokers and what they need, in one folder: data, logs as the distribution writes them, configurations."""
 
     version: str
@@ -101,7 +101,7 @@ class Cluster:
         brokers: int = 3,
         address: str = LOCALHOST,
         guard: Guard | None = None,
-    ) -> Cluster:
+    ) -> DrillCluster:
         """A running cluster that answers.
 
         `settings` are broker settings beside SETTINGS, or in their place; `{id}` in a value is the broker's id;

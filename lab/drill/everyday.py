@@ -24,7 +24,7 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 
 from lab.drill.admin import Admin, AdminFault
-from lab.drill.cluster import Cluster
+from lab.drill.cluster import DrillCluster
 from lab.drill.jars import NEWEST, libs
 from lab.drill.libraries import JAVA, LIBRARIES, LIBRDKAFKA
 from lab.drill.names import DrawnNames
@@ -49,7 +49,7 @@ _WAITED_FOR = (Back, Gone, Settled, Wait)
 
 
 @dataclass
-class ClusterElsewhere(Cluster):
+class ClusterElsewhere(DrillCluster):
     """A cluster of which only an address, the brokers' logs and the password that they ask for are known."""
 
     address: str = ""
@@ -121,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _rounds(cluster: Cluster, admin: Admin, rng: random.Random, options: argparse.Namespace) -> None:
+def _rounds(cluster: DrillCluster, admin: Admin, rng: random.Random, options: argparse.Namespace) -> None:
     names = DrawnNames(rng)
     clients = cluster.folder / "clients"
     scenarios = [SCENARIOS[name] for name in options.scenarios.split(",") if name] or of_members([*SCENARIOS.values()])

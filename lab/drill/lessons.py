@@ -15,13 +15,13 @@ from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Rebalance
 from kafka_hindsight.shared.exits import DONE, BadInput
 from kafka_hindsight.shared.plain import visible
 from lab.drill.admin import Admin, AdminFault
-from lab.drill.cluster import Cluster
+from lab.drill.cluster import DrillCluster
 from lab.drill.glance import glance
 from lab.drill.libraries import JAVA
 from lab.drill.names import DrawnNames
 from lab.drill.on_groups import do
 from lab.drill.scene import DrillStage, Scene
-from lab.drill.steps import Close, Gone, Kill, Scenario, Start, Step, Wait
+from lab.drill.steps import Close, DrillStep, Gone, Kill, Scenario, Start, Wait
 from lab.drill.steps_on_brokers import Detected, InSync, KillBroker, PreferredElection, StartBroker
 from lab.drill.truth_file import TruthFile
 
@@ -35,7 +35,7 @@ class LessonStep:
     """One step of a lesson. `sentence`: what is done and why; `look`: the group or topic to look at afterwards."""
 
     sentence: str
-    steps: tuple[Step, ...]
+    steps: tuple[DrillStep, ...]
     look: str
 
 
@@ -160,7 +160,7 @@ def _classroom(version: str, layout: str) -> Iterator[Classroom]:
         (folder / "clients").mkdir()
         _say(f"Starting three brokers of Kafka {version} ({layout}) ...")
         with (
-            Cluster.start(version, folder / "cluster", layout) as cluster,
+            DrillCluster.start(version, folder / "cluster", layout) as cluster,
             Admin(cluster.reach(JAVA), folder / "admin.log") as admin,
         ):
             admin.create_topic(_TOPIC, partitions=3)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from lab.drill import processes
-from lab.drill.cluster import Cluster, jvm
+from lab.drill.cluster import DrillCluster, jvm
 from lab.drill.jars import NEWEST, libs
 from lab.drill.node import ClusterFault
 
@@ -19,7 +19,7 @@ _DUMPED = re.compile(r" CreateTime: (\d+) .* payload: (\{.*\})$")
 _RECOVERING = 1
 
 
-def unclean_elections(cluster: Cluster) -> Iterator[Mapping[str, Any]]:
+def unclean_elections(cluster: DrillCluster) -> Iterator[Mapping[str, Any]]:
     """The unclean elections that the metadata log of a running cluster of KRaft holds: at, topic, partition, leader.
 
     The newest Kafka reads the metadata of every older one.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from lab.drill.cluster import LOCALHOST, SESSION_MS, Cluster, free_ports
+from lab.drill.cluster import LOCALHOST, SESSION_MS, DrillCluster, free_ports
 
 _CLUSTER_ID = re.compile(r"(?m)^cluster\.id=(.*)$")
 _OF_ZOOKEEPER = ("zookeeper.", "broker.id=")
@@ -14,7 +14,7 @@ MIGRATED = "Completed migration of metadata from ZooKeeper to KRaft"
 """What the controller writes when it has taken over. Source: KRaftMigrationDriver."""
 
 
-def add_controller(cluster: Cluster) -> None:
+def add_controller(cluster: DrillCluster) -> None:
     """A controller of KRaft beside the brokers on ZooKeeper: it waits for them to register, and runs."""
     number, (port,) = len(cluster.brokers) + 1, free_ports(1)
     meta = (cluster.log_dirs(1)[0] / "meta.properties").read_text()
@@ -25,18 +25,18 @@ def add_controller(cluster: Cluster) -> None:
     cluster.add(name, {**cluster.controller(number), **_quorum(number, port), **zookeeper, **_MIGRATES}).start()
 
 
-def bridge(cluster: Cluster, broker: int) -> None:
+def bridge(cluster: DrillCluster, broker: int) -> None:
     """From its next start on a broker on ZooKeeper lets the controller of KRaft know of it."""
     _rewrite(cluster, broker, (), {**_of_broker(cluster), **_MIGRATES})
 
 
-def to_kraft(cluster: Cluster, broker: int) -> None:
+def to_kraft(cluster: DrillCluster, broker: int) -> None:
     """From its next start on a broker is one of KRaft."""
     roles = {"process.roles": "broker", "node.id": str(broker), "broker.session.timeout.ms": SESSION_MS}
     _rewrite(cluster, broker, _OF_ZOOKEEPER, {**_of_broker(cluster), **roles})
 
 
-def finish(cluster: Cluster) -> None:
+def finish(cluster: DrillCluster) -> None:
     """The controller starts again without ZooKeeper, which ends: from now on the cluster is one of KRaft."""
     controller = cluster.others[f"controller-{len(cluster.brokers) + 1}"]
     controller.stop()
@@ -47,11 +47,11 @@ def finish(cluster: Cluster) -> None:
     cluster.ports = {**cluster.ports, "alone": cluster.ports["migrated"]}
 
 
-def _rewrite(cluster: Cluster, broker: int, drop: tuple[str, ...], add: Mapping[str, str]) -> None:
+def _rewrite(cluster: DrillCluster, broker: int, drop: tuple[str, ...], add: Mapping[str, str]) -> None:
     cluster.rewrite(f"broker-{broker}", drop, add)
 
 
-def _of_broker(cluster: Cluster) -> Mapping[str, str]:
+def _of_broker(cluster: DrillCluster) -> Mapping[str, str]:
     of_controller = _quorum(len(cluster.brokers) + 1, cluster.ports["migrated"])
     return {name: value for name, value in of_controller.items() if name != "listeners"}
 

@@ -21,6 +21,7 @@ from lab.drill.steps import (
     CutHost,
     DeleteTopic,
     Deny,
+    DrillStep,
     EndCertificate,
     EnforceRebalance,
     ExceedQuota,
@@ -42,7 +43,6 @@ from lab.drill.steps import (
     Slow,
     SlowHost,
     Start,
-    Step,
     Subscribe,
     Wait,
     WithdrawPassword,
@@ -56,7 +56,7 @@ _UNTIL_HELD_BACK = 5
 
 
 @singledispatch
-def do(step: Step, scene: Scene) -> None:
+def do(step: DrillStep, scene: Scene) -> None:
     """Do one step of a scenario.
 
     Raises SceneFault where it lacks the effect that the scenario is about.

@@ -23,7 +23,7 @@ from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
 from lab.drill import canary_score, libraries, machine, processes, score
 from lab.drill.acts import ELECTED_UNCLEANLY, MAINTENANCE_DECLARED
 from lab.drill.admin import Admin
-from lab.drill.cluster import LOCALHOST, Cluster, layouts_of
+from lab.drill.cluster import LOCALHOST, DrillCluster, layouts_of
 from lab.drill.guards import GUARDS, Guard
 from lab.drill.hosts import hosts
 from lab.drill.jars import NEWEST, VERSIONS
@@ -83,7 +83,7 @@ def played_here(scenarios: Sequence[Scenario]) -> list[Scenario]:
 @contextmanager
 def drill(
     version: str, layout: str, scenarios: Sequence[Scenario], seed: int, folder: Path, brokers: int = 3
-) -> Iterator[tuple[Cluster, list[Played]]]:
+) -> Iterator[tuple[DrillCluster, list[Played]]]:
     """Play scenarios on a cluster of its own, which runs as long as the block lasts.
 
     Yields the cluster, and how each scenario went. The folder holds what a site would have, with the truth: logs/,
@@ -98,7 +98,7 @@ def drill(
     with (
         hosts() if HOSTS in needs else nullcontext() as beside,
         nullcontext(beside.address if beside else LOCALHOST) as address,
-        Cluster.start(
+        DrillCluster.start(
             version,
             folder,
             layout,
@@ -144,7 +144,7 @@ def member_config(rng: random.Random) -> dict[str, str]:
     return {"session.timeout.ms": str(rng.choice((6000, 7000, 8000))), "heartbeat.interval.ms": "2000"}
 
 
-def _described(cluster: Cluster) -> dict[str, object]:
+def _described(cluster: DrillCluster) -> dict[str, object]:
     return {
         "kafka": cluster.version,
         "mode": cluster.layout,

@@ -16,7 +16,7 @@ from typing import Any
 from kafka_hindsight.judgements.groups.coordinators import offsets_partition_of
 from lab.drill import disks
 from lab.drill.admin import CONSUMERS, SHARES, STREAMS_OWN, Admin, AdminFault, Group, LivePartition
-from lab.drill.cluster import Cluster
+from lab.drill.cluster import DrillCluster
 from lab.drill.frameworks import PROTOCOL, THREAD, ConnectMember, ShareMember, StreamsMember
 from lab.drill.guards import CERTIFICATE, SECRET
 from lab.drill.hosts import Hosts
@@ -59,7 +59,7 @@ class DrillStage:
     `canaries`: None on a cluster that others run, and in lessons.
     """
 
-    cluster: Cluster
+    cluster: DrillCluster
     admin: Admin
     truth: TruthFile
     clients: Path
@@ -399,7 +399,7 @@ class Scene:
         for producer in list(self.producers.values()):
             producer.end()
 
-    def _leave_running(self, cluster: Cluster) -> None:
+    def _leave_running(self, cluster: DrillCluster) -> None:
         for number, node in cluster.brokers.items():
             is_odd = disks.mend(cluster.log_dirs(number)) or node.environment
             if is_odd and node.is_running():

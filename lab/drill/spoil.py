@@ -10,19 +10,19 @@ from pathlib import Path
 
 from kafka_hindsight.catalog.codes import StartFailure
 from lab.drill import disks
-from lab.drill.cluster import Cluster, free_ports
+from lab.drill.cluster import DrillCluster, free_ports
 
 _TOO_LITTLE = "-Xmx12m"
 _CLUSTER_ID = re.compile(r"(?m)^cluster\.id=.*$")
 _OWN = re.compile(r"(?m)^(?:node\.id|log\.dirs)=.*\n")
 _GIVES_UP_SOON = "initial.broker.registration.timeout.ms=8000\nzookeeper.connection.timeout.ms=6000\n"
 
-Spoil = Callable[[Cluster, int], AbstractContextManager[None]]
+Spoil = Callable[[DrillCluster, int], AbstractContextManager[None]]
 """Spoils the start of one broker for as long as the block lasts."""
 
 
 @contextmanager
-def _port(cluster: Cluster, broker: int) -> Iterator[None]:
+def _port(cluster: DrillCluster, broker: int) -> Iterator[None]:
     with socket.socket() as other:
         other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         other.bind((cluster.address, cluster.ports[f"broker-{broker}"]))
@@ -31,7 +31,7 @@ def _port(cluster: Cluster, broker: int) -> Iterator[None]:
 
 
 @contextmanager
-def _disks(cluster: Cluster, broker: int) -> Iterator[None]:
+def _disks(cluster: DrillCluster, broker: int) -> Iterator[None]:
     disks.fail(cluster.log_dirs(broker))
     try:
         yield
@@ -40,7 +40,7 @@ def _disks(cluster: Cluster, broker: int) -> Iterator[None]:
 
 
 @contextmanager
-def _memory(cluster: Cluster, broker: int) -> Iterator[None]:
+def _memory(cluster: DrillCluster, broker: int) -> Iterator[None]:
     node = cluster.broker(broker)
     enough = node.command
     node.command = [_TOO_LITTLE if word.startswith("-Xmx") else word for word in enough]
@@ -60,12 +60,12 @@ def _rewritten(file: Path, change: Callable[[str], str]) -> Iterator[None]:
         file.write_text(text)
 
 
-def _setting(cluster: Cluster, broker: int) -> AbstractContextManager[None]:
+def _setting(cluster: DrillCluster, broker: int) -> AbstractContextManager[None]:
     return _rewritten(cluster.config(broker), lambda text: f"{text}num.network.threads=none\n")
 
 
 @contextmanager
-def _cluster_id(cluster: Cluster, broker: int) -> Iterator[None]:
+def _cluster_id(cluster: DrillCluster, broker: int) -> Iterator[None]:
     """On ZooKeeper the whole disk is another cluster's. A KRaft voter would wait for its cluster then, and not end."""
     with ExitStack() as stack:
         for directory in cluster.log_dirs(broker, "all" if cluster.layout == "zookeeper" else "metadata"):
@@ -76,7 +76,7 @@ def _cluster_id(cluster: Cluster, broker: int) -> Iterator[None]:
         yield
 
 
-def _quorum(cluster: Cluster, broker: int) -> AbstractContextManager[None]:
+def _quorum(cluster: DrillCluster, broker: int) -> AbstractContextManager[None]:
     """On the ports of the other voters, or of ZooKeeper, no process listens."""
     own = cluster.ports.get(f"controller-{broker}")
     others = {str(port) for name, port in cluster.ports.items() if not name.startswith("broker-")} - {str(own)}
@@ -89,13 +89,13 @@ def _quorum(cluster: Cluster, broker: int) -> AbstractContextManager[None]:
     return _rewritten(cluster.config(broker), change)
 
 
-def other_than(cluster: Cluster, broker: int) -> int:
+def other_than(cluster: DrillCluster, broker: int) -> int:
     """The broker whose id is taken."""
     return next(number for number in cluster.brokers if number != broker)
 
 
 @contextmanager
-def _id(cluster: Cluster, broker: int) -> Iterator[None]:
+def _id(cluster: DrillCluster, broker: int) -> Iterator[None]:
     """It is another one's, with disks of its own."""
     other = other_than(cluster, broker)
     own = {"node.id": other, "log.dirs": cluster.folder / "data" / f"broker-{broker}-as-{other}"}
@@ -105,7 +105,7 @@ def _id(cluster: Cluster, broker: int) -> Iterator[None]:
         yield
 
 
-def _certificate(cluster: Cluster, broker: int) -> AbstractContextManager[None]:
+def _certificate(cluster: DrillCluster, broker: int) -> AbstractContextManager[None]:
     """The certificate that it shows to the controllers has ended (Certify)."""
     return _rewritten(cluster.config(broker), lambda text: f"{text}{_GIVES_UP_SOON}")
 

@@ -22,7 +22,7 @@ OFFSETS = "__consumer_offsets"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class DrillStep:
     """One thing done, or one condition waited for. `needs`: what not every machine can do (lab.drill.machine)."""
 
     expect: str | None = None
@@ -30,7 +30,7 @@ class Step:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OnMember(Step):
+class OnMember(DrillStep):
     """Done to one member of the scenario's group."""
 
     member: str
@@ -158,7 +158,7 @@ class LimitFetches(OnMember):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExceedQuota(Step):
+class ExceedQuota(DrillStep):
     """A program whose client id has a quota writes records, or creates topics, until it is held back."""
 
     program: str
@@ -166,7 +166,7 @@ class ExceedQuota(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reported(Step):
+class Reported(DrillStep):
     """The audit should raise a finding of this rule that names the object, or quotes a line that does, whenever it is.
 
     `about`: the role of a member, a program or a broker, or `group`. With `no_finding` no rule about access names it.
@@ -185,14 +185,14 @@ class RemoveByAdmin(OnMember):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RemoveAll(Step):
+class RemoveAll(DrillStep):
     """An administrator removes every member of the group."""
 
     expect: str | None = "removed_by_admin"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gone(Step):
+class Gone(DrillStep):
     """Wait until the group has settled without the member."""
 
     member: str
@@ -200,7 +200,7 @@ class Gone(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Back(Step):
+class Back(DrillStep):
     """Wait until the group has settled with the member again."""
 
     member: str
@@ -208,14 +208,14 @@ class Back(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settled(Step):
+class Settled(DrillStep):
     """Wait until the group has settled with the members it should have."""
 
     within: float = 70
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rebalanced(Step):
+class Rebalanced(DrillStep):
     """Wait until the group has a generation that it did not have before the last act.
 
     `else_note`: what to write where none comes, for acts that do not rebalance in every version: their expectation is
@@ -227,7 +227,7 @@ class Rebalanced(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Owners(Step):
+class Owners(DrillStep):
     """Each member is asked what it owns, once the group's members together own a topic."""
 
     topic: str
@@ -236,7 +236,7 @@ class Owners(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CutHost(Step):
+class CutHost(DrillStep):
     """A host loses its network, and its members live on. `expect` is said of each of them."""
 
     host: str
@@ -244,7 +244,7 @@ class CutHost(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class JoinHost(Step):
+class JoinHost(DrillStep):
     """A host that was cut off has its network again. `expect` is said of each of its members."""
 
     host: str
@@ -252,7 +252,7 @@ class JoinHost(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HostGone(Step):
+class HostGone(DrillStep):
     """Wait until the group has settled without the members of a host that was cut off."""
 
     host: str
@@ -261,7 +261,7 @@ class HostGone(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SlowHost(Step):
+class SlowHost(DrillStep):
     """No more than so much passes the link of a host, such as 16kbit; what does not fit is dropped. None: all again."""
 
     host: str
@@ -270,7 +270,7 @@ class SlowHost(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rejoining(Step):
+class Rejoining(DrillStep):
     """Wait until a Java member has sent a JoinGroup that it had not sent when this step began."""
 
     member: str
@@ -278,14 +278,14 @@ class Rejoining(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wait(Step):
+class Wait(DrillStep):
     """Let time pass."""
 
     seconds: float
 
 
 @dataclass(frozen=True, kw_only=True)
-class CreateTopic(Step):
+class CreateTopic(DrillStep):
     """A topic.
 
     `placed`: the brokers of each partition by role, the preferred leader first. With `expect` the group of the scenario
@@ -300,7 +300,7 @@ class CreateTopic(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SetTopic(Step):
+class SetTopic(DrillStep):
     """One setting of a topic."""
 
     topic: str
@@ -309,7 +309,7 @@ class SetTopic(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DeleteTopic(Step):
+class DeleteTopic(DrillStep):
     """A topic that the group of the scenario reads goes."""
 
     topic: str
@@ -317,7 +317,7 @@ class DeleteTopic(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AddPartitions(Step):
+class AddPartitions(DrillStep):
     """A topic that the group of the scenario reads grows."""
 
     topic: str
@@ -340,7 +340,7 @@ class Scenario:
 
     name: str
     sentence: str
-    steps: tuple[Step, ...]
+    steps: tuple[DrillStep, ...]
     since: tuple[int, ...] = (2, 6)
     kraft_since: tuple[int, ...] = (3, 0)
     before: tuple[int, ...] = (5,)

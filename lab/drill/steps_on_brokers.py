@@ -7,11 +7,11 @@ from typing import ClassVar
 
 from lab.drill.guards import GUARDS
 from lab.drill.machine import CLOCKS
-from lab.drill.steps import MAIN, Step
+from lab.drill.steps import MAIN, DrillStep
 
 
 @dataclass(frozen=True, kw_only=True)
-class OnBroker(Step):
+class OnBroker(DrillStep):
     """Done to one broker, by its role.
 
     A role is `coordinator` (of the scenario's group), `transactions` (the coordinator of its transactions),
@@ -40,26 +40,26 @@ class StopBroker(OnBroker):
 
 
 @dataclass(frozen=True, kw_only=True)
-class StopAll(Step):
+class StopAll(DrillStep):
     """Every broker shuts down under control, all at once."""
 
     expect: str | None = "failover_planned"
 
 
 @dataclass(frozen=True, kw_only=True)
-class StartAll(Step):
+class StartAll(DrillStep):
     """Every broker starts again."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class DeclareMaintenance(Step):
+class DeclareMaintenance(DrillStep):
     """From now on an operator says that work is done on the cluster."""
 
     reason: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class EndMaintenance(Step):
+class EndMaintenance(DrillStep):
     """The work that was declared is done."""
 
 
@@ -143,7 +143,7 @@ class WithdrawBrokerPassword(OnBroker):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RotateLogs(Step):
+class RotateLogs(DrillStep):
     """The log files of brokers, or of every node where none is named, are rotated.
 
     `keeps`: the rotated ones stay; else what was written since the last time is gone.
@@ -154,7 +154,7 @@ class RotateLogs(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AddController(Step):
+class AddController(DrillStep):
     """A controller of KRaft starts beside a cluster on ZooKeeper, to take it over."""
 
 
@@ -164,14 +164,14 @@ class Bridge(OnBroker):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TakeOver(Step):
+class TakeOver(DrillStep):
     """From the next start of a broker on the controller of KRaft takes over: all of them register with it."""
 
     expect: str | None = "controller_change"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Migrated(Step):
+class Migrated(DrillStep):
     """Wait until the controller of KRaft has taken over."""
 
     within: float = 90
@@ -183,12 +183,12 @@ class ToKraft(OnBroker):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FinishMigration(Step):
+class FinishMigration(DrillStep):
     """The controller starts again without ZooKeeper, which ends."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuorumBack(Step):
+class QuorumBack(DrillStep):
     """Wait until a majority of the controllers has elected one again; before, too few were up."""
 
     within: float = 60
@@ -203,14 +203,14 @@ class Detected(OnBroker):
 
 
 @dataclass(frozen=True, kw_only=True)
-class InSync(Step):
+class InSync(DrillStep):
     """Wait until every partition has a leader and all its replicas."""
 
     within: float = 150
 
 
 @dataclass(frozen=True, kw_only=True)
-class OnController(Step):
+class OnController(DrillStep):
     """Done to the controller that stands beside the brokers. `how`: the act of lab.drill.node.Node."""
 
     action: ClassVar[str]
@@ -254,14 +254,14 @@ class StartController(OnController):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Imbalance(Step):
+class Imbalance(DrillStep):
     """Leaders stand elsewhere than they should, and a reading is due that shows it."""
 
     expect: str | None = "imbalance"
 
 
 @dataclass(frozen=True, kw_only=True)
-class PreferredElection(Step):
+class PreferredElection(DrillStep):
     """An administrator gives the partitions of a topic back to their first replicas."""
 
     topic: str = MAIN
@@ -269,7 +269,7 @@ class PreferredElection(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reassign(Step):
+class Reassign(DrillStep):
     """An administrator moves partition 0 of a topic to other brokers."""
 
     topic: str
@@ -278,7 +278,7 @@ class Reassign(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Offline(Step):
+class Offline(DrillStep):
     """A topic of which no replica is left."""
 
     topic: str
@@ -286,7 +286,7 @@ class Offline(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Produce(Step):
+class Produce(DrillStep):
     """Records for partition 0 of a topic, of so many bytes each. `refused`: none of them may be taken."""
 
     topic: str
@@ -351,7 +351,7 @@ class StillOut(OnBroker):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lapsed(Step):
+class Lapsed(DrillStep):
     """Wait until partition 0 of a topic has lost the paused broker from its ISR. Much later it may be missed."""
 
     topic: str
@@ -359,7 +359,7 @@ class Lapsed(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rolled(Step):
+class Rolled(DrillStep):
     """The brokers have been restarted one after the other.
 
     `too_early`: those that were stopped before the one before them was back in every ISR.
@@ -371,7 +371,7 @@ class Rolled(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Balanced(Step):
+class Balanced(DrillStep):
     """Wait until the controller has given every partition of the shared topic back to its first replica by itself."""
 
     within: float = 330
@@ -379,7 +379,7 @@ class Balanced(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CancelReassignment(Step):
+class CancelReassignment(DrillStep):
     """The move of partition 0 of a topic is called off."""
 
     topic: str
@@ -387,7 +387,7 @@ class CancelReassignment(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Undershot(Step):
+class Undershot(DrillStep):
     """Partition 0 of a topic, which lost a replica and refused records, has it back.
 
     Its topic is to be deleted soon: then nothing else adds to the time that it had too few.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from lab.drill.steps import Step
+from lab.drill.steps import DrillStep
 
 
 @dataclass(frozen=True, kw_only=True)
-class OnProducer(Step):
+class OnProducer(DrillStep):
     """Done to a transactional producer, by its role."""
 
     producer: str

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from lab.drill.cluster import Cluster, free_ports
+from lab.drill.cluster import DrillCluster, free_ports
 from lab.drill.jars import NEWEST
 
 USERS = {"admin": "admin-s3cret", "hindsight": "hindsight-s3cret", "nobody": "nobody-s3cret"}
@@ -14,7 +14,7 @@ USERS = {"admin": "admin-s3cret", "hindsight": "hindsight-s3cret", "nobody": "no
 
 
 @dataclass
-class GuardedCluster(Cluster):
+class GuardedCluster(DrillCluster):
     """A cluster with a second listener on which SASL/PLAIN and ACLs hold."""
 
     doors: dict[int, int] = field(default_factory=dict)

@@ -22,7 +22,7 @@ from py4j.protocol import Py4JNetworkError
 
 from kafka_hindsight.settings.home import HOME
 from lab.drill.admin import Admin
-from lab.drill.cluster import Cluster
+from lab.drill.cluster import DrillCluster
 from lab.drill.jars import NEWEST, libs
 from lab.drill.java import Jvm
 from lab.drill.members import JavaMember
@@ -31,7 +31,7 @@ from lab.drill.node import ClusterFault, Node
 from lab.drill.on_groups import do
 from lab.drill.play import play_one
 from lab.drill.scene import DrillStage, Scene
-from lab.drill.steps import Scenario, Start, Step, Wait
+from lab.drill.steps import DrillStep, Scenario, Start, Wait
 from lab.drill.truth_file import TruthFile
 from tests.support.live import comes
 
@@ -86,7 +86,7 @@ def test_suspended_member_can_be_ended(tmp_path: Path) -> None:
     _ends_soon(member.end)
 
 
-class Stuck(Step):
+class Stuck(DrillStep):
     """Waits for what never comes, and for nobody."""
 
 
@@ -95,11 +95,11 @@ def _(step: Stuck, scene: Scene) -> None:
     time.sleep(60)
 
 
-def _scene(folder: Path, *steps: Step) -> Scene:
+def _scene(folder: Path, *steps: DrillStep) -> Scene:
     """A scene beside three brokers that do not run: none of these steps needs one."""
     brokers = {i: Node(f"broker-{i}", (), folder) for i in (1, 2, 3)}
     ports = {node.name: 1 for node in brokers.values()}
-    cluster = Cluster(NEWEST, "combined", folder, libs(NEWEST), "", {}, ports, brokers=brokers)
+    cluster = DrillCluster(NEWEST, "combined", folder, libs(NEWEST), "", {}, ports, brokers=brokers)
     names = DrawnNames(random.Random(1))
     truth = TruthFile(folder / "truth.jsonl")
     stage = DrillStage(cluster, cast("Admin", None), truth, folder, names, "main", {"session.timeout.ms": "6000"})
@@ -123,7 +123,7 @@ def test_scenario_that_cannot_be_ended_is_left_behind(tmp_path: Path) -> None:
 
 def test_unexpected_exception_leaves_scenario(tmp_path: Path) -> None:
     with pytest.raises(NotImplementedError, match="Step"):
-        play_one(_scene(tmp_path, Step()), lambda _: None)
+        play_one(_scene(tmp_path, DrillStep()), lambda _: None)
 
 
 def test_ctrl_c_ends_drill_in_seconds_and_leaves_no_process(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from kafka_hindsight.engine.local import LocalWorkers
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.steps import publish
 from kafka_hindsight.steps.run import _claimed
-from lab.drill.cluster import Cluster
+from lab.drill.cluster import DrillCluster
 from lab.drill.jars import NEWEST
 from tests.store.test_mixed_folder import OF_TEXT, without_text
 from tests.support.lake import REBUILT, contents, rows
@@ -54,7 +54,7 @@ def commands(work: Path, name: str, night: Night) -> Iterator[str]:
 
 @contextmanager
 def topic(work: Path, name: str, night: Night) -> Iterator[str]:
-    with Cluster.start(NEWEST, work / name, brokers=1) as cluster:
+    with DrillCluster.start(NEWEST, work / name, brokers=1) as cluster:
         with_topic(cluster.bootstrap, name, partitions=3)
         lines = {log: [line for _, line in entries] for log, entries in night.items()}
         produce(in_order(cluster.bootstrap), name, lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import pyarrow as pa
@@ -156,7 +156,8 @@ def _clocks(scope: Scope) -> Iterator[Finding]:
     differing = [c for c in scope.clocks if c.differs and c.brokers]
     zones, others = split_by(differing, lambda c: c.meaning == ClockMeaning.OTHER_ZONE)
     for clocks in (*filter(None, [zones]), *([clock] for clock in others)):
-        brokers = sorted(frozenset.intersection(*(c.brokers for c in clocks)) or frozenset.union(*_brokers(clocks)))
+        of_each = [clock.brokers for clock in clocks]
+        brokers = sorted(frozenset.intersection(*of_each) or frozenset.union(*of_each))
         yield finding_of(
             scope.cluster,
             declared.CLOCKS_DIFFER,
@@ -167,10 +168,6 @@ def _clocks(scope: Scope) -> Iterator[Finding]:
             by=duration(max(c.by for c in clocks)),
             proof=clocks[0].proof,
         )
-
-
-def _brokers(clocks: Iterable[ClockError]) -> list[frozenset[int]]:
-    return [clock.brokers for clock in clocks]
 
 
 def _differing(brokers: Sequence[int]) -> str:

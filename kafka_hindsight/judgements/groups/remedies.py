@@ -11,7 +11,7 @@ from kafka_hindsight.catalog.codes import Protocol, RemedySetting
 from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event, Quote, Rebalance, Remedy
 from kafka_hindsight.judgements.groups.costs import Stop, cost_of
-from kafka_hindsight.judgements.groups.storms import Act, acts_in, client_of
+from kafka_hindsight.judgements.groups.storms import MemberAct, acts_in, client_of
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of
 from kafka_hindsight.judgements.reasoning.proofs import CERTAIN, LIKELY, POSSIBLE, Proof
 from kafka_hindsight.judgements.reasoning.rulings import Likely, Ruling, Verdict, decide, verdict_of
@@ -154,13 +154,13 @@ class GroupReplay:
         self._limits = {e.client_id: ms for e, ms in timed if e.client_id and e.kind == Kind.CLIENT_POLL_EXPIRED}
         """The max.poll.interval.ms of clients of librdkafka, by client id."""
 
-    def needs(self, timeout: Timeout) -> tuple[dict[str, int | None], list[tuple[Act, int]]]:
+    def needs(self, timeout: Timeout) -> tuple[dict[str, int | None], list[tuple[MemberAct, int]]]:
         """The time-out in ms that avoids each rebalance with all its acts, by its id; None where nothing avoids it.
 
         With them come the acts that a time-out bridges, each with the length that it has to exceed.
         """
         length_by_act: dict[int, int] = {}
-        bridged: list[tuple[Act, int]] = []
+        bridged: list[tuple[MemberAct, int]] = []
         for act in chain.from_iterable(self._acts.values()):
             back = self._return_of(act)
             length = timeout.length(self, act, back)
@@ -179,7 +179,7 @@ class GroupReplay:
             before = needs[rebalance.rebalance_id] = max(numbers) if len(numbers) == len(lengths) else None
         return needs, bridged
 
-    def _return_of(self, act: Act) -> Act | None:
+    def _return_of(self, act: MemberAct) -> MemberAct | None:
         """The return of a member that went. A crashed one may be back before its session has run out."""
         client, since = client_of(act.row), act.at
         if not client or client not in self._returns:
@@ -189,22 +189,22 @@ class GroupReplay:
         back = self._returns[client].first_after(since)
         return back if back is not None and back.at <= act.at + RETURN_WITHIN else None
 
-    def _member_of(self, act: Act) -> Member:
+    def _member_of(self, act: MemberAct) -> Member:
         return self._members.get(act.row.member_id, act.row.instance_id)
 
-    def _is_static(self, act: Act) -> bool:
+    def _is_static(self, act: MemberAct) -> bool:
         return bool(act.row.instance_id or self._member_of(act).instance_id)
 
-    def session_timeout_of(self, act: Act) -> int | None:
+    def session_timeout_of(self, act: MemberAct) -> int | None:
         """The session.timeout.ms of the act's member, where a witness shows it."""
         return self._member_of(act).session_timeout_ms
 
-    def poll_limit_of(self, act: Act) -> int | None:
+    def poll_limit_of(self, act: MemberAct) -> int | None:
         """The max.poll.interval.ms of the act's member, where a witness shows it."""
         member = self._member_of(act)
         return member.rebalance_timeout_ms or self._limits.get(member.client_id or "")
 
-    def restart(self, act: Act, back: Act | None) -> int | None:
+    def restart(self, act: MemberAct, back: MemberAct | None) -> int | None:
         """The absence of a dynamic member: from its LeaveGroup, or from the last heartbeat before its session ran out.
 
         Source: KIP-345. A time-out up to the one in use, or up to Kafka's default, is replayed.
@@ -217,13 +217,13 @@ class GroupReplay:
         away = int((back.at - act.at) / MS) + (session or 0 if act.cause.noun.is_death else 0)
         return away if 0 < away < max(SESSION_TIMEOUT_MS, session or 0) else None
 
-    def silence(self, act: Act, back: Act | None) -> int | None:
+    def silence(self, act: MemberAct, back: MemberAct | None) -> int | None:
         """The silence of a member whose heartbeats were late, where the row of the rebalance has its length."""
         silent_ms = act.row.silent_ms if isinstance(act.row, Rebalance) else None
         is_short = silent_ms is not None and silent_ms < SESSION_TIMEOUT_MS
         return silent_ms if act.cause.noun.is_late_heartbeat and is_short else None
 
-    def processing(self, act: Act, back: Act | None) -> int | None:
+    def processing(self, act: MemberAct, back: MemberAct | None) -> int | None:
         """The time from the last poll to the next: the limit, and how long it was exceeded, or the way back took.
 
         A static member does not leave; it falls silent at the limit, and is removed when its session has run out.
@@ -246,8 +246,8 @@ class Timeout:
     `now` gives the value in use of the act's member; `rulings` name the setting and put a replay into words.
     """
 
-    now: Callable[[GroupReplay, Act], int | None]
-    length: Callable[[GroupReplay, Act, Act | None], int | None]
+    now: Callable[[GroupReplay, MemberAct], int | None]
+    length: Callable[[GroupReplay, MemberAct, MemberAct | None], int | None]
     rulings: Sequence[Ruling[ReplayCase]]
 
 

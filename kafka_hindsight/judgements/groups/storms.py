@@ -87,7 +87,7 @@ def _loop_of(rebalance: Rebalance) -> tuple[bool, str] | None:
 
 
 @dataclass(frozen=True)
-class Act:
+class MemberAct:
     """The act of one member in a rebalance. `row`: the rebalance that it began, or a contributor."""
 
     at: datetime
@@ -96,9 +96,12 @@ class Act:
     rebalance: Rebalance
 
 
-def acts_in(row: Rebalance) -> list[Act]:
+def acts_in(row: Rebalance) -> list[MemberAct]:
     """The acts of members in a rebalance: the one that began it, then those that fell into it."""
-    return [Act(row.started_at, row.cause, row, row), *(Act(c.at, c.cause, c, row) for c in row.contributors)]
+    return [
+        MemberAct(row.started_at, row.cause, row, row),
+        *(MemberAct(c.at, c.cause, c, row) for c in row.contributors),
+    ]
 
 
 def client_of(row: Rebalance | Contributor) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.drill.steps import KRAFT_ANSWERS, Close, CreateTopic, Scenario, Settled, Start, Step, Wait
+from lab.drill.steps import KRAFT_ANSWERS, Close, CreateTopic, DrillStep, Scenario, Settled, Start, Wait
 from lab.drill.steps_on_brokers import (
     Balanced,
     Detected,
@@ -28,11 +28,11 @@ from lab.drill.steps_on_brokers import (
 )
 
 
-def _restart(broker: str) -> tuple[Step, ...]:
+def _restart(broker: str) -> tuple[DrillStep, ...]:
     return (*_restart_without_waiting(broker), InSync())
 
 
-def _restart_without_waiting(broker: str) -> tuple[Step, ...]:
+def _restart_without_waiting(broker: str) -> tuple[DrillStep, ...]:
     return (StopBroker(broker=broker), StartBroker(broker=broker))
 
 

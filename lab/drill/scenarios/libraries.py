@@ -9,6 +9,7 @@ from lab.drill.steps import (
     Close,
     Configure,
     CreateTopic,
+    DrillStep,
     Gone,
     Kill,
     Pause,
@@ -17,7 +18,6 @@ from lab.drill.steps import (
     Scenario,
     Slow,
     Start,
-    Step,
     Wait,
 )
 
@@ -25,7 +25,7 @@ _POLL_LIMITS = ("confluent-kafka", "aiokafka", "kafka-python")
 """Libraries that leave by themselves when their program polls too late; the others have no such limit."""
 
 
-def _members(library: str) -> tuple[Step, ...]:
+def _members(library: str) -> tuple[DrillStep, ...]:
     config = POLL_LIMIT if library in _POLL_LIMITS else {}
     too_slow = (Slow(member="b", ms=30_000), Gone(member="b"), Back(member="b")) if config else ()
     return (

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from lab.drill.steps import Scenario, Step, Wait
+from lab.drill.steps import DrillStep, Scenario, Wait
 from lab.drill.steps_on_brokers import Detected, InSync, KillBroker, RotateLogs, SetClock, StartBroker, StopBroker
 
 _AHEAD_S = 7
 
 
-def _crash(broker: str) -> tuple[Step, ...]:
+def _crash(broker: str) -> tuple[DrillStep, ...]:
     return (KillBroker(broker=broker), Detected(broker=broker), StartBroker(broker=broker), InSync())
 
 
-def _with_clock(broker: str, ahead: int) -> tuple[Step, ...]:
+def _with_clock(broker: str, ahead: int) -> tuple[DrillStep, ...]:
     return (StopBroker(broker=broker), SetClock(broker=broker, ahead=ahead), StartBroker(broker=broker), InSync())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kafka_hindsight.catalog.codes import StartFailure
 from lab.drill.scenarios.groups import CONSUMER
-from lab.drill.steps import Close, CreateTopic, Gone, Kill, Reported, Scenario, Settled, Start, Step, Wait
+from lab.drill.steps import Close, CreateTopic, DrillStep, Gone, Kill, Reported, Scenario, Settled, Start, Wait
 from lab.drill.steps_on_brokers import (
     AddController,
     Bridge,
@@ -37,11 +37,11 @@ def _fails(why: StartFailure, sentence: str) -> Scenario:
     return Scenario(f"start_{why}", sentence, steps, on_brokers=True)
 
 
-def _restarted(broker: str, changed: Step) -> tuple[Step, ...]:
+def _restarted(broker: str, changed: DrillStep) -> tuple[DrillStep, ...]:
     return (StopBroker(broker=broker), changed, StartBroker(broker=broker), InSync())
 
 
-def _loops(why: StartFailure) -> tuple[Step, ...]:
+def _loops(why: StartFailure) -> tuple[DrillStep, ...]:
     return (
         KillBroker(broker="x"),
         Detected(broker="x"),

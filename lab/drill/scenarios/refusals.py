@@ -9,6 +9,7 @@ from lab.drill.steps import (
     Close,
     CreateTopic,
     Deny,
+    DrillStep,
     EndCertificate,
     ExceedQuota,
     Gone,
@@ -18,7 +19,6 @@ from lab.drill.steps import (
     Reported,
     Scenario,
     Start,
-    Step,
     Wait,
     WithdrawPassword,
 )
@@ -44,11 +44,11 @@ _NOWHERE = "kafka-9.invalid"
 _REFUSED = "broker_not_authenticated"
 
 
-def _loses(b: Start, *steps: Step) -> tuple[Step, ...]:
+def _loses(b: Start, *steps: DrillStep) -> tuple[DrillStep, ...]:
     return (Start(member="a"), b, Wait(seconds=3), *steps, Gone(member="b"), Close(member="a"))
 
 
-def _restarts(broker: str) -> tuple[Step, ...]:
+def _restarts(broker: str) -> tuple[DrillStep, ...]:
     return (StopBroker(broker=broker), StartBroker(broker=broker), InSync())
 
 
@@ -60,7 +60,7 @@ def _starts_lost(member: str, library: str) -> Start:
 def _scenario(
     name: str,
     sentence: str,
-    steps: tuple[Step, ...],
+    steps: tuple[DrillStep, ...],
     since: tuple[int, ...] = _SINCE,
     on_brokers: bool = False,
     layouts: tuple[str, ...] = _KRAFT,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.drill.steps import KRAFT_ANSWERS, CreateTopic, DeleteTopic, Scenario, Step, Wait
+from lab.drill.steps import KRAFT_ANSWERS, CreateTopic, DeleteTopic, DrillStep, Scenario, Wait
 from lab.drill.steps_on_brokers import (
     CancelReassignment,
     Detected,
@@ -27,7 +27,7 @@ from lab.drill.steps_on_brokers import (
 )
 
 
-def _slow() -> tuple[Step, ...]:
+def _slow() -> tuple[DrillStep, ...]:
     """A pause that is longer than replica.lag.time.max.ms and shorter than a broker's session."""
     return (
         PauseBroker(broker="other", expect="isr_lapse"),
@@ -38,7 +38,7 @@ def _slow() -> tuple[Step, ...]:
     )
 
 
-def _halts(broker: str, directory: str) -> tuple[Step, ...]:
+def _halts(broker: str, directory: str) -> tuple[DrillStep, ...]:
     return (
         FailDirectory(broker=broker, directory=directory, expect="failover_crash"),
         Halted(broker=broker),

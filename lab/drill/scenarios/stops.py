@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.drill.steps import CreateTopic, Scenario, Step, Wait
+from lab.drill.steps import CreateTopic, DrillStep, Scenario, Wait
 from lab.drill.steps_on_brokers import (
     DeclareMaintenance,
     Detected,
@@ -15,7 +15,7 @@ from lab.drill.steps_on_brokers import (
     StopBroker,
 )
 
-_TOPICS: tuple[Step, ...] = (
+_TOPICS: tuple[DrillStep, ...] = (
     CreateTopic(
         topic="strict",
         placed=(("x", "y", "z"), ("y", "z", "x"), ("z", "x", "y")),
@@ -27,7 +27,7 @@ _TOPICS: tuple[Step, ...] = (
 """One whose writes with acks=all are refused while two brokers are away, and one without a second replica."""
 
 
-def _restart(broker: str, seconds: float) -> tuple[Step, ...]:
+def _restart(broker: str, seconds: float) -> tuple[DrillStep, ...]:
     return (StopBroker(broker=broker), Wait(seconds=seconds), StartBroker(broker=broker), InSync())
 
 

@@ -10,7 +10,7 @@ from unittest.mock import Mock
 import pytest
 
 import lab.drill.on_brokers  # noqa: F401  (it teaches `do` steps)
-from lab.drill.cluster import Cluster
+from lab.drill.cluster import DrillCluster
 from lab.drill.names import DrawnNames
 from lab.drill.node import ClusterFault, Node
 from lab.drill.on_groups import do
@@ -40,7 +40,7 @@ class Watched:
 
 def _scene_with_canaries(scenario: str, tmp_path: Path) -> tuple[Scene, Watched]:
     brokers = {i: Node(f"broker-{i}", (), tmp_path) for i in (1, 2, 3)}
-    cluster = Cluster("4.3.1", "combined", tmp_path, tmp_path, "", {}, {}, brokers=brokers)
+    cluster = DrillCluster("4.3.1", "combined", tmp_path, tmp_path, "", {}, {}, brokers=brokers)
     truth, canaries = TruthFile(tmp_path / "truth.jsonl"), Watched()
     names = DrawnNames(random.Random(1))
     stage = DrillStage(cluster, Mock(), truth, tmp_path, names, "main", {}, canaries=cast("CanaryProgram", canaries))
