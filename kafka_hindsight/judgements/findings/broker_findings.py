@@ -196,7 +196,7 @@ def _truncated(
     by_act = grouped(alone, lambda t: (t.broker, t.verdict, t.outage_id or ""))
     for (broker, verdict, _), cuts in sorted(by_act.items()):
         records = [t.records_cut for t in cuts if t.records_cut is not None]
-        yield finding_of(
+        finding = finding_of(
             cluster,
             declared.RECORDS_TRUNCATED,
             sorted({f"{t.topic}-{t.partition}" for t in cuts}),
@@ -206,6 +206,9 @@ def _truncated(
             lost=verdict.noun.verb,
             cut=f"{sum(records)} cut" if len(records) == len(cuts) else "the number is not known",
         )
+        # A follower cuts its log at each start: where no line shows what its leader had, that is seldom a loss.
+        is_shown = verdict == TruncationVerdict.COMMITTED_LOST
+        yield finding if is_shown else replace(finding, severity=FindingSeverity.WARNING)
 
 
 def _changes_in(cluster_namings: Sequence[Event]) -> Iterator[tuple[Event, Event]]:

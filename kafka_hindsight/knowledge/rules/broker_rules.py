@@ -29,7 +29,8 @@ RECORDS_TRUNCATED = Rule(
     says="{subject} {lost} when broker {broker} truncated its log: {cut}",
     advice="See the explanation of the truncation for the leader that the broker followed. Compare the topic with"
     " what consumers and other systems hold.",
-    source="A follower that cuts below what is committed follows a leader that lost it (KIP-101, KIP-279)",
+    source="A follower that cuts below what is committed follows a leader that lost it (KIP-101, KIP-279). A warning"
+    " where no line shows what the leader had: each start of a follower may cut records that were never committed",
 )
 
 UNDER_REPLICATED = Rule(

@@ -121,6 +121,7 @@ def test_truncations_with_loss_are_one_finding_per_broker() -> None:
         "Partition 't-0' and 1 more lost committed records when broker 1 truncated its log: 10 cut",
         "Partition 'u-0' may have lost committed records when broker 2 truncated its log: the number is not known",
     ]
+    assert [f.severity for f in findings] == ["critical", "warning"], "no line shows that the second one lost any"
     link = IncidentLink(part_id=unsure.truncation_id, incident_id="of an election")
     assert raised(harmful_truncations=[unsure], incident_links=[link]) == [], "the election's incident says it"
 
