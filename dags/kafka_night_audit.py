@@ -7,7 +7,9 @@ The rebalances and failovers of one night, their causes and costs, and an accoun
 | `is_recorded` | skips a scheduled night before the first record |
 | `ingest` | reads logs and readings, keeps every record once, finds the events |
 | `rebuild` | rebuilds rebalances, failovers and outages, names their causes, applies the rules; writes into staging |
-| `publish` | checks every staged table, publishes them together, writes the report, sends the alerts |
+| `validate` | checks every staged table where it lies; fails where a night is refused, and names the expectation |
+| `publish` | publishes what was checked, all tables together |
+| `report` | writes the report, sends the alerts |
 | `late_windows`, `reclassify` | judge again each window of the last week for which records came late |
 | `other_clusters`, `run_others` | trigger a run for each other cluster that has logs in the same folder |
 
@@ -31,7 +33,7 @@ from hindsight_dags import clusters, defaults, night_schedule, tags
 from hindsight_operator import is_recorded, is_unpublished, late_windows, night_params, other_clusters, step_operator
 from hindsight_step import task_arguments
 
-from kafka_hindsight.catalog.steps import INGEST, PUBLISH, REBUILD, RECLASSIFY
+from kafka_hindsight.catalog.steps import INGEST, PUBLISH, REBUILD, RECLASSIFY, REPORT, VALIDATE
 
 StepOperator = step_operator()
 
@@ -52,7 +54,9 @@ for cluster in clusters():
     ) as dag:
         ingest = StepOperator(task_id="ingest", step=INGEST, cluster=cluster)
         rebuild = StepOperator(task_id="rebuild", step=REBUILD, cluster=cluster)
-        publish = StepOperator(task_id="publish", step=PUBLISH, cluster=cluster, on_success_callback=[Look()])
+        validate = StepOperator(task_id="validate", step=VALIDATE, cluster=cluster)
+        publish = StepOperator(task_id="publish", step=PUBLISH, cluster=cluster)
+        report = StepOperator(task_id="report", step=REPORT, cluster=cluster, on_success_callback=[Look()])
 
         late = late_windows()
         reclassify = StepOperator.partial(
@@ -72,7 +76,7 @@ for cluster in clusters():
         ).expand_kwargs(others)
 
         recorded = is_recorded()
-        recorded >> ingest >> rebuild >> publish >> late >> reclassify
+        recorded >> ingest >> rebuild >> validate >> publish >> report >> late >> reclassify
         ingest >> others >> run_others
         if cluster.schedule == "assets":
             is_unpublished() >> recorded

@@ -34,14 +34,14 @@ def naming_columns(table: Table, text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(n for n in (*key, *_SAYS_WHICH, table.time_column, *mentioned) if n in scalar))
 
 
-def breach(claim: Claim, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def breach(claim: Claim, rows: Sequence[Mapping[str, Any]], count: int) -> list[str]:
     """The sentences for rows that break a claim: the first, a sentence for each of a few, the number of the others."""
     broken = f"{claim.table}: {claim.name} is broken by"
     first, *others = [_row_words(row) for row in rows[:NAMED_ROWS]]
-    verb = "1 row breaks" if len(rows) == 1 else f"{len(rows):,} rows break"
+    verb = "1 row breaks" if count == 1 else f"{count:,} rows break"
     sentences = [f"{claim.table}: {verb} {claim.name} ({claim.says}): {first}"]
     sentences += [f"{broken} {other}" for other in others]
-    more = len(rows) - len(sentences)
+    more = count - len(sentences)
     return [*sentences, f"{broken} {more:,} more"] if more > 0 else sentences
 
 

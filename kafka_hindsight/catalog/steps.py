@@ -59,24 +59,39 @@ REBUILD = Step(
         "quality.metadata_states",
     ),
 )
-PUBLISH = Step(
-    name="publish",
-    sentence="Check every staged table, publish them together, and write the report",
+VALIDATE = Step(
+    name="validate",
+    sentence="Check every staged table where it lies; withhold rows that break what is expected, or refuse the night",
     reads=(
         *STAGED,
-        "silver.events",
+        *_layer("bronze", "silver"),
         "quality.coverage",
-        "quality.unparsed_lines",
         "quality.generation_gaps",
         "quality.leadership_gaps",
     ),
-    writes=(
+    writes=("quality.validation_results", "quality.withheld_rows"),
+    is_spread=False,
+)
+PUBLISH = Step(
+    name="publish",
+    sentence="Publish what was checked, all tables together",
+    reads=STAGED,
+    writes=(*_layer("gold"), "quality.publications"),
+    is_spread=False,
+)
+REPORT = Step(
+    name="report",
+    sentence="Write the report of the night",
+    reads=(
         *_layer("gold"),
+        "silver.events",
+        "quality.coverage",
+        "quality.unparsed_lines",
         "quality.validation_results",
         "quality.withheld_rows",
         "quality.publications",
-        "quality.nights",
     ),
+    writes=("quality.nights",),
     is_spread=False,
 )
 
@@ -94,7 +109,7 @@ MAINTAIN = Step(
     writes=(),
 )
 
-STEPS: tuple[Step, ...] = (INGEST, REBUILD, PUBLISH)
+STEPS: tuple[Step, ...] = (INGEST, REBUILD, VALIDATE, PUBLISH, REPORT)
 """The nightly audit, in order; the others run by themselves."""
 
 NEWEST_RUN = "newest.json"

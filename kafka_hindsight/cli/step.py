@@ -8,14 +8,14 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 
 from kafka_hindsight.audit.follow import Screen, clean_environment, command_alone, follow, relative, start_alone
 from kafka_hindsight.audit.inputs import audit_settings
-from kafka_hindsight.catalog.steps import BY_NAME, INGEST, NEWEST_RUN, Step
+from kafka_hindsight.catalog.steps import BY_NAME, INGEST, NEWEST_RUN, PUBLISH, REPORT, Step
 from kafka_hindsight.cli.audit import AsSummary, with_inputs, with_summary
 from kafka_hindsight.lake.landing import read_text
 from kafka_hindsight.settings.config import masked
@@ -44,11 +44,12 @@ def by_hand(
         ),
     ] = None,
 ) -> int:
-    """Run the step that the verb names."""
+    """Run the step that the verb names, and after a publication write its report: `report` is another verb."""
     step = BY_NAME[str(ctx.info_name)]
+    steps = (step, REPORT) if step is PUBLISH else (step,)
     settings = settings_of_step(step, os.environ, inputs, run_id)
     prepare_engine(settings)
-    return with_summary(as_json, settings, step, lambda: run(step, settings))
+    return with_summary(as_json, settings, steps[-1], lambda: run(steps, settings))
 
 
 def settings_of_step(
@@ -75,7 +76,12 @@ def _newest_run(lake: str, step: Step) -> str:
         ) from None
 
 
-def run(step: Step, settings: Settings) -> int:
+def run(steps: Sequence[Step], settings: Settings) -> int:
+    """Run steps, one after another, and return the exit code of the last one that ran."""
+    return next((code for step in steps if (code := run_one(step, settings)) != DONE), DONE)
+
+
+def run_one(step: Step, settings: Settings) -> int:
     """Run the step, show its progress and its figures, and return its exit code."""
     RUNS.mkdir(parents=True, exist_ok=True)
     log, progress_file = (RUNS / f"{settings.run_id}.{step.name}.{kind}" for kind in ("log", "progress"))

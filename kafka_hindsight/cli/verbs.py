@@ -6,7 +6,7 @@ import sys
 from typing import NamedTuple
 
 from kafka_hindsight import __version__
-from kafka_hindsight.catalog.steps import STEPS
+from kafka_hindsight.catalog.steps import REPORT, STEPS
 
 PURPOSE = "Explain what happened to Kafka's consumer groups and partition leaders in a night, why, and what it cost."
 EPILOG = (
@@ -25,7 +25,11 @@ class Verb(NamedTuple):
 
 VERBS = {
     "audit": Verb("audit", "command", "audit a night, the recorded one or your own logs, in one process or on Spark"),
-    **{s.name: Verb("step", "by_hand", f"run one step: {s.sentence[0].lower()}{s.sentence[1:]}") for s in STEPS},
+    **{
+        s.name: Verb("step", "by_hand", f"run one step: {s.sentence[0].lower()}{s.sentence[1:]}")
+        for s in STEPS
+        if s is not REPORT
+    },
     "step": Verb("step", "become", "run one step as a scheduler's container does"),
     "snapshot": Verb("snapshot", "command", "take a reading of a live cluster and land it in the lake"),
     "alert": Verb("alert", "command", "send the alerts that are due, each once"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,13 +11,14 @@ import pyarrow as pa
 
 from kafka_hindsight.catalog import BY_NAME, TABLES
 from kafka_hindsight.catalog.table_model import Table
-from kafka_hindsight.engine.reduce import ValuesByName
+from kafka_hindsight.engine.reduce import ValuesByName, leaf_schema, link, narrow
 from kafka_hindsight.judgements.reasoning.scope import SCOPE, Scope
 from kafka_hindsight.judgements.rebuild.published import PUBLISHED
 from kafka_hindsight.judgements.rebuild.sources import Judgement, Narrow, RowSource, judgements_in_order, values_of
 from kafka_hindsight.knowledge.version import JUDGING, version_of
 from kafka_hindsight.lake.arrow_types import arrow_schema
-from kafka_hindsight.lake.parts import Part
+from kafka_hindsight.lake.parts import DataFile, Part
+from kafka_hindsight.lake.staging import stage_files
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.arrow_tables import completed, inside, with_columns
 
@@ -31,6 +32,9 @@ OUTSIDE_GOLD = (
 """Tables that are written even when the publication is refused."""
 
 ALL_TABLES = (*(t.full_name for t in TABLES if t.layer == "gold"), *OUTSIDE_GOLD)
+
+
+_PROMOTED = {"promote_options": "permissive"}
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,10 @@ def within(part: pa.Table, table: Table, scope: Scope, span: str) -> pa.Table:
     return inside(part, getattr(scope, span), str(table.time_column)) if span else part
 
 
+StagedFiles = Mapping[str, Sequence[DataFile]]
+"""The staged files of tables by their full names."""
+
+
 class Runner(Protocol):
     """A runner of judgements. It keeps narrowed inputs and outputs until the rebuild ends."""
 
@@ -77,28 +85,56 @@ class Runner(Protocol):
     def evaluate(self, judgements: Sequence[Judgement], values: ValuesByName) -> dict[str, Any]:
         """Run judgements without a key that do not need one another, and give the value of each by its name."""
 
-    def tables(self, sources: Mapping[str, RowSource], values: ValuesByName) -> Iterator[tuple[str, pa.Table]]:
-        """All rows of each source, by the name of its table. A source is an output, or a union of outputs."""
+    def stage(self, sources: Mapping[str, RowSource], values: ValuesByName) -> StagedFiles:
+        """Write the rows of each source as staged files of its table, as `published` has them. No row comes back.
+
+        A source is an output or a union of outputs, joined or not. Nothing is judged afterwards.
+        """
 
 
-def rebuild(runner: Runner, scope: Scope, names: Iterable[str] = ALL_TABLES) -> Iterator[tuple[Table, pa.Table]]:
-    """Run every judgement that tables rest on.
+def rebuild(runner: Runner, scope: Scope, names: Iterable[str] = ALL_TABLES) -> StagedFiles:
+    """Run every judgement that tables rest on, and stage their rows of the window.
 
     Args:
         runner: Runs them.
         scope: What the run is about.
         names: Full names of tables. Nothing is judged for others.
 
-    Yields:
-        Each of these tables with its rows of the window. A table whose input the lake does not have is left out.
+    Returns:
+        The staged files of each of these tables. A table whose input the lake does not have is left out.
     """
-    published = {name: PUBLISHED[name] for name in names}
-    order = judgements_in_order(published.values())
+    sources = {name: PUBLISHED[name] for name in names}
+    order = judgements_in_order(sources.values())
     available = _available(runner, order)
     values = run_judgements(runner, scope, order)
-    sources = {name: source for name, source in published.items() if is_available(runner, available, source)}
-    for name, rows in runner.tables(sources, values):
-        yield BY_NAME[name], _published(BY_NAME[name], rows, scope)
+    return runner.stage({n: s for n, s in sources.items() if is_available(runner, available, s)}, values)
+
+
+def published(table: Table, rows: pa.Table, scope: Scope) -> pa.Table:
+    """The rows of the window, with the columns of the table."""
+    schema = arrow_schema(table)
+    rows = inside(completed(rows, schema).select(schema.names), scope.window, str(table.time_column))
+    if "knowledge_version" in schema.names:
+        rows = with_columns(rows, knowledge_version=pa.array([version_of(JUDGING)] * rows.num_rows, pa.string()))
+    return rows
+
+
+def stage_parts(
+    lake: str, sources: Mapping[str, RowSource], parts_of: Callable[[RowSource], list[pa.Table]], values: ValuesByName
+) -> StagedFiles:
+    """Stage sources part by part. `parts_of` gives the parts of an output, which are used up."""
+    outputs = {source.sources[1] for source in sources.values() if source.joined}
+    links = {o: pa.concat_tables([leaf_schema(o).empty_table(), *parts_of(o)], **_PROMOTED) for o in outputs}
+
+    def rows_of(table: Table, source: RowSource) -> Iterator[pa.RecordBatch]:
+        for leaf, functions in source.leaves():
+            parts = parts_of(leaf)
+            while parts:
+                rows = completed(narrow(functions, parts.pop(0), values), leaf_schema(leaf))
+                linked = link(rows, links[source.sources[1]], source.joined) if source.joined else rows
+                yield from published(table, linked, values[SCOPE]).to_batches()
+
+    return {name: stage_files(lake, BY_NAME[name], rows_of(BY_NAME[name], source)) for name, source in sources.items()}
 
 
 def run_judgements(runner: Runner, scope: Scope, order: Sequence[Judgement]) -> ValuesByName:
@@ -165,12 +201,3 @@ def _levels(order: Iterable[Judgement]) -> list[list[Judgement]]:
     for judgement in order:
         level[judgement] = max((level[j] + 1 for j in judgement.earlier), default=0)
     return [[j for j in level if level[j] == n] for n in range(max(level.values(), default=-1) + 1)]
-
-
-def _published(table: Table, rows: pa.Table, scope: Scope) -> pa.Table:
-    """The rows of the window, with the columns of the table."""
-    schema = arrow_schema(table)
-    rows = inside(completed(rows, schema).select(schema.names), scope.window, str(table.time_column))
-    if "knowledge_version" in schema.names:
-        rows = with_columns(rows, knowledge_version=pa.array([version_of(JUDGING)] * rows.num_rows, pa.string()))
-    return rows

@@ -13,8 +13,15 @@ import pyarrow as pa
 
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.table_model import Table
-from kafka_hindsight.engine.judgement_run import Narrowing, part_read, within
-from kafka_hindsight.engine.reduce import ValuesByName, evaluate, gathered, in_buckets, judged_tables, key_of, narrow
+from kafka_hindsight.engine.judgement_run import Narrowing, StagedFiles, part_read, stage_parts, within
+from kafka_hindsight.engine.reduce import (
+    ValuesByName,
+    evaluate,
+    in_buckets,
+    judged_tables,
+    key_of,
+    narrow,
+)
 from kafka_hindsight.engine.work import Work, Written, run_units, write_units, written
 from kafka_hindsight.judgements.reasoning.scope import SCOPE, Scope
 from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource
@@ -86,13 +93,13 @@ class LocalRunner:
         """See Runner."""
         return {j.name: evaluate(j, self._parts.pop(j, {}), values) for j in judgements}
 
-    def tables(self, sources: Mapping[str, RowSource], values: ValuesByName) -> Iterator[tuple[str, pa.Table]]:
-        """See Runner."""
-        for name, source in sources.items():
-            yield name, gathered(source, self._parts_of, values)
+    def stage(self, sources: Mapping[str, RowSource], values: ValuesByName) -> StagedFiles:
+        """See Runner. A part is let go as soon as it is staged."""
+        return stage_parts(self._store.lake, sources, self.parts_of, values)
 
-    def _parts_of(self, judgement: Judgement, output: str) -> Sequence[pa.Table]:
-        return self._outputs[judgement][output]
+    def parts_of(self, output: RowSource) -> list[pa.Table]:
+        """The rows of an output, as they were judged."""
+        return self._outputs[output.judgement][output.output] if output.judgement else []
 
     def _keep(self, narrowing: Narrowing, part: pa.Table, values: ValuesByName) -> None:
         rows = narrow(narrowing.functions, part, values)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +24,7 @@ from kafka_hindsight.judgements.reasoning.scope import SCOPE, Scope
 from kafka_hindsight.judgements.rebuild.sources import Judgement, Narrow, RowSource, inputs_of, outputs_of, values_of
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.shared.arrow_rows import array_of, rows_of
-from kafka_hindsight.shared.arrow_tables import completed
+from kafka_hindsight.shared.arrow_tables import completed, with_columns
 from kafka_hindsight.shared.durations import MS
 
 InputParts = Mapping[str, Sequence[pa.Table]]
@@ -80,23 +80,11 @@ def narrow(functions: Sequence[Narrow], table: pa.Table, values: ValuesByName) -
     return table
 
 
-def gathered(
-    source: RowSource, parts_of: Callable[[Judgement, str], Iterable[pa.Table]], values: ValuesByName
-) -> pa.Table:
-    """All rows of a source that is made of outputs. `parts_of` gives the tables of an output of a judgement.
-
-    Each output is narrowed once, not part by part: a narrowing may cost as much for few rows as for all.
-    """
-    tables = [leaf_schema(next(source.leaves())[0]).empty_table()]
-    for leaf, functions in source.leaves():
-        if leaf.judgement is not None:
-            rows = _together([leaf_schema(leaf).empty_table(), *parts_of(leaf.judgement, leaf.output)])
-            tables.append(narrow(functions, rows, values))
-    return _together(tables)
-
-
-def _together(tables: Sequence[pa.Table]) -> pa.Table:
-    return pa.concat_tables(tables, promote_options="permissive")
+def link(rows: pa.Table, links: pa.Table, key: str) -> pa.Table:
+    """Give rows the columns that links, whose first column is the key, have for them; null without a link."""
+    by, *names = links.column_names
+    places = pc.index_in(rows[key], links[by].combine_chunks())
+    return with_columns(rows, **{name: links[name].take(places) for name in names})
 
 
 def leaf_schema(leaf: RowSource) -> pa.Schema:

@@ -24,6 +24,11 @@ def arrow_schema(table: Table) -> pa.Schema:
     return pa.schema([pa.field(c.name, arrow_type(c.kind), c.nullable) for c in table.columns])
 
 
+def without_laws(table: Table) -> pa.Schema:
+    """The columns of a table, each of which may be null."""
+    return pa.schema([field.with_nullable(True) for field in arrow_schema(table)])
+
+
 def arrow_type(kind: ColumnType) -> pa.DataType:
     """A type of a column in Arrow."""
     match kind:

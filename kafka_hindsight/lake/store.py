@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -12,13 +12,14 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
 from kafka_hindsight.catalog.table_model import Scalar, Table
 from kafka_hindsight.lake import delta_log, landing
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.parts import DataFile, Part
+from kafka_hindsight.lake.row_sums import sum_rows
+from kafka_hindsight.lake.staging import Staged, row_count, staged_batches, staged_content
 from kafka_hindsight.lake.table_files import conform, read_file, write_files
 from kafka_hindsight.lake.transactions import TableChanged, commit, files_of, first_commit
 from kafka_hindsight.settings.config import masked
@@ -32,8 +33,6 @@ _AT_ONCE = 200_000
 
 TableContent: TypeAlias = "pa.Table | Sequence[DataFile]"
 """Rows to write, or files of `write_files` that have them already."""
-
-_STAGED = "rows.parquet"
 
 _FIRST, _MICROSECOND = datetime.min.replace(tzinfo=UTC), timedelta(microseconds=1)
 
@@ -93,13 +92,6 @@ class Store:
         """Read a cluster's rows of a window."""
         return self.read(table, part_of(table, cluster, window))
 
-    def read_staging(self, table: Table) -> pa.Table:
-        """Read the rows that the last rebuild staged for a table."""
-        folder, schema = self._staging(table), without_laws(table)
-        names = sorted(name for name in landing.names_in(folder) if name.endswith(".parquet"))
-        batches = (b.cast(schema) for name in names for b in read_file(folder, DataFile(name, 0, {}), None, table))
-        return pa.Table.from_batches(batches, schema)
-
     def append(self, table: Table, rows: TableContent) -> None:
         """Add rows, of which the table has none yet, whatever other writers do meanwhile.
 
@@ -157,16 +149,40 @@ class Store:
         values = (("run_id", run_id), ("window_from", window.start), ("window_to", window.end))
         self._replace(self._open(table), table, _conformed(table, rows), Part(cluster, values=values))
 
-    def write_staging(self, table: Table, rows: pa.Table) -> None:
-        """Stage the rows of a table: with names and types only, so that a bad row can be named.
+    def renew_from_staging(
+        self, table: Table, staged: Staged, cluster: str, window: Window, withheld: Collection[int] = ()
+    ) -> None:
+        """Put a staged table in the place of a cluster's rows of a window, if those differ, and hold no row of either.
 
-        A staged table is plain Parquet without a commit: it has one reader and no history.
+        Args:
+            table: A table whose rows all have an instant.
+            staged: What is staged.
+            cluster: The cluster.
+            window: Its window.
+            withheld: The numbers of staged rows that are left out.
+
+        Raises:
+            ValueError: See `replace_window`.
+            StagingChanged: A staged file is not the one that its run wrote.
         """
-        folder, sink = self._staging(table), pa.BufferOutputStream()
-        pq.write_table(conform(rows, table, without_laws(table)), sink, compression="zstd", store_schema=False)
-        landing.write_atomically(f"{folder}/{_STAGED}", sink.getvalue().to_pybytes())
-        for other in set(landing.names_in(folder)) - {_STAGED}:
-            landing.remove(f"{folder}/{other}")
+        delta, part, files = self._open(table), part_of(table, cluster, window), staged.of(table)
+        old = (batch for f in files_of(delta, table, part) for batch in read_file(self.path(table), f, part, table))
+        new = staged_batches(self.lake, table, files, withheld)
+        if sum_rows(table, old) != sum_rows(table, new):
+            self._replace(delta, table, list(self._taken_over(table, files, withheld)), part)
+
+    def _taken_over(self, table: Table, files: Iterable[DataFile], withheld: Collection[int]) -> Iterator[DataFile]:
+        """Copy staged files into the folder of their table. Of one with withheld rows the others are written."""
+        first = 0
+        for file in files:
+            end = first + row_count(file)
+            if any(first <= number < end for number in withheld):
+                rows = staged_batches(self.lake, table, [file], withheld, first)
+                yield from write_files(self.path(table), table, rows)
+            else:
+                landing.write_atomically(f"{self.path(table)}/{file.path}", staged_content(self.lake, table, file))
+                yield file
+            first = end
 
     def restore(self, table: Table, version: int) -> None:
         """Give a table back the rows that it had in a version, in a commit of its own."""
@@ -193,9 +209,6 @@ class Store:
 
     def _log(self, table: Table) -> str:
         return f"{self.path(table)}/{delta_log.FOLDER}"
-
-    def _staging(self, table: Table) -> str:
-        return f"{self.lake}/staging/{table.name}"
 
     def _version(self, table: Table) -> int | None:
         return delta_log.newest_version(landing.names_in(self._log(table)))
@@ -264,11 +277,6 @@ def part_of(table: Table, cluster: str, window: Window) -> Part:
     if table.time_column is None:
         raise ValueError(f"{table.full_name} is not cut into windows: it has no time column.")
     return Part(cluster, table.time_column, (window.start, window.end))
-
-
-def without_laws(table: Table) -> pa.Schema:
-    """Give the columns of a table, each of which may be null."""
-    return pa.schema([field.with_nullable(True) for field in arrow_schema(table)])
 
 
 def without_keys(rows: pa.Table, others: pa.Table, key: Sequence[str]) -> pa.Table:

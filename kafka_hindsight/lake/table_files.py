@@ -8,7 +8,7 @@ Source: PROTOCOL.md of Delta Lake, Per-file Statistics.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 from uuid import uuid4
@@ -75,19 +75,33 @@ def write_files(folder: str, table: Table, batches: Iterable[pa.RecordBatch]) ->
     return list(files_written(table, batches, folder))
 
 
-def files_written(table: Table, batches: Iterable[pa.RecordBatch], folder: str) -> Iterator[DataFile]:
-    """Write rows as `write_files` does, and give each file as soon as it is written."""
+def files_written(
+    table: Table,
+    batches: Iterable[pa.RecordBatch],
+    folder: str,
+    schema: pa.Schema | None = None,
+    named: Callable[[bytes], str] = lambda content: "part",
+) -> Iterator[DataFile]:
+    """Write rows as `write_files` does, and give each file as soon as it is written.
+
+    Args:
+        table: The table.
+        batches: Its rows, with its columns in their order.
+        folder: Where the files go.
+        schema: The columns; None: those of the table, with its NOT NULL.
+        named: Gives the beginning of the name of a file by its content.
+    """
     file: _OpenFile | None = None
-    schema = arrow_schema(table)
+    schema = schema or arrow_schema(table)
     for group in sized(filter(len, batches), lambda batch: batch.nbytes, _GROUP):
         rows = pa.Table.from_batches([batch.cast(schema) for batch in group])
         file = file or _OpenFile(schema, window_columns(table))
         file.writer.write_table(rows, row_group_size=len(rows))
         if file.sink.tell() >= _FILE:
-            yield file.close(folder)
+            yield file.close(folder, named)
             file = None
     if file:
-        yield file.close(folder)
+        yield file.close(folder, named)
 
 
 def read_file(
@@ -171,10 +185,11 @@ class _OpenFile:
             self.sink, schema, compression="zstd", write_statistics=described, store_schema=False
         )
 
-    def close(self, folder: str) -> DataFile:
+    def close(self, folder: str, named: Callable[[bytes], str]) -> DataFile:
         """Write the file into its folder."""
         self.writer.close()
-        name, content = f"part-{uuid4()}.zstd.parquet", self.sink.getvalue()
+        content = self.sink.getvalue()
+        name = f"{named(content)}-{uuid4()}.zstd.parquet"
         write_atomically(f"{folder}/{name}", content)
         return DataFile(name, len(content), self._stats())
 

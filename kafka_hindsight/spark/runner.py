@@ -19,11 +19,10 @@ from pyspark.sql import functions as F
 
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.table_model import Table
-from kafka_hindsight.engine.judgement_run import Narrowing, part_read, within
+from kafka_hindsight.engine.judgement_run import Narrowing, StagedFiles, part_read, stage_parts, within
 from kafka_hindsight.engine.reduce import (
     ValuesByName,
     evaluate,
-    gathered,
     in_buckets,
     judged_tables,
     key_of,
@@ -143,9 +142,9 @@ class SparkRunner:
                 parts[row["judgement"]][row["name"]].append(_unpacked(row["rows"]))
         return {j.name: evaluate(j, parts[j.name], values) for j in judgements}
 
-    def tables(self, sources: Mapping[str, RowSource], values: ValuesByName) -> Iterator[tuple[str, pa.Table]]:
+    def stage(self, sources: Mapping[str, RowSource], values: ValuesByName) -> StagedFiles:
         """See Runner."""
-        leaves = [leaf for source in sources.values() for leaf, _ in source.leaves()]
+        leaves = [leaf for s in sources.values() for leaf in (*(leaf for leaf, _ in s.leaves()), *s.sources[1:])]
         packed = defaultdict[tuple[str, str], list[bytes]](list)
         for frame in self._with(
             self._judged, {(leaf.judgement.name, leaf.output) for leaf in leaves if leaf.judgement}
@@ -153,12 +152,11 @@ class SparkRunner:
             for row in frame.collect():
                 packed[row["judgement"], row["name"]].append(row["rows"])
 
-        def parts_of(judgement: Judgement, output: str) -> Iterator[pa.Table]:
-            schema = leaf_schema(judgement.output(output))
-            return (completed(_unpacked(p), schema) for p in packed[judgement.name, output])
+        def parts_of(output: RowSource) -> list[pa.Table]:
+            rows = packed.pop((output.judgement.name, output.output), []) if output.judgement else []
+            return [completed(_unpacked(part), leaf_schema(output)) for part in rows]
 
-        for name, source in sources.items():
-            yield name, gathered(source, parts_of, values)
+        return stage_parts(self._store.lake, sources, parts_of, values)
 
     def _of(self, names: Collection[str]) -> list[DataFrame]:
         """The narrowed inputs of judgements of these names."""

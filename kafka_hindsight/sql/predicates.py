@@ -8,6 +8,8 @@ from contextlib import contextmanager
 import duckdb
 import pyarrow as pa
 
+from kafka_hindsight.sql.duck_types import quoted_name
+
 _SPARK_FUNCTIONS = (
     "size(a) AS len(a)",
     "unix_millis(t) AS epoch_ms(t)",
@@ -21,8 +23,11 @@ ROW = "number of row"
 
 
 @contextmanager
-def tables_in_sql(tables: Mapping[str, pa.Table]) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database in memory in which predicates find these tables by their names."""
+def tables_in_sql(tables: Mapping[str, pa.Table | str]) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database in memory in which predicates find these tables by their names.
+
+    A text is a query that gives the rows of a table, numbered.
+    """
     with duckdb.connect(":memory:") as connection:
         connection.execute("SET TimeZone = 'UTC'")
         connection.execute("SET python_enable_replacements = false")
@@ -30,7 +35,10 @@ def tables_in_sql(tables: Mapping[str, pa.Table]) -> Iterator[duckdb.DuckDBPyCon
         for macro in _SPARK_FUNCTIONS:
             connection.execute(f"CREATE MACRO {macro}")
         for name, table in tables.items():
-            connection.register(name, table.append_column(ROW, pa.array(range(len(table)), pa.int64())))
+            if isinstance(table, str):
+                connection.execute(f"CREATE VIEW {quoted_name(name)} AS {table}")
+            else:
+                connection.register(name, table.append_column(ROW, pa.array(range(len(table)), pa.int64())))
         yield connection
 
 

@@ -9,10 +9,12 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.engine.judgement_run import OUTSIDE_GOLD, rebuild
 from kafka_hindsight.engine.workers import Workers
 from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
 from kafka_hindsight.judgements.reasoning.scope import Scope
+from kafka_hindsight.lake.staging import Staged, clear, list_staged
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.maintenance import maintenance_of
 from kafka_hindsight.settings.models import Settings
@@ -39,11 +41,12 @@ def run_step(workers: Workers, settings: Settings, earlier: Mapping[str, Mapping
     clocks = tuple(map(ClockError.of, ingested.get("clocks", ())))
     scope = Scope(ingested["cluster"], window, around, clocks, maintenance_of(settings.maintenance))
     store = Store(settings.lake)
+    clear(store.lake)
     with workers.runner(store) as runner:
-        for table, rows in rebuild(runner, scope):
-            if table.full_name in OUTSIDE_GOLD:
-                store.create(table)
-                store.renew_window(table, rows, scope.cluster, window)
-            else:
-                store.write_staging(table, rows)
+        staged = Staged(settings.run_id, rebuild(runner, scope))
+    for name in OUTSIDE_GOLD:
+        if name in staged.files:
+            store.create(BY_NAME[name])
+            store.renew_from_staging(BY_NAME[name], staged, scope.cluster, window)
+    list_staged(store.lake, staged)
     return {name: ingested[name] for name in ("cluster", "window_from", "window_to")}

@@ -16,15 +16,19 @@ from kafka_hindsight.engine.workers import Workers
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.parts import Part
+from kafka_hindsight.lake.staging import Staged, read_staged, read_staged_rows
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.sql.predicates import tables_in_sql
-from kafka_hindsight.steps import publish, rebuild
+from kafka_hindsight.steps import rebuild
 from kafka_hindsight.steps.ingest import parse_again
-from kafka_hindsight.steps.reporting import write_report
+from kafka_hindsight.steps.publish import publish
+from kafka_hindsight.steps.report import write_report
+from kafka_hindsight.steps.run_account import run_of
+from kafka_hindsight.steps.validate import validate
 
 
 class Judged(NamedTuple):
@@ -72,7 +76,7 @@ def run_step(workers: Workers, settings: Settings, earlier: Mapping[str, Mapping
     cluster, runs = _published(store, settings, window)
     ingested = _summary_of_ingest(store, runs)
     subject = {"cluster": cluster, "window_from": window.start.isoformat(), "window_to": window.end.isoformat()}
-    run = publish.run_of(settings, cluster, window, ingested)
+    run = run_of(settings, {**ingested, **subject})
     if settings.run_id in runs:
         write_report(store, run)
         return {**subject, "changes": _changes(store, settings, cluster)}
@@ -80,7 +84,9 @@ def run_step(workers: Workers, settings: Settings, earlier: Mapping[str, Mapping
     rebuild.run_step(workers, settings, {"ingest": {**ingested, **subject, "lines": lines}})
     changes = _keep_changes(store, settings, cluster, window)
     progress.say(f"{window.start} to {window.end}: verdicts that changed: {changes or 'none'}")
-    publish.publish_and_report(store, run)
+    validate(store, run)
+    publish(store, run)
+    write_report(store, run)
     return {**subject, "changes": changes}
 
 
@@ -107,10 +113,13 @@ def _keep_changes(store: Store, settings: Settings, cluster: str, window: Window
         "run_id": settings.run_id,
         "run_reclassified_at": settings.run_at,
     }
+    staged = read_staged(store.lake) or Staged(settings.run_id, {})
     rows = [
         {**of_run, **row}
         for j in JUDGED
-        for row in changed(store.read_window(j.table, cluster, window), store.read_staging(j.table), j)
+        for row in changed(
+            store.read_window(j.table, cluster, window), read_staged_rows(store.lake, j.table, staged), j
+        )
     ]
     store.create(VERDICT_CHANGES)
     table = pa.Table.from_pylist(rows, arrow_schema(VERDICT_CHANGES))

@@ -11,18 +11,19 @@ import importlib
 import json
 import sys
 import traceback
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterable
+from contextlib import nullcontext
 from datetime import timedelta
 from typing import Any, Protocol
 
-from kafka_hindsight.catalog.steps import BY_NAME, COLLECT, INGEST, NEWEST_RUN, REBUILD, STEPS, Step
+from kafka_hindsight.catalog.steps import BY_NAME, COLLECT, INGEST, NEWEST_RUN, PUBLISH, REBUILD, STEPS, VALIDATE, Step
 from kafka_hindsight.engine.local import LocalWorkers
 from kafka_hindsight.engine.workers import Workers
 from kafka_hindsight.lake import landing, state
 from kafka_hindsight.lake.lock import hold_lock
 from kafka_hindsight.lake.publication import take_back
 from kafka_hindsight.lake.results import Result, leave_result
+from kafka_hindsight.lake.staging import read_staged
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.config import is_uri
 from kafka_hindsight.settings.models import Settings, missing_inputs
@@ -110,8 +111,8 @@ def perform(step: Step, settings: Settings, workers: Workers) -> Summary:
         earlier = _earlier(step, settings)
         with workers.at_work(settings.run_id) if is_spread else nullcontext():
             doing = workers if is_spread else LocalWorkers()
-            with _claimed(doing, step, settings, earlier):
-                summary = _body(step).run_step(doing, settings, earlier)
+            _claim_staging(doing, step, settings, earlier)
+            summary = _body(step).run_step(doing, settings, earlier)
         landing.write_json(_summary_path(settings, step), summary)
         if step is INGEST:
             landing.write_json(f"{settings.lake}/runs/{NEWEST_RUN}", {"run_id": settings.run_id})
@@ -147,41 +148,25 @@ def _earlier(step: Step, settings: Settings) -> dict[str, Summary]:
     return summaries
 
 
-@contextmanager
-def _claimed(workers: Workers, step: Step, settings: Settings, earlier: dict[str, Summary]) -> Iterator[None]:
-    """Make sure that staging is ours while the block runs: another run's tables are never published under our name.
+def _claim_staging(workers: Workers, step: Step, settings: Settings, earlier: dict[str, Summary]) -> None:
+    """Make sure that staging is ours: another run's tables are never checked or published under our name.
 
     Staging belongs to the run that filled it last. If another run, such as one of a backfill, came in between, ours is
-    rebuilt first. While it is filled it belongs to no run, so the leftovers of a killed step are never published.
+    rebuilt first, and before a publication it is checked again.
     """
-    if _touches_staging(step.writes):
-        with _filled(settings):
-            yield
+    if not _touches_staging(step.reads):
         return
-    if _touches_staging(step.reads):
-        owner = (landing.read_json(_owner_path(settings)) or {}).get("run_id")
-        if owner != settings.run_id:
-            reason = f"Run {owner} has filled staging in between" if owner else "Staging is not whole"
-            progress.say(f"{reason}: rebuilding this run's tables first")
-            with _filled(settings):
-                _body(REBUILD).run_step(workers, settings, earlier)
-    yield
-
-
-@contextmanager
-def _filled(settings: Settings) -> Iterator[None]:
-    """Take staging from its owner before the block fills it, and make it ours at the end."""
-    landing.remove(_owner_path(settings))
-    yield
-    landing.write_json(_owner_path(settings), {"run_id": settings.run_id})
+    staged = read_staged(settings.lake)
+    if staged is None or staged.run_id != settings.run_id:
+        reason = f"Run {staged.run_id} has filled staging in between" if staged else "Staging is not whole"
+        progress.say(f"{reason}: rebuilding this run's tables first")
+        _body(REBUILD).run_step(workers, settings, earlier)
+        if step is PUBLISH:
+            earlier[VALIDATE.name] = _body(VALIDATE).run_step(workers, settings, earlier)
 
 
 def _touches_staging(tables: Iterable[str]) -> bool:
     return any(name.startswith("staging.") for name in tables)
-
-
-def _owner_path(settings: Settings) -> str:
-    return f"{settings.lake}/staging/_run.json"
 
 
 def _body(step: Step) -> Body:

@@ -12,6 +12,7 @@ from multiprocessing import Pipe
 from typing import Any
 
 from kafka_hindsight.lake import landing
+from kafka_hindsight.lake.staging import Staged
 from kafka_hindsight.settings.home import PYTHON_PATH
 from kafka_hindsight.shared.windows import Window
 
@@ -50,11 +51,14 @@ class Validator:
         )
         theirs.close()
 
-    def validate(self, lake: str, cluster: str, window: Window, place: str | None) -> tuple[list[Verdict], Docs]:
+    def validate(
+        self, lake: str, staged: Staged, cluster: str, window: Window, place: str | None
+    ) -> tuple[list[Verdict], Docs]:
         """Check what a run staged, and what it read, against what is expected of it.
 
         Args:
             lake: The lake.
+            staged: What is staged.
             cluster: The cluster of the run.
             window: Its window.
             place: The folder of a user's own suites; None: that of the lake.
@@ -62,7 +66,7 @@ class Validator:
         Returns:
             See expectations.validation.validate.
         """
-        return self._ask("validate_lake", lake, cluster, window, place)  # type: ignore[no-any-return]
+        return self._ask("validate_lake", lake, staged, cluster, window, place)  # type: ignore[no-any-return]
 
     def require_sound(self, place: str | None, lake: str) -> None:
         """Check a user's own suites. Raises: BadInput with a sentence for each expectation that cannot be checked."""

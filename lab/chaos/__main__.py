@@ -33,7 +33,7 @@ from lab.chaos.worker import Worker
 
 _RECORDS = HOME / "tests" / "excerpts" / "group_records.jsonl"
 _PARTS = ("kills", "disks", "inputs", "stores")
-_NIGHT = ("ingest", "rebuild", "publish")
+_NIGHT = ("ingest", "rebuild", "validate", "publish", "report")
 _FIRST, _SECOND, _THIRD = "first night", "more logs", "late logs"
 _STEPS = (
     *((_FIRST, step) for step in _NIGHT),

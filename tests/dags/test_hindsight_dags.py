@@ -65,7 +65,9 @@ def test_default_arguments_reach_each_task_of_cluster(tmp_path: Path) -> None:
     dags = bag_of(tmp_path / "own", given).dags
     tasks = [t for dag in dags.values() if dag.dag_id.endswith("_orders") for t in dag.tasks]
     assert {(t.pool_slots, t.queue) for t in tasks} == {(3, "big")}
-    assert {"collect", "ingest", "maintain", "publish", "rebuild", "reclassify"} <= {t.task_id for t in tasks}
+    assert {"collect", "ingest", "maintain", "publish", "rebuild", "reclassify", "report", "validate"} <= {
+        t.task_id for t in tasks
+    }
 
 
 def test_factory_without_clusters_reads_cluster_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

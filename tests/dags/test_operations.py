@@ -77,7 +77,7 @@ def test_night_audit_has_deadline_and_callbacks(monkeypatch: pytest.MonkeyPatch,
     dag = bag_of(monkeypatch, tmp_path, None).dags["kafka_night_audit"]
     assert dag.deadline
     assert all(t.on_failure_callback for t in dag.tasks)
-    assert [t.task_id for t in dag.tasks if t.on_success_callback] == ["publish"]
+    assert [t.task_id for t in dag.tasks if t.on_success_callback] == ["report"]
 
 
 def test_wrong_retry_count_becomes_import_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

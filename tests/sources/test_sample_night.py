@@ -17,16 +17,12 @@ import pytest
 
 from kafka_hindsight.audit.inputs import SAMPLE
 from kafka_hindsight.catalog import BY_NAME
-from kafka_hindsight.catalog.steps import PUBLISH
-from kafka_hindsight.engine.local import LocalWorkers
 from kafka_hindsight.settings.home import HOME
-from kafka_hindsight.steps import publish
-from kafka_hindsight.steps.run import _claimed
 from lab.drill.cluster import DrillCluster
 from lab.drill.jars import NEWEST
 from tests.store.test_mixed_folder import OF_TEXT, without_text
 from tests.support.lake import REBUILT, contents, rows
-from tests.support.logs import ingested, settings
+from tests.support.logs import ingested, published, settings
 from tests.support.sources import in_order, killed_and_read_again, lines_of, produce, stamped, with_topic
 
 PLACES = {"logs": "brokers", "clients": "clients"}
@@ -67,19 +63,17 @@ SOURCES: dict[str, Callable[..., Any]] = {
 }
 
 
-def published(lake: Path, logs: str, clients: str, **window: str) -> Path:
+def audited(lake: Path, logs: str, clients: str, **window: str) -> Path:
     """The lake with the night, through all steps."""
     given = {"client_logs": clients, "snapshots": str(SAMPLE / "snapshots.jsonl"), **window}
     _, summary = ingested(lake, logs, **given)
-    wishes = settings(lake, logs, **given)
-    with _claimed(LocalWorkers(), PUBLISH, wishes, {"ingest": summary}):
-        publish.run_step(LocalWorkers(), wishes, {"ingest": summary})
+    published(settings(lake, logs, **given), summary)
     return lake
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return published(tmp_path_factory.mktemp("folder"), str(SAMPLE / "logs"), str(SAMPLE / "clients"))
+    return audited(tmp_path_factory.mktemp("folder"), str(SAMPLE / "logs"), str(SAMPLE / "clients"))
 
 
 def content_of_table(lake: Path, table: str) -> list[str]:
@@ -106,7 +100,7 @@ def test_source_gives_same_tables_as_folder(
             landing = lake / "landing" / "logs" / origin / name
             killed += killed_and_read_again(f"source://{name}", landing, tmp_path, kills=3)
         assert killed > 1
-        published(lake, "source://logs", "source://clients")
+        audited(lake, "source://logs", "source://clients")
     differing = [
         t.full_name for t in REBUILT if content_of_table(lake, t.full_name) != content_of_table(folder, t.full_name)
     ]
@@ -131,4 +125,4 @@ def test_airflow_audit_of_sources_equals_audit_of_folders(tmp_path: Path, monkey
     assert done.returncode == 0, done.stdout + done.stderr
     assert (lake / "report" / "index.html").exists()
     folders, window = [str(SAMPLE / name) for name in PLACES], {"window_from": begin, "window_to": end}
-    assert contents(lake) == contents(published(tmp_path / "plain", *folders, **window))
+    assert contents(lake) == contents(audited(tmp_path / "plain", *folders, **window))

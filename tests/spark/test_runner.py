@@ -6,15 +6,14 @@ from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog import BY_NAME
-from kafka_hindsight.catalog.table_model import Table
-from kafka_hindsight.engine.judgement_run import ALL_TABLES, rebuild
+from kafka_hindsight.engine.judgement_run import ALL_TABLES, StagedFiles, rebuild
 from kafka_hindsight.engine.local import LocalRunner
 from kafka_hindsight.judgements.reasoning.scope import Scope
+from kafka_hindsight.lake.staging import Staged, read_staged_rows
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.spark.runner import SparkRunner
 from tests.support.clocks import clocks_apart
@@ -35,9 +34,11 @@ def filled(lake: Path, without: Iterable[str] = ()) -> Store:
     return store
 
 
-def contents(rebuilt: Iterable[tuple[Table, pa.Table]]) -> dict[str, list[str]]:
-    """The rows of each table in no order."""
-    return {table.full_name: sorted(map(repr, rows.to_pylist())) for table, rows in rebuilt}
+def contents(store: Store, files: StagedFiles) -> dict[str, list[str]]:
+    """The staged rows of each table in no order."""
+    staged = Staged("run", files)
+    tables = {name: read_staged_rows(store.lake, BY_NAME[name], staged) for name in files}
+    return {name: sorted(map(repr, rows.to_pylist())) for name, rows in tables.items()}
 
 
 @pytest.mark.parametrize("without", [(), OPTIONAL], ids=["all tables", "no metadata"])
@@ -46,9 +47,9 @@ def test_spark_rebuild_equals_rebuild_of_one_process(
 ) -> None:
     store = filled(tmp_path, without)
     scope = Scope(SCOPE.cluster, SCOPE.window, SCOPE.wide_window, clocks_apart(timedelta(seconds=7), 1, 2))
-    here = contents(rebuild(LocalRunner(store), scope))
+    here = contents(store, rebuild(LocalRunner(store), scope))
     with SparkRunner(spark, store) as runner:
-        assert contents(rebuild(runner, scope)) == here
+        assert contents(store, rebuild(runner, scope)) == here
     assert here.keys() == {*ALL_TABLES} - {*without}
     assert {"gold.broker_outages", "gold.rebalances", "gold.failovers", "gold.unavailability", "gold.findings"} <= {
         name for name, rows in here.items() if rows

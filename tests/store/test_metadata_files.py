@@ -14,6 +14,7 @@ from kafka_hindsight.catalog import bronze, quality, silver
 from kafka_hindsight.catalog.quality import METADATA_STATES
 from kafka_hindsight.engine.judgement_run import run_judgements
 from kafka_hindsight.engine.local import LocalRunner
+from kafka_hindsight.engine.reduce import leaf_schema
 from kafka_hindsight.intake.metadata_files import needed_snapshots
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.events import METADATA
@@ -114,7 +115,10 @@ def judge_metadata(lake: Store, scope: Scope) -> Judged:
     outputs = {name: METADATA.output(name) for name in ("events", "states")}
     runner = LocalRunner(lake)
     values = run_judgements(runner, scope, judgements_in_order(outputs.values()))
-    tables = dict(runner.tables(outputs, values))
+    tables = {
+        name: pa.concat_tables([leaf_schema(output).empty_table(), *runner.parts_of(output)], promote_options="default")
+        for name, output in outputs.items()
+    }
     events = sorted(tables["events"].to_pylist(), key=lambda e: (e["happened_at"], e["order"]))
     return Judged(values["metadata_start"], events, tables["states"])
 

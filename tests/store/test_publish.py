@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,17 @@ from kafka_hindsight.catalog.bronze import PARTITION_SNAPSHOTS
 from kafka_hindsight.catalog.order import in_waves
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.catalog.table_model import Table
+from kafka_hindsight.lake.parts import DataFile
 from kafka_hindsight.lake.publication import take_back
+from kafka_hindsight.lake.staging import Staged as AllStaged
+from kafka_hindsight.lake.staging import list_staged, read_staged, stage_files
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import REFUSED, PublicationRefused, exit_code
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.sql.lake_views import open_views
 from kafka_hindsight.steps import publish as publishing
+from kafka_hindsight.steps import validate as validating
 from tests.support.lake import content_of, rows, schema, write_lake
 from tests.support.rows import AT, values
 
@@ -73,12 +78,20 @@ class Lake:
         return Lake(shutil.copytree(self.folder, to / "lake"))
 
     def stage(self, staged: Staged) -> Lake:
-        for table, held in staged.items():
-            self.store.write_staging(table, table_of(held, table))
+        files = {t.full_name: stage_files(self.store.lake, t, table_of(r, t).to_batches()) for t, r in staged.items()}
+        before = read_staged(self.store.lake)
+        self.list(RUN["run_id"], {**(before.files if before else {}), **files})
         return self
 
+    def list(self, run_id: str, files: Mapping[str, Sequence[DataFile]]) -> None:
+        list_staged(self.store.lake, AllStaged(run_id, files))
+
     def publish(self, run: dict[str, Any] = RUN) -> dict[str, Any]:
-        return publishing.publish(self.store, run)
+        """Checks what is staged, as this run's, and publishes it."""
+        staged = read_staged(self.store.lake)
+        assert staged is not None
+        self.list(run["run_id"], staged.files)
+        return {**validating.validate(self.store, run), "published": publishing.publish(self.store, run)}
 
     def rows(self, table: Table) -> list[dict[str, Any]]:
         return rows(self.folder, table.full_name)
@@ -123,16 +136,16 @@ def staged(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def failed_publication(staged: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Lake, list[Table]]:
     """A lake whose first publication died halfway, and the tables it had written; not to be changed."""
     lake = Lake(staged).copied(tmp_path_factory.mktemp("died"))
-    renew_window, renewed = Store.renew_window, []
+    renew, renewed = Store.renew_from_staging, []
 
-    def dies(store: Store, table: Table, *given: Any) -> None:
+    def dies(store: Store, table: Table, **given: Any) -> None:
         if table is gold.FAILOVERS:
             raise MemoryError
-        renew_window(store, table, *given)
+        renew(store, table, **given)
         renewed.append(table)
 
     with pytest.MonkeyPatch.context() as patched, pytest.raises(MemoryError):
-        patched.setattr(Store, "renew_window", dies)
+        patched.setattr(Store, "renew_from_staging", dies)
         lake.publish()
     return lake, renewed
 

@@ -18,18 +18,20 @@ from deltalake import DeltaTable
 from kafka_hindsight.catalog import gold, quality, silver
 from kafka_hindsight.catalog.codes import ClockMeaning
 from kafka_hindsight.catalog.quality import VERDICT_CHANGES
-from kafka_hindsight.catalog.steps import PUBLISH
+from kafka_hindsight.catalog.steps import VALIDATE
+from kafka_hindsight.catalog.table_model import Table
+from kafka_hindsight.engine import judgement_run
 from kafka_hindsight.engine.local import LocalWorkers
 from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
 from kafka_hindsight.lake import landing
-from kafka_hindsight.lake import store as lake_store
 from kafka_hindsight.lake.arrow_types import arrow_schema
+from kafka_hindsight.lake.staging import Staged, list_staged, read_staged
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.windows import Window
-from kafka_hindsight.steps import publish, rebuild, reclassify
-from kafka_hindsight.steps.run import _claimed
+from kafka_hindsight.steps import publish, rebuild, reclassify, report, validate
+from kafka_hindsight.steps.run import _claim_staging
 from tests.support.lake import content_of
 from tests.support.logs import ingested, rows, settings
 from tests.support.nights import EXCERPTS
@@ -58,31 +60,35 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Night:
     lake = tmp_path_factory.mktemp("published") / "lake"
     given = settings(lake, LOGS, client_logs=clients)
     store, summary = ingested(lake, LOGS, client_logs=clients)
-    landing.write_json(f"{store.lake}/staging/_run.json", {"run_id": "another"})
-    write = lake_store.Store.write_staging
+    list_staged(store.lake, Staged("another", {}))
+    write, claim = judgement_run.stage_files, partial(_claim_staging, LocalWorkers(), VALIDATE, given)
 
-    def dies(*of_table: Any) -> None:
-        if of_table[1] is not gold.OWNERSHIP:
+    def dies(lake: str, table: Table, batches: Any) -> Any:
+        if table is not gold.OWNERSHIP:
             raise MemoryError
-        write(*of_table)
+        return write(lake, table, batches)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(lake_store.Store, "write_staging", dies)
+        patched.setattr(judgement_run, "stage_files", dies)
         patched.setattr(rebuild, "rebuild", partial(rebuild.rebuild, names=("gold.ownership", "gold.lag_verdicts")))
-        with pytest.raises(MemoryError), _claimed(LocalWorkers(), PUBLISH, given, {"ingest": summary}):
-            raise AssertionError("a part of staging was to be published")
-        assert owner(store) is None, "what a kill leaves in staging belongs to no run"
+        with pytest.raises(MemoryError):
+            claim({"ingest": summary})
+        assert read_staged(store.lake) is None, "what a kill leaves in staging belongs to no run"
         patched.undo()
-        with _claimed(LocalWorkers(), PUBLISH, given, {"ingest": summary}):
-            assert owner(store) == given.run_id
-        patched.setattr(lake_store.Store, "write_staging", dies)
-        with _claimed(LocalWorkers(), PUBLISH, given, {"ingest": summary}):
-            assert owner(store) == given.run_id, "what is whole and ours is not rebuilt"
-    return Night(given, summary, publish.run_step(LocalWorkers(), given, {"ingest": summary}))
+        claim({"ingest": summary})
+        assert owner(store) == given.run_id
+        patched.setattr(judgement_run, "stage_files", dies)
+        claim({"ingest": summary})
+        assert owner(store) == given.run_id, "what is whole and ours is not rebuilt"
+    earlier = {"ingest": summary}
+    for step in (validate, publish, report):
+        earlier[step.__name__.rpartition(".")[2]] = step.run_step(LocalWorkers(), given, earlier)
+    return Night(given, summary, earlier["report"])
 
 
 def owner(store: Store) -> Any:
-    return (landing.read_json(f"{store.lake}/staging/_run.json") or {}).get("run_id")
+    staged = read_staged(store.lake)
+    return staged and staged.run_id
 
 
 def test_costs_and_remedies_of_night_are_published(night: Night) -> None:

@@ -16,7 +16,7 @@ from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.shared.exits import DONE
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.sql import fleet_rows
-from kafka_hindsight.steps.reporting import write_fleet, write_report
+from kafka_hindsight.steps.report import write_fleet, write_report
 from tests.support.lake import rows, write_lake
 from tests.support.report_night import night
 from tests.support.report_rows import CLUSTER, DAY, END, at, made, rebalance

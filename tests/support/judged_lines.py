@@ -13,7 +13,7 @@ import pyarrow as pa
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.bronze import LOG_FILES
 from kafka_hindsight.catalog.rows import Event
-from kafka_hindsight.engine.reduce import evaluate, judged_tables, narrow
+from kafka_hindsight.engine.reduce import evaluate, judged_tables, link, narrow
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.published import PUBLISHED
 from kafka_hindsight.judgements.rebuild.sources import RowSource, judgements_in_order
@@ -58,6 +58,9 @@ def judged_folder(folder: Path, **readings: list[Any]) -> Tables:
     def rows_of(source: RowSource) -> pa.Table:
         return outputs[source.judgement.name, source.output] if source.judgement else tables[source.table]
 
+    def joined(source: RowSource, of_rows: pa.Table) -> pa.Table:
+        return link(of_rows, rows_of(source.sources[1]), source.joined) if source.joined else of_rows
+
     for judgement in judgements_in_order(PUBLISHED.values()):
         parts = {
             name: [narrow(functions, rows_of(leaf), values) for leaf, functions in source.leaves()]
@@ -71,7 +74,7 @@ def judged_folder(folder: Path, **readings: list[Any]) -> Tables:
         name: [
             BY_NAME[name].row_class.of(r)
             for leaf, functions in source.leaves()
-            for r in narrow(functions, rows_of(leaf), values).to_pylist()
+            for r in joined(source, narrow(functions, rows_of(leaf), values)).to_pylist()
         ]
         for name, source in PUBLISHED.items()
     }

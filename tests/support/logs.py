@@ -15,7 +15,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from kafka_hindsight.catalog import bronze, quality, silver
+from kafka_hindsight.catalog import BY_NAME, bronze, quality, silver
 from kafka_hindsight.catalog.quality import LATE_WINDOWS
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.judgement_run import rebuild
@@ -23,11 +23,13 @@ from kafka_hindsight.engine.local import LocalRunner, LocalWorkers
 from kafka_hindsight.intake import snapshot_rows as snapshots
 from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
 from kafka_hindsight.judgements.reasoning.scope import Scope
+from kafka_hindsight.lake.staging import Staged, read_staged_rows
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.windows import Window
-from kafka_hindsight.steps import collect, ingest
+from kafka_hindsight.steps import collect, ingest, publish, report, validate
+from kafka_hindsight.steps import rebuild as rebuild_step
 from kafka_hindsight.steps.parsing import PARSED
 from tests.support.lake import content_of, naive, naive_rows
 
@@ -121,8 +123,16 @@ def rebuilt(
     window = Window(datetime.fromisoformat(said["window_from"]), datetime.fromisoformat(said["window_to"]))
     seen = Window(window.start - around, window.end + around)
     scope = Scope(said["cluster"], window, seen, tuple(map(ClockError.of, said["clocks"])))
-    made = rebuild(LocalRunner(Store(store.lake)), scope, names)
-    return {table.full_name: naive(rows) for table, rows in made}
+    staged = Staged("run", rebuild(LocalRunner(Store(store.lake)), scope, names))
+    return {name: naive(read_staged_rows(store.lake, BY_NAME[name], staged)) for name in staged.files}
+
+
+def published(of_run: Settings, summary: Row) -> Row:
+    """What the steps after ingest leave, and the summary of the last one."""
+    earlier = {"ingest": summary}
+    for step in (rebuild_step, validate, publish, report):
+        earlier[step.__name__.rpartition(".")[2]] = step.run_step(LocalWorkers(), of_run, earlier)
+    return earlier["report"]
 
 
 def rows(store: Store, table: Table, *order: str) -> list[Row]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kafka_hindsight.catalog.codes import LagStatus, Protocol
-from kafka_hindsight.catalog.rows import Finding, Incident, LagVerdict, MemberSetting, Rebalance
+from kafka_hindsight.catalog.rows import Finding, Incident, IncidentLink, LagVerdict, MemberSetting, Rebalance
 from kafka_hindsight.judgements.findings.finding_rows import finding_of, quotes_of
 from kafka_hindsight.judgements.groups.member_settings import KAFKA_NAMES
 from kafka_hindsight.judgements.groups.storms import advice_on, busiest_hours, causes_of
@@ -33,12 +33,24 @@ _FEW = 3
 _BEHIND = (LagStatus.WARN, LagStatus.STALL, LagStatus.STOP)
 
 
-def _rates(cluster: str, rebalances: Sequence[Rebalance], incidents: Sequence[Incident]) -> Iterator[Finding]:
-    for group_id, (rule, rows) in busiest_hours(rebalances, incidents).items():
+def _rates(
+    cluster: str,
+    rebalances: Sequence[Rebalance],
+    incidents: Sequence[Incident],
+    incident_links: Sequence[IncidentLink],
+) -> Iterator[Finding]:
+    linked = _with_incidents(rebalances, incident_links)
+    for group_id, (rule, rows) in busiest_hours(linked, incidents).items():
         quotes = [q for r in rows for q in r.evidence[:1]]
         instants = [r.started_at for r in rows]
         finding = finding_of(cluster, rule, group_id, instants, quotes, count=len(rows))
         yield replace(finding, message=f"{finding.message}: {causes_of(rows)}", advice=advice_on(rows, finding.advice))
+
+
+def _with_incidents(rebalances: Sequence[Rebalance], links: Sequence[IncidentLink]) -> list[Rebalance]:
+    """Rebalances that name their incidents."""
+    incident_of = {link.part_id: link.incident_id for link in links}
+    return [replace(r, incident_id=incident_of.get(r.rebalance_id, r.incident_id)) for r in rebalances]
 
 
 def _silences(cluster: str, rebalances: Sequence[Rebalance]) -> Iterator[Finding]:
@@ -74,10 +86,11 @@ def _faults(
     cluster: str,
     rebalances: Sequence[Rebalance],
     incidents: Sequence[Incident],
+    incident_links: Sequence[IncidentLink],
     member_settings: Sequence[MemberSetting],
 ) -> Iterator[Finding]:
     """The faults in the settings of groups: many groups with the same fault are one finding."""
-    all_faults = faults_of(rebalances, incidents, member_settings)
+    all_faults = faults_of(_with_incidents(rebalances, incident_links), incidents, member_settings)
     for rule, faults in grouped(all_faults, lambda f: f.rule).items():
         faults.sort(key=lambda f: (tuple(-w for w in f.weight), f.group_id))
         shares = [faults] if len(faults) >= FOLD_FROM else [[fault] for fault in faults]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,8 +16,8 @@ from kafka_hindsight.judgements.rebuild.aftermath import AFTERMATH, FAILOVERS
 from kafka_hindsight.judgements.rebuild.brokers import BROKERS
 from kafka_hindsight.judgements.rebuild.groups import GROUPS
 from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS
-from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource, each, quoted_where, union, where
-from kafka_hindsight.shared.arrow_tables import among, with_columns
+from kafka_hindsight.judgements.rebuild.sources import Judgement, quoted_where, union, where
+from kafka_hindsight.shared.arrow_tables import among
 
 
 @dataclass(frozen=True)
@@ -107,30 +106,5 @@ INCIDENTS = Judgement(
     },
 )
 
-
-@dataclass(frozen=True)
-class Links:
-    """The incident of each rebalance, failover, truncation and row of gold.unavailability: rows of IncidentLink."""
-
-    table: pa.Table
-
-    def take(self, parts: pa.ChunkedArray, column: str) -> pa.ChunkedArray:
-        """A column of the links of parts, by their ids; null for a part without one."""
-        return self.table[column].take(pc.index_in(parts, self.table["part_id"].combine_chunks()))
-
-
-def find_links(links: pa.Table) -> Links:
-    """Find the incident of each part."""
-    return Links(links)
-
-
-LINKS = Judgement("links", (find_links,), (), {"links": INCIDENTS.output("links")})
-
-
-def linked(key: str, source: RowSource) -> RowSource:
-    """Read the rows of a source with the incident of each and its intent, by their ids; null without one."""
-    return each(partial(_linked, key=key), source, needs=(LINKS,))
-
-
-def _linked(parts: pa.Table, links: Links, key: str) -> pa.Table:
-    return with_columns(parts, **{name: links.take(parts[key], name) for name in ("incident_id", "intent")})
+LINKS = INCIDENTS.output("links")
+"""The incident of each rebalance, failover, truncation and row of gold.unavailability: rows of IncidentLink."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from kafka_hindsight.judgements.findings import RULES
 from kafka_hindsight.judgements.rebuild.balance import BALANCE
 from kafka_hindsight.judgements.rebuild.groups import GROUPS
-from kafka_hindsight.judgements.rebuild.incidents import INCIDENTS, UNAVAILABILITY, linked
+from kafka_hindsight.judgements.rebuild.incidents import INCIDENTS, LINKS, UNAVAILABILITY
 from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS, READINGS
 from kafka_hindsight.judgements.rebuild.rules import judgement_of
-from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource, judgements_in_order
+from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource, joined, judgements_in_order
 from kafka_hindsight.judgements.rebuild.witnesses import WITNESSES
 
 JUDGEMENTS = (INCIDENTS, GROUPS, PARTITIONS, READINGS, BALANCE, WITNESSES)
@@ -24,16 +24,25 @@ def judged() -> dict[str, RowSource]:
     """The source of each table that judgements fill; of several judgements the last one counts."""
     outputs = ((j.output(name), cls.TABLE) for j in declared() for name, cls in j.outputs.items())
     return {table.full_name: output for output, table in outputs if table.layer in ("gold", "quality", "internal")} | {
-        "gold.rebalances": linked("rebalance_id", GROUPS.output("rebalances")),
-        "gold.failovers": linked("failover_id", PARTITIONS.output("failovers")),
-        "gold.truncations": linked("truncation_id", PARTITIONS.output("truncations")),
-        "gold.unavailability": linked("unavailability_id", UNAVAILABILITY),
+        "gold.unavailability": UNAVAILABILITY
     }
 
 
-FINDINGS = judgement_of(RULES, judged())
+JUDGED = judged()
 
-PUBLISHED = {name: source for name, source in judged().items() if not name.startswith("internal.")} | {
-    "gold.findings": FINDINGS.output("findings")
+FINDINGS = judgement_of(RULES, JUDGED)
+
+_LINKED = {
+    "gold.rebalances": "rebalance_id",
+    "gold.failovers": "failover_id",
+    "gold.truncations": "truncation_id",
+    "gold.unavailability": "unavailability_id",
 }
+"""The tables whose rows name their incident, and the column by which it is looked up."""
+
+PUBLISHED = (
+    {name: source for name, source in JUDGED.items() if not name.startswith("internal.")}
+    | {name: joined(JUDGED[name], LINKS, key) for name, key in _LINKED.items()}
+    | {"gold.findings": FINDINGS.output("findings")}
+)
 """The tables that a rebuild fills. Those of gold are staged; those of quality are written even if validation fails."""

@@ -42,6 +42,8 @@ class RowSource:
         again: The function that is applied to all results of `function` together, once for each bucket of keys.
         sources: The sources of `function`. Where the first is missing, there are no rows.
         needs: The judgements whose values `function` takes, where no judgement reads the source.
+        joined: The column of the rows of the first source by which each gets the columns of its row of the second,
+            whose first column is the key; empty: nothing is joined. Only what is published is joined.
     """
 
     table: str = ""
@@ -53,6 +55,12 @@ class RowSource:
     again: Narrow | None = None
     sources: tuple[RowSource, ...] = ()
     needs: tuple[Judgement, ...] = ()
+    joined: str = ""
+
+    @property
+    def rows(self) -> tuple[RowSource, ...]:
+        """The sources of its rows: all but what is joined to them."""
+        return self.sources[:1] if self.joined else self.sources
 
     @property
     def row_class(self) -> type[Row] | None:
@@ -70,10 +78,10 @@ class RowSource:
             yield from source.upstream()
 
     def leaves(self) -> Iterator[tuple[RowSource, tuple[Narrow, ...]]]:
-        """Walk through the tables and outputs that it is made of, each with the functions to apply, in order."""
+        """Walk through the tables and outputs of its rows, each with the functions to apply, in order."""
         if not self.sources:
             yield self, ()
-        for source in self.sources:
+        for source in self.rows:
             for leaf, functions in source.leaves():
                 yield leaf, (*functions, self.function) if self.function else functions
 
@@ -91,6 +99,11 @@ def union(*sources: RowSource) -> RowSource:
 def each(function: Narrow, *sources: RowSource, needs: tuple[Judgement, ...] = ()) -> RowSource:
     """Read the result of a function for each part. Law: two parts give the same rows as both together."""
     return RowSource(function=function, sources=sources, needs=needs)
+
+
+def joined(rows: RowSource, links: RowSource, key: str) -> RowSource:
+    """Read rows with the columns that links have for their key; null where there is no link."""
+    return RowSource(sources=(rows, links), joined=key)
 
 
 def where(condition: Callable[[pa.Table], pa.ChunkedArray], source: RowSource) -> RowSource:

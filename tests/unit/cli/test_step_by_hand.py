@@ -28,7 +28,7 @@ if name == "ingest" and not code:
     (run / "ingest.json").write_text(json.dumps({{"input_bytes": 7_600_000, "lines": {{"lines_in": 42_276}}}}))
     (run.parent / "newest.json").write_text(json.dumps({{"run_id": settings["run_id"]}}))
 with open(os.environ["HINDSIGHT_PROGRESS"], "a") as told:
-    summary = {{"terminal": "3 rebalances"}} if name == "publish" else {{}}
+    summary = {{"terminal": "3 rebalances"}} if name == "report" else {{}}
     for said in (
         {{"event": "begins", "step": name, "text": "It begins"}},
         {{"event": "ends", "step": name, "exit_code": code, "sentences": ["LOGS names /x."], "summary": summary}},

@@ -149,14 +149,14 @@ def named_pet(number: int) -> dict[str, object]:
 
 
 def test_breach_of_one_row_is_one_sentence() -> None:
-    assert breach(DIES_AFTER_BIRTH, [named_pet(1)]) == [
+    assert breach(DIES_AFTER_BIRTH, [named_pet(1)], 1) == [
         "gold.pets: 1 row breaks dies_after_birth (no pet dies before it is born): "
         "pet_id='pet-1', born_at=2026-10-01T03:00:00.123Z, died_at=null"
     ]
 
 
 def test_breach_of_many_rows_counts_them_and_names_five() -> None:
-    sentences = breach(DIES_AFTER_BIRTH, [named_pet(n) for n in range(1234)])
+    sentences = breach(DIES_AFTER_BIRTH, [named_pet(n) for n in range(5)], 1234)
     assert sentences[0].startswith("gold.pets: 1,234 rows break dies_after_birth (")
     assert [n for n in range(5) if f"pet_id='pet-{n}'" in sentences[n]] == [0, 1, 2, 3, 4]
     assert sentences[5:] == ["gold.pets: dies_after_birth is broken by 1,229 more"]
@@ -164,7 +164,7 @@ def test_breach_of_many_rows_counts_them_and_names_five() -> None:
 
 def test_hostile_values_are_escaped_and_short_in_breach() -> None:
     hostile = named_pet(1) | {"pet_id": "\x1b[31m\r\nPUBLISHED\u202e" + "x" * 10_000}
-    (sentence,) = breach(DIES_AFTER_BIRTH, [hostile])
+    (sentence,) = breach(DIES_AFTER_BIRTH, [hostile], 1)
     assert sentence.isprintable()
     assert len(sentence) < 500
     assert r"pet_id='\x1b[31m\r\nPUBLISHED\u202exxx" in sentence

@@ -287,6 +287,8 @@ def test_a_rebalance_that_ends_before_it_starts_is_named(
         "observed": "1 of 2 rows",
         "unexpected_count": 1,
         "row_numbers": (1,),
+        "row_count": 2,
+        "is_link": False,
         "sentences": [
             "gold.rebalances: 1 row breaks ends_after_start (a rebalance ends no earlier than it starts): "
             "rebalance_id='r-2', group_id='orders', member_id=null, client_id=null, "

@@ -94,7 +94,7 @@ def test_each_declaration_names_what_its_functions_take() -> None:
 def test_functions_name_their_values_where_a_worker_unpacks_them() -> None:
     parts = [p for j in judgements_in_order(PUBLISHED.values()) for s in j.reads.values() for p in s.upstream()]
     functions = [function for part in parts for function in (part.function, part.again) if function]
-    assert {name for function in functions for name in values_of(function)} > {SCOPE, "facts", "links"}
+    assert {name for function in functions for name in values_of(function)} > {SCOPE, "facts"}
     for function in functions:
         assert values_of(pickle.loads(cloudpickle.dumps(function))) == values_of(function)
 

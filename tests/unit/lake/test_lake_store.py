@@ -11,7 +11,6 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
@@ -24,6 +23,15 @@ from kafka_hindsight.lake import publication
 from kafka_hindsight.lake import store as store_module
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.parts import Part
+from kafka_hindsight.lake.staging import (
+    Staged,
+    StagingChanged,
+    clear,
+    list_staged,
+    read_staged,
+    read_staged_rows,
+    stage_files,
+)
 from kafka_hindsight.lake.store import Store, content_of
 from kafka_hindsight.lake.table_files import write_files
 from kafka_hindsight.lake.transactions import TableChanged
@@ -278,8 +286,8 @@ def test_row_with_null_in_required_column_is_refused_except_in_staging(store: St
     table = gold.REBALANCES
     nameless = rows_of(table, values(table, group_id=None))
     store.create(table)
-    store.write_staging(table, nameless)
-    assert store.read_staging(table)["group_id"].to_pylist() == [None]
+    staged = Staged("run", {table.full_name: stage_files(store.lake, table, nameless.to_batches())})
+    assert read_staged_rows(store.lake, table, staged)["group_id"].to_pylist() == [None]
     with pytest.raises(ValueError, match=r"Rows for gold\.rebalances have no value in group_id"):
         store.replace_window(table, nameless, "cluster", WINDOW)
     with pytest.raises(ValueError, match="group_id"):
@@ -290,14 +298,50 @@ def test_row_with_null_in_required_column_is_refused_except_in_staging(store: St
 @pytest.mark.parametrize("count", [0, 3])
 def test_staging_holds_only_the_rows_staged_last(store: Store, count: int) -> None:
     table = gold.REBALANCES
-    lay(Path(store.lake, "staging", table.name), {"_columns.json": "", "part-0.parquet": "what Spark staged"})
+    lay(Path(store.lake, "staging", table.name), {"_columns.json": "", "part-0.parquet": "what another staged"})
     for names in ([f"former-{n}" for n in range(5)], [f"now-{n}" for n in range(count)]):
-        staged = rows_of(table, *(values(table, rebalance_id=name) for name in names))
-        store.write_staging(table, staged)
-    read = store.read_staging(table)
-    assert read.cast(staged.schema).equals(staged)
-    files = duckdb.read_parquet(f"{store.lake}/staging/{table.name}/*.parquet".replace("[1]", "[[]1]"))
-    assert sorted(files.project("rebalance_id").fetchall()) == [(f"now-{n}",) for n in range(count)]
+        rows = rows_of(table, *(values(table, rebalance_id=name) for name in names))
+        clear(store.lake)
+        assert read_staged(store.lake) is None, "what a kill leaves belongs to no run"
+        staged = Staged("run", {table.full_name: stage_files(store.lake, table, rows.to_batches())})
+        list_staged(store.lake, staged)
+    assert read_staged(store.lake).version == staged.version
+    assert read_staged_rows(store.lake, table, read_staged(store.lake)).cast(rows.schema).equals(rows)
+    assert len([*Path(store.lake, "staging", table.name).glob("*")]) == (1 if count else 0)
+
+
+def staged_rebalances(store: Store, *parts: list[str]) -> Staged:
+    """Rebalances of these ids, staged in a file for each part."""
+    table = gold.REBALANCES
+    rows = [rows_of(table, *(values(table, rebalance_id=name) for name in names)) for names in parts]
+    files = [file for part in rows for file in stage_files(store.lake, table, part.to_batches())]
+    return Staged("run", {table.full_name: files})
+
+
+def test_staged_files_replace_the_window_but_for_withheld_rows(store: Store) -> None:
+    table, window = gold.REBALANCES, Window(AT, AT + timedelta(hours=1))
+    store.create(table)
+    staged = staged_rebalances(store, ["a", "b"], ["c", "d"], ["e"])
+    store.renew_from_staging(table, staged, "cluster", window, withheld=(1, 2))
+    assert sorted(store.read(table)["rebalance_id"].to_pylist()) == ["a", "d", "e"]
+    version = store.version(table)
+    store.renew_from_staging(table, staged_rebalances(store, ["e", "d"], ["a"]), "cluster", window)
+    assert store.version(table) == version, "the same rows in other files make no commit"
+    store.renew_from_staging(table, staged_rebalances(store, ["e", "d"], ["f"]), "cluster", window)
+    assert sorted(store.read(table)["rebalance_id"].to_pylist()) == ["d", "e", "f"]
+
+
+def test_staged_file_that_changed_after_its_check_is_not_taken_over(store: Store) -> None:
+    table, window = gold.REBALANCES, Window(AT, AT + timedelta(hours=1))
+    store.create(table)
+    staged, other = staged_rebalances(store, ["a"]), staged_rebalances(store, ["b"])
+    assert staged.version != other.version
+    folder = Path(store.lake, "staging", table.name)
+    (of_staged,), (of_other,) = staged.of(table), other.of(table)
+    (folder / of_staged.path).write_bytes((folder / of_other.path).read_bytes())
+    with pytest.raises(StagingChanged, match=of_staged.path):
+        store.renew_from_staging(table, staged, "cluster", window)
+    assert len(store.read(table)) == 0
 
 
 def test_window_is_renewed_for_each_difference_but_order_and_run_columns(store: Store) -> None:

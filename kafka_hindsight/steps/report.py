@@ -1,4 +1,4 @@
-"""The report of a published window: a page beside the tables, words for a terminal."""
+"""The step report: the page of a published window beside the tables, and words for a terminal."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from kafka_hindsight.report.html import render_html
 from kafka_hindsight.report.markdown import document
 from kafka_hindsight.report.metrics import metrics_text
 from kafka_hindsight.report.terminal import render_terminal
+from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import plain
 from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.page_names import FLEET_PAGE, METRICS, NEWEST, page_name
@@ -28,9 +29,19 @@ from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.sql import report_rows
 from kafka_hindsight.sql.fleet_rows import read_metrics
 from kafka_hindsight.sql.lake_views import open_views
+from kafka_hindsight.steps.run_account import run_of
 
 _VERSIONS = {"Delta (deltalake)": "deltalake", "DuckDB": "duckdb", "Great Expectations": "great-expectations"}
 """What writes gold and checks it, whichever engine reads and judges."""
+
+
+def run_step(workers: object, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Write the report of the window that was published.
+
+    Returns:
+        What publish returned, `report` and `terminal`; see `write_report`.
+    """
+    return {**earlier["publish"], **write_report(Store(settings.lake), run_of(settings, earlier["ingest"]))}
 
 
 def write_report(store: Store, run: Mapping[str, Any]) -> dict[str, str]:
