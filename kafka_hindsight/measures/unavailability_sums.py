@@ -32,7 +32,7 @@ class Unused:
         still: Those that could still not be used when the logs end.
         longest: The longest interval whose length is more than possible; None if there is none.
         total_ms: All intervals together, as the evidence shows them best.
-        least_ms: At least.
+        least_ms: At least: those whose length is more than possible.
         most_ms: At most; None where nothing bounds it.
         predicate: What is said of them: `had no leader`.
     """
@@ -120,8 +120,10 @@ def unused(rows: Iterable[Unavailability], kinds: Sequence[UnavailabilityKind]) 
         sorted({_subject(row) for row in noticed if row.ended_at is None}),
         max((r for r in noticed if is_sure(r)), key=lambda r: (lasted_ms(r), r.unavailability_id), default=None),
         sum(map(lasted_ms, noticed)),
-        sum(row.low_ms for row in noticed),
-        None if any(row.high_ms is None for row in noticed) else sum(row.high_ms or 0 for row in noticed),
+        sum(row.low_ms for row in noticed if is_sure(row)),
+        None
+        if any(row.high_ms is None or not is_sure(row) for row in noticed)
+        else sum(row.high_ms or 0 for row in noticed),
         kinds[0].noun.predicate,
     )
 

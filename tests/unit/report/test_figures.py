@@ -95,6 +95,15 @@ def test_partition_seconds_have_the_bounds_of_their_intervals(
     assert unused(rows, LEADERLESS).partition_seconds == sentence
 
 
+def test_interval_over_clocks_that_differ_adds_nothing_to_what_is_at_least_known() -> None:
+    times = {"started_at": AT, "ended_at": AT + timedelta(hours=1), "low_ms": 3_600_000, "high_ms": 3_600_000}
+    rows = [
+        row(UNAVAILABILITY, kind="no_leader", partition=partition, confidence=confidence, **times)
+        for partition, confidence in enumerate(("likely", "possible"))
+    ]
+    assert unused(rows, LEADERLESS).partition_seconds == "at least 3,600 partition-seconds"
+
+
 def incident(**columns: Any) -> Incident:
     return row(INCIDENTS, **columns)
 
