@@ -287,7 +287,15 @@ def _score_of(fields: dict[str, Any]) -> Drill | Month:
 
 def written_ledger(drills: Mapping[str, Drill | Month]) -> str:
     """The file that keeps the drills, by their names, which begin with their time, and the months."""
-    return "".join(json.dumps(asdict(drills[name])) + "\n" for name in sorted(drills))
+    return "".join(json.dumps(_fields_of(drills[name])) + "\n" for name in sorted(drills))
+
+
+def _fields_of(score: Drill | Month) -> dict[str, Any]:
+    """The fields of a score. What was not counted of a verdict is left out, so that older lines stay as they are."""
+    fields = asdict(score)
+    if isinstance(score, Drill):
+        fields["counts"] = [{k: v for k, v in count.items() if v is not None} for count in fields["counts"]]
+    return fields
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.drill.calibration import Drill, Month, VerdictCount, calibration_page, read_ledger, written_ledger
+from lab.drill.calibration import LEDGER, Drill, Month, VerdictCount, calibration_page, read_ledger, written_ledger
 from lab.drill.canary_score import CanaryCounts
 
 OUTAGES = VerdictCount("broker_outages", "broker logs", "certain", 20, 0, 12)
@@ -41,3 +41,8 @@ def test_drill_ledger_survives_round_trip() -> None:
     kept = {d.name: d for d in (NEW, OLD, MONTH)}
     assert read_ledger(written_ledger(kept)) == kept
     assert written_ledger(kept).index(OLD.name) < written_ledger(kept).index(NEW.name)
+
+
+def test_first_scores_stay_as_they_were_written() -> None:
+    ledger = LEDGER.read_text(encoding="utf-8")
+    assert written_ledger(read_ledger(ledger)) == ledger
