@@ -10,13 +10,14 @@ from typing import Any
 
 from airflow.exceptions import AirflowException
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
-from airflow.sdk import Param, task
+from airflow.sdk import Connection, Param, task
 from hindsight_airflow import AirflowFailException, AirflowSkipException
 from hindsight_child import child, end, last_line
 from hindsight_container import container_operator
 from hindsight_hook import HindsightHook, connection_or_none
 from hindsight_step import CONNECTION, JUDGED, WINDOW, StepTask, settings_of
 
+from kafka_hindsight.catalog.steps import Step
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.results import forget_result
 from kafka_hindsight.settings.clusters import TIME_OF_DAY, Cluster
@@ -38,7 +39,11 @@ _HOURS = ("look_ahead_hours", "look_back_hours")
 
 
 class StepOperator(StepTask):
-    """An operator that runs one step: by spark-submit where `spark_default` is a connection, else on the worker."""
+    """An operator that runs one step: a heavy one by spark-submit where `spark_default` is a connection.
+
+    Others run on the worker, where the driver of a heavy one runs too. Where a cluster starts drivers, all steps are
+    submitted: the worker may not reach the lake.
+    """
 
     spark_conn_id = "spark_default"
     hook: SparkSubmitHook | None = None
@@ -49,9 +54,12 @@ class StepOperator(StepTask):
         launch.keep_private()
         forget_result(*self.place)
         with self.ending():
-            if self.settings.get("engine") != "local" and connection_or_none(self.spark_conn_id):
+            master = connection_or_none(self.spark_conn_id) if self.settings.get("engine") != "local" else None
+            if master and (self.step.is_spread or _starts_drivers(master)):
                 self._submit()
             else:
+                if note := _note_on_master(self.step, self.settings.get("engine"), master):
+                    self.log.info(note)
                 self._run()
 
     def _submit(self) -> None:
@@ -84,6 +92,22 @@ class StepOperator(StepTask):
             self.hook.on_kill()
         if self.process:
             end(self.process)
+
+
+def _starts_drivers(master: Connection) -> bool:
+    """Whether the cluster of a connection starts the driver of an application, and not the worker of Airflow."""
+    modes = (master.extra_dejson.get("deploy-mode"), launch.configuration().get("spark.submit.deployMode"))
+    return "cluster" in modes
+
+
+def _note_on_master(step: Step, engine: str | None, master: Connection | None) -> str:
+    """A line for the log of a heavy step that has no cluster; empty where one is named or none is wanted."""
+    if not step.is_spread or engine == "local" or master or launch.names_master():
+        return ""
+    return (
+        f"No Spark master is named, so {step.name} runs on this worker alone. To run it on a cluster, add the"
+        f" connection {StepOperator.spark_conn_id}, or name spark.master in HINDSIGHT_SPARK_CONF."
+    )
 
 
 def step_operator() -> type[Any]:

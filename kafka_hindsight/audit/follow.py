@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from kafka_hindsight.catalog.steps import STEPS, Step
+from kafka_hindsight.catalog.steps import BY_NAME, STEPS, Step
 from kafka_hindsight.settings.home import RUNS, WORK
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT
@@ -121,12 +121,13 @@ def start_alone(
 
 
 def command_alone(program: str, settings: Settings) -> list[str]:
-    """The command that runs a step: spark-submit if Spark does the work, else Python.
+    """The command that runs a step: spark-submit if Spark does the work, else Python, as for each light step.
 
     Spark's master is HINDSIGHT_SPARK_CONF's, else this machine.
     """
     is_large = launch.is_large(settings.logs, settings.client_logs)
-    if not launch.uses_spark(settings.engine, is_large):
+    is_light = program in BY_NAME and not BY_NAME[program].is_spread
+    if is_light or not launch.uses_spark(settings.engine, is_large):
         command = [str(launch.spark_python()), "-m", launch.IN_ONE_PROCESS]
         return [*command, program, "--settings", settings.to_json()]
     conf = {"spark.master": launch.DEFAULT_MASTER, **launch.configuration(is_large)}

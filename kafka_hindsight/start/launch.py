@@ -175,9 +175,14 @@ def is_large(*places: str | None) -> bool:
     )
 
 
+def names_master() -> bool:
+    """Whether our configuration names a master of Spark."""
+    return "spark.master=" in os.environ.get(_CONF, "")
+
+
 def uses_spark(engine: str, is_large: bool) -> bool:
     """Whether Spark does the work: engine spark, or auto with a configured master, or with a large input and Spark."""
-    is_best = "spark.master=" in os.environ.get(_CONF, "") or (is_large and spark_submit().exists())
+    is_best = names_master() or (is_large and spark_submit().exists())
     return engine == "spark" or (engine == "auto" and is_best)
 
 

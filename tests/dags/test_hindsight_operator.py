@@ -19,9 +19,10 @@ import hindsight_operator
 import pytest
 from airflow.cli.cli_parser import get_parser
 from airflow.exceptions import AirflowException
+from airflow.sdk import Connection
 from hindsight_airflow import AirflowFailException
 from hindsight_links import ReportLink, SparkLink, ValidationLink
-from hindsight_operator import StepOperator
+from hindsight_operator import StepOperator, _note_on_master
 from hindsight_step import settings_of
 
 from kafka_hindsight.catalog.steps import STEPS, Step
@@ -286,20 +287,39 @@ def test_step_gets_no_secret_argument_and_no_airflow_key(spark: Path, monkeypatc
     assert "F3RNET" not in Path(f"{spark}.environment").read_text()
 
 
-def test_each_step_is_submitted_separately(spark: Path) -> None:
+def test_heavy_steps_are_submitted_separately_and_others_run_here(spark: Path) -> None:
+    python = spark.with_name("python")
+    python.write_text(SUBMIT)
+    python.chmod(0o755)
+    submitted, here = Path(f"{spark}.arguments"), Path(f"{python}.arguments")
     for step in STEPS:
+        submitted.unlink(missing_ok=True)
+        here.unlink(missing_ok=True)
         run(0, step)
+        assert (submitted.exists(), here.exists()) == (step.is_spread, not step.is_spread)
     assert [given["step"] for given in submitted_settings(spark)] == [step.name for step in STEPS]
+    assert [step.name for step in STEPS if step.is_spread] == ["ingest", "rebuild"]
 
 
+def test_log_says_what_to_set_where_no_master_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    heavy, light, master = STEPS[0], STEPS[-1], Connection(conn_id="spark_default", conn_type="spark")
+    note = _note_on_master(heavy, None, None)
+    assert "spark_default" in note and "HINDSIGHT_SPARK_CONF" in note and "\n" not in note
+    quiet = [(light, None, None), (heavy, "local", None), (heavy, "auto", master)]
+    assert [_note_on_master(*of_task) for of_task in quiet] == [""] * 3
+    monkeypatch.setenv("HINDSIGHT_SPARK_CONF", "spark.master=yarn")
+    assert _note_on_master(heavy, None, None) == ""
+
+
+@pytest.mark.parametrize("step", [STEPS[0], STEPS[-1]], ids=["heavy", "light"])
 def test_cluster_deploy_mode_submits_step_with_cluster_environment(
-    spark: Path, monkeypatch: pytest.MonkeyPatch
+    spark: Path, monkeypatch: pytest.MonkeyPatch, step: Step
 ) -> None:
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(ELSEWHERE))
     spark.write_text('#!/bin/sh\nprintf \'%s\\n\' "$@" > "$0.arguments"\n')
-    execute(task_of(), context())
+    execute(task_of(step), context())
     arguments = Path(f"{spark}.arguments").read_text().splitlines()
-    assert arguments[:2] == ["--master", "yarn"] and arguments[-3:-1] == ["ingest", "--settings"]
+    assert arguments[:2] == ["--master", "yarn"] and arguments[-3:-1] == [step.name, "--settings"]
     assert arguments[arguments.index("--deploy-mode") + 1] == "cluster"
     lines = Path(arguments[arguments.index("--properties-file") + 1]).read_text().splitlines()
     assert f"spark.yarn.appMasterEnv.PYSPARK_PYTHON {spark.parent}/python" in lines
