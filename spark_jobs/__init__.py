@@ -1,1 +1,1 @@
-"""What spark-submit starts: steps whose work is done by Spark's workers."""
+"""All of our PySpark: the workers of steps, and the jobs of a rebuild. spark-submit starts run.py."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 if __name__ == "__main__":  # spark-submit puts this file's folder first, where `run` would be a top-level name
@@ -15,11 +15,15 @@ if __name__ == "__main__":  # spark-submit puts this file's folder first, where 
 
 from pyspark.sql import SparkSession
 
+from kafka_hindsight.engine.judgement_run import Runner
+from kafka_hindsight.engine.local import LocalRunner
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.spark import session, tasks
-from kafka_hindsight.spark.engine import SparkEngine
-from kafka_hindsight.spark.runner import SparkRunner
+from kafka_hindsight.shared import progress
 from kafka_hindsight.steps import run
+from spark_jobs import session, tasks
+from spark_jobs.ingest_logs import SparkEngine
+from spark_jobs.rebuild_timelines import FrameRunner
+from spark_jobs.tables import unreadable
 
 
 class SparkWorkers:
@@ -46,9 +50,12 @@ class SparkWorkers:
         """See Workers."""
         return SparkEngine(self._spark)
 
-    def runner(self, store: Store) -> AbstractContextManager[SparkRunner]:
-        """See Workers."""
-        return SparkRunner(self._spark, store)
+    def runner(self, store: Store) -> AbstractContextManager[Runner]:
+        """See Workers. Without Delta this process judges."""
+        if problem := unreadable(self._spark, store):
+            progress.say(problem)
+            return nullcontext(LocalRunner(store))
+        return FrameRunner(self._spark, store)
 
     @property
     def _spark(self) -> SparkSession:

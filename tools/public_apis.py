@@ -40,8 +40,8 @@ ERRORS = frozenset(
 
 ALLOWED: Mapping[str, frozenset[str]] = {
     "kafka_hindsight/kafka/*.py": ERRORS,
-    "kafka_hindsight/spark/session.py": PY4J | {"_ensure_initialized"},
     "lab/drill/canary.py": ERRORS,
+    "spark_jobs/session.py": PY4J | {"_ensure_initialized"},
     "tests/live/test_drill_ends.py": frozenset({"_jvm"}),
     "tests/spark/*.py": PY4J,
     "tests/s3/*.py": PY4J,

@@ -200,7 +200,7 @@ def configuration(is_large: bool = False) -> dict[str, str]:
     Raises:
         BadInput: Spark Connect is asked for. Its client has no JVM, and spark-submit takes no remote beside a master.
     """
-    log = (PACKAGE / "spark" / "log4j2.properties").as_uri()
+    log = (PACKAGE / "start" / "log4j2.properties").as_uri()
     user_settings = _pairs(os.environ.get(_CONF, ""))
     remote = os.environ.get("SPARK_REMOTE") or user_settings.get("spark.remote")
     if remote or user_settings.get("spark.master", "").startswith("sc://"):

@@ -110,7 +110,7 @@ def audit(lake: str) -> BenchFigures:
 
 def start_session(night: Path, master: str | None = None, also: Mapping[str, str] | None = None) -> SparkSession:
     """Our own session, as the steps of such a night have it: on the cores of this process, or on a cluster."""
-    from kafka_hindsight.spark import session
+    from spark_jobs import session
 
     ours = launch.configuration(launch.is_large(str(night)))
     return session.start("bench", master or f"local[{len(os.sched_getaffinity(0))}]", {**ours, **(also or {})})

@@ -131,7 +131,7 @@ def main(answer: Path) -> None:
 
 def _spark_workers() -> Workers:
     """Spark's workers, with a few tasks. The session of this process is started once."""
-    from kafka_hindsight.spark import session
+    from spark_jobs import session
     from spark_jobs.run import SparkWorkers
 
     if not session.running():

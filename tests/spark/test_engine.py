@@ -21,10 +21,10 @@ from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.file_bytes import ArchiveMember, FilePart
 from kafka_hindsight.logs.files import Listing
-from kafka_hindsight.spark.engine import SparkEngine
 from kafka_hindsight.steps import ingest
 from kafka_hindsight.steps.collect import InputFiles, collect, list_input
 from lab.drill.render import wrapped
+from spark_jobs.ingest_logs import SparkEngine
 from spark_jobs.run import SparkWorkers
 from tests.support.collected import log
 from tests.support.logs import MADE_BY_INGEST, conf, hashes, lay, line, resigned, settings

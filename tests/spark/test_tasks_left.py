@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kafka_hindsight.shared import progress
-from kafka_hindsight.spark import tasks
+from spark_jobs import tasks
 
 
 def test_long_spark_stage_reports_done_tasks(

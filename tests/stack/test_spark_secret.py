@@ -16,7 +16,7 @@ from tests.stack.compose import Outside, stack
 from tests.stack.running import Running
 
 COUNT = """
-from kafka_hindsight.spark import session
+from spark_jobs import session
 import sys
 print(session.start("secret", sys.argv[1]).range(10).count())
 """

@@ -20,8 +20,8 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from kafka_hindsight.settings.home import HOME
-from kafka_hindsight.spark import session
 from kafka_hindsight.start import launch
+from spark_jobs import session
 from tests.support.leash import FOLDER, LEASH, held
 
 _MASTER = "local[4]"

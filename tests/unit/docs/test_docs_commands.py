@@ -58,6 +58,7 @@ BLOCKS: Mapping[str, Mapping[str, tuple[int, str]]] = {
         "toml": (3, "tests/unit/sources/test_log_sources.py"),
         "sh": (1, "elasticdump needs a server of Elasticsearch, which no registry here carries"),
     },
+    "spark.md": {"": (2, "tests/spark/test_rebuild_timelines.py reads such plans; the other was the plan before")},
     "sql.md": {
         "python": (7, "tests/store/test_sql_page.py"),
         "sql": (4, "tests/store/test_sql_page.py and tests/s3; the last one is Trino's"),

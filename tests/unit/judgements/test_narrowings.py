@@ -147,3 +147,16 @@ def test_every_narrowing_has_rows_before_and_after_it() -> None:
         ]
         assert all(before for before, _ in narrowed), name
         assert any(after for _, after in narrowed), name
+
+
+def test_narrowed_rows_of_keys_have_types_of_a_dry_run() -> None:
+    """Rows for a judgement with a key have the columns of its class and its key, in the types of a dry run."""
+    tables, outputs, judged = world()
+    for judgement in judgements_in_order(PUBLISHED.values()):
+        for name, source in judgement.reads.items():
+            for leaf, functions in source.leaves() if judgement.key[1:] else ():
+                rows = rows_of_leaf(leaf, tables, outputs)
+                whole, dry = (narrow(functions, part, judged).schema for part in (rows, rows.slice(0, 0)))
+                columns = arrow_schema(judgement.inputs[name].TABLE)  # type: ignore[union-attr]
+                assert [(f.name, f.type) for f in whole] == [(f.name, f.type) for f in dry], (judgement.name, name)
+                assert {*judgement.key} <= {*whole.names} <= {*columns.names, *judgement.key}, (judgement.name, name)

@@ -48,5 +48,5 @@ def test_own_or_documented_underscore_name_is_not_reported(text: str) -> None:
 
 
 def test_py4j_gateway_is_allowed_in_listed_files_only() -> None:
-    assert private_names("spark._jvm", "kafka_hindsight/spark/session.py") == []
+    assert private_names("spark._jvm", "spark_jobs/session.py") == []
     assert private_names("spark._jvm", "kafka_hindsight/intake/survey.py") == ["_jvm"]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
@@ -18,11 +16,12 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.work import Work, Written, run_units, write_units, written
+from kafka_hindsight.lake.kept_files import under_umask
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.file_bytes import FilePart
 from kafka_hindsight.shared.grouping import sized, split_by
-from kafka_hindsight.spark.tasks import spread
 from kafka_hindsight.start import launch
+from spark_jobs.tasks import spread
 
 _TASK = 64 * 1024 * 1024
 _LEAST = 1024 * 1024
@@ -82,15 +81,6 @@ def _pickled(
     units: Iterable[FilePart], run: Callable[[Iterable[FilePart]], Iterator[Any]], umask: int
 ) -> Iterator[pa.RecordBatch]:
     """Run units, and pickle the values. Files that are written have the mode of our files."""
-    with _with_umask(umask):
+    with under_umask(umask):
         for value in run(units):
             yield pa.record_batch([pa.array([pickle.dumps(value)], pa.binary())], _VALUES)
-
-
-@contextmanager
-def _with_umask(umask: int) -> Iterator[None]:
-    before = os.umask(umask)
-    try:
-        yield
-    finally:
-        os.umask(before)

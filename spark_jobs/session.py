@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -29,13 +28,6 @@ _SUBMITTED = "PYSPARK_GATEWAY_PORT"
 
 _FREQUENT_CLASSES = ("org.apache.spark.sql.functions", "org.apache.spark.api.python.PythonUtils")
 """Classes that PySpark looks up by a short name for each column. Without an import Java searches every jar for them."""
-
-_TASKS = "spark.sql.shuffle.partitions"
-
-_FOR_PACKED_ROWS = {
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
-}
 
 
 def start(name: str, master: str | None = None, overrides: Mapping[str, str] | None = None) -> SparkSession:
@@ -102,29 +94,3 @@ def _ship(spark: SparkSession) -> None:
             for file in sorted((*folder.rglob("*.py"), *folder.rglob("noise/*.jsonl"))):
                 archive.write(file, Path(folder.name, file.relative_to(folder)))
     context.addPyFile(str(packed))
-
-
-@contextmanager
-def for_packed_rows(spark: SparkSession) -> Iterator[None]:
-    """Set Spark up for few rows of many bytes while the block runs: small batches, and a task for each partition.
-
-    Adaptive plans would merge partitions of few bytes, although each stands for much work.
-    """
-    tasks = max(int(str(spark.conf.get(_TASKS))), 2 * spark.sparkContext.defaultParallelism)
-    with _set(spark, {**_FOR_PACKED_ROWS, _TASKS: str(tasks)}):
-        yield
-
-
-@contextmanager
-def _set(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
-    before = {key: spark.conf.get(key, None) for key in settings}
-    for key, value in settings.items():
-        spark.conf.set(key, value)
-    try:
-        yield
-    finally:
-        for key, value in before.items():
-            if value is None:
-                spark.conf.unset(key)
-            else:
-                spark.conf.set(key, value)

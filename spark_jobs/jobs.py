@@ -1,0 +1,77 @@
+"""The jobs of a rebuild: how plans, Spark's UI and its logs call them, and the tasks that read what was kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from pyspark.sql import DataFrame, SparkSession
+
+from kafka_hindsight.judgements.rebuild.sources import Judgement
+from kafka_hindsight.lake.kept_files import KeptFile
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Value = TypeVar("Value")
+
+TITLES = {
+    "readings": "detect imbalance of leaders and replicas out of sync",
+    "settings_read": "find changes of settings in readings",
+    "last_state": "find the last state of the metadata log",
+    "metadata_start": "find where the metadata log goes on",
+    "metadata": "rebuild events of the metadata log",
+    "signals": "find signals of the life of brokers",
+    "names": "name the clients and groups of logs",
+    "blocks": "cut topics into blocks of partitions",
+    "brokers": "rebuild timelines of brokers and classify outages",
+    "witnesses": "find what logs could show",
+    "facts": "gather facts of the window",
+    "groups": "rebuild timelines of groups and classify causes of rebalances",
+    "partitions": "rebuild timelines of partitions and classify failovers",
+    "settings_in_force": "find the settings in force",
+    "aftermath": "detect what followed outages",
+    "balance": "detect periods of imbalance",
+    "incidents": "list incidents and classify their causes",
+    "findings": "find broken rules",
+}
+"""What each judgement does, in the words of the person who reads the UI."""
+
+
+def title(judgement: Judgement) -> str:
+    """A sentence about a judgement, with its name and its key."""
+    by = f", by {', '.join(judgement.key)}" if judgement.key[1:] else ""
+    return f"{TITLES[judgement.name]} ({judgement.name}{by})"
+
+
+def names_of(judgements: Iterable[Judgement]) -> str:
+    """The names of judgements, each once."""
+    return ", ".join(dict.fromkeys(j.name for j in judgements))
+
+
+def with_name(function: Function, name: str) -> Function:
+    """A function by the name under which plans show it."""
+    function.__name__ = name
+    return function
+
+
+def describe(spark: SparkSession, what: str) -> None:
+    """Say what the next jobs do: in the UI their description and the name of each of their stages."""
+    spark.sparkContext.setJobDescription(what)
+    spark.sparkContext.setLocalProperty("callSite.short", what)
+
+
+def files_of(spark: SparkSession, what: str, frame: DataFrame) -> list[KeptFile]:
+    """Run the job of a frame whose rows are files that its workers kept, and give them."""
+    describe(spark, what)
+    return [KeptFile(*row) for row in frame.collect()]
+
+
+def each_by_task(
+    spark: SparkSession, what: str, items: Sequence[Any], work: Callable[[Any], Iterator[Value]]
+) -> list[Value]:
+    """Run work on items, each by a task of its own, and give the values: few, for the driver holds them."""
+    describe(spark, what)
+
+    def of_item(nth: int) -> Iterator[Value]:
+        return work(items[nth])
+
+    return list(spark.sparkContext.parallelize(range(len(items)), len(items)).flatMap(of_item).collect())

@@ -1,0 +1,358 @@
+"""The rebuild in frames: delta-spark reads tables, rows meet by the keys of judgements, workers judge and write.
+
+What a judgement with a key reads is one frame: the columns of its key, `input`, the parameter that a row is for, and a
+column of structs for each class of rows, of which each row fills one. For the groups, in short:
+
+    rows = events.mapInArrow(narrow_events).unionByName(
+        group_records.select("cluster", "group_id", lit("records").alias("input"), struct("*").alias("group_records"))
+    )
+    files = rows.groupBy("cluster", "group_id").applyInArrow(judge_groups).mapInArrow(keep_groups)
+
+What has one key for the whole cluster gains nothing from a shuffle: one task reads what earlier jobs kept. Between jobs
+lies Parquet below staging, so each plan is short. The driver holds the names of files, counts, and values.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial, reduce
+from itertools import chain
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from kafka_hindsight.catalog import BY_NAME
+from kafka_hindsight.catalog.table_model import Table
+from kafka_hindsight.engine.judgement_run import Narrowing, StagedFiles, part_read, stage_parts, within
+from kafka_hindsight.engine.reduce import ValuesByName, evaluate, judged_tables, key_of, leaf_schema, narrow
+from kafka_hindsight.judgements.reasoning.scope import SCOPE
+from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource, values_of
+from kafka_hindsight.lake import landing
+from kafka_hindsight.lake.arrow_types import arrow_schema
+from kafka_hindsight.lake.kept_files import FIELDS, Keeper, KeptFile, batch_of, rows_in, under_umask
+from kafka_hindsight.lake.parts import Part
+from kafka_hindsight.lake.store import Store
+from kafka_hindsight.shared.arrow_structs import as_table, in_column, of_input, struct_of
+from kafka_hindsight.shared.arrow_tables import completed
+from kafka_hindsight.shared.grouping import grouped, split_by
+from kafka_hindsight.start import launch
+from spark_jobs.jobs import each_by_task, files_of, names_of, title, with_name
+from spark_jobs.tables import for_frames, located, scan, size_of, within_span
+
+FEW = 2 * 1024 * 1024
+"""Bytes of Parquet below which one task narrows a table: it takes less time than Spark takes to open the table."""
+
+_KEPT = from_arrow_schema(FIELDS)
+
+
+class FrameRunner:
+    """A runner of rebuilds over a lake, by Spark: a context manager that removes what lies between its jobs."""
+
+    def __init__(self, spark: SparkSession, store: Store, few: int = FEW) -> None:
+        self._spark, self._store, self._few = spark, store, few
+        self._folder, self._until_end = f"{store.lake}/staging/_between", ExitStack()
+        self._inputs, self._outputs = defaultdict[str, list[KeptFile]](list), defaultdict[str, list[KeptFile]](list)
+        self._later = defaultdict[str, list[Narrowing]](list)
+
+    def __enter__(self) -> FrameRunner:
+        self._until_end.enter_context(for_frames(self._spark))
+        self._until_end.callback(landing.remove, self._folder)
+        landing.remove(self._folder)
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._until_end.close()
+
+    def has(self, table: Table) -> bool:
+        """See Runner."""
+        return self._store.has(table)
+
+    def narrow(self, narrowings: Sequence[Narrowing], values: ValuesByName) -> None:
+        """See Runner. What a judgement with a key reads, and outputs of others, are narrowed when it is judged."""
+        later, now = split_by(narrowings, lambda n: bool(key_of(n.judgement) or n.leaf.judgement))
+        for narrowing in later:
+            self._later[narrowing.judgement.name].append(narrowing)
+        few = list[_TablePart]()
+        for name, of_table in grouped(now, lambda n: n.leaf.table).items():
+            table = BY_NAME[name]
+            part = part_read(of_table, table, values[SCOPE])
+            of_part = _TablePart(table, part, tuple(of_table), _values_of_narrowings(of_table, values))
+            if size_of(self._store, table, part) < self._few:
+                few.append(of_part)
+            else:
+                self._narrow_by_all(of_part)
+        if few:
+            self._narrow_by_one_task_each(few)
+
+    def _narrow_by_all(self, of_part: _TablePart) -> None:
+        table, keeper = of_part.table, self._keeper()
+
+        def narrow_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            yield batch_of(of_part.narrow((typed(batch, table) for batch in batches), keeper()))
+
+        rows = scan(self._spark, self._store, table, of_part.part)
+        what = f"narrow {table.full_name} for {names_of(n.judgement for n in of_part.narrowings)}"
+        files = rows.mapInArrow(with_name(narrow_rows, f"narrow_{table.name}"), _KEPT)
+        self._take(self._inputs, files_of(self._spark, what, files))
+
+    def _narrow_by_one_task_each(self, parts: Sequence[_TablePart]) -> None:
+        lake, keeper = self._store.lake, self._keeper()
+        what = f"narrow {', '.join(of_part.table.full_name for of_part in parts)}"
+
+        def narrow_table(of_part: _TablePart) -> Iterator[KeptFile]:
+            return of_part.narrow(Store(lake).read_in_parts(of_part.table, of_part.part), keeper())
+
+        self._take(self._inputs, each_by_task(self._spark, what, parts, narrow_table))
+
+    def judge(self, judgements: Sequence[Judgement], values: ValuesByName) -> None:
+        """See Runner."""
+        keyed, whole = split_by(judgements, lambda j: bool(key_of(j)))
+        for judgement in keyed:
+            self._judge_by_key(judgement, values)
+        if whole:
+            self._judge_whole(whole, values)
+
+    def _judge_by_key(self, judgement: Judgement, values: ValuesByName) -> None:
+        frames = list(self._frames_of(judgement, values))
+        if not frames:
+            return
+        rows = reduce(DataFrame.unionByName, _completed(frames))
+        schema = pa.schema([(n, struct_of(arrow_schema(cls.TABLE))) for n, cls in judgement.outputs.items()])
+        own_values, keeper = _values_of_judgement(judgement, values), self._keeper()
+
+        def judge_key(table: pa.Table) -> pa.Table:
+            inputs = {name: [of_input(table, name, _column_of(judgement, name))] for name in _inputs_in(table)}
+            judged = judged_tables(judgement, inputs, own_values)
+            batches = [in_column(output, name, schema) for name, output in judged.items() if output.num_rows]
+            return pa.Table.from_batches(batches, schema)
+
+        def keep_outputs(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            keeping = keeper()
+            columns = ((name, as_table(pa.chunked_array([b[name]]))) for b in batches for name in schema.names)
+            files = [file for name, output in columns for file in keeping.keep(judgement.name, name, output)]
+            yield batch_of([*files, *keeping.close()])
+
+        judge_key = with_name(judge_key, f"judge_{judgement.name}")
+        judged = rows.groupBy(*judgement.key).applyInArrow(judge_key, from_arrow_schema(schema))
+        files = judged.mapInArrow(with_name(keep_outputs, f"keep_{judgement.name}"), _KEPT)
+        self._take(self._outputs, files_of(self._spark, title(judgement), files))
+
+    def _frames_of(self, judgement: Judgement, values: ValuesByName) -> Iterator[DataFrame]:
+        """The input of a judgement with a key: one frame or more for each table and output."""
+        of_tables, of_outputs = split_by(self._later.pop(judgement.name, []), lambda n: bool(n.leaf.table))
+        for name, of_table in grouped(of_tables, lambda n: n.leaf.table).items():
+            table = BY_NAME[name]
+            rows = scan(self._spark, self._store, table, part_read(of_table, table, values[SCOPE]))
+            yield from _narrowed(rows, table, of_table, values)
+        for narrowing in of_outputs:
+            if files := self._output(narrowing.leaf):
+                table = _table_of(narrowing.leaf)
+                schema = from_arrow_schema(pa.schema(list(struct_of(arrow_schema(table)))))
+                rows = self._spark.read.schema(schema).parquet(*(located(file.file) for file in files))
+                yield from _narrowed(rows, table, [narrowing], values)
+
+    def _judge_whole(self, judgements: Sequence[Judgement], values: ValuesByName) -> None:
+        keeper = self._keeper()
+        what = f"{'; '.join(map(title, judgements))}: the whole cluster at once"
+
+        def judge_cluster(work: _WholeInput) -> Iterator[KeptFile]:
+            keeping = keeper()
+            for name, rows in judged_tables(work.judgement, work.parts(), work.values).items():
+                yield from keeping.keep(work.judgement.name, name, rows)
+            yield from keeping.close()
+
+        works = [self._whole_input(judgement, values) for judgement in judgements]
+        self._take(self._outputs, each_by_task(self._spark, what, works, judge_cluster))
+
+    def evaluate(self, judgements: Sequence[Judgement], values: ValuesByName) -> dict[str, Any]:
+        """See Runner."""
+
+        def evaluated(work: _WholeInput) -> Iterator[tuple[str, Any]]:
+            yield work.judgement.name, evaluate(work.judgement, work.parts(), work.values)
+
+        what = f"{'; '.join(map(title, judgements))}: one value"
+        works = [self._whole_input(judgement, values) for judgement in judgements]
+        return dict(each_by_task(self._spark, what, works, evaluated))
+
+    def _whole_input(self, judgement: Judgement, values: ValuesByName) -> _WholeInput:
+        outputs = tuple((n, tuple(self._output(n.leaf))) for n in self._later.pop(judgement.name, []))
+        input_files = tuple(self._inputs.pop(judgement.name, ()))
+        return _WholeInput(judgement, input_files, outputs, _values_of_judgement(judgement, values))
+
+    def stage(self, sources: Mapping[str, RowSource], values: ValuesByName) -> StagedFiles:
+        """See Runner. One task writes each table, and looks up the links of its rows."""
+        lake, umask, scope = self._store.lake, int(launch.umask(), 8), {SCOPE: values[SCOPE]}
+
+        def stage_table(work: tuple[str, RowSource, dict[str, list[KeptFile]]]) -> Iterator[tuple[str, Any]]:
+            name, source, files = work
+
+            def parts_of(output: RowSource) -> list[pa.Table]:
+                return list(rows_in(files[_place_of(output)]))
+
+            with under_umask(umask):
+                yield from stage_parts(lake, {name: source}, parts_of, scope).items()
+
+        works = [
+            (n, source, {_place_of(o): self._output(o) for o in _outputs_in(source)}) for n, source in sources.items()
+        ]
+        return dict(each_by_task(self._spark, "stage gold", works, stage_table))
+
+    def _output(self, source: RowSource) -> list[KeptFile]:
+        """The files of an output of a judgement."""
+        of_judgement = self._outputs[source.judgement.name] if source.judgement else []
+        return [file for file in of_judgement if file.name == source.output]
+
+    def _take(self, by_judgement: dict[str, list[KeptFile]], files: Iterable[KeptFile]) -> None:
+        for file in files:
+            by_judgement[file.judgement].append(file)
+
+    def _keeper(self) -> Callable[[], Keeper]:
+        return partial(Keeper, self._folder, int(launch.umask(), 8))
+
+
+@dataclass(frozen=True)
+class _TablePart:
+    """A part of a table, and how it is narrowed."""
+
+    table: Table
+    part: Part
+    narrowings: tuple[Narrowing, ...]
+    values: ValuesByName
+
+    def narrow(self, parts: Iterable[pa.Table], keeper: Keeper) -> Iterator[KeptFile]:
+        """Narrow rows, each read once for all of the narrowings, and keep what comes out."""
+        names = {n.leaf.span for n in self.narrowings}
+        for rows in parts:
+            spans = {name: within(rows, self.table, self.values[SCOPE], name) for name in names}
+            for n in self.narrowings:
+                yield from keeper.keep(
+                    n.judgement.name, n.parameter, narrow(n.functions, spans[n.leaf.span], self.values)
+                )
+        yield from keeper.close()
+
+
+@dataclass(frozen=True)
+class _WholeInput:
+    """The input of one task: the narrowed rows of tables, and outputs of judgements with how they are narrowed."""
+
+    judgement: Judgement
+    narrowed: tuple[KeptFile, ...]
+    outputs: tuple[tuple[Narrowing, tuple[KeptFile, ...]], ...]
+    values: ValuesByName
+
+    def parts(self) -> dict[str, list[pa.Table]]:
+        """The parts of each input."""
+        parts = defaultdict[str, list[pa.Table]](list)
+        for file in self.narrowed:
+            parts[file.name] += rows_in([file])
+        for narrowing, files in self.outputs:
+            for rows in rows_in(files):
+                whole = completed(rows, leaf_schema(narrowing.leaf))
+                parts[narrowing.parameter].append(narrow(narrowing.functions, whole, self.values))
+        return dict(parts)
+
+
+def typed(batch: pa.RecordBatch, table: Table) -> pa.Table:
+    """A batch of Spark's as rows of a table, in its types."""
+    schema = pa.schema(list(struct_of(arrow_schema(table))))
+    return pa.Table.from_batches([batch]).select(schema.names).cast(schema)
+
+
+def _narrowed(
+    rows: DataFrame, table: Table, narrowings: Sequence[Narrowing], values: ValuesByName
+) -> Iterator[DataFrame]:
+    """The rows that one judgement with a key reads of a table or output, in a column of structs beside its key.
+
+    Columns are enough where no function narrows them.
+    """
+    (judgement,) = {n.judgement for n in narrowings}
+    by_function, plain = split_by(narrowings, lambda n: bool(n.functions))
+    for n in plain:
+        part = part_read([n], table, values[SCOPE]) if n.leaf.table else Part(None)
+        in_span = rows.where(within_span(part)) if part.span else rows
+        structs = F.struct(*table.column_names).alias(_column_of(judgement, n.parameter))
+        yield in_span.select(*judgement.key, F.lit(n.parameter).alias("input"), structs)
+    if by_function:
+        schema, own_values = narrowed_schema(by_function, values), _values_of_narrowings(by_function, values)
+
+        def narrow_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                whole = typed(batch, table)
+                for n in by_function:
+                    in_span = within(whole, table, own_values[SCOPE], n.leaf.span) if n.leaf.table else whole
+                    of_batch = narrow(n.functions, in_span, own_values)
+                    if of_batch.num_rows:
+                        yield in_column(of_batch, _column_of(judgement, n.parameter), schema, {"input": n.parameter})
+
+        name = f"narrow_{table.name}_to_{'_and_'.join(n.parameter for n in by_function)}"
+        yield rows.mapInArrow(with_name(narrow_rows, name), from_arrow_schema(schema))
+
+
+def narrowed_schema(narrowings: Sequence[Narrowing], values: ValuesByName) -> pa.Schema:
+    """The columns of narrowed rows: the key, `input`, and structs of each class. A dry run shows the types of the key.
+
+    Law: the rows of any part have the columns and types of a dry run.
+    """
+    (judgement,) = {n.judgement for n in narrowings}
+    dry = narrow(narrowings[0].functions, leaf_schema(narrowings[0].leaf).empty_table(), values).schema
+    classes = {_column_of(judgement, n.parameter): judgement.inputs[n.parameter] for n in narrowings}
+    structs = [pa.field(name, struct_of(arrow_schema(cls.TABLE))) for name, cls in classes.items() if cls]
+    return pa.schema(
+        [*(dry.field(name).with_nullable(True) for name in judgement.key), ("input", pa.string()), *structs]
+    )
+
+
+def _completed(frames: Sequence[DataFrame]) -> Iterator[DataFrame]:
+    """Frames with all columns that one of them has, null where they lack one."""
+    types = {field.name: field.dataType for frame in frames for field in frame.schema.fields}
+    for frame in frames:
+        own = {*frame.columns}
+        yield frame.select(*(F.col(n) if n in own else F.lit(None).cast(kind).alias(n) for n, kind in types.items()))
+
+
+def _outputs_in(source: RowSource) -> list[RowSource]:
+    """The outputs that a source is made of, and those that are joined to it."""
+    return [*(leaf for leaf, _ in source.leaves()), *(source.sources[1:] if source.joined else ())]
+
+
+def _place_of(output: RowSource) -> str:
+    """An output by the name of its judgement and its own: a worker has a copy of it."""
+    return f"{output.judgement and output.judgement.name}.{output.output}"
+
+
+def _column_of(judgement: Judgement, parameter: str) -> str:
+    """The column of structs that holds an input: one for each class of rows."""
+    cls = judgement.inputs[parameter]
+    if cls is None:
+        raise TypeError("A judgement with a key takes rows, not tables.")
+    return cls.TABLE.name
+
+
+def _inputs_in(table: pa.Table) -> list[str]:
+    return list(table["input"].unique().to_pylist())
+
+
+def _table_of(output: RowSource) -> Table:
+    """The table of the rows of an output of a judgement."""
+    if output.row_class is None:
+        raise TypeError(f"The rows of {output.output} have no declared columns.")
+    return output.row_class.TABLE
+
+
+def _values_of_narrowings(narrowings: Iterable[Narrowing], values: ValuesByName) -> dict[str, Any]:
+    """The scope, and the values that narrowings take."""
+    names = {name for n in narrowings for function in n.functions for name in values_of(function)}
+    return {name: values[name] for name in (SCOPE, *names)}
+
+
+def _values_of_judgement(judgement: Judgement, values: ValuesByName) -> dict[str, Any]:
+    """The scope, and the values of the judgements that a judgement or one of its sources needs."""
+    sources = (part for source in judgement.reads.values() for part in source.upstream())
+    needs = chain(judgement.needs, *(source.needs for source in sources))
+    return {SCOPE: values[SCOPE], **{j.name: values[j.name] for j in needs}}
