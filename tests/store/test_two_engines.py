@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -11,10 +13,12 @@ from uuid import UUID
 import duckdb
 import polars
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from kafka_hindsight.catalog import TABLES, bronze, gold, silver
 from kafka_hindsight.catalog.table_model import Table
@@ -22,6 +26,7 @@ from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.store import Store, content_of
 from kafka_hindsight.lake.table_files import properties
 from kafka_hindsight.shared.windows import Window
+from tests.support.logs import conf
 from tests.support.rows import AT, QUOTE, values
 from tests.support.spark_rows import columns_ddl, frame_of, literal, quoted
 
@@ -84,12 +89,31 @@ def test_every_engine_reads_tables_of_delta_rs(spark: SparkSession, lake: str) -
         assert content_of(same, REBALANCES).equals(content)
 
 
-def replaced_by_spark(spark: SparkSession, lake: str, rows: list[dict[str, Any]], window: Window) -> None:
+def replaced_by_spark(
+    spark: SparkSession, lake: str, rows: list[dict[str, Any]], window: Window, turn: int = 0
+) -> None:
     """Spark's own writer puts rows in the place of a window's."""
+    replaced_by_frame(frame_of(spark, rows, REBALANCES), lake, window, turn)
+
+
+def replaced_by_frame(frame: DataFrame, lake: str, window: Window, turn: int = 0) -> None:
+    """Spark's own writer puts a frame in the place of a window's rows; once for each turn, if it has a number."""
     start, end = (f"TIMESTAMP '{at.isoformat()}'" for at in (window.start, window.end))
     where = f"cluster = 'prod' AND started_at >= {start} AND started_at < {end}"
-    writer = frame_of(spark, rows, REBALANCES).write.format("delta").mode("overwrite").option("replaceWhere", where)
+    writer = frame.write.format("delta").mode("overwrite").option("replaceWhere", where)
+    if turn:
+        writer = writer.option("txnAppId", "a run").option("txnVersion", turn)
     writer.save(f"{lake}/gold/rebalances")
+
+
+def commits(lake: str) -> list[dict[str, Any]]:
+    """The actions of each commit of gold.rebalances, by their names."""
+    files = sorted(Path(lake, "gold/rebalances/_delta_log").glob("*.json"))
+    return [{name: a for line in f.read_text().splitlines() for name, a in json.loads(line).items()} for f in files]
+
+
+def ids(store: Store) -> list[str]:
+    return sorted(store.read(REBALANCES)["rebalance_id"].to_pylist())
 
 
 def test_spark_and_delta_rs_write_one_table_in_turn(spark: SparkSession, lake: str) -> None:
@@ -122,3 +146,62 @@ def test_delta_rs_continues_table_of_spark(spark: SparkSession, lake: str) -> No
     replaced_by_spark(spark, lake, [rebalance("a"), rebalance("late", HOUR)], Window(AT, AT + 2 * HOUR))
     store.renew_window(REBALANCES, rows_of(REBALANCES, rebalance("b")), "prod", WINDOW)
     assert sorted(store.read(REBALANCES)["rebalance_id"].to_pylist()) == ["b", "late"]
+
+
+def test_spark_writes_the_files_that_our_tables_ask_for(spark: SparkSession, lake: str) -> None:
+    """Statistics of the columns by which windows are found, our compression, and checksums of pages."""
+    store, folder = Store(lake), Path(lake, "gold/rebalances")
+    store.create(REBALANCES)
+    with conf(spark, spark__sql__parquet__compression__codec="zstd", spark__sql__session__timeZone="America/New_York"):
+        frame = frame_of(spark, [rebalance("a")], REBALANCES)
+        replaced_by_frame(frame.select(*reversed(frame.columns)), lake, WINDOW)
+    store.append(REBALANCES, rows_of(REBALANCES, rebalance("by us", HOUR)))
+    assert sorted(store.read(REBALANCES, columns=["started_at"])["started_at"].to_pylist()) == [AT, AT + HOUR]
+    added = commits(lake)[1]["add"]
+    assert json.loads(added["stats"])["minValues"].keys() == {"cluster", "started_at"}
+    by_spark = folder / added["path"]
+    group, content = pq.ParquetFile(by_spark).metadata.row_group(0), bytearray(by_spark.read_bytes())
+    column = max((group.column(n) for n in range(group.num_columns)), key=lambda c: c.total_compressed_size)
+    assert column.compression == "ZSTD"
+    content[(column.dictionary_page_offset or column.data_page_offset) + column.total_compressed_size - 2] ^= 0xFF
+    by_spark.write_bytes(content)
+    with pytest.raises(OSError, match=r"(?i)crc"):
+        pq.ParquetFile(by_spark, page_checksum_verification=True).read()
+
+
+def test_what_spark_refuses_or_has_written_leaves_no_commit(spark: SparkSession, lake: str) -> None:
+    store, a = Store(lake), rebalance("a")
+    store.create(REBALANCES)
+    replaced_by_spark(spark, lake, [a], WINDOW, turn=1)
+    replaced_by_spark(spark, lake, [rebalance("again")], WINDOW, turn=1)
+    for row in (a | {"evidence": []}, a | {"group_id": None}, rebalance("late", HOUR)):
+        with pytest.raises((PySparkException, Py4JError)):
+            replaced_by_spark(spark, lake, [row], WINDOW)
+    frame = frame_of(spark, [a, rebalance("b")], REBALANCES)
+    with pytest.raises((PySparkException, Py4JError)):
+        replaced_by_frame(frame.mapInArrow(die_after_rows, frame.schema), lake, WINDOW)
+    assert (store.version(REBALANCES), ids(store)) == (1, ["a"])
+    replaced_by_frame(frame.limit(0), lake, WINDOW)
+    assert (store.version(REBALANCES), ids(store)) == (2, [])
+    assert commits(lake)[2].keys() & {"add", "remove"} == {"remove"}
+
+
+def die_after_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """A worker that is killed while it writes."""
+    yield from batches
+    os._exit(3)
+
+
+def test_each_engine_goes_on_after_checkpoint_of_spark(spark: SparkSession, lake: str) -> None:
+    store, folder = Store(lake), Path(lake, "gold/rebalances")
+    store.create(REBALANCES)
+    for turn in range(10):
+        replaced_by_spark(spark, lake, [rebalance(str(turn))], WINDOW)
+    assert list((folder / "_delta_log").glob("*10.checkpoint*.parquet"))
+    for commit in (folder / "_delta_log").glob("*.json"):
+        if int(commit.stem) < 10:
+            commit.unlink()
+    assert ids(store) == ["9"]
+    store.renew_window(REBALANCES, rows_of(REBALANCES, rebalance("late", HOUR)), "prod", LATER)
+    by_spark = spark.read.format("delta").load(str(folder)).select("rebalance_id").collect()
+    assert sorted(row["rebalance_id"] for row in by_spark) == ["9", "late"]
