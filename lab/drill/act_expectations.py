@@ -332,8 +332,9 @@ def _finding(act: Act, row: GoldRow) -> bool:
 
 
 def _no_finding(act: Act, acts: Sequence[Act], tables: GoldTables) -> Answer:
-    of_access = (r for r in tables.get("findings", ()) if r["rule_id"] in _ACCESS)
-    return answered(not any(_is_about(act, r) for r in of_access))
+    rules = {act.fields["rule"]} if "rule" in act.fields else _ACCESS
+    of_rules = (r for r in tables.get("findings", ()) if r["rule_id"] in rules)
+    return answered(not any(_is_about(act, r) for r in of_rules))
 
 
 def _is_about(act: Act, finding: GoldRow) -> bool:

@@ -169,7 +169,8 @@ class ExceedQuota(DrillStep):
 class Reported(DrillStep):
     """The audit should raise a finding of this rule that names the object, or quotes a line that does, whenever it is.
 
-    `about`: the role of a member, a program or a broker, or `group`. With `no_finding` no rule about access names it.
+    `about`: the role of a member, a program or a broker, or `group`. With `no_finding` this rule does not name it, or
+    no rule about access where none is given.
     """
 
     about: str

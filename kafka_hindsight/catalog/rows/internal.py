@@ -76,6 +76,19 @@ class MemberStay(Row):
     how: Annotated[str | None, "How it went"] = None
 
 
+@table("internal.group_imbalances", key=("cluster", "group_id", "rule_id", "started_at"))
+class GroupImbalance(Row):
+    """One group whose members shared its partitions out badly for longer than a rebalance lasts."""
+
+    cluster: ClusterName
+    group_id: Annotated[str, "Consumer group"]
+    rule_id: Annotated[str, "The rule that it breaks"]
+    started_at: Annotated[datetime, "First instant at which a witness shows it"]
+    ended_at: Annotated[datetime, "Last instant at which a witness shows it"]
+    details: Annotated[str, "What was shared out how, as a clause"]
+    evidence: Annotated[list[Quote], "The lines, records or snapshots that prove the row"]
+
+
 @table("internal.missing_broker_logs", key=("cluster", "broker"))
 class MissingBrokerLog(Row):
     """One node that lines or readings name and that wrote none of the lines."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from kafka_hindsight.catalog.rows import Finding
 from kafka_hindsight.judgements.findings import (
     access_findings,
+    balance_findings,
     broker_findings,
     coverage_findings,
     durability_findings,
@@ -15,6 +16,7 @@ from kafka_hindsight.judgements.findings import (
 
 RULES: tuple[Callable[..., Iterator[Finding]], ...] = (
     *group_findings.RULES,
+    *balance_findings.RULES,
     *access_findings.RULES,
     *broker_findings.RULES,
     *durability_findings.RULES,

@@ -83,14 +83,22 @@ def _by_records(records: Iterable[GroupRecord]) -> Iterator[Assignment]:
                 yield _assignment(record.written_at, record.generation, holdings, quote_record(record, says))
 
 
-def _by_readings(readings: Iterable[GroupSnapshot], member_snapshots: Iterable[MemberSnapshot]) -> Iterator[Assignment]:
+def readings_of(
+    readings: Iterable[GroupSnapshot], member_snapshots: Iterable[MemberSnapshot]
+) -> Iterator[tuple[GroupSnapshot, Assignment | None]]:
+    """The readings that show a group, each with its assignment; None where it had none, or was between two.
+
+    A reading in which a member's assignment is missing shows nothing.
+    """
     members = grouped(member_snapshots, lambda m: m.snapshot_at)
     for reading in readings:
         at = reading.snapshot_at
         holdings = {m.member_id: _partitions_of(m.assignment) for m in members.get(at, ())}
-        if holdings and shows_holders(reading) and None not in holdings.values():
+        if not holdings or not shows_holders(reading):
+            yield reading, None
+        elif None not in holdings.values():
             says = f"group {reading.group_id}: {len(holdings)} members hold {_count(holdings)} partitions"
-            yield _assignment(at, None, holdings, quote_snapshot(reading, says))
+            yield reading, _assignment(at, None, holdings, quote_snapshot(reading, says))
 
 
 def _assignment(
@@ -116,7 +124,7 @@ class Assignments:
 
     def __init__(self, witnesses: Witnesses) -> None:
         assignments = [*_by_leaders(witnesses.events), *_by_records(witnesses.records)]
-        assignments += _by_readings(witnesses.readings, witnesses.members)
+        assignments += [a for _, a in readings_of(witnesses.readings, witnesses.members) if a is not None]
         assignments.sort(key=lambda a: (a.at, a.generation is None, a.generation or 0))
         self._by_generation = timelines(assignments, lambda a: a.generation, lambda a: a.at)
         self.most = max((len(a.owners) for a in assignments), default=None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,6 +16,12 @@ from kafka_hindsight.catalog.kinds import CLIENT_KINDS, GROUP_KINDS, Kind
 from kafka_hindsight.judgements.brokers.controllers import incarnations_begun
 from kafka_hindsight.judgements.groups.assignment_changes import changes_of, with_assignments
 from kafka_hindsight.judgements.groups.assignments import Witnesses
+from kafka_hindsight.judgements.groups.balance import (
+    TopicPartitions,
+    find_imbalances,
+    settled_times,
+    subscriptions_in,
+)
 from kafka_hindsight.judgements.groups.coordinators import rebuild_coordinator_moves
 from kafka_hindsight.judgements.groups.costs import price, rebuild_group_stops, stops_of
 from kafka_hindsight.judgements.groups.lag_rulings import judge_lag
@@ -43,6 +50,8 @@ from kafka_hindsight.shared.arrow_tables import (
 )
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window, in_order
+
+_PARTITION_KEY = ("topic", "partition")
 
 _MEMBER_ID = rf"(?s)^(?P<client>.*)-{UUID}$"
 """A dynamic member's id begins with its client id."""
@@ -104,6 +113,30 @@ NAMES = Judgement(
     },
 )
 """The clients and groups to which lines belong: few rows."""
+
+
+def first_and_last(partitions: pa.Table) -> pa.Table:
+    """The first and the last reading that shows each partition."""
+    return ends(partitions.select([*_PARTITION_KEY, "snapshot_at"]), _PARTITION_KEY, ("snapshot_at",))
+
+
+def find_partitions(partitions: pa.Table) -> TopicPartitions:
+    """Find the partitions of each topic, and since when and until when readings show them."""
+    instants = grouped(partitions.to_pylist(), lambda row: (row["topic"], row["partition"]))
+    of_topics: defaultdict[str, list[tuple[int, datetime, datetime]]] = defaultdict(list)
+    for (topic, partition), readings in sorted(instants.items()):
+        ats = [reading["snapshot_at"] for reading in readings]
+        of_topics[topic].append((partition, min(ats), max(ats)))
+    return TopicPartitions(dict(of_topics))
+
+
+TOPIC_PARTITIONS = Judgement(
+    "topic_partitions",
+    (find_partitions,),
+    (),
+    {"partitions": narrowed(first_and_last, lake_table("bronze.partition_snapshots"))},
+)
+"""The partitions that topics have, by the readings: two rows for each."""
 
 
 def of_groups(events: pa.Table) -> pa.Table:
@@ -172,6 +205,7 @@ class GroupTables:
     stays: list[rows.MemberStay] = field(default_factory=list)
     moves: list[rows.CoordinatorMove] = field(default_factory=list)
     unavailability: list[rows.Unavailability] = field(default_factory=list)
+    imbalances: list[rows.GroupImbalance] = field(default_factory=list)
 
 
 def judge_group(
@@ -183,6 +217,7 @@ def judge_group(
     offsets: list[rows.OffsetSnapshot],
     scope: Scope,
     facts: WindowFacts,
+    topic_partitions: TopicPartitions,
 ) -> GroupTables:
     """The history of one group. Ownership needs records or readings alone, lag readings."""
     sightings, agreements = _ends_of_stays(members, scope.window), _agreements(readings, scope.window)
@@ -194,7 +229,15 @@ def judge_group(
         return GroupTables(settings, ownership, lag)
     witnessed = in_order([*events, *events_of_records(records, scope.wide_window.start)])
     history = rebuild_group(group_id, witnessed, facts.groups)
-    stops = stops_of(history.rebalances, Witnesses(witnessed, records, readings, members))
+    witnesses = Witnesses(witnessed, records, readings, members)
+    stops = stops_of(history.rebalances, witnesses)
+    imbalances = find_imbalances(
+        (scope.cluster, group_id),
+        settled_times(history.rebalances, stops, witnesses, facts.groups.covered_until),
+        subscriptions_in(witnesses, {m.member_id: m.client_id for m in history.members.members.values()}),
+        topic_partitions,
+        scope.window,
+    )
     priced = with_assignments(price(history.rebalances, stops), stops)
     of_brokers = [e for e in events if e.origin == Origin.BROKER]
     moves = rebuild_coordinator_moves(of_brokers, facts.context, facts.offsets_partitions, scope.wide_window)
@@ -216,6 +259,7 @@ def judge_group(
             facts.groups.log_spans,
             incarnations_begun(facts.context.controller_epochs),
         ),
+        imbalances,
     )
 
 
@@ -247,5 +291,5 @@ GROUPS = Judgement(
         "members": lake_table("bronze.member_snapshots"),
         "offsets": lake_table("bronze.offset_snapshots", span="window"),
     },
-    needs=(NAMES, FACTS),
+    needs=(NAMES, FACTS, TOPIC_PARTITIONS),
 )

@@ -1,10 +1,17 @@
 """The rules of findings, with thresholds and sources. Findings judge the cluster, never the data."""
 
 from kafka_hindsight.knowledge.model import Rule
-from kafka_hindsight.knowledge.rules import access_rules, broker_rules, coverage_rules, durability_rules, group_rules
+from kafka_hindsight.knowledge.rules import (
+    access_rules,
+    balance_rules,
+    broker_rules,
+    coverage_rules,
+    durability_rules,
+    group_rules,
+)
 
 RULES: tuple[Rule, ...] = (
-    *(*group_rules.RULES, *access_rules.RULES, *broker_rules.RULES),
+    *(*group_rules.RULES, *balance_rules.RULES, *access_rules.RULES, *broker_rules.RULES),
     *(*durability_rules.RULES, *coverage_rules.RULES),
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from lab.drill.scenarios.balance import BALANCE_SCENARIOS
 from lab.drill.scenarios.brokers import BROKER_SCENARIOS
 from lab.drill.scenarios.groups import GROUP_SCENARIOS
 from lab.drill.scenarios.hosts import HOST_SCENARIOS
@@ -27,7 +28,15 @@ USUAL: Mapping[str, Scenario] = {
 """What a drill plays that is asked for nothing else."""
 
 REAL: Mapping[str, Scenario] = {
-    s.name: s for s in (*REAL_SCENARIOS, *LOG_SCENARIOS, *HOST_SCENARIOS, *TRANSACTION_SCENARIOS, *ACCESS_SCENARIOS)
+    s.name: s
+    for s in (
+        *REAL_SCENARIOS,
+        *LOG_SCENARIOS,
+        *HOST_SCENARIOS,
+        *TRANSACTION_SCENARIOS,
+        *ACCESS_SCENARIOS,
+        *BALANCE_SCENARIOS,
+    )
 }
 """What `SCENARIOS=real` plays."""
 

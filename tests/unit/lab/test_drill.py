@@ -22,6 +22,7 @@ from lab.drill.record import main as keep
 from lab.drill.record import record
 from lab.drill.run import choose, declared_windows, main, played_here, size_of
 from lab.drill.scenarios import SCENARIOS
+from lab.drill.scenarios.balance import BALANCE_SCENARIOS
 from lab.drill.scenarios.brokers import BROKER_SCENARIOS
 from lab.drill.scenarios.groups import GROUP_SCENARIOS
 from lab.drill.scenarios.hosts import HOST_SCENARIOS
@@ -69,6 +70,7 @@ ALL = (
     *HOST_SCENARIOS,
     *TRANSACTION_SCENARIOS,
     *ACCESS_SCENARIOS,
+    *BALANCE_SCENARIOS,
     *STOP_SCENARIOS,
     ALL_STOPPED_FOR_GOOD,
 )
