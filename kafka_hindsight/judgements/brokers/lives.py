@@ -41,6 +41,10 @@ from kafka_hindsight.shared.instants import latest
 _UNDONE_WITHIN = timedelta(minutes=1)
 """What a controller decides so shortly before another one follows it may never have been committed. Our choice."""
 
+_START_BEHIND = timedelta(seconds=5)
+"""A clock that is set on or back by so much, as NTP does at once, puts a broker's own start behind the return that
+others saw. Our choice: no process fails, is missed and starts again within that time."""
+
 _SAME_LIFE: Mapping[Signal, timedelta] = {Signal.SERVES: CATCHING_UP, Signal.FAILED: SAME_START}
 """How long before each signal a sign of life is part of what the signal shows."""
 
@@ -91,6 +95,8 @@ def _after(observed: Observed, life: Life, signal: LivenessSignal) -> Life:
     if _is_repeated(signal, life):
         return life
     signal = _as_failed_start(signal, life.process.start, observed)
+    if _is_start_behind(signal, life):
+        return replace(life, absences=_with_start(life.absences, signal), process=life.process.after(signal))
     # A return that only other lines show comes first: the signal may begin the next absence.
     life = _ended_before(signal, life, observed)
     if life.absence is None and _begins(signal, life, observed):
@@ -140,6 +146,24 @@ def _is_repeated(signal: LivenessSignal, life: Life) -> bool:
     if signal.event.kind not in FOUND_AT_START:
         return life.absence.restart is not None
     return any(e.pattern_id == signal.event.pattern_id == OF_EACH_LOG for e in life.process.conditions)
+
+
+def _is_start_behind(signal: LivenessSignal, life: Life) -> bool:
+    """Whether a broker's own line of its start is that of the return which others saw just before it."""
+    if life.absence or not life.absences or not signal.is_own or signal.shows not in STARTS:
+        return False
+    last = life.absences[-1]
+    is_shown = last.restart is not None and last.restart.is_own
+    is_by_others = last.lines[-1].broker != life.broker
+    is_new = signal.shows is Signal.IS_NEW or not is_shown
+    return is_new and is_by_others and last.up_at is not None and signal.at - last.up_at <= _START_BEHIND
+
+
+def _with_start(absences: Sequence[Absence], signal: LivenessSignal) -> tuple[Absence, ...]:
+    """The absences, the last of which ended with this start."""
+    last = absences[-1]
+    restart = last.restart if last.restart and last.restart.is_own else signal
+    return (*absences[:-1], replace(last, restart=restart, lines=(*last.lines, signal.event)))
 
 
 def _as_failed_start(signal: LivenessSignal, start: LivenessSignal | None, observed: Observed) -> LivenessSignal:

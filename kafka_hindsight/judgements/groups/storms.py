@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -26,7 +26,10 @@ RebalanceUnit = Sequence[Rebalance]
 RATE_WINDOW = timedelta(minutes=60)
 STORM_UNITS = 6
 LOOP_TURNS = 3
-"""So many removals within a storm's window are a loop. So are the leaves of one client: a deployment closes it once."""
+"""So many removals within a storm's window are a loop. So are the leaves of one client: a deployment closes it once.
+
+A client id that several members share, as the default of a library is, names no client: its members leave without a
+return that is known for one."""
 
 
 def driver_of(rebalance: Rebalance) -> Cause | None:
@@ -51,7 +54,8 @@ class Storm:
         """The rebalances that drive the loop, the leaves of clients that leave again and again among them."""
         firsts = [unit[0] for unit in self.units]
         leaves = Counter(client_of(r) for r in firsts if r.cause.noun.is_leave)
-        loops = {client for client, count in leaves.items() if client and count >= LOOP_TURNS}
+        returning = _returning_clients(self.units)
+        loops = {client for client, count in leaves.items() if client in returning and count >= LOOP_TURNS}
         return [r for r in firsts if driver_of(r) or (r.cause.noun.is_leave and client_of(r) in loops)]
 
 
@@ -61,7 +65,8 @@ def find_storms(units: Sequence[RebalanceUnit]) -> list[range]:
     A storm: six or more within any 60 minutes, three of which drive a loop, or are begun by a client that closes again
     and again: not a start-up.
     """
-    loops = [_loop_of(unit[0]) for unit in units]
+    returning = _returning_clients(units)
+    loops = [_loop_of(unit[0], returning) for unit in units]
     turns: Counter[tuple[bool, str] | None] = Counter()
     storms: list[range] = []
     end = 0
@@ -78,12 +83,19 @@ def find_storms(units: Sequence[RebalanceUnit]) -> list[range]:
     return storms
 
 
-def _loop_of(rebalance: Rebalance) -> tuple[bool, str] | None:
+def _returning_clients(units: Iterable[RebalanceUnit]) -> set[str]:
+    """The clients that are known to have come back between the leaves of a loop."""
+    acts = (act for unit in units for row in unit for act in acts_in(row))
+    returns = Counter(client_of(act.row) for act in acts if act.cause.noun.is_return)
+    return {client for client, count in returns.items() if client and count >= LOOP_TURNS - 1}
+
+
+def _loop_of(rebalance: Rebalance, returning: Collection[str]) -> tuple[bool, str] | None:
     """The loop that a rebalance may be a turn of: that of all that begin the next one, or that of a client's leaves."""
     if driver_of(rebalance):
         return True, ""
     client = client_of(rebalance)
-    return (False, client) if rebalance.cause.noun.is_leave and client else None
+    return (False, client) if rebalance.cause.noun.is_leave and client in returning else None
 
 
 @dataclass(frozen=True)

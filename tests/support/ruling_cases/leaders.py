@@ -46,6 +46,13 @@ def without_controllers() -> Witnessed:
     return [e for e in own if not e.source.endswith("controller.log")], outages
 
 
+def without_former_leader() -> Witnessed:
+    """An election to the first replica that takes the former leader, broker 3, out of the ISR, and no absence of it."""
+    own, outages = captured("metadata-4.3")
+    elected = [replace(e, isr="1,2") if (e.kind, e.leader_epoch) == ("leader_started", 3) else e for e in own]
+    return elected, outages
+
+
 def detected_long_before() -> Witnessed:
     own, outages = captured("unclean-2.8")
     return own, [replace(o, detected_at=o.down_at, down_at=o.down_at) for o in outages]
@@ -170,6 +177,7 @@ MADE: dict[str, tuple[str, Callable[[], Witnessed]]] = {
         lambda: led(line("partitions_changed", 29.9, broker=4, reason="offline-dir-assignment", event_count=98)),
     ),
     "preferred-2.8 without the controllers' logs": ("shop-events-3 epoch 5", without_controllers),
+    "the former leader is taken out of the ISR": ("orders-0 epoch 3", without_former_leader),
     LONG_DOWN: ("ads-risky-18-0 epoch 3", detected_long_before),
 }
 
@@ -211,6 +219,7 @@ CASES = (
             ("made: the ISR shrank unseen before an unclean election", "unclean_election", "likely"),
             ("made: the last leader leads again and recovers", "leader_restored", "certain"),
             ("made: an ISR of two epochs before, and a shutdown", "controlled_shutdown", "possible"),
+            ("made: the former leader is taken out of the ISR", "unknown", "unknown"),
             ("made: a leader outside the last ISR does not begin alone", "unknown", "unknown"),
             ("made: a leader of whose ISR nothing is known does not begin alone", "unknown", "unknown"),
         ],

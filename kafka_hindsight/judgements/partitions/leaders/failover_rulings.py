@@ -435,6 +435,14 @@ def first_replica_leads(change: LeaderChange) -> Proof | None:
     return proof_if(change.new in (change.replicas or ())[:1])
 
 
+def former_stays_in_isr(change: LeaderChange) -> Proof | None:
+    """No ISR shows that the change took the former leader out of it: a preferred election takes no broker out."""
+    # Source: PartitionChangeBuilder.electLeader, Election.leaderForPreferredReplica. A controlled shutdown takes the
+    # former leader out in the same change, as does a broker that is lost.
+    isr = change.after.isr
+    return proof_if(isr is None or change.former in (None, NOBODY, *isr))
+
+
 def controller_is_heard(change: LeaderChange) -> Proof | None:
     """A KRaft controller's log, or the metadata log, covers that time and shows no outage of the former leader."""
     # A controller in ZooKeeper mode would have named the election.
@@ -449,7 +457,8 @@ def _may_be_preferred(change: LeaderChange) -> bool:
     start (KafkaController.onReplicaElection).
     """
     elections = [e for e in change.elections(PREFERRED) if e.kind != Kind.PERIODIC_ELECTION]
-    return bool(first_replica_leads(change) or _named_preferred(change) or elections)
+    is_first = first_replica_leads(change) and former_stays_in_isr(change)
+    return bool(is_first or _named_preferred(change) or elections)
 
 
 def _named_preferred(change: LeaderChange) -> list[Event]:
@@ -628,7 +637,7 @@ FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
         FailoverKind.PREFERRED_ELECTION,
         "Leadership moved from broker {former}, which was alive, to broker {new}, the first replica: only a preferred"
         " election does that.",
-        proof=(first_replica_leads, controller_is_heard),
+        proof=(first_replica_leads, former_stays_in_isr, controller_is_heard),
         source=_PREFERRED,
         cases=("metadata-4.3 orders-0 epoch 3", "metadata-4.3 orders-0 epoch 2"),
     ),
@@ -636,7 +645,7 @@ FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
         FailoverKind.PREFERRED_ELECTION,
         "Leadership moved from broker {former} to broker {new}, the first replica, in a preferred election or because"
         " broker {former} was away: no log of the controller shows which.",
-        proof=(first_replica_leads,),
+        proof=(first_replica_leads, former_stays_in_isr),
         source=_PREFERRED,
         cases=("made: preferred-2.8 without the controllers' logs", "preferred-2.8 shop-events-3 epoch 5"),
     ),

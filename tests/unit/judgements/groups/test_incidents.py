@@ -155,6 +155,18 @@ def test_a_crash_loop_is_no_rolling_restart() -> None:
     assert "rolling_restart" not in {kind for kind, _ in kinds_and_counts(broken)}
 
 
+def test_leaves_of_members_with_one_client_id_are_no_storm() -> None:
+    """A library's default name, as `rdkafka`, is that of all members: a deployment closes each of them once."""
+    deployed = [
+        rebalance(20 * n + after, cause, "rdkafka")
+        for n in range(4)
+        for after, cause in ((0, "member_left"), (5, "member_joined"))
+    ]
+    assert "storm" not in {kind for kind, _ in kinds_and_counts(deployed)}
+    looping = [replace(r, cause=Cause.MEMBER_REJOINED) if r.cause == "member_joined" else r for r in deployed]
+    assert "storm" in {kind for kind, _ in kinds_and_counts(looping)}
+
+
 def test_rolling_restart_of_static_members_is_not_grouped() -> None:
     rows = rebalances(lines("static-4.1", *BOTH))
     assert [i.kind for i in group_incidents(rows, [], [])[0]] == ["single"] * len(rows)
