@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
+from kafka_hindsight.engine.local import LocalWorkers
 from kafka_hindsight.settings.home import HOME
+from kafka_hindsight.start.launch import AUDIT
+from kafka_hindsight.steps import run
 from tests.support.logs import unpack_night
 from tests.support.once import once
 
@@ -22,6 +26,15 @@ def audit(logs: Path, lake: Path) -> None:
     command = [sys.executable, "-m", "kafka_hindsight.cli.main", "audit", "--engine=local", f"--logs={logs}"]
     done = subprocess.run([*command, f"--lake={lake}", *window], cwd=HOME, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def audit_here(logs: Path, lake: Path) -> None:
+    """The same in this process, whose validator serves one audit after another: for laws, which audit often."""
+    window = dict(zip(("window_from", "window_to"), (at.isoformat() for at in WINDOW), strict=True))
+    places = {"logs": str(logs), "lake": str(lake), "engine": "local"}
+    of_run = {"run_id": lake.parent.name, "run_at": datetime.now(UTC).isoformat(), "read_to_end": True}
+    given = json.dumps({**places, **window, **of_run, "audits_others": True})
+    assert run.main([AUDIT, "--settings", given], LocalWorkers()) == 0, f"the audit of {logs} failed"
 
 
 @cache

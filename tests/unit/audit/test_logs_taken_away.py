@@ -14,7 +14,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from kafka_hindsight.catalog.codes import Harm, Urgency
-from tests.support.brokers_logs import WINDOW, audit, whole_night
+from tests.support.brokers_logs import WINDOW, audit_here, whole_night
 from tests.support.lake import rows
 from tests.support.taken_away import LogRecord, Removal, write_rest
 
@@ -95,7 +95,7 @@ def test_what_is_taken_away_is_named_where_it_could_show_more(removal: Removal) 
     night, whole_lake = whole_night()
     with TemporaryDirectory() as folder:
         lake = Path(folder, "lake")
-        audit(write_rest(night / "logs", Path(folder, "logs"), removal), lake)
+        audit_here(write_rest(night / "logs", Path(folder, "logs"), removal), lake)
         [whole], [rest] = rows(whole_lake, "quality.nights"), rows(lake, "quality.nights")
         unnamed = {figure for figure, harm in FIGURES.items() if harm not in rest["not_known"]}
         assert not [f for f in FIGURES if whole[f] and rest[f] == 0], "no figure falls to zero"
