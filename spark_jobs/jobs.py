@@ -26,6 +26,7 @@ TITLES = {
     "witnesses": "find what logs could show",
     "facts": "gather facts of the window",
     "groups": "rebuild timelines of groups and classify causes of rebalances",
+    "topic_partitions": "find the partitions of topics",
     "partitions": "rebuild timelines of partitions and classify failovers",
     "settings_in_force": "find the settings in force",
     "aftermath": "detect what followed outages",
@@ -39,7 +40,7 @@ TITLES = {
 def title(judgement: Judgement) -> str:
     """A sentence about a judgement, with its name and its key."""
     by = f", by {', '.join(judgement.key)}" if judgement.key[1:] else ""
-    return f"{TITLES[judgement.name]} ({judgement.name}{by})"
+    return f"{TITLES.get(judgement.name, 'judge')} ({judgement.name}{by})"
 
 
 def names_of(judgements: Iterable[Judgement]) -> str:
