@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -16,9 +18,11 @@ from kafka_hindsight.judgements.groups.assignments import Witnesses
 from kafka_hindsight.judgements.groups.balance import TopicPartitions, find_imbalances, settled_times, subscriptions_in
 from kafka_hindsight.judgements.groups.costs import stops_of
 from kafka_hindsight.shared.windows import Window
+from tests.support.nights import EXCERPTS
 from tests.support.rows import AT, row
 from tests.unit.judgements.groups.test_costs import assignment_line, assignor_line, rebalance
 
+CAPTURED = EXCERPTS / "balance-4.4"
 WINDOW = Window(AT - timedelta(hours=1), AT + timedelta(hours=2))
 ALL_DAY = (AT - timedelta(days=1), AT + timedelta(days=1))
 
@@ -142,3 +146,43 @@ def test_many_groups_under_one_rule_are_one_finding() -> None:
         " 5 min; 'g1' 1 of 3 members owned nothing of 2 partitions, for 5 min; 'g2' 1 of 3 members owned nothing of 2"
         " partitions, for 5 min"
     )
+
+
+def captured() -> tuple[dict[str, Witnesses], TopicPartitions]:
+    """The readings of a real cluster, by group, and the partitions that they show."""
+    groups, members = defaultdict[str, list[Any]](list), defaultdict[str, list[Any]](list)
+    ats = defaultdict[tuple[str, int], list[datetime]](list)
+    for line in (CAPTURED / "snapshots.jsonl").read_text().splitlines():
+        reading_of_all = json.loads(line)
+        at_once = datetime.fromisoformat(reading_of_all["at"])
+        of: dict[str, Any] = {"snapshot_id": reading_of_all["at"], "snapshot_at": at_once}
+        for topic in reading_of_all["topics"]:
+            for partition in topic["partitions"]:
+                ats[topic["topic"], partition].append(of["snapshot_at"])
+        for group in reading_of_all["groups"]:
+            name, of_group = group["group"], group["members"]
+            fields = {"state": group["state"].lower(), "type": group["type"].lower(), "member_count": len(of_group)}
+            groups[name].append(row(GROUP_SNAPSHOTS, **of, group_id=name, error=None, **fields))
+            for member in of_group:
+                held = [{"topic": topic, "partition": number} for topic, number in member["assignment"]]
+                row_of_member = {"member_id": member["member_id"], "assignment": held}
+                members[name].append(row(MEMBER_SNAPSHOTS, **of, group_id=name, **row_of_member))
+    partitions = defaultdict[str, list[tuple[int, datetime, datetime]]](list)
+    for (topic, partition), instants in sorted(ats.items()):
+        partitions[topic].append((partition, min(instants), max(instants)))
+    return {name: Witnesses((), (), groups[name], members[name]) for name in groups}, TopicPartitions(partitions)
+
+
+def test_real_groups_have_the_faults_that_were_made_and_no_others() -> None:
+    """Each fault lasted minutes; of two groups it lasted seconds."""
+    witnesses, topics = captured()
+    window = Window(datetime(2026, 11, 30, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC))
+    truth = [*map(json.loads, (CAPTURED / "truth.jsonl").read_text().splitlines())]
+    assert len(truth) == len(witnesses) == 5
+    for act in truth:
+        of_group = witnesses[act["about"]]
+        points = settled_times([], {}, of_group, lambda broker, instant: instant)
+        members = {m.member_id for m in of_group.members}
+        same = dict.fromkeys(members, frozenset(topic for topic in topics.of_topics))
+        rows = find_imbalances(("c", act["about"]), points, same, topics, window)
+        assert [r.rule_id for r in rows] == ([act["rule"]] if act["expect"] == "finding" else [])
