@@ -23,7 +23,7 @@ from tests.support.groups import Witnessed, witnessed
 from tests.support.nights import EXCERPTS
 from tests.support.rows import AT, row
 
-VERSIONS = ("3.9", "4.4")
+VERSIONS = ("2.8", "3.9", "4.4")
 """The Kafka of each night in which three members shared six partitions, and the second crashed and came back."""
 
 
