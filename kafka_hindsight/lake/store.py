@@ -168,7 +168,8 @@ class Store:
         delta, part, files = self._open(table), part_of(table, cluster, window), staged.of(table)
         old = (batch for f in files_of(delta, table, part) for batch in read_file(self.path(table), f, part, table))
         new = staged_batches(self.lake, table, files, withheld)
-        if sum_rows(table, old) != sum_rows(table, new):
+        before, count = sum_rows(table, old), staged.row_count(table) - len(withheld)
+        if before[0] != count or before != sum_rows(table, new):
             self._replace(delta, table, list(self._taken_over(table, files, withheld)), part)
 
     def _taken_over(self, table: Table, files: Iterable[DataFile], withheld: Collection[int]) -> Iterator[DataFile]:
