@@ -1,6 +1,6 @@
 """The audit of a night.
 
-The rebalances and failovers of one night, their causes and costs, and an account of every log line that was read.
+The rebalances and failovers of one night, their causes and costs, and an account of every log line.
 
 | task | does |
 |---|---|
@@ -8,18 +8,15 @@ The rebalances and failovers of one night, their causes and costs, and an accoun
 | `ingest` | reads logs and readings, keeps every record once, finds the events |
 | `rebuild` | rebuilds rebalances, failovers and outages, names their causes, applies the rules; writes into staging |
 | `validate` | checks every staged table where it lies; fails where a night is refused, and names the expectation |
-| `publish` | publishes what was checked, all tables together |
-| `report` | writes the report, sends the alerts |
+| `publish`, `report` | publishes what was checked, all tables together; writes the report, sends the alerts |
 | `late_windows`, `reclassify` | judge again each window of the last week for which records came late |
 | `other_clusters`, `run_others` | trigger a run for each other cluster that has logs in the same folder |
 
 A run audits the last night that is over: midnight to midnight in the cluster's time zone, plus two hours of
 look-ahead, in which what began before midnight may end. The params `from` and `to` take precedence. A run that you
-trigger before the first night is over audits everything so far. Exit codes 42
-(publication refused) and 2 (bad input) are never retried.
-
-With `schedule = "assets"` in `hindsight.toml` each collect starts a run, and `is_unpublished` ends it where the night
-was published before.
+trigger before the first night is over audits everything so far. Exit codes 42 (refused) and 2 (bad input) are never
+retried. With `schedule = "assets"` in `hindsight.toml` each collect starts a run, and `is_unpublished` ends it where
+the night was published before.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def tables_of(
         tables = {
             **{t.full_name: files.staged(t, staged.of(t)) for t in GOLD},
             **{t.full_name: files.rows(t, part_of(t, cluster, window)) for t in of_window},
-            **{t.full_name: files.rows(t, part_of(t, cluster, window), _asked(t, words)) for t in LANDED},
+            **{t.full_name: files.rows(t, part_of(t, cluster, window), _needed_columns(t, words)) for t in LANDED},
         }
         views = {
             LEADERSHIP_GAPS.name: files.rows(LEADERSHIP_GAPS, part_of(LEADERSHIP_GAPS, cluster, window)),
@@ -67,7 +67,7 @@ def tables_of(
         yield tables, views
 
 
-def _asked(table: Table, own: str) -> list[str]:
+def _needed_columns(table: Table, own: str) -> list[str]:
     """The columns of bronze or silver that its suite, a user's suites or a law names."""
     words = {*re.findall(r"\w+", own + suite_text(table.full_name)), "preferred_leader"}
     return [name for name in table.column_names if name in words]
@@ -97,8 +97,8 @@ class _Files:
         files = self._store.files(table, part) if self._store.has(table) else []
         if not files:
             return _empty(table, names)
-        asked = tuple(dict.fromkeys((*names, *part.columns)))
-        places = ", ".join(self._place(self._store.path(table), file, table, asked) for file in files)
+        columns_read = tuple(dict.fromkeys((*names, *part.columns)))
+        places = ", ".join(self._place(self._store.path(table), file, table, columns_read) for file in files)
         typed = ", ".join(
             f"{quoted_name(name)}::{duck_type(table.column(name).kind)} AS {quoted_name(name)}" for name in names
         )

@@ -329,11 +329,11 @@ def _verdict(table: _Checked, expectation: Expectation, result: ExpectationValid
     numbers = [row[ROW] for row in answers if ROW in row] or details.get("unexpected_index_list", [])
     columns = [c for c in naming_columns(BY_NAME[table.name], str(kwargs)) if c in table.column_names]
     some = ", ".join(map(str, sorted(numbers)[:NAMED_ROWS]))
-    named = table.rows(columns, f"{quoted_name(ROW)} IN ({some})").to_pylist() if some else answers
+    examples = table.rows(columns, f"{quoted_name(ROW)} IN ({some})").to_pylist() if some else answers
     return broken | {
         "observed": f"{len(numbers or answers)} of {table.row_count} rows",
         "unexpected_count": len(numbers or answers),
-        "sentences": breach(claim, named, len(numbers or answers)),
+        "sentences": breach(claim, examples, len(numbers or answers)),
         "row_numbers": () if is_own(expectation) or table.name == COVERAGE.full_name else tuple(numbers),
     }
 

@@ -1,5 +1,4 @@
 -- Who owned what before and after a rebalance, and what did each member gain and lose?
--- Where it is not known, `not_known` says which witness would show it.
 -- group_id: the group; every group where not set
 -- at: the rebalance that had begun by this instant in UTC, such as 2026-11-20T03:15:20, or a time of the last day known; the last one where not set
 WITH asked AS (
@@ -18,6 +17,7 @@ chosen AS (
     WHERE r.started_at <= asked_at AND r.group_id = coalesce(getvariable('group_id')::VARCHAR, r.group_id)
     QUALIFY row_number() OVER (PARTITION BY r.cluster, r.group_id ORDER BY r.started_at DESC, r.rebalance_id) = 1
 )
+-- Where it is not known, `not_known` says which witness would show it.
 SELECT
     c.cluster, c.group_id, c.started_at, c.kind, c.cause, c.to_generation AS generation,
     coalesce(a.client_id, a.member_id) AS member,

@@ -1,5 +1,4 @@
 -- What do gauges of each group show: rebalances of the newest night, the time since the last one, members, partitions?
--- Members and partitions are those of the newest reading, else those that the night's logs show. Null is not known.
 -- cluster: the cluster; every cluster where not set
 -- from: the begin of the night; that of each cluster's newest one where not set
 WITH nights AS (
@@ -43,6 +42,7 @@ subscribed AS (
     JOIN now.partitions USING (cluster, topic)
     GROUP BY cluster, group_id
 )
+-- Members and partitions are those of the newest reading, else those that the night's logs show. Null is not known.
 SELECT
     cluster, group_id,
     coalesce(rebalances, if(list_contains(not_known, 'consumers_stopped'), NULL, 0)) AS rebalances,

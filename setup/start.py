@@ -13,13 +13,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from kafka_hindsight.catalog.steps import BY_NAME
+from kafka_hindsight.catalog.steps import BY_NAME, REPORT
 from kafka_hindsight.start import launch
 from setup import build
 from setup.needs import HOME
 
-BUILDERS = {"audit", "snapshot", *BY_NAME}
-"""The verbs that build what they lack: those that add to a lake."""
+BUILDERS = {"audit", "snapshot", *BY_NAME} - {REPORT.name}
+"""The verbs that build what they lack: those that add to a lake. The verb `report` reads; `publish` runs that step."""
 
 _HELP = {"--help", "--version"}
 

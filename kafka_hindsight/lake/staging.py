@@ -37,7 +37,7 @@ class StagingChanged(RuntimeError):
 
 @dataclass(frozen=True)
 class Staged:
-    """What a run staged: the files of each table, by its full name. A table without rows has none."""
+    """The files that a run staged of each table, by its full name. A table without rows has none."""
 
     run_id: str
     files: Mapping[str, Sequence[DataFile]]
@@ -71,7 +71,7 @@ def clear(lake: str) -> None:
 def stage_files(lake: str, table: Table, batches: Iterable[pa.RecordBatch]) -> list[DataFile]:
     """Write rows of a table as staged files, which no list names yet."""
     folder = staging_folder(lake, table)
-    return list(files_written(table, batches, folder, without_laws(table), named=_digest))
+    return list(files_written(table, batches, folder, without_laws(table), name_of=_digest))
 
 
 def list_staged(lake: str, staged: Staged) -> None:
@@ -81,7 +81,7 @@ def list_staged(lake: str, staged: Staged) -> None:
 
 
 def read_staged(lake: str) -> Staged | None:
-    """What is staged; None if staging is not whole."""
+    """Read the list of what is staged; None if staging is not whole."""
     value = landing.read_json(f"{lake}/{_FOLDER}/{_LIST}")
     if value is None:
         return None
@@ -90,7 +90,7 @@ def read_staged(lake: str) -> Staged | None:
 
 @dataclass(frozen=True)
 class Approval:
-    """What a validation lets through: a version of staging, without the rows of these numbers, by full names."""
+    """A version of staging that validation lets through, without the rows of these numbers, by full names."""
 
     version: str
     withheld: Mapping[str, Sequence[int]]
@@ -106,7 +106,7 @@ def approve(lake: str, approval: Approval) -> None:
 
 
 def read_approval(lake: str) -> Approval | None:
-    """What the last validation of staging let through; None if there is none."""
+    """Read the last approval of staging; None if there is none."""
     value = landing.read_json(f"{lake}/{_FOLDER}/{_APPROVAL}")
     return None if value is None else Approval(**value)
 
@@ -146,9 +146,9 @@ def read_numbered(
     lake: str, table: Table, staged: Staged, numbers: Collection[int]
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Read some rows of a staged table by their numbers, in their order."""
-    wanted, first = pa.array(sorted(numbers), pa.int64()), 0
+    selection, first = pa.array(sorted(numbers), pa.int64()), 0
     for batch in staged_batches(lake, table, staged.of(table)):
-        here = pc.is_in(pa.array(np.arange(first, first + len(batch))), wanted)
+        here = pc.is_in(pa.array(np.arange(first, first + len(batch))), selection)
         places = np.flatnonzero(here.to_numpy(zero_copy_only=False))
         yield from zip((places + first).tolist(), batch.take(pa.array(places)).to_pylist(), strict=True)
         first += len(batch)

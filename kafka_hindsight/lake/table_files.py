@@ -80,7 +80,7 @@ def files_written(
     batches: Iterable[pa.RecordBatch],
     folder: str,
     schema: pa.Schema | None = None,
-    named: Callable[[bytes], str] = lambda content: "part",
+    name_of: Callable[[bytes], str] = lambda content: "part",
 ) -> Iterator[DataFile]:
     """Write rows as `write_files` does, and give each file as soon as it is written.
 
@@ -89,7 +89,7 @@ def files_written(
         batches: Its rows, with its columns in their order.
         folder: Where the files go.
         schema: The columns; None: those of the table, with its NOT NULL.
-        named: Gives the beginning of the name of a file by its content.
+        name_of: Gives the beginning of the name of a file by its content.
     """
     file: _OpenFile | None = None
     schema = schema or arrow_schema(table)
@@ -98,10 +98,10 @@ def files_written(
         file = file or _OpenFile(schema, window_columns(table))
         file.writer.write_table(rows, row_group_size=len(rows))
         if file.sink.tell() >= _FILE:
-            yield file.close(folder, named)
+            yield file.close(folder, name_of)
             file = None
     if file:
-        yield file.close(folder, named)
+        yield file.close(folder, name_of)
 
 
 def read_file(
@@ -185,11 +185,11 @@ class _OpenFile:
             self.sink, schema, compression="zstd", write_statistics=described, store_schema=False
         )
 
-    def close(self, folder: str, named: Callable[[bytes], str]) -> DataFile:
+    def close(self, folder: str, name_of: Callable[[bytes], str]) -> DataFile:
         """Write the file into its folder."""
         self.writer.close()
         content = self.sink.getvalue()
-        name = f"{named(content)}-{uuid4()}.zstd.parquet"
+        name = f"{name_of(content)}-{uuid4()}.zstd.parquet"
         write_atomically(f"{folder}/{name}", content)
         return DataFile(name, len(content), self._stats())
 

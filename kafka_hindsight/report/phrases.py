@@ -70,7 +70,7 @@ def change(before: object, after: object) -> str:
 
 
 def partition_seconds(row: Rebalance) -> str:
-    """What a rebalance cost, within its bounds: `2 to 14 partition-seconds`; empty if it is not known."""
+    """The cost of a rebalance within its bounds: `2 to 14 partition-seconds`; empty if it is not known."""
     low, high = row.partition_seconds_low, row.partition_seconds
     if high is None:
         return ""

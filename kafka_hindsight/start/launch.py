@@ -18,7 +18,7 @@ from kafka_hindsight.settings.config import is_dated, is_uri
 from kafka_hindsight.settings.home import HOME, IS_INSTALLED, PACKAGE, PYTHON_PATH
 from kafka_hindsight.shared.exits import BadInput
 
-RUN = HOME / "spark_jobs" / "run.py"
+RUN = HOME / "spark_jobs" / "spark_run.py"
 """The program that runs a step by Spark's workers."""
 
 IN_ONE_PROCESS = "kafka_hindsight.steps.run"

@@ -18,6 +18,7 @@ from kafka_hindsight.lake.staging import StagingChanged, read_approval, read_sta
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.at_once import at_once
+from kafka_hindsight.steps.renewal import renew_from_staging
 from kafka_hindsight.steps.run_account import Run, keep_rows, of_run, run_of, window_of
 
 
@@ -57,7 +58,7 @@ def publish(store: Store, run: Run) -> dict[str, dict[str, int]]:
     store.create(*GOLD, PUBLICATIONS)
     take_back(store.lake, store.restore)
     for wave in in_waves(GOLD):
-        renew = partial(store.renew_from_staging, staged=staged, cluster=run["cluster"], window=window_of(run))
+        renew = partial(renew_from_staging, store, staged=staged, cluster=run["cluster"], window=window_of(run))
         at_once(*(partial(renew, table, withheld=approval.withheld_of(table)) for table in wave))
     published = _account(store, run, {t: staged.row_count(t) - len(approval.withheld_of(t)) for t in GOLD})
     list_newest(store.lake)

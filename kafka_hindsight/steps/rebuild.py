@@ -19,6 +19,7 @@ from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.maintenance import maintenance_of
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.windows import Window
+from kafka_hindsight.steps.renewal import renew_from_staging
 
 
 def run_step(workers: Workers, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -47,6 +48,6 @@ def run_step(workers: Workers, settings: Settings, earlier: Mapping[str, Mapping
     for name in OUTSIDE_GOLD:
         if name in staged.files:
             store.create(BY_NAME[name])
-            store.renew_from_staging(BY_NAME[name], staged, scope.cluster, window)
+            renew_from_staging(store, BY_NAME[name], staged, scope.cluster, window)
     list_staged(store.lake, staged)
     return {name: ingested[name] for name in ("cluster", "window_from", "window_to")}

@@ -1,7 +1,7 @@
 """Run steps: lock, workers, body, summary.
 
 `python -m kafka_hindsight.steps.run STEP --settings JSON` runs one step in one process, `audit` in place of STEP all
-steps of a night. With Spark's workers, spark_jobs/run.py does the same.
+steps of a night. With Spark's workers, spark_jobs/spark_run.py does the same.
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.rows import Event, PartitionState
 from kafka_hindsight.engine.reduce import evaluate, judged_tables, narrow
+from kafka_hindsight.judgements.groups.balance import TopicPartitions
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.brokers import BROKERS, FACTS
 from kafka_hindsight.judgements.rebuild.events import EVENTS
@@ -155,7 +156,7 @@ def _again(storm: Iterable[Event], n: int, later: timedelta, generations: int) -
 def _facts(window: Window) -> dict[str, Any]:
     """The scope, and the facts of a cluster that had no outage."""
     scope = {"scope": Scope(CLUSTER, window, window)}
-    return {**scope, "facts": evaluate(FACTS, {}, scope)}
+    return {**scope, "facts": evaluate(FACTS, {}, scope), "topic_partitions": TopicPartitions()}
 
 
 def partitions(count: int, readings: int = 288) -> Made:

@@ -119,7 +119,7 @@ def start_session(night: Path, master: str | None = None, also: Mapping[str, str
 def workers_of(spark: SparkSession | None) -> Workers:
     """The workers of a session, which is that of this process; None for this process alone."""
     from kafka_hindsight.engine.local import LocalWorkers
-    from spark_jobs.run import SparkWorkers
+    from spark_jobs.spark_run import SparkWorkers
 
     return LocalWorkers() if spark is None else SparkWorkers()
 

@@ -132,7 +132,7 @@ def main(answer: Path) -> None:
 def _spark_workers() -> Workers:
     """Spark's workers, with a few tasks. The session of this process is started once."""
     from spark_jobs import session
-    from spark_jobs.run import SparkWorkers
+    from spark_jobs.spark_run import SparkWorkers
 
     if not session.running():
         session.start("chaos", launch.DEFAULT_MASTER, _SPARK)

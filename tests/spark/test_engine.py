@@ -25,7 +25,7 @@ from kafka_hindsight.steps import ingest
 from kafka_hindsight.steps.collect import InputFiles, collect, list_input
 from lab.drill.render import wrapped
 from spark_jobs.ingest_logs import SparkEngine
-from spark_jobs.run import SparkWorkers
+from spark_jobs.spark_run import SparkWorkers
 from tests.support.collected import log
 from tests.support.logs import MADE_BY_INGEST, conf, hashes, lay, line, resigned, settings
 from tests.support.nights import EXCERPTS

@@ -28,6 +28,7 @@ from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.sql.lake_views import open_views
 from kafka_hindsight.steps import publish as publishing
 from kafka_hindsight.steps import validate as validating
+from kafka_hindsight.steps.renewal import renew_from_staging
 from tests.support.lake import content_of, rows, schema, write_lake
 from tests.support.rows import AT, values
 
@@ -136,16 +137,16 @@ def staged(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def failed_publication(staged: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Lake, list[Table]]:
     """A lake whose first publication died halfway, and the tables it had written; not to be changed."""
     lake = Lake(staged).copied(tmp_path_factory.mktemp("died"))
-    renew, renewed = Store.renew_from_staging, []
+    renewed = []
 
     def dies(store: Store, table: Table, **given: Any) -> None:
         if table is gold.FAILOVERS:
             raise MemoryError
-        renew(store, table, **given)
+        renew_from_staging(store, table, **given)
         renewed.append(table)
 
     with pytest.MonkeyPatch.context() as patched, pytest.raises(MemoryError):
-        patched.setattr(Store, "renew_from_staging", dies)
+        patched.setattr(publishing, "renew_from_staging", dies)
         lake.publish()
     return lake, renewed
 

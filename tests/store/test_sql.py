@@ -135,6 +135,14 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
     ],
     "exposure_of_partitions topic=u": [{"topic": "u"}],
     "durability": [{"severity": "info", "rule_id": "racks_unknown", "subject": "c", "windows": 2}],
+    "assignment_change group_id=orders": [
+        {"member": "a", "before": "t-0, t-1", "after": "t-0", "gained": "", "lost": "t-1", "generation": 4},
+        {"member": "b", "before": None, "after": "t-1", "gained": None, "lost": None},
+    ],
+    "stopped_by_kind group_id=orders": [
+        {"group_id": "orders", "kind": None, "rebalances": 2, "seconds": 10.0, "partition_seconds": 60.0,
+         "of_unknown_cost": 0},
+    ],
     "imbalance_history broker=1": [
         {"snapshot_at": "2026-10-01T03:00:00.000Z", "ratio": 0.0, "over_threshold": False},
         {"snapshot_at": "2026-10-01T03:02:00.000Z", "ratio": 0.333, "over_threshold": True},

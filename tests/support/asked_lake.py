@@ -41,6 +41,10 @@ def score(broker: int, minute: float, isr_ms: int | None, is_early: bool | None)
             "is_early": is_early, "partitions_led_before": 9, "elections": 9}  # fmt: skip
 
 
+def owned(partition: int) -> dict[str, Any]:
+    return {"topic": "t", "partition": partition}
+
+
 LAKE = {
     "gold.rebalances": rows_of(
         "gold.rebalances",
@@ -50,6 +54,13 @@ LAKE = {
         {"rebalance_id": "2", "group_id": "orders", "cause": "member_left", "confidence": "possible", "client_id": "a",
          "duration_ms": 500, "partition_seconds": 3.0, "started_at": at(-60 * 24 * 4)},
         {"rebalance_id": "3", "group_id": HOSTILE, "cause": "unknown", "confidence": "unknown"},
+    ),
+    "gold.assignment_changes": rows_of(
+        "gold.assignment_changes",
+        {"rebalance_id": "1", "group_id": "orders", "member_id": "m-1", "client_id": "a",
+         "before": [owned(0), owned(1)], "after": [owned(0)], "gained": [], "lost": [owned(1)]},
+        {"rebalance_id": "1", "group_id": "orders", "member_id": "m-2", "client_id": "b", "before": None,
+         "after": [owned(1)]},
     ),
     "gold.incidents": rows_of(
         "gold.incidents",

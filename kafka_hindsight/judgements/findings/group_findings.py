@@ -108,7 +108,7 @@ def faults_of(
         r for r in rebalances if r.protocol == Protocol.CLASSIC
     ]  # members that a coordinator assigns are never eager
     frequent = {g: len(rows) for g, (_, rows) in busiest_hours(classic, incidents).items()}
-    stopped = grouped((r for r in classic if r.kind == RebalanceKind.EAGER), lambda r: r.group_id)
+    of_eager = grouped((r for r in classic if r.kind == RebalanceKind.EAGER), lambda r: r.group_id)
     members = grouped(sorted(member_settings, key=lambda r: (r.first_seen_at, r.settings_id)), lambda r: r.group_id)
     expired = Counter(r.group_id for r in rebalances if r.cause.noun.is_late_heartbeat)
     for group_id, rows in members.items():
@@ -117,7 +117,7 @@ def faults_of(
         yield from _short_polls(group_id, rows)
         yield from _mixtures(group_id, rows)
         if group_id in frequent:
-            yield from _eager(group_id, rows, frequent[group_id], stopped.get(group_id, []))
+            yield from _eager(group_id, rows, frequent[group_id], of_eager.get(group_id, []))
 
 
 def _slow_heartbeats(group_id: str, rows: Sequence[MemberSetting]) -> Iterator[Fault]:
@@ -180,12 +180,14 @@ def _count_values(values: Iterable[list[str] | int]) -> str:
     return " and ".join(f"{v} ({n} client{'s' if n > 1 else ''})" for v, n in ordered)
 
 
-def _eager(group_id: str, rows: Sequence[MemberSetting], count: int, stopped: Sequence[Rebalance]) -> Iterator[Fault]:
+def _eager(
+    group_id: str, rows: Sequence[MemberSetting], count: int, rebalances: Sequence[Rebalance]
+) -> Iterator[Fault]:
     eager = [r for r in rows if r.protocol in (None, Protocol.CLASSIC) and _eager_assignors(r)]
     if eager:
         names = sorted({a for r in eager for a in _eager_assignors(r)})
         message = f"{', '.join(names)}, {count} rebalances within 60 minutes"
-        if costs := [r.partition_seconds for r in stopped if r.partition_seconds is not None]:
+        if costs := [r.partition_seconds for r in rebalances if r.partition_seconds is not None]:
             eager_count = counted(len(costs), "eager rebalance")
             message += f"; {eager_count} in all cost at most {number(sum(costs))} partition-seconds"
         yield Fault(declared.EAGER_OFTEN, group_id, message, eager, [count])

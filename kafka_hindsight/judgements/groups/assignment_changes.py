@@ -23,24 +23,24 @@ def with_assignments(rebalances: Sequence[Rebalance], stops: Mapping[str, Stop])
 
 def _with_assignment(rebalance: Rebalance, stop: Stop) -> Rebalance:
     before, after = stop.before, stop.after
-    moved = kept = None
+    moved_count = kept_count = None
     if before is not None and after is not None:
         owners = [(owner, after.owners.get(p)) for p, owner in before.owners.items()]
-        kept = sum(was == now for was, now in owners)
-        moved = sum(now not in (None, was) for was, now in owners)
+        kept_count = sum(was == now for was, now in owners)
+        moved_count = sum(now not in (None, was) for was, now in owners)
     return replace(
         rebalance,
         kind=stop.kind,
         assignor=stop.assignor,
-        partitions_moved=moved,
-        partitions_kept=kept,
+        partitions_moved=moved_count,
+        partitions_kept=kept_count,
         partitions_ownerless=stop.partitions,
         not_known=" ".join(_unknowns(rebalance, stop)) or None,
     )
 
 
 def _unknowns(rebalance: Rebalance, stop: Stop) -> Iterator[str]:
-    """What is not known of a rebalance, a sentence each, with the witnesses that would show it."""
+    """Yield a sentence for each thing that is not known of a rebalance, with the witnesses that would show it."""
     if stop.kind is None and stop.assignor is None:
         yield "The assignor is not known: a client's log, a record of the group or a reading would name it."
     elif stop.kind is None:
@@ -83,9 +83,9 @@ def _changes(rebalance: Rebalance, stop: Stop, registry: MemberRegistry) -> Iter
     for member_id in sorted((before.members if before else frozenset()) | (after.members if after else frozenset())):
         member = registry.get(member_id)
         owned = [_owned(before, member_id), _owned(after, member_id)]
-        gained = lost = None
+        new_keys = former_keys = None
         if owned[0] is not None and owned[1] is not None:
-            gained, lost = owned[1] - owned[0], owned[0] - owned[1]
+            new_keys, former_keys = owned[1] - owned[0], owned[0] - owned[1]
         yield AssignmentChange(
             cluster=rebalance.cluster,
             rebalance_id=rebalance.rebalance_id,
@@ -97,10 +97,10 @@ def _changes(rebalance: Rebalance, stop: Stop, registry: MemberRegistry) -> Iter
             host=member.host,
             was_member=None if before is None else member_id in before.members,
             is_member=None if after is None else member_id in after.members,
-            before=_listed(owned[0]),
-            after=_listed(owned[1]),
-            gained=_listed(gained),
-            lost=_listed(lost),
+            before=_in_order(owned[0]),
+            after=_in_order(owned[1]),
+            gained=_in_order(new_keys),
+            lost=_in_order(former_keys),
             evidence=evidence_of(stop.quotes),
         )
 
@@ -111,7 +111,7 @@ def _owned(assignment: Assignment | None, member_id: str) -> frozenset[Partition
     return frozenset(p for p, owner in assignment.owners.items() if owner == member_id)
 
 
-def _listed(partitions: frozenset[PartitionKey] | None) -> list[TopicPartition] | None:
+def _in_order(partitions: frozenset[PartitionKey] | None) -> list[TopicPartition] | None:
     if partitions is None:
         return None
     return [TopicPartition(topic=topic, partition=number) for topic, number in sorted(partitions)]

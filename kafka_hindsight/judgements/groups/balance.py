@@ -186,8 +186,8 @@ def _largest(point: Settled, subscriptions: Mapping[str, frozenset[str]]) -> tup
         return None
     owned = _owned(point)
     topics = {topic for topic, _ in point.assignment.owners}
-    known = {subscriptions.get(member) for member in owned}
-    if None in known or len(known) > 1:
+    of_members = {subscriptions.get(member) for member in owned}
+    if None in of_members or len(of_members) > 1:
         if len(topics) != 1:
             return None
         owned = Counter({member: count for member, count in owned.items() if count})

@@ -101,13 +101,13 @@ def stops_of(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> dict[str,
         after = assignments.after(rebalance, following.started_at if following else None)
         assignor = assignor_of(rebalance, assignors)
         stop = Stop(None, None, kind_of(rebalance, assignor, has_follow_ups), assignor, before, after)
-        stops[rebalance.rebalance_id] = _counted(rebalance, stop, assignments.most)
+        stops[rebalance.rebalance_id] = _with_counts(rebalance, stop, assignments.most)
         if rebalance.outcome in (Outcome.COMPLETED, Outcome.EMPTIED):
             current, since = after, rebalance.ended_at
     return stops
 
 
-def _counted(rebalance: Rebalance, stop: Stop, most: int | None) -> Stop:
+def _with_counts(rebalance: Rebalance, stop: Stop, most: int | None) -> Stop:
     """The stop with the partitions that stood; `most`: the most that the group ever had."""
     before, after = stop.before, stop.after
     if stop.is_eager:

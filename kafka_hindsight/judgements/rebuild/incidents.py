@@ -58,17 +58,17 @@ def judge_all_incidents(
         incident_of,
     )
     everything = [*happenings, *lags(lag), *lost_quorums(controllers)]
-    listed = judge_incidents(scope.cluster, scope.window, everything, scope.maintenance)
-    of_rebalance = {part: listed.of_groups[incident] for part, incident in incident_of.items()}
-    parts = of_rebalance | listed.of_failover | listed.of_truncation
+    judged = judge_incidents(scope.cluster, scope.window, everything, scope.maintenance)
+    of_rebalance = {part: judged.of_groups[incident] for part, incident in incident_of.items()}
+    parts = of_rebalance | judged.of_failover | judged.of_truncation
     return Incidents(
-        listed.name(outages),
-        list(listed.incidents),
+        judged.name(outages),
+        list(judged.incidents),
         [
             *(rows.IncidentLink(part_id=part, incident_id=incident) for part, incident in parts.items()),
             *(
                 rows.IncidentLink(part_id=u.unavailability_id, incident_id=u.incident_id, intent=u.intent)
-                for u in listed.name_unavailability(unavailability)
+                for u in judged.name_unavailability(unavailability)
             ),
         ],
     )

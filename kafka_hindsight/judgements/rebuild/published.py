@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kafka_hindsight.judgements.findings import RULES
-from kafka_hindsight.judgements.rebuild.balance import BALANCE
 from kafka_hindsight.judgements.rebuild.groups import GROUPS
 from kafka_hindsight.judgements.rebuild.incidents import INCIDENTS, LINKS, UNAVAILABILITY
+from kafka_hindsight.judgements.rebuild.leader_balance import BALANCE
 from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS, READINGS
 from kafka_hindsight.judgements.rebuild.rules import judgement_of
 from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource, joined, judgements_in_order

@@ -43,7 +43,6 @@ UNOWNED_PARTITIONS = Rule(
     " member that does not give partitions back.",
     source="ConsumerConfig metadata.max.age.ms, by default 5 min, and another one for the rebalance",
     thresholds={"minutes": 6},
-    is_standing=True,
 )
 
 RULES: tuple[Rule, ...] = (IDLE_MEMBERS, LOPSIDED_ASSIGNMENT, UNOWNED_PARTITIONS)

@@ -31,11 +31,11 @@ def stops_in_all(rebalances: Sequence[Rebalance]) -> Iterator[ui.Block]:
         seconds = sum(r.partition_seconds or 0 for r in rows)
         unpriced = sum(r.partition_seconds is None for r in rows)
         more = f"; of {words.number(unpriced)} it is not known what stopped" if unpriced else ""
-        stopped = f"at most {words.number(seconds)} partition-seconds stopped" if len(rows) > unpriced else ""
+        cost = f"at most {words.number(seconds)} partition-seconds stopped" if len(rows) > unpriced else ""
         facts.append(
             (
                 str(kind).replace("_", " "),
-                ", ".join(filter(None, [f"{words.counted(len(rows), 'rebalance')} of {lasted}", stopped])) + more,
+                ", ".join(filter(None, [f"{words.counted(len(rows), 'rebalance')} of {lasted}", cost])) + more,
             )
         )
     if facts:
@@ -47,15 +47,15 @@ def assignments(page: PageRows, group: str, rebalances: Sequence[Rebalance]) -> 
     yield from stops_in_all(rebalances)
     rows_of = grouped(page.rows_of(AssignmentChange, "group_id", group), lambda row: row.rebalance_id)
     by_moves = sorted(rebalances, key=lambda r: (-(r.partitions_moved or 0), r.rebalance_id not in rows_of))
-    chosen = {r.rebalance_id for r in by_moves[:SHOWN]}
-    for rebalance in (r for r in rebalances if r.rebalance_id in chosen):
+    first_ids = {r.rebalance_id for r in by_moves[:SHOWN]}
+    for rebalance in (r for r in rebalances if r.rebalance_id in first_ids):
         members = rows_of.get(rebalance.rebalance_id, ())
         yield ui.Paragraph(
             (ui.Link(ui.At(rebalance.started_at), page.rebalance_anchor(rebalance)), _sentence(rebalance, members))
         )
         yield from ui.note(rebalance.not_known or "")
         yield from _table(members)
-    hidden = len(rebalances) - len(chosen)
+    hidden = len(rebalances) - len(first_ids)
     yield from ui.note(
         f"{words.counted(hidden, 'rebalance')} in which fewer partitions moved: `assignment_change` shows each.",
         hidden > 0,
@@ -63,7 +63,7 @@ def assignments(page: PageRows, group: str, rebalances: Sequence[Rebalance]) -> 
 
 
 def _sentence(row: Rebalance, members: Sequence[AssignmentChange]) -> str:
-    """What kind of rebalance it was, who led it, and what moved."""
+    """The kind of a rebalance, its group leader, and what moved."""
     leader = plain.shortened(row.leader_client_id or row.leader_member_id or "")
     generation = change(row.from_generation, row.to_generation)
     parts = [
@@ -80,13 +80,13 @@ def _moves(row: Rebalance, members: Sequence[AssignmentChange]) -> str:
     """How many partitions moved, stayed, came without a former owner or went without a new one, and stood still."""
     if row.partitions_moved is None:
         return ""
-    moved, kept = row.partitions_moved, row.partitions_kept or 0
+    moved, stayed = row.partitions_moved, row.partitions_kept or 0
     came = sum(len(m.gained or ()) for m in members) - moved
     went = sum(len(m.lost or ()) for m in members) - moved
     lasted = f" for {words.duration(row.duration_ms)}" if row.duration_ms else ""
     counts = (
         (moved, "moved"),
-        (kept, "stayed"),
+        (stayed, "stayed"),
         (came, "had no owner before"),
         (went, "had none after"),
         (row.partitions_ownerless or 0, f"stopped{lasted}"),

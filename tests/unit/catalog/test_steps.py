@@ -23,9 +23,10 @@ def test_step_reads_only_tables_of_earlier_steps() -> None:
         written |= set(step.writes)
 
 
-def test_gold_is_written_only_by_the_step_that_reads_staging() -> None:
+def test_gold_is_written_only_by_the_step_after_validation() -> None:
     golden = {t.full_name for t in TABLES if t.layer == "gold"}
-    assert [s.name for s in STEPS if golden & set(s.writes)] == [s.name for s in STEPS if set(STAGED) & set(s.reads)]
+    assert [s.name for s in STEPS if golden & set(s.writes)] == ["publish"]
+    assert [s.name for s in STEPS if set(STAGED) & set(s.reads)] == ["validate", "publish"]
 
 
 def test_collect_writes_the_bronze_tables_of_ingest() -> None:

@@ -102,7 +102,7 @@ def complete(words: str) -> list[str]:
         ("hindsight sql lead", {path.stem for path in Path(HOME, "queries").glob("lead*.sql")}),
         ("hindsight tables --format c", {"csv"}),
         ("hindsight audit --logs-", {"--logs-tz"}),
-        ("hindsight step re", {"rebuild", "reclassify"}),
+        ("hindsight step re", {"rebuild", "reclassify", "report"}),
         ("hindsight clusters ", {"check", "schema"}),
     ],
 )

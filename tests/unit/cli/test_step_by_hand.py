@@ -19,7 +19,7 @@ SUBMIT = f"""#!{sys.executable}
 import json, os, sys
 from pathlib import Path
 
-Path(sys.argv[0] + ".arguments").write_text("\\n".join(sys.argv[1:]))
+Path(sys.argv[0]).with_name("spark-submit.arguments").write_text("\\n".join(sys.argv[1:]))
 name, settings = sys.argv[-3], json.loads(sys.argv[-1])
 code = int(os.environ.get("ENDS_WITH", "0"))
 if name == "ingest" and not code:
@@ -40,11 +40,12 @@ sys.exit(code)
 
 @pytest.fixture
 def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A Spark environment whose spark-submit notes what it was given, and does what a step leaves behind."""
+    """A Spark environment whose programs note what they were given, and do what a step leaves behind."""
     submit = tmp_path / "bin" / "spark-submit"
     submit.parent.mkdir()
-    submit.write_text(SUBMIT)
-    submit.chmod(0o755)
+    for program in (submit, submit.with_name("python")):
+        program.write_text(SUBMIT)
+        program.chmod(0o755)
     monkeypatch.setenv("HINDSIGHT_SPARK_ENV", str(tmp_path))
     for module in (step, follow):
         monkeypatch.setattr(module, "RUNS", tmp_path / "airflow" / "runs")

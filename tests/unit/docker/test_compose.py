@@ -333,7 +333,7 @@ ENTRIES = {
     "spark": [
         "kafka_hindsight.cli.main",
         "kafka_hindsight.cli.is_recorded",
-        "spark_jobs.run",
+        "spark_jobs.spark_run",
         "expectations.serving",
         *(f"kafka_hindsight.steps.{step}" for step in BY_NAME),
         *(s.command[s.command.index("-m") + 1] for s in OURS.values() if "-m" in s.command),

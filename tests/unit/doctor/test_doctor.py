@@ -178,9 +178,12 @@ def test_what_the_logs_could_not_show_is_said_first(tmp_path: Path) -> None:
         line("INFO", "x", logger)
         for logger in ("kafka.cluster.Partition", "kafka.log.UnifiedLog", "kafka.coordinator.group.GroupCoordinator")
     )
+    thread = "kafka.controller.ControllerEventManager$ControllerEventThread"
+    controller = line("INFO", "[ControllerEventThread controllerId=4] Starting", thread)
     cases = {
-        life + leaders + others: "No logger is missing that would show lost records, ",
-        life + others: "Not known: partitions without a leader and refused writes, because no line at level INFO of",
+        life + leaders + others + controller: "No logger is missing that would show lost records, ",
+        life + leaders + others: "Not known: partitions without a leader, refused writes and absences of brokers, ",
+        life + others + controller: "Not known: partitions without a leader and refused writes, because no line at ",
         life.replace("INFO", "WARN"): "Not known: lost records, partitions without a leader, refused writes, absences",
     }
     for text, begins in cases.items():

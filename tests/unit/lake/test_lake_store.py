@@ -37,6 +37,7 @@ from kafka_hindsight.lake.table_files import write_files
 from kafka_hindsight.lake.transactions import TableChanged
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.windows import Window
+from kafka_hindsight.steps.renewal import renew_from_staging
 from tests.support.draws import drawn
 from tests.support.logs import lay
 from tests.support.rows import AT, values
@@ -322,12 +323,12 @@ def test_staged_files_replace_the_window_but_for_withheld_rows(store: Store) -> 
     table, window = gold.REBALANCES, Window(AT, AT + timedelta(hours=1))
     store.create(table)
     staged = staged_rebalances(store, ["a", "b"], ["c", "d"], ["e"])
-    store.renew_from_staging(table, staged, "cluster", window, withheld=(1, 2))
+    renew_from_staging(store, table, staged, "cluster", window, withheld=(1, 2))
     assert sorted(store.read(table)["rebalance_id"].to_pylist()) == ["a", "d", "e"]
     version = store.version(table)
-    store.renew_from_staging(table, staged_rebalances(store, ["e", "d"], ["a"]), "cluster", window)
+    renew_from_staging(store, table, staged_rebalances(store, ["e", "d"], ["a"]), "cluster", window)
     assert store.version(table) == version, "the same rows in other files make no commit"
-    store.renew_from_staging(table, staged_rebalances(store, ["e", "d"], ["f"]), "cluster", window)
+    renew_from_staging(store, table, staged_rebalances(store, ["e", "d"], ["f"]), "cluster", window)
     assert sorted(store.read(table)["rebalance_id"].to_pylist()) == ["d", "e", "f"]
 
 
@@ -340,7 +341,7 @@ def test_staged_file_that_changed_after_its_check_is_not_taken_over(store: Store
     (of_staged,), (of_other,) = staged.of(table), other.of(table)
     (folder / of_staged.path).write_bytes((folder / of_other.path).read_bytes())
     with pytest.raises(StagingChanged, match=of_staged.path):
-        store.renew_from_staging(table, staged, "cluster", window)
+        renew_from_staging(store, table, staged, "cluster", window)
     assert len(store.read(table)) == 0
 
 

@@ -38,7 +38,7 @@ def test_wheel_holds_one_package_without_developer_files(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in names} == {"kafka_hindsight", f"kafka_hindsight-{__version__}.dist-info"}
     inside = {name.split("/")[1] for name in names if name.startswith("kafka_hindsight/")}
-    assert {"__init__.py", "py.typed", "_home", "catalog", "cli", "spark"} <= inside
+    assert {"__init__.py", "py.typed", "_home", "catalog", "cli", "steps"} <= inside
     beside = {name.split("/")[2] for name in names if name.startswith("kafka_hindsight/_home/")}
     assert beside == {"expectations", "queries", "spark_jobs"}
     queries = {p.name for p in (HOME / "queries").glob("*.sql")}

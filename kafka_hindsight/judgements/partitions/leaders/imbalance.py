@@ -110,8 +110,8 @@ def rebuild_imbalance_periods(
     periods = []
     for broker, own in sorted(grouped(rows, lambda r: r.broker).items()):
         changes, row_at = by_instant(changes_of.get(broker, ())), {r.snapshot_at: r for r in own}
-        shown = [at for at in instants if at not in row_at or row_at[at].over_threshold is not None]
-        periods += [_period_row(run, _start(run, changes), _end(run, changes)) for run in _runs(shown, row_at)]
+        own_instants = [at for at in instants if at not in row_at or row_at[at].over_threshold is not None]
+        periods += [_period_row(run, _start(run, changes), _end(run, changes)) for run in _runs(own_instants, row_at)]
     return periods
 
 

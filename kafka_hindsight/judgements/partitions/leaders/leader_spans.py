@@ -1,4 +1,4 @@
-"""Who led a partition, and which replicas it had, from change to change, as logs alone show it."""
+"""The leader of a partition and its replicas, from change to change, as logs alone show them."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def leader_spans(
     steps = list(_leaders_in_order(incarnation, leaderships, changes, leaders))
     for now, after in pairwise([*steps, _LeaderFrom(incarnation.gone_at, None)]):
         until = after.at
-        shown = _changes_of_replicas(incarnation, now.at, until)
-        for (since, replicas), (end, _) in pairwise([*shown, (until, None)]):
+        parts = _changes_of_replicas(incarnation, now.at, until)
+        for (since, replicas), (end, _) in pairwise([*parts, (until, None)]):
             if since is None or end is None or since < end:
                 yield LeaderSpan(
                     cluster=incarnation.key[0],
@@ -87,7 +87,7 @@ def _changes_of_replicas(
     replicas = incarnation.replicas_shown_by(since) if since else None
     yield since, replicas
     for line in incarnation.lists_of_replicas.within(since, until) if since else ():
-        listed = broker_ids(line.replicas)
-        if listed and listed != replicas:
-            replicas = listed
+        newest = broker_ids(line.replicas)
+        if newest and newest != replicas:
+            replicas = newest
             yield line.happened_at, replicas

@@ -60,7 +60,7 @@ def judge_balance(
 
 
 def _listed_from(leader_spans: list[rows.LeaderSpan], starts: list[rows.Event], facts: WindowFacts) -> datetime | None:
-    """When the logs had listed all partitions: each broker had started, or the metadata log was at hand."""
+    """The instant by which logs list all partitions: each broker had started, or the metadata log was at hand."""
     started_at = {start.broker: start.happened_at for start in starts}
     hosts = hosts_of(leader_spans)
     by_starts = max(started_at[b] for b in hosts) if hosts and hosts <= started_at.keys() else None

@@ -1,4 +1,4 @@
-"""Run steps whose work is done by Spark's workers: `run.py STEP --settings JSON`, as kafka_hindsight.steps.run has it.
+"""Run steps by the workers of Spark: `spark_run.py STEP --settings JSON`, as kafka_hindsight.steps.run has it.
 
 spark-submit starts this file.
 """
