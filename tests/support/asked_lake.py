@@ -60,7 +60,7 @@ LAKE = {
         {"rebalance_id": "1", "group_id": "orders", "member_id": "m-1", "client_id": "a",
          "before": [owned(0), owned(1)], "after": [owned(0)], "gained": [], "lost": [owned(1)]},
         {"rebalance_id": "1", "group_id": "orders", "member_id": "m-2", "client_id": "b", "before": None,
-         "after": [owned(1)]},
+         "after": [owned(1)], "gained": None, "lost": None},
     ),
     "gold.incidents": rows_of(
         "gold.incidents",
