@@ -20,7 +20,7 @@ QUOTE = {"line_id": "line-1", "source": "broker-1/server.log", "happened_at": AT
 _DEFAULTS: dict[str, Any] = {"STRING": "", "INT": 1, "BIGINT": 0, "DOUBLE": 0.0, "BOOLEAN": False, "TIMESTAMP": AT}
 
 
-_NEEDED = {
+_NEEDED: dict[str, dict[str, Any]] = {
     "gold.rebalances": {"not_known": "What moved is not known."},
     "gold.assignment_changes": {"before": [], "after": [], "gained": [], "lost": []},
 }
