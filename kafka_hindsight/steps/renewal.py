@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from itertools import chain
 
 import duckdb
 import pyarrow as pa
@@ -41,13 +42,18 @@ def renew_from_staging(
 
 def sum_rows(table: Table, batches: Iterable[pa.RecordBatch]) -> RowSum:
     """The number of rows, and two sums of 64-bit hashes of them, without their `run_` columns."""
+    filled = filter(len, batches)
+    first = next(filled, None)
+    if first is None:
+        return 0, 0, 0
     columns = table.content_columns
     schema = pa.schema([arrow_schema(table).field(name).with_nullable(True) for name in columns])
     names = ", ".join(f'"{name}"' for name in columns)
     query = f"SELECT count(*), coalesce(sum(hash({names})), 0), coalesce(sum(hash('again', {names})), 0) FROM part"
     with duckdb.connect(":memory:") as connection:
         connection.execute("SET threads = 1")
-        rows = pa.RecordBatchReader.from_batches(schema, (batch.select(columns).cast(schema) for batch in batches))
+        typed = (batch.select(columns).cast(schema) for batch in chain([first], filled))
+        rows = pa.RecordBatchReader.from_batches(schema, typed)
         connection.register("part", rows)
         count, one, other = connection.execute(query).fetchall()[0]
         return int(count), int(one), int(other)
