@@ -148,7 +148,7 @@ LAWS: Mapping[str, tuple[Check, ...]] = {
             "counts_the_ledger",
             "coalesce(partitions_offline, 0) >= coalesce((SELECT count(DISTINCT (u.topic, u.`partition`))"
             " FROM unavailability u WHERE u.incident_id = incidents.incident_id"
-            f" AND u.{_LEADERLESS}"
+            f" AND u.{_LEADERLESS} AND (u.low_ms > 0 OR u.confidence IN ('certain', 'likely'))"
             f" AND coalesce(u.ended_at >= u.started_at + INTERVAL {NOTICED_MS} MILLISECONDS, true)),"
             " 0)",
             "an incident counts each partition that the rows of unavailability show without a leader",

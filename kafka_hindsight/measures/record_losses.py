@@ -28,10 +28,9 @@ class RecordLoss:
     @property
     def number(self) -> str:
         """The number for a tile: `40`, `3–7`, or `40+` without an upper bound."""
-        low = words.number(self.low)
         if self.high is None:
-            return f"{low}+"
-        return low if self.low == self.high else f"{low}–{words.number(self.high)}"
+            return f"{words.number(self.low)}+"
+        return words.number_range(self.low, self.high)
 
 
 NO_LOSS = RecordLoss(0, 0)

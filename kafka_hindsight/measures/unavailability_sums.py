@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from kafka_hindsight.catalog.codes import Confidence, UnavailabilityKind
+from kafka_hindsight.catalog.nouns.partitions import UnavailabilityNoun
 from kafka_hindsight.catalog.rows import Unavailability
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.durations import MS
@@ -23,27 +24,45 @@ Subject: TypeAlias = tuple[str, int]
 """A topic and a partition; or a group, and 0."""
 
 
+def _counted(subjects: Sequence[Subject]) -> str:
+    return words.counted(len(subjects), "partition")
+
+
 @dataclass(frozen=True)
 class Unused:
     """The partitions or groups that could not be used, each once.
 
     Attributes:
-        subjects: The partitions or groups, in order.
-        still: Those that could still not be used when the logs end.
-        longest: The longest interval whose length is more than possible; None if there is none.
+        subjects: The partitions or groups that the evidence shows, in order.
+        possible: The others, of which it shows only that it may be, as where clocks differ by more than an interval.
+        still: Of `subjects`, those that could still not be used when the logs end.
+        possibly_still: Those of all that may not have been usable when the logs end, but for `still`.
+        longest: The longest interval that the evidence shows; None if there is none.
         total_ms: All intervals together, as the evidence shows them best.
-        least_ms: At least: those whose length is more than possible.
+        least_ms: At least.
         most_ms: At most; None where nothing bounds it.
-        predicate: What is said of them: `had no leader`.
+        noun: What is said of them: `had no leader`.
     """
 
     subjects: Sequence[Subject]
+    possible: Sequence[Subject]
     still: Sequence[Subject]
+    possibly_still: Sequence[Subject]
     longest: Unavailability | None
     total_ms: int
     least_ms: int
     most_ms: int | None
-    predicate: str
+    noun: UnavailabilityNoun
+
+    @property
+    def count(self) -> int | None:
+        """The number of those that the evidence shows; None where it shows only that there may be some."""
+        return None if self.possible and not self.subjects else len(self.subjects)
+
+    @property
+    def most(self) -> int:
+        """The number of all that may not have been usable."""
+        return len(self.subjects) + len(self.possible)
 
     @property
     def longest_ms(self) -> int | None:
@@ -60,16 +79,21 @@ class Unused:
             return words.counted(round(self.total_ms / 1000), "partition-second")
         return f"{words.number(least)} to {words.counted(most, 'partition-second')}"
 
-    def clause(self, subject: str = "") -> str:
+    def clause(self, name_of: Callable[[Sequence[Subject]], str] = _counted) -> str:
         """The clause about what could not be used, whether it still is not, and the longest time that clients notice.
 
         Args:
-            subject: Their name; their number by default: `2 partitions had no leader, the longest for 8 s`.
+            name_of: Names them; says their number by default: `2 partitions had no leader, the longest for 8 s`.
         """
-        subject = subject or words.counted(len(self.subjects), "partition")
-        claim = f"{subject} {self.predicate}"
+        if self.possible and not self.subjects:
+            return f"{name_of(self.possible)} may have {self.noun.participle}"
+        more = f", and {words.number(len(self.possible))} more may have" if self.possible else ""
+        return f"{self._shown(name_of(self.subjects))}{more}"
+
+    def _shown(self, subject: str) -> str:
+        claim = f"{subject} {self.noun.predicate}"
         if self.still and len(self.still) == len(self.subjects):
-            claim = f"{subject} still {self.predicate} when the logs end"
+            claim = f"{subject} still {self.noun.predicate} when the logs end"
         elif self.still:
             claim = f"{claim}, {words.number(len(self.still))} of them still when the logs end"
         length = lasted(self.longest) if self.longest and lasted_ms(self.longest) >= NOTICED_MS else ""
@@ -83,13 +107,16 @@ class Unused:
 
 
 def lasted_ms(row: Unavailability) -> int:
-    """The best estimate of an interval's length, in milliseconds; the lower bound if it was not over or is unsure."""
-    return (row.ended_at - row.started_at) // MS if row.ended_at and is_sure(row) else row.low_ms
+    """The best estimate of an interval's length, in milliseconds; the lower bound where it is open or not shown."""
+    return (row.ended_at - row.started_at) // MS if row.ended_at and is_shown(row) else row.low_ms
 
 
-def is_sure(row: Unavailability) -> bool:
-    """Whether more than a possible length is shown: clocks that differ by more than an interval show none."""
-    return row.confidence in (Confidence.CERTAIN, Confidence.LIKELY)
+def is_shown(row: Unavailability) -> bool:
+    """Whether the evidence shows that something could not be used at all, however sure its cause is.
+
+    Clocks that differ by more than an interval do not show it.
+    """
+    return row.low_ms > 0 or row.confidence in (Confidence.CERTAIN, Confidence.LIKELY)
 
 
 def lasted(row: Unavailability) -> str:
@@ -115,16 +142,20 @@ def unused(rows: Iterable[Unavailability], kinds: Sequence[UnavailabilityKind]) 
         kinds: The kinds that count.
     """
     noticed = [row for row in rows if row.kind in kinds and is_noticed(row)]
+    shown = {_subject(row) for row in noticed if is_shown(row)}
+    still = {_subject(row) for row in noticed if is_shown(row) and row.ended_at is None}
     return Unused(
-        sorted({_subject(row) for row in noticed}),
-        sorted({_subject(row) for row in noticed if row.ended_at is None}),
-        max((r for r in noticed if is_sure(r)), key=lambda r: (lasted_ms(r), r.unavailability_id), default=None),
+        sorted(shown),
+        sorted({_subject(row) for row in noticed} - shown),
+        sorted(still),
+        sorted({_subject(row) for row in noticed if row.ended_at is None} - still),
+        max((r for r in noticed if is_shown(r)), key=lambda r: (lasted_ms(r), r.unavailability_id), default=None),
         sum(map(lasted_ms, noticed)),
-        sum(row.low_ms for row in noticed if is_sure(row)),
+        sum(row.low_ms for row in noticed),
         None
-        if any(row.high_ms is None or not is_sure(row) for row in noticed)
+        if any(row.high_ms is None or not is_shown(row) for row in noticed)
         else sum(row.high_ms or 0 for row in noticed),
-        kinds[0].noun.predicate,
+        kinds[0].noun,
     )
 
 

@@ -79,7 +79,7 @@ def night_of(page: PageRows, run_id: str, at: datetime) -> NightSummary:
     groups = figures.groups_stopped(incidents, page.of(Unavailability)).least
     unknown = page.unknown_kinds
 
-    def bounded(count: int, kind: WitnessKind) -> int | None:
+    def bounded(count: int | None, kind: WitnessKind) -> int | None:
         """A count; None for a zero where the logs could not show such events."""
         return None if count == 0 and kind in unknown else count
 
@@ -95,11 +95,11 @@ def night_of(page: PageRows, run_id: str, at: datetime) -> NightSummary:
         incidents=len(urgent),
         records_lost_low=bounded(loss.low, WitnessKind.CUTS),
         records_lost_high=None if WitnessKind.CUTS in unknown else loss.high,
-        partitions_offline=bounded(len(leaderless.subjects), WitnessKind.LEADERS),
+        partitions_offline=bounded(leaderless.count, WitnessKind.LEADERS),
         partitions_still_offline=bounded(len(leaderless.still), WitnessKind.LEADERS),
         offline_ms=leaderless.longest_ms,
         offline_partition_seconds=leaderless.total_ms / 1000,
-        partitions_refusing=bounded(len(refusing.subjects), WitnessKind.IN_SYNC),
+        partitions_refusing=bounded(refusing.count, WitnessKind.IN_SYNC),
         sudden_absences=bounded(absences.sudden, WitnessKind.LIFE),
         orderly_absences=bounded(absences.orderly, WitnessKind.LIFE),
         groups_stopped=bounded(len(groups), WitnessKind.GROUPS),

@@ -120,8 +120,7 @@ class StoppedGroups:
     @property
     def number(self) -> str:
         """The number for a tile: `2`, or `0–1`."""
-        low, high = words.number(len(self.least)), words.number(len(self.most))
-        return low if low == high else f"{low}–{high}"
+        return words.number_range(len(self.least), len(self.most))
 
 
 def groups_stopped(incidents: Iterable[Incident], rows: Iterable[Unavailability]) -> StoppedGroups:

@@ -74,6 +74,11 @@ def between(low: float | None, high: float | None) -> str:
     return f"{duration(low)} to {duration(high)}" if low else f"at most {duration(high)}"
 
 
+def number_range(low: float, high: float) -> str:
+    """A number between bounds: `2`, or `0–60`."""
+    return number(low) if low == high else f"{number(low)}–{number(high)}"
+
+
 def bounded(low: float | None, high: float | None) -> str:
     """A length between bounds; one number if they differ by a tenth at most. Empty if none is known."""
     return duration(low) if low and high and high <= 1.1 * low else between(low, high)

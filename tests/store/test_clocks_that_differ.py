@@ -94,6 +94,7 @@ def test_clock_in_another_zone_makes_no_certain_echo_and_no_length(tmp_path: Pat
             u for u in judged_rows["gold.unavailability"] if u["ended_at"] and u["ended_at"] - u["started_at"] >= hour
         ]
         assert {u["confidence"] for u in unsure} <= {"possible", "unknown"}
+        assert {u["low_ms"] for u in unsure} <= {0}, "a length between these clocks shows nothing"
         away = sorted(judged_rows["gold.broker_outages"], key=lambda o: o["down_at"])
         twice = [
             {one["confidence"], other["confidence"]}

@@ -67,11 +67,13 @@ class ImbalanceEndNoun(Noun):
 class UnavailabilityNoun(Noun):
     """One kind of what could not be used in words.
 
-    `clause` is about one partition or group, `predicate` follows the number of partitions or groups.
+    `clause` is about one partition or group, `predicate` follows the number of partitions or groups, `participle`
+    follows `may have`.
     """
 
     clause: str
     predicate: str
+    participle: str
 
 
 # fmt: off
@@ -256,24 +258,26 @@ class UnavailabilityKind(NounCode):
 
     NO_LEADER = UnavailabilityNoun(
         code="no_leader", clause="{subject} had no leader", predicate="had no leader",
+        participle="had no leader",
         meaning="The partition had no leader, whatever the reason: it could be neither written nor read. From the loss"
         " of one leader to the begin of the next.",
     )
     ACKS_ALL_REFUSED = UnavailabilityNoun(
         code="acks_all_refused", clause="{subject} refused writes with acks=all",
-        predicate="took no writes with acks=all",
+        predicate="took no writes with acks=all", participle="taken no writes with acks=all",
         meaning="The partition's leader refused writes with acks=all, since fewer replicas than min.insync.replicas"
         " were in sync. Source: Partition.appendRecordsToLeader, NotEnoughReplicasException.",
     )
     ACKS_ALL_HUNG = UnavailabilityNoun(
         code="acks_all_hung", clause="Writes with acks=all to {subject} waited",
-        predicate="took no writes with acks=all",
+        predicate="took no writes with acks=all", participle="taken no writes with acks=all",
         meaning="Writes with acks=all to the partition waited: a follower in the ISR was down or did not respond, and"
         " had not been removed from it yet. Source: acks=all waits for every replica in the ISR; a leader removes a"
         " follower after replica.lag.time.max.ms, a controller when the session of its broker expires.",
     )
     NO_CONSUMER = UnavailabilityNoun(
         code="no_consumer", clause="Group {subject} consumed nothing", predicate="consumed nothing",
+        participle="consumed nothing",
         meaning="No member of the group consumed: all had stopped in an eager rebalance, or it had no member. Source:"
         " KIP-429 (an eager member gives back everything before it joins again).",
     )

@@ -57,7 +57,9 @@ class Incident(Row):
     brokers: Annotated[list[int] | None, "Brokers that were away, or whose replicas were out of sync"] = None
     topics: Annotated[list[str] | None, "Topics that lost records, had no leader or took no writes"] = None
     failover_count: Annotated[int | None, "Changes of leaders in it"] = None
-    partitions_offline: Annotated[int | None, "Partitions that had no leader for a second or longer"] = None
+    partitions_offline: Annotated[
+        int | None, "Partitions that had no leader for a second or longer; null where it is only possible that some had"
+    ] = None
     partitions_still_offline: Annotated[int | None, "Of these, those that had none when the logs end"] = None
     offline_ms: Annotated[
         Millis | None,
@@ -65,7 +67,9 @@ class Incident(Row):
     ] = None
     offline_partition_seconds: Annotated[PartitionSeconds | None, "What these times add up to"] = None
     partitions_refusing: Annotated[
-        int | None, "Partitions that refused writes with acks=all, or kept them waiting, for a second or longer"
+        int | None,
+        "Partitions that refused writes with acks=all, or kept them waiting, for a second or longer; null where it is"
+        " only possible that some did",
     ] = None
     refusing_ms: Annotated[Millis | None, "Longest that one of them did; where it was not over, at least"] = None
     records_lost_low: Annotated[Records | None, "Records lost at least; null where none can be lost"] = None

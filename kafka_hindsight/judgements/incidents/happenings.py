@@ -158,7 +158,8 @@ class Happening:
     @property
     def topics(self) -> list[str]:
         """The topics that lost records, had no leader or refused writes: the worst harm first."""
-        places = (*self.losses, *self.leaderless.subjects, *self.refusing.subjects)
+        unusable = (self.leaderless, self.refusing)
+        places = (*self.losses, *(p for sums in unusable for p in (*sums.subjects, *sums.possible)))
         return list(dict.fromkeys(topic for topic, _ in places))
 
     @property
@@ -185,13 +186,14 @@ class Happening:
         """Whether each partition could be used again, each broker was back and there was a controller, by the end.
 
         A group that a failure left without a consumer counts too; one whose members left does not. None: its last
-        member may have left or died.
+        member may have left or died, or a partition may not have been usable.
         """
         is_led = all(c.controller_to != NOBODY for c in self.controllers[-1:])
         is_usable = not (self.leaderless.still or self.refusing.still or self.stopped.still)
         if not (is_led and is_usable and all(o.up_at for o in self.outages)):
             return False
-        return None if self.idle.still else True
+        may_go_on = self.idle.still or self.leaderless.possibly_still or self.refusing.possibly_still
+        return None if may_go_on else True
 
     @cached_property
     def harm(self) -> Harm:
@@ -525,6 +527,9 @@ def headline_of(happening: Happening) -> str:
         effect = f"{effect}, and {_unused_clause(happening.leaderless)}"
     if happening.harm == Harm.CONSUMERS_STOPPED and happening.idle.still:
         origin = f"{origin}, and none is left"
+    possible = next((sums for sums in (happening.leaderless, happening.refusing) if sums.count is None), None)
+    if possible:
+        origin = f"{origin}; {_unused_clause(possible)}"
     return f"{words.sentence(effect)}: {origin}" if effect else words.sentence(origin)
 
 
@@ -556,8 +561,7 @@ def _loss_clause(happening: Happening) -> str:
 
 
 def _unused_clause(unused: Unused) -> str:
-    places = unused.subjects
-    return unused.clause(f"{'partition ' if len(places) == 1 else ''}{partitions_of(places)}")
+    return unused.clause(lambda places: f"{'partition ' if len(places) == 1 else ''}{partitions_of(places)}")
 
 
 _EFFECTS: Mapping[Harm, Callable[[Happening], str]] = {

@@ -212,38 +212,37 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
     if loss.low or loss.high != 0:
         yield _tile(loss.number, "committed records lost", "bad", loss_at)
     else:
-        yield _harm(0, "committed records lost", "bad", loss_at, WitnessKind.CUTS in unknown)
-    yield _harm(len(leaderless.subjects), _unused(leaderless), "bad", offline_at, WitnessKind.LEADERS in unknown)
-    yield _harm(len(refusing.subjects), _unused(refusing), "bad", refusing_at, WitnessKind.IN_SYNC in unknown)
-    yield _harm(absence_count, noun, tone, "cluster/outages", WitnessKind.LIFE in unknown)
+        yield _harm(0, 0, "committed records lost", "bad", loss_at, WitnessKind.CUTS in unknown)
+    unusable = ((leaderless, offline_at, WitnessKind.LEADERS), (refusing, refusing_at, WitnessKind.IN_SYNC))
+    for sums, anchor, witness in unusable:
+        yield _harm(len(sums.subjects), sums.most, _unused(sums), "bad", anchor, witness in unknown)
+    yield _harm(absence_count, absence_count, noun, tone, "cluster/outages", WitnessKind.LIFE in unknown)
     least, most = len(groups.least), len(groups.most)
     noun = words.verb(most, "group stopped by a failure", "groups stopped by a failure")
-    if least < most and WitnessKind.GROUPS not in unknown:
-        yield _tile(groups.number, noun, "warn", stopped_at)
-    else:
-        yield _harm(least, noun, "warn", stopped_at, WitnessKind.GROUPS in unknown)
-    yield _harm(
-        critical, words.verb(critical, "critical finding", "critical findings"), "bad", "findings", bool(unknown)
-    )
+    yield _harm(least, most, noun, "warn", stopped_at, WitnessKind.GROUPS in unknown)
+    noun = words.verb(critical, "critical finding", "critical findings")
+    yield _harm(critical, critical, noun, "bad", "findings", bool(unknown))
     gaps = len(unseen) + len(missing_witnesses(page.of(Witness))) + len(withheld_sentences(page.of(WithheldRow)))
     yield _figure(gaps, words.verb(gaps, "gap in coverage", "gaps in coverage"), "warn", "coverage")
 
 
 def _unused(sums: Unused) -> str:
     """The partitions that could not be used, without their number, the longest time, and the sum."""
-    clause = sums.clause(words.verb(len(sums.subjects), "partition", "partitions"))
-    return f"{clause}, {sums.partition_seconds}" if sums.subjects else clause
+    clause = sums.clause(lambda subjects: words.verb(len(subjects), "partition", "partitions"))
+    return f"{clause}, {sums.partition_seconds}" if sums.most else clause
 
 
 def _figure(count: int, label: str, tone: str, anchor: str) -> ui.Item:
     return _tile(words.number(count), label, tone if count else "good", anchor)
 
 
-def _harm(count: int, label: str, tone: str, anchor: str, is_unknown: bool) -> ui.Item:
+def _harm(least: int, most: int, label: str, tone: str, anchor: str, is_unknown: bool) -> ui.Item:
     """A figure of harm. Where the logs could not show all of it, a zero is not known, and another count is a bound."""
-    if not is_unknown:
-        return _figure(count, label, tone, anchor)
-    return _tile(f"{words.number(count)}+", label, tone, anchor) if count else _tile("?", label, "unknown", anchor)
+    if is_unknown:
+        return _tile(f"{words.number(least)}+", label, tone, anchor) if least else _tile("?", label, "unknown", anchor)
+    if least < most:
+        return _tile(words.number_range(least, most), label, tone if least else "warn", anchor)
+    return _figure(least, label, tone, anchor)
 
 
 def _tile(value: str, label: str, tone: str, anchor: str) -> ui.Item:

@@ -43,7 +43,7 @@ def _topic(page: PageRows, topic: str, leaderless: Unused) -> tuple[ui.Words, ..
     truncations, risks = (len(page.rows_of(kind, "topic", topic)) for kind in (Truncation, PartitionRisk))
     return (
         ui.Link(plain.shortened(topic), plain.anchor("topic", topic)),
-        words.number(len(leaderless.subjects)),
+        words.number_range(len(leaderless.subjects), leaderless.most),
         words.number(leaderless.total_ms / 1000),
         words.number(refused.total_ms / 1000),
         words.number(len(failovers)),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kafka_hindsight.catalog.codes import Harm
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Incident, Rebalance, Remedy, Unavailability
-from kafka_hindsight.measures.unavailability_sums import LEADERLESS, unused
+from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, unused
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, phrases
 from kafka_hindsight.report.answer import Answer
@@ -75,11 +75,10 @@ def _names(page: PageRows, kind: str, names: Sequence[str]) -> tuple[str, ui.Wor
 def _figures(page: PageRows, row: Incident) -> Iterator[tuple[str, str]]:
     if figures.harm_of(row) == Harm.RECORDS_LOST:
         yield "Records lost", phrases.lost_records(row.records_lost_low, row.records_lost_high)
-    if row.partitions_offline:
-        intervals = page.rows_of(Unavailability, "incident_id", row.incident_id)
-        yield "Without a leader", words.sentence(unused(intervals, LEADERLESS).clause())
-    if row.partitions_refusing:
-        yield "Refused acks=all", words.counted(row.partitions_refusing, "partition")
+    intervals = page.rows_of(Unavailability, "incident_id", row.incident_id)
+    for label, kinds in (("Without a leader", LEADERLESS), ("Without writes (acks=all)", NO_WRITES)):
+        if (sums := unused(intervals, kinds)).most:
+            yield label, words.sentence(sums.clause())
     if row.failover_count:
         yield "Leader changes", words.number(row.failover_count)
     if row.rebalance_count:

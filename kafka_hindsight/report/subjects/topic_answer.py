@@ -101,7 +101,7 @@ def _answer(
 
 def _verdict(failovers: Sequence[Failover], intervals: Sequence[Unavailability], cause: Incident | None) -> str:
     """The partitions that could not be used, for how long, and the event behind the longest of these times."""
-    parts = [sums.clause() for kinds in (LEADERLESS, NO_WRITES) if (sums := unused(intervals, kinds)).subjects]
+    parts = [sums.clause() for kinds in (LEADERLESS, NO_WRITES) if (sums := unused(intervals, kinds)).most]
     losses = [phrases.lost_records(f.records_lost_low, f.records_lost_high) for f in failovers if f.records_lost_low]
     if losses:
         parts.insert(0, f"{words.listed(losses)} lost in an unclean election")
@@ -120,8 +120,8 @@ def _verdict(failovers: Sequence[Failover], intervals: Sequence[Unavailability],
 def _cost(page: PageRows, rows: _Rows) -> tuple[ui.Fact, ...]:
     leaderless, no_writes = (unused(rows.intervals, kinds) for kinds in (LEADERLESS, NO_WRITES))
     return ui.facts(
-        ("Without a leader", leaderless.partition_seconds if leaderless.subjects else ""),
-        ("Without writes (acks=all)", no_writes.partition_seconds if no_writes.subjects else ""),
+        ("Without a leader", leaderless.partition_seconds if leaderless.most else ""),
+        ("Without writes (acks=all)", no_writes.partition_seconds if no_writes.most else ""),
         ("Changes of leaders", words.number(len(rows.failovers))),
         page.whose((), [rows.topic]),
     )

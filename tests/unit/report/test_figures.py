@@ -96,12 +96,18 @@ def test_partition_seconds_have_the_bounds_of_their_intervals(
 
 
 def test_interval_over_clocks_that_differ_adds_nothing_to_what_is_at_least_known() -> None:
-    times = {"started_at": AT, "ended_at": AT + timedelta(hours=1), "low_ms": 3_600_000, "high_ms": 3_600_000}
-    rows = [
-        row(UNAVAILABILITY, kind="no_leader", partition=partition, confidence=confidence, **times)
-        for partition, confidence in enumerate(("likely", "possible"))
-    ]
-    assert unused(rows, LEADERLESS).partition_seconds == "at least 3,600 partition-seconds"
+    times = {"started_at": AT, "ended_at": AT + timedelta(hours=1), "high_ms": 3_600_000}
+    shown, possible = (
+        row(UNAVAILABILITY, kind="no_leader", topic="t", partition=n, low_ms=low, confidence=confidence, **times)
+        for n, (low, confidence) in enumerate([(3_600_000, "likely"), (0, "possible")])
+    )
+    sums = unused([shown, possible], LEADERLESS)
+    assert sums.partition_seconds == "at least 3,600 partition-seconds"
+    assert (sums.subjects, sums.possible) == ([("t", 0)], [("t", 1)])
+    assert sums.clause() == "1 partition had no leader for 1 h, and 1 more may have"
+    sums = unused([possible, replace(possible, partition=2, ended_at=None)], LEADERLESS)
+    assert (sums.count, sums.most, sums.still, sums.possibly_still) == (None, 2, [], [("t", 2)])
+    assert sums.clause() == "2 partitions may have had no leader"
 
 
 def incident(**columns: Any) -> Incident:

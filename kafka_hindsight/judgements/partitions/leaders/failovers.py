@@ -321,6 +321,9 @@ def rebuild_leaders(incarnations: Iterable[Incarnation], context: ClusterContext
             is_shown = len(own) > 1 or time.value or time.proven or time.possible
             if is_shown if time.end else own[-1] is changes[-1]:
                 reason = _by_changes(*failovers)
+                if errors[0] and time.end and not _ms(time.proven):
+                    # Clocks that differ by more than the time show that there was none as well.
+                    reason = replace(reason, confidence=reason.confidence.at_most(Confidence.POSSIBLE))
                 losses.append(BoundedInterval(time.start, time.end, time.proven, time.possible, reason))
         losses += _since_first_mention(incarnation, leaderships, context)
         leaders = known_leaders(incarnation, leaderships, [gap for _, gap in steps])

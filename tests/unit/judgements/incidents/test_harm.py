@@ -100,6 +100,19 @@ def harms(**rows: Any) -> list[str | None]:
     return [i.harm for i in incidents_of(**rows)]
 
 
+@pytest.mark.parametrize("ended", [True, False])
+def test_partition_that_only_may_have_had_no_leader_makes_no_incident_that_asks_to_act(ended: bool) -> None:
+    begins = {"started_at": AT, "ended_at": AT + timedelta(hours=1) if ended else None}
+    doubtful = {"kind": "no_leader", "topic": "t", "partition": 0, "low_ms": 0, "confidence": "possible", **begins}
+    (incident,) = incidents_of(unavailability=[row(UNAVAILABILITY, unavailability_id="u", **doubtful)])
+    assert (incident.harm, incident.partitions_offline, incident.topics) == ("data_at_risk", None, ["t"])
+    assert incident.is_over is (True if ended else None)
+    assert incident.headline.endswith("; partition t-0 may have had no leader")
+    assert state_of([incident], [], is_known=True) is Urgency.LOOK
+    (shown,) = incidents_of(unavailability=[row(UNAVAILABILITY, unavailability_id="u", **{**doubtful, "low_ms": 1})])
+    assert (shown.harm, shown.partitions_offline, shown.is_over) == ("partitions_offline", 1, ended)
+
+
 def test_quorum_without_majority_is_incident_and_other_controller_change_is_not() -> None:
     bounds = {"uncontrolled_low_ms": 16_669, "confidence": "likely", "happened_at": AT + timedelta(minutes=1)}
     lost = row(CONTROLLER_CHANGES, cause="no_majority", epoch=3, explanation="It had none.", **bounds)
