@@ -93,18 +93,30 @@ def state_of(incidents: Iterable[Incident], findings: Iterable[Finding], *, is_k
 
 @dataclass(frozen=True)
 class Absences:
-    """Absences of brokers: `orderly` ones began with a controlled shutdown; of `not_back` ones no log shows the end."""
+    """Absences of brokers: `orderly` ones began with a controlled shutdown; of `not_back` ones no log shows the end.
+
+    One that clocks which differ may show twice counts once; `most` counts both.
+    """
 
     sudden: int
     orderly: int
     not_back: int
+    most: int
+
+    @property
+    def least(self) -> int:
+        return self.sudden + self.orderly
 
 
 def absences(outages: Iterable[BrokerOutage]) -> Absences:
     """Count absences of brokers by how they began."""
-    rows = list(outages)
+    every = sorted(outages, key=lambda o: (o.down_at, o.outage_id))
+    rows: list[BrokerOutage] = []
+    for row in every:
+        if row.echo_of not in [earlier.outage_id for earlier in rows]:
+            rows.append(row)
     orderly = sum(map(is_orderly, rows))
-    return Absences(len(rows) - orderly, orderly, sum(o.up_at is None for o in rows))
+    return Absences(len(rows) - orderly, orderly, sum(o.up_at is None for o in rows), len(every))
 
 
 @dataclass(frozen=True)

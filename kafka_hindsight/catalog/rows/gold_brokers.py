@@ -51,6 +51,9 @@ class BrokerOutage(Row):
     ] = None
     restart_id: Annotated[str | None, "The rolling restart of the cluster that it belongs to"] = None
     incident_id: Annotated[str | None, "The incident it belongs to"] = None
+    echo_of: Annotated[
+        str | None, "The absence that it may be, shown by a clock that differs; null where no such clock is known"
+    ] = None
     confidence: HowSure
     explanation: Annotated[str, "What happened, when it was over and who was disturbed, in a few sentences"]
     knowledge_version: JudgedBy = None

@@ -18,7 +18,7 @@ it was detected as down. Sessions of brokers last 18 s at most by default (zooke
 
 
 def hedge_echoes(outages: Iterable[BrokerOutage], clocks: Sequence[ClockError]) -> list[BrokerOutage]:
-    """Absences, each `possible` at most where clocks that differ may show it twice, with a sentence that says so.
+    """Absences, each `possible` at most where clocks that differ may show it twice, with the other and a sentence.
 
     One log that shows both shows that they are two.
     """
@@ -39,7 +39,8 @@ def _hedged(row: BrokerOutage, rows: Iterable[BrokerOutage], clocks: Sequence[Cl
                 f" {instant(other.down_at, day)}, shown by another clock."
             )
             confidence = row.confidence.at_most(Confidence.POSSIBLE)
-            return replace(row, confidence=confidence, explanation=f"{row.explanation} {sentence}")
+            explanation = f"{row.explanation} {sentence}"
+            return replace(row, echo_of=other.outage_id, confidence=confidence, explanation=explanation)
     return row
 
 

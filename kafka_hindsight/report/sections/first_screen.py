@@ -204,9 +204,8 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
     harms = (Harm.RECORDS_LOST, Harm.PARTITIONS_OFFLINE, Harm.WRITES_REFUSED, Harm.CONSUMERS_STOPPED)
     loss_at, offline_at, refusing_at, stopped_at = (anchors.get(harm, "incident-list") for harm in harms)
     manners = ((absences.orderly, "by a controlled shutdown"), (absences.not_back, "not back"))
-    absence_count = absences.sudden + absences.orderly
     details = "".join(f", {words.number(n)} {manner}" for n, manner in manners if n)
-    noun = f"{words.verb(absence_count, 'absence of a broker', 'absences of brokers')}{details}"
+    noun = f"{words.verb(absences.most, 'absence of a broker', 'absences of brokers')}{details}"
     tone = "bad" if absences.sudden + absences.not_back else "warn"
     unknown = page.unknown_kinds
     if loss.low or loss.high != 0:
@@ -216,7 +215,7 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
     unusable = ((leaderless, offline_at, WitnessKind.LEADERS), (refusing, refusing_at, WitnessKind.IN_SYNC))
     for sums, anchor, witness in unusable:
         yield _harm(len(sums.subjects), sums.most, _unused(sums), "bad", anchor, witness in unknown)
-    yield _harm(absence_count, absence_count, noun, tone, "cluster/outages", WitnessKind.LIFE in unknown)
+    yield _harm(absences.least, absences.most, noun, tone, "cluster/outages", WitnessKind.LIFE in unknown)
     least, most = len(groups.least), len(groups.most)
     noun = words.verb(most, "group stopped by a failure", "groups stopped by a failure")
     yield _harm(least, most, noun, "warn", stopped_at, WitnessKind.GROUPS in unknown)

@@ -159,8 +159,10 @@ def test_groups_whose_last_member_may_only_have_closed_raise_the_upper_bound_alo
 
 def test_absences_are_counted_by_kind_and_return() -> None:
     kinds = (("crash", AT), ("controlled_shutdown", None), ("controlled_shutdown", AT))
-    rows = [row(BROKER_OUTAGES, kind=kind, up_at=up_at) for kind, up_at in kinds]
-    assert figures.absences(rows) == figures.Absences(sudden=1, orderly=2, not_back=1)
+    rows = [row(BROKER_OUTAGES, outage_id=str(n), kind=kind, up_at=at) for n, (kind, at) in enumerate(kinds)]
+    assert figures.absences(rows) == figures.Absences(sudden=1, orderly=2, not_back=1, most=3)
+    twice = [replace(rows[0], echo_of="2"), rows[1], replace(rows[2], echo_of="0")]
+    assert figures.absences(twice) == figures.Absences(sudden=1, orderly=1, not_back=1, most=3)
 
 
 def test_incident_without_harm_is_consumers_stopped() -> None:

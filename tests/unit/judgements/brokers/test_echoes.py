@@ -25,8 +25,12 @@ def away(minutes: float, source: str, **columns: Any) -> BrokerOutage:
 
 @pytest.mark.parametrize("apart", [60, 59.8, -60])
 def test_absence_that_another_clock_shows_again_is_possible(apart: float) -> None:
-    rows = [away(0, "broker-3/controller.log"), away(apart, "broker-2/server.log")]
+    rows = [
+        away(0, "broker-3/controller.log", outage_id="here"),
+        away(apart, "broker-2/server.log", outage_id="there"),
+    ]
     hedged = hedge_echoes(rows, [HOUR])
+    assert [o.echo_of for o in hedged] == ["there", "here"]
     assert [o.confidence for o in hedged] == ["possible", "possible"]
     assert all("this may be the absence that began at" in o.explanation for o in hedged)
 
