@@ -14,6 +14,7 @@ from kafka_hindsight.catalog.table_model import RowValues
 from kafka_hindsight.measures.record_losses import RecordLoss
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.shared import plain, words
+from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.page_names import NEWEST, page_address
 
@@ -95,7 +96,15 @@ class Fleet:
         return replace(self, nights=nights)
 
     def among(self, clusters: Collection[str]) -> Fleet:
-        """The same fleet with these clusters alone."""
+        """The same fleet with these clusters alone.
+
+        Raises:
+            BadInput: No night is of one of them, and no settings name it.
+        """
+        known = {*self.of_cluster, *self.configured}
+        unknown = {name: plain.visible(words.did_you_mean(name, known)) for name in clusters if name not in known}
+        if unknown:
+            raise BadInput(*(f"There is no cluster {plain.visible(n)!r}.{hint}" for n, hint in unknown.items()))
         nights = [n for n in self.nights if n.cluster in clusters]
         incidents = [i for i in self.incidents if i.cluster in clusters]
         return Fleet(nights, incidents, self.at, [c for c in self.configured if c in clusters])

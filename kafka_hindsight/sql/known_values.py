@@ -1,4 +1,4 @@
-"""Whether a lake knows the clusters, groups, topics and brokers that are asked for, and whether instants are ones.
+"""Whether a lake knows the names that are asked for, such as clusters and groups, and whether instants are ones.
 
 All surfaces ask here: an empty answer about a name with a slip in it would read as an all-clear. A name that the lake
 has seen is known, whether or not the window that is asked for has a row of it.
@@ -24,7 +24,9 @@ _COLUMNS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "group_id": ("group", ("group_id", "group_ids")),
     "topic": ("topic", ("topic", "topics")),
     "broker": ("broker", ("broker", "brokers", "leader_from", "leader_to")),
+    "partition": ("partition", ("partition",)),
     "run_id": ("run", ("run_id",)),
+    "receiver": ("receiver", ("receiver",)),
 }
 """By variable: what it names, and the columns of all views that hold such names."""
 

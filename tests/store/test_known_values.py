@@ -21,7 +21,7 @@ from tests.support.rows import AT, values
 TABLES = {
     "gold.rebalances": [values(gold.REBALANCES, cluster="prod", group_id="invoices")],
     "gold.incidents": [values(gold.INCIDENTS, cluster="prod", group_ids=["audit"], topics=["ledger"], brokers=[7])],
-    "silver.events": [values(silver.EVENTS, cluster="prod", group_id="quiet")],
+    "silver.events": [values(silver.EVENTS, cluster="prod", group_id="quiet", topic="ledger", partition=3)],
 }
 
 
@@ -44,6 +44,7 @@ def lake(folder: Path) -> Iterator[Lake]:
         ("group_id", "quiet"),
         ("topic", "ledger"),
         ("broker", "7"),
+        ("partition", "3"),
         ("cluster", "prod"),
         ("from", "2026-11-21"),
         ("at", "2026-11-21T01:00Z"),
@@ -71,6 +72,8 @@ def test_instant_is_given_in_a_form_that_queries_cast(folder: Path) -> None:
         ("group_id", "invoice", "The lake has never seen a group 'invoice'. Did you mean invoices?"),
         ("topic", "'; DROP", 'The lake has never seen a topic "\'; DROP".'),
         ("broker", "9", "The lake has never seen a broker '9'."),
+        ("partition", "12", "The lake has never seen a partition '12'."),
+        ("receiver", "chat", "The lake has never seen a receiver 'chat'. It has none."),
         ("cluster", "prd", "The lake has never seen a cluster 'prd'. Did you mean prod?"),
         ("from", "last night", "'last night' is not an instant. Needed: one such as 2026-11-21T01:00Z."),
         ("at", "25:00", "'25:00' is not an instant. Needed: one such as 2026-11-21T01:00Z."),
@@ -95,7 +98,7 @@ def test_each_variable_of_named_queries_is_judged_or_is_a_number(folder: Path) -
     """DuckDB itself refuses text that is not a number."""
     names = {variable for query in named_queries().values() for variable in query.variables}
     with open_views(str(folder)) as connection:
-        for variable in names - {"partition", "limit", "at_least", "receiver"}:
+        for variable in names - {"limit", "at_least"}:
             with pytest.raises(BadInput):
                 known_values(connection, {variable: "no such thing"})
 

@@ -55,6 +55,13 @@ def test_fleet_shows_only_requested_clusters_with_requested_links(
     assert "us.html" not in page and "never audited" not in page
 
 
+def test_fleet_refuses_cluster_that_it_does_not_know(lakes: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fleet", "--cluster", "eu", "--cluster", "uk"]) == 2
+    printed, errors = capsys.readouterr()
+    assert not printed and "There is no cluster 'uk'." in errors
+    assert main(["fleet", "--cluster", "new"]) == 0, "the settings name it, though no night of it was audited"
+
+
 def test_fleet_of_one_lake_shows_its_clusters(lakes: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fleet", "--lake", str(lakes / "us"), "--json"]) == 0
     assert [n["cluster"] for n in json.loads(capsys.readouterr().out)["clusters"]] == ["us"]
