@@ -9,6 +9,7 @@ from kafka_hindsight.catalog.codes import FindingSeverity
 from kafka_hindsight.catalog.rows import Finding
 from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings, SettingsInForce
 from kafka_hindsight.judgements.findings import RULES
+from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.sources import inputs_of, values_of
 from kafka_hindsight.knowledge.rules import STANDING_RULES
@@ -20,7 +21,11 @@ DAY = Window(AT - timedelta(hours=12), AT + timedelta(hours=12))
 
 
 def raised(
-    cluster: str = "c", window: Window = DAY, settings: BrokerSettings | None = None, **rows: Any
+    cluster: str = "c",
+    window: Window = DAY,
+    settings: BrokerSettings | None = None,
+    clocks: tuple[ClockError, ...] = (),
+    **rows: Any,
 ) -> list[Finding]:
     """The findings on rows, by the name under which rules read them: the gravest first, those about settings last.
 
@@ -28,7 +33,7 @@ def raised(
     """
     values = {
         "cluster": cluster,
-        "scope": Scope(cluster, window, window),
+        "scope": Scope(cluster, window, window, clocks=clocks),
         "settings_in_force": SettingsInForce(AT, settings or BrokerSettings()),
     }
     findings, names = list[Finding](), set[str]()

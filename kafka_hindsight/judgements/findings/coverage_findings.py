@@ -152,12 +152,15 @@ def _unobserved(scope: Scope, unobserved_around: Around[rows.UnobservedSpan]) ->
 
 
 def _clocks(scope: Scope) -> Iterator[Finding]:
-    """One finding for the clocks in other zones, and one for each other clock that differs."""
+    """One finding for the clocks in other zones, and one for each broker whose clock differs, in however many logs."""
     differing = [c for c in scope.clocks if c.differs and c.brokers]
     zones, others = split_by(differing, lambda c: c.meaning == ClockMeaning.OTHER_ZONE)
-    for clocks in (*filter(None, [zones]), *([clock] for clock in others)):
-        of_each = [clock.brokers for clock in clocks]
-        brokers = sorted(frozenset.intersection(*of_each) or frozenset.union(*of_each))
+    pairs = [clock.brokers for clock in zones]
+    odd = frozenset.intersection(*pairs) or frozenset.union(*pairs) if pairs else frozenset()
+    in_order = [*((odd, clock) for clock in zones), *((clock.brokers, clock) for clock in others)]
+    for own, rows_of_brokers in grouped(in_order, lambda pair: pair[0]).items():
+        brokers, clocks = sorted(own), [clock for _, clock in rows_of_brokers]
+        widest = max(clocks, key=lambda c: c.by)
         yield finding_of(
             scope.cluster,
             declared.CLOCKS_DIFFER,
@@ -165,8 +168,8 @@ def _clocks(scope: Scope) -> Iterator[Finding]:
             [scope.window.start],
             [_quote_clock(scope, clock) for clock in clocks],
             clocks=_differing(brokers),
-            by=duration(max(c.by for c in clocks)),
-            proof=clocks[0].proof,
+            by=duration(widest.by),
+            proof=widest.proof,
         )
 
 

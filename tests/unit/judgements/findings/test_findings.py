@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from kafka_hindsight.catalog.bronze import GROUP_SNAPSHOTS, PARTITION_SNAPSHOTS, SNAPSHOT_READINGS
-from kafka_hindsight.catalog.codes import Cause
+from kafka_hindsight.catalog.codes import Cause, ClockMeaning
 from kafka_hindsight.catalog.gold import (
     BROKER_OUTAGES,
     FAILOVERS,
@@ -30,6 +30,7 @@ from kafka_hindsight.catalog.rows import (
     SnapshotReading,
     UnobservedSpan,
 )
+from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
 from tests.support.findings import raised
 from tests.support.rows import AT, row
 from tests.support.settings import own
@@ -259,3 +260,16 @@ def test_unobserved_broker_is_one_finding() -> None:
         "Whether broker 1 served is not known twice, 3 h at most: neither its own log nor a controller's has a line"
         " of that time"
     )
+
+
+def test_broker_whose_clock_differs_in_several_ways_is_one_finding() -> None:
+    def error(meaning: ClockMeaning, minutes: int, *brokers: int) -> ClockError:
+        return ClockError(meaning, frozenset(), frozenset(brokers), timedelta(minutes=minutes), proof=f"{minutes}")
+
+    steps = [error(ClockMeaning.SET_BACK, minutes, 3) for minutes in (20, 19)]
+    zones = [error(ClockMeaning.OTHER_ZONE, 60, 3, other) for other in (1, 2)]
+    (finding,) = raised(clocks=(*steps, *zones))
+    assert finding.message.startswith("The clock of broker 3 differs from those of other brokers by 1 h: 60")
+    assert len(finding.evidence) == 3, "each proof once"
+    both = raised(clocks=(*steps, error(ClockMeaning.AHEAD, 5, 1)))
+    assert [f.subject for f in both] == ["1", "3"] and len({f.finding_id for f in both}) == 2
