@@ -119,11 +119,6 @@ class ClusterContext:
         outages = self._outages_by_begin.get(broker)
         return outages.within(start, end) if outages else ()
 
-    @cached_property
-    def lost_brokers(self) -> frozenset[int]:
-        """The brokers that had gone and not come back when the logs end."""
-        return frozenset(o.broker for o in self.outages if o.up_at is None)
-
     def outages_of(self, broker: int | None) -> list[BrokerOutage]:
         """All outages of a broker, by the instant at which the cluster knew of them."""
         return [i.value for i in self._known_outages.get(broker, _NO_OUTAGES)]

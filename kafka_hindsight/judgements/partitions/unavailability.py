@@ -18,7 +18,7 @@ from kafka_hindsight.judgements.reasoning.bounded_intervals import (
     span,
 )
 from kafka_hindsight.knowledge.outage_words import noun_of
-from kafka_hindsight.shared.durations import CATCHING_UP, NEVER
+from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, NEVER
 from kafka_hindsight.shared.grouping import runs, with_neighbours
 from kafka_hindsight.shared.timelines import Interval, Intervals, Timeline, by_instant
 from kafka_hindsight.shared.windows import Window
@@ -126,13 +126,16 @@ def _hangs(
     `removals` are the partition's shrinks of the ISR by broker and instant.
 
     A broker that joins the ISR has fetched all. If that is after it had surely gone, its process is back, even where
-    its controllers do not know it yet. Source: Partition.maybeExpandIsr.
+    its controllers do not know it yet. Source: Partition.maybeExpandIsr. A controller that detects a broker as down
+    removes it from each ISR at once, but where it is the last one. Source: ReplicaStateMachine.
+    doRemoveReplicasFromIsr, ReplicationControlManager.handleBrokerFenced.
     """
     gone_by = _gone_by(outage)
     away = states.clip(outage.down_at, max(outage.up_at or logs_end + timedelta.resolution, outage.down_at))
     for run in _runs(away.intervals, lambda state: _waits_for(state, outage.broker)):
         has_joined = run.before is not None and outage.broker not in run.before.value.known_isr.isr
-        if not (has_joined and gone_by and gone_by <= run.start):
+        is_removed = outage.detected_at and outage.detected_at <= run.start
+        if not is_removed and not (has_joined and gone_by and gone_by <= run.start):
             yield _hang(run, outage, removals.get((outage.broker, run.end)), logs_end)
 
 
@@ -147,11 +150,14 @@ def _hang(
     proof = _gone_by(outage)
     end = None if run.after is None and outage.up_at is None and run.end > logs_end else run.end
     latest = run.after.start if run.after else end
+    if outage.detected_at and run.end > outage.detected_at + CLOCK_SKEW:
+        # No line at hand shows that the controller removed it.
+        end, latest = outage.detected_at, outage.detected_at + CLOCK_SKEW
     proven = span(max(run.start, proof), end) if proof else None
     earliest = run.before.end if run.before else outage.last_heard_at
     if shrink and shrink.behind_since:
         earliest = min(shrink.behind_since, proven.start if proven else run.end)
-    possible = span(earliest, run.end + CATCHING_UP if run.end == outage.up_at else latest)
+    possible = span(earliest, run.end + CATCHING_UP if end == outage.up_at else latest)
     why = f"Broker {outage.broker} {noun_of(outage).verb}, and was still in the ISR."
     confidence = outage.confidence.at_most(Confidence.CERTAIN if outage.kind is OutageKind.CRASH else Confidence.LIKELY)
     quotes = [*outage.evidence, run.states[0].value.known_isr.quote]

@@ -214,19 +214,38 @@ def _since_first_mention(
 def _while_away(
     incarnation: Incarnation, leader: Interval[int], changes: Timeline[LeaderChange], context: ClusterContext
 ) -> Iterator[BoundedInterval[Reason]]:
-    """While the leader was away and no other took over: it led again later, or every replica was away when logs end.
+    """While the leader was away, and no other replica can have taken over.
 
     No line shows it where no controller was there to take the leadership from it, as where all brokers stop: in
-    ZooKeeper mode the last one is the controller.
+    ZooKeeper mode the last one is the controller. Each new leader raises the epoch, so one that leads again in the next
+    epoch at the latest was followed by no other; nor was one whose other replicas were all away. Otherwise one may have
+    taken over, whether a line at hand shows it or not. Source: PartitionLeaderElectionAlgorithms,
+    PartitionChangeBuilder.electLeader.
     """
     for outage in context.outages_begun(leader.value, leader.start, leader.end):
-        if outage.kind in _ENDED:
-            end = outage.up_at and _first_leading_at(incarnation, leader.value, outage.up_at - CLOCK_SKEW)
-            replicas = incarnation.replicas_at(outage.down_at) or ()
-            are_all_away = replicas and context.lost_brokers.issuperset(replicas)
-            is_shown = end or (outage.up_at is None and are_all_away)
-            if is_shown and not _has_moved(changes, outage, end):
-                yield _absence(outage, end)
+        end = outage.up_at and _first_leading_at(incarnation, leader.value, outage.up_at - CLOCK_SKEW)
+        if outage.kind not in _ENDED or _has_moved(changes, outage, end):
+            continue
+        if end and _leads_on(incarnation, outage, end):
+            yield _absence(outage, end)
+            continue
+        replicas = incarnation.replicas_at(outage.down_at) or ()
+        away = [context.outage_between(r, outage.down_at, end) for r in replicas if r != leader.value]
+        all_away = [outage, *filter(None, away)]
+        since, returned_at = max(o.down_at for o in all_away), earliest(*(o.up_at for o in all_away))
+        is_shown = returned_at is None or (end and since < returned_at)
+        if replicas and None not in away and is_shown:
+            time = _absence(outage, end).within(since, None)
+            proven = time.proven and span(time.proven.start, earliest(time.proven.end, returned_at))
+            yield replace(time, proven=proven)
+
+
+def _leads_on(incarnation: Incarnation, outage: BrokerOutage, since: datetime) -> bool:
+    """Whether a leader that is back leads in the epoch in which it led before, or in the next one."""
+    before = [e.leader_epoch for e in incarnation.events_by_time.within(None, outage.down_at)]
+    starts = incarnation.of_kind(Kind.LEADER_STARTED).within(since, None)
+    epoch = next((e.leader_epoch for e in starts if e.broker == outage.broker), None)
+    return epoch is not None and epoch - max((e for e in before if e is not None), default=NOBODY) <= 1
 
 
 def _absence(outage: BrokerOutage, end: datetime | None) -> BoundedInterval[Reason]:

@@ -187,6 +187,23 @@ def test_partition_is_leaderless_while_its_returning_leader_is_down(epoch: int) 
     assert (period.low_ms, period.high_ms, period.outage_id) == (19_000, 22_000, "o3")
 
 
+SHUT_DOWN = outage(3, "controlled_shutdown", 30, 50)
+
+
+@pytest.mark.parametrize("back", [led(3, 60, 2), committed(3, 60, "3,1", 25)])
+def test_partition_whose_replicas_may_have_taken_over_is_not_leaderless(back: Event) -> None:
+    """No line at hand shows the epochs between, as without state-change.log: a restart in order hands leaders over."""
+    assert unavailable([led(3, 0, 0), back], [SHUT_DOWN], after(LOGS_END)) == []
+
+
+def test_partition_is_leaderless_while_all_replicas_are_away() -> None:
+    others = [outage(1, "controlled_shutdown", 35, 70), outage(2, "crash", 20, 55)]
+    lines = [led(3, 0, 0), committed(3, 60, "3,1", 25)]
+    periods = unavailable(lines, [SHUT_DOWN, *others], after(LOGS_END))
+    [period] = [u for u in periods if u.kind == "no_leader"]
+    assert seconds_of([period]) == [("no_leader", 35, 60)]
+
+
 def test_unresponsive_leader_that_leads_on_leaves_no_leaderless_time() -> None:
     away = outage(3, "unresponsive", 30, 50)
     assert unavailable([led(3, 0, 0), led(3, 50, 0)], [away], after(LOGS_END)) == []
@@ -307,11 +324,21 @@ def test_writes_likely_hang_for_unresponsive_follower() -> None:
 
 
 def test_return_of_follower_in_the_isr_ends_hanging_writes() -> None:
-    [period] = unavailable([led(1, 0, 0)], [CRASH], after(LOGS_END))
+    undetected = replace(CRASH, detected_at=None)
+    [period] = unavailable([led(1, 0, 0)], [undetected], after(LOGS_END))
     assert seconds_of([period]) == [("acks_all_hung", 20, 50)]
     assert (period.low_ms, period.high_ms) == (29_000, 42_000)
-    [period] = unavailable([led(1, 0, 0)], [replace(CRASH, up_at=None)], after(LOGS_END))
-    assert (seconds_of([period]), period.low_ms) == ([("acks_all_hung", 20, None)], 79_000)
+    [period] = unavailable([led(1, 0, 0)], [replace(undetected, up_at=None)], after(LOGS_END))
+    assert (seconds_of([period]), period.low_ms) == ([("acks_all_hung", 20, None)], 89_000)
+
+
+@pytest.mark.parametrize("up_at", [None, after(50)])
+def test_controller_that_detects_follower_as_down_ends_hanging_writes(up_at: datetime | None) -> None:
+    """It removes it from each ISR, whether a line at hand shows that or not."""
+    [period] = unavailable([led(1, 0, 0)], [replace(CRASH, up_at=up_at)], after(LOGS_END))
+    assert seconds_of([period]) == [("acks_all_hung", 20, 29)]
+    assert (period.low_ms, period.high_ms) == (8_000, 13_000)
+    assert unavailable([led(1, 30, 1)], [replace(CRASH, up_at=up_at)], after(LOGS_END)) == []
 
 
 def test_no_writes_hang_for_controlled_shutdown_or_crash_of_the_leader() -> None:
