@@ -45,6 +45,5 @@ def _hedged(row: BrokerOutage, rows: Iterable[BrokerOutage], clocks: Sequence[Cl
 
 
 def _sources(row: BrokerOutage) -> set[str]:
-    """The logs that show it at its own time."""
-    first, last = row.down_at - _NEAR, (row.up_at or row.detected_at or row.down_at) + _NEAR
-    return {quote.source for quote in row.evidence if first <= quote.happened_at <= last}
+    """The logs that show how it began, each by its own clock."""
+    return {quote.source for quote in row.evidence if abs(quote.happened_at - row.down_at) <= _NEAR}

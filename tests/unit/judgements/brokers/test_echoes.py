@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -33,6 +34,14 @@ def test_absence_that_another_clock_shows_again_is_possible(apart: float) -> Non
     assert [o.echo_of for o in hedged] == ["there", "here"]
     assert [o.confidence for o in hedged] == ["possible", "possible"]
     assert all("this may be the absence that began at" in o.explanation for o in hedged)
+
+
+def test_log_that_shows_the_end_of_one_and_the_begin_of_the_other_does_not_tell_them_apart() -> None:
+    """The broker's own late clock shows its return near the end of what others show, and its stop an hour later."""
+    back = Quote.of({**QUOTE, "source": "broker-2/server.log", "happened_at": AT + timedelta(minutes=50)})
+    seen = away(0, "broker-3/controller.log")
+    rows = [replace(seen, up_at=back.happened_at, evidence=[*seen.evidence, back]), away(60, "broker-2/server.log")]
+    assert [o.confidence for o in hedge_echoes(rows, [HOUR])] == ["possible", "possible"]
 
 
 @pytest.mark.parametrize(
