@@ -39,7 +39,7 @@ class Shrink:
     change: IsrChange
     incarnation: Incarnation
     context: ClusterContext
-    previous_commit_at: datetime | None
+    previous_commit_at: datetime
     returned_at: datetime | None
 
     @property
@@ -53,9 +53,9 @@ class Shrink:
     @cached_property
     def proposal(self) -> Event | None:
         """The leader's last line, since the commit before, that removes the broker because it lags."""
-        since = self.previous_commit_at and self.previous_commit_at - CLOCK_SKEW
+        since = self.previous_commit_at - CLOCK_SKEW
         proposals = self.incarnation.of_kind(Kind.ISR_SHRINK_PROPOSED).until(self.at + CLOCK_SKEW)
-        recent = (e for e in proposals if not since or since <= e.happened_at)
+        recent = (e for e in proposals if since <= e.happened_at)
         removing = (
             e for e in recent if self.broker in {*(broker_ids(e.previous_isr) or ())} - {*(broker_ids(e.isr) or ())}
         )
@@ -175,13 +175,14 @@ def rebuild_isr_changes(
     return [row for row in rows if window.holds(row.happened_at)]
 
 
-def _changes(key: Partition, commits: Sequence[Commit]) -> Iterator[IsrChange]:
+def _changes(key: Partition, commits: Sequence[Commit]) -> Iterator[tuple[IsrChange, datetime]]:
+    """Each change, and the instant of the commit before it."""
     cluster, topic, partition = key
     for before, after in pairwise(commits):
         old, new = set(before.isr), set(after.isr)
         commit = (after.version, after.leader_epoch, after.at)
         for broker in sorted(old ^ new):
-            yield IsrChange(
+            change = IsrChange(
                 cluster=cluster,
                 isr_change_id=row_id(cluster, "isr", topic, partition, *commit, broker),
                 topic=topic,
@@ -193,10 +194,11 @@ def _changes(key: Partition, commits: Sequence[Commit]) -> Iterator[IsrChange]:
                 isr_after=sorted(new),
                 evidence=evidence_of([quote(after.line)]),
             )
+            yield change, before.at
 
 
 def _explained_changes(
-    changes: Iterable[IsrChange], incarnation: Incarnation, context: ClusterContext
+    changes: Iterable[tuple[IsrChange, datetime]], incarnation: Incarnation, context: ClusterContext
 ) -> list[IsrChange]:
     """The changes of one incarnation of a partition with the cause of each, and how long each shrink lasted.
 
@@ -206,10 +208,9 @@ def _explained_changes(
     rows: list[IsrChange] = []
     open_shrinks: dict[int, int] = {}
     returned_at: dict[int, datetime] = {}
-    for change in changes:
+    for change, before_at in changes:
         broker, row = change.broker, change
         if change.change is IsrChangeKind.SHRINK:
-            before_at = rows[-1].happened_at if rows else None
             row = _explained(Shrink(change, incarnation, context, before_at, returned_at.get(broker)))
             open_shrinks[broker] = len(rows)
         elif broker in open_shrinks:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
@@ -145,6 +146,12 @@ class TestShrinkCause:
         context = ClusterContext(outages=(away,))
         (shrink,) = rebuild_isr_changes(lines, (), context, Window(AT - HOUR, AT + HOUR))
         assert (shrink.shrink_cause, shrink.outage_id, shrink.removed_by_leader) == ("outage", "o", 1)
+        # A commit after the line shows that the broker was in sync again, or that the removal was refused.
+        first, line, last = lines
+        again = replace(first, partition_epoch=6, happened_at=AT + MINUTE)
+        later = [first, line, again, replace(last, partition_epoch=8, happened_at=AT + 2 * MINUTE)]
+        (shrink,) = rebuild_isr_changes(later, (), ClusterContext(), Window(AT - HOUR, AT + HOUR))
+        assert (shrink.removed_by_leader, shrink.behind_since) == (None, None)
 
     def test_broker_removed_again_after_its_return_is_slow(self) -> None:
         """As a drill had it: a broker back from a pause was paused again three seconds later."""
