@@ -22,6 +22,7 @@ from kafka_hindsight.catalog.nouns.partitions import ImbalanceEnd as ImbalanceEn
 from kafka_hindsight.catalog.nouns.partitions import OutOfSyncKind as OutOfSyncKind
 from kafka_hindsight.catalog.nouns.partitions import TruncationVerdict as TruncationVerdict
 from kafka_hindsight.catalog.nouns.partitions import UnavailabilityKind as UnavailabilityKind
+from kafka_hindsight.catalog.nouns.producer_kinds import ProducerFailureKind as ProducerFailureKind
 from kafka_hindsight.catalog.nouns.witnesses import WitnessGap as WitnessGap
 from kafka_hindsight.catalog.nouns.witnesses import WitnessKind as WitnessKind
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import StrEnum, auto
 
 _GROUP, _COORDINATOR, _PARTITION, _TOPIC = "group", "coordinator", "partition", "topic"
-_BROKER, _CLIENT, _RECORD, _DERIVED = "broker", "client", "record", "derived"
+_BROKER, _CLIENT, _PRODUCER, _RECORD, _DERIVED = "broker", "client", "producer", "record", "derived"
 
 
 class Kind(StrEnum):
@@ -187,6 +187,18 @@ class Kind(StrEnum):
     CLIENT_STOPPING = auto(), _CLIENT, "The process that runs the client stops, and closes it; the line names neither client nor group"
     CLIENT_TASK_KILLED = auto(), _CLIENT, "Kafka Connect killed a task that had failed: detail (the task), [error (the exception)]"
 
+    # --- producers -------------------------------------------------------------------------------------------
+    PRODUCER_CONFIGURED = auto(), _PRODUCER, "A Java producer logged its settings at its start: [client_id], detail (name = value, one a line)"
+    PRODUCER_IDEMPOTENT = auto(), _PRODUCER, "The producer is idempotent: [client_id], state (idempotent, transactional)"
+    PRODUCER_TOPIC_KNOWN = auto(), _PRODUCER, "The producer learned of a partition of a topic that it writes to: [client_id], topic, partition"
+    PRODUCER_RETRIED = auto(), _PRODUCER, "A batch failed and is sent again: [client_id], topic, partition, error, event_count (attempts left)"
+    PRODUCER_REDIRECTED = auto(), _PRODUCER, "A batch failed, and the producer asks for the leader; it is sent again only where a line says so: [client_id], topic, partition, error"
+    PRODUCER_TIMED_OUT = auto(), _PRODUCER, "A request of librdkafka had no answer in time: client_id, node, took_ms"
+    PRODUCER_GAVE_UP = auto(), _PRODUCER, "A batch or a record was given up, and the application gets the error: [client_id], topic, [partition, error, reason (Expiring: it was too old)]"
+    PRODUCER_FAILED = auto(), _PRODUCER, "The producer, or its transaction, failed as a whole: [client_id], error, state (abortable, fatal)"
+    PRODUCER_CLOSED = auto(), _PRODUCER, "The producer is closed: client_id"
+    PRODUCER_FORCED = auto(), _PRODUCER, "The producer ends with records that it has not written: [client_id, took_ms], [event_count (how many)]"
+
     # --- __cluster_metadata: no line has these ---------------------------------------------------------------
     BROKER_FENCED_IDLE = auto(), _RECORD, "KRaft fenced a broker that led no partition, after its session expired or during its controlled shutdown: node"
     PARTITION_CHANGED = auto(), _RECORD, "KRaft committed a change of a partition: topic, partition, leader, leader_epoch, previous_leader, previous_leader_epoch (the same if the leader stays), partition_epoch, isr, previous_isr, replicas, state, previous_state, detail (the whole diff)"
@@ -210,6 +222,7 @@ GROUP_KINDS = _about(_GROUP)
 COORDINATOR_KINDS = _about(_COORDINATOR)
 PARTITION_KINDS = _about(_PARTITION)
 CLIENT_KINDS = _about(_CLIENT)
+PRODUCER_KINDS = _about(_PRODUCER)
 RECORD_KINDS = _about(_RECORD)
 
 KINDS = {kind: kind.meaning for kind in Kind if kind.subject not in (_RECORD, _DERIVED)}

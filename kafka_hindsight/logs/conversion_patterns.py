@@ -21,7 +21,7 @@ TAIL_REACH = 600
 """The part of a pattern after the message is looked for within so many last characters of a line."""
 
 _ANYTHING = rf"[^\n]{{0,{WORD_REACH}}}?"
-LEVEL = "(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE|NOTICE|CONFIG)"
+LEVEL = "(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE|NOTICE|CONFIG)"
 _LOGGER = r"(?P<logger>[\w$./\[\]-]{1,300})"
 _CONNECTOR = r"(?:\[[^\]|\n]{0,120}\|[^\]\n]{0,60}\] ?)?"
 """The prefix of Kafka Connect before the messages of a connector or a task. Source: KIP-449."""

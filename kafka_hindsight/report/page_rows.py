@@ -157,7 +157,8 @@ READS: tuple[type[Row], ...] = (
     declared.BrokerOutage, declared.ControllerChange, declared.CoordinatorMove, declared.Coverage, declared.Failover,
     declared.Finding, declared.GenerationGap, declared.ImbalancePeriod, declared.Incident, declared.IsrChange,
     declared.LagVerdict, declared.LeaderImbalance, declared.LeadershipGap, declared.MemberSetting,
-    declared.OutOfSyncPeriod, declared.Ownership, declared.PartitionRisk, declared.Quarantine,
+    declared.OutOfSyncPeriod, declared.Ownership, declared.PartitionRisk, declared.ProducerFailure,
+    declared.ProducerSetting, declared.Quarantine,
     declared.Rebalance, declared.Remedy, declared.RollingRestart, declared.Truncation, declared.Unavailability,
     declared.ValidationResult, declared.WithheldRow, declared.Witness,
 )  # fmt: skip
@@ -178,6 +179,7 @@ _SPANS: Mapping[type[Row], tuple[str, str]] = {
     Finding: ("first_at", "last_at"),
     Incident: ("started_at", "ended_at"),
     declared.Ownership: ("valid_from", "valid_to"),
+    declared.ProducerFailure: ("started_at", "last_at"),
     Rebalance: ("started_at", "ended_at"),
     Unavailability: ("started_at", "ended_at"),
 }
@@ -296,7 +298,8 @@ class PageRows:
         concerned = {topic for row in self.of(Incident) for topic in row.topics or ()}
         at_risk = {row.topic for row in self.of(declared.PartitionRisk)}
         cut = {row.topic for row in self.of(declared.Truncation)}
-        return sorted({*(row.topic for row in self.of(Failover)), *unused, *concerned, *at_risk, *cut})
+        refused = {row.topic for row in self.of(declared.ProducerFailure) if row.topic is not None}
+        return sorted({*(row.topic for row in self.of(Failover)), *unused, *concerned, *at_risk, *cut, *refused})
 
     @cached_property
     def brokers(self) -> Sequence[int]:
@@ -313,10 +316,14 @@ class PageRows:
 
     @cached_property
     def clients(self) -> Sequence[str]:
-        """The clients that have a view of their own: those that started or delayed a rebalance, at most CLIENTS."""
+        """The clients that have a view of their own, at most CLIENTS.
+
+        They are producers whose requests failed, and members that started or delayed a rebalance.
+        """
         starters = [row.client_id for row in self.of(Rebalance) if row.client_id]
         delays = [delay.client_id for row in self.of(Rebalance) for delay in row.delayed_by if delay.client_id]
-        acts = Counter([*starters, *delays])
+        producers = [row.client_id for row in self.of(declared.ProducerFailure) if row.client_id]
+        acts = Counter([*starters, *delays, *producers])
         return [client for client, _ in sorted(acts.items(), key=lambda item: (-item[1], item[0]))[:CLIENTS]]
 
     def link(self, kind: str, name: str, limit: int = plain.MAX_NAME) -> Words:

@@ -61,6 +61,8 @@ _SUBJECTS: Mapping[str, Sequence[str]] = {
     ),
     "client": (
         "SELECT cluster, client_id AS name, started_at AS shown_at FROM gold.rebalances WHERE client_id IS NOT NULL",
+        "SELECT cluster, client_id, started_at FROM gold.producer_failures WHERE client_id IS NOT NULL",
+        "SELECT cluster, client_id, first_seen_at FROM gold.producer_settings WHERE client_id IS NOT NULL",
     ),
     "broker": (
         "SELECT cluster, concat('broker ', broker) AS name, down_at AS shown_at FROM gold.broker_outages",

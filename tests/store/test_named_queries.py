@@ -57,6 +57,14 @@ LAKE = {
         {"unavailability_id": "4", "kind": "no_consumer", "group_id": "pay", "started_at": at(20),
          "ended_at": at(20.01), "low_ms": 100, "high_ms": 600},
     ),
+    "gold.producer_failures": rows_of(
+        "gold.producer_failures",
+        *({"producer_failure_id": str(n), "client_id": client, "kind": kind, "topic": "t", "partition": 0,
+           "started_at": at(9), "last_at": at(last), "retries": retries, "given_up_low": 0, "given_up_high": most}
+          for n, (client, kind, last, retries, most) in enumerate((
+              ("a", "not_enough_replicas", 10, 300, 0), ("b", "not_enough_replicas", 11, 12, 0),
+              ("a", "no_answer", 9.1, 2, 0), ("b", "no_answer", 9.1, 1, None)))),
+    ),
     "gold.member_settings": rows_of(
         "gold.member_settings",
         {"settings_id": "1", "group_id": "orders", "client_id": "a", "protocol": "classic", "assignor": "range",
@@ -162,6 +170,11 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
     ],
     "unavailability kind=no_consumer": [],
     "unavailability kind=no_consumer at_least=0": [{"subject": "pay", "seconds": 0.6}],
+    "producer_failures": [
+        {"kind": "not_enough_replicas", "topic": "t", "producers": 2, "retries": 312, "given_up_low": 0,
+         "given_up_high": 0},
+        {"kind": "no_answer", "producers": 2, "retries": 3, "given_up_high": None},
+    ],
     "unavailability_by_topic": [
         {"kind": "no_leader", "partitions": 2, "times": 2, "partition_seconds": 60.0,
          "partition_seconds_at_least": 55.0, "partition_seconds_at_most": None, "not_over": 1},

@@ -36,7 +36,18 @@ def made_rows() -> dict[str, list[Any]]:
         for n, at in enumerate(HALF_MINUTES * 3)
     ]
     slept = replace(crash[0], kind=Kind.ZOOKEEPER_CLIENT_SPOKE, took_ms=60_000, line_id="slept")
-    found = [*crash, *more, *refused, named, slept, *events("settings-2.8"), *lines("librdkafka-python-4.3", *BOTH)]
+    failed: dict[str, Any] = {
+        "kind": Kind.PRODUCER_RETRIED,
+        "origin": "client",
+        "source": "shop.log",
+        "client_id": "shop",
+    }
+    retried = [replace(e, **failed, error="NOT_LEADER_OR_FOLLOWER", line_id=f"{e.line_id}-retried") for e in led]
+    configured = replace(
+        retried[0], kind=Kind.PRODUCER_CONFIGURED, detail="acks = 1", happened_at=START, line_id="configured"
+    )
+    found = [*crash, *more, *refused, named, slept, *retried, configured, *events("settings-2.8")]
+    found += lines("librdkafka-python-4.3", *BOTH)
     partitions = [
         {
             "topic": topic,

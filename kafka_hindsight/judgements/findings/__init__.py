@@ -12,6 +12,7 @@ from kafka_hindsight.judgements.findings import (
     coverage_findings,
     durability_findings,
     group_findings,
+    producer_findings,
 )
 
 RULES: tuple[Callable[..., Iterator[Finding]], ...] = (
@@ -20,6 +21,7 @@ RULES: tuple[Callable[..., Iterator[Finding]], ...] = (
     *access_findings.RULES,
     *broker_findings.RULES,
     *durability_findings.RULES,
+    *producer_findings.RULES,
     *coverage_findings.RULES,
 )
 """The functions of all rules. The parameters of each are what it reads: see rule_inputs.py."""

@@ -37,7 +37,7 @@ _ALIKE = (
 
 
 @dataclass(frozen=True)
-class _Topic:
+class Topic:
     """One topic as the last reading shows it: its weakest partition, and its settings."""
 
     name: str
@@ -78,7 +78,7 @@ def _broker_count(brokers: Iterable[BrokerSnapshot], settings: SettingsInForce) 
     return len({b.broker for b in brokers}) or len(settings.serving())
 
 
-_TOPIC_FAULTS: Mapping[Rule, Callable[[_Topic, int], bool]] = {
+_TOPIC_FAULTS: Mapping[Rule, Callable[[Topic, int], bool]] = {
     declared.REPLICATION_FACTOR_ONE: lambda t, brokers: t.replicas == 1 < brokers and t.name not in _OWN_RULES,
     declared.REPLICATION_FACTOR_LOW: lambda t, brokers: 1 < t.replicas < MANY <= brokers and t.name not in _OWN_RULES,
     declared.MIN_ISR_LOW: lambda t, _: t.replicas >= MANY and t.margin == t.replicas - 1,
@@ -90,11 +90,11 @@ _TOPIC_FAULTS: Mapping[Rule, Callable[[_Topic, int], bool]] = {
 """The fault of a topic that each rule looks for, as a condition on the topic and the number of brokers."""
 
 
-def _topics_of(partitions: Iterable[PartitionSnapshot], settings: SettingsInForce) -> list[_Topic]:
+def topics_of(partitions: Iterable[PartitionSnapshot], settings: SettingsInForce) -> list[Topic]:
     """The topics of a reading by name, each with its partitions in order."""
     ordered = sorted((p for p in partitions if p.replicas), key=lambda p: (p.topic, p.partition))
     return [
-        _Topic(name, bool(own[0].is_internal), own, settings.of_topic(name, MIN_ISR), settings.of_topic(name, UNCLEAN))
+        Topic(name, bool(own[0].is_internal), own, settings.of_topic(name, MIN_ISR), settings.of_topic(name, UNCLEAN))
         for name, own in grouped(ordered, lambda p: p.topic).items()
     ]
 
@@ -114,7 +114,7 @@ def _topics_at_risk(
     settings_in_force: SettingsInForce,
 ) -> Iterator[Finding]:
     """One finding for each fault, however many topics have it; Kafka's own topics have one of their own."""
-    topics, count = _topics_of(partitions, settings_in_force), _broker_count(brokers, settings_in_force)
+    topics, count = topics_of(partitions, settings_in_force), _broker_count(brokers, settings_in_force)
     for rule, is_weak in _TOPIC_FAULTS.items():
         for _, weak in sorted(grouped((t for t in topics if is_weak(t, count)), lambda t: t.is_internal).items()):
             is_minimum = rule in _MINIMUM_RULES
@@ -157,7 +157,7 @@ def _one_rack(
     rack = {b.broker: b.rack for b in brokers if b.rack}
     racks = set(rack.values())
     alone = []
-    for t in _topics_of(partitions, settings_in_force):
+    for t in topics_of(partitions, settings_in_force):
         # A broker whose rack is not known counts as a rack of its own.
         racks_of = ((p, {rack.get(broker, broker) for broker in p.replicas or ()}) for p in t.partitions)
         in_one = [p for p, racks_of_replicas in racks_of if len(racks_of_replicas) == 1 and len(p.replicas or ()) > 1]
@@ -195,7 +195,7 @@ def _transactions(
     """The topic of transactions where it exists, else the settings with which it will be created."""
     if _broker_count(brokers, settings_in_force) < MANY:
         return
-    topics = _topics_of((p for p in partitions if p.topic == TRANSACTIONS_TOPIC), settings_in_force)
+    topics = topics_of((p for p in partitions if p.topic == TRANSACTIONS_TOPIC), settings_in_force)
     limits = declared.TRANSACTION_TOPIC_WEAK.thresholds
     if topics:
         (topic,) = topics

@@ -50,6 +50,10 @@ CLIENT_HEAD = (
 )
 """How any Java client begins its lines: a consumer, a producer, an administrator's tool."""
 
+PRODUCER_NAMED = r"\[Producer clientId=(?P<client_id>.{1,255}?)(?:, transactionalId=.{1,255}?)?\] "
+PRODUCER_HEAD = rf"^(?:{PRODUCER_NAMED})?"
+"""How a Java producer begins its lines: from Kafka 1.0 on with its name."""
+
 UNKNOWN_HOST = "java.net.UnknownHostException"
 """The error of a connection to a name that no name server knows, in Java's word."""
 

@@ -8,11 +8,12 @@ from kafka_hindsight.knowledge.rules import (
     coverage_rules,
     durability_rules,
     group_rules,
+    producer_rules,
 )
 
 RULES: tuple[Rule, ...] = (
     *(*group_rules.RULES, *balance_rules.RULES, *access_rules.RULES, *broker_rules.RULES),
-    *(*durability_rules.RULES, *coverage_rules.RULES),
+    *(*durability_rules.RULES, *producer_rules.RULES, *coverage_rules.RULES),
 )
 
 RULE_BY_ID: dict[str, Rule] = {rule.rule_id: rule for rule in RULES}

@@ -41,8 +41,8 @@ MIN_ISR_LOW = Rule(
     " replicas or more: {details}",
     advice="Set min.insync.replicas to 2 (kafka-configs.sh --alter --entity-type topics) and let producers use"
     " acks=all, the default since 3.0. Then the loss of one broker costs neither records nor writes. Brokers"
-    " do not report the acks and enable.idempotence of producers or the isolation.level of consumers, so"
-    " Hindsight cannot see them. With acks=1 or 0 no setting of a topic keeps records safe.",
+    " do not report the acks and enable.idempotence of producers; the logs of Java producers do (see weakest_link)."
+    " With acks=1 or 0 no setting of a topic keeps records safe.",
     source="Kafka's own words on min.insync.replicas: 3 replicas, min.insync.replicas of 2, acks of all",
     thresholds={"in sync": 1, "replicas": 3},
     is_standing=True,

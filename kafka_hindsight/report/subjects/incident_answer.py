@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kafka_hindsight.catalog.codes import Harm
-from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Incident, Rebalance, Remedy, Unavailability
+from kafka_hindsight.catalog.rows import (
+    BrokerOutage,
+    Failover,
+    Incident,
+    ProducerFailure,
+    Rebalance,
+    Remedy,
+    Unavailability,
+)
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, unused
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, phrases
 from kafka_hindsight.report.answer import Answer
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.paged_tables import failover_table, rebalance_table
+from kafka_hindsight.report.producer_lines import failures_block
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
 
@@ -27,6 +36,7 @@ def incident_answer(page: PageRows, incident_id: str) -> Answer:
         page.rows_of(Failover, "incident_id", incident_id),
         page.rows_of(Rebalance, "incident_id", incident_id),
     )
+    failures = page.rows_of(ProducerFailure, "incident_id", incident_id)
     return Answer(
         "incident",
         phrases.incident_headline(row),
@@ -40,6 +50,7 @@ def incident_answer(page: PageRows, incident_id: str) -> Answer:
         proof=row.evidence,
         sections=(
             ui.ShownSection("moments", "Minute by minute", tuple(_moments(page, row))),
+            ui.ShownSection("producers", "What producers met", tuple(failures_block(page, failures))),
             ui.ShownSection("changes", "Its changes of leaders", failover_table(failovers)),
             ui.ShownSection("rebalances", "Its rebalances", rebalance_table(page, rebalances)),
         ),

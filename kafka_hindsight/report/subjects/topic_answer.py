@@ -6,7 +6,15 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from kafka_hindsight.catalog.codes import WitnessKind
-from kafka_hindsight.catalog.rows import Failover, Incident, PartitionRisk, Truncation, Unavailability, Witness
+from kafka_hindsight.catalog.rows import (
+    Failover,
+    Incident,
+    PartitionRisk,
+    ProducerFailure,
+    Truncation,
+    Unavailability,
+    Witness,
+)
 from kafka_hindsight.measures.record_losses import can_lose
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, unused
 from kafka_hindsight.report import blocks as ui
@@ -15,11 +23,12 @@ from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
 from kafka_hindsight.report.not_known import sentences_about
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.paged_tables import failover_table
+from kafka_hindsight.report.producer_lines import failures_block
 from kafka_hindsight.report.risks import risk_table, truncation_entries
 from kafka_hindsight.report.trends import subject_trends
 from kafka_hindsight.shared import plain, words
 
-P = TypeVar("P", Failover, Unavailability, Truncation, PartitionRisk)
+P = TypeVar("P", Failover, Unavailability, Truncation, PartitionRisk, ProducerFailure)
 
 STORIES = 60
 """The most changes of leaders that are shown one by one; the paged table has all."""
@@ -58,6 +67,7 @@ class _Rows:
         self.topic = topic
         self.failovers, self.intervals = of(Failover), of(Unavailability)
         self.truncations, self.risks = of(Truncation), of(PartitionRisk)
+        self.failures = of(ProducerFailure)
 
 
 def _answer(
@@ -89,6 +99,7 @@ def _answer(
         sections=(
             ui.ShownSection("topic-incidents", "Its incidents", incident_lines(page, incidents)),
             ui.ShownSection("topic-findings", "Findings about it", findings),
+            ui.ShownSection("topic-producers", "What producers met", tuple(failures_block(page, rows.failures))),
             ui.ShownSection(
                 "topic-truncations", "Replicas that cut their logs", tuple(truncation_entries(page, rows.truncations))
             ),

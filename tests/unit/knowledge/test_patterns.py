@@ -68,6 +68,18 @@ MADE = {
     "scala.static_member_fenced",
     "scala.static_member_fenced_by_error",
     "segmentio.leaving",
+    "kafka_python.producer_failed",
+    "kafka_python.retried_of_old",
+    "librdkafka.left_in_queue",
+    "librdkafka.left_in_queue_through_logger",
+    "librdkafka.produce_timed_out_through_logger",
+    "librdkafka.producer_fatal_through_logger",
+    "librdkafka.transaction_failed",
+    "librdkafka.transaction_failed_through_logger",
+    "producer.aborted",
+    "producer.closed_by_force",
+    "producer.out_of_sequence",
+    "producer.partition_unknown",
 }
 
 OF_CLASS = {
