@@ -34,6 +34,8 @@ NO_FAILOVER = "no_failover"
 OWNERS = "owners"
 RECORDS_LOST = "records_lost"
 _ACCESS = frozenset(rule.rule_id for rule in access_rules.RULES)
+_OWN_FAULTS = ("fenced", "closed")
+"""Failures that no outage is behind."""
 
 
 def codes_of(expect: str | None, table: str) -> tuple[str, ...]:
@@ -331,6 +333,32 @@ def _finding(act: Act, row: GoldRow) -> bool:
     return row["rule_id"] == act.fields["rule"] and _is_about(act, row)
 
 
+def _writes_failed(act: Act, acts: Sequence[Act], tables: GoldTables) -> Answer:
+    """The failures of a producer's log: of these kinds alone, each beside what was behind it, and no more given up.
+
+    A row claims how many batches were given up; the producer knows how many records. None of one is none of the other.
+    """
+    rows = [r for r in tables.get("producer_failures", ()) if r["client_id"] == act.fields["about"]]
+    kinds, records = set(act.fields["kinds"]), sum(act.fields["failed"].values())
+    is_of_kinds = {r["kind"] for r in rows} <= kinds and bool(rows) == bool(kinds)
+    is_beside = all(_is_beside(r, tables) for r in rows if r["kind"] not in _OWN_FAULTS)
+    low, high = sum(r["given_up_low"] for r in rows), [r["given_up_high"] for r in rows]
+    is_bounded = low <= records and (None in high or not rows or (sum(high) > 0) == (records > 0))
+    return answered(is_of_kinds and is_beside and is_bounded, rows)
+
+
+def _is_beside(row: GoldRow, tables: GoldTables) -> bool:
+    """Whether a row names what was behind it, and lies within the bounds of an interval that it names."""
+    if row["unavailability_id"] is None:
+        return row["failover_id"] is not None or row["outage_id"] is not None
+    intervals = (u for u in tables["unavailability"] if u["unavailability_id"] == row["unavailability_id"])
+    return any(
+        (u["earliest_start_at"] or u["started_at"]) - BEFORE <= row["last_at"]
+        and (u["latest_end_at"] is None or row["started_at"] <= u["latest_end_at"] + BEFORE)
+        for u in intervals
+    )
+
+
 def _no_finding(act: Act, acts: Sequence[Act], tables: GoldTables) -> Answer:
     rules = {act.fields["rule"]} if "rule" in act.fields else _ACCESS
     of_rules = (r for r in tables.get("findings", ()) if r["rule_id"] in rules)
@@ -420,6 +448,9 @@ OF_ACTS: Mapping[str, Expectation] = {
     BROKERS_ROLLED: Expectation(("rolling_restarts",), _any(_rolled), before=_TEN_MINUTES),
     "records_truncated": Expectation(("truncations",), _any(_truncated), subject="topic"),
     "under_min_isr": Expectation(("partition_risks",), _any(_under_min_isr), (), "topic", _DAY, _DAY),
+    "writes_failed": Expectation(
+        ("producer_failures", "unavailability"), _writes_failed, (), "client_id", _TEN_MINUTES, _TEN_MINUTES
+    ),
     "finding": Expectation(("findings",), _any(_finding), (), "rule_id", _TEN_MINUTES, _TEN_MINUTES),
     "no_finding": Expectation(("findings",), _no_finding, (), "rule_id", _TEN_MINUTES, _TEN_MINUTES),
 }

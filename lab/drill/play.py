@@ -16,7 +16,8 @@ from py4j.protocol import Py4JError
 import lab.drill.on_brokers
 import lab.drill.on_migration
 import lab.drill.on_replicas
-import lab.drill.on_transactions  # noqa: F401  (they teach `do` steps)
+import lab.drill.on_transactions
+import lab.drill.on_writers  # noqa: F401  (they teach `do` steps)
 from lab.drill import processes
 from lab.drill.admin import AdminFault
 from lab.drill.members import MemberFault

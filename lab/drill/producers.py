@@ -1,4 +1,4 @@
-"""Programs that do what they are asked, one process each: transactional producers, and the canaries."""
+"""Programs that do what they are asked, one process each: producers, and the canaries."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ CANARY = "canary.jsonl"
 
 
 class Program:
-    """A module of this project in a process of its own, which answers each line of JSON with a line.
+    """A program in a process of its own, which answers each line of JSON with a line.
 
     Threads may share it. It raises MemberFault where the process does not answer.
     """
 
-    def __init__(self, module: str, arguments: Sequence[str], log: Path) -> None:
-        self._module = module
+    def __init__(self, command: Sequence[str], log: Path) -> None:
+        self._command = command
         with log.open("ab") as stderr:
             self._process = processes.start(
-                [sys.executable, "-m", module, *arguments],
+                command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=stderr,
@@ -57,7 +57,7 @@ class Program:
                 self._process.stdin.flush()
                 return self._answers.get(timeout=_ANSWERS_WITHIN)
         except (BrokenPipeError, queue.Empty):
-            raise MemberFault(f"{self._module} did not answer {what.get('do', 'its start')}.") from None
+            raise MemberFault(f"{' '.join(self._command)} did not answer {what.get('do', 'its start')}.") from None
 
     def finish(self) -> None:
         """End its input, and wait until it has ended by itself."""
@@ -78,7 +78,7 @@ class TransactionalProducer(Program):
     """A producer which has its producer id when it is made."""
 
     def __init__(self, log: Path, config: Mapping[str, str]) -> None:
-        super().__init__("lab.drill.transactional_producer", (), log)
+        super().__init__((sys.executable, "-m", "lab.drill.transactional_producer"), log)
         if (answer := self.ask(config)) != DONE:
             raise MemberFault(f"{config['transactional.id']} could not begin: {answer}.")
 
@@ -95,7 +95,8 @@ class CanaryProgram(Program):
     """The canaries of a drill (lab.drill.canary)."""
 
     def __init__(self, bootstrap: str, folder: Path) -> None:
-        super().__init__("lab.drill.canary", (bootstrap, str(folder / CANARY)), folder / "canary.log")
+        command = (sys.executable, "-m", "lab.drill.canary", bootstrap, str(folder / CANARY))
+        super().__init__(command, folder / "canary.log")
 
     def watch(self, topic: str, partitions: range) -> None:
         """Start canaries on partitions."""

@@ -79,6 +79,11 @@ SCORED: Mapping[str, Callable[[GoldRow], str]] = {
     "partition_risks": lambda row: (
         f"{row['topic']}-{row['partition']}: {row['under_min_isr_ms']} ms under min.insync.replicas"
     ),
+    "unavailability": lambda row: f"{row['group_id'] or row['topic']}-{row['partition']}: {row['kind']}",
+    "producer_failures": lambda row: (
+        f"{row['client_id']} to {row['topic']}: {row['kind']}, {row['retries']} retries, given up"
+        f" {row['given_up_low']} to {row['given_up_high']}"
+    ),
     "findings": lambda row: f"{row['rule_id']}: {row['message']}",
 }
 """The tables that are scored, each with what a row of it says."""

@@ -28,6 +28,7 @@ from lab.drill.producers import CanaryProgram, TransactionalProducer
 from lab.drill.steps import MAIN, OFFSETS, Scenario, Start
 from lab.drill.steps_on_brokers import TakenOver
 from lab.drill.truth_file import TruthFile, TruthRow
+from lab.drill.writers import Writer
 
 FRAMEWORKS: Mapping[str, Callable[[Path, Mapping[str, str], Sequence[str]], DrillMember]] = {
     STREAMS: StreamsMember,
@@ -76,6 +77,7 @@ class Scene:
     """One scenario in the play.
 
     `ends`: when the certificate of each member ends, by the monotonic clock;
+    `writes`: since when each writer writes, and to which topic;
     `present`: the members that the group should have, by role; `failed`: the partitions that brokers led whose
     directory failed; `watched`: how many partitions of a topic have canaries, by role; `maintenance`: the act that
     declared it.
@@ -90,6 +92,8 @@ class Scene:
     brokers: dict[str, int] = field(default_factory=dict)
     members: dict[str, DrillMember] = field(default_factory=dict)
     producers: dict[str, TransactionalProducer] = field(default_factory=dict)
+    writers: dict[str, Writer] = field(default_factory=dict)
+    writes: dict[str, TruthRow] = field(default_factory=dict)
     instances: dict[str, str] = field(default_factory=dict)
     ends: dict[str, float] = field(default_factory=dict)
     present: set[str] = field(default_factory=set)
@@ -398,6 +402,8 @@ class Scene:
             member.end()
         for producer in list(self.producers.values()):
             producer.end()
+        for writer in list(self.writers.values()):
+            writer.end()
 
     def _leave_running(self, cluster: DrillCluster) -> None:
         for number, node in cluster.brokers.items():

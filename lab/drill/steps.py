@@ -353,8 +353,8 @@ class Scenario:
 
     @property
     def libraries(self) -> frozenset[str]:
-        """The client libraries of its members."""
-        return frozenset(step.library for step in self.steps if isinstance(step, Start))
+        """The client libraries of its members and producers."""
+        return frozenset(library for step in self.steps if (library := getattr(step, "library", "")))
 
     @property
     def needs(self) -> frozenset[str]:

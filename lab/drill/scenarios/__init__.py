@@ -16,6 +16,7 @@ from lab.drill.scenarios.replicas import REPLICA_SCENARIOS
 from lab.drill.scenarios.stops import ALL_STOPPED_FOR_GOOD, STOP_SCENARIOS
 from lab.drill.scenarios.transactions import TRANSACTION_SCENARIOS
 from lab.drill.scenarios.uncommon import UNCOMMON_SCENARIOS
+from lab.drill.scenarios.writes import WRITER_SCENARIOS
 from lab.drill.steps import Scenario
 
 USUAL: Mapping[str, Scenario] = {
@@ -36,6 +37,7 @@ REAL: Mapping[str, Scenario] = {
         *TRANSACTION_SCENARIOS,
         *ACCESS_SCENARIOS,
         *BALANCE_SCENARIOS,
+        *WRITER_SCENARIOS,
     )
 }
 """What `SCENARIOS=real` plays."""

@@ -34,6 +34,7 @@ from lab.drill.scenarios.replicas import REPLICA_SCENARIOS
 from lab.drill.scenarios.stops import ALL_STOPPED_FOR_GOOD, STOP_SCENARIOS
 from lab.drill.scenarios.transactions import TRANSACTION_SCENARIOS
 from lab.drill.scenarios.uncommon import UNCOMMON_SCENARIOS
+from lab.drill.scenarios.writes import WRITER_SCENARIOS
 from lab.drill.steps import (
     Close,
     Gone,
@@ -71,6 +72,7 @@ ALL = (
     *TRANSACTION_SCENARIOS,
     *ACCESS_SCENARIOS,
     *BALANCE_SCENARIOS,
+    *WRITER_SCENARIOS,
     *STOP_SCENARIOS,
     ALL_STOPPED_FOR_GOOD,
 )
