@@ -219,6 +219,26 @@ def test_single_breach_is_found_among_valid_rows(column: dict[str, Any], expecta
     assert "finding_id='f-7'" in verdict["sentences"][0]
 
 
+@pytest.mark.parametrize(
+    ("columns", "expectation", "count"), [*((c, e, 1) for c, e in ALONE), ({"finding_id": "f-0"}, "key_unique", 2)]
+)
+def test_breach_in_last_part_of_large_table_is_found(
+    columns: dict[str, Any], expectation: str, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from expectations import validation
+
+    monkeypatch.setattr(validation, "_PART", 2048)
+    many = 5_000
+    valid = table_of([finding(0)], gold.FINDINGS).take([0] * (many - 1))
+    place = valid.schema.get_field_index("finding_id")
+    valid = valid.set_column(place, "finding_id", pyarrow.array([f"f-{n}" for n in range(many - 1)]))
+    last = table_of([finding(many) | columns], gold.FINDINGS)
+    verdicts = validate({"gold.findings": pyarrow.concat_tables([valid, last])}, {}, WINDOW)
+    broken = [v for v in verdicts if not v["success"]]
+    assert [(v["expectation"], v["unexpected_count"], v["row_count"]) for v in broken] == [(expectation, count, many)]
+    assert broken[0]["row_numbers"][-1] == many - 1
+
+
 UNMARKED = [failover(1, 3, 2), failover(2, 1, 3), failover(3, 3, 2) | {"epoch_to": 6}]
 
 OTHER_BREACHES: Breaches = {
@@ -242,11 +262,14 @@ OTHER_BREACHES: Breaches = {
 """What would break laws of the tables above as well."""
 
 
-@pytest.fixture(scope="module")
-def verdicts_of_nights() -> list[dict[str, dict[str, Any]]]:
-    """The verdicts on both nights."""
+@pytest.fixture(scope="module", params=[None, 1], ids=["tables at once", "tables part by part"])
+def verdicts_of_nights(request: pytest.FixtureRequest) -> list[dict[str, dict[str, Any]]]:
+    """The verdicts on both nights, with small tables and as if they were large."""
     nights = (BREACHES, OTHER_BREACHES)
-    return [judged(good() | {t: rows for t, (rows, _) in night.items()}, *night) for night in nights]
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param is not None:
+            patch.setattr("expectations.validation._PART", request.param)
+        return [judged(good() | {t: rows for t, (rows, _) in night.items()}, *night) for night in nights]
 
 
 def test_each_breach_is_reported_at_its_row_alone(verdicts_of_nights: list[dict[str, dict[str, Any]]]) -> None:
