@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from kafka_hindsight.judgements.rebuild.sources import Judgement
 from kafka_hindsight.lake.kept_files import KeptFile
+from kafka_hindsight.shared.timings import STAGE, Timing, timed
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Value = TypeVar("Value")
@@ -37,6 +38,18 @@ TITLES = {
 """What each judgement does, in the words of the person who reads the UI."""
 
 
+class Longest:
+    """Keeps the longest of the timings that workers send with their rows: an AccumulatorParam of Spark."""
+
+    def zero(self, value: Timing) -> Timing:
+        """See AccumulatorParam."""
+        return value
+
+    def addInPlace(self, value1: Timing, value2: Timing) -> Timing:
+        """See AccumulatorParam."""
+        return max(value1, value2)
+
+
 def title(judgement: Judgement) -> str:
     """A sentence about a judgement, with its name and its key."""
     by = f", by {', '.join(judgement.key)}" if judgement.key[1:] else ""
@@ -63,7 +76,8 @@ def describe(spark: SparkSession, what: str) -> None:
 def files_of(spark: SparkSession, what: str, frame: DataFrame) -> list[KeptFile]:
     """Run the job of a frame whose rows are files that its workers kept, and give them."""
     describe(spark, what)
-    return [KeptFile(*row) for row in frame.collect()]
+    with timed(STAGE, what):
+        return [KeptFile(*row) for row in frame.collect()]
 
 
 def each_by_task(
@@ -75,4 +89,5 @@ def each_by_task(
     def of_item(nth: int) -> Iterator[Value]:
         return work(items[nth])
 
-    return list(spark.sparkContext.parallelize(range(len(items)), len(items)).flatMap(of_item).collect())
+    with timed(STAGE, what):
+        return list(spark.sparkContext.parallelize(range(len(items)), len(items)).flatMap(of_item).collect())

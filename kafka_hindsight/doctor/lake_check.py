@@ -1,4 +1,4 @@
-"""`hindsight doctor --lake`: whether a lake behind a URI can be written, and the problems of its tables, as JSON."""
+"""`hindsight doctor --lake`, as JSON: whether a lake can be written, its tables' problems, what its newest run took."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from uuid import uuid4
 from deltalake import DeltaTable
 
 from kafka_hindsight.catalog import Table
+from kafka_hindsight.catalog.steps import NEWEST_RUN, STEPS
 from kafka_hindsight.lake import publication, state
-from kafka_hindsight.lake.landing import read_text, remove, write_atomically
+from kafka_hindsight.lake.landing import read_json, read_text, remove, write_atomically
 from kafka_hindsight.lake.lock import hold_lock
 from kafka_hindsight.settings.config import is_uri, masked
 from kafka_hindsight.shared.exits import BadInput, sentences_of
+from kafka_hindsight.shared.timings import described
 from kafka_hindsight.start import launch
 
 
@@ -41,6 +43,16 @@ def _checks(lake: str) -> Iterator[tuple[str, str, str]]:
         yield "later", "tables", "none is there yet"
     elif not problems:
         yield "good", "tables", f"{len(newest)} tables: all rows can be read, and every published version is there"
+    if run := (read_json(f"{lake}/runs/{NEWEST_RUN}") or {}).get("run_id"):
+        yield from _newest_run(lake, run)
+
+
+def _newest_run(lake: str, run: str) -> Iterator[tuple[str, str, str]]:
+    """What each step of a run took, the longest first. A run of an earlier version has no lengths."""
+    summaries = {step.name: read_json(f"{lake}/runs/{run}/{step.name}.json") or {} for step in STEPS}
+    measured = [(step, summary) for step, summary in summaries.items() if "took_s" in summary]
+    if lines := [described(*pair) for pair in sorted(measured, key=lambda pair: -pair[1]["took_s"])]:
+        yield "good", "newest run", "\n".join([run, *lines])
 
 
 def _written(lake: str) -> tuple[str, str, str]:

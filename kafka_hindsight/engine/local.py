@@ -29,6 +29,7 @@ from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.file_bytes import FilePart
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.timings import STAGE, timed
 
 _PIECE = 64 * 1024 * 1024
 _SIZE = attrgetter("size")
@@ -71,10 +72,11 @@ class LocalRunner:
         by_table = grouped((n for n in narrowings if n.leaf.table), lambda n: n.leaf.table)
         for name, of_table in by_table.items():
             table = BY_NAME[name]
-            for part in self._store.read_in_parts(table, part_read(of_table, table, scope)):
-                spans = {span: within(part, table, scope, span) for span in {n.leaf.span for n in of_table}}
-                for narrowing in of_table:
-                    self._keep(narrowing, spans[narrowing.leaf.span], values)
+            with timed(STAGE, f"narrow {name}"):
+                for part in self._store.read_in_parts(table, part_read(of_table, table, scope)):
+                    spans = {span: within(part, table, scope, span) for span in {n.leaf.span for n in of_table}}
+                    for narrowing in of_table:
+                        self._keep(narrowing, spans[narrowing.leaf.span], values)
         for narrowing in narrowings:
             if narrowing.leaf.judgement is not None:
                 for part in self._outputs[narrowing.leaf.judgement][narrowing.leaf.output]:
@@ -85,14 +87,16 @@ class LocalRunner:
         for judgement in judgements:
             parts = self._parts.pop(judgement, {})
             count = 1 + sum(part.num_rows for tables in parts.values() for part in tables) // BUCKET
-            for bucket in _buckets(judgement, parts, count if key_of(judgement) else 1):
-                for name, rows in judged_tables(judgement, bucket, values).items():
-                    self._outputs[judgement][name].append(rows)
+            with timed(STAGE, f"judge {judgement.name}"):
+                for bucket in _buckets(judgement, parts, count if key_of(judgement) else 1):
+                    for name, rows in judged_tables(judgement, bucket, values).items():
+                        self._outputs[judgement][name].append(rows)
 
     def evaluate(self, judgements: Sequence[Judgement], values: ValuesByName) -> dict[str, Any]:
         """See Runner."""
         return {j.name: evaluate(j, self._parts.pop(j, {}), values) for j in judgements}
 
+    @timed(STAGE, "stage gold")
     def stage(self, sources: Mapping[str, RowSource], values: ValuesByName) -> StagedFiles:
         """See Runner. A part is let go as soon as it is staged."""
         return stage_parts(self._store.lake, sources, self.parts_of, values)

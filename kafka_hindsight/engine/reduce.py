@@ -9,6 +9,7 @@ import gc
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +27,7 @@ from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.shared.arrow_rows import array_of, rows_of
 from kafka_hindsight.shared.arrow_tables import completed, with_columns
 from kafka_hindsight.shared.durations import MS
+from kafka_hindsight.shared.timings import KEY, timed
 
 InputParts = Mapping[str, Sequence[pa.Table]]
 """The parts of each input of a judgement."""
@@ -63,11 +65,12 @@ def judged_tables(judgement: Judgement, parts: InputParts, values: ValuesByName)
     gc.freeze()
     try:
         for key, rows in _by_key(judgement, inputs, values[SCOPE]):
-            for function in judgement.functions:
-                own = {name: rows[name] for name in inputs_of(function)}
-                result = function(**own, **_values(function, {**values, **key}))
-                for name in outputs_of(function):
-                    outputs[name] += result if isinstance(result, Iterator) else getattr(result, name)
+            with _timed(judgement, key):
+                for function in judgement.functions:
+                    own = {name: rows[name] for name in inputs_of(function)}
+                    result = function(**own, **_values(function, {**values, **key}))
+                    for name in outputs_of(function):
+                        outputs[name] += result if isinstance(result, Iterator) else getattr(result, name)
     finally:
         gc.unfreeze()
     return {name: _output(output, classes[name], values) for name, output in outputs.items()}
@@ -114,6 +117,12 @@ def in_buckets(table: pa.Table, key: Sequence[str], count: int) -> Iterator[tupl
 def key_of(judgement: Judgement) -> tuple[str, ...]:
     """The key of a judgement without the cluster: all rows are of one."""
     return tuple(name for name in judgement.key if name != "cluster")
+
+
+def _timed(judgement: Judgement, key: ValuesByName) -> AbstractContextManager[None]:
+    """Measure one key of a judgement. The cluster as a whole is a stage, not a key."""
+    words = ", ".join(f"{name} {key[name]}" for name in key_of(judgement))
+    return timed(KEY, f"{judgement.name} of {words}") if words else nullcontext()
 
 
 def _values(function: Any, values: ValuesByName) -> dict[str, Any]:

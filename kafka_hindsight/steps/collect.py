@@ -29,6 +29,7 @@ from kafka_hindsight.logs.files import Listing
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.shared.timings import STAGE, timed
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.sources.land import ready
 
@@ -137,6 +138,7 @@ def run_step(workers: Workers, settings: Settings, earlier: Mapping[str, Summary
     return collect(engine, Store(settings.lake), everything, list_input(engine, settings)).summary()
 
 
+@timed(STAGE, "collect records")
 def collect(engine: Engine, store: Store, settings: Settings, files: InputFiles) -> Collected:
     """Add to bronze what it does not have yet: scan the files, name their cluster, keep its records.
 
@@ -152,6 +154,7 @@ def collect(engine: Engine, store: Store, settings: Settings, files: InputFiles)
     return keep_input(engine, store, settings, own_input)
 
 
+@timed(STAGE, "list the input")
 def list_input(engine: Engine, settings: Settings) -> InputFiles:
     """Land what is new in sources, and list the places of the run.
 

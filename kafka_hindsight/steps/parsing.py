@@ -22,6 +22,7 @@ from kafka_hindsight.knowledge.version import READING, version_of
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
+from kafka_hindsight.shared.timings import STAGE, timed
 from kafka_hindsight.shared.windows import Window
 
 PARSED = (silver.EVENTS, quality.COVERAGE, quality.PARSED_HOURS, quality.UNPARSED_LINES, quality.QUARANTINE)
@@ -31,6 +32,7 @@ _WAITING = "landing/parsed"
 """The folder of the lake for events until their writers and their repeats are known."""
 
 
+@timed(STAGE, "parse records")
 def parse_window(
     engine: Engine,
     store: Store,

@@ -10,6 +10,7 @@ import argparse
 import importlib
 import json
 import sys
+import time
 import traceback
 from collections.abc import Iterable
 from contextlib import nullcontext
@@ -27,7 +28,7 @@ from kafka_hindsight.lake.staging import read_staged
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.config import is_uri
 from kafka_hindsight.settings.models import Settings, missing_inputs
-from kafka_hindsight.shared import progress
+from kafka_hindsight.shared import progress, timings
 from kafka_hindsight.shared.exits import DONE, FAULT, BadInput, exit_code, sentences_of
 from kafka_hindsight.start.launch import AUDIT
 from kafka_hindsight.steps import validator
@@ -111,8 +112,12 @@ def perform(step: Step, settings: Settings, workers: Workers) -> Summary:
         earlier = _earlier(step, settings)
         with workers.at_work(settings.run_id) if is_spread else nullcontext():
             doing = workers if is_spread else LocalWorkers()
+            timings.pop_longest()
+            began = time.monotonic()
             _claim_staging(doing, step, settings, earlier)
             summary = _body(step).run_step(doing, settings, earlier)
+            summary |= {"took_s": round(time.monotonic() - began, 3), "longest": timings.pop_longest()}
+        print(timings.described(step.name, summary), flush=True)
         landing.write_json(_summary_path(settings, step), summary)
         if step is INGEST:
             landing.write_json(f"{settings.lake}/runs/{NEWEST_RUN}", {"run_id": settings.run_id})

@@ -15,6 +15,7 @@ from deltalake import DeltaTable, write_deltalake
 
 from kafka_hindsight.catalog import gold, quality
 from kafka_hindsight.doctor import lake_check as command
+from kafka_hindsight.lake.landing import write_json
 from kafka_hindsight.lake.publication import list_newest, list_versions, newest_versions, note, take_back
 from kafka_hindsight.lake.state import FILE, LAKE_VERSION, claim_version, require_version, require_whole
 from kafka_hindsight.shared.exits import BadInput
@@ -156,6 +157,27 @@ def test_doctor_reports_unfinished_publication(lake: Path, capsys: pytest.Captur
     command.main(str(lake))
     results = json.loads(capsys.readouterr().out)
     assert [(state, what) for state, what, _ in results] == [("missing", "publication"), ("good", "tables")]
+
+
+def test_doctor_lists_the_steps_of_the_newest_run_longest_first(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = {
+        "newest": {"run_id": "night"},
+        "night/ingest": {"took_s": 2.0, "longest": {"stage": [1.5, "collect records"]}},
+        "night/rebuild": {
+            "took_s": 9.0,
+            "longest": {"stage": [5.0, "judge groups"], "key": [3.0, "groups of group_id g"]},
+        },
+        "night/publish": {"published": {}},
+    }
+    for name, value in runs.items():
+        write_json(f"{lake}/runs/{name}.json", value)
+    command.main(str(lake))
+    assert json.loads(capsys.readouterr().out)[-1] == [
+        "good",
+        "newest run",
+        "night\nrebuild took 9 s; its longest stage, judge groups, 5 s; its longest key, groups of group_id g, 3 s"
+        "\ningest took 2 s; its longest stage, collect records, 1.5 s",
+    ]
 
 
 def test_doctor_ends_with_2_while_a_table_is_damaged(lake: Path) -> None:
