@@ -6,7 +6,8 @@ column of structs for each class of rows, of which each row fills one. For the g
     rows = events.mapInArrow(narrow_events).unionByName(
         group_records.select("cluster", "group_id", lit("records").alias("input"), struct("*").alias("group_records"))
     )
-    files = rows.groupBy("cluster", "group_id").applyInArrow(judge_groups).mapInArrow(keep_groups)
+    bucket = pmod(xxhash64("cluster", "group_id"), lit(buckets))
+    files = rows.groupBy(bucket).applyInArrow(judge_groups).mapInArrow(keep_groups)
 
 What has one key for the whole cluster gains nothing from a shuffle: one task reads what earlier jobs kept. Between jobs
 lies Parquet below staging, so each plan is short. The driver holds the names of files, counts, and values.
@@ -20,6 +21,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import chain
+from operator import or_
 from typing import Any
 
 import pyarrow as pa
@@ -28,11 +30,12 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from kafka_hindsight.catalog import BY_NAME
+from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.judgement_run import Narrowing, StagedFiles, part_read, stage_parts, within
 from kafka_hindsight.engine.reduce import ValuesByName, evaluate, judged_tables, key_of, leaf_schema, narrow
 from kafka_hindsight.judgements.reasoning.scope import SCOPE
-from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource, values_of
+from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource, condition_of, values_of
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.kept_files import FIELDS, Keeper, KeptFile, batch_of, rows_in, under_umask
@@ -41,12 +44,17 @@ from kafka_hindsight.lake.store import Store
 from kafka_hindsight.shared.arrow_structs import as_table, in_column, of_input, struct_of
 from kafka_hindsight.shared.arrow_tables import completed
 from kafka_hindsight.shared.grouping import grouped, split_by
+from kafka_hindsight.shared.timings import KEY, Timing, keep_longest, pop_longest
 from kafka_hindsight.start import launch
-from spark_jobs.jobs import each_by_task, files_of, names_of, title, with_name
-from spark_jobs.tables import for_frames, located, scan, size_of, within_span
+from spark_jobs.jobs import Longest, each_by_task, files_of, names_of, title, with_name
+from spark_jobs.tables import TASKS, for_frames, located, scan, size_of
 
 FEW = 2 * 1024 * 1024
 """Bytes of Parquet below which one task narrows a table: it takes less time than Spark takes to open the table."""
+
+BUCKET = 1024 * 1024
+"""Bytes of Parquet, some 50,000 events, for each bucket of keys. A call for each key takes 13 ms more for a group: rows
+of all classes have hundreds of columns."""
 
 _KEPT = from_arrow_schema(FIELDS)
 
@@ -96,7 +104,7 @@ class FrameRunner:
         def narrow_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             yield batch_of(of_part.narrow((typed(batch, table) for batch in batches), keeper()))
 
-        rows = scan(self._spark, self._store, table, of_part.part)
+        rows = _where_needed(scan(self._spark, self._store, table, of_part.part), of_part.narrowings)
         what = f"narrow {table.full_name} for {names_of(n.judgement for n in of_part.narrowings)}"
         files = rows.mapInArrow(with_name(narrow_rows, f"narrow_{table.name}"), _KEPT)
         self._take(self._inputs, files_of(self._spark, what, files))
@@ -119,16 +127,19 @@ class FrameRunner:
             self._judge_whole(whole, values)
 
     def _judge_by_key(self, judgement: Judgement, values: ValuesByName) -> None:
-        frames = list(self._frames_of(judgement, values))
+        narrowings = self._later.pop(judgement.name, [])
+        frames = list(self._frames_of(narrowings, values))
         if not frames:
             return
         rows = reduce(DataFrame.unionByName, _completed(frames))
         schema = pa.schema([(n, struct_of(arrow_schema(cls.TABLE))) for n, cls in judgement.outputs.items()])
         own_values, keeper = _values_of_judgement(judgement, values), self._keeper()
+        longest = self._spark.sparkContext.accumulator(Timing(), Longest())
 
-        def judge_key(table: pa.Table) -> pa.Table:
+        def judge_keys(table: pa.Table) -> pa.Table:
             inputs = {name: [of_input(table, name, _column_of(judgement, name))] for name in _inputs_in(table)}
             judged = judged_tables(judgement, inputs, own_values)
+            longest.add(pop_longest()[KEY])
             batches = [in_column(output, name, schema) for name, output in judged.items() if output.num_rows]
             return pa.Table.from_batches(batches, schema)
 
@@ -138,24 +149,35 @@ class FrameRunner:
             files = [file for name, output in columns for file in keeping.keep(judgement.name, name, output)]
             yield batch_of([*files, *keeping.close()])
 
-        judge_key = with_name(judge_key, f"judge_{judgement.name}")
-        judged = rows.groupBy(*judgement.key).applyInArrow(judge_key, from_arrow_schema(schema))
+        judge_keys = with_name(judge_keys, f"judge_{judgement.name}")
+        bucket = F.pmod(F.xxhash64(*judgement.key), F.lit(self._bucket_count(narrowings, values))).alias("bucket")
+        judged = rows.groupBy(bucket).applyInArrow(judge_keys, from_arrow_schema(schema))
         files = judged.mapInArrow(with_name(keep_outputs, f"keep_{judgement.name}"), _KEPT)
         self._take(self._outputs, files_of(self._spark, title(judgement), files))
+        keep_longest(KEY, longest.value)
 
-    def _frames_of(self, judgement: Judgement, values: ValuesByName) -> Iterator[DataFrame]:
-        """The input of a judgement with a key: one frame or more for each table and output."""
-        of_tables, of_outputs = split_by(self._later.pop(judgement.name, []), lambda n: bool(n.leaf.table))
-        for name, of_table in grouped(of_tables, lambda n: n.leaf.table).items():
-            table = BY_NAME[name]
-            rows = scan(self._spark, self._store, table, part_read(of_table, table, values[SCOPE]))
-            yield from _narrowed(rows, table, of_table, values)
-        for narrowing in of_outputs:
-            if files := self._output(narrowing.leaf):
+    def _frames_of(self, narrowings: Sequence[Narrowing], values: ValuesByName) -> Iterator[DataFrame]:
+        """The input of a judgement with a key: a frame for each table and output that it reads."""
+        for narrowing in narrowings:
+            if narrowing.leaf.table:
+                table = BY_NAME[narrowing.leaf.table]
+                rows = scan(self._spark, self._store, table, part_read([narrowing], table, values[SCOPE]))
+                yield _narrowed(rows, table, narrowing, values)
+            elif files := self._output(narrowing.leaf):
                 table = _table_of(narrowing.leaf)
                 schema = from_arrow_schema(pa.schema(list(struct_of(arrow_schema(table)))))
                 rows = self._spark.read.schema(schema).parquet(*(located(file.file) for file in files))
-                yield from _narrowed(rows, table, [narrowing], values)
+                yield _narrowed(rows, table, narrowing, values)
+
+    def _bucket_count(self, narrowings: Iterable[Narrowing], values: ValuesByName) -> int:
+        """The number of buckets of keys: few, so that a call judges many keys, and as many as there are tasks."""
+        parts = (
+            (BY_NAME[n.leaf.table], part_read([n], BY_NAME[n.leaf.table], values[SCOPE]))
+            for n in narrowings
+            if n.leaf.table
+        )
+        size = sum(size_of(self._store, *part) for part in parts)
+        return max(int(str(self._spark.conf.get(TASKS))), size // BUCKET)
 
     def _judge_whole(self, judgements: Sequence[Judgement], values: ValuesByName) -> None:
         keeper = self._keeper()
@@ -264,48 +286,44 @@ def typed(batch: pa.RecordBatch, table: Table) -> pa.Table:
     return pa.Table.from_batches([batch]).select(schema.names).cast(schema)
 
 
-def _narrowed(
-    rows: DataFrame, table: Table, narrowings: Sequence[Narrowing], values: ValuesByName
-) -> Iterator[DataFrame]:
-    """The rows that one judgement with a key reads of a table or output, in a column of structs beside its key.
+def _narrowed(rows: DataFrame, table: Table, narrowing: Narrowing, values: ValuesByName) -> DataFrame:
+    """The rows that a judgement with a key reads of a table or output, in a column of structs beside its key.
 
     Columns are enough where no function narrows them.
     """
-    (judgement,) = {n.judgement for n in narrowings}
-    by_function, plain = split_by(narrowings, lambda n: bool(n.functions))
-    for n in plain:
-        part = part_read([n], table, values[SCOPE]) if n.leaf.table else Part(None)
-        in_span = rows.where(within_span(part)) if part.span else rows
-        structs = F.struct(*table.column_names).alias(_column_of(judgement, n.parameter))
-        yield in_span.select(*judgement.key, F.lit(n.parameter).alias("input"), structs)
-    if by_function:
-        schema, own_values = narrowed_schema(by_function, values), _values_of_narrowings(by_function, values)
+    judgement, parameter, functions = narrowing.judgement, narrowing.parameter, narrowing.functions
+    column = _column_of(judgement, parameter)
+    if not functions:
+        return rows.select(*judgement.key, F.lit(parameter).alias("input"), F.struct(*table.column_names).alias(column))
+    schema, own_values = narrowed_schema(narrowing, values), _values_of_narrowings([narrowing], values)
 
-        def narrow_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            for batch in batches:
-                whole = typed(batch, table)
-                for n in by_function:
-                    in_span = within(whole, table, own_values[SCOPE], n.leaf.span) if n.leaf.table else whole
-                    of_batch = narrow(n.functions, in_span, own_values)
-                    if of_batch.num_rows:
-                        yield in_column(of_batch, _column_of(judgement, n.parameter), schema, {"input": n.parameter})
+    def narrow_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            of_batch = narrow(functions, typed(batch, table), own_values)
+            if of_batch.num_rows:
+                yield in_column(of_batch, column, schema, {"input": parameter})
 
-        name = f"narrow_{table.name}_to_{'_and_'.join(n.parameter for n in by_function)}"
-        yield rows.mapInArrow(with_name(narrow_rows, name), from_arrow_schema(schema))
+    narrow_rows = with_name(narrow_rows, f"narrow_{table.name}_to_{parameter}")
+    return _where_needed(rows, [narrowing]).mapInArrow(narrow_rows, from_arrow_schema(schema))
 
 
-def narrowed_schema(narrowings: Sequence[Narrowing], values: ValuesByName) -> pa.Schema:
-    """The columns of narrowed rows: the key, `input`, and structs of each class. A dry run shows the types of the key.
+def _where_needed(rows: DataFrame, narrowings: Sequence[Narrowing]) -> DataFrame:
+    """The rows that narrowings may keep, where each asks for values of a column: Spark hands no other to Python."""
+    conditions = [condition_of(n.functions) for n in narrowings]
+    filters = [F.col(one.column).isin(*sorted(one.values)) for one in conditions if one]
+    return rows.where(reduce(or_, filters)) if len(filters) == len(conditions) else rows
+
+
+def narrowed_schema(narrowing: Narrowing, values: ValuesByName) -> pa.Schema:
+    """The columns of narrowed rows: the key, `input`, and structs. A dry run shows the types of the key.
 
     Law: the rows of any part have the columns and types of a dry run.
     """
-    (judgement,) = {n.judgement for n in narrowings}
-    dry = narrow(narrowings[0].functions, leaf_schema(narrowings[0].leaf).empty_table(), values).schema
-    classes = {_column_of(judgement, n.parameter): judgement.inputs[n.parameter] for n in narrowings}
-    structs = [pa.field(name, struct_of(arrow_schema(cls.TABLE))) for name, cls in classes.items() if cls]
-    return pa.schema(
-        [*(dry.field(name).with_nullable(True) for name in judgement.key), ("input", pa.string()), *structs]
-    )
+    judgement, cls = narrowing.judgement, _class_of(narrowing.judgement, narrowing.parameter)
+    dry = narrow(narrowing.functions, leaf_schema(narrowing.leaf).empty_table(), values).schema
+    keys = (dry.field(name).with_nullable(True) for name in judgement.key)
+    structs = (cls.TABLE.name, struct_of(arrow_schema(cls.TABLE)))
+    return pa.schema([*keys, ("input", pa.string()), structs])
 
 
 def _completed(frames: Sequence[DataFrame]) -> Iterator[DataFrame]:
@@ -326,12 +344,17 @@ def _place_of(output: RowSource) -> str:
     return f"{output.judgement and output.judgement.name}.{output.output}"
 
 
-def _column_of(judgement: Judgement, parameter: str) -> str:
-    """The column of structs that holds an input: one for each class of rows."""
+def _class_of(judgement: Judgement, parameter: str) -> type[Row]:
+    """The class of the rows of an input."""
     cls = judgement.inputs[parameter]
     if cls is None:
         raise TypeError("A judgement with a key takes rows, not tables.")
-    return cls.TABLE.name
+    return cls
+
+
+def _column_of(judgement: Judgement, parameter: str) -> str:
+    """The column of structs that holds an input: one for each class of rows."""
+    return _class_of(judgement, parameter).TABLE.name
 
 
 def _inputs_in(table: pa.Table) -> list[str]:

@@ -18,7 +18,8 @@ from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.config import is_uri, masked
 from kafka_hindsight.start.launch import DELTA_JARS
 
-_TASKS = "spark.sql.shuffle.partitions"
+TASKS = "spark.sql.shuffle.partitions"
+"""The setting of the number of tasks after a shuffle."""
 
 _FOR_FRAMES = {
     "spark.databricks.delta.v2.enableMode": "STRICT",
@@ -59,10 +60,10 @@ def scan(spark: SparkSession, store: Store, table: Table, part: Part) -> DataFra
     rows = spark.table(f"delta.`{folder}`").select(*table.column_names)
     if part.cluster is not None:
         rows = rows.where(F.col("cluster") == part.cluster)
-    return rows.where(within_span(part)) if part.span else rows
+    return rows.where(_within_span(part)) if part.span else rows
 
 
-def within_span(part: Part) -> Column:
+def _within_span(part: Part) -> Column:
     """Whether a row lies in the span of a part that has one."""
     start, end = part.span or (None, None)
     return (F.col(part.time) >= F.lit(start)) & (F.col(part.time) < F.lit(end))
@@ -81,8 +82,8 @@ def located(place: str) -> str:
 @contextmanager
 def for_frames(spark: SparkSession) -> Iterator[None]:
     """Set Spark up for rows of judgements while the block runs."""
-    tasks = max(int(str(spark.conf.get(_TASKS))), 2 * spark.sparkContext.defaultParallelism)
-    with _set(spark, {**_FOR_FRAMES, _TASKS: str(tasks)}):
+    tasks = max(int(str(spark.conf.get(TASKS))), 2 * spark.sparkContext.defaultParallelism)
+    with _set(spark, {**_FOR_FRAMES, TASKS: str(tasks)}):
         yield
 
 

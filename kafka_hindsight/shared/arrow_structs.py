@@ -52,11 +52,12 @@ def in_column(rows: pa.Table, column: str, schema: pa.Schema, fixed: Mapping[str
 
 def of_input(table: pa.Table, name: str, column: str) -> pa.Table:
     """The rows of one input, out of all that a judgement reads: what `column` holds, beside the other plain columns."""
-    own = table.filter(pc.equal(table["input"], name))
+    plain = [field.name for field in table.schema if not pa.types.is_struct(field.type)]
+    own = table.select([*plain, column]).filter(pc.equal(table["input"], name))
     rows = as_table(own[column])
-    for beside in own.schema:
-        if not pa.types.is_struct(beside.type) and beside.name not in (*rows.column_names, "input"):
-            rows = rows.append_column(beside, own[beside.name])
+    for beside in plain:
+        if beside not in (*rows.column_names, "input"):
+            rows = rows.append_column(own.schema.field(beside), own[beside])
     return rows
 
 

@@ -16,10 +16,11 @@ from kafka_hindsight.engine.local import LocalRunner
 from kafka_hindsight.engine.reduce import key_of
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.published import PUBLISHED
-from kafka_hindsight.judgements.rebuild.sources import judgements_in_order
+from kafka_hindsight.judgements.rebuild.sources import condition_of, judgements_in_order
 from kafka_hindsight.lake.kept_files import KeptFile
 from kafka_hindsight.lake.staging import Staged, clear, read_staged_rows
 from kafka_hindsight.lake.store import Store
+from kafka_hindsight.shared.timings import KEY, STAGE, pop_longest
 from spark_jobs import jobs, rebuild_timelines
 from spark_jobs.rebuild_timelines import FEW, FrameRunner
 from spark_jobs.tables import unreadable
@@ -75,7 +76,11 @@ def test_rebuild_in_frames_equals_rebuild_of_one_process(
     whole = {"spark__sql__maxPlanStringLength": "200000", "spark__sql__debug__maxToStringFields": "1000"}
     with conf(spark, spark__sql__shuffle__partitions=tasks, **whole), FrameRunner(spark, store, few) as runner:
         clear(store.lake)
+        pop_longest()
         assert contents(store, rebuild(runner, scope)) == here
+    longest = pop_longest()
+    assert longest[STAGE].seconds >= longest[KEY].seconds > 0
+    assert re.fullmatch(r"(groups|partitions|readings|settings_read) of \w+ .*", longest[KEY].what)
     assert here.keys() == {*ALL_TABLES} - {*without}
     assert {"gold.broker_outages", "gold.rebalances", "gold.failovers", "gold.unavailability", "gold.findings"} <= {
         name for name, rows in here.items() if rows
@@ -85,14 +90,16 @@ def test_rebuild_in_frames_equals_rebuild_of_one_process(
     keyed = [j for j in JUDGEMENTS if key_of(j)]
     for judgement in keyed:
         plan = plans[jobs.title(judgement)]
-        tables = {leaf.table for source in judgement.reads.values() for leaf, _ in source.leaves() if leaf.table}
+        leaves = [pair for source in judgement.reads.values() for pair in source.leaves()]
+        tables = {leaf.table for leaf, _ in leaves if leaf.table}
+        columns = {condition.column for _, functions in leaves if (condition := condition_of(functions))}
+        assert all(re.search(rf"Filter .*\b{column} IN", plan) for column in columns)
         assert {f"{tmp_path}/{name.replace('.', '/')}" for name in tables} <= {
             *re.findall(r"delta\.`file://([^`]*)`", plan)
         }
         assert f"judge_{judgement.name}({', '.join(judgement.key)}" in plan
         assert all(
-            re.search(rf"(\b|_to_|_and_){name}(\b|_and_)", plan)
-            for name in (*judgement.reads, *judgement.outputs, "cluster = night")
+            re.search(rf"(\b|_to_){name}\b", plan) for name in (*judgement.reads, *judgement.outputs, "cluster = night")
         )
     assert plans.keys() >= {*map(jobs.title, keyed)} and not [p for p in plans.values() if "binary" in p.lower()]
 

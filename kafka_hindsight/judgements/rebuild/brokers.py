@@ -35,7 +35,7 @@ from kafka_hindsight.judgements.groups.coordinators import OFFSETS_TOPIC
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebalances import GroupContext
 from kafka_hindsight.judgements.rebuild.events import EVENTS, SETTINGS
-from kafka_hindsight.judgements.rebuild.sources import Judgement, each, lake_table, narrowed, union, where
+from kafka_hindsight.judgements.rebuild.sources import Judgement, each, lake_table, narrowed, union, where, where_among
 from kafka_hindsight.shared.arrow_tables import FIRST, among, as_scalar, distinct, ends, repeated, with_columns
 from kafka_hindsight.shared.windows import broker_ids, in_order
 
@@ -285,11 +285,10 @@ def _shows_stall(events: pa.Table) -> pa.ChunkedArray:
 
 
 def authentication_lines(events: pa.Table) -> pa.Table:
-    """Keep the lines about authentication that failed and quotas that changed: of each host or client two a minute."""
-    lines = events.filter(among(events["kind"], _REFUSED))
-    minute = pc.floor_temporal(lines["happened_at"], unit="minute")
+    """Keep of lines about refused authentication and quotas two a minute for each host or client."""
+    minute = pc.floor_temporal(events["happened_at"], unit="minute")
     by = ("kind", "host", "broker", "node", "client_id", "minute")
-    return ends(with_columns(lines, minute=minute), by, ("happened_at", "source", "order")).drop_columns(["minute"])
+    return ends(with_columns(events, minute=minute), by, ("happened_at", "source", "order")).drop_columns(["minute"])
 
 
 def reading_times(partitions: pa.Table) -> pa.Table:
@@ -330,7 +329,7 @@ FACTS = Judgement(
     (),
     {
         "events": union(
-            where(lambda events: among(events["kind"], CONTEXT_KINDS), EVENTS),
+            where_among("kind", CONTEXT_KINDS, EVENTS),
             where(lambda settings: pc.is_null(settings["topic"]), SETTINGS),
         ),
         "controllers": narrowed(controller_sightings, EVENTS),
@@ -339,7 +338,7 @@ FACTS = Judgement(
         "log_spans": BROKERS.output("log_spans"),
         "observed": narrowed(observed_span, EVENTS),
         "expiries": where(_shows_expiry, EVENTS),
-        "refusals": narrowed(authentication_lines, EVENTS),
+        "refusals": narrowed(authentication_lines, where_among("kind", _REFUSED, EVENTS)),
         "stalls": where(_shows_stall, EVENTS),
         "readings": narrowed(reading_times, lake_table("bronze.partition_snapshots"), again=reading_times_together),
         "files": each(files_in_scope, lake_table("bronze.log_files", span="")),

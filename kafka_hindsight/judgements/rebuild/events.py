@@ -18,7 +18,7 @@ from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.judgements.brokers.settings_at import SETTING_KINDS
 from kafka_hindsight.judgements.reasoning.reading_events import event_of_reading
 from kafka_hindsight.judgements.reasoning.scope import Scope
-from kafka_hindsight.judgements.rebuild.sources import Judgement, each, lake_table, narrowed, union, where
+from kafka_hindsight.judgements.rebuild.sources import Judgement, each, lake_table, narrowed, union, where, where_among
 from kafka_hindsight.kafka_records.metadata_replay import MetadataReplay, committed
 from kafka_hindsight.kafka_records.metadata_states import MetadataStart, find_start, settled_before, state_rows
 from kafka_hindsight.knowledge.broker_settings import BROKER_SETTINGS, TOPIC_SETTINGS
@@ -171,4 +171,4 @@ SETTINGS_READ = Judgement(
     {"readings": where(_is_looked_at, lake_table("bronze.config_snapshots"))},
 )
 
-SETTINGS = union(where(lambda e: among(e["kind"], SETTING_KINDS), EVENTS), SETTINGS_READ.output("settings"))
+SETTINGS = union(where_among("kind", SETTING_KINDS, EVENTS), SETTINGS_READ.output("settings"))

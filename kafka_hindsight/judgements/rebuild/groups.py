@@ -34,12 +34,11 @@ from kafka_hindsight.judgements.rebalances.members import sighting_of
 from kafka_hindsight.judgements.rebalances.records import events_of_records
 from kafka_hindsight.judgements.rebuild.brokers import FACTS, WindowFacts
 from kafka_hindsight.judgements.rebuild.events import EVENTS
-from kafka_hindsight.judgements.rebuild.sources import Judgement, each, lake_table, narrowed
+from kafka_hindsight.judgements.rebuild.sources import Judgement, each, lake_table, narrowed, where_among
 from kafka_hindsight.knowledge.client_ids import CONNECTOR_GROUP, TASK_CLIENT
 from kafka_hindsight.knowledge.reasons import UUID
 from kafka_hindsight.shared.arrow_tables import (
     LAST,
-    among,
     as_scalar,
     before,
     distinct,
@@ -71,10 +70,10 @@ class ClientNames:
 
 def client_names(events: pa.Table) -> pa.Table:
     """The log, client and group that lines of groups and clients name, each once; the log only for a client's line."""
-    lines = of_groups(events)
-    is_client = pc.equal(lines["origin"], str(Origin.CLIENT))
-    log = pc.if_else(is_client, lines["source"], None)
-    return distinct(pa.Table.from_pydict({"log": log, "client_id": clients_of(lines), "group_id": lines["group_id"]}))
+    is_client = pc.equal(events["origin"], str(Origin.CLIENT))
+    log = pc.if_else(is_client, events["source"], None)
+    names = {"log": log, "client_id": clients_of(events), "group_id": events["group_id"]}
+    return distinct(pa.Table.from_pydict(names))
 
 
 def names_of_members(members: pa.Table) -> pa.Table:
@@ -103,12 +102,15 @@ def _single_values(names: Mapping[str, set[str]]) -> dict[str, str]:
     return {key: next(iter(values)) for key, values in names.items() if len(values) == 1}
 
 
+OF_GROUPS = where_among("kind", (*GROUP_KINDS, *CLIENT_KINDS), EVENTS)
+"""The events about groups and their clients."""
+
 NAMES = Judgement(
     "names",
     (find_names,),
     (),
     {
-        "log_names": narrowed(client_names, EVENTS, again=distinct),
+        "log_names": narrowed(client_names, OF_GROUPS, again=distinct),
         "members": narrowed(names_of_members, lake_table("bronze.member_snapshots"), again=distinct),
     },
 )
@@ -139,11 +141,6 @@ TOPIC_PARTITIONS = Judgement(
 """The partitions that topics have, by the readings: two rows for each."""
 
 
-def of_groups(events: pa.Table) -> pa.Table:
-    """Keep the events about groups and their clients."""
-    return events.filter(among(events["kind"], (*GROUP_KINDS, *CLIENT_KINDS)))
-
-
 def clients_of(rows: pa.Table) -> pa.ChunkedArray:
     """The client that each row names."""
     in_member_id = pc.struct_field(pc.extract_regex(rows["member_id"], _MEMBER_ID), "client")
@@ -151,26 +148,25 @@ def clients_of(rows: pa.Table) -> pa.ChunkedArray:
     return pc.coalesce(rows["client_id"], pc.if_else(is_dynamic, in_member_id, None))
 
 
-def events_of_groups(events: pa.Table, names: ClientNames) -> pa.Table:
-    """Keep the events of groups and of their clients, and fill in the client and the group of the clients' lines.
+def with_names(events: pa.Table, names: ClientNames) -> pa.Table:
+    """Fill in the client and the group of the clients' lines, and keep the events that have a group.
 
     Lines of librdkafka name no group: they get the only group of their client, and are left out where it has several. A
     line that names no client gets the only client of its log. A line that a process stops gets the only group of its
     log, and a line about a task of Kafka Connect the client and the group of that task's consumer.
     """
-    lines = of_groups(events)
-    is_client = pc.equal(lines["origin"], str(Origin.CLIENT))
-    in_log = look_up(lines["source"], names.of_logs, pa.string())
-    task = pc.if_else(pc.equal(lines["kind"], str(Kind.CLIENT_TASK_KILLED)), lines["detail"], None)
+    is_client = pc.equal(events["origin"], str(Origin.CLIENT))
+    in_log = look_up(events["source"], names.of_logs, pa.string())
+    task = pc.if_else(pc.equal(events["kind"], str(Kind.CLIENT_TASK_KILLED)), events["detail"], None)
     of_task = pc.binary_join_element_wise(TASK_CLIENT, task, "")
-    of_line = pc.if_else(is_client, pc.coalesce(of_task, clients_of(lines), in_log), None)
-    client_id = pc.coalesce(of_line, lines["client_id"])
-    is_end = pc.equal(lines["kind"], str(Kind.CLIENT_STOPPING))
-    in_its_log = pc.if_else(is_end, look_up(lines["source"], names.groups_of_logs, pa.string()), None)
+    of_line = pc.if_else(is_client, pc.coalesce(of_task, clients_of(events), in_log), None)
+    client_id = pc.coalesce(of_line, events["client_id"])
+    is_end = pc.equal(events["kind"], str(Kind.CLIENT_STOPPING))
+    in_its_log = pc.if_else(is_end, look_up(events["source"], names.groups_of_logs, pa.string()), None)
     connector = pc.replace_substring_regex(task, r"-\d+$", "")
     of_connector = pc.binary_join_element_wise(CONNECTOR_GROUP, connector, "")
-    group_id = pc.coalesce(lines["group_id"], look_up(client_id, names.groups, pa.string()), in_its_log, of_connector)
-    return with_columns(lines, client_id=client_id, group_id=group_id).filter(pc.is_valid(group_id))
+    group_id = pc.coalesce(events["group_id"], look_up(client_id, names.groups, pa.string()), in_its_log, of_connector)
+    return with_columns(events, client_id=client_id, group_id=group_id).filter(pc.is_valid(group_id))
 
 
 def records_around(records: pa.Table, scope: Scope) -> pa.Table:
@@ -285,7 +281,7 @@ GROUPS = Judgement(
     (judge_group,),
     ("cluster", "group_id"),
     {
-        "events": each(events_of_groups, EVENTS),
+        "events": each(with_names, OF_GROUPS),
         "records": GROUP_RECORDS,
         "readings": lake_table("bronze.group_snapshots"),
         "members": lake_table("bronze.member_snapshots"),

@@ -16,8 +16,7 @@ from kafka_hindsight.judgements.rebuild.aftermath import AFTERMATH, FAILOVERS
 from kafka_hindsight.judgements.rebuild.brokers import BROKERS
 from kafka_hindsight.judgements.rebuild.groups import GROUPS
 from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS
-from kafka_hindsight.judgements.rebuild.sources import Judgement, quoted_where, union, where
-from kafka_hindsight.shared.arrow_tables import among
+from kafka_hindsight.judgements.rebuild.sources import Judgement, quoted_where, union, where, where_among
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,7 @@ INCIDENTS = Judgement(
         "unavailability": quoted_where(_is_origin, UNAVAILABILITY),
         "lag": where(lambda verdicts: pc.not_equal(verdicts["status"], str(LagStatus.OK)), GROUPS.output("lag")),
         "controllers": BROKERS.output("controller_changes"),
-        "failed_rebalances": where(lambda r: among(r["cause"], _FAILURES), GROUPS.output("rebalances")),
+        "failed_rebalances": where_among("cause", _FAILURES, GROUPS.output("rebalances")),
         "isr_spans": PARTITIONS.output("isr_spans"),
         "group_links": AFTERMATH.output("group_links"),
     },

@@ -16,8 +16,8 @@ from kafka_hindsight.judgements.rebuild.aftermath import FAILOVERS
 from kafka_hindsight.judgements.rebuild.brokers import FACTS, WindowFacts
 from kafka_hindsight.judgements.rebuild.events import EVENTS
 from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS, READINGS
-from kafka_hindsight.judgements.rebuild.sources import Judgement, narrowed
-from kafka_hindsight.shared.arrow_tables import FIRST, among, ends
+from kafka_hindsight.judgements.rebuild.sources import Judgement, narrowed, where_among
+from kafka_hindsight.shared.arrow_tables import FIRST, ends
 from kafka_hindsight.shared.durations import NEVER
 from kafka_hindsight.shared.instants import earliest
 
@@ -25,15 +25,13 @@ _IN_SERVICE = (Kind.BROKER_STARTED, Kind.BROKER_UNFENCED_SELF)
 
 
 def first_starts(events: pa.Table) -> pa.Table:
-    """Keep the first line with which each broker says that it started to serve.
+    """Keep the first of the lines with which each broker says that it started to serve.
 
     By then it has said of each partition that it leads or follows it, or does so at once.
     Source: BrokerServer.startup waits for the first publication of metadata before it is unfenced; KafkaController
     sends a broker that registers all of its partitions (onBrokerStartup).
     """
-    return ends(
-        events.filter(among(events["kind"], _IN_SERVICE)), ("broker",), ("happened_at", "source", "order"), (FIRST,)
-    )
+    return ends(events, ("broker",), ("happened_at", "source", "order"), (FIRST,))
 
 
 @dataclass(frozen=True)
@@ -74,7 +72,7 @@ BALANCE = Judgement(
     {
         "readings": READINGS.output("imbalance"),
         "leader_spans": PARTITIONS.output("leader_spans"),
-        "starts": narrowed(first_starts, EVENTS),
+        "starts": narrowed(first_starts, where_among("kind", _IN_SERVICE, EVENTS)),
         "failovers": FAILOVERS,
     },
     needs=(FACTS,),

@@ -28,8 +28,8 @@ from kafka_hindsight.judgements.partitions.unavailability import rebuild_unavail
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.brokers import FACTS, WindowFacts
 from kafka_hindsight.judgements.rebuild.events import EVENTS, SETTINGS_READ
-from kafka_hindsight.judgements.rebuild.sources import Judgement, each, lake_table, narrowed, union
-from kafka_hindsight.shared.arrow_tables import among, distinct, repeated, with_columns
+from kafka_hindsight.judgements.rebuild.sources import Judgement, each, lake_table, narrowed, union, where_among
+from kafka_hindsight.shared.arrow_tables import distinct, repeated, with_columns
 
 BLOCK = 25
 """The number of partitions that are judged together. Our choice: no topic has more lines than `__consumer_offsets`,
@@ -76,8 +76,8 @@ BLOCKS = Judgement(
 
 
 def about_partitions(events: pa.Table, blocks: Blocks) -> pa.Table:
-    """Keep the events about partitions, each with its block; those about a topic as a whole in each of its blocks."""
-    about = events.filter(pc.and_(pc.is_valid(events["topic"]), among(events["kind"], LEADER_KINDS)))
+    """Keep the events that name a topic, each with its block; those about a topic as a whole in each of its blocks."""
+    about = events.filter(pc.is_valid(events["topic"]))
     places = zip(about["topic"].to_pylist(), block_of(about["partition"]).to_pylist(), strict=True)
     of_rows = [blocks.get(topic, (0,)) if block is None else (block,) for topic, block in places]
     numbers = pa.array([block for blocks_of_row in of_rows for block in blocks_of_row], pa.int32())
@@ -166,7 +166,9 @@ PARTITIONS = Judgement(
     (judge_partitions,),
     ("cluster", "topic", "block"),
     {
-        "events": each(about_partitions, union(EVENTS, SETTINGS_READ.output("settings"))),
+        "events": each(
+            about_partitions, union(where_among("kind", LEADER_KINDS, EVENTS), SETTINGS_READ.output("settings"))
+        ),
         "states": narrowed(partition_states, lake_table("bronze.partition_snapshots"), again=states_together),
         "commits": each(commits_beyond_end, lake_table("bronze.offset_snapshots")),
     },

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from graphlib import TopologicalSorter
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.rows import ROW_CLASS
-from kafka_hindsight.shared.arrow_tables import with_columns
+from kafka_hindsight.shared.arrow_tables import among, with_columns
 
 Narrow = Callable[..., pa.Table]
 """A function of a table, and of values by name, to a table: one of a module, or a partial of one.
@@ -109,6 +109,30 @@ def joined(rows: RowSource, links: RowSource, key: str) -> RowSource:
 def where(condition: Callable[[pa.Table], pa.ChunkedArray], source: RowSource) -> RowSource:
     """Read the rows of a source for which a condition holds."""
     return each(lambda rows: rows.filter(condition(rows)), source)
+
+
+class ColumnValues(NamedTuple):
+    """Values of a column, one of which each row must have."""
+
+    column: str
+    values: frozenset[str]
+
+
+def where_among(column: str, values: Iterable[str], source: RowSource) -> RowSource:
+    """Read the rows of a source whose column has one of some values. These are data: an engine may ask for them."""
+    return each(partial(_among, condition=ColumnValues(column, frozenset(map(str, values)))), source)
+
+
+def _among(rows: pa.Table, condition: ColumnValues) -> pa.Table:
+    return rows.filter(among(rows[condition.column], condition.values))
+
+
+def condition_of(functions: Sequence[Narrow]) -> ColumnValues | None:
+    """The values of which rows must have one that functions keep; None where the first is not that of `where_among`."""
+    match functions:
+        case [partial(func=first, keywords={"condition": ColumnValues() as condition}), *_] if first is _among:
+            return condition
+    return None
 
 
 def quoted_where(condition: Callable[[pa.Table], pa.ChunkedArray], source: RowSource) -> RowSource:

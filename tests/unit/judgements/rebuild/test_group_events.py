@@ -10,13 +10,10 @@ from kafka_hindsight.catalog.bronze import MEMBER_SNAPSHOTS
 from kafka_hindsight.catalog.kinds import CLIENT_KINDS, GROUP_KINDS
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.judgements.rebuild.groups import (
-    client_names,
-    events_of_groups,
-    find_names,
-    names_of_members,
-)
-from tests.support.groups import EXCERPT_NAMES, GROUPS, witnessed
+from kafka_hindsight.engine.reduce import narrow
+from kafka_hindsight.judgements.rebuild.groups import GROUPS, NAMES, find_names, names_of_members
+from tests.support.groups import EXCERPT_NAMES, witnessed
+from tests.support.groups import GROUPS as EXCERPTS
 from tests.support.histories import line
 from tests.support.rows import as_table
 from tools.plain_reader import read_logs
@@ -27,8 +24,9 @@ Named = tuple[str, str | None, str | None]
 def names_of_events(events: Sequence[Event]) -> set[Named]:
     """Each event's line, client and group, as the rebuild gathers them."""
     rows = as_table(events, EVENTS)
-    names = find_names(client_names(rows), names_of_members(as_table([], MEMBER_SNAPSHOTS)))
-    gathered = events_of_groups(rows, names)
+    (_, of_names), (_, of_groups) = (next(j.reads[i].leaves()) for j, i in ((NAMES, "log_names"), (GROUPS, "events")))
+    names = find_names(narrow(of_names, rows, {}), names_of_members(as_table([], MEMBER_SNAPSHOTS)))
+    gathered = narrow(of_groups, rows, {"names": names})
     return {(r["line_id"], r["client_id"], r["group_id"]) for r in gathered.to_pylist()}
 
 
@@ -36,10 +34,10 @@ def test_client_lines_get_client_and_group() -> None:
     """Over all excerpts at once, each of them as a cluster of its own would be: their sources and lines differ."""
     events: list[Event] = []
     expected: set[Named] = set()
-    for name in (n for n in EXCERPT_NAMES if n.endswith("-4.3") and (GROUPS / n / "clients").exists()):
+    for name in (n for n in EXCERPT_NAMES if n.endswith("-4.3") and (EXCERPTS / n / "clients").exists()):
         for folder, origin in (("logs", "broker"), ("clients", "client")):
-            events += read_logs(GROUPS / name / folder, origin, "night")[0]
-        expected |= {(e.line_id, e.client_id, e.group_id) for w in witnessed(GROUPS / name) for e in w.events}
+            events += read_logs(EXCERPTS / name / folder, origin, "night")[0]
+        expected |= {(e.line_id, e.client_id, e.group_id) for w in witnessed(EXCERPTS / name) for e in w.events}
     named = [e for e in events if e.kind in GROUP_KINDS or e.kind in CLIENT_KINDS]
     assert len(named) > 1_000
     assert names_of_events(named) == expected

@@ -9,9 +9,10 @@ import pyarrow as pa
 from kafka_hindsight.catalog.bronze import PARTITION_SNAPSHOTS
 from kafka_hindsight.catalog.rows import Event, PartitionState
 from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.engine.reduce import narrow
 from kafka_hindsight.judgements.rebuild.partitions import (
     BLOCK,
-    about_partitions,
+    PARTITIONS,
     find_blocks,
     later_blocks,
     partition_states,
@@ -36,7 +37,8 @@ def test_line_about_a_topic_is_in_each_block_of_its_partitions() -> None:
     settings = as_table([line(name, "topic_configured") for name in NAMES], EVENTS)
     readings = [row(PARTITION_SNAPSHOTS, topic="orders", partition=p) for p in (1, 3 * BLOCK)]
     blocks = find_blocks(later_blocks(events), later_blocks(as_table(readings, PARTITION_SNAPSHOTS)))
-    kept = about_partitions(pa.concat_tables([events, settings]), blocks).to_pylist()
+    (_, of_lines), *_ = PARTITIONS.reads["events"].leaves()
+    kept = narrow(of_lines, pa.concat_tables([events, settings]), {"blocks": blocks}).to_pylist()
     whole = {"orders": (0, 1, 3, 4), NAMES[1]: (0, 2), NAMES[2]: (0,)}
     # Deletions come with the changes of all topics: no block has their lines.
     of_topic = {(topic, "topic_configured", None, n) for topic, own in whole.items() for n in own}
