@@ -30,6 +30,20 @@ from kafka_hindsight_airflow.dags import hindsight_dags
 hindsight_dags([{{"name": "orders", "logs": {logs!r}}}], lake={lake!r})
 """
 
+NO_OUTAGE = {
+    "name": "gold.broker_outages",
+    "expectations": [
+        {
+            "type": "expect_table_row_count_to_equal",
+            "kwargs": {"value": 0},
+            "meta": {"name": "no_outage"},
+            "description": "no broker was away",
+            "severity": "critical",
+        }
+    ],
+}
+"""A user's own suite, which refuses the night."""
+
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -62,10 +76,10 @@ def test_dag_files_load_and_audit_runs_on_each_minor_version(
         "AIRFLOW__LOGGING__BASE_LOG_FOLDER": str(tmp_path / "home" / "logs"),
     }
 
-    def airflow(*arguments: str) -> str:
+    def airflow(*arguments: str, may_fail: bool = False) -> str:
         program = [environment / "bin" / "python", environment / "bin" / "airflow"]
         done = subprocess.run([*program, *arguments], cwd=tmp_path, env=given, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
+        assert may_fail or done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
     assert airflow("version").splitlines()[-1].startswith(f"{minor}.")
@@ -86,9 +100,17 @@ def test_dag_files_load_and_audit_runs_on_each_minor_version(
     }
     airflow("dags", "reserialize")
     assert "hindsight_report" in airflow("plugins", "--output", "json")
-    output = airflow("dags", "test", "kafka_night_audit_orders", "2026-11-22T02:00Z", "--conf", '{"whole_input": true}')
+    whole = ("--conf", '{"whole_input": true}')
+    output = airflow("dags", "test", "kafka_night_audit_orders", "2026-11-22T02:00Z", *whole)
     assert [o["kind"] for o in rows(lake, "gold.broker_outages")] == ["crash"], output
     (page,) = {Path(link).name for link in report_links(tmp_path / "home" / "airflow.db")}
     assert page != "index.html" and (lake / "report" / page).exists()
     content = contents(lake)
     assert audited.setdefault("", content) == content
+
+    suite = lake / "expectations" / "gold.broker_outages.json"
+    suite.parent.mkdir()
+    suite.write_text(json.dumps(NO_OUTAGE))
+    refused = airflow("dags", "test", "kafka_night_audit_orders", "2026-11-23T02:00Z", *whole, may_fail=True)
+    assert re.search(r"Refused: validate ended with exit code 42\..* user\.no_outage is broken", refused), refused
+    assert [o["kind"] for o in rows(lake, "gold.broker_outages")] == ["crash"]
