@@ -35,7 +35,9 @@ QUOTED = 2_000
 """Characters of a record's first line that a row quotes."""
 
 _BLANK_ENDS = (" ", "\t", " \r", "\t\r")
-_BLANKS_AT_ENDS = re.compile(r"(?<![ \t])[ \t]+(?=\r?(?:\n|\Z))")
+_BLANKS_WITHIN = (" \n", "\t\n", " \r\n", "\t\r\n", "  (", "\t (")
+_BLANKS_AT_ENDS = re.compile(r"(?<![ \t])[ \t]+(?=(?: \([\w.$]+\))?\r?(?:\n|\Z))", re.ASCII)
+"""Blanks behind a line, or behind a message whose logger follows it."""
 _BROKER = re.compile(BROKER_REGEX, re.ASCII)
 _FOLDER = re.compile(BROKER_FOLDER_REGEX, re.ASCII)
 _BROKER_REACH = 400
@@ -138,8 +140,8 @@ _FAULTS = (
 def read_record(layout: str | None, text: str, line_count: int = 1, is_dated: bool = True) -> RecordReading:
     """Give a record its one fate: event, ignored, unparsed or quarantined.
 
-    Where its last line ends with a blank, a terminal, a viewer or a shipper has filled up all of them: it is read
-    without those blanks first.
+    A layout, a terminal, a viewer or a shipper may leave blanks behind messages and lines: it is read without those
+    first, then with one behind each: a message may end with a blank of its own.
 
     A broken record is quarantined whatever its logger. Only for relevant loggers is a long message broken. Bytes that
     are not UTF-8, as a JVM on Windows writes in messages of the system, are replaced in the text and break nothing.
@@ -150,12 +152,12 @@ def read_record(layout: str | None, text: str, line_count: int = 1, is_dated: bo
         line_count: Its physical lines.
         is_dated: Whether its head shows an instant.
     """
-    if text.endswith(_BLANK_ENDS):
+    if text.endswith(_BLANK_ENDS) or any(blanks in text for blanks in _BLANKS_WITHIN):
         bare = _read(layout, _BLANKS_AT_ENDS.sub("", text), line_count, is_dated)
         if bare.pattern:
             return bare
-        whole = _read(layout, text, line_count, is_dated)
-        return whole if whole.pattern else bare
+        with_one = _read(layout, _BLANKS_AT_ENDS.sub(" ", text), line_count, is_dated)
+        return with_one if with_one.pattern else bare
     return _read(layout, text, line_count, is_dated)
 
 

@@ -2,6 +2,7 @@
 
 import re
 import time
+from collections.abc import Callable
 
 import pytest
 from hypothesis import assume, given
@@ -158,11 +159,19 @@ def test_samples_are_claimed_by_their_pattern_alone(pattern: Pattern) -> None:
         assert read(sample.record) == (pattern.pattern_id, {**pattern.constants, **sample.fields})
 
 
+_BLANKS: dict[str, Callable[[str], str]] = {
+    "behind each line": lambda record: "\n".join(f"{line} \t" for line in record.split("\n")),
+    "behind the first line": lambda record: record.replace("\n", "  \n", 1),
+    "behind the message": lambda record: re.sub(r"(?m)(?= \([\w.$]+\)$)", "  ", record),
+}
+"""Blanks that a layout, a terminal, a viewer or a shipper leaves."""
+
+
 @each_pattern
-def test_blanks_at_the_ends_of_lines_change_nothing(pattern: Pattern) -> None:
-    """A terminal, a viewer or a shipper leaves them there."""
+@pytest.mark.parametrize("place", _BLANKS)
+def test_blanks_behind_messages_and_lines_change_nothing(pattern: Pattern, place: str) -> None:
     for sample in samples_of(pattern):
-        pattern_id, fields = read("\n".join(f"{line} \t" for line in sample.record.split("\n")))
+        pattern_id, fields = read(_BLANKS[place](sample.record))
         assert pattern_id == pattern.pattern_id
         assert _without_end_blanks(fields) == _without_end_blanks(read(sample.record)[1])
 
@@ -314,19 +323,22 @@ def test_member_that_left_is_read_with_hostile_names_and_reason(group: str, clie
         f"MemberMetadata(memberId={client}-{UUID}, groupInstanceId=None, clientId={client}, clientHost=/10.0.0.7, "
         "sessionTimeoutMs=6000, rebalanceTimeoutMs=9000, supportedProtocols=List(range, roundrobin))"
     )
-    assert read(SCALA.format(f"Member {metadata} has left group {group} {left}")) == (
+    pattern_id, fields = read(SCALA.format(f"Member {metadata} has left group {group} {left}"))
+    assert (pattern_id, _without_end_blanks(fields)) == (
         "scala.member_left",
-        {
-            "member_id": f"{client}-{UUID}",
-            "client_id": client,
-            "host": "/10.0.0.7",
-            "session_timeout_ms": "6000",
-            "rebalance_timeout_ms": "9000",
-            "detail": "range, roundrobin",
-            "group_id": group,
-            "client_reason": words,
-            "protocol": "classic",
-        },
+        _without_end_blanks(
+            {
+                "member_id": f"{client}-{UUID}",
+                "client_id": client,
+                "host": "/10.0.0.7",
+                "session_timeout_ms": "6000",
+                "rebalance_timeout_ms": "9000",
+                "detail": "range, roundrobin",
+                "group_id": group,
+                "client_reason": words,
+                "protocol": "classic",
+            }
+        ),
     )
 
 
