@@ -23,6 +23,12 @@ def shown_until(outage: BrokerOutage) -> datetime | None:
     return outage.up_at or (last and last + OUTAGE_SHADOW)
 
 
+def is_away_until(outage: BrokerOutage, at: datetime) -> bool:
+    """Whether an absence without a known end may be taken to last until an instant, such as the end of the logs."""
+    last = shown_until(outage)
+    return outage.up_at is None and (last is None or last >= at)
+
+
 def starts_exactly(outage: BrokerOutage) -> bool:
     """Whether the start of the absence is known, and not only the broker's last sign of life."""
     is_bounded = outage.away_low_ms == outage.away_high_ms is not None

@@ -31,6 +31,7 @@ from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.knowledge.model import Rule
 from kafka_hindsight.knowledge.rules import broker_rules as declared
 from kafka_hindsight.logs.cluster_of_files import without_damaged
+from kafka_hindsight.measures.time_away import is_away_until
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.timelines import Interval
 from kafka_hindsight.shared.windows import in_order
@@ -175,7 +176,7 @@ def _gone_brokers(scope: Scope, outages_around: Around[rows.BrokerOutage]) -> It
     """One finding for each broker that went away before the window and had not come back: no incident of it says so."""
     start = scope.window.start
     for outage in outages_around:
-        if outage.down_at < start and outage.up_at is None:
+        if outage.down_at < start and is_away_until(outage, start):
             subject, words = str(outage.broker), fate(outage)
             yield finding_of(scope.cluster, declared.BROKER_GONE, subject, [start], outage.evidence, fate=words)
 

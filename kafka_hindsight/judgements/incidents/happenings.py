@@ -33,7 +33,7 @@ from kafka_hindsight.catalog.rows import (
 )
 from kafka_hindsight.knowledge.outage_words import halts_over_log_dirs, hedged_verb
 from kafka_hindsight.measures.record_losses import PartitionName, RecordLoss, can_lose, losses_of, total_loss
-from kafka_hindsight.measures.time_away import away, is_lost, is_orderly, since_when
+from kafka_hindsight.measures.time_away import away, is_away_until, is_lost, is_orderly, since_when
 from kafka_hindsight.measures.unavailability_sums import (
     LEADERLESS,
     NO_CONSUMER,
@@ -43,7 +43,7 @@ from kafka_hindsight.measures.unavailability_sums import (
     unused,
 )
 from kafka_hindsight.shared import words
-from kafka_hindsight.shared.durations import MS, NEVER
+from kafka_hindsight.shared.durations import LONG_AGO, MS, NEVER
 from kafka_hindsight.shared.grouping import grouped, runs, split_by
 from kafka_hindsight.shared.windows import Window
 
@@ -60,7 +60,8 @@ class Happening:
     """Rows of one origin, in order of time.
 
     `of_groups`: incidents that hold rebalances; `unavailability`: the intervals in which something could not be used;
-    `failures`: the cause of each rebalance that a failure began, or may have begun, by its id.
+    `failures`: the cause of each rebalance that a failure began, or may have begun, by its id. `logs_end`: the instant
+    of the last line of any broker.
     """
 
     kind: IncidentKind
@@ -73,6 +74,12 @@ class Happening:
     lag: Sequence[LagVerdict] = ()
     controllers: Sequence[ControllerChange] = ()
     failures: Mapping[str | None, Cause] = field(default_factory=dict)
+    logs_end: datetime = LONG_AGO
+
+    @property
+    def absent(self) -> Sequence[BrokerOutage]:
+        """The absences without a known end."""
+        return [o for o in self.outages if o.up_at is None]
 
     @property
     def first_and_last_controllers(self) -> Sequence[ControllerChange]:
@@ -186,14 +193,14 @@ class Happening:
         """Whether each partition could be used again, each broker was back and there was a controller, by the end.
 
         A group that a failure left without a consumer counts too; one whose members left does not. None: its last
-        member may have left or died, or a partition may not have been usable.
+        member may have left or died, a partition may not have been usable, or the logs do not show a broker's return.
         """
         is_led = all(c.controller_to != NOBODY for c in self.controllers[-1:])
         is_usable = not (self.leaderless.still or self.refusing.still or self.stopped.still)
-        if not (is_led and is_usable and all(o.up_at for o in self.outages)):
+        if not (is_led and is_usable) or any(is_away_until(o, self.logs_end) for o in self.absent):
             return False
         may_go_on = self.idle.still or self.leaderless.possibly_still or self.refusing.possibly_still
-        return None if may_go_on else True
+        return None if may_go_on or self.absent else True
 
     @cached_property
     def harm(self) -> Harm:
@@ -222,13 +229,14 @@ def gather(
     isr_spans: Sequence[IsrSpan] = (),
     failures: Mapping[str | None, Cause] = MappingProxyType({}),
     group_incident_of: Mapping[str, str] = MappingProxyType({}),
+    logs_end: datetime = LONG_AGO,
 ) -> list[Happening]:
     """Everything that happened to brokers, partitions and groups around a window, each thing once.
 
     Each outage, each incident of groups and each harmful failover is part of exactly one happening. A loss of records
     counts in the window in which it happened: one after the window is left out, and one of a happening that began
     before the window is a happening of its own. `group_incident_of`: the group incident of each rebalance, by their
-    ids.
+    ids. `logs_end`: the instant of the last line of any broker.
     """
     failovers, truncations = _losses_of_window(window, failovers, truncations)
     acts = [*_acts(outages)]
@@ -267,7 +275,7 @@ def gather(
     happenings = [*absences, *alone, *others]
     inside = [h for h in happenings if window.holds(min(h.begins))]
     lossy = [f for f in failovers if can_lose(f) and window.holds(f.happened_at)]
-    return [*happenings, *_losses_alone(lossy, truncations, inside)]
+    return [replace(h, logs_end=logs_end) for h in (*happenings, *_losses_alone(lossy, truncations, inside))]
 
 
 def lags(verdicts: Iterable[LagVerdict]) -> list[Happening]:
@@ -571,22 +579,29 @@ _EFFECTS: Mapping[Harm, Callable[[Happening], str]] = {
 }
 
 
-def fate(outage: BrokerOutage) -> str:
-    """The clause about a broker's absence, to follow its name: how it went away, since when and for how long."""
+def fate(outage: BrokerOutage, logs_end: datetime = LONG_AGO) -> str:
+    """The clause about a broker's absence, to follow its name: how it went away, since when and for how long.
+
+    `logs_end`: the instant of the last line of any broker, where the absence may not be shown until then.
+    """
     length, since = away(outage), since_when(outage, outage.down_at.date())
-    return f"{hedged_verb(outage)} {since}{f', away for {length}' if length else ' and was not back when the logs end'}"
+    is_shown = is_away_until(outage, logs_end)
+    absent = " and was not back when the logs end" if is_shown else ", and the logs do not show whether it came back"
+    return f"{hedged_verb(outage)} {since}{f', away for {length}' if length else absent}"
 
 
 def _outage_clause(happening: Happening) -> str:
     rows = happening.outages
     if len(rows) == 1:
-        return f"broker {rows[0].broker} {fate(rows[0])}"
+        return f"broker {rows[0].broker} {fate(rows[0], happening.logs_end)}"
     names = sorted({o.broker for o in rows})
     brokers = words.listed([str(b) for b in names], 8)
     if happening.kind == IncidentKind.CLUSTER_RESTART:
         return f"brokers {brokers} were restarted one after another from {rows[0].down_at:%H:%M:%S} on"
     is_back = [o.up_at is not None for o in rows]
     absent = "" if all(is_back) else f", and {'not all' if any(is_back) else 'none'} came back"
+    if not all(is_away_until(o, happening.logs_end) for o in happening.absent):
+        absent = f", and the logs do not show whether {'all' if any(is_back) else 'they'} came back"
     return f"brokers {brokers} were shut down at {rows[0].down_at:%H:%M:%S}{absent}"
 
 

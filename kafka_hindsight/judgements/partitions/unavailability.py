@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from kafka_hindsight.catalog.codes import NOBODY, Confidence, IsrChangeKind, OutageKind, UnavailabilityKind
@@ -17,6 +17,7 @@ from kafka_hindsight.judgements.reasoning.bounded_intervals import (
     one_after_another,
     span,
 )
+from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
 from kafka_hindsight.knowledge.outage_words import noun_of
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, NEVER
 from kafka_hindsight.shared.grouping import runs, with_neighbours
@@ -30,11 +31,13 @@ def rebuild_unavailability(
     changes: Iterable[IsrChange],
     logs_end: datetime,
     observed_window: Window,
+    clocks: Sequence[ClockError] = (),
 ) -> list[Unavailability]:
     """Rows of gold.unavailability about partitions, by partition, kind and time.
 
     Rows of one partition and kind do not overlap. `changes` are those of the partitions, in order of time, `logs_end`
-    is the instant of the last line of any broker, `observed_window` the window with its look-back and look-ahead.
+    is the instant of the last line of any broker, `observed_window` the window with its look-back and look-ahead, and
+    `clocks` are those that are known to be wrong.
     """
     shrinks = by_partition(c for c in changes if c.change is IsrChangeKind.SHRINK)
     rows: list[Unavailability] = []
@@ -43,8 +46,12 @@ def rebuild_unavailability(
         intervals = {
             # None where a leader surely gave way to the next at once.
             UnavailabilityKind.NO_LEADER: (i for i in history.leaderless if i.high is None or i.high),
-            UnavailabilityKind.ACKS_ALL_REFUSED: _refused(states, by_instant(own_shrinks), logs_end),
-            UnavailabilityKind.ACKS_ALL_HUNG: _hung(states, outages, own_shrinks, logs_end),
+            UnavailabilityKind.ACKS_ALL_REFUSED: (
+                _as_clocks_show(i, clocks) for i in _refused(states, by_instant(own_shrinks), logs_end)
+            ),
+            UnavailabilityKind.ACKS_ALL_HUNG: (
+                _as_clocks_show(i, clocks) for i in _hung(states, outages, own_shrinks, logs_end)
+            ),
         }
         for kind, interval in ((kind, i) for kind, own_times in intervals.items() for i in own_times):
             why: Reason = interval.value
@@ -53,6 +60,15 @@ def rebuild_unavailability(
                 ledger_row(kind, history.key, interval, logs_end, why.explanation, why.confidence, why.quotes, **ids)
             )
     return rows
+
+
+def _as_clocks_show(interval: BoundedInterval[Reason], clocks: Iterable[ClockError]) -> BoundedInterval[Reason]:
+    """The interval with less proven, where clocks differ: lines of several brokers show where it began and ended."""
+    error = max((clock.by for clock in clocks if clock.is_wrong_at(interval.start)), default=timedelta())
+    if not error or interval.proven is None:
+        return interval
+    start, end = interval.proven.start + error + CLOCK_SKEW, interval.proven.end
+    return replace(interval, proven=span(start if end is None else min(start, end), end))
 
 
 def _refused(

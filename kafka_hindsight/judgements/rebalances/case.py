@@ -47,7 +47,7 @@ class HistoryCoverage:
     ) -> None:
         self.from_the_start = bool(episodes) and episodes[0].from_generation == 0
         self.observed_from = observed_from
-        self.falls = instants(g.seen_at for g in gaps if g.next_generation < g.after_generation)
+        self.falls = instants(g.seen_at for g in gaps if 1 < g.next_generation < g.after_generation)
         holes = [
             *(g.seen_at for g in gaps if g.explained_by is None),
             *(e.started_at for e in episodes if e.lacks_start),
@@ -67,7 +67,7 @@ class HistoryCoverage:
         """Whether no unknown member can have been in the group within the look-back before `at`.
 
         A clock that goes back by an hour, as at the end of summer time, puts lines before those that they follow.
-        Generations then seem to go back within the hour.
+        Generations then seem to go back within the hour. Those that begin again are of another life of the group.
         """
         hole = self.holes.first_since(at - LOOK_BACK)
         return (hole is None or hole > at) and not self.falls.between(at, at + _FOLD)
@@ -205,8 +205,10 @@ class Case:
     def likeness(self, other: Member) -> str:
         """Another member in words: what it shares with this one."""
         host = f" on host {other.host}" if other.host and other.host == self.member.host else ""
-        if not other.client_id or other.client_id != self.member.client_id:
+        if not other.client_id:
             return f"a member{host} whose client is not known"
+        if other.client_id != self.member.client_id:
+            return f"a member of client '{other.client_id}'{host}"
         return f"a member of the same client id{host}"
 
     @property

@@ -38,6 +38,7 @@ _JOINS = {*ARRIVALS, Kind.CLIENT_JOINED, Kind.CLIENT_SYNCED}
 _NAMES_TOPICS = {Kind.MEMBER_SEEN, Kind.CLIENT_SUBSCRIBED, Kind.MEMBER_RECORDED}
 _NAMES_GENERATION = {Kind.MEMBER_LOADED, Kind.CLIENT_JOINED, Kind.CLIENT_SYNCED, Kind.MEMBER_RECORDED}
 _NAMES_OLD_GENERATION = {Kind.REBALANCE_STARTED, Kind.GROUP_LOADED, Kind.GROUP_UNLOADED, Kind.GROUP_DEAD}
+_SETTLES = {Kind.JOIN_COMPLETED, Kind.EPOCH_BUMPED}
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]+")
 _BY_PATTERN = "Subscribed to pattern: "
 
@@ -127,7 +128,8 @@ class MemberRegistry:
         """The coordinator's lines that name the generation which the group had had."""
         self._moves_by_time = {member_id: by_instant(moves) for member_id, moves in self.moves.items()}
         self._joins_by_time = {member_id: by_instant(joins) for member_id, joins in self._joins.items()}
-        self.settled = by_instant(e for e in events if e.kind == Kind.JOIN_COMPLETED)
+        self.settled = by_instant(e for e in events if e.kind in _SETTLES)
+        """The lines in which a change of the members is settled: a group of KIP-848 waits for no member."""
         closings = (e for e in events if e.kind == Kind.STATIC_MEMBER_CLOSED)
         self.closings = timelines(closings, attrgetter("member_id"), attrgetter("happened_at"))
         """The coordinator's lines in which static members close and keep their place, by member id."""

@@ -13,7 +13,7 @@ from kafka_hindsight.judgements.incidents import judge_incidents
 from kafka_hindsight.judgements.incidents.happenings import gather, has_failed, lags, lost_quorums
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.aftermath import AFTERMATH, FAILOVERS
-from kafka_hindsight.judgements.rebuild.brokers import BROKERS
+from kafka_hindsight.judgements.rebuild.brokers import BROKERS, FACTS, WindowFacts
 from kafka_hindsight.judgements.rebuild.groups import GROUPS
 from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS
 from kafka_hindsight.judgements.rebuild.sources import Judgement, quoted_where, union, where, where_among
@@ -41,6 +41,7 @@ def judge_all_incidents(
     isr_spans: list[rows.IsrSpan],
     group_links: list[rows.IncidentLink],
     scope: Scope,
+    facts: WindowFacts,
 ) -> Incidents:
     """Everything that happened to a cluster as one list; a quiet window is judged too."""
     incident_of = {link.part_id: link.incident_id for link in group_links if link.incident_id}
@@ -55,6 +56,7 @@ def judge_all_incidents(
         isr_spans,
         {r.rebalance_id: r.cause for r in failed_rebalances if scope.window.holds(r.started_at)},
         incident_of,
+        facts.groups.observed_to,
     )
     everything = [*happenings, *lags(lag), *lost_quorums(controllers)]
     judged = judge_incidents(scope.cluster, scope.window, everything, scope.maintenance)
@@ -103,6 +105,7 @@ INCIDENTS = Judgement(
         "isr_spans": PARTITIONS.output("isr_spans"),
         "group_links": AFTERMATH.output("group_links"),
     },
+    needs=(FACTS,),
 )
 
 LINKS = INCIDENTS.output("links")

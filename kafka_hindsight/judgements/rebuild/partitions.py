@@ -157,7 +157,7 @@ def judge_partitions(
         changes,
         shrink_spans(changes),
         rebuild_risks(histories, leaders.failovers, logs_end, scope.window),
-        rebuild_unavailability(histories, facts.groups.outages, changes, logs_end, window),
+        rebuild_unavailability(histories, facts.groups.outages, changes, logs_end, window, context.clocks),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any
 
 from kafka_hindsight.catalog.codes import NOBODY
@@ -53,13 +54,15 @@ def known_isrs(
     readings: PartitionReadings,
     until: datetime,
     unanswered: Timeline[datetime] = _NO_INSTANTS,
+    versions: Mapping[int, datetime] = MappingProxyType({}),
 ) -> list[Interval[KnownIsr]]:
     """The known ISRs of one incarnation of a partition, in order of time and without overlap, until its evidence ends.
 
     Where an observation contradicts an ISR, the ISR is known up to the last observation that confirms it; between the
     two none is known. A reading takes seconds and brokers learn late, so a reading may show what was just before or
-    comes just after. Between two commits whose versions leave room for a third the ISR is known only where both show
-    the same. `unanswered`: the instants at which a leader asked for another ISR, and nothing shows whether it was
+    comes just after. Between two commits whose versions leave room for a third no ISR is known but the first one, until
+    `versions` have the next: the instants of the first lines that name each version, with its ISR or without.
+    `unanswered`: the instants at which a leader asked for another ISR, and nothing shows whether it was
     written. From then on it is known only where the next observation shows the same.
     """
     observations = _observations(commits, readings)
@@ -71,6 +74,8 @@ def known_isrs(
             isrs.append(Interval(now.at, asked_at, now))
         elif now.at < end and (after is None or _follows(now, after)):
             isrs.append(Interval(now.at, end, now))
+        elif now.version is not None and now.at < (next_at := versions.get(now.version + 1, now.at)) < end:
+            isrs.append(Interval(now.at, next_at, now))
     return isrs
 
 
@@ -119,7 +124,7 @@ def _is_lag(reading: KnownIsr, around: Sequence[KnownIsr]) -> bool:
 def _follows(now: KnownIsr, after: KnownIsr) -> bool:
     """Whether no other ISR can have been between the two."""
     if now.isr == after.isr:
-        return True
+        return now.version is None or after.version is None or after.version <= now.version + 1
     if now.is_doubtful or not after.is_commit:
         return False
     if now.version is None or after.version is None:
@@ -274,7 +279,13 @@ def _isrs_of(incarnations: Iterable[Incarnation], logs_end: datetime) -> Iterato
         # What the last line itself shows holds for a moment after it: a state that it ended was over by then.
         until = own.gone_at or max([logs_end, *(r.snapshot_at for r in own.readings[-1:])]) + timedelta.resolution
         readings = own.readings.within(None, until + timedelta.resolution)
-        yield from known_isrs(own.commits, readings, until, instants(own.unanswered))
+        yield from known_isrs(own.commits, readings, until, instants(own.unanswered), _versions_of(own))
+
+
+def _versions_of(incarnation: Incarnation) -> dict[int, datetime]:
+    """The instant of the first line that names each partition epoch."""
+    lines = (e for e in reversed(incarnation.events) if e.partition_epoch is not None)
+    return {e.partition_epoch: e.happened_at for e in lines if e.partition_epoch is not None}
 
 
 def _replica_counts(incarnations: Iterable[Incarnation]) -> Timeline[tuple[datetime, int]]:

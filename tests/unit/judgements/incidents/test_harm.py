@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from inspect import signature
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -165,7 +166,8 @@ def test_loss_of_window_is_one_incident_whenever_its_absence_began() -> None:
         lost = {"verdict": "committed_lost", "records_cut": 40, "topic": "t", "partition": 0, "happened_at": AT}
         rows = {"outages": [crash], "truncations": [row(TRUNCATIONS, outage_id="o", **lost)]}
         empty: dict[str, Any] = {name: [] for name in signature(judge_all_incidents).parameters}
-        judged = judge_all_incidents(**{**empty, **rows, "scope": Scope("c", WINDOW, WINDOW)})
+        facts = SimpleNamespace(groups=SimpleNamespace(observed_to=WINDOW.end))
+        judged = judge_all_incidents(**{**empty, **rows, "scope": Scope("c", WINDOW, WINDOW), "facts": facts})
         findings = raised(harmful_truncations=rows["truncations"], incident_links=judged.links)
         return [(i.kind, str(i.harm)) for i in judged.incidents], [f.rule_id for f in findings]
 
@@ -288,6 +290,19 @@ def test_outage_sentence_has_bounds_where_start_is_inexact(columns: dict[str, An
     unseen = {"unreachable_at": None, "detected_at": None, "last_heard_at": AT}
     gone = replace(outage(1), **{"away_low_ms": 7_873, "away_high_ms": 26_066, **unseen, **columns})
     assert fate(gone) == sentence
+
+
+@pytest.mark.parametrize(
+    ("shown_ms", "is_over", "headline"),
+    [
+        (3_600_000, False, "Broker 1 crashed at 03:00:00 and was not back when the logs end"),
+        (1_000, None, "Broker 1 crashed at 03:00:00, and the logs do not show whether it came back"),
+    ],
+)
+def test_absence_goes_on_as_long_as_the_logs_show(shown_ms: int, is_over: bool | None, headline: str) -> None:
+    gone = replace(outage(1), up_at=None, unreachable_at=AT, detected_at=AT, away_low_ms=shown_ms, away_high_ms=None)
+    (incident,) = incidents_of(outages=[gone], logs_end=WINDOW.end)
+    assert (incident.is_over, incident.headline) == (is_over, headline)
 
 
 def test_stops_within_a_minute_are_one_incident_and_crashes_are_not() -> None:

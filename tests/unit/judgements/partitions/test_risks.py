@@ -207,7 +207,8 @@ def test_isr_contradicted_by_a_snapshot_is_unknown_until_then() -> None:
 
 def test_isr_is_unknown_between_lines_with_missing_versions() -> None:
     assert judged([isr(0, "1,2,3", 0), isr(30, "1,2", 4)]).known_ms == 70_000
-    assert judged([isr(0, "1,2", 0), isr(30, "1,2", 4)]).known_ms == 100_000
+    assert judged([isr(0, "1,2", 0), isr(30, "1,2", 4)]).known_ms == 70_000, "a replica may have left and come back"
+    assert judged([isr(0, "1,2", 0), isr(30, "1,2", 0)]).known_ms == 100_000
 
 
 def test_two_equal_snapshots_in_a_row_show_the_isr_between() -> None:

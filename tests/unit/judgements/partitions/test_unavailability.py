@@ -44,7 +44,7 @@ def unavailable(
     context = context_of(lines, outages, None, clocks_apart(apart, 1, 2, 3))
     histories = histories_by(lines, context, logs_end, window)
     changes = rebuild_isr_changes(lines, [], context, window)
-    return rebuild_unavailability(histories, outages, changes, logs_end, window)
+    return rebuild_unavailability(histories, outages, changes, logs_end, window, context.clocks)
 
 
 def histories_by(
@@ -339,6 +339,13 @@ def test_controller_that_detects_follower_as_down_ends_hanging_writes(up_at: dat
     assert seconds_of([period]) == [("acks_all_hung", 20, 29)]
     assert (period.low_ms, period.high_ms) == (8_000, 13_000)
     assert unavailable([led(1, 30, 1)], [replace(CRASH, up_at=up_at)], after(LOGS_END)) == []
+
+
+def test_less_is_proven_of_hanging_writes_where_clocks_differ() -> None:
+    lines = [led(1, 0, 0), committed(1, 30, "1,3", 1)]
+    for apart, low in ((0, 9_000), (4, 3_000), (20, 0)):
+        [period] = unavailable(lines, [CRASH], after(LOGS_END), apart=timedelta(seconds=apart))
+        assert (period.low_ms, period.confidence) == (low, "certain" if low else "likely")
 
 
 def test_no_writes_hang_for_controlled_shutdown_or_crash_of_the_leader() -> None:

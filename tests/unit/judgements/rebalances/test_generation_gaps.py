@@ -111,3 +111,16 @@ def test_truncated_broker_log_shows_as_generation_gap() -> None:
     lost = [e.line_id for e in group.events if e.origin == "broker" and e.happened_at >= at("01:50:05.388")]
     gaps = group.without(lost).history().gaps
     assert [(g.after_generation, g.next_generation) for g in gaps] == [(2, 4)]
+
+
+def test_later_life_of_a_group_leaves_the_verdicts_on_the_first() -> None:
+    """A classic group that ends, and begins again as one of KIP-848: each member is held against those of its time."""
+    first, second = (excerpt(name).of("broker").events for name in ("pause-4.1", "kip848-4.1"))
+    first = tuple(e for e in first if e.happened_at < second[0].happened_at)
+    lines = [replace(e, group_id="g") for e in (*first, *second)]
+    context = GroupContext("night", lines[0].happened_at, lines[-1].happened_at)
+    rows = {r.started_at: r for r in rebuild_group("g", lines, context).rebalances}
+    for alone in rebuild_group("g", lines[: len(first)], context).rebalances:
+        assert (rows[alone.started_at].cause, rows[alone.started_at].confidence) == (alone.cause, alone.confidence)
+    assert "a member of client 'ads-etl-1-" in rows[at("01:46:05.182")].explanation
+    assert "joined 3.2 s after a member whose client is not known" in rows[at("01:46:18.627")].explanation
