@@ -74,7 +74,7 @@ def _outage(page: PageRows, row: BrokerOutage) -> DatedEntry:
         tone=noun.tone,
         when=ui.At(row.down_at),
         badges=ui.badges(row.intent, row.confidence),
-        cost=f"away for {length}{elections}" if length else f"not back{elections}",
+        cost=f"away for {length}{elections}" if length else f"not seen back{elections}",
     )
 
 

@@ -120,7 +120,7 @@ def _stop(page: PageRows, i: int, score: RestartStep) -> ui.TableRow:
         ui.head(ui.Link(str(score.broker), outage.anchor) if outage else str(score.broker)),
         ui.Cell(OutageKind(score.kind).noun.label, "left"),
         ui.At(score.down_at),
-        words.duration(words.elapsed_ms(score.down_at, score.up_at)) or "not back",
+        words.duration(words.elapsed_ms(score.down_at, score.up_at)) or "not seen back",
         words.duration(score.isr_recovered_ms) or "not known",
         words.duration(score.leadership_restored_ms) or "not known",
         words.exact(score.partitions_led_before),

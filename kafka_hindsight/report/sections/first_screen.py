@@ -203,7 +203,7 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
     anchors = {harm: plain.anchor("incident", rows[0].incident_id) for harm, rows in figures.by_harm(incidents).items()}
     harms = (Harm.RECORDS_LOST, Harm.PARTITIONS_OFFLINE, Harm.WRITES_REFUSED, Harm.CONSUMERS_STOPPED)
     loss_at, offline_at, refusing_at, stopped_at = (anchors.get(harm, "incident-list") for harm in harms)
-    manners = ((absences.orderly, "by a controlled shutdown"), (absences.not_back, "not back"))
+    manners = ((absences.orderly, "by a controlled shutdown"), (absences.not_back, "not seen back"))
     details = "".join(f", {words.number(n)} {manner}" for n, manner in manners if n)
     noun = f"{words.verb(absences.most, 'absence of a broker', 'absences of brokers')}{details}"
     tone = "bad" if absences.sudden + absences.not_back else "warn"

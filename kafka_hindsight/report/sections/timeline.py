@@ -135,7 +135,7 @@ def _broker_lane(
 def absence(page: PageRows, row: BrokerOutage) -> Span:
     """The absence of a broker as a span."""
     length_ms = words.elapsed_ms(row.down_at, row.up_at)
-    back = f"back after {words.duration(length_ms)}" if length_ms is not None else "not back in this window"
+    back = f"back after {words.duration(length_ms)}" if length_ms is not None else "not seen back in this window"
     text = f"{words.instant(row.down_at, page.day)}: {words.sentence(outage_words(row))}, {back}"
     return _outage_span(row, "bar", row.down_at, row.up_at or page.window[1], text)
 

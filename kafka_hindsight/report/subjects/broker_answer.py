@@ -59,7 +59,7 @@ def _verdict(page: PageRows, outages: Sequence[BrokerOutage]) -> str:
     if not outages:
         return "It was not away, as far as logs were read."
     sentences = [
-        f"{hedged_verb(row)} {since_when(row, page.day)} ({f'away for {away(row)}' if away(row) else 'not back'})"
+        f"{hedged_verb(row)} {since_when(row, page.day)} ({f'away for {away(row)}' if away(row) else 'not seen back'})"
         for row in reversed(outages)
     ]
     return f"It {words.listed(sentences, at_most=NAMED)}."
