@@ -79,6 +79,9 @@ _ELECTED_ON_ZOOKEEPER = "zookeeper.controller_elected"
 """The pattern of the line of a broker on ZooKeeper that became the controller: its session is there.
 Source: KafkaServer.startup registers the broker, and then starts its controller."""
 
+METADATA_TOPIC = "__cluster_metadata"
+"""The log of the controllers of KRaft, of which each node has a copy."""
+
 NO_EVENTS: Timeline[Event] = by_instant(())
 _STARTING_KINDS = (
     Kind.BROKER_STARTING,
@@ -106,7 +109,7 @@ class SignsOfLife:
         by_others, by_itself = ([s for s in sightings if (s[1].broker == s[0]) is own] for own in (False, True))
         by_members = (*by_others, *(s for s in by_itself if _is_of_member(s[1])))
         failures = (e for e in ordered if e.kind == Kind.FETCH_FAILED and e.node != e.broker)
-        self._active = _timelines((e.broker, e) for e in ordered if e.kind in ACTIVE_KINDS or is_lock_held(e))
+        self._active = _timelines((e.broker, e) for e in ordered if _shows_process(e) or is_lock_held(e))
         self._failures = _timelines((e.node, e) for e in failures)
         self._starts = _timelines((e.broker, e) for e in ordered if e.kind in _STARTING_KINDS)
         self._own_proofs, self._others_proofs = _timelines(by_itself), _timelines(by_others)
@@ -339,6 +342,15 @@ EXITS = ("process.start_aborted", "process.fatal_fault", "process.controller_sta
 _LOCK_IS_HELD = re.compile(r"Failed to acquire lock on file \.lock in ")
 
 
+def _shows_process(event: Event) -> bool:
+    """Whether only a broker that serves, or tries to, writes the line.
+
+    A node of KRaft that starts cuts its copy of the metadata log, before a line says that its broker starts. Source:
+    KafkaRaftServer.startup starts the controller first; KafkaRaftClient.handleFetchResponse.
+    """
+    return event.kind in ACTIVE_KINDS and event.topic != METADATA_TOPIC
+
+
 def is_lock_held(event: Event) -> bool:
     """Whether a start fails since another process of the broker holds the lock of its log directories, and so lives.
 
@@ -486,7 +498,7 @@ def signals_by_broker(events: Iterable[Event], terms: Sequence[ControllerEpoch])
             # A controller that lists the brokers while it starts does not miss it.
             active.discard(event.broker)
             starting.add(event.broker)
-        elif event.broker is not None and event.kind in ACTIVE_KINDS:
+        elif event.broker is not None and _shows_process(event):
             starting -= {event.broker} if event.kind in _SERVES_AGAIN else set()
             active |= {event.broker} - starting if event.kind not in _BEFORE_SERVICE else set()
         for signal in _signals_in(event, active, terms):

@@ -21,6 +21,7 @@ from kafka_hindsight.judgements.brokers.echoes import hedge_echoes
 from kafka_hindsight.judgements.brokers.liveness import (
     ACTIVE_KINDS,
     MEMBER_KINDS,
+    METADATA_TOPIC,
     PRESENCE_KINDS,
     SERVING_KINDS,
     SIGNAL_KINDS,
@@ -47,7 +48,19 @@ BROKER_KINDS = frozenset({
     Kind.BROKER_CONFIGURED,
 })  # fmt: skip
 
-_QUOTED = ("line_id", "cluster", "origin", "source", "happened_at", "order", "broker", "kind", "pattern_id", "text")
+_QUOTED = (
+    "line_id",
+    "cluster",
+    "origin",
+    "source",
+    "happened_at",
+    "order",
+    "broker",
+    "kind",
+    "pattern_id",
+    "text",
+    "topic",
+)
 """The columns of a line that only shows a sign of life."""
 
 _IN_ORDER = ("happened_at", "source", "order")
@@ -84,7 +97,9 @@ def signs_of_life(events: pa.Table, signals: Instants) -> pa.Table:
     """Keep each broker's first and last line between two signals, in each hour, with and without proof of activity."""
     is_other = pc.and_(pc.equal(events["origin"], str(Origin.BROKER)), pc.invert(among(events["kind"], BROKER_KINDS)))
     lines = events.filter(is_other).select(_QUOTED)
-    return _between(with_columns(lines, is_active=among(lines["kind"], ACTIVE_KINDS)), signals, "is_active")
+    is_metadata = pc.fill_null(pc.equal(lines["topic"], METADATA_TOPIC), False)
+    is_active = pc.and_not(among(lines["kind"], ACTIVE_KINDS), is_metadata)
+    return _between(with_columns(lines, is_active=is_active), signals, "is_active")
 
 
 def proofs_of_service(events: pa.Table, signals: Instants) -> pa.Table:

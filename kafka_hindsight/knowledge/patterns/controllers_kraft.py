@@ -112,7 +112,8 @@ PATTERNS = (
     _line_of_raft(
         pattern_id="raft.stepped_down",
         kind=Kind.CONTROLLER_STEPPED_DOWN,
-        regex=r"Completed transition to ResignedState\(localId=(?P<node>\d+), epoch=(?P<controller_epoch>\d+), .*$",
+        regex=r"Completed transition to ResignedState\(localId=(?P<node>\d+), epoch=(?P<controller_epoch>\d+), "
+        r"(?!.* from null \(|.* from null$).*$",
         versions="2.8-4.4",
         source="raft/src/main/java/org/apache/kafka/raft/QuorumState.java transitionToResigned",
     ),

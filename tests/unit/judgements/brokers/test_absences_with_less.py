@@ -36,6 +36,12 @@ def test_controller_line_of_node_is_no_sign_of_its_broker() -> None:
     assert kinds == ["crash", "crash"]
 
 
+def test_node_that_starts_slowly_was_not_alive_meanwhile() -> None:
+    """A combined node cuts its copy of the metadata log 0.7 s before a line says that its broker starts."""
+    [crash] = absences("slow-start-3.9")
+    assert (crash.broker, crash.kind, crash.confidence) == (1, "crash", "likely")
+
+
 def test_failed_starts_seen_only_by_controllers_are_no_shutdowns() -> None:
     """Broker 3 was killed, and three starts found their port taken; its logs are missing."""
     [crash] = absences("start-unlogged-4.3")
