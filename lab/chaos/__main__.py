@@ -25,14 +25,14 @@ from typing import Any, NamedTuple
 
 from kafka_hindsight.audit.inputs import SAMPLE
 from kafka_hindsight.settings.home import HOME
-from lab.chaos import disks, inputs, stores
+from lab.chaos import disks, executors, inputs, stores
 from lab.chaos.kills import KillCount, kills
 from lab.chaos.lakes import contents
 from lab.chaos.night import HALF, LAST, LATE, cut_night
 from lab.chaos.worker import Worker
 
 _RECORDS = HOME / "tests" / "excerpts" / "group_records.jsonl"
-_PARTS = ("kills", "disks", "inputs", "stores")
+_PARTS = ("kills", "disks", "inputs", "stores", "executors")
 _NIGHT = ("ingest", "rebuild", "validate", "publish", "report")
 _FIRST, _SECOND, _THIRD = "first night", "more logs", "late logs"
 _STEPS = (
@@ -107,6 +107,8 @@ def _outcomes(options: argparse.Namespace, folder: Path) -> Iterator[KillCount]:
             yield stores.slow(
                 drawn(options.seed, "stores"), folder, _settings(half, _FIRST, options.engine), _NIGHT, steps
             )
+        if "executors" in options.parts:
+            yield executors.killed(drawn(options.seed, "executors"), folder, _settings(half, _FIRST, "spark"), _NIGHT)
         if {"kills", "disks"} & {*options.parts}:
             yield from _steps(options, worker, other, folder, _plan(options.engine, half, whole, late))
 

@@ -9,9 +9,10 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kafka_hindsight.settings.home import HOME
@@ -39,10 +40,12 @@ class StepEnd(NamedTuple):
 
 
 class Worker:
-    """The process, and those below it: Java, where a step needs Spark. It runs `module`."""
+    """The process that runs `module`, and those below it: Java, where a step needs Spark. `also`: more variables."""
 
-    def __init__(self, folder: Path, module: str = "lab.chaos.worker") -> None:
-        self._folder, self._module = folder, module
+    def __init__(
+        self, folder: Path, module: str = "lab.chaos.worker", also: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        self._folder, self._module, self._also = folder, module, also
         self._is_closed = False
         folder.mkdir(parents=True, exist_ok=True)
         self._start()
@@ -101,7 +104,7 @@ class Worker:
                 stderr=subprocess.STDOUT,
                 text=True,
                 start_new_session=True,
-                env={**os.environ, **launch.spark_variables(), "PYTHONPATH": str(HOME)},
+                env={**os.environ, **launch.spark_variables(), "PYTHONPATH": str(HOME), **self._also},
             )
 
 
@@ -130,12 +133,12 @@ def main(answer: Path) -> None:
 
 
 def _spark_workers() -> Workers:
-    """Spark's workers, with a few tasks. The session of this process is started once."""
+    """Spark's workers, those of a master that is configured or of this process. Its session is started once."""
     from spark_jobs import session
     from spark_jobs.spark_run import SparkWorkers
 
     if not session.running():
-        session.start("chaos", launch.DEFAULT_MASTER, _SPARK)
+        session.start("chaos", None if launch.names_master() else launch.DEFAULT_MASTER, _SPARK)
     return SparkWorkers()
 
 
