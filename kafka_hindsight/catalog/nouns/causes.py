@@ -105,7 +105,9 @@ class Cause(NounCode):
         meaning="A member closed its consumer, unsubscribed, or was shut down.",
         symptom="a member leaves by LeaveGroup, or by a heartbeat with epoch -1 under KIP-848",
         advice="Nothing to do for a planned stop. For deployments use static membership (group.instance.id, session"
-        " timeout longer than a restart) or cooperative assignment, and restart one member at a time.",
+        " timeout longer than a restart) or cooperative assignment, and restart one member at a time. Commit what was"
+        " done before the consumer closes, and in onPartitionsRevoked of a ConsumerRebalanceListener: else other"
+        " members read it again.",
         source="KIP-800; AbstractCoordinator.java maybeLeaveGroup",
         is_departure=True, is_leave=True,
     )
@@ -139,7 +141,8 @@ class Cause(NounCode):
         symptom="'Member is dead': the coordinator removes a member on heartbeat expiration",
         advice="Find out why the consumer crashed: exit code, out-of-memory kills, the last lines of its own log, the"
         " host. Close it on shutdown signals, so that the group need not wait for its session to run out; of a static"
-        " member or of Kafka Streams the close sends no LeaveGroup, and spares the group nothing.",
+        " member or of Kafka Streams the close sends no LeaveGroup, and spares the group nothing. Do not raise"
+        " session.timeout.ms: it saves no dead member, and its partitions then stand still for longer.",
         source="GroupCoordinator.scala onExpireHeartbeat; GroupMetadataManager.java; KIP-848",
         is_departure=True, is_removal=True, is_silence=True, is_death=True,
     )
@@ -162,7 +165,10 @@ class Cause(NounCode):
         meaning="Processing took longer than max.poll.interval.ms.",
         symptom="'Max poll interval exceeded': a member leaves because it did not poll in time",
         advice="Lower max.poll.records, speed up the processing of a batch or move it off the poll loop, or raise"
-        " max.poll.interval.ms (of a Connect worker: rebalance.timeout.ms) above the longest batch.",
+        " max.poll.interval.ms (of a Connect worker: rebalance.timeout.ms) above the longest batch. Another member reads"
+        " again what this one had read and not committed: commit after each part of a batch. In onPartitionsLost of a"
+        " ConsumerRebalanceListener it is too late to commit; let it undo what was begun. Do not raise"
+        " session.timeout.ms: heartbeats go on while a batch is processed.",
         source="KIP-62, KIP-800; AbstractCoordinator.java; rdkafka_cgrp.c",
         is_departure=True, is_removal=True, is_late_poll=True,
     )
@@ -220,7 +226,8 @@ class Cause(NounCode):
         symptom="'removed dynamic members who haven't joined', or a KIP-848 member fenced for not leaving its epoch",
         advice="Its poll loop was stuck while the group rebalanced, for as long as max.poll.interval.ms: shorten what"
         " it does between two polls, or raise that limit (in Connect rebalance.timeout.ms): the coordinator waits for"
-        " as long as the longest limit of the group's members.",
+        " as long as the longest limit of the group's members. Keep onPartitionsRevoked of a ConsumerRebalanceListener"
+        " short: it may commit what was done, and has to end within that limit.",
         source="GroupCoordinator.scala onCompleteJoin (2.7+); GroupMetadataManager.java",
         is_departure=True, is_removal=True, is_late_join=True,
     )

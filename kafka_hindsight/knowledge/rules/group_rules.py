@@ -9,7 +9,9 @@ REBALANCES_FREQUENT = Rule(
     harm=Harm.CONSUMERS_STOPPED,
     subject_kind="group",
     says="{subject} rebalanced {count} times within 60 minutes, rolling restarts left out",
-    advice="Look at the causes in the order of their counts; each has its own advice.",
+    advice="Look at the causes in the order of their counts; each has its own advice. Until they are gone, commit in"
+    " onPartitionsRevoked of a ConsumerRebalanceListener what was done: else each rebalance lets members read records"
+    " again. Where the members are restarted on purpose, give each a group.instance.id.",
     source="more often than one in 10 minutes; netdata calls two or three an hour the limit of health",
     thresholds={"rebalances": 6, "minutes": 60},
 )
@@ -21,7 +23,8 @@ REBALANCES_EXCESSIVE = Rule(
     subject_kind="group",
     says="{subject} rebalanced {count} times within 60 minutes, rolling restarts left out",
     advice="The group spends its time rebalancing. Look at the causes in the order of their counts; the usual ones"
-    " are a crash loop and an exceeded max.poll.interval.ms.",
+    " are a crash loop and an exceeded max.poll.interval.ms. A longer session.timeout.ms mends neither. Records are read"
+    " again after each rebalance, unless a ConsumerRebalanceListener commits in onPartitionsRevoked what was done.",
     source="more often than one in 5 minutes; netdata calls two or three an hour the limit of health",
     thresholds={"rebalances": 12, "minutes": 60},
 )
@@ -32,7 +35,9 @@ MEMBER_SILENT = Rule(
     harm=Harm.CONSUMERS_STOPPED,
     subject_kind="group",
     says="a member of {subject} was silent for {length} and then came back",
-    advice="Look for long pauses (GC, suspended hosts, CPU limits) and network partitions of that member.",
+    advice="Look for long pauses (GC, suspended hosts, CPU limits) and network partitions of that member. It may have"
+    " processed records that another member read meanwhile: in onPartitionsLost of a ConsumerRebalanceListener let it"
+    " drop what it holds, and do not commit there.",
     source="silent for more than 30 s: session timeout plus the time until it was heard again",
     thresholds={"ms": 30_000},
 )
