@@ -23,6 +23,7 @@ from kafka_hindsight.catalog.nouns.partitions import OutOfSyncKind as OutOfSyncK
 from kafka_hindsight.catalog.nouns.partitions import TruncationVerdict as TruncationVerdict
 from kafka_hindsight.catalog.nouns.partitions import UnavailabilityKind as UnavailabilityKind
 from kafka_hindsight.catalog.nouns.producer_kinds import ProducerFailureKind as ProducerFailureKind
+from kafka_hindsight.catalog.nouns.silences import Silence as Silence
 from kafka_hindsight.catalog.nouns.witnesses import WitnessGap as WitnessGap
 from kafka_hindsight.catalog.nouns.witnesses import WitnessKind as WitnessKind
 
@@ -73,6 +74,18 @@ class RebalanceKind(Code):
     EAGER = "eager", "Every member gives back all its partitions, and gets others at the end."
     COOPERATIVE = "cooperative", "A member gives back only the partitions that get another owner."
     SERVER_SIDE = "server_side", "The coordinator assigns, and a member gives back only what it no longer has."
+
+
+class RebalanceWait(Code):
+    """The reason for the time until a group consumed again."""
+
+    ALL_JOINED = "all_joined", "All members joined again at once."
+    MEMBER_AWAITED = "member_awaited", "The group waited for a member that joined, or assigned, more than 3 s late."
+    TIMEOUT_AWAITED = (
+        "timeout_awaited",
+        "A session or a poll limit had to run out before it began: until then partitions of that member stood still.",
+    )
+    NOT_SETTLED = "not_settled", "The group did not settle: another rebalance cut it short, or it restarted one."
 
 
 class Outcome(Code):

@@ -7,6 +7,7 @@ from kafka_hindsight.catalog import rows
 from kafka_hindsight.catalog.order import in_waves
 
 ASSIGNMENT_CHANGES = rows.AssignmentChange.TABLE
+BACKLOGS = rows.Backlog.TABLE
 BROKER_OUTAGES = rows.BrokerOutage.TABLE
 CONTROLLER_CHANGES = rows.ControllerChange.TABLE
 COORDINATOR_MOVES = rows.CoordinatorMove.TABLE

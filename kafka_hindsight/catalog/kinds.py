@@ -179,6 +179,7 @@ class Kind(StrEnum):
     CLIENT_SESSION_TIMEOUT = auto(), _CLIENT, "The client received no response from the coordinator within the session timeout: [client_id, took_ms, detail]"
     CLIENT_COMMIT_FAILED = auto(), _CLIENT, "An offset commit failed: client_id, [group_id], error"
     CLIENT_DISCONNECTED = auto(), _CLIENT, "A connection was lost: client_id, [group_id], [node], [detail]"
+    CLIENT_REQUEST_CANCELLED = auto(), _CLIENT, "A client gave up a request that had no answer: client_id, [group_id, node], detail (the request), took_ms (how long ago it was sent), [reason (its time-out)]"
     CLIENT_NOT_AUTHENTICATED = auto(), _CLIENT, "A client could not authenticate with a broker, or the broker with it: [client_id, group_id, node], error"
     CLIENT_ACCESS_DENIED = auto(), _CLIENT, "The brokers denied a client its group, a topic or the cluster: [client_id, group_id], error"
     CLIENT_THROTTLED = auto(), _CLIENT, "A client sends nothing to a broker because of a quota: client_id, [group_id], node, took_ms (how long)"

@@ -223,6 +223,26 @@ def _held(rows: Iterable[GoldRow], when: str) -> dict[str, list[str]]:
     return {r["client_id"]: sorted(f"{p['topic']}-{p['partition']}" for p in r[when]) for r in rows if r[when]}
 
 
+SILENCES_OF: Mapping[str, tuple[str, ...]] = {
+    "network_cut": ("network",),
+    "process_paused": ("pause",),
+    "network_cut_unseen": ("network", "unknown"),
+    "process_paused_unseen": ("pause", "unknown"),
+    "slow_handler": ("slow",),
+}
+"""The silences of the member's rebalance that meet an act; those that the log of its library cannot show are unseen."""
+
+
+def _silenced(act: Act, row: GoldRow) -> bool:
+    return _rebalance(act, row) and row.get("silence") in SILENCES_OF[str(act.expect)]
+
+
+def _fell_behind(act: Act, row: GoldRow) -> bool:
+    """A backlog that built up in the rebalance that follows, and was worked off."""
+    is_of_act = row["group_id"] == act.group and is_after(act, row, "backlogs")
+    return is_of_act and row["backlog"] > 0 and row["worked_off_at"] is not None
+
+
 def _host_silent(act: Act, acts: Sequence[Act], tables: GoldTables) -> Answer:
     """One incident of that kind holds the group, and names the host."""
     host = re.compile(rf"host {re.escape(act.fields['host'])}(?!\.?\d)")
@@ -391,6 +411,11 @@ OF_ACTS: Mapping[str, Expectation] = {
     "member_leave": _of_rebalances(_any(_rebalance), "member_left"),
     "session_expired_dead": _of_rebalances(_any(_rebalance), "member_dead"),
     "session_expired_alive": _of_rebalances(_any(_rebalance), "heartbeat_expired"),
+    "network_cut": _of_rebalances(_any(_silenced), "heartbeat_expired"),
+    "process_paused": _of_rebalances(_any(_silenced), "heartbeat_expired"),
+    "network_cut_unseen": _of_rebalances(_any(_silenced), "heartbeat_expired"),
+    "process_paused_unseen": _of_rebalances(_any(_silenced), "heartbeat_expired"),
+    "slow_handler": _of_rebalances(_any(_silenced), "max_poll_exceeded"),
     "rejoin_after_expiry": _of_rebalances(_any(_rebalance), "member_rejoined"),
     "max_poll_exceeded": _of_rebalances(_any(_rebalance), "max_poll_exceeded"),
     "partitions_added": _of_rebalances(_any(_rebalance), "partitions_added"),
@@ -415,6 +440,7 @@ OF_ACTS: Mapping[str, Expectation] = {
     STATIC_LEAVE_SILENT: _of_rebalances(_silence),
     DURATION_BLAME: _of_rebalances(_duration_blame),
     OWNERS: Expectation(("assignment_changes",), _owners, (), "group_id", _TEN_MINUTES, _TEN_MINUTES),
+    "fell_behind": Expectation(("backlogs",), _any(_fell_behind), (), "group_id"),
     "host_silent": Expectation(("rebalances", "incidents"), _host_silent, (), "group_id"),
     "failover_orderly": _of_outages(_any(_outage), "controlled_shutdown"),
     "failover_planned": _of_outages(_any(_outage), "controlled_shutdown"),

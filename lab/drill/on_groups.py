@@ -25,6 +25,7 @@ from lab.drill.steps import (
     EndCertificate,
     EnforceRebalance,
     ExceedQuota,
+    FellBehind,
     Gone,
     HostGone,
     JoinHost,
@@ -302,6 +303,12 @@ def _(step: HostGone, scene: Scene) -> None:
         host=scene.hosts.address_of(scene.host(step.host)),
         expect=step.expect,
     )
+
+
+@do.register
+def _(step: FellBehind, scene: Scene) -> None:
+    last = [row["at"] for row in scene.stage.truth.rows() if row.get("group") == scene.group][-1]
+    scene.act("group_fell_behind", at=last, group=scene.group, expect=step.expect)
 
 
 @do.register

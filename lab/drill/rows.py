@@ -62,6 +62,7 @@ def _roll(row: GoldRow) -> str:
 SCORED: Mapping[str, Callable[[GoldRow], str]] = {
     "rebalances": lambda row: f"{row['group_id']}: {row['cause']} {_member(row)}",
     "assignment_changes": lambda row: f"{row['group_id']}: {_member(row)} owns {_partitions(row['after'])}",
+    "backlogs": lambda row: f"{row['group_id']}: {row['backlog']} records, worked off {row['worked_off_at']}",
     "incidents": lambda row: f"{row['kind']} of {', '.join(row.get('group_ids') or ())}",
     "broker_outages": _outage,
     "failovers": _failover,

@@ -262,6 +262,13 @@ class HostGone(DrillStep):
 
 
 @dataclass(frozen=True, kw_only=True)
+class FellBehind(DrillStep):
+    """The group had stood still since its last act, for longer than readings are apart, while records came."""
+
+    expect: str | None = "fell_behind"
+
+
+@dataclass(frozen=True, kw_only=True)
 class SlowHost(DrillStep):
     """No more than so much passes the link of a host, such as 16kbit; what does not fit is dropped. None: all again."""
 

@@ -143,6 +143,13 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
         {"group_id": "orders", "kind": None, "rebalances": 2, "seconds": 10.0, "partition_seconds": 60.0,
          "of_unknown_cost": 0},
     ],
+    "backlogs group_id=orders": [
+        {"backlog_at_least": 240, "worked_off_at": "2026-10-01T03:01:00.000Z", "worked_off_after_s": 60.0,
+         "not_known": None},
+        {"waited_for": "timeout_awaited", "backlog_at_least": None,
+         "not_known": "not known: no readings of the lag before and after it"},
+    ],
+    "silences": [{"group_id": "orders", "client_id": "a", "silence": "slow", "times": 1}],
     "imbalance_history broker=1": [
         {"snapshot_at": "2026-10-01T03:00:00.000Z", "ratio": 0.0, "over_threshold": False},
         {"snapshot_at": "2026-10-01T03:02:00.000Z", "ratio": 0.333, "over_threshold": True},

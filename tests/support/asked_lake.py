@@ -52,6 +52,7 @@ LAKE = {
          "duration_ms": 9500, "partition_seconds": 57.0, "incident_id": "i", "to_generation": 4,
          "contributors": [contributor("b")], "delayed_by": [waited("b", 1000), waited(None, 7000)]},
         {"rebalance_id": "2", "group_id": "orders", "cause": "member_left", "confidence": "possible", "client_id": "a",
+         "silence": "slow", "silence_confidence": "likely", "waited_for": "timeout_awaited",
          "duration_ms": 500, "partition_seconds": 3.0, "started_at": at(-60 * 24 * 4)},
         {"rebalance_id": "3", "group_id": HOSTILE, "cause": "unknown", "confidence": "unknown"},
     ),
@@ -61,6 +62,11 @@ LAKE = {
          "before": [owned(0), owned(1)], "after": [owned(0)], "gained": [], "lost": [owned(1)]},
         {"rebalance_id": "1", "group_id": "orders", "member_id": "m-2", "client_id": "b", "before": None,
          "after": [owned(1)], "gained": None, "lost": None},
+    ),
+    "gold.backlogs": rows_of(
+        "gold.backlogs",
+        {"rebalance_id": "1", "group_id": "orders", "lag_before": 10, "lag_peak": 250, "backlog": 240,
+         "worked_off_at": at(1)},
     ),
     "gold.incidents": rows_of(
         "gold.incidents",

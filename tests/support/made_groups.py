@@ -523,3 +523,17 @@ MADE: dict[str, MadeGroup] = {
     "an epoch after topic_created": MadeGroup(epochs(), [topic_change("topic_created")]),
 }
 """Made groups by the name that `decides` and `looks_alike` of a ruling call them, behind `made: `."""
+
+
+_RUNS = [own("client_configured", "01:00:00", session_timeout_ms=45_000), *stable()]
+_ASKED = {"detail": "FETCH", "reason": "request timeout: 30000ms"}
+
+SILENT: dict[str, MadeGroup] = {
+    "a request times out late": MadeGroup(
+        [*_RUNS, *expired(A), own("client_request_cancelled", "01:10:10", took_ms=55_535, **_ASKED)]
+    ),
+    "a request is not answered": MadeGroup(
+        [*_RUNS, *expired(A), own("client_request_cancelled", "01:10:10", took_ms=30_001, **_ASKED)]
+    ),
+}
+"""Groups that lose a member whose process lives, as requests of its own log show it."""

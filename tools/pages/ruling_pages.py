@@ -62,6 +62,7 @@ READ_AS: Mapping[str, str] = {
     "cost": "number",
     "size": "how many rebalances",
     "poll_limit": "max.poll.interval.ms",
+    "session_length": "time",
     "lookalike": "a member that may be the same",
     "member_count": "how many",
     "restarts": "so many restarts",

@@ -17,6 +17,7 @@ from kafka_hindsight.judgements.reasoning.rulings import Ruling
 from kafka_hindsight.judgements.rebalances.judge import JOIN_RULINGS, MOVE_RULINGS, REASON_RULINGS, REMOVAL_RULINGS
 from kafka_hindsight.judgements.rebalances.leave_rulings import EXPIRY_RULINGS, LEAVE_RULINGS
 from kafka_hindsight.judgements.rebalances.rejoin_rulings import EPOCH_RULINGS, REJOIN_RULINGS, SILENT_RULINGS
+from kafka_hindsight.judgements.rebalances.silence_rulings import POLL_SILENCES, SESSION_SILENCES
 
 RULING_TABLES: Mapping[str, Mapping[str, Sequence[Ruling[Any]]]] = {
     "gold.rebalances.cause": {
@@ -29,6 +30,10 @@ RULING_TABLES: Mapping[str, Mapping[str, Sequence[Ruling[Any]]]] = {
         "the coordinator wrote no reason": SILENT_RULINGS,
         "the coordinator's reason alone": REASON_RULINGS,
         "the coordinator moved meanwhile": MOVE_RULINGS,
+    },
+    "gold.rebalances.silence": {
+        "a session expired while the process lived": SESSION_SILENCES,
+        "a poll limit ran out": POLL_SILENCES,
     },
     "gold.incidents.kind": {"rebalances had one origin": INCIDENTS},
     "gold.incidents.fingerprint": {"a group rebalanced in a loop": FINGERPRINTS},

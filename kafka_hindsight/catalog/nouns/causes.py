@@ -165,9 +165,9 @@ class Cause(NounCode):
         meaning="Processing took longer than max.poll.interval.ms.",
         symptom="'Max poll interval exceeded': a member leaves because it did not poll in time",
         advice="Lower max.poll.records, speed up the processing of a batch or move it off the poll loop, or raise"
-        " max.poll.interval.ms (of a Connect worker: rebalance.timeout.ms) above the longest batch. Another member reads"
-        " again what this one had read and not committed: commit after each part of a batch. In onPartitionsLost of a"
-        " ConsumerRebalanceListener it is too late to commit; let it undo what was begun. Do not raise"
+        " max.poll.interval.ms (of a Connect worker: rebalance.timeout.ms) above the longest batch. Another member"
+        " reads again what this one had read and not committed: commit after each part of a batch. In onPartitionsLost"
+        " of a ConsumerRebalanceListener it is too late to commit; let it undo what was begun. Do not raise"
         " session.timeout.ms: heartbeats go on while a batch is processed.",
         source="KIP-62, KIP-800; AbstractCoordinator.java; rdkafka_cgrp.c",
         is_departure=True, is_removal=True, is_late_poll=True,

@@ -10,8 +10,10 @@ from kafka_hindsight.catalog.codes import (
     Outcome,
     Protocol,
     RebalanceKind,
+    RebalanceWait,
     RemedySetting,
     SettingsWitness,
+    Silence,
 )
 from kafka_hindsight.catalog.row import Millis, OneOf, Partitions, PartitionSeconds, Records, Row, Unit, table
 from kafka_hindsight.catalog.rows.columns import HAS_EVIDENCE, ClusterName, Evidence, HowSure, JudgedBy
@@ -49,6 +51,12 @@ class Rebalance(Row):
     outcome: Annotated[Outcome, "How it ended"]
     cause: Annotated[Cause, "Why it began"]
     confidence: HowSure
+    silence: Annotated[
+        Silence | None,
+        "What silenced the member that caused it; null where the cause is not a session or poll limit that ran out"
+        " while its process lived",
+    ] = None
+    silence_confidence: Annotated[Confidence | None, "How sure that is"] = None
     client_id: Annotated[str | None, "Client of the member that caused it"] = None
     instance_id: Annotated[str | None, "group.instance.id of the member that caused it"] = None
     member_id: Annotated[str | None, "Member that caused it"] = None
@@ -58,6 +66,11 @@ class Rebalance(Row):
     explanation: Annotated[str, "What happened, in one sentence"]
     advice: Annotated[str, "What to do about it"]
     delayed_by: Annotated[list[Delay], "Members the whole group waited for"]
+    waited_for: Annotated[
+        RebalanceWait | None,
+        "What the time until the group consumed again was spent on; null where its end is not known, and for most"
+        " rebalances of KIP-848",
+    ] = None
     silent_ms: Annotated[
         Millis | None, "How long the member was silent: its session timeout and the time until it was heard again"
     ] = None
@@ -119,6 +132,12 @@ class Rebalance(Row):
             " AND (partitions_moved IS NOT NULL OR not_known IS NOT NULL)",
             "partitions that moved and that stayed are counted together, or the row says which witness is missing",
         ),
+        Check(
+            "silence_is_judged",
+            "(silence IS NULL) = (silence_confidence IS NULL)"
+            " AND (silence IS NULL OR (silence = 'unknown') = (silence_confidence = 'unknown'))",
+            "a silence comes with how sure it is, and an unknown one claims no confidence",
+        ),
         Check("cost_not_negative", "partition_seconds_low >= 0", "a cost is not negative"),
         Check("cost_bounds", "partition_seconds >= partition_seconds_low", "at least is no more than at most"),
         Check(
@@ -136,6 +155,39 @@ class Rebalance(Row):
             "cause <> 'unknown' OR confidence = 'unknown'",
             "an unknown cause claims no confidence",
         ),
+        HAS_EVIDENCE,
+    )
+
+
+@table("gold.backlogs", key=("rebalance_id",), time_column="started_at")
+class Backlog(Row):
+    """The backlog of a group in one rebalance, where readings show its lag before and after; without, none is known."""
+
+    cluster: ClusterName
+    rebalance_id: Annotated[str, "The rebalance"]
+    group_id: Annotated[str, "Consumer group"]
+    started_at: Annotated[datetime, "When the group began to rebalance"]
+    lag_before: Annotated[
+        Records,
+        "Largest lag of the group at readings of the 10 minutes before it, or before its member may have been silent",
+    ]
+    lag_peak: Annotated[
+        Records, "Largest lag at readings since then, until the backlog was worked off or the next rebalance began"
+    ]
+    lag_peak_at: Annotated[datetime, "That reading"]
+    backlog: Annotated[Records, "How many records more than before waited at least; 0: no reading shows more"]
+    worked_off_at: Annotated[
+        datetime | None,
+        "First reading after it that shows no more lag than before; null without a backlog, and where no reading of the"
+        " window does before the next rebalance begins",
+    ] = None
+    knowledge_version: JudgedBy = None
+    evidence: Evidence
+
+    CHECKS = (
+        Check("backlog_adds_up", "backlog = greatest(lag_peak - lag_before, 0)", "the backlog is what came on top"),
+        Check("worked_off_a_backlog", "worked_off_at IS NULL OR backlog > 0", "only a backlog is worked off"),
+        Check("worked_off_later", "worked_off_at >= started_at", "a backlog is worked off after it began"),
         HAS_EVIDENCE,
     )
 

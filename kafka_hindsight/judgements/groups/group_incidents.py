@@ -10,7 +10,16 @@ from functools import cached_property, partial
 from itertools import pairwise
 from statistics import median
 
-from kafka_hindsight.catalog.codes import Cause, Confidence, Fingerprint, IncidentKind, Intent, Outcome, Protocol
+from kafka_hindsight.catalog.codes import (
+    Cause,
+    Confidence,
+    Fingerprint,
+    IncidentKind,
+    Intent,
+    Outcome,
+    Protocol,
+    Silence,
+)
 from kafka_hindsight.catalog.nouns.causes import CauseFamily
 from kafka_hindsight.catalog.rows import BrokerOutage, CoordinatorMove, Incident, MemberStay, Rebalance
 from kafka_hindsight.judgements.groups.storms import (
@@ -74,6 +83,11 @@ class SilentHost:
 
         Members whose close sends no LeaveGroup may all have been closed: then that is named first.
         """
+        silences = {r.silence for r in self.rebalances}
+        if Silence.NETWORK in silences:
+            return "A process on the host ran and reached no broker, so the host was cut off, not down or paused."
+        if Silence.PAUSE in silences:
+            return "A process on the host stood still, so the host was paused, not down or cut off."
         if any(r.cause.noun.is_late_heartbeat and r.confidence == CERTAIN for r in self.rebalances):
             return "A process on the host was heard again, so the host was cut off or paused, not down."
         may_be_closed = all(r.cause.noun.is_silent_end for r in self.rebalances)
@@ -545,10 +559,11 @@ def _chains(groups: Iterable[Sequence[Rebalance]]) -> Chains:
 
 def _row(case: IncidentCase, chains: Chains) -> Incident:
     verdict = verdict_of(INCIDENTS, case)
-    first, advice = case.rebalances[0], case.cause.noun.advice
+    is_leading = case.cause == case.leading.cause
+    first, advice = case.rebalances[0], case.leading.advice if is_leading else case.cause.noun.advice
     ends = [r.ended_at for r in case.rebalances if r.ended_at is not None]
     costs = [r.partition_seconds for r in case.rebalances if r.partition_seconds is not None]
-    is_of_members = case.cause == case.leading.cause and not case.leading.cause.noun.is_unstored
+    is_of_members = is_leading and not case.leading.cause.noun.is_unstored
     if is_of_members and not (case.is_rolling_restart or case.outage):
         advice = advice_on(case.rebalances, advice)
     return Incident(

@@ -196,8 +196,8 @@ def advice_on(rows: Sequence[Rebalance], otherwise: str) -> str:
 
     In a loop of removals and returns, the removal is what to fix.
     """
-    removals = grouped((r for r in rows if r.cause.noun.is_removal), lambda r: r.cause)
-    ordered = sorted(removals.values(), key=lambda batch: (-len(batch), batch[0].cause))
+    removals = grouped((r for r in rows if r.cause.noun.is_removal), lambda r: (r.cause, r.advice))
+    ordered = sorted(removals.values(), key=lambda batch: (-len(batch), batch[0].cause, batch[0].advice))
     advice = []
     for batch in ordered:
         hosts = {f"'{r.client_id}'": f" on {r.host.removeprefix('/')}" if r.host else "" for r in batch if r.client_id}

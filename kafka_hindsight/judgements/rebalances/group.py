@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import cast
 
-from kafka_hindsight.catalog.codes import Cause, Confidence, Origin, Outcome, Protocol
+from kafka_hindsight.catalog.codes import Cause, Confidence, Origin, Outcome, Protocol, Silence
 from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event, GenerationGap, MemberStay, Quote, Rebalance
 from kafka_hindsight.catalog.rows.structs import Contributor, Delay
@@ -24,6 +24,7 @@ from kafka_hindsight.judgements.rebalances.judge import judge_change, judge_epis
 from kafka_hindsight.judgements.rebalances.lone_removals import with_lone_removals
 from kafka_hindsight.judgements.rebalances.members import Member, MemberRegistry
 from kafka_hindsight.judgements.rebalances.members_words import as_coordinator
+from kafka_hindsight.judgements.rebalances.silence_rulings import judge_silence
 from kafka_hindsight.judgements.rebalances.timeline import build_episodes, drop_superseded_coordinators, with_changes
 from kafka_hindsight.knowledge.reasons import POLL_EXPIRED, read_client_reason
 from kafka_hindsight.shared.durations import CLOCK_SKEW, HEARTBEAT_INTERVAL, LONG_AGO, MS, SAME_ACT
@@ -267,6 +268,7 @@ def _row(case: Case) -> Rebalance:
     others: list[_Act] = [(case, start_verdict)] if case.change is not None and verdict is not start_verdict else []
     others += [(other, judge_change(other)) for other in (replace(case, change=c) for c in episode.others)]
     cause = cast("Cause", verdict.code)
+    silence = judge_silence(case, verdict)
     waits = waits_of(episode, case.registry)
     leader = leader_of(episode, case.registry)
     identity = (case.context.cluster, episode.group_id, episode.protocol, episode.from_generation, episode.started_at)
@@ -291,6 +293,8 @@ def _row(case: Case) -> Rebalance:
         outcome=episode.outcome,
         cause=cause,
         confidence=verdict.confidence,
+        silence=cast("Silence", silence.code) if silence else None,
+        silence_confidence=silence.confidence if silence else None,
         client_id=member.client_id,
         instance_id=member.instance_id,
         member_id=member.member_id or None,
@@ -306,16 +310,21 @@ def _row(case: Case) -> Rebalance:
             for other, other_verdict in others
         ],
         reason=_raw_reason(episode),
-        explanation=verdict.sentence + more + delay_sentence(waits),
-        advice=cause.noun.advice,
+        explanation=verdict.sentence + _silence_sentence(silence) + more + delay_sentence(waits),
+        advice=(silence and cast("Silence", silence.code).noun.advice) or cause.noun.advice,
         delayed_by=[Delay(client_id=w.client_id, member_id=w.member_id, waited_ms=w.waited // MS) for w in waits],
         silent_ms=silent_ms,
         session_timeout_ms=member.session_timeout_ms,
         rebalance_timeout_ms=member.rebalance_timeout_ms,
         members_before=episode.members_before,
         members_after=episode.members_after,
-        evidence=evidence_of(_quotes_by_weight(episode, verdict, member, others)),
+        evidence=evidence_of(_quotes_by_weight(episode, verdict, silence, member, others)),
     )
+
+
+def _silence_sentence(silence: Verdict | None) -> str:
+    """The silence of the member, as a sentence; empty where it is not known."""
+    return f" {silence.sentence}" if silence and silence.confidence != Confidence.UNKNOWN else ""
 
 
 def _raw_reason(episode: Episode) -> str | None:
@@ -326,12 +335,15 @@ def _raw_reason(episode: Episode) -> str | None:
     return f"{episode.raw_reason or ''}; client reason: {client_reason}".lstrip("; ")
 
 
-def _quotes_by_weight(episode: Episode, verdict: Verdict, member: Member, others: Sequence[_Act]) -> list[Quote]:
+def _quotes_by_weight(
+    episode: Episode, verdict: Verdict, silence: Verdict | None, member: Member, others: Sequence[_Act]
+) -> list[Quote]:
     """The lines that the row rests on, by weight: a short quotation keeps those that decide."""
     by_weight = [
         *map(quote, episode.events[:1]),
         *map(quote, episode.trigger.events if episode.trigger else ()),
         *verdict.evidence,
+        *(silence.evidence if silence else ()),
         *map(quote, member.introduced_by),
         *map(quote, episode.events[1:]),
         *(q for c, v in others if c.change is not None for q in (*map(quote, c.change.events), *v.evidence)),

@@ -20,6 +20,7 @@ from kafka_hindsight.judgements.rebalances.rejoin_rulings import (
 )
 from kafka_hindsight.knowledge.client_ids import is_default
 from kafka_hindsight.knowledge.reasons import LEFT_BEFORE, REMOVED_WHILE_ALIVE
+from kafka_hindsight.knowledge.session_timers import LEAST_SESSION_MS
 from kafka_hindsight.shared.durations import LOOK_BACK, MS, SAME_ACT
 from kafka_hindsight.shared.words import duration
 
@@ -39,9 +40,6 @@ _REASONS_TO_REJOIN = {
     LEFT_BEFORE: "it had left",
     REMOVED_WHILE_ALIVE: "the coordinator had removed it while it was alive",
 }
-
-_LEAST_SESSION_MS = 6_000
-"""The shortest session that brokers allow by default. Source: group.min.session.timeout.ms."""
 
 
 def former_self_was_not_removed(case: Case) -> Proof | None:
@@ -130,7 +128,7 @@ def all_like_it_were_dropped(case: Case) -> Proof | None:
     others = case.identity.present_lookalikes(case.member, case.at)
     removals = [next((r for r in m.removals if case.at <= r.at <= until and r.how in _DROPPED), None) for m in others]
     were_silent = all(
-        r is not None and r.at - (case.identity.session_ms(m) or _LEAST_SESSION_MS) * MS < case.at
+        r is not None and r.at - (case.identity.session_ms(m) or LEAST_SESSION_MS) * MS < case.at
         for m, r in zip(others, removals)
     )
     return proof_of(*(r.event for r in removals if r)) if removals and were_silent else None

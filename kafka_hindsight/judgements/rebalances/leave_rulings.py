@@ -17,6 +17,7 @@ from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, proof_
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling
 from kafka_hindsight.judgements.rebalances.case import REASON_WORDS, Case, by_own_log, proof_of
 from kafka_hindsight.judgements.rebalances.refusal_rulings import BROKERS_REFUSALS, REFUSED_EXPIRIES, REFUSED_LEAVES
+from kafka_hindsight.judgements.rebalances.silence_rulings import asked_and_was_not_answered, ran_and_reached_no_broker
 from kafka_hindsight.knowledge import reasons
 from kafka_hindsight.knowledge.client_ids import (
     has_assignor_without_limit,
@@ -548,6 +549,11 @@ def coordinator_stood_still(case: Case) -> Proof | None:
     return proof_if(pause >= TIMER_DRIFT, pause=duration(pause), broker=case.episode.coordinator)
 
 
+def its_process_ran(case: Case) -> Proof | None:
+    """Its own log shows that its process ran while it was silent, and reached no broker or had no answer."""
+    return ran_and_reached_no_broker(case) or asked_and_was_not_answered(case)
+
+
 def never_sent_a_heartbeat(case: Case) -> Proof | None:
     """Its session ran out to the second since the assignment of the rebalance in which it first joined."""
     session, since, before = case.member.session_timeout_ms, _since_assignment(case), case.episode.previous
@@ -739,6 +745,13 @@ EXPIRY_RULINGS: tuple[Ruling[Case], ...] = (
             "made: expires as the coordinator stands still, and is back",
             "made: expires as the coordinator stands still",
         ),
+    ),
+    Likely(
+        Cause.HEARTBEAT_EXPIRED,
+        "{who} was not heard within its session{session}, and its own log shows that its process ran meanwhile.",
+        proof=(its_process_ran,),
+        source=f"{_EXPIRES}; a process that cannot reach a broker says so",
+        cases=("groups/silent-librdkafka-4.4 13:20:38.797", "groups/silent-librdkafka-4.3 12:52:06.135"),
     ),
     Likely(
         Cause.MEMBER_DEAD,

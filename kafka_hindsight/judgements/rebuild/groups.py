@@ -16,6 +16,7 @@ from kafka_hindsight.catalog.kinds import CLIENT_KINDS, GROUP_KINDS, Kind
 from kafka_hindsight.judgements.brokers.controllers import incarnations_begun
 from kafka_hindsight.judgements.groups.assignment_changes import changes_of, with_assignments
 from kafka_hindsight.judgements.groups.assignments import Witnesses
+from kafka_hindsight.judgements.groups.backlogs import backlogs_of, with_waits
 from kafka_hindsight.judgements.groups.balance import (
     TopicPartitions,
     find_imbalances,
@@ -196,6 +197,7 @@ class GroupTables:
     lag: list[rows.LagVerdict]
     rebalances: list[rows.Rebalance] = field(default_factory=list)
     assignment_changes: list[rows.AssignmentChange] = field(default_factory=list)
+    backlogs: list[rows.Backlog] = field(default_factory=list)
     remedies: list[rows.Remedy] = field(default_factory=list)
     gaps: list[rows.GenerationGap] = field(default_factory=list)
     stays: list[rows.MemberStay] = field(default_factory=list)
@@ -234,7 +236,7 @@ def judge_group(
         topic_partitions,
         scope.window,
     )
-    priced = with_assignments(price(history.rebalances, stops), stops)
+    priced = with_waits(with_assignments(price(history.rebalances, stops), stops))
     of_brokers = [e for e in events if e.origin == Origin.BROKER]
     moves = rebuild_coordinator_moves(of_brokers, facts.context, facts.offsets_partitions, scope.wide_window)
     return GroupTables(
@@ -243,6 +245,7 @@ def judge_group(
         lag,
         priced,
         changes_of(priced, stops, history.members),
+        backlogs_of(priced, offsets),
         judge_remedies(priced, stops, history.members, witnessed, scope.window),
         history.gaps,
         history.roster,

@@ -78,6 +78,18 @@ PATTERNS = (
         source=f"{_FRANZ_SOURCE} manage",
     ),
     _line(
+        pattern_id="franz.disconnected",
+        kind=Kind.CLIENT_DISCONNECTED,
+        regex=rf'^heartbeat errored; group: {_GROUP}, err: "?(?P<detail>the broker connection has died.*|unable to dial.*)$',
+        source=f"{_FRANZ_SOURCE} heartbeat",
+    ),
+    _line(
+        pattern_id="franz.connection_refused",
+        kind=Kind.CLIENT_DISCONNECTED,
+        regex=r"^unable to open connection to broker; addr: (?P<host>\S+):\d+, broker: (?:seed_\d+|(?P<node>\d+)), err: (?P<detail>.*)$",
+        source="pkg/kgo/broker.go connect",
+    ),
+    _line(
         pattern_id="franz.commit_failed",
         kind=Kind.CLIENT_COMMIT_FAILED,
         regex=rf"^default commit failed; group: {_GROUP}, err: (?P<error>.*)$",
@@ -130,6 +142,21 @@ PATTERNS = (
         regex=rf"^Leaving group {_GROUP}, member {_MEMBER}$",
         versions=_SEGMENTIO,
         source="consumergroup.go leaveGroup",
+    ),
+    _line(
+        pattern_id="segmentio.disconnected",
+        kind=Kind.CLIENT_DISCONNECTED,
+        regex=r"^(?:the kafka reader got an unknown error reading|error initializing the kafka reader for)"
+        r" partition \d+ of \S{1,249}?(?: at offset -?\d+)?: (?P<detail>(?:read|write|failed to dial).*)$",
+        versions=_SEGMENTIO,
+        source="reader.go run",
+    ),
+    _line(
+        pattern_id="segmentio.connect_failed",
+        kind=Kind.CLIENT_DISCONNECTED,
+        regex=r"^(?P<detail>failed to dial: failed to open connection to .*)$",
+        versions=_SEGMENTIO,
+        source="reader.go run",
     ),
     _line(
         pattern_id="segmentio.coordinator_lost",

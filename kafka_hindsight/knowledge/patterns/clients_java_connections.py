@@ -96,6 +96,15 @@ PATTERNS = (
         r"(?P<detail>could not be established|terminated during authentication)\. .*$",
         source=f"{_CLIENTS}/NetworkClient.java processDisconnection",
     ),
+    _line_of_network(
+        pattern_id="client.request_cancelled",
+        kind=Kind.CLIENT_REQUEST_CANCELLED,
+        regex=r"Cancelled in-flight (?P<detail>[A-Z_]+) request with correlation id \d+ due to node \+?(?P<node>-?\d+) being"
+        r" disconnected \(elapsed time since creation: \d+ms, elapsed time since send: (?P<took_ms>\d+)ms,"
+        r"(?: throttle time: \d+ms,)? (?P<reason>request timeout: \d+ms)\)$",
+        versions="3.1-4.4",
+        source=f"{_CLIENTS}/NetworkClient.java cancelInFlightRequests",
+    ),
     _line_of_any(
         pattern_id="client.not_authenticated",
         kind=Kind.CLIENT_NOT_AUTHENTICATED,

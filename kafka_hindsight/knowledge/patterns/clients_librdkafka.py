@@ -64,10 +64,20 @@ _ON_STDERR = (
         pattern_id="librdkafka.disconnected",
         kind=Kind.CLIENT_DISCONNECTED,
         loggers=("librdkafka.FAIL",),
-        regex=r"(?P<detail>.+?: (?:Disconnected|Connect to ).*)$",
+        regex=r"(?P<detail>.+?: (?:Disconnected|Connect to |\d+ request\(s\) timed out: disconnect).*)$",
         source="src/rdkafka_broker.c rd_kafka_broker_set_error",
     ),
+    _line(
+        pattern_id="librdkafka.request_timed_out",
+        kind=Kind.CLIENT_REQUEST_CANCELLED,
+        loggers=("librdkafka.REQTMOUT",),
+        regex=r"\S+: Timed out (?P<detail>\w+)Request in flight \(after (?P<took_ms>\d+)ms, timeout #\d+\).*$",
+        source="src/rdkafka_broker.c rd_kafka_broker_bufq_timeout_scan",
+    ),
 )
+
+
+_OF_ANY_CLIENT = (Kind.CLIENT_DISCONNECTED, Kind.CLIENT_REQUEST_CANCELLED)
 
 
 def _through_logger(pattern: Pattern) -> Pattern:
@@ -81,7 +91,7 @@ def _through_logger(pattern: Pattern) -> Pattern:
         pattern,
         pattern_id=f"{pattern.pattern_id}_through_logger",
         loggers=(PROGRAM,),
-        head=rf"^{client if pattern.kind == Kind.CLIENT_DISCONNECTED else f'(?:{client})?'}\[thrd:[^\]]*\]: ",
+        head=rf"^{client if pattern.kind in _OF_ANY_CLIENT else f'(?:{client})?'}\[thrd:[^\]]*\]: ",
         versions="confluent-kafka for Python 1.0-2.16, for .NET 1.0-2.16",
         source=f"{pattern.source}; confluent_kafka.c log_cb; Confluent.Kafka's SetLogHandler",
     )

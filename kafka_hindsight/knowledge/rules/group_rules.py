@@ -23,8 +23,9 @@ REBALANCES_EXCESSIVE = Rule(
     subject_kind="group",
     says="{subject} rebalanced {count} times within 60 minutes, rolling restarts left out",
     advice="The group spends its time rebalancing. Look at the causes in the order of their counts; the usual ones"
-    " are a crash loop and an exceeded max.poll.interval.ms. A longer session.timeout.ms mends neither. Records are read"
-    " again after each rebalance, unless a ConsumerRebalanceListener commits in onPartitionsRevoked what was done.",
+    " are a crash loop and an exceeded max.poll.interval.ms. A longer session.timeout.ms mends neither. Records are"
+    " read again after each rebalance, unless a ConsumerRebalanceListener commits in onPartitionsRevoked what was"
+    " done.",
     source="more often than one in 5 minutes; netdata calls two or three an hour the limit of health",
     thresholds={"rebalances": 12, "minutes": 60},
 )

@@ -13,6 +13,7 @@ from lab.drill.scenarios.logs import LOG_SCENARIOS
 from lab.drill.scenarios.real import REAL_SCENARIOS
 from lab.drill.scenarios.refusals import ACCESS_SCENARIOS
 from lab.drill.scenarios.replicas import REPLICA_SCENARIOS
+from lab.drill.scenarios.silences import SILENCE_SCENARIOS
 from lab.drill.scenarios.stops import ALL_STOPPED_FOR_GOOD, STOP_SCENARIOS
 from lab.drill.scenarios.transactions import TRANSACTION_SCENARIOS
 from lab.drill.scenarios.uncommon import UNCOMMON_SCENARIOS
@@ -38,6 +39,7 @@ REAL: Mapping[str, Scenario] = {
         *ACCESS_SCENARIOS,
         *BALANCE_SCENARIOS,
         *WRITER_SCENARIOS,
+        *SILENCE_SCENARIOS,
     )
 }
 """What `SCENARIOS=real` plays."""

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.support.ruling_cases import brokers, groups, leaders, rebalances, replicas
+from tests.support.ruling_cases import brokers, groups, leaders, rebalances, replicas, silences
 
-ALL_CASES = (*brokers.CASES, *groups.CASES, *leaders.CASES, *rebalances.CASES, *replicas.CASES)
+ALL_CASES = (*brokers.CASES, *groups.CASES, *leaders.CASES, *rebalances.CASES, *replicas.CASES, *silences.CASES)

@@ -34,7 +34,6 @@ MADE = {
     "client.instance_fenced_meanwhile",
     "client.kip848_instance_fenced",
     "client.releasing",
-    "client.request_timed_out",
     "fetcher.reset_to_leader",
     "fetcher.reset_to_start",
     "fetcher.truncated_committed",

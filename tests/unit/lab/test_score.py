@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from typing import Any, ClassVar
 
 import pytest
@@ -10,13 +11,13 @@ import pytest
 from kafka_hindsight.catalog import BY_NAME, codes
 from lab.drill import score, truth
 from lab.drill.absences import OF_ABSENCES
-from lab.drill.act_expectations import CLOSED_CODES, EXPIRY_CODES, OF_ACTS
+from lab.drill.act_expectations import CLOSED_CODES, EXPIRY_CODES, OF_ACTS, SILENCES_OF
 from lab.drill.acts import TruthError
 from lab.drill.canary_expectations import OF_CANARIES
 from lab.drill.rows import SCORED
 from lab.expectations import EXPECTATIONS, OF_ROWS
 from lab.truth.label_expectations import OF_LABELS
-from tests.support.rows import values
+from tests.support.rows import AT, values
 from tests.support.scored_rows import act, at, contributor, failover, incident, member, met, outage, rebalance
 
 Row = dict[str, Any]
@@ -45,9 +46,35 @@ def coded(table: str) -> list[tuple[str, str]]:
     [(expect, cause) for expect, cause in coded("rebalances") if expect != "rolling_restart"],
 )
 def test_act_is_met_by_its_own_cause_alone(expect: str, cause: str) -> None:
-    assert met([member(0, expect)], rebalances=[rebalance(5, cause)]) == [True]
+    silence = SILENCES_OF.get(expect, (None,))[0]
+    assert met([member(0, expect)], rebalances=[rebalance(5, cause, silence=silence)]) == [True]
     other = "unknown"
     assert met([member(0, expect)], rebalances=[rebalance(5, other)]) == [False]
+
+
+@pytest.mark.parametrize(
+    ("expect", "silence", "is_met"),
+    [
+        ("network_cut", "network", True),
+        ("network_cut", "pause", False),
+        ("network_cut", "unknown", False),
+        ("network_cut_unseen", "unknown", True),
+        ("network_cut_unseen", "pause", False),
+        ("process_paused", "pause", True),
+        ("process_paused", "network", False),
+        ("process_paused_unseen", "network", False),
+    ],
+)
+def test_silence_of_a_member_is_met_by_its_own_kind(expect: str, silence: str, is_met: bool) -> None:
+    assert met([member(0, expect)], rebalances=[rebalance(5, "heartbeat_expired", silence=silence)]) == [is_met]
+
+
+@pytest.mark.parametrize(("backlog", "worked_off_at", "is_met"), [(9, AT, True), (0, None, False), (9, None, False)])
+def test_group_that_fell_behind_is_met_by_a_backlog_that_was_worked_off(
+    backlog: int, worked_off_at: datetime | None, is_met: bool
+) -> None:
+    row = {"group_id": "g", "started_at": AT, "backlog": backlog, "worked_off_at": worked_off_at}
+    assert met([member(0, "fell_behind")], backlogs=[row]) == [is_met]
 
 
 @pytest.mark.parametrize(("seconds", "is_met"), [(-1.1, False), (-1, True), (0, True), (75, True), (75.1, False)])

@@ -78,6 +78,19 @@ def test_member_heard_again_makes_silent_host_likely_cut_off() -> None:
 
 
 @pytest.mark.parametrize(
+    ("silence", "words"),
+    [
+        ("network", "so the host was cut off, not down or paused"),
+        ("pause", "so the host was paused, not down or cut off"),
+    ],
+)
+def test_silence_of_one_member_shows_what_silenced_its_host(silence: str, words: str) -> None:
+    shown = replace(RAN_OUT[1], silence=silence, silence_confidence="likely")
+    (incident,) = incidents([*SILENT, ELSEWHERE], [RAN_OUT[0], shown])
+    assert words in incident.explanation
+
+
+@pytest.mark.parametrize(
     "roster",
     [
         pytest.param([*SILENT[:2], ELSEWHERE], id="two expired members are too few"),
