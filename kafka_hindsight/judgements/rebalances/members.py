@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import cached_property
 from operator import attrgetter
 
-from kafka_hindsight.catalog.codes import Origin
+from kafka_hindsight.catalog.codes import Origin, Protocol
 from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event, MemberSnapshot
 from kafka_hindsight.judgements.reasoning.reading_events import event_of_reading
@@ -284,8 +284,13 @@ class MemberRegistry:
 
 
 def _limit(member: Member, event: Event) -> None:
-    """Set the member's time-outs, where the line is the first that shows them."""
-    member.session_timeout_ms = member.session_timeout_ms or event.session_timeout_ms
+    """Set the member's time-outs, where the line is the first that shows them.
+
+    Under KIP-848 a member ignores its own session.timeout.ms: the session is a setting of brokers and groups. Source:
+    ConsumerConfig.checkUnsupportedConfigsPostProcess; GroupCoordinatorConfig.
+    """
+    if event.kind != Kind.CLIENT_CONFIGURED or event.protocol != Protocol.CONSUMER:
+        member.session_timeout_ms = member.session_timeout_ms or event.session_timeout_ms
     if member.rebalance_timeout_ms is None and event.rebalance_timeout_ms:
         member.rebalance_timeout_ms, member.limited_by = event.rebalance_timeout_ms, event
 

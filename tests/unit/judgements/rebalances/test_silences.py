@@ -108,3 +108,10 @@ def test_a_slow_member_without_known_session_may_have_stood_still() -> None:
         "slow",
         "possible",
     )
+
+
+def test_session_in_the_settings_of_member_under_kip848_is_not_its_session() -> None:
+    """Brokers set it: the member prints session.timeout.ms = 45000, and was removed after 9 s of silence."""
+    rows = excerpt("silent-kip848-4.3").history().rebalances
+    assert {r.session_timeout_ms for r in rows} == {None}
+    assert not any("session of 45 s" in r.explanation for r in rows)
