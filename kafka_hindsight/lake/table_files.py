@@ -105,12 +105,7 @@ def files_written(
 
 
 def read_file(
-    folder: str,
-    file: DataFile,
-    part: Part | None,
-    table: Table,
-    columns: Sequence[str] | None = None,
-    share: tuple[int, int] = (0, 1),
+    folder: str, file: DataFile, part: Part | None, table: Table, columns: Sequence[str] | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Read the rows of a part that are in a file.
 
@@ -120,7 +115,6 @@ def read_file(
         part: Which rows; None: all.
         table: The table.
         columns: The columns to give, in this order; None: all.
-        share: Which share of the file's row groups, and of how many.
 
     Raises:
         OSError: The file is not there, or not whole.
@@ -129,8 +123,7 @@ def read_file(
     all_names = {*names, *(part.columns if part else ())}
     schema = pa.schema([field for field in arrow_schema(table) if field.name in all_names])
     parquet = pq.ParquetFile(_open_file(folder, file, table), coerce_int96_timestamp_unit="us", pre_buffer=True)
-    begin, end = (parquet.num_row_groups * n // share[1] for n in (share[0], share[0] + 1))
-    for batch in parquet.iter_batches(_BATCH, row_groups=list(range(begin, end)), columns=schema.names):
+    for batch in parquet.iter_batches(_BATCH, columns=schema.names):
         typed = pa.record_batch([batch[field.name].cast(field.type) for field in schema], schema)
         rows = part.of(typed) if part else typed
         if len(rows):
