@@ -33,6 +33,9 @@ TITLES = {
     "aftermath": "detect what followed outages",
     "balance": "detect periods of imbalance",
     "incidents": "list incidents and classify their causes",
+    "producer_logs": "find failures and settings in the logs of producers",
+    "failure_topics": "find the topics whose producers failed",
+    "producers": "link failures of producers to what caused them",
     "findings": "find broken rules",
 }
 """What each judgement does, in the words of the person who reads the UI."""
