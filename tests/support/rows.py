@@ -23,6 +23,7 @@ _DEFAULTS: dict[str, Any] = {"STRING": "", "INT": 1, "BIGINT": 0, "DOUBLE": 0.0,
 _NEEDED: dict[str, dict[str, Any]] = {
     "gold.rebalances": {"not_known": "What moved is not known."},
     "gold.assignment_changes": {"before": [], "after": [], "gained": [], "lost": []},
+    "gold.backlogs": {"worked_off_at": None},
 }
 """Values of optional columns without which a row breaks a check."""
 
