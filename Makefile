@@ -47,7 +47,7 @@ sql: ## an SQL prompt over the lake; make sql Q="select ..." prints one answer
 test: export PYTHONDONTWRITEBYTECODE := # each process collects all tests: what one of them compiles serves the others
 test: setup-check ## every test but those on real brokers, of which it has a drill; ends with pytest's summary line
 	@.venv-airflow/bin/python -m pytest tests/dags > .build/dags.txt 2>&1 & \
-	$(SPARK)/python -m pytest -n 3 --dist loadscope --no-loadscope-reorder --durations=10 tests/live/test_drill.py tests/audit tests/store tests/spark tests/intake tests/unit; \
+	$(SPARK)/python -m pytest -n 4 --dist loadscope --no-loadscope-reorder --durations=10 tests/live/test_drill.py tests/audit tests/store tests/spark tests/intake tests/unit; \
 	of_suite=$$?; wait $$!; of_dags=$$?; test $$of_dags = 0 && tail -n 1 .build/dags.txt || cat .build/dags.txt; exit $$((of_suite + of_dags))
 
 test-live: setup-check ## the tests on real brokers, which `make test` leaves out, and its drill: minutes; KAFKA=3.9.2 and others
