@@ -42,12 +42,16 @@ def answers(lake: str) -> dict[str, str]:
 
 
 async def ask(lake: str, calls: list[str]) -> dict[str, str]:
-    """Imports late, as below: each process collects all tests, and clients of MCP take long to import."""
+    """Imports late, as below: each process collects all tests, and clients of MCP take long to import.
+
+    The default of `errlog` is stderr at the time of the import, which a test may have captured.
+    """
     from mcp import Client, StdioServerParameters
+    from mcp.client.stdio import stdio_client
 
     command = ["-m", "kafka_hindsight.cli.main", "mcp", "--lake", lake]
     server = StdioServerParameters(command=sys.executable, args=command, env={"PYTHONPATH": str(HOME)})
-    async with Client(server) as client:
+    async with Client(stdio_client(server, errlog=sys.__stderr__)) as client:
         return {call: await answer(client, call) for call in calls}
 
 

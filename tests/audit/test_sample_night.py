@@ -57,7 +57,7 @@ def test_each_step_leaves_its_result_in_folder_of_run(
     night: tuple[Path, subprocess.CompletedProcess[str]],
 ) -> None:
     lake, _ = night
-    (run,) = (folder.name for folder in (lake / "runs").iterdir() if folder.is_dir())
+    run = min(folder.name for folder in (lake / "runs").iterdir() if folder.is_dir())  # other tests run steps again
     results = [read_result(str(lake), run, step.name) for step in STEPS]
     assert [(r.exit_code, r.sentences) for r in results if r] == [(0, [])] * len(STEPS)
     spread = sum(step.is_spread for step in STEPS)
@@ -229,7 +229,7 @@ def test_audit_of_checkout_with_both_environments_is_one_process(
     assert embedded_airflow.PROGRAM.exists() and launch.spark_submit().exists()
     _, lake = recorded_night()
     assert "40 committed records were lost in fraud-risky-19-0" in output_of_its_audit()
-    (run,) = (folder.name for folder in (lake / "runs").iterdir() if folder.is_dir())
+    run = min(folder.name for folder in (lake / "runs").iterdir() if folder.is_dir())  # other tests run steps again
     results = [read_result(str(lake), run, step.name) for step in STEPS]
     assert [r.application for r in results if r] == [None] * len(STEPS), "an application is Spark's"
     assert "airflow" not in (RUNS / f"{run}.log").read_text(encoding="utf-8").lower()
