@@ -14,7 +14,7 @@ from kafka_hindsight.judgements.producers.logs_of_producers import LogOfProducer
 from kafka_hindsight.judgements.reasoning.evidence import unquoted
 from kafka_hindsight.judgements.rebuild.aftermath import FAILOVERS
 from kafka_hindsight.judgements.rebuild.incidents import INCIDENTS, LINKS, UNAVAILABILITY
-from kafka_hindsight.judgements.rebuild.sources import Judgement, each, lake_table, narrowed, where
+from kafka_hindsight.judgements.rebuild.sources import Judgement, each, lake_table, narrowed, where_among
 from kafka_hindsight.shared.arrow_tables import among, distinct
 
 
@@ -26,11 +26,6 @@ class FailureTopics:
     is_any: bool
 
 
-def of_producers(events: pa.Table) -> pa.ChunkedArray:
-    """Whether each event is about a producer."""
-    return among(events["kind"], PRODUCER_KINDS)
-
-
 def judge_log(cluster: str, source: str, events: list[rows.Event]) -> LogOfProducers:
     """Read one log of producers."""
     return read_log(cluster, source, events)
@@ -40,7 +35,7 @@ PRODUCER_LOGS = Judgement(
     "producer_logs",
     (judge_log,),
     ("cluster", "source"),
-    {"events": where(of_producers, lake_table("silver.events"))},
+    {"events": where_among("kind", PRODUCER_KINDS, lake_table("silver.events"))},
 )
 
 
