@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kafka_hindsight.catalog.rows import ProducerFailure, ProducerSetting
+from kafka_hindsight.measures.failed_requests import NOT_KNOWN, given_up, given_up_clause, place_of
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.shared import plain, words
@@ -14,7 +15,6 @@ from kafka_hindsight.shared.grouping import grouped
 ROWS = 60
 """The most rows of a table; gold.producer_failures has all."""
 
-_UNKNOWN = "not known"
 _FAILURES = ("Producer", "Partition", "From", "To", "What", "Retries", "Given up", "Confidence", "Why")
 _SETTINGS = (
     "Producer", "acks", "idempotent", "retries", "delivery.timeout.ms", "request.timeout.ms", "in flight",
@@ -28,23 +28,14 @@ def summary_of(failures: Sequence[ProducerFailure]) -> Iterator[ui.Words]:
         first, last = min(r.started_at for r in rows), max(r.last_at for r in rows)
         count = len({(r.source, r.client_id) for r in rows})
         clause = re.sub(r"^was\b", words.verb(count, "was", "were"), kind.noun.clause)
-        retries, given_up = words.counted(sum(r.retries for r in rows), "retry", "retries"), _given_up(rows)
-        end = f"how many were given up is {given_up}" if given_up == _UNKNOWN else f"{given_up} given up"
+        retries = words.counted(sum(r.retries for r in rows), "retry", "retries")
         yield (
             f"{words.counted(count, 'producer')} {clause}: ",
             ui.At(first),
             " to ",
             ui.At(last),
-            f", {retries}, {end}.",
+            f", {retries}, {given_up_clause(rows)}.",
         )
-
-
-def _given_up(rows: Sequence[ProducerFailure]) -> str:
-    """How many batches or records were given up; a row without an upper bound leaves the sum open."""
-    low = words.exact(sum(r.given_up_low for r in rows))
-    if all(r.given_up_high is not None for r in rows):
-        return low
-    return _UNKNOWN if low == "0" else f"at least {low}"
 
 
 def failures_block(page: PageRows, failures: Sequence[ProducerFailure]) -> Iterator[ui.Block]:
@@ -58,16 +49,14 @@ def failures_block(page: PageRows, failures: Sequence[ProducerFailure]) -> Itera
 
 
 def _failure(page: PageRows, row: ProducerFailure) -> ui.TableRow:
-    place = row.topic or (f"broker {row.broker}" if row.broker is not None else "")
-    partition = f"{place}-{row.partition}" if row.partition is not None else place
     return ui.row(
         ui.head(ui.Name(plain.shortened(row.client_id or row.source))),
-        ui.Name(plain.shortened(partition)),
+        ui.Name(plain.shortened(place_of(row))),
         ui.At(row.started_at),
         ui.At(row.last_at),
         words.listed([plain.shortened(e, 48) for e in row.errors], 3) or row.kind.noun.clause,
         words.exact(row.retries),
-        _given_up([row]),
+        given_up([row]),
         ui.confidence_badge(row.confidence),
         ui.Cell(page.evidence(row.evidence, row.explanation), "wide"),
         anchor=plain.anchor("producer-failure", row.producer_failure_id),
@@ -93,7 +82,7 @@ def _setting(row: ProducerSetting) -> ui.TableRow:
     topics = words.listed([plain.shortened(t, 48) for t in row.topics or ()], 3)
     return ui.row(
         ui.head(ui.Name(plain.shortened(row.client_id or row.source))),
-        *(_UNKNOWN if value is None else str(value).lower() for value in values),
+        *(NOT_KNOWN if value is None else str(value).lower() for value in values),
         ui.Name(plain.shortened(row.transactional_id)) if row.transactional_id else "none",
-        topics or _UNKNOWN,
+        topics or NOT_KNOWN,
     )

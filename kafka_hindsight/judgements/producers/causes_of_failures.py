@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from kafka_hindsight.catalog.codes import Confidence, OutageKind, ProducerFailureKind
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, ProducerFailure, ProducerSetting, Unavailability
 from kafka_hindsight.knowledge.outage_words import noun_of
+from kafka_hindsight.measures.failed_requests import given_up_clause, place_of
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.durations import MS, NEVER
 from kafka_hindsight.shared.grouping import grouped
@@ -87,19 +88,11 @@ def explain_failures(
 def sentence_of(row: ProducerFailure) -> str:
     """The failure in a sentence: which request, for how long, and whether it was sent again."""
     who = f"Producer {row.client_id}" if row.client_id else f"The producer of {row.source}"
-    place = row.topic or (f"broker {row.broker}" if row.broker is not None else "")
-    where = f"{row.topic}-{row.partition}" if row.partition is not None else place
+    place = place_of(row)
     length = row.last_at - row.started_at
     how_long = f" for {words.duration(length / MS)}" if length else ""
     retries = f"{words.counted(row.retries, 'retry', 'retries')}, " if row.retries else ""
-    return f"{who} {row.kind.noun.clause}{f' ({where})' if where else ''}{how_long}: {retries}{given_up(row)}."
-
-
-def given_up(row: ProducerFailure) -> str:
-    """How many batches or records were given up."""
-    if row.given_up_high is None:
-        return f"at least {row.given_up_low} given up" if row.given_up_low else "how many it gave up is not known"
-    return f"{row.given_up_low} given up"
+    return f"{who} {row.kind.noun.clause}{f' ({place})' if place else ''}{how_long}: {retries}{given_up_clause([row])}."
 
 
 def _interval(row: ProducerFailure, since: datetime, intervals: Iterable[Unavailability]) -> _Behind | None:
@@ -120,9 +113,9 @@ def _interval(row: ProducerFailure, since: datetime, intervals: Iterable[Unavail
     if not fitting:
         return None
     best = max(fitting, key=lambda u: (overlap(u), -u.started_at.timestamp()))
-    is_told_why = row.kind is ProducerFailureKind.NOT_ENOUGH_REPLICAS
+    names_its_cause = row.kind is ProducerFailureKind.NOT_ENOUGH_REPLICAS
     return _Behind(
-        best.confidence if is_told_why else best.confidence.at_most(Confidence.LIKELY),
+        best.confidence if names_its_cause else best.confidence.at_most(Confidence.LIKELY),
         f"At that time: {best.explanation}",
         unavailability_id=best.unavailability_id,
         failover_id=best.failover_id,
