@@ -233,7 +233,7 @@ def _while_away(
         away = [context.outage_between(r, outage.down_at, end) for r in replicas if r != leader.value]
         all_away = [outage, *filter(None, away)]
         since, returned_at = max(o.down_at for o in all_away), earliest(*(o.up_at for o in all_away))
-        is_shown = returned_at is None or (end and since < returned_at)
+        is_shown = returned_at is None or (end and since < min(returned_at, end))
         if replicas and None not in away and is_shown:
             time = _absence(outage, end).within(since, None)
             proven = time.proven and span(time.proven.start, earliest(time.proven.end, returned_at))

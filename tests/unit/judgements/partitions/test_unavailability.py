@@ -204,6 +204,12 @@ def test_partition_is_leaderless_while_all_replicas_are_away() -> None:
     assert seconds_of([period]) == [("no_leader", 35, 60)]
 
 
+def test_replica_that_stops_as_leader_returns_leaves_no_time_that_ends_before_it_begins() -> None:
+    others = [outage(1, "controlled_shutdown", 49, 70), outage(2, "crash", 20, 55)]
+    periods = unavailable([led(3, 0, 0), committed(3, 48.5, "3", 25)], [SHUT_DOWN, *others], after(LOGS_END))
+    assert [u for u in periods if u.kind == "no_leader"] == []
+
+
 def test_unresponsive_leader_that_leads_on_leaves_no_leaderless_time() -> None:
     away = outage(3, "unresponsive", 30, 50)
     assert unavailable([led(3, 0, 0), led(3, 50, 0)], [away], after(LOGS_END)) == []
