@@ -45,7 +45,7 @@ _LINKS: Sequence[tuple[str, _Weak]] = (
         lambda p, _: p.acks == "0",
     ),
     (
-        "acks=1 of {client}: a record that the leader alone has counts as written, and is lost with that leader",
+        "acks=1 of {client}: a record that the leader alone has counts as written, and can be lost with it",
         lambda p, _: p.acks == "1",
     ),
     ("a single replica: one disk holds the only copy", lambda _, t: t.replicas == 1),

@@ -83,11 +83,11 @@ class SilentHost:
 
         Members whose close sends no LeaveGroup may all have been closed: then that is named first.
         """
-        silences = {r.silence for r in self.rebalances}
+        silences = {r.silence for r in self.rebalances if r.silence_confidence == LIKELY}
         if Silence.NETWORK in silences:
-            return "A process on the host ran and reached no broker, so the host was cut off, not down or paused."
+            return "A process on the host ran and reached no broker: the host was probably cut off, not down or paused."
         if Silence.PAUSE in silences:
-            return "A process on the host stood still, so the host was paused, not down or cut off."
+            return "A process on the host stood still: the host was probably paused, not down or cut off."
         if any(r.cause.noun.is_late_heartbeat and r.confidence == CERTAIN for r in self.rebalances):
             return "A process on the host was heard again, so the host was cut off or paused, not down."
         may_be_closed = all(r.cause.noun.is_silent_end for r in self.rebalances)

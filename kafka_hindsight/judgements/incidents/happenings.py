@@ -537,7 +537,7 @@ def headline_of(happening: Happening) -> str:
         origin = f"{origin}, and none is left"
     possible = next((sums for sums in (happening.leaderless, happening.refusing) if sums.count is None), None)
     if possible:
-        origin = f"{origin}; {_unused_clause(possible)}"
+        origin = f"{origin}, and {_unused_clause(possible)}"
     return f"{words.sentence(effect)}: {origin}" if effect else words.sentence(origin)
 
 

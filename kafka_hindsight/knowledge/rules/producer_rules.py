@@ -10,8 +10,8 @@ WEAKEST_LINK = Rule(
     subject_kind="topic",
     says="{subject} keeps records no better than its weakest link, {link}. Together: {chain}",
     advice="Use acks=all and enable.idempotence=true (both are defaults since 3.0), leave retries alone; give the"
-    " topic three replicas, min.insync.replicas=2 and unclean.leader.election.enable=false. Each of them is of no"
-    " use without the others. Where records may be lost, leave it as it is.",
+    " topic three replicas, min.insync.replicas=2 and unclean.leader.election.enable=false. None of them makes up for"
+    " another. Where records may be lost, leave it as it is.",
     source="Kafka's own words on min.insync.replicas (3 replicas, min.insync.replicas of 2, acks of all), on acks,"
     " enable.idempotence, retries, and unclean.leader.election.enable",
     is_standing=True,

@@ -80,8 +80,8 @@ def test_member_heard_again_makes_silent_host_likely_cut_off() -> None:
 @pytest.mark.parametrize(
     ("silence", "words"),
     [
-        ("network", "so the host was cut off, not down or paused"),
-        ("pause", "so the host was paused, not down or cut off"),
+        ("network", "the host was probably cut off, not down or paused"),
+        ("pause", "the host was probably paused, not down or cut off"),
     ],
 )
 def test_silence_of_one_member_shows_what_silenced_its_host(silence: str, words: str) -> None:

@@ -108,7 +108,7 @@ def test_partition_that_only_may_have_had_no_leader_makes_no_incident_that_asks_
     (incident,) = incidents_of(unavailability=[row(UNAVAILABILITY, unavailability_id="u", **doubtful)])
     assert (incident.harm, incident.partitions_offline, incident.topics) == ("data_at_risk", None, ["t"])
     assert incident.is_over is (True if ended else None)
-    assert incident.headline.endswith("; partition t-0 may have had no leader")
+    assert incident.headline.endswith(", and partition t-0 may have had no leader")
     assert state_of([incident], [], is_known=True) is Urgency.LOOK
     (shown,) = incidents_of(unavailability=[row(UNAVAILABILITY, unavailability_id="u", **{**doubtful, "low_ms": 1})])
     assert (shown.harm, shown.partitions_offline, shown.is_over) == ("partitions_offline", 1, ended)
