@@ -176,9 +176,9 @@ def _output(rows: Sequence[Row], cls: type[Row], values: ValuesByName) -> pa.Tab
 
 def _by_clocks(row: Any, clocks: Sequence[ClockError]) -> Any:
     most = [clock.most(row.evidence) for clock in clocks]
-    # What is not over lasts until the last line of any broker, by whichever clock.
-    if isinstance(row, Unavailability) and row.ended_at is None:
-        most += [Confidence.POSSIBLE for clock in clocks if clock.hides(row.low_ms * MS)]
-    # No length of time between clocks that differ by more shows that it lasted at all.
-    unshown = {"low_ms": 0} if isinstance(row, Unavailability) and Confidence.POSSIBLE in most else {}
-    return replace(row, confidence=Confidence.least([row.confidence, *most]), **unshown)
+    if isinstance(row, Unavailability):
+        # What is not over lasts until the last line of any broker, by whichever clock.
+        most += [Confidence.POSSIBLE for c in clocks if row.ended_at is None and c.hides(row.low_ms * MS)]
+        # No length of time between clocks that differ by more shows that it lasted at all.
+        row = replace(row, low_ms=0) if Confidence.POSSIBLE in most else row
+    return replace(row, confidence=Confidence.least([row.confidence, *most]))

@@ -26,7 +26,8 @@ from kafka_hindsight.kafka_records.metadata_record_layouts import (
 )
 from kafka_hindsight.kafka_records.wire import Cursor, Malformed, read_struct, read_versioned
 
-FOLDER = "__cluster_metadata-0"
+TOPIC = "__cluster_metadata"
+FOLDER = f"{TOPIC}-0"
 """The name of the log's folder, on every node."""
 
 UNDECODED = "undecoded"

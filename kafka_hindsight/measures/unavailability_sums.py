@@ -11,6 +11,7 @@ from kafka_hindsight.catalog.nouns.partitions import UnavailabilityNoun
 from kafka_hindsight.catalog.rows import Unavailability
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.durations import MS
+from kafka_hindsight.shared.grouping import split_by
 
 NOTICED_MS = 1_000
 """The shortest time that clients notice. A shorter one is part of any leader change: a client that finds no leader
@@ -142,21 +143,23 @@ def unused(rows: Iterable[Unavailability], kinds: Sequence[UnavailabilityKind]) 
         kinds: The kinds that count.
     """
     noticed = [row for row in rows if row.kind in kinds and is_noticed(row)]
-    shown = {_subject(row) for row in noticed if is_shown(row)}
-    still = {_subject(row) for row in noticed if is_shown(row) and row.ended_at is None}
+    proofs, doubts = split_by(noticed, is_shown)
+    subjects, still = _subjects(proofs), _subjects(r for r in proofs if r.ended_at is None)
     return Unused(
-        sorted(shown),
-        sorted({_subject(row) for row in noticed} - shown),
+        sorted(subjects),
+        sorted(_subjects(doubts) - subjects),
         sorted(still),
-        sorted({_subject(row) for row in noticed if row.ended_at is None} - still),
-        max((r for r in noticed if is_shown(r)), key=lambda r: (lasted_ms(r), r.unavailability_id), default=None),
+        sorted(_subjects(r for r in doubts if r.ended_at is None) - still),
+        max(proofs, key=lambda r: (lasted_ms(r), r.unavailability_id), default=None),
         sum(map(lasted_ms, noticed)),
         sum(row.low_ms for row in noticed),
-        None
-        if any(row.high_ms is None or not is_shown(row) for row in noticed)
-        else sum(row.high_ms or 0 for row in noticed),
+        None if doubts or any(row.high_ms is None for row in proofs) else sum(row.high_ms or 0 for row in proofs),
         kinds[0].noun,
     )
+
+
+def _subjects(rows: Iterable[Unavailability]) -> set[Subject]:
+    return set(map(_subject, rows))
 
 
 def _subject(row: Unavailability) -> Subject:

@@ -111,10 +111,11 @@ class Absences:
 def absences(outages: Iterable[BrokerOutage]) -> Absences:
     """Count absences of brokers by how they began."""
     every = sorted(outages, key=lambda o: (o.down_at, o.outage_id))
-    rows: list[BrokerOutage] = []
+    once = dict[str, BrokerOutage]()
     for row in every:
-        if row.echo_of not in [earlier.outage_id for earlier in rows]:
-            rows.append(row)
+        if row.echo_of not in once:
+            once[row.outage_id] = row
+    rows = once.values()
     orderly = sum(map(is_orderly, rows))
     return Absences(len(rows) - orderly, orderly, sum(o.up_at is None for o in rows), len(every))
 

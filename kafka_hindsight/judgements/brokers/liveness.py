@@ -15,6 +15,7 @@ from kafka_hindsight.catalog.kinds import COORDINATOR_KINDS, GROUP_KINDS, Kind
 from kafka_hindsight.catalog.rows import BrokerSnapshot, Event
 from kafka_hindsight.judgements.brokers.controllers import ControllerEpoch, active_at, speaks_for_cluster
 from kafka_hindsight.judgements.reasoning.reading_events import event_of_reading
+from kafka_hindsight.kafka_records import metadata_log
 from kafka_hindsight.shared.durations import LONG_AGO
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.instants import latest
@@ -78,9 +79,6 @@ _SAME_TROUBLE = timedelta(seconds=35)
 _ELECTED_ON_ZOOKEEPER = "zookeeper.controller_elected"
 """The pattern of the line of a broker on ZooKeeper that became the controller: its session is there.
 Source: KafkaServer.startup registers the broker, and then starts its controller."""
-
-METADATA_TOPIC = "__cluster_metadata"
-"""The log of the controllers of KRaft, of which each node has a copy."""
 
 NO_EVENTS: Timeline[Event] = by_instant(())
 _STARTING_KINDS = (
@@ -348,7 +346,7 @@ def _shows_process(event: Event) -> bool:
     A node of KRaft that starts cuts its copy of the metadata log, before a line says that its broker starts. Source:
     KafkaRaftServer.startup starts the controller first; KafkaRaftClient.handleFetchResponse.
     """
-    return event.kind in ACTIVE_KINDS and event.topic != METADATA_TOPIC
+    return event.kind in ACTIVE_KINDS and event.topic != metadata_log.TOPIC
 
 
 def is_lock_held(event: Event) -> bool:

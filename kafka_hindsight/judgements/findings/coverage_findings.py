@@ -158,8 +158,8 @@ def _clocks(scope: Scope) -> Iterator[Finding]:
     pairs = [clock.brokers for clock in zones]
     odd = frozenset.intersection(*pairs) or frozenset.union(*pairs) if pairs else frozenset()
     in_order = [*((odd, clock) for clock in zones), *((clock.brokers, clock) for clock in others)]
-    for own, rows_of_brokers in grouped(in_order, lambda pair: pair[0]).items():
-        brokers, clocks = sorted(own), [clock for _, clock in rows_of_brokers]
+    for differing_brokers, own in grouped(in_order, lambda pair: pair[0]).items():
+        brokers, clocks = sorted(differing_brokers), [clock for _, clock in own]
         widest = max(clocks, key=lambda c: c.by)
         yield finding_of(
             scope.cluster,

@@ -21,7 +21,6 @@ from kafka_hindsight.judgements.brokers.echoes import hedge_echoes
 from kafka_hindsight.judgements.brokers.liveness import (
     ACTIVE_KINDS,
     MEMBER_KINDS,
-    METADATA_TOPIC,
     PRESENCE_KINDS,
     SERVING_KINDS,
     SIGNAL_KINDS,
@@ -37,6 +36,7 @@ from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebalances import GroupContext
 from kafka_hindsight.judgements.rebuild.events import EVENTS, SETTINGS
 from kafka_hindsight.judgements.rebuild.sources import Judgement, each, lake_table, narrowed, union, where, where_among
+from kafka_hindsight.kafka_records import metadata_log
 from kafka_hindsight.shared.arrow_tables import FIRST, among, as_scalar, distinct, ends, repeated, with_columns
 from kafka_hindsight.shared.windows import broker_ids, in_order
 
@@ -49,18 +49,8 @@ BROKER_KINDS = frozenset({
 })  # fmt: skip
 
 _QUOTED = (
-    "line_id",
-    "cluster",
-    "origin",
-    "source",
-    "happened_at",
-    "order",
-    "broker",
-    "kind",
-    "pattern_id",
-    "text",
-    "topic",
-)
+    "line_id", "cluster", "origin", "source", "happened_at", "order", "broker", "kind", "pattern_id", "text", "topic",
+)  # fmt: skip
 """The columns of a line that only shows a sign of life."""
 
 _IN_ORDER = ("happened_at", "source", "order")
@@ -97,7 +87,7 @@ def signs_of_life(events: pa.Table, signals: Instants) -> pa.Table:
     """Keep each broker's first and last line between two signals, in each hour, with and without proof of activity."""
     is_other = pc.and_(pc.equal(events["origin"], str(Origin.BROKER)), pc.invert(among(events["kind"], BROKER_KINDS)))
     lines = events.filter(is_other).select(_QUOTED)
-    is_metadata = pc.fill_null(pc.equal(lines["topic"], METADATA_TOPIC), False)
+    is_metadata = pc.fill_null(pc.equal(lines["topic"], metadata_log.TOPIC), False)
     is_active = pc.and_not(among(lines["kind"], ACTIVE_KINDS), is_metadata)
     return _between(with_columns(lines, is_active=is_active), signals, "is_active")
 

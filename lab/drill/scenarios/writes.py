@@ -38,6 +38,12 @@ def _close(kinds: tuple[str, ...], of_librdkafka: tuple[str, ...] = ()) -> tuple
     return tuple(CloseWriter(writer=role, kinds=of_librdkafka if role == "r" else kinds) for role in _LIBRARIES)
 
 
+def _crash(broker: str, seconds: float) -> tuple[DrillStep, ...]:
+    """Kill a broker, and start it again some time after it was detected as down."""
+    away = (KillBroker(broker=broker), Detected(broker=broker), Wait(seconds=seconds))
+    return (*away, StartBroker(broker=broker), InSync())
+
+
 _WRONG: Mapping[str, Mapping[str, str]] = {
     "j": {**_IMPATIENT["j"], "acks": "all", "retries": "0", "enable.idempotence": "false"},
     "r": {"acks": "1"},
@@ -52,11 +58,7 @@ WRITER_SCENARIOS: tuple[Scenario, ...] = (
             CreateTopic(topic="t", placed=(("x", "y", "z"),), configs=_TWO),
             *_start(_SAFE),
             Wait(seconds=5),
-            KillBroker(broker="x"),
-            Detected(broker="x"),
-            Wait(seconds=8),
-            StartBroker(broker="x"),
-            InSync(),
+            *_crash("x", 8),
             *_close((MOVED, UNANSWERED)),
             Reported(about="j", rule="weakest_link", expect="no_finding"),
         ),
@@ -85,11 +87,7 @@ WRITER_SCENARIOS: tuple[Scenario, ...] = (
             CreateTopic(topic="t", placed=(("x", "y"),), configs=_TWO),
             *_start(_SAFE, _IMPATIENT),
             Wait(seconds=5),
-            KillBroker(broker="y"),
-            Detected(broker="y"),
-            Wait(seconds=10),
-            StartBroker(broker="y"),
-            InSync(),
+            *_crash("y", 10),
             *_close((REFUSED, UNANSWERED), (UNANSWERED,)),
         ),
         on_brokers=True,
@@ -103,11 +101,7 @@ WRITER_SCENARIOS: tuple[Scenario, ...] = (
             StartWriter(writer="r", topic="t", library=LIBRDKAFKA, config=_WRONG["r"]),
             StartWriter(writer="p", topic="t", library=KAFKA_PYTHON, config=_WRONG["p"]),
             Wait(seconds=5),
-            KillBroker(broker="y"),
-            Detected(broker="y"),
-            Wait(seconds=10),
-            StartBroker(broker="y"),
-            InSync(),
+            *_crash("y", 10),
             *_close((REFUSED, UNANSWERED, EXPIRED)),
             Reported(about="j", rule="weakest_link"),
         ),
@@ -121,11 +115,7 @@ WRITER_SCENARIOS: tuple[Scenario, ...] = (
             StartWriter(writer="j", topic="t", config={"acks": "1", "enable.idempotence": "false"}),
             StartWriter(writer="k", topic="t", config={**_SAFE, "retries": "2147483647"}),
             Wait(seconds=5),
-            KillBroker(broker="x"),
-            Detected(broker="x"),
-            Wait(seconds=5),
-            StartBroker(broker="x"),
-            InSync(),
+            *_crash("x", 5),
             *(CloseWriter(writer=role, kinds=(MOVED, UNANSWERED)) for role in "jk"),
             Reported(about="j", rule="weakest_link"),
         ),
