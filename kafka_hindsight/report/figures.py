@@ -69,9 +69,19 @@ def least_sure(incidents: Iterable[Incident]) -> Confidence:
 
 
 def urgent_first(incidents: Iterable[Incident]) -> list[Incident]:
-    """The incidents that ask to act or to look: those that go on, then the others, each the most harmful first."""
+    """The incidents that ask to act or to look: those that go on, then the others, each the most harmful first.
+
+    Lost records stay lost, so they count as going on: only partitions that have no leader now come before them.
+    """
     asking = [i for i in ranked(incidents) if needs(i) is not Urgency.CALM]
-    return sorted(asking, key=lambda i: not is_going_on(i))
+    return sorted(asking, key=_turn)
+
+
+def _turn(i: Incident) -> int:
+    harm = harm_of(i)
+    if is_going_on(i) and harm in (Harm.RECORDS_LOST, Harm.PARTITIONS_OFFLINE):
+        return 0
+    return 1 if harm is Harm.RECORDS_LOST else 2 if is_going_on(i) else 3
 
 
 def by_need(incidents: Iterable[Incident]) -> tuple[list[Incident], list[Incident]]:

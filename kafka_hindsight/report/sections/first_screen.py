@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 
 from kafka_hindsight.catalog.codes import Confidence, FindingSeverity, Harm, Origin, UnavailabilityKind, WitnessKind
 from kafka_hindsight.catalog.rows import (
@@ -51,11 +50,10 @@ def first_screen(page: PageRows) -> Iterator[ui.Block]:
 
 def _lead(page: PageRows) -> ui.Box:
     """The badge, the gaps in coverage, then at most three sentences: what happened, for how long, what to do."""
-    findings, parts = page.of(Finding), grouped(figures.urgent_first(page.of(Incident)), figures.is_going_on)
+    findings, urgent = page.of(Finding), figures.urgent_first(page.of(Incident))
     state = figures.state_of(page.of(Incident), findings, is_known=page.is_known)
-    going_on = parts.get(True, ())
-    by_harm = (figures.by_harm(incidents).items() for incidents in (going_on, parts.get(False, ())))
-    grave = [*chain(*by_harm)][:SENTENCES]
+    by_harm = grouped(urgent, lambda i: (figures.harm_of(i), figures.is_going_on(i)))
+    grave = [(harm, rows) for (harm, _), rows in by_harm.items()][:SENTENCES]
     advised = {harm: place for place, (harm, _) in reversed([*enumerate(grave)])}
     # No incident of the window shows what began before it and is not over.
     items = [
@@ -66,10 +64,11 @@ def _lead(page: PageRows) -> ui.Box:
     items += [_sentence(page, harm, rows, advised[harm] == place) for place, (harm, rows) in enumerate(grave)]
     calm = () if items else tuple(_calm(page))
     badge = ui.Badge(state.noun.label, f"state {state}")
+    not_over = ui.Strong(" Not over.") if any(map(figures.is_going_on, urgent)) else ""
     return ui.Box(
         f"lead {state}",
         (
-            ui.Paragraph((badge, ui.Strong(" Not over.") if going_on else "", " ", _coverage(page)), "state-line"),
+            ui.Paragraph((badge, not_over, " ", _coverage(page)), "state-line"),
             *_clocks(page),
             *_unknowns(page),
             *_withheld(page),
