@@ -23,6 +23,7 @@ from lab.drill.wrong_brokers import (
     wrong_roll,
     wrong_truncation,
 )
+from lab.drill.wrong_offsets import wrong_jump, wrong_stall
 from lab.truth.label_expectations import OF_LABELS
 
 OF_ROWS: Mapping[str, Expectation] = {
@@ -35,6 +36,8 @@ OF_ROWS: Mapping[str, Expectation] = {
         "out_of_sync_periods": wrong_period,
         "rolling_restarts": wrong_roll,
         "truncations": wrong_truncation,
+        "offset_jumps": wrong_jump,
+        "partition_stalls": wrong_stall,
     }.items()
 }
 """What a row of a table claims is right, by the name of the table."""

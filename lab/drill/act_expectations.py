@@ -10,6 +10,7 @@ from datetime import timedelta
 from kafka_hindsight.knowledge.rules import access_rules
 from lab.answers import AFTER, SHARED_BEFORE, Answer, Expectation, Matcher, answered
 from lab.drill.acts import Act
+from lab.drill.offset_expectations import OF_OFFSETS
 from lab.drill.rows import GoldRow, GoldTables, at_of, in_words
 
 BEFORE = timedelta(seconds=1)
@@ -479,6 +480,7 @@ OF_ACTS: Mapping[str, Expectation] = {
     ),
     "finding": Expectation(("findings",), _any(_finding), (), "rule_id", _TEN_MINUTES, _TEN_MINUTES),
     "no_finding": Expectation(("findings",), _no_finding, (), "rule_id", _TEN_MINUTES, _TEN_MINUTES),
+    **OF_OFFSETS,
 }
 """What an act may expect. Recordings from before say failover_planned for a shutdown in order."""
 

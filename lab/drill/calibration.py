@@ -27,9 +27,10 @@ from lab.drill.acts import TruthError
 from lab.drill.canary_score import HEADS, CanaryCounts, cells, compare_folder
 from lab.drill.durations import HEADS as DURATION_HEADS
 from lab.drill.durations import counts_of, duration_rows, of_folder, read_counts, with_counts
+from lab.drill.harms import truth_lines
 from lab.drill.month import MONTH, agreement_of
 from lab.drill.producers import CANARY
-from lab.drill.result import ScoredVerdict
+from lab.drill.result import BoundsCount, ScoredVerdict, bounds_of
 from lab.drill.rows import GoldRow, GoldTables, at_of, id_of, read_gold
 from lab.drill.score import score
 from lab.truth.labels import APART
@@ -79,6 +80,14 @@ _ABOUT_APART = (
     " first audit ([how](../tests/truth/strangers/README.md)). The first score was taken with the code of that day,"
     " which had never met them. It stays; the newest one stands below it."
 )
+_ABOUT_OFFSETS = (
+    "Times a group went on elsewhere than where it had come to, as its members printed it: a row is within where it has"
+    " the harm and the cause, and its bounds hold the number of records, and exact where it has both offsets. Widths"
+    " are how many records the bounds lie apart, in the middle and at most. A book balances where the records that"
+    " members read of a partition are those between its first and last position, with those read again and gone, and"
+    " without those skipped."
+)
+_OFFSETS = ("Kafka", "cluster", "jumps", "within bounds", "exact", "widths", "without an upper bound", "books balance")
 _MONTHS = ("Kafka", "cluster", "brokers", "days", "files missing", "absences right", "doubtful", "wrong", "found")
 _LEVELS = (Confidence.CERTAIN, Confidence.LIKELY, Confidence.POSSIBLE)
 
@@ -119,7 +128,10 @@ class Month:
 
 @dataclass(frozen=True)
 class Drill:
-    """One drill, as its audit was scored; `canaries` None: it had none."""
+    """One drill, as its audit was scored.
+
+    `canaries` None: it had none; `offsets` None: no member printed what it read.
+    """
 
     name: str
     kafka: str
@@ -128,6 +140,7 @@ class Drill:
     met: int
     counts: tuple[VerdictCount, ...]
     canaries: CanaryCounts | None = None
+    offsets: BoundsCount | None = None
 
 
 def count(folder: Path) -> Drill | Month:
@@ -146,7 +159,7 @@ def _count_month(folder: Path) -> Month:
 
 def _count_drill(folder: Path) -> Drill:
     tables = read_gold(str(folder / "lake"), needed="rebalances")
-    result = score(tables, (folder / "truth.jsonl").read_text(encoding="utf-8").splitlines())
+    result = score(tables, truth_lines(folder / "truth.jsonl"))
     cluster = json.loads((folder / "cluster.json").read_text(encoding="utf-8"))
     clients = {path.relative_to(folder / "clients").as_posix() for path in (folder / "clients").rglob("*.log")}
     witnesses = _witnesses(tables, clients)
@@ -155,7 +168,9 @@ def _count_drill(folder: Path) -> Drill:
     confirmed = Counter((v.table, witnesses[_key(v)], v.confidence) for v in result.verdicts if v.is_confirmed)
     counts = tuple(VerdictCount(*of, verdicts[of], wrong[of], confirmed[of]) for of in sorted(verdicts))
     measured = compare_folder(folder, str(folder / "lake")).counts if (folder / CANARY).exists() else None
-    return Drill(folder.name, cluster["kafka"], cluster["mode"], len(result.expectations), result.met, counts, measured)
+    offsets = bounds_of(result.jumps, result.books) if result.books else None
+    played = cluster["kafka"], cluster["mode"], len(result.expectations), result.met
+    return Drill(folder.name, *played, counts, measured, offsets)
 
 
 def _key(verdict: ScoredVerdict) -> tuple[object, ...]:
@@ -208,6 +223,7 @@ def calibration_page(
         "## By table",
         as_table(("table of gold", *_LEVELS), _grouped(drills, lambda c: f"`{c.table}`")),
         *_against_canaries(drills),
+        *_of_offsets(drills),
         *_of_durations(durations),
         "## Months with files missing",
         _ABOUT_MONTHS,
@@ -233,6 +249,21 @@ def _without_confirmations(drills: Sequence[Drill]) -> Iterator[str]:
 def _against_canaries(drills: Iterable[Drill]) -> tuple[str, ...]:
     rows = [(d.kafka, d.mode, *cells(d.canaries)) for d in drills if d.canaries]
     return ("## Against canaries", _ABOUT_CANARIES, as_table(("Kafka", "cluster", *HEADS), rows)) if rows else ()
+
+
+def _of_offsets(drills: Iterable[Drill]) -> tuple[str, ...]:
+    rows = [(d.kafka, d.mode, *_offset_cells(d.offsets)) for d in drills if d.offsets]
+    return ("## Records skipped and read again", _ABOUT_OFFSETS, as_table(_OFFSETS, rows)) if rows else ()
+
+
+def _offset_cells(count: BoundsCount) -> tuple[str, ...]:
+    widths = f"{count.width_middle:g}, {count.width_most}"
+    return (
+        *map(str, (count.played, count.within, count.exact)),
+        widths,
+        str(count.open),
+        f"{count.balanced} of {count.books}",
+    )
 
 
 def _of_durations(text: str) -> tuple[str, ...]:
@@ -282,7 +313,9 @@ def _score_of(fields: dict[str, Any]) -> Drill | Month:
     if counts is None:
         return Month(**fields)
     measured = CanaryCounts(**fields["canaries"]) if fields.get("canaries") else None
-    return Drill(**{**fields, "counts": tuple(VerdictCount(**c) for c in counts), "canaries": measured})
+    offsets = BoundsCount(**fields["offsets"]) if fields.get("offsets") else None
+    verdicts = tuple(VerdictCount(**c) for c in counts)
+    return Drill(**{**fields, "counts": verdicts, "canaries": measured, "offsets": offsets})
 
 
 def written_ledger(drills: Mapping[str, Drill | Month]) -> str:
@@ -295,6 +328,8 @@ def _fields_of(score: Drill | Month) -> dict[str, Any]:
     fields = asdict(score)
     if isinstance(score, Drill):
         fields["counts"] = [{k: v for k, v in count.items() if v is not None} for count in fields["counts"]]
+        if score.offsets is None:
+            del fields["offsets"]
     return fields
 
 

@@ -54,6 +54,16 @@ def _failover(row: GoldRow) -> str:
     return f"{row['topic']}-{row['partition']}: {row['kind']}, {leaders}{loss}"
 
 
+def _jump(row: GoldRow) -> str:
+    bounds = f"{row['records_low']} to {'any' if row['records_high'] is None else row['records_high']} records"
+    ends = f"from {row['offset_from']} to {row['offset_to']}"
+    return f"{_place(row)}: {row['harm']} {ends}, {bounds}, {row['cause']}"
+
+
+def _place(row: GoldRow) -> str:
+    return f"{row['group_id']} in {row['topic']}-{row['partition']}"
+
+
 def _roll(row: GoldRow) -> str:
     early = [s["broker"] for s in row["scorecard"] if s["is_early"]]
     return f"brokers {row['brokers']} restarted, too early {early}"
@@ -84,6 +94,10 @@ SCORED: Mapping[str, Callable[[GoldRow], str]] = {
     "producer_failures": lambda row: (
         f"{row['client_id']} to {row['topic']}: {row['kind']}, {row['retries']} retries, given up"
         f" {row['given_up_low']} to {row['given_up_high']}"
+    ),
+    "offset_jumps": _jump,
+    "partition_stalls": lambda row: (
+        f"{_place(row)}: {row['kind']} at {row['committed_offset']} until {row['ended_at']}, {row['client_id']}"
     ),
     "findings": lambda row: f"{row['rule_id']}: {row['message']}",
 }

@@ -15,6 +15,7 @@ from lab.answers import Answer
 from lab.drill import show
 from lab.drill.act_expectations import near
 from lab.drill.acts import Act, TruthError
+from lab.drill.harms import truth_lines
 from lab.drill.result import ActOutcome, Score, ScoredVerdict
 from lab.drill.rows import SCORED, GoldRow, GoldTables, at_of, id_of, in_words, read_gold
 from lab.drill.truth import read_truth
@@ -56,8 +57,24 @@ def _judged(table: str, row: GoldRow, night: PlayedNight) -> ScoredVerdict:
 
 
 def _outcome(act: Act, answer: Answer, ordered: GoldTables) -> ActOutcome:
-    around = () if answer.is_met else near(act, ordered)
-    return ActOutcome(act.at, act.action, act.scope, str(act.expect), answer.is_met, around)
+    return ActOutcome(
+        act.at,
+        act.action,
+        act.scope,
+        str(act.expect),
+        answer.is_met,
+        near=() if answer.is_met else near(act, ordered),
+        outcome=answer.outcome,
+        cause=act.fields.get("cause"),
+        width=_width(answer),
+    )
+
+
+def _width(answer: Answer) -> int | None:
+    """How far the bounds of records lie apart in the rows of an answer; None where they have none, or no upper one."""
+    bounds = [(row.get("records_low"), row.get("records_high")) for row in answer.rows]
+    widths = [high - low for low, high in bounds if low is not None and high is not None]
+    return sum(widths) if widths and len(widths) == len(bounds) else None
 
 
 def _without_evidence(ordered: GoldTables) -> Iterator[ScoredVerdict]:
@@ -89,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         tables = read_gold(options.lake, needed="rebalances")
-        result = score(tables, options.truth.read_text(encoding="utf-8").splitlines())
+        result = score(tables, truth_lines(options.truth))
         if not result.expectations:
             raise TruthError(f"found nothing expected in {options.truth}; a score needs acts with `expect`")
     except (TruthError, OSError) as error:

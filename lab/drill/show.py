@@ -7,8 +7,10 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
+from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.plain import visible
-from lab.drill.result import Score, ScoredVerdict
+from lab.answers import MISSED
+from lab.drill.result import Score, ScoredVerdict, bounds_of
 
 
 def as_text(score: Score, minimum: float) -> str:
@@ -30,6 +32,7 @@ def _lines(score: Score, minimum: float) -> Iterator[str]:
     for c in score.calibration:
         counts = f"{c.confirmed:>10}{c.wrong:>6}{c.verdicts:>6}"
         yield f"{c.confidence:<18}{counts}{c.share_not_contradicted:>18.1%}"
+    yield from _bounds(score)
     if score.unmet:
         yield ""
         yield f"unmet ({len(score.unmet)})"
@@ -39,6 +42,20 @@ def _lines(score: Score, minimum: float) -> Iterator[str]:
     yield from _verdicts("certain but wrong", score.certain_but_wrong)
     yield from _verdicts("false alarms", score.false_alarms)
     yield from _verdicts("without evidence", score.without_evidence)
+
+
+def _bounds(score: Score) -> Iterator[str]:
+    """What groups skipped and read again: how close the bounds are."""
+    if score.jumps:
+        yield ""
+        yield f"{'records that a group lost or read again':<44}{'all':>5}{'within':>8}{'exact':>7}  bounds lie apart"
+    for (expect, cause), own in sorted(grouped(score.jumps, lambda e: (e.expect, str(e.cause))).items()):
+        count = bounds_of(own)
+        within = [e for e in own if e.outcome != MISSED]
+        widths = ", ".join("no bound" if e.width is None else str(e.width) for e in within)
+        yield f"{f'{expect} {cause}':<44}{count.played:>5}{count.within:>8}{count.exact:>7}  {widths}"
+    if score.books:
+        yield f"books that balance: {sum(e.met for e in score.books)} of {len(score.books)} partitions"
 
 
 def _verdicts(title: str, verdicts: Iterable[ScoredVerdict]) -> Iterator[str]:
@@ -61,6 +78,7 @@ def as_json(score: Score, passes: bool) -> dict[str, Any]:
         "expectations": len(score.expectations),
         "met": score.met,
         "share_met": round(score.share_met, 4),
+        "bounds": asdict(bounds_of(score.jumps, score.books)),
         "unmet": [_plain(e) for e in score.unmet],
         "certain_but_wrong": [_plain(v) for v in score.certain_but_wrong],
         "false_alarms": [_plain(v) for v in score.false_alarms],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lab.drill.calibration import LEDGER, Drill, Month, VerdictCount, calibration_page, read_ledger, written_ledger
 from lab.drill.canary_score import CanaryCounts
+from lab.drill.result import BoundsCount
 
 OUTAGES = VerdictCount("broker_outages", "broker logs", "certain", 20, 0, 12)
 UNCOUNTED = VerdictCount("broker_outages", "broker logs", "certain", 20, 0)
@@ -11,6 +12,8 @@ LEFT = VerdictCount("rebalances", "broker logs and client logs", "likely", 10, 1
 GUESSED = VerdictCount("rebalances", "snapshots", "unknown", 4, 0)
 MEASURED = CanaryCounts(12, 11, 9, 0, swept=30, missing_all=4, missing_one=7, losses_wrong=0)
 NEW = Drill("20261122T120000-4.3.1-7", "4.3.1", "combined", 40, 40, (OUTAGES, LEFT, GUESSED), MEASURED)
+BOUNDS = BoundsCount(22, 21, 17, open=1, width_middle=0, width_most=150, balanced=24, books=25)
+TRACED = Drill("20261122T130000-4.4.0-9", "4.4.0", "combined", 80, 79, (OUTAGES,), None, BOUNDS)
 OLD = Drill("20261122T110000-2.6.3-8", "2.6.3", "zookeeper", 30, 29, (UNCOUNTED,))
 
 
@@ -37,8 +40,14 @@ def test_calibration_page_has_row_per_drill_with_canaries() -> None:
     assert not any(row.startswith("| 2.6.3 | zookeeper | 1") and "acks" in row for row in rows)
 
 
+def test_calibration_page_has_bounds_of_drills_whose_members_print() -> None:
+    rows = calibration_page([OLD, TRACED]).splitlines()
+    assert "| 4.4.0 | combined | 22 | 21 | 17 | 0, 150 | 1 | 24 of 25 |" in rows
+    assert "## Records skipped and read again" not in calibration_page([OLD, NEW])
+
+
 def test_drill_ledger_survives_round_trip() -> None:
-    kept = {d.name: d for d in (NEW, OLD, MONTH)}
+    kept = {d.name: d for d in (NEW, OLD, MONTH, TRACED)}
     assert read_ledger(written_ledger(kept)) == kept
     assert written_ledger(kept).index(OLD.name) < written_ledger(kept).index(NEW.name)
 
