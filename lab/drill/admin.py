@@ -312,9 +312,44 @@ class Admin:
 
     def end_offset(self, topic: str, partition: int) -> int:
         """How far a partition has come."""
+        return self._offset(topic, partition, self._admin.OffsetSpec.latest())
+
+    def log_start(self, topic: str, partition: int) -> int:
+        """Where the log of a partition begins."""
+        return self._offset(topic, partition, self._admin.OffsetSpec.earliest())
+
+    def committed(self, group: str, topic: str, partition: int) -> int | None:
+        """The offset that a group has committed; None where it has none."""
+        offsets = self._got(self._client.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata())
+        offset = offsets.get(self._partition(topic, partition))
+        return int(offset.offset()) if offset else None
+
+    def commit(self, group: str, topic: str, partition: int, offset: int) -> None:
+        """Give a group without members another offset."""
+        commit = self._jvm.java.org.apache.kafka.clients.consumer.OffsetAndMetadata(offset)
+        offsets = self._jvm.map({self._partition(topic, partition): commit})
+        self._got(self._client.alterConsumerGroupOffsets(group, offsets).all())
+
+    def delete_offset(self, group: str, topic: str, partition: int) -> None:
+        """Delete the offset of a group without members."""
+        partitions = self._jvm.java.java.util.HashSet(self._jvm.list([self._partition(topic, partition)]))
+        self._got(self._client.deleteConsumerGroupOffsets(group, partitions).all())
+
+    def delete_group(self, group: str) -> None:
+        """Delete a group without members."""
+        self._got(self._client.deleteConsumerGroups(self._jvm.list([group])).all())
+
+    def delete_records(self, topic: str, partition: int, below: int) -> None:
+        """Delete the records of a partition below an offset."""
+        lang = self._jvm.java.java.lang  # py4j does not find a static method beside another one of its name.
+        kind = lang.Class.forName("org.apache.kafka.clients.admin.RecordsToDelete")
+        before_offset = kind.getMethod("beforeOffset", self._jvm.array(lang.Class, [lang.Long.TYPE]))
+        deletion = before_offset.invoke(None, self._jvm.array(lang.Object, [below]))
+        self._got(self._client.deleteRecords(self._jvm.map({self._partition(topic, partition): deletion})).all())
+
+    def _offset(self, topic: str, partition: int, which: Any) -> int:
         place = self._partition(topic, partition)
-        latest = self._admin.OffsetSpec.latest()
-        request = self._jvm.map({place: latest})
+        request = self._jvm.map({place: which})
         offsets = self._in_time(lambda: self._client.listOffsets(request).all(), "UnknownTopicOrPartition")
         return int(offsets.get(place).offset())
 

@@ -91,6 +91,13 @@ class Jvm:
             java_map.put(key, value)
         return java_map
 
+    def array(self, kind: Any, values: Sequence[Any]) -> Any:
+        """An array of a class."""
+        java_array = self._gateway.new_array(kind, len(values))
+        for place, value in enumerate(values):
+            java_array[place] = value
+        return java_array
+
     def list(self, values: Any) -> Any:
         """A java.util.ArrayList."""
         java_list = self.java.java.util.ArrayList()

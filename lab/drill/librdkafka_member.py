@@ -13,10 +13,11 @@ from typing import Any
 from confluent_kafka import Consumer
 
 from lab.drill.members import POLL_MS
+from lab.drill.reads import READ
 
 
 def main() -> int:
-    """Joins at the first line; leaves at `leave`, or when its input ends."""
+    """Joins at the first line; leaves at `leave`, or when its input ends. Prints what it reads (lab.drill.reads)."""
     requests: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(requests,), daemon=True).start()
     first = requests.get()
@@ -34,7 +35,11 @@ def main() -> int:
                 case {"do": "leave"}:
                     consumer.close()
                     return 0
-        consumer.poll(POLL_MS / 1000)
+        message = consumer.poll(POLL_MS / 1000)
+        if message is not None and not message.error():
+            offset = message.offset()
+            place = f"{message.topic()}-{message.partition()}"
+            print(time.time_ns() // 1_000_000, READ, place, offset, offset, 1, flush=True)
 
 
 def _logging() -> dict[str, logging.Logger]:

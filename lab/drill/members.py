@@ -18,6 +18,7 @@ from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from kafka_hindsight.settings.home import HOME
 from lab.drill import libraries, processes
 from lab.drill.java import Jvm
+from lab.drill.reads import READ
 
 POLL_MS = 100
 _LEAVES_WITHIN = 60
@@ -38,6 +39,7 @@ class MemberFault(Exception):
 class DrillMember(Protocol):
     """A consumer in a process of its own. Nothing reaches Kafka before `join`.
 
+    One that traces prints what it reads into a file (lab.drill.reads).
     `subscribe`: topics, or one pattern. `slow`: one record takes so long. `owned`: the partitions that it says are its
     own, such as `orders-0`. `leave` ends the process in an orderly way; `kill`, `pause` and `resume` are signals.
     """
@@ -84,9 +86,12 @@ class JavaMember(InJvm):
         topics: Sequence[str],
         pattern: str | None = None,
         within: Sequence[str] = (),
+        trace: Path | None = None,
     ) -> None:
         self._jvm = Jvm(libs, version, log, _ANSWERS_WITHIN, within=within)
         self._config = config
+        self._trace = trace
+        self._pace_ms = 0
         self._requests: queue.SimpleQueue[Callable[[Any], None]] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name=config["client.id"], daemon=True)
         self._is_leaving = False
@@ -121,6 +126,25 @@ class JavaMember(InJvm):
                 f"{self._config['client.id']} did not say within {_TELLS_WITHIN} s what it owns."
             ) from None
 
+    def seek(self, topic: str, partition: int, offset: int) -> None:
+        """Go on from another offset."""
+        self._requests.put(lambda consumer: consumer.seek(self._partition(topic, partition), offset))
+
+    def hold(self, topic: str, partition: int) -> None:
+        """Read a partition no further, and stay its owner."""
+        self._requests.put(lambda consumer: consumer.pause(self._jvm.list([self._partition(topic, partition)])))
+
+    def let_go(self, topic: str, partition: int) -> None:
+        """Read a partition on that was held."""
+        self._requests.put(lambda consumer: consumer.resume(self._jvm.list([self._partition(topic, partition)])))
+
+    def pace(self, ms: int) -> None:
+        """Take so long after each poll from now on."""
+        self._pace_ms = ms
+
+    def _partition(self, topic: str, partition: int) -> Any:
+        return self._jvm.java.org.apache.kafka.common.TopicPartition(topic, partition)
+
     def leave(self) -> None:
         self._is_leaving = True
         self._thread.join(_LEAVES_WITHIN)
@@ -153,7 +177,24 @@ class JavaMember(InJvm):
         while not self._is_leaving:
             while not self._requests.empty():
                 self._requests.get()(consumer)
-            self._jvm.forget(consumer.poll(patience))
+            records = consumer.poll(patience)
+            if self._trace and not records.isEmpty():
+                self._print(records, self._trace)
+            self._jvm.forget(records)
+            time.sleep(self._pace_ms / 1000)
+
+    def _print(self, records: Any, trace: Path) -> None:
+        """Write down what a poll brought."""
+        now, lines = time.time_ns() // 1_000_000, list[str]()
+        for partition in records.partitions():
+            batch = records.records(partition)
+            count = batch.size()
+            first, last = batch.get(0), batch.get(count - 1)
+            lines.append(f"{now} {READ} {partition.toString()} {first.offset()} {last.offset()} {count}\n")
+            for reference in (first, last, batch, partition):
+                self._jvm.forget(reference)
+        with trace.open("a", encoding="utf-8") as file:
+            file.writelines(lines)
 
     def _consumer(self) -> Any:
         return self._jvm.java.org.apache.kafka.clients.consumer.KafkaConsumer(self._settings())
@@ -163,7 +204,10 @@ class JavaMember(InJvm):
 
 
 class ProgramMember:
-    """A consumer of another library in a program of its own (lab.drill.libraries); its stderr is its log."""
+    """A consumer of another library in a program of its own (lab.drill.libraries); its stderr is its log.
+
+    What it reads goes to its stdout.
+    """
 
     def __init__(
         self,
@@ -173,15 +217,16 @@ class ProgramMember:
         topics: Sequence[str],
         pattern: str | None = None,
         within: Sequence[str] = (),
+        trace: Path | None = None,
     ) -> None:
         self._library = library
         self._config = config
         self._first = {"do": "join", "config": dict(config), "topics": _matching_topics(topics, pattern)}
-        with log.open("ab") as stderr:
+        with log.open("ab") as stderr, (trace or Path(os.devnull)).open("ab") as stdout:
             self._process = processes.start(
                 [*within, *libraries.program_of(library)],
                 stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
+                stdout=stdout,
                 stderr=stderr,
                 cwd=HOME,
                 env={**os.environ, **libraries.ENVIRONMENT},

@@ -15,6 +15,7 @@ from py4j.protocol import Py4JError
 
 import lab.drill.on_brokers
 import lab.drill.on_migration
+import lab.drill.on_offsets
 import lab.drill.on_replicas
 import lab.drill.on_transactions
 import lab.drill.on_writers  # noqa: F401  (they teach `do` steps)

@@ -17,7 +17,15 @@ from kafka_hindsight.shared.exits import BadInput
 DRILLS = HOME / ".drill"
 """Where drills lie, each in a folder that begins with the instant it was started at."""
 
-KEPT = ("logs/**/*.log*", "clients/*.log", "snapshots.jsonl", "truth.jsonl", "cluster.json", "canary.jsonl")
+KEPT = (
+    "logs/**/*.log*",
+    "clients/*.log",
+    "clients/*.out",
+    "snapshots.jsonl",
+    "truth.jsonl",
+    "cluster.json",
+    "canary.jsonl",
+)
 NEEDED = ("logs", "truth.jsonl")
 
 

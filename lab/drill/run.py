@@ -36,7 +36,7 @@ from lab.drill.play import FAULTS, Played, play, tell
 from lab.drill.producers import canaries
 from lab.drill.readings import readings
 from lab.drill.record import DRILLS, record
-from lab.drill.scenarios import ALL, REAL, SCENARIOS, STOPS, USUAL
+from lab.drill.scenarios import ALL, OFFSETS, REAL, SCENARIOS, STOPS, USUAL
 from lab.drill.scene import DrillStage
 from lab.drill.steps import Scenario
 from lab.drill.truth_file import TruthFile
@@ -102,7 +102,7 @@ def drill(
             version,
             folder,
             layout,
-            settings_for(version),
+            settings_for(version) | {name: value for s in scenarios for name, value in s.settings.items()},
             brokers,
             address=address,
             guard=Guard.make(folder / "certificates", address) if GUARDS in needs else None,
@@ -130,7 +130,7 @@ def drill(
         shutil.rmtree(folder / bulky, ignore_errors=True)
 
 
-def settings_for(version: str) -> Mapping[str, str]:
+def settings_for(version: str) -> dict[str, str]:
     """The broker settings of the drill, beside those that every cluster of its kind has."""
     quick = {**(QUICK_SESSIONS if _is_from(version, 4) else {}), **(QUICK_GROUPS if _is_from(version, 4, 2) else {})}
     return {"group.max.size": str(MOST_MEMBERS), **quick}
@@ -162,7 +162,7 @@ def _leaders(admin: Admin) -> dict[str, dict[str, object]]:
     return leaders
 
 
-_SETS: Mapping[str, Mapping[str, Scenario]] = {"": USUAL, "real": REAL, "stops": STOPS, "all": ALL}
+_SETS: Mapping[str, Mapping[str, Scenario]] = {"": USUAL, "real": REAL, "stops": STOPS, "offsets": OFFSETS, "all": ALL}
 
 
 def choose(names: str, version: str, layout: str, brokers: int = 3) -> list[Scenario]:
@@ -218,7 +218,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     logging.disable()  # py4j speaks of each JVM that is killed; that is what a drill does.
     if options.list:
-        print("\n".join(f"{s.name:<22}{s.sentence}" for s in SCENARIOS.values()))
+        print("\n".join(f"{s.name:<34}{s.sentence}" for s in SCENARIOS.values()))
         return DONE
     try:
         return _run(options)
@@ -284,7 +284,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--scenarios",
         default=variable("SCENARIOS"),
-        help="names with commas, real, stops or all; default: the usual ones",
+        help="names with commas, real, stops, offsets or all; default: the usual ones",
     )
     parser.add_argument("--brokers", default=variable("BROKERS"), help="how many, 3 to 9; default: 3")
     parser.add_argument(

@@ -25,8 +25,11 @@ from lab.drill.members import DrillMember, JavaMember, ProgramMember
 from lab.drill.names import DrawnNames
 from lab.drill.node import Node
 from lab.drill.producers import CanaryProgram, TransactionalProducer
+from lab.drill.reads import RECORDS_READ, Place, Span, as_fields, read_folder
 from lab.drill.steps import MAIN, OFFSETS, Scenario, Start
 from lab.drill.steps_on_brokers import TakenOver
+from lab.drill.steps_on_offsets import OnOffsets
+from lab.drill.steps_on_transactions import Begin
 from lab.drill.truth_file import TruthFile, TruthRow
 from lab.drill.writers import Writer
 
@@ -147,7 +150,7 @@ class Scene:
         """
         if self.stage.canaries:
             is_counted = any(role == getattr(s, "uncleanly", None) for s in self.scenario.steps)
-            is_counted |= any(isinstance(s, TakenOver) and s.topic == role for s in self.scenario.steps)
+            is_counted |= any(isinstance(s, (TakenOver, OnOffsets)) and s.topic == role for s in self.scenario.steps)
             self.stage.canaries.watch(self.topic(role), range(self.watched.get(role, int(is_counted)), partitions))
             self.watched[role] = partitions
 
@@ -189,10 +192,11 @@ class Scene:
         topics = [self.topic(t) for t in step.topics]
         if framework := FRAMEWORKS.get(step.library):
             return framework(log, config, topics)
+        place = (topics, self.pattern(step), self._within(step), log.with_suffix(".out") if step.traces else None)
         if step.library != JAVA:
-            return ProgramMember(step.library, log, config, topics, self.pattern(step), self._within(step))
+            return ProgramMember(step.library, log, config, *place)
         cluster = self.stage.cluster
-        return JavaMember(cluster.libs, cluster.version, log, config, topics, self.pattern(step), self._within(step))
+        return JavaMember(cluster.libs, cluster.version, log, config, *place)
 
     def _within(self, step: Start) -> Sequence[str]:
         """The beginning of a member's command on a host of its own."""
@@ -321,6 +325,29 @@ class Scene:
                 return
         raise SceneFault(f"Needed within {within:.0f} s: '{words}' in {logs}. It did not come.")
 
+    def reads(self) -> dict[Place, list[Span]]:
+        """What the members that trace have printed so far."""
+        traces = {s.member for s in self.scenario.steps if isinstance(s, Start) and s.traces}
+        return read_folder(self.stage.clients, [self.clients[m] for m in traces & self.clients.keys()])
+
+    def wait_for_reads(self, topic: str, holds: Callable[[Sequence[Span]], bool], what: str, within: float) -> None:
+        """Wait until what members printed of partition 0 of a topic is as it should be."""
+        place, spans = (self.topic(topic), 0), list[Span]()
+        for _ in self._looks(within):
+            spans = self.reads().get(place, [])
+            if holds(spans):
+                return
+        read = [(s.client, s.first, s.last) for s in spans]
+        raise SceneFault(f"Found after {within:.0f} s: of {place[0]}-0 were read {read}. Needed: {what}.")
+
+    def wait_until(self, holds: Callable[[], bool], what: str, within: float) -> None:
+        """Wait until the cluster answers as it should."""
+        for _ in self._looks(within):
+            with suppress(AdminFault):
+                if holds():
+                    return
+        raise SceneFault(f"Needed within {within:.0f} s: {what}. It did not come.")
+
     def newest_generation(self) -> int:
         """The newest generation, or group epoch, that a coordinator has reported of the group."""
         name = re.escape(self.group)
@@ -389,6 +416,7 @@ class Scene:
     def end(self) -> None:
         """End every member that is left. A scenario on brokers leaves them running, but one for good."""
         self._end_members()
+        self._write_reads()
         if self.stage.over.is_set() or self.scenario.is_for_good:
             return
         if self.scenario.on_brokers:
@@ -396,6 +424,17 @@ class Scene:
         if self.stage.canaries:
             for role in self.watched:
                 self.stage.canaries.leave(self.topic(role))
+
+    def _write_reads(self) -> None:
+        """Write down what members read. The end of a transaction takes an offset that no member reads: it is left out.
+
+        The books of a group and partition balance where what was read again, skipped and gone is known.
+        """
+        of_transactions = {self.topic(s.topic) for s in self.scenario.steps if isinstance(s, Begin)}
+        for (topic, partition), spans in self.reads().items():
+            if topic not in of_transactions:
+                about = {"group": self.group, "topic": topic, "partition": partition, "spans": as_fields(spans)}
+                self.stage.truth.write(RECORDS_READ, expect="books_balance", **about)
 
     def _end_members(self) -> None:
         for member in list(self.members.values()):

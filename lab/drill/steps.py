@@ -42,7 +42,8 @@ class Start(OnMember):
 
     `config` stands above what the play gives every member. `settles`: wait until it has joined; `refused`: the group is
     full and does not take it; `host`: the host that it runs on, with others or alone; `shows`: how it shows who it is
-    (lab.drill.guards); `lasts`: after so many seconds its certificate ends; `twin`: the member whose client id it has.
+    (lab.drill.guards); `lasts`: after so many seconds its certificate ends; `twin`: the member whose client id it has;
+    `traces`: it prints what it reads (lab.drill.reads).
     """
 
     topics: tuple[str, ...] = (MAIN,)
@@ -55,6 +56,7 @@ class Start(OnMember):
     shows: str | None = None
     lasts: int = 3600
     twin: str | None = None
+    traces: bool = False
     expect: str | None = "member_join"
 
 
@@ -343,7 +345,8 @@ class Scenario:
 
     `since`: the first Kafka that can do it, `kraft_since`: the first that can without ZooKeeper, `before`: the first
     that cannot. `layouts`: where it makes sense; `most_brokers`: a larger cluster keeps its majority; `is_last`:
-    afterwards the cluster is another one; `is_for_good`: what it stops stays down, so nothing is played afterwards.
+    afterwards the cluster is another one; `is_for_good`: what it stops stays down, so nothing is played afterwards;
+    `settings`: what the brokers of its drill are set to.
     """
 
     name: str
@@ -357,6 +360,7 @@ class Scenario:
     on_brokers: bool = False
     is_last: bool = False
     is_for_good: bool = False
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def libraries(self) -> frozenset[str]:

@@ -10,6 +10,7 @@ from lab.drill.scenarios.groups import GROUP_SCENARIOS
 from lab.drill.scenarios.hosts import HOST_SCENARIOS
 from lab.drill.scenarios.libraries import LIBRARY_SCENARIOS
 from lab.drill.scenarios.logs import LOG_SCENARIOS
+from lab.drill.scenarios.offsets import OFFSET_SCENARIOS
 from lab.drill.scenarios.real import REAL_SCENARIOS
 from lab.drill.scenarios.refusals import ACCESS_SCENARIOS
 from lab.drill.scenarios.replicas import REPLICA_SCENARIOS
@@ -50,5 +51,8 @@ ALL: Mapping[str, Scenario] = {**USUAL, **REAL}
 STOPS: Mapping[str, Scenario] = {s.name: s for s in STOP_SCENARIOS}
 """What `SCENARIOS=stops` plays."""
 
-SCENARIOS: Mapping[str, Scenario] = {**ALL, ALL_STOPPED_FOR_GOOD.name: ALL_STOPPED_FOR_GOOD}
+OFFSETS: Mapping[str, Scenario] = {s.name: s for s in OFFSET_SCENARIOS}
+"""What `SCENARIOS=offsets` plays. Its brokers forget offsets within minutes, so `all` leaves it out."""
+
+SCENARIOS: Mapping[str, Scenario] = {**ALL, ALL_STOPPED_FOR_GOOD.name: ALL_STOPPED_FOR_GOOD, **OFFSETS}
 """What can be asked for by name."""

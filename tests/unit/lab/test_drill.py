@@ -28,6 +28,7 @@ from lab.drill.scenarios.groups import GROUP_SCENARIOS
 from lab.drill.scenarios.hosts import HOST_SCENARIOS
 from lab.drill.scenarios.libraries import LIBRARY_SCENARIOS
 from lab.drill.scenarios.logs import LOG_SCENARIOS
+from lab.drill.scenarios.offsets import OFFSET_SCENARIOS
 from lab.drill.scenarios.real import REAL_SCENARIOS
 from lab.drill.scenarios.refusals import ACCESS_SCENARIOS
 from lab.drill.scenarios.replicas import REPLICA_SCENARIOS
@@ -76,6 +77,7 @@ ALL = (
     *WRITER_SCENARIOS,
     *SILENCE_SCENARIOS,
     *STOP_SCENARIOS,
+    *OFFSET_SCENARIOS,
     ALL_STOPPED_FOR_GOOD,
 )
 
@@ -192,6 +194,9 @@ def test_drill_plays_scenarios_of_its_kafka_version() -> None:
     assert set(stops) <= names
     assert "all_stopped_for_good" not in {s.name for s in choose("all", "4.3.1", "combined")}
     assert [s.name for s in choose("all_stopped_for_good", "4.3.1", "combined")] == ["all_stopped_for_good"]
+    offsets = {s.name for s in choose("offsets", "2.8.2", "zookeeper")}
+    assert {"retention_passed", "log_cut"} <= offsets and "crash_before_commit_by_brokers" not in offsets
+    assert not offsets & {s.name for s in choose("all", "2.8.2", "zookeeper")}
     assert "quorum_killed" in {s.name for s in choose("real", "4.3.1", "combined", 3)}
     assert "quorum_killed" not in {s.name for s in choose("real", "4.3.1", "combined", 5)}
 

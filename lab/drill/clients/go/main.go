@@ -55,3 +55,10 @@ func millis(config map[string]string, name string) time.Duration {
 	}
 	return time.Duration(n) * time.Millisecond
 }
+
+func millisOr(config map[string]string, name string, otherwise time.Duration) time.Duration {
+	if _, ok := config[name]; ok {
+		return millis(config, name)
+	}
+	return otherwise
+}

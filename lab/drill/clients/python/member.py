@@ -28,7 +28,7 @@ def aiokafka(config: dict[str, Any], topics: list[str], orders: Orders) -> None:
                     await consumer.stop()
                     return
                 await asyncio.sleep(order["ms"] / 1000)
-            await consumer.getmany(timeout_ms=POLL_MS)
+            _print(await consumer.getmany(timeout_ms=POLL_MS))
 
     asyncio.run(_played())
 
@@ -44,7 +44,16 @@ def kafka_python(config: dict[str, Any], topics: list[str], orders: Orders) -> N
                 consumer.close()
                 return
             time.sleep(order["ms"] / 1000)
-        consumer.poll(POLL_MS)
+        _print(consumer.poll(POLL_MS))
+
+
+def _print(batches: dict[Any, list[Any]]) -> None:
+    """Print what a poll brought (lab.drill.reads)."""
+    now = time.time_ns() // 1_000_000
+    for place, records in batches.items():
+        if records:
+            first, last = records[0].offset, records[-1].offset
+            print(f"{now} read {place.topic}-{place.partition} {first} {last} {len(records)}", flush=True)
 
 
 PLAYS = {"aiokafka": aiokafka, "kafka-python": kafka_python}
