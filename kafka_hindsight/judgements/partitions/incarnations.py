@@ -28,7 +28,8 @@ from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.timelines import Timeline, by_instant, timelines
 from kafka_hindsight.shared.windows import broker_ids, in_order
 
-ABOUT_PARTITIONS = frozenset((*PARTITION_KINDS, Kind.PARTITION_CHANGED))
+ABOUT_PARTITIONS = frozenset((*PARTITION_KINDS, Kind.PARTITION_CHANGED)) - {Kind.LOG_START_MOVED}
+"""Kinds about leaders, replicas and the ends of logs: where a log begins changes none of these."""
 
 _FROM_EVERY_CONTROLLER = (Kind.PARTITION_CREATED, Kind.UNCLEAN_PARTITION_CHANGE)
 """Kinds that standby controllers print too, and that every controller prints again when it starts."""

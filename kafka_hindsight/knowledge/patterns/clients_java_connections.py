@@ -15,7 +15,9 @@ from kafka_hindsight.knowledge.patterns.fragments import (
 _REQUEST_LOGGERS = ("org.apache.kafka.clients.consumer.internals.CoordinatorRequestManager",)
 _COMMIT_LOGGERS = ("org.apache.kafka.clients.consumer.internals.CommitRequestManager",)
 _NETWORK_LOGGERS = ("org.apache.kafka.clients.NetworkClient",)
-_FETCH_LOGGERS = tuple(f"org.apache.kafka.clients.consumer.internals.{name}" for name in ("FetchCollector", "Fetcher"))
+_FETCH_LOGGERS = tuple(
+    f"org.apache.kafka.clients.consumer.internals.{name}" for name in ("FetchCollector", "AbstractFetch", "Fetcher")
+)
 _CLIENTS = "clients/src/main/java/org/apache/kafka/clients"
 _SOURCE = f"{_CLIENTS}/consumer/internals/AbstractCoordinator.java"
 _line = partial(Pattern, loggers=COORDINATOR_LOGGERS, head=CONSUMER_HEAD, versions="2.0-4.4")
@@ -73,7 +75,8 @@ PATTERNS = (
         pattern_id="client.partition_commit_failed",
         kind=Kind.CLIENT_COMMIT_FAILED,
         loggers=(*COORDINATOR_LOGGERS, *_COMMIT_LOGGERS),
-        regex=rf"Offset commit failed on partition {TOPIC_PARTITION} at offset (?P<log_offset>\d+): (?P<error>.+)$",
+        regex=rf"Offset ?[cC]ommit failed on partition (?P<detail>{TOPIC_PARTITION} (?:at|for) offset (?P<log_offset>\d+)): (?P<error>.+)$",
+        plain={"detail": (" (?:at|for) offset ", "=")},
         source=f"{_CLIENTS}/consumer/internals/ConsumerCoordinator.java OffsetCommitResponseHandler",
     ),
     _line_of_commits(
@@ -148,7 +151,7 @@ PATTERNS = (
         kind=Kind.CLIENT_ACCESS_DENIED,
         loggers=_FETCH_LOGGERS,
         regex=r"(?P<error>Not authorized to read from partition \S{1,249}-\d+)\.$",
-        source=f"{_CLIENTS}/consumer/internals/FetchCollector.java handleInitializeErrors; until 3.4 Fetcher.java",
+        source=f"{_CLIENTS}/consumer/internals/FetchCollector.java handleInitializeErrors; 3.5-3.6 AbstractFetch.java, until 3.4 Fetcher.java",
     ),
     _line_of_network(
         pattern_id="client.request_timed_out",

@@ -80,6 +80,13 @@ PATTERNS = (
         regex=r"Truncating to offset (?P<log_offset>\d+)$",
         source="core/src/main/scala/kafka/log/UnifiedLog.scala truncateTo",
     ),
+    _line_of_log(
+        pattern_id="log.start_moved",
+        kind=Kind.LOG_START_MOVED,
+        regex=r"Increment(?:ed|ing) log start offset to (?P<log_offset>\d+)(?: due to (?P<reason>.+))?$",
+        versions="1.1-4.4",
+        source="core/src/main/scala/kafka/log/UnifiedLog.scala maybeIncrementLogStartOffset; 2.6 and later name the reason",
+    ),
     # A cut sets the high watermark to the new end of the log, which stands in a segment. One that only follows its leader's
     # has none ([-1:-1]): a new leader begins below its predecessor until followers fetch, and no record is dropped.
     _line_of_log(
