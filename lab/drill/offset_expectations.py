@@ -137,6 +137,10 @@ def _fell_behind(act: Act, acts: Sequence[Act], tables: GoldTables) -> Answer:
     return _some(rows)
 
 
+def _no_stall(act: Act, acts: Sequence[Act], tables: GoldTables) -> Answer:
+    return answered(not any(place_of(row) == place_of_act(act) for row in tables.get("partition_stalls", ())))
+
+
 def _some(rows: Iterable[GoldRow]) -> Answer:
     matches = tuple(rows)
     return answered(bool(matches), matches)
@@ -161,6 +165,7 @@ OF_OFFSETS: Mapping[str, Expectation] = {
     "records_billed": Expectation(("rebalances",), _billed, (), "group_id", _LONG, _LONG),
     STOOD: _of_stalls(_stood),
     FELL_BEHIND: _of_stalls(_fell_behind),
+    "no_stall": _of_stalls(_no_stall),
 }
 """What an act may expect of the offsets of its group."""
 

@@ -22,6 +22,7 @@ from lab.drill.steps_on_offsets import (
     Jumped,
     LetGo,
     LogBegins,
+    NeverStood,
     OffsetsExpire,
     OnOffsets,
     Pace,
@@ -185,6 +186,11 @@ def _(step: Stood, scene: Scene) -> None:
     scene.stage.truth.write(
         "partition_stood", **_about(step, scene), since=text_of(since), **fields, expect=step.expect
     )
+
+
+@do.register
+def _(step: NeverStood, scene: Scene) -> None:
+    scene.stage.truth.write("group_unhindered", expect=step.expect, **_about(step, scene))
 
 
 @do.register

@@ -25,6 +25,7 @@ KEPT = (
     "truth.jsonl",
     "cluster.json",
     "canary.jsonl",
+    "internal_topics.jsonl",
 )
 NEEDED = ("logs", "truth.jsonl")
 

@@ -13,9 +13,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+
+from confluent_kafka import KafkaException
 
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.settings.models import INPUTS, variable
@@ -32,6 +34,7 @@ from lab.drill.libraries import JAVA
 from lab.drill.machine import HOSTS
 from lab.drill.metadata_log import unclean_elections
 from lab.drill.names import DrawnNames
+from lab.drill.offset_records import keep_records
 from lab.drill.play import FAULTS, Played, play, tell
 from lab.drill.producers import canaries
 from lab.drill.readings import readings
@@ -124,6 +127,8 @@ def drill(
             for election in unclean_elections(cluster) if cluster.layout != "zookeeper" else ():
                 truth.write(ELECTED_UNCLEANLY, **election)
             truth.write("leaders_at_end", leaders=_leaders(admin))
+            with suppress(KafkaException):  # No broker is left that answers: the rest of the drill is kept.
+                keep_records(cluster.bootstrap, folder)
         truth.write("end")
         yield cluster, played
     for bulky in ("data", "config", "certificates"):

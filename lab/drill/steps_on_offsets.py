@@ -127,6 +127,13 @@ class Stood(OnOffsets):
 
 
 @dataclass(frozen=True, kw_only=True)
+class NeverStood(OnOffsets):
+    """Nothing held the group up: it read, or it had no member, or there was nothing to read."""
+
+    expect: str | None = "no_stall"
+
+
+@dataclass(frozen=True, kw_only=True)
 class FellBack(OnOffsets):
     """Between the last two paces of a member its lag grew by so many records at least; then it caught up."""
 

@@ -151,6 +151,12 @@ def test_lag_is_met_by_a_row_of_its_time_that_falls_behind() -> None:
     assert outcome(done, partition_stalls=[stall(kind="falls_behind", started_at=at(71))]) == MISSED
 
 
+def test_group_that_nothing_held_up_has_no_row_of_a_stall() -> None:
+    done = act(75, "group_unhindered", "no_stall", **OF_ACT)
+    assert outcome(done, partition_stalls=[stall(partition=1), stall(group_id="h")]) == RIGHT
+    assert outcome(done, partition_stalls=[stall()]) == MISSED
+
+
 def contradiction(row: Row, *truth: Row) -> str | None:
     night = PlayedNight(read_truth(truth), {}, [], frozenset())
     return (wrong_stall if "kind" in row else wrong_jump)(row, night, {})
