@@ -2,7 +2,7 @@
 
 FIND_PYTHON = python=$$(sh setup/python.sh) || exit 2;
 SPARK := .venv-spark/bin
-INPUTS := LOGS CLIENT_LOGS SNAPSHOTS BOOTSTRAP CLUSTER LAKE FROM TO GLOB LOGS_TZ CLIENT_TZ PATTERN CLIENT_PATTERN LOOK_AHEAD_HOURS \
+INPUTS := LOGS CLIENT_LOGS SNAPSHOTS RECORDS BOOTSTRAP CLUSTER LAKE FROM TO GLOB LOGS_TZ CLIENT_TZ PATTERN CLIENT_PATTERN LOOK_AHEAD_HOURS \
 	LOOK_BACK_HOURS MAINTENANCE ENGINE Q KAFKA_CONFIG KAFKA LAYOUT BROKERS SCENARIOS LESSON SEED KEEP SHORT TRUTH_FOLDERS URL
 
 # What a user gives reaches the programs through the environment, never through a shell line, and make
@@ -18,7 +18,7 @@ export TZ := UTC
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo
-	@echo '  make audit LOGS=/path/to/broker/logs [CLIENT_LOGS=...] [SNAPSHOTS=file.jsonl] [CLUSTER=name] [LAKE=dir]'
+	@echo '  make audit LOGS=/path/to/broker/logs [CLIENT_LOGS=...] [SNAPSHOTS=file.jsonl] [RECORDS=...] [CLUSTER=name] [LAKE=dir]'
 	@echo '             [FROM=2026-11-20T00:00Z TO=2026-11-21T00:00Z] [GLOB=...] [LOGS_TZ=Europe/Berlin] [CLIENT_TZ=...]'
 	@echo '             [PATTERN=log4j-pattern-of-LOGS] [CLIENT_PATTERN=...]'
 	@echo '  make drill [KAFKA=4.4.0] [LAYOUT=separate] [BROKERS=5] [SCENARIOS=crash,slow] [SEED=7] [KEEP=night.tar.gz] | LESSON=failover'

@@ -11,6 +11,7 @@ LOG_RECORDS = rows.LogRecord.TABLE
 MEMBER_SNAPSHOTS = rows.MemberSnapshot.TABLE
 METADATA_FILES = rows.MetadataFile.TABLE
 METADATA_RECORDS = rows.MetadataRecord.TABLE
+OFFSET_COMMITS = rows.OffsetCommits.TABLE
 OFFSET_SNAPSHOTS = rows.OffsetSnapshot.TABLE
 PARTITION_SNAPSHOTS = rows.PartitionSnapshot.TABLE
 SNAPSHOT_READINGS = rows.SnapshotReading.TABLE

@@ -1,17 +1,21 @@
-"""Landed records of `__consumer_offsets` become rows: JSON lines, one record each, as a live cluster lands them."""
+"""What was read of `__consumer_offsets` becomes rows: records of groups and members, and runs of commits.
+
+It lands as JSON lines, those of groups beside those of commits, as a live cluster lands them; or RECORDS brings it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
 
-import pyarrow as pa
-
-from kafka_hindsight.catalog.bronze import GROUP_RECORDS
+from kafka_hindsight.catalog.bronze import GROUP_RECORDS, OFFSET_COMMITS
 from kafka_hindsight.catalog.table_model import RowValues, Scalar
+from kafka_hindsight.intake.commit_rows import keep_commits, read_landed_runs
 from kafka_hindsight.intake.json_lines import LandedLine, columns_of, reader_of, refused_lines, value_of
 from kafka_hindsight.intake.lake_rows import cluster_rows, first_rows, table_of
 from kafka_hindsight.intake.reading_files import lines_of_landed
+from kafka_hindsight.kafka_records.commit_runs import Run
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.store import Store
 
@@ -22,48 +26,68 @@ _NEEDED = tuple(c.name for c in _LANDED if not c.nullable)
 _CUT_OFF = "It is not a record of a group: perhaps its writer died while it wrote."
 
 
-class ReadRecord(NamedTuple):
-    """A landed line and its columns; `sentence` says why it is not a record, if it is not one."""
+@dataclass(frozen=True)
+class OffsetsTopicInput:
+    """What was read of the topic: rows of bronze.group_records without their cluster, and runs of commits.
 
-    line: LandedLine
-    columns: RowValues
-    sentence: str | None
+    `broken` are texts of what could not be read, each with a sentence that says why.
+    """
 
+    groups: tuple[RowValues, ...] = ()
+    runs: tuple[Run, ...] = ()
+    broken: tuple[tuple[str, str], ...] = ()
 
-def read_group_record(line: LandedLine) -> ReadRecord:
-    """Read the record in a line."""
-    try:
-        value = value_of(line.text)
-    except ValueError:
-        value = None
-    columns = columns_of(value, _LANDED)
-    sentence = reader_of(Scalar.STRING)(value.get("sentence")) if isinstance(value, dict) else None
-    is_whole = all(columns[name] is not None for name in _NEEDED)
-    return ReadRecord(line, columns, sentence or (None if is_whole else _CUT_OFF))
+    def __add__(self, other: OffsetsTopicInput) -> OffsetsTopicInput:
+        return OffsetsTopicInput(
+            (*self.groups, *other.groups), (*self.runs, *other.runs), (*self.broken, *other.broken)
+        )
 
-
-def record_rows(records: Iterable[ReadRecord], cluster: str) -> pa.Table:
-    """Rows of bronze.group_records, each record once."""
-    rows = (
-        {**record.columns, "cluster": cluster, "run_landed_as": record.line.landed_as}
-        for record in records
-        if record.sentence is None
-    )
-    return first_rows(table_of(rows, GROUP_RECORDS), GROUP_RECORDS.key)
+    def quarantined(self, cluster: str) -> list[RowValues]:
+        """Rows of quality.quarantine."""
+        return refused_lines(self.broken, cluster, SOURCE)
 
 
-def quarantined(records: Iterable[ReadRecord], cluster: str) -> list[RowValues]:
-    """Records that could not be decoded, and other lines: rows of quality.quarantine."""
-    return refused_lines([(r.line.text, r.sentence) for r in records if r.sentence is not None], cluster, SOURCE)
+def read_landed_records(store: Store, cluster: str, names: Collection[str]) -> OffsetsTopicInput:
+    """Read what landed for a cluster, under any of its names, since the last run.
 
-
-def read_landed_records(store: Store, cluster: str, names: Iterable[str]) -> list[ReadRecord]:
-    """The records that landed for a cluster, under any of its names, since the last run."""
+    Commits are read first: the records of their groups, which runs end before, are then there too.
+    """
+    runs, broken = read_landed_runs(store, cluster, names)
     landed = landing.list_landed_of(store.lake, landing.GROUP_RECORDS, names)
     if landed:
         rows = cluster_rows(store, GROUP_RECORDS, cluster, ("run_landed_as",))
         landed -= set(rows["run_landed_as"].unique().to_pylist())
-    return [
-        read_group_record(line)
-        for line in lines_of_landed(landing.landing_folder(store.lake, landing.GROUP_RECORDS), landed)
-    ]
+    groups = list[RowValues]()
+    for line in lines_of_landed(landing.landing_folder(store.lake, landing.GROUP_RECORDS), landed):
+        row, sentence = _landed_record(line)
+        if sentence:
+            broken.append((line.text, sentence))
+        else:
+            groups.append(row)
+    return OffsetsTopicInput(tuple(groups), tuple(runs), tuple(broken))
+
+
+def _landed_record(line: LandedLine) -> tuple[RowValues, str | None]:
+    """The columns of the record in a line, and a sentence that says why it is not one, if it is not."""
+    try:
+        value = value_of(line.text)
+    except ValueError:
+        value = None
+    sentence = reader_of(Scalar.STRING)(value.get("sentence")) if isinstance(value, dict) else None
+    columns = columns_of_record(value)
+    is_whole = all(columns[name] is not None for name in _NEEDED)
+    return {**columns, "run_landed_as": line.landed_as}, sentence or (None if is_whole else _CUT_OFF)
+
+
+def columns_of_record(record: Any) -> RowValues:
+    """The columns of a decoded record, as it landed or as it is in memory."""
+    return columns_of(record, _LANDED)
+
+
+def keep_records(store: Store, cluster: str, read: OffsetsTopicInput) -> None:
+    """Put what was read into the lake, each record once: those of groups first, by which runs of commits are cut."""
+    store.create(GROUP_RECORDS, OFFSET_COMMITS)
+    if read.groups:
+        rows = table_of(({**row, "cluster": cluster} for row in read.groups), GROUP_RECORDS)
+        store.append_new(GROUP_RECORDS, first_rows(rows, GROUP_RECORDS.key))
+    keep_commits(store, cluster, read.runs)

@@ -88,15 +88,24 @@ def read_readings(place: str | None) -> ReadingLines:
 
 def _files(place: str) -> list[Found]:
     """The files at a place. Raises: BadInput if nothing is there."""
+    needed = "a JSON-lines file, or a folder of them, with one reading of the cluster a line"
+    return [f for f in files_of_input("SNAPSHOTS", place, needed) if _is_meant(f, place)]
+
+
+def files_of_input(variable: str, place: str, needed: str) -> list[Found]:
+    """The files at a place that a user named in a variable, without those that cannot be read.
+
+    Raises:
+        BadInput: Nothing is there, or it cannot be opened.
+    """
     try:
         if is_there(place):
-            return [f for f in files_at(place) if not f.why_not and _is_meant(f, place)]
+            return [f for f in files_at(place) if not f.why_not]
         why = "nothing is there"
     except OSError as refusal:
         why = masked(str(refusal))
     raise BadInput(
-        f"SNAPSHOTS names {masked(place)}, which cannot be opened ({why}). "
-        "Needed: a JSON-lines file, or a folder of them, with one reading of the cluster a line. Check the path."
+        f"{variable} names {masked(place)}, which cannot be opened ({why}). Needed: {needed}. Check the path."
     )
 
 

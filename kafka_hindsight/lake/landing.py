@@ -20,6 +20,7 @@ from kafka_hindsight.shared.exits import BadInput
 
 SNAPSHOTS = "snapshots"
 GROUP_RECORDS = "group_records"
+OFFSET_COMMITS = "offset_commits"
 
 _LONGEST = 120
 _STAMP = "%Y%m%dT%H%M%SZ"
@@ -27,7 +28,7 @@ _STAMP = "%Y%m%dT%H%M%SZ"
 
 _LANDED = {
     SNAPSHOTS: re.compile(r"(?P<cluster>.+)-\d{8}T\d{6}Z\.jsonl"),
-    GROUP_RECORDS: re.compile(r"(?P<cluster>.+)-\d{8}T\d{6}Z-[0-9a-f]{16}\.jsonl"),
+    **dict.fromkeys((GROUP_RECORDS, OFFSET_COMMITS), re.compile(r"(?P<cluster>.+)-\d{8}T\d{6}Z-[0-9a-f]{16}\.jsonl")),
 }
 _SCHEMES = {"s3a": "s3", "s3n": "s3"}
 """Hadoop's names of file systems, as pyarrow calls them."""
@@ -62,6 +63,11 @@ def safe_name(text: str) -> str:
     if len(safe) <= _LONGEST:
         return safe
     return safe[:_LONGEST] + "~" + hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+def positions_file(lake: str, cluster: str) -> str:
+    """The file that says how far the records of a cluster's groups were read, with the runs of commits still open."""
+    return f"{landing_folder(lake, GROUP_RECORDS)}/{safe_name(cluster)}.positions.json"
 
 
 def newest_landed(lake: str) -> dict[str, str]:

@@ -29,7 +29,7 @@ LOOK_AHEAD_HOURS = 2
 LOOK_BACK_HOURS = 24
 MOST_HOURS = 24 * 31
 
-PLACES = ("logs", "client_logs", "snapshots", "lake", "expectations")
+PLACES = ("logs", "client_logs", "snapshots", "records", "lake", "expectations")
 """The fields that name places."""
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -110,6 +110,10 @@ class Inputs(UserValues):
         description="folder, file or URI of the clients' logs, also with {date} and {hour}, or source://NAME",
     )
     snapshots: PathOrUri | None = Field(default=None, description="JSON-lines file or URI with readings of the cluster")
+    records: PathOrUri | None = Field(
+        default=None,
+        description="folder, file or URI with records of __consumer_offsets as JSON lines",
+    )
     lake: PathOrUri | None = Field(default=None, description=_LAKE)
     expectations: PathOrUri | None = Field(
         default=None,
@@ -242,7 +246,7 @@ def missing_inputs(settings: Settings) -> list[str]:
     """A sentence for each local input that does not exist. A URI is checked when Spark reads it."""
     return [
         f"{variable(field)} names {place}, and nothing is there. Needed: {MEANINGS[field]}. Check the path."
-        for field in ("logs", "client_logs", "snapshots")
+        for field in ("logs", "client_logs", "snapshots", "records")
         if (place := getattr(settings, field))
         and not is_uri(place)
         and not is_dated(place)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -14,14 +14,14 @@ from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.engine.workers import Workers
 from kafka_hindsight.intake import file_register
-from kafka_hindsight.intake import group_record_rows as group_records
 from kafka_hindsight.intake import snapshot_rows as snapshots
 from kafka_hindsight.intake.file_scan import NOTHING, Pass, scan_files
-from kafka_hindsight.intake.group_record_rows import ReadRecord, read_landed_records
+from kafka_hindsight.intake.group_record_rows import OffsetsTopicInput, keep_records, read_landed_records
 from kafka_hindsight.intake.log_files import list_places, places_of
 from kafka_hindsight.intake.metadata_files import MetadataLog, keep_metadata
 from kafka_hindsight.intake.own_cluster import OwnCluster, name_cluster, of_one_cluster
 from kafka_hindsight.intake.reading_files import ReadingLines, read_landed, read_readings
+from kafka_hindsight.intake.record_files import read_record_files
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.conversion_patterns import NotAPattern, compile_pattern
 from kafka_hindsight.logs.file_facts import FileFacts, are_of_clients, refuse_foreign, warnings_about
@@ -66,7 +66,8 @@ class ClusterInput:
     """The input of the run's cluster, before anything of it is kept.
 
     `cluster` is its name in the lake, `own` the cluster among those of the input. `snapshot_readings` are those of
-    SNAPSHOTS, `landed` those that landed in the lake, and `landed_records` the records of groups that landed.
+    SNAPSHOTS, `landed` those that landed in the lake, and `offsets_topic` the records of `__consumer_offsets`, those of
+    RECORDS and those that landed.
     """
 
     cluster: str
@@ -75,7 +76,7 @@ class ClusterInput:
     scan: Pass
     snapshot_readings: ReadingLines
     landed: ReadingLines
-    landed_records: Sequence[ReadRecord]
+    offsets_topic: OffsetsTopicInput
     doubts: tuple[str, ...]
 
     @property
@@ -148,9 +149,9 @@ def collect(engine: Engine, store: Store, settings: Settings, files: InputFiles)
         BadInput: There is nothing to read, or the lake has another cluster under that name.
         InputKeepsChanging: The logs change each time they are read.
     """
-    readings = read_readings(settings.snapshots)
+    readings, records = read_readings(settings.snapshots), read_record_files(settings.records)
     scanned_files, scan = scan_input(engine, store, settings, files)
-    own_input = name_input(engine, store, settings, scanned_files, scan, readings)
+    own_input = name_input(engine, store, settings, scanned_files, scan, readings, records)
     return keep_input(engine, store, settings, own_input)
 
 
@@ -211,7 +212,13 @@ def _settled_pass(engine: Engine, store: Store, settings: Settings, files: Input
 
 
 def name_input(
-    engine: Engine, store: Store, settings: Settings, files: InputFiles, scan: Pass, readings: ReadingLines
+    engine: Engine,
+    store: Store,
+    settings: Settings,
+    files: InputFiles,
+    scan: Pass,
+    readings: ReadingLines,
+    records: OffsetsTopicInput,
 ) -> ClusterInput:
     """Leave out other clusters, name the one of the run, and read what landed for it.
 
@@ -222,6 +229,7 @@ def name_input(
         files: The files as they were scanned.
         scan: The pass over all of them.
         readings: The readings of SNAPSHOTS.
+        records: What RECORDS brings.
 
     Raises:
         BadInput: The lake has another cluster under that name, or no file reaches into the window.
@@ -234,7 +242,7 @@ def name_input(
     cluster, doubts = name_cluster(store, settings, own_scan, own, own_readings)
     names = {cluster, *own.ids, *own_readings.cluster_ids}
     landed = read_landed(store, cluster, names)
-    landed_records = read_landed_records(store, cluster, names)
+    offsets_topic = records + read_landed_records(store, cluster, names)
     if landed.lines:
         name_cluster(store, settings, own_scan, own, own_readings + landed)  # refuses what landed of another cluster
     rescan = partial(scan_files, engine, store, own_files.listing.files, own_files.look, cluster)
@@ -242,7 +250,7 @@ def name_input(
     progress.say(f"Cluster {cluster} has {len(named_scan.facts)} files, {len(named_scan.fresh)} of them new")
     for sentence in own.sentences:
         progress.say(f"Not part of it: {sentence}")
-    return ClusterInput(cluster, own, own_files, named_scan, own_readings, landed, landed_records, tuple(doubts))
+    return ClusterInput(cluster, own, own_files, named_scan, own_readings, landed, offsets_topic, tuple(doubts))
 
 
 def _refuse_outside(window: Window, facts: Iterable[FileFacts]) -> None:
@@ -281,10 +289,9 @@ def _keep_metadata(engine: Engine, store: Store, settings: Settings, own_input: 
 
 
 def _keep_readings(store: Store, own_input: ClusterInput) -> None:
-    """Write the readings, and the records of groups that landed."""
-    store.create(*snapshots.TABLES, bronze.GROUP_RECORDS)
-    if own_input.landed_records:
-        store.append_new(bronze.GROUP_RECORDS, group_records.record_rows(own_input.landed_records, own_input.cluster))
+    """Write the records of `__consumer_offsets`, and the readings."""
+    store.create(*snapshots.TABLES)
+    keep_records(store, own_input.cluster, own_input.offsets_topic)
     for chunk in snapshots.in_chunks(snapshots.readings(own_input.readings.lines)):
         first, *parts = snapshots.tables_of_readings(chunk, own_input.cluster).items()
         for table, rows in (*parts, first):

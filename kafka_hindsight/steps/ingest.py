@@ -15,7 +15,6 @@ from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.quality import LATE_WINDOWS
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.engine.workers import Workers
-from kafka_hindsight.intake import group_record_rows as group_records
 from kafka_hindsight.intake import outliers
 from kafka_hindsight.intake import snapshot_rows as snapshots
 from kafka_hindsight.intake.clocks_apart import WrongClock, ahead, distances, in_files, pairs_apart
@@ -236,7 +235,7 @@ class NightInput:
             *files,
             *self.collected.metadata.broken(self.cluster),
             *snapshots.quarantined(self.collected.input.readings.lines, self.cluster, "snapshots"),
-            *group_records.quarantined(self.collected.input.landed_records, self.cluster),
+            *self.collected.input.offsets_topic.quarantined(self.cluster),
         ]
 
 

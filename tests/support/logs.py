@@ -35,7 +35,8 @@ from tests.support.lake import content_of, naive, naive_rows
 
 COORDINATOR = "kafka.coordinator.group.GroupCoordinator"
 RUN_AT = datetime(2026, 11, 22, tzinfo=UTC)
-MADE_BY_INGEST = (bronze.LOG_RECORDS, bronze.LOG_FILES, *snapshots.TABLES, bronze.GROUP_RECORDS, *PARSED, LATE_WINDOWS)
+OFFSETS_TOPIC = (bronze.GROUP_RECORDS, bronze.OFFSET_COMMITS)
+MADE_BY_INGEST = (bronze.LOG_RECORDS, bronze.LOG_FILES, *snapshots.TABLES, *OFFSETS_TOPIC, *PARSED, LATE_WINDOWS)
 """The tables that ingest creates."""
 
 INGESTED = (bronze.LOG_RECORDS, silver.EVENTS, quality.UNPARSED_LINES, quality.QUARANTINE, quality.COVERAGE)

@@ -21,6 +21,7 @@ _DEFAULTS: dict[str, Any] = {"STRING": "", "INT": 1, "BIGINT": 0, "DOUBLE": 0.0,
 
 
 _NEEDED: dict[str, dict[str, Any]] = {
+    "bronze.offset_commits": {"commits": 1},
     "gold.rebalances": {"not_known": "What moved is not known."},
     "gold.assignment_changes": {"before": [], "after": [], "gained": [], "lost": []},
     "gold.backlogs": {"worked_off_at": None},

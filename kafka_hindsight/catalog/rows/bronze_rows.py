@@ -241,7 +241,51 @@ class GroupRecord(Row):
         list[OwnedPartition] | None,
         "Partitions that the member has still to give back",
     ] = None
-    run_landed_as: Annotated[str, "The file it landed in, which is not read again"]
+    run_landed_as: Annotated[
+        str | None, "The file it landed in, which is not read again; null where it was brought"
+    ] = None
+
+
+@table(
+    "bronze.offset_commits",
+    key=("cluster", "offsets_partition", "first_record", "first_at"),
+    time_column="first_at",
+)
+class OffsetCommits(Row):
+    """One run of commits of a group and partition within an hour, with only commits that go forward between them."""
+
+    cluster: ClusterRead
+    offsets_partition: Annotated[int, "Partition of __consumer_offsets"]
+    group_id: Annotated[str, "Consumer group"]
+    topic: Annotated[str, "Topic"]
+    partition: Annotated[int, "Partition"]
+    first_record: Annotated[Long, "Offset of its first record in __consumer_offsets"]
+    last_record: Annotated[Long, "Offset of its last record there"]
+    first_at: Annotated[datetime, "When the coordinator wrote the first one, by its clock"]
+    last_at: Annotated[datetime, "When it wrote the last one"]
+    first_offset: Annotated[Long | None, "First committed offset; null: a tombstone, which deletes the commit"] = None
+    last_offset: Annotated[Long | None, "Last committed offset; null: a tombstone"] = None
+    commits: Annotated[Records, "Commits folded into it; of a log that was read in overlapping parts, at least"]
+    moves: Annotated[Records, "Of these, those above the one before"]
+    first_moved_at: Annotated[datetime, "When its offset changed first; first_at where it did not change"]
+    moved_at: Annotated[datetime, "When its offset changed last; first_at where it did not change"]
+    stood_ms: Annotated[Millis, "Longest time from its beginning, or from a change of its offset, to the next change"]
+    stood_at: Annotated[datetime, "When that time began"]
+    leader_epoch: Annotated[int, "Leader epoch of its commits; -1: the client sent none"]
+    has_metadata: Annotated[bool, "Whether metadata came with one of them"]
+    run_landed_as: Annotated[list[str], "The files it landed in, which are not read again; none where it was brought"]
+
+    CHECKS = (
+        Check("records_in_order", "first_record <= last_record", "a run ends where it begins or later"),
+        Check("moves_within_commits", "moves BETWEEN 0 AND commits - 1", "the first commit of a run does not move it"),
+        Check("stood_for_a_time", "stood_ms >= 0", "no time is negative"),
+        Check("offsets_go_forward", "first_offset <= last_offset", "an offset that goes back begins another run"),
+        Check(
+            "tombstone_is_alone",
+            "(first_offset IS NULL) = (last_offset IS NULL) AND (first_offset IS NOT NULL OR commits = 1)",
+            "a tombstone is a run of its own",
+        ),
+    )
 
 
 @table(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import struct
 from pathlib import Path
@@ -18,7 +17,8 @@ from kafka_hindsight.kafka_records import group_record_values
 from kafka_hindsight.kafka_records.group_record_layouts import ASSIGNMENT, SUBSCRIPTION, TYPES
 from kafka_hindsight.kafka_records.group_record_layouts import MEMBER_STATES as STATES
 from kafka_hindsight.kafka_records.group_record_values import Malformed, decode_group_record, type_of
-from kafka_hindsight.kafka_records.wire import LENGTHS, NUMBERS, Cursor, Field, Struct, VersionedStruct, read_versioned
+from kafka_hindsight.kafka_records.wire import Cursor, Field, Struct, VersionedStruct, read_versioned
+from tests.support.wire_bytes import encode, values_of, varint
 
 CAPTURED = [
     json.loads(line) for line in (Path(__file__).parents[2] / "excerpts/group_records.jsonl").read_text().splitlines()
@@ -30,83 +30,11 @@ def bytes_of(sample: dict[str, Any]) -> tuple[bytes, bytes | None]:
     return bytes.fromhex(sample["key"]), None if sample["value"] is None else bytes.fromhex(sample["value"])
 
 
-def encode(layout: VersionedStruct, version: int, values: dict[str, Any]) -> bytes:
-    """What `wire.read` reads back. Of tagged fields those that are there are written."""
-    flexible = layout.flexible_from is not None and version >= layout.flexible_from
-    return struct.pack(">h", version) + _struct(layout.struct, version, flexible, values)
-
-
-def _varint(number: int) -> bytes:
-    return bytes([number]) if number < 0x80 else bytes([number & 0x7F | 0x80]) + _varint(number >> 7)
-
-
-def _length(count: int, flexible: bool, shape: str) -> bytes:
-    return _varint(count + 1) if flexible else struct.pack(shape, count)
-
-
-def _struct(shape: Struct, version: int, flexible: bool, values: dict[str, Any]) -> bytes:
-    written = [f for f in shape.fields if f.tag is None and f.since <= version]
-    body = b"".join(_value(f, version, flexible, values[f.name]) for f in written)
-    if not flexible:
-        return body
-    there = [
-        (f.tag, _value(f, version, True, values[f.name]))
-        for f in shape.fields
-        if f.tag is not None and values[f.name] != f.default
-    ]
-    return body + _varint(len(there)) + b"".join(_varint(t) + _varint(len(d)) + d for t, d in there)
-
-
-def _value(field: Field, version: int, flexible: bool, value: Any) -> bytes:
-    if field.many:
-        if value is None:
-            return _length(-1, flexible, ">i")
-        one = Field(field.name, field.kind)
-        return _length(len(value), flexible, ">i") + b"".join(_value(one, version, flexible, each) for each in value)
-    if isinstance(field.kind, Struct):
-        if not field.nullable:
-            return _struct(field.kind, version, flexible, value)
-        return _varint(0) if value is None else _varint(1) + _struct(field.kind, version, flexible, value)
-    if field.kind in NUMBERS:
-        return struct.pack(NUMBERS[field.kind], 0 if value is None else value)
-    if field.kind == "uuid":
-        return base64.urlsafe_b64decode(value + "==")
-    if value is None:
-        return _length(-1, flexible, LENGTHS[field.kind])
-    data = value.encode() if field.kind == "string" else value
-    return _length(len(data), flexible, LENGTHS[field.kind]) + data
-
-
-def _numbers(kind: str) -> st.SearchStrategy[int]:
-    bits = struct.calcsize(NUMBERS[kind]) * 8 - 1
-    return st.integers(-(1 << bits), (1 << bits) - 1)
-
-
-def _values(shape: Struct, version: int) -> st.SearchStrategy[dict[str, Any]]:
-    return st.fixed_dictionaries(
-        {f.name: _of(f, version) if f.since <= version else st.just(f.default) for f in shape.fields}
-    )
-
-
-def _of(field: Field, version: int) -> st.SearchStrategy[Any]:
-    if field.many:
-        some: st.SearchStrategy[Any] = st.lists(_of(Field(field.name, field.kind), version), max_size=3)
-    elif isinstance(field.kind, Struct):
-        some = _values(field.kind, version)
-    elif field.kind in NUMBERS:
-        some = _numbers(field.kind)
-    elif field.kind == "uuid":
-        some = st.binary(min_size=16, max_size=16).map(lambda b: base64.urlsafe_b64encode(b).decode().rstrip("="))
-    else:
-        some = st.text(max_size=8) if field.kind == "string" else st.binary(max_size=8)
-    return st.none() | some if field.nullable else some
-
-
 @st.composite
 def written(draw: st.DrawFn) -> tuple[VersionedStruct, int, dict[str, Any]]:
     layout = draw(st.sampled_from(LAYOUTS))
     version = draw(st.integers(0, layout.newest))
-    return layout, version, draw(_values(layout.struct, version))
+    return layout, version, draw(values_of(layout.struct, version))
 
 
 @given(written())
@@ -205,7 +133,7 @@ def test_record_type_is_recognised_by_first_two_key_bytes(number: int, name: str
 @example(64)
 @example(-65)
 def test_signed_varint_survives_round_trip(number: int) -> None:
-    written = _varint((number << 1) ^ (number >> 63))
+    written = varint((number << 1) ^ (number >> 63))
     cursor = Cursor(written, "a number")
     assert cursor.zigzag("number", 64) == number
     cursor.ends()
@@ -213,7 +141,7 @@ def test_signed_varint_survives_round_trip(number: int) -> None:
 
 @given(st.integers(0, 2**32 - 1))
 def test_unsigned_varint_survives_round_trip(number: int) -> None:
-    cursor = Cursor(_varint(number), "a number")
+    cursor = Cursor(varint(number), "a number")
     assert cursor.varint("number") == number
     cursor.ends()
 
