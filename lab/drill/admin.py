@@ -282,17 +282,20 @@ class Admin:
         options = self._admin.RemoveMembersFromConsumerGroupOptions()
         self._got(self._client.removeMembersFromConsumerGroup(group, options).all())
 
-    def produce(self, topic: str, partition: int, count: int, acks: str, size: int = 10) -> int:
-        """Write so many records of so many bytes, one by one. Returns how many were acknowledged."""
+    def produce(self, topic: str, partition: int, count: int, acks: str, size: int = 10, within: float = 6) -> int:
+        """Write so many records of so many bytes, one by one, each within so many seconds.
+
+        Returns how many were acknowledged. With acks=all none is written twice.
+        """
         config = {
             "client.id": "drill-producer",
             **self._reach,
             "key.serializer": _BYTES,
             "value.serializer": _BYTES,
             "acks": acks,
-            "enable.idempotence": "false",
+            "enable.idempotence": "true" if acks == "all" else "false",
             "linger.ms": "0",
-            "delivery.timeout.ms": "6000",
+            "delivery.timeout.ms": f"{within * 1000:.0f}",
             "request.timeout.ms": "3000",
         }
         producer_package = self._jvm.java.org.apache.kafka.clients.producer
