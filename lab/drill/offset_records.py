@@ -25,7 +25,7 @@ def keep_records(bootstrap: str, folder: Path) -> None:
     consumer.assign([TopicPartition(OFFSETS, partition, OFFSET_BEGINNING) for partition in partitions])
     left = set(partitions)
     with (folder / RECORDS).open("w", encoding="utf-8") as file:
-        while left and (message := consumer.poll(_ANSWERS_WITHIN)):
+        while left and (message := consumer.poll(_ANSWERS_WITHIN)) is not None:  # A tombstone is false.
             if message.error():  # The end of the partition, since each is asked to say so.
                 left -= {message.partition()}
             else:
