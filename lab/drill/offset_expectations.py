@@ -109,14 +109,17 @@ def _sum_holds(rows: Iterable[GoldRow], what: str, record_count: int) -> bool:
 
 
 def _stood(act: Act, acts: Sequence[Act], tables: GoldTables) -> Answer:
-    """A row of that kind, at that offset, with that owner, that begins and ends with the act, as readings show it."""
+    """A row of that kind with that owner, that begins and ends with the act, as readings show it.
+
+    What the owner had committed is not above the position at which it stood.
+    """
     since, until = instant(act, "since"), act.at
     rows = (
         row
         for row in tables.get("partition_stalls", ())
         if place_of(row) == place_of_act(act)
         and row["kind"] == act.fields["cause"]
-        and row["committed_offset"] == act.fields["offset"]
+        and row["committed_offset"] <= act.fields["offset"]
         and row["client_id"] in (act.fields["client"], None)
         and since - CLOCKS_APART <= row["started_at"] <= since + READINGS_APART
         and (row["ended_at"] is None or row["ended_at"] >= until - CLOCKS_APART)
