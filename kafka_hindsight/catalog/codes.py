@@ -11,8 +11,8 @@ from kafka_hindsight.catalog.code import Code as Code
 from kafka_hindsight.catalog.nouns.brokers import OutageKind as OutageKind
 from kafka_hindsight.catalog.nouns.brokers import StartFailure as StartFailure
 from kafka_hindsight.catalog.nouns.causes import Cause as Cause
-from kafka_hindsight.catalog.nouns.groups import LagStatus as LagStatus
 from kafka_hindsight.catalog.nouns.groups import RemedySetting as RemedySetting
+from kafka_hindsight.catalog.nouns.groups import StallKind as StallKind
 from kafka_hindsight.catalog.nouns.incidents import FindingSeverity as FindingSeverity
 from kafka_hindsight.catalog.nouns.incidents import Harm as Harm
 from kafka_hindsight.catalog.nouns.incidents import IncidentKind as IncidentKind

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, ClassVar, TypeVar, cast
 
 from kafka_hindsight.catalog import rows as declared
-from kafka_hindsight.catalog.codes import NOBODY, LagStatus, Urgency, WitnessKind
+from kafka_hindsight.catalog.codes import NOBODY, Urgency, WitnessKind
 from kafka_hindsight.catalog.row import Row, struct
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Finding, Incident, Quote, Rebalance, Unavailability
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, unused
@@ -156,8 +156,9 @@ READS: tuple[type[Row], ...] = (
     declared.AssignmentChange,
     declared.BrokerOutage, declared.ControllerChange, declared.CoordinatorMove, declared.Coverage, declared.Failover,
     declared.Finding, declared.GenerationGap, declared.ImbalancePeriod, declared.Incident, declared.IsrChange,
-    declared.LagVerdict, declared.LeaderImbalance, declared.LeadershipGap, declared.MemberSetting,
-    declared.OutOfSyncPeriod, declared.Ownership, declared.PartitionRisk, declared.ProducerFailure,
+    declared.LeaderImbalance, declared.LeadershipGap, declared.MemberSetting,
+    declared.OutOfSyncPeriod, declared.Ownership, declared.PartitionRisk, declared.PartitionStall,
+    declared.ProducerFailure,
     declared.ProducerSetting, declared.Quarantine,
     declared.Rebalance, declared.Remedy, declared.RollingRestart, declared.Truncation, declared.Unavailability,
     declared.ValidationResult, declared.WithheldRow, declared.Witness,
@@ -286,8 +287,8 @@ class PageRows:
 
     @cached_property
     def groups(self) -> Sequence[str]:
-        """The groups that have a view of their own: those that rebalanced, were part of an incident, or fell behind."""
-        behind = {row.group_id for row in self.of(declared.LagVerdict) if row.status != LagStatus.OK}
+        """The groups that have a view of their own: those that rebalanced, were part of an incident, or had a stall."""
+        behind = {row.group_id for row in self.of(declared.PartitionStall)}
         concerned = {group for row in self.of(Incident) for group in row.group_ids}
         return sorted({*(row.group_id for row in self.of(Rebalance)), *concerned, *behind})
 

@@ -45,7 +45,7 @@ _AMBIGUOUS = 5
 _SUBJECTS: Mapping[str, Sequence[str]] = {
     "group": (
         "SELECT cluster, group_id AS name, started_at AS shown_at FROM gold.rebalances",
-        "SELECT cluster, group_id, window_from FROM gold.lag_verdicts",
+        "SELECT cluster, group_id, started_at FROM gold.partition_stalls",
         "SELECT cluster, group_id, first_seen_at FROM gold.member_settings",
         "SELECT cluster, unnest(group_ids), started_at FROM gold.incidents",
     ),
@@ -56,7 +56,7 @@ _SUBJECTS: Mapping[str, Sequence[str]] = {
     ),
     "partition": (
         "SELECT cluster, concat(topic, '-', partition) AS name, happened_at AS shown_at FROM gold.failovers",
-        "SELECT cluster, concat(topic, '-', partition), window_from FROM gold.lag_verdicts",
+        "SELECT cluster, concat(topic, '-', partition), started_at FROM gold.partition_stalls",
         "SELECT cluster, concat(topic, '-', partition), started_at FROM gold.unavailability WHERE topic IS NOT NULL",
     ),
     "client": (

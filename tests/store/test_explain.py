@@ -172,7 +172,7 @@ def test_explain_ignores_table_without_commit(
     lake: Path, opened: duckdb.DuckDBPyConnection, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     copy = shutil.copytree(lake, tmp_path / "copy")
-    (copy / "gold/lag_verdicts/_delta_log").mkdir(parents=True)
+    (copy / "gold/partition_stalls/_delta_log").mkdir(parents=True)
     assert cli.main(["explain", FAILOVER, "--lake", str(copy)]) == DONE
     out, err = capsys.readouterr()
     assert out == f"{story(opened, FAILOVER)}\n"

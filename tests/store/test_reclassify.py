@@ -70,7 +70,7 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Night:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(judgement_run, "stage_files", dies)
-        patched.setattr(rebuild, "rebuild", partial(rebuild.rebuild, names=("gold.ownership", "gold.lag_verdicts")))
+        patched.setattr(rebuild, "rebuild", partial(rebuild.rebuild, names=("gold.ownership", "gold.partition_stalls")))
         with pytest.raises(MemoryError):
             claim({"ingest": summary})
         assert read_staged(store.lake) is None, "what a kill leaves in staging belongs to no run"

@@ -321,7 +321,7 @@ class TestViews:
         self, tmp_path: Path, scheme: str, capsys: pytest.CaptureFixture[str]
     ) -> None:
         write_lake(tmp_path, {"silver.events": [{"line_id": "a"}]})
-        for name in ("bronze/log_records", "gold/lag_verdicts"):
+        for name in ("bronze/log_records", "gold/partition_stalls"):
             (tmp_path / name / "_delta_log").mkdir(parents=True)
         asked = "SELECT line_id FROM silver.events LEFT JOIN bronze.log_records USING (line_id)"
         assert sql.main(f"{scheme}{tmp_path}", asked, "csv") == DONE

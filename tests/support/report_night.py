@@ -52,7 +52,7 @@ def night() -> Night:
         _lost_partition,
         told_by_replicas,
         _imbalance,
-        _lag,
+        _stalls,
         _findings,
         _quality,
     ):
@@ -261,19 +261,26 @@ def _remedies(tables: Tables) -> None:
         )
 
 
-def _lag(tables: Tables) -> None:
-    """Four groups, four verdicts."""
-    for group, topic, status, lag in (
-        ("billing", "payments.v2", "stop", 900),
-        ("ads-etl", "clicks", "stall", 120_000),
-        ("mail-audit", "mail", "warn", 3_400),
-        ("orders-index", "orders.events", "ok", 0),
+def _stalls(tables: Tables) -> None:
+    """Three groups, three kinds of stalls."""
+    for group, topic, kind, lag in (
+        ("billing", "payments.v2", "owner_stands", 900),
+        ("ads-etl", "clicks", "stands_alone", 120_000),
+        ("mail-audit", "mail", "falls_behind", 3_400),
     ):
-        columns = {"group_id": group, "topic": topic, "status": status, "lag_first": 0}
-        tables["gold.lag_verdicts"] += [
-            made("gold.lag_verdicts", partition=p, lag_last=lag * (p + 1), lag_max=lag * (p + 1), **columns)
+        columns = {
+            "group_id": group,
+            "topic": topic,
+            "kind": kind,
+            "confidence": "likely",
+            "started_at": at("03:05:00"),
+        }
+        tables["gold.partition_stalls"] += [
+            made("gold.partition_stalls", partition=p, stall_id=row_id(group, topic, p), lag_last=lag * (p + 1),
+                 lag_max=lag * (p + 1), client_id=f"{group}-1", owned_partitions=4, moving_partitions=2,
+                 idle_partitions=1, **columns)
             for p in range(4)
-        ]
+        ]  # fmt: skip
 
 
 def _findings(tables: Tables) -> None:

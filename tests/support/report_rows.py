@@ -195,7 +195,7 @@ def judge(tables: Tables) -> None:
     told = judged_incidents(
         Window(DAY, END),
         cluster=CLUSTER,
-        lag=rows("gold.lag_verdicts"),
+        stalls=rows("gold.partition_stalls"),
         of_groups=rows("gold.incidents"),
         outages=outages,
         failovers=rows("gold.failovers"),

@@ -9,7 +9,7 @@ from kafka_hindsight.judgements.brokers.controller_changes import CONTROLLER_RUL
 from kafka_hindsight.judgements.brokers.outage_rulings import OUTAGE_RULINGS
 from kafka_hindsight.judgements.groups import remedies
 from kafka_hindsight.judgements.groups.group_incidents import FINGERPRINTS, INCIDENTS
-from kafka_hindsight.judgements.groups.lag_rulings import LAG_RULINGS
+from kafka_hindsight.judgements.groups.stall_rulings import STALL_RULINGS
 from kafka_hindsight.judgements.partitions.leaders.failover_rulings import FAILOVER_RULINGS
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import OUT_OF_SYNC_RULINGS
 from kafka_hindsight.judgements.partitions.replicas.truncations import TRUNCATION_RULINGS
@@ -43,7 +43,7 @@ RULING_TABLES: Mapping[str, Mapping[str, Sequence[Ruling[Any]]]] = {
         "members polled too late": remedies.MAX_POLL_INTERVAL,
         "a group rebalanced eagerly": remedies.COOPERATIVE_ASSIGNMENT,
     },
-    "gold.lag_verdicts.status": {"a consumer committed offsets": LAG_RULINGS},
+    "gold.partition_stalls.kind": {"records waited in a partition that had an owner": STALL_RULINGS},
     "gold.failovers.kind": {"a partition's leader changed": FAILOVER_RULINGS},
     "gold.broker_outages.kind": {"a broker was away": OUTAGE_RULINGS},
     "gold.controller_changes.cause": {"the controller changed": CONTROLLER_RULINGS},

@@ -1,4 +1,4 @@
-"""Lag, and settings that would have helped a group, in words."""
+"""Partitions that stand, and settings that would have helped a group, in words."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from kafka_hindsight.catalog.nouns.tones import Grade, GradedCode, GradedNoun
 
 
 @dataclass(frozen=True, kw_only=True)
-class LagNoun(GradedNoun):
-    """One verdict on a consumer in words. `label` follows a partition: `orders-1 keeps up`."""
+class StallNoun(GradedNoun):
+    """One way to stand or fall behind, in words. `label` follows a partition: `orders-1 fell behind`.
+
+    `is_stand`: it stood still.
+    """
 
     label: str
+    is_stand: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,21 +31,23 @@ class RemedyNoun(Noun):
 
 
 # fmt: off
-class LagStatus(GradedCode):
-    """Verdict on the consumer of one partition."""
+class StallKind(GradedCode):
+    """Whether a partition that had an owner stood or fell behind while records waited, and what else its owner did."""
 
-    noun: LagNoun
+    noun: StallNoun
 
-    OK = LagNoun(code="ok", label="keeps up", grade=Grade.GOOD, meaning="It keeps up.")
-    WARN = LagNoun(code="warn", label="lag never falls", grade=Grade.WARN, meaning="Its lag grows.")
-    STALL = LagNoun(
-        code="stall", label="commits, but stands still", grade=Grade.BAD,
-        meaning="It commits no progress while records wait.",
+    FALLS_BEHIND = StallNoun(
+        code="falls_behind", label="fell behind", grade=Grade.WARN, is_stand=False,
+        meaning="Its owner read it more slowly than records arrived.",
     )
-    STOP = LagNoun(
-        code="stop", label="stopped committing", grade=Grade.BAD, meaning="It commits nothing while records wait."
+    OWNER_STANDS = StallNoun(
+        code="owner_stands", label="stood with all of its owner", grade=Grade.BAD,
+        meaning="Its owner moved none of its partitions in which records waited.",
     )
-    REWIND = LagNoun(code="rewind", label="went back", grade=Grade.WARN, meaning="Its committed offset went back.")
+    STANDS_ALONE = StallNoun(
+        code="stands_alone", label="stood while its owner moved others", grade=Grade.BAD,
+        meaning="Its owner moved other partitions, and not this one.",
+    )
 
 
 class RemedySetting(NounCode):

@@ -122,7 +122,7 @@ class IncidentKind(NounCode):
         code="log_cut",
         meaning="A replica cut committed records off its log, and no absence of a broker explains it.",
     )
-    LAG = IncidentNoun(code="lag", meaning="A group fell behind.")
+    LAG = IncidentNoun(code="lag", meaning="Partitions of a group stood or fell behind while they had an owner.")
     WRITES_STOPPED = IncidentNoun(
         code="writes_stopped",
         meaning="Writes with acks=all stopped, and no absence of a broker explains it.",
@@ -208,7 +208,7 @@ class Harm(NounCode):
     )
     LAG_GREW = HarmNoun(
         code="lag_grew", label="lag", tone=Tone.UNKNOWN, urgency=Urgency.LOOK,
-        meaning="A group fell behind.",
+        meaning="Partitions that had an owner stood still, or fell behind, while records waited.",
         now="Look whether these consumers run, and are fast enough.",
         advice="Look whether the group's consumers run, and whether they are fast enough for what is written.",
         prevention="Give the group as many consumers as it needs at its busiest, up to one for each partition.",

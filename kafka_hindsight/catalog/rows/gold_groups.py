@@ -6,7 +6,6 @@ from typing import Annotated
 from kafka_hindsight.catalog.codes import (
     Cause,
     Confidence,
-    LagStatus,
     Outcome,
     Protocol,
     RebalanceKind,
@@ -14,6 +13,7 @@ from kafka_hindsight.catalog.codes import (
     RemedySetting,
     SettingsWitness,
     Silence,
+    StallKind,
 )
 from kafka_hindsight.catalog.row import Millis, OneOf, Partitions, PartitionSeconds, Records, Row, Unit, table
 from kafka_hindsight.catalog.rows.columns import HAS_EVIDENCE, ClusterName, Evidence, HowSure, JudgedBy
@@ -333,25 +333,64 @@ class Ownership(Row):
     )
 
 
-@table("gold.lag_verdicts", key=("cluster", "group_id", "topic", "partition", "window_from"), time_column="window_from")
-class LagVerdict(Row):
-    """One group, topic and partition over the window."""
+@table("gold.partition_stalls", key=("stall_id",), time_column="started_at")
+class PartitionStall(Row):
+    """One partition that stood still, or fell behind, in the window, while it had an owner and records waited."""
 
     cluster: ClusterName
+    stall_id: Annotated[str, "Hash of what it is: cluster, group, partition, start"]
     group_id: Annotated[str, "Consumer group"]
     topic: Annotated[str, "Topic"]
     partition: Annotated[int, "Partition"]
-    window_from: Annotated[datetime, "First instant of the window"]
-    window_to: Annotated[datetime, "End of the window"]
-    status: Annotated[LagStatus, "Verdict on the partition's consumer"]
-    lag_first: Annotated[Records | None, "Lag at the first reading"] = None
-    lag_last: Annotated[Records | None, "Lag at the last reading"] = None
-    lag_max: Annotated[Records | None, "Largest lag of any reading"] = None
+    kind: Annotated[StallKind, "Whether it stood or fell behind, and what else its owner did"]
+    confidence: HowSure
+    started_low: Annotated[
+        datetime | None,
+        "Earliest instant at which it may have begun: the reading before; null where no reading of the window is",
+    ] = None
+    started_at: Annotated[datetime, "Since when it stood, or fell behind, for certain: the first reading of the window"]
+    ended_at: Annotated[
+        datetime | None,
+        "First reading after it, which shows that it moved or had caught up, or the end of its owner; null where it"
+        " lasted to the last reading of the window",
+    ] = None
+    committed_offset: Annotated[Records | None, "Offset at which it stood; null where it fell behind"] = None
+    lag_first: Annotated[Records, "Lag just before it, or at its first reading where no other is"]
+    lag_max: Annotated[Records, "Largest lag at a reading of it"]
+    lag_last: Annotated[Records, "Lag at its last reading"]
+    read_pace: Annotated[float, "How fast its committed offset moved, until the lag was largest", Unit("records/s")]
+    write_pace: Annotated[float, "How fast its end moved in the same time", Unit("records/s")]
+    member_id: Annotated[str | None, "Member that owned it at last; null where not known"] = None
+    client_id: Annotated[str | None, "Client id of that member"] = None
+    host: Annotated[str | None, "Host of that member"] = None
+    generation: Annotated[int | None, "Generation of that ownership; null where only readings show it"] = None
+    owned_since: Annotated[datetime | None, "Since when it had that owner in that generation"] = None
+    rebalance_id: Annotated[
+        str | None, "Last rebalance since which it has not moved; null where it moved since, or none is known"
+    ] = None
+    owned_partitions: Annotated[Partitions | None, "Partitions that its owner had, this one included"] = None
+    moving_partitions: Annotated[Partitions | None, "Of these, how many moved meanwhile"] = None
+    idle_partitions: Annotated[Partitions | None, "Of these, how many had nothing to read and did not move"] = None
+    explanation: Annotated[str, "What the readings show, in one sentence"]
     knowledge_version: JudgedBy = None
     evidence: Evidence
 
     CHECKS = (
-        Check("evidence_quoted", "status = 'ok' OR size(evidence) > 0", "every verdict but ok quotes what proves it"),
+        Check("starts_in_order", "started_at >= started_low", "it does not begin before it may have begun"),
+        Check("ends_after_start", "ended_at >= started_at", "it ends no earlier than it starts"),
+        Check("records_waited", "lag_max > 0", "without records that wait nothing stands"),
+        Check("largest_lag", "lag_max >= lag_last", "no lag is larger than the largest"),
+        Check(
+            "others_add_up",
+            "moving_partitions + idle_partitions + 1 <= owned_partitions",
+            "those that moved, and those without records, are other partitions of its owner",
+        ),
+        Check(
+            "owned_or_given",
+            "started_at >= owned_since OR rebalance_id IS NOT NULL OR generation IS NULL",
+            "it stood with this owner, or since a rebalance; where only readings show the owner, neither may be known",
+        ),
+        HAS_EVIDENCE,
     )
 
 

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kafka_hindsight.catalog.codes import LagStatus, Protocol, RebalanceKind
-from kafka_hindsight.catalog.rows import Finding, Incident, IncidentLink, LagVerdict, MemberSetting, Rebalance
+from kafka_hindsight.catalog.codes import Protocol, RebalanceKind
+from kafka_hindsight.catalog.rows import Finding, Incident, IncidentLink, MemberSetting, PartitionStall, Rebalance
 from kafka_hindsight.judgements.findings.finding_rows import finding_of, quotes_of
 from kafka_hindsight.judgements.groups.member_settings import KAFKA_NAMES
 from kafka_hindsight.judgements.groups.storms import advice_on, busiest_hours, causes_of
@@ -25,7 +25,6 @@ COMPARED = ("session_timeout_ms", "rebalance_timeout_ms", "assignors")
 """Settings that all members of a group should share."""
 
 _FEW = 3
-_BEHIND = (LagStatus.WARN, LagStatus.STALL, LagStatus.STOP)
 
 
 def _rates(
@@ -57,13 +56,13 @@ def _silences(cluster: str, rebalances: Sequence[Rebalance]) -> Iterator[Finding
             yield finding_of(cluster, declared.MEMBER_SILENT, r.group_id, [r.started_at], r.evidence, length=length)
 
 
-def _lag(cluster: str, lag_verdicts: Sequence[LagVerdict]) -> Iterator[Finding]:
-    lags = ((v, v.lag_first or 0, v.lag_last or 0) for v in lag_verdicts if v.status in _BEHIND)
-    growing = ((v, first, last) for v, first, last in lags if first < last)
-    for group_id, rows in sorted(grouped(growing, lambda row: row[0].group_id).items()):
-        instants = [at for v, _, _ in rows for at in (v.window_from, v.window_to)]
-        sums = {"first": sum(first for _, first, _ in rows), "last": sum(last for _, _, last in rows)}
-        yield finding_of(cluster, declared.LAG_GROWING, group_id, instants, quotes_of(v for v, _, _ in rows), **sums)
+def _lag(cluster: str, partition_stalls: Sequence[PartitionStall]) -> Iterator[Finding]:
+    growing = sorted((s for s in partition_stalls if s.lag_first < s.lag_max), key=lambda s: s.started_at)
+    for group_id, rows in sorted(grouped(growing, lambda s: s.group_id).items()):
+        worst = list({(s.topic, s.partition): s for s in sorted(rows, key=lambda s: s.lag_max)}.values())
+        instants = [at for s in rows for at in (s.started_at, s.ended_at or s.started_at)]
+        sums = {"first": sum(s.lag_first for s in worst), "most": sum(s.lag_max for s in worst)}
+        yield finding_of(cluster, declared.LAG_GROWING, group_id, instants, quotes_of(rows), **sums)
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ def backlogs_of(rebalances: Iterable[Rebalance], offsets: Iterable[OffsetSnapsho
         backlog = _backlog_of(rebalance, lags, until)
         backlogs += [] if backlog is None else [backlog]
         if rebalance.follows is None and not rebalance.cause.noun.is_follow_up:
-            until = _since(rebalance)
+            until = silent_since(rebalance)
     return backlogs[::-1]
 
 
@@ -81,7 +81,7 @@ def _backlog_of(rebalance: Rebalance, lags: Timeline[GroupLag], until: datetime)
 
     The lag before is the largest of the 10 minutes before, which a backlog of an earlier rebalance raises too.
     """
-    since = _since(rebalance)
+    since = silent_since(rebalance)
     before, later = lags.between(since - _USUAL, since - timedelta.resolution), lags.within(since, until)
     usual = max(before, key=lambda lag: lag.records, default=None)
     whole = [lag for lag in later if usual and lag.partitions >= usual.partitions]
@@ -105,7 +105,7 @@ def _backlog_of(rebalance: Rebalance, lags: Timeline[GroupLag], until: datetime)
     )
 
 
-def _since(rebalance: Rebalance) -> datetime:
+def silent_since(rebalance: Rebalance) -> datetime:
     """Its start or, where a time-out had to run out first, the instant since which its member may have been silent."""
     timeout = _timeout_of(rebalance) if rebalance.waited_for == RebalanceWait.TIMEOUT_AWAITED else None
     return rebalance.started_at - (timeout or 0) * MS

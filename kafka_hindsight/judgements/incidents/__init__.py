@@ -15,7 +15,6 @@ from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.judgements.reasoning.intents import Declaration, beginning_of, declaration_of
 from kafka_hindsight.knowledge.outage_words import noun_of
 from kafka_hindsight.settings.maintenance import MaintenanceWindow
-from kafka_hindsight.shared import words
 from kafka_hindsight.shared.timelines import Interval
 from kafka_hindsight.shared.windows import Window
 
@@ -150,7 +149,7 @@ def _id(happening: Happening) -> str:
         *(t.truncation_id for t in happening.truncations if not happening.outages),
         *(f"controller epoch {c.epoch} from {c.happened_at.isoformat()}" for c in happening.controllers),
         *(u.unavailability_id for u in happening.intervals_alone),
-        *(f"{v.group_id} {v.topic} {v.partition} {v.window_from.isoformat()}" for v in happening.lag),
+        *(s.stall_id for s in happening.stalls),
     )
     return row_id("incident", happening.kind, *parts)
 
@@ -166,7 +165,7 @@ def _declaration(happening: Happening, maintenance: Sequence[MaintenanceWindow])
 def _confidence(happening: Happening) -> Confidence:
     """The confidence of the incident's origin, of several absences the least one; no more than that of its losses."""
     h = happening
-    parts = (h.outages, h.of_groups, h.periods, h.failovers, h.truncations, h.controllers, h.unavailability)
+    parts = (h.outages, h.of_groups, h.periods, h.failovers, h.truncations, h.controllers, h.stalls, h.unavailability)
     rows: Iterable[Any] = chain(next(filter(None, parts), ()), h.lossy)
     return Confidence.least(row.confidence for row in rows)
 
@@ -178,9 +177,7 @@ def _explanations(happening: Happening) -> Iterator[str]:
     yield from (row.explanation for row in rows)
     if h.kind == IncidentKind.LEADERS_LOST:
         yield from (f.explanation for f in h.failovers)
-    for v in h.lag:
-        first, last = (words.exact(lag) or "not known" for lag in (v.lag_first, v.lag_last))
-        yield f"{v.topic}-{v.partition}: {v.status}; its lag was {first} at the first reading and {last} at the last."
+    yield from (s.explanation for s in h.stalls)
 
 
 def _advice(happening: Happening, harm: Harm) -> Iterator[str]:
@@ -197,7 +194,7 @@ def _quotes(happening: Happening) -> Iterator[Quote]:
     """The evidence of losses and of the incident's origin; without an absence, of each change of a leader too."""
     h = happening
     changes = h.lossy if h.outages else h.failovers
-    origins = (h.outages, h.periods, h.of_groups, h.lag, h.first_and_last_controllers, h.intervals_alone)
+    origins = (h.outages, h.periods, h.of_groups, h.stalls, h.first_and_last_controllers, h.intervals_alone)
     rows: Iterable[Any] = chain(changes, h.truncations, *origins)
     for row in rows:
         yield from row.evidence

@@ -16,7 +16,6 @@ from kafka_hindsight.catalog.codes import (
     FailoverKind,
     Harm,
     IncidentKind,
-    LagStatus,
     OutOfSyncKind,
     TruncationVerdict,
 )
@@ -26,8 +25,8 @@ from kafka_hindsight.catalog.rows import (
     Failover,
     Incident,
     IsrSpan,
-    LagVerdict,
     OutOfSyncPeriod,
+    PartitionStall,
     Truncation,
     Unavailability,
 )
@@ -71,7 +70,7 @@ class Happening:
     truncations: Sequence[Truncation] = ()
     periods: Sequence[OutOfSyncPeriod] = ()
     unavailability: Sequence[Unavailability] = ()
-    lag: Sequence[LagVerdict] = ()
+    stalls: Sequence[PartitionStall] = ()
     controllers: Sequence[ControllerChange] = ()
     failures: Mapping[str | None, Cause] = field(default_factory=dict)
     logs_end: datetime = LONG_AGO
@@ -110,7 +109,7 @@ class Happening:
             *(f.happened_at for f in self.failovers),
             *(t.happened_at for t in self.truncations),
             *(p.started_at for p in self.periods),
-            *(max(v.evidence[0].happened_at, v.window_from) for v in self.lag),
+            *(s.started_at for s in self.stalls),
             *map(uncontrolled_since, self.controllers),
             *(u.started_at for u in self.intervals_alone),
         ]
@@ -124,7 +123,7 @@ class Happening:
             *(f.happened_at for f in self.failovers),
             *(t.happened_at for t in self.truncations),
             *(p.ended_at for p in self.periods),
-            *(None for _ in self.lag),
+            *(s.ended_at for s in self.stalls),
             *(None if c.controller_to == NOBODY else c.happened_at for c in self.controllers),
             *(u.ended_at for u in self.unavailability if u.kind not in NO_CONSUMER),
         ]
@@ -180,7 +179,7 @@ class Happening:
     @property
     def groups(self) -> list[str]:
         """The groups that rebalanced or fell behind."""
-        return sorted({g for i in self.of_groups for g in i.group_ids} | {v.group_id for v in self.lag})
+        return sorted({g for i in self.of_groups for g in i.group_ids} | {s.group_id for s in self.stalls})
 
     @property
     def ended_at(self) -> datetime | None:
@@ -193,13 +192,15 @@ class Happening:
         """Whether each partition could be used again, each broker was back and there was a controller, by the end.
 
         A group that a failure left without a consumer counts too; one whose members left does not. None: its last
-        member may have left or died, a partition may not have been usable, or the logs do not show a broker's return.
+        member may have left or died, a partition may not have been usable, or stood when the readings end, or the
+        logs do not show a broker's return.
         """
         is_led = all(c.controller_to != NOBODY for c in self.controllers[-1:])
         is_usable = not (self.leaderless.still or self.refusing.still or self.stopped.still)
         if not (is_led and is_usable) or any(is_away_until(o, self.logs_end) for o in self.absent):
             return False
-        may_go_on = self.idle.still or self.leaderless.possibly_still or self.refusing.possibly_still
+        is_stalled = any(s.ended_at is None for s in self.stalls)
+        may_go_on = is_stalled or self.idle.still or self.leaderless.possibly_still or self.refusing.possibly_still
         return None if may_go_on or self.absent else True
 
     @cached_property
@@ -278,10 +279,10 @@ def gather(
     return [replace(h, logs_end=logs_end) for h in (*happenings, *_losses_alone(lossy, truncations, inside))]
 
 
-def lags(verdicts: Iterable[LagVerdict]) -> list[Happening]:
-    """The groups that fell behind, each with its partitions."""
-    lagging = sorted((v for v in verdicts if v.status != LagStatus.OK), key=lambda v: (v.topic, v.partition))
-    return [Happening(IncidentKind.LAG, lag=own) for own in grouped(lagging, lambda v: v.group_id).values()]
+def stalled_groups(stalls: Iterable[PartitionStall]) -> list[Happening]:
+    """The groups with partitions that stood or fell behind, each with all of them, in order of time."""
+    ordered = sorted(stalls, key=lambda s: (s.started_at, s.topic, s.partition))
+    return [Happening(IncidentKind.LAG, stalls=own) for own in grouped(ordered, lambda s: s.group_id).values()]
 
 
 def lost_quorums(controllers: Iterable[ControllerChange]) -> list[Happening]:
@@ -518,7 +519,7 @@ _LEVELS: tuple[tuple[Harm, Callable[[Happening], object]], ...] = (
         Harm.CONSUMERS_STOPPED,
         lambda i: any(g.kind.noun.is_trouble or (g.cause is not None and has_failed(g.cause)) for g in i.of_groups),
     ),
-    (Harm.LAG_GREW, lambda i: i.lag),
+    (Harm.LAG_GREW, lambda i: i.stalls),
     (Harm.ROUTINE, lambda i: True),
 )
 """The condition of each harm, the worst first: the first that holds is the incident's harm."""
@@ -628,11 +629,15 @@ def _cut_clause(happening: Happening) -> str:
     return f"{_with_ids('broker', brokers)} cut {words.verb(len(brokers), 'its log', 'their logs')}"
 
 
-def _lag_clause(happening: Happening) -> str:
-    places = [(v.topic, v.partition) for v in happening.lag]
-    most = max((v.lag_max or 0 for v in happening.lag), default=0)
-    worst = f", at worst by {words.counted(most, 'record')}" if most else ""
-    return f"group {happening.lag[0].group_id} fell behind in {partitions_of(places)}{worst}"
+def _stall_clause(happening: Happening) -> str:
+    rows = happening.stalls
+    places = {
+        verb: list(dict.fromkeys((s.topic, s.partition) for s in rows if s.kind.noun.is_stand is is_stand))
+        for verb, is_stand in (("stood still", True), ("fell behind", False))
+    }
+    verbs = [f"{verb} in {partitions_of(of_verb)}" for verb, of_verb in places.items() if of_verb]
+    most = words.counted(max(s.lag_max for s in rows), "record")
+    return f"group {rows[0].group_id} {words.listed(verbs)}: up to {most} waited in one"
 
 
 def _quorum_clause(happening: Happening) -> str:
@@ -673,7 +678,7 @@ _ORIGINS: Mapping[IncidentKind, Callable[[Happening], str]] = {
     IncidentKind.REPLICAS_OUT: _out_of_sync_clause,
     IncidentKind.LEADERS_LOST: _leaders_clause,
     IncidentKind.LOG_CUT: _cut_clause,
-    IncidentKind.LAG: _lag_clause,
+    IncidentKind.LAG: _stall_clause,
     IncidentKind.QUORUM_LOST: _quorum_clause,
     IncidentKind.WRITES_STOPPED: lambda _: "no line shows which broker was missing",
     IncidentKind.BROKER_OUTAGE: lambda h: _outage_clause(h) if h.outages else _group_clause(h),

@@ -25,10 +25,10 @@ from kafka_hindsight.judgements.groups.balance import (
 )
 from kafka_hindsight.judgements.groups.coordinators import rebuild_coordinator_moves
 from kafka_hindsight.judgements.groups.costs import price, rebuild_group_stops, stops_of
-from kafka_hindsight.judgements.groups.lag_rulings import judge_lag
 from kafka_hindsight.judgements.groups.member_settings import rebuild_settings
 from kafka_hindsight.judgements.groups.ownership import rebuild_ownership
 from kafka_hindsight.judgements.groups.remedies import judge_remedies
+from kafka_hindsight.judgements.groups.stall_rulings import judge_stalls
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebalances import rebuild_group
 from kafka_hindsight.judgements.rebalances.members import sighting_of
@@ -194,7 +194,7 @@ class GroupTables:
 
     settings: list[rows.MemberSetting]
     ownership: list[rows.Ownership]
-    lag: list[rows.LagVerdict]
+    stalls: list[rows.PartitionStall]
     rebalances: list[rows.Rebalance] = field(default_factory=list)
     assignment_changes: list[rows.AssignmentChange] = field(default_factory=list)
     backlogs: list[rows.Backlog] = field(default_factory=list)
@@ -217,14 +217,13 @@ def judge_group(
     facts: WindowFacts,
     topic_partitions: TopicPartitions,
 ) -> GroupTables:
-    """The history of one group. Ownership needs records or readings alone, lag readings."""
+    """The history of one group. Ownership needs records or readings alone, stalls readings."""
     sightings, agreements = _ends_of_stays(members, scope.window), _agreements(readings, scope.window)
     settings = rebuild_settings(scope.cluster, group_id, events, records, sightings, agreements, scope.window)
     ownership = rebuild_ownership(members, readings, scope.window, records)
-    lag = judge_lag(offsets, scope.window)
     events = [*events, *map(sighting_of, grouped(_in_turn(members), lambda m: m.member_id).values())]
     if not events:
-        return GroupTables(settings, ownership, lag)
+        return GroupTables(settings, ownership, judge_stalls(offsets, ownership, (), scope.window))
     witnessed = in_order([*events, *events_of_records(records, scope.wide_window.start)])
     history = rebuild_group(group_id, witnessed, facts.groups)
     witnesses = Witnesses(witnessed, records, readings, members)
@@ -242,7 +241,7 @@ def judge_group(
     return GroupTables(
         settings,
         ownership,
-        lag,
+        judge_stalls(offsets, ownership, priced, scope.window),
         priced,
         changes_of(priced, stops, history.members),
         backlogs_of(priced, offsets),

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import rows
-from kafka_hindsight.catalog.codes import Cause, LagStatus, TruncationVerdict
+from kafka_hindsight.catalog.codes import Cause, TruncationVerdict
 from kafka_hindsight.judgements.incidents import judge_incidents
-from kafka_hindsight.judgements.incidents.happenings import gather, has_failed, lags, lost_quorums
+from kafka_hindsight.judgements.incidents.happenings import gather, has_failed, lost_quorums, stalled_groups
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.aftermath import AFTERMATH, FAILOVERS
 from kafka_hindsight.judgements.rebuild.brokers import BROKERS, FACTS, WindowFacts
@@ -35,7 +35,7 @@ def judge_all_incidents(
     truncations: list[rows.Truncation],
     out_of_sync_periods: list[rows.OutOfSyncPeriod],
     unavailability: list[rows.Unavailability],
-    lag: list[rows.LagVerdict],
+    stalls: list[rows.PartitionStall],
     controllers: list[rows.ControllerChange],
     failed_rebalances: list[rows.Rebalance],
     isr_spans: list[rows.IsrSpan],
@@ -58,7 +58,7 @@ def judge_all_incidents(
         incident_of,
         facts.groups.observed_to,
     )
-    everything = [*happenings, *lags(lag), *lost_quorums(controllers)]
+    everything = [*happenings, *stalled_groups(stalls), *lost_quorums(controllers)]
     judged = judge_incidents(scope.cluster, scope.window, everything, scope.maintenance)
     of_rebalance = {part: judged.of_groups[incident] for part, incident in incident_of.items()}
     parts = of_rebalance | judged.of_failover | judged.of_truncation
@@ -99,7 +99,7 @@ INCIDENTS = Judgement(
         ),
         "out_of_sync_periods": AFTERMATH.output("out_of_sync_periods"),
         "unavailability": quoted_where(_is_origin, UNAVAILABILITY),
-        "lag": where(lambda verdicts: pc.not_equal(verdicts["status"], str(LagStatus.OK)), GROUPS.output("lag")),
+        "stalls": GROUPS.output("stalls"),
         "controllers": BROKERS.output("controller_changes"),
         "failed_rebalances": where_among("cause", _FAILURES, GROUPS.output("rebalances")),
         "isr_spans": PARTITIONS.output("isr_spans"),

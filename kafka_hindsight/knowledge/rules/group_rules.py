@@ -117,9 +117,11 @@ LAG_GROWING = Rule(
     severity="warning",
     harm=Harm.LAG_GREW,
     subject_kind="group",
-    says="{subject} fell behind: its lag grew from {first} to {last} records",
-    advice="See whether its members were rebalancing or slow. Add members, up to the number of partitions.",
-    source="Burrow's rules for consumer lag (core/internal/evaluator/caching.go)",
+    says="{subject} had partitions that stood still or fell behind: their lag grew from {first} to {most} records",
+    advice="Of a partition that stands alone, look for a record that its owner cannot process, or for a pause of that"
+    " partition. Where all of an owner stand, look at its log and threads. Where a group falls behind, add members, up"
+    " to the number of partitions.",
+    source="Burrow's rules for consumer lag (core/internal/evaluator/caching.go), for partitions that have an owner",
 )
 
 RULES: tuple[Rule, ...] = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from kafka_hindsight.catalog.codes import LagStatus, Origin, WitnessKind
+from kafka_hindsight.catalog.codes import Origin, StallKind, WitnessKind
 from kafka_hindsight.catalog.nouns.causes import CauseFamily
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
@@ -13,9 +13,9 @@ from kafka_hindsight.catalog.rows import (
     Coverage,
     Finding,
     Incident,
-    LagVerdict,
     MemberSetting,
     Ownership,
+    PartitionStall,
     Rebalance,
     Remedy,
     Unavailability,
@@ -86,9 +86,9 @@ def _verdict(page: PageRows, group: str, worst: Incident | None, rebalances: Seq
     Without an incident that asks for something the rebalances are routine.
     """
     if worst is None and not rebalances:
-        behind = sum(r.status != LagStatus.OK for r in page.rows_of(LagVerdict, "group_id", group))
-        lag = f"It did not rebalance; {words.counted(behind, 'partition')} fell behind."
-        return lag if behind else "Nothing happened."
+        stalled = len(page.rows_of(PartitionStall, "group_id", group))
+        lag = f"It did not rebalance; {words.counted(stalled, 'partition')} stood still or fell behind."
+        return lag if stalled else "Nothing happened."
     rows = [r for r in rebalances if r.incident_id == worst.incident_id] if worst else rebalances
     tally = Counter(r.cause.noun.label for r in rows).most_common()
     causes = words.listed([f"{label} ({words.number(count)})" for label, count in tally], at_most=3)
@@ -152,13 +152,13 @@ def _cost(page: PageRows, group: str, rebalances: Sequence[Rebalance]) -> tuple[
     stops = unused(intervals, NO_CONSUMER)
     at_end = sum(lasted_ms(row) for row in intervals if row.ended_at is None)
     still = f", the last {words.duration(at_end)} of it to the end of the logs" if stops.still else ""
-    lag = Counter(row.status for row in page.rows_of(LagVerdict, "group_id", group))
-    lags = [f"{words.number(lag[s])} {s.noun.label}" for s in LagStatus.worst_first() if lag[s]]
+    stalls = Counter(row.kind for row in page.rows_of(PartitionStall, "group_id", group))
+    stalled = [f"{words.number(stalls[k])} {k.noun.label}" for k in StallKind.worst_first() if stalls[k]]
     return ui.facts(
         ("Rebalances", words.number(len(rebalances))),
         ("Partitions stopped", f"at most {words.number(sum(costs))} partition-seconds" if costs else ""),
         ("No member consumed", f"for {words.duration(stops.total_ms)}{still}" if stops.longest is not None else ""),
-        ("Partitions by lag", words.listed(lags)),
+        ("Partitions", words.listed(stalled)),
         page.whose([group], ()),
     )
 

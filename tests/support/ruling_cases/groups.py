@@ -1,4 +1,4 @@
-"""The cases of the rulings on incidents, storms, lag, moves and remedies, and the verdicts on them."""
+"""The cases of the rulings on incidents, storms, stalls, moves and remedies, and the verdicts on them."""
 
 from __future__ import annotations
 
@@ -11,20 +11,19 @@ import pytest
 
 from kafka_hindsight.catalog.bronze import OFFSET_SNAPSHOTS
 from kafka_hindsight.catalog.codes import RebalanceKind
-from kafka_hindsight.catalog.gold import BROKER_OUTAGES
+from kafka_hindsight.catalog.gold import BROKER_OUTAGES, OWNERSHIP
 from kafka_hindsight.catalog.rows import BrokerOutage, MemberStay, Rebalance
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.groups import (
     group_incidents as incidents,
 )
 from kafka_hindsight.judgements.groups import (
-    lag_rulings,
     remedies,
+    stall_rulings,
 )
 from kafka_hindsight.judgements.groups.assignments import Witnesses
 from kafka_hindsight.judgements.groups.costs import Stop, price, stops_of
 from kafka_hindsight.judgements.groups.group_incidents import FINGERPRINTS, INCIDENTS, IncidentCase
-from kafka_hindsight.judgements.groups.lag_rulings import LAG_RULINGS
 from kafka_hindsight.judgements.groups.remedies import (
     COOPERATIVE_ASSIGNMENT,
     MAX_POLL_INTERVAL,
@@ -32,6 +31,7 @@ from kafka_hindsight.judgements.groups.remedies import (
     STATIC_MEMBERSHIP,
     ReplayCase,
 )
+from kafka_hindsight.judgements.groups.stall_rulings import STALL_RULINGS
 from kafka_hindsight.judgements.groups.storms import Storm
 from kafka_hindsight.judgements.reasoning.rulings import Ruling, Verdict
 from kafka_hindsight.judgements.rebalances.members import MemberRegistry
@@ -46,7 +46,7 @@ from tools.plain_reader import read_logs
 
 DAY = Window(AT, AT + timedelta(days=1))
 REMEDIES = (*STATIC_MEMBERSHIP, *SESSION_TIMEOUT, *MAX_POLL_INTERVAL, *COOPERATIVE_ASSIGNMENT)
-ALL: tuple[Ruling[Any], ...] = (*INCIDENTS, *FINGERPRINTS, *LAG_RULINGS, *REMEDIES)
+ALL: tuple[Ruling[Any], ...] = (*INCIDENTS, *FINGERPRINTS, *STALL_RULINGS, *REMEDIES)
 
 Trace = tuple[str, Ruling[Any], Verdict]
 
@@ -73,7 +73,7 @@ def decisions(run: Callable[[], object]) -> list[Trace]:
         return None
 
     with pytest.MonkeyPatch.context() as patch:
-        for module, name in ((incidents, "verdict_of"), (incidents, "decide"), (lag_rulings, "verdict_of"),
+        for module, name in ((incidents, "verdict_of"), (incidents, "decide"), (stall_rulings, "decide"),
                              (remedies, "verdict_of"), (remedies, "decide")):  # fmt: skip
             patch.setattr(module, name, decide)
         run()
@@ -118,14 +118,16 @@ def silent(members: int, confidence: str = "possible") -> None:
 AWAY = row(BROKER_OUTAGES, outage_id="o", broker=1, down_at=AT, up_at=after(30))
 
 
-def lagging(committed: Sequence[int], ends: Sequence[int]) -> None:
-    """One reading a minute."""
-    points = enumerate(zip(committed, ends, strict=True))
-    lag_rulings.judge_lag(
+def standing(*partitions: tuple[Sequence[int], Sequence[int]]) -> None:
+    """The committed and end offsets of partitions that one member owns, a reading a minute."""
+    stall_rulings.judge_stalls(
         [
-            row(OFFSET_SNAPSHOTS, snapshot_at=after(60 * n), committed_offset=c, end_offset=e, lag=max(0, e - c))
-            for n, (c, e) in points
+            row(OFFSET_SNAPSHOTS, partition=p, snapshot_at=after(60 * n), committed_offset=c, end_offset=e, lag=e - c)
+            for p, offsets in enumerate(partitions)
+            for n, (c, e) in enumerate(zip(*offsets, strict=True))
         ],
+        [row(OWNERSHIP, partition=p, is_open=True) for p, _ in enumerate(partitions)],
+        (),
         DAY,
     )
 
@@ -140,6 +142,7 @@ def replayed(*rows: Rebalance, session: int | None) -> None:
 
 EVERY_52_S = [52.3 * n for n in range(8)]
 UPWARDS = list(range(0, 200, 10))
+STOPS = [*UPWARDS[:8], *[70] * 12]
 
 MADE: dict[str, Callable[[], object]] = {
     "a coordinator is away": lambda: grouped(rebalance_of(20, "heartbeat_expired", coordinator=1), outages=[AWAY]),
@@ -156,16 +159,10 @@ MADE: dict[str, Callable[[], object]] = {
         *loop(EVERY_52_S, "member_dead", session_timeout_ms=10_000)
     ),
     "three removals, too few for a rhythm": lambda: grouped(*loop((0, 52, 104), "member_dead")),
-    "it commits every end": lambda: lagging(UPWARDS, UPWARDS),
-    "it stops after eight commits": lambda: lagging([*UPWARDS[:8], *[70] * 12], UPWARDS),
-    "it commits every eleven minutes": lambda: lagging([n // 11 * 100 for n in range(21)], range(5, 215, 10)),
-    "it is set back for good": lambda: lagging([*UPWARDS[:10], *range(0, 50, 5)], [n + 5 for n in UPWARDS]),
-    "it is set back and comes further": lambda: lagging(
-        [*UPWARDS[:10], *range(50, 150, 10)], [n + 5 + 60 * (n > 150) for n in UPWARDS]
-    ),
-    "it is behind at every other reading": lambda: lagging(UPWARDS, [10 * n + 7 * (n % 2) for n in range(20)]),
-    "it commits half of what arrives": lambda: lagging(range(5, 100, 5), range(10, 200, 10)),
-    "nothing waited at first": lambda: lagging([5] * 20, [*[5] * 5, *range(6, 21)]),
+    "one of two partitions stops": lambda: standing((STOPS, UPWARDS), (UPWARDS, UPWARDS)),
+    "a consumer stops": lambda: standing((STOPS, UPWARDS)),
+    "a consumer never moves": lambda: standing(([5] * 20, range(5, 205, 10))),
+    "a consumer reads half of what arrives": lambda: standing((range(0, 100, 5), UPWARDS)),
     "a restart takes longer than the session timeout": lambda: replayed(
         rebalance_of(0, "member_left"), rebalance_of(20, "member_rejoined"), session=10_000
     ),

@@ -9,7 +9,7 @@ import pytest
 
 from kafka_hindsight.catalog import codes
 from kafka_hindsight.catalog.code import NounCode
-from kafka_hindsight.catalog.codes import LagStatus, TruncationVerdict
+from kafka_hindsight.catalog.codes import StallKind, TruncationVerdict
 from kafka_hindsight.catalog.nouns.tones import Grade, GradedCode
 from kafka_hindsight.settings.home import HOME
 
@@ -35,7 +35,7 @@ def test_labels_and_clauses_go_into_sentences(vocabulary: type[NounCode]) -> Non
         assert not text.endswith("."), text
 
 
-@pytest.mark.parametrize("vocabulary", [LagStatus, TruncationVerdict])
+@pytest.mark.parametrize("vocabulary", [StallKind, TruncationVerdict])
 def test_the_worst_state_comes_first(vocabulary: type[GradedCode]) -> None:
     grades = [[*Grade].index(code.noun.grade) for code in vocabulary.worst_first()]
     assert grades == sorted(grades, reverse=True) and len(grades) == len(vocabulary)
@@ -55,7 +55,7 @@ def tables_of_words(source: str) -> list[int]:
 
 
 def test_no_module_but_rulings_keeps_words_of_codes_in_a_table_of_its_own() -> None:
-    assert tables_of_words("WHY = {LagStatus.OK: 'it keeps up'}") == [1]
+    assert tables_of_words("WHY = {StallKind.FALLS_BEHIND: 'it is slow'}") == [1]
     modules = (HOME / "kafka_hindsight").rglob("*.py")
     tables = {path.name: tables_of_words(path.read_text()) for path in modules if "_rulings" not in path.name}
     assert {name: lines for name, lines in tables.items() if lines} == {}

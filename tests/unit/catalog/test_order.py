@@ -33,7 +33,7 @@ def test_circular_references_of_tables_are_refused() -> None:
 def test_every_gold_table_refers_to_earlier_tables_alone() -> None:
     waves = in_waves(TABLES)
     assert sorted(t.full_name for wave in waves for t in wave) == sorted(t.full_name for t in TABLES)
-    names = {t.key[0]: n for n, wave in enumerate(waves) for t in wave if len(t.key) == 1}
+    names = {t.key[0]: n for n, wave in reversed([*enumerate(waves)]) for t in wave if len(t.key) == 1}
     for n, wave in enumerate(waves):
         for t in wave:
             assert all(names[c.name] < n for c in t.columns if c.name in names and c.name != t.key[0])

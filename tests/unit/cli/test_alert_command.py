@@ -255,7 +255,7 @@ def test_pager_resolves_finding_absent_from_later_night(
 
 
 def test_table_without_commit_holds_back_no_alert(lake: str, pager: Box, mail: Box) -> None:
-    Path(lake, "gold/lag_verdicts/_delta_log").mkdir(parents=True)
+    Path(lake, "gold/partition_stalls/_delta_log").mkdir(parents=True)
     look(lake, pager, mail)
     assert (len(pager.got), len(mail.got)) == (2, 4)
 

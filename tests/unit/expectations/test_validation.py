@@ -119,14 +119,14 @@ def test_empty_night_breaks_nothing() -> None:
 def test_table_without_rows_evaluates_its_columns_alone() -> None:
     tables = {
         "gold.findings": table_of([], gold.FINDINGS),
-        "gold.lag_verdicts": table_of([values(gold.LAG_VERDICTS)], gold.LAG_VERDICTS),
+        "gold.partition_stalls": table_of([values(gold.PARTITION_STALLS)], gold.PARTITION_STALLS),
     }
     verdicts = validate(tables, {}, WINDOW)
     assert all(v["success"] for v in verdicts)
     of_findings = [v for v in verdicts if v["table"] == "gold.findings"]
     assert [v["expectation"] for v in of_findings if not v["is_vacuous"]] == ["columns_match"]
     assert len(of_findings) == len(suite_of(gold.FINDINGS)["expectations"])
-    assert not any(v["is_vacuous"] for v in verdicts if v["table"] == "gold.lag_verdicts")
+    assert not any(v["is_vacuous"] for v in verdicts if v["table"] == "gold.partition_stalls")
 
 
 def finding(number: int, **columns: Any) -> dict[str, Any]:
@@ -388,18 +388,18 @@ def test_wrong_columns_are_named_and_no_other_law_is_evaluated() -> None:
 
 
 def test_law_that_cannot_be_evaluated_is_an_error_and_no_breach(monkeypatch: pytest.MonkeyPatch) -> None:
-    verdict = table_of([values(gold.LAG_VERDICTS)], gold.LAG_VERDICTS)
-    with pytest.raises(RuntimeError, match=r"gold\.lag_verdicts: inside_window could not be checked"):
-        column = verdict.column_names.index("window_from")
-        unreadable = verdict.set_column(column, "window_from", pyarrow.array(["a text"]))
-        validate({"gold.lag_verdicts": unreadable}, {}, WINDOW)
+    verdict = table_of([values(gold.PARTITION_STALLS)], gold.PARTITION_STALLS)
+    with pytest.raises(RuntimeError, match=r"gold\.partition_stalls: inside_window could not be checked"):
+        column = verdict.column_names.index("started_at")
+        unreadable = verdict.set_column(column, "started_at", pyarrow.array(["a text"]))
+        validate({"gold.partition_stalls": unreadable}, {}, WINDOW)
 
     def fails(*arguments: Any, **more: Any) -> Any:
         raise OSError("disk lost")
 
     monkeypatch.setattr("pandas.Series.isin", fails)
-    with pytest.raises(RuntimeError, match=r"gold\.lag_verdicts: \w+ could not be checked: .*disk lost"):
-        validate({"gold.lag_verdicts": verdict}, {}, WINDOW)
+    with pytest.raises(RuntimeError, match=r"gold\.partition_stalls: \w+ could not be checked: .*disk lost"):
+        validate({"gold.partition_stalls": verdict}, {}, WINDOW)
 
 
 def test_killed_validator_is_reported_in_a_sentence(tmp_path: Path) -> None:

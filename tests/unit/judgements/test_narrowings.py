@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_hindsight.catalog import BY_NAME
-from kafka_hindsight.catalog.codes import LagStatus, TruncationVerdict
+from kafka_hindsight.catalog.codes import StallKind, TruncationVerdict
 from kafka_hindsight.catalog.gold import (
     COORDINATOR_MOVES,
-    LAG_VERDICTS,
     LEADER_IMBALANCE,
+    PARTITION_STALLS,
     ROLLING_RESTARTS,
     SECOND_STARTS,
     TRUNCATIONS,
@@ -51,9 +51,9 @@ def made_outputs() -> dict[tuple[tuple[str, str], str], list[Any]]:
             row(TRUNCATIONS, truncation_id=str(n), verdict=verdict, happened_at=at)
             for n, verdict in enumerate(TruncationVerdict)
         ],
-        (("groups", "lag"), "gold.lag_verdicts"): [
-            row(LAG_VERDICTS, group_id="g1", partition=n, status=status, window_from=at)
-            for n, status in enumerate(LagStatus)
+        (("groups", "stalls"), "gold.partition_stalls"): [
+            row(PARTITION_STALLS, group_id="g1", partition=n, stall_id=str(n), kind=kind, started_at=at)
+            for n, kind in enumerate(StallKind)
         ],
         (("readings", "imbalance"), "gold.leader_imbalance"): [
             row(LEADER_IMBALANCE, broker=n, over_threshold=n % 2 == 0, snapshot_at=at) for n in range(4)

@@ -278,12 +278,28 @@ def test_broker_without_preferred_partitions_shows_no_ratio():
     assert seen.cells(row)[3] == "preferred for none"
 
 
-def test_lag_is_listed_worst_first_by_group_and_topic(report):
-    rows = [seen.cells(row) for row in seen.rows(report, "lag")]
-    assert [(group, status, partitions, last) for group, status, _, partitions, _, last, *_ in rows] == [
-        ("billing", "stop: stopped committing", "0-3", "9,000"),
-        ("ads-etl", "stall: commits, but stands still", "0-3", "1,200,000"),
-        ("mail-audit", "warn: lag never falls", "0-3", "34,000"),
+def test_stalls_that_began_together_are_one_row_of_their_group_and_topic(report):
+    rows = [seen.cells(row) for row in seen.rows(report, "stalls")]
+    assert [
+        (group, topic, partitions, kind, largest) for group, topic, partitions, kind, *_, largest, _, _, _, _ in rows
+    ] == [
+        ("ads-etl", "clicks", "0-3", "stood while its owner moved others", "1,200,000"),
+        ("billing", "payments.v2", "0-3", "stood with all of its owner", "9,000"),
+        ("mail-audit", "mail", "0-3", "fell behind", "34,000"),
+    ]
+    assert rows[0][4:6] == ["before to 03:05:00", "the last reading"]
+    assert rows[0][8:11] == ["ads-etl-1", "2 of 3 moved, 1 had nothing to read", "likely"]
+
+
+def test_night_without_stalls_says_what_was_read():
+    readings = {"bronze.offset_snapshots": [{"snapshot_at": at("01:00:00"), "lag": 4}]}
+    held = {**readings, "gold.ownership": [made("gold.ownership", group_id="g", topic="t", partition=0)]}
+    said = [seen.first_paragraph(build_report(tables, run()), "stalls") for tables in ({}, readings, held)]
+    nothing = "While records waited for an owner, no partitions stood still and no partitions fell behind."
+    assert said == [
+        "Whether partitions stood still or fell behind is not known: no reading shows committed offsets.",
+        f"1 reading shows committed offsets, and no owner is known. {nothing}",
+        f"1 reading shows committed offsets, and the owners in 1 group are known. {nothing}",
     ]
 
 

@@ -14,7 +14,7 @@ from kafka_hindsight.catalog.gold import (
     FINDINGS,
     IMBALANCE_PERIODS,
     INCIDENTS,
-    LAG_VERDICTS,
+    PARTITION_STALLS,
     REBALANCES,
     TRUNCATIONS,
 )
@@ -23,9 +23,9 @@ from kafka_hindsight.catalog.rows import (
     Finding,
     ImbalancePeriod,
     IncidentLink,
-    LagVerdict,
     LeadershipGap,
     MissingBrokerLog,
+    PartitionStall,
     Rebalance,
     SnapshotReading,
     UnobservedSpan,
@@ -227,23 +227,19 @@ def test_each_kind_of_evidence_raises_its_rule() -> None:
         assert finding.evidence
 
 
-def test_growing_lag_is_one_finding_per_group() -> None:
-    def verdict(group: str, partition: int, status: str, first: int, last: int) -> LagVerdict:
+def test_stalls_are_one_finding_per_group_and_each_partition_counts_with_its_largest_lag() -> None:
+    def stall(group: str, partition: int, first: int, most: int, minute: int = 0) -> PartitionStall:
+        at = AT + timedelta(minutes=minute)
         return row(
-            LAG_VERDICTS,
-            group_id=group, topic="t", partition=partition, status=status, lag_first=first, lag_last=last,
-            window_from=AT, window_to=AT + timedelta(hours=1),
+            PARTITION_STALLS,
+            group_id=group, topic="t", partition=partition, lag_first=first, lag_max=most, started_at=at,
+            ended_at=at + timedelta(minutes=5),
         )  # fmt: skip
 
-    lag = [
-        verdict("orders", 0, "stall", 5, 105),
-        verdict("orders", 1, "warn", 0, 20),
-        verdict("orders", 2, "stall", 50, 40),
-        verdict("ads", 0, "ok", 0, 9),
-    ]
-    (finding,) = raised(lag_verdicts=lag)
-    assert (finding.rule_id, finding.subject, finding.last_at) == ("lag_growing", "orders", AT + timedelta(hours=1))
-    assert finding.message == "Group 'orders' fell behind: its lag grew from 5 to 125 records"
+    stalls = [stall("orders", 0, 5, 105), stall("orders", 0, 0, 50, 10), stall("orders", 1, 0, 20)]
+    (finding,) = raised(partition_stalls=stalls)
+    assert (finding.rule_id, finding.subject, finding.last_at) == ("lag_growing", "orders", AT + timedelta(minutes=15))
+    assert "their lag grew from 5 to 125 records" in finding.message
 
 
 def test_unobserved_broker_is_one_finding() -> None:

@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_hindsight.catalog.codes import FailoverKind, Harm, LagStatus, OutOfSyncKind, Urgency
+from kafka_hindsight.catalog.codes import FailoverKind, Harm, OutOfSyncKind, Urgency
 from kafka_hindsight.catalog.gold import (
     BROKER_OUTAGES,
     CONTROLLER_CHANGES,
     FAILOVERS,
     INCIDENTS,
-    LAG_VERDICTS,
     OUT_OF_SYNC_PERIODS,
+    PARTITION_STALLS,
     TRUNCATIONS,
     UNAVAILABILITY,
 )
@@ -233,11 +233,11 @@ def test_incidents_are_ordered_by_harm_and_not_by_kind_of_stop() -> None:
         failover("offline", 1, 205, outage_id=stopped.outage_id, leader_from=3, leader_to=-1, leaderless_low_ms=9_000),
         failover("controlled_shutdown", 2, 405, outage_id=back.outage_id, leader_from=3, leaderless_ms=108),
     ]
-    lag = row(LAG_VERDICTS, group_id="slow", status="stop", window_from=WINDOW.start, window_to=WINDOW.end)
+    stall = row(PARTITION_STALLS, group_id="slow", kind="owner_stands", started_at=WINDOW.start)
     late = row(OUT_OF_SYNC_PERIODS, kind="slow", broker=3, partitions=4, started_at=AT, ended_at=None, outage_id=None)
     groups = [of_groups(incident_id="a"), of_groups(cause="member_joined", incident_id="b")]
     incidents = incidents_of(
-        of_groups=groups, outages=[stopped, gone, back, lossy], failovers=rows, periods=[late], lag=[lag]
+        of_groups=groups, outages=[stopped, gone, back, lossy], failovers=rows, periods=[late], stalls=[stall]
     )
     assert [i.harm for i in incidents] == [
         "records_lost", "partitions_offline", "broker_lost", "data_at_risk", "data_at_risk", "consumers_stopped",
@@ -360,7 +360,6 @@ def test_out_of_sync_by_outage_or_reassignment_is_no_incident() -> None:
         incidents_of(periods=[row(OUT_OF_SYNC_PERIODS, kind=kind, outage_id=None, started_at=AT) for kind in kinds])
         == []
     )
-    assert incidents_of(lag=[row(LAG_VERDICTS, status=LagStatus.OK)]) == []
 
 
 def test_same_outage_at_another_time_has_same_recurrence_id() -> None:
