@@ -149,6 +149,16 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
         {"waited_for": "timeout_awaited", "backlog_at_least": None,
          "not_known": "not known: no readings of the lag before and after it"},
     ],
+    "lag_in_seconds group_id=orders": [
+        {"partition": 2, "lag": 4, "waits_s_at_least": 120.0, "waits_s_at_most": None, "worst_s_at_least": 120.0},
+        {"partition": 1, "lag": 60, "waits_s_at_least": 60.0, "waits_s_at_most": 120.0, "worst_s_at_least": 60.0,
+         "worst_at": "2026-10-01T03:03:00.000Z"},
+    ],
+    "stalls topic=t": [
+        {"group_id": "orders", "partition": 1, "kind": "stands_alone", "owner": "c", "others": 2, "others_moving": 1,
+         "others_idle": 1, "ended_at": None},
+    ],
+    "stalls group_id=billing": [],
     "silences": [{"group_id": "orders", "client_id": "a", "silence": "slow", "times": 1}],
     "imbalance_history broker=1": [
         {"snapshot_at": "2026-10-01T03:00:00.000Z", "ratio": 0.0, "over_threshold": False},

@@ -68,6 +68,19 @@ LAKE = {
         {"rebalance_id": "1", "group_id": "orders", "lag_before": 10, "lag_peak": 250, "backlog": 240,
          "worked_off_at": at(1)},
     ),
+    "bronze.offset_snapshots": rows_of(
+        "bronze.offset_snapshots",
+        *({"group_id": "orders", "topic": "t", "partition": 1, "snapshot_at": at(n), "snapshot_id": f"r{n}",
+           "committed_offset": 10, "end_offset": end, "lag": end - 10} for n, end in enumerate((10, 10, 40, 70))),
+        *({"group_id": "orders", "topic": "t", "partition": 2, "snapshot_at": at(n), "snapshot_id": f"r{n}",
+           "committed_offset": 5, "end_offset": 9, "lag": 4} for n in range(3)),
+    ),
+    "gold.partition_stalls": rows_of(
+        "gold.partition_stalls",
+        {"stall_id": "s", "group_id": "orders", "topic": "t", "partition": 1, "kind": "stands_alone", "lag_max": 90,
+         "client_id": "c", "owned_partitions": 3, "moving_partitions": 1, "idle_partitions": 1, "started_at": at(4),
+         "ended_at": None},
+    ),
     "gold.incidents": rows_of(
         "gold.incidents",
         {"incident_id": "i", "first_outage_id": "o", "rebalance_count": 3, "partition_seconds": 12.5,
