@@ -153,7 +153,7 @@ class OneMoreLoss(Row):
 
 READS: tuple[type[Row], ...] = (
     LagReading, LeaderReading, LineShape, OneMoreLoss,
-    declared.AssignmentChange,
+    declared.AssignmentChange, declared.Backlog,
     declared.BrokerOutage, declared.ControllerChange, declared.CoordinatorMove, declared.Coverage, declared.Failover,
     declared.Finding, declared.GenerationGap, declared.ImbalancePeriod, declared.Incident, declared.IsrChange,
     declared.LeaderImbalance, declared.LeadershipGap, declared.MemberSetting,
@@ -180,6 +180,7 @@ _SPANS: Mapping[type[Row], tuple[str, str]] = {
     Finding: ("first_at", "last_at"),
     Incident: ("started_at", "ended_at"),
     declared.Ownership: ("valid_from", "valid_to"),
+    declared.PartitionStall: ("started_at", "ended_at"),
     declared.ProducerFailure: ("started_at", "last_at"),
     Rebalance: ("started_at", "ended_at"),
     Unavailability: ("started_at", "ended_at"),
@@ -294,13 +295,16 @@ class PageRows:
 
     @cached_property
     def topics(self) -> Sequence[str]:
-        """The topics that have a view of their own: those that changed a leader, could not be used, or were at risk."""
+        """The topics that have a view of their own: those with changes of leaders, stalls, risks, or unusable times."""
         unused = {row.topic for row in self.of(Unavailability) if row.topic is not None}
         concerned = {topic for row in self.of(Incident) for topic in row.topics or ()}
         at_risk = {row.topic for row in self.of(declared.PartitionRisk)}
         cut = {row.topic for row in self.of(declared.Truncation)}
         refused = {row.topic for row in self.of(declared.ProducerFailure) if row.topic is not None}
-        return sorted({*(row.topic for row in self.of(Failover)), *unused, *concerned, *at_risk, *cut, *refused})
+        stood = {row.topic for row in self.of(declared.PartitionStall)}
+        return sorted(
+            {*(row.topic for row in self.of(Failover)), *unused, *concerned, *at_risk, *cut, *refused, *stood}
+        )
 
     @cached_property
     def brokers(self) -> Sequence[int]:

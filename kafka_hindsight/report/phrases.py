@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kafka_hindsight.catalog.codes import Intent, WitnessKind
 from kafka_hindsight.catalog.rows import (
+    Backlog,
     BrokerOutage,
     Contributor,
     ControllerChange,
@@ -79,6 +80,14 @@ def partition_seconds(row: Rebalance) -> str:
         return f"at most {most} partition-seconds"
     least = words.number(low)
     return f"{most} partition-seconds" if least == most else f"{least} to {most} partition-seconds"
+
+
+def backlog_words(row: Backlog) -> str:
+    """The backlog of a group, and when it was worked off; empty where no reading shows one."""
+    if not row.backlog:
+        return ""
+    end = f"worked off by {words.instant(row.worked_off_at)}" if row.worked_off_at else "no reading shows it worked off"
+    return f"at least {words.counted(row.backlog, 'record')} more than before waited, {end}"
 
 
 def controller_anchor(row: ControllerChange) -> str:

@@ -14,6 +14,7 @@ from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS, OFFSET_SNAPSHOTS, P
 from kafka_hindsight.catalog.codes import Harm, Urgency
 from kafka_hindsight.catalog.gold import (
     ASSIGNMENT_CHANGES,
+    BACKLOGS,
     COORDINATOR_MOVES,
     ISR_CHANGES,
     OWNERSHIP,
@@ -44,7 +45,7 @@ READ: tuple[Table, ...] = tuple(
 ReadGuard = Callable[[str], AbstractContextManager[object]]
 """What surrounds the reading of a table, by its name: it may pass over one that cannot be read."""
 
-_QUOTES = {ISR_CHANGES: 1, COORDINATOR_MOVES: 1, PARTITION_RISKS: 4, ASSIGNMENT_CHANGES: 1}
+_QUOTES = {ISR_CHANGES: 1, COORDINATOR_MOVES: 1, PARTITION_RISKS: 4, ASSIGNMENT_CHANGES: 1, BACKLOGS: 1}
 """Tables of many rows that the page counts and hardly quotes: the rest of their evidence stays in the lake."""
 
 _SHAPES = """

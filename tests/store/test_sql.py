@@ -159,6 +159,9 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
          "others_idle": 1, "ended_at": None},
     ],
     "stalls group_id=billing": [],
+    "backlogs group_id=billing": [
+        {"cause": "broker 2 away, no rebalance", "backlog_at_least": 70, "incident_id": "i", "worked_off_at": None},
+    ],
     "silences": [{"group_id": "orders", "client_id": "a", "silence": "slow", "times": 1}],
     "imbalance_history broker=1": [
         {"snapshot_at": "2026-10-01T03:00:00.000Z", "ratio": 0.0, "over_threshold": False},

@@ -65,8 +65,10 @@ LAKE = {
     ),
     "gold.backlogs": rows_of(
         "gold.backlogs",
-        {"rebalance_id": "1", "group_id": "orders", "lag_before": 10, "lag_peak": 250, "backlog": 240,
-         "worked_off_at": at(1)},
+        {"backlog_id": "1", "rebalance_id": "1", "group_id": "orders", "lag_before": 10, "lag_peak": 250,
+         "backlog": 240, "worked_off_at": at(1)},
+        {"backlog_id": "2", "rebalance_id": None, "outage_id": "o", "group_id": "billing", "started_at": at(0),
+         "lag_peak": 70, "backlog": 70},
     ),
     "bronze.offset_snapshots": rows_of(
         "bronze.offset_snapshots",

@@ -24,7 +24,7 @@ _NEEDED: dict[str, dict[str, Any]] = {
     "bronze.offset_commits": {"commits": 1},
     "gold.rebalances": {"not_known": "What moved is not known."},
     "gold.assignment_changes": {"before": [], "after": [], "gained": [], "lost": []},
-    "gold.backlogs": {"worked_off_at": None},
+    "gold.backlogs": {"worked_off_at": None, "rebalance_id": "rebalance_id"},
     "gold.partition_stalls": {"lag_max": 1},
 }
 """Values of optional columns without which a row breaks a check."""

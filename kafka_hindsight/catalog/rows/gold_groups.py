@@ -159,27 +159,36 @@ class Rebalance(Row):
     )
 
 
-@table("gold.backlogs", key=("rebalance_id",), time_column="started_at")
+@table("gold.backlogs", key=("backlog_id",), time_column="started_at")
 class Backlog(Row):
-    """The backlog of a group in one rebalance, where readings show its lag before and after; without, none is known."""
+    """The backlog of a group in one rebalance, or in an outage without one, where readings show its lag around it."""
 
     cluster: ClusterName
-    rebalance_id: Annotated[str, "The rebalance"]
+    backlog_id: Annotated[str, "Hash of what it is: cluster, group, rebalance or outage"]
+    rebalance_id: Annotated[str | None, "The rebalance; null for an outage in which the group did not rebalance"] = None
+    outage_id: Annotated[
+        str | None, "The outage in which it built up without a rebalance; null for the backlog of a rebalance"
+    ] = None
     group_id: Annotated[str, "Consumer group"]
-    started_at: Annotated[datetime, "When the group began to rebalance"]
+    started_at: Annotated[datetime, "When the group began to rebalance, or the broker went away"]
     lag_before: Annotated[
         Records,
         "Largest lag of the group at readings of the 10 minutes before it, or before its member may have been silent",
     ]
     lag_peak: Annotated[
-        Records, "Largest lag at readings since then, until the backlog was worked off or the next rebalance began"
+        Records,
+        "Largest lag at readings since then, until the backlog was worked off or the next rebalance or outage began",
     ]
     lag_peak_at: Annotated[datetime, "That reading"]
-    backlog: Annotated[Records, "How many records more than before waited at least; 0: no reading shows more"]
+    backlog: Annotated[
+        Records,
+        "How many records more than before waited at least; 0: no reading shows more. In an outage it is more than one"
+        " commit interval brings, else there is no row",
+    ]
     worked_off_at: Annotated[
         datetime | None,
         "First reading after it that shows no more lag than before; null without a backlog, and where no reading of the"
-        " window does before the next rebalance begins",
+        " window does before the next rebalance or outage begins",
     ] = None
     knowledge_version: JudgedBy = None
     evidence: Evidence
@@ -188,6 +197,11 @@ class Backlog(Row):
         Check("backlog_adds_up", "backlog = greatest(lag_peak - lag_before, 0)", "the backlog is what came on top"),
         Check("worked_off_a_backlog", "worked_off_at IS NULL OR backlog > 0", "only a backlog is worked off"),
         Check("worked_off_later", "worked_off_at >= started_at", "a backlog is worked off after it began"),
+        Check(
+            "of_rebalance_or_outage",
+            "(rebalance_id IS NULL) <> (outage_id IS NULL)",
+            "a backlog is that of a rebalance, or of an outage without one",
+        ),
         HAS_EVIDENCE,
     )
 

@@ -10,6 +10,7 @@ from itertools import groupby, pairwise
 
 from kafka_hindsight.catalog.rows import OffsetSnapshot, Ownership, Rebalance
 from kafka_hindsight.judgements.groups.backlogs import silent_since
+from kafka_hindsight.judgements.groups.commit_intervals import middle, most_in_one_interval
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.timelines import Interval, Intervals
 from kafka_hindsight.shared.windows import Window
@@ -153,12 +154,7 @@ def progress_of(
 
 def usual_wait(waits: Sequence[timedelta]) -> timedelta | None:
     """The usual time for which records wait until the committed offset moves; None where it never moved."""
-    return _middle(waits) if waits else None
-
-
-def _middle(lengths: Sequence[timedelta]) -> timedelta:
-    """The median, of two in the middle the longer one."""
-    return sorted(lengths)[len(lengths) // 2]
+    return middle(waits) if waits else None
 
 
 def _held(ownership: Ownership) -> Interval[Ownership]:
@@ -168,7 +164,7 @@ def _held(ownership: Ownership) -> Interval[Ownership]:
 
 def _growths_in(readings: Sequence[OffsetSnapshot]) -> Iterator[Sequence[OffsetSnapshot]]:
     """The parts in which the lag is above what one commit interval brings, and reaches new heights."""
-    usual = _most_in_one_interval(readings)
+    usual = most_in_one_interval(readings)
     least, start, heights, has_grown = lag_of(readings[0]), 0, [0], False
     for place, reading in enumerate(readings):
         lag = lag_of(reading)
@@ -182,23 +178,3 @@ def _growths_in(readings: Sequence[OffsetSnapshot]) -> Iterator[Sequence[OffsetS
             has_grown = has_grown or len(heights) > NEW_HEIGHTS
     if has_grown:
         yield readings[start + 1 :]
-
-
-def _most_in_one_interval(readings: Sequence[OffsetSnapshot]) -> int:
-    """The most records that arrived in as long as the committed offset ever stood between two readings, and one more.
-
-    A commit interval is no longer than that: readings may fall anywhere in it.
-    """
-    moves = [readings[0], *(b for a, b in pairwise(readings) if a.committed_offset != b.committed_offset)]
-    instants = [r.snapshot_at for r in (*moves, readings[-1])]
-    pauses = [later - earlier for earlier, later in pairwise(instants)]
-    steps = [later.snapshot_at - earlier.snapshot_at for earlier, later in pairwise(readings)]
-    if not steps:
-        return 0
-    interval = max(pauses) + _middle(steps)
-    most, last = 0, 0
-    for reading in readings:
-        while last < len(readings) - 1 and readings[last].snapshot_at < reading.snapshot_at + interval:
-            last += 1
-        most = max(most, (readings[last].end_offset or 0) - (reading.end_offset or 0))
-    return most

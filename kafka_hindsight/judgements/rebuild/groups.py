@@ -223,7 +223,12 @@ def judge_group(
     ownership = rebuild_ownership(members, readings, scope.window, records)
     events = [*events, *map(sighting_of, grouped(_in_turn(members), lambda m: m.member_id).values())]
     if not events:
-        return GroupTables(settings, ownership, judge_stalls(offsets, ownership, (), scope.window))
+        return GroupTables(
+            settings,
+            ownership,
+            judge_stalls(offsets, ownership, (), scope.window),
+            backlogs=backlogs_of((), offsets, facts.groups.outages),
+        )
     witnessed = in_order([*events, *events_of_records(records, scope.wide_window.start)])
     history = rebuild_group(group_id, witnessed, facts.groups)
     witnesses = Witnesses(witnessed, records, readings, members)
@@ -244,7 +249,7 @@ def judge_group(
         judge_stalls(offsets, ownership, priced, scope.window),
         priced,
         changes_of(priced, stops, history.members),
-        backlogs_of(priced, offsets),
+        backlogs_of(priced, offsets, facts.groups.outages),
         judge_remedies(priced, stops, history.members, witnessed, scope.window),
         history.gaps,
         history.roster,

@@ -2,85 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from kafka_hindsight.catalog.codes import Confidence
-from kafka_hindsight.catalog.rows import Ownership, PartitionStall
+from kafka_hindsight.catalog.rows import PartitionStall
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report.page_rows import LagReading, PageRows, Section
-from kafka_hindsight.shared import plain, words
-from kafka_hindsight.shared.grouping import grouped
-
-HEADINGS = (
-    "Group", "Topic<", "Partitions", "What they did<", "Since", "Until", "Lag before", "Largest lag", "Owner<",
-    "Its others<", "Sure<", "Proof",
-)  # fmt: skip
+from kafka_hindsight.report.stall_table import stall_table
+from kafka_hindsight.shared import words
 
 
 def stalls(page: PageRows) -> Iterator[ui.Block]:
-    """The stalls by group, topic, kind, owner and start, in order of time; without any, what was read to see them."""
-    rows = sorted(page.of(PartitionStall), key=lambda s: (s.started_at, s.group_id, s.topic, s.partition))
-    yield ui.Paragraph(checked(page, rows))
-    if rows:
-        alike = grouped(rows, lambda s: (s.group_id, s.topic, s.kind, s.member_id, s.started_at)).values()
-        yield ui.PlainTable(
-            "Partitions that stood still or fell behind",
-            HEADINGS,
-            tuple(_stalls(page, own) for own in alike),
-            "numbers",
-        )
+    """What was read to see stalls, and each of them."""
+    yield ui.Paragraph(checked(page))
+    yield from stall_table(page, page.of(PartitionStall))
 
 
-def checked(page: PageRows, rows: Sequence[PartitionStall]) -> str:
+def checked(page: PageRows) -> str:
     """How many partitions stood or fell behind, by how many readings; or why that is not known."""
-    readings = len(page.of(LagReading))
+    readings, rows = len(page.of(LagReading)), page.of(PartitionStall)
     if not readings and not rows:
         return "Whether partitions stood still or fell behind is not known: no reading shows committed offsets."
-    groups = {row.group_id for row in page.of(Ownership)}
-    owners = f"the owners in {words.counted(len(groups), 'group')} are known" if groups else "no owner is known"
     places = {(row.group_id, row.topic, row.partition) for row in rows}
     stood = {(row.group_id, row.topic, row.partition) for row in rows if row.kind.noun.is_stand}
     by = f"{words.counted(readings, 'reading')} {words.verb(readings, 'shows', 'show')} committed offsets"
     return (
-        f"{words.sentence(by)}, and {owners}. While records waited for an owner,"
+        f"{words.sentence(by)}. While records waited for an owner that readings or records show,"
         f" {words.counted(len(stood), 'partition')} stood still and"
         f" {words.counted(len(places - stood), 'partition')} fell behind."
     )
-
-
-def since(page: PageRows, row: PartitionStall) -> str:
-    """The time since when it stood: from the earliest to the latest instant at which it may have begun."""
-    latest = words.instant(row.started_at, page.day)
-    earliest = words.instant(row.started_low, page.day) if row.started_low else "before"
-    return latest if earliest == latest else f"{earliest} to {latest}"
-
-
-def _stalls(page: PageRows, rows: Sequence[PartitionStall]) -> ui.TableRow:
-    worst = max(rows, key=lambda s: (s.lag_max, -s.partition))
-    owner = plain.shortened(worst.client_id or worst.member_id or "not known")
-    generation = "" if worst.generation is None else f", generation {worst.generation}"
-    ends = [words.instant(s.ended_at, page.day) if s.ended_at else "the last reading" for s in rows]
-    return ui.row(
-        ui.head(page.link("group", worst.group_id), "id"),
-        ui.Cell(page.link("topic", worst.topic), "left id"),
-        words.ranges([s.partition for s in rows]),
-        ui.Cell(worst.kind.noun.label, f"{worst.kind.noun.grade} left"),
-        since(page, worst),
-        " or ".join(dict.fromkeys(ends)),
-        words.exact(sum(s.lag_first for s in rows)),
-        words.exact(sum(s.lag_max for s in rows)),
-        ui.Cell(f"{owner}{generation}", "left id"),
-        ui.Cell("" if worst.owned_partitions is None else _others(worst), "left"),
-        ui.Cell(Confidence.least(s.confidence for s in rows), "left"),
-        ui.Cell(page.evidence(worst.evidence), "left"),
-    )
-
-
-def _others(row: PartitionStall) -> str:
-    """What the owner's other partitions did meanwhile."""
-    others = (row.owned_partitions or 1) - 1
-    moved = f"{words.number(row.moving_partitions or 0)} of {words.number(others)} moved"
-    return f"{moved}, {words.number(row.idle_partitions)} had nothing to read" if row.idle_partitions else moved
 
 
 SECTION = Section("groups", 30, "stalls", "Partitions that stood still or fell behind", stalls)

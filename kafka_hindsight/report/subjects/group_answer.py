@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from kafka_hindsight.catalog.codes import Origin, StallKind, WitnessKind
 from kafka_hindsight.catalog.nouns.causes import CauseFamily
 from kafka_hindsight.catalog.rows import (
+    Backlog,
     BrokerOutage,
     CoordinatorMove,
     Coverage,
@@ -28,6 +29,7 @@ from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
 from kafka_hindsight.report.not_known import sentences_about
 from kafka_hindsight.report.page_rows import NEAR, PageRows
 from kafka_hindsight.report.paged_tables import rebalance_table
+from kafka_hindsight.report.stall_table import stall_table
 from kafka_hindsight.report.subjects.group_assignments import assignments
 from kafka_hindsight.report.trends import subject_trends
 from kafka_hindsight.shared import plain, words
@@ -72,6 +74,11 @@ def group_answer(page: PageRows, group: str) -> Answer:
             ui.ShownSection("group-settings", "Its members and their settings", tuple(_settings(settings))),
             ui.ShownSection(
                 "group-assignments", "Before and after each rebalance", tuple(assignments(page, group, rebalances))
+            ),
+            ui.ShownSection(
+                "group-stalls",
+                "Its partitions that stood still or fell behind",
+                tuple(stall_table(page, page.rows_of(PartitionStall, "group_id", group))),
             ),
             ui.ShownSection("group-owners", "Who owned what", tuple(_owners(page, group))),
             ui.ShownSection("group-rebalances", "Its rebalances", tuple(_stories(page, rebalances))),
@@ -152,10 +159,12 @@ def _cost(page: PageRows, group: str, rebalances: Sequence[Rebalance]) -> tuple[
     stops = unused(intervals, NO_CONSUMER)
     at_end = sum(lasted_ms(row) for row in intervals if row.ended_at is None)
     still = f", the last {words.duration(at_end)} of it to the end of the logs" if stops.still else ""
+    largest = max(page.rows_of(Backlog, "group_id", group), key=lambda b: b.backlog, default=None)
     stalls = Counter(row.kind for row in page.rows_of(PartitionStall, "group_id", group))
     stalled = [f"{words.number(stalls[k])} {k.noun.label}" for k in StallKind.worst_first() if stalls[k]]
     return ui.facts(
         ("Rebalances", words.number(len(rebalances))),
+        ("Largest backlog", phrases.backlog_words(largest) if largest else ""),
         ("Partitions stopped", f"at most {words.number(sum(costs))} partition-seconds" if costs else ""),
         ("No member consumed", f"for {words.duration(stops.total_ms)}{still}" if stops.longest is not None else ""),
         ("Partitions", words.listed(stalled)),
@@ -269,6 +278,7 @@ def _facts(page: PageRows, row: Rebalance) -> tuple[ui.Fact, ...]:
             link or None,
         ),
         ("Cost", phrases.partition_seconds(row)),
+        ("Backlog", "; ".join(map(phrases.backlog_words, page.rows_of(Backlog, "rebalance_id", row.rebalance_id)))),
         ("Members", "" if members == (None, None) else phrases.change(*members)),
         ("Generation", "" if generations == (None, None) else phrases.change(*generations)),
         ("Outcome", row.outcome if row.outcome != "completed" else ""),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kafka_hindsight.catalog.codes import Harm
 from kafka_hindsight.catalog.rows import (
+    Backlog,
     BrokerOutage,
     Failover,
     Incident,
@@ -96,6 +97,21 @@ def _figures(page: PageRows, row: Incident) -> Iterator[tuple[str, str]]:
         seconds = row.partition_seconds
         cost = "cost not known" if seconds is None else f"at most {seconds:,.1f} partition-seconds stopped"
         yield "Rebalances", f"{words.number(row.rebalance_count)}, {cost}"
+    if backlogs := _backlogs(page, row):
+        worst = [f"group {plain.shortened(b.group_id)}: {phrases.backlog_words(b)}" for b in backlogs[:TOPICS]]
+        more = len(backlogs) - TOPICS
+        yield "Backlog", f"{'; '.join(worst)}{f'; and {words.number(more)} smaller ones' if more > 0 else ''}"
+
+
+def _backlogs(page: PageRows, row: Incident) -> list[Backlog]:
+    """The backlogs of the incident's rebalances, and of its outages without one, the largest first."""
+    rebalances = page.rows_of(Rebalance, "incident_id", row.incident_id)
+    outages = page.rows_of(BrokerOutage, "incident_id", row.incident_id)
+    rows = [
+        *(b for r in rebalances for b in page.rows_of(Backlog, "rebalance_id", r.rebalance_id)),
+        *(b for o in outages for b in page.rows_of(Backlog, "outage_id", o.outage_id)),
+    ]
+    return sorted((b for b in rows if b.backlog), key=lambda b: (-b.backlog, b.backlog_id))
 
 
 def _moments(page: PageRows, row: Incident) -> Iterator[ui.Block]:

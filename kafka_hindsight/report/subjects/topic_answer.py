@@ -10,6 +10,7 @@ from kafka_hindsight.catalog.rows import (
     Failover,
     Incident,
     PartitionRisk,
+    PartitionStall,
     ProducerFailure,
     Truncation,
     Unavailability,
@@ -25,10 +26,11 @@ from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.paged_tables import failover_table
 from kafka_hindsight.report.producer_lines import failures_block
 from kafka_hindsight.report.risks import risk_table, truncation_entries
+from kafka_hindsight.report.stall_table import stall_table
 from kafka_hindsight.report.trends import subject_trends
 from kafka_hindsight.shared import plain, words
 
-P = TypeVar("P", Failover, Unavailability, Truncation, PartitionRisk, ProducerFailure)
+P = TypeVar("P", Failover, Unavailability, Truncation, PartitionRisk, PartitionStall, ProducerFailure)
 
 STORIES = 60
 """The most changes of leaders that are shown one by one; the paged table has all."""
@@ -67,7 +69,7 @@ class _Rows:
         self.topic = topic
         self.failovers, self.intervals = of(Failover), of(Unavailability)
         self.truncations, self.risks = of(Truncation), of(PartitionRisk)
-        self.failures = of(ProducerFailure)
+        self.failures, self.stalls = of(ProducerFailure), of(PartitionStall)
 
 
 def _answer(
@@ -99,6 +101,11 @@ def _answer(
         sections=(
             ui.ShownSection("topic-incidents", "Its incidents", incident_lines(page, incidents)),
             ui.ShownSection("topic-findings", "Findings about it", findings),
+            ui.ShownSection(
+                "topic-stalls",
+                "Partitions in which consumers stood still or fell behind",
+                tuple(stall_table(page, rows.stalls)),
+            ),
             ui.ShownSection("topic-producers", "What producers met", tuple(failures_block(page, rows.failures))),
             ui.ShownSection(
                 "topic-truncations", "Replicas that cut their logs", tuple(truncation_entries(page, rows.truncations))
@@ -134,6 +141,7 @@ def _cost(page: PageRows, rows: _Rows) -> tuple[ui.Fact, ...]:
         ("Without a leader", leaderless.partition_seconds if leaderless.most else ""),
         ("Without writes (acks=all)", no_writes.partition_seconds if no_writes.most else ""),
         ("Changes of leaders", words.number(len(rows.failovers))),
+        ("Consumers that stood still or fell behind", words.number(len(rows.stalls)) if rows.stalls else ""),
         page.whose((), [rows.topic]),
     )
 

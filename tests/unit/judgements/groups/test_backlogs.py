@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from kafka_hindsight.catalog.bronze import OFFSET_SNAPSHOTS
-from kafka_hindsight.catalog.gold import REBALANCES
-from kafka_hindsight.catalog.rows import Backlog, OffsetSnapshot, Rebalance
+from kafka_hindsight.catalog.gold import BROKER_OUTAGES, REBALANCES
+from kafka_hindsight.catalog.rows import Backlog, BrokerOutage, OffsetSnapshot, Rebalance
 from kafka_hindsight.catalog.rows.structs import Delay
 from kafka_hindsight.judgements.groups.backlogs import backlogs_of, wait_of, with_waits
 from tests.support.rows import AT, row
@@ -93,6 +95,43 @@ def test_backlog_of_a_silent_member_begins_with_its_session() -> None:
     found = backlog(reading(-50, 0), reading(-20, 400), reading(10, 0), of=expired)
     assert found is not None
     assert (found.lag_before, found.backlog, found.worked_off_at) == (0, 400, second(10))
+
+
+def outage(down: float, up: float | None, outage_id: str = "o") -> BrokerOutage:
+    return row(BROKER_OUTAGES, outage_id=outage_id, down_at=second(down), up_at=None if up is None else second(up))
+
+
+def steady(lags: Sequence[int], first: float = -100) -> list[OffsetSnapshot]:
+    """A reading every ten seconds of a log to which 100 records a second are written."""
+    return [
+        replace(r, end_offset=1000 * n, committed_offset=1000 * n - r.lag)
+        for n, lag in enumerate(lags)
+        for r in reading(first + 10 * n, lag)
+    ]
+
+
+def test_backlog_of_an_outage_without_a_rebalance_is_worked_off_after_the_broker_is_back() -> None:
+    readings = steady([400] * 10 + [2400, 9400, 10_400, 300, 300])
+    (found,) = backlogs_of([], readings, [outage(-1, 25)])
+    assert (found.outage_id, found.rebalance_id, found.started_at) == ("o", None, second(-1))
+    assert (found.lag_before, found.backlog, found.worked_off_at) == (400, 10_000, second(30))
+
+
+def test_lag_that_one_commit_interval_brings_is_no_backlog_of_an_outage() -> None:
+    assert backlogs_of([], steady([400] * 10 + [1400, 2300, 900, 300]), [outage(-1, 25)]) == []
+
+
+def test_outage_in_which_the_group_rebalanced_leaves_the_backlog_to_the_rebalance() -> None:
+    readings = steady([400] * 10 + [2400, 9400, 10_400, 300, 300])
+    found = backlogs_of(with_waits([rebalance(rebalance_id="r")]), readings, [outage(-1, 25)])
+    assert [(b.rebalance_id, b.outage_id, b.backlog) for b in found] == [("r", None, 10_000)]
+
+
+def test_backlog_of_an_outage_ends_where_the_next_one_begins_and_stays_open_without_a_return() -> None:
+    readings = steady([400] * 10 + [2400, 9400, 10_400, 20_000, 300])
+    one, other = backlogs_of([], readings, [outage(-1, None), outage(25, None, "p")])
+    assert (one.outage_id, one.lag_peak, one.worked_off_at) == ("o", 10_400, None)
+    assert (other.outage_id, other.lag_before, other.worked_off_at) == ("p", 10_400, None)
 
 
 @pytest.mark.parametrize(
