@@ -38,7 +38,7 @@ _COLUMNS = {
 }
 """The kinds of names by the columns of events, and by the fields of readings and records in JSON."""
 
-_PAIRS = ("end_offsets", "committed", "assignment")
+_PAIRS = ("end_offsets", "begin_offsets", "stable_offsets", "committed", "committed_epochs", "assignment")
 """Fields of readings with lists that begin with a topic."""
 
 _PARTITIONS = (Kind.CLIENT_ASSIGNED, Kind.CLIENT_REVOKED, Kind.CLIENT_LOST, Kind.CLIENT_ASSIGNMENT_FINISHED)

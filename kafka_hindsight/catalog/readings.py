@@ -62,6 +62,7 @@ class ReadGroup(Row):
     error: str
     members: list[ReadMember]
     committed: list[Parts]
+    committed_epochs: list[Parts]
 
 
 @struct
@@ -87,6 +88,8 @@ class Reading(Row):
     missing: list[MissingPart]
     brokers: list[ReadBroker]
     topics: list[ReadTopic]
+    begin_offsets: list[Parts]
+    stable_offsets: list[Parts]
     end_offsets: list[Parts]
     groups: list[ReadGroup]
     configs: list[ReadConfig]

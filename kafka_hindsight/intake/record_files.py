@@ -1,26 +1,33 @@
-"""The files of RECORDS, with records of `__consumer_offsets`: JSON lines."""
+"""The files of RECORDS, with records of `__consumer_offsets`: segments as brokers keep them, and JSON lines."""
 
 from __future__ import annotations
 
 import base64
 import json
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Collection, Iterator
 
 from kafka_hindsight.catalog.table_model import RowValues
+from kafka_hindsight.intake.checksums import fast_crc32c
 from kafka_hindsight.intake.group_record_rows import OffsetsTopicInput, columns_of_record
 from kafka_hindsight.intake.json_lines import landed_lines, value_of
 from kafka_hindsight.intake.reading_files import files_of_input
+from kafka_hindsight.kafka_records.batches import batches, uncommitted
 from kafka_hindsight.kafka_records.commit_runs import Run
 from kafka_hindsight.kafka_records.offsets_topic import TOPIC, OffsetsTopic, with_topics
-from kafka_hindsight.logs.file_bytes import open_bytes
+from kafka_hindsight.kafka_records.wire import Malformed
+from kafka_hindsight.logs.file_bytes import Stored, open_bytes
 from kafka_hindsight.logs.found_files import Found
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.shared.grouping import grouped
 
 _JSON_LINES = re.compile(r"(?!\.)[^/]+\.jsonl(?:\.\w+)?")
-_NEEDED = "a JSON-lines file, or a folder of them, with one record of __consumer_offsets a line"
+_SEGMENT = re.compile(rf".*?{TOPIC}-(\d{{1,9}})/\d{{20}}\.log")
+_NEEDED = (
+    "a folder with segments of __consumer_offsets (__consumer_offsets-N/*.log), or a JSON-lines file, or a folder of"
+    " them, with one record of __consumer_offsets a line"
+)
 _NO_RECORD = (
     "It is not a record. Needed: a JSON object with topic, partition, offset, at (in milliseconds), and key and value"
     " (in base64; null where there is none)."
@@ -28,18 +35,11 @@ _NO_RECORD = (
 _BOUNDS = {"partition": 1 << 31, "offset": 1 << 63, "at": 253_402_300_800_000}
 """Above the largest number of each field. The calendar ends with the year 9999."""
 
+Record = tuple[int, int, int, bytes | None, bytes | None]
+"""Partition and offset, when it was written, in milliseconds, key and value."""
+
 Broken = tuple[str, str]
 """What could not be read, and a sentence that says why."""
-
-
-class Record(NamedTuple):
-    """One record of the topic. `at`: when it was written, in milliseconds."""
-
-    partition: int
-    offset: int
-    at: int
-    key: bytes | None
-    value: bytes | None
 
 
 def read_record_files(place: str | None) -> OffsetsTopicInput:
@@ -51,12 +51,17 @@ def read_record_files(place: str | None) -> OffsetsTopicInput:
     if place is None:
         return OffsetsTopicInput()
     found = files_of_input("RECORDS", place, _NEEDED)
-    lines = [f for f in found if f.uri.rstrip("/").endswith(place.rstrip("/")) or _JSON_LINES.fullmatch(f.name)]
-    if not lines:
+    segments = [f for f in found if _SEGMENT.fullmatch(f.uri)]
+    lines = [f for f in found if f not in segments and (_is_itself(f, place) or _JSON_LINES.fullmatch(f.name))]
+    if not segments and not lines:
         raise BadInput(
             f"RECORDS names {masked(place)}, and none of its {len(found)} files has records. Needed: {_NEEDED}."
         )
     read = _Reader()
+    for replica in grouped(sorted(segments, key=lambda f: f.uri), lambda f: f.uri.rpartition("/")[0]).values():
+        left_out = uncommitted(_content(file) for file in replica)
+        for file in replica:
+            read.take_stream(read.records_of(file, left_out))
     for file in lines:
         read.take_stream(read.lines_of(file))
     return read.result()
@@ -73,13 +78,12 @@ class _Reader:
 
     def take_stream(self, records: Iterator[Record]) -> None:
         """Read one stream. Where a partition goes back, as it does if a file has it twice, runs end."""
-        topic, positions = OffsetsTopic(), dict[int, int]()
-        for record in records:
-            partition = record.partition
-            if record.offset <= positions.get(partition, -1):
+        topic, positions = OffsetsTopic((), self.topic_names), dict[int, int]()
+        for partition, offset, at, key, value in records:
+            if offset <= positions.get(partition, -1):
                 topic.end_runs(partition)
-            positions[partition] = record.offset
-            row = topic.take(*record)
+            positions[partition] = offset
+            row = topic.take(partition, offset, at, key, value)
             if row is None:
                 continue
             if "sentence" in row:
@@ -87,7 +91,17 @@ class _Reader:
             else:
                 self.groups.append(row)
         self.runs += [*topic.take_finished(), *topic.open_runs]
-        self.topic_names |= topic.topic_names
+
+    def records_of(self, file: Found, left_out: Collection[int]) -> Iterator[Record]:
+        """The records of a segment, without batches at these offsets; up to where it breaks off."""
+        match = _SEGMENT.fullmatch(file.uri)
+        partition = int(match[1]) if match else 0
+        try:
+            for batch in batches(_content(file), checksum=fast_crc32c):
+                if not batch.is_control and batch.base_offset not in left_out:
+                    yield from ((partition, *record) for record in batch.records)
+        except Malformed as refusal:
+            self.broken.append((file.name, f"{file.name}: {refusal} Nothing after it was read."))
 
     def lines_of(self, file: Found) -> Iterator[Record]:
         """The records of a file of JSON lines; those of other topics are left out."""
@@ -112,6 +126,20 @@ class _Reader:
         return OffsetsTopicInput(tuple(groups), tuple(self.runs), tuple(self.broken))
 
 
+def _is_itself(file: Found, place: str) -> bool:
+    """Whether a file is the place that the user named."""
+    return file.uri.rstrip("/").endswith(place.rstrip("/"))
+
+
+def _content(file: Found) -> bytes:
+    """The bytes of a segment, which Kafka rolls at 100 MiB (offsets.topic.segment.bytes)."""
+    content = Stored(file.uri)
+    try:
+        return content.between(0, file.size)
+    finally:
+        content.close()
+
+
 def _record_in(text: str) -> Record | None:
     """The record in a line; None for one of another topic. Raises: ValueError."""
     line = value_of(text)
@@ -120,7 +148,7 @@ def _record_in(text: str) -> Record | None:
     if line["topic"] != TOPIC:
         return None
     partition, offset, at = (_number_of(line.get(name), most) for name, most in _BOUNDS.items())
-    return Record(partition, offset, at, _bytes_of(line.get("key")), _bytes_of(line.get("value")))
+    return (partition, offset, at, _bytes_of(line.get("key")), _bytes_of(line.get("value")))
 
 
 def _number_of(value: object, most: int) -> int:

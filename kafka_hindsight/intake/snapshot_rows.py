@@ -32,6 +32,9 @@ _OF_READING = ("cluster", "snapshot_id", "snapshot_at")
 _NO_JSON = "It is not JSON: perhaps its writer died while it wrote."
 _NO_INSTANT = "It lacks `at`, the instant of the reading, as ISO 8601 writes it."
 
+_NO_EPOCH = -1
+"""The leader epoch of a commit whose client sent none. Source: OffsetCommitRequest.json."""
+
 _TOGETHER = 16
 """Readings whose rows become columns together."""
 
@@ -108,16 +111,20 @@ def tables_of_readings(lines: Sequence[ReadLine], cluster: str) -> dict[Table, p
 
 
 def _reading_of(line: ReadLine, cluster: str) -> RowValues:
-    """The fields of a reading, the key that its rows share, and the end offset and leader epoch of each partition."""
+    """The fields of a reading, the key that its rows share, and the offsets and leader epochs of each partition."""
     reading = columns_of(value_of(line.line.text), Reading.COLUMNS)
     key = {"cluster": cluster, "snapshot_id": row_id(cluster, line.at), "snapshot_at": line.at}
-    return {**reading, **key, "landed_as": line.line.landed_as, "ends": _ends(reading)}
+    offsets = {"ends": "end_offsets", "starts": "begin_offsets", "stable": "stable_offsets"}
+    places = {name: _offsets_by_place(reading[field]) for name, field in offsets.items()}
+    return {**reading, **key, "landed_as": line.line.landed_as, **places}
 
 
-def _ends(reading: RowValues) -> dict[tuple[str | None, int | None], tuple[int | None, int | None]]:
-    """The end offset and the leader epoch by topic and partition; null if not known."""
+def _offsets_by_place(
+    offsets: Iterable[Any] | None,
+) -> dict[tuple[str | None, int | None], tuple[int | None, int | None]]:
+    """The offset and the leader epoch by topic and partition; null if not known."""
     ends: dict[tuple[str | None, int | None], tuple[int | None, int | None]] = {}
-    for topic, partition, offset, epoch in (_parts(each, 4) for each in _each(reading["end_offsets"])):
+    for topic, partition, offset, epoch in (_parts(each, 4) for each in _each(offsets)):
         place = topic, whole_number(partition, Scalar.INT)
         ends.setdefault(
             place, (_not_negative(whole_number(offset, Scalar.BIGINT)), _not_negative(whole_number(epoch, Scalar.INT)))
@@ -188,9 +195,14 @@ def _partition(place: Sequence[str | None] | None) -> RowValues:
 
 def _offsets(reading: RowValues) -> Iterator[RowValues]:
     for group in _each(reading["groups"]):
+        epochs = {
+            (topic, whole_number(number, Scalar.INT)): _NO_EPOCH if epoch is None else whole_number(epoch, Scalar.INT)
+            for topic, number, epoch in (_parts(each, 3) for each in _each(group["committed_epochs"]))
+        }
         for topic, number, offset in (_parts(each, 3) for each in _each(group["committed"])):
             partition, committed = whole_number(number, Scalar.INT), _not_negative(whole_number(offset, Scalar.BIGINT))
-            end, _ = reading["ends"].get((topic, partition), (None, None))
+            place = topic, partition
+            end, start, stable = (reading[name].get(place, (None, None))[0] for name in ("ends", "starts", "stable"))
             yield {
                 "group_id": group["group"],
                 "topic": topic,
@@ -198,6 +210,9 @@ def _offsets(reading: RowValues) -> Iterator[RowValues]:
                 "committed_offset": committed,
                 "end_offset": end,
                 "lag": None if end is None or committed is None else max(end - committed, 0),
+                "log_start": start,
+                "last_stable": stable,
+                "leader_epoch": epochs.get(place),
             }
 
 

@@ -15,7 +15,13 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, as_completed
 from typing import Any
 
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import (
+    ConsumerGroupTopicPartitions,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    TopicPartition,
+)
 from confluent_kafka.admin import AdminClient, ConfigResource, ConfigSource, OffsetSpec, ResourceType
 
 from kafka_hindsight.kafka.connection import Connection, from_json
@@ -46,6 +52,7 @@ _PATIENCE = 1.0
 
 _NAMED = 3
 JsonLine = dict[str, Any]
+Partitions = list[tuple[str, int]]
 
 
 class AccessRefused(Exception):
@@ -160,11 +167,25 @@ class Asker:
         controller = cluster.controller.id if cluster.controller else None
         yield {"answer": {"cluster_id": cluster.cluster_id, "controller": controller, "brokers": brokers}}
 
-    def end_offsets(self, partitions: list[tuple[str, int]], timeout: float) -> Iterator[JsonLine]:
+    def begin_offsets(self, partitions: Partitions, timeout: float) -> Iterator[JsonLine]:
+        """[topic, partition, log start offset, leader epoch] of partitions that have a leader."""
+        return self._offsets(partitions, OffsetSpec.earliest(), IsolationLevel.READ_UNCOMMITTED, timeout)
+
+    def stable_offsets(self, partitions: Partitions, timeout: float) -> Iterator[JsonLine]:
+        """[topic, partition, last stable offset, leader epoch]: below it no transaction is open."""
+        return self._offsets(partitions, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED, timeout)
+
+    def end_offsets(self, partitions: Partitions, timeout: float) -> Iterator[JsonLine]:
         """[topic, partition, end offset, leader epoch] of partitions that have a leader."""
-        specs = {TopicPartition(t, p): OffsetSpec.latest() for t, p in partitions}
+        return self._offsets(partitions, OffsetSpec.latest(), IsolationLevel.READ_UNCOMMITTED, timeout)
+
+    def _offsets(
+        self, partitions: Partitions, spec: OffsetSpec, isolation: IsolationLevel, timeout: float
+    ) -> Iterator[JsonLine]:
+        specs = {TopicPartition(t, p): spec for t, p in partitions}
+        futures = self.admin.list_offsets(specs, isolation_level=isolation, request_timeout=timeout)
         ends, wrong = [], []
-        for partition, answer in self._results(self.admin.list_offsets(specs, request_timeout=timeout), timeout):
+        for partition, answer in self._results(futures, timeout):
             if isinstance(answer, BaseException):
                 wrong.append((f"{partition.topic}-{partition.partition}", answer))
             elif answer.offset < 0:  # librdkafka's value for a broker that did not answer
@@ -198,8 +219,10 @@ class Asker:
             if isinstance(answer, BaseException):
                 wrong.append((group, answer))
             else:
-                offsets = sorted([p.topic, p.partition, p.offset] for p in answer.topic_partitions)
-                yield {"answer": {"group": group, "committed": offsets}}
+                offsets = sorted(answer.topic_partitions, key=lambda p: (p.topic, p.partition))
+                epochs = [[p.topic, p.partition, p.leader_epoch] for p in offsets]
+                committed = [[p.topic, p.partition, p.offset] for p in offsets]
+                yield {"answer": {"group": group, "committed": committed, "committed_epochs": epochs}}
         yield from _missing(wrong)
 
     def broker_configs(self, brokers: list[int], timeout: float) -> Iterator[JsonLine]:

@@ -181,21 +181,30 @@ class _ReadingBuilder:
         self.missing: list[dict[str, str]] = []
 
     def build(self) -> RawReading:
-        """Ask for each part. A part that needs an earlier one is not asked for if that did not answer."""
+        """Ask for each part. A part that needs an earlier one is not asked for if that did not answer.
+
+        Log starts and last stable offsets are asked before the committed offsets, ends after them: a committed offset
+        lies between the two, unless something is wrong.
+        """
         self._ask_topics()
         for tell in self._ask("brokers"):
             self.reading |= tell
         topics = self.reading["topics"]
         partitions = [(t["topic"], p["partition"]) for t in topics for p in t["partitions"] if p["leader"] >= 0]
-        if offsets := self._ask("end_offsets", partitions):
-            self.reading["end_offsets"] = offsets[0]
+        self._ask_offsets("begin_offsets", partitions)
+        self._ask_offsets("stable_offsets", partitions)
         if groups := self._ask("groups"):
             self.reading["groups"] = self._groups(groups[0])
+        self._ask_offsets("end_offsets", partitions)
         if configs := self._configs():
             self.reading["configs"] = configs
         if self.missing:
             self.reading["missing"] = self.missing
         return self.reading
+
+    def _ask_offsets(self, question: str, partitions: Sequence[tuple[str, int]]) -> None:
+        if offsets := self._ask(question, partitions):
+            self.reading[question] = offsets[0]
 
     def _configs(self) -> list[Any]:
         """The settings of the brokers and topics that answered."""

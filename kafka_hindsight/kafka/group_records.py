@@ -22,23 +22,42 @@ CALLS = 5
 _PATIENCE = 90.0
 """Seconds that one reading may take. The next reading goes on where this one stops."""
 
-_NOTHING_READ: Mapping[str, Any] = {"positions": {}, "ends": None, "topic_id": None, "is_done": False}
+_NOTHING_READ: Mapping[str, Any] = {"positions": {}, "open": [], "ends": None, "topic_id": None, "is_done": False}
+_LASTING = ("positions", "open", "topic_id")
 Say = Callable[[str], None]
+Rows = list[dict[str, Any]]
 
 
 @dataclass
 class Landed:
-    """The counts and files of one reading of the topic. `notes` are sentences for the user."""
+    """The counts and files of one reading of the topic. `notes` are sentences for the user.
+
+    `runs` counts the runs of commits that have ended, which are in `run_files`; `open_runs` those that go on.
+    """
 
     records: int = 0
     broken: int = 0
+    runs: int = 0
+    open_runs: int = 0
     files: list[str] = field(default_factory=list)
+    run_files: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+    def count(self, records: Rows, runs: Rows, open_runs: Rows) -> None:
+        """Count what one answer has."""
+        self.broken += sum("sentence" in record for record in records)
+        self.records += sum("sentence" not in record for record in records)
+        self.runs, self.open_runs = self.runs + len(runs), len(open_runs)
 
     def sentences(self) -> list[str]:
         """A summary, in sentences."""
         broken = [f"Records of groups that could not be decoded: {self.broken}"] if self.broken else []
-        return [f"Records of groups since the last reading: {self.records:,}", *broken, *self.notes]
+        return [
+            f"Records of groups since the last reading: {self.records:,}",
+            f"Runs of commits: {self.runs:,} ended since then, {self.open_runs:,} go on",
+            *broken,
+            *self.notes,
+        ]
 
 
 def land_group_records(
@@ -46,9 +65,10 @@ def land_group_records(
 ) -> Landed:
     """Read the topic from the positions in the lake to its present end, and land the new records.
 
-    Files of a few megabytes at most go to `<LAKE>/landing/group_records/`; after each one its positions are written. A
-    reading that ends in between reads the same records again: their partition and offset make them one. A landed file
-    is never written again. If the topic is missing or may not be read, a note says so.
+    Files of a few megabytes at most go to `<LAKE>/landing/group_records/`, runs of commits to `offset_commits/` beside
+    it; after each answer its positions are written, with the runs of commits that are still open. A reading that ends
+    in between reads the same records again: their partition and offset make them one. A landed file is never written
+    again. If the topic is missing or may not be read, a note says so.
 
     Returns:
         The counts, files and notes.
@@ -56,8 +76,7 @@ def land_group_records(
     Raises:
         BadInput: The settings are refused.
     """
-    folder = landing.landing_folder(lake, landing.GROUP_RECORDS)
-    positions_file = f"{folder}/{landing.safe_name(cluster)}.positions.json"
+    positions_file = landing.positions_file(lake, cluster)
     state = stored = _positions(positions_file)
     landed, until = Landed(), time.monotonic() + _PATIENCE
     with Reader(connection, _READER) as reader:
@@ -66,10 +85,14 @@ def land_group_records(
             batch = _rows_and_positions(reply, landed) if reply else None
             if batch is None:
                 break
-            rows, following = batch
-            if rows:
-                _land(rows, f"{folder}/{landing.landed_stem(cluster, at)}", state, following, landed)
-                say(f"{landed.records:,} group records")
+            rows, runs, following = batch
+            span = json.dumps([state["positions"], following["positions"], following["topic_id"]], sort_keys=True)
+            name = f"{landing.landed_stem(cluster, at)}-{hashlib.sha256(span.encode()).hexdigest()[:16]}.jsonl"
+            landed.files += _land(rows, f"{landing.landing_folder(lake, landing.GROUP_RECORDS)}/{name}")
+            landed.run_files += _land(runs, f"{landing.landing_folder(lake, landing.OFFSET_COMMITS)}/{name}")
+            landed.count(rows, runs, following["open"])
+            if rows or runs:
+                say(f"{landed.records:,} group records, {landed.runs:,} runs of commits")
             if not following["is_done"] and following["positions"] == state["positions"]:
                 landed.notes.append(f"__consumer_offsets: no partition answered within {connection.timeout_ms} ms.")
                 break
@@ -77,7 +100,7 @@ def land_group_records(
             if not state["is_done"] and time.monotonic() > until:
                 landed.notes.append(f"__consumer_offsets holds more than {_PATIENCE:g} s could read: the rest follows.")
             if (state["positions"], state["topic_id"]) != (stored["positions"], stored["topic_id"]):
-                lasting = {name: state[name] for name in ("positions", "topic_id")}
+                lasting = {name: state[name] for name in _LASTING}
                 landing.write_atomically(positions_file, json.dumps(lasting, sort_keys=True) + "\n")
                 stored = state
     return landed
@@ -93,8 +116,8 @@ def _ask(reader: Reader, state: Mapping[str, Any], timeout: float, landed: Lande
     return None
 
 
-def _rows_and_positions(reply: Reply, landed: Landed) -> tuple[list[dict[str, Any]], dict[str, Any]] | None:
-    """The rows of a reply, and the positions after them; None if it has none."""
+def _rows_and_positions(reply: Reply, landed: Landed) -> tuple[Rows, Rows, dict[str, Any]] | None:
+    """The records and the runs of a reply, and the positions after them; None if it has none."""
     denied = next((t["denied"] for t in reply.answers if "denied" in t), None)
     if denied is not None:
         landed.notes.append(
@@ -107,25 +130,22 @@ def _rows_and_positions(reply: Reply, landed: Landed) -> tuple[list[dict[str, An
         landed.notes += [f"__consumer_offsets was not read: {why}" for why in reply.missing]
         return None
     landed.notes += [f"__consumer_offsets: {note}" for note in last.get("notes", ()) if note not in landed.notes]
-    return [t for t in reply.answers if "record_offset" in t], last["next"]
+    records, runs = ([t for t in reply.answers if name in t] for name in ("record_offset", "first_record"))
+    return records, runs, last["next"]
 
 
-def _land(
-    rows: list[dict[str, Any]], name: str, before: Mapping[str, Any], after: Mapping[str, Any], landed: Landed
-) -> None:
-    """Write rows into a file named by their first and last positions, unless it exists."""
-    span = json.dumps([before["positions"], after["positions"], after["topic_id"]], sort_keys=True)
-    place = f"{name}-{hashlib.sha256(span.encode()).hexdigest()[:16]}.jsonl"
+def _land(rows: Rows, place: str) -> list[str]:
+    """Write rows into a file, unless it exists. It is named by the first and last positions: the same rows, again."""
+    if not rows:
+        return []
     landing.write_new(place, "".join(json.dumps(row, sort_keys=True) + "\n" for row in rows))
-    landed.files.append(place)
-    landed.broken += sum("sentence" in row for row in rows)
-    landed.records += sum("sentence" not in row for row in rows)
+    return [place]
 
 
 def _positions(place: str) -> dict[str, Any]:
     """The positions in the lake; the beginning if there are none, or if they cannot be read."""
     try:
         document = json.loads(landing.read_text(place))
-        return {**_NOTHING_READ, "positions": dict(document["positions"]), "topic_id": document["topic_id"]}
+        return {**_NOTHING_READ, **{name: document[name] for name in _LASTING}}
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return dict(_NOTHING_READ)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from confluent_kafka import (
@@ -25,14 +24,13 @@ from confluent_kafka.admin import AdminClient, OffsetSpec
 from kafka_hindsight.kafka.cluster_reader import JsonLine, serve
 from kafka_hindsight.kafka.connection import Connection
 from kafka_hindsight.kafka.group_records import CALLS
-from kafka_hindsight.kafka_records import group_record_values
+from kafka_hindsight.kafka_records.commit_runs import Run
+from kafka_hindsight.kafka_records.offsets_topic import TOPIC, OffsetsTopic, lacks_names, with_topics
 
-TOPIC = "__consumer_offsets"
 MOST_BYTES = 8 * 1024 * 1024
 """The most bytes of records in one answer, which limits the memory of both processes."""
 
 _AT_ONCE = 500
-_QUOTED_BYTES = 500
 _DENIED = frozenset({KafkaError.TOPIC_AUTHORIZATION_FAILED})
 _ABSENT = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION})
 _FETCHING = {
@@ -62,11 +60,13 @@ class RecordsReader:
         """Read records from some positions on, up to the size of one answer.
 
         Args:
-            of: `positions` by partition; `ends`, the offsets to read up to; `topic_id`, the topic of these positions.
+            of: `positions` by partition; `open`, the runs of commits that go on there; `ends`, the offsets to read up
+                to; `topic_id`, the topic of these positions.
             timeout: Seconds for all calls together.
 
         Yields:
-            Rows of bronze.group_records, with `sentence` if a record cannot be decoded; at last `next`, the positions.
+            Rows of bronze.group_records, with `sentence` if a record cannot be decoded; then the runs of commits that
+            have ended; at last `next`, the positions and the runs that are still open.
         """
         timeout /= CALLS
         topic = self.admin.list_topics(TOPIC, timeout=timeout).topics[TOPIC]
@@ -74,7 +74,9 @@ class RecordsReader:
         if refused in _DENIED:
             yield {"answer": {"denied": str(topic.error)}}
         elif refused in _ABSENT or not topic.partitions:
-            yield {"answer": {"next": {"positions": {}, "ends": {}, "topic_id": None, "is_done": True}}}
+            runs = [{"answer": run} for run in of["open"]]
+            nothing: JsonLine = {"positions": {}, "open": [], "ends": {}, "topic_id": None, "is_done": True}
+            yield from (*runs, {"answer": {"next": nothing}})
         else:
             yield from self._read_on(sorted(topic.partitions), of, timeout)
 
@@ -90,13 +92,24 @@ class RecordsReader:
         silent = [p for p in partitions if p not in last]
         if silent:
             notes.append(f"partitions without an answer: {', '.join(map(str, silent))}")
-        yield from self._rows(starts, ends, time.monotonic() + timeout)
+        content = OffsetsTopic([run for value in of["open"] if (run := Run.of(value))], self.names)
+        for partition in {run.offsets_partition for run in content.open_runs}:
+            if partition not in silent and starts.get(partition) != positions.get(partition):
+                content.end_runs(partition)
+        yield from self._rows(content, starts, ends, time.monotonic() + timeout)
+        yield from ({"answer": run.as_json()} for run in content.take_finished())
         following = {**{p: positions[p] for p in silent if p in positions}, **self.positions}
         is_done = all(following.get(p, 0) >= end for p, end in ends.items() if p in last)
-        go_on = {"positions": following, "ends": ends, "topic_id": topic_id, "is_done": is_done}
+        go_on = {
+            "positions": following,
+            "open": [run.as_json() for run in content.open_runs],
+            "ends": ends,
+            "topic_id": topic_id,
+            "is_done": is_done,
+        }
         yield {"answer": {"next": go_on, "notes": notes}}
 
-    def _rows(self, starts: Offsets, ends: Offsets, until: float) -> Iterator[JsonLine]:
+    def _rows(self, content: OffsetsTopic, starts: Offsets, ends: Offsets, until: float) -> Iterator[JsonLine]:
         self.positions = dict(starts)
         waiting = {p for p, at in starts.items() if at < ends.get(p, at)}
         self.consumer.assign([TopicPartition(TOPIC, p, starts[p]) for p in sorted(waiting)])
@@ -109,7 +122,7 @@ class RecordsReader:
                     self.positions[partition] = message.offset() + 1
                     if self.positions[partition] >= ends[partition]:
                         waiting.discard(partition)
-                    if (row := self._row(message)) is not None:
+                    if (row := self._row(content, message)) is not None:
                         size += len(message.key() or b"") + len(message.value() or b"")
                         yield {"answer": row}
         self.consumer.unassign()
@@ -124,33 +137,15 @@ class RecordsReader:
             yield {"answer": {"denied": str(refused)}}
             waiting.clear()
 
-    def _row(self, message: Message) -> JsonLine | None:
-        """The row of a record; None if it is not about a group or member."""
-        key, value = message.key(), message.value()
-        place = {
-            "offsets_partition": message.partition(),
-            "record_offset": message.offset(),
-            "written_at": _iso(message.timestamp()[1]),
-        }
-        try:
-            if group_record_values.type_of(key) is None:
-                return None
-            record = group_record_values.decode_group_record(key, value)
-        except group_record_values.Malformed as wrong:
-            quoted = {"key": (key or b"")[:_QUOTED_BYTES].hex(), "value": (value or b"")[:_QUOTED_BYTES].hex()}
-            return {**place, "sentence": str(wrong), **quoted}
-        self.names |= {t["topic_id"]: t["topic"] for t in record.pop("topics", ())}
-        if record.get("state_at") is not None:
-            record["state_at"] = _iso(record["state_at"])
-        for name in ("assignment", "pending_revocation"):
-            record |= {name: [self._with_topic(owned) for owned in record[name]]} if name in record else {}
-        return {**place, **record}
-
-    def _with_topic(self, owned: JsonLine) -> JsonLine:
-        """A partition with its topic's name, if the id is known."""
-        if owned["topic_id"] not in self.names and not self.has_asked_names:
+    def _row(self, content: OffsetsTopic, message: Message) -> JsonLine | None:
+        """The row of a record, with the names of topics; None if it is not about a group or member."""
+        place = message.partition(), message.offset(), message.timestamp()[1]
+        row = content.take(*place, message.key(), message.value())
+        if row is None or "sentence" in row:
+            return row
+        if not self.has_asked_names and lacks_names(row, self.names):
             self._ask_names()
-        return {"topic": self.names.get(owned["topic_id"]), **owned}
+        return with_topics(row, self.names)
 
     def _ask_names(self) -> None:
         """Ask for the ids of all topics. The name of a deleted topic stays unknown."""
@@ -204,10 +199,6 @@ def _numbered(offsets: Mapping[str, int]) -> Offsets:
 def _id_of(topic: Any) -> str:
     """A topic's id in Kafka's base64, which differs from librdkafka's."""
     return str(topic.topic_id).replace("+", "-").replace("/", "_")
-
-
-def _iso(milliseconds: int) -> str:
-    return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds")
 
 
 if __name__ == "__main__":

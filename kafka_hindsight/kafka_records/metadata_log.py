@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kafka_hindsight.catalog.table_model import RowValues
-from kafka_hindsight.kafka_records.batches import Record, RecordBatch, batches
+from kafka_hindsight.kafka_records.batches import Record, RecordBatch, batches, control_type
 from kafka_hindsight.kafka_records.metadata_record_layouts import (
     CONTROL_TYPES,
     LEADER_CHANGE,
@@ -159,7 +159,7 @@ def _follows(batch: RecordBatch, at: int, offset: int, epoch: int) -> None:
         raise Malformed(f"Byte {at}: found a batch at offset {batch.base_offset}. Needed: {offset}.")
     if epoch == -1 or batch.leader_epoch <= epoch:
         return
-    if not (batch.is_control and any(_control_type(r) == LEADER_CHANGE for r in batch.records)):
+    if not (batch.is_control and any(control_type(r) == LEADER_CHANGE for r in batch.records)):
         raise Malformed(
             f"Byte {at}: the batch at offset {offset} is of epoch {batch.leader_epoch}. Needed: {epoch}, or a "
             "later one that its leader begins."
@@ -182,19 +182,13 @@ def _take(batch: RecordBatch, rows: list[RowValues], skipped: Counter[str], prob
 
 
 def _control(record: Record) -> tuple[str, RowValues | None]:
-    kind = _control_type(record)
+    kind = control_type(record)
     name = CONTROL_TYPES.get(kind, f"control_{kind}")
     if kind == LEADER_CHANGE:
         return name, {"broker": read_versioned(LEADER_CHANGE_VALUE, record.value or b"")[1]["leader"]}
     if kind == SNAPSHOT_HEADER:
         return name, {"at": read_versioned(SNAPSHOT_HEADER_VALUE, record.value or b"")[1]["at"]}
     return name, {} if kind == SNAPSHOT_FOOTER else None
-
-
-def _control_type(record: Record) -> int:
-    cursor = Cursor(record.key or b"", "key of a control record")
-    cursor.take(2, "version")
-    return cursor.number(">h", "type")
 
 
 def decode_metadata_record(data: bytes) -> tuple[str, RowValues | None]:

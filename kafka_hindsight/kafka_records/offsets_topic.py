@@ -24,11 +24,11 @@ _OWNED = ("assignment", "pending_revocation")
 class OffsetsTopic:
     """Decodes records of the topic, which come partition by partition in the order of their offsets.
 
-    `topic_names` are the names of topics by id, as far as the records showed them.
+    `topic_names` are the names of topics by id: those that were known, and those that records show.
     """
 
-    def __init__(self, open_runs: Iterable[Run] = ()) -> None:
-        self.topic_names: dict[str, str] = {}
+    def __init__(self, open_runs: Iterable[Run], topic_names: dict[str, str]) -> None:
+        self.topic_names = topic_names
         self._folds: dict[int, CommitFold] = {}
         self._newest: dict[int, int] = {}
         for run in open_runs:

@@ -112,7 +112,7 @@ class Inputs(UserValues):
     snapshots: PathOrUri | None = Field(default=None, description="JSON-lines file or URI with readings of the cluster")
     records: PathOrUri | None = Field(
         default=None,
-        description="folder, file or URI with records of __consumer_offsets as JSON lines",
+        description="folder, file or URI with records of __consumer_offsets, as segments or JSON lines",
     )
     lake: PathOrUri | None = Field(default=None, description=_LAKE)
     expectations: PathOrUri | None = Field(

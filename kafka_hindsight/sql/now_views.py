@@ -49,10 +49,21 @@ class NowView:
 
 _KEY = "cluster, snapshot_at"
 _GROUPS = f'(SELECT {_KEY}, g, g."group" AS group_id FROM (SELECT {_KEY}, unnest(groups) AS g FROM {LANDED}))'
-_ENDS = f"""(
-    SELECT {_KEY}, o[1] AS topic, o[2]::INTEGER AS partition, o[4]::INTEGER AS leader_epoch,
-        CASE WHEN o[3]::BIGINT >= 0 THEN o[3]::BIGINT END AS end_offset
-    FROM (SELECT {_KEY}, unnest(end_offsets) AS o FROM {LANDED}))"""
+
+
+def _offsets(column: str, field: str) -> str:
+    """The offsets of partitions in a field of readings, as a column."""
+    return f"""(
+    SELECT {_KEY}, o[1] AS topic, o[2]::INTEGER AS partition,
+        CASE WHEN o[3]::BIGINT >= 0 THEN o[3]::BIGINT END AS {column}, o[4]::INTEGER AS leader_epoch
+    FROM (SELECT {_KEY}, unnest({field}) AS o FROM {LANDED}))"""
+
+
+_ENDS = _offsets("end_offset", "end_offsets")
+_STARTS, _STABLE = _offsets("log_start", "begin_offsets"), _offsets("last_stable", "stable_offsets")
+_EPOCHS = f"""(
+    SELECT {_KEY}, group_id, o[1] AS topic, o[2]::INTEGER AS partition, coalesce(o[3]::INTEGER, -1) AS leader_epoch
+    FROM (SELECT {_KEY}, group_id, unnest(g.committed_epochs) AS o FROM {_GROUPS}))"""
 
 VIEWS = (
     NowView(
@@ -100,7 +111,10 @@ VIEWS = (
             FROM (SELECT {_KEY}, group_id, o[1] AS topic, o[2]::INTEGER AS partition,
                     CASE WHEN o[3]::BIGINT >= 0 THEN o[3]::BIGINT END AS committed_offset
                 FROM (SELECT {_KEY}, group_id, unnest(g.committed) AS o FROM {_GROUPS}))
-            LEFT JOIN {_ENDS} USING ({_KEY}, topic, partition))""",
+            LEFT JOIN (SELECT * EXCLUDE (leader_epoch) FROM {_ENDS}) USING ({_KEY}, topic, partition)
+            LEFT JOIN (SELECT * EXCLUDE (leader_epoch) FROM {_STARTS}) USING ({_KEY}, topic, partition)
+            LEFT JOIN (SELECT * EXCLUDE (leader_epoch) FROM {_STABLE}) USING ({_KEY}, topic, partition)
+            LEFT JOIN {_EPOCHS} USING ({_KEY}, group_id, topic, partition))""",
     ),
     NowView(
         "configs",

@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from kafka_hindsight.catalog import TABLES, Table
-from kafka_hindsight.catalog.bronze import GROUP_RECORDS, LOG_FILES, SNAPSHOT_READINGS
+from kafka_hindsight.catalog.bronze import GROUP_RECORDS, LOG_FILES, OFFSET_COMMITS, SNAPSHOT_READINGS
+from kafka_hindsight.catalog.table_model import ListOf
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.publication import list_maintained
 from kafka_hindsight.lake.store import Store
@@ -18,7 +19,11 @@ from kafka_hindsight.sources.land import LOGS, batch_landed_at
 from kafka_hindsight.sql.duck_types import quoted_name, view_name
 from kafka_hindsight.sql.lake_views import open_views
 
-_TABLE_OF = {landing.SNAPSHOTS: SNAPSHOT_READINGS, landing.GROUP_RECORDS: GROUP_RECORDS}
+_TABLE_OF = {
+    landing.SNAPSHOTS: SNAPSHOT_READINGS,
+    landing.GROUP_RECORDS: GROUP_RECORDS,
+    landing.OFFSET_COMMITS: OFFSET_COMMITS,
+}
 """The table that names, in run_landed_as, the landed files of a kind that are in bronze."""
 
 
@@ -91,8 +96,14 @@ def _remove_landed_logs(store: Store, keep: Retention, now: datetime) -> int:
 
 
 def _distinct(store: Store, table: Table, column: str, values: Collection[str], *others: str) -> list[tuple[str, ...]]:
-    """The distinct values of a column and others, in rows whose column has one of these values."""
-    names = ", ".join(map(quoted_name, (column, *others)))
-    query = f"SELECT DISTINCT {names} FROM {view_name(table)} WHERE list_contains($values, {quoted_name(column)})"
+    """The distinct values of a column and others, in rows whose column has one of these values.
+
+    The values of a column of lists are those in its lists.
+    """
+    own = quoted_name(column)
+    value = f"unnest({own})" if isinstance(table.column(column).kind, ListOf) else own
+    names = ", ".join((f"{value} AS value", *map(quoted_name, others)))
+    rows = f"SELECT {names} FROM {view_name(table)}"
+    query = f"SELECT DISTINCT * FROM ({rows}) WHERE list_contains($values, value)"
     with open_views(store.lake, (table,)) as connection:
         return list(connection.execute(query, {"values": [*values]}).fetchall())

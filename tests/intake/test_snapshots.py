@@ -103,6 +103,26 @@ def test_reading_becomes_rows_of_every_table() -> None:
     assert only(bronze.CONFIG_SNAPSHOTS, "resource_type", "name", "value") == [("topic", "min.insync.replicas", "2")]
 
 
+def test_reading_has_log_start_last_stable_offset_and_epoch_of_commits_where_they_were_asked() -> None:
+    columns = ("topic", "partition", "log_start", "last_stable", "leader_epoch")
+    assert set(only(bronze.OFFSET_SNAPSHOTS, *columns)) == {
+        ("gone", 0, *[None] * 3),
+        *(("t", n, *[None] * 3) for n in range(3)),
+    }
+    asked = {
+        "begin_offsets": [["t", 0, 2, 4], ["t", 1, -1001, None]],
+        "stable_offsets": [["t", 0, 9]],
+        "groups": [GROUP | {"committed_epochs": [["t", 0, 4, "metadata"], ["t", 1, None], ["gone", 0, -1]]}],
+    }
+    found = rows(bronze.OFFSET_SNAPSHOTS, READING | asked)
+    assert [tuple(r[c] for c in columns) for r in found] == [
+        ("gone", 0, None, None, -1),
+        ("t", 0, 2, 9, 4),
+        ("t", 1, None, None, -1),
+        ("t", 2, None, None, None),
+    ]
+
+
 def test_snapshot_id_is_hash_of_cluster_and_instant() -> None:
     whole = datetime(2026, 11, 21, 1, 41, tzinfo=UTC)
     lines = snapshots.readings(read(READING, {"at": "2026-11-21T02:41:00+01:00"}))

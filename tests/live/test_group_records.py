@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer
+from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, NewTopic, ResourceType
 
 from kafka_hindsight.kafka import group_records_reader as records_reader
@@ -97,7 +97,7 @@ def test_offsets_topic_of_any_length_is_read_in_small_answers(
     monkeypatch.setattr(records_reader, "MOST_BYTES", 1)
     monkeypatch.setattr(records_reader, "_AT_ONCE", 2)
     reader = records_reader.RecordsReader(Connection.of("live", {"bootstrap.servers": cluster.bootstrap}))
-    state: dict[str, Any] = {"positions": {}, "ends": None, "topic_id": None, "is_done": False}
+    state: dict[str, Any] = {"positions": {}, "open": [], "ends": None, "topic_id": None, "is_done": False}
     batches: list[list[dict[str, Any]]] = []
     while not state["is_done"] and len(batches) <= len(whole) + 1:
         answers = [line["answer"] for line in reader.records(state, 8 * records_reader.CALLS)]
@@ -234,3 +234,34 @@ def test_documented_rights_suffice_for_group_records(
     assert everything <= set(places(reading.files)), (
         "what the cluster compacted meanwhile is missing from the later reading alone"
     )
+
+
+@pytest.mark.usefixtures("admin")
+def test_commits_land_as_runs_that_end_and_open_runs_stay_beside_positions(
+    cluster: GuardedCluster, admin: AdminClient, tmp_path: Path
+) -> None:
+    def commit(consumer: Consumer, offset: int) -> None:
+        consumer.commit(offsets=[TopicPartition(READ_IN, 0, offset)], asynchronous=False)
+
+    def open_run() -> dict[str, Any]:
+        kept = json.loads((tmp_path / "landing/group_records/live.positions.json").read_text())
+        (run,) = [run for run in kept["open"] if run["group_id"] == "commits"]
+        return dict(run)
+
+    def landed() -> list[dict[str, Any]]:
+        return [run for run in rows(read(cluster, tmp_path).run_files) if run["group_id"] == "commits"]
+
+    with member(cluster, "commits") as consumer:
+        commit(consumer, 3)
+        assert landed() == []
+        commit(consumer, 3)
+        commit(consumer, 8)
+        assert landed() == []
+        run = open_run()
+        assert (run["first_offset"], run["last_offset"], run["commits"], run["moves"]) == (3, 8, 3, 1)
+        commit(consumer, 5)
+        (ended,) = landed()
+        assert ended == run
+    assert [run["last_offset"] for run in landed()] == [5]
+    admin.delete_consumer_groups(["commits"])["commits"].result(20)
+    assert [(run["last_offset"], run["commits"]) for run in landed()] == [(None, 1)]

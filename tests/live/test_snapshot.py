@@ -137,6 +137,8 @@ class TestContent:
         ends = [o for o in reading["end_offsets"] if o[0] == "readings"]
         assert [o[:3] for o in ends] == [["readings", n, RECORDS // PARTITIONS] for n in range(PARTITIONS)]
         assert all(isinstance(epoch, int) and epoch >= 0 for *_, epoch in ends)
+        begins, stable = ([o[:3] for o in reading[f"{n}_offsets"] if o[0] == "readings"] for n in ("begin", "stable"))
+        assert (begins, stable) == ([["readings", n, 0] for n in range(PARTITIONS)], [o[:3] for o in ends])
 
     def test_reading_has_classic_and_kip_848_groups_with_members_and_offsets(self, cluster: GuardedCluster) -> None:
         groups = {g["group"]: g for g in cluster_snapshot.take(connection(cluster))["groups"] if g["group"] in GROUPS}
@@ -245,7 +247,7 @@ class TestTrouble:
         reading = cluster_snapshot.take(connection(cluster), say=delete)
         assert "short-lived" in {t["topic"] for t in reading["topics"]}
         gone = [m for m in reading["missing"] if "short-lived" in m["reason"]]
-        assert {m["part"] for m in gone} == {"end_offsets", "configs"}
+        assert {m["part"] for m in gone} == {"begin_offsets", "stable_offsets", "end_offsets", "configs"}
         assert all("UNKNOWN_TOPIC_OR_PART" in m["reason"] for m in gone)
         assert {o[0] for o in reading["end_offsets"]} >= {"readings"}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -112,3 +112,44 @@ def test_ownership_follows_from_group_records_and_starts_before_window(ingested_
         "01:00"
     }
     assert all(r["evidence"][0]["source"].startswith("__consumer_offsets-3@") for r in ownership)
+
+
+def run(clock: str, first: int, last: int, offset: int, commits: int) -> Row:
+    """A run of commits that do not move, as it lands."""
+    at = int(datetime.fromisoformat(f"2026-11-21T{clock}+00:00").timestamp() * 1000)
+    return {
+        **{
+            "offsets_partition": 3,
+            "group_id": "g",
+            "topic": "t",
+            "partition": 0,
+            "first_record": first,
+            "last_record": last,
+        },
+        **{"first_offset": offset, "last_offset": offset, "commits": commits, "moves": 0, "stood_ms": 0},
+        **dict.fromkeys(("first_at", "last_at", "first_moved_at", "moved_at", "stood_at"), at),
+        **{"leader_epoch": 1, "has_metadata": False},
+    }
+
+
+def test_landed_runs_and_open_ones_are_rows_and_grow_as_they_are_read_on(night: Path) -> None:
+    """A run goes on over two landings; a record of the group (8) ends the one before it, the hour another."""
+    positions = night / LANDED / "prod.positions.json"
+
+    def read() -> list[tuple[Any, ...]]:
+        store, _ = ingested(night / "lake", night / "logs", cluster="prod")
+        found = sorted(rows(store, bronze.OFFSET_COMMITS), key=lambda r: r["first_record"])
+        return [(r["first_record"], r["last_record"], r["commits"], len(r["run_landed_as"])) for r in found]
+
+    def land(name: str, *runs: Row) -> None:
+        lay(night, {f"lake/landing/offset_commits/prod-20261121T{name}.jsonl": jsonl(*runs)})
+
+    positions.write_text(json.dumps({"open": [run("01:15:00", 4, 5, 10, 2)]}))
+    assert read() == [(4, 5, 2, 0)]
+    land("012500Z-0123456789abcdef", run("01:15:00", 4, 6, 10, 3))
+    positions.write_text(json.dumps({"open": [run("01:16:00", 7, 7, 11, 1), "torn"]}))
+    assert read() == [(4, 7, 4, 1)]
+    land("013000Z-0123456789abcdef", run("01:16:00", 7, 7, 11, 1), run("01:21:00", 9, 10, 12, 2))
+    positions.write_text(json.dumps({"open": [run("02:00:00", 11, 11, 12, 1)]}))
+    for _ in range(2):
+        assert read() == [(4, 7, 4, 2), (9, 10, 2, 1), (11, 11, 1, 0)]

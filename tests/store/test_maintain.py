@@ -11,7 +11,7 @@ import pytest
 from deltalake import DeltaTable
 
 from kafka_hindsight.catalog import Table
-from kafka_hindsight.catalog.bronze import GROUP_RECORDS, LOG_FILES, LOG_RECORDS
+from kafka_hindsight.catalog.bronze import GROUP_RECORDS, LOG_FILES, LOG_RECORDS, OFFSET_COMMITS
 from kafka_hindsight.catalog.gold import FINDINGS
 from kafka_hindsight.engine.local import LocalWorkers
 from kafka_hindsight.lake import landing
@@ -78,3 +78,16 @@ def test_landed_files_are_removed_when_old_and_taken(tmp_path: Path) -> None:
     append_rows(store, GROUP_RECORDS, *({"run_landed_as": names[d], "record_offset": d} for d in (1, 20)))
     assert maintain.run_step(LocalWorkers(), settings(tmp_path, "landing=14"), {})["landed_files"] == 1
     assert landing.list_landed(str(tmp_path), landing.GROUP_RECORDS) == sorted([names[1], names[21]])
+
+
+def test_landed_commits_are_removed_when_each_file_of_their_runs_is_old(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    names = {d: f"c-{ago(d):%Y%m%dT%H%M%SZ}-{'0' * 16}.jsonl" for d in (1, 20, 21, 22)}
+    for name in names.values():
+        landing.write_atomically(f"{tmp_path}/landing/offset_commits/{name}", "{}")
+    append_rows(
+        store, OFFSET_COMMITS, {"run_landed_as": [names[22], names[1]]}, {"run_landed_as": [], "first_record": 5}
+    )
+    append_rows(store, OFFSET_COMMITS, {"run_landed_as": [names[20]], "first_record": 9})
+    assert maintain.run_step(LocalWorkers(), settings(tmp_path, "landing=14"), {})["landed_files"] == 2
+    assert landing.list_landed(str(tmp_path), landing.OFFSET_COMMITS) == sorted([names[1], names[21]])

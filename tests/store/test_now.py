@@ -47,6 +47,8 @@ PROD = {
         }
     ],
     "end_offsets": [["t", 0, 100, 4], ["t", 1, 50, 0]],
+    "begin_offsets": [["t", 0, 3, 4]],
+    "stable_offsets": [["t", 0, 95, 4], ["t", 1, -1001, 0]],
     "groups": [
         {
             "group": "orders",
@@ -56,6 +58,7 @@ PROD = {
             "coordinator": 2,
             "members": [member("m-1", 0), member("m-2", 1)],
             "committed": [["t", 0, 90], ["t", 1, 60], ["t", 2, 5], ["t", 3, -1001]],
+            "committed_epochs": [["t", 0, 4], ["t", 1, None]],
         },
         {"group": "silent", "error": "_TIMED_OUT: Local: Timed out"},
     ],
@@ -132,6 +135,12 @@ def test_unknown_values_of_reading_are_null(session: sql.Session) -> None:
         (1, 60, 0),
         (2, 5, None),
         (3, None, None),
+    ]
+    assert rows(session, "SELECT log_start, last_stable, leader_epoch FROM now.offsets ORDER BY partition") == [
+        (3, 95, 4),
+        (None, None, -1),
+        (None, None, None),
+        (None, None, None),
     ]
     assert rows(session, "SELECT group_id, state, member_count, error FROM now.groups ORDER BY 1") == [
         ("orders", "stable", 2, None),

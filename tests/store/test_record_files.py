@@ -9,14 +9,16 @@ from typing import Any
 import pytest
 
 from kafka_hindsight.catalog import bronze, quality
+from kafka_hindsight.kafka_records.batches import RecordBatch, batches
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.shared.exits import BadInput
 from tests.support.logs import ingested, lay, resigned, rows
-from tests.support.nights import EXCERPTS
+from tests.support.nights import RECORDS
 
 Row = dict[str, Any]
 
-LINES = EXCERPTS / "records-4.3" / "internal_topics.jsonl"
+LINES = RECORDS / "internal_topics.jsonl"
+SEGMENTS = RECORDS / "segments"
 
 
 @pytest.fixture
@@ -27,6 +29,10 @@ def night(tmp_path: Path) -> Path:
 def read(night: Path, records: Path | None, lake: str = "lake") -> Store:
     store, _ = ingested(night / lake, night / "logs", records=records)
     return store
+
+
+def content_of(records: list[Row]) -> list[str]:
+    return sorted(str(record) for record in records)
 
 
 def commits(store: Store) -> list[Row]:
@@ -93,3 +99,64 @@ def test_line_that_is_not_a_record_is_kept_with_reason(night: Path) -> None:
 def test_place_without_records_is_refused(night: Path, name: str, says: str) -> None:
     with pytest.raises(BadInput, match=f"RECORDS names .*{says}.* Needed: .*__consumer_offsets"):
         read(night, night / name)
+
+
+def test_segments_give_the_same_rows_as_json_lines(night: Path) -> None:
+    partition = [line for line in LINES.read_text().splitlines() if json.loads(line)["partition"] == 26]
+    by_line = read(night, lay(night, {"26.jsonl": "\n".join(partition)}) / "26.jsonl", "by_line")
+    by_segment = read(night, SEGMENTS / "__consumer_offsets-26", "by_segment")
+    assert commits(by_segment) == commits(by_line) != []
+    assert content_of(rows(by_segment, bronze.GROUP_RECORDS)) == content_of(rows(by_line, bronze.GROUP_RECORDS))
+
+
+def test_aborted_commit_and_one_whose_transaction_is_open_are_left_out_of_segments(night: Path) -> None:
+    """The recorded pipeline committed nine times and aborted once. Its segment is cut before the last marker too."""
+    segment = (SEGMENTS / "__consumer_offsets-48" / f"{0:020}.log").read_bytes()
+    *_, marker = [at for at, batch in placed(segment) if batch.is_control]
+    lay(night, {f"whole/__consumer_offsets-48/{0:020}.log": segment})
+    lay(night, {f"open/__consumer_offsets-48/{0:020}.log": segment[:marker]})
+    for folder, commits_and_last in (("whole", (9, 90)), ("open", (8, 80))):
+        runs = [r for r in commits(read(night, night / folder, f"lake-{folder}")) if r["group_id"] == "billing-flow-12"]
+        live = [r for r in runs if r["last_offset"] is not None]
+        assert (sum(r["commits"] for r in live), max(r["last_offset"] for r in live)) == commits_and_last
+
+
+def test_replicas_and_segments_of_one_partition_are_one_log(night: Path) -> None:
+    segment = (SEGMENTS / "__consumer_offsets-48" / f"{0:020}.log").read_bytes()
+    whole = commits(read(night, SEGMENTS / "__consumer_offsets-48", "whole"))
+    places = placed(segment)
+    at, batch = places[len(places) // 2]
+    second = f"{batch.base_offset:020}"
+    lay(
+        night,
+        {
+            f"r/broker-1/__consumer_offsets-48/{0:020}.log": segment[:at],
+            f"r/broker-1/__consumer_offsets-48/{second}.log": segment[at:],
+            f"r/broker-2/__consumer_offsets-48/{0:020}.log": segment[: at + 7],
+            f"r/broker-2/__consumer_offsets-48/{0:020}.index": b"of no use",
+            f"r/broker-2/__transaction_state-3/{0:020}.log": segment,
+            f"r/broker-2/orders-3/{0:020}.log": segment,
+        },
+    )
+    store = read(night, night / "r")
+    assert commits(store) == whole
+    assert rows(store, quality.QUARANTINE) == []
+
+
+def test_segment_that_differs_from_its_checksum_is_read_up_to_there(night: Path) -> None:
+    segment = (SEGMENTS / "__consumer_offsets-26" / f"{0:020}.log").read_bytes()
+    at, batch = placed(segment)[3]
+    wrong = segment[: at + 70] + bytes([segment[at + 70] ^ 1]) + segment[at + 71 :]
+    lay(night, {f"r/__consumer_offsets-26/{0:020}.log": wrong})
+    store = read(night, night / "r")
+    (refused,) = rows(store, quality.QUARANTINE)
+    assert f"the batch at offset {batch.base_offset} has checksum" in refused["sentences"][0]
+    read_offsets = [r["record_offset"] for r in rows(store, bronze.GROUP_RECORDS)]
+    assert read_offsets
+    assert max(read_offsets) < batch.base_offset
+
+
+def placed(segment: bytes) -> list[tuple[int, RecordBatch]]:
+    """The batches of a segment, each with the byte at which it begins."""
+    found = list(batches(segment))
+    return list(zip([0, *(batch.end for batch in found)], found, strict=False))

@@ -11,6 +11,9 @@ from kafka_hindsight.shared.windows import Window
 from tools.plain_reader import read_logs
 
 EXCERPTS = Path(__file__).parents[1] / "excerpts"
+RECORDS = Path(__file__).parents[1] / "records-4.3"
+"""Records of `__consumer_offsets` of Kafka 4.3, as JSON lines and as segments."""
+
 WHOLE = Window(datetime(2026, 11, 21, tzinfo=UTC), datetime(2026, 11, 22, tzinfo=UTC))
 
 Row = Any

@@ -168,6 +168,13 @@ class OffsetSnapshot(Row):
     committed_offset: Annotated[Records | None, "Committed offset; null where none is known"] = None
     end_offset: Annotated[Records | None, "Log end offset at the same reading"] = None
     lag: Annotated[Records | None, "End offset less committed offset, never below 0"] = None
+    log_start: Annotated[Records | None, "Log start offset, read before the committed offset; null: not asked"] = None
+    last_stable: Annotated[
+        Records | None, "Last stable offset, below which no transaction is open, read before the committed offset"
+    ] = None
+    leader_epoch: Annotated[
+        int | None, "Leader epoch of the commit; -1: the client sent none; null where it was not asked"
+    ] = None
 
 
 @table(

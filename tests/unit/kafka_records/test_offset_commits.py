@@ -22,13 +22,13 @@ from kafka_hindsight.kafka_records.offset_commits import (
     topic_id_of,
 )
 from kafka_hindsight.kafka_records.wire import Cursor, Malformed, VersionedStruct, read_struct, read_versioned
-from tests.support.nights import EXCERPTS
+from tests.support.nights import RECORDS
 from tests.support.wire_bytes import encode, values_of
 
 NAMES = st.text(max_size=20).filter(lambda text: text.isprintable())
 REAL = [
     (base64.b64decode(line["key"]), None if line["value"] is None else base64.b64decode(line["value"]))
-    for line in map(json.loads, (EXCERPTS / "records-4.3/internal_topics.jsonl").read_text().splitlines())
+    for line in map(json.loads, (RECORDS / "internal_topics.jsonl").read_text().splitlines())
 ]
 
 
