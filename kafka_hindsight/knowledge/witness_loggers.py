@@ -27,6 +27,9 @@ class WitnessLoggers:
     needs_controller: bool = False
 
 
+ISR_LOGGER = "Partition"
+"""The logger in which a leader writes how it changes the in-sync replicas itself. Source: Partition.maybeShrinkIsr."""
+
 WITNESSES: tuple[WitnessLoggers, ...] = (
     WitnessLoggers(
         WitnessKind.LIFE,
@@ -44,7 +47,7 @@ WITNESSES: tuple[WitnessLoggers, ...] = (
     ),
     WitnessLoggers(
         WitnessKind.IN_SYNC,
-        (frozenset({"Partition", "state.change.logger"}),),
+        (frozenset({ISR_LOGGER, "state.change.logger"}),),
         "Partition.maybeShrinkIsr and maybeExpandIsr, in each version. What a controller takes out of the in-sync"
         " replicas, as it does with those of a dead broker, a leader says to the state change logger alone",
         needs_controller=True,

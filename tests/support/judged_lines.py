@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -12,11 +12,13 @@ import pyarrow as pa
 
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.bronze import LOG_FILES
+from kafka_hindsight.catalog.quality import PARSED_HOURS
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.engine.reduce import evaluate, judged_tables, link, narrow
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.published import PUBLISHED
 from kafka_hindsight.judgements.rebuild.sources import RowSource, judgements_in_order
+from kafka_hindsight.knowledge.witness_loggers import QUORUM_LOGGER, WITNESSES, ZOOKEEPER_LOGGER
 from kafka_hindsight.shared.durations import LOOK_BACK, MS
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window
@@ -26,20 +28,28 @@ from tools.plain_reader import read_logs
 Tables = Mapping[str, list[Any]]
 
 
-def judged_lines(folder: Path, files: Mapping[str, str], **readings: list[Any]) -> Tables:
+ALL_LOGGERS = sorted(
+    {QUORUM_LOGGER, ZOOKEEPER_LOGGER, *(name for w in WITNESSES for a in w.alternatives for name in a)}
+)
+"""The loggers of which lines would show whatever happened."""
+
+
+def judged_lines(
+    folder: Path, files: Mapping[str, str], loggers: Sequence[str] = ALL_LOGGERS, **readings: list[Any]
+) -> Tables:
     """The rows of every table that is published, as objects, by its name.
 
-    `files`: the text of each log of brokers, by its path. `readings`: rows of tables of bronze, by their names. A row
-    that quotes nothing fails the test.
+    `files`: the text of each log of brokers, by its path. `loggers`: those of which each broker's logs have lines, but
+    for these. `readings`: rows of tables of bronze, by their names. A row that quotes nothing fails the test.
     """
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text.strip() + "\n")
-    return judged_folder(folder, **readings)
+    return judged_folder(folder, loggers, **readings)
 
 
-def judged_folder(folder: Path, **readings: list[Any]) -> Tables:
+def judged_folder(folder: Path, loggers: Sequence[str] = ALL_LOGGERS, **readings: list[Any]) -> Tables:
     """The rows of every table that is published, of a folder of brokers' logs."""
     events = read_logs(folder, "broker", "c")[0]
     ats = [e.happened_at for e in events]
@@ -49,6 +59,7 @@ def judged_folder(folder: Path, **readings: list[Any]) -> Tables:
     rows = {
         "silver.events": [replace(e, knowledge_version="1") for e in events],
         "bronze.log_files": [_file(source, lines) for source, lines in logs.items()],
+        "quality.parsed_hours": [_hour(source, lines, loggers) for source, lines in logs.items()],
         **{f"bronze.{name}": own for name, own in readings.items()},
     }
     tables = {name: as_table(rows.get(name, []), table) for name, table in BY_NAME.items()}
@@ -87,3 +98,12 @@ def _file(source: str, lines: list[Event]) -> Any:
     ats = [e.happened_at for e in lines]
     columns = {"cluster": "c", "file": source, "source": source, "origin": "broker"}
     return row(LOG_FILES, first_at=min(ats), last_at=max(ats), **columns)
+
+
+def _hour(source: str, lines: list[Event], loggers: Sequence[str]) -> Any:
+    """The whole log as one hour, in which its writer's loggers have a line each."""
+    ats, brokers = [e.happened_at for e in lines], {e.broker for e in lines} - {None}
+    columns = {"cluster": "c", "source": source, "origin": "broker", "hour_from": min(ats), "hour_to": max(ats) + MS}
+    columns["given_broker"] = brokers.pop() if len(brokers) == 1 else None
+    pairs = [f"INFO {name}" for name in loggers]
+    return row(PARSED_HOURS, first_at=min(ats), last_at=max(ats), loggers=pairs, **columns)

@@ -90,4 +90,4 @@ def histories_of(
     logs_end: datetime,
 ) -> list[ReplicaHistory]:
     lives = incarnations(lines, readings, context.controller_epochs)
-    return replica_states.histories_of(lives, leaders, leaderless, settings, logs_end)
+    return replica_states.histories_of(lives, leaders, leaderless, settings, logs_end, context)

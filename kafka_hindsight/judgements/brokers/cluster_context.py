@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from operator import attrgetter
 
-from kafka_hindsight.catalog.codes import Origin, OutageKind
+from kafka_hindsight.catalog.codes import Origin, OutageKind, WitnessGap, WitnessKind
 from kafka_hindsight.catalog.kinds import Kind
-from kafka_hindsight.catalog.rows import BrokerOutage, Event, LogSpan
+from kafka_hindsight.catalog.rows import BrokerOutage, Event, LogSpan, Witness
 from kafka_hindsight.judgements.brokers.controllers import (
     CONTROLLER_KINDS,
     ControllerEpoch,
@@ -20,8 +20,10 @@ from kafka_hindsight.judgements.brokers.controllers import (
 )
 from kafka_hindsight.judgements.brokers.liveness import CONTROLLER_SIGNAL_KINDS, NO_EVENTS
 from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
+from kafka_hindsight.knowledge.witness_loggers import ISR_LOGGER
 from kafka_hindsight.measures.time_away import shown_until
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, NEVER
+from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.timelines import (
     Interval,
     Intervals,
@@ -51,7 +53,7 @@ class ClusterContext:
     `controller_logs_from` is the instant from which each controller's own log is at hand, `records_from` that from
     which the metadata log is; `log_spans` are the spans of the brokers' logs, None: each is at hand all the time.
     `clocks` are those that are known to be wrong, `refusals` the lines in which a broker could not authenticate with
-    another one.
+    another one. `witnesses` say what the logs of each broker could show; of a broker without any, all of it.
     """
 
     outages: tuple[BrokerOutage, ...] = ()
@@ -65,6 +67,33 @@ class ClusterContext:
     log_spans: tuple[LogSpan, ...] | None = None
     clocks: tuple[ClockError, ...] = ()
     refusals: Sequence[Event] = ()
+    witnesses: Sequence[Witness] = ()
+
+    @cached_property
+    def _own_witnesses(self) -> Mapping[tuple[WitnessKind, int | None], Sequence[Witness]]:
+        """The witnesses of each kind and broker."""
+        return grouped(self.witnesses, lambda w: (w.kind, w.broker))
+
+    def unseen_from(
+        self, kind: WitnessKind, brokers: Iterable[int], since: datetime, logger: str | None = None
+    ) -> datetime | None:
+        """The first instant at which the own lines of any of some brokers could not show a kind of event.
+
+        A log without a known writer may be that of a broker of which no log is known. What a broker itself writes needs
+        no log of a controller.
+
+        Args:
+            kind: The kind of event.
+            brokers: The brokers.
+            since: The instant from which on it counts.
+            logger: The logger whose lines are asked for; None: all that write such events.
+        """
+        witnesses = self._own_witnesses
+        own = (w for b in brokers for w in witnesses.get((kind, b)) or witnesses.get((kind, None), ()))
+        gaps = (w for w in own if w.gap not in (None, WitnessGap.NO_CONTROLLER) and w.last_at > since)
+        if logger:
+            gaps = (w for w in gaps if w.loggers is None or logger in w.loggers)
+        return min((max(w.first_at, since) for w in gaps), default=None)
 
     @cached_property
     def refusals_of(self) -> Mapping[int | None, Timeline[Event]]:
@@ -138,6 +167,9 @@ class ClusterContext:
         """Whether the log in which a broker says what it commits is at hand from one instant to another."""
         if self.log_spans is None:
             return True
+        unseen_from = self.unseen_from(WitnessKind.IN_SYNC, [broker], start, ISR_LOGGER)
+        if unseen_from and unseen_from < end:
+            return False
         spans = (s for s in self.log_spans if s.broker == broker)
         return any(s.first_at <= start + CLOCK_SKEW and end - CLOCK_SKEW <= s.last_at for s in spans)
 
@@ -176,6 +208,7 @@ def context_of(
     log_spans: Iterable[LogSpan] | None = None,
     clocks: tuple[ClockError, ...] = (),
     refusals: Sequence[Event] = (),
+    witnesses: Sequence[Witness] = (),
 ) -> ClusterContext:
     """The context of a cluster's partitions, from silver.events of at least CONTEXT_KINDS, with look-back."""
     ordered = in_order(e for e in events if e.kind in CONTEXT_KINDS)
@@ -194,6 +227,7 @@ def context_of(
         log_spans=None if log_spans is None else tuple(log_spans),
         clocks=clocks,
         refusals=refusals,
+        witnesses=witnesses,
     )
 
 

@@ -26,6 +26,7 @@ from kafka_hindsight.judgements.brokers.liveness import (
     SIGNAL_KINDS,
 )
 from kafka_hindsight.judgements.brokers.lives import lives_of
+from kafka_hindsight.judgements.brokers.log_witnesses import find_witnesses
 from kafka_hindsight.judgements.brokers.observed import find_missing_broker_logs, find_unobserved_spans, observe
 from kafka_hindsight.judgements.brokers.outages import find_outages
 from kafka_hindsight.judgements.brokers.second_starts import second_starts_of
@@ -195,6 +196,24 @@ def judge_brokers(
 
 
 @dataclass(frozen=True)
+class WitnessHistory:
+    """The witnesses of the window."""
+
+    witnesses: list[rows.Witness]
+
+
+def judge_witnesses(
+    hours: list[rows.ParsedHour],
+    missing_logs: list[rows.MissingBrokerLog],
+    outages: list[rows.BrokerOutage],
+    cluster: str,
+    scope: Scope,
+) -> WitnessHistory:
+    """Find what the logs of each broker could show in the window."""
+    return WitnessHistory(find_witnesses(cluster, hours, missing_logs, outages, scope.window))
+
+
+@dataclass(frozen=True)
 class WindowFacts:
     """Facts that are small and the same for all partitions and groups.
 
@@ -220,6 +239,7 @@ def gather_facts(
     expiries: list[rows.Event],
     refusals: list[rows.Event],
     stalls: list[rows.Event],
+    witnesses: list[rows.Witness],
     readings: pa.Table,
     files: list[rows.LogFile],
     scope: Scope,
@@ -239,7 +259,12 @@ def gather_facts(
     ordered = sorted(changes, key=lambda c: (c.at, c.kind, c.topic))
     return WindowFacts(
         context=context_of(
-            [*events, *controllers], outages, log_spans, scope.clocks, refused[Kind.AUTHENTICATION_REFUSED]
+            [*events, *controllers],
+            outages,
+            log_spans,
+            scope.clocks,
+            refused[Kind.AUTHENTICATION_REFUSED],
+            witnesses,
         ),
         groups=GroupContext(
             scope.cluster,
@@ -328,6 +353,17 @@ BROKERS = Judgement(
     needs=(SIGNALS,),
 )
 
+WITNESSES = Judgement(
+    "witnesses",
+    (judge_witnesses,),
+    ("cluster",),
+    {
+        "hours": lake_table("quality.parsed_hours", span="week"),
+        "missing_logs": BROKERS.output("missing_logs"),
+        "outages": BROKERS.output("outages"),
+    },
+)
+
 FACTS = Judgement(
     "facts",
     (gather_facts,),
@@ -345,6 +381,7 @@ FACTS = Judgement(
         "expiries": where(_shows_expiry, EVENTS),
         "refusals": narrowed(authentication_lines, where_among("kind", _REFUSED, EVENTS)),
         "stalls": where(_shows_stall, EVENTS),
+        "witnesses": WITNESSES.output("witnesses"),
         "readings": narrowed(reading_times, lake_table("bronze.partition_snapshots"), again=reading_times_together),
         "files": each(files_in_scope, lake_table("bronze.log_files", span="")),
     },

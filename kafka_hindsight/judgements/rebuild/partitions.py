@@ -148,7 +148,7 @@ def judge_partitions(
     changes = rebuild_isr_changes(incarnations, context, window)
     leaders = rebuild_leaders(incarnations, context, window)
     settings = facts.settings.with_topics(events)
-    histories = histories_of(incarnations, leaders.leaders, leaders.leaderless, settings, logs_end)
+    histories = histories_of(incarnations, leaders.leaders, leaders.leaderless, settings, logs_end, context)
     return PartitionHistory(
         leaders.failovers,
         leaders.gaps,

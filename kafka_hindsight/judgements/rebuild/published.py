@@ -10,9 +10,8 @@ from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS, READINGS
 from kafka_hindsight.judgements.rebuild.producer_logs import PRODUCER_LOGS, PRODUCERS
 from kafka_hindsight.judgements.rebuild.rules import judgement_of
 from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource, joined, judgements_in_order
-from kafka_hindsight.judgements.rebuild.witnesses import WITNESSES
 
-JUDGEMENTS = (INCIDENTS, GROUPS, PARTITIONS, READINGS, BALANCE, WITNESSES, PRODUCER_LOGS, PRODUCERS)
+JUDGEMENTS = (INCIDENTS, GROUPS, PARTITIONS, READINGS, BALANCE, PRODUCER_LOGS, PRODUCERS)
 """The judgements that fill tables. The judgements that these read are found by what they read."""
 
 

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from operator import attrgetter
 
-from kafka_hindsight.catalog.codes import NOBODY, Confidence, FailoverKind, OutageKind
+from kafka_hindsight.catalog.codes import NOBODY, Confidence, FailoverKind, OutageKind, WitnessKind
 from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, LeadershipGap, LeaderSpan, Quote
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, on_failed_disk
@@ -156,10 +156,36 @@ def _by_changes(start_row: Failover, *end_rows: Failover) -> Reason:
     return Reason(start_row.failover_id, start_row.outage_id, start_row.explanation, start_row.confidence, quotes)
 
 
+def shown_leaders(
+    incarnation: Incarnation, leaders: Sequence[Interval[int]], context: ClusterContext
+) -> list[Interval[int]]:
+    """The leaders of a partition, the last one up to the instant from which no log at hand would show another.
+
+    Each replica that lives writes that it leads, or which broker it follows: the log of one of them is enough.
+    Source: ReplicaManager.makeLeaders, makeFollowers; in KRaft applyLocalLeadersDelta, applyLocalFollowersDelta.
+    """
+    if not leaders or leaders[-1].end is not None:
+        return [*leaders]
+    last = leaders[-1]
+    brokers = (w.broker for w in context.witnesses if w.broker is not None)
+    replicas = {*(incarnation.replicas_at(last.start) or brokers), last.value}
+    if context.unseen_from(WitnessKind.LEADERS, replicas, last.start) is None:
+        return [*leaders]
+    shown_until = [_shows_leaders_until(replica, last.start, context) for replica in replicas]
+    end = None if None in shown_until else latest(*shown_until)
+    return [*leaders[:-1], *([replace(last, end=end)] if end is None or end > last.start else ())]
+
+
+def _shows_leaders_until(replica: int, since: datetime, context: ClusterContext) -> datetime | None:
+    """The instant from which the logs of a replica could not show another leader, or it was away; None: never."""
+    away = (outage.down_at for outage in context.outages_begun(replica, since, None))
+    return earliest(context.unseen_from(WitnessKind.LEADERS, [replica], since), *away)
+
+
 def known_leaders(
     incarnation: Incarnation, leaderships: Sequence[Leadership], gaps: Sequence[LeadershipGap | None]
 ) -> list[Interval[int]]:
-    """The leaders of a partition, each with the time in which no other broker can have led.
+    """The leaders of a partition, each with the time in which no line at hand shows another one.
 
     `gaps`: what is missing between each leadership and the next. Before a gap that may hide another leader one is known
     up to the last ISR committed in its epoch.
@@ -346,11 +372,12 @@ def rebuild_leaders(incarnations: Iterable[Incarnation], context: ClusterContext
                 losses.append(BoundedInterval(time.start, time.end, time.proven, time.possible, reason))
         losses += _since_first_mention(incarnation, leaderships, context)
         leaders = known_leaders(incarnation, leaderships, [gap for _, gap in steps])
-        history.spans.extend(leader_spans(incarnation, leaderships, [change for change, _ in steps], leaders))
+        shown = shown_leaders(incarnation, leaders, context)
+        history.spans.extend(leader_spans(incarnation, leaderships, [change for change, _ in steps], shown))
         changes_by_time = Timeline((change for change, _ in changes), attrgetter("at"))
         for leader in leaders:
             losses += _while_away(incarnation, leader, changes_by_time, context)
-        history.leaders[incarnation.key] += leaders
+        history.leaders[incarnation.key] += shown
         lasting = (loss for loss in losses if loss.start <= (incarnation.gone_at or NEVER))
         history.leaderless[incarnation.key] += (loss.within(None, incarnation.gone_at) for loss in lasting)
     history.leaderless.update({key: [*one_after_another(losses)] for key, losses in history.leaderless.items()})

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
-from kafka_hindsight.catalog.codes import NOBODY
+from kafka_hindsight.catalog.codes import NOBODY, WitnessKind
 from kafka_hindsight.catalog.rows import Failover, PartitionRisk, PartitionSnapshot, Quote
+from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, known_at
 from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings, Course, Setting, at_instant
 from kafka_hindsight.judgements.partitions.incarnations import ISR_KINDS, Commit, Incarnation, Partition, by_partition
 from kafka_hindsight.judgements.partitions.leaderships import eligible_in
@@ -19,8 +20,10 @@ from kafka_hindsight.judgements.partitions.partition_readings import PartitionRe
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, Reason
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, quote_snapshot
 from kafka_hindsight.knowledge.broker_settings import MIN_ISR, UNCLEAN
+from kafka_hindsight.knowledge.witness_loggers import ISR_LOGGER
 from kafka_hindsight.shared.durations import CATCHING_UP, MS
 from kafka_hindsight.shared.grouping import grouped, with_neighbours
+from kafka_hindsight.shared.instants import earliest
 from kafka_hindsight.shared.timelines import Interval, Intervals, Timeline, instants
 from kafka_hindsight.shared.windows import Window, broker_ids
 
@@ -55,6 +58,7 @@ def known_isrs(
     until: datetime,
     unanswered: Timeline[datetime] = _NO_INSTANTS,
     versions: Mapping[int, datetime] = MappingProxyType({}),
+    unseen_from: Callable[[KnownIsr], datetime | None] = lambda _: None,
 ) -> list[Interval[KnownIsr]]:
     """The known ISRs of one incarnation of a partition, in order of time and without overlap, until its evidence ends.
 
@@ -64,12 +68,16 @@ def known_isrs(
     `versions` have the next: the instants of the first lines that name each version, with its ISR or without.
     `unanswered`: the instants at which a leader asked for another ISR, and nothing shows whether it was
     written. From then on it is known only where the next observation shows the same.
+    `unseen_from`: the instant after an observation from which no log at hand would show another ISR. From then on it is
+    known only where the versions leave no room for one.
     """
     observations = _observations(commits, readings)
     isrs = []
     for _, now, after in with_neighbours(observations):
         end = after.at if after else until
         asked_at = unanswered.first_after(now.at)
+        if after is None or not _leave_no_room(now, after):
+            end = earliest(end, unseen_from(now)) or end
         if asked_at and asked_at < end and not (after and (after.isr == now.isr or _is_next(now, after))):
             isrs.append(Interval(now.at, asked_at, now))
         elif now.at < end and (after is None or _follows(now, after)):
@@ -131,6 +139,11 @@ def _follows(now: KnownIsr, after: KnownIsr) -> bool:
         # A whole epoch lies between the two: each election may change the ISR, and so may the leader.
         return now.leader_epoch is None or after.leader_epoch is None or after.leader_epoch <= now.leader_epoch + 1
     return _is_next(now, after)
+
+
+def _leave_no_room(now: KnownIsr, after: KnownIsr) -> bool:
+    """Whether the versions of the two show that no other ISR was between them."""
+    return now.version is not None and after.version is not None and after.version <= now.version + 1
 
 
 def _is_next(now: KnownIsr, after: KnownIsr) -> bool:
@@ -253,8 +266,11 @@ def histories_of(
     leaderless: Mapping[Partition, Sequence[BoundedInterval[Reason]]],
     settings: BrokerSettings,
     logs_end: datetime,
+    context: ClusterContext,
 ) -> list[ReplicaHistory]:
-    """The history of each partition, by topic and partition. The last known ISR holds until the logs end.
+    """The history of each partition, by topic and partition.
+
+    The last known ISR holds until the logs end, or those that would show another.
 
     `leaders` and `leaderless`: each partition's known leaders and its times without one. `logs_end`: the instant of the
     last line of any broker.
@@ -268,18 +284,34 @@ def histories_of(
     histories = []
     for key in keys:
         own, own_leaders = incarnations_of.get(key, ()), Intervals(leaders.get(key, ()))
-        isrs, replicas = Intervals(_isrs_of(own, logs_end)), _replica_counts(own)
+        isrs, replicas = Intervals(_isrs_of(own, own_leaders, logs_end, context)), _replica_counts(own)
         histories.append(ReplicaHistory(key, isrs, replicas, *courses[key[1]], own_leaders, leaderless.get(key, ())))
     return histories
 
 
-def _isrs_of(incarnations: Iterable[Incarnation], logs_end: datetime) -> Iterator[Interval[KnownIsr]]:
+def _isrs_of(
+    incarnations: Iterable[Incarnation], leaders: Intervals[int], logs_end: datetime, context: ClusterContext
+) -> Iterator[Interval[KnownIsr]]:
     """The known ISRs of all incarnations of a partition."""
+
+    def unseen_from(observed: KnownIsr) -> datetime | None:
+        """The instant from which no log at hand would show another ISR.
+
+        A leader writes its own changes to its own logger. What a controller changes, where it detects a broker of the
+        ISR as down, a leader says to the state change logger alone.
+        """
+        last = [leader.value for leader in leaders.at(observed.at) if leader.end is None]
+        unseen = partial(context.unseen_from, WitnessKind.IN_SYNC, last or observed.isr, observed.at)
+        if not unseen():
+            return None
+        outages = (context.outage_between(broker, observed.at, None) for broker in observed.isr)
+        return earliest(unseen(ISR_LOGGER), *(max(known_at(o), observed.at) for o in outages if o))
+
     for own in incarnations:
         # What the last line itself shows holds for a moment after it: a state that it ended was over by then.
         until = own.gone_at or max([logs_end, *(r.snapshot_at for r in own.readings[-1:])]) + timedelta.resolution
         readings = own.readings.within(None, until + timedelta.resolution)
-        yield from known_isrs(own.commits, readings, until, instants(own.unanswered), _versions_of(own))
+        yield from known_isrs(own.commits, readings, until, instants(own.unanswered), _versions_of(own), unseen_from)
 
 
 def _versions_of(incarnation: Incarnation) -> dict[int, datetime]:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES
+from kafka_hindsight.catalog.quality import WITNESSES
 from kafka_hindsight.catalog.rows import Event, Failover
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
@@ -101,6 +102,32 @@ def test_line_of_former_leader_makes_leaderless_time_exact(gave_way: float, ms: 
     """Some hand over before the new leader starts, some after: then the partition always had a leader."""
     line_of_leader = partition_line("follower_started", 1, gave_way, leader=2, leader_epoch=1)
     assert bounds(handover(None, line_of_leader)) == (ms, ms, ms)
+
+
+@pytest.mark.parametrize(
+    ("unseen", "until"),
+    [
+        ((), None),
+        # Each replica would write which broker leads: the log of one that lives is enough.
+        ((1,), None),
+        ((1, 3), None),
+        # Of the leader alone it is enough until it goes.
+        ((2, 3), 20),
+        ((1, 2, 3), 5),
+    ],
+)
+def test_last_leader_is_known_as_long_as_a_log_would_show_another(unseen: tuple[int, ...], until: float | None) -> None:
+    """Broker 1 leads brokers 2 and 3 from second 0 on, and crashes at second 20; logs are missing from second 5 on."""
+    missing = [
+        row(WITNESSES, broker=b, kind="leaders", first_at=after(5), last_at=after(60), gap="no_logger",
+            loggers=["state.change.logger"])
+        for b in unseen
+    ]  # fmt: skip
+    outage = row(BROKER_OUTAGES, broker=1, kind="crash", confidence="certain", down_at=after(20), up_at=None)
+    lines = [partition_line("leader_started", 1, 0, leader_epoch=0, replicas="1,2,3")]
+    history = rebuild_leaders(lines, [], context_of([], [outage], witnesses=missing), HOURS)
+    [[leader]] = history.leaders.values()
+    assert leader.end == (None if until is None else after(until))
 
 
 def test_leaderless_time_without_evidence_has_no_bounds() -> None:

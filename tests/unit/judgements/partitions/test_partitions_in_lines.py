@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from kafka_hindsight.catalog.bronze import PARTITION_SNAPSHOTS
 from kafka_hindsight.catalog.codes import Confidence
-from tests.support.judged_lines import Tables, judged_lines
+from tests.support.judged_lines import ALL_LOGGERS, Tables, judged_lines
 from tests.support.rows import row
 
 
@@ -179,6 +180,19 @@ UPDATED = "[2026-03-03 02:00:20,002] INFO [Partition pay-1 broker=4] ISR updated
 def test_refused_writes_end_where_the_isr_grows_in_any_version(tmp_path: Path, changes: str, end: str) -> None:
     tables = judged_lines(tmp_path, {"server.log": TOPIC + LED + changes + END})
     assert [row[1:3] for row in times(tables, "acks_all_refused")] == [(at("02:00:01"), at(end))]
+
+
+@pytest.mark.parametrize(
+    ("missing", "is_known"),
+    [((), True), (("state.change.logger",), True), (("state.change.logger", "Partition"), False)],
+    ids=["all", "no-state-change", "no-line-of-the-leader"],
+)
+def test_isr_lasts_as_long_as_its_leader_would_write_another(
+    tmp_path: Path, missing: Sequence[str], is_known: bool
+) -> None:
+    loggers = [name for name in ALL_LOGGERS if name not in missing]
+    tables = judged_lines(tmp_path, {"server.log": TOPIC + LED + END}, loggers)
+    assert [row[2] for row in times(tables, "acks_all_refused")] == ([None] if is_known else [])
 
 
 def test_refused_change_of_the_isr_ends_no_refused_writes(tmp_path: Path) -> None:
