@@ -43,6 +43,7 @@ class Unused:
         least_ms: At least.
         most_ms: At most; None where nothing bounds it.
         noun: What is said of them: `had no leader`.
+        confidence: The least sure of the intervals that the evidence shows.
     """
 
     subjects: Sequence[Subject]
@@ -54,6 +55,7 @@ class Unused:
     least_ms: int
     most_ms: int | None
     noun: UnavailabilityNoun
+    confidence: Confidence = Confidence.CERTAIN
 
     @property
     def count(self) -> int | None:
@@ -155,6 +157,7 @@ def unused(rows: Iterable[Unavailability], kinds: Sequence[UnavailabilityKind]) 
         sum(row.low_ms for row in noticed),
         None if doubts or any(row.high_ms is None for row in proofs) else sum(row.high_ms or 0 for row in proofs),
         kinds[0].noun,
+        Confidence.least(row.confidence for row in proofs),
     )
 
 

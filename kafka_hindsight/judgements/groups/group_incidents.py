@@ -265,7 +265,11 @@ class IncidentCase:
     @property
     def cause(self) -> Cause:
         """The cause that stands for the incident: in a storm the most frequent of those that drive it."""
-        return (driver_of(self.leading) if self.storm else None) or self.leading.cause
+        return self._cause_of(self.leading)
+
+    def _cause_of(self, rebalance: Rebalance) -> Cause:
+        """The cause of one of its rebalances: in a storm that of members which the one before left behind."""
+        return (driver_of(rebalance) if self.storm else None) or rebalance.cause
 
     @property
     def size(self) -> str:
@@ -289,12 +293,15 @@ class IncidentCase:
 
     @property
     def confidence(self) -> Confidence:
-        """The confidence of the cause: what one member of a silent host proves is likely for the others.
+        """The confidence of the cause: that of the least sure of its rebalances which have it.
 
-        If members that a rebalance left behind began the next one, that is likely too.
+        What one member of a silent host proves is likely for the others. If members that a rebalance left behind began
+        the next one, that is likely too.
         """
-        sure: Confidence = self.leading.confidence
-        return sure if self.host is None and self.cause == self.leading.cause else sure.at_most(LIKELY)
+        if self.host is not None:
+            return self.leading.confidence.at_most(LIKELY)
+        alike = [r for r in self.rebalances if self._cause_of(r) == self.cause]
+        return Confidence.least(r.confidence if r.cause == self.cause else r.confidence.at_most(LIKELY) for r in alike)
 
     @property
     def member_count(self) -> int:

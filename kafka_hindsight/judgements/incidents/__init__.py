@@ -163,11 +163,11 @@ def _declaration(happening: Happening, maintenance: Sequence[MaintenanceWindow])
 
 
 def _confidence(happening: Happening) -> Confidence:
-    """The confidence of the incident's origin, of several absences the least one; no more than that of its losses."""
+    """The confidence of the incident's origin, of several absences the least one; no more than that of its harm."""
     h = happening
     parts = (h.outages, h.of_groups, h.periods, h.failovers, h.truncations, h.controllers, h.stalls, h.unavailability)
     rows: Iterable[Any] = chain(next(filter(None, parts), ()), h.lossy)
-    return Confidence.least(row.confidence for row in rows)
+    return Confidence.least([*(row.confidence for row in rows), *(sums.confidence for sums in h.claimed)])
 
 
 def _explanations(happening: Happening) -> Iterator[str]:

@@ -207,6 +207,14 @@ class Happening:
     def harm(self) -> Harm:
         return next(harm for harm, holds in _LEVELS if holds(self))
 
+    @property
+    def claimed(self) -> Sequence[Unused]:
+        """The sums that the headline names: the partitions that could not be used."""
+        if self.harm is Harm.RECORDS_LOST:
+            return [self.leaderless] if self.leaderless.still else []
+        sums = {Harm.PARTITIONS_OFFLINE: self.leaderless, Harm.WRITES_REFUSED: self.refusing}
+        return [sums[self.harm]] if self.harm in sums else []
+
 
 def has_failed(cause: Cause) -> bool:
     """Whether a rebalance of that cause means that something failed, or may have failed."""
@@ -532,7 +540,7 @@ def headline_of(happening: Happening) -> str:
     """The headline: the harm, its subject, its length and its origin in one sentence without a full stop."""
     origin = _ORIGINS.get(happening.kind, _group_clause)(happening)
     effect = _EFFECTS[happening.harm](happening) if happening.harm in _EFFECTS else ""
-    if happening.harm == Harm.RECORDS_LOST and happening.leaderless.still:
+    if happening.harm == Harm.RECORDS_LOST and happening.claimed:
         effect = f"{effect}, and {_unused_clause(happening.leaderless)}"
     if happening.harm == Harm.CONSUMERS_STOPPED and happening.idle.still:
         origin = f"{origin}, and none is left"

@@ -8,14 +8,17 @@ from typing import Any
 
 import pytest
 
+from kafka_hindsight.catalog.codes import Confidence, Harm
 from kafka_hindsight.judgements.brokers.controllers import controller_epochs_of, incarnations_begun
 from kafka_hindsight.measures.time_away import away_until
+from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, is_noticed, is_shown
 from kafka_hindsight.shared.durations import CATCHING_UP, MS, NEVER, OUTAGE_SHADOW
 from tests.support.judged_lines import Tables, judged_folder
 from tests.support.nights import EXCERPTS, events
 
 _OTHERS = ("groups", "assignments", "kafka-0.8", "watermark-4.3", "balance-4.4", "producers")
 NAMES = sorted(p.name for p in EXCERPTS.iterdir() if p.is_dir() and p.name not in _OTHERS)
+GROUPS = sorted(f"groups/{p.name}/logs" for p in (EXCERPTS / "groups").iterdir())
 STARTS = ("started_at", "down_at", "happened_at")
 
 
@@ -71,6 +74,30 @@ def test_incident_is_open_only_where_one_of_its_parts_is(excerpt: str) -> None:
     changes = {i.incident_id for i in tables["gold.incidents"] if i.kind in ("quorum_lost", "replicas_out", "lag")}
     still = [i for i in tables["gold.incidents"] if not i.is_over and i.incident_id not in lasting | changes]
     assert [i.headline for i in still] == []
+
+
+def surer_than_its_rows(tables: Tables) -> list[str]:
+    """The headlines of incidents that are surer than a row which they count."""
+    counted = {
+        Harm.PARTITIONS_OFFLINE: LEADERLESS,
+        Harm.WRITES_REFUSED: NO_WRITES,
+    }
+    order = [*Confidence]
+    surer = []
+    for i in tables["gold.incidents"]:
+        kinds = counted.get(i.harm, ())
+        times = [u for u in tables["gold.unavailability"] if u.incident_id == i.incident_id and u.kind in kinds]
+        rows = [u for u in times if is_noticed(u) and is_shown(u)]
+        if i.cause and i.kind != "host_silent" and not i.first_outage_id:
+            own = [r for r in tables["gold.rebalances"] if r.incident_id == i.incident_id]
+            rows += [r for r in own if r.cause == i.cause]
+        surer += [i.headline for row in rows if order.index(row.confidence) > order.index(i.confidence)]
+    return surer
+
+
+@pytest.mark.parametrize("excerpt", [*NAMES, *GROUPS])
+def test_headline_is_never_surer_than_the_rows_that_it_counts(excerpt: str) -> None:
+    assert surer_than_its_rows(judged(excerpt)) == []
 
 
 def test_laws_meet_rows_that_they_are_about() -> None:
