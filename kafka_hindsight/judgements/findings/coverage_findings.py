@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Annotated
 
 import pyarrow as pa
@@ -27,8 +28,11 @@ _ALL = "everything"
 def _gaps(cluster: str, generation_gaps: Sequence[rows.GenerationGap]) -> Iterator[Finding]:
     for gap in generation_gaps:
         if gap.explained_by is None:
-            words = {"after": gap.after_generation, "next": gap.next_generation}
-            yield finding_of(cluster, declared.GENERATIONS_MISSING, gap.group_id, [gap.seen_at], gap.evidence, **words)
+            rule, words = declared.GENERATIONS_MISSING, {"after": gap.after_generation, "next": gap.next_generation}
+            finding = finding_of(cluster, rule, gap.group_id, [gap.seen_at], gap.evidence, **words)
+            # One instant may show two gaps of a group, as where a coordinator loads it.
+            finding_id = row_id("finding", cluster, rule.rule_id, gap.group_id, gap.seen_at, *words.values())
+            yield replace(finding, finding_id=finding_id)
 
 
 def unanswered(readings: pa.Table) -> pa.Table:

@@ -227,6 +227,13 @@ def test_each_kind_of_evidence_raises_its_rule() -> None:
         assert finding.evidence
 
 
+def test_two_gaps_of_one_group_at_one_instant_are_two_findings() -> None:
+    gaps = [row(GENERATION_GAPS, group_id="g", after_generation=n, next_generation=n + 5) for n in (2, 9)]
+    findings = raised(generation_gaps=gaps)
+    assert len({f.finding_id for f in findings}) == 2
+    assert [f.finding_id for f in raised(generation_gaps=gaps[1:])] == [findings[1].finding_id]
+
+
 def test_stalls_are_one_finding_per_group_and_each_partition_counts_with_its_largest_lag() -> None:
     def stall(group: str, partition: int, first: int, most: int, minute: int = 0) -> PartitionStall:
         at = AT + timedelta(minutes=minute)
