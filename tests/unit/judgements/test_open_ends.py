@@ -16,7 +16,7 @@ from kafka_hindsight.shared.durations import CATCHING_UP, MS, NEVER, OUTAGE_SHAD
 from tests.support.judged_lines import Tables, judged_folder
 from tests.support.nights import EXCERPTS, events
 
-_OTHERS = ("groups", "assignments", "kafka-0.8", "watermark-4.3", "balance-4.4", "producers")
+_OTHERS = ("groups", "assignments", "kafka-0.8", "watermark-4.3", "balance-4.4", "producers", "records-4.3")
 NAMES = sorted(p.name for p in EXCERPTS.iterdir() if p.is_dir() and p.name not in _OTHERS)
 GROUPS = sorted(f"groups/{p.name}/logs" for p in (EXCERPTS / "groups").iterdir())
 STARTS = ("started_at", "down_at", "happened_at")
