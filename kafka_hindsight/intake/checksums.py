@@ -38,7 +38,7 @@ def fast_crc32c(data: bytes) -> int:
 
 @cache
 def _contributions() -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.intp]]:
-    """What each byte adds, by the number of bytes after it; and where those of each place of a step begin."""
+    """The part that each byte adds, by the number of bytes after it; and where those of each place of a step begin."""
     first = np.array(CRC_TABLE, np.uint32)
     rows = [first]
     for _ in range(_TOGETHER - 1):

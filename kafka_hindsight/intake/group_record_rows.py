@@ -1,4 +1,4 @@
-"""What was read of `__consumer_offsets` becomes rows: records of groups and members, and runs of commits.
+"""Records that were read of `__consumer_offsets` become rows: records of groups and members, and runs of commits.
 
 It lands as JSON lines, those of groups beside those of commits, as a live cluster lands them; or RECORDS brings it.
 """
@@ -28,7 +28,7 @@ _CUT_OFF = "It is not a record of a group: perhaps its writer died while it wrot
 
 @dataclass(frozen=True)
 class OffsetsTopicInput:
-    """What was read of the topic: rows of bronze.group_records without their cluster, and runs of commits.
+    """Records that were read of the topic: rows of bronze.group_records without their cluster, and runs of commits.
 
     `broken` are texts of what could not be read, each with a sentence that says why.
     """

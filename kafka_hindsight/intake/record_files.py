@@ -121,7 +121,7 @@ class _Reader:
             content.close()
 
     def result(self) -> OffsetsTopicInput:
-        """What was read. An assignment gets the names of its topics, wherever the records showed them."""
+        """The records that were read. An assignment gets the names of its topics, wherever the records showed them."""
         groups = (columns_of_record(with_topics(row, self.topic_names)) for row in self.groups)
         return OffsetsTopicInput(tuple(groups), tuple(self.runs), tuple(self.broken))
 

@@ -55,7 +55,7 @@ def _stalls(page: PageRows, rows: Sequence[PartitionStall]) -> ui.TableRow:
 
 
 def _others(row: PartitionStall) -> str:
-    """What the owner's other partitions did meanwhile."""
+    """The clause on the owner's other partitions meanwhile."""
     others = (row.owned_partitions or 1) - 1
     moved = f"{words.number(row.moving_partitions or 0)} of {words.number(others)} moved"
     return f"{moved}, {words.number(row.idle_partitions)} had nothing to read" if row.idle_partitions else moved

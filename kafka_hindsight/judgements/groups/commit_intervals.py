@@ -1,4 +1,4 @@
-"""What one commit interval of a partition brings: the lag of a consumer that keeps up, by readings."""
+"""The lag that one commit interval of a partition brings: that of a consumer that keeps up, by readings."""
 
 from __future__ import annotations
 

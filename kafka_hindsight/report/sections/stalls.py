@@ -12,7 +12,7 @@ from kafka_hindsight.shared import words
 
 
 def stalls(page: PageRows) -> Iterator[ui.Block]:
-    """What was read to see stalls, and each of them."""
+    """The input that shows stalls, and each of them."""
     yield ui.Paragraph(checked(page))
     yield from stall_table(page, page.of(PartitionStall))
 
