@@ -138,7 +138,7 @@ class Pattern:
     They are matched against the message (the record without head and logger, all its lines); where `reads_trace` is
     set, with what stands below the record's first line, the exception.
     `constants` are fields the line implies without naming them. `plain`: of fields that clients print in different
-    words a regex, and what replaces its matches.
+    words regexes, and what replaces the matches of each.
     Records that it reads and records that it must not match are compulsory: they lie in samples/, by version.
     """
 
@@ -150,7 +150,7 @@ class Pattern:
     source: str
     head: str = ""
     constants: Mapping[str, str] = field(default_factory=dict)
-    plain: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    plain: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     reads_trace: bool = False
 
     @cached_property

@@ -233,8 +233,9 @@ def fields_of(pattern: Pattern, groups: Sequence[tuple[str | None, ...]]) -> dic
     for name, numbers in pattern.pieces.items():
         pieces = [by_group[n - 1] for n in numbers]
         columns[name] = list(pieces[0]) if len(pieces) == 1 else ["\n".join(p or "" for p in t) for t in zip(*pieces)]
-    for name, (regex, text) in pattern.plain.items():
-        columns[name] = [value and re.sub(regex, text, value) for value in columns[name]]
+    for name, words in pattern.plain.items():
+        for regex, text in words.items():
+            columns[name] = [value and re.sub(regex, text, value) for value in columns[name]]
     return {name: _convert(name, values) for name, values in columns.items()}
 
 

@@ -96,6 +96,13 @@ PATTERNS = (
         source=f"{_FRANZ_SOURCE} defaultCommitCallback",
     ),
     _line(
+        pattern_id="franz.out_of_range",
+        kind=Kind.CLIENT_OUT_OF_RANGE,
+        regex=r"^received OFFSET_OUT_OF_RANGE(?: on the first fetch, resetting to the configured ConsumeResetOffset|, resetting to the nearest offset; [^;]*)"
+        r"; broker: \S+, topic: (?P<topic>[\w.-]+), partition: (?P<partition>\d+), prior_offset: (?P<log_offset>\d+)$",
+        source="pkg/kgo/source.go handleReqResp",
+    ),
+    _line(
         pattern_id="franz.leaving",
         kind=Kind.CLIENT_LEAVING,
         regex=rf"^leaving group; group: {_GROUP}, member_id: {_MEMBER}$",
@@ -135,6 +142,38 @@ PATTERNS = (
         regex=r"^sync group finished for group, (?P<group_id>.+)$",
         versions=_SEGMENTIO,
         source="consumergroup.go syncGroup",
+    ),
+    _line(
+        # At the committed offset where it begins; after an error where it had come to.
+        pattern_id="segmentio.position_resumed",
+        kind=Kind.CLIENT_POSITION_RESUMED,
+        regex=r"^initializing kafka reader for partition (?P<partition>\d+) of (?P<topic>[\w.-]+) starting at offset (?P<log_offset>\d+)$",
+        versions=_SEGMENTIO,
+        source="reader.go run",
+    ),
+    _line(
+        pattern_id="segmentio.position_reset",
+        kind=Kind.CLIENT_POSITION_RESET,
+        regex=r"^initializing kafka reader for partition (?P<partition>\d+) of (?P<topic>[\w.-]+) starting at offset (?P<state>first|last) offset$",
+        plain={"state": {"first": "earliest", "last": "latest"}},
+        versions=_SEGMENTIO,
+        source="reader.go run, toHumanOffset",
+    ),
+    _line(
+        pattern_id="segmentio.out_of_range",
+        kind=Kind.CLIENT_OUT_OF_RANGE,
+        regex=r"^the kafka reader is reading before the first offset for partition (?P<partition>\d+) of (?P<topic>[\w.-]+), "
+        r"skipping from offset (?P<log_offset>\d+) to (?P<detail>\d+) \(\d+ messages\)$",
+        versions=_SEGMENTIO,
+        source="reader.go run",
+    ),
+    _line(
+        pattern_id="segmentio.beyond_end",
+        kind=Kind.CLIENT_OUT_OF_RANGE,
+        regex=r"^the kafka reader is reading passed the last offset for partition (?P<partition>\d+) of (?P<topic>[\w.-]+) "
+        r"at offset (?P<log_offset>\d+)$",
+        versions=_SEGMENTIO,
+        source="reader.go run",
     ),
     _line(
         pattern_id="segmentio.leaving",

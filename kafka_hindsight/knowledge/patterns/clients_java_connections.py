@@ -76,7 +76,7 @@ PATTERNS = (
         kind=Kind.CLIENT_COMMIT_FAILED,
         loggers=(*COORDINATOR_LOGGERS, *_COMMIT_LOGGERS),
         regex=rf"Offset ?[cC]ommit failed on partition (?P<detail>{TOPIC_PARTITION} (?:at|for) offset (?P<log_offset>\d+)): (?P<error>.+)$",
-        plain={"detail": (" (?:at|for) offset ", "=")},
+        plain={"detail": {" (?:at|for) offset ": "="}},
         source=f"{_CLIENTS}/consumer/internals/ConsumerCoordinator.java OffsetCommitResponseHandler",
     ),
     _line_of_commits(

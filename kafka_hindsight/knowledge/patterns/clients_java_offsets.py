@@ -31,10 +31,10 @@ _RESUMED = (
 )
 _OUT_OF_RANGE = (
     rf"Fetch (?:position|offset) {_POSITION} is out of range for partition {TOPIC_PARTITION}, "
-    r"(?P<detail>resetting offset|raising error to the application since no reset policy is configured)$"
+    r"(?:resetting offset|raising error to the application since (?P<reason>no reset policy is configured))$"
 )
 _DIVERGED = rf"Truncation detected for partition {TOPIC_PARTITION} at offset {_POSITION}"
-_COMMITTED = (r"=OffsetAndMetadata\{offset=(\d+)(?:, leaderEpoch=\w+)?, metadata='[^']*'\}", r"=\1")
+_COMMITTED = {r"=OffsetAndMetadata\{offset=(\d+)(?:, leaderEpoch=\w+)?, metadata='[^']*'\}": r"=\1"}
 """An offset that was to be committed, and how `detail` shows it."""
 
 _line = partial(Pattern, loggers=COORDINATOR_LOGGERS, head=CONSUMER_HEAD, versions="2.3-4.4")
@@ -127,15 +127,12 @@ PATTERNS = (
         versions="1.0-2.2 at DEBUG, 2.3-4.4 at INFO",
         source="clients/src/main/java/org/apache/kafka/clients/consumer/KafkaConsumer.java seek",
     ),
-    *(
-        _line_of_positions(
-            pattern_id=f"client.sought_{state}",
-            kind=Kind.CLIENT_SOUGHT,
-            regex=rf"Seeking to (?:{state}|{state.upper()}|AutoOffsetResetStrategy\{{type={state}\}}) offset of partition {TOPIC_PARTITION}$",
-            constants={"state": state},
-            source=f"{_POSITION_SOURCE} requestOffsetReset; OffsetResetStrategy.java, from 4.0 AutoOffsetResetStrategy.java toString",
-        )
-        for state in ("earliest", "latest")
+    _line_of_positions(
+        pattern_id="client.sought_by_policy",
+        kind=Kind.CLIENT_SOUGHT,
+        regex=rf"Seeking to (?P<state>\w+|AutoOffsetResetStrategy\{{type=\w+\}}) offset of partition {TOPIC_PARTITION}$",
+        plain={"state": {r"\w+\{type=(\w+)\}": r"\1", "EARLIEST": "earliest", "LATEST": "latest"}},
+        source=f"{_POSITION_SOURCE} requestOffsetReset; OffsetResetStrategy.java, from 4.0 AutoOffsetResetStrategy.java toString",
     ),
     _line(
         pattern_id="client.offsets_not_committed",

@@ -51,6 +51,13 @@ PATTERNS = (
         source="src/network/connection.js send",
     ),
     _line(
+        pattern_id="kafkajs.out_of_range",
+        kind=Kind.CLIENT_OUT_OF_RANGE,
+        regex=rf"^\[ConsumerGroup\] Offset out of range, resetting to default offset; topic: (?P<topic>[\w.-]+), partition: (?P<partition>\d+), "
+        rf"{_GROUP}, {_MEMBER}$",
+        source="src/consumer/consumerGroup.js recoverFromOffsetOutOfRange",
+    ),
+    _line(
         pattern_id="kafkajs.disconnected",
         kind=Kind.CLIENT_DISCONNECTED,
         regex=rf"^\[Connection\] Connection error: (?P<detail>.*?); broker: \S+, {_CLIENT}(?:\n.*)?$",

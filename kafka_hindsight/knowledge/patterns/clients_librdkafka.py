@@ -16,6 +16,7 @@ from kafka_hindsight.knowledge.patterns.fragments import UNKNOWN_HOST
 _HEAD = r"^(?P<client_id>.{1,255}?)#consumer-\d+\| \[thrd:[^\]]*\]: "
 _CLIENT_IN_LOGGER = r" \[(?P<client_id>.{1,255}?)#consumer-\d+\] "
 _SOURCE = "src/rdkafka_cgrp.c"
+_TRUNCATED = "Local: Partition log truncation detected"
 _line = partial(Pattern, head=_HEAD, versions="librdkafka 1.0-2.15")
 
 
@@ -40,9 +41,41 @@ _ON_STDERR = (
         pattern_id="librdkafka.commit_failed",
         kind=Kind.CLIENT_COMMIT_FAILED,
         loggers=("librdkafka.COMMITFAIL",),
-        regex=r"Offset commit \((?P<detail>.*?)\) failed for \d+/\d+ partition\(s\)(?: in join-state \S+)?: (?P<error>.+?)(?:: [\w.-]+\[\d+\].*)?$",
+        regex=r"Offset commit \((?P<reason>.{0,255}?)\) failed for \d+/\d+ partition\(s\)(?: in join-state [\w-]+)?: "
+        r"(?:(?P<error>.{1,255}?): )?(?P<detail>[\w.-]{1,249}(?:\(\S{0,255}?\))?\[\d+\].*)$",
+        plain={"detail": {r"(?:\(\S{0,255}?\))?\[(\d+)\]@(\d+)(?:\([^()]*\))?": r"-\1=\2"}},
         versions="librdkafka 1.6-2.15",
         source=f"{_SOURCE} rd_kafka_cgrp_op_handle_OffsetCommit",
+    ),
+    *(
+        _line(
+            pattern_id=f"librdkafka.{name}",
+            kind=kind,
+            loggers=("librdkafka.OFFSET",),
+            regex=r"(?P<topic>[\w.-]+) \[(?P<partition>\d+)\]: offset reset \(at (?:offset )?"
+            + rf"{position}(?: \(leader epoch -?\d+\))?, broker -?\d+\) to (?:cached BEGINNING offset )?(?:offset )?"
+            rf"(?:(?P<state>BEGINNING|END)|(?P<{reached}>\d+))(?: \(leader epoch -?\d+\))?: {reason}$",
+            plain={"state": {"BEGINNING": "earliest", "END": "latest"}},
+            versions="librdkafka 1.9-2.16",
+            source="src/rdkafka_offset.c rd_kafka_offset_reset",
+        )
+        for name, kind, position, reached, reason in (
+            (
+                "out_of_range",
+                Kind.CLIENT_OUT_OF_RANGE,
+                r"(?P<log_offset>\d+)",
+                "detail",
+                ".*: Broker: Offset out of range",
+            ),
+            ("log_diverged", Kind.CLIENT_LOG_DIVERGED, r"(?P<log_offset>\d+)", "detail", f".*: {_TRUNCATED}"),
+            (
+                "position_reset",
+                Kind.CLIENT_POSITION_RESET,
+                r"\w+",
+                "log_offset",
+                rf"(?!.*: (?:Broker: Offset out of range|{_TRUNCATED})$)(?P<error>.*)",
+            ),
+        )
     ),
     _line(
         pattern_id="librdkafka.not_authenticated",

@@ -11,9 +11,20 @@ _GROUP = "(?P<group_id>.{1,255}?)"
 _PARTITIONS = r"(?:(?:frozen)?set\(\)|(?:frozenset\()?\{(?P<detail>[^}]*)\}\)?)"
 """A set of partitions as Python prints it; the detail is missing where it is empty."""
 
+_PARTITION = r"TopicPartition\(topic='(?P<topic>[^']{1,249})', partition=(?P<partition>\d+)\)"
+_COMMITTED = {
+    r"TopicPartition\(topic='([^']+)', partition=(\d+)\)": r"\1-\2",
+    r" (?:at|with) offset (?:OffsetAndMetadata\(offset=)?(\d+)(?:, .*\))?": r"=\1",
+}
+"""An offset that was to be committed, and how `detail` shows it."""
+
 _AIO = ("aiokafka.consumer.group_coordinator",)
 _KP = ("kafka.coordinator", PROGRAM)
 _KP_CONSUMER = ("kafka.coordinator.consumer", PROGRAM)
+_AIO_FETCHER = ("aiokafka.consumer.fetcher",)
+_KP_FETCHER = ("kafka.consumer.fetcher", PROGRAM)
+_AIO_FETCHER_SOURCE = "aiokafka/consumer/fetcher.py"
+_KP_FETCHER_SOURCE = "kafka/consumer/fetcher.py"
 _KP_HEARTBEAT = ("kafka.coordinator.heartbeat", "kafka.coordinator", PROGRAM)
 _AIO_SOURCE = "aiokafka/consumer/group_coordinator.py"
 _KP_SOURCE = "kafka/coordinator/base.py"
@@ -128,6 +139,21 @@ PATTERNS = (
         regex=rf"^OffsetCommit failed for group {_GROUP} due to group error \((?P<error>.+)\), will rejoin$",
         source=f"{_AIO_SOURCE} _do_commit_offsets",
     ),
+    _line_of_aio(
+        pattern_id="aiokafka.partition_commit_failed",
+        kind=Kind.CLIENT_COMMIT_FAILED,
+        regex=rf"^OffsetCommit failed for group {_GROUP} on partition (?P<detail>{_PARTITION} with offset "
+        r"OffsetAndMetadata\(offset=(?P<log_offset>\d+), .*?\)): (?P<error>.+)$",
+        plain={"detail": _COMMITTED},
+        source=f"{_AIO_SOURCE} _do_commit_offsets",
+    ),
+    _line_of_aio(
+        pattern_id="aiokafka.out_of_range",
+        kind=Kind.CLIENT_OUT_OF_RANGE,
+        loggers=_AIO_FETCHER,
+        regex=rf"^Fetch offset (?P<log_offset>\d+) is out of range for partition {_PARTITION}, resetting offset$",
+        source=f"{_AIO_FETCHER_SOURCE} _proc_fetch_request",
+    ),
     _line_of_kp(
         pattern_id="kafka_python.joining",
         kind=Kind.CLIENT_JOINING,
@@ -232,5 +258,45 @@ PATTERNS = (
         kind=Kind.CLIENT_COMMIT_FAILED,
         regex=rf"^(?:Auto offset commit failed for group |OffsetCommit for group ){_GROUP}(?: failed)?: (?P<error>.+)$",
         source=f"{_KP_CONSUMER_SOURCE} _handle_offset_commit_response",
+    ),
+    _line_of_kp_consumer(
+        pattern_id="kafka_python.partition_commit_failed",
+        kind=Kind.CLIENT_COMMIT_FAILED,
+        regex=rf"^Group {_GROUP} failed to commit partition (?P<detail>{_PARTITION} at offset (?:OffsetAndMetadata\(offset=)?(?P<log_offset>\d+)(?:, .*?\))?): (?P<error>.+)$",
+        plain={"detail": _COMMITTED},
+        source=f"{_KP_CONSUMER_SOURCE} _handle_offset_commit_response",
+    ),
+    _line_of_kp(
+        pattern_id="kafka_python.out_of_range",
+        kind=Kind.CLIENT_OUT_OF_RANGE,
+        loggers=_KP_FETCHER,
+        regex=rf"^Fetch offset (?P<log_offset>\d+) is out of range for topic-partition {_PARTITION}$",
+        source=f"{_KP_FETCHER_SOURCE} _parse_fetched_data",
+    ),
+    _line_of_kp(
+        pattern_id="kafka_python.position_reset",
+        kind=Kind.CLIENT_POSITION_RESET,
+        loggers=_KP_FETCHER,
+        regex=rf"^Resetting offset for partition {_PARTITION} to offset (?P<log_offset>\d+)\.$",
+        versions=_KP_3,
+        source=f"{_KP_FETCHER_SOURCE} _reset_offset_if_needed",
+    ),
+    _line_of_kp(
+        pattern_id="kafka_python.log_diverged",
+        kind=Kind.CLIENT_LOG_DIVERGED,
+        loggers=_KP_FETCHER,
+        regex=rf"^Truncation detected for {_PARTITION} at position (?P<log_offset>\d+)"
+        r"(?:(?:; seeking to first diverging offset | \(first diverging offset is )(?P<detail>\d+)\)?| \(broker returned UNDEFINED [^()]*\))"
+        r"(?:[;,] .*)?$",
+        versions=_KP_3,
+        source=f"{_KP_FETCHER_SOURCE} _handle_offsets_for_leader_epoch_response",
+    ),
+    _line_of_kp(
+        pattern_id="kafka_python.fetch_denied",
+        kind=Kind.CLIENT_ACCESS_DENIED,
+        loggers=(*_AIO_FETCHER, *_KP_FETCHER),
+        versions=f"{_AIO_VERSIONS}, {_KP_VERSIONS}",
+        regex=r"^(?P<error>Not authorized to read from topic \S+)\.$",
+        source=f"{_AIO_FETCHER_SOURCE} _proc_fetch_request; {_KP_FETCHER_SOURCE} _parse_fetched_data",
     ),
 )
