@@ -5,6 +5,7 @@ SELECT
     session_timeout_ms, rebalance_timeout_ms, heartbeat_interval_ms,
     array_to_string(assignors, ', ') AS assignors,
     assignor, protocol,
+    isolation_level, offset_reset, is_auto_commit, auto_commit_interval_ms,
     array_to_string(witnesses, ', ') AS witnesses,
     first_seen_at, last_seen_at
 FROM gold.member_settings

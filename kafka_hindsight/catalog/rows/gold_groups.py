@@ -426,6 +426,10 @@ class MemberSetting(Row):
     assignors: Annotated[list[str] | None, "Assignors that it offers, the preferred first; null where not known"] = None
     assignor: Annotated[str | None, "Assignor that its group used last; null where not known"] = None
     protocol: Annotated[Protocol | None, "Rebalance protocol; null where not known"] = None
+    isolation_level: Annotated[str | None, "isolation.level: read_committed passes over aborted records"] = None
+    offset_reset: Annotated[str | None, "auto.offset.reset: where it begins without a committed offset"] = None
+    is_auto_commit: Annotated[bool | None, "enable.auto.commit; null where not known"] = None
+    auto_commit_interval_ms: Annotated[Millis | None, "auto.commit.interval.ms; only a client's log has these"] = None
     witnesses: Annotated[
         list[str],
         f"Who showed the settings: {', '.join(SettingsWitness)}; empty where no witness did",

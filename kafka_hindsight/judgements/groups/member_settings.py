@@ -28,6 +28,10 @@ KAFKA_NAMES = {
     "heartbeat_interval_ms": "heartbeat.interval.ms",
     "assignors": "partition.assignment.strategy",
     "protocol": "group.protocol",
+    "isolation_level": "isolation.level",
+    "offset_reset": "auto.offset.reset",
+    "is_auto_commit": "enable.auto.commit",
+    "auto_commit_interval_ms": "auto.commit.interval.ms",
 }
 """The columns that hold settings, and what a client calls them."""
 
@@ -169,6 +173,7 @@ def _values_of(event: Event) -> SettingValues:
         values |= {"assignors": assignors or None, "protocol": protocol or Protocol.CLASSIC}
         if protocol == Protocol.CONSUMER:
             values |= dict.fromkeys(_IGNORED_BY_CONSUMER_PROTOCOL)
+        values |= _offset_settings(event)
     elif kind == Kind.MEMBER_LEFT and event.origin == Origin.BROKER:
         assignors = _split_list(event.detail)  # of a group that it loaded a coordinator knows only the assignor in use
         values["assignors"] = assignors if len(assignors) > 1 else None
@@ -177,6 +182,16 @@ def _values_of(event: Event) -> SettingValues:
     elif kind == Kind.MEMBER_RECORDED:
         values["protocol"] = Protocol.CLASSIC if event.session_timeout_ms else Protocol.CONSUMER
     return {n: v for n, v in values.items() if v is not None and not (isinstance(v, int) and v <= 0)}
+
+
+def _offset_settings(event: Event) -> dict[str, int | str | None]:
+    """Where a consumer begins and when it commits, as its own log shows."""
+    lines = (line.partition(" = ") for line in (event.detail or "").splitlines())
+    printed = {name: value for name, _, value in lines}
+    interval = printed.get(KAFKA_NAMES["auto_commit_interval_ms"])
+    return {n: printed.get(KAFKA_NAMES[n]) for n in ("isolation_level", "offset_reset", "is_auto_commit")} | {
+        "auto_commit_interval_ms": int(interval) if interval and interval.isdecimal() else None
+    }
 
 
 def _split_list(text: str | None) -> tuple[str, ...]:
@@ -214,7 +229,7 @@ def _row(
         for name in settings:
             first.setdefault((event.origin, name), (event, settings))
     values = {name: client.values.get(name) for name in SETTINGS}
-    assignors = values["assignors"]
+    assignors, is_auto_commit = values["assignors"], values["is_auto_commit"]
     return MemberSetting.of(
         values
         | {
@@ -224,6 +239,7 @@ def _row(
             "client_id": next((n for e, _ in reversed(client.shown) if (n := _client_of(e, registry))), None),
             "instance_id": who[1] if who[0] == "instance" else None,
             "member_count": len({e.member_id for e, _ in client.shown} - {None}),
+            "is_auto_commit": None if is_auto_commit is None else is_auto_commit == "true",
             "assignors": list(assignors) if isinstance(assignors, tuple) else None,
             "assignor": None if values["protocol"] == Protocol.CONSUMER else assignor,
             "witnesses": sorted({_WITNESSES[e.origin] for e, _ in with_settings}),

@@ -30,10 +30,15 @@ PATTERNS = (
         kind=Kind.CLIENT_CONFIGURED,
         loggers=_CONFIG_LOGGERS,
         # One setting a line, in alphabetical order.
-        regex=r"^ConsumerConfig values: ?\r?\n(?>.*?\tclient\.id = )(?P<client_id>[^\r\n]*)\r?\n"
+        regex=r"^ConsumerConfig values: ?\r?\n"
+        r"(?:(?>.*?\t(?=auto\.commit\.interval\.ms))(?P<detail_1>[^\r\n]*)\r?\n)?"
+        r"(?:(?>.*?\t(?=auto\.offset\.reset))(?P<detail_2>[^\r\n]*)\r?\n)?"
+        r"(?>.*?\tclient\.id = )(?P<client_id>[^\r\n]*)\r?\n"
+        r"(?:(?>.*?\t(?=enable\.auto\.commit))(?P<detail_3>[^\r\n]*)\r?\n)?"
         r"(?>.*?\tgroup\.id = )(?:null|(?P<group_id>[^\r\n]*))\r?\n"
         r"(?:\tgroup\.instance\.id = (?:null|(?P<instance_id>[^\r\n]*))\r?\n)?(?:\tgroup\.protocol = (?P<protocol>\w+)\r?\n)?"
         r"(?:(?>.*?\theartbeat\.interval\.ms = )(?P<heartbeat_interval_ms>\d+)\r?\n)?"
+        r"(?:(?>.*?\t(?=isolation\.level))(?P<detail_4>[^\r\n]*)\r?\n)?"
         r"(?>.*?\tmax\.poll\.interval\.ms = )(?P<rebalance_timeout_ms>\d+)\r?\n"
         r"(?>.*?\tpartition\.assignment\.strategy = )\[?(?P<assignor>[^\r\n\]]*)\]?\r?\n"
         r"(?>.*?\tsession\.timeout\.ms = )(?P<session_timeout_ms>\d+)\r?\n.*$",

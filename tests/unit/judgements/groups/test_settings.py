@@ -74,6 +74,36 @@ def test_evidence_of_settings_quotes_the_values() -> None:
     )
 
 
+OFFSETS = ("isolation_level", "offset_reset", "is_auto_commit", "auto_commit_interval_ms")
+
+
+@pytest.mark.parametrize(
+    ("printed", "values"),
+    [
+        (
+            "auto.commit.interval.ms = 1000\nauto.offset.reset = earliest\nenable.auto.commit = true\n"
+            "isolation.level = read_committed",
+            ("read_committed", "earliest", True, 1000),
+        ),
+        (
+            "auto.commit.interval.ms = 5000\nauto.offset.reset = none\nenable.auto.commit = false\n",
+            (None, "none", False, 5000),
+        ),
+        ("\n\n\n", (None, None, None, None)),
+        (None, (None, None, None, None)),
+    ],
+)
+def test_java_client_log_shows_where_it_begins_and_when_it_commits(printed: str, values: tuple[Any, ...]) -> None:
+    joined = [configured(0, "a", 7_000, detail=printed), line(1, "client_joining", client_id="a")]
+    assert columns_of(rebuild_settings("c", "g", joined, [], [], [], DAY), *OFFSETS) == [values]
+
+
+def test_evidence_quotes_auto_commit_as_the_client_prints_it() -> None:
+    joined = [configured(0, "a", 7_000, detail="enable.auto.commit = false"), line(1, "client_joining", client_id="a")]
+    (row_of_a,) = rebuild_settings("c", "g", joined, [], [], [], DAY)
+    assert "enable.auto.commit = false" in row_of_a.evidence[0].text
+
+
 @pytest.mark.parametrize(("written", "protocol"), [("CLASSIC", "classic"), ("Consumer", "consumer"), ("x", "classic")])
 def test_group_protocol_is_read_in_any_case(tmp_path: Path, written: str, protocol: str) -> None:
     (dump,) = (EXCERPTS / "groups/kip848-4.1/clients").glob("*-a.log")
