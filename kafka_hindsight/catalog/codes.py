@@ -17,6 +17,10 @@ from kafka_hindsight.catalog.nouns.incidents import FindingSeverity as FindingSe
 from kafka_hindsight.catalog.nouns.incidents import Harm as Harm
 from kafka_hindsight.catalog.nouns.incidents import IncidentKind as IncidentKind
 from kafka_hindsight.catalog.nouns.incidents import Urgency as Urgency
+from kafka_hindsight.catalog.nouns.offsets import JumpActor as JumpActor
+from kafka_hindsight.catalog.nouns.offsets import JumpCause as JumpCause
+from kafka_hindsight.catalog.nouns.offsets import JumpHarm as JumpHarm
+from kafka_hindsight.catalog.nouns.offsets import ResetPolicy as ResetPolicy
 from kafka_hindsight.catalog.nouns.partitions import FailoverKind as FailoverKind
 from kafka_hindsight.catalog.nouns.partitions import ImbalanceEnd as ImbalanceEnd
 from kafka_hindsight.catalog.nouns.partitions import OutOfSyncKind as OutOfSyncKind

@@ -132,8 +132,8 @@ class LakeAnswers:
         """List the audited windows, the newest first: state (act, look, calm), the gravest incident, and gaps."""
         columns = (
             "cluster, window_from, window_to, state, headline, incident_id, records_lost_low, records_lost_high,"
-            " partitions_offline, offline_partition_seconds, groups_stopped, rebalances, not_known, gaps, lines_in,"
-            " lines_unread"
+            " records_skipped_low, records_read_again_low, partitions_offline, offline_partition_seconds,"
+            " groups_stopped, rebalances, not_known, gaps, lines_in, lines_unread"
         )
         return self._rows(f"SELECT {columns} FROM quality.nights ORDER BY window_to DESC, cluster")
 
@@ -150,6 +150,7 @@ class LakeAnswers:
         query = """
             SELECT incident_id, cluster, started_at, ended_at, is_over, harm, confidence, headline, cause, group_ids,
                 topics, brokers, partition_seconds, offline_partition_seconds, records_lost_low, records_lost_high,
+                records_skipped_low, records_skipped_high, records_read_again_low, records_read_again_high,
                 evidence[1].text AS evidence
             FROM gold.incidents
             WHERE ($cluster = '' OR cluster = $cluster)

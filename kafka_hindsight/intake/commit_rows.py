@@ -70,10 +70,10 @@ def keep_commits(store: Store, cluster: str, runs: Iterable[Run]) -> None:
     """
     for hour, of_hour in sorted(grouped(runs, lambda run: run.first_at // HOUR_MS).items()):
         window = Window(of_millis(hour * HOUR_MS), of_millis((hour + 1) * HOUR_MS))
-        kept = [_run_of_row(row) for row in store.read_window(OFFSET_COMMITS, cluster, window).to_pylist()]
-        whole = merged([*kept, *of_hour], _group_records(store, cluster, window))
-        if whole != in_order(kept):
-            rows = table_of((_row(run, cluster) for run in whole), OFFSET_COMMITS)
+        rows_there = [_run_of_row(row) for row in store.read_window(OFFSET_COMMITS, cluster, window).to_pylist()]
+        whole = merged([*rows_there, *of_hour], _group_records(store, cluster, window))
+        if whole != in_order(rows_there):
+            rows = table_of((row_of_run(run, cluster) for run in whole), OFFSET_COMMITS)
             store.replace_window(OFFSET_COMMITS, rows, cluster, window)
 
 
@@ -89,7 +89,7 @@ def _group_records(store: Store, cluster: str, window: Window) -> GroupRecords:
     return {whose: sorted(offsets) for whose, offsets in places.items()}
 
 
-def _row(run: Run, cluster: str) -> RowValues:
+def row_of_run(run: Run, cluster: str) -> RowValues:
     instants = {name: of_millis(getattr(run, name)) for name in _INSTANTS}
     return {**run.as_json(), **instants, "cluster": cluster, "run_landed_as": list(run.landed_in)}
 

@@ -84,10 +84,10 @@ def columns_of_record(record: Any) -> RowValues:
     return columns_of(record, _LANDED)
 
 
-def keep_records(store: Store, cluster: str, read: OffsetsTopicInput) -> None:
+def keep_records(store: Store, cluster: str, topic: OffsetsTopicInput) -> None:
     """Put what was read into the lake, each record once: those of groups first, by which runs of commits are cut."""
     store.create(GROUP_RECORDS, OFFSET_COMMITS)
-    if read.groups:
-        rows = table_of(({**row, "cluster": cluster} for row in read.groups), GROUP_RECORDS)
+    if topic.groups:
+        rows = table_of(({**row, "cluster": cluster} for row in topic.groups), GROUP_RECORDS)
         store.append_new(GROUP_RECORDS, first_rows(rows, GROUP_RECORDS.key))
-    keep_commits(store, cluster, read.runs)
+    keep_commits(store, cluster, topic.runs)

@@ -50,21 +50,21 @@ def read_record_files(place: str | None) -> OffsetsTopicInput:
     """
     if place is None:
         return OffsetsTopicInput()
-    found = files_of_input("RECORDS", place, _NEEDED)
-    segments = [f for f in found if _SEGMENT.fullmatch(f.uri)]
-    lines = [f for f in found if f not in segments and (_is_itself(f, place) or _JSON_LINES.fullmatch(f.name))]
+    files = files_of_input("RECORDS", place, _NEEDED)
+    segments = [f for f in files if _SEGMENT.fullmatch(f.uri)]
+    lines = [f for f in files if f not in segments and (_is_itself(f, place) or _JSON_LINES.fullmatch(f.name))]
     if not segments and not lines:
         raise BadInput(
-            f"RECORDS names {masked(place)}, and none of its {len(found)} files has records. Needed: {_NEEDED}."
+            f"RECORDS names {masked(place)}, and none of its {len(files)} files has records. Needed: {_NEEDED}."
         )
-    read = _Reader()
+    reader = _Reader()
     for replica in grouped(sorted(segments, key=lambda f: f.uri), lambda f: f.uri.rpartition("/")[0]).values():
         left_out = uncommitted(_content(file) for file in replica)
         for file in replica:
-            read.take_stream(read.records_of(file, left_out))
+            reader.take_stream(reader.records_of(file, left_out))
     for file in lines:
-        read.take_stream(read.lines_of(file))
-    return read.result()
+        reader.take_stream(reader.lines_of(file))
+    return reader.result()
 
 
 class _Reader:

@@ -7,18 +7,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from kafka_hindsight.catalog.codes import FindingSeverity, Harm, WitnessKind
+from kafka_hindsight.catalog.codes import FindingSeverity, Harm, JumpHarm, WitnessKind
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
     Failover,
     Finding,
     Incident,
     NightSummary,
+    OffsetJump,
     Rebalance,
     Truncation,
     Unavailability,
 )
 from kafka_hindsight.measures.record_losses import total_loss
+from kafka_hindsight.measures.records_moved import records_moved
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, unused
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.blocks import At, Page, Quiet, ShownSection, View
@@ -95,6 +97,8 @@ def night_of(page: PageRows, run_id: str, at: datetime) -> NightSummary:
         incidents=len(urgent),
         records_lost_low=bounded(loss.low, WitnessKind.CUTS),
         records_lost_high=None if WitnessKind.CUTS in unknown else loss.high,
+        records_skipped_low=records_moved(page.of(OffsetJump), JumpHarm.RECORDS_SKIPPED).low or None,
+        records_read_again_low=records_moved(page.of(OffsetJump), JumpHarm.RECORDS_READ_AGAIN).low or None,
         partitions_offline=bounded(leaderless.count, WitnessKind.LEADERS),
         partitions_still_offline=bounded(len(leaderless.still), WitnessKind.LEADERS),
         offline_ms=leaderless.longest_ms,

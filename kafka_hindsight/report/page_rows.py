@@ -157,7 +157,7 @@ READS: tuple[type[Row], ...] = (
     declared.BrokerOutage, declared.ControllerChange, declared.CoordinatorMove, declared.Coverage, declared.Failover,
     declared.Finding, declared.GenerationGap, declared.ImbalancePeriod, declared.Incident, declared.IsrChange,
     declared.LeaderImbalance, declared.LeadershipGap, declared.MemberSetting,
-    declared.OutOfSyncPeriod, declared.Ownership, declared.PartitionRisk, declared.PartitionStall,
+    declared.OffsetJump, declared.OutOfSyncPeriod, declared.Ownership, declared.PartitionRisk, declared.PartitionStall,
     declared.ProducerFailure,
     declared.ProducerSetting, declared.Quarantine,
     declared.Rebalance, declared.Remedy, declared.RollingRestart, declared.Truncation, declared.Unavailability,
@@ -179,6 +179,7 @@ _SPANS: Mapping[type[Row], tuple[str, str]] = {
     Failover: ("happened_at", "happened_at"),
     Finding: ("first_at", "last_at"),
     Incident: ("started_at", "ended_at"),
+    declared.OffsetJump: ("jumped_at", "resumed_at"),
     declared.Ownership: ("valid_from", "valid_to"),
     declared.PartitionStall: ("started_at", "ended_at"),
     declared.ProducerFailure: ("started_at", "last_at"),
@@ -288,10 +289,11 @@ class PageRows:
 
     @cached_property
     def groups(self) -> Sequence[str]:
-        """The groups that have a view of their own: those that rebalanced, were part of an incident, or had a stall."""
+        """The groups that have a view of their own: they rebalanced, moved, had a stall, or were in an incident."""
         behind = {row.group_id for row in self.of(declared.PartitionStall)}
         concerned = {group for row in self.of(Incident) for group in row.group_ids}
-        return sorted({*(row.group_id for row in self.of(Rebalance)), *concerned, *behind})
+        moved = {row.group_id for row in self.of(declared.OffsetJump)}
+        return sorted({*(row.group_id for row in self.of(Rebalance)), *concerned, *moved, *behind})
 
     @cached_property
     def topics(self) -> Sequence[str]:
@@ -302,9 +304,9 @@ class PageRows:
         cut = {row.topic for row in self.of(declared.Truncation)}
         refused = {row.topic for row in self.of(declared.ProducerFailure) if row.topic is not None}
         stood = {row.topic for row in self.of(declared.PartitionStall)}
-        return sorted(
-            {*(row.topic for row in self.of(Failover)), *unused, *concerned, *at_risk, *cut, *refused, *stood}
-        )
+        moved = {row.topic for row in self.of(declared.OffsetJump)}
+        of_failovers = {row.topic for row in self.of(Failover)}
+        return sorted({*of_failovers, *unused, *concerned, *at_risk, *cut, *refused, *moved, *stood})
 
     @cached_property
     def brokers(self) -> Sequence[int]:

@@ -121,6 +121,13 @@ LAKE = {
          "started_at": at(-30 * DAY)},
     ),
     "gold.ownership": rows_of("gold.ownership", {"member_id": "m-2", "host": "h2"}),
+    "gold.offset_jumps": rows_of(
+        "gold.offset_jumps",
+        {"jump_id": "1", "group_id": "orders", "jumped_at": at(1), "records_low": 70, "records_high": 70},
+        {"jump_id": "2", "group_id": "orders", "jumped_at": at(2), "records_low": 2, "records_high": None},
+        {"jump_id": "3", "group_id": "nobodys", "jumped_at": at(3), "records_low": 4, "records_high": 9,
+         "harm": "records_read_again"},
+    ),
     "quality.publications": rows_of(
         "quality.publications",
         *({"run_id": str(n), "table": "gold.rebalances", "window_from": at(first), "window_to": at(last)}
@@ -229,6 +236,12 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
          "not_over": 1},
         {"owner": "shop", "rebalances": 2, "times_unavailable": 0, "unavailable_partition_seconds": None},
     ],
+    "bill_by_owner": [
+        {"owner": "data", "month": "2026-10-01", "harm": "records_skipped", "groups": 1, "jumps": 2, "records_low": 72,
+         "records_high": None},
+        {"owner": "unowned", "harm": "records_read_again", "records_low": 4, "records_high": 9},
+    ],
+    "bill_by_owner from='2026-10-01 03:03'": [{"owner": "unowned"}],
     "cost_by_owner from='2026-10-01 03:25'": [{"owner": "data", "rebalances": 0, "times_unavailable": 1}],
     "alerts_sent": [
         {"receiver": "bot", "sent_at": None, "not_sent_because": "HTTP 503", "subject": "pay", "state": "ongoing"},

@@ -162,6 +162,16 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
     "backlogs group_id=billing": [
         {"cause": "broker 2 away, no rebalance", "backlog_at_least": 70, "incident_id": "i", "worked_off_at": None},
     ],
+    "offset_jumps": [
+        {"group_id": "orders", "cause": "retention", "partitions": 1, "records_low": 70, "records_high": 70},
+        {"group_id": "pay", "records_low": 4, "records_high": None, "least_sure": "likely"},
+        {"group_id": "orders", "cause": "crash_before_commit", "records_low": 0, "records_high": 25},
+    ],
+    "offset_jumps group_id=pay": [{"group_id": "pay", "jumps": 1}],
+    "offsets_moved_by group_id=orders": [
+        {"partition": 1, "actor": "member", "offset_from": None, "offset_to": 30},
+        {"partition": 0, "actor": "broker", "offset_from": 50, "offset_to": 120},
+    ],
     "silences": [{"group_id": "orders", "client_id": "a", "silence": "slow", "times": 1}],
     "imbalance_history broker=1": [
         {"snapshot_at": "2026-10-01T03:00:00.000Z", "ratio": 0.0, "over_threshold": False},

@@ -83,6 +83,17 @@ LAKE = {
          "client_id": "c", "owned_partitions": 3, "moving_partitions": 1, "idle_partitions": 1, "started_at": at(4),
          "ended_at": None},
     ),
+    "gold.offset_jumps": rows_of(
+        "gold.offset_jumps",
+        {"jump_id": "1", "group_id": "orders", "topic": "t", "partition": 0, "jumped_at": at(1), "offset_from": 50,
+         "offset_to": 120, "records_low": 70, "records_high": 70, "cause": "retention", "actor": "broker"},
+        {"jump_id": "2", "group_id": "orders", "topic": "t", "partition": 1, "jumped_at": at(2), "offset_to": 30,
+         "records_low": 0, "records_high": 25, "harm": "records_read_again", "cause": "crash_before_commit",
+         "actor": "member", "confidence": "possible", "rebalance_id": "1"},
+        {"jump_id": "3", "group_id": "pay", "topic": "t", "partition": 0, "jumped_at": at(3), "resumed_at": None,
+         "offset_from": 9, "records_low": 4, "records_high": None, "cause": "retention", "actor": "broker",
+         "confidence": "likely"},
+    ),
     "gold.incidents": rows_of(
         "gold.incidents",
         {"incident_id": "i", "first_outage_id": "o", "rebalance_count": 3, "partition_seconds": 12.5,

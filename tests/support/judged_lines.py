@@ -46,12 +46,15 @@ def judged_lines(
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text.strip() + "\n")
-    return judged_folder(folder, loggers, **readings)
+    return judged_folder(folder, loggers, None, **readings)
 
 
-def judged_folder(folder: Path, loggers: Sequence[str] = ALL_LOGGERS, **readings: list[Any]) -> Tables:
-    """The rows of every table that is published, of a folder of brokers' logs."""
-    events = read_logs(folder, "broker", "c")[0]
+def judged_folder(
+    folder: Path, loggers: Sequence[str] = ALL_LOGGERS, clients: Path | None = None, **readings: list[Any]
+) -> Tables:
+    """The rows of every table that is published, of a folder of brokers' logs and of one of clients' logs."""
+    of_clients = read_logs(clients, "client", "c")[0] if clients else []
+    events = [*read_logs(folder, "broker", "c")[0], *of_clients]
     ats = [e.happened_at for e in events]
     window = Window(min(ats), max(ats) + MS)
     scope = Scope("c", window, Window(window.start - LOOK_BACK, window.end + timedelta(hours=2)))
@@ -96,14 +99,20 @@ def judged_folder(folder: Path, loggers: Sequence[str] = ALL_LOGGERS, **readings
 
 def _file(source: str, lines: list[Event]) -> Any:
     ats = [e.happened_at for e in lines]
-    columns = {"cluster": "c", "file": source, "source": source, "origin": "broker"}
+    columns = {"cluster": "c", "file": source, "source": source, "origin": lines[0].origin}
     return row(LOG_FILES, first_at=min(ats), last_at=max(ats), **columns)
 
 
 def _hour(source: str, lines: list[Event], loggers: Sequence[str]) -> Any:
     """The whole log as one hour, in which its writer's loggers have a line each."""
     ats, brokers = [e.happened_at for e in lines], {e.broker for e in lines} - {None}
-    columns = {"cluster": "c", "source": source, "origin": "broker", "hour_from": min(ats), "hour_to": max(ats) + MS}
+    columns = {
+        "cluster": "c",
+        "source": source,
+        "origin": lines[0].origin,
+        "hour_from": min(ats),
+        "hour_to": max(ats) + MS,
+    }
     columns["given_broker"] = brokers.pop() if len(brokers) == 1 else None
     pairs = [f"INFO {name}" for name in loggers]
     return row(PARSED_HOURS, first_at=min(ats), last_at=max(ats), loggers=pairs, **columns)

@@ -48,6 +48,18 @@ def made_rows() -> dict[str, list[Any]]:
     )
     found = [*crash, *more, *refused, named, slept, *retried, configured, *events("settings-2.8")]
     found += lines("librdkafka-python-4.3", *BOTH)
+    of_group = {"group_id": "g1", "client_id": "c1", "topic": "orders", "partition": 0, "log_offset": 5}
+    started = {"kind": Kind.LOG_START_MOVED, "topic": "orders", "partition": 0, "log_offset": 9}
+    moved: list[dict[str, Any]] = [
+        {"kind": Kind.CLIENT_POSITION_RESUMED, "origin": "client", "source": "c1.log", **of_group},
+        started,
+        {**started, "reason": "segment deletion"},
+        {"kind": Kind.GROUPS_DELETED, "detail": "g1, g2"},
+    ]
+    found += [
+        replace(crash[0], happened_at=START + n * MS, line_id=f"moved-{n}", **columns)
+        for n, columns in enumerate(moved, 1)
+    ]
     partitions = [
         {
             "topic": topic,
@@ -143,6 +155,21 @@ def made_rows() -> dict[str, list[Any]]:
         "bronze.member_snapshots": members,
         "bronze.offset_snapshots": offsets,
         "bronze.group_records": records,
+        "bronze.offset_commits": [
+            {
+                "group_id": "g1",
+                "topic": "orders",
+                "partition": 0,
+                "first_record": n,
+                "last_record": n,
+                "first_at": at,
+                "last_at": at,
+                "first_offset": n,
+                "last_offset": n,
+                "commits": 1,
+            }
+            for n, at in enumerate(HALF_MINUTES)
+        ],
         "bronze.metadata_records": metadata,
         "quality.metadata_states": states,
         "bronze.log_files": files,

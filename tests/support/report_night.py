@@ -52,6 +52,7 @@ def night() -> Night:
         _lost_partition,
         told_by_replicas,
         _imbalance,
+        _jumps,
         _stalls,
         _findings,
         _quality,
@@ -259,6 +260,21 @@ def _remedies(tables: Tables) -> None:
                 explanation=f"{setting.replace('_', ' ')} would have avoided {len(avoided)} rebalances.",
             )
         )
+
+
+def _jumps(tables: Tables) -> None:
+    """A group that skipped records, and one that read some again."""
+    for group, partition, cause, harm, bounds in (
+        ("billing", 0, "retention", "records_skipped", (70, 70)),
+        ("ads-etl", 0, "crash_before_commit", "records_read_again", (0, 90)),
+        ("ads-etl", 1, "crash_before_commit", "records_read_again", (0, None)),
+    ):
+        tables["gold.offset_jumps"].append(
+            made("gold.offset_jumps", jump_id=row_id(group, partition), group_id=group, topic="clicks",
+                 partition=partition, cause=cause, harm=harm, records_low=bounds[0], records_high=bounds[1],
+                 jumped_at=at("04:10:00"), confidence="possible" if harm == "records_read_again" else "certain",
+                 explanation="It went on elsewhere.")
+        )  # fmt: skip
 
 
 def _stalls(tables: Tables) -> None:

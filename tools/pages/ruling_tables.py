@@ -10,6 +10,7 @@ from kafka_hindsight.judgements.brokers.outage_rulings import OUTAGE_RULINGS
 from kafka_hindsight.judgements.groups import remedies
 from kafka_hindsight.judgements.groups.group_incidents import FINGERPRINTS, INCIDENTS
 from kafka_hindsight.judgements.groups.stall_rulings import STALL_RULINGS
+from kafka_hindsight.judgements.offsets.jump_rulings import JUMP_RULINGS
 from kafka_hindsight.judgements.partitions.leaders.failover_rulings import FAILOVER_RULINGS
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import OUT_OF_SYNC_RULINGS
 from kafka_hindsight.judgements.partitions.replicas.truncations import TRUNCATION_RULINGS
@@ -44,6 +45,7 @@ RULING_TABLES: Mapping[str, Mapping[str, Sequence[Ruling[Any]]]] = {
         "a group rebalanced eagerly": remedies.COOPERATIVE_ASSIGNMENT,
     },
     "gold.partition_stalls.kind": {"records waited in a partition that had an owner": STALL_RULINGS},
+    "gold.offset_jumps.cause": {"a group went on elsewhere": JUMP_RULINGS},
     "gold.failovers.kind": {"a partition's leader changed": FAILOVER_RULINGS},
     "gold.broker_outages.kind": {"a broker was away": OUTAGE_RULINGS},
     "gold.controller_changes.cause": {"the controller changed": CONTROLLER_RULINGS},

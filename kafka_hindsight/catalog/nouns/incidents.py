@@ -122,6 +122,10 @@ class IncidentKind(NounCode):
         code="log_cut",
         meaning="A replica cut committed records off its log, and no absence of a broker explains it.",
     )
+    OFFSETS_MOVED = IncidentNoun(
+        code="offsets_moved",
+        meaning="A group went on elsewhere than where it had come to, and no rebalance was behind it.",
+    )
     LAG = IncidentNoun(code="lag", meaning="Partitions of a group stood or fell behind while they had an owner.")
     WRITES_STOPPED = IncidentNoun(
         code="writes_stopped",
@@ -148,6 +152,17 @@ class Harm(NounCode):
         " min.insync.replicas=2. Producers then need acks=all.",
         commands=(_TOPIC, _TOPIC_SETTINGS),
         source="UncleanLeaderElectionsPerSec, normal 0 (Kafka operations guide); KIP-101",
+    )
+    RECORDS_SKIPPED = HarmNoun(
+        code="records_skipped", label="records skipped", tone=Tone.LOST, urgency=Urgency.ACT,
+        meaning="A group went on behind records that it had not read, for another reason than a cut of the log.",
+        now="Find out whether the group has to read those records, and reset its offsets if it has.",
+        advice="Find out whether the group has to read those records. Where they are still in the log, stop it and"
+        " reset its offsets to the first of them.",
+        prevention="Set auto.offset.reset to what is right for the group (none lets it fail instead), and keep records"
+        " and offsets for longer than it may be away: retention.ms, offsets.retention.minutes.",
+        commands=(_GROUP, _TOPIC_SETTINGS),
+        source="auto.offset.reset (Kafka consumer configurations)",
     )
     PARTITIONS_OFFLINE = HarmNoun(
         code="partitions_offline", label="partitions without a leader", tone=Tone.LOST, urgency=Urgency.ACT,
@@ -198,6 +213,15 @@ class Harm(NounCode):
         prevention="Four replicas, or three and a broker that is brought back soon, leave room for one more failure.",
         commands=(_MISSING,),
         source="UnderReplicatedPartitions, normal 0 (Kafka operations guide)",
+    )
+    RECORDS_READ_AGAIN = HarmNoun(
+        code="records_read_again", label="records read again", tone=Tone.LOST, urgency=Urgency.LOOK,
+        meaning="A group read records a second time.",
+        now="Find out whether reading them twice did harm.",
+        advice="Find out whether reading these records twice did harm: duplicates in what the group writes.",
+        prevention="Make the work of the group idempotent, or let it write results and offsets in one transaction.",
+        commands=(_GROUP,),
+        source="at-least-once delivery (Kafka documentation, message delivery semantics)",
     )
     CONSUMERS_STOPPED = HarmNoun(
         code="consumers_stopped", label="consumers stopped", tone=Tone.UNKNOWN, urgency=Urgency.LOOK,

@@ -6,6 +6,7 @@ from kafka_hindsight.catalog.rows.gold_balance import *  # noqa: F403
 from kafka_hindsight.catalog.rows.gold_brokers import *  # noqa: F403
 from kafka_hindsight.catalog.rows.gold_groups import *  # noqa: F403
 from kafka_hindsight.catalog.rows.gold_incidents import *  # noqa: F403
+from kafka_hindsight.catalog.rows.gold_offsets import *  # noqa: F403
 from kafka_hindsight.catalog.rows.gold_partitions import *  # noqa: F403
 from kafka_hindsight.catalog.rows.gold_producers import *  # noqa: F403
 from kafka_hindsight.catalog.rows.internal import *  # noqa: F403

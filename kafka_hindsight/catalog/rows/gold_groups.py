@@ -113,12 +113,25 @@ class Rebalance(Row):
         "At least so many. A member consumes until it learns of the rebalance: an eager one gives back all before it"
         " joins again, so that all stand from joined_at on. Under KIP-848 the members' own lines show it",
     ] = None
+    read_again_low: Annotated[
+        Records | None, "Records that its members read a second time, at least; null where none went on elsewhere"
+    ] = None
+    read_again_high: Annotated[
+        Records | None, "Records that its members read a second time, at most; null too where no evidence bounds them"
+    ] = None
+    skipped_low: Annotated[Records | None, "Records that its members skipped, at least; null as before"] = None
+    skipped_high: Annotated[Records | None, "Records that its members skipped, at most; null as before"] = None
     incident_id: Annotated[str | None, "The incident it belongs to"] = None
     knowledge_version: JudgedBy = None
     evidence: Evidence
 
     CHECKS = (
         Check("ends_after_start", "ended_at >= started_at", "a rebalance ends no earlier than it starts"),
+        Check(
+            "bill_bounds",
+            "coalesce(read_again_low <= read_again_high, true) AND coalesce(skipped_low <= skipped_high, true)",
+            "the lower bound of skipped or repeated records is not above the upper",
+        ),
         Check("joins_after_start", "joined_at >= started_at", "a join phase ends no earlier than it starts"),
         Check("duration_not_negative", "duration_ms >= 0", "a duration is not negative"),
         Check(

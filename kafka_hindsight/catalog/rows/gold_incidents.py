@@ -46,7 +46,7 @@ class Incident(Row):
         " end, and groups that a failure had stopped consumed; null where the last member of a group closed or died and"
         " no evidence shows which, and in rows of an earlier version",
     ] = None
-    group_ids: Annotated[list[str], "Groups that rebalanced or fell behind"]
+    group_ids: Annotated[list[str], "Groups that rebalanced, fell behind, or went on elsewhere"]
     rebalance_count: Annotated[int, "Rebalances in it"]
     cause: Annotated[Cause | None, "Why its rebalances began; null where it has none"] = None
     confidence: HowSure
@@ -76,6 +76,18 @@ class Incident(Row):
     records_lost_high: Annotated[
         Records | None, "Records lost at most; null where none can be lost, or nothing bounds it"
     ] = None
+    records_skipped_low: Annotated[
+        Records | None, "Records that its groups skipped, at least; null where none went on elsewhere"
+    ] = None
+    records_skipped_high: Annotated[
+        Records | None, "Records that its groups skipped, at most; null too where no evidence bounds them"
+    ] = None
+    records_read_again_low: Annotated[
+        Records | None, "Records that its groups read a second time, at least; null where none went on elsewhere"
+    ] = None
+    records_read_again_high: Annotated[
+        Records | None, "Records that its groups read a second time, at most; null too where no evidence bounds them"
+    ] = None
     partition_seconds: Annotated[
         PartitionSeconds | None,
         "What its rebalances cost at most: partitions stopped times the seconds from start to end",
@@ -102,6 +114,12 @@ class Incident(Row):
             "loss_bounds_ordered",
             "records_lost_low <= records_lost_high",
             "the lower bound of a loss is not above the upper",
+        ),
+        Check(
+            "moves_bounds_ordered",
+            "coalesce(records_skipped_low <= records_skipped_high, true)"
+            " AND coalesce(records_read_again_low <= records_read_again_high, true)",
+            "the lower bound of skipped or repeated records is not above the upper",
         ),
         Check(
             "window_declares",

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated
 
-from kafka_hindsight.catalog.codes import Intent, OutOfSyncKind
+from kafka_hindsight.catalog.codes import Cause, Intent, OutOfSyncKind
 from kafka_hindsight.catalog.row import Long, Millis, Records, Row, table
 from kafka_hindsight.catalog.rows.columns import ClusterName
 from kafka_hindsight.catalog.rows.structs import Quote
@@ -123,11 +123,16 @@ class TopicChange(Row):
 
 @table("internal.incident_links", key=("part_id",))
 class IncidentLink(Row):
-    """One rebalance, one failover or one time of unavailability of one incident."""
+    """One part of one incident, and what a rebalance cost in records."""
 
-    part_id: Annotated[str, "The rebalance, the failover or the row of gold.unavailability"]
+    part_id: Annotated[str, "The rebalance, the failover, the cut, the jump or the row of gold.unavailability"]
     incident_id: Annotated[str | None, "The incident that it belongs to; null where it belongs to none"] = None
     intent: Annotated[Intent | None, "The intent of a row of gold.unavailability; null for other parts"] = None
+    failure: Annotated[Cause | None, "Of a rebalance that a failure began, or may have begun: why it began"] = None
+    read_again_low: Annotated[Records | None, "Of a rebalance: records read a second time, at least"] = None
+    read_again_high: Annotated[Records | None, "Of a rebalance: records read a second time, at most"] = None
+    skipped_low: Annotated[Records | None, "Of a rebalance: records skipped, at least"] = None
+    skipped_high: Annotated[Records | None, "Of a rebalance: records skipped, at most"] = None
 
 
 @table("internal.log_spans", key=("cluster", "broker", "first_at"))

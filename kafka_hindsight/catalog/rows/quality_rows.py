@@ -256,6 +256,12 @@ class NightSummary(Row):
     ]
     records_lost_low: Annotated[Records | None, "Committed records lost, at least; null where it is not known"] = None
     records_lost_high: Annotated[Records | None, "At most; null where nothing bounds it"] = None
+    records_skipped_low: Annotated[
+        Records | None, "Records that groups skipped, at least; null where no evidence shows any"
+    ] = None
+    records_read_again_low: Annotated[
+        Records | None, "Records that groups read a second time, at least; null where no evidence shows any"
+    ] = None
     partitions_offline: Annotated[
         int | None, "Partitions without a leader for a second or longer; null where it is not known"
     ] = None

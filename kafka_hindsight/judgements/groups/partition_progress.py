@@ -144,10 +144,10 @@ def progress_of(
     """The progress of each partition of one group within a window."""
     busy = Intervals(Interval(silent_since(r), r.ended_at or r.started_at, None) for r in rebalances).union()
     owners = grouped(ownership, lambda o: (o.topic, o.partition))
-    read = (o for o in offsets if window.holds(o.snapshot_at) and o.lag is not None)
-    readings = grouped(sorted(read, key=lambda r: r.snapshot_at), lambda r: (r.topic, r.partition))
+    inside = (o for o in offsets if window.holds(o.snapshot_at) and o.lag is not None)
+    readings = grouped(sorted(inside, key=lambda r: r.snapshot_at), lambda r: (r.topic, r.partition))
     return {
-        place: Progress(own, Intervals(map(_held, owners.get(place, ()))), busy)
+        place: Progress(own, Intervals(map(_interval_of, owners.get(place, ()))), busy)
         for place, own in sorted(readings.items())
     }
 
@@ -157,7 +157,7 @@ def usual_wait(waits: Sequence[timedelta]) -> timedelta | None:
     return middle(waits) if waits else None
 
 
-def _held(ownership: Ownership) -> Interval[Ownership]:
+def _interval_of(ownership: Ownership) -> Interval[Ownership]:
     end = None if ownership.is_open else ownership.valid_to - timedelta.resolution
     return Interval(ownership.valid_from, end, ownership)
 

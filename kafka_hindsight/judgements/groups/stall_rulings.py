@@ -83,7 +83,7 @@ class StallCase:
         return duration(self.period.length)
 
     @property
-    def written(self) -> str:
+    def arrivals(self) -> str:
         """How many records arrived meanwhile."""
         return counted((self.last.end_offset or 0) - (self.first.end_offset or 0), "record")
 
@@ -96,8 +96,8 @@ class StallCase:
     @property
     def paces(self) -> str:
         """How many records a second were read, and how many arrived."""
-        read, written = (self.pace_of(lambda r: r.committed_offset), self.pace_of(lambda r: r.end_offset))
-        return f"{read:,.1f} records a second were read, and {written:,.1f} arrived"
+        reading, arrival = (self.pace_of(lambda r: r.committed_offset), self.pace_of(lambda r: r.end_offset))
+        return f"{reading:,.1f} records a second were read, and {arrival:,.1f} arrived"
 
     @property
     def lags(self) -> str:
@@ -154,7 +154,7 @@ _OWN = "KafkaConsumer, pause and position: each partition of a member has a posi
 STALL_RULINGS: tuple[Ruling[StallCase], ...] = (
     Likely(
         StallKind.STANDS_ALONE,
-        "No reading shows {partition} move for {length} while {written} arrived; of the {rest} of its owner"
+        "No reading shows {partition} move for {length} while {arrivals} arrived; of the {rest} of its owner"
         " {moved} moved.",
         proof=(stands, end_grew, outlasts_its_usual_wait, others_moved),
         source=_OWN,
@@ -162,14 +162,14 @@ STALL_RULINGS: tuple[Ruling[StallCase], ...] = (
     ),
     Likely(
         StallKind.OWNER_STANDS,
-        "No reading shows {partition} move for {length} while {written} arrived, nor another partition of its owner.",
+        "No reading shows {partition} move for {length} while {arrivals} arrived, nor another partition of its owner.",
         proof=(stands, end_grew, outlasts_its_usual_wait),
         source="Burrow, core/internal/evaluator/caching.go: the offset does not change while the lag does not fall",
         cases=("made: a consumer stops", "made: one of two partitions stops"),
     ),
     Possible(
         StallKind.OWNER_STANDS,
-        "No reading shows {partition} move for {length} while {written} arrived: its owner stands, or commits more"
+        "No reading shows {partition} move for {length} while {arrivals} arrived: its owner stands, or commits more"
         " seldom than that.",
         proof=(stands, end_grew, outlasts_the_poll_limit),
         unless=(has_usual_wait,),
@@ -201,26 +201,26 @@ def judge_stalls(
 
 def _cases(progress: Mapping[Place, Progress]) -> Iterator[StallCase]:
     for place, own in progress.items():
-        found = own.stands()
-        for stand in found:
+        stands = own.stands()
+        for stand in stands:
             yield _case(progress, place, stand, is_stand=True)
-        for growth in own.growths(found):
+        for growth in own.growths(stands):
             yield _case(progress, place, growth, is_stand=False)
 
 
 def _case(progress: Mapping[Place, Progress], place: Place, period: Period, is_stand: bool) -> StallCase:
     first, last = period.started_at, period.last_at
     owner = progress[place].owner_at(last)
-    held = {
+    others = {
         other: own
         for other, own in progress.items()
         if owner and other != place and (o := own.owner_at(last)) and o.member_id == owner.member_id
     }
-    moved = {other: pair for other, own in held.items() if (pair := own.moved_between(first, last))}
-    idle = [p for p, own in held.items() if p not in moved and own.had_nothing_between(first, last)]
+    moved = {other: pair for other, own in others.items() if (pair := own.moved_between(first, last))}
+    idle = [p for p, own in others.items() if p not in moved and own.had_nothing_between(first, last)]
     waits = progress[place].waits_apart_from(period)
-    usual = usual_wait(waits or [wait for own in held.values() for wait in own.waits_apart_from(period)])
-    return StallCase(place, period, is_stand, owner, Others(moved, idle, len(held)), usual)
+    usual = usual_wait(waits or [wait for own in others.values() for wait in own.waits_apart_from(period)])
+    return StallCase(place, period, is_stand, owner, Others(moved, idle, len(others)), usual)
 
 
 def _row(case: StallCase, verdict: Verdict, rebalances: Sequence[Rebalance]) -> PartitionStall:
@@ -270,8 +270,8 @@ def _end_of(case: StallCase) -> datetime | None:
 def _rebalance_before(case: StallCase, rebalances: Sequence[Rebalance]) -> str | None:
     """The last rebalance that ended while the partition already stood: it has not moved since then."""
     start, last = case.period.started_at, case.period.last_at
-    ended = [(r.ended_at, r.rebalance_id) for r in rebalances if r.ended_at and start <= r.ended_at <= last]
-    return max(ended)[1] if ended and case.is_stand else None
+    ends = [(r.ended_at, r.rebalance_id) for r in rebalances if r.ended_at and start <= r.ended_at <= last]
+    return max(ends)[1] if ends and case.is_stand else None
 
 
 def _quote(reading: OffsetSnapshot) -> Quote:

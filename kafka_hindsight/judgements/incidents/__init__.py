@@ -35,6 +35,7 @@ class IncidentList:
     of_failover: dict[str, str]
     of_unavailability: dict[str, Incident]
     of_truncation: dict[str, str]
+    of_jump: dict[str, str]
     maintenance: Sequence[MaintenanceWindow]
 
     def name(self, outages: Iterable[BrokerOutage]) -> list[BrokerOutage]:
@@ -71,6 +72,7 @@ def judge_incidents(
         {f.failover_id: row.incident_id for h, row in rows for f in h.failovers},
         {u.unavailability_id: row for h, row in rows for u in h.unavailability},
         {t.truncation_id: row.incident_id for h, row in rows for t in h.truncations},
+        {j.jump_id: row.incident_id for h, row in rows for j in h.jumps},
         maintenance,
     )
 
@@ -79,6 +81,7 @@ def _rank(row: Incident) -> tuple[object, ...]:
     return (
         list(Harm).index(row.harm or Harm.ROUTINE),
         -max(row.records_lost_low or 0, row.records_lost_high or 0),
+        -(row.records_skipped_low or 0),
         bool(row.is_over),
         -(row.offline_ms or 0),
         -(row.partitions_offline or 0),
@@ -126,6 +129,10 @@ def _row(cluster: str, happening: Happening, maintenance: Sequence[MaintenanceWi
         refusing_ms=happening.refusing.longest_ms,
         records_lost_low=losses.low if losses else None,
         records_lost_high=losses.high if losses else None,
+        records_skipped_low=happening.skipped.low if happening.jumps else None,
+        records_skipped_high=happening.skipped.high if happening.jumps else None,
+        records_read_again_low=happening.read_again.low if happening.jumps else None,
+        records_read_again_high=happening.read_again.high if happening.jumps else None,
         partition_seconds=round(sum(costs), 3) if costs else None,
         explanation=" ".join(dict.fromkeys(filter(None, (*_explanations(happening), declaration.sentence)))),
         advice=" ".join(dict.fromkeys(filter(None, _advice(happening, harm)))),
@@ -150,6 +157,7 @@ def _id(happening: Happening) -> str:
         *(f"controller epoch {c.epoch} from {c.happened_at.isoformat()}" for c in happening.controllers),
         *(u.unavailability_id for u in happening.intervals_alone),
         *(s.stall_id for s in happening.stalls),
+        *(j.jump_id for j in happening.jumps if not happening.of_groups),
     )
     return row_id("incident", happening.kind, *parts)
 
@@ -165,7 +173,8 @@ def _declaration(happening: Happening, maintenance: Sequence[MaintenanceWindow])
 def _confidence(happening: Happening) -> Confidence:
     """The confidence of the incident's origin, of several absences the least one; no more than that of its harm."""
     h = happening
-    parts = (h.outages, h.of_groups, h.periods, h.failovers, h.truncations, h.controllers, h.stalls, h.unavailability)
+    others = (h.controllers, h.stalls, h.unavailability, h.jumps)
+    parts = (h.outages, h.of_groups, h.periods, h.failovers, h.truncations, *others)
     rows: Iterable[Any] = chain(next(filter(None, parts), ()), h.lossy)
     return Confidence.least([*(row.confidence for row in rows), *(sums.confidence for sums in h.claimed)])
 
@@ -173,7 +182,7 @@ def _confidence(happening: Happening) -> Confidence:
 def _explanations(happening: Happening) -> Iterator[str]:
     h = happening
     controllers, alone = h.first_and_last_controllers, h.intervals_alone[:_SUBJECTS]
-    rows: Iterable[Any] = chain(h.outages, h.periods, h.lossy, h.truncations, controllers, alone, h.of_groups)
+    rows: Iterable[Any] = chain(h.outages, h.periods, h.lossy, h.truncations, controllers, alone, h.of_groups, h.jumps)
     yield from (row.explanation for row in rows)
     if h.kind == IncidentKind.LEADERS_LOST:
         yield from (f.explanation for f in h.failovers)
@@ -186,6 +195,7 @@ def _advice(happening: Happening, harm: Harm) -> Iterator[str]:
     yield from (p.advice for p in happening.periods)
     if not happening.outages:
         yield from (i.advice for i in happening.of_groups)
+    yield from (j.cause.noun.advice for j in happening.jumps if j.records_low)
     if happening.kind in ("leaders_lost", "log_cut"):
         yield Harm.PARTITIONS_OFFLINE.noun.advice
 
@@ -194,7 +204,7 @@ def _quotes(happening: Happening) -> Iterator[Quote]:
     """The evidence of losses and of the incident's origin; without an absence, of each change of a leader too."""
     h = happening
     changes = h.lossy if h.outages else h.failovers
-    origins = (h.outages, h.periods, h.of_groups, h.stalls, h.first_and_last_controllers, h.intervals_alone)
+    origins = (h.outages, h.periods, h.of_groups, h.stalls, h.first_and_last_controllers, h.intervals_alone, h.jumps)
     rows: Iterable[Any] = chain(changes, h.truncations, *origins)
     for row in rows:
         yield from row.evidence

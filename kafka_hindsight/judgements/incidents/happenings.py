@@ -16,6 +16,7 @@ from kafka_hindsight.catalog.codes import (
     FailoverKind,
     Harm,
     IncidentKind,
+    JumpHarm,
     OutOfSyncKind,
     TruncationVerdict,
 )
@@ -25,6 +26,7 @@ from kafka_hindsight.catalog.rows import (
     Failover,
     Incident,
     IsrSpan,
+    OffsetJump,
     OutOfSyncPeriod,
     PartitionStall,
     Truncation,
@@ -32,6 +34,7 @@ from kafka_hindsight.catalog.rows import (
 )
 from kafka_hindsight.knowledge.outage_words import halts_over_log_dirs, hedged_verb
 from kafka_hindsight.measures.record_losses import PartitionName, RecordLoss, can_lose, losses_of, total_loss
+from kafka_hindsight.measures.records_moved import RecordsMoved, records_moved
 from kafka_hindsight.measures.time_away import away, is_away_until, is_lost, is_orderly, since_when
 from kafka_hindsight.measures.unavailability_sums import (
     LEADERLESS,
@@ -72,6 +75,7 @@ class Happening:
     unavailability: Sequence[Unavailability] = ()
     stalls: Sequence[PartitionStall] = ()
     controllers: Sequence[ControllerChange] = ()
+    jumps: Sequence[OffsetJump] = ()
     failures: Mapping[str | None, Cause] = field(default_factory=dict)
     logs_end: datetime = LONG_AGO
 
@@ -111,6 +115,7 @@ class Happening:
             *(p.started_at for p in self.periods),
             *(s.started_at for s in self.stalls),
             *map(uncontrolled_since, self.controllers),
+            *(j.jumped_at for j in self.jumps if not self.of_groups),
             *(u.started_at for u in self.intervals_alone),
         ]
 
@@ -125,6 +130,7 @@ class Happening:
             *(p.ended_at for p in self.periods),
             *(s.ended_at for s in self.stalls),
             *(None if c.controller_to == NOBODY else c.happened_at for c in self.controllers),
+            *(j.resumed_at for j in self.jumps if not self.of_groups),
             *(u.ended_at for u in self.unavailability if u.kind not in NO_CONSUMER),
         ]
 
@@ -161,11 +167,22 @@ class Happening:
         is_judged = self.losses or any(f.records_lost_high == 0 for f in self.failovers)
         return total_loss(self.failovers, self.truncations) if is_judged else None
 
+    @cached_property
+    def skipped(self) -> RecordsMoved:
+        """The records that groups skipped."""
+        return records_moved(self.jumps, JumpHarm.RECORDS_SKIPPED)
+
+    @cached_property
+    def read_again(self) -> RecordsMoved:
+        """The records that groups read a second time."""
+        return records_moved(self.jumps, JumpHarm.RECORDS_READ_AGAIN)
+
     @property
     def topics(self) -> list[str]:
-        """The topics that lost records, had no leader or refused writes: the worst harm first."""
+        """The topics that lost records, or had some skipped, had no leader or refused writes: the worst first."""
         unusable = (self.leaderless, self.refusing)
-        places = (*self.losses, *(p for sums in unusable for p in (*sums.subjects, *sums.possible)))
+        moved = ((j.topic, j.partition) for j in self.jumps)
+        places = (*self.losses, *(p for sums in unusable for p in (*sums.subjects, *sums.possible)), *moved)
         return list(dict.fromkeys(topic for topic, _ in places))
 
     @property
@@ -178,8 +195,9 @@ class Happening:
 
     @property
     def groups(self) -> list[str]:
-        """The groups that rebalanced or fell behind."""
-        return sorted({g for i in self.of_groups for g in i.group_ids} | {s.group_id for s in self.stalls})
+        """The groups that rebalanced, fell behind, or went on elsewhere."""
+        others = {*(s.group_id for s in self.stalls), *(j.group_id for j in self.jumps)}
+        return sorted({g for i in self.of_groups for g in i.group_ids} | others)
 
     @property
     def ended_at(self) -> datetime | None:
@@ -192,15 +210,15 @@ class Happening:
         """Whether each partition could be used again, each broker was back and there was a controller, by the end.
 
         A group that a failure left without a consumer counts too; one whose members left does not. None: its last
-        member may have left or died, a partition may not have been usable, or stood when the readings end, or the
-        logs do not show a broker's return.
+        member may have left or died, a partition may not have been usable, or stood when the readings end, no member
+        has come back to an offset that was changed, or the logs do not show a broker's return.
         """
         is_led = all(c.controller_to != NOBODY for c in self.controllers[-1:])
         is_usable = not (self.leaderless.still or self.refusing.still or self.stopped.still)
         if not (is_led and is_usable) or any(is_away_until(o, self.logs_end) for o in self.absent):
             return False
-        is_stalled = any(s.ended_at is None for s in self.stalls)
-        may_go_on = is_stalled or self.idle.still or self.leaderless.possibly_still or self.refusing.possibly_still
+        is_awaited = any(s.ended_at is None for s in self.stalls) or any(j.resumed_at is None for j in self.jumps)
+        may_go_on = is_awaited or self.idle.still or self.leaderless.possibly_still or self.refusing.possibly_still
         return None if may_go_on or self.absent else True
 
     @cached_property
@@ -239,6 +257,7 @@ def gather(
     failures: Mapping[str | None, Cause] = MappingProxyType({}),
     group_incident_of: Mapping[str, str] = MappingProxyType({}),
     logs_end: datetime = LONG_AGO,
+    jumps: Sequence[OffsetJump] = (),
 ) -> list[Happening]:
     """Everything that happened to brokers, partitions and groups around a window, each thing once.
 
@@ -284,13 +303,36 @@ def gather(
     happenings = [*absences, *alone, *others]
     inside = [h for h in happenings if window.holds(min(h.begins))]
     lossy = [f for f in failovers if can_lose(f) and window.holds(f.happened_at)]
-    return [replace(h, logs_end=logs_end) for h in (*happenings, *_losses_alone(lossy, truncations, inside))]
+    everything = [*happenings, *_losses_alone(lossy, truncations, inside)]
+    jumps_of = grouped(jumps, lambda j: _rebalance_incident_of(j, group_incident_of))
+    of_rebalances = [
+        replace(h, logs_end=logs_end, jumps=[j for i in h.of_groups for j in jumps_of.get(i.incident_id, ())])
+        for h in everything
+    ]
+    met = {j.jump_id for h in of_rebalances for j in h.jumps}
+    return [*of_rebalances, *moved_offsets(j for j in jumps if j.jump_id not in met)]
+
+
+def _rebalance_incident_of(jump: OffsetJump, group_incident_of: Mapping[str, str]) -> str | None:
+    """The incident of the rebalance that is behind a jump; None where none is."""
+    return group_incident_of.get(jump.rebalance_id or "") if jump.cause.noun.is_of_rebalance else None
 
 
 def stalled_groups(stalls: Iterable[PartitionStall]) -> list[Happening]:
     """The groups with partitions that stood or fell behind, each with all of them, in order of time."""
     ordered = sorted(stalls, key=lambda s: (s.started_at, s.topic, s.partition))
     return [Happening(IncidentKind.LAG, stalls=own) for own in grouped(ordered, lambda s: s.group_id).values()]
+
+
+def moved_offsets(jumps: Iterable[OffsetJump]) -> list[Happening]:
+    """The jumps of groups without a rebalance behind them, by group and cause, and by time."""
+    ordered = sorted(jumps, key=lambda j: (j.jumped_at, j.topic, j.partition))
+    by_cause = grouped(ordered, lambda j: (j.group_id, j.cause)).values()
+    return [
+        Happening(IncidentKind.OFFSETS_MOVED, jumps=own)
+        for rows in by_cause
+        for own in _within(rows, lambda j: j.jumped_at)
+    ]
 
 
 def lost_quorums(controllers: Iterable[ControllerChange]) -> list[Happening]:
@@ -518,11 +560,13 @@ def _is_of(period: OutOfSyncPeriod, happening: Happening) -> bool:
 
 _LEVELS: tuple[tuple[Harm, Callable[[Happening], object]], ...] = (
     (Harm.RECORDS_LOST, lambda i: i.losses),
+    (Harm.RECORDS_SKIPPED, lambda i: i.skipped.low),
     (Harm.PARTITIONS_OFFLINE, lambda i: i.leaderless.subjects),
     (Harm.WRITES_REFUSED, lambda i: i.refusing.subjects),
     (Harm.BROKER_LOST, lambda i: any(is_lost(o) for o in i.outages)),
     (Harm.NO_CONTROLLER, lambda i: i.controllers),
     (Harm.DATA_AT_RISK, lambda i: i.outages or i.kind.noun.is_at_risk),
+    (Harm.RECORDS_READ_AGAIN, lambda i: i.read_again.low),
     (
         Harm.CONSUMERS_STOPPED,
         lambda i: any(g.kind.noun.is_trouble or (g.cause is not None and has_failed(g.cause)) for g in i.of_groups),
@@ -581,8 +625,19 @@ def _unused_clause(unused: Unused) -> str:
     return unused.clause(lambda places: f"{'partition ' if len(places) == 1 else ''}{partitions_of(places)}")
 
 
+def _moved_clause(happening: Happening, moved: RecordsMoved) -> str:
+    """The records that groups skipped or read again: at least as many as the rows show."""
+    jumps = [j for j in happening.jumps if j.harm is moved.harm and j.records_low]
+    groups = list(dict.fromkeys(j.group_id for j in jumps))
+    who = f"group {groups[0]}" if len(groups) == 1 else words.counted(len(groups), "group")
+    places = list(dict.fromkeys((j.topic, j.partition) for j in jumps))
+    return f"{who} {moved.harm.noun.did.format(moved.records)} in {partitions_of(places)}"
+
+
 _EFFECTS: Mapping[Harm, Callable[[Happening], str]] = {
     Harm.RECORDS_LOST: _loss_clause,
+    Harm.RECORDS_SKIPPED: lambda happening: _moved_clause(happening, happening.skipped),
+    Harm.RECORDS_READ_AGAIN: lambda happening: _moved_clause(happening, happening.read_again),
     Harm.PARTITIONS_OFFLINE: lambda happening: _unused_clause(happening.leaderless),
     Harm.WRITES_REFUSED: lambda happening: _unused_clause(happening.refusing),
 }
@@ -648,6 +703,14 @@ def _stall_clause(happening: Happening) -> str:
     return f"group {rows[0].group_id} {words.listed(verbs)}: up to {most} waited in one"
 
 
+def _jump_clause(happening: Happening) -> str:
+    first = happening.jumps[0]
+    if happening.harm in _EFFECTS:
+        return first.cause.noun.clause
+    places = list(dict.fromkeys((j.topic, j.partition) for j in happening.jumps))
+    return f"group {first.group_id} went on elsewhere in {partitions_of(places)}: {first.cause.noun.clause}"
+
+
 def _quorum_clause(happening: Happening) -> str:
     first, last = happening.controllers[0], happening.controllers[-1]
     is_open = last.controller_to == NOBODY
@@ -687,6 +750,7 @@ _ORIGINS: Mapping[IncidentKind, Callable[[Happening], str]] = {
     IncidentKind.LEADERS_LOST: _leaders_clause,
     IncidentKind.LOG_CUT: _cut_clause,
     IncidentKind.LAG: _stall_clause,
+    IncidentKind.OFFSETS_MOVED: _jump_clause,
     IncidentKind.QUORUM_LOST: _quorum_clause,
     IncidentKind.WRITES_STOPPED: lambda _: "no line shows which broker was missing",
     IncidentKind.BROKER_OUTAGE: lambda h: _outage_clause(h) if h.outages else _group_clause(h),

@@ -57,6 +57,7 @@ def judge_aftermath(
     in_window = [r for r in rebalances if scope.window.holds(r.started_at)]
     losses = losses_of_groups((r.group_id for r in in_window), failovers, facts.offsets_partitions)
     of_groups, incident_of = group_incidents(in_window, away, moves, losses, stays)
+    failures = {r.rebalance_id: r.cause for r in in_window if r.cause.noun.family.noun.is_failure}
     away = add_rebalances(away, of_groups)
     brokers = {r.broker for part in (outages, isr_spans, out_of_sync) for r in part}
     restarts, restart_of = rebuild_rolling_restarts(away, isr_spans, brokers)
@@ -66,7 +67,10 @@ def judge_aftermath(
         restarts,
         rebuild_out_of_sync_periods(isr_spans, away, scope.window),
         of_groups,
-        [rows.IncidentLink(part_id=part, incident_id=incident) for part, incident in incident_of.items()],
+        [
+            rows.IncidentLink(part_id=part, incident_id=incident, failure=failures.get(part))
+            for part, incident in incident_of.items()
+        ],
     )
 
 

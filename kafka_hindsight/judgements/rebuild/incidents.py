@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import rows
-from kafka_hindsight.catalog.codes import Cause, TruncationVerdict
+from kafka_hindsight.catalog.codes import JumpHarm, TruncationVerdict
 from kafka_hindsight.judgements.incidents import judge_incidents
-from kafka_hindsight.judgements.incidents.happenings import gather, has_failed, lost_quorums, stalled_groups
+from kafka_hindsight.judgements.incidents.happenings import gather, lost_quorums, stalled_groups
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.aftermath import AFTERMATH, FAILOVERS
 from kafka_hindsight.judgements.rebuild.brokers import BROKERS, FACTS, WindowFacts
 from kafka_hindsight.judgements.rebuild.groups import GROUPS
+from kafka_hindsight.judgements.rebuild.offsets import OFFSETS
 from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS
-from kafka_hindsight.judgements.rebuild.sources import Judgement, quoted_where, union, where, where_among
+from kafka_hindsight.judgements.rebuild.sources import Judgement, quoted_where, union, where
+from kafka_hindsight.measures.records_moved import records_moved
+from kafka_hindsight.shared.grouping import grouped
 
 
 @dataclass(frozen=True)
@@ -37,9 +41,9 @@ def judge_all_incidents(
     unavailability: list[rows.Unavailability],
     stalls: list[rows.PartitionStall],
     controllers: list[rows.ControllerChange],
-    failed_rebalances: list[rows.Rebalance],
     isr_spans: list[rows.IsrSpan],
     group_links: list[rows.IncidentLink],
+    jumps: list[rows.OffsetJump],
     scope: Scope,
     facts: WindowFacts,
 ) -> Incidents:
@@ -54,19 +58,25 @@ def judge_all_incidents(
         out_of_sync_periods,
         unavailability,
         isr_spans,
-        {r.rebalance_id: r.cause for r in failed_rebalances if scope.window.holds(r.started_at)},
+        {link.part_id: link.failure for link in group_links if link.failure},
         incident_of,
         facts.groups.observed_to,
+        jumps,
     )
     everything = [*happenings, *stalled_groups(stalls), *lost_quorums(controllers)]
     judged = judge_incidents(scope.cluster, scope.window, everything, scope.maintenance)
     of_rebalance = {part: judged.of_groups[incident] for part, incident in incident_of.items()}
-    parts = of_rebalance | judged.of_failover | judged.of_truncation
+    parts = of_rebalance | judged.of_failover | judged.of_truncation | judged.of_jump
+    bills = {link.part_id: link for link in bills_of(jumps)}
     return Incidents(
         judged.name(outages),
         list(judged.incidents),
         [
-            *(rows.IncidentLink(part_id=part, incident_id=incident) for part, incident in parts.items()),
+            *(
+                replace(bills.get(part, rows.IncidentLink(part_id=part)), incident_id=incident)
+                for part, incident in parts.items()
+            ),
+            *(bill for part, bill in bills.items() if part not in parts),
             *(
                 rows.IncidentLink(part_id=u.unavailability_id, incident_id=u.incident_id, intent=u.intent)
                 for u in judged.name_unavailability(unavailability)
@@ -75,13 +85,25 @@ def judge_all_incidents(
     )
 
 
+def bills_of(jumps: Iterable[rows.OffsetJump]) -> Iterator[rows.IncidentLink]:
+    """The records that each rebalance made its group read again or skip."""
+    for rebalance_id, own in grouped(jumps, lambda j: j.rebalance_id).items():
+        if rebalance_id is not None:
+            again, skipped = (records_moved(own, h) for h in (JumpHarm.RECORDS_READ_AGAIN, JumpHarm.RECORDS_SKIPPED))
+            yield rows.IncidentLink(
+                part_id=rebalance_id,
+                read_again_low=again.low,
+                read_again_high=again.high,
+                skipped_low=skipped.low,
+                skipped_high=skipped.high,
+            )
+
+
 def _is_origin(unavailability: pa.Table) -> pa.ChunkedArray:
     """Whether each row may be all that shows its incident, which then quotes it."""
     is_of_partition = pc.and_(pc.is_valid(unavailability["topic"]), pc.is_null(unavailability["outage_id"]))
     return pc.and_(is_of_partition, pc.is_null(unavailability["failover_id"]))
 
-
-_FAILURES = [cause for cause in Cause if has_failed(cause)]
 
 UNAVAILABILITY = union(PARTITIONS.output("unavailability"), GROUPS.output("unavailability"))
 
@@ -101,12 +123,12 @@ INCIDENTS = Judgement(
         "unavailability": quoted_where(_is_origin, UNAVAILABILITY),
         "stalls": GROUPS.output("stalls"),
         "controllers": BROKERS.output("controller_changes"),
-        "failed_rebalances": where_among("cause", _FAILURES, GROUPS.output("rebalances")),
         "isr_spans": PARTITIONS.output("isr_spans"),
         "group_links": AFTERMATH.output("group_links"),
+        "jumps": OFFSETS.output("jumps"),
     },
     needs=(FACTS,),
 )
 
 LINKS = INCIDENTS.output("links")
-"""The incident of each rebalance, failover, truncation and row of gold.unavailability: rows of IncidentLink."""
+"""The incident of each rebalance, failover, truncation, jump and row of gold.unavailability: rows of IncidentLink."""

@@ -6,12 +6,13 @@ from kafka_hindsight.judgements.findings import RULES
 from kafka_hindsight.judgements.rebuild.groups import GROUPS
 from kafka_hindsight.judgements.rebuild.incidents import INCIDENTS, LINKS, UNAVAILABILITY
 from kafka_hindsight.judgements.rebuild.leader_balance import BALANCE
+from kafka_hindsight.judgements.rebuild.offsets import OFFSETS
 from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS, READINGS
 from kafka_hindsight.judgements.rebuild.producer_logs import PRODUCER_LOGS, PRODUCERS
 from kafka_hindsight.judgements.rebuild.rules import judgement_of
 from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource, joined, judgements_in_order
 
-JUDGEMENTS = (INCIDENTS, GROUPS, PARTITIONS, READINGS, BALANCE, PRODUCER_LOGS, PRODUCERS)
+JUDGEMENTS = (INCIDENTS, GROUPS, PARTITIONS, READINGS, BALANCE, OFFSETS, PRODUCER_LOGS, PRODUCERS)
 """The judgements that fill tables. The judgements that these read are found by what they read."""
 
 
@@ -35,6 +36,7 @@ FINDINGS = judgement_of(RULES, JUDGED)
 _LINKED = {
     "gold.rebalances": "rebalance_id",
     "gold.failovers": "failover_id",
+    "gold.offset_jumps": "jump_id",
     "gold.truncations": "truncation_id",
     "gold.unavailability": "unavailability_id",
 }

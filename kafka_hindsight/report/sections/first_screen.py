@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from kafka_hindsight.catalog.codes import Confidence, FindingSeverity, Harm, Origin, UnavailabilityKind, WitnessKind
+from kafka_hindsight.catalog.codes import (
+    Confidence,
+    FindingSeverity,
+    Harm,
+    JumpHarm,
+    Origin,
+    UnavailabilityKind,
+    WitnessKind,
+)
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
     Coverage,
     Failover,
     Finding,
     Incident,
+    OffsetJump,
     Truncation,
     Unavailability,
     WithheldRow,
@@ -19,6 +28,7 @@ from kafka_hindsight.catalog.rows import (
 from kafka_hindsight.knowledge.rules import ONGOING_RULES, RULES, UNREAD, UNSEEN
 from kafka_hindsight.knowledge.rules.coverage_rules import CLOCKS_DIFFER
 from kafka_hindsight.measures.record_losses import total_loss
+from kafka_hindsight.measures.records_moved import records_moved
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, Unused, unused
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures
@@ -211,6 +221,12 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
         yield _tile(loss.number, "committed records lost", "bad", loss_at)
     else:
         yield _harm(0, 0, "committed records lost", "bad", loss_at, WitnessKind.CUTS in unknown)
+    for harm, label, tone_of_harm in (
+        (JumpHarm.RECORDS_SKIPPED, "records skipped by groups", "bad"),
+        (JumpHarm.RECORDS_READ_AGAIN, "records read again by groups", "warn"),
+    ):
+        if (moved := records_moved(page.of(OffsetJump), harm)).low:
+            yield _tile(moved.number, label, tone_of_harm, "groups/offset-jumps")
     unusable = ((leaderless, offline_at, WitnessKind.LEADERS), (refusing, refusing_at, WitnessKind.IN_SYNC))
     for sums, anchor, witness in unusable:
         yield _harm(len(sums.subjects), sums.most, _unused(sums), "bad", anchor, witness in unknown)

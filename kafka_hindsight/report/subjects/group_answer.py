@@ -15,6 +15,7 @@ from kafka_hindsight.catalog.rows import (
     Finding,
     Incident,
     MemberSetting,
+    OffsetJump,
     Ownership,
     PartitionStall,
     Rebalance,
@@ -26,6 +27,7 @@ from kafka_hindsight.measures.unavailability_sums import NO_CONSUMER, lasted_ms,
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, phrases
 from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
+from kafka_hindsight.report.jump_lines import jumps_block
 from kafka_hindsight.report.not_known import sentences_about
 from kafka_hindsight.report.page_rows import NEAR, PageRows
 from kafka_hindsight.report.paged_tables import rebalance_table
@@ -53,6 +55,7 @@ def group_answer(page: PageRows, group: str) -> Answer:
         key=lambda r: (-(r.partition_seconds_avoided or 0.0), -r.rebalances_avoided, r.setting),
     )
     settings = page.rows_of(MemberSetting, "group_id", group)
+    jumps = page.rows_of(OffsetJump, "group_id", group)
     advice = [r.explanation for r in remedies[:2]] + ([worst.advice] if worst else [])
     cost = figures.partition_seconds(rebalances)
     return Answer(
@@ -70,6 +73,7 @@ def group_answer(page: PageRows, group: str) -> Answer:
         proof=worst.evidence if worst else rebalances[0].evidence if rebalances else (),
         sections=(
             ui.ShownSection("group-incidents", "Its incidents", incident_lines(page, [*incidents, *routine])),
+            ui.ShownSection("group-jumps", "Records skipped and read again", tuple(jumps_block(page, jumps))),
             ui.ShownSection("group-findings", "Findings about it", finding_items(page, "group", [group])),
             ui.ShownSection("group-settings", "Its members and their settings", tuple(_settings(settings))),
             ui.ShownSection(
@@ -101,19 +105,25 @@ def _verdict(page: PageRows, group: str, worst: Incident | None, rebalances: Seq
     causes = words.listed([f"{label} ({words.number(count)})" for label, count in tally], at_most=3)
     if worst is None:
         return f"Routine: {words.counted(len(rows), 'rebalance')}, {causes}."
-    side = _side(worst, rows)
+    side = _side(
+        worst, rows, [j for j in page.rows_of(OffsetJump, "group_id", group) if j.incident_id == worst.incident_id]
+    )
     health = _health(page, group, rows) if side == CauseFamily.MEMBER.noun.side and rows else ""
     return " ".join(filter(None, [f"{side}: {phrases.incident_headline(worst)}.", health]))
 
 
-def _side(worst: Incident, rows: Sequence[Rebalance]) -> str:
+def _side(worst: Incident, rows: Sequence[Rebalance], jumps: Sequence[OffsetJump]) -> str:
     """The side on which the cause lies: the group's own processes, the cluster, or another one.
+
+    Without a rebalance it is the side of who moved the group's offsets.
 
     A cause that an outage of a broker led to counts for the cluster, whatever the members did. Of several causes the
     one with more than half of the rebalances counts.
     """
     if worst.brokers or worst.first_outage_id:
         return CauseFamily.BROKER.noun.side
+    if jumps and not rows:
+        return jumps[0].actor.noun.side
     sides = Counter(row.cause.noun.family.noun.side for row in rows)
     side, count = sides.most_common(1)[0] if sides else (CauseFamily.UNKNOWN.noun.side, 0)
     return side if 2 * count > sides.total() or not sides else "Several causes"

@@ -10,6 +10,7 @@ from kafka_hindsight.catalog.rows import (
     BrokerOutage,
     Failover,
     Incident,
+    OffsetJump,
     ProducerFailure,
     Rebalance,
     Remedy,
@@ -19,6 +20,7 @@ from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, 
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, phrases
 from kafka_hindsight.report.answer import Answer
+from kafka_hindsight.report.jump_lines import jumps_block
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.paged_tables import failover_table, rebalance_table
 from kafka_hindsight.report.producer_lines import failures_block
@@ -38,6 +40,7 @@ def incident_answer(page: PageRows, incident_id: str) -> Answer:
         page.rows_of(Rebalance, "incident_id", incident_id),
     )
     failures = page.rows_of(ProducerFailure, "incident_id", incident_id)
+    jumps = page.rows_of(OffsetJump, "incident_id", incident_id)
     return Answer(
         "incident",
         phrases.incident_headline(row),
@@ -51,6 +54,7 @@ def incident_answer(page: PageRows, incident_id: str) -> Answer:
         proof=row.evidence,
         sections=(
             ui.ShownSection("moments", "Minute by minute", tuple(_moments(page, row))),
+            ui.ShownSection("jumps", "Records skipped and read again", tuple(jumps_block(page, jumps))),
             ui.ShownSection("producers", "What producers met", tuple(failures_block(page, failures))),
             ui.ShownSection("changes", "Its changes of leaders", failover_table(failovers)),
             ui.ShownSection("rebalances", "Its rebalances", rebalance_table(page, rebalances)),

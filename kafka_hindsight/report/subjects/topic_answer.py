@@ -9,6 +9,7 @@ from kafka_hindsight.catalog.codes import WitnessKind
 from kafka_hindsight.catalog.rows import (
     Failover,
     Incident,
+    OffsetJump,
     PartitionRisk,
     PartitionStall,
     ProducerFailure,
@@ -21,6 +22,7 @@ from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, 
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, phrases
 from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
+from kafka_hindsight.report.jump_lines import jumps_block
 from kafka_hindsight.report.not_known import sentences_about
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.paged_tables import failover_table
@@ -30,7 +32,7 @@ from kafka_hindsight.report.stall_table import stall_table
 from kafka_hindsight.report.trends import subject_trends
 from kafka_hindsight.shared import plain, words
 
-P = TypeVar("P", Failover, Unavailability, Truncation, PartitionRisk, PartitionStall, ProducerFailure)
+P = TypeVar("P", Failover, Unavailability, Truncation, PartitionRisk, PartitionStall, ProducerFailure, OffsetJump)
 
 STORIES = 60
 """The most changes of leaders that are shown one by one; the paged table has all."""
@@ -70,6 +72,7 @@ class _Rows:
         self.failovers, self.intervals = of(Failover), of(Unavailability)
         self.truncations, self.risks = of(Truncation), of(PartitionRisk)
         self.failures, self.stalls = of(ProducerFailure), of(PartitionStall)
+        self.jumps = of(OffsetJump)
 
 
 def _answer(
@@ -106,6 +109,7 @@ def _answer(
                 "Partitions in which consumers stood still or fell behind",
                 tuple(stall_table(page, rows.stalls)),
             ),
+            ui.ShownSection("topic-jumps", "Records skipped and read again", tuple(jumps_block(page, rows.jumps))),
             ui.ShownSection("topic-producers", "What producers met", tuple(failures_block(page, rows.failures))),
             ui.ShownSection(
                 "topic-truncations", "Replicas that cut their logs", tuple(truncation_entries(page, rows.truncations))

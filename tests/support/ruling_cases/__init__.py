@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
-from tests.support.ruling_cases import brokers, groups, leaders, rebalances, replicas, silences
+from tests.support.ruling_cases import brokers, groups, leaders, offsets, rebalances, replicas, silences
 
-ALL_CASES = (*brokers.CASES, *groups.CASES, *leaders.CASES, *rebalances.CASES, *replicas.CASES, *silences.CASES)
+ALL_CASES = tuple(
+    cases for room in (brokers, groups, leaders, offsets, rebalances, replicas, silences) for cases in room.CASES
+)

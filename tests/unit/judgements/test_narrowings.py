@@ -16,6 +16,7 @@ from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.codes import StallKind, TruncationVerdict
 from kafka_hindsight.catalog.gold import (
     COORDINATOR_MOVES,
+    FAILOVERS,
     LEADER_IMBALANCE,
     PARTITION_STALLS,
     ROLLING_RESTARTS,
@@ -50,6 +51,11 @@ def made_outputs() -> dict[tuple[tuple[str, str], str], list[Any]]:
         (("partitions", "truncations"), "gold.truncations"): [
             row(TRUNCATIONS, truncation_id=str(n), verdict=verdict, happened_at=at)
             for n, verdict in enumerate(TruncationVerdict)
+        ],
+        (("partitions", "failovers"), "gold.failovers"): [
+            row(FAILOVERS, failover_id=f"{topic}-{kind}", topic=topic, kind=kind, happened_at=at, leaderless_ms=2_000)
+            for topic in sorted({e.topic for e in events("crash-2.8") if e.topic is not None})
+            for kind in ("broker_crash", "unclean_election")
         ],
         (("groups", "stalls"), "gold.partition_stalls"): [
             row(PARTITION_STALLS, group_id="g1", partition=n, stall_id=str(n), kind=kind, started_at=at)

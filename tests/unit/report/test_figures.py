@@ -11,10 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_hindsight.alerts import sightings
-from kafka_hindsight.catalog.codes import Confidence, Harm, Intent
+from kafka_hindsight.catalog.codes import Confidence, Harm, Intent, JumpHarm
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES, INCIDENTS, REBALANCES, UNAVAILABILITY
-from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Finding, Incident, Truncation, Unavailability
+from kafka_hindsight.catalog.rows import (
+    BrokerOutage,
+    Failover,
+    Finding,
+    Incident,
+    OffsetJump,
+    Truncation,
+    Unavailability,
+)
 from kafka_hindsight.measures.record_losses import total_loss
+from kafka_hindsight.measures.records_moved import records_moved
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, lasted, unused
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.phrases import lost_records
@@ -41,11 +50,13 @@ def test_page_terminal_and_alerts_show_same_numbers() -> None:
     findings = [Finding.of(r) for r in tables["gold.findings"]]
     elections, cuts = map(Failover.of, tables["gold.failovers"]), map(Truncation.of, tables["gold.truncations"])
     lost, away = total_loss(elections, cuts), figures.absences(map(BrokerOutage.of, tables["gold.broker_outages"]))
+    jumps = map(OffsetJump.of, tables["gold.offset_jumps"])
     rows = [Unavailability.of(r) for r in tables["gold.unavailability"]]
     offline, critical = unused(rows, LEADERLESS), [f for f in findings if f.severity == "critical"]
     (tiles,) = [each for each in seen.section(page, "verdict") if getattr(each, "style", "") == "tiles"]
     assert [seen.text(tile) for tile in tiles.items] == [
         f"{lost.number} committed records lost",
+        f"{records_moved(jumps, JumpHarm.RECORDS_SKIPPED).number} records skipped by groups",
         f"{len(offline.subjects)} partitions had no leader, the longest for {lasted(offline.longest)},"
         f" {offline.partition_seconds}",
         "0 partitions took no writes with acks=all",

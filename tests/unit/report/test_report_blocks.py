@@ -291,6 +291,27 @@ def test_stalls_that_began_together_are_one_row_of_their_group_and_topic(report)
     assert rows[0][8:11] == ["ads-etl-1", "2 of 3 moved, 1 had nothing to read", "likely"]
 
 
+def test_jumps_of_a_group_are_one_sentence_with_bounds(report):
+    said = [seen.text(p) for p in seen.found(Paragraph, seen.section(report, "offset-jumps"))]
+    assert said[:2] == [
+        "Group ads-etl may have read records again: its owner before ended without committing how far it had come.",
+        "Group billing skipped 70 records: retention had removed the records that came next.",
+    ]
+    rows = [seen.cells(row) for row in seen.rows(report, "offset-jumps")]
+    assert sorted((row[0], row[5]) for row in rows) == [("ads-etl", "0+"), ("ads-etl", "0–90"), ("billing", "70")]
+
+
+def test_night_without_jumps_says_what_would_have_shown_them():
+    readings = {"bronze.offset_snapshots": [{"snapshot_at": at("03:00:00"), "lag": 0}]}
+    said = [seen.first_paragraph(build_report(tables, run()), "offset-jumps") for tables in ({}, readings)]
+    assert said == [
+        "Whether groups skipped records, or read some again, is not known: members' logs, readings with committed"
+        " offsets and records of __consumer_offsets would show it.",
+        "By readings with committed offsets no group skipped records or read some again. Not at hand: members' logs and"
+        " records of __consumer_offsets, which would show more.",
+    ]
+
+
 def test_night_without_stalls_says_what_was_read():
     readings = {"bronze.offset_snapshots": [{"snapshot_at": at("01:00:00"), "lag": 4}]}
     said = [seen.first_paragraph(build_report(tables, run()), "stalls") for tables in ({}, readings)]

@@ -49,7 +49,7 @@ def test_sections_of_each_view_have_their_order(report):
     expected = {
         "night": ["verdict", "incident-list"],
         "timeline": ["timeline"],
-        "groups": ["group-list", "rebalances", "stalls", "remedies"],
+        "groups": ["group-list", "rebalances", "offset-jumps", "stalls", "remedies"],
         "cluster": ["brokers", "danger", "outages", "topics", "failovers", "restarts"],
         "findings": ["findings"],
         "coverage": ["coverage", "unread", "making"],

@@ -372,12 +372,12 @@ def rebuild_leaders(incarnations: Iterable[Incarnation], context: ClusterContext
                 losses.append(BoundedInterval(time.start, time.end, time.proven, time.possible, reason))
         losses += _since_first_mention(incarnation, leaderships, context)
         leaders = known_leaders(incarnation, leaderships, [gap for _, gap in steps])
-        shown = shown_leaders(incarnation, leaders, context)
-        history.spans.extend(leader_spans(incarnation, leaderships, [change for change, _ in steps], shown))
+        leaders_in_logs = shown_leaders(incarnation, leaders, context)
+        history.spans.extend(leader_spans(incarnation, leaderships, [change for change, _ in steps], leaders_in_logs))
         changes_by_time = Timeline((change for change, _ in changes), attrgetter("at"))
         for leader in leaders:
             losses += _while_away(incarnation, leader, changes_by_time, context)
-        history.leaders[incarnation.key] += shown
+        history.leaders[incarnation.key] += leaders_in_logs
         lasting = (loss for loss in losses if loss.start <= (incarnation.gone_at or NEVER))
         history.leaderless[incarnation.key] += (loss.within(None, incarnation.gone_at) for loss in lasting)
     history.leaderless.update({key: [*one_after_another(losses)] for key, losses in history.leaderless.items()})

@@ -1,0 +1,1 @@
+"""Where groups went on elsewhere than where they had come to, and why."""

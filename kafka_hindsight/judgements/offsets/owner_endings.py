@@ -1,0 +1,87 @@
+"""How the owner of a partition stopped reading it, and what it had not committed then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum, auto
+
+from kafka_hindsight.catalog.kinds import Kind
+from kafka_hindsight.catalog.rows import Event, Quote, Rebalance
+from kafka_hindsight.judgements.groups.assignments import partitions_in
+from kafka_hindsight.judgements.offsets.log_changes import PartitionKey
+from kafka_hindsight.judgements.offsets.marks import Mark
+from kafka_hindsight.judgements.reasoning.evidence import quote
+from kafka_hindsight.shared.durations import SAME_ACT
+from kafka_hindsight.shared.timelines import Timeline, timelines
+
+
+class Manner(Enum):
+    """How an owner stopped."""
+
+    GAVE_BACK = auto()
+    """It gave the partition back, or left: it had the time to commit."""
+    LOST = auto()
+    """It was removed, its process ended, or the partition was taken from it."""
+    NOT_SHOWN = auto()
+    """No evidence shows that it stopped in one of these ways."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """The end of one ownership. `at`: None where no evidence shows it."""
+
+    manner: Manner
+    at: datetime | None = None
+    quotes: tuple[Quote, ...] = ()
+
+
+NOT_SHOWN = Ending(Manner.NOT_SHOWN)
+
+_NEW_PROCESS = (Kind.CLIENT_CONFIGURED, Kind.CLIENT_STARTED)
+OF_SESSIONS = (*_NEW_PROCESS, Kind.CLIENT_REVOKED, Kind.CLIENT_LOST)
+"""The lines of a client's log that end its ownership of partitions."""
+
+
+_Departure = tuple[str | None, datetime, Ending]
+"""The id of a member, or of its client; when it went; how."""
+
+_NONE: Timeline[Event] = Timeline((), lambda e: e.happened_at)
+_NO_DEPARTURES: Timeline[_Departure] = Timeline((), lambda d: d[1])
+
+
+class Endings:
+    """The ends of the ownerships of one group."""
+
+    def __init__(self, events: Iterable[Event], rebalances: Iterable[Rebalance]) -> None:
+        """Look through the clients' own lines, and through the departures that rebalances show."""
+        lines = (e for e in events if e.kind in OF_SESSIONS)
+        self._lines = timelines(lines, lambda e: e.source, lambda e: e.happened_at)
+        departures = [d for r in rebalances for d in _departures(r)]
+        self._of_members = timelines(departures, lambda d: d[0], lambda d: d[1])
+
+    def last(self, key: PartitionKey, session: Mark, until: datetime) -> Ending:
+        """How the owner whose session of a partition began with a mark had stopped by an instant."""
+        for event in self._lines.get(session.log or "", _NONE).within(session.at, until + SAME_ACT):
+            if event.happened_at == session.at:
+                continue
+            if event.kind in _NEW_PROCESS:
+                return Ending(Manner.LOST, event.happened_at, (quote(event),))
+            if not event.detail or key in partitions_in(event.detail):
+                manner = Manner.LOST if event.kind == Kind.CLIENT_LOST else Manner.GAVE_BACK
+                return Ending(manner, event.happened_at, (quote(event),))
+        of_owner = self._of_members.get(session.member_id or session.client_id, _NO_DEPARTURES)
+        departures = of_owner.within(session.at - SAME_ACT, until + SAME_ACT)
+        return departures[-1][2] if departures else NOT_SHOWN
+
+
+def _departures(rebalance: Rebalance) -> Iterator[_Departure]:
+    """The members that went in a rebalance, by their own id and that of their client."""
+    began_it = rebalance.member_id, rebalance.client_id, rebalance.cause, rebalance.started_at
+    others = ((c.member_id, c.client_id, c.cause, c.at) for c in rebalance.contributors)
+    for member_id, client_id, cause, at in (began_it, *others):
+        if cause.noun.is_departure:
+            manner = Manner.GAVE_BACK if cause.noun.is_leave else Manner.LOST
+            for name in {member_id, client_id} - {None}:
+                yield name, at, Ending(manner, at, tuple(rebalance.evidence[:1]))

@@ -1,0 +1,77 @@
+"""The cases of the rulings on jumps of offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+from kafka_hindsight.catalog.kinds import Kind
+from kafka_hindsight.judgements.offsets.jump_rulings import JUMP_RULINGS
+from kafka_hindsight.judgements.offsets.log_changes import DELETE_RECORDS, LogCut, LogHistory
+from kafka_hindsight.judgements.offsets.marks import Sign
+from kafka_hindsight.judgements.offsets.moves import Move
+from kafka_hindsight.shared.timelines import Timeline
+from tests.support.offsets import at, began, ended, event, excerpt_jumps, mark, moves, owned
+from tests.support.rulings import Decided, RulingCases, writers_of
+
+_GONE = (
+    mark(0, Sign.RESUMED, 50),
+    mark(60, Sign.NOTHING_COMMITTED, client="b"),
+    mark(60.1, Sign.RESET, 0, client="b"),
+)
+CUT_TO_50 = LogHistory(
+    Timeline((), lambda s: s.at), Timeline([LogCut(at(-30), 50, [mark(-30, Sign.READ).quote])], lambda c: c.at)
+)
+_LOWER = (mark(0, Sign.RESUMED, 50), mark(60, Sign.RESUMED, 20, client="b"))
+
+MADE: dict[str, Callable[[], list[Move]]] = {
+    "no broker's log": lambda: moves(mark(0, Sign.OUT_OF_RANGE, 50), mark(0.1, Sign.RESET, 120)),
+    "offsets deleted": lambda: moves(
+        *_GONE, removals=[event(30, Kind.OFFSETS_DELETED, group_id="orders-group")]
+    ),
+    "no coordinator's log": lambda: moves(*_GONE),
+    "reset between two owners": lambda: moves(*_LOWER, lines=[event(30, Kind.CLIENT_REVOKED, detail="orders-0")]),
+    "a commit is lost": lambda: moves(*_LOWER),
+    "the log begins later and no line shows why": lambda: moves(
+        mark(0, Sign.READ, 50, has_members=False), owners=[owned(-60, -1)], starts=[began(30, 90)]
+    ),
+    "a cut that the client did not see": lambda: moves(
+        mark(0, Sign.OUT_OF_RANGE, 90), mark(0.1, Sign.RESET, 50), log=CUT_TO_50
+    ),
+    "records deleted while no member reads": lambda: moves(
+        mark(0, Sign.READ, 50, has_members=False), owners=[owned(-60, -1)], starts=[began(30, 90, DELETE_RECORDS)]
+    ),
+    "a crash without a reading": lambda: moves(
+        mark(0, Sign.RESUMED, 50), mark(60, Sign.RESUMED, 50, client="b"),
+        lines=[event(30, Kind.CLIENT_LOST, detail="orders-0")], ends=[ended(40, 90)],
+    ),
+}  # fmt: skip
+
+
+@cache
+def decisions_on(case: str) -> list[Decided]:
+    """What was decided of a made case, or of a group of the excerpt, with or without its clients' logs."""
+    if case.startswith("made: "):
+        decided = []
+        for move in MADE[case.removeprefix("made: ")]():
+            ruling, verdict = next((r, v) for r in JUMP_RULINGS if (v := r.decide(move)) is not None)
+            decided.append(Decided(ruling, verdict.code, verdict.confidence, verdict.sentence))
+        return decided
+    group, _, without = case.removeprefix("offsets-4.3 ").partition(" without ")
+    jumps = excerpt_jumps("clients") if without else excerpt_jumps()
+    return [d for j in jumps[group] for d in writers_of(JUMP_RULINGS, j.cause, j.confidence, j.explanation)[:1]]
+
+
+CASES = (
+    RulingCases(
+        "offsets",
+        JUMP_RULINGS,
+        decisions_on,
+        MADE,
+        [
+            ("made: a crash without a reading", "crash_before_commit", "possible"),
+            ("made: records deleted while no member reads", "records_deleted", "likely"),
+        ],
+        caches=[decisions_on],
+    ),
+)

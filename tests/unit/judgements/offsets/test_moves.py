@@ -1,0 +1,158 @@
+"""Where a group went on elsewhere, and where it did not, by marks of one partition."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_hindsight.catalog.codes import JumpHarm, ResetPolicy
+from kafka_hindsight.catalog.kinds import Kind
+from kafka_hindsight.judgements.offsets.jumps import row_of
+from kafka_hindsight.judgements.offsets.log_changes import LogHistory
+from kafka_hindsight.judgements.offsets.marks import Sign, positions_in
+from kafka_hindsight.shared.timelines import Timeline, instants
+from tests.support.offsets import at, began, ended, event, mark, moves, owned
+
+
+def places(*found: object) -> list[tuple[object, ...]]:
+    """The sign, both ends and the client of each move."""
+    return [
+        (m.sign.name, m.origin.low, m.origin.high, m.target.low, m.target.high, m.client_id)  # type: ignore[attr-defined]
+        for m in found
+    ]
+
+
+def test_a_handover_after_a_commit_is_no_move() -> None:
+    handover = [event(30, Kind.CLIENT_REVOKED, detail="orders-0")]
+    marks = mark(0, Sign.RESUMED, 10), mark(29, Sign.READ, 50), mark(31, Sign.RESUMED, 50, client="b")
+    assert moves(*marks, lines=handover, ends=[ended(60, 90)]) == []
+
+
+def test_what_a_lost_owner_had_read_lies_between_its_commit_and_the_end_of_the_log() -> None:
+    lost = [event(30, Kind.CLIENT_LOST, detail="orders-0")]
+    marks = mark(0, Sign.RESUMED, 10), mark(20, Sign.READ, 50), mark(31, Sign.RESUMED, 50, client="b")
+    assert places(*moves(*marks, lines=lost, ends=[ended(25, 80), ended(40, 90)])) == [
+        ("WENT_ON_AT_COMMIT", 50, 90, 50, 50, "b")
+    ]
+
+
+def test_nothing_is_read_again_where_the_log_ended_at_the_commit() -> None:
+    lost = [event(30, Kind.CLIENT_LOST, detail="orders-0")]
+    marks = mark(0, Sign.RESUMED, 10), mark(20, Sign.READ, 50), mark(31, Sign.RESUMED, 50, client="b")
+    assert moves(*marks, lines=lost, ends=[ended(40, 50)]) == []
+
+
+def test_a_process_that_began_anew_had_not_given_its_partitions_back() -> None:
+    anew = [event(30, Kind.CLIENT_CONFIGURED)]
+    marks = mark(0, Sign.RESUMED, 50), mark(31, Sign.RESUMED, 50)
+    assert places(*moves(*marks, lines=anew, ends=[ended(40, 90)])) == [("WENT_ON_AT_COMMIT", 50, 90, 50, 50, "a")]
+
+
+def test_a_failed_commit_makes_it_exact_though_its_line_comes_late() -> None:
+    marks = (
+        mark(0, Sign.RESUMED, 3),
+        mark(31, Sign.RESUMED, 3, client="b"),
+        mark(33, Sign.COMMIT_FAILED, 103),
+    )
+    assert places(*moves(*marks, ends=[ended(40, 200)])) == [("WENT_ON_AT_COMMIT", 103, 103, 3, 3, "b")]
+
+
+def test_a_seek_to_where_a_member_has_just_begun_is_no_move() -> None:
+    assert moves(mark(0, Sign.RESUMED, 50), mark(0.2, Sign.SOUGHT, 50), ends=[ended(1, 900)]) == []
+    sought = moves(mark(0, Sign.RESUMED, 50), mark(0.2, Sign.SOUGHT, 10), ends=[ended(1, 900)])
+    assert places(*sought) == [("SOUGHT", 50, 50, 10, 10, "a")]
+
+
+def test_a_topic_that_was_deleted_begins_anew() -> None:
+    log = LogHistory(Timeline((), lambda s: s.at), Timeline((), lambda c: c.at), instants([at(30)]))
+    marks = mark(0, Sign.RESUMED, 50), mark(60, Sign.NOTHING_COMMITTED), mark(60.1, Sign.RESET, 0)
+    assert moves(*marks, log=log) == []
+    assert len(moves(*marks)) == 1
+
+
+def test_retention_below_a_member_that_keeps_up_is_no_move() -> None:
+    marks = mark(0, Sign.COMMITTED, 50, has_members=True), mark(60, Sign.COMMITTED, 500, has_members=True)
+    assert moves(*marks, starts=[began(30, 300)], owners=[owned(-60, 90)], has_commits=True) == []
+
+
+def test_retention_below_a_group_without_members_skips_what_it_had_not_read() -> None:
+    marks = mark(0, Sign.COMMITTED, 50, has_members=True), mark(60, Sign.COMMITTED, 500, has_members=True)
+    found = moves(*marks, starts=[began(30, 300)], owners=[owned(-60, 10), owned(50, 90)], has_commits=True)
+    assert places(*found) == [("LOG_BEGINS_LATER", 50, 50, 300, 500, None)]
+
+
+def test_several_changes_from_outside_are_one_move_from_the_last_commit_of_a_member() -> None:
+    marks = (
+        mark(0, Sign.COMMITTED, 50, has_members=True),
+        mark(10, Sign.COMMITTED, 30, has_members=False),
+        mark(20, Sign.COMMITTED, 10, has_members=False),
+        mark(60, Sign.RESUMED, 10, client="b"),
+    )
+    assert places(*moves(*marks, has_commits=True)) == [("COMMITTED_FROM_OUTSIDE", 50, 50, 10, 10, "b")]
+
+
+def test_a_change_from_outside_that_is_taken_back_is_no_move() -> None:
+    marks = (
+        mark(0, Sign.COMMITTED, 50, has_members=True),
+        mark(10, Sign.COMMITTED, 30, has_members=False),
+        mark(20, Sign.COMMITTED, 50, has_members=False),
+        mark(60, Sign.RESUMED, 50, client="b"),
+    )
+    assert moves(*marks, has_commits=True) == []
+
+
+def test_a_policy_that_leads_to_the_end_is_bounded_by_readings_and_commits() -> None:
+    marks = (
+        mark(0, Sign.RESUMED, 50),
+        mark(60, Sign.OUT_OF_RANGE, 50, policy=ResetPolicy.LATEST),
+        mark(90, Sign.READ, 130),
+    )
+    found = moves(*marks, starts=[began(30, 120)], ends=[ended(55, 125), ended(65, 140)])
+    assert places(*found) == [("OUT_OF_RANGE", 50, 50, 125, 130, "a")]
+
+
+def test_positions_of_a_line_are_read_whatever_the_topic_is_called() -> None:
+    assert [*positions_in("a-b-0=5, x=y-1=7, broken, c-2=-1")] == [(("a-b", 0), 5), (("x=y", 1), 7)]
+
+
+_MARKS = st.builds(
+    mark,
+    st.integers(0, 200).map(float),
+    st.sampled_from(list(Sign)),
+    st.none() | st.integers(0, 100),
+    st.sampled_from(["a", "b"]),
+    has_members=st.sampled_from([None, True, False]),
+    policy=st.none() | st.sampled_from(list(ResetPolicy)),
+)
+
+
+@given(
+    st.lists(_MARKS, max_size=12),
+    st.lists(st.tuples(st.integers(0, 200), st.integers(0, 100)), max_size=4),
+    st.lists(st.tuples(st.integers(0, 200), st.integers(0, 100)), max_size=4),
+    st.booleans(),
+)
+def test_rows_keep_their_laws_whatever_was_seen(
+    marks: list[object], starts: list[tuple[int, int]], ends: list[tuple[int, int]], has_commits: bool
+) -> None:
+    """The bounds are in order, exact where both ends are known, and a certain row knows its number."""
+    found = moves(
+        *marks,  # type: ignore[arg-type]
+        starts=[began(*s) for s in starts],
+        ends=[ended(*e) for e in ends],
+        lines=[event(100, Kind.CLIENT_LOST, detail="orders-0")],
+        owners=[owned(0, 50), owned(120, 150)],
+        has_commits=has_commits,
+    )
+    for row in filter(None, (row_of("c", m) for m in found)):
+        assert row.evidence
+        assert row.records_low >= 0
+        assert row.records_high is None or 0 < row.records_high >= row.records_low
+        if row.offset_from is not None and row.offset_to is not None and row.harm is not JumpHarm.UNKNOWN:
+            assert row.records_low == row.records_high == abs(row.offset_to - row.offset_from)
+        if row.confidence == "certain":
+            assert row.harm is JumpHarm.UNKNOWN or row.records_low == row.records_high
+        assert row.resumed_at is None or row.resumed_at >= row.jumped_at
+        assert replace(row, incident_id="i").jump_id == row.jump_id
