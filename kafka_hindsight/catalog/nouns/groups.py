@@ -44,6 +44,10 @@ class StallKind(GradedCode):
         code="owner_stands", label="stood with all of its owner", grade=Grade.BAD,
         meaning="Its owner moved none of its partitions in which records waited.",
     )
+    HELD_BY_TRANSACTION = StallNoun(
+        code="held_by_transaction", label="was held back by an open transaction", grade=Grade.BAD,
+        meaning="A transaction was open at the group's position: read_committed consumers get nothing behind it.",
+    )
     STANDS_ALONE = StallNoun(
         code="stands_alone", label="stood while its owner moved others", grade=Grade.BAD,
         meaning="Its owner moved other partitions, and not this one.",

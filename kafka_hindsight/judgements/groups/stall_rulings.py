@@ -144,6 +144,13 @@ def others_moved(case: StallCase) -> Proof | None:
     return Proof(quotes, {"moved": len(case.others.moved)})
 
 
+def is_at_stable_offset(case: StallCase) -> Proof | None:
+    """Each reading shows the committed offset at the last stable offset, and the end of the log behind it."""
+    return proof_if(
+        all(r.last_stable is not None and r.committed_offset == r.last_stable for r in case.period.readings)
+    )
+
+
 def falls_behind(case: StallCase) -> Proof | None:
     """The committed offset moved, and the lag reached five new heights above what one commit interval brings."""
     return proof_if(not case.is_stand)
@@ -152,6 +159,14 @@ def falls_behind(case: StallCase) -> Proof | None:
 _OWN = "KafkaConsumer, pause and position: each partition of a member has a position of its own"
 
 STALL_RULINGS: tuple[Ruling[StallCase], ...] = (
+    Likely(
+        StallKind.HELD_BY_TRANSACTION,
+        "No reading shows {partition} move for {length}, and each shows its committed offset at the last stable one: an"
+        " open transaction held it back.",
+        proof=(stands, is_at_stable_offset),
+        source="KIP-98: a read_committed consumer reads up to the last stable offset; UnifiedLog.lastStableOffset",
+        cases=("made: a transaction is open", "made: a consumer stops"),
+    ),
     Likely(
         StallKind.STANDS_ALONE,
         "No reading shows {partition} move for {length} while {arrivals} arrived; of the {rest} of its owner"

@@ -118,11 +118,22 @@ def silent(members: int, confidence: str = "possible") -> None:
 AWAY = row(BROKER_OUTAGES, outage_id="o", broker=1, down_at=AT, up_at=after(30))
 
 
-def standing(*partitions: tuple[Sequence[int], Sequence[int]]) -> None:
-    """The committed and end offsets of partitions that one member owns, a reading a minute."""
+def standing(*partitions: tuple[Sequence[int], Sequence[int]], is_held: bool = False) -> None:
+    """The committed and end offsets of partitions that one member owns, a reading a minute.
+
+    `is_held`: the last stable offset is the committed one.
+    """
     stall_rulings.judge_stalls(
         [
-            row(OFFSET_SNAPSHOTS, partition=p, snapshot_at=after(60 * n), committed_offset=c, end_offset=e, lag=e - c)
+            row(
+                OFFSET_SNAPSHOTS,
+                partition=p,
+                snapshot_at=after(60 * n),
+                committed_offset=c,
+                end_offset=e,
+                lag=e - c,
+                last_stable=c if is_held else None,
+            )
             for p, offsets in enumerate(partitions)
             for n, (c, e) in enumerate(zip(*offsets, strict=True))
         ],
@@ -161,6 +172,7 @@ MADE: dict[str, Callable[[], object]] = {
     "three removals, too few for a rhythm": lambda: grouped(*loop((0, 52, 104), "member_dead")),
     "one of two partitions stops": lambda: standing((STOPS, UPWARDS), (UPWARDS, UPWARDS)),
     "a consumer stops": lambda: standing((STOPS, UPWARDS)),
+    "a transaction is open": lambda: standing((STOPS, UPWARDS), is_held=True),
     "a consumer never moves": lambda: standing(([5] * 20, range(5, 205, 10))),
     "a consumer reads half of what arrives": lambda: standing((range(0, 100, 5), UPWARDS)),
     "a restart takes longer than the session timeout": lambda: replayed(
