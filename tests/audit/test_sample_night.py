@@ -290,6 +290,7 @@ NOT_BY_WHEEL = {
     "live.md": "needs brokers: tests/live/test_snapshot.py",
     "managed.md": "builds from a checkout",
     "metadata_log.md": "a copy from a broker: tests/store/test_metadata_files.py",
+    "offsets_topic.md": "a copy from a broker: tests/store/test_record_files.py",
     "operations.md": "Airflow's: tests/dags/test_operations.py",
     "shipping_logs.md": "a drawing of folders",
     "sources.md": "needs a topic: tests/sources",
