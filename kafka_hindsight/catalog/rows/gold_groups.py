@@ -373,9 +373,14 @@ class PartitionStall(Row):
     confidence: HowSure
     started_low: Annotated[
         datetime | None,
-        "Earliest instant at which it may have begun: the reading before; null where no reading of the window is",
+        "Earliest instant at which it may have begun: the last commit that moved it, else the reading before; null"
+        " where no reading of the window is",
     ] = None
-    started_at: Annotated[datetime, "Since when it stood, or fell behind, for certain: the first reading of the window"]
+    started_at: Annotated[
+        datetime,
+        "Since when it stood, or fell behind, for certain: that commit, else the first reading of the window that shows"
+        " it",
+    ]
     ended_at: Annotated[
         datetime | None,
         "First reading after it, which shows that it moved or had caught up, or the end of its owner; null where it"

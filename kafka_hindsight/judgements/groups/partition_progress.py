@@ -8,9 +8,10 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import groupby, pairwise
 
-from kafka_hindsight.catalog.rows import OffsetSnapshot, Ownership, Rebalance
+from kafka_hindsight.catalog.rows import OffsetCommits, OffsetSnapshot, Ownership, Rebalance
 from kafka_hindsight.judgements.groups.backlogs import silent_since
 from kafka_hindsight.judgements.groups.commit_intervals import middle, most_in_one_interval
+from kafka_hindsight.shared.durations import LONG_AGO, MS
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.timelines import Interval, Intervals
 from kafka_hindsight.shared.windows import Window
@@ -55,12 +56,14 @@ class Period:
 class Progress:
     """The readings of one partition of a group that show its committed offset and its end, in order of time.
 
-    `owners`: who owned it when; `rebalances`: when the group rebalanced, or waited for a member that was silent.
+    `owners`: who owned it when; `rebalances`: when the group rebalanced, or waited for a member that was silent;
+    `commits`: the runs of its commits, in the order in which they were written.
     """
 
     readings: Sequence[OffsetSnapshot]
     owners: Intervals[Ownership]
     rebalances: Intervals[None]
+    commits: Sequence[OffsetCommits] = ()
 
     @cached_property
     def runs(self) -> Sequence[Sequence[OffsetSnapshot]]:
@@ -75,6 +78,15 @@ class Progress:
         """The times in which an owner did not move the committed offset while records waited."""
         waiting = ([r for r in part if lag_of(r)] for run in self.runs for part in self._owned(run))
         return [self._period(part) for part in waiting if len(part) >= MINIMUM_READINGS]
+
+    def last_move_before(self, stand: Period) -> tuple[datetime, OffsetCommits] | None:
+        """When a commit brought the offset of a stand, between its first reading and the one before, and that run."""
+        first, before = stand.readings[0], stand.before
+        if before is not None and before.committed_offset == first.committed_offset:
+            return None
+        earliest = before.snapshot_at if before else LONG_AGO
+        moves = ((at, run) for run in self.commits if (at := _reached_at(run, first)) and earliest < at)
+        return next(moves, None)
 
     def waits_apart_from(self, stand: Period) -> list[timedelta]:
         """How long records waited, each time up to the first reading that shows the next offset; without one stand."""
@@ -140,14 +152,16 @@ def progress_of(
     ownership: Iterable[Ownership],
     rebalances: Iterable[Rebalance],
     window: Window,
+    commits: Iterable[OffsetCommits] = (),
 ) -> Mapping[Place, Progress]:
     """The progress of each partition of one group within a window."""
     busy = Intervals(Interval(silent_since(r), r.ended_at or r.started_at, None) for r in rebalances).union()
     owners = grouped(ownership, lambda o: (o.topic, o.partition))
     inside = (o for o in offsets if window.holds(o.snapshot_at) and o.lag is not None)
+    runs = grouped(sorted(commits, key=lambda c: c.first_record), lambda c: (c.topic, c.partition))
     readings = grouped(sorted(inside, key=lambda r: r.snapshot_at), lambda r: (r.topic, r.partition))
     return {
-        place: Progress(own, Intervals(map(_interval_of, owners.get(place, ()))), busy)
+        place: Progress(own, Intervals(map(_interval_of, owners.get(place, ()))), busy, runs.get(place, ()))
         for place, own in sorted(readings.items())
     }
 
@@ -155,6 +169,15 @@ def progress_of(
 def usual_wait(waits: Sequence[timedelta]) -> timedelta | None:
     """The usual time for which records wait until the committed offset moves; None where it never moved."""
     return middle(waits) if waits else None
+
+
+def _reached_at(run: OffsetCommits, reading: OffsetSnapshot) -> datetime | None:
+    """When a run came to the offset of a reading, before it; None where its row does not show that."""
+    ends = ((run.first_offset, run.first_at), (run.last_offset, run.moved_at))
+    reached = [at for offset, at in ends if offset == reading.committed_offset]
+    if not reached and run.stood_at <= reading.snapshot_at < run.stood_at + run.stood_ms * MS:
+        reached = [run.stood_at]
+    return next((at for at in reached if at <= reading.snapshot_at), None)
 
 
 def _interval_of(ownership: Ownership) -> Interval[Ownership]:

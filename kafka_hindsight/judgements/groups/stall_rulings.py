@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 
 from kafka_hindsight.catalog.codes import StallKind
-from kafka_hindsight.catalog.rows import OffsetSnapshot, Ownership, PartitionStall, Quote, Rebalance
+from kafka_hindsight.catalog.rows import OffsetCommits, OffsetSnapshot, Ownership, PartitionStall, Quote, Rebalance
 from kafka_hindsight.judgements.groups.partition_progress import (
     Period,
     Place,
@@ -51,6 +51,7 @@ class StallCase:
     owner: Ownership | None
     others: Others
     usual: timedelta | None
+    move: tuple[datetime, OffsetCommits] | None = None
 
     @property
     def partition(self) -> str:
@@ -207,11 +208,12 @@ def judge_stalls(
     ownership: Sequence[Ownership],
     rebalances: Sequence[Rebalance],
     window: Window,
+    commits: Iterable[OffsetCommits] = (),
 ) -> list[PartitionStall]:
     """Rows of gold.partition_stalls of one group: its partitions that stood or fell behind while they had an owner."""
-    progress = progress_of(offsets, ownership, rebalances, window)
+    progress = progress_of(offsets, ownership, rebalances, window, commits)
     verdicts = ((case, decide(STALL_RULINGS, case)) for case in _cases(progress))
-    return [_row(case, verdict, rebalances) for case, verdict in verdicts if verdict is not None]
+    return [_row(case, verdict, rebalances, window) for case, verdict in verdicts if verdict is not None]
 
 
 def _cases(progress: Mapping[Place, Progress]) -> Iterator[StallCase]:
@@ -235,13 +237,16 @@ def _case(progress: Mapping[Place, Progress], place: Place, period: Period, is_s
     idle = [p for p, own in others.items() if p not in moved and own.had_nothing_between(first, last)]
     waits = progress[place].waits_apart_from(period)
     usual = usual_wait(waits or [wait for own in others.values() for wait in own.waits_apart_from(period)])
-    return StallCase(place, period, is_stand, owner, Others(moved, idle, len(others)), usual)
+    move = progress[place].last_move_before(period) if is_stand else None
+    return StallCase(place, period, is_stand, owner, Others(moved, idle, len(others)), usual, move)
 
 
-def _row(case: StallCase, verdict: Verdict, rebalances: Sequence[Rebalance]) -> PartitionStall:
+def _row(case: StallCase, verdict: Verdict, rebalances: Sequence[Rebalance], window: Window) -> PartitionStall:
     owner, period, first, last = case.owner, case.period, case.first, case.last
     readings = (case.begin, first, case.highest, last, *([period.after] if period.after else []))
     since = None if owner is None else owner.valid_from
+    moved_at = case.move[0] if case.move else None
+    moves = [_quote_of_commit(*case.move)] if case.move else []
     return PartitionStall(
         cluster=first.cluster,
         stall_id=row_id("stall", first.cluster, first.group_id, case.partition, period.started_at),
@@ -250,8 +255,8 @@ def _row(case: StallCase, verdict: Verdict, rebalances: Sequence[Rebalance]) -> 
         partition=case.place[1],
         kind=StallKind(verdict.code),
         confidence=verdict.confidence,
-        started_low=period.before.snapshot_at if period.before else None,
-        started_at=period.started_at,
+        started_low=moved_at or (period.before.snapshot_at if period.before else None),
+        started_at=max(moved_at, window.start) if moved_at else period.started_at,
         ended_at=_end_of(case),
         committed_offset=first.committed_offset if case.is_stand else None,
         lag_first=lag_of(case.begin),
@@ -269,7 +274,9 @@ def _row(case: StallCase, verdict: Verdict, rebalances: Sequence[Rebalance]) -> 
         moving_partitions=len(case.others.moved) if owner else None,
         idle_partitions=len(case.others.idle) if owner else None,
         explanation=verdict.sentence,
-        evidence=evidence_of((*map(_quote, readings), *verdict.evidence, *(owner.evidence[:1] if owner else ()))),
+        evidence=evidence_of(
+            (*map(_quote, readings), *moves, *verdict.evidence, *(owner.evidence[:1] if owner else ()))
+        ),
     )
 
 
@@ -292,3 +299,9 @@ def _rebalance_before(case: StallCase, rebalances: Sequence[Rebalance]) -> str |
 def _quote(reading: OffsetSnapshot) -> Quote:
     says = f"committed {reading.committed_offset}, end {reading.end_offset}, lag {reading.lag}"
     return quote_snapshot(reading, f"{reading.topic}-{reading.partition}: {says}")
+
+
+def _quote_of_commit(at: datetime, run: OffsetCommits) -> Quote:
+    place = f"__consumer_offsets-{run.offsets_partition}@{run.first_record}"
+    says = f"{run.topic}-{run.partition}: {run.commits} commits, from {run.first_offset} to {run.last_offset}"
+    return Quote(line_id=row_id(run.cluster, place, run.first_at), source=place, happened_at=at, text=says)

@@ -213,6 +213,7 @@ def judge_group(
     readings: list[rows.GroupSnapshot],
     members: list[rows.MemberSnapshot],
     offsets: list[rows.OffsetSnapshot],
+    commits: list[rows.OffsetCommits],
     scope: Scope,
     facts: WindowFacts,
     topic_partitions: TopicPartitions,
@@ -226,7 +227,7 @@ def judge_group(
         return GroupTables(
             settings,
             ownership,
-            judge_stalls(offsets, ownership, (), scope.window),
+            judge_stalls(offsets, ownership, (), scope.window, commits),
             backlogs=backlogs_of((), offsets, facts.groups.outages),
         )
     witnessed = in_order([*events, *events_of_records(records, scope.wide_window.start)])
@@ -246,7 +247,7 @@ def judge_group(
     return GroupTables(
         settings,
         ownership,
-        judge_stalls(offsets, ownership, priced, scope.window),
+        judge_stalls(offsets, ownership, priced, scope.window, commits),
         priced,
         changes_of(priced, stops, history.members),
         backlogs_of(priced, offsets, facts.groups.outages),
@@ -293,6 +294,7 @@ GROUPS = Judgement(
         "readings": lake_table("bronze.group_snapshots"),
         "members": lake_table("bronze.member_snapshots"),
         "offsets": lake_table("bronze.offset_snapshots", span="window"),
+        "commits": lake_table("bronze.offset_commits"),
     },
     needs=(NAMES, FACTS, TOPIC_PARTITIONS),
 )

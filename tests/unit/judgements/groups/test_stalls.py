@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from kafka_hindsight.catalog.bronze import OFFSET_SNAPSHOTS
+from kafka_hindsight.catalog.bronze import OFFSET_COMMITS, OFFSET_SNAPSHOTS
 from kafka_hindsight.catalog.gold import OWNERSHIP, REBALANCES
-from kafka_hindsight.catalog.rows import OffsetSnapshot, Ownership, PartitionStall, Rebalance
+from kafka_hindsight.catalog.rows import OffsetCommits, OffsetSnapshot, Ownership, PartitionStall, Rebalance
 from kafka_hindsight.judgements.groups.stall_rulings import judge_stalls
 from kafka_hindsight.shared.windows import Window
 from tests.support.rows import AT, row
@@ -49,9 +50,12 @@ def owned(first: float = 0, last: float | None = None, partition: int = 0, **col
 
 
 def judged(
-    *offsets: list[OffsetSnapshot], owners: Sequence[Ownership] = (owned(),), rebalances: Sequence[Rebalance] = ()
+    *offsets: list[OffsetSnapshot],
+    owners: Sequence[Ownership] = (owned(),),
+    rebalances: Sequence[Rebalance] = (),
+    commits: Sequence[OffsetCommits] = (),
 ) -> list[PartitionStall]:
-    return judge_stalls([r for rows in offsets for r in rows], owners, rebalances, HOUR)
+    return judge_stalls([r for rows in offsets for r in rows], owners, rebalances, HOUR, commits)
 
 
 def kinds(*offsets: list[OffsetSnapshot], **more: Any) -> list[tuple[str, str]]:
@@ -105,6 +109,27 @@ def test_stand_has_its_bounds_its_lag_its_pace_and_its_owner() -> None:
     assert (stall.client_id, stall.host, stall.generation, stall.owned_since) == ("app", "h", 4, minute(2))
     assert "No reading shows topic-0 move for 5 min while 50 records arrived" in stall.explanation
     assert any(quote.text == "topic-0: committed 70, end 80, lag 10" for quote in stall.evidence)
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "columns"),
+    [
+        (0, 75, {"moved_at": minute(7.5)}),
+        (75, 200, {"first_at": minute(7.5)}),
+        (0, 200, {"stood_at": minute(7.5), "stood_ms": 13 * 60_000}),
+    ],
+)
+def test_commits_show_since_when_a_partition_stands(first: int, last: int, columns: dict[str, Any]) -> None:
+    times = {"first_at": minute(0), "moved_at": minute(50), "stood_at": minute(0), "partition": 0, "topic": "topic"}
+    run = row(OFFSET_COMMITS, first_offset=first, last_offset=last, **{**times, **columns})
+    stands = readings([*KEEPS_UP[:8], *[75] * 12])
+    (stall,) = judged(stands, commits=[run])
+    assert (stall.started_low, stall.started_at) == (minute(7.5), minute(7.5))
+    assert any(quote.source == "__consumer_offsets-1@0" for quote in stall.evidence)
+    (of_another,) = judged(stands, commits=[replace(run, partition=1)])
+    assert (of_another.started_low, of_another.started_at) == (minute(7), minute(8))
+    (idle_before,) = judged(readings(STOPS), commits=[run])
+    assert (idle_before.started_low, idle_before.started_at) == (minute(7), minute(8))
 
 
 def test_stand_that_lasts_to_the_last_reading_is_open_and_one_whose_owner_goes_ends_with_it() -> None:
