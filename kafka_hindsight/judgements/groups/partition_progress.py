@@ -80,7 +80,7 @@ class Progress:
         return [self._period(part) for part in waiting if len(part) >= MINIMUM_READINGS]
 
     def last_move_before(self, stand: Period) -> tuple[datetime, OffsetCommits] | None:
-        """When a commit brought the offset of a stand, between its first reading and the one before, and that run."""
+        """The instant at which a commit brought the offset of a stand, after the reading before it, and that run."""
         first, before = stand.readings[0], stand.before
         if before is not None and before.committed_offset == first.committed_offset:
             return None
@@ -172,7 +172,7 @@ def usual_wait(waits: Sequence[timedelta]) -> timedelta | None:
 
 
 def _reached_at(run: OffsetCommits, reading: OffsetSnapshot) -> datetime | None:
-    """When a run came to the offset of a reading, before it; None where its row does not show that."""
+    """The instant at which a run came to the offset of a reading, before it; None where its row does not show it."""
     ends = ((run.first_offset, run.first_at), (run.last_offset, run.moved_at))
     reached = [at for offset, at in ends if offset == reading.committed_offset]
     if not reached and run.stood_at <= reading.snapshot_at < run.stood_at + run.stood_ms * MS:
