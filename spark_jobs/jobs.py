@@ -32,6 +32,8 @@ TITLES = {
     "settings_in_force": "find the settings in force",
     "aftermath": "detect what followed outages",
     "balance": "detect periods of imbalance",
+    "offset_facts": "find changes of logs and deletions of offsets",
+    "offsets": "find where groups went on elsewhere and classify causes",
     "incidents": "list incidents and classify their causes",
     "producer_logs": "find failures and settings in the logs of producers",
     "failure_topics": "find the topics whose producers failed",

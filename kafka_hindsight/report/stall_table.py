@@ -11,8 +11,11 @@ from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
 
+_NAME = 24
+"""The most letters of a name, so that the whole table fits a screen."""
+
 HEADINGS = (
-    "Group", "Topic<", "Partitions", "What they did<", "Since", "Until", "Lag before", "Largest lag", "Owner<",
+    "Group", "Topic<", "Partitions<", "What they did<", "Since<", "Until<", "Lag before", "Largest lag", "Owner<",
     "Its others<", "Sure<", "Proof",
 )  # fmt: skip
 
@@ -23,7 +26,7 @@ def stall_table(page: PageRows, rows: Iterable[PartitionStall]) -> Iterator[ui.B
     alike = grouped(ordered, lambda s: (s.group_id, s.topic, s.kind, s.member_id, s.started_at)).values()
     if alike:
         table_rows = tuple(_stalls(page, own) for own in alike)
-        yield ui.PlainTable("Partitions that stood still or fell behind", HEADINGS, table_rows, "numbers")
+        yield ui.PlainTable("Partitions that stood still or fell behind", HEADINGS, table_rows, "numbers fleet")
 
 
 def _since(page: PageRows, row: PartitionStall) -> str:
@@ -35,16 +38,16 @@ def _since(page: PageRows, row: PartitionStall) -> str:
 
 def _stalls(page: PageRows, rows: Sequence[PartitionStall]) -> ui.TableRow:
     worst = max(rows, key=lambda s: (s.lag_max, -s.partition))
-    owner = plain.shortened(worst.client_id or worst.member_id or "not known")
+    owner = plain.shortened(worst.client_id or worst.member_id or "not known", _NAME)
     generation = "" if worst.generation is None else f", generation {worst.generation}"
     ends = [words.instant(s.ended_at, page.day) if s.ended_at else "the last reading" for s in rows]
     return ui.row(
-        ui.head(page.link("group", worst.group_id), "id"),
-        ui.Cell(page.link("topic", worst.topic), "left id"),
-        words.ranges([s.partition for s in rows]),
+        ui.head(page.link("group", worst.group_id, _NAME), "id"),
+        ui.Cell(page.link("topic", worst.topic, _NAME), "left id"),
+        ui.Cell(words.ranges([s.partition for s in rows]), "left"),
         ui.Cell(worst.kind.noun.label, f"{worst.kind.noun.grade} left"),
-        _since(page, worst),
-        " or ".join(dict.fromkeys(ends)),
+        ui.Cell(_since(page, worst), "left"),
+        ui.Cell(" or ".join(dict.fromkeys(ends)), "left"),
         words.exact(sum(s.lag_first for s in rows)),
         words.exact(sum(s.lag_max for s in rows)),
         ui.Cell(f"{owner}{generation}", "left id"),

@@ -98,9 +98,8 @@ def test_rebuild_in_frames_equals_rebuild_of_one_process(
             *re.findall(r"delta\.`file://([^`]*)`", plan)
         }
         assert f"judge_{judgement.name}({', '.join(judgement.key)}" in plan
-        assert all(
-            re.search(rf"(\b|_to_){name}\b", plan) for name in (*judgement.reads, *judgement.outputs, "cluster = night")
-        )
+        reads = [name for name in judgement.reads if here.get(f"gold.{name}") != []]  # a frame without rows is left out
+        assert all(re.search(rf"(\b|_to_){name}\b", plan) for name in (*reads, *judgement.outputs, "cluster = night"))
     assert plans.keys() >= {*map(jobs.title, keyed)} and not [p for p in plans.values() if "binary" in p.lower()]
 
 

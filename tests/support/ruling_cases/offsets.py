@@ -72,6 +72,6 @@ CASES = (
             ("made: a crash without a reading", "crash_before_commit", "possible"),
             ("made: records deleted while no member reads", "records_deleted", "likely"),
         ],
-        caches=[decisions_on],
+        caches=[decisions_on, excerpt_jumps],
     ),
 )
