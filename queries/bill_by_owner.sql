@@ -4,7 +4,7 @@ WITH owned AS (
     SELECT
         j.*, coalesce(o.owner, 'unowned') AS owner
     FROM gold.offset_jumps AS j LEFT JOIN now.owners AS o ON o.kind = 'group' AND j.group_id GLOB o.pattern
-    WHERE jumped_at >= coalesce(getvariable('from')::TIMESTAMPTZ, jumped_at)
+    WHERE resumed_at IS NOT NULL AND jumped_at >= coalesce(getvariable('from')::TIMESTAMPTZ, jumped_at)
 )
 SELECT
     owner, date_trunc('month', jumped_at AT TIME ZONE 'UTC')::DATE AS month, harm,

@@ -4,9 +4,14 @@ SELECT
     cluster, group_id, cause, actor, harm,
     min(jumped_at) AS first_at, max(jumped_at) AS last_at,
     count(*) AS jumps,
+    count(*) FILTER (resumed_at IS NULL) AS not_back,
     count(DISTINCT (topic, partition)) AS partitions,
-    sum(records_low)::BIGINT AS records_low,
-    CASE WHEN count(*) = count(records_high) THEN sum(records_high)::BIGINT END AS records_high,
+    -- Until a member comes back nothing is skipped.
+    coalesce(sum(records_low) FILTER (resumed_at IS NOT NULL), 0)::BIGINT AS records_low,
+    CASE
+        WHEN count(resumed_at) = count(records_high) FILTER (resumed_at IS NOT NULL)
+        THEN coalesce(sum(records_high) FILTER (resumed_at IS NOT NULL), 0)::BIGINT
+    END AS records_high,
     max(confidence) AS least_sure
 FROM gold.offset_jumps
 WHERE group_id = coalesce(getvariable('group_id')::VARCHAR, group_id)

@@ -40,8 +40,8 @@ class RecordsMoved:
 
 
 def records_moved(jumps: Iterable[OffsetJump], harm: JumpHarm) -> RecordsMoved:
-    """The sum of the jumps of one harm."""
-    rows = [j for j in jumps if j.harm is harm]
+    """The sum of the jumps of one harm: of those after which a member went on, for until then nothing is skipped."""
+    rows = [j for j in jumps if j.harm is harm and j.resumed_at is not None]
     high = [j.records_high for j in rows if j.records_high is not None]
     guesses = [j.records_low if j.records_low == j.records_high else j.records_expected for j in rows]
     numbers = [g for g in guesses if g is not None]

@@ -18,9 +18,14 @@ _HEADINGS = ("Group", "Partition", "At", "From", "To", "Records", "What", "Confi
 
 
 def summary_of(jumps: Sequence[OffsetJump]) -> Iterator[str]:
-    """A sentence for each group and harm: how many records, and why."""
-    for (group, harm), rows in grouped(jumps, lambda j: (j.group_id, j.harm)).items():
+    """A sentence for each group and harm: how many records, and why; or that no member has come back."""
+    for (group, harm, is_back), rows in grouped(
+        jumps, lambda j: (j.group_id, j.harm, j.resumed_at is not None)
+    ).items():
         causes = words.listed(list(dict.fromkeys(j.cause.noun.clause for j in rows)))
+        if not is_back:
+            yield f"Group {plain.shortened(group, 48)} has not come back: {causes}."
+            continue
         moved = records_moved(rows, harm)
         verb = f"{'' if moved.low else 'may have '}{harm.noun.did.format(moved.records)}"
         yield f"Group {plain.shortened(group, 48)} {verb}: {causes}."
@@ -44,7 +49,7 @@ def _jump(page: PageRows, row: OffsetJump) -> ui.TableRow:
         words.exact(row.offset_from) or "not known",
         words.exact(row.offset_to) or "not known",
         _count(row),
-        row.harm.noun.label,
+        row.harm.noun.label if row.resumed_at else "not back",
         ui.confidence_badge(row.confidence),
         ui.Cell(page.evidence(row.evidence, row.explanation), "wide"),
     )

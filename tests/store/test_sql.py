@@ -164,10 +164,10 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
     ],
     "offset_jumps": [
         {"group_id": "orders", "cause": "retention", "partitions": 1, "records_low": 70, "records_high": 70},
-        {"group_id": "pay", "records_low": 4, "records_high": None, "least_sure": "likely"},
+        {"group_id": "pay", "records_low": 4, "records_high": None, "not_back": 1, "least_sure": "likely"},
         {"group_id": "orders", "cause": "crash_before_commit", "records_low": 0, "records_high": 25},
     ],
-    "offset_jumps group_id=pay": [{"group_id": "pay", "jumps": 1}],
+    "offset_jumps group_id=pay": [{"group_id": "pay", "jumps": 2}],
     "offsets_moved_by group_id=orders": [
         {"partition": 1, "actor": "member", "offset_from": None, "offset_to": 30},
         {"partition": 0, "actor": "broker", "offset_from": 50, "offset_to": 120},

@@ -23,10 +23,10 @@ from kafka_hindsight.intake.record_files import read_record_files
 from kafka_hindsight.intake.snapshot_rows import read_line, tables_of_readings
 from kafka_hindsight.judgements.offsets.log_changes import LogChanges, LogHistory, LogStart
 from kafka_hindsight.judgements.offsets.marks import Mark, Sign
-from kafka_hindsight.judgements.offsets.moves import LogEnds, Move, PartitionPass, PartitionWitnesses
+from kafka_hindsight.judgements.offsets.moves import LogEnds, Move, PartitionPass, PartitionWitnesses, Removal
 from kafka_hindsight.judgements.offsets.owner_endings import Endings
 from kafka_hindsight.shared.grouping import grouped
-from kafka_hindsight.shared.timelines import Interval, Intervals, Timeline
+from kafka_hindsight.shared.timelines import Interval, Intervals, Timeline, instants
 from tests.support.judged_lines import judged_folder
 from tests.support.nights import EXCERPTS
 from tests.support.rows import AT, row
@@ -77,7 +77,13 @@ def event(seconds: float, kind: Kind, client: str = "a", **columns: Any) -> Any:
 def began(seconds: float, offset: int, reason: str = "") -> LogStart:
     """A line by which the log begins at an offset."""
     quote = Quote(line_id=f"start-{seconds}", source="broker-1/server.log", happened_at=at(seconds), text="Incremented")
-    return LogStart(at(seconds), offset, reason, quote)
+    return LogStart(KEY, at(seconds), offset, reason, quote)
+
+
+def removal(seconds: float, kind: Kind, is_named: bool = True) -> Removal:
+    """A coordinator's line about offsets that are gone."""
+    quote = Quote(line_id=f"{kind}-{seconds}", source="broker-1/server.log", happened_at=at(seconds), text=kind)
+    return Removal(kind, at(seconds), quote, is_named)
 
 
 def ended(seconds: float, offset: int) -> Any:
@@ -99,7 +105,8 @@ def moves(
     ends: Iterable[OffsetSnapshot] = (),
     lines: Iterable[Event] = (),
     owners: Iterable[Ownership] = (),
-    removals: Sequence[Event] = (),
+    removals: Sequence[Removal] = (),
+    rebalances: Iterable[float] = (),
     log: LogHistory | None = None,
     has_commits: bool = False,
 ) -> list[Move]:
@@ -114,6 +121,7 @@ def moves(
             LogEnds(ends),
             Endings(lines, ()),
             Intervals(Interval(o.valid_from, o.valid_to, o) for o in owners),
+            instants(map(at, rebalances)),
             removals,
             has_commits,
         )

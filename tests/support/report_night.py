@@ -272,8 +272,8 @@ def _jumps(tables: Tables) -> None:
         tables["gold.offset_jumps"].append(
             made("gold.offset_jumps", jump_id=row_id(group, partition), group_id=group, topic="clicks",
                  partition=partition, cause=cause, harm=harm, records_low=bounds[0], records_high=bounds[1],
-                 jumped_at=at("04:10:00"), confidence="possible" if harm == "records_read_again" else "certain",
-                 explanation="It went on elsewhere.")
+                 jumped_at=at("04:10:00"), resumed_at=at("04:10:00"), explanation="It went on elsewhere.",
+                 confidence="possible" if harm == "records_read_again" else "certain")
         )  # fmt: skip
 
 

@@ -166,14 +166,6 @@ class JumpCause(NounCode):
         " election of __consumer_offsets loses commits: its topic needs three replicas.",
         source="GroupMetadataManager.loadGroupsAndOffsets", actor=JumpActor.UNKNOWN, is_of_rebalance=True,
     )
-    COMMIT_WENT_BACK = JumpCauseNoun(
-        code="commit_went_back", label="a member committed a lower offset",
-        clause="a member committed a lower offset than the one before",
-        meaning="A member of the group committed a lower offset; whether it read again no evidence shows.",
-        advice="Ask the application's owner: a late commit of a slow thread looks the same, and reads nothing again"
-        " unless the member ends.",
-        source="ConsumerCoordinator.commitOffsetsAsync", actor=JumpActor.MEMBER,
-    )
     OUT_OF_RANGE = JumpCauseNoun(
         code="out_of_range", label="its position was outside of the log", clause="its position was outside of the log",
         meaning="A member's position was outside of the log, and no line shows why.",

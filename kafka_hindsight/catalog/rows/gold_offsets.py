@@ -36,7 +36,7 @@ class OffsetJump(Row):
     actor: Annotated[JumpActor, "Who moved it"]
     client_id: Annotated[str | None, "Client that went on there; null where not known"] = None
     policy: Annotated[ResetPolicy | None, "The member's auto.offset.reset, where it was used and is known"] = None
-    rebalance_id: Annotated[str | None, "The rebalance that it belongs to; null: none"] = None
+    rebalance_id: Annotated[str | None, "The rebalance in which its member went on; null: none"] = None
     incident_id: Annotated[str | None, "The incident it belongs to; null where it belongs to none"] = None
     confidence: HowSure
     explanation: Annotated[str, "What happened, in one sentence"]
@@ -62,7 +62,7 @@ class OffsetJump(Row):
         ),
         Check(
             "certain_is_exact",
-            "confidence <> 'certain' OR harm = 'unknown' OR records_low = records_high",
+            "confidence <> 'certain' OR records_low = records_high",
             "a verdict that is certain knows the number of records",
         ),
         Check(

@@ -707,8 +707,10 @@ def _jump_clause(happening: Happening) -> str:
     first = happening.jumps[0]
     if happening.harm in _EFFECTS:
         return first.cause.noun.clause
-    places = list(dict.fromkeys((j.topic, j.partition) for j in happening.jumps))
-    return f"group {first.group_id} went on elsewhere in {partitions_of(places)}: {first.cause.noun.clause}"
+    places = partitions_of(list(dict.fromkeys((j.topic, j.partition) for j in happening.jumps)))
+    if all(j.resumed_at is None for j in happening.jumps):
+        return f"group {first.group_id} has not come back to {places}: {first.cause.noun.clause}"
+    return f"group {first.group_id} went on elsewhere in {places}: {first.cause.noun.clause}"
 
 
 def _quorum_clause(happening: Happening) -> str:

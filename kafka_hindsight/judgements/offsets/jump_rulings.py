@@ -5,9 +5,8 @@ from __future__ import annotations
 from kafka_hindsight.catalog.codes import Confidence, JumpCause
 from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.judgements.offsets.log_changes import DELETE_RECORDS, SEGMENT_DELETION
-from kafka_hindsight.judgements.offsets.moves import Move, MoveSign
+from kafka_hindsight.judgements.offsets.moves import Move, MoveSign, Removal
 from kafka_hindsight.judgements.offsets.owner_endings import Manner
-from kafka_hindsight.judgements.reasoning.evidence import quote
 from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, always, proof_if, with_sentence
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown
 from kafka_hindsight.shared.durations import SAME_ACT
@@ -66,20 +65,35 @@ def offsets_were_deleted(move: Move) -> Proof | None:
 
 
 def offsets_expired(move: Move) -> Proof | None:
-    """A coordinator's line says that offsets expired; less sure where it does not name the group's partition."""
-    proof = _removed_by(move, Kind.OFFSETS_EXPIRED)
-    is_named = any(e.kind == Kind.OFFSETS_EXPIRED and e.offsets_partition is not None for e in move.removals)
-    return proof and Proof(proof.evidence, confidence=Confidence.CERTAIN if is_named else Confidence.LIKELY)
+    """A coordinator's line says that offsets expired; less sure where it names no partition, or records show it not.
+
+    Until 3.9 the line names no partition, and a busy coordinator writes one every ten minutes.
+    """
+    lines = _removals_of(move, Kind.OFFSETS_EXPIRED)
+    is_named = any(r.is_named for r in lines)
+    is_then = _is_recorded(move) and any(abs(r.at - move.at) <= SAME_ACT for r in lines)
+    confidence = Confidence.LIKELY if is_named or is_then else Confidence.POSSIBLE
+    if is_then and any(r.is_named and abs(r.at - move.at) <= SAME_ACT for r in lines):
+        confidence = Confidence.CERTAIN
+    return proof_if(lines, *(r.quote for r in lines[-1:]), confidence=confidence)
 
 
 def _removed_by(move: Move, kind: Kind) -> Proof | None:
+    lines = _removals_of(move, kind)
+    return proof_if(lines, *(r.quote for r in lines[-1:]))
+
+
+def _removals_of(move: Move, kind: Kind) -> list[Removal]:
     since, until = move.gone_since or move.at, (move.resumed_at or move.at) + SAME_ACT
-    lines = [e for e in move.removals if e.kind == kind and since - SAME_ACT <= e.happened_at <= until]
-    return proof_if(lines, *(quote(e) for e in lines[-1:]))
+    return [r for r in move.removals if r.kind == kind and since - SAME_ACT <= r.at <= until]
+
+
+def _is_recorded(move: Move) -> bool:
+    return any(q.source.startswith("__consumer_offsets") for q in move.quotes)
 
 
 def commit_had_failed(move: Move) -> Proof | None:
-    """The log of the owner before names the offset that it could not commit."""
+    """A member went on below the offset that the owner before could not commit, as that one's log says."""
     return proof_if(move.failed, *((move.failed.quote,) if move.failed else ()))
 
 
@@ -93,15 +107,9 @@ def owner_gave_back(move: Move) -> Proof | None:
     return proof_if(move.ending.manner is Manner.GAVE_BACK, *move.ending.quotes)
 
 
-def is_exact(move: Move) -> Proof | None:
-    """Both offsets are known; less sure where one has only bounds."""
-    return Proof(confidence=Confidence.CERTAIN if move.is_exact else Confidence.LIKELY)
-
-
 def records_show_it(move: Move) -> Proof | None:
     """Records of the group show that it had no member; less sure by readings."""
-    is_recorded = any(q.source.startswith("__consumer_offsets") for q in move.quotes)
-    return Proof(confidence=Confidence.CERTAIN if is_recorded else Confidence.LIKELY)
+    return Proof(confidence=Confidence.CERTAIN if _is_recorded(move) else Confidence.LIKELY)
 
 
 _OUT_OF_RANGE = "Fetcher.java, FetchCollector.java: OFFSET_OUT_OF_RANGE"
@@ -110,28 +118,28 @@ JUMP_RULINGS: tuple[Ruling[Move], ...] = (
     Certain(
         JumpCause.RECORDS_DELETED,
         "The group stood before the first record of {partition}: someone had deleted the records up to there.",
-        proof=(out_of_range, records_were_deleted, is_exact),
+        proof=(out_of_range, records_were_deleted),
         source=f"{_OUT_OF_RANGE}; KIP-107",
         cases=("offsets-4.3 email-lapse-14", "offsets-4.3 crm-overrun-28"),
     ),
     Certain(
         JumpCause.RETENTION,
         "The group stood before the first record of {partition}: retention had deleted the records up to there.",
-        proof=(out_of_range, segments_were_deleted, is_exact),
+        proof=(out_of_range, segments_were_deleted),
         source=f"{_OUT_OF_RANGE}; UnifiedLog.deleteOldSegments",
         cases=("offsets-4.3 crm-overrun-28", "offsets-4.3 email-lapse-14"),
     ),
     Certain(
         JumpCause.LOG_TRUNCATED,
         "A member had read further in {partition} than the log of its new leader goes with what it had read.",
-        proof=(diverged, is_exact),
+        proof=(diverged,),
         source="KIP-320; SubscriptionState.maybeCompleteValidation",
         cases=("offsets-4.3 ads-shaky-37", "offsets-4.3 crm-overrun-28"),
     ),
     Likely(
         JumpCause.LOG_TRUNCATED,
         "A member stood behind the end of {partition}: its log had been cut.",
-        proof=(out_of_range, log_was_cut, is_exact),
+        proof=(out_of_range, log_was_cut),
         source=f"{_OUT_OF_RANGE}; KIP-101",
         cases=("made: a cut that the client did not see", "offsets-4.3 crm-overrun-28"),
     ),
@@ -181,14 +189,14 @@ JUMP_RULINGS: tuple[Ruling[Move], ...] = (
     Certain(
         JumpCause.SEEK_BY_APPLICATION,
         "The application moved its member in {partition}.",
-        proof=(sought, is_exact),
+        proof=(sought,),
         source="KafkaConsumer.seek, seekToBeginning, seekToEnd",
         cases=("offsets-4.3 orders-replay-8", "offsets-4.3 mobile-rewind-17"),
     ),
     Certain(
         JumpCause.COMMIT_FAILED,
         "The owner before could not commit how far it had come in {partition}, and the next one began before that.",
-        proof=(at_commit, commit_had_failed),
+        proof=(commit_had_failed,),
         source="ConsumerCoordinator.java, CommitRequestManager.java: the failed commit names the offsets",
         cases=("offsets-4.3 stock-refused-6", "offsets-4.3 ads-nextgen-13"),
     ),

@@ -6,18 +6,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from kafka_hindsight.catalog.codes import JumpCause, JumpHarm
-from kafka_hindsight.catalog.rows import Event, MemberSetting, OffsetCommits, OffsetJump, Rebalance
+from kafka_hindsight.catalog.codes import Confidence, JumpCause, JumpHarm
+from kafka_hindsight.catalog.rows import MemberSetting, OffsetCommits, OffsetJump, Rebalance
 from kafka_hindsight.judgements.offsets.jump_rulings import JUMP_RULINGS
 from kafka_hindsight.judgements.offsets.log_changes import LogChanges
 from kafka_hindsight.judgements.offsets.marks import OffsetWitnesses, marks_of
-from kafka_hindsight.judgements.offsets.moves import LogEnds, Move, PartitionPass, PartitionWitnesses
+from kafka_hindsight.judgements.offsets.moves import LogEnds, Move, PartitionPass, PartitionWitnesses, Removal
 from kafka_hindsight.judgements.offsets.owner_endings import Endings
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.judgements.reasoning.rulings import verdict_of
 from kafka_hindsight.shared.durations import SAME_ACT
 from kafka_hindsight.shared.grouping import grouped
-from kafka_hindsight.shared.timelines import Interval, Intervals, Timeline, intervals
+from kafka_hindsight.shared.timelines import Interval, Intervals, Timeline, instants, intervals
 
 _PACED_BY = 3
 """So many moves of a committed offset show a pace. Our choice."""
@@ -31,7 +31,7 @@ def offset_jumps(
     witnesses: OffsetWitnesses,
     rebalances: Sequence[Rebalance],
     logs: LogChanges,
-    removals: Sequence[Event],
+    removals: Sequence[Removal],
     settings: Sequence[MemberSetting] = (),
 ) -> list[OffsetJump]:
     """The jumps of one group, in order of time."""
@@ -43,6 +43,7 @@ def offset_jumps(
         lambda o: Interval(o.valid_from, None if o.is_open else o.valid_to, o),
     )
     offsets = grouped(witnesses.offsets, lambda o: (o.topic, o.partition))
+    starts = instants(r.started_at for r in rebalances)
     runs = grouped(witnesses.commits, lambda c: (c.topic, c.partition))
     jumps = list[OffsetJump]()
     for key, marks in sorted(marks_of(witnesses).items()):
@@ -54,6 +55,7 @@ def offset_jumps(
             LogEnds(offsets.get(key, ())),
             endings,
             owners.get(key, Intervals(())),
+            starts,
             removals,
             bool(witnesses.commits),
         )
@@ -89,7 +91,7 @@ def row_of(cluster: str, move: Move) -> OffsetJump | None:
         actor=cause.noun.actor,
         client_id=move.client_id,
         policy=move.policy,
-        confidence=verdict.confidence,
+        confidence=verdict.confidence if move.is_exact else verdict.confidence.at_most(Confidence.LIKELY),
         explanation=verdict.sentence,
         evidence=evidence_of((*move.quotes, *verdict.evidence)),
     )
@@ -150,9 +152,9 @@ def _less(offset: int | None, other: int | None) -> int | None:
 
 
 def _with_rebalances(jumps: Iterable[OffsetJump], rebalances: Iterable[Rebalance]) -> list[OffsetJump]:
-    """The jumps, each with the last rebalance that had by_start when its member went on, where it is part of one."""
+    """The jumps, each with the last rebalance that had begun when its member went on."""
     by_start = Timeline(rebalances, lambda r: r.started_at)
-    return [replace(j, rebalance_id=_rebalance_of(j, by_start)) if j.cause.noun.is_of_rebalance else j for j in jumps]
+    return [replace(j, rebalance_id=_rebalance_of(j, by_start)) for j in jumps]
 
 
 def _rebalance_of(jump: OffsetJump, by_start: Timeline[Rebalance]) -> str | None:

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TypeVar
 
 from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event, Failover, Quote, Truncation
 from kafka_hindsight.judgements.reasoning.evidence import quote
 from kafka_hindsight.shared.grouping import grouped
-from kafka_hindsight.shared.timelines import Timeline, instants
+from kafka_hindsight.shared.timelines import Timeline, instants, timelines
 
 PartitionKey = tuple[str, int]
-K = TypeVar("K")
-T = TypeVar("T")
 
 DELETE_RECORDS, SEGMENT_DELETION = "client delete records request", "segment deletion"
 """The reasons of a leader for a log that begins later. Source: LogStartOffsetIncrementReason, UnifiedLog."""
@@ -25,6 +22,7 @@ DELETE_RECORDS, SEGMENT_DELETION = "client delete records request", "segment del
 class LogStart:
     """An instant from which on a log began at an offset. `reason`: the leader's; empty where its line has none."""
 
+    key: PartitionKey
     at: datetime
     offset: int
     reason: str
@@ -35,6 +33,7 @@ class LogStart:
 class LogCut:
     """An instant at which a log may have been cut. `offset`: where it was cut; None where only an election shows it."""
 
+    key: PartitionKey
     at: datetime
     offset: int | None
     quotes: Sequence[Quote]
@@ -81,28 +80,26 @@ class LogChanges:
         return LogHistory(self.starts.get(key, _NO_STARTS), self.cuts.get(key, _NO_CUTS), deletions)
 
 
-def log_changes(lines: Iterable[Event], truncations: Iterable[Truncation], failovers: Iterable[Failover]) -> LogChanges:
+def log_changes(lines: Sequence[Event], truncations: Iterable[Truncation], failovers: Iterable[Failover]) -> LogChanges:
     """The changes of all logs, by lines about their beginnings and deletions, by cuts, and by unclean elections.
 
     Followers repeat the beginning that their leader has, and only the leader knows the reason.
     """
-    by_kind = grouped(lines, lambda e: e.kind)
     starts = [
-        ((e.topic, e.partition), LogStart(e.happened_at, e.log_offset, e.reason or "", quote(e)))
-        for e in by_kind.get(Kind.LOG_START_MOVED, ())
-        if e.topic is not None and e.partition is not None and e.log_offset is not None
+        LogStart((e.topic, e.partition), e.happened_at, e.log_offset, e.reason or "", quote(e))
+        for e in lines
+        if e.kind == Kind.LOG_START_MOVED
+        and e.topic is not None
+        and e.partition is not None
+        and e.log_offset is not None
     ]
     cuts = [
-        *(((t.topic, t.partition), LogCut(t.happened_at, t.truncated_to, t.evidence)) for t in truncations),
-        *(((f.topic, f.partition), LogCut(f.happened_at, None, f.evidence)) for f in failovers),
+        *(LogCut((t.topic, t.partition), t.happened_at, t.truncated_to, t.evidence) for t in truncations),
+        *(LogCut((f.topic, f.partition), f.happened_at, None, f.evidence) for f in failovers),
     ]
-    deletions = [(e.topic, e.happened_at) for e in by_kind.get(Kind.TOPIC_DELETED, ()) if e.topic is not None]
+    deletions = grouped((e for e in lines if e.kind == Kind.TOPIC_DELETED), lambda e: e.topic or "")
     return LogChanges(
-        {key: Timeline((s for _, s in pairs), lambda s: s.at) for key, pairs in grouped(starts, _first).items()},
-        {key: Timeline((c for _, c in pairs), lambda c: c.at) for key, pairs in grouped(cuts, _first).items()},
-        {topic: instants(at for _, at in pairs) for topic, pairs in grouped(deletions, _first).items()},
+        timelines(starts, lambda s: s.key, lambda s: s.at),
+        timelines(cuts, lambda c: c.key, lambda c: c.at),
+        {topic: instants(e.happened_at for e in own) for topic, own in deletions.items()},
     )
-
-
-def _first(pair: tuple[K, T]) -> K:
-    return pair[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import IntEnum, auto
 
@@ -72,7 +72,7 @@ class Mark:
 
     `log`: the client's log that shows it. `has_members`: whether the group had members; None where not known.
     `policy`: where the member goes on, if its line names that and no offset. `diverges_at`: the first offset at which
-    the log differs from what the member had read.
+    the log differs from what the member had read. `is_alone`: of a commit, that no other one like it follows.
     """
 
     at: datetime
@@ -85,6 +85,7 @@ class Mark:
     has_members: bool | None = None
     policy: ResetPolicy | None = None
     diverges_at: int | None = None
+    is_alone: bool = True
 
 
 @dataclass(frozen=True)
@@ -158,10 +159,11 @@ def _commits(witnesses: OffsetWitnesses) -> Iterator[tuple[PartitionKey, Mark]]:
         if run.first_offset is None or run.last_offset is None:
             yield key, Mark(run.first_at, Sign.DELETED, proof)
             continue
-        has_members = members.at(run.first_record)
-        yield key, Mark(run.first_at, Sign.COMMITTED, proof, run.first_offset, has_members=has_members)
-        if run.commits > 1:
-            yield key, Mark(run.last_at, Sign.COMMITTED, proof, run.last_offset, has_members=has_members)
+        has_members, is_alone = members.at(run.first_record), run.commits == 1
+        first = Mark(run.first_at, Sign.COMMITTED, proof, run.first_offset, has_members=has_members, is_alone=is_alone)
+        yield key, first
+        if not is_alone:
+            yield key, replace(first, at=run.last_at, offset=run.last_offset)
 
 
 def _words_of(run: OffsetCommits) -> str:

@@ -13,18 +13,23 @@ from enum import Enum, auto
 from typing import Any
 
 from kafka_hindsight.catalog.codes import ResetPolicy
-from kafka_hindsight.catalog.rows import Event, OffsetSnapshot, Ownership, Quote
+from kafka_hindsight.catalog.kinds import Kind
+from kafka_hindsight.catalog.rows import OffsetSnapshot, Ownership, Quote
 from kafka_hindsight.judgements.offsets.log_changes import LogHistory, PartitionKey
 from kafka_hindsight.judgements.offsets.marks import Mark, Sign
 from kafka_hindsight.judgements.offsets.owner_endings import NOT_SHOWN, Ending, Endings, Manner
 from kafka_hindsight.shared.durations import HEARTBEAT_INTERVAL, NEVER, SAME_ACT
-from kafka_hindsight.shared.timelines import Intervals, Timeline
+from kafka_hindsight.shared.timelines import Intervals, Timeline, timelines
 
 _FETCHED_WITHIN = timedelta(seconds=20)
 """How long after an assignment a member logs where it goes on. Our choice, after the recorded nights."""
 
+_SHOWS_COMMIT = (Sign.COMMITTED, Sign.READ)
 _SHOWS_POSITION = (Sign.RESUMED, Sign.NOTHING_COMMITTED, Sign.OUT_OF_RANGE, Sign.RESET)
 """The marks with which a member's own log shows that it begins to read."""
+
+
+_NO_MARKS: Timeline[Mark] = Timeline((), lambda m: m.at)
 
 
 @dataclass(frozen=True)
@@ -59,12 +64,25 @@ class MoveSign(Enum):
 
 
 @dataclass(frozen=True)
+class Removal:
+    """A coordinator's line about committed offsets that were deleted, or that expired.
+
+    `is_named`: it names the group, or the group's partition of `__consumer_offsets`.
+    """
+
+    kind: Kind
+    at: datetime
+    quote: Quote
+    is_named: bool
+
+
+@dataclass(frozen=True)
 class Move:
     """One place at which a group went on elsewhere.
 
     `origin` is where it had come to, `target` where it went on. `gone_since`: the last instant at which its committed
     offset was still there. `former_client_id`: the owner before; `ending`: how it stopped; `failed`: its commit that
-    failed. `removals` are the lines about committed offsets of the group that were deleted.
+    failed. `removals` are the lines about committed offsets that may be the group's.
     """
 
     group_id: str
@@ -82,7 +100,7 @@ class Move:
     gone_since: datetime | None = None
     ending: Ending = NOT_SHOWN
     failed: Mark | None = None
-    removals: tuple[Event, ...] = ()
+    removals: Sequence[Removal] = ()
 
     @property
     def partition(self) -> str:
@@ -146,7 +164,10 @@ class LogEnds:
 
 @dataclass(frozen=True)
 class PartitionWitnesses:
-    """The evidence of one partition of a group. `has_commits`: its commits are at hand, and not only readings."""
+    """The evidence of one partition of a group.
+
+    `starts`: when the group began to rebalance. `has_commits`: its commits are at hand, and not only readings.
+    """
 
     group_id: str
     key: PartitionKey
@@ -155,7 +176,8 @@ class PartitionWitnesses:
     ends: LogEnds
     endings: Endings
     owners: Intervals[Ownership]
-    removals: Sequence[Event] = ()
+    starts: Timeline[datetime]
+    removals: Sequence[Removal] = ()
     has_commits: bool = False
 
 
@@ -169,7 +191,12 @@ class PartitionPass:
         self._change: _Change | None = None
         self._reset: _Reset | None = None
         self._session: Mark | None = None
+        self._has_had_members = False
         self._moves: list[Move] = []
+        marks = witnesses.marks
+        self._begins = _by_client(marks, _SHOWS_POSITION)
+        self._failures = _by_client(marks, (Sign.COMMIT_FAILED,))
+        self._commits = Timeline((m for m in marks if m.sign in _SHOWS_COMMIT), lambda m: m.at)
 
     def moves(self) -> list[Move]:
         """The moves, in the order in which they are found."""
@@ -192,15 +219,16 @@ class PartitionPass:
                 self._committed = self._change = self._reset = self._session = None
             if mark.sign in steps:
                 steps[mark.sign](mark)
+            self._has_had_members |= bool(mark.has_members) or mark.sign is Sign.OWNED
         self._on_end()
         return self._moves
 
     def _move(
         self, sign: MoveSign, at: datetime, origin: Place, target: Place, quotes: Iterable[Quote], **facts: Any
     ) -> None:
-        of = self._of
-        move = Move(of.group_id, of.key, sign, at, origin, target, tuple(quotes), of.log, **facts)
-        self._moves.append(replace(move, removals=tuple(of.removals)))
+        of, quoted = self._of, tuple(quotes)
+        move = Move(of.group_id, of.key, sign, at, origin, target, quoted, of.log, removals=of.removals, **facts)
+        self._moves.append(move)
 
     def _on_commit(self, mark: Mark) -> None:
         before, offset = self._committed, mark.offset
@@ -219,16 +247,22 @@ class PartitionPass:
         self._committed = _Commit(offset, mark)
 
     def _is_from_outside(self, before: _Commit, mark: Mark) -> bool:
-        """Whether a commit differs from the one before, and the group had no member that could have made it.
+        """Whether a commit differs from the one before, and no member and no consumer that assigns itself made it.
 
-        Source: a coordinator takes a commit without a generation only while the group is empty.
+        Source: a coordinator takes a commit without a generation only while the group is empty. A consumer that assigns
+        itself its partitions commits so too, again and again, in a group that has no members.
         """
-        if mark.has_members is not False or mark.offset == before.offset:
+        if mark.has_members is not False or mark.offset == before.offset or not self._has_had_members:
             return False
         if mark.sign is Sign.COMMITTED:
-            return True
+            return mark.is_alone
         is_empty_since = before.mark.sign is Sign.READ and before.mark.has_members is False
-        return is_empty_since and not self._of.owners.between(before.at, mark.at)
+        return is_empty_since and not self._has_had_owner(before.at, mark.at)
+
+    def _has_had_owner(self, first: datetime, last: datetime) -> bool:
+        """Whether the group may have had members between: an owner is known, or it rebalanced more than once."""
+        starts = self._of.starts.between(first, last + SAME_ACT)
+        return bool(self._of.owners.between(first, last)) or len(starts) > 1
 
     def _on_return_unseen(self, change: _Change, mark: Mark) -> None:
         """A member commits after a change by no member, and no line of a client shows where it had gone on."""
@@ -277,10 +311,7 @@ class PartitionPass:
 
     def _has_own_line(self, mark: Mark) -> bool:
         first, last = mark.at - SAME_ACT, mark.at + _FETCHED_WITHIN
-        return any(
-            m.sign in _SHOWS_POSITION and m.client_id == mark.client_id and first <= m.at <= last
-            for m in self._of.marks
-        )
+        return bool(self._begins.get(mark.client_id, _NO_MARKS).between(first, last))
 
     def _on_resume(self, mark: Mark) -> None:
         committed, offset = self._committed, mark.offset
@@ -294,7 +325,7 @@ class PartitionPass:
             origin = Place(committed.offset, None) if ending.manner is Manner.LOST else exactly(committed.offset)
             quotes, facts = (committed.quote, *ending.quotes, mark.quote), _of_member(mark) | {"ending": ending}
             self._move(MoveSign.COMMIT_IS_LOWER, mark.at, origin, exactly(offset), quotes, **facts)
-        elif committed is not None and offset > committed.offset and committed.mark.has_members is False:
+        elif committed is not None and offset > committed.offset and self._is_changed_meanwhile(committed, mark):
             origin, quotes = exactly(committed.offset), (committed.quote, mark.quote)
             sign = MoveSign.COMMITTED_FROM_OUTSIDE
             self._move(sign, mark.at, origin, exactly(offset), quotes, **_of_member(mark))
@@ -303,6 +334,11 @@ class PartitionPass:
         self._session = mark
         if committed is None or not self._of.has_commits:
             self._committed = _Commit(offset, mark)
+
+    def _is_changed_meanwhile(self, committed: _Commit, mark: Mark) -> bool:
+        """Whether no member can have committed between a reading of a group without members and one that begins."""
+        was_left = self._has_had_members and committed.mark.has_members is False
+        return was_left and not self._has_had_owner(committed.at, mark.at - SAME_ACT)
 
     def _on_change_met(self, change: _Change, mark: Mark) -> None:
         """A member goes on at an offset that no member had committed."""
@@ -323,18 +359,12 @@ class PartitionPass:
         session = self._session
         if session is None:
             return None
-        begins = (m.at for m in self._of.marks if m.sign in _SHOWS_POSITION and m.client_id == session.client_id)
-        until = min((at for at in begins if at > max(session.at, mark.at)), default=NEVER)
+        again = self._begins.get(session.client_id, _NO_MARKS).first_after(max(session.at, mark.at))
+        until = again.at if again else NEVER
         if ending.manner is Manner.GAVE_BACK and ending.at is not None:
             until = ending.at + SAME_ACT
-        return next(
-            (
-                m
-                for m in self._of.marks
-                if m.sign is Sign.COMMIT_FAILED and m.client_id == session.client_id and session.at <= m.at <= until
-            ),
-            None,
-        )
+        failed = self._failures.get(session.client_id, _NO_MARKS).first_since(session.at)
+        return failed if failed is not None and failed.at <= until else None
 
     def _on_return(self, mark: Mark) -> None:
         """A member goes on at the committed offset: the owner before it may have read beyond it."""
@@ -373,11 +403,11 @@ class PartitionPass:
             self._reset = None
 
     def _goes_on(self, mark: Mark) -> bool:
-        marks = (m for m in self._of.marks if m.sign is Sign.RESET and m.client_id == mark.client_id)
-        return any(mark.at <= m.at <= mark.at + HEARTBEAT_INTERVAL for m in marks)
+        marks = self._begins.get(mark.client_id, _NO_MARKS).between(mark.at, mark.at + HEARTBEAT_INTERVAL)
+        return any(m.sign is Sign.RESET for m in marks)
 
     def _next_commit_above(self, offset: int, at: datetime) -> int | None:
-        commits = (m for m in self._of.marks if m.sign in (Sign.COMMITTED, Sign.READ) and m.at > at)
+        commits = self._commits.after(at)
         return next((m.offset for m in commits if m.offset is not None and m.offset >= offset), None)
 
     def _on_nothing_committed(self, mark: Mark) -> None:
@@ -397,10 +427,10 @@ class PartitionPass:
         if mark.offset is None:
             self._reset = _Reset(MoveSign.SOUGHT, None, mark.quote)
             return
-        if offsets and max(offsets) != mark.offset:
-            has_just_begun = session is not None and session.at >= mark.at - SAME_ACT and session.offset is not None
-            end = self._of.ends.at(mark.at).high
-            origin = exactly(session.offset) if session and has_just_begun else Place(max(offsets), end)
+        is_where_it_began = session and session.offset == mark.offset and session.at >= mark.at - SAME_ACT
+        if offsets and not is_where_it_began:
+            # An application may keep its offsets elsewhere: then the group had read on from what it committed.
+            origin = Place(max(offsets), self._of.ends.at(mark.at).high)
             quotes = (*((committed.quote,) if committed else ()), mark.quote)
             self._move(MoveSign.SOUGHT, mark.at, origin, exactly(mark.offset), quotes, **_of_member(mark))
         self._session = mark
@@ -480,6 +510,11 @@ class PartitionPass:
             origin, target = exactly(committed.offset), Place(last.offset, None)
             quotes = (committed.quote, first.quote, last.quote)
             self._move(MoveSign.LOG_BEGINS_LATER, first.at, origin, target, quotes)
+
+
+def _by_client(marks: Iterable[Mark], signs: Sequence[Sign]) -> Mapping[str | None, Timeline[Mark]]:
+    """The marks of some signs, of each client."""
+    return timelines((m for m in marks if m.sign in signs), lambda m: m.client_id, lambda m: m.at)
 
 
 def _of_member(mark: Mark) -> dict[str, Any]:

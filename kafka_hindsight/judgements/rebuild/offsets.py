@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -15,7 +15,9 @@ from kafka_hindsight.judgements.groups.coordinators import offsets_partition_of
 from kafka_hindsight.judgements.offsets.jumps import offset_jumps
 from kafka_hindsight.judgements.offsets.log_changes import LogChanges, log_changes
 from kafka_hindsight.judgements.offsets.marks import OF_POSITIONS, OffsetWitnesses
+from kafka_hindsight.judgements.offsets.moves import Removal
 from kafka_hindsight.judgements.offsets.owner_endings import OF_SESSIONS
+from kafka_hindsight.judgements.reasoning.evidence import quote
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.brokers import FACTS, WindowFacts
 from kafka_hindsight.judgements.rebuild.events import EVENTS
@@ -90,17 +92,25 @@ def judge_offsets(
 ) -> GroupOffsets:
     """Find where one group went on elsewhere than where it had come to."""
     witnesses = OffsetWitnesses(events, commits, records, offsets, readings, ownership)
-    removals = [e for e in offset_facts.removals if _is_about(e, group_id, facts.offsets_partitions)]
+    removals = [*_removals_of(group_id, offset_facts.removals, commits, facts.offsets_partitions)]
     jumps = offset_jumps((scope.cluster, group_id), witnesses, rebalances, offset_facts.logs, removals, settings)
     return GroupOffsets([j for j in jumps if scope.window.holds(j.jumped_at)])
 
 
-def _is_about(event: rows.Event, group_id: str, partition_count: int | None) -> bool:
-    """Whether a line about deleted offsets may be about a group. An expiry names the group's partition, or nothing."""
-    if event.kind == Kind.OFFSETS_EXPIRED:
-        names_partition = event.offsets_partition is not None and partition_count is not None
-        return not names_partition or event.offsets_partition == offsets_partition_of(group_id, partition_count or 1)
-    return group_id in (event.group_id, *(event.detail or "").split(", "))
+def _removals_of(
+    group_id: str, events: Iterable[rows.Event], commits: Sequence[rows.OffsetCommits], partition_count: int | None
+) -> Iterator[Removal]:
+    """The lines about deleted offsets that may be the group's. An expiry names a partition of the topic, or nothing."""
+    by_count = None if partition_count is None else offsets_partition_of(group_id, partition_count)
+    own = commits[0].offsets_partition if commits else by_count
+    for event in events:
+        if event.kind == Kind.OFFSETS_EXPIRED:
+            is_named = event.offsets_partition is not None and event.offsets_partition == own
+            is_its = is_named or event.offsets_partition is None or own is None
+        else:
+            is_its = is_named = group_id in (event.group_id, *(event.detail or "").split(", "))
+        if is_its:
+            yield Removal(event.kind, event.happened_at, quote(event), is_named)
 
 
 OFFSETS = Judgement(

@@ -11,7 +11,7 @@ from kafka_hindsight.judgements.offsets.log_changes import DELETE_RECORDS, LogCu
 from kafka_hindsight.judgements.offsets.marks import Sign
 from kafka_hindsight.judgements.offsets.moves import Move
 from kafka_hindsight.shared.timelines import Timeline
-from tests.support.offsets import at, began, ended, event, excerpt_jumps, mark, moves, owned
+from tests.support.offsets import KEY, at, began, ended, event, excerpt_jumps, mark, moves, owned, removal
 from tests.support.rulings import Decided, RulingCases, writers_of
 
 _GONE = (
@@ -20,14 +20,14 @@ _GONE = (
     mark(60.1, Sign.RESET, 0, client="b"),
 )
 CUT_TO_50 = LogHistory(
-    Timeline((), lambda s: s.at), Timeline([LogCut(at(-30), 50, [mark(-30, Sign.READ).quote])], lambda c: c.at)
+    Timeline((), lambda s: s.at), Timeline([LogCut(KEY, at(-30), 50, [mark(-30, Sign.READ).quote])], lambda c: c.at)
 )
 _LOWER = (mark(0, Sign.RESUMED, 50), mark(60, Sign.RESUMED, 20, client="b"))
 
 MADE: dict[str, Callable[[], list[Move]]] = {
     "no broker's log": lambda: moves(mark(0, Sign.OUT_OF_RANGE, 50), mark(0.1, Sign.RESET, 120)),
     "offsets deleted": lambda: moves(
-        *_GONE, removals=[event(30, Kind.OFFSETS_DELETED, group_id="orders-group")]
+        *_GONE, removals=[removal(30, Kind.OFFSETS_DELETED)]
     ),
     "no coordinator's log": lambda: moves(*_GONE),
     "reset between two owners": lambda: moves(*_LOWER, lines=[event(30, Kind.CLIENT_REVOKED, detail="orders-0")]),
@@ -40,6 +40,18 @@ MADE: dict[str, Callable[[], list[Move]]] = {
     ),
     "records deleted while no member reads": lambda: moves(
         mark(0, Sign.READ, 50, has_members=False), owners=[owned(-60, -1)], starts=[began(30, 90, DELETE_RECORDS)]
+    ),
+    "a crash while offsets of others go": lambda: moves(
+        mark(0, Sign.RESUMED, 50), mark(60, Sign.RESUMED, 50, client="b"),
+        lines=[event(30, Kind.CLIENT_LOST, detail="orders-0")], ends=[ended(40, 90)],
+        removals=[removal(60, kind) for kind in (Kind.GROUPS_DELETED, Kind.OFFSETS_DELETED, Kind.OFFSETS_EXPIRED)],
+    ),
+    "a lower commit after a lost owner": lambda: moves(
+        *_LOWER, lines=[event(30, Kind.CLIENT_LOST, detail="orders-0")]
+    ),
+    "a reset that readings show": lambda: moves(
+        mark(0, Sign.READ, 50, has_members=True), mark(9, Sign.READ, 50, has_members=False),
+        mark(18, Sign.READ, 9, has_members=False), mark(60, Sign.RESUMED, 9, client="b"),
     ),
     "a crash without a reading": lambda: moves(
         mark(0, Sign.RESUMED, 50), mark(60, Sign.RESUMED, 50, client="b"),
@@ -69,6 +81,9 @@ CASES = (
         decisions_on,
         MADE,
         [
+            ("made: a crash while offsets of others go", "crash_before_commit", "possible"),
+            ("made: a lower commit after a lost owner", "commit_lost", "possible"),
+            ("made: a reset that readings show", "reset_by_administrator", "likely"),
             ("made: a crash without a reading", "crash_before_commit", "possible"),
             ("made: records deleted while no member reads", "records_deleted", "likely"),
         ],

@@ -7,13 +7,15 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_hindsight.catalog.codes import JumpHarm, ResetPolicy
+from kafka_hindsight.catalog.codes import Confidence, JumpCause, JumpHarm, ResetPolicy
 from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.judgements.offsets.jumps import row_of
 from kafka_hindsight.judgements.offsets.log_changes import LogHistory
 from kafka_hindsight.judgements.offsets.marks import Sign, positions_in
+from kafka_hindsight.judgements.offsets.moves import Removal
+from kafka_hindsight.measures.records_moved import records_moved
 from kafka_hindsight.shared.timelines import Timeline, instants
-from tests.support.offsets import at, began, ended, event, mark, moves, owned
+from tests.support.offsets import at, began, ended, event, mark, moves, owned, removal
 
 
 def places(*found: object) -> list[tuple[object, ...]]:
@@ -61,8 +63,69 @@ def test_a_failed_commit_makes_it_exact_though_its_line_comes_late() -> None:
 
 def test_a_seek_to_where_a_member_has_just_begun_is_no_move() -> None:
     assert moves(mark(0, Sign.RESUMED, 50), mark(0.2, Sign.SOUGHT, 50), ends=[ended(1, 900)]) == []
-    sought = moves(mark(0, Sign.RESUMED, 50), mark(0.2, Sign.SOUGHT, 10), ends=[ended(1, 900)])
-    assert places(*sought) == [("SOUGHT", 50, 50, 10, 10, "a")]
+    back = moves(mark(0, Sign.RESUMED, 50), mark(0.2, Sign.SOUGHT, 10), ends=[ended(1, 900)])
+    assert places(*back) == [("SOUGHT", 50, 900, 10, 10, "a")]
+
+
+def test_a_seek_forward_skips_nothing_for_sure_where_an_application_may_keep_its_offsets_elsewhere() -> None:
+    (forward,) = moves(mark(0, Sign.RESUMED, 50), mark(0.2, Sign.SOUGHT, 400), ends=[ended(1, 900)])
+    row = row_of("c", forward)
+    assert row is not None
+    assert (row.harm, row.records_low, row.confidence) == (JumpHarm.UNKNOWN, 0, Confidence.LIKELY)
+
+
+def test_a_consumer_that_assigns_itself_its_partitions_is_no_administrator() -> None:
+    """It commits without a generation, and its group has no member: so do connectors of Flink."""
+    alone = (mark(60.0 * n, Sign.COMMITTED, 100 * n, has_members=False) for n in range(1, 5))
+    read = (mark(60.0 * n, Sign.READ, 100 * n, has_members=False) for n in range(1, 5))
+    assert moves(*alone, has_commits=True) == []
+    assert moves(*read) == []
+    assert moves(mark(0, Sign.READ, 50, has_members=False), mark(60, Sign.RESUMED, 90)) == []
+
+
+def test_runs_of_commits_without_a_member_are_no_reset() -> None:
+    marks = (
+        mark(0, Sign.COMMITTED, 50, has_members=True),
+        mark(10, Sign.COMMITTED, 60, has_members=False, is_alone=False),
+        mark(50, Sign.COMMITTED, 90, has_members=False, is_alone=False),
+    )
+    assert moves(*marks, has_commits=True) == []
+
+
+def test_members_that_came_and_went_between_two_readings_may_have_committed() -> None:
+    marks = (
+        mark(0, Sign.READ, 40, has_members=True),
+        mark(10, Sign.READ, 50, has_members=False),
+        mark(300, Sign.RESUMED, 90, client="b"),
+    )
+    assert places(*moves(*marks, rebalances=[299])) == [("COMMITTED_FROM_OUTSIDE", 50, 50, 90, 90, "b")]
+    assert moves(*marks, rebalances=[60, 299]) == []
+
+
+def test_an_expiry_is_certain_only_beside_the_record_that_deletes_the_offset() -> None:
+    deleted = mark(30, Sign.DELETED)
+    deleted = replace(deleted, quote=replace(deleted.quote, source="__consumer_offsets-1@7"))
+    marks = mark(0, Sign.COMMITTED, 50, has_members=True), deleted, mark(60, Sign.RESUMED, 0, client="b")
+
+    def confidence(*removals: Removal) -> str:
+        (move,) = moves(*marks, removals=removals, has_commits=True)
+        row = row_of("c", move)
+        assert row is not None and row.cause is JumpCause.OFFSETS_EXPIRED
+        return row.confidence
+
+    expired = Kind.OFFSETS_EXPIRED
+    assert confidence(removal(30, expired)) == "certain"
+    assert confidence(removal(30, expired, is_named=False)) == "likely"
+    assert confidence(removal(50, expired)) == "likely"
+    assert confidence(removal(50, expired, is_named=False)) == "possible"
+
+
+def test_nothing_is_skipped_until_a_member_comes_back() -> None:
+    (away,) = moves(mark(0, Sign.READ, 50, has_members=False), owners=[owned(-60, -1)], starts=[began(30, 90)])
+    row = row_of("c", away)
+    assert row is not None and row.resumed_at is None and row.records_low == 40
+    assert records_moved([row], JumpHarm.RECORDS_SKIPPED).low == 0
+    assert records_moved([replace(row, resumed_at=at(60))], JumpHarm.RECORDS_SKIPPED).low == 40
 
 
 def test_a_topic_that_was_deleted_begins_anew() -> None:
@@ -144,6 +207,7 @@ def test_rows_keep_their_laws_whatever_was_seen(
         ends=[ended(*e) for e in ends],
         lines=[event(100, Kind.CLIENT_LOST, detail="orders-0")],
         owners=[owned(0, 50), owned(120, 150)],
+        removals=[removal(90, Kind.GROUPS_DELETED), removal(100, Kind.OFFSETS_EXPIRED)],
         has_commits=has_commits,
     )
     for row in filter(None, (row_of("c", m) for m in found)):
@@ -153,6 +217,6 @@ def test_rows_keep_their_laws_whatever_was_seen(
         if row.offset_from is not None and row.offset_to is not None and row.harm is not JumpHarm.UNKNOWN:
             assert row.records_low == row.records_high == abs(row.offset_to - row.offset_from)
         if row.confidence == "certain":
-            assert row.harm is JumpHarm.UNKNOWN or row.records_low == row.records_high
+            assert row.records_low == row.records_high
         assert row.resumed_at is None or row.resumed_at >= row.jumped_at
         assert replace(row, incident_id="i").jump_id == row.jump_id
