@@ -59,7 +59,10 @@ def under_replicated(page: PageRows) -> Mapping[object, Intervals[None]]:
         if row.change == IsrChangeKind.SHRINK and row.shrink_cause != OutOfSyncKind.REASSIGNMENT
     )
     return {
-        key: Intervals(Interval(row.happened_at, row.out_of_sync_until or page.window[1], None) for row in rows)
+        key: Intervals(
+            Interval(row.happened_at, row.out_of_sync_until or row.observed_until or page.window[1], None)
+            for row in rows
+        )
         for key, rows in grouped(shrinks, lambda r: (r.topic, r.partition)).items()
     }
 

@@ -51,7 +51,9 @@ def period_blocks(
 ) -> tuple[ui.Block, ...]:
     """The blocks of an entry: why, what to do, from when to when, `more`, and the lines that prove it."""
     start, end = span
-    until = ui.At(end) if end else "the end of the window, and not over"
+    is_open = not isinstance(row, OutOfSyncPeriod) or row.observed_until is None
+    lasting = "the end of the window, and not over" if is_open else "an end that the logs do not show"
+    until = ui.At(end) if end else lasting
     outage = None if isinstance(row, BrokerOutage | RollingRestart) else page.outage_link(row.outage_id)
     return (
         ui.Paragraph(row.explanation),
@@ -138,14 +140,19 @@ def _out_of_sync(page: PageRows, row: OutOfSyncPeriod) -> DatedEntry:
         tone=noun.tone,
         when=ui.At(row.started_at),
         badges=(ui.confidence_badge(row.confidence),),
-        cost=facts[0] if row.ended_at else f"not over; {facts[0]}",
+        cost=facts[0] if row.ended_at else f"{_open_end(row)}; {facts[0]}",
     )
+
+
+def _open_end(row: OutOfSyncPeriod) -> str:
+    return "not known whether over" if row.observed_until else "not over"
 
 
 def _out_of_sync_facts(row: OutOfSyncPeriod) -> Iterator[str]:
     yield f"{words.duration(row.partition_ms)} out of sync, summed over partitions"
     if row.partitions_out:
-        yield f"{words.counted(row.partitions_out, 'partition')} still without it"
+        without = "not shown to have it back" if row.observed_until else "still without it"
+        yield f"{words.counted(row.partitions_out, 'partition')} {without}"
     if row.flaps:
         yield f"lost again {words.times(row.flaps)}"
     if row.records_behind is not None:

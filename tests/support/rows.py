@@ -26,6 +26,9 @@ _NEEDED: dict[str, dict[str, Any]] = {
     "gold.assignment_changes": {"before": [], "after": [], "gained": [], "lost": []},
     "gold.backlogs": {"worked_off_at": None, "rebalance_id": "rebalance_id"},
     "gold.partition_stalls": {"lag_max": 1},
+    "internal.isr_spans": {"observed_until": None},
+    "gold.isr_changes": {"observed_until": None},
+    "gold.out_of_sync_periods": {"observed_until": None},
 }
 """Values of optional columns without which a row breaks a check."""
 

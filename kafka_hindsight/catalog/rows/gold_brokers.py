@@ -91,6 +91,10 @@ class OutOfSyncPeriod(Row):
     broker: Annotated[int, "Broker that was out"]
     started_at: Annotated[datetime, "When the first partition lost it"]
     ended_at: Annotated[datetime | None, "When the last partition had it back; null while one has not"] = None
+    observed_until: Annotated[
+        datetime | None,
+        "Without an end, and where the logs do not show it out until they end: when they last would show its return",
+    ] = None
     kind: Annotated[OutOfSyncKind, "Why it was out"]
     outage_id: Annotated[str | None, "The broker outage behind it; of several the first"] = None
     suspected_broker: Annotated[
@@ -98,13 +102,14 @@ class OutOfSyncPeriod(Row):
     ] = None
     removed_by_leader: Annotated[list[int], "Leaders that dropped it since it lagged"]
     partitions: Annotated[int, "Partitions whose ISR lost it"]
-    partitions_out: Annotated[int, "Those of them that never had it back"]
+    partitions_out: Annotated[int, "Those of them that no line and no reading shows to have it back"]
     shrinks: Annotated[int, "How often an ISR lost it"]
     expands: Annotated[int, "How often an ISR had it back"]
     flaps: Annotated[int, "How often a partition lost it again within the period"]
     cycles: Annotated[int, "Most shrinks that were followed by a return, of one partition within 30 minutes"]
     partition_ms: Annotated[
-        Millis, "Time that partitions were without it, summed; what is still out counts to the window's end"
+        Millis,
+        "Time that partitions were without it, summed; what is still out counts to the end of window or logs",
     ]
     records_behind: Annotated[Records | None, "Farthest that a leader saw it behind; null where not logged"] = None
     worst_topics: Annotated[list[str], "Topics, those first whose partitions were without it longest"]
@@ -117,6 +122,7 @@ class OutOfSyncPeriod(Row):
     CHECKS = (
         Check("ends_after_start", "ended_at >= started_at", "a period ends no earlier than it starts"),
         Check("open_where_out", "ended_at IS NOT NULL OR partitions_out > 0", "a period without an end is still open"),
+        Check("observed_while_open", "ended_at IS NULL OR observed_until IS NULL", "a known end has no bound"),
         Check("out_bounded", "partitions_out <= partitions", "no more are out than were lost"),
         Check("returns_bounded", "expands <= shrinks", "a replica returns at most as often as it leaves"),
         Check("flaps_counted", "flaps >= shrinks - partitions", "each partition is lost once before it is lost again"),

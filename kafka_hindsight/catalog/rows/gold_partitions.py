@@ -110,6 +110,10 @@ class IsrChange(Row):
         datetime | None,
         "Shrink: when it was in again, or nothing was left to be in (topic deleted, replica moved); null while out",
     ] = None
+    observed_until: Annotated[
+        datetime | None,
+        "Shrink without an end: the instant up to which the logs at hand would show one; null: until the logs end",
+    ] = None
     removed_by_leader: Annotated[
         int | None,
         "Shrink: the leader that dropped it since it lagged; null where none did",
@@ -123,6 +127,9 @@ class IsrChange(Row):
 
     CHECKS = (
         Check("out_before_in", "out_of_sync_until >= happened_at", "a broker is in again no earlier than it was out"),
+        Check(
+            "observed_while_out", "out_of_sync_until IS NULL OR observed_until IS NULL", "a known end needs no bound"
+        ),
         Check("behind_before_dropped", "records_behind >= 0", "no replica is ahead of the leader"),
         HAS_EVIDENCE,
     )

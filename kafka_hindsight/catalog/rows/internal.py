@@ -37,6 +37,7 @@ class IsrSpan(Row):
     broker: Annotated[int, "Broker that was out of the ISR"]
     happened_at: Annotated[datetime, "When the ISR shrank"]
     out_of_sync_until: Annotated[datetime | None, "When the broker was in again, or there was no ISR to be in"] = None
+    observed_until: Annotated[datetime | None, "As in gold.isr_changes"] = None
     is_back: Annotated[bool, "Whether the broker is in the ISR again"]
     shrink_cause: Annotated[OutOfSyncKind | None, "Why the broker was out"] = None
     outage_id: Annotated[str | None, "The broker outage behind it"] = None

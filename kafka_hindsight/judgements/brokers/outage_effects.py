@@ -270,13 +270,14 @@ def _step(outage: BrokerOutage, before: Sequence[BrokerOutage], spans: Sequence[
 
 def _is_early(down_at: datetime, before: Sequence[BrokerOutage], spans: Sequence[Sequence[IsrSpan]]) -> bool | None:
     """Whether a broker was stopped while one restarted before it was still missing from an ISR; null: not known."""
-    lacking = (s for own in spans for s in own if s.happened_at <= down_at < (s.out_of_sync_until or NEVER))
-    if any(_up_at(o) > down_at for o in before) or any(lacking):
+    lacking = [s for own in spans for s in own if s.happened_at <= down_at < (s.out_of_sync_until or NEVER)]
+    is_shown = any(s.observed_until is None or down_at < s.observed_until for s in lacking)
+    if is_shown or any(_up_at(o) > down_at for o in before):
         return True
     recoveries = (
         own or (o.isr_recovered_at and o.isr_recovered_at <= down_at) for o, own in zip(before, spans, strict=True)
     )
-    return False if all(recoveries) else None
+    return False if all(recoveries) and not lacking else None
 
 
 def _most_at_once(spans: Sequence[IsrSpan]) -> int:

@@ -671,8 +671,11 @@ def _outage_clause(happening: Happening) -> str:
 
 def _out_of_sync_clause(happening: Happening) -> str:
     period: OutOfSyncPeriod = happening.periods[0]
-    elapsed = words.elapsed_ms(period.started_at, period.ended_at)
-    length = "and still was when the logs end" if elapsed is None else f"for {words.duration(elapsed)}"
+    length = "and still was when the logs end"
+    if period.ended_at:
+        length = f"for {words.duration(words.elapsed_ms(period.started_at, period.ended_at))}"
+    elif period.observed_until:
+        length = "and the logs do not show whether it came back"
     count = words.counted(period.partitions, "partition")
     return f"broker {period.broker} was out of sync in {count} {length}: {period.kind.noun.label}"
 

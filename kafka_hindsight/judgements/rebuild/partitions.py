@@ -22,7 +22,7 @@ from kafka_hindsight.judgements.partitions.leaders.imbalance import rebuild_imba
 from kafka_hindsight.judgements.partitions.partition_readings import STATE, readings_by_partition
 from kafka_hindsight.judgements.partitions.replicas.isr import rebuild_isr_changes
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import count_out_of_sync, shrink_spans
-from kafka_hindsight.judgements.partitions.replicas.replica_states import histories_of, rebuild_risks
+from kafka_hindsight.judgements.partitions.replicas.replica_states import bound_shrinks, histories_of, rebuild_risks
 from kafka_hindsight.judgements.partitions.replicas.truncations import rebuild_truncations
 from kafka_hindsight.judgements.partitions.unavailability import rebuild_unavailability
 from kafka_hindsight.judgements.reasoning.scope import Scope
@@ -145,10 +145,10 @@ def judge_partitions(
     context, window, logs_end = facts.context, scope.wide_window, facts.groups.observed_to
     readings = readings_by_partition(states, commits)
     incarnations = incarnations_of(events, readings, context.controller_epochs, facts.groups.topic_changes)
-    changes = rebuild_isr_changes(incarnations, context, window)
     leaders = rebuild_leaders(incarnations, context, window)
     settings = facts.settings.with_topics(events)
     histories = histories_of(incarnations, leaders.leaders, leaders.leaderless, settings, logs_end, context)
+    changes = bound_shrinks(rebuild_isr_changes(incarnations, context, window), histories, logs_end)
     return PartitionHistory(
         leaders.failovers,
         leaders.gaps,

@@ -151,8 +151,9 @@ def _recovery(page: PageRows, row: BrokerOutage) -> Span | None:
 def _out_of_sync_span(page: PageRows, row: OutOfSyncPeriod) -> Span:
     """A broker that was alive and out of sync."""
     short = f"out of sync: {row.kind.noun.label}"
-    start, end = row.started_at, row.ended_at or page.window[1]
-    length = words.duration(words.elapsed_ms(start, row.ended_at)) or "to the end of the window"
+    start, end = row.started_at, row.ended_at or row.observed_until or page.window[1]
+    lasting = "to an end that the logs do not show" if row.observed_until else "to the end of the window"
+    length = words.duration(words.elapsed_ms(start, row.ended_at)) or lasting
     sentence = f"{words.instant(start, page.day)}, {length}: {short}"
     anchor = plain.anchor("outofsync", row.out_of_sync_period_id)
     return Span("tail", start, end, row.kind.noun.tone, sentence, short, anchor)

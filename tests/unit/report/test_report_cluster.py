@@ -160,3 +160,18 @@ def test_out_of_sync_period_of_running_broker_is_on_its_timeline_lane():
     (span,) = lane.spans
     assert (lane.label, lane.note, span.shape) == ("Broker 3", "out of sync once", "tail")
     assert span.says == "05:30:00, 10 min: out of sync: it was alive and fetched too late"
+
+
+def test_end_that_the_logs_do_not_show_is_not_said_to_lie_ahead():
+    row = out_of_sync(3, at("05:30:00"), ended_at=None, partitions_out=2, observed_until=at("05:50:00"))
+    page = report(gold__out_of_sync_periods=[row])
+    (span,) = seen.timeline(page).lanes[0].spans
+    assert (span.end, span.says) == (
+        at("05:50:00"),
+        "05:30:00, to an end that the logs do not show: out of sync: it was alive and fetched too late",
+    )
+    (entry,) = broker_entries(page, "3")
+    assert entry.cost.startswith("not known whether over; ")
+    text = " ".join(map(seen.text, entry.blocks))
+    assert "to an end that the logs do not show; " in text
+    assert "2 partitions not shown to have it back" in text

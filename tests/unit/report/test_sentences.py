@@ -100,8 +100,17 @@ def headlines(low: int, high: int | None, count: int, lost: tuple[int, int | Non
         for up_at in (None, AT + timedelta(seconds=3))
     ]  # fmt: skip
     periods = [
-        row(OUT_OF_SYNC_PERIODS, kind="slow", broker=1, partitions=count, started_at=AT, ended_at=ended, outage_id=None)
-        for ended in (None, AT)
+        row(
+            OUT_OF_SYNC_PERIODS,
+            kind="slow",
+            broker=1,
+            partitions=count,
+            started_at=AT,
+            ended_at=ended,
+            outage_id=None,
+            observed_until=observed,
+        )
+        for ended, observed in ((None, None), (None, AT), (AT, None))
     ]
     controllers = [
         row(CONTROLLER_CHANGES, cause="no_majority", epoch=n, happened_at=AT + timedelta(minutes=5 * n),

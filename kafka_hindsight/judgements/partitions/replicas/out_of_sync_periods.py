@@ -68,6 +68,12 @@ class ReplicaAbsence:
         end = max(s.out_of_sync_until or NEVER for s in self.spans)
         return None if end == NEVER else end
 
+    @cached_property
+    def observed_until(self) -> datetime | None:
+        """The instant up to which the logs would show its return, where no partition is shown without it at the end."""
+        lasting = [s.observed_until for s in self.spans if s.out_of_sync_until is None]
+        return None if None in lasting else max((at for at in lasting if at), default=None)
+
     @property
     def slow_spans(self) -> list[IsrSpan]:
         return [s for s in self.spans if s.shrink_cause == OutOfSyncKind.SLOW]
@@ -88,7 +94,7 @@ class ReplicaAbsence:
     @cached_property
     def time_out(self) -> str:
         if self.ended_at is None:
-            return "and is not back in all"
+            return "and the logs do not show whether it came back" if self.observed_until else "and is not back in all"
         ends = accumulate((s.out_of_sync_until or NEVER for s in self.spans), max)
         has_gaps = any(end < after.happened_at for end, after in zip(ends, self.spans[1:], strict=False))
         return f"{'again and again ' if has_gaps else ''}for {duration(self.ended_at - self.spans[0].happened_at)}"
@@ -297,13 +303,15 @@ def _row(period: ReplicaAbsence, window_end: datetime) -> OutOfSyncPeriod:
     flaps = len(period.spans) - len(period.by_partition)
     out_ms: Counter[str] = Counter()
     for span in period.spans:
-        out_ms[span.topic] += ms_between(span.happened_at, span.out_of_sync_until or max(window_end, span.happened_at))
+        end = span.out_of_sync_until or span.observed_until or window_end
+        out_ms[span.topic] += ms_between(span.happened_at, max(end, span.happened_at))
     return OutOfSyncPeriod(
         cluster=first.cluster,
         out_of_sync_period_id=row_id(first.cluster, "isr_lapse", first.broker, first.happened_at),
         broker=first.broker,
         started_at=first.happened_at,
         ended_at=period.ended_at,
+        observed_until=period.observed_until,
         kind=period.kind,
         outage_id=next(iter(period.outage_ids), None),
         suspected_broker=verdict.facts["suspect"],

@@ -10,8 +10,8 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
-from kafka_hindsight.catalog.codes import NOBODY, WitnessKind
-from kafka_hindsight.catalog.rows import Failover, PartitionRisk, PartitionSnapshot, Quote
+from kafka_hindsight.catalog.codes import NOBODY, IsrChangeKind, WitnessKind
+from kafka_hindsight.catalog.rows import Failover, IsrChange, PartitionRisk, PartitionSnapshot, Quote
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, known_at
 from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings, Course, Setting, at_instant
 from kafka_hindsight.judgements.partitions.incarnations import ISR_KINDS, Commit, Incarnation, Partition, by_partition
@@ -21,7 +21,7 @@ from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterv
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, quote_snapshot
 from kafka_hindsight.knowledge.broker_settings import MIN_ISR, UNCLEAN
 from kafka_hindsight.knowledge.witness_loggers import ISR_LOGGER
-from kafka_hindsight.shared.durations import CATCHING_UP, MS
+from kafka_hindsight.shared.durations import CATCHING_UP, MS, NEVER
 from kafka_hindsight.shared.grouping import grouped, with_neighbours
 from kafka_hindsight.shared.instants import earliest
 from kafka_hindsight.shared.timelines import Interval, Intervals, Timeline, instants
@@ -330,6 +330,26 @@ def _replica_counts(incarnations: Iterable[Incarnation]) -> Timeline[tuple[datet
         lists += [(r.snapshot_at, tuple(r.replicas)) for r in rows if r.replicas]
         counts += [(at, len(set(replicas))) for at, replicas in lists]
     return Timeline(sorted(counts), lambda count: count[0])
+
+
+def bound_shrinks(
+    changes: Iterable[IsrChange], histories: Iterable[ReplicaHistory], logs_end: datetime
+) -> list[IsrChange]:
+    """The changes of the ISRs; a shrink without an end says up to when the logs at hand would show one."""
+    isrs_of = {history.key: history.isrs for history in histories}
+    return [
+        replace(row, observed_until=_observed_until(row, isrs_of[row.cluster, row.topic, row.partition], logs_end))
+        if row.change is IsrChangeKind.SHRINK and row.out_of_sync_until is None
+        else row
+        for row in changes
+    ]
+
+
+def _observed_until(shrink: IsrChange, isrs: Intervals[KnownIsr], logs_end: datetime) -> datetime | None:
+    """The end of the last known ISR, where that is before the logs end."""
+    known = isrs.between(shrink.happened_at, max(shrink.happened_at, logs_end))
+    end = max((isr.end or NEVER for isr in known), default=shrink.happened_at)
+    return None if end >= logs_end else end
 
 
 def rebuild_risks(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -82,6 +83,13 @@ class TestEarly:
         one, two = broker_outage(1, 0, 10, isr_recovered_at=None), broker_outage(2, 15, 25)
         (restart,) = restarts(one, two, spans=(span(one, 0, None),))
         assert restart.scorecard[1].is_early is True
+
+    def test_is_early_is_unknown_once_no_log_would_show_the_return_to_the_isr(self) -> None:
+        one, two = broker_outage(1, 0, 10, isr_recovered_at=None), broker_outage(2, 15, 25)
+        for seconds, is_early in ((12, None), (20, True)):
+            lacking = replace(span(one, 0, None), observed_until=after(seconds))
+            (restart,) = restarts(one, two, spans=(lacking,))
+            assert restart.scorecard[1].is_early is is_early
 
     def test_is_early_is_unknown_without_isr_evidence(self) -> None:
         (restart,) = restarts(broker_outage(1, 0, 10, isr_recovered_at=None), broker_outage(2, 15, 25))

@@ -13,18 +13,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES, ISR_CHANGES
-from kafka_hindsight.catalog.rows import IsrSpan, OutOfSyncPeriod
+from kafka_hindsight.catalog.rows import IsrSpan, OutOfSyncPeriod, Witness
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
+from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import (
     merge_spans,
     rebuild_out_of_sync_periods,
     shrink_spans,
 )
+from kafka_hindsight.judgements.partitions.replicas.replica_states import bound_shrinks
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import WHOLE, at, events
 from tests.support.outages import rebuild_outages
-from tests.support.partitions import rebuild_isr_changes
+from tests.support.partitions import histories_of, rebuild_isr_changes
 from tests.support.rows import AT, row
 
 DAY = Window(AT - timedelta(hours=3), AT + timedelta(hours=21))
@@ -86,6 +88,38 @@ def test_evidence_of_periods_does_not_depend_on_blocks_of_partitions(size: int) 
     topics = [span for own in grouped(changes, lambda c: c.topic).values() for span in shrink_spans(own)]
     assert sum(bool(s.evidence) for s in in_blocks) > sum(bool(s.evidence) for s in topics)
     assert rebuild_out_of_sync_periods(in_blocks, outages, WHOLE) == rebuild_out_of_sync_periods(topics, outages, WHOLE)
+
+
+class TestOpenEnds:
+    """A broker without a known return: it still was out of sync only where the logs would show its return."""
+
+    def test_period_is_not_over_where_one_partition_is_shown_without_the_broker_to_the_end(self) -> None:
+        (period,) = out_of_sync_periods(span(2, 0, None), span(2, 0, None, partition=1, observed_until=after(5)))
+        assert (period.ended_at, period.observed_until, period.partitions_out) == (None, None, 2)
+        assert "and is not back in all" in period.explanation
+
+    def test_unobserved_end_is_not_known_and_its_time_ends_with_the_logs(self) -> None:
+        rows = [span(2, 0, 1, partition=2), *(span(2, 0, None, partition=n, observed_until=after(n)) for n in (4, 5))]
+        (period,) = out_of_sync_periods(*rows)
+        assert (period.ended_at, period.observed_until, period.partitions_out) == (None, after(5), 2)
+        assert "and the logs do not show whether it came back" in period.explanation
+        assert period.partition_ms == (1 + 4 + 5) * 60_000
+
+    def test_shrink_is_observed_until_its_leader_logs_are_missing(self) -> None:
+        """The leader's own logs end at some instant of an hour: its return is known to be missing up to then only."""
+        lines = [e for e in events("crash-2.8") if e.happened_at < at("01:52:41")]
+        outages = rebuild_outages(lines, (), WHOLE)
+        for gap_at in (None, at("01:52:35")):
+            witnesses = [
+                row(Witness.TABLE, broker=b, kind="in_sync", gap=gap, first_at=since, last_at=WHOLE.end)
+                for b in (1, 2, 3)
+                for since, gap in ([(WHOLE.start, None)] if gap_at is None else [(gap_at, "no_lines")])
+            ]
+            context = context_of(lines, outages, witnesses=witnesses)
+            changes = rebuild_isr_changes(lines, (), context, WHOLE)
+            histories = histories_of(lines, (), {}, {}, BrokerSettings(), context, at("01:52:50"))
+            [shrink] = [c for c in bound_shrinks(changes, histories, at("01:52:50")) if c.change == "shrink"]
+            assert (shrink.out_of_sync_until, shrink.observed_until) == (None, gap_at)
 
 
 class TestNights:
