@@ -188,7 +188,7 @@ def _witness_checks(files: Sequence[LogSample]) -> Iterator[CheckWords]:
         yield "good", "LOGS", f"No logger is missing that would show {events} of {broker_names(whole)}."
     at_beginnings = "" if all(file.is_whole for file in files) else " Only the beginnings of files were read."
     for unknown in missing_witnesses(rows):
-        yield "later", "LOGS", f"{unknown.sentence()} {unknown.gap.noun.advice}{at_beginnings}"
+        yield "later", "LOGS", f"{unknown.sentence()} {unknown.advice}{at_beginnings}"
 
 
 def _as_hour(file: LogSample) -> ParsedHour:

@@ -87,6 +87,10 @@ AT_EACH_START = frozenset({
 })  # fmt: skip
 """The loggers of which a broker with replicas writes a line at each start. The others write at rebalances alone."""
 
+FILES = {"state.change.logger": "state-change.log", QUORUM_LOGGER: "controller.log", ZOOKEEPER_LOGGER: "controller.log"}
+"""The file in which a logger of a distribution writes, where it is not server.log. Source: config/log4j.properties
+(up to 3.9), config/log4j2.yaml (4.0 and later); the root logger and its appender write server.log."""
+
 LAST_PARTS = {"logger": "state.change.logger"}
 """Names of which a layout shows the last part alone, as that of Strimzi 4 does, and the logger that they stand for."""
 

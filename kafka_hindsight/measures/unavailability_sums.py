@@ -44,6 +44,7 @@ class Unused:
         most_ms: At most; None where nothing bounds it.
         noun: What is said of them: `had no leader`.
         confidence: The least sure of the intervals that the evidence shows.
+        is_least: Whether the logs could not show all of them: then each figure is a lower bound.
     """
 
     subjects: Sequence[Subject]
@@ -56,6 +57,7 @@ class Unused:
     most_ms: int | None
     noun: UnavailabilityNoun
     confidence: Confidence = Confidence.CERTAIN
+    is_least: bool = False
 
     @property
     def count(self) -> int | None:
@@ -76,7 +78,7 @@ class Unused:
     def partition_seconds(self) -> str:
         """All intervals together in words; with their bounds, where these differ by more than a tenth."""
         least, most = round(self.least_ms / 1000), self.most_ms and round(self.most_ms / 1000)
-        if most is None:
+        if most is None or self.is_least:
             return f"at least {words.counted(least, 'partition-second')}" if least else "not known for how long"
         if most <= 1.1 * least:
             return words.counted(round(self.total_ms / 1000), "partition-second")
@@ -99,7 +101,7 @@ class Unused:
             claim = f"{subject} still {self.noun.predicate} when the logs end"
         elif self.still:
             claim = f"{claim}, {words.number(len(self.still))} of them still when the logs end"
-        length = lasted(self.longest) if self.longest and lasted_ms(self.longest) >= NOTICED_MS else ""
+        length = self._length_of_longest()
         if not length or self.longest is None:
             return claim
         if self.longest.ended_at and self.still:
@@ -107,6 +109,14 @@ class Unused:
         if self.subjects[1:]:
             return f"{claim}, the longest for {length}"
         return f"{claim}{',' if self.still else ''} for {length}"
+
+    def _length_of_longest(self) -> str:
+        """The length of the longest interval in words; empty where clients do not notice it, or nothing is known."""
+        if self.longest is None or lasted_ms(self.longest) < NOTICED_MS:
+            return ""
+        if not self.is_least:
+            return lasted(self.longest)
+        return f"at least {words.duration(self.longest.low_ms)}" if self.longest.low_ms >= NOTICED_MS else ""
 
 
 def lasted_ms(row: Unavailability) -> int:

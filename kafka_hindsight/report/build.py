@@ -78,12 +78,15 @@ def night_of(page: PageRows, run_id: str, at: datetime) -> NightSummary:
     loss, absences = total_loss(page.of(Failover), page.of(Truncation)), figures.absences(page.of(BrokerOutage))
     leaderless, refusing = (unused(page.of(Unavailability), kinds) for kinds in (LEADERLESS, NO_WRITES))
     severities, line_totals = Counter(f.severity for f in findings), coverage.totals(page)
-    groups = figures.groups_stopped(incidents, page.of(Unavailability)).least
+    groups = figures.groups_stopped(incidents, page.of(Unavailability), page.of(Rebalance)).least
     unknown = page.unknown_kinds
 
     def bounded(count: int | None, kind: WitnessKind) -> int | None:
         """A count; None for a zero where the logs could not show such events."""
         return None if count == 0 and kind in unknown else count
+
+    figure_of = {WitnessKind.LEADERS: leaderless.count, WitnessKind.GROUPS: len(groups)}
+    unknown |= {kind for kind in page.doubtful_zeros if figure_of.get(kind) == 0}
 
     return NightSummary(
         cluster=page.run.cluster,

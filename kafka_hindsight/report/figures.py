@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kafka_hindsight.catalog.codes import Confidence, FindingSeverity, Harm, Urgency
+from kafka_hindsight.catalog.codes import Confidence, FindingSeverity, Harm, Outcome, Urgency
 from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Rebalance, Unavailability
 from kafka_hindsight.knowledge.rules import ONGOING_RULES, UNSEEN
 from kafka_hindsight.measures.time_away import is_orderly
-from kafka_hindsight.measures.unavailability_sums import NO_CONSUMER, Subject, unused
+from kafka_hindsight.measures.unavailability_sums import NO_CONSUMER, NOTICED_MS, Subject, unused
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.grouping import grouped
 
@@ -134,7 +134,8 @@ def absences(outages: Iterable[BrokerOutage]) -> Absences:
 class StoppedGroups:
     """The groups none of whose members consumed since something failed: at least and at most.
 
-    `most` has those too whose members may only have been closed.
+    `most` has those too whose members may only have been closed, and those of which no witness shows how many members
+    stopped.
     """
 
     least: Sequence[Subject]
@@ -146,14 +147,25 @@ class StoppedGroups:
         return words.number_range(len(self.least), len(self.most))
 
 
-def groups_stopped(incidents: Iterable[Incident], rows: Iterable[Unavailability]) -> StoppedGroups:
+def groups_stopped(
+    incidents: Iterable[Incident], rows: Iterable[Unavailability], rebalances: Iterable[Rebalance]
+) -> StoppedGroups:
     """The groups none of whose members consumed since something failed, or may have failed."""
     is_sure: dict[str | None, bool] = {
         i.incident_id: not (i.cause and i.cause.noun.is_silent_end) for i in incidents if needs(i) is not Urgency.CALM
     }
     idle = [u for u in rows if u.incident_id in is_sure]
     after_failures = unused((u for u in idle if is_sure[u.incident_id]), NO_CONSUMER)
-    return StoppedGroups(after_failures.subjects, unused(idle, NO_CONSUMER).subjects)
+    of_failures = (r for r in rebalances if r.incident_id in is_sure)
+    may_have_stopped = {(r.group_id, 0) for r in of_failures if may_stop_whole_group(r)}
+    most = {*unused(idle, NO_CONSUMER).subjects, *may_have_stopped}
+    return StoppedGroups(after_failures.subjects, sorted(most))
+
+
+def may_stop_whole_group(rebalance: Rebalance) -> bool:
+    """Whether all members may have stopped for so long that clients notice, as no witness names their assignor."""
+    is_short = rebalance.outcome is Outcome.COMPLETED and (rebalance.duration_ms or NOTICED_MS) < NOTICED_MS
+    return rebalance.kind is None and bool(rebalance.from_generation) and not is_short
 
 
 def partition_seconds(rebalances: Iterable[Rebalance]) -> float:

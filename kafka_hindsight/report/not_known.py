@@ -8,6 +8,7 @@ from datetime import date, datetime
 
 from kafka_hindsight.catalog.codes import WitnessGap, WitnessKind
 from kafka_hindsight.catalog.rows import Witness
+from kafka_hindsight.knowledge.witness_loggers import FILES
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.grouping import grouped
 
@@ -36,6 +37,12 @@ class MissingWitnesses:
         return self.gap.noun.clause.format(
             brokers=broker_names(self.brokers), level=self.level, loggers=words.listed(self.loggers, last="or")
         )
+
+    @property
+    def advice(self) -> str:
+        """What to do about it."""
+        files = sorted({FILES.get(logger, "server.log") for logger in self.loggers})
+        return self.gap.noun.advice.format(files=words.listed(files))
 
     @property
     def events(self) -> str:

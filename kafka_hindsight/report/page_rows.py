@@ -16,6 +16,7 @@ from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Finding, Incide
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, unused
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.blocks import At, Block, EvidenceLines, Link, Name, Quotation, Words
+from kafka_hindsight.report.not_judged import GAPS, hidden_kinds
 from kafka_hindsight.report.not_known import unknown_kinds
 from kafka_hindsight.report.withheld import kinds_withheld
 from kafka_hindsight.settings.alerts import Owner
@@ -250,6 +251,11 @@ class PageRows:
     def unknown_kinds(self) -> frozenset[WitnessKind]:
         """The kinds of event that could have happened without a row of the window that shows them."""
         return unknown_kinds(self.of(declared.Witness)) | kinds_withheld(self.of(declared.WithheldRow))
+
+    @cached_property
+    def doubtful_zeros(self) -> frozenset[WitnessKind]:
+        """The kinds of event of which a zero is not known: the logs could not show them, or a gap may hide one."""
+        return self.unknown_kinds | hidden_kinds(gap for kind in GAPS for gap in self.of(kind))
 
     @cached_property
     def is_known(self) -> bool:

@@ -65,7 +65,10 @@ class WitnessKind(NounCode):
 
 @dataclass(frozen=True, kw_only=True)
 class WitnessGapNoun(Noun):
-    """One reason why a witness is missing. `clause` names it, about brokers, a level and loggers; `advice` mends it."""
+    """One reason why a witness is missing.
+
+    `clause` names it, about brokers, a level and loggers; `advice` mends it, with the files of these loggers.
+    """
 
     clause: str
     advice: str
@@ -95,7 +98,7 @@ class WitnessGap(NounCode):
         code="no_logger",
         clause="no line at level INFO of {loggers} by {brokers} was read",
         meaning="Its logs were read, and they have no line of a logger that shows such events.",
-        advice="Give Hindsight the file in which that logger writes, such as state-change.log, and set it to INFO.",
+        advice="Give Hindsight the file in which that logger writes, by default {files}, and set it to INFO.",
     )
     NO_CONTROLLER = WitnessGapNoun(
         code="no_controller",

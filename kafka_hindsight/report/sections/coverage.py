@@ -316,7 +316,7 @@ def _source(row: Coverage) -> ui.TableRow:
 def _witnesses(page: PageRows) -> Iterator[Statement]:
     """The events that the logs could not show, each with the reason and what to do."""
     for unknown in missing_witnesses(page.of(Witness)):
-        yield "warn", f"{unknown.sentence(page.day)} {unknown.gap.noun.advice}"
+        yield "warn", f"{unknown.sentence(page.day)} {unknown.advice}"
 
 
 STATEMENTS = (

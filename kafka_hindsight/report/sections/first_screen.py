@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from kafka_hindsight.catalog.codes import (
     Confidence,
@@ -20,6 +21,7 @@ from kafka_hindsight.catalog.rows import (
     Finding,
     Incident,
     OffsetJump,
+    Rebalance,
     Truncation,
     Unavailability,
     WithheldRow,
@@ -32,6 +34,7 @@ from kafka_hindsight.measures.records_moved import records_moved
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, Unused, unused
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures
+from kafka_hindsight.report.not_judged import SUBJECTS, unknown_verdicts
 from kafka_hindsight.report.not_known import missing_witnesses
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.report.phrases import declared_label, incident_headline, unread_warning
@@ -82,6 +85,7 @@ def _lead(page: PageRows) -> ui.Box:
             *_clocks(page),
             *_unknowns(page),
             *_withheld(page),
+            *_not_judged(page),
             *ui.note(unread_warning(page)),
             *calm,
             *((ui.List(tuple(items), "gravest"),) if items else ()),
@@ -95,8 +99,7 @@ def _calm(page: PageRows) -> Iterator[ui.Block]:
     if not coverage.totals(page).lines_in:
         yield ui.Paragraph(coverage.unread_sentence(page))
         return
-    unknown = page.unknown_kinds
-    zeros = [kind.noun.zero for kind in WitnessKind if kind not in unknown]
+    zeros = [kind.noun.zero for kind in WitnessKind if kind not in page.doubtful_zeros]
     if zeros:
         scope = " in what could be read" if unread_warning(page) else ""
         yield ui.Paragraph(f"{words.sentence(words.listed(zeros))}{scope}.")
@@ -121,7 +124,7 @@ def _unknowns(page: PageRows) -> Iterator[ui.Block]:
         items.append(ui.Item((ui.Link(f"{more} listed with the coverage", "coverage"), "."), "warn"))
     if items:
         yield ui.List(tuple(items), "statements")
-        yield ui.Paragraph(f"{unknowns[0].gap.noun.advice} Until then their figures are lower bounds.", "quiet")
+        yield ui.Paragraph(f"{unknowns[0].advice} Until then their figures are lower bounds.", "quiet")
 
 
 def _withheld(page: PageRows) -> Iterator[ui.Block]:
@@ -130,6 +133,12 @@ def _withheld(page: PageRows) -> Iterator[ui.Block]:
     if sentences:
         yield ui.List(tuple(ui.Item(ui.Strong(s), "warn") for s in sentences), "statements")
         yield ui.Paragraph(f"{ADVICE} Until then figures that count such rows are lower bounds.", "quiet")
+
+
+def _not_judged(page: PageRows) -> Iterator[ui.Block]:
+    """The events of which the evidence does not show the cause, by their number."""
+    if sentence := unknown_verdicts(row for subject in SUBJECTS for row in page.of(subject.rows)):
+        yield ui.List((ui.Item(sentence, "plain"),), "statements")
 
 
 def _coverage(page: PageRows) -> str:
@@ -173,10 +182,16 @@ def _headlines(
     beginning, headlines = "", [incident_headline(row) for row in examples]
     if harm in _TOGETHER and len(rows) > 1 and not any(map(figures.is_going_on, rows)):
         ids = {row.incident_id for row in rows}
-        sums = unused((u for u in page.of(Unavailability) if u.incident_id in ids), _TOGETHER[harm])
+        sums = _unused_in(page, (u for u in page.of(Unavailability) if u.incident_id in ids), harm)
         beginning = f"{sums.clause()}: "
         headlines = [h.partition(": ")[2].partition(", away for ")[0] or h for h in headlines]
     return beginning, [f"{h}{declared_label(row)}{_doubt(_sureness(row, rows))}" for h, row in zip(headlines, examples)]
+
+
+def _unused_in(page: PageRows, rows: Iterable[Unavailability], harm: Harm) -> Unused:
+    """The partitions that could not be used; at least these where the logs could not show all of them."""
+    is_least = any(kind.noun.harm is harm for kind in page.unknown_kinds)
+    return replace(unused(rows, _TOGETHER[harm]), is_least=is_least)
 
 
 def _examples(rows: Sequence[Incident]) -> list[Incident]:
@@ -205,8 +220,8 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
     """The figures of harm, and the number of gaps in coverage."""
     incidents, findings = page.of(Incident), page.of(Finding)
     loss, absences = total_loss(page.of(Failover), page.of(Truncation)), figures.absences(page.of(BrokerOutage))
-    leaderless, refusing = (unused(page.of(Unavailability), kinds) for kinds in (LEADERLESS, NO_WRITES))
-    groups = figures.groups_stopped(incidents, page.of(Unavailability))
+    leaderless, refusing = (_unused_in(page, page.of(Unavailability), h) for h in _TOGETHER)
+    groups = figures.groups_stopped(incidents, page.of(Unavailability), page.of(Rebalance))
     critical = sum(finding.severity == FindingSeverity.CRITICAL for finding in findings)
     unseen = figures.unseen(findings)
     anchors = {harm: plain.anchor("incident", rows[0].incident_id) for harm, rows in figures.by_harm(incidents).items()}
@@ -216,11 +231,10 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
     details = "".join(f", {words.number(n)} {manner}" for n, manner in manners if n)
     noun = f"{words.verb(absences.most, 'absence of a broker', 'absences of brokers')}{details}"
     tone = "bad" if absences.sudden + absences.not_back else "warn"
-    unknown = page.unknown_kinds
     if loss.low or loss.high != 0:
         yield _tile(loss.number, "committed records lost", "bad", loss_at)
     else:
-        yield _harm(0, 0, "committed records lost", "bad", loss_at, WitnessKind.CUTS in unknown)
+        yield _harm(page, WitnessKind.CUTS, (0, 0), "committed records lost", "bad", loss_at)
     for harm, label, tone_of_harm in (
         (JumpHarm.RECORDS_SKIPPED, "records skipped by groups", "bad"),
         (JumpHarm.RECORDS_READ_AGAIN, "records read again by groups", "warn"),
@@ -229,13 +243,13 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
             yield _tile(moved.number, label, tone_of_harm, "groups/offset-jumps")
     unusable = ((leaderless, offline_at, WitnessKind.LEADERS), (refusing, refusing_at, WitnessKind.IN_SYNC))
     for sums, anchor, witness in unusable:
-        yield _harm(len(sums.subjects), sums.most, _unused(sums), "bad", anchor, witness in unknown)
-    yield _harm(absences.least, absences.most, noun, tone, "cluster/outages", WitnessKind.LIFE in unknown)
-    least, most = len(groups.least), len(groups.most)
-    noun = words.verb(most, "group stopped by a failure", "groups stopped by a failure")
-    yield _harm(least, most, noun, "warn", stopped_at, WitnessKind.GROUPS in unknown)
+        yield _harm(page, witness, (len(sums.subjects), sums.most), _unused(sums), "bad", anchor)
+    yield _harm(page, WitnessKind.LIFE, (absences.least, absences.most), noun, tone, "cluster/outages")
+    bounds = len(groups.least), len(groups.most)
+    noun = words.verb(bounds[1], "group stopped by a failure", "groups stopped by a failure")
+    yield _harm(page, WitnessKind.GROUPS, bounds, noun, "warn", stopped_at)
     noun = words.verb(critical, "critical finding", "critical findings")
-    yield _harm(critical, critical, noun, "bad", "findings", bool(unknown))
+    yield (_lower_bound if page.unknown_kinds else _figure)(critical, noun, "bad", "findings")
     gaps = len(unseen) + len(missing_witnesses(page.of(Witness))) + len(withheld_sentences(page.of(WithheldRow)))
     yield _figure(gaps, words.verb(gaps, "gap in coverage", "gaps in coverage"), "warn", "coverage")
 
@@ -250,13 +264,19 @@ def _figure(count: int, label: str, tone: str, anchor: str) -> ui.Item:
     return _tile(words.number(count), label, tone if count else "good", anchor)
 
 
-def _harm(least: int, most: int, label: str, tone: str, anchor: str, is_unknown: bool) -> ui.Item:
-    """A figure of harm. Where the logs could not show all of it, a zero is not known, and another count is a bound."""
-    if is_unknown:
-        return _tile(f"{words.number(least)}+", label, tone, anchor) if least else _tile("?", label, "unknown", anchor)
+def _harm(page: PageRows, kind: WitnessKind, bounds: tuple[int, int], label: str, tone: str, anchor: str) -> ui.Item:
+    """A figure of harm: events of a kind, at least and at most."""
+    least, most = bounds
+    if kind in page.unknown_kinds or (most == 0 and kind in page.doubtful_zeros):
+        return _lower_bound(least, label, tone, anchor)
     if least < most:
         return _tile(words.number_range(least, most), label, tone if least else "warn", anchor)
     return _figure(least, label, tone, anchor)
+
+
+def _lower_bound(least: int, label: str, tone: str, anchor: str) -> ui.Item:
+    """A figure of which the logs could not show all: a zero is not known."""
+    return _tile(f"{words.number(least)}+", label, tone, anchor) if least else _tile("?", label, "unknown", anchor)
 
 
 def _tile(value: str, label: str, tone: str, anchor: str) -> ui.Item:

@@ -19,6 +19,7 @@ from kafka_hindsight.catalog.rows import (
     Finding,
     Incident,
     OffsetJump,
+    Rebalance,
     Truncation,
     Unavailability,
 )
@@ -52,6 +53,7 @@ def test_page_terminal_and_alerts_show_same_numbers() -> None:
     lost, away = total_loss(elections, cuts), figures.absences(map(BrokerOutage.of, tables["gold.broker_outages"]))
     jumps = map(OffsetJump.of, tables["gold.offset_jumps"])
     rows = [Unavailability.of(r) for r in tables["gold.unavailability"]]
+    rebalances = [Rebalance.of(r) for r in tables["gold.rebalances"]]
     offline, critical = unused(rows, LEADERLESS), [f for f in findings if f.severity == "critical"]
     (tiles,) = [each for each in seen.section(page, "verdict") if getattr(each, "style", "") == "tiles"]
     assert [seen.text(tile) for tile in tiles.items] == [
@@ -61,7 +63,7 @@ def test_page_terminal_and_alerts_show_same_numbers() -> None:
         f" {offline.partition_seconds}",
         "0 partitions took no writes with acks=all",
         f"{away.sudden + away.orderly} absences of brokers, {away.orderly} by a controlled shutdown",
-        f"{figures.groups_stopped(incidents, rows).number} groups stopped by a failure",
+        f"{figures.groups_stopped(incidents, rows, rebalances).number} groups stopped by a failure",
         f"{len(critical)} critical findings",
         f"{len(figures.unseen(findings))} gap in coverage",
     ]
@@ -145,7 +147,7 @@ def test_intent_changes_no_figure_order_or_state(rows: list[Incident], intent: I
             for g in i.group_ids
         ]
     )
-    assert figures.groups_stopped(rows, idle) == figures.groups_stopped(labelled, idle)
+    assert figures.groups_stopped(rows, idle, ()) == figures.groups_stopped(labelled, idle, ())
     assert figures.state_of(rows, (), is_known=True) == figures.state_of(labelled, (), is_known=True)
     assert [i.incident_id for i in figures.ranked(rows)] == [i.incident_id for i in figures.ranked(labelled)]
     order = [list(Harm).index(figures.harm_of(r)) for r in figures.ranked(rows)]
@@ -163,9 +165,32 @@ def test_groups_whose_last_member_may_only_have_closed_raise_the_upper_bound_alo
         for i, cause in causes.items()
     ]
     idle = without_consumer([row(REBALANCES, rebalance_id=i, group_id=i, incident_id=i, ended_at=None) for i in causes])
-    stopped = figures.groups_stopped(incidents, idle)
+    stopped = figures.groups_stopped(incidents, idle, ())
     assert ([group for group, _ in stopped.least], stopped.number) == (["dead"], "1–2")
-    assert figures.groups_stopped(incidents[:1], idle).number == "1"
+    assert figures.groups_stopped(incidents[:1], idle, ()).number == "1"
+
+
+@pytest.mark.parametrize(
+    ("of_rebalance", "number"),
+    [
+        ({}, "0–1"),
+        ({"kind": "eager"}, "0"),
+        ({"from_generation": 0}, "0"),
+        ({"duration_ms": 999}, "0"),
+        ({"duration_ms": 999, "outcome": "interrupted"}, "0–1"),
+        ({"incident_id": "routine"}, "0"),
+    ],
+)
+def test_group_of_an_unknown_assignor_may_have_stopped_while_it_rebalanced(
+    of_rebalance: dict[str, Any], number: str
+) -> None:
+    """Members give back all partitions under an eager assignor alone: without its name it is not known whether."""
+    failed, routine = incident(incident_id="failed"), incident(incident_id="routine", harm=Harm.ROUTINE)
+    defaults = {
+        "kind": None, "from_generation": 3, "duration_ms": 1_000, "outcome": "completed", "incident_id": "failed",
+    }  # fmt: skip
+    rebalance = row(REBALANCES, group_id="g", **defaults | of_rebalance)
+    assert figures.groups_stopped([failed, routine], (), [rebalance]).number == number
 
 
 def test_absences_are_counted_by_kind_and_return() -> None:

@@ -7,13 +7,17 @@ from typing import Any
 
 import pytest
 
-from kafka_hindsight.catalog.codes import WitnessKind
+from kafka_hindsight.catalog.codes import Harm, WitnessKind
 from kafka_hindsight.report.blocks import DECLARED, Badge, Entry, EvidenceLines, Facts, Item, Link, List, Paragraph
+from kafka_hindsight.report.build import night_of
+from kafka_hindsight.report.page_rows import PageRows
 from tests.support import report_blocks as seen
 from tests.support.report_blocks import build_report
+from tests.support.report_cluster import leadership_gap
 from tests.support.report_crowd import crowded_night
 from tests.support.report_night import night
 from tests.support.report_rows import (
+    END,
     at,
     coverage,
     empty,
@@ -121,6 +125,55 @@ def test_withheld_rows_are_named_first_and_make_their_zeros_unknown():
     assert items[0] == sentence
     assert [text.partition(" ")[0] for text in items[1:6]] == ["0", "0", "0", "?", "0"]
     assert ("warn", sentence) in seen.statements(page, "coverage")
+
+
+def test_causes_that_the_evidence_does_not_show_are_counted_on_the_first_screen():
+    rows = {
+        "gold.rebalances": [
+            rebalance("orders", at("02:00:00"), "unknown", confidence="unknown"),
+            rebalance("orders", at("02:01:00"), "unknown", confidence="unknown"),
+            rebalance("orders", at("02:02:00"), "member_left", confidence="possible"),
+        ],
+        "gold.failovers": [failover("mail", 0, at("02:00:00"), "unknown", confidence="unknown")],
+    }
+    page = build_report(empty() | rows, run())
+    items = [seen.text(item) for item in seen.found(Item, seen.section(page, "verdict"))]
+    assert "Not known: the cause of 1 change of a leader and 2 rebalances, which the evidence does not show." in items
+
+
+@pytest.mark.parametrize("explained_by", [None, "a leader epoch that no broker had to write"])
+def test_gap_that_may_hide_an_event_leaves_no_zero(explained_by):
+    """The leader of an epoch that no line shows may have been none: only what explains the gap makes it a zero."""
+    rows = {
+        "quality.coverage": [coverage()],
+        "quality.witnesses": witnesses(),
+        "quality.leadership_gaps": [leadership_gap("mail", 2, at("02:30:00"), explained_by=explained_by)],
+    }
+    tables = empty() | rows
+    page = build_report(tables, run())
+    led = " ".join(seen.text(p) for p in seen.found(Paragraph, seen.section(page, "verdict")))
+    tiles = [seen.text(item) for item in seen.found(Item, seen.section(page, "verdict"))]
+    night = night_of(PageRows.from_tables(tables, run()), "run", END)
+    assert ("no partition was without a leader" in led) is bool(explained_by)
+    assert ("? partitions had no leader" in tiles) is not bool(explained_by)
+    assert (night.partitions_offline, night.not_known) == (
+        (0, []) if explained_by else (None, [Harm.PARTITIONS_OFFLINE])
+    )
+
+
+def test_times_of_what_could_not_all_be_shown_have_no_upper_bound():
+    rows = {
+        "gold.unavailability": [
+            made(
+                "gold.unavailability", kind="no_leader", topic="mail", partition=0, started_at=at("02:00:00"),
+                ended_at=at("02:00:16"), low_ms=9_000, high_ms=20_000, confidence="certain",
+            )
+        ],
+        "quality.witnesses": witnesses(gap="no_logger", loggers=["state.change.logger"]),
+    }  # fmt: skip
+    page = build_report(empty() | rows, run())
+    tiles = [seen.text(item) for item in seen.found(Item, seen.section(page, "verdict"))]
+    assert "1+ partition had no leader for at least 9 s, at least 9 partition-seconds" in tiles
 
 
 def test_one_rebalance_is_worded_in_the_singular():
