@@ -17,7 +17,7 @@ from kafka_hindsight.judgements.groups.partition_progress import (
     progress_of,
     usual_wait,
 )
-from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot, row_id
+from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_commits, quote_snapshot, row_id
 from kafka_hindsight.judgements.reasoning.proofs import Proof, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Likely, Possible, Ruling, Verdict, decide
 from kafka_hindsight.shared.durations import NEVER
@@ -245,8 +245,8 @@ def _row(case: StallCase, verdict: Verdict, rebalances: Sequence[Rebalance], win
     owner, period, first, last = case.owner, case.period, case.first, case.last
     readings = (case.begin, first, case.highest, last, *([period.after] if period.after else []))
     since = None if owner is None else owner.valid_from
-    moved_at = case.move[0] if case.move else None
-    moves = [_quote_of_commit(*case.move)] if case.move else []
+    moved_at, run = case.move or (None, None)
+    moves = [quote_commits(run, moved_at)] if run and moved_at else []
     return PartitionStall(
         cluster=first.cluster,
         stall_id=row_id("stall", first.cluster, first.group_id, case.partition, period.started_at),
@@ -299,9 +299,3 @@ def _rebalance_before(case: StallCase, rebalances: Sequence[Rebalance]) -> str |
 def _quote(reading: OffsetSnapshot) -> Quote:
     says = f"committed {reading.committed_offset}, end {reading.end_offset}, lag {reading.lag}"
     return quote_snapshot(reading, f"{reading.topic}-{reading.partition}: {says}")
-
-
-def _quote_of_commit(at: datetime, run: OffsetCommits) -> Quote:
-    place = f"__consumer_offsets-{run.offsets_partition}@{run.first_record}"
-    says = f"{run.topic}-{run.partition}: {run.commits} commits, from {run.first_offset} to {run.last_offset}"
-    return Quote(line_id=row_id(run.cluster, place, run.first_at), source=place, happened_at=at, text=says)

@@ -9,7 +9,6 @@ from datetime import datetime
 from enum import IntEnum, auto
 
 from kafka_hindsight.catalog.codes import GroupRecordType, ResetPolicy
-from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import (
     Event,
@@ -21,7 +20,7 @@ from kafka_hindsight.catalog.rows import (
     Quote,
 )
 from kafka_hindsight.judgements.offsets.log_changes import PartitionKey
-from kafka_hindsight.judgements.reasoning.evidence import quote, quote_snapshot
+from kafka_hindsight.judgements.reasoning.evidence import quote, quote_commits, quote_snapshot
 from kafka_hindsight.shared.grouping import grouped
 
 
@@ -149,13 +148,7 @@ def _commits(witnesses: OffsetWitnesses) -> Iterator[tuple[PartitionKey, Mark]]:
     members = _Members(witnesses.records)
     for run in witnesses.commits:
         key = run.topic, run.partition
-        place = f"__consumer_offsets-{run.offsets_partition}@{run.first_record}"
-        proof = Quote(
-            line_id=row_id(run.cluster, place, run.first_at),
-            source=place,
-            happened_at=run.first_at,
-            text=_words_of(run),
-        )
+        proof = quote_commits(run, run.first_at)
         if run.first_offset is None or run.last_offset is None:
             yield key, Mark(run.first_at, Sign.DELETED, proof)
             continue
@@ -164,15 +157,6 @@ def _commits(witnesses: OffsetWitnesses) -> Iterator[tuple[PartitionKey, Mark]]:
         yield key, first
         if not is_alone:
             yield key, replace(first, at=run.last_at, offset=run.last_offset)
-
-
-def _words_of(run: OffsetCommits) -> str:
-    name = f"{run.topic}-{run.partition}"
-    if run.first_offset is None:
-        return f"the committed offset of {name} is deleted"
-    if run.commits == 1:
-        return f"offset {run.first_offset} of {name} is committed"
-    return f"{run.commits} commits of {name} from offset {run.first_offset} to {run.last_offset}"
 
 
 class _Members:

@@ -9,7 +9,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from kafka_hindsight.catalog.ids import row_id as row_id
-from kafka_hindsight.catalog.rows import Event, GroupRecord, Quote
+from kafka_hindsight.catalog.rows import Event, GroupRecord, OffsetCommits, Quote
 from kafka_hindsight.shared.arrow_tables import with_columns
 
 MAX_QUOTES = 12
@@ -40,9 +40,32 @@ def quote_snapshot(row: OfSnapshot, says: str) -> Quote:
 
 def quote_record(record: GroupRecord, says: str) -> Quote:
     """A record of `__consumer_offsets` as an item of `evidence`, with the text `says` and its offset as the source."""
-    place = f"__consumer_offsets-{record.offsets_partition}@{record.record_offset}"
+    place = _place_of_record(record.offsets_partition, record.record_offset)
     at = record.written_at
     return Quote(line_id=row_id(record.cluster, place, at), source=place, happened_at=at, text=says)
+
+
+def quote_commits(run: OffsetCommits, at: datetime) -> Quote:
+    """A run of commits as an item of `evidence`, with the offset of its first record as the source.
+
+    `at` is the instant within the run that proves something.
+    """
+    place = _place_of_record(run.offsets_partition, run.first_record)
+    line_id = row_id(run.cluster, place, run.first_at)
+    return Quote(line_id=line_id, source=place, happened_at=at, text=_words_of_commits(run))
+
+
+def _words_of_commits(run: OffsetCommits) -> str:
+    name = f"{run.topic}-{run.partition}"
+    if run.first_offset is None:
+        return f"the committed offset of {name} is deleted"
+    if run.commits == 1:
+        return f"offset {run.first_offset} of {name} is committed"
+    return f"{run.commits} commits of {name} from offset {run.first_offset} to {run.last_offset}"
+
+
+def _place_of_record(partition: int, offset: int) -> str:
+    return f"__consumer_offsets-{partition}@{offset}"
 
 
 def evidence_of(quotes: Iterable[Quote]) -> list[Quote]:
