@@ -85,17 +85,17 @@ def uncommitted(segments: Iterable[bytes]) -> set[int]:
     A segment is looked at up to the first batch that differs from its head.
     """
     open_batches: dict[int, list[int]] = {}
-    aborted: set[int] = set()
+    aborted_batches: set[int] = set()
     for data in segments:
         with suppress(Malformed):
             for base, attributes, producer, batch in _transactional(data):
                 if not attributes & _CONTROL:
                     open_batches.setdefault(producer, []).append(base)
                 elif control_type(batch().records[0]) != _COMMITTED:
-                    aborted.update(open_batches.pop(producer, ()))
+                    aborted_batches.update(open_batches.pop(producer, ()))
                 else:
                     open_batches.pop(producer, None)
-    return aborted.union(*open_batches.values())
+    return aborted_batches.union(*open_batches.values())
 
 
 def _transactional(data: bytes) -> Iterator[tuple[int, int, int, Callable[[], RecordBatch]]]:
@@ -133,9 +133,9 @@ def _end(data: bytes, at: int) -> int | None:
 def _batch(data: bytes, at: int, end: int, checksum: Checksum) -> RecordBatch:
     base, _ = _PREFIX.unpack_from(data, at)
     epoch, _, crc, attributes, last_delta, first_ms, _, _, _, _, count = _REST.unpack_from(data, at + _PREFIX.size)
-    found = checksum(data[at + _CHECKED_FROM : end])
-    if found != crc:
-        raise Malformed(f"Byte {at}: the batch at offset {base} has checksum {found:08x}. Needed: {crc:08x}.")
+    actual_crc = checksum(data[at + _CHECKED_FROM : end])
+    if actual_crc != crc:
+        raise Malformed(f"Byte {at}: the batch at offset {base} has checksum {actual_crc:08x}. Needed: {crc:08x}.")
     if attributes & _CODEC:
         name = dict(enumerate(_CODECS)).get(attributes & _CODEC, "an unknown codec")
         raise Malformed(f"Byte {at}: the batch at offset {base} is packed with {name}. Needed: none.")

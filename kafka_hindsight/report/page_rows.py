@@ -296,35 +296,37 @@ class PageRows:
     @cached_property
     def groups(self) -> Sequence[str]:
         """The groups that have a view of their own: they rebalanced, moved, had a stall, or were in an incident."""
-        behind = {row.group_id for row in self.of(declared.PartitionStall)}
-        concerned = {group for row in self.of(Incident) for group in row.group_ids}
-        moved = {row.group_id for row in self.of(declared.OffsetJump)}
-        return sorted({*(row.group_id for row in self.of(Rebalance)), *concerned, *moved, *behind})
+        of_stalls = {row.group_id for row in self.of(declared.PartitionStall)}
+        of_incidents = {group for row in self.of(Incident) for group in row.group_ids}
+        of_jumps = {row.group_id for row in self.of(declared.OffsetJump)}
+        return sorted({*(row.group_id for row in self.of(Rebalance)), *of_incidents, *of_jumps, *of_stalls})
 
     @cached_property
     def topics(self) -> Sequence[str]:
         """The topics that have a view of their own: those with changes of leaders, stalls, risks, or unusable times."""
-        unused = {row.topic for row in self.of(Unavailability) if row.topic is not None}
-        concerned = {topic for row in self.of(Incident) for topic in row.topics or ()}
-        at_risk = {row.topic for row in self.of(declared.PartitionRisk)}
-        cut = {row.topic for row in self.of(declared.Truncation)}
-        refused = {row.topic for row in self.of(declared.ProducerFailure) if row.topic is not None}
-        stood = {row.topic for row in self.of(declared.PartitionStall)}
-        moved = {row.topic for row in self.of(declared.OffsetJump)}
+        of_unusable_times = {row.topic for row in self.of(Unavailability) if row.topic is not None}
+        of_incidents = {topic for row in self.of(Incident) for topic in row.topics or ()}
+        of_risks = {row.topic for row in self.of(declared.PartitionRisk)}
+        of_truncations = {row.topic for row in self.of(declared.Truncation)}
+        of_failures = {row.topic for row in self.of(declared.ProducerFailure) if row.topic is not None}
+        of_stalls = {row.topic for row in self.of(declared.PartitionStall)}
+        of_jumps = {row.topic for row in self.of(declared.OffsetJump)}
         of_failovers = {row.topic for row in self.of(Failover)}
-        return sorted({*of_failovers, *unused, *concerned, *at_risk, *cut, *refused, *moved, *stood})
+        others = (of_unusable_times, of_incidents, of_risks, of_truncations, of_failures, of_jumps, of_stalls)
+        return sorted(of_failovers.union(*others))
 
     @cached_property
     def brokers(self) -> Sequence[int]:
         """The brokers that have a view of their own: all that the window shows."""
-        led = {broker for row in self.of(Failover) for broker in (row.leader_from, row.leader_to)}
+        leaders = {broker for row in self.of(Failover) for broker in (row.leader_from, row.leader_to)}
         coordinators = {row.coordinator for row in self.of(Rebalance)}
-        concerned = {broker for row in self.of(Incident) for broker in row.brokers or ()}
-        balanced = {row.broker for row in self.of(declared.LeaderImbalance)}
-        slow = {row.broker for row in self.of(declared.OutOfSyncPeriod)}
-        away = {row.broker for row in self.of(BrokerOutage)}
-        over = {row.broker for row in self.of(declared.ImbalancePeriod)}
-        brokers = {*led, *coordinators, *concerned, *balanced, *slow, *away, *over} - {NOBODY}
+        of_incidents = {broker for row in self.of(Incident) for broker in row.brokers or ()}
+        of_imbalance = {row.broker for row in self.of(declared.LeaderImbalance)}
+        out_of_sync = {row.broker for row in self.of(declared.OutOfSyncPeriod)}
+        of_outages = {row.broker for row in self.of(BrokerOutage)}
+        of_imbalance_periods = {row.broker for row in self.of(declared.ImbalancePeriod)}
+        others = (coordinators, of_incidents, of_imbalance, out_of_sync, of_outages, of_imbalance_periods)
+        brokers = leaders.union(*others) - {NOBODY}
         return sorted(broker for broker in brokers if broker is not None)
 
     @cached_property

@@ -182,7 +182,7 @@ def _start_uncleanly(topic: str, broker: int, scene: Scene) -> None:
     except SceneFault as fault:
         scene.stage.truth.leave_open(forced, str(fault))
         raise
-    record_count = scene.produced.get(topic, 0) - scene.stage.admin.end_offset(name, 0)
+    record_count = scene.record_counts.get(topic, 0) - scene.stage.admin.end_offset(name, 0)
     scene.stage.truth.amend(forced, lost_records={"0": record_count})
     fields = {"topic": name, "partition": 0, "lost": record_count, "is_exact": True}
     scene.stage.truth.write("records_lost", at=forced["at"], expect="records_lost", **fields)
@@ -391,7 +391,7 @@ def _(step: Produce, scene: Scene) -> None:
         raise SceneFault(f"Found: {accepted} records taken by {topic}. Needed: none, it has too few replicas in sync.")
     if not step.refused and accepted < step.count:
         raise SceneFault(f"Found: {accepted} records taken by {topic}. Needed: {step.count}.")
-    scene.produced[step.topic] = scene.produced.get(step.topic, 0) + accepted
+    scene.record_counts[step.topic] = scene.record_counts.get(step.topic, 0) + accepted
     if step.refused:
         scene.act("min_isr_violated", topic=topic, refused=step.count)
     else:

@@ -35,19 +35,25 @@ def _(step: FailDirectory, scene: Scene) -> None:
     directories = scene.stage.cluster.log_dirs(broker, step.directory)
     places_on_disk = disks.partitions_in(directories)
     places_led = sorted((p.topic, p.partition) for p in scene.stage.admin.topics() if p.leader == broker)
-    scene.failed[broker] = [place for place in places_led if place in places_on_disk]
-    if step.directory == "data" and not scene.failed[broker]:
+    scene.failed_partitions[broker] = [place for place in places_led if place in places_on_disk]
+    if step.directory == "data" and not scene.failed_partitions[broker]:
         raise SceneFault(f"Needed: a partition led by broker {broker} in {directories[0].name}. Found: none.")
-    scene.act("log_dir_failed", broker=broker, expect=step.expect, directory=step.directory, led=scene.failed[broker])
+    scene.act(
+        "log_dir_failed",
+        broker=broker,
+        expect=step.expect,
+        directory=step.directory,
+        led=scene.failed_partitions[broker],
+    )
     disks.fail(directories)
 
 
 @do.register
 def _(step: Unled, scene: Scene) -> None:
     broker = scene.broker(step.broker)
-    failed = scene.failed[broker]
+    failures = scene.failed_partitions[broker]
     scene.wait_for_partitions(
-        lambda partitions: not any(p.leader == broker and (p.topic, p.partition) in failed for p in partitions),
+        lambda partitions: not any(p.leader == broker and (p.topic, p.partition) in failures for p in partitions),
         f"broker {broker} leads nothing of what its failed directory holds",
         step.within,
     )
@@ -146,5 +152,5 @@ def _(step: TakenOver, scene: Scene) -> None:
         f"broker {broker} as the leader of {topic}-0",
         step.within,
     )
-    missing = scene.produced.get(step.topic, 0) - scene.stage.admin.end_offset(topic, 0)
+    missing = scene.record_counts.get(step.topic, 0) - scene.stage.admin.end_offset(topic, 0)
     scene.act("records_left_behind", topic=topic, partition=0, records=missing, expect=step.expect)

@@ -81,9 +81,10 @@ class Scene:
 
     `ends`: when the certificate of each member ends, by the monotonic clock;
     `writes`: since when each writer writes, and to which topic;
-    `present`: the members that the group should have, by role; `failed`: the partitions that brokers led whose
-    directory failed; `watched`: how many partitions of a topic have canaries, by role; `maintenance`: the act that
-    declared it.
+    `present`: the members that the group should have, by role;
+    `record_counts`: how many records the drill wrote into partition 0 of a topic, by role;
+    `failed_partitions`: the partitions that brokers led whose directory failed;
+    `canary_counts`: how many partitions of a topic have canaries, by role; `maintenance`: the act that declared it.
     """
 
     stage: DrillStage
@@ -100,9 +101,9 @@ class Scene:
     instances: dict[str, str] = field(default_factory=dict)
     ends: dict[str, float] = field(default_factory=dict)
     present: set[str] = field(default_factory=set)
-    produced: dict[str, int] = field(default_factory=dict)
-    failed: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
-    watched: dict[str, int] = field(default_factory=dict)
+    record_counts: dict[str, int] = field(default_factory=dict)
+    failed_partitions: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
+    canary_counts: dict[str, int] = field(default_factory=dict)
     generation: int = -1
     last: TruthRow = field(default_factory=dict)
     maintenance: TruthRow = field(default_factory=dict)
@@ -151,12 +152,14 @@ class Scene:
         if self.stage.canaries:
             is_counted = any(role == getattr(s, "uncleanly", None) for s in self.scenario.steps)
             is_counted |= any(isinstance(s, (TakenOver, OnOffsets)) and s.topic == role for s in self.scenario.steps)
-            self.stage.canaries.watch(self.topic(role), range(self.watched.get(role, int(is_counted)), partitions))
-            self.watched[role] = partitions
+            self.stage.canaries.watch(
+                self.topic(role), range(self.canary_counts.get(role, int(is_counted)), partitions)
+            )
+            self.canary_counts[role] = partitions
 
     def forget(self, role: str) -> None:
         """Stop the canaries of a topic that is about to be deleted."""
-        if self.stage.canaries and self.watched.pop(role, None):
+        if self.stage.canaries and self.canary_counts.pop(role, None):
             self.stage.canaries.forget(self.topic(role))
 
     def broker(self, role: str) -> int:
@@ -422,7 +425,7 @@ class Scene:
         if self.scenario.on_brokers:
             self._leave_running(self.stage.cluster)
         if self.stage.canaries:
-            for role in self.watched:
+            for role in self.canary_counts:
                 self.stage.canaries.leave(self.topic(role))
 
     def _write_reads(self) -> None:

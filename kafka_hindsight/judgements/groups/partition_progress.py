@@ -76,8 +76,8 @@ class Progress:
 
     def stands(self) -> list[Period]:
         """The times in which an owner did not move the committed offset while records waited."""
-        waiting = ([r for r in part if lag_of(r)] for run in self.runs for part in self._owned(run))
-        return [self._period(part) for part in waiting if len(part) >= MINIMUM_READINGS]
+        parts_with_lag = ([r for r in part if lag_of(r)] for run in self.runs for part in self._owned(run))
+        return [self._period(part) for part in parts_with_lag if len(part) >= MINIMUM_READINGS]
 
     def last_move_before(self, stand: Period) -> tuple[datetime, OffsetCommits] | None:
         """The instant at which a commit brought the offset of a stand, after the reading before it, and that run."""
@@ -91,24 +91,24 @@ class Progress:
     def waits_apart_from(self, stand: Period) -> list[timedelta]:
         """How long records waited, each time up to the first reading that shows the next offset; without one stand."""
         offset = stand.readings[0].committed_offset
-        moved = [(run, following) for run, following in pairwise(self.runs) if run[0].committed_offset != offset]
-        first = [(next((r for r in run if lag_of(r)), run[-1]), following[0]) for run, following in moved]
-        return [following.snapshot_at - waited.snapshot_at for waited, following in first]
+        moves = [(run, following) for run, following in pairwise(self.runs) if run[0].committed_offset != offset]
+        waits = [(next((r for r in run if lag_of(r)), run[-1]), following[0]) for run, following in moves]
+        return [end.snapshot_at - start.snapshot_at for start, end in waits]
 
     def growths(self, stands: Sequence[Period]) -> list[Period]:
         """The times in which the offset moved and the lag grew by more than one commit interval brings.
 
         Each goes from the first reading above that to the last one before the lag had come down again.
         """
-        stood = Intervals(Interval(s.started_at, s.last_at, None) for s in stands)
+        standing_times = Intervals(Interval(s.started_at, s.last_at, None) for s in stands)
         parts = self._owned(self.readings) if len(self.owners) else self._moving()
-        moving = (
+        moving_parts = (
             list(readings)
             for part in parts
-            for stands_still, readings in groupby(part, lambda r: bool(stood.at(r.snapshot_at)))
+            for stands_still, readings in groupby(part, lambda r: bool(standing_times.at(r.snapshot_at)))
             if not stands_still
         )
-        return [self._period(growth) for part in moving for growth in _growths_in(part)]
+        return [self._period(growth) for part in moving_parts for growth in _growths_in(part)]
 
     def moved_between(self, first: datetime, last: datetime) -> tuple[OffsetSnapshot, OffsetSnapshot] | None:
         """The first and the last reading of some time, if they show that the committed offset rose."""
@@ -126,8 +126,8 @@ class Progress:
 
         They are split where the partition had no owner.
         """
-        settled = (r for r in readings if not self.rebalances.at(r.snapshot_at))
-        for has_owner, part in groupby(settled, lambda r: self.owner_at(r.snapshot_at) is not None):
+        between_rebalances = (r for r in readings if not self.rebalances.at(r.snapshot_at))
+        for has_owner, part in groupby(between_rebalances, lambda r: self.owner_at(r.snapshot_at) is not None):
             if has_owner:
                 yield list(part)
 
@@ -155,13 +155,13 @@ def progress_of(
     commits: Iterable[OffsetCommits] = (),
 ) -> Mapping[Place, Progress]:
     """The progress of each partition of one group within a window."""
-    busy = Intervals(Interval(silent_since(r), r.ended_at or r.started_at, None) for r in rebalances).union()
+    rebalance_times = Intervals(Interval(silent_since(r), r.ended_at or r.started_at, None) for r in rebalances).union()
     owners = grouped(ownership, lambda o: (o.topic, o.partition))
     inside = (o for o in offsets if window.holds(o.snapshot_at) and o.lag is not None)
     runs = grouped(sorted(commits, key=lambda c: c.first_record), lambda c: (c.topic, c.partition))
     readings = grouped(sorted(inside, key=lambda r: r.snapshot_at), lambda r: (r.topic, r.partition))
     return {
-        place: Progress(own, Intervals(map(_interval_of, owners.get(place, ()))), busy, runs.get(place, ()))
+        place: Progress(own, Intervals(map(_interval_of, owners.get(place, ()))), rebalance_times, runs.get(place, ()))
         for place, own in sorted(readings.items())
     }
 
@@ -174,10 +174,10 @@ def usual_wait(waits: Sequence[timedelta]) -> timedelta | None:
 def _reached_at(run: OffsetCommits, reading: OffsetSnapshot) -> datetime | None:
     """The instant at which a run came to the offset of a reading, before it; None where its row does not show it."""
     ends = ((run.first_offset, run.first_at), (run.last_offset, run.moved_at))
-    reached = [at for offset, at in ends if offset == reading.committed_offset]
-    if not reached and run.stood_at <= reading.snapshot_at < run.stood_at + run.stood_ms * MS:
-        reached = [run.stood_at]
-    return next((at for at in reached if at <= reading.snapshot_at), None)
+    arrivals = [at for offset, at in ends if offset == reading.committed_offset]
+    if not arrivals and run.stood_at <= reading.snapshot_at < run.stood_at + run.stood_ms * MS:
+        arrivals = [run.stood_at]
+    return next((at for at in arrivals if at <= reading.snapshot_at), None)
 
 
 def _interval_of(ownership: Ownership) -> Interval[Ownership]:

@@ -13,22 +13,22 @@ from kafka_hindsight.shared import words
 
 def stalls(page: PageRows) -> Iterator[ui.Block]:
     """The input that shows stalls, and each of them."""
-    yield ui.Paragraph(checked(page))
+    yield ui.Paragraph(counts_of(page))
     yield from stall_table(page, page.of(PartitionStall))
 
 
-def checked(page: PageRows) -> str:
+def counts_of(page: PageRows) -> str:
     """How many partitions stood or fell behind, by how many readings; or why that is not known."""
     readings, rows = len(page.of(LagReading)), page.of(PartitionStall)
     if not readings and not rows:
         return "Whether partitions stood still or fell behind is not known: no reading shows committed offsets."
     places = {(row.group_id, row.topic, row.partition) for row in rows}
-    stood = {(row.group_id, row.topic, row.partition) for row in rows if row.kind.noun.is_stand}
-    by = f"{words.counted(readings, 'reading')} {words.verb(readings, 'shows', 'show')} committed offsets"
+    stands = {(row.group_id, row.topic, row.partition) for row in rows if row.kind.noun.is_stand}
+    source = f"{words.counted(readings, 'reading')} {words.verb(readings, 'shows', 'show')} committed offsets"
     return (
-        f"{words.sentence(by)}. While records waited for an owner that readings or records show,"
-        f" {words.counted(len(stood), 'partition')} stood still and"
-        f" {words.counted(len(places - stood), 'partition')} fell behind."
+        f"{words.sentence(source)}. While records waited for an owner that readings or records show,"
+        f" {words.counted(len(stands), 'partition')} stood still and"
+        f" {words.counted(len(places - stands), 'partition')} fell behind."
     )
 
 
