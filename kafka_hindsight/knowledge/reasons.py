@@ -131,6 +131,7 @@ POLL_EXPIRED = "poll_expired"
 REMOVED_BY_ADMIN = "removed_by_admin"
 FREE_TEXT = "free_text"
 
+_JAVA_REVOKES = r"[Nn]eed to revoke partitions .*and re-join.*"
 _CLIENT_REASONS: tuple[tuple[str, str], ...] = (
     (GIVEN_MEMBER_ID, rf"need to re-join with the given member-id: .*{UUID}"),
     (GIVEN_MEMBER_ID, r"rebalance failed due to .*MemberIdRequiredException.*"),
@@ -146,7 +147,7 @@ _CLIENT_REASONS: tuple[tuple[str, str], ...] = (
     (COORDINATOR_TROUBLE, r"rejoining after we previously errored and backed off"),
     (COORDINATOR_TROUBLE, r"(?:dial|read|write) tcp .*|kafka(?: server)?: .*|EOF"),
     (CLOSED, r"client leaving group per normal operation"),
-    (REVOKES, r"[Nn]eed to revoke partitions .*and re-join.*"),
+    (REVOKES, _JAVA_REVOKES),
     (REMOVED_WHILE_ALIVE, r"encountered (?:UNKNOWN_MEMBER_ID|ILLEGAL_GENERATION) from \w+ response"),
     (COORDINATOR_TROUBLE, r"rebalance failed due to .*"),
     (COORDINATOR_TROUBLE, r"rebalance failed since the generation/state was modified.*"),
@@ -161,6 +162,11 @@ _CLIENT_REASONS: tuple[tuple[str, str], ...] = (
     (REMOVED_BY_ADMIN, r"member was removed by an admin(?:: .*)?"),
 )
 _CLIENT_SHAPES = tuple((name, re.compile(regex, re.S)) for name, regex in _CLIENT_REASONS)
+
+
+def is_end_of_cooperative_join(reason: str | None) -> bool:
+    """Whether these are the words of a Java consumer that gives partitions back at the end of a cooperative join."""
+    return re.fullmatch(_JAVA_REVOKES, (reason or "").strip(), re.S) is not None
 
 
 def read_client_reason(reason: str | None) -> str | None:

@@ -11,6 +11,7 @@ from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import (
     Event,
     GroupRecord,
+    MemberSetting,
     OffsetCommits,
     OffsetJump,
     OffsetSnapshot,
@@ -32,27 +33,31 @@ from tests.support.nights import EXCERPTS
 from tests.support.rows import AT, row
 
 KEY = ("orders", 0)
-EXCERPT = EXCERPTS / "offsets-4.3"
+OFFSETS = "offsets-4.3"
 """Groups of a recorded night of Kafka 4.3.1, each of which went on elsewhere: its lines, records and readings."""
+
+HANDOVER = "handover-3.9"
+"""A group of a drill of Kafka 3.9.2 with a cooperative assignor, which handed partitions over twice."""
 
 
 Without = Literal["clients", "records", "readings"]
 
 
 @cache
-def excerpt_jumps(*without: Without) -> Mapping[str, Sequence[OffsetJump]]:
-    """The jumps of each group of the excerpt, by all judgements, without some of the witnesses."""
+def excerpt_jumps(*without: Without, excerpt: str = OFFSETS) -> Mapping[str, Sequence[OffsetJump]]:
+    """The jumps of each group of an excerpt, by all judgements, without some of the witnesses."""
+    folder = EXCERPTS / excerpt
     witnesses: dict[str, list[Any]] = {}
     if "readings" not in without:
-        lines = [read_line(LandedLine(text, "")) for text in (EXCERPT / "snapshots.jsonl").read_text().splitlines()]
+        lines = [read_line(LandedLine(text, "")) for text in (folder / "snapshots.jsonl").read_text().splitlines()]
         for table, rows in tables_of_readings(lines, "c").items():
             witnesses[table.name] = [table.row_class.of(r) for r in rows.to_pylist()]
     if "records" not in without:
-        found = read_record_files(str(EXCERPT / "records.jsonl"))
+        found = read_record_files(str(folder / "records.jsonl"))
         witnesses["group_records"] = [GroupRecord.of({**r, "cluster": "c", "run_landed_as": ""}) for r in found.groups]
         witnesses["offset_commits"] = [OffsetCommits.of(row_of_run(run, "c")) for run in found.runs]
-    clients = None if "clients" in without else EXCERPT / "clients"
-    tables = judged_folder(EXCERPT / "logs", clients=clients, **witnesses)
+    clients = None if "clients" in without else folder / "clients"
+    tables = judged_folder(folder / "logs", clients=clients, **witnesses)
     return grouped(tables["gold.offset_jumps"], lambda j: j.group_id)
 
 
@@ -72,6 +77,15 @@ def event(seconds: float, kind: Kind, client: str = "a", **columns: Any) -> Any:
         Event.TABLE, line_id=f"{kind}-{seconds}", happened_at=at(seconds), kind=kind, source=f"{client}.log",
         client_id=client, origin="client", **columns,
     )  # fmt: skip
+
+
+GIVES_BACK = (
+    event(30, Kind.CLIENT_REVOKED, detail="orders-0"),
+    event(
+        30, Kind.CLIENT_JOIN_REQUESTED, reason="need to revoke partitions [orders-0] as indicated and re-join", order=2
+    ),
+)
+"""A member gives a partition back when it has joined with a cooperative assignor."""
 
 
 def began(seconds: float, offset: int, reason: str = "") -> LogStart:
@@ -109,8 +123,10 @@ def moves(
     rebalances: Iterable[float] = (),
     log: LogHistory | None = None,
     has_commits: bool = False,
+    clients_without_auto_commit: Sequence[str] = (),
 ) -> list[Move]:
     """The moves that marks of one partition show."""
+    settings = [row(MemberSetting.TABLE, client_id=c, is_auto_commit=False) for c in clients_without_auto_commit]
     history = log or LogHistory(Timeline(starts, lambda s: s.at), LogChanges().of(KEY).cuts)
     return PartitionPass(
         PartitionWitnesses(
@@ -119,7 +135,7 @@ def moves(
             sorted(marks, key=lambda m: (m.at, m.sign)),
             history,
             LogEnds(ends),
-            Endings(lines, ()),
+            Endings(lines, (), settings),
             Intervals(Interval(o.valid_from, o.valid_to, o) for o in owners),
             instants(map(at, rebalances)),
             removals,

@@ -159,6 +159,16 @@ class JumpCause(NounCode):
         " auto.commit.interval.ms, or a commit after each batch, leaves less to read again.",
         source="ConsumerCoordinator; auto.commit.interval.ms", actor=JumpActor.MEMBER, is_of_rebalance=True,
     )
+    READ_WHILE_JOINING = JumpCauseNoun(
+        code="read_while_joining", label="it read on while it joined",
+        clause="its owner before may have read on while the group joined, after its last commit",
+        meaning="With a cooperative assignor a Java consumer commits as its group begins to join, goes on to return"
+        " records, and gives the partition back when it has joined. The next owner began at that commit.",
+        advice="Call commitSync in onPartitionsRevoked of a ConsumerRebalanceListener, or use group.protocol=consumer"
+        " (KIP-848) from Kafka 4.1 on, and make the work idempotent.",
+        source="ConsumerCoordinator.onJoinPrepare, onJoinComplete; KAFKA-8421", actor=JumpActor.MEMBER,
+        is_of_rebalance=True,
+    )
     COMMIT_LOST = JumpCauseNoun(
         code="commit_lost", label="a commit vanished", clause="a committed offset was gone, and no evidence shows why",
         meaning="The committed offset was lower than one before, or gone, and no line or record shows why.",

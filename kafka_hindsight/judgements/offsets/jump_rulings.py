@@ -102,9 +102,14 @@ def owner_was_lost(move: Move) -> Proof | None:
     return proof_if(move.ending.manner is Manner.LOST, *move.ending.quotes)
 
 
+def owner_read_on(move: Move) -> Proof | None:
+    """The owner before had joined with a cooperative assignor, and gave the partition back when that join had ended."""
+    return proof_if(move.ending.manner is Manner.READ_ON, *move.ending.quotes)
+
+
 def owner_gave_back(move: Move) -> Proof | None:
     """The owner before had given the partition back."""
-    return proof_if(move.ending.manner is Manner.GAVE_BACK, *move.ending.quotes)
+    return proof_if(move.ending.manner in (Manner.GAVE_BACK, Manner.READ_ON), *move.ending.quotes)
 
 
 def records_show_it(move: Move) -> Proof | None:
@@ -207,6 +212,15 @@ JUMP_RULINGS: tuple[Ruling[Move], ...] = (
         proof=(at_commit, owner_was_lost),
         source="ConsumerCoordinator.java: offsets are committed in intervals, and when partitions are given back",
         cases=("offsets-4.3 ads-nextgen-13", "offsets-4.3 stock-refused-6"),
+    ),
+    Possible(
+        JumpCause.READ_WHILE_JOINING,
+        "The owner before committed as the group began to join and gave {partition} back when it had joined; what it"
+        " read in between was read again.",
+        proof=(at_commit, owner_read_on),
+        source="ConsumerCoordinator.onJoinPrepare, onJoinComplete; KafkaConsumer.poll returns records while the group"
+        " joins (KAFKA-8421)",
+        cases=("handover-3.9 billing-relay-99 2", "offsets-4.3 ads-nextgen-13"),
     ),
     Likely(
         JumpCause.RESET_BY_ADMINISTRATOR,

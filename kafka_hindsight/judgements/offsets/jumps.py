@@ -12,7 +12,7 @@ from kafka_hindsight.judgements.offsets.jump_rulings import JUMP_RULINGS
 from kafka_hindsight.judgements.offsets.log_changes import LogChanges
 from kafka_hindsight.judgements.offsets.marks import OffsetWitnesses, marks_of
 from kafka_hindsight.judgements.offsets.moves import LogEnds, Move, PartitionPass, PartitionWitnesses, Removal
-from kafka_hindsight.judgements.offsets.owner_endings import Endings
+from kafka_hindsight.judgements.offsets.owner_endings import Endings, Manner
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.judgements.reasoning.rulings import verdict_of
 from kafka_hindsight.shared.durations import SAME_ACT
@@ -36,7 +36,7 @@ def offset_jumps(
 ) -> list[OffsetJump]:
     """The jumps of one group, in order of time."""
     cluster, group_id = group
-    endings = Endings(witnesses.events, rebalances)
+    endings = Endings(witnesses.events, rebalances, settings)
     owners = intervals(
         witnesses.ownership,
         lambda o: (o.topic, o.partition),
@@ -102,7 +102,7 @@ def _guess_of(
 ) -> int | None:
     """The number of records that its former owner had probably read beyond its last commit.
 
-    That is the pace of its commits, times half of its commit interval.
+    That is the pace of its commits, times half of its commit interval, or times the length of its last join.
     """
     of_owner = [s for s in settings if s.client_id == move.former_client_id and s.is_auto_commit]
     interval = next((s.auto_commit_interval_ms for s in of_owner if s.auto_commit_interval_ms is not None), None)
@@ -118,7 +118,9 @@ def _guess_of(
         return None
     run = max(paced, key=lambda c: c.last_at)
     pace = ((run.last_offset or 0) - (run.first_offset or 0)) / (run.moved_at - run.first_at).total_seconds()
-    length = min(interval / 2000, max(0.0, (ended_at - run.last_at).total_seconds()))
+    length = max(0.0, (ended_at - run.last_at).total_seconds())
+    if move.ending.manner is Manner.LOST:
+        length = min(interval / 2000, length)
     return max(row.records_low, min(row.records_high, round(pace * length)))
 
 

@@ -24,6 +24,7 @@ from kafka_hindsight.shared.timelines import Intervals, Timeline, timelines
 _FETCHED_WITHIN = timedelta(seconds=20)
 """How long after an assignment a member logs where it goes on. Our choice, after the recorded nights."""
 
+_GIVEN_BACK = (Manner.GAVE_BACK, Manner.READ_ON)
 _SHOWS_COMMIT = (Sign.COMMITTED, Sign.READ)
 _SHOWS_POSITION = (Sign.RESUMED, Sign.NOTHING_COMMITTED, Sign.OUT_OF_RANGE, Sign.RESET)
 """The marks with which a member's own log shows that it begins to read."""
@@ -301,8 +302,11 @@ class PartitionPass:
         if self._has_own_line(mark):
             return
         committed, session = self._committed, self._session
+        if session is not None and _is_of_member(session, mark):
+            self._session = replace(session, member_id=mark.member_id)
+            return
         here = replace(mark, offset=committed.offset if committed else None)
-        if here.offset is not None and (session is None or session.member_id != mark.member_id):
+        if here.offset is not None:
             if self._change is not None:
                 self._on_change_met(self._change, here)
             else:
@@ -322,7 +326,8 @@ class PartitionPass:
             self._on_change_met(self._change, mark)
         elif committed is not None and offset < committed.offset:
             ending = self._ending(mark)
-            origin = Place(committed.offset, None) if ending.manner is Manner.LOST else exactly(committed.offset)
+            is_exact = ending.manner not in (Manner.LOST, Manner.READ_ON)
+            origin = exactly(committed.offset) if is_exact else Place(committed.offset, None)
             quotes, facts = (committed.quote, *ending.quotes, mark.quote), _of_member(mark) | {"ending": ending}
             self._move(MoveSign.COMMIT_IS_LOWER, mark.at, origin, exactly(offset), quotes, **facts)
         elif committed is not None and offset > committed.offset and self._is_changed_meanwhile(committed, mark):
@@ -352,19 +357,21 @@ class PartitionPass:
         return self._of.endings.last(self._of.key, self._session, mark.at) if self._session else NOT_SHOWN
 
     def _failed_commit(self, ending: Ending, mark: Mark) -> Mark | None:
-        """The commit of the owner before that failed, before it began again; its line may come after the next owner's.
+        """The last commit of the owner before that failed, of what is read again.
 
-        A member that gave the partition back failed to commit only where its line stands at that time.
+        Its line may come after the next owner's, but not after the owner before began again. A member that gave the
+        partition back failed to commit only where its line stands at that time.
         """
         session = self._session
         if session is None:
             return None
         again = self._begins.get(session.client_id, _NO_MARKS).first_after(max(session.at, mark.at))
         until = again.at if again else NEVER
-        if ending.manner is Manner.GAVE_BACK and ending.at is not None:
+        if ending.manner in _GIVEN_BACK and ending.at is not None:
             until = ending.at + SAME_ACT
-        failed = self._failures.get(session.client_id, _NO_MARKS).first_since(session.at)
-        return failed if failed is not None and failed.at <= until else None
+        failures = self._failures.get(session.client_id, _NO_MARKS).between(session.at, until)
+        beyond = [f for f in failures if f.offset is not None and f.offset > (mark.offset or 0)]
+        return beyond[-1] if beyond else None
 
     def _on_return(self, mark: Mark) -> None:
         """A member goes on at the committed offset: the owner before it may have read beyond it."""
@@ -373,18 +380,17 @@ class PartitionPass:
             return
         ending = self._ending(mark)
         failed = self._failed_commit(ending, mark)
-        facts = _of_member(mark) | {"ending": ending, "former_client_id": session.client_id}
+        facts = _of_member(mark) | {"ending": ending, "former_client_id": session.client_id, "failed": failed}
+        end = self._of.ends.at(ending.at or mark.at).high
         if failed is not None and failed.offset is not None:
-            if failed.offset > offset:
-                quotes = (failed.quote, *ending.quotes, mark.quote)
-                sign, origin = MoveSign.WENT_ON_AT_COMMIT, exactly(failed.offset)
-                self._move(sign, mark.at, origin, exactly(offset), quotes, failed=failed, **facts)
-        elif ending.manner is Manner.LOST:
-            end = self._of.ends.at(ending.at or mark.at).high
-            if end is not None and end > offset:
-                origin = Place(max(session.offset or offset, offset), end)
-                quotes = (*((self._committed.quote,) if self._committed else ()), *ending.quotes, mark.quote)
-                self._move(MoveSign.WENT_ON_AT_COMMIT, mark.at, origin, exactly(offset), quotes, **facts)
+            has_read_on = ending.manner is Manner.READ_ON and (end is None or end > failed.offset)
+            origin = Place(failed.offset, end) if has_read_on else exactly(failed.offset)
+            quotes = (failed.quote, *ending.quotes, mark.quote)
+            self._move(MoveSign.WENT_ON_AT_COMMIT, mark.at, origin, exactly(offset), quotes, **facts)
+        elif ending.manner in (Manner.LOST, Manner.READ_ON) and end is not None and end > offset:
+            origin = Place(max(session.offset or offset, offset), end)
+            quotes = (*((self._committed.quote,) if self._committed else ()), *ending.quotes, mark.quote)
+            self._move(MoveSign.WENT_ON_AT_COMMIT, mark.at, origin, exactly(offset), quotes, **facts)
 
     def _on_out_of_range(self, mark: Mark) -> None:
         """A member stands outside of the log. Some libraries do not say where they go on."""
@@ -515,6 +521,13 @@ class PartitionPass:
 def _by_client(marks: Iterable[Mark], signs: Sequence[Sign]) -> Mapping[str | None, Timeline[Mark]]:
     """The marks of some signs, of each client."""
     return timelines((m for m in marks if m.sign in signs), lambda m: m.client_id, lambda m: m.at)
+
+
+def _is_of_member(session: Mark, owner: Mark) -> bool:
+    """Whether a session is that of an owner: lines of clients name no member, and its own process had no other line."""
+    if session.member_id is None:
+        return session.client_id is not None and session.client_id == owner.client_id
+    return session.member_id == owner.member_id
 
 
 def _of_member(mark: Mark) -> dict[str, Any]:

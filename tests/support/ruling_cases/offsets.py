@@ -11,7 +11,7 @@ from kafka_hindsight.judgements.offsets.log_changes import DELETE_RECORDS, LogCu
 from kafka_hindsight.judgements.offsets.marks import Sign
 from kafka_hindsight.judgements.offsets.moves import Move
 from kafka_hindsight.shared.timelines import Timeline
-from tests.support.offsets import KEY, at, began, ended, event, excerpt_jumps, mark, moves, owned, removal
+from tests.support.offsets import GIVES_BACK, KEY, at, began, ended, event, excerpt_jumps, mark, moves, owned, removal
 from tests.support.rulings import Decided, RulingCases, writers_of
 
 _GONE = (
@@ -49,6 +49,7 @@ MADE: dict[str, Callable[[], list[Move]]] = {
     "a lower commit after a lost owner": lambda: moves(
         *_LOWER, lines=[event(30, Kind.CLIENT_LOST, detail="orders-0")]
     ),
+    "a lower commit after a cooperative handover": lambda: moves(*_LOWER, lines=GIVES_BACK),
     "a reset that readings show": lambda: moves(
         mark(0, Sign.READ, 50, has_members=True), mark(9, Sign.READ, 50, has_members=False),
         mark(18, Sign.READ, 9, has_members=False), mark(60, Sign.RESUMED, 9, client="b"),
@@ -62,16 +63,19 @@ MADE: dict[str, Callable[[], list[Move]]] = {
 
 @cache
 def decisions_on(case: str) -> list[Decided]:
-    """What was decided of a made case, or of a group of the excerpt, with or without its clients' logs."""
+    """What was decided of a made case, or of a group (or a partition) of an excerpt, with or without clients' logs."""
     if case.startswith("made: "):
         decided = []
         for move in MADE[case.removeprefix("made: ")]():
             ruling, verdict = next((r, v) for r in JUMP_RULINGS if (v := r.decide(move)) is not None)
             decided.append(Decided(ruling, verdict.code, verdict.confidence, verdict.sentence))
         return decided
-    group, _, without = case.removeprefix("offsets-4.3 ").partition(" without ")
-    jumps = excerpt_jumps("clients") if without else excerpt_jumps()
-    return [d for j in jumps[group] for d in writers_of(JUMP_RULINGS, j.cause, j.confidence, j.explanation)[:1]]
+    excerpt, _, of_excerpt = case.partition(" ")
+    place, _, without = of_excerpt.partition(" without ")
+    group, _, partition = place.partition(" ")
+    jumps = excerpt_jumps("clients", excerpt=excerpt) if without else excerpt_jumps(excerpt=excerpt)
+    rows = (j for j in jumps[group] if partition in ("", str(j.partition)))
+    return [d for j in rows for d in writers_of(JUMP_RULINGS, j.cause, j.confidence, j.explanation)[:1]]
 
 
 CASES = (
@@ -83,6 +87,7 @@ CASES = (
         [
             ("made: a crash while offsets of others go", "crash_before_commit", "possible"),
             ("made: a lower commit after a lost owner", "commit_lost", "possible"),
+            ("made: a lower commit after a cooperative handover", "reset_by_administrator", "likely"),
             ("made: a reset that readings show", "reset_by_administrator", "likely"),
             ("made: a crash without a reading", "crash_before_commit", "possible"),
             ("made: records deleted while no member reads", "records_deleted", "likely"),

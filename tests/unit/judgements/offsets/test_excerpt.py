@@ -6,7 +6,7 @@ import pytest
 
 from kafka_hindsight.catalog.codes import Confidence, JumpHarm
 from kafka_hindsight.catalog.rows import OffsetJump
-from tests.support.offsets import Without, excerpt_jumps
+from tests.support.offsets import HANDOVER, Without, excerpt_jumps
 
 ACTS = {
     "ads-dormant-1": ("offsets_expired", "records_read_again", 60, 0, 60),
@@ -67,3 +67,23 @@ def _holds(row: OffsetJump, harm: str, records: int) -> bool:
     """Whether a row's harm and bounds hold the truth."""
     is_within = row.records_low <= records and (row.records_high is None or records <= row.records_high)
     return is_within and row.harm in (harm, JumpHarm.UNKNOWN)
+
+
+READ_AGAIN = {(2, 589, 587), (3, 396, 390), (4, 302, 297), (5, 312, 309), (5, 613, 587)}
+"""What a cooperative group printed twice: the partition, up to where an owner read, and where the next one began."""
+
+
+@pytest.mark.parametrize("without", [(), ("records",)], ids="-".join)
+def test_a_cooperative_handover_reads_again_what_its_owner_read_while_it_joined(without: tuple[Without, ...]) -> None:
+    jumps = excerpt_jumps(*without, excerpt=HANDOVER)
+    rows = {(j.partition, j.offset_to): j for j in jumps["billing-relay-99"]}
+    assert {*rows} == {(partition, begin) for partition, _, begin in READ_AGAIN}
+    for partition, end, begin in READ_AGAIN:
+        row = rows[partition, begin]
+        assert (row.harm, row.cause, row.confidence) == ("records_read_again", "read_while_joining", "possible")
+        assert row.records_low == 0 and end - begin <= (row.records_high or 0)
+        assert row.rebalance_id is not None
+
+
+def test_a_handover_is_no_claim_without_the_log_of_the_owner_before() -> None:
+    assert excerpt_jumps("clients", excerpt=HANDOVER) == {}

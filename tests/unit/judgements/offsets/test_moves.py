@@ -15,7 +15,7 @@ from kafka_hindsight.judgements.offsets.marks import Sign, positions_in
 from kafka_hindsight.judgements.offsets.moves import Removal
 from kafka_hindsight.measures.records_moved import records_moved
 from kafka_hindsight.shared.timelines import Timeline, instants
-from tests.support.offsets import at, began, ended, event, mark, moves, owned, removal
+from tests.support.offsets import GIVES_BACK, at, began, ended, event, mark, moves, owned, removal
 
 
 def places(*found: object) -> list[tuple[object, ...]]:
@@ -30,6 +30,48 @@ def test_a_handover_after_a_commit_is_no_move() -> None:
     handover = [event(30, Kind.CLIENT_REVOKED, detail="orders-0")]
     marks = mark(0, Sign.RESUMED, 10), mark(29, Sign.READ, 50), mark(31, Sign.RESUMED, 50, client="b")
     assert moves(*marks, lines=handover, ends=[ended(60, 90)]) == []
+
+
+def test_a_member_that_gives_back_when_it_has_joined_may_have_read_on_since_its_commit() -> None:
+    marks = mark(0, Sign.RESUMED, 10), mark(29, Sign.READ, 50), mark(31, Sign.RESUMED, 50, client="b")
+    ends = [ended(20, 70), ended(40, 90)]
+    (move,) = moves(*marks, lines=reversed(GIVES_BACK), ends=ends)
+    assert places(move) == [("WENT_ON_AT_COMMIT", 50, 90, 50, 50, "b")]
+    row = row_of("c", move)
+    assert row is not None
+    assert (row.cause, row.confidence, row.records_low) == (JumpCause.READ_WHILE_JOINING, Confidence.POSSIBLE, 0)
+    assert moves(*marks, lines=GIVES_BACK, ends=[ended(40, 50)]) == []
+    assert moves(*marks, lines=GIVES_BACK, ends=ends, clients_without_auto_commit=["a"]) == []
+
+
+def test_a_commit_that_fails_while_its_member_joins_shows_the_least_that_it_had_read() -> None:
+    marks = (
+        mark(0, Sign.RESUMED, 10), mark(20, Sign.READ, 50), mark(29, Sign.COMMIT_FAILED, 60),
+        mark(31, Sign.RESUMED, 50, client="b"),
+    )  # fmt: skip
+    (move,) = moves(*marks, lines=GIVES_BACK, ends=[ended(40, 90)])
+    assert places(move) == [("WENT_ON_AT_COMMIT", 60, 90, 50, 50, "b")]
+    row = row_of("c", move)
+    assert row is not None
+    assert (row.cause, row.confidence, row.records_low) == (JumpCause.COMMIT_FAILED, Confidence.LIKELY, 10)
+
+
+def test_a_commit_that_failed_long_before_a_crash_hides_nothing() -> None:
+    marks = (
+        mark(0, Sign.RESUMED, 10), mark(5, Sign.COMMIT_FAILED, 20), mark(20, Sign.READ, 50),
+        mark(31, Sign.RESUMED, 50, client="b"),
+    )  # fmt: skip
+    lost = [event(30, Kind.CLIENT_LOST, detail="orders-0")]
+    assert places(*moves(*marks, lines=lost, ends=[ended(40, 90)])) == [("WENT_ON_AT_COMMIT", 50, 90, 50, 50, "b")]
+
+
+def test_a_member_that_keeps_a_partition_keeps_its_log() -> None:
+    marks = (
+        mark(0, Sign.RESUMED, 10), mark(25, Sign.OWNED, member_id="a-1"), mark(29, Sign.READ, 50),
+        mark(31, Sign.RESUMED, 50, client="b"),
+    )  # fmt: skip
+    lost = [event(30, Kind.CLIENT_LOST, detail="orders-0")]
+    assert places(*moves(*marks, lines=lost, ends=[ended(40, 90)])) == [("WENT_ON_AT_COMMIT", 50, 90, 50, 50, "b")]
 
 
 def test_what_a_lost_owner_had_read_lies_between_its_commit_and_the_end_of_the_log() -> None:
