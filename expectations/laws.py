@@ -55,6 +55,18 @@ def _incident_known(row: str) -> Check:
     )
 
 
+def _proof_quoted(name: str, table: str, parts: str, condition: str = "true") -> Check:
+    """An incident quotes the first quotation of a part, which decides its verdict, where it has such parts."""
+    own = f"FROM {table} p WHERE p.incident_id = incidents.incident_id AND {condition}"
+    return Check(
+        name,
+        f"(SELECT count(*) {own}) = 0"
+        f" OR (SELECT count(*) {own} AND array_contains(incidents.evidence, element_at(p.evidence, 1))) > 0",
+        f"an incident quotes what decides the verdict on {parts}",
+        severity="warning",
+    )
+
+
 _BEFORE = (
     "OVER (PARTITION BY topic, `partition`, topic_incarnation"
     " ORDER BY epoch_to NULLS FIRST, happened_at NULLS FIRST, failover_id NULLS FIRST)"
@@ -153,6 +165,9 @@ LAWS: Mapping[str, tuple[Check, ...]] = {
             " 0)",
             "an incident counts each partition that the rows of unavailability show without a leader",
         ),
+        _proof_quoted("proves_its_outage", "broker_outages", "an absence of its own"),
+        _proof_quoted("proves_its_loss", "failovers", "a loss of records", "p.records_lost_low > 0"),
+        _proof_quoted("proves_its_cause", "rebalances", "a rebalance with its cause", "p.cause = incidents.cause"),
     ),
     "gold.broker_outages": (_incident_known("an outage"),),
     "gold.rebalances": (

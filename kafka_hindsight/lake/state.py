@@ -12,7 +12,7 @@ from kafka_hindsight.settings.config import is_uri, masked
 from kafka_hindsight.shared.exits import BadInput
 
 FILE = "lake_version.json"
-LAKE_VERSION = 8
+LAKE_VERSION = 9
 """The version of the tables that this code declares. There are no upgrades: another version is another lake."""
 
 TO_DO = (

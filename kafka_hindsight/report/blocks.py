@@ -170,11 +170,12 @@ class Expandable:
 
 @dataclass(frozen=True)
 class Quotation:
-    """A line as it was read."""
+    """A line as it was read. `shows`: what it shows, in words."""
 
     text: str
     source: str = ""
     at: At | None = None
+    shows: str = ""
 
 
 @dataclass(frozen=True)

@@ -68,8 +68,12 @@ class Markdown:
                 for quote in quotes:
                     yield from self._block(quote)
                 yield from [f"{words.counted(left_out, 'more line')} in the lake."] if left_out else []
-            case ui.Quotation(text, source, at):
-                yield f"- {self.words(at or '')} {_code(source)}" if source else ""
+            case ui.Quotation(text, source, at, shows):
+                yield (
+                    f"- {self.words(at or '')} {_code(source)}{f': {escaped(shows)}' if shows else ''}"
+                    if source
+                    else ""
+                )
                 yield from ("", *(f"      {line}" for line in text.split("\n")), "")
             case ui.Entry():
                 parts = [self.words(block.when or ""), *(badge.text for badge in block.badges), block.cost]

@@ -441,10 +441,11 @@ class PageRows:
         return max(2, min(QUOTES_PER_ROW, QUOTES_PER_PAGE // max(1, rows_with_evidence)))
 
     def evidence(self, items: Sequence[Quote], label: str = "") -> EvidenceLines:
-        """The lines that a row quotes: the first ones and the last, as many as the page can hold."""
-        limit = self._quotes_per_row
-        selection = [*items[: limit - 1], items[-1]] if len(items) > limit else items
-        quotes = tuple(Quotation(q.text, q.source, At(q.happened_at, precise=True)) for q in selection)
+        """The lines that a row quotes, in order of time: as many of those that weigh most as the page can hold."""
+        quotes = tuple(
+            Quotation(q.text, q.source, At(q.happened_at, precise=True), q.kind.meaning if q.kind else "")
+            for q in sorted(items[: self._quotes_per_row], key=lambda q: (q.happened_at, q.source, q.line_id))
+        )
         return EvidenceLines(quotes, len(items) - len(quotes), label)
 
 

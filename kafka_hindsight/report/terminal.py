@@ -82,7 +82,8 @@ class Terminal:
                     yield from self.blocks(inner, indent)
                 case ui.EvidenceLines(quotes):
                     for quote in quotes:
-                        yield f"{' ' * indent}{self.plain(quote.at or '')}  {quote.source}"
+                        shows = f": {quote.shows}" if quote.shows else ""
+                        yield f"{' ' * indent}{self.plain(quote.at or '')}  {quote.source}{shows}"
                         yield from (f"{' ' * indent}  {line}" for line in quote.text.split("\n"))
 
     def rows(self, headings: Sequence[str], rows: Sequence[Sequence[ui.Content]], indent: int) -> Iterator[str]:

@@ -14,6 +14,7 @@ _SPARK_FUNCTIONS = (
     "size(a) AS len(a)",
     "unix_millis(t) AS epoch_ms(t)",
     "array_distinct(a) AS list_distinct(a)",
+    "element_at(a, n) AS list_extract(a, n)",
     "array_except(a, b) AS list_filter(list_distinct(a), lambda x: NOT list_contains(b, x))",
 )
 """Functions of Spark that DuckDB has by another name. They hold for lists without nulls, as all of ours are."""

@@ -23,7 +23,7 @@ from kafka_hindsight.catalog.codes import (
     OutOfSyncKind,
     RemedySetting,
 )
-from kafka_hindsight.catalog.kinds import KINDS
+from kafka_hindsight.catalog.kinds import KINDS, Kind
 from kafka_hindsight.catalog.nouns.partitions import NO_KNOWN_END
 from kafka_hindsight.catalog.steps import RECLASSIFY, STEPS
 from kafka_hindsight.cli import clusters_file
@@ -135,18 +135,18 @@ def patterns_page(patterns: Sequence[Pattern], noise: Sequence[Noise]) -> str:
     from_source = as_codes(p.pattern_id for p in patterns if all(s.made for s in samples_of(p)))
     if from_source:
         parts.append(f"Known from Kafka's source alone, until a line is captured: {from_source}.")
-    for kind, meaning in KINDS.items():
-        parts += _kind(kind, meaning, [p for p in patterns if p.kind == kind])
+    for kind in KINDS:
+        parts += _kind(kind, [p for p in patterns if p.kind == kind])
     parts.append("## Known and ignored")
     ignored = [(code(n.contains), as_codes(n.loggers), prose(n.why)) for n in noise]
     parts.append(as_table(("A message that holds", "Of the logger", "Why"), ignored))
     return page("Patterns", "kafka_hindsight/knowledge/patterns/ and kafka_hindsight/knowledge/noise/", parts)
 
 
-def _kind(kind: str, meaning: str, patterns: Sequence[Pattern]) -> Iterator[str]:
+def _kind(kind: Kind, patterns: Sequence[Pattern]) -> Iterator[str]:
     """A kind of event with its patterns; nothing if it has none."""
     if patterns:
-        yield from (f"## {kind}", prose(meaning))
+        yield from (f"## {kind}", prose(f"{kind.meaning}: {kind.fields}" if kind.fields else kind.meaning))
         for pattern in patterns:
             yield from _pattern(pattern)
 

@@ -3,17 +3,22 @@
 from datetime import datetime
 
 from kafka_hindsight.catalog.codes import Cause, ClockMeaning
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.row import Long, Row, struct
 
 
 @struct
 class Quote(Row):
-    """One piece of evidence: a line, a snapshot or a row of coverage, in words."""
+    """One piece of evidence: a line, a snapshot or a row of coverage, in words.
+
+    `kind`: the kind of event that a line shows; null where the text is in our words.
+    """
 
     line_id: str
     source: str
     happened_at: datetime
     text: str
+    kind: Kind | None = None
 
 
 @struct

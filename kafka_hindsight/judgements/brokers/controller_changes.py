@@ -501,5 +501,5 @@ def _row(case: ControllerCase) -> ControllerChange:
         uncontrolled_high_ms=None if high is None else high // MS,
         confidence=verdict.confidence,
         explanation=f"{verdict.sentence} {without}" if cause.is_majority_lost and low else verdict.sentence,
-        evidence=evidence_of([*map(quote, case.term.lines), *verdict.evidence]),
+        evidence=evidence_of(verdict.evidence, map(quote, case.term.lines)),
     )

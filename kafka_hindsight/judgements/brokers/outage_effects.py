@@ -12,7 +12,7 @@ from kafka_hindsight.catalog import rows
 from kafka_hindsight.catalog.codes import Confidence, OutageKind
 from kafka_hindsight.catalog.rows import BrokerOutage, IsrSpan, RestartStep, RollingRestart
 from kafka_hindsight.judgements.brokers.liveness import SHUTDOWN_LASTS
-from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
+from kafka_hindsight.judgements.reasoning.evidence import evidence_of, ranks_of, row_id
 from kafka_hindsight.judgements.reasoning.intents import least_declared
 from kafka_hindsight.knowledge.isr_advice import RESTART_ADVICE, RESTART_GAP_MS
 from kafka_hindsight.measures.time_away import is_orderly
@@ -65,7 +65,7 @@ def add_impact(
                 isr_recovered_at=recovered_at if recovered_at and recovered_at < again_at else None,
                 coordinator_moves=len(moves),
                 group_ids=sorted({*outage.group_ids, *(m.group_id for m in moves)}),
-                evidence=evidence_of([*outage.evidence, *(q for r in recovery for q in r.evidence)]),
+                evidence=evidence_of(*ranks_of([outage.evidence]), (q for r in recovery for q in r.evidence)),
             )
         )
     return with_impact

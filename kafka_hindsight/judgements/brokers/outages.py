@@ -18,7 +18,7 @@ from kafka_hindsight.judgements.brokers.lives import Life
 from kafka_hindsight.judgements.brokers.observed import ROTATED_WITHIN, Observed
 from kafka_hindsight.judgements.brokers.outage_rulings import OUTAGE_RULINGS
 from kafka_hindsight.judgements.brokers.unlisted import unlisted_absences
-from kafka_hindsight.judgements.reasoning.evidence import MAX_QUOTES, evidence_of, quote, row_id
+from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, row_id
 from kafka_hindsight.judgements.reasoning.rulings import verdict_of
 from kafka_hindsight.knowledge.start_failures import QUOTED, why_start_failed
 from kafka_hindsight.measures.time_away import away, starts_exactly
@@ -126,7 +126,7 @@ def _row(cluster: str, absence: Absence) -> BrokerOutage:
         group_ids=[],
         confidence=verdict.confidence,
         explanation=" ".join((verdict.sentence, *_starts(absence))),
-        evidence=evidence_of(_quotes(absence)),
+        evidence=evidence_of(*_quotes(absence)),
     )
     sentences = (outage.explanation, _ending(absence, outage))
     return replace(outage, explanation=" ".join(filter(None, sentences)))
@@ -166,15 +166,14 @@ def _reasons(absence: Absence) -> list[tuple[StartFailure, Event]]:
     return [why_start_failed(start) for start in own if start]
 
 
-def _quotes(absence: Absence) -> Iterator[Quote]:
-    """The evidence: what shows why it ended, and why each start failed, always; then the other lines."""
-    requests = (e for e in absence.lines if e.kind == Kind.PROCESS_SIGNALLED)
-    whys = (line for _, line in _reasons(absence))
-    ends = (*absence.lines[:1], *absence.lines[-1:])
-    firm = list({e.line_id: e for e in (*ends, *islice(requests, 2), *islice(whys, MAX_QUOTES - 4))}.values())
-    others = (e for e in absence.lines if e not in firm)
-    yield from map(quote, (*firm, *islice(others, MAX_QUOTES - len(firm))))
-    yield from absence.snapshots
+def _quotes(absence: Absence) -> Iterator[Iterable[Quote]]:
+    """The evidence: the first and the last sign, what asked it to stop, why each start failed; then the other lines."""
+    yield map(quote, absence.lines[:1])
+    yield map(quote, absence.lines[-1:])
+    yield map(quote, islice((e for e in absence.lines if e.kind == Kind.PROCESS_SIGNALLED), 2))
+    yield (quote(line) for _, line in _reasons(absence))
+    yield map(quote, absence.lines)
+    yield absence.snapshots
 
 
 def _ending(absence: Absence, outage: BrokerOutage) -> str:

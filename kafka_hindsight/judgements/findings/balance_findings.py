@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kafka_hindsight.catalog.rows import Finding, GroupImbalance
-from kafka_hindsight.judgements.findings.finding_rows import finding_of, quotes_of
+from kafka_hindsight.judgements.findings.finding_rows import finding_of
 from kafka_hindsight.judgements.findings.group_findings import FOLD_FROM
+from kafka_hindsight.judgements.reasoning.evidence import by_weight
 from kafka_hindsight.knowledge.rules import balance_rules as declared
 from kafka_hindsight.shared.grouping import grouped
 
@@ -24,7 +25,7 @@ def _imbalances(cluster: str, group_imbalances: Sequence[GroupImbalance]) -> Ite
             worst = [by_group[group][0] for group in share[:_FEW]]
             details = worst[0].details if not share[1:] else "; ".join(f"'{r.group_id}' {r.details}" for r in worst)
             instants = [at for row in of_share for at in (row.started_at, row.ended_at)]
-            yield finding_of(cluster, rules[rule_id], share, instants, quotes_of(of_share), details=details)
+            yield finding_of(cluster, rules[rule_id], share, instants, by_weight(of_share), details=details)
 
 
 RULES = (_imbalances,)

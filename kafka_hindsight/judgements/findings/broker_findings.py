@@ -23,10 +23,10 @@ from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event, Finding, IsrSpan, OutOfSyncPeriod, PartitionSnapshot
 from kafka_hindsight.catalog.rows.structs import ClusterNaming
 from kafka_hindsight.judgements.brokers.settings_at import SettingsInForce
-from kafka_hindsight.judgements.findings.finding_rows import finding_of, quotes_of
+from kafka_hindsight.judgements.findings.finding_rows import finding_of
 from kafka_hindsight.judgements.findings.rule_inputs import Around, LastReading, Unquoted
 from kafka_hindsight.judgements.incidents.happenings import fate
-from kafka_hindsight.judgements.reasoning.evidence import quote, quote_snapshot
+from kafka_hindsight.judgements.reasoning.evidence import by_weight, quote, quote_snapshot
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.knowledge.model import Rule
 from kafka_hindsight.knowledge.rules import broker_rules as declared
@@ -67,7 +67,7 @@ def _flapping(cluster: str, out_of_sync_periods: Sequence[OutOfSyncPeriod]) -> I
 
 def _of_periods(cluster: str, rule: Rule, broker: int, periods: Sequence[OutOfSyncPeriod], **words: Any) -> Finding:
     instants = [at for p in periods for at in (p.started_at, p.ended_at or p.started_at)]
-    return finding_of(cluster, rule, str(broker), instants, quotes_of(periods), **words)
+    return finding_of(cluster, rule, str(broker), instants, by_weight(periods), **words)
 
 
 def _too_early(
@@ -139,7 +139,7 @@ def _imbalance(cluster: str, imbalance_periods: Sequence[rows.ImbalancePeriod]) 
         starts = (p.started_at if p.started_at_is_exact else p.first_reading_at for p in periods)
         instants = [*starts, *(p.ended_at or p.last_reading_at for p in periods)]
         details = f"{worst.explanation}{again}".removesuffix(".")
-        yield finding_of(cluster, declared.LEADER_IMBALANCE, str(broker), instants, quotes_of(periods), details=details)
+        yield finding_of(cluster, declared.LEADER_IMBALANCE, str(broker), instants, by_weight(periods), details=details)
 
 
 def _is_lasting(period: rows.ImbalancePeriod) -> bool:
@@ -202,7 +202,7 @@ def _truncated(
             declared.RECORDS_TRUNCATED,
             sorted({f"{t.topic}-{t.partition}" for t in cuts}),
             [t.happened_at for t in cuts],
-            quotes_of(cuts),
+            by_weight(cuts),
             broker=broker,
             lost=verdict.noun.verb,
             cut=f"{sum(records)} cut" if len(records) == len(cuts) else "the number is not known",
@@ -264,7 +264,7 @@ def _started_twice(cluster: str, second_starts: Sequence[rows.SecondStart]) -> I
         instants = [s.happened_at for s in starts]
         details = f"{times(len(starts))} since {instant(instants[0])}, and that start failed: {reasons}"
         yield finding_of(
-            cluster, declared.BROKER_STARTED_TWICE, str(broker), instants, quotes_of(starts), details=details
+            cluster, declared.BROKER_STARTED_TWICE, str(broker), instants, by_weight(starts), details=details
         )
 
 

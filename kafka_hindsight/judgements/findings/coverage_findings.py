@@ -13,10 +13,10 @@ from kafka_hindsight.catalog import rows
 from kafka_hindsight.catalog.codes import ClockMeaning, Confidence
 from kafka_hindsight.catalog.rows import Finding, Quote
 from kafka_hindsight.judgements.brokers.observed import cut_to
-from kafka_hindsight.judgements.findings.finding_rows import finding_of, quotes_of
+from kafka_hindsight.judgements.findings.finding_rows import finding_of
 from kafka_hindsight.judgements.findings.rule_inputs import Around, Unquoted
 from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
-from kafka_hindsight.judgements.reasoning.evidence import quote_snapshot, row_id
+from kafka_hindsight.judgements.reasoning.evidence import by_weight, quote_snapshot, row_id
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.knowledge.rules import coverage_rules as declared
 from kafka_hindsight.shared.grouping import grouped, split_by
@@ -152,7 +152,7 @@ def _unobserved(scope: Scope, unobserved_around: Around[rows.UnobservedSpan]) ->
     for broker, spans in sorted(grouped(cut_to(scope.window, unobserved_around), lambda s: s.broker).items()):
         instants = [at for s in spans for at in (s.first_at, s.last_at)]
         words = {"times": times(len(spans)), "longest": duration(max(s.last_at - s.first_at for s in spans))}
-        yield finding_of(scope.cluster, declared.BROKER_UNOBSERVED, str(broker), instants, quotes_of(spans), **words)
+        yield finding_of(scope.cluster, declared.BROKER_UNOBSERVED, str(broker), instants, by_weight(spans), **words)
 
 
 def _clocks(scope: Scope) -> Iterator[Finding]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any
 
 from kafka_hindsight.catalog import rows
 from kafka_hindsight.catalog.codes import FindingSeverity
@@ -39,10 +38,5 @@ def finding_of(
         message=message[0].upper() + message[1:],
         advice=rule.advice,
         source=rule.source,
-        evidence=evidence_of(evidence),
+        evidence=evidence_of(*([quotation] for quotation in evidence)),
     )
-
-
-def quotes_of(rows_with_evidence: Iterable[Any]) -> list[rows.Quote]:
-    """The evidence of all rows."""
-    return [quote for row in rows_with_evidence for quote in row.evidence]

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 
 from kafka_hindsight.catalog.codes import Protocol, RebalanceKind
 from kafka_hindsight.catalog.rows import Finding, Incident, IncidentLink, MemberSetting, PartitionStall, Rebalance
-from kafka_hindsight.judgements.findings.finding_rows import finding_of, quotes_of
+from kafka_hindsight.judgements.findings.finding_rows import finding_of
 from kafka_hindsight.judgements.groups.member_settings import KAFKA_NAMES
 from kafka_hindsight.judgements.groups.storms import advice_on, busiest_hours, causes_of
+from kafka_hindsight.judgements.reasoning.evidence import by_weight
 from kafka_hindsight.knowledge.assignors import EAGER
 from kafka_hindsight.knowledge.model import Rule
 from kafka_hindsight.knowledge.rules import group_rules as declared
@@ -62,7 +63,7 @@ def _lag(cluster: str, partition_stalls: Sequence[PartitionStall]) -> Iterator[F
         worst = list({(s.topic, s.partition): s for s in sorted(rows, key=lambda s: s.lag_max)}.values())
         instants = [at for s in rows for at in (s.started_at, s.ended_at or s.started_at)]
         sums = {"first": sum(s.lag_first for s in worst), "most": sum(s.lag_max for s in worst)}
-        yield finding_of(cluster, declared.LAG_GROWING, group_id, instants, quotes_of(rows), **sums)
+        yield finding_of(cluster, declared.LAG_GROWING, group_id, instants, by_weight(rows), **sums)
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def _faults(
             clients = [client for fault in share for client in fault.clients]
             instants = [at for c in clients for at in (c.first_seen_at, c.last_seen_at)]
             groups = [fault.group_id for fault in share]
-            yield finding_of(cluster, rule, groups, instants, quotes_of(clients), details=details)
+            yield finding_of(cluster, rule, groups, instants, by_weight(clients), details=details)
 
 
 def faults_of(

@@ -157,7 +157,7 @@ class Assignments:
 
 
 def _empty_assignment(at: datetime, generation: int | None, rebalance: Rebalance) -> Assignment:
-    return Assignment(at, generation, frozenset(), {}, rebalance.evidence[-1])
+    return Assignment(at, generation, frozenset(), {}, max(rebalance.evidence, key=lambda q: q.happened_at))
 
 
 class CoordinatorAssignments:

@@ -33,7 +33,7 @@ from kafka_hindsight.judgements.groups.storms import (
     find_rolling_restarts,
     find_storms,
 )
-from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
+from kafka_hindsight.judgements.reasoning.evidence import evidence_of, ranks_of, row_id
 from kafka_hindsight.judgements.reasoning.proofs import CERTAIN, LIKELY, Proof, always, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling, Verdict, decide, verdict_of
 from kafka_hindsight.judgements.rebalances.group_history import turn_of
@@ -589,7 +589,10 @@ def _row(case: IncidentCase, chains: Chains) -> Incident:
         partition_seconds=round(sum(costs), 3) if costs else None,
         explanation=verdict.sentence + _in_chain(case.rebalances, chains),
         advice=advice,
-        evidence=evidence_of(e for r in case.rebalances for e in r.evidence[:3]),
+        evidence=evidence_of(
+            (r.evidence[0] for r in case.rebalances if r.cause == case.cause),
+            *ranks_of(r.evidence for r in case.rebalances),
+        ),
     )
 
 

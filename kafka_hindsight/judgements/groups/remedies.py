@@ -9,10 +9,10 @@ from itertools import chain
 
 from kafka_hindsight.catalog.codes import Protocol, RemedySetting
 from kafka_hindsight.catalog.kinds import Kind
-from kafka_hindsight.catalog.rows import Event, Quote, Rebalance, Remedy
+from kafka_hindsight.catalog.rows import Event, Rebalance, Remedy
 from kafka_hindsight.judgements.groups.costs import Stop, cost_of
 from kafka_hindsight.judgements.groups.storms import MemberAct, acts_in, client_of
-from kafka_hindsight.judgements.reasoning.evidence import evidence_of
+from kafka_hindsight.judgements.reasoning.evidence import evidence_of, ranks_of
 from kafka_hindsight.judgements.reasoning.proofs import CERTAIN, LIKELY, POSSIBLE, Proof
 from kafka_hindsight.judgements.reasoning.rulings import Likely, Ruling, Verdict, decide, verdict_of
 from kafka_hindsight.judgements.rebalances.group_history import turn_of
@@ -318,10 +318,5 @@ def _row(verdict: Verdict, case: ReplayCase, window: Window) -> Remedy:
         rebalance_ids=[r.rebalance_id for r in case.avoided],
         confidence=verdict.confidence,
         explanation=verdict.sentence,
-        evidence=evidence_of((*verdict.evidence, *(e for r in case.avoided for e in _beginning(r)))),
+        evidence=evidence_of(verdict.evidence, *ranks_of(r.evidence for r in case.avoided)),
     )
-
-
-def _beginning(rebalance: Rebalance) -> list[Quote]:
-    """The two lines nearest to where it began: what began it. Others of its evidence show who was who."""
-    return sorted(rebalance.evidence, key=lambda e: abs(e.happened_at - rebalance.started_at))[:2]

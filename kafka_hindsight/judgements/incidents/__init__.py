@@ -11,7 +11,7 @@ from typing import Any
 from kafka_hindsight.catalog.codes import Confidence, Harm, IncidentKind, Intent
 from kafka_hindsight.catalog.rows import BrokerOutage, Incident, Quote, Unavailability
 from kafka_hindsight.judgements.incidents.happenings import Happening, headline_of
-from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
+from kafka_hindsight.judgements.reasoning.evidence import by_weight, evidence_of, ranks_of, row_id
 from kafka_hindsight.judgements.reasoning.intents import Declaration, beginning_of, declaration_of
 from kafka_hindsight.knowledge.outage_words import noun_of
 from kafka_hindsight.settings.maintenance import MaintenanceWindow
@@ -137,7 +137,7 @@ def _row(cluster: str, happening: Happening, maintenance: Sequence[MaintenanceWi
         explanation=" ".join(dict.fromkeys(filter(None, (*_explanations(happening), declaration.sentence)))),
         advice=" ".join(dict.fromkeys(filter(None, _advice(happening, harm)))),
         prevention=harm.noun.prevention or None,
-        evidence=evidence_of(_quotes(happening)),
+        evidence=evidence_of(*ranks_of(_quotes(happening))),
     )
     # An incident that happens again has the same kind, the same cause, and the same brokers or groups at its origin.
     kinds, began = sorted({o.kind for o in happening.outages}), row.brokers or row.group_ids
@@ -200,14 +200,15 @@ def _advice(happening: Happening, harm: Harm) -> Iterator[str]:
         yield Harm.PARTITIONS_OFFLINE.noun.advice
 
 
-def _quotes(happening: Happening) -> Iterator[Quote]:
-    """The evidence of losses and of the incident's origin; without an absence, of each change of a leader too."""
+def _quotes(happening: Happening) -> Iterator[Sequence[Quote]]:
+    """The evidence of losses and of the incident's origin, by kind; without an absence, of each change of a leader too.
+
+    Each kind has the same share of the quotations, however many rows it has.
+    """
     h = happening
-    changes = h.lossy if h.outages else h.failovers
     origins = (h.outages, h.periods, h.of_groups, h.stalls, h.first_and_last_controllers, h.intervals_alone, h.jumps)
-    rows: Iterable[Any] = chain(changes, h.truncations, *origins)
-    for row in rows:
-        yield from row.evidence
+    kinds: Iterable[Iterable[Any]] = (h.lossy, h.truncations, *origins, () if h.outages else h.failovers)
+    yield from map(by_weight, kinds)
 
 
 def _commands(row: Incident, harm: Harm) -> Iterator[str]:

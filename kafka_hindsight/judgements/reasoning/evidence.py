@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from itertools import chain, zip_longest
 from typing import Protocol
 
 import pyarrow as pa
@@ -13,12 +14,14 @@ from kafka_hindsight.catalog.rows import Event, GroupRecord, OffsetCommits, Quot
 from kafka_hindsight.shared.arrow_tables import with_columns
 
 MAX_QUOTES = 12
-"""The most quotes of one row: readers do not look at more. The first ones and the last one are kept."""
+"""The most quotes of one row: readers do not look at more."""
 
 
 def quote(event: Event) -> Quote:
     """An event as an item of `evidence`."""
-    return Quote(line_id=event.line_id, source=event.source, happened_at=event.happened_at, text=event.text)
+    return Quote(
+        line_id=event.line_id, source=event.source, happened_at=event.happened_at, text=event.text, kind=event.kind
+    )
 
 
 class OfSnapshot(Protocol):
@@ -31,6 +34,14 @@ class OfSnapshot(Protocol):
     @property
     def snapshot_at(self) -> datetime:
         """The instant of the snapshot."""
+
+
+class OfEvidence(Protocol):
+    """A row that quotes what proves it."""
+
+    @property
+    def evidence(self) -> Sequence[Quote]:
+        """The quotations by weight."""
 
 
 def quote_snapshot(row: OfSnapshot, says: str) -> Quote:
@@ -68,13 +79,32 @@ def _place_of_record(partition: int, offset: int) -> str:
     return f"__consumer_offsets-{partition}@{offset}"
 
 
-def evidence_of(quotes: Iterable[Quote]) -> list[Quote]:
-    """Quotations in order of time, then source and line id, each once, at most MAX_QUOTES."""
-    unique = {(q.line_id, q.text): q for q in quotes}
-    ordered = sorted(unique.values(), key=lambda q: (q.happened_at, q.source, q.line_id))
-    if len(ordered) <= MAX_QUOTES:
-        return ordered
-    return [*ordered[: MAX_QUOTES - 1], ordered[-1]]
+def evidence_of(*ranks: Iterable[Quote]) -> list[Quote]:
+    """Quotations by weight, what decides the verdict first; each once, at most MAX_QUOTES.
+
+    Those of one rank are in order of time, then source and line id. Where a rank has more than there is room for, its
+    first ones and its last one stay.
+    """
+    selection: dict[tuple[str, str], Quote] = {}
+    for rank in ranks:
+        others = {(q.line_id, q.text): q for q in rank if (q.line_id, q.text) not in selection}
+        ordered = sorted(others.items(), key=lambda item: (item[1].happened_at, item[1].source, item[1].line_id))
+        room = MAX_QUOTES - len(selection)
+        if len(ordered) > room:
+            ordered = [*ordered[: room - 1], ordered[-1]] if room else []
+        selection |= dict(ordered)
+    return list(selection.values())
+
+
+def ranks_of(quotations: Iterable[Sequence[Quote]]) -> Iterator[list[Quote]]:
+    """The first quotation of each sequence, then the second of each, and so on."""
+    for rank in zip_longest(*quotations):
+        yield [q for q in rank if q is not None]
+
+
+def by_weight(rows: Iterable[OfEvidence]) -> list[Quote]:
+    """The quotations of rows in one sequence: what decides each of them first."""
+    return [*chain.from_iterable(ranks_of(row.evidence for row in rows))]
 
 
 def unquoted(rows: pa.Table) -> pa.Table:

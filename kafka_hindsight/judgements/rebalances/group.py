@@ -13,7 +13,7 @@ from kafka_hindsight.catalog.codes import Cause, Confidence, Origin, Outcome, Pr
 from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event, GenerationGap, MemberStay, Quote, Rebalance
 from kafka_hindsight.catalog.rows.structs import Contributor, Delay
-from kafka_hindsight.judgements.reasoning.evidence import MAX_QUOTES, evidence_of, quote, row_id
+from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, row_id
 from kafka_hindsight.judgements.reasoning.rulings import Verdict
 from kafka_hindsight.judgements.rebalances.case import Case, HistoryCoverage
 from kafka_hindsight.judgements.rebalances.client_logs import NEAR
@@ -318,7 +318,7 @@ def _row(case: Case) -> Rebalance:
         rebalance_timeout_ms=member.rebalance_timeout_ms,
         members_before=episode.members_before,
         members_after=episode.members_after,
-        evidence=evidence_of(_quotes_by_weight(episode, verdict, silence, member, others)),
+        evidence=evidence_of(*_quotes_by_weight(episode, verdict, silence, member, others)),
     )
 
 
@@ -337,18 +337,14 @@ def _raw_reason(episode: Episode) -> str | None:
 
 def _quotes_by_weight(
     episode: Episode, verdict: Verdict, silence: Verdict | None, member: Member, others: Sequence[_Act]
-) -> list[Quote]:
-    """The lines that the row rests on, by weight: a short quotation keeps those that decide."""
-    by_weight = [
-        *map(quote, episode.events[:1]),
-        *map(quote, episode.trigger.events if episode.trigger else ()),
-        *verdict.evidence,
-        *(silence.evidence if silence else ()),
-        *map(quote, member.introduced_by),
-        *map(quote, episode.events[1:]),
-        *(q for c, v in others if c.change is not None for q in (*map(quote, c.change.events), *v.evidence)),
-    ]
-    return list({q.line_id: q for q in by_weight}.values())[:MAX_QUOTES]
+) -> Iterator[Iterable[Quote]]:
+    """The lines that the row rests on: those of the act that began it first, then those that decide its cause."""
+    yield map(quote, episode.trigger.events if episode.trigger else episode.events[:1])
+    yield verdict.evidence
+    yield silence.evidence if silence else ()
+    yield map(quote, (*episode.events[:1], *member.introduced_by))
+    yield map(quote, episode.events[1:])
+    yield (q for c, v in others if c.change is not None for q in (*map(quote, c.change.events), *v.evidence))
 
 
 def _roster(cluster: str, group_id: str, registry: MemberRegistry) -> list[MemberStay]:

@@ -320,6 +320,22 @@ def test_a_rebalance_that_ends_before_it_starts_is_named(
     }
 
 
+def test_incident_that_does_not_quote_what_decides_it_is_named() -> None:
+    rows = good()
+    other = values(gold.INCIDENTS)["evidence"][0] | {"line_id": "another"}
+    rows["gold.incidents"] = [values(gold.INCIDENTS, cause="member_dead", evidence=[other])]
+    rows["gold.failovers"] = [failover(1, 3, 2, records_lost_low=1, incident_id="incident_id")]
+    rows["gold.broker_outages"] = [values(gold.BROKER_OUTAGES, incident_id="incident_id")]
+    rows["gold.rebalances"] = [rebalance(1, cause="member_dead")]
+    verdicts = judged(rows, "gold.incidents")
+    laws = {f"gold.incidents.proves_its_{part}" for part in ("outage", "loss", "cause")}
+    assert {name: v["severity"] for name, v in verdicts.items() if name in laws} == dict.fromkeys(laws, "warning")
+    rows["gold.incidents"] = [
+        values(gold.INCIDENTS, cause="member_dead", evidence=[other, *values(gold.INCIDENTS)["evidence"]])
+    ]
+    assert not laws & judged(rows, "gold.incidents").keys()
+
+
 def test_null_in_another_table_hides_no_breach() -> None:
     """`IN` over nulls is null, which would count as kept."""
     rows = good()

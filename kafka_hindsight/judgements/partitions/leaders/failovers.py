@@ -479,7 +479,7 @@ def _row(change: LeaderChange, gap: LeadershipGap | None, leaderless: BoundedInt
         outage_id=verdict.facts.get("outage_id"),
         confidence=verdict.confidence,
         explanation=f"{verdict.sentence} Records lost: {loss.says}." if loss else verdict.sentence,
-        evidence=evidence_of([*change.after.quotes, *verdict.evidence, *(loss.quotes if loss else ())]),
+        evidence=evidence_of(loss.quotes if loss else (), verdict.evidence, change.after.quotes),
     )
 
 

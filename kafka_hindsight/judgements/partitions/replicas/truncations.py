@@ -422,7 +422,7 @@ def _row(key: Partition, case: TruncationCase) -> Truncation:
         verdict=TruncationVerdict(verdict.code),
         confidence=verdict.confidence,
         explanation=f"{_describe(cut, leader)} {verdict.sentence}",
-        evidence=evidence_of([*quotes, *verdict.evidence, *(failover.evidence[:2] if failover else ())]),
+        evidence=evidence_of(quotes, verdict.evidence, failover.evidence[:2] if failover else ()),
     )
 
 
