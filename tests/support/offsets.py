@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, Literal
@@ -35,6 +36,9 @@ from tests.support.rows import AT, row
 KEY = ("orders", 0)
 OFFSETS = "offsets-4.3"
 """Groups of a recorded night of Kafka 4.3.1, each of which went on elsewhere: its lines, records and readings."""
+
+DELETED = "deleted-4.3"
+"""A group of a drill of Kafka 4.3.1 whose offset an administrator deleted, which leaves no line."""
 
 HANDOVER = "handover-3.9"
 """A group of a drill of Kafka 3.9.2 with a cooperative assignor, which handed partitions over twice."""
@@ -69,6 +73,12 @@ def mark(seconds: float, sign: Sign, offset: int | None = None, client: str | No
     """One mark, of the log of its client."""
     quote = Quote(line_id=f"{sign.name}-{seconds}", source=f"{client}.log", happened_at=at(seconds), text=sign.name)
     return Mark(at(seconds), sign, quote, offset, client, log=f"{client}.log", **facts)
+
+
+def recorded(seconds: float, sign: Sign, offset: int | None = None, **facts: Any) -> Mark:
+    """One mark by a record of `__consumer_offsets`."""
+    shown = mark(seconds, sign, offset, **facts)
+    return replace(shown, quote=replace(shown.quote, source="__consumer_offsets-1@7"))
 
 
 def event(seconds: float, kind: Kind, client: str = "a", **columns: Any) -> Any:

@@ -65,17 +65,24 @@ def offsets_were_deleted(move: Move) -> Proof | None:
 
 
 def offsets_expired(move: Move) -> Proof | None:
-    """A coordinator's line says that offsets expired; less sure where it names no partition, or records show it not.
+    """A coordinator's line says that offsets expired; less sure where it names no partition, or records are missing.
 
-    Until 3.9 the line names no partition, and a busy coordinator writes one every ten minutes.
+    Until 3.9 the line names no partition, and a busy coordinator writes one every ten minutes. Where a record deletes
+    the offset, only a line of that instant is about it: both have the clock of the coordinator.
     """
-    lines = _removals_of(move, Kind.OFFSETS_EXPIRED)
-    is_named = any(r.is_named for r in lines)
-    is_then = _is_recorded(move) and any(abs(r.at - move.at) <= SAME_ACT for r in lines)
-    confidence = Confidence.LIKELY if is_named or is_then else Confidence.POSSIBLE
-    if is_then and any(r.is_named and abs(r.at - move.at) <= SAME_ACT for r in lines):
-        confidence = Confidence.CERTAIN
+    is_recorded, lines = _is_recorded(move), _removals_of(move, Kind.OFFSETS_EXPIRED)
+    if is_recorded:
+        lines = [r for r in lines if abs(r.at - move.at) <= SAME_ACT]
+    witnesses = is_recorded + any(r.is_named for r in lines)
+    confidence = (Confidence.POSSIBLE, Confidence.LIKELY, Confidence.CERTAIN)[witnesses]
     return proof_if(lines, *(r.quote for r in lines[-1:]), confidence=confidence)
+
+
+def expiries_were_others(move: Move) -> Proof | None:
+    """A record deletes the offset, and its partition's coordinator logged expiries at other times, and none then."""
+    named = [r for r in _removals_of(move, Kind.OFFSETS_EXPIRED) if r.is_named]
+    are_others = _is_recorded(move) and named and all(abs(r.at - move.at) > SAME_ACT for r in named)
+    return proof_if(are_others, *(r.quote for r in named[-1:]))
 
 
 def _removed_by(move: Move, kind: Kind) -> Proof | None:
@@ -175,6 +182,13 @@ JUMP_RULINGS: tuple[Ruling[Move], ...] = (
         proof=(commit_gone, offsets_expired),
         source="GroupMetadataManager.cleanupExpiredOffsets; OffsetMetadataManager.cleanupExpiredOffsets; KIP-211",
         cases=("offsets-4.3 ads-dormant-1", "offsets-4.3 audit-erased-15"),
+    ),
+    Likely(
+        JumpCause.OFFSETS_DELETED,
+        "The group's committed offset of {partition} was deleted: its coordinator logged no expiry then.",
+        proof=(commit_gone, expiries_were_others),
+        source="GroupCoordinatorShard.deleteOffsets writes no line from 4.0 on; cleanupGroupMetadata does",
+        cases=("deleted-4.3 rides.writer.v54", "offsets-4.3 ads-dormant-1"),
     ),
     Possible(
         JumpCause.COMMIT_LOST,

@@ -11,7 +11,20 @@ from kafka_hindsight.judgements.offsets.log_changes import DELETE_RECORDS, LogCu
 from kafka_hindsight.judgements.offsets.marks import Sign
 from kafka_hindsight.judgements.offsets.moves import Move
 from kafka_hindsight.shared.timelines import Timeline
-from tests.support.offsets import GIVES_BACK, KEY, at, began, ended, event, excerpt_jumps, mark, moves, owned, removal
+from tests.support.offsets import (
+    GIVES_BACK,
+    KEY,
+    at,
+    began,
+    ended,
+    event,
+    excerpt_jumps,
+    mark,
+    moves,
+    owned,
+    recorded,
+    removal,
+)
 from tests.support.rulings import Decided, RulingCases, writers_of
 
 _GONE = (
@@ -54,6 +67,10 @@ MADE: dict[str, Callable[[], list[Move]]] = {
         mark(0, Sign.READ, 50, has_members=True), mark(9, Sign.READ, 50, has_members=False),
         mark(18, Sign.READ, 9, has_members=False), mark(60, Sign.RESUMED, 9, client="b"),
     ),
+    "a reset while offsets of others expire": lambda: moves(
+        recorded(0, Sign.COMMITTED, 50, has_members=True), recorded(30, Sign.COMMITTED, 9, has_members=False),
+        mark(60, Sign.RESUMED, 9, client="b"), removals=[removal(45, Kind.OFFSETS_EXPIRED)], has_commits=True,
+    ),
     "a crash without a reading": lambda: moves(
         mark(0, Sign.RESUMED, 50), mark(60, Sign.RESUMED, 50, client="b"),
         lines=[event(30, Kind.CLIENT_LOST, detail="orders-0")], ends=[ended(40, 90)],
@@ -88,6 +105,7 @@ CASES = (
             ("made: a crash while offsets of others go", "crash_before_commit", "possible"),
             ("made: a lower commit after a lost owner", "commit_lost", "possible"),
             ("made: a lower commit after a cooperative handover", "reset_by_administrator", "likely"),
+            ("made: a reset while offsets of others expire", "reset_by_administrator", "certain"),
             ("made: a reset that readings show", "reset_by_administrator", "likely"),
             ("made: a crash without a reading", "crash_before_commit", "possible"),
             ("made: records deleted while no member reads", "records_deleted", "likely"),

@@ -6,7 +6,7 @@ import pytest
 
 from kafka_hindsight.catalog.codes import Confidence, JumpHarm
 from kafka_hindsight.catalog.rows import OffsetJump
-from tests.support.offsets import HANDOVER, Without, excerpt_jumps
+from tests.support.offsets import DELETED, HANDOVER, Without, excerpt_jumps
 
 ACTS = {
     "ads-dormant-1": ("offsets_expired", "records_read_again", 60, 0, 60),
@@ -87,3 +87,9 @@ def test_a_cooperative_handover_reads_again_what_its_owner_read_while_it_joined(
 
 def test_a_handover_is_no_claim_without_the_log_of_the_owner_before() -> None:
     assert excerpt_jumps("clients", excerpt=HANDOVER) == {}
+
+
+def test_an_offset_that_was_deleted_had_not_expired_though_its_group_went_seconds_later() -> None:
+    (jump,) = excerpt_jumps(excerpt=DELETED)["rides.writer.v54"]
+    assert (jump.cause, jump.confidence) == ("offsets_deleted", "likely")
+    assert (jump.offset_from, jump.offset_to) == (50, 0)

@@ -15,7 +15,7 @@ from kafka_hindsight.judgements.offsets.marks import Sign, positions_in
 from kafka_hindsight.judgements.offsets.moves import Removal
 from kafka_hindsight.measures.records_moved import records_moved
 from kafka_hindsight.shared.timelines import Timeline, instants
-from tests.support.offsets import GIVES_BACK, at, began, ended, event, mark, moves, owned, removal
+from tests.support.offsets import GIVES_BACK, at, began, ended, event, mark, moves, owned, recorded, removal
 
 
 def places(*found: object) -> list[tuple[object, ...]]:
@@ -145,21 +145,20 @@ def test_members_that_came_and_went_between_two_readings_may_have_committed() ->
 
 
 def test_an_expiry_is_certain_only_beside_the_record_that_deletes_the_offset() -> None:
-    deleted = mark(30, Sign.DELETED)
-    deleted = replace(deleted, quote=replace(deleted.quote, source="__consumer_offsets-1@7"))
+    deleted = recorded(30, Sign.DELETED)
     marks = mark(0, Sign.COMMITTED, 50, has_members=True), deleted, mark(60, Sign.RESUMED, 0, client="b")
 
-    def confidence(*removals: Removal) -> str:
+    def verdict(*removals: Removal) -> str:
         (move,) = moves(*marks, removals=removals, has_commits=True)
         row = row_of("c", move)
-        assert row is not None and row.cause is JumpCause.OFFSETS_EXPIRED
-        return row.confidence
+        assert row is not None
+        return f"{row.cause} {row.confidence}"
 
     expired = Kind.OFFSETS_EXPIRED
-    assert confidence(removal(30, expired)) == "certain"
-    assert confidence(removal(30, expired, is_named=False)) == "likely"
-    assert confidence(removal(50, expired)) == "likely"
-    assert confidence(removal(50, expired, is_named=False)) == "possible"
+    assert verdict(removal(30, expired)) == "offsets_expired certain"
+    assert verdict(removal(30, expired, is_named=False)) == "offsets_expired likely"
+    assert verdict(removal(50, expired)) == "offsets_deleted likely"
+    assert verdict(removal(50, expired, is_named=False)) == "commit_lost possible"
 
 
 def test_nothing_is_skipped_until_a_member_comes_back() -> None:
