@@ -27,6 +27,7 @@ from kafka_hindsight.catalog.nouns.partitions import OutOfSyncKind as OutOfSyncK
 from kafka_hindsight.catalog.nouns.partitions import TruncationVerdict as TruncationVerdict
 from kafka_hindsight.catalog.nouns.partitions import UnavailabilityKind as UnavailabilityKind
 from kafka_hindsight.catalog.nouns.producer_kinds import ProducerFailureKind as ProducerFailureKind
+from kafka_hindsight.catalog.nouns.protocols import Protocol as Protocol
 from kafka_hindsight.catalog.nouns.silences import Silence as Silence
 from kafka_hindsight.catalog.nouns.witnesses import WitnessGap as WitnessGap
 from kafka_hindsight.catalog.nouns.witnesses import WitnessKind as WitnessKind
@@ -51,25 +52,6 @@ class Confidence(Code):
     def least(cls, confidences: Iterable[Confidence]) -> Confidence:
         """The least sure of several; `certain` without any."""
         return max(confidences, key=list(cls).index, default=cls.CERTAIN)
-
-
-class Protocol(Code):
-    """Rebalance protocol of a group."""
-
-    CLASSIC = "classic", "Join phases led by one member."
-    CONSUMER = "consumer", "KIP-848: the coordinator assigns."
-    STREAMS = "streams", "KIP-1071: the coordinator assigns the tasks of Kafka Streams."
-    SHARE = "share", "KIP-932: the members of a share group read the same partitions."
-
-    @property
-    def has_epochs(self) -> bool:
-        """Whether the coordinator assigns, in epochs, and no member leads."""
-        return self is not Protocol.CLASSIC
-
-    @property
-    def is_of_consumers(self) -> bool:
-        """Whether its members are consumers, whose timeouts are settings of their own."""
-        return self in (Protocol.CLASSIC, Protocol.CONSUMER)
 
 
 class RebalanceKind(Code):

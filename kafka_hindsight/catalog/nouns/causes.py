@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kafka_hindsight.catalog.code import Noun, NounCode
+from kafka_hindsight.catalog.nouns.protocols import AdvisedNoun
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +34,7 @@ class CauseFamily(NounCode):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CauseNoun(Noun):
+class CauseNoun(AdvisedNoun):
     """One cause in words. `symptom` is how it shows in the logs.
 
     `is_arrival`, `is_departure`: a member came or went. `is_return`: it came back. `is_leave`: it asked to leave.
@@ -48,7 +49,6 @@ class CauseNoun(Noun):
 
     label: str
     family: CauseFamily
-    advice: str
     symptom: str
     source: str
     is_arrival: bool = False
@@ -83,6 +83,8 @@ class Cause(NounCode):
         " an autoscaler, a crash loop, a job scheduler. Cooperative assignment (CooperativeStickyAssignor) or"
         " group.protocol=consumer keeps the others working meanwhile. Where members that start together each begin a"
         " rebalance, raise group.initial.rebalance.delay.ms above the time between two of them.",
+        epochs_advice="Nothing to do when you scaled out. When members come and go by themselves, look at what starts"
+        " them: an autoscaler, a crash loop, a job scheduler. The others keep working meanwhile.",
         source="GroupCoordinator.scala, GroupMetadataManager.java; KIP-134, KIP-394",
         is_arrival=True,
     )
@@ -97,6 +99,7 @@ class Cause(NounCode):
         advice="The rebalance before this one shows why it left. For planned restarts give each member a"
         " group.instance.id and a session timeout longer than a restart takes: then neither the going nor the coming"
         " starts a rebalance.",
+        epochs_advice="The rebalance before this one shows why it left.",
         source="GroupCoordinator.scala, GroupMetadataManager.java; KIP-345",
         is_arrival=True, is_return=True,
     )
@@ -108,6 +111,8 @@ class Cause(NounCode):
         " timeout longer than a restart) or cooperative assignment, and restart one member at a time. Commit what was"
         " done before the consumer closes, and in onPartitionsRevoked of a ConsumerRebalanceListener: else other"
         " members read it again.",
+        epochs_advice="Nothing to do for a planned stop. In a deployment restart one member at a time. Commit or"
+        " acknowledge what was done before the member closes: else other members read it again.",
         source="KIP-800; AbstractCoordinator.java maybeLeaveGroup",
         is_departure=True, is_leave=True,
     )
@@ -116,9 +121,13 @@ class Cause(NounCode):
         meaning="A member's session expired while its process was alive: a pause (GC, suspend), the network, or a"
         " session timeout that is too short. A later line of the same process proves it.",
         symptom="'Heartbeat session expired': the coordinator removes a member on heartbeat expiration",
-        advice="Raise session.timeout.ms (45 s is the default since Kafka 3.0, KIP-735) and keep heartbeat.interval.ms"
-        " at most a third of it; look for long GC pauses, CPU throttling, suspended hosts, at the network between"
-        " the member and its coordinator, and at its quotas.",
+        advice="Raise session.timeout.ms (45 s is the default since Kafka 3.0, KIP-735, and 10 s of a Connect worker)"
+        " and keep heartbeat.interval.ms at most a third of it; look for long GC pauses, CPU throttling, suspended"
+        " hosts, at the network between the member and its coordinator, and at its quotas.",
+        epochs_advice="Look for long GC pauses, CPU throttling, suspended hosts, at the network between the member and"
+        " its coordinator, and at its quotas. The session is a setting of the group, not of its members: to raise it,"
+        " set {session} (45 s by default) by kafka-configs.sh --alter --entity-type groups, and keep {heartbeat} at"
+        " most a third of it.",
         source="GroupCoordinator.scala onExpireHeartbeat; KIP-735; CommonClientConfigs",
         is_departure=True, is_removal=True, is_silence=True, is_broker_induced=True, is_late_heartbeat=True,
     )
@@ -143,6 +152,9 @@ class Cause(NounCode):
         " host. Close it on shutdown signals, so that the group need not wait for its session to run out; of a static"
         " member or of Kafka Streams the close sends no LeaveGroup, and spares the group nothing. Do not raise"
         " session.timeout.ms: it saves no dead member, and its partitions then stand still for longer.",
+        epochs_advice="Find out why the member crashed: exit code, out-of-memory kills, the last lines of its own log,"
+        " the host. Close it on shutdown signals, so that the group need not wait for its session to run out. Do not"
+        " raise the group's {session}: it saves no dead member, and its partitions then stand still for longer.",
         source="GroupCoordinator.scala onExpireHeartbeat; GroupMetadataManager.java; KIP-848",
         is_departure=True, is_removal=True, is_silence=True, is_death=True,
     )
@@ -156,6 +168,11 @@ class Cause(NounCode):
         " code, out-of-memory kills, the last lines of its own log, the host. Give Hindsight its own log (CLIENT_LOGS):"
         " it shows which. A restart within session.timeout.ms needs no rebalance of a static member. Where it stops for"
         " good, close it with the CloseOptions that leave the group: else its partitions wait until its session ends.",
+        epochs_advice="Nothing to do where it was stopped on purpose, as for a deployment. Else find out why it died:"
+        " exit code, out-of-memory kills, the last lines of its own log, the host. Give Hindsight its own log"
+        " (CLIENT_LOGS): it shows which. A static member that is back within the group's {session} needs no rebalance."
+        " Where it stops for good, close it with the CloseOptions that leave the group: else its partitions wait until"
+        " its session ends.",
         source="KIP-345, KIP-812, KIP-1092; AbstractCoordinator.java close, maybeLeaveGroup; StreamsConfig.java"
         " internal.leave.group.on.close, which is false in all versions",
         is_departure=True, is_removal=True, is_silence=True, is_silent_end=True,
@@ -169,6 +186,10 @@ class Cause(NounCode):
         " reads again what this one had read and not committed: commit after each part of a batch. In onPartitionsLost"
         " of a ConsumerRebalanceListener it is too late to commit; let it undo what was begun. Do not raise"
         " session.timeout.ms: heartbeats go on while a batch is processed.",
+        epochs_advice="Lower max.poll.records, speed up the processing of a batch or move it off the poll loop, or"
+        " raise max.poll.interval.ms above the longest batch. Another member reads again what this one had read and not"
+        " committed or acknowledged: do so after each part of a batch. Do not raise the group's {session}: heartbeats"
+        " go on while a batch is processed.",
         source="KIP-62, KIP-800; AbstractCoordinator.java; rdkafka_cgrp.c",
         is_departure=True, is_removal=True, is_late_poll=True,
     )

@@ -54,7 +54,8 @@ class IncidentNoun(Noun):
 class HarmNoun(Noun):
     """One harm in words.
 
-    `now` is the advice in one sentence; `commands` show the present state: braces stand for a topic or a group.
+    `now` is the advice in one sentence; `commands` show the present state: braces stand for a topic, a group, or the
+    script that shows such a group.
     `is_over_once_back`: nothing is left to do at night once the broker, or the majority of controllers, is back.
     """
 
@@ -77,8 +78,8 @@ _MISSING = "kafka-topics.sh --bootstrap-server $BOOTSTRAP --describe --under-rep
 _OFFLINE = "kafka-topics.sh --bootstrap-server $BOOTSTRAP --describe --unavailable-partitions"
 _BROKERS = "kafka-broker-api-versions.sh --bootstrap-server $BOOTSTRAP"
 _QUORUM = "kafka-metadata-quorum.sh --bootstrap-server $BOOTSTRAP describe --status"
-_MEMBERS = "kafka-consumer-groups.sh --bootstrap-server $BOOTSTRAP --describe --group {group} --members --verbose"
-_GROUP = "kafka-consumer-groups.sh --bootstrap-server $BOOTSTRAP --describe --group {group}"
+_MEMBERS = "{tool} --bootstrap-server $BOOTSTRAP --describe --group {group} --members --verbose"
+_GROUP = "{tool} --bootstrap-server $BOOTSTRAP --describe --group {group}"
 
 
 # fmt: off
@@ -148,8 +149,8 @@ class Harm(NounCode):
         now="Find out who wrote those records, and send them again.",
         advice="Find out which producers wrote those records, and send them again: compare the topic with what"
         " consumers and other systems hold.",
-        prevention="Set unclean.leader.election.enable=false, and give the topic three replicas with"
-        " min.insync.replicas=2. Producers then need acks=all.",
+        prevention="Set unclean.leader.election.enable=false, keep three replicas of each partition with"
+        " min.insync.replicas=2, and let producers use acks=all.",
         commands=(_TOPIC, _TOPIC_SETTINGS),
         source="UncleanLeaderElectionsPerSec, normal 0 (Kafka operations guide); KIP-101",
     )
@@ -170,7 +171,7 @@ class Harm(NounCode):
         now="Check that each partition has a leader, and find out why its broker was away.",
         advice="Check that each of these partitions has a leader again, and bring a replica of its last ISR back"
         " where it has none.",
-        prevention="Give the topic three replicas on three brokers, and stop a broker only when no partition is"
+        prevention="Keep three replicas on three brokers, and stop a broker only when no partition is"
         " under-replicated. What a dead broker led has no leader until its session ends: broker.session.timeout.ms, or"
         " with ZooKeeper zookeeper.session.timeout.ms.",
         commands=(_OFFLINE, _TOPIC),

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kafka_hindsight.catalog.code import Noun, NounCode
+from kafka_hindsight.catalog.code import NounCode
+from kafka_hindsight.catalog.nouns.protocols import AdvisedNoun
 
 
 @dataclass(frozen=True, kw_only=True)
-class SilenceNoun(Noun):
+class SilenceNoun(AdvisedNoun):
     """One kind of silence in words. `advice` takes the place of the cause's; empty where the cause's is right."""
 
     label: str
     source: str
-    advice: str = ""
 
 
 # fmt: off
@@ -29,6 +29,10 @@ class Silence(NounCode):
         " that drop connections, name servers, a node of Kubernetes that lost its network. Look too at other members"
         " on its host. A session.timeout.ms of 45 s, Kafka's default, bridges a short cut; a longer one delays the"
         " removal of members that died.",
+        epochs_advice="Look at the network between the member's host and its coordinator: links, firewalls and load"
+        " balancers that drop connections, name servers, a node of Kubernetes that lost its network. Look too at other"
+        " members on its host. The group's {session}, 45 s by default, bridges a short cut; a longer one delays the"
+        " removal of members that died.",
         source="NetworkClient.java; rdkafka_broker.c",
     )
     PAUSE = SilenceNoun(
@@ -37,6 +41,9 @@ class Silence(NounCode):
         advice="Look for long GC pauses in its GC log, CPU limits of its container, a host that slept, was suspended or"
         " swapped at that time. Do not look at the network. A session.timeout.ms of 45 s, Kafka's default, bridges"
         " short pauses; a longer one delays the removal of members that died.",
+        epochs_advice="Look for long GC pauses in its GC log, CPU limits of its container, a host that slept, was"
+        " suspended or swapped at that time. Do not look at the network. The group's {session}, 45 s by default,"
+        " bridges short pauses; a longer one delays the removal of members that died.",
         source="AbstractCoordinator.java HeartbeatThread; rdkafka_cgrp.c",
     )
     SLOW = SilenceNoun(

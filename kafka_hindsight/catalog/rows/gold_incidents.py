@@ -10,6 +10,7 @@ from kafka_hindsight.catalog.codes import (
     Harm,
     IncidentKind,
     Intent,
+    Protocol,
     UnavailabilityKind,
 )
 from kafka_hindsight.catalog.row import Millis, PartitionSeconds, Records, Row, table
@@ -48,6 +49,9 @@ class Incident(Row):
     ] = None
     group_ids: Annotated[list[str], "Groups that rebalanced, fell behind, or went on elsewhere"]
     rebalance_count: Annotated[int, "Rebalances in it"]
+    protocol: Annotated[
+        Protocol | None, "Rebalance protocol of its groups; null where they have several, or none of them rebalanced"
+    ] = None
     cause: Annotated[Cause | None, "Why its rebalances began; null where it has none"] = None
     confidence: HowSure
     fingerprint: Annotated[Fingerprint | None, "What the rhythm of a storm resembles; null where it is none"] = None

@@ -567,7 +567,9 @@ def _chains(groups: Iterable[Sequence[Rebalance]]) -> Chains:
 def _row(case: IncidentCase, chains: Chains) -> Incident:
     verdict = verdict_of(INCIDENTS, case)
     is_leading = case.cause == case.leading.cause
-    first, advice = case.rebalances[0], case.leading.advice if is_leading else case.cause.noun.advice
+    first, leading = case.rebalances[0], case.leading
+    advice = leading.advice if is_leading else case.cause.noun.advice_for(leading.protocol)
+    protocols = {r.protocol for r in case.rebalances}
     ends = [r.ended_at for r in case.rebalances if r.ended_at is not None]
     costs = [r.partition_seconds for r in case.rebalances if r.partition_seconds is not None]
     is_of_members = is_leading and not case.leading.cause.noun.is_unstored
@@ -582,6 +584,7 @@ def _row(case: IncidentCase, chains: Chains) -> Incident:
         ended_at=max(ends) if len(ends) == len(case.rebalances) else None,
         group_ids=sorted({r.group_id for r in case.rebalances}),
         rebalance_count=len(case.rebalances),
+        protocol=first.protocol if len(protocols) == 1 else None,
         cause=case.cause,
         confidence=case.confidence,
         fingerprint=Fingerprint(case.fingerprint.code) if case.fingerprint else None,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from kafka_hindsight.catalog.codes import Confidence, Harm, IncidentKind, Intent
+from kafka_hindsight.catalog.codes import Confidence, Harm, IncidentKind, Intent, Protocol
 from kafka_hindsight.catalog.rows import BrokerOutage, Incident, Quote, Unavailability
 from kafka_hindsight.judgements.incidents.happenings import Happening, headline_of
 from kafka_hindsight.judgements.reasoning.evidence import by_weight, evidence_of, ranks_of, row_id
@@ -100,6 +100,7 @@ def _row(cluster: str, happening: Happening, maintenance: Sequence[MaintenanceWi
     declaration = _declaration(happening, maintenance)
     losses, first = happening.records_lost, next(iter(happening.of_groups), None)
     outage_ids = [*(o.outage_id for o in happening.outages), *(i.first_outage_id for i in happening.of_groups)]
+    protocols = {i.protocol for i in happening.of_groups}
     costs = [i.partition_seconds for i in happening.of_groups if i.partition_seconds is not None]
     row = Incident(
         cluster=cluster,
@@ -114,6 +115,7 @@ def _row(cluster: str, happening: Happening, maintenance: Sequence[MaintenanceWi
         is_over=happening.is_over,
         group_ids=happening.groups,
         rebalance_count=sum(i.rebalance_count for i in happening.of_groups),
+        protocol=next(iter(protocols)) if len(protocols) == 1 else None,
         cause=first.cause if first else None,
         confidence=_confidence(happening),
         fingerprint=first.fingerprint if first else None,
@@ -213,9 +215,11 @@ def _quotes(happening: Happening) -> Iterator[Sequence[Quote]]:
 
 def _commands(row: Incident, harm: Harm) -> Iterator[str]:
     subjects = {"topic": row.topics or (), "group": row.group_ids, "broker": row.brokers or ()}
+    tool = (row.protocol or Protocol.CLASSIC).noun.tool
     for command in harm.noun.commands:
         kind = next((name for name in subjects if f"{{{name}}}" in command), None)
         if kind is None:
             yield command
         else:
-            yield from (command.format(**{kind: shlex.quote(str(s))}) for s in subjects[kind][:_SUBJECTS])
+            names = (shlex.quote(str(s)) for s in subjects[kind][:_SUBJECTS])
+            yield from (command.format(**{kind: name, "tool": tool}) for name in names)

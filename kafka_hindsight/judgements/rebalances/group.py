@@ -267,7 +267,7 @@ def _row(case: Case) -> Rebalance:
     verdict = judge_move(case, start_verdict)
     others: list[_Act] = [(case, start_verdict)] if case.change is not None and verdict is not start_verdict else []
     others += [(other, judge_change(other)) for other in (replace(case, change=c) for c in episode.others)]
-    cause = cast("Cause", verdict.code)
+    cause, protocol = cast("Cause", verdict.code), Protocol(episode.protocol)
     silence = judge_silence(case, verdict)
     waits = waits_of(episode, case.registry)
     leader = leader_of(episode, case.registry)
@@ -311,7 +311,7 @@ def _row(case: Case) -> Rebalance:
         ],
         reason=_raw_reason(episode),
         explanation=verdict.sentence + _silence_sentence(silence) + more + delay_sentence(waits),
-        advice=(silence and cast("Silence", silence.code).noun.advice) or cause.noun.advice,
+        advice=(silence and cast("Silence", silence.code).noun.advice_for(protocol)) or cause.noun.advice_for(protocol),
         delayed_by=[Delay(client_id=w.client_id, member_id=w.member_id, waited_ms=w.waited // MS) for w in waits],
         silent_ms=silent_ms,
         session_timeout_ms=member.session_timeout_ms,

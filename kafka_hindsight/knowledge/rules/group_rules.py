@@ -50,10 +50,10 @@ EAGER_OFTEN = Rule(
     subject_kind="group",
     says="{subject} rebalanced often with an eager assignor, so that every member stopped all its partitions:"
     " {details}",
-    advice="Set partition.assignment.strategy to CooperativeStickyAssignor alone, in two rolling restarts: first"
-    " beside the old one, then without it. A Java consumer that lists both still rebalances eagerly. Or use"
-    " group.protocol=consumer if the brokers are 4.0 or later. Find out too why the group rebalances so"
-    " often.",
+    advice="Set partition.assignment.strategy to CooperativeStickyAssignor alone. Members that list both assignors, as"
+    " Java consumers do by default, still rebalance eagerly, and need one rolling restart. Members that list the old"
+    " one alone need two: first both, then the new one alone. With brokers from 4.0 on group.protocol=consumer does the"
+    " same. Find out too why the group rebalances so often.",
     source="KIP-429; ConsumerCoordinator takes the protocol that all offered assignors support; often: the rule"
     " rebalances_frequent",
     is_standing=True,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis import given
 
 from kafka_hindsight.catalog.codes import Cause, IncidentKind
@@ -12,7 +14,9 @@ from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Quote
 from kafka_hindsight.judgements.groups.group_incidents import group_incidents
 from kafka_hindsight.judgements.reasoning.evidence import MAX_QUOTES, evidence_of, ranks_of
+from kafka_hindsight.shared.windows import Window
 from tests.support.histories import BOTH, lines, rebalances
+from tests.support.incidents import judged_incidents
 from tests.support.rows import AT
 from tests.unit.judgements.incidents.test_harm import failover, incidents_of, of_groups, outage, unclean
 
@@ -61,6 +65,24 @@ def test_incident_quotes_its_loss_and_its_absence_beside_many_rebalances() -> No
     (incident,) = incidents_of(**rows)
     assert {q.line_id for q in (*loss, *absence)} <= {q.line_id for q in incident.evidence}
     assert incident.evidence[0] in (*loss, *absence, groups[0].evidence[0])
+
+
+@pytest.mark.parametrize(
+    ("excerpt", "tool", "setting"),
+    [
+        ("kip848-4.1", "kafka-consumer-groups.sh", "consumer.session.timeout.ms"),
+        ("silent-kip848-4.3", "kafka-consumer-groups.sh", "consumer.session.timeout.ms"),
+        ("share-4.3", "kafka-share-groups.sh", "share.session.timeout.ms"),
+        ("streams-4.3", "kafka-streams-groups.sh", "streams.session.timeout.ms"),
+    ],
+)
+def test_advice_and_commands_fit_the_protocol_of_the_group(excerpt: str, tool: str, setting: str) -> None:
+    rows = rebalances(lines(excerpt, *BOTH))
+    window = Window(min(r.started_at for r in rows), max(r.started_at for r in rows) + timedelta(seconds=1))
+    incidents = judged_incidents(window, (), of_groups=group_incidents(rows, [], [])[0]).incidents
+    assert {c.split()[0] for i in incidents for c in i.commands or ()} == {tool}
+    settings = {w for r in rows for w in re.findall(r"[a-z.]*session\.timeout\.ms", r.advice)}
+    assert settings <= {setting}
 
 
 def test_ranks_have_the_first_of_each_row_then_the_second() -> None:
