@@ -20,6 +20,7 @@ from kafka_hindsight.catalog.rows import (
     Quote,
 )
 from kafka_hindsight.judgements.offsets.log_changes import PartitionKey
+from kafka_hindsight.judgements.offsets.reading_ends import reading_ends
 from kafka_hindsight.judgements.reasoning.evidence import quote, quote_commits, quote_snapshot
 from kafka_hindsight.shared.grouping import grouped
 
@@ -71,7 +72,8 @@ class Mark:
 
     `log`: the client's log that shows it. `has_members`: whether the group had members; None where not known.
     `policy`: where the member goes on, if its line names that and no offset. `diverges_at`: the first offset at which
-    the log differs from what the member had read. `is_alone`: of a commit, that no other one like it follows.
+    the log differs from what the member had read. `is_alone`: of a commit, that no other one like it follows. `until`:
+    the end of the reading that shows it, at the latest; None where no reading does.
     """
 
     at: datetime
@@ -85,6 +87,7 @@ class Mark:
     policy: ResetPolicy | None = None
     diverges_at: int | None = None
     is_alone: bool = True
+    until: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -189,9 +192,10 @@ def _owned(ownership: Iterable[Ownership]) -> Iterator[tuple[PartitionKey, Mark]
 
 
 def _reading_marks(
-    offsets: Iterable[OffsetSnapshot], readings: Iterable[GroupSnapshot]
+    offsets: Sequence[OffsetSnapshot], readings: Iterable[GroupSnapshot]
 ) -> Iterator[tuple[PartitionKey, Mark]]:
     counts = {r.snapshot_at: r.member_count for r in readings if r.error is None}
+    ends = reading_ends(row.snapshot_at for row in offsets)
     for row in offsets:
         if row.committed_offset is not None:
             members = counts.get(row.snapshot_at)
@@ -199,5 +203,12 @@ def _reading_marks(
             has_members = None if members is None else members > 0
             yield (
                 (row.topic, row.partition),
-                Mark(row.snapshot_at, Sign.READ, proof, row.committed_offset, has_members=has_members),
+                Mark(
+                    row.snapshot_at,
+                    Sign.READ,
+                    proof,
+                    row.committed_offset,
+                    has_members=has_members,
+                    until=ends[row.snapshot_at],
+                ),
             )

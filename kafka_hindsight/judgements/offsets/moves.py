@@ -18,6 +18,7 @@ from kafka_hindsight.catalog.rows import OffsetSnapshot, Ownership, Quote
 from kafka_hindsight.judgements.offsets.log_changes import LogHistory, PartitionKey
 from kafka_hindsight.judgements.offsets.marks import Mark, Sign
 from kafka_hindsight.judgements.offsets.owner_endings import NOT_SHOWN, Ending, Endings, Manner
+from kafka_hindsight.judgements.offsets.reading_ends import reading_ends
 from kafka_hindsight.shared.durations import HEARTBEAT_INTERVAL, NEVER, SAME_ACT
 from kafka_hindsight.shared.timelines import Intervals, Timeline, timelines
 
@@ -149,17 +150,27 @@ class _Commit:
     def quote(self) -> Quote:
         return self.mark.quote
 
+    def may_follow(self, at: datetime) -> bool:
+        """Whether it may be later than an instant: a reading that was under way then may show it."""
+        return self.mark.until is not None and at < self.mark.until
+
 
 class LogEnds:
     """The ends of a log at readings."""
 
     def __init__(self, offsets: Iterable[OffsetSnapshot]) -> None:
         """Keep the readings that show the end."""
-        self._ends = Timeline((o for o in offsets if o.end_offset is not None), lambda o: o.snapshot_at)
+        rows = [o for o in offsets if o.end_offset is not None]
+        over_at = reading_ends(o.snapshot_at for o in rows)
+        self._begun = Timeline(rows, lambda o: o.snapshot_at)
+        self._over = Timeline(rows, lambda o: over_at[o.snapshot_at])
 
     def at(self, at: datetime) -> Place:
-        """The end at an instant: it only grows, as long as the log is not cut."""
-        before, after = self._ends.last_until(at), self._ends.first_since(at)
+        """The end at an instant: it only grows, as long as the log is not cut.
+
+        A reading that was over before shows the least, one that began after it the most.
+        """
+        before, after = self._over.last_until(at), self._begun.first_since(at)
         return Place(before.end_offset if before else None, after.end_offset if after else None)
 
 
@@ -258,7 +269,7 @@ class PartitionPass:
         if mark.sign is Sign.COMMITTED:
             return mark.is_alone
         is_empty_since = before.mark.sign is Sign.READ and before.mark.has_members is False
-        return is_empty_since and not self._has_had_owner(before.at, mark.at)
+        return is_empty_since and not self._has_had_owner(before.at, mark.until or mark.at)
 
     def _has_had_owner(self, first: datetime, last: datetime) -> bool:
         """Whether the group may have had members between: an owner is known, or it rebalanced more than once."""
@@ -324,7 +335,7 @@ class PartitionPass:
             return
         if self._change is not None:
             self._on_change_met(self._change, mark)
-        elif committed is not None and offset < committed.offset:
+        elif committed is not None and offset < committed.offset and not committed.may_follow(mark.at):
             ending = self._ending(mark)
             is_exact = ending.manner not in (Manner.LOST, Manner.READ_ON)
             origin = exactly(committed.offset) if is_exact else Place(committed.offset, None)

@@ -12,7 +12,7 @@ from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.judgements.offsets.jumps import row_of
 from kafka_hindsight.judgements.offsets.log_changes import LogHistory
 from kafka_hindsight.judgements.offsets.marks import Sign, positions_in
-from kafka_hindsight.judgements.offsets.moves import Removal
+from kafka_hindsight.judgements.offsets.moves import LogEnds, Place, Removal
 from kafka_hindsight.measures.records_moved import records_moved
 from kafka_hindsight.shared.timelines import Timeline, instants
 from tests.support.offsets import GIVES_BACK, at, began, ended, event, mark, moves, owned, recorded, removal
@@ -144,6 +144,32 @@ def test_members_that_came_and_went_between_two_readings_may_have_committed() ->
     assert moves(*marks, rebalances=[60, 299]) == []
 
 
+def test_a_slow_reading_may_show_what_a_member_committed_after_it_had_gone_on() -> None:
+    """It bears the instant at which it began."""
+    goes_on = mark(0, Sign.RESUMED, 50), mark(33, Sign.RESUMED, 100, client="b")
+    assert moves(*goes_on, mark(30, Sign.READ, 150, until=at(40))) == []
+    (lower,) = moves(*goes_on, mark(20, Sign.READ, 150, until=at(30)))
+    assert places(lower) == [("COMMIT_IS_LOWER", 150, 150, 100, 100, "b")]
+
+
+def test_a_member_that_comes_during_a_reading_may_have_committed_what_it_shows() -> None:
+    marks = (
+        mark(0, Sign.READ, 40, has_members=True),
+        mark(10, Sign.READ, 50, has_members=False),
+        mark(20, Sign.READ, 90, has_members=False, until=at(30)),
+        mark(60, Sign.RESUMED, 90, client="b"),
+    )
+    assert moves(*marks, owners=[owned(25, 90)]) == []
+    assert places(*moves(*marks)) == [("COMMITTED_FROM_OUTSIDE", 50, 50, 90, 90, "b")]
+
+
+def test_the_end_of_a_log_is_at_least_that_of_a_reading_that_was_over() -> None:
+    ends = LogEnds([ended(0, 10), ended(20, 30), ended(40, 50)])
+    assert ends.at(at(25)) == Place(10, 50)
+    assert ends.at(at(40)) == Place(30, 50)
+    assert ends.at(at(75)) == Place(50, None)
+
+
 def test_an_expiry_is_certain_only_beside_the_record_that_deletes_the_offset() -> None:
     deleted = recorded(30, Sign.DELETED)
     marks = mark(0, Sign.COMMITTED, 50, has_members=True), deleted, mark(60, Sign.RESUMED, 0, client="b")
@@ -213,7 +239,7 @@ def test_a_policy_that_leads_to_the_end_is_bounded_by_readings_and_commits() -> 
         mark(60, Sign.OUT_OF_RANGE, 50, policy=ResetPolicy.LATEST),
         mark(90, Sign.READ, 130),
     )
-    found = moves(*marks, starts=[began(30, 120)], ends=[ended(55, 125), ended(65, 140)])
+    found = moves(*marks, starts=[began(30, 120)], ends=[ended(20, 125), ended(65, 140)])
     assert places(*found) == [("OUT_OF_RANGE", 50, 50, 125, 130, "a")]
 
 
