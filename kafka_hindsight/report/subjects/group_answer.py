@@ -32,6 +32,7 @@ from kafka_hindsight.report.not_known import sentences_about
 from kafka_hindsight.report.page_rows import NEAR, PageRows
 from kafka_hindsight.report.paged_tables import rebalance_table
 from kafka_hindsight.report.stall_table import stall_table
+from kafka_hindsight.report.subjects.cluster_effects import ClusterEffects
 from kafka_hindsight.report.subjects.group_assignments import assignments
 from kafka_hindsight.report.trends import subject_trends
 from kafka_hindsight.shared import plain, words
@@ -55,14 +56,14 @@ def group_answer(page: PageRows, group: str) -> Answer:
         key=lambda r: (-(r.partition_seconds_avoided or 0.0), -r.rebalances_avoided, r.setting),
     )
     settings = page.rows_of(MemberSetting, "group_id", group)
-    jumps = page.rows_of(OffsetJump, "group_id", group)
+    jumps, effects = page.rows_of(OffsetJump, "group_id", group), ClusterEffects(page, group)
     advice = [r.explanation for r in remedies[:2]] + ([worst.advice] if worst else [])
     cost = figures.partition_seconds(rebalances)
     return Answer(
         "group",
         plain.shortened(group),
         plain.anchor("group", group),
-        _verdict(page, group, worst, rebalances),
+        _verdict(page, group, worst, rebalances, effects),
         worst.confidence if worst else _confidence(rebalances),
         figures.end_state_of(worst) if worst else None,
         worst.explanation if worst else "",
@@ -74,6 +75,7 @@ def group_answer(page: PageRows, group: str) -> Answer:
         sections=(
             ui.ShownSection("group-incidents", "Its incidents", incident_lines(page, [*incidents, *routine])),
             ui.ShownSection("group-jumps", "Records skipped and read again", tuple(jumps_block(page, jumps))),
+            ui.ShownSection("group-cluster", "What the cluster did to it", tuple(effects.blocks())),
             ui.ShownSection("group-findings", "Findings about it", finding_items(page, "group", [group])),
             ui.ShownSection("group-settings", "Its members and their settings", tuple(_settings(settings))),
             ui.ShownSection(
@@ -91,20 +93,24 @@ def group_answer(page: PageRows, group: str) -> Answer:
     )
 
 
-def _verdict(page: PageRows, group: str, worst: Incident | None, rebalances: Sequence[Rebalance]) -> str:
+def _verdict(
+    page: PageRows, group: str, worst: Incident | None, rebalances: Sequence[Rebalance], effects: ClusterEffects
+) -> str:
     """Whose doing it was, what happened, and whether the brokers were healthy meanwhile.
 
-    Without an incident that asks for something the rebalances are routine.
+    Without an incident that asks for something the rebalances are routine, and what the cluster did is said.
     """
     if worst is None and not rebalances:
         stalled = len(page.rows_of(PartitionStall, "group_id", group))
         lag = f"It did not rebalance; {words.counted(stalled, 'partition')} stood still or fell behind."
-        return lag if stalled else "Nothing happened."
+        own = lag if stalled else "" if effects.sentence() else "Nothing happened."
+        return " ".join(filter(None, (own, effects.sentence())))
     rows = [r for r in rebalances if r.incident_id == worst.incident_id] if worst else rebalances
     tally = Counter(r.cause.noun.label for r in rows).most_common()
     causes = words.listed([f"{label} ({words.number(count)})" for label, count in tally], at_most=3)
     if worst is None:
-        return f"Routine: {words.counted(len(rows), 'rebalance')}, {causes}."
+        routine = f"Routine: {words.counted(len(rows), 'rebalance')}, {causes}."
+        return " ".join(filter(None, (routine, effects.sentence())))
     side = _side(
         worst, rows, [j for j in page.rows_of(OffsetJump, "group_id", group) if j.incident_id == worst.incident_id]
     )
