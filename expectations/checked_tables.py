@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from expectations.derive import LANDED
 from expectations.own import suite_text
+from kafka_hindsight.catalog.bronze import LOG_RECORDS
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES, INCIDENTS
 from kafka_hindsight.catalog.gold import TABLES as GOLD
 from kafka_hindsight.catalog.quality import COVERAGE, GENERATION_GAPS, LEADERSHIP_GAPS
@@ -22,7 +23,7 @@ from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.lake.parts import DataFile, Part
 from kafka_hindsight.lake.staging import Staged, row_count, staging_folder
 from kafka_hindsight.lake.store import Store, part_of
-from kafka_hindsight.lake.table_files import read_file
+from kafka_hindsight.lake.table_files import check_file, read_file
 from kafka_hindsight.settings.config import is_uri
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.sql.duck_types import duck_type, quoted_name, quoted_text
@@ -42,6 +43,9 @@ Docs = dict[str, bytes]
 
 _NUMBER = quoted_name(ROW)
 
+_COUNTED = ("source", "line_count")
+"""The columns by which a law counts the lines of records."""
+
 
 @contextmanager
 def tables_of(
@@ -60,7 +64,9 @@ def tables_of(
             **{t.full_name: files.rows(t, part_of(t, cluster, window)) for t in of_window},
             **{t.full_name: files.rows(t, part_of(t, cluster, window), _needed_columns(t, words)) for t in LANDED},
         }
+        undated = Part(cluster, str(LOG_RECORDS.time_column), timeless=True)
         views = {
+            "undated_records": files.rows(LOG_RECORDS, undated, _COUNTED),
             LEADERSHIP_GAPS.name: files.rows(LEADERSHIP_GAPS, part_of(LEADERSHIP_GAPS, cluster, window)),
             **{f"published_{t.name}": files.rows(t, Part(cluster), t.key) for t in (INCIDENTS, BROKER_OUTAGES)},
         }
@@ -69,7 +75,7 @@ def tables_of(
 
 def _needed_columns(table: Table, own: str) -> list[str]:
     """The columns of bronze or silver that its suite, a user's suites or a law names."""
-    words = {*re.findall(r"\w+", own + suite_text(table.full_name)), "preferred_leader"}
+    words = {*re.findall(r"\w+", own + suite_text(table.full_name)), "preferred_leader", *_COUNTED}
     return [name for name in table.column_names if name in words]
 
 
@@ -108,6 +114,7 @@ class _Files:
     def _place(self, folder: str, file: DataFile, table: Table, columns: Sequence[str] | None = None) -> str:
         """The place of a file in SQL; that of a copy on this machine if the lake lies elsewhere."""
         if not is_uri(folder):
+            check_file(folder, file, table)
             path = str(Path(folder).expanduser().absolute() / file.path)
             return quoted_text(re.sub(r"([*?\[])", r"[\1]", path))
         self._count += 1
@@ -122,7 +129,9 @@ class _Files:
 
 def _condition(part: Part) -> str:
     laws = [] if part.cluster is None else [f"cluster = {quoted_text(part.cluster)}"]
-    if part.time and part.span:
+    if part.time and not part.span:
+        laws.append(f"{quoted_name(part.time)} IS NULL")
+    elif part.span:
         start, end = (f"{quoted_text(at.isoformat())}::TIMESTAMPTZ" for at in part.span)
         laws.append(f"{quoted_name(part.time)} >= {start} AND {quoted_name(part.time)} < {end}")
     return " AND ".join(laws) or "true"

@@ -1,8 +1,9 @@
 """The laws that the catalog cannot state of one row alone: across rows, across tables, across windows.
 
 Each is a predicate over one row of its table, in SQL that DuckDB and Spark read alike. It may look at other rows
-(window functions) and at other tables (subqueries) by their names: the staged tables, `partition_snapshots` of the
-window, and `published_incidents` and `published_broker_outages`, what gold holds already: all of one cluster.
+(window functions) and at other tables (subqueries) by their names: the staged tables, those of bronze, silver and
+quality in the window, `undated_records` (of bronze.log_records), and `published_incidents` and
+`published_broker_outages`, what gold holds already: all of one cluster.
 `published_window` is one row (cluster, window_from, window_to).
 
 Critical is what only a fault of ours can break: such rows contradict each other and must not be published.
@@ -79,6 +80,10 @@ def _is_marked(epoch: str) -> str:
         f"(topic, `partition`, topic_incarnation, {epoch})",
         "SELECT topic, `partition`, topic_incarnation, next_epoch FROM leadership_gaps",
     )
+
+
+def _lines_of(records: str) -> str:
+    return f"coalesce((SELECT sum(r.line_count) FROM {records} r WHERE r.source = coverage.source), 0)"
 
 
 LAWS: Mapping[str, tuple[Check, ...]] = {
@@ -195,6 +200,15 @@ LAWS: Mapping[str, tuple[Check, ...]] = {
             "origin = 'broker' OR sum(preferred_partitions) OVER (PARTITION BY snapshot_at) = (SELECT"
             " count(p.preferred_leader) FROM partition_snapshots p WHERE p.snapshot_at = leader_imbalance.snapshot_at)",
             "the rows of a snapshot count every partition of it once",
+        ),
+    ),
+    "quality.coverage": (
+        Check(
+            "counts_the_records",
+            f"lines_in - {_lines_of('log_records')} IN (0, {_lines_of('undated_records')})"
+            " AND (SELECT sum(c.lines_in) FROM coverage c)"
+            " >= coalesce((SELECT sum(r.line_count) FROM log_records r), 0)",
+            "a source has as many lines as its records of the window; those without an instant count in one window",
         ),
     ),
     "quality.generation_gaps": (

@@ -59,7 +59,7 @@ def night() -> Staged:
     return staged
 
 
-LOST_LINES = values(quality.COVERAGE, cluster="prod", lines_in=2)
+LOST_LINES = values(quality.COVERAGE, cluster="prod", events=2)
 BACKWARDS = {gold.REBALANCES: [rebalance("r-666", group_id="payments", ended_at=AT - SECOND)]}
 UNKNOWN_OUTAGE = {gold.FAILOVERS: [values(gold.FAILOVERS, cluster="prod", outage_id="lost")]}
 

@@ -86,6 +86,8 @@ def judged(rows: Rows, *checked: str, **published: list[dict[str, Any]]) -> dict
     asked = {word for name in tables for word in re.findall(r"\w+", json.dumps(suite_of(BY_NAME[name])))}
     others = {t.name: (t, rows[t.full_name]) for t in CHECKED if t.full_name not in tables} | {
         "partition_snapshots": (bronze.PARTITION_SNAPSHOTS, [values(bronze.PARTITION_SNAPSHOTS, preferred_leader=1)]),
+        "log_records": (bronze.LOG_RECORDS, published.get("log_records", [])),
+        "undated_records": (bronze.LOG_RECORDS, published.get("undated_records", [])),
         "leadership_gaps": (quality.LEADERSHIP_GAPS, published.get("leadership_gaps", [])),
         "published_incidents": (gold.INCIDENTS, published.get("incidents", [])),
         "published_broker_outages": (gold.BROKER_OUTAGES, published.get("broker_outages", [])),
@@ -196,7 +198,7 @@ BREACHES: Breaches = {
     ),
     "quality.coverage": (
         [values(quality.COVERAGE), values(quality.COVERAGE, source="broker-2", lines_in=9)],
-        {"lines_balance": "broker-2"},
+        {"lines_balance": "broker-2", "counts_the_records": "broker-2"},
     ),
 }
 
@@ -279,6 +281,22 @@ def test_each_breach_is_reported_at_its_row_alone(verdicts_of_nights: list[dict[
         for law, verdict in verdicts.items():
             assert verdict["unexpected_count"] == len(expected[law])
             assert all(any(name in sentence for sentence in verdict["sentences"]) for name in expected[law])
+
+
+@pytest.mark.parametrize(
+    ("lines_in", "broken"),
+    [(3, []), (5, []), (2, ["counts_the_records"]), (4, ["counts_the_records"])],
+    ids=["dated", "dated and undated", "one lost", "one too many"],
+)
+def test_coverage_counts_the_lines_of_records(lines_in: int, broken: list[str]) -> None:
+    rows = {"quality.coverage": [values(quality.COVERAGE, lines_in=lines_in, ignored=lines_in)]}
+    records = {
+        "log_records": [values(bronze.LOG_RECORDS, line_count=n) for n in (1, 2)],
+        "undated_records": [values(bronze.LOG_RECORDS, line_count=2)],
+    }
+    others: Rows = {t.full_name: [] for t in CHECKED if t is not quality.COVERAGE}
+    verdicts = judged({**others, **rows}, "quality.coverage", **records)
+    assert [name.rpartition(".")[2] for name in verdicts] == broken
 
 
 def test_rows_that_break_an_expectation_are_numbered(verdicts_of_nights: list[dict[str, dict[str, Any]]]) -> None:
