@@ -1,4 +1,4 @@
-"""Puts the pipeline through kills, full disks, lakes that vanish and hostile input: `python -m lab.chaos`.
+"""Puts the pipeline through kills, full disks, lost lakes, flipped bits and hostile input: `python -m lab.chaos`.
 
 A small night is audited in two halves, and then logs come late. Each step is stopped at random moments. The lake as it
 lies there is what a kill leaves: readers and alerts are asked, then the step is tried again on it, and every table is
@@ -25,14 +25,14 @@ from typing import Any, NamedTuple
 
 from kafka_hindsight.audit.inputs import SAMPLE
 from kafka_hindsight.settings.home import HOME
-from lab.chaos import disks, executors, inputs, stores
+from lab.chaos import disks, executors, flips, inputs, stores
 from lab.chaos.kills import KillCount, kills
 from lab.chaos.lakes import contents
 from lab.chaos.night import HALF, LAST, LATE, cut_night
 from lab.chaos.worker import Worker
 
 _RECORDS = HOME / "tests" / "excerpts" / "group_records.jsonl"
-_PARTS = ("kills", "disks", "inputs", "stores", "executors")
+_PARTS = ("kills", "disks", "inputs", "stores", "executors", "flips")
 _NIGHT = ("ingest", "rebuild", "validate", "publish", "report")
 _FIRST, _SECOND, _THIRD = "first night", "more logs", "late logs"
 _STEPS = (
@@ -65,6 +65,7 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=25, help="moments of each step at which it is killed")
     parser.add_argument("--real", type=int, default=1, help="how many of them are a kill -9 of all its processes")
     parser.add_argument("--lines", type=int, default=100_000, help="how many lines are mutated")
+    parser.add_argument("--flips", type=int, default=60, help="how many bits of a lake are flipped")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000))
     parser.add_argument("--parts", nargs="+", default=_PARTS, choices=_PARTS)
     parser.add_argument("--disks", type=int, default=3, help="how often a step's disk is full, and how often away")
@@ -109,8 +110,22 @@ def _outcomes(options: argparse.Namespace, folder: Path) -> Iterator[KillCount]:
             )
         if "executors" in options.parts:
             yield executors.killed(drawn(options.seed, "executors"), folder, _settings(half, _FIRST, "spark"), _NIGHT)
+        if "flips" in options.parts:
+            yield from _flips(options, worker, folder, [_settings(n, _FIRST, options.engine) for n in (half, whole)])
         if {"kills", "disks"} & {*options.parts}:
             yield from _steps(options, worker, other, folder, _plan(options.engine, half, whole, late))
+
+
+def _flips(
+    options: argparse.Namespace, worker: Worker, folder: Path, nights: list[dict[str, Any]]
+) -> Iterator[KillCount]:
+    """Audit a night in two halves, and flip bits of its lake."""
+    lake = folder / "flips" / "lake"
+    lake.mkdir(parents=True)
+    for number, settings in enumerate(nights):
+        for step in _NIGHT:
+            worker.do(step, {**settings, "lake": str(lake), "run_id": f"chaos-{number}"})
+    yield from flips.flips(worker, drawn(options.seed, "flips"), lake, _NIGHT, nights[-1], options.flips)
 
 
 def drawn(seed: int, what: str) -> random.Random:
