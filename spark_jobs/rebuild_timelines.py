@@ -38,12 +38,14 @@ from kafka_hindsight.judgements.reasoning.scope import SCOPE
 from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource, condition_of, values_of
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.arrow_types import arrow_schema
+from kafka_hindsight.lake.checksums import Damaged
 from kafka_hindsight.lake.kept_files import FIELDS, Keeper, KeptFile, batch_of, rows_in, under_umask
-from kafka_hindsight.lake.parts import Part
+from kafka_hindsight.lake.parts import DataFile, Part
 from kafka_hindsight.lake.store import Store
+from kafka_hindsight.lake.table_files import check_file
 from kafka_hindsight.shared.arrow_structs import as_table, in_column, of_input, struct_of
 from kafka_hindsight.shared.arrow_tables import completed
-from kafka_hindsight.shared.grouping import grouped, split_by
+from kafka_hindsight.shared.grouping import grouped, sized, split_by
 from kafka_hindsight.shared.timings import KEY, Timing, keep_longest, pop_longest
 from kafka_hindsight.start import launch
 from spark_jobs.jobs import Longest, each_by_task, files_of, names_of, title, with_name
@@ -56,6 +58,9 @@ BUCKET = 1024 * 1024
 """Bytes of Parquet, some 50,000 events, for each bucket of keys. A call for each key takes 13 ms more for a group: rows
 of all classes have hundreds of columns."""
 
+_CHECKED_BY_TASK = 64 * 1024 * 1024
+"""Bytes of files that one task checks: it takes a tenth of a second."""
+
 _KEPT = from_arrow_schema(FIELDS)
 
 
@@ -66,7 +71,7 @@ class FrameRunner:
         self._spark, self._store, self._few = spark, store, few
         self._folder, self._until_end = f"{store.lake}/staging/_between", ExitStack()
         self._inputs, self._outputs = defaultdict[str, list[KeptFile]](list), defaultdict[str, list[KeptFile]](list)
-        self._later = defaultdict[str, list[Narrowing]](list)
+        self._later, self._checked = defaultdict[str, list[Narrowing]](list), set[str]()
 
     def __enter__(self) -> FrameRunner:
         self._until_end.enter_context(for_frames(self._spark))
@@ -104,7 +109,7 @@ class FrameRunner:
         def narrow_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             yield batch_of(of_part.narrow((typed(batch, table) for batch in batches), keeper()))
 
-        rows = _where_needed(scan(self._spark, self._store, table, of_part.part), of_part.narrowings)
+        rows = _where_needed(self._scan(table, of_part.part), of_part.narrowings)
         what = f"narrow {table.full_name} for {names_of(n.judgement for n in of_part.narrowings)}"
         files = rows.mapInArrow(with_name(narrow_rows, f"narrow_{table.name}"), _KEPT)
         self._take(self._inputs, files_of(self._spark, what, files))
@@ -161,13 +166,40 @@ class FrameRunner:
         for narrowing in narrowings:
             if narrowing.leaf.table:
                 table = BY_NAME[narrowing.leaf.table]
-                rows = scan(self._spark, self._store, table, part_read([narrowing], table, values[SCOPE]))
+                rows = self._scan(table, part_read([narrowing], table, values[SCOPE]))
                 yield _narrowed(rows, table, narrowing, values)
             elif files := self._output(narrowing.leaf):
                 table = _table_of(narrowing.leaf)
                 schema = from_arrow_schema(pa.schema(list(struct_of(arrow_schema(table)))))
                 rows = self._spark.read.schema(schema).parquet(*(located(file.file) for file in files))
                 yield _narrowed(rows, table, narrowing, values)
+
+    def _scan(self, table: Table, part: Part) -> DataFrame:
+        """The rows of a part of a table. Its files are checked first: Spark does not read their checksums.
+
+        Raises:
+            Damaged: Files have other bytes than were written, each with a sentence.
+        """
+        folder = self._store.path(table)
+        files = [file for file in self._store.files(table, part) if file.path not in self._checked]
+        works = [*sized(files, lambda file: file.size, _CHECKED_BY_TASK)]
+
+        def check_files(of_task: Sequence[DataFile]) -> Iterator[str]:
+            for file in of_task:
+                try:
+                    check_file(folder, file, table)
+                except Damaged as damage:
+                    yield from damage.sentences
+
+        if sum(file.size for file in files) < self._few:
+            sentences = [*chain.from_iterable(map(check_files, works))]
+        else:
+            what = f"check the files of {table.full_name}"
+            sentences = each_by_task(self._spark, what, works, check_files)
+        if sentences:
+            raise Damaged(*sentences)
+        self._checked |= {file.path for file in files}
+        return scan(self._spark, self._store, table, part)
 
     def _bucket_count(self, narrowings: Iterable[Narrowing], values: ValuesByName) -> int:
         """The number of buckets of keys: few, so that a call judges many keys, and as many as there are tasks."""

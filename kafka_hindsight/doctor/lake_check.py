@@ -8,16 +8,18 @@ import sys
 from collections.abc import Iterator
 from uuid import uuid4
 
-from deltalake import DeltaTable
-
 from kafka_hindsight.catalog import Table
 from kafka_hindsight.catalog.steps import NEWEST_RUN, STEPS
 from kafka_hindsight.lake import publication, state
+from kafka_hindsight.lake.checksums import digest_in
 from kafka_hindsight.lake.landing import read_json, read_text, remove, write_atomically
 from kafka_hindsight.lake.lock import hold_lock
+from kafka_hindsight.lake.table_files import check_file, read_file
+from kafka_hindsight.lake.transactions import files_of, open_table
 from kafka_hindsight.settings.config import is_uri, masked
 from kafka_hindsight.shared.exits import BadInput, sentences_of
 from kafka_hindsight.shared.timings import described
+from kafka_hindsight.shared.words import counted
 from kafka_hindsight.start import launch
 
 
@@ -43,6 +45,12 @@ def _checks(lake: str) -> Iterator[tuple[str, str, str]]:
         yield "later", "tables", "none is there yet"
     elif not problems:
         yield "good", "tables", f"{len(newest)} tables: all rows can be read, and every published version is there"
+        if count := _without_checksum(lake, newest):
+            files = counted(count, "file")
+            yield "later", "checksums", f"{files} of other programs have none; the step maintain writes them again"
+    for name in publication.damaged_views(lake):
+        says = f"{name} is not the one that the last publication wrote; the next publication writes it again"
+        yield "later", "publication", says
     if run := (read_json(f"{lake}/runs/{NEWEST_RUN}") or {}).get("run_id"):
         yield from _newest_run(lake, run)
 
@@ -76,13 +84,41 @@ def _written(lake: str) -> tuple[str, str, str]:
 def _problems_of(lake: str, table: Table, version: int) -> Iterator[str]:
     if state.is_cut_short(lake, table, version):
         yield f"has a newest commit, version {version}, that is cut short."
-    if (published := publication.listed_version(lake, table)) is not None and published > version:
+    published = publication.listed_version(lake, table)
+    if published is not None and published > version:
         yield f"was published in version {published}; its newest version is {version}."
+    yield from dict.fromkeys(
+        f"cannot be read: {sentences_of(problem)[0]}"
+        for seen in dict.fromkeys((version, min(version, version if published is None else published)))
+        for problem in _damage_of(f"{lake}/{table.layer}/{table.name}", table, seen)
+    )
+
+
+def _damage_of(folder: str, table: Table, version: int) -> Iterator[Exception]:
+    """What a reader of a version of a table meets: in its log, and in each of its files."""
     try:
-        for _ in DeltaTable(f"{lake}/{table.layer}/{table.name}").to_pyarrow_dataset().to_batches():
-            pass
-    except Exception as problem:  # delta-rs and pyarrow have no common error of a damaged table
-        yield f"cannot be read: {sentences_of(problem)[0]}"
+        delta = open_table(folder, table, version)
+        files = files_of(delta, table, None)
+    except Exception as problem:  # delta-rs has no common error of a damaged table
+        yield problem
+        return
+    for file in files:
+        try:
+            check_file(folder, file, table)
+            if digest_in(file.path) is None:
+                for _ in read_file(folder, file, None, table):
+                    pass
+        except Exception as problem:  # pyarrow has none either
+            yield problem
+
+
+def _without_checksum(lake: str, newest: publication.Versions) -> int:
+    """The number of files of other programs: their content cannot be checked."""
+    return sum(
+        digest_in(file.path) is None
+        for table, version in newest.items()
+        for file in files_of(open_table(f"{lake}/{table.layer}/{table.name}", table, version), table, None)
+    )
 
 
 if __name__ == "__main__":

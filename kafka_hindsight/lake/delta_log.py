@@ -9,8 +9,9 @@ from typing import Any
 
 FOLDER = "_delta_log"
 
-DELETES = "deletes"
-"""The parameter of a commit of delta-rs that deletes rows and adds none. Spark has an operation for it."""
+DELETES, COMPACTS = "deletes", "compacts"
+"""The parameters of our commits that delete rows and add none, and that write the same rows into other files. Spark has
+operations for both."""
 
 _COMMIT = re.compile(r"(\d{20})[.](?:json|checkpoint[.][^#]+)")
 

@@ -7,7 +7,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from kafka_hindsight.lake.checksums import damaged, with_checksum, without_checksum
 from kafka_hindsight.settings.config import is_uri, masked
 from kafka_hindsight.shared.exits import BadInput
 
@@ -176,13 +177,24 @@ def open_file(place: str) -> Any:
 
 
 def read_json(place: str) -> Any:
-    """The JSON value of one file; None if there is no such file."""
-    return json.loads(read_text(place)) if is_there(place) else None
+    """Read the JSON value of one file; None if there is no such file.
+
+    Raises:
+        Damaged: The file has other bytes than `write_json` wrote.
+    """
+    if not is_there(place):
+        return None
+    try:
+        value = json.loads(read_bytes(place))
+    except ValueError:
+        raise damaged(masked(place)) from None
+    return without_checksum(value, masked(place))
 
 
-def write_json(place: str, value: Any) -> None:
-    """Write a value as JSON, in place of what was there."""
-    write_atomically(place, json.dumps(value, indent=1, default=str))
+def write_json(place: str, value: Mapping[str, Any] | Sequence[Any]) -> None:
+    """Write a value as JSON, an object with its checksum, in place of what was there."""
+    plain = json.loads(json.dumps(value, default=str))
+    write_atomically(place, json.dumps(with_checksum(plain) if isinstance(plain, dict) else plain, indent=1))
 
 
 def read_text(place: str) -> str:

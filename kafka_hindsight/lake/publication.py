@@ -6,7 +6,6 @@ tables, and that is replaced at once. Every reader of ours reads it first; no en
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -18,8 +17,9 @@ from kafka_hindsight.catalog import TABLES, Table
 from kafka_hindsight.catalog.gold import TABLES as GOLD
 from kafka_hindsight.catalog.quality import PUBLICATIONS
 from kafka_hindsight.lake import delta_log
-from kafka_hindsight.lake.landing import names_in, read_text, write_atomically
-from kafka_hindsight.settings.config import is_uri
+from kafka_hindsight.lake.checksums import Damaged, checksum_in, checksum_of
+from kafka_hindsight.lake.landing import names_in, read_bytes, read_json, write_atomically, write_json
+from kafka_hindsight.settings.config import is_uri, masked
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.at_once import at_once
 
@@ -62,9 +62,40 @@ def listed_version(lake: str, table: Table) -> int | None:
 
 def list_versions(lake: str, versions: Versions) -> None:
     """Make these the versions that readers see, all at once: those of ours first, then those of each engine's views."""
-    of_names = {t.full_name: v for t, v in versions.items()}
-    for name, text in {FILE: json.dumps({"versions": of_names}, indent=1), **views(lake, versions)}.items():
+    texts = views(lake, versions)
+    checksums = at_once(*(partial(_checksum_of_snapshot, lake, t, v) for t, v in versions.items()))
+    names = [t.full_name for t in versions]
+    value = {
+        "versions": dict(zip(names, versions.values(), strict=True)),
+        "snapshots": {name: checksum for name, checksum in zip(names, checksums, strict=True) if checksum},
+        "views": {name: checksum_of(text) for name, text in texts.items()},
+    }
+    write_json(f"{lake}/{FILE}", value)
+    for name, text in texts.items():
         write_atomically(f"{lake}/{name}", text)
+
+
+def _checksum_of_snapshot(lake: str, table: Table, version: int) -> str | None:
+    """The checksum that a version's commit carries; None for a commit of another program."""
+    return next((checksum_in(info) for info in _commits(lake, table, version, version)), None)
+
+
+def listed_checksum(lake: str, table: Table) -> str | None:
+    """The checksum of the snapshot of a table that readers see; None if the list has none."""
+    checksum: str | None = (_read_file(lake) or {}).get("snapshots", {}).get(table.full_name)
+    return checksum
+
+
+def damaged_views(lake: str) -> list[str]:
+    """The files of views that are not those of the last publication."""
+    checksums = (_read_file(lake) or {}).get("views", {})
+    return [n for n, checksum in checksums.items() if checksum_of(_text_of_view(f"{lake}/{n}")) != checksum]
+
+
+def _text_of_view(place: str) -> str | None:
+    with suppress(FileNotFoundError):
+        return read_bytes(place).decode(errors="replace")
+    return None
 
 
 def views(lake: str, versions: Versions) -> dict[str, str]:
@@ -151,12 +182,26 @@ def list_maintained(lake: str) -> None:
 
 
 def _read_list(lake: str) -> dict[str, int] | None:
-    """The versions in the list; None if there is none. It is replaced at once, so we did not write a broken one."""
+    """The versions in the list; None if there is none. Raises: see `_read_file`."""
+    value = _read_file(lake)
+    return None if value is None else {str(name): int(version) for name, version in value["versions"].items()}
+
+
+def _read_file(lake: str) -> Mapping[str, Any] | None:
+    """The content of the file; None if there is none.
+
+    Raises:
+        Damaged: It has other bytes than the last publication wrote.
+    """
     try:
-        versions = json.loads(read_text(f"{lake}/{FILE}"))["versions"]
-        return {str(name): int(version) for name, version in versions.items()}
-    except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
-        return None
+        value = read_json(f"{lake}/{FILE}")
+        return None if value is None else {**value, "versions": {**value["versions"]}}
+    except (ValueError, KeyError, TypeError):
+        raise Damaged(
+            f"{FILE} in the lake {masked(lake)} has other bytes than the last publication wrote. Needed: the versions"
+            " that readers see. What to do: bring it back from a copy of the lake; or remove it, and the newest version"
+            " of each table is read until the next audit writes it again."
+        ) from None
 
 
 def _log(lake: str, table: Table) -> str:
@@ -167,10 +212,12 @@ def _commits(lake: str, table: Table, first: int, last: int) -> Iterator[Mapping
     """The commitInfo of the commits of a span. Delta removes old ones behind a checkpoint."""
     for number in range(first, last + 1):
         with suppress(FileNotFoundError):
-            text = read_text(f"{_log(lake, table)}/{delta_log.commit_name(number)}")
+            place = f"{_log(lake, table)}/{delta_log.commit_name(number)}"
+            text = read_bytes(place).decode(errors="replace")
             yield delta_log.info(text) or (_UNREADABLE if delta_log.is_cut(text) else {})
 
 
 def _writes_a_window(commit: Mapping[str, Any]) -> bool:
-    """Whether a commit has rows of a run: a WRITE, by whichever engine, that does not only delete."""
-    return commit.get("operation") == "WRITE" and delta_log.DELETES not in (commit.get("operationParameters") or {})
+    """Whether a commit has rows of a run: a WRITE, by whichever engine, that does not only delete or compact."""
+    parameters = {*(commit.get("operationParameters") or ())}
+    return commit.get("operation") == "WRITE" and not parameters & {delta_log.DELETES, delta_log.COMPACTS}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -26,13 +25,14 @@ class Result:
 def leave_result(lake: str, run_id: str, step: str, result: Result) -> None:
     """Write the result of a step. The step's end does not depend on it: a lake out of reach gets none."""
     with suppress(*_OUT_OF_REACH):
-        landing.write_atomically(_place(lake, run_id, step), json.dumps(asdict(result), indent=1))
+        landing.write_json(_place(lake, run_id, step), asdict(result))
 
 
 def read_result(lake: str, run_id: str, step: str) -> Result | None:
     """The result that a step left; None if there is none, or this process cannot reach the lake."""
     with suppress(*_OUT_OF_REACH):
-        return Result(**json.loads(landing.read_text(_place(lake, run_id, step))))
+        value = landing.read_json(_place(lake, run_id, step))
+        return None if value is None else Result(**value)
     return None
 
 

@@ -21,14 +21,13 @@ import pyarrow.compute as pc
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.arrow_types import without_laws
+from kafka_hindsight.lake.checksums import digest, digest_in
 from kafka_hindsight.lake.parts import DataFile
 from kafka_hindsight.lake.table_files import files_written, read_file
 
 _FOLDER = "staging"
 _LIST = "_run.json"
 _APPROVAL = "_approval.json"
-_DIGITS = 32
-"""Characters of the hash of a file's content, with which its name begins."""
 
 
 class StagingChanged(RuntimeError):
@@ -71,7 +70,7 @@ def clear(lake: str) -> None:
 def stage_files(lake: str, table: Table, batches: Iterable[pa.RecordBatch]) -> list[DataFile]:
     """Write rows of a table as staged files, which no list names yet."""
     folder = staging_folder(lake, table)
-    return list(files_written(table, batches, folder, without_laws(table), name_of=_digest))
+    return list(files_written(table, batches, folder, without_laws(table)))
 
 
 def list_staged(lake: str, staged: Staged) -> None:
@@ -157,13 +156,9 @@ def read_numbered(
 def staged_content(lake: str, table: Table, file: DataFile) -> bytes:
     """The bytes of a staged file. Raises: StagingChanged if they are not those that its run wrote."""
     content = landing.read_bytes(f"{staging_folder(lake, table)}/{file.path}")
-    if not file.path.startswith(_digest(content)):
+    if digest_in(file.path) != digest(content):
         raise StagingChanged(
             f"{file.path} of {table.full_name} in {lake}/{_FOLDER} is not the file that was staged. Needed: what was"
             " checked. What to do: run the step rebuild again."
         )
     return content
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()[:_DIGITS]

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from contextlib import suppress
+from functools import partial
+
+from deltalake.exceptions import DeltaError
 
 from kafka_hindsight.catalog import TABLES, Table
 from kafka_hindsight.lake import delta_log, publication
+from kafka_hindsight.lake.checksums import Damaged
 from kafka_hindsight.lake.landing import names_in, read_bytes, read_text, write_atomically
+from kafka_hindsight.lake.transactions import open_table
 from kafka_hindsight.settings.config import is_uri, masked
-from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.shared.at_once import at_once
+from kafka_hindsight.shared.exits import BadInput, sentences_of
 
 FILE = "lake_version.json"
 LAKE_VERSION = 9
@@ -66,18 +73,36 @@ def claim_version(lake: str) -> None:
     write_atomically(f"{lake.rstrip('/')}/{FILE}", json.dumps({"version": LAKE_VERSION}))
 
 
-def require_whole(lake: str) -> None:
-    """Check that the newest commit of each table is whole.
+def require_whole(lake: str, names: Collection[str] = ()) -> None:
+    """Check that the newest commit of each table is whole, and that the logs of some tables can be read.
 
     A power failure can leave a commit short or empty. An engine takes an empty one for a commit without rows. An object
     store shows a file when it is whole.
 
+    Args:
+        lake: The lake.
+        names: The full names of the tables that the caller reads or writes.
+
     Raises:
-        BadInput: A commit is cut short; one sentence for each.
+        BadInput: A commit is cut short, or a log is damaged; one sentence for each.
     """
-    if is_uri(lake):
-        return
     newest = publication.newest_versions(lake)
+    if not is_uri(lake):
+        _require_commits(lake, newest)
+    own = [table for table in newest if table.full_name in names]
+    if problems := [*filter(None, at_once(*(partial(_log_problem, lake, table) for table in own)))]:
+        raise BadInput(*(f"{problem} {TO_DO}" for problem in problems))
+
+
+def _log_problem(lake: str, table: Table) -> str | None:
+    try:
+        open_table(f"{lake}/{table.layer}/{table.name}", table)
+    except (Damaged, DeltaError) as problem:
+        return f"The table {table.full_name} cannot be read: {sentences_of(problem)[0]}"
+    return None
+
+
+def _require_commits(lake: str, newest: publication.Versions) -> None:
     if cut := [f"{t.full_name}, {delta_log.commit_name(v)}" for t, v in newest.items() if is_cut_short(lake, t, v)]:
         raise BadInput(*(f"The newest commit of {c} is cut short, so its rows are lost. {TO_DO}" for c in cut))
 

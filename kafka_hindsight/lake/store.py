@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -12,15 +13,23 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from deltalake import DeltaTable
+from deltalake import CommitProperties, DeltaTable
 
 from kafka_hindsight.catalog.table_model import Scalar, Table
 from kafka_hindsight.lake import delta_log, landing
 from kafka_hindsight.lake.arrow_types import arrow_schema
+from kafka_hindsight.lake.checksums import KEY, digest_in
 from kafka_hindsight.lake.parts import DataFile, Part
 from kafka_hindsight.lake.staging import Staged, row_count, staged_batches, staged_content
-from kafka_hindsight.lake.table_files import conform, read_file, write_files
-from kafka_hindsight.lake.transactions import TableChanged, commit, files_of, first_commit
+from kafka_hindsight.lake.table_files import SMALL, conform, read_file, write_files
+from kafka_hindsight.lake.transactions import (
+    TableChanged,
+    commit,
+    files_of,
+    first_commit,
+    open_table,
+    snapshot_checksum,
+)
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.exits import BadInput
@@ -35,7 +44,7 @@ TableContent: TypeAlias = "pa.Table | Sequence[DataFile]"
 
 _FIRST, _MICROSECOND = datetime.min.replace(tzinfo=UTC), timedelta(microseconds=1)
 
-_TRIES = 10
+_TRIES = 100
 """How often rows are added again where others have changed the table meanwhile."""
 
 
@@ -94,13 +103,12 @@ class Store:
     def append(self, table: Table, rows: TableContent) -> None:
         """Add rows, of which the table has none yet, whatever other writers do meanwhile.
 
-        delta-rs tries again after commits that added files, not after those that removed some. A file that is added
-        twice counts once.
+        Each try begins from the newest version: delta-rs's own would commit the checksum of another snapshot.
         """
         added = self._write_files(table, _conformed(table, rows))
         for tries_left in reversed(range(_TRIES)):
             try:
-                return commit(self._open(table), added, retries=_TRIES)
+                return commit(self._open(table), added)
             except TableChanged:
                 if not tries_left:
                     raise
@@ -188,7 +196,8 @@ class Store:
 
     def restore(self, table: Table, version: int) -> None:
         """Give a table back the rows that it had in a version, in a commit of its own."""
-        self._open(table).restore(version)
+        delta = self._open(table)
+        delta.restore(version, commit_properties=_sealed(open_table(self.path(table), table, version)))
 
     def delete_before(self, table: Table, column: str, oldest: datetime) -> int:
         """Delete the rows whose instant is before `oldest`, and count them. Rows without an instant stay."""
@@ -199,11 +208,18 @@ class Store:
         return count
 
     def put_in_order(self, table: Table) -> None:
-        """Compact small files, and remove files that no version of the last week has (Delta's default)."""
+        """Compact small files, and remove files that no version of the last week has (Delta's default).
+
+        Files of another program are written again, so that all have a checksum.
+        """
         delta = self._open(table)
-        if len(files_of(delta, table, None)) > 1:
-            delta.optimize.compact()
-        delta.vacuum(dry_run=False, full=True)
+        small = [f for f in files_of(delta, table, None) if f.size < SMALL or digest_in(f.path) is None]
+        if len(small) > 1 or any(digest_in(f.path) is None for f in small):
+            rows = chain.from_iterable(read_file(self.path(table), file, None, table) for file in _in_order(small))
+            info = {"operationParameters": {delta_log.COMPACTS: str(len(small))}}
+            commit(delta, write_files(self.path(table), table, rows), small, info, is_change=False)
+            delta = self._open(table)
+        delta.vacuum(dry_run=False, full=True, commit_properties=_sealed(delta))
 
     def path(self, table: Table) -> str:
         """Name the folder of a table."""
@@ -217,7 +233,7 @@ class Store:
 
     def _open(self, table: Table) -> DeltaTable:
         self.version(table)
-        return DeltaTable(self.path(table))
+        return open_table(self.path(table), table)
 
     def _create(self, table: Table) -> None:
         """Write a table's first commit. A creation that was cut short leaves only temporary files behind."""
@@ -268,6 +284,16 @@ class Store:
         """Read the rows of a file that are not of a part."""
         for batch in read_file(self.path(table), file, None, table):
             yield batch.filter(pc.invert(part.holds(batch)))
+
+
+def _sealed(delta: DeltaTable) -> CommitProperties:
+    """Give a commit that delta-rs writes the checksum of the snapshot that it leaves."""
+    return CommitProperties({KEY: snapshot_checksum(delta)})
+
+
+def _in_order(files: Iterable[DataFile]) -> list[DataFile]:
+    """Give files in an order by which rows of one cluster and time meet in few files."""
+    return sorted(files, key=lambda file: json.dumps([file.stats.get("minValues"), file.path], sort_keys=True))
 
 
 def part_of(table: Table, cluster: str, window: Window) -> Part:

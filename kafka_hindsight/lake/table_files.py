@@ -1,6 +1,7 @@
 """Files of tables: Arrow to Parquet, with the statistics by which windows are found, and back.
 
-A commit names a file later. A file that no commit ever names is removed when the table is put in order.
+The name of a file begins with the hash of its content, which is checked when a process reads the file the first time. A
+commit names a file later. A file that no commit ever names is removed when the table is put in order.
 
 Source: PROTOCOL.md of Delta Lake, Per-file Statistics.
 """
@@ -8,7 +9,7 @@ Source: PROTOCOL.md of Delta Lake, Per-file Statistics.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 from uuid import uuid4
@@ -18,13 +19,17 @@ import pyarrow.parquet as pq
 
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.lake.arrow_types import arrow_schema
-from kafka_hindsight.lake.landing import open_file, write_atomically
+from kafka_hindsight.lake.checksums import Damaged, digest, digest_in
+from kafka_hindsight.lake.landing import open_file, read_bytes, write_atomically
 from kafka_hindsight.lake.parts import DataFile, Part
 from kafka_hindsight.shared.grouping import sized
 from kafka_hindsight.shared.instants import of_micros
 
 PROPERTIES = {"delta.enableDeletionVectors": "false"}
 """Default features only, so that DuckDB, delta-rs and Polars read what Spark writes."""
+
+DESCRIBED = "delta.dataSkippingStatsColumns"
+"""The property that names the columns with statistics."""
 
 
 def properties(table: Table) -> dict[str, str]:
@@ -33,7 +38,7 @@ def properties(table: Table) -> dict[str, str]:
     Gold carries its critical checks, and a check that gives null counts as kept. Only the columns by which windows are
     found have statistics: others would cost more than a small write.
     """
-    return {**PROPERTIES, "delta.dataSkippingStatsColumns": ",".join(window_columns(table)), **_constraints(table)}
+    return {**PROPERTIES, DESCRIBED: ",".join(window_columns(table)), **_constraints(table)}
 
 
 def window_columns(table: Table) -> list[str]:
@@ -56,6 +61,9 @@ _GROUP = 32 * 1024 * 1024
 
 _FILE = 16 * 1024 * 1024
 """Bytes of Parquet after which another file begins: its writer keeps them in memory."""
+
+SMALL = _FILE // 2
+"""Bytes of Parquet below which a file is compacted with others."""
 
 _BATCH = 64 * 1024
 """Rows that are read at once."""
@@ -80,7 +88,6 @@ def files_written(
     batches: Iterable[pa.RecordBatch],
     folder: str,
     schema: pa.Schema | None = None,
-    name_of: Callable[[bytes], str] = lambda content: "part",
 ) -> Iterator[DataFile]:
     """Write rows as `write_files` does, and give each file as soon as it is written.
 
@@ -89,7 +96,6 @@ def files_written(
         batches: Its rows, with its columns in their order.
         folder: Where the files go.
         schema: The columns; None: those of the table, with its NOT NULL.
-        name_of: Gives the beginning of the name of a file by its content.
     """
     file: _OpenFile | None = None
     schema = schema or arrow_schema(table)
@@ -98,10 +104,10 @@ def files_written(
         file = file or _OpenFile(schema, window_columns(table))
         file.writer.write_table(rows, row_group_size=len(rows))
         if file.sink.tell() >= _FILE:
-            yield file.close(folder, name_of)
+            yield file.close(folder)
             file = None
     if file:
-        yield file.close(folder, name_of)
+        yield file.close(folder)
 
 
 def read_file(
@@ -157,16 +163,59 @@ def conform(rows: pa.Table, table: Table, schema: pa.Schema) -> pa.Table:
 
 
 def _open_file(folder: str, file: DataFile, table: Table) -> Any:
+    """Open a file. One that is read the first time is read whole, so that its content can be checked."""
+    require_size(folder, file, table)
+    if is_checked(folder, file):
+        return open_file(f"{folder}/{file.path}")
+    return pa.BufferReader(_checked_content(folder, file, table))
+
+
+def require_size(folder: str, file: DataFile, table: Table) -> None:
+    """Check that a file has all bytes that its commit names.
+
+    Raises:
+        OSError: It is not there, or not whole.
+    """
     size = 0
     with suppress(FileNotFoundError):
-        stored = open_file(f"{folder}/{file.path}")
-        size = stored.size()
+        size = open_file(f"{folder}/{file.path}").size()
     if size < file.size:
         raise OSError(
             f"{file.path} of {table.full_name} has {size} of the {file.size} bytes that its commit names. Needed: every"
             " file of the lake. `hindsight doctor --lake` names those that are damaged or missing."
         )
-    return stored
+
+
+_CHECKED = set[str]()
+"""The places of files of which this process has checked the content."""
+
+
+def is_checked(folder: str, file: DataFile) -> bool:
+    """Whether this process has checked the content of a file, or the file of another program has no checksum."""
+    return digest_in(file.path) is None or f"{folder}/{file.path}" in _CHECKED
+
+
+def check_file(folder: str, file: DataFile, table: Table) -> None:
+    """Check the content of a file, once in a process.
+
+    Raises:
+        OSError: The file is not there, or not whole.
+        Damaged: It has other bytes than were written.
+    """
+    require_size(folder, file, table)
+    if not is_checked(folder, file):
+        _checked_content(folder, file, table)
+
+
+def _checked_content(folder: str, file: DataFile, table: Table) -> bytes:
+    content = read_bytes(f"{folder}/{file.path}")
+    if digest(content) != digest_in(file.path):
+        raise Damaged(
+            f"{file.path} of {table.full_name} has other bytes than were written. Needed: every file of the lake as it"
+            " was written. `hindsight doctor --lake` names those that are damaged, and what to do."
+        )
+    _CHECKED.add(f"{folder}/{file.path}")
+    return content
 
 
 class _OpenFile:
@@ -178,11 +227,11 @@ class _OpenFile:
             self.sink, schema, compression="zstd", write_statistics=described, store_schema=False
         )
 
-    def close(self, folder: str, name_of: Callable[[bytes], str]) -> DataFile:
+    def close(self, folder: str) -> DataFile:
         """Write the file into its folder."""
         self.writer.close()
         content = self.sink.getvalue()
-        name = f"{name_of(content)}-{uuid4()}.zstd.parquet"
+        name = f"{digest(content)}-{uuid4()}.zstd.parquet"
         write_atomically(f"{folder}/{name}", content)
         return DataFile(name, len(content), self._stats())
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
@@ -21,9 +23,12 @@ from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import AddAction, RemoveAction
 
 from kafka_hindsight.catalog.table_model import Table
+from kafka_hindsight.lake import delta_log
 from kafka_hindsight.lake.arrow_types import arrow_schema
+from kafka_hindsight.lake.checksums import KEY, Damaged, checksum_in, checksum_of
+from kafka_hindsight.lake.landing import read_bytes
 from kafka_hindsight.lake.parts import DataFile, Part
-from kafka_hindsight.lake.table_files import properties, window_columns
+from kafka_hindsight.lake.table_files import DESCRIBED, properties, window_columns
 from kafka_hindsight.settings.config import masked
 
 _READER = 1
@@ -44,6 +49,7 @@ def first_commit(table: Table) -> str:
     delta-rs creates tables too, but with a version of the protocol whose writers evaluate no CHECK.
     """
     now, configuration = time.time_ns() // 1_000_000, properties(table)
+    schema = delta_schema(table).to_json()
     has_checks = any(key.startswith("delta.constraints.") for key in configuration)
     actions: dict[str, dict[str, Any]] = {
         "commitInfo": {
@@ -51,12 +57,13 @@ def first_commit(table: Table) -> str:
             "operation": "CREATE TABLE",
             "operationParameters": {},
             "isBlindAppend": True,
+            KEY: _checksum(schema, configuration, {}),
         },
         "metaData": {
             "id": str(uuid4()),
             "description": table.grain,
             "format": {"provider": "parquet", "options": {}},
-            "schemaString": delta_schema(table).to_json(),
+            "schemaString": schema,
             "partitionColumns": [],
             "configuration": configuration,
             "createdTime": now,
@@ -75,13 +82,98 @@ def delta_schema(table: Table) -> Schema:
     return Schema.from_arrow(pa.schema(described))
 
 
+def open_table(folder: str, table: Table, version: int | None = None, checksum: str | None = None) -> DeltaTable:
+    """Open a table, and hold what its log says against the checksum that the commit of that version carries.
+
+    Each snapshot is checked once in a process. A commit of another program has no checksum, and one that Delta has
+    removed behind a checkpoint cannot be asked.
+
+    Args:
+        folder: Where the table lies.
+        table: The table.
+        version: Which version; None: the newest.
+        checksum: The checksum of that snapshot; None: the one of its commit alone.
+
+    Raises:
+        Damaged: A commit or a checkpoint is not the one that was written.
+    """
+    delta = DeltaTable(folder, version)
+    snapshot = (folder, delta.version())
+    if snapshot not in _CHECKED:
+        _check(delta, table, folder, checksum)
+        _CHECKED.add(snapshot)
+    return delta
+
+
+_CHECKED = set[tuple[str, int]]()
+"""Snapshots that were as their commits say."""
+
+
+def _check(delta: DeltaTable, table: Table, folder: str, checksum: str | None) -> None:
+    name, checksums = delta_log.commit_name(delta.version()), {checksum}
+    with suppress(FileNotFoundError):
+        commit = read_bytes(f"{folder}/{delta_log.FOLDER}/{name}").decode(errors="replace")
+        info = delta_log.info(commit)
+        checksums.add("" if delta_log.is_cut(commit) or not info else checksum_in(info))
+    checksums.discard(None)
+    if checksums and checksums != {snapshot_checksum(delta)}:
+        raise Damaged(
+            f"The log of {table.full_name} in {masked(folder)}/{delta_log.FOLDER} does not have the files that its"
+            f" commit {name} names: a commit or a checkpoint has other bytes than were written."
+        )
+
+
+def snapshot_checksum(delta: DeltaTable, added: Iterable[DataFile] = (), removed: Iterable[DataFile] = ()) -> str:
+    """Give the checksum of a snapshot: of its columns, its properties, and its files with their statistics.
+
+    Args:
+        delta: A snapshot.
+        added: Files that the next commit adds to it.
+        removed: Files that the next commit removes.
+    """
+    configuration = delta.metadata().configuration
+    files = {file.path: file for file in _files(delta, _columns_described(configuration))}
+    for file in removed:
+        files.pop(file.path, None)
+    files |= {file.path: file for file in added}
+    return _checksum(delta.schema().to_json(), configuration, files)
+
+
+def _checksum(schema: str, configuration: Mapping[str, str], files: Mapping[str, DataFile]) -> str:
+    names = _columns_described(configuration)
+    return checksum_of([json.loads(schema), configuration, [_described(files[path], names) for path in sorted(files)]])
+
+
+def _columns_described(configuration: Mapping[str, str]) -> list[str]:
+    """The columns that have statistics in a table's log. Today's catalog may name others."""
+    return [name for name in configuration.get(DESCRIBED, "").split(",") if name]
+
+
+def _described(file: DataFile, names: Sequence[str]) -> list[Any]:
+    """Give a file's name, size and statistics, as they are the same before a commit and when they are read again."""
+    bounds = [_plain(file.stats.get(side, {}).get(name)) for name in names for side in _STATS]
+    return [file.path, file.size, file.stats.get("numRecords"), *bounds]
+
+
+def _plain(bound: Any) -> Any:
+    """Give an instant in one form."""
+    if isinstance(bound, str):
+        with suppress(ValueError, OverflowError):
+            return datetime.fromisoformat(bound).isoformat()
+    return bound
+
+
 def files_of(delta: DeltaTable, table: Table, part: Part | None) -> list[DataFile]:
     """List the files that may have rows of a part; all files for None."""
+    return [file for file in _files(delta, window_columns(table)) if part is None or part.may_be_in(file)]
+
+
+def _files(delta: DeltaTable, names: Sequence[str]) -> list[DataFile]:
+    """List all files, with the statistics of these columns."""
     adds = pa.RecordBatchReader.from_stream(delta.get_add_actions(flatten=True)).read_all()
     texts = (_as_texts(column).to_pylist() for column in adds.columns)
     rows = (dict(zip(adds.column_names, row, strict=True)) for row in zip(*texts, strict=True))
-    files = (DataFile(add["path"], add["size_bytes"], _stats(add, window_columns(table))) for add in rows)
-    return [file for file in files if part is None or part.may_be_in(file)]
+    return [DataFile(add["path"], add["size_bytes"], _stats(add, names)) for add in rows]
 
 
 def commit(
@@ -89,16 +181,18 @@ def commit(
     added: Sequence[DataFile],
     removed: Sequence[DataFile] = (),
     info: Mapping[str, Any] | None = None,
-    retries: int = 0,
+    is_change: bool = True,
 ) -> None:
     """Add files and remove others, in one commit; in none where there is nothing to add or to remove.
+
+    It carries the checksum of the snapshot that it makes.
 
     Args:
         delta: The table, as it was opened.
         added: Files that lie in its folder.
         removed: Files that it names.
         info: More fields of its commitInfo.
-        retries: How often to try again after a commit of another writer that only added files.
+        is_change: Whether the table has other rows then.
 
     Raises:
         TableChanged: Another writer has changed the table since it was opened.
@@ -106,14 +200,15 @@ def commit(
     if not added and not removed:
         return
     now = time.time_ns() // 1_000_000
-    adds = [AddAction(f.path, f.size, {}, now, True, _stats_text(f)) for f in added]
-    removes = [RemoveAction(f.path, True, now, f.size, {}) for f in removed]
+    adds = [AddAction(f.path, f.size, {}, now, is_change, _stats_text(f)) for f in added]
+    removes = [RemoveAction(f.path, is_change, now, f.size, {}) for f in removed]
+    fields = {**(info or {}), KEY: snapshot_checksum(delta, added, removed)}
     try:
         delta.create_write_transaction(
             [*adds, *removes],
             mode="append",
             schema=delta.schema(),
-            commit_properties=CommitProperties({**info} if info else None, max_commit_retries=retries),
+            commit_properties=CommitProperties(fields, max_commit_retries=0),
         )
     except CommitFailedError as refusal:
         raise TableChanged(
@@ -131,8 +226,9 @@ def _stats_text(file: DataFile) -> str:
     return json.dumps(file.stats, ensure_ascii=False)
 
 
-def _stats(add: Mapping[str, Any], names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    return {name: {n: add.get(f"{field}.{n}") for n in names} for name, field in _STATS.items()}
+def _stats(add: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    bounds = {name: {n: add.get(f"{field}.{n}") for n in names} for name, field in _STATS.items()}
+    return {"numRecords": add.get("num_records"), **bounds}
 
 
 def _as_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:

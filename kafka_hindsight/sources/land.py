@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -109,7 +108,7 @@ def _keep(
         packed = pa.Codec("zstd").compress(b"".join(text + b"\n" for text in texts), asbytes=True)
         landing.write_atomically(f"{folder}/{log}.{period.until.astimezone(UTC):{_STAMP}}-{number:06d}.zst", packed)
     after = Checkpoint(number, before.position, open_lines)
-    landing.write_atomically(f"{folder}.json", json.dumps(vars(after), sort_keys=True) + "\n")
+    landing.write_json(f"{folder}.json", vars(after))
     return after
 
 
@@ -142,10 +141,8 @@ def batch_landed_at(name: str) -> datetime | None:
 
 
 def _read_position(place: str) -> Checkpoint:
-    try:
-        return Checkpoint(**json.loads(landing.read_text(place)))
-    except FileNotFoundError:
-        return Checkpoint()
+    value = landing.read_json(place)
+    return Checkpoint() if value is None else Checkpoint(**value)
 
 
 def _text(line: bytes) -> str:

@@ -11,14 +11,14 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
-from deltalake import DeltaTable
 
 from kafka_hindsight.catalog import TABLES, Table
 from kafka_hindsight.lake import publication, state
 from kafka_hindsight.lake.arrow_types import arrow_schema
+from kafka_hindsight.lake.datasets import dataset_of
 from kafka_hindsight.lake.parts import DataFile
 from kafka_hindsight.lake.table_files import read_file
-from kafka_hindsight.lake.transactions import files_of
+from kafka_hindsight.lake.transactions import files_of, open_table
 from kafka_hindsight.settings.config import is_uri, masked
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.sql.duck_types import CANNOT_BE_READ, duck_type, one_sentence, quoted_name, quoted_text, view_name
@@ -112,10 +112,14 @@ def _rows(connection: duckdb.DuckDBPyConnection, place: str, table: Table, versi
     try:
         if state.is_cut_short(place, table, version):
             raise BadInput(f"its commit {version} is cut short")
-        delta = DeltaTable(folder, version)
+        is_listed = publication.listed_version(place, table) == version
+        checksum = publication.listed_checksum(place, table) if is_listed else None
+        delta = open_table(folder, table, version, checksum)
         files = files_of(delta, table, None)
         is_small = sum(file.size for file in files) <= _SMALL
-        connection.register(name, _Stream(folder, files, table) if is_small else delta.to_pyarrow_dataset())
+        connection.register(
+            name, _Stream(folder, files, table) if is_small else dataset_of(delta, folder, table, files)
+        )
     except Exception as problem:  # delta-rs and pyarrow have no common error of a damaged table
         reason = f"The table {table.full_name}{CANNOT_BE_READ}{masked(one_sentence(problem))}. {state.TO_DO}"
         print(reason, file=sys.stderr)

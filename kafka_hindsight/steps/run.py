@@ -106,7 +106,7 @@ def perform(step: Step, settings: Settings, workers: Workers) -> Summary:
     is_spread = step.is_spread and settings.engine != "local"
     with hold_lock(settings.lake, "step", settings.run_id, PATIENCE):
         state.claim_version(settings.lake)
-        state.require_whole(settings.lake)
+        state.require_whole(settings.lake, {*step.reads, *step.writes})
         if _is_alone(step, settings.lake):
             take_back(settings.lake, Store(settings.lake).restore)
         earlier = _earlier(step, settings)

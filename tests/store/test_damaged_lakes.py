@@ -205,12 +205,27 @@ def test_report_command_warns_of_unfinished_publication(tmp_path: Path, capsys: 
     assert err.startswith("A publication is not finished: gold.findings hold rows")
 
 
-def test_damaged_published_json_hides_no_row(tmp_path: Path) -> None:
+def test_damaged_published_json_is_refused_and_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_lake(tmp_path, FINDINGS)
-    for text in ("", "{", '{"versions": []}', '{"versions": {"gold.findings": 9}}'):
-        (tmp_path / "published.json").write_text(text)
-        with open_views(str(tmp_path), [BY_NAME["gold.findings"]]) as readers:
-            assert readers.sql("FROM gold.findings").shape[0] == len(LAKE["gold.findings"])
+    file = tmp_path / "published.json"
+    list_versions(str(tmp_path), newest_versions(str(tmp_path), *TOGETHER))
+    written = file.read_text()
+    for text in (
+        "",
+        "{",
+        '{"versions": []}',
+        written.replace(": 0", ": 1"),
+        written.replace('"checksum"', '"checksul"'),
+    ):
+        file.write_text(text)
+        assert cli.main(["sql", "FROM gold.findings", "--lake", str(tmp_path)]) == BAD_INPUT
+        (sentence,) = capsys.readouterr().err.splitlines()
+        assert re.match(
+            r"published\.json in the lake .* has other bytes .* What to do: bring it back .*remove it", sentence
+        )
+    file.unlink()
+    with open_views(str(tmp_path), [BY_NAME["gold.findings"]]) as readers:
+        assert readers.sql("FROM gold.findings").shape[0] == len(LAKE["gold.findings"])
 
 
 def test_unreachable_object_store_fails_in_sentence_before_three_minutes(

@@ -156,7 +156,11 @@ def test_doctor_reports_unfinished_publication(lake: Path, capsys: pytest.Captur
     add(lake, "gold.findings")
     command.main(str(lake))
     results = json.loads(capsys.readouterr().out)
-    assert [(state, what) for state, what, _ in results] == [("missing", "publication"), ("good", "tables")]
+    assert [(state, what) for state, what, _ in results] == [
+        ("missing", "publication"),
+        ("good", "tables"),
+        ("later", "checksums"),
+    ]
 
 
 def test_doctor_lists_the_steps_of_the_newest_run_longest_first(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:

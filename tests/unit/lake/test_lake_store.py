@@ -376,7 +376,7 @@ def test_put_in_order_merges_files_and_removes_week_old_strays(store: Store) -> 
         store.append(EVENTS, events(event(str(n), n * HOUR)))
     store.put_in_order(EVENTS)
     assert len(store.files(EVENTS)) == 1
-    assert newest(store)[0]["commitInfo"]["operation"] == "OPTIMIZE"
+    assert newest(store)[0]["commitInfo"]["operationParameters"]["compacts"] == "3"
     names = ("part-stray-old.parquet", "part-stray-young.parquet")
     lay(Path(folder(store)), dict.fromkeys(names, ""))
     week_ago = time.time() - timedelta(days=8).total_seconds()
