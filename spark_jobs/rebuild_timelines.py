@@ -191,7 +191,7 @@ class FrameRunner:
                 except Damaged as damage:
                     yield from damage.sentences
 
-        if sum(file.size for file in files) < self._few:
+        if not files or sum(file.size for file in files) < self._few:
             sentences = [*chain.from_iterable(map(check_files, works))]
         else:
             what = f"check the files of {table.full_name}"

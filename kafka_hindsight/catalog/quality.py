@@ -17,5 +17,8 @@ VERDICT_CHANGES = rows.VerdictChange.TABLE
 WITNESSES = rows.Witness.TABLE
 WITHHELD_ROWS = rows.WithheldRow.TABLE
 
+LOST_LINES = "lost lines"
+"""The `row` in quality.quarantine of lines that their source did not give any more."""
+
 OF_USER = "user."
 """What the name of an expectation of a user's own suite begins with."""

@@ -49,7 +49,7 @@ INGEST = Step(
 REBUILD = Step(
     name="rebuild",
     sentence="Rebuild rebalances, failovers and outages, name their causes and apply the rules",
-    reads=(*_layer("bronze", "silver"), "quality.coverage", "quality.parsed_hours"),
+    reads=(*_layer("bronze", "silver"), "quality.coverage", "quality.parsed_hours", "quality.quarantine"),
     writes=(
         *STAGED,
         "quality.generation_gaps",

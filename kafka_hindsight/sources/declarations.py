@@ -92,17 +92,27 @@ class SourceFails(RuntimeError):
 
 
 class Line(NamedTuple):
-    """One line. `log` is the name of its log, as a path."""
+    """One line. `log` is the name of its log, as a path. A late one lies before lines that were read earlier."""
 
     log: str
     text: bytes
+    is_late: bool = False
+
+
+class Loss(NamedTuple):
+    """Lines that a source does not give any more. `log` is what they are missing from, `size` how many, if known."""
+
+    log: str
+    size: int | None
+    sentence: str
 
 
 class Batch(NamedTuple):
-    """Lines in order, and the position after them, as a JSON value."""
+    """Lines in order, the position after them, as a JSON value, and what was lost before them."""
 
     lines: Sequence[Line]
     position: Any
+    losses: Sequence[Loss] = ()
 
 
 class Period(NamedTuple):
@@ -119,6 +129,7 @@ class Source(Protocol):
         """Read the lines after the position of an earlier batch, or from the beginning if it is None.
 
         Each line is in one batch, as long as reading goes on from the position of the last batch that was written.
+        Lines may come late, so a source asks again for the last hours.
 
         Raises:
             BadInput: The settings cannot work.

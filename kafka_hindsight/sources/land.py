@@ -20,7 +20,7 @@ from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.settings.retention import LATE_DAYS
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BadInput
-from kafka_hindsight.sources.declarations import Period, Source, name_of, source_at
+from kafka_hindsight.sources.declarations import Loss, Period, Source, name_of, source_at
 
 LOGS = "logs"
 """The folder of landed logs: a folder for each source, and beside it the file of its position."""
@@ -46,14 +46,18 @@ class Checkpoint:
         batches: The number of batches that landed.
         position: The position after the last one.
         held: By log, the lines of the last instant, whose record may go on in the next batch.
+        read_at: The instant of the run that read the source last.
+        losses: What the source did not give any more in the last weeks: log, size, sentence, since and until.
     """
 
     batches: int = 0
     position: Any = None
     held: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    read_at: str | None = None
+    losses: Sequence[Mapping[str, Any]] = ()
 
 
-def land(source: Source, folder: str, period: Period, to_end: bool, pattern: str | None = None) -> int:
+def land(source: Source, folder: str, period: Period, to_end: bool, pattern: str | None = None) -> tuple[int, int]:
     """Land the new lines of a source as files of whole records: `<log>.<instant>-<batch>.zst`.
 
     A file counts once the position after it is written. Files that a killed run left are removed and read again.
@@ -66,26 +70,64 @@ def land(source: Source, folder: str, period: Period, to_end: bool, pattern: str
         pattern: The layout of the lines, if it is not a known one.
 
     Returns:
-        The number of new lines.
+        The number of new lines, and how many of them came late. Late lines have files of their own, so that the others
+        stay in order.
     """
     place = f"{folder}.json"
     checkpoint = _read_position(place)
     _remove_later_files(folder, checkpoint)
-    lines: LinesByLog = {log: [_bytes(text) for text in open_lines] for log, open_lines in checkpoint.held.items()}
-    fresh, size, count = set[str](), 0, 0
+    lines, late = _open_lines(checkpoint), LinesByLog()
+    fresh, size, count, late_count = set[str](), 0, 0, 0
     for batch in source.new(checkpoint.position, period):
-        for log, text in batch.lines:
-            name = log_of(log)
-            lines.setdefault(name, []).append(text)
-            fresh.add(name)
-            size += len(text)
+        for line in batch.lines:
+            name = log_of(line.log)
+            if line.is_late:
+                late.setdefault(name, []).append(line.text)
+            else:
+                lines.setdefault(name, []).append(line.text)
+                fresh.add(name)
+            size += len(line.text)
         count += len(batch.lines)
-        checkpoint = Checkpoint(checkpoint.batches, batch.position, checkpoint.held)
+        late_count += sum(line.is_late for line in batch.lines)
+        losses = [*checkpoint.losses, *(_during(loss, checkpoint, period) for loss in batch.losses)]
+        checkpoint = replace(checkpoint, position=batch.position, losses=losses)
         if size >= BATCH_BYTES:
-            checkpoint = _keep(folder, period, checkpoint, lines, set(lines), pattern)
-            lines, size = {log: [_bytes(text) for text in open_lines] for log, open_lines in checkpoint.held.items()}, 0
-    _keep(folder, period, checkpoint, lines, set() if to_end else fresh, pattern)
-    return count
+            checkpoint = _keep(folder, period, checkpoint, lines, late, set(lines), pattern)
+            lines, late, size = _open_lines(checkpoint), {}, 0
+    end = replace(checkpoint, read_at=period.until.isoformat(), losses=_recent(checkpoint.losses, period.until))
+    _keep(folder, period, end, lines, late, set() if to_end else fresh, pattern)
+    return count, late_count
+
+
+def _open_lines(checkpoint: Checkpoint) -> LinesByLog:
+    return {log: [_bytes(text) for text in open_lines] for log, open_lines in checkpoint.held.items()}
+
+
+def _during(loss: Loss, checkpoint: Checkpoint, period: Period) -> Mapping[str, Any]:
+    """A loss, with the time in which its lines were written at the latest, and the run that found it."""
+    return {
+        **loss._asdict(),
+        "since": checkpoint.read_at or period.since.isoformat(),
+        "until": period.until.isoformat(),
+    }
+
+
+def _recent(losses: Sequence[Mapping[str, Any]], now: datetime) -> list[Mapping[str, Any]]:
+    """The losses that a window which may still be judged again can meet."""
+    oldest = (now - timedelta(days=2 * LATE_DAYS)).isoformat()
+    return [loss for loss in losses if loss["until"] >= oldest]
+
+
+def losses_in(lake: str, place: LogPlace) -> Sequence[Mapping[str, Any]]:
+    """What a source did not give any more in the last weeks. A folder loses nothing in this way."""
+    if not is_source(place.root):
+        return ()
+    return _read_position(f"{landed_folder(lake, place)}.json").losses
+
+
+def landed_folder(lake: str, place: LogPlace) -> str:
+    """The folder in which the lines of a source land."""
+    return f"{landing_folder(lake, LOGS)}/{place.origin}s/{name_of(place.root)}"
 
 
 def log_of(log: str) -> str:
@@ -95,7 +137,13 @@ def log_of(log: str) -> str:
 
 
 def _keep(
-    folder: str, period: Period, before: Checkpoint, lines: LinesByLog, growing: set[str], pattern: str | None
+    folder: str,
+    period: Period,
+    before: Checkpoint,
+    lines: LinesByLog,
+    late: LinesByLog,
+    growing: set[str],
+    pattern: str | None,
 ) -> Checkpoint:
     """Write lines as files, then the position after them. The last record of each log in `growing` waits."""
     ends = {log: _end(texts, pattern) if log in growing else len(texts) for log, texts in lines.items()}
@@ -103,11 +151,13 @@ def _keep(
     open_lines = {
         log: [_text(line) for line in texts[ends[log] :]] for log, texts in lines.items() if ends[log] < len(texts)
     }
-    number = before.batches + bool(whole)
-    for log, texts in whole.items():
-        packed = pa.Codec("zstd").compress(b"".join(text + b"\n" for text in texts), asbytes=True)
-        landing.write_atomically(f"{folder}/{log}.{period.until.astimezone(UTC):{_STAMP}}-{number:06d}.zst", packed)
-    after = Checkpoint(number, before.position, open_lines)
+    number = before.batches
+    for files in filter(None, (late, whole)):
+        number += 1
+        for log, texts in files.items():
+            packed = pa.Codec("zstd").compress(b"".join(text + b"\n" for text in texts), asbytes=True)
+            landing.write_atomically(f"{folder}/{log}.{period.until.astimezone(UTC):{_STAMP}}-{number:06d}.zst", packed)
+    after = replace(before, batches=number, held=open_lines)
     landing.write_json(f"{folder}.json", vars(after))
     return after
 
@@ -174,9 +224,9 @@ def ready(place: LogPlace, settings: Settings) -> LogPlace:
 def _landed(place: LogPlace, settings: Settings) -> str:
     begin = settings.window_from or settings.run_at - timedelta(days=LATE_DAYS)
     period = Period(begin - timedelta(hours=settings.look_back_hours), settings.run_at)
-    folder = f"{landing_folder(settings.lake, LOGS)}/{place.origin}s/{name_of(place.root)}"
-    count = land(source_at(place.root), folder, period, settings.read_to_end, place.pattern)
-    progress.say(f"{count:,} lines are new in {place.root}")
+    folder = landed_folder(settings.lake, place)
+    count, late = land(source_at(place.root), folder, period, settings.read_to_end, place.pattern)
+    progress.say(f"{count:,} lines are new in {place.root}; {late:,} of them came late")
     return folder
 
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from kafka_hindsight.catalog import bronze, quality
 from kafka_hindsight.catalog.codes import ClockMeaning, Origin
 from kafka_hindsight.catalog.ids import row_id
-from kafka_hindsight.catalog.quality import LATE_WINDOWS
+from kafka_hindsight.catalog.quality import LATE_WINDOWS, LOST_LINES
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.engine.workers import Workers
 from kafka_hindsight.intake import outliers
@@ -21,6 +21,7 @@ from kafka_hindsight.intake.clocks_apart import WrongClock, ahead, distances, in
 from kafka_hindsight.intake.first_record import is_before_first_record
 from kafka_hindsight.intake.hours import only_brokers
 from kafka_hindsight.intake.lake_rows import reduced
+from kafka_hindsight.intake.log_files import places_of
 from kafka_hindsight.intake.own_cluster import ids_within
 from kafka_hindsight.knowledge.layouts import WITHIN
 from kafka_hindsight.lake.parts import Part
@@ -32,6 +33,7 @@ from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.instants import past
 from kafka_hindsight.shared.windows import Window
+from kafka_hindsight.sources.land import losses_in
 from kafka_hindsight.steps.collect import Collected, collect, list_input, no_record_in
 from kafka_hindsight.steps.late_windows import keep_late_windows
 from kafka_hindsight.steps.parsing import PARSED, parse_window
@@ -109,6 +111,7 @@ def _parse_and_summarize(night: NightInput, notes: Sequence[str]) -> Summary:
         *(finding.sentence for finding in clocks if finding.sentence),
         *late,
         *night.waits(),
+        *(loss["sentence"] for loss in night.losses if night.settings.run_at.isoformat() == loss["until"]),
     ]
     return {
         **summary,
@@ -233,10 +236,36 @@ class NightInput:
         ]
         return [
             *files,
+            *self._losses(),
             *self.collected.metadata.broken(self.cluster),
             *snapshots.quarantined(self.collected.input.readings.lines, self.cluster, "snapshots"),
             *self.collected.input.offsets_topic.quarantined(self.cluster),
         ]
+
+    def _losses(self) -> list[dict[str, Any]]:
+        """Rows about lines that a source did not give any more, where they may lie around the window."""
+        rows = []
+        for loss in self.losses:
+            since, until = (datetime.fromisoformat(loss[bound]) for bound in ("since", "until"))
+            whose = self.window if self.window.meets(since, until) else self.around
+            if whose.meets(since, until):
+                rows.append(
+                    {
+                        "quarantine_id": row_id(self.cluster, loss["log"], "lost", loss["until"]),
+                        "cluster": self.cluster,
+                        "source": loss["log"],
+                        "happened_at": min(max(since, whose.start), whose.end - _TICK),
+                        "line_count": 0,
+                        "row": LOST_LINES,
+                        "sentences": [loss["sentence"]],
+                    }
+                )
+        return rows
+
+    @property
+    def losses(self) -> list[Mapping[str, Any]]:
+        """What the sources of the run did not give any more in the last weeks."""
+        return [loss for place in places_of(self.settings) for loss in losses_in(self.store.lake, place)]
 
 
 def parse_again(engine: Engine, store: Store, cluster: str, window: Window, settings: Settings) -> dict[str, int]:

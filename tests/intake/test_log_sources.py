@@ -28,10 +28,11 @@ def records_of(store: Store) -> list[tuple[str, str, str, int]]:
     return [(r["source"], r["text"], str(r["happened_at"]), r["line_count"]) for r in records]
 
 
-def declare(folder: Path, lines: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def declare(folder: Path, lines: list[str], monkeypatch: pytest.MonkeyPatch, without: str = "none") -> None:
     """A source, `source://night`, whose command prints lines with the instants of a runtime."""
     printed = folder / "printed"
-    printed.write_text("".join(f"2026-11-21T01:44:{30 + n:02d}Z {text}\n" for n, text in enumerate(lines)))
+    stamped = (f"2026-11-21T01:44:{30 + n:02d}Z {text}\n" for n, text in enumerate(lines) if without not in text)
+    printed.write_text("".join(stamped))
     command = [sys.executable, "-c", f"print(end=open({str(printed)!r}).read())"]
     (folder / "night.toml").write_text(
         f'kind = "command"\ncommands = {{"broker-1/server.log" = {json.dumps(command)}}}'
@@ -57,6 +58,19 @@ def test_source_gives_records_of_folder_in_any_number_of_readings(
     store, _ = collected(lake, "source://night", run_id="night", glob="server.log")
     assert records_of(store) == folder_records
     assert sum(count for *_, count in folder_records) == len(lines)
+
+
+def test_late_lines_of_a_command_become_records_once(
+    folder_records: list[tuple[str, str, str, int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines, lake = TEXT.splitlines(), tmp_path / "lake"
+    for run, without in enumerate(("30,500", "none", "none")):
+        declare(tmp_path, lines, monkeypatch, without)
+        store, _ = collected(lake, "source://night", run_id=f"run-{run}", run_at=RUN_AT + timedelta(hours=run))
+    assert records_of(store) == folder_records
+    late = [r["text"] for r in rows(store, bronze.LOG_RECORDS) if r["run_collected_at"] > RUN_AT.replace(tzinfo=None)]
+    assert [text for text in late if "30,500" not in text] == []
+    assert len(late) == 1
 
 
 def test_old_landed_files_are_removed_once_lake_has_their_lines(

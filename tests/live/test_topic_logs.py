@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
 
 from kafka_hindsight.audit.inputs import SAMPLE
 from kafka_hindsight.kafka.topic_logs import Topic
@@ -46,9 +47,9 @@ def test_each_line_of_topic_lands_once_as_topic_grows(cluster: GuardedCluster, t
         abort_transaction(cluster, "grown-logs", {log: texts[:20] for log, texts in part.items()})
         until = time.monotonic() + 600
         while left > 0 and time.monotonic() < until:
-            left -= land(topic, folder, PERIOD, to_end=False)
+            left -= land(topic, folder, PERIOD, to_end=False)[0]
         assert left == 0
-    assert land(topic, folder, PERIOD, to_end=True) == 0
+    assert land(topic, folder, PERIOD, to_end=True) == (0, 0)
     assert landed(folder) == LOGS
 
 
@@ -70,12 +71,38 @@ def test_shipper_lines_become_one_log_per_host(cluster: GuardedCluster, tmp_path
     assert landed(tmp_path / "other") == {"plain-logs-0.log": ["a", "b", "c"]}
 
 
-def test_recreated_topic_is_read_from_its_beginning(cluster: GuardedCluster, tmp_path: Path) -> None:
-    folder = str(tmp_path / "night")
-    land(write_topic(cluster, "first-logs", {"a.log": ["1", "2", "3"]}, 1), folder, PERIOD, to_end=True)
-    land(write_topic(cluster, "second-logs", {"a.log": ["4"]}, 1), folder, PERIOD, to_end=True)
-    position = json.loads(Path(f"{folder}.json").read_text())["position"]
-    assert landed(folder)["a.log"][-1] == "4" and set(position) == {"0"}
+def losses(folder: str) -> list[tuple[str, int | None, str]]:
+    checkpoint = json.loads(Path(f"{folder}.json").read_text())
+    return [(loss["log"], loss["size"], loss["sentence"]) for loss in checkpoint["losses"]]
+
+
+def test_recreated_topic_is_read_from_its_beginning_and_named(cluster: GuardedCluster, tmp_path: Path) -> None:
+    """The new topic reaches beyond the offset that the old one was read to: only its id differs."""
+    folder, admin = str(tmp_path / "night"), AdminClient({"bootstrap.servers": cluster.bootstrap})
+    land(write_topic(cluster, "made-again", {"a.log": ["1", "2"]}, 1), folder, PERIOD, to_end=True)
+    admin.delete_topics(["made-again"])["made-again"].result(20)
+    until = time.monotonic() + 60
+    while "made-again" in admin.list_topics(timeout=20).topics and time.monotonic() < until:
+        time.sleep(0.2)
+    land(write_topic(cluster, "made-again", {"a.log": ["4", "5", "6", "7"]}, 1), folder, PERIOD, to_end=True)
+    assert landed(folder)["a.log"] == ["1", "2", "4", "5", "6", "7"]
+    ((log, size, sentence),) = losses(folder)
+    assert (log, size) == ("made-again", None)
+    assert "was deleted and created again since it was read" in sentence
+
+
+def test_lines_that_retention_removed_unread_are_counted(cluster: GuardedCluster, tmp_path: Path) -> None:
+    folder, admin = str(tmp_path / "night"), AdminClient({"bootstrap.servers": cluster.bootstrap})
+    land(write_topic(cluster, "removed-logs", {"a.log": ["1", "2"]}, 1), folder, PERIOD, to_end=True)
+    topic = write_topic(cluster, "removed-logs", {"a.log": ["3", "4", "5", "6"]}, 1)
+    (removed,) = admin.delete_records([TopicPartition("removed-logs", 0, 5)]).values()
+    removed.result(20)
+    for _ in range(2):
+        land(topic, folder, PERIOD, to_end=True)
+    assert landed(folder)["a.log"] == ["1", "2", "6"]
+    ((log, size, sentence),) = losses(folder)
+    assert (log, size) == ("removed-logs-0", 3)
+    assert "Its retention removed 3 offsets before they were read" in sentence
 
 
 @pytest.mark.parametrize(

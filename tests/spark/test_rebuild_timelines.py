@@ -11,6 +11,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from kafka_hindsight.catalog import BY_NAME
+from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.engine.judgement_run import ALL_TABLES, StagedFiles, rebuild
 from kafka_hindsight.engine.local import LocalRunner
 from kafka_hindsight.engine.reduce import key_of
@@ -101,6 +102,17 @@ def test_rebuild_in_frames_equals_rebuild_of_one_process(
         reads = [name for name in judgement.reads if here.get(f"gold.{name}") != []]  # a frame without rows is left out
         assert all(re.search(rf"(\b|_to_){name}\b", plan) for name in (*reads, *judgement.outputs, "cluster = night"))
     assert plans.keys() >= {*map(jobs.title, keyed)} and not [p for p in plans.values() if "binary" in p.lower()]
+
+
+@pytest.mark.parametrize("few", [FEW, 0], ids=["few", "by all"])
+def test_damaged_file_is_refused_before_it_is_judged(spark: SparkSession, tmp_path: Path, few: int) -> None:
+    store = filled(tmp_path)
+    place = Path(store.path(EVENTS), max(store.files(EVENTS), key=lambda file: file.size).path)
+    content = bytearray(place.read_bytes())
+    content[len(content) // 2] ^= 1
+    place.write_bytes(content)
+    with FrameRunner(spark, store, few) as runner, pytest.raises(Exception, match=f"{place.name} of silver.events has"):
+        rebuild(runner, SCOPE)
 
 
 def test_every_judgement_has_a_title() -> None:

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import rows
 from kafka_hindsight.catalog.codes import ClockMeaning, Confidence
+from kafka_hindsight.catalog.quality import LOST_LINES
 from kafka_hindsight.catalog.rows import Finding, Quote
 from kafka_hindsight.judgements.brokers.observed import cut_to
 from kafka_hindsight.judgements.findings.finding_rows import finding_of
@@ -103,6 +104,18 @@ def _unread(cluster: str, unread_logs: Annotated[Sequence[rows.Coverage], unread
                 yield finding_of(cluster, rule, c.source, [first, last], [proof], lines=counted(count, "line"))
 
 
+def lost(quarantine: pa.Table) -> pa.Table:
+    """Keep the rows about lines that their source did not give any more."""
+    return quarantine.filter(pc.equal(quarantine["row"], LOST_LINES))
+
+
+def _lost(scope: Scope, lost_lines: Annotated[Sequence[rows.Quarantine], lost]) -> Iterator[Finding]:
+    for r in sorted(lost_lines, key=lambda r: r.quarantine_id):
+        at, text = r.happened_at or scope.window.start, r.sentences[0]
+        proof = Quote(line_id=r.quarantine_id, source=r.source, happened_at=at, text=text)
+        yield finding_of(scope.cluster, declared.LINES_LOST, r.source, [at], [proof], reason=text.rstrip("."))
+
+
 def unexplained(gaps: pa.Table) -> pa.Table:
     """Keep the gaps of leader epochs that nothing explains."""
     return gaps.filter(pc.is_null(gaps["explained_by"]))
@@ -189,4 +202,4 @@ def _quote_clock(scope: Scope, clock: ClockError) -> Quote:
     return Quote(line_id=line_id, source="silver.events", happened_at=scope.window.start, text=clock.proof)
 
 
-RULES = (_gaps, _leaderships, _missing_logs, _clocks, _unobserved, _unanswered, _partial, _unread)
+RULES = (_gaps, _leaderships, _missing_logs, _clocks, _unobserved, _unanswered, _partial, _unread, _lost)

@@ -100,6 +100,17 @@ LINES_QUARANTINED = Rule(
     source="docs/design.md section 1: what is broken is kept, counted and reported",
 )
 
+LINES_LOST = Rule(
+    rule_id="lines_lost",
+    severity="warning",
+    harm=None,
+    subject_kind="source",
+    says="lines of {subject} are lost: {reason}",
+    advice="Run kafka_collect more often than the source removes lines, or let it keep them longer. What these lines"
+    " would have shown is not known: see the coverage.",
+    source="docs/sources.md, late and lost lines",
+)
+
 RULES: tuple[Rule, ...] = (
     GENERATIONS_MISSING,
     LEADERSHIPS_UNSEEN,
@@ -110,6 +121,7 @@ RULES: tuple[Rule, ...] = (
     READING_PARTIAL,
     LINES_UNREAD,
     LINES_QUARANTINED,
+    LINES_LOST,
 )
 
 UNSEEN = {
@@ -121,6 +133,7 @@ UNSEEN = {
     READING_PARTIAL.rule_id: "parts of some readings",
     LINES_UNREAD.rule_id: "lines that match no pattern",
     LINES_QUARANTINED.rule_id: "damaged lines",
+    LINES_LOST.rule_id: "lines that {} did not keep",
 }
 """The missing input that each of these rules names, in a few words; braces stand for its subjects, by their number."""
 

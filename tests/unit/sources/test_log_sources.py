@@ -6,9 +6,11 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pyarrow
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,8 +21,8 @@ from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.settings.models import Settings, missing_inputs
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.sources import land as landing
-from kafka_hindsight.sources.command import Ties
-from kafka_hindsight.sources.declarations import KINDS, Batch, Line, Period, SourceFails, lines_in, source_at
+from kafka_hindsight.sources.command import Commands, Taken
+from kafka_hindsight.sources.declarations import KINDS, Batch, Line, Loss, Period, SourceFails, lines_in, source_at
 from kafka_hindsight.sources.land import dated, land, log_of, ready
 from tests.support.logs import RUN_AT, line, resigned, settings
 from tests.support.sources import PERIOD, killed_and_read_again, landed
@@ -52,7 +54,7 @@ def test_record_is_never_split_between_two_landings(tmp_path: Path) -> None:
 
 
 def test_last_record_lands_where_reading_goes_to_the_end(tmp_path: Path) -> None:
-    assert land(Made(FAILED), str(tmp_path / "night"), PERIOD, to_end=True) == 3
+    assert land(Made(FAILED), str(tmp_path / "night"), PERIOD, to_end=True) == (3, 0)
     assert landed(tmp_path / "night") == {"broker-1/server.log": FAILED.splitlines()}
 
 
@@ -96,19 +98,29 @@ def test_log_name_is_kept_where_it_is_safe() -> None:
     assert log_of("") == "unnamed.log"
 
 
-printed = st.lists(st.integers(0, 6), max_size=30).map(sorted)
+printed = st.lists(st.integers(0, 6), max_size=20).map(sorted)
 
 
-@given(printed, st.lists(st.integers(1, 9), max_size=6))
-def test_entries_read_again_from_the_last_instant_are_taken_once(instants: list[int], pages: list[int]) -> None:
-    entries = [(at, Line(str(n), b"%d" % (n % 3))) for n, at in enumerate(instants)]
-    taken, position = list[Line](), None
-    for size in [*pages, len(entries) + 1]:
-        ties = Ties(json.loads(json.dumps(position)))
-        asked = [e for e in entries if ties.at is None or e[0] >= ties.at]
-        taken += ties.new(asked[: sum(e[0] == ties.at for e in asked) + size])
-        position = ties.position
-    assert taken == [line for _, line in entries]
+@given(printed, st.lists(st.tuples(st.integers(1, 9), st.integers(0, 3)), max_size=6))
+def test_entries_that_arrive_late_or_are_read_again_are_taken_once(
+    instants: list[int], readings: list[tuple[int, int]]
+) -> None:
+    entries = [(_at(minute), Line(str(minute), b"%d %d" % (minute, n % 3))) for n, minute in enumerate(instants)]
+    arrived, taken, position = list[tuple[str, Line]](), list[Line](), None
+    for count, delayed in [*readings, (len(instants) + 1, 0)]:
+        waiting = [e for e in entries if e not in arrived][: count + delayed]
+        arrived = sorted([*arrived, *waiting[delayed:]])
+        reading = Taken(json.loads(json.dumps(position)))
+        new = list(reading.new(arrived, _at(0)))
+        begin = position and position["at"]
+        assert [line.is_late for line in new] == [bool(begin) and _at(int(line.log)) < begin for line in new]
+        taken += new
+        position = reading.position
+    assert sorted(line.text for line in taken) == sorted(line.text for _, line in arrived)
+
+
+def _at(minute: int) -> str:
+    return f"2026-11-21T01:{minute:02d}:00.000000000"
 
 
 def declared(folder: Path, name: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,6 +150,75 @@ def test_lines_printed_by_a_command_land_once(tmp_path: Path, monkeypatch: pytes
         land(source_at("source://night"), str(folder), PERIOD, to_end=False)
     land(source_at("source://night"), str(folder), PERIOD, to_end=True)
     assert landed(folder) == {"broker-1/server.log": STAMPED}
+
+
+def test_lines_that_come_hours_late_land_in_a_file_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, late = tmp_path / "lake" / "night", [f"2026-11-20T20:44:00.117Z {resigned(99)}".rstrip()]
+    for lines in (STAMPED[:50], late + STAMPED[:60], late + STAMPED):
+        declared(tmp_path / "sources", "night", printing(tmp_path, lines), monkeypatch)
+        land(source_at("source://night"), str(folder), PERIOD, to_end=True)
+    assert sorted(landed(folder)["broker-1/server.log"]) == sorted(late + STAMPED)
+    of_files = [alone for file in sorted(folder.rglob("*.zst")) if (alone := unpacked(file)) == late]
+    assert of_files == [late]
+
+
+def unpacked(file: Path) -> list[str]:
+    with pyarrow.CompressedInputStream(str(file), "zstd") as stream:
+        return stream.read().decode().splitlines()
+
+
+def test_line_later_than_asked_for_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "lake" / "night"
+    for lines in (STAMPED[:50], [f"2026-11-20T19:43:00Z {resigned(1)}".rstrip(), *STAMPED[:50]]):
+        source = Commands({"broker-1/server.log": [sys.executable, "-c", f"print({chr(10).join(lines)!r})"]})
+        land(source, str(folder), PERIOD, to_end=True)
+    assert landed(folder) == {"broker-1/server.log": STAMPED[:50]}
+
+
+def test_command_that_does_not_end_is_ended_with_its_children(tmp_path: Path) -> None:
+    script = (
+        "import subprocess, sys, time; subprocess.Popen(['sleep', '600']); print('2026-11-21T01:44:29Z a', flush=True)"
+    )
+    source = Commands({"a.log": [sys.executable, "-c", f"{script}; time.sleep(600)"]}, most_minutes=0.05)
+    with pytest.raises(
+        SourceFails, match=r"The command for a\.log was ended after 0\.05 minutes\. Needed: one that ends"
+    ):
+        land(source, str(tmp_path / "night"), PERIOD, to_end=True)
+
+
+@pytest.mark.parametrize("limits", [{"late_hours": -1}, {"most_minutes": 0}])
+def test_limits_that_cannot_be_are_refused(limits: dict[str, Any]) -> None:
+    with pytest.raises(BadInput, match=r"Needed: 0 or more hours, and more than 0 minutes"):
+        Commands({"a.log": ["true"]}, **limits)
+
+
+class Losing:
+    """A source that has lost lines, and gives none."""
+
+    def new(self, position: Any, period: Period) -> Iterator[Batch]:
+        yield Batch([], 1, [Loss("logs-0", 7, "Retention removed 7 offsets.")])
+
+
+def test_losses_of_a_source_are_kept_with_the_time_between_two_readings(tmp_path: Path) -> None:
+    place = LogPlace("source://night", "broker", "UTC", "LOGS")
+    folder = landing.landed_folder(str(tmp_path), place)
+    assert landing.losses_in(str(tmp_path), place) == ()
+    land(Made(resigned(1)), folder, PERIOD, to_end=True)
+    later = PERIOD._replace(until=PERIOD.until + timedelta(hours=1))
+    land(Losing(), folder, later, to_end=True)
+    (loss,) = landing.losses_in(str(tmp_path), place)
+    assert loss == {
+        "log": "logs-0",
+        "size": 7,
+        "sentence": "Retention removed 7 offsets.",
+        "since": PERIOD.until.isoformat(),
+        "until": later.until.isoformat(),
+    }
+    land(Made(resigned(1)), folder, PERIOD._replace(until=PERIOD.until + timedelta(days=60)), to_end=True)
+    assert landing.losses_in(str(tmp_path), place) == []
+    assert landing.losses_in(str(tmp_path), LogPlace("logs", "broker", "UTC", "LOGS")) == ()
 
 
 def test_stack_trace_without_timestamps_stays_with_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from kafka_hindsight.catalog.gold import (
     REBALANCES,
     TRUNCATIONS,
 )
-from kafka_hindsight.catalog.quality import COVERAGE, GENERATION_GAPS, LEADERSHIP_GAPS
+from kafka_hindsight.catalog.quality import COVERAGE, GENERATION_GAPS, LEADERSHIP_GAPS, LOST_LINES, QUARANTINE
 from kafka_hindsight.catalog.rows import (
     Finding,
     ImbalancePeriod,
@@ -212,11 +212,13 @@ def test_each_kind_of_evidence_raises_its_rule() -> None:
         ],
         unanswered_groups=[row(GROUP_SNAPSHOTS, group_id="g", error="no answer")],
         unread_logs=[row(COVERAGE, source="broker-1/server.log", unparsed=2, quarantined=1)],
+        lost_lines=[row(QUARANTINE, source="kafka-logs-0", row=LOST_LINES, sentences=["Retention removed 7 offsets."])],
     )
     assert sorted(findings_of(findings)) == [
         ("generations_missing", "warning", "g"),
         ("group_unanswered", "info", "g"),
         ("leader_imbalance", "warning", "2"),
+        ("lines_lost", "warning", "kafka-logs-0"),
         ("lines_quarantined", "warning", "broker-1/server.log"),
         ("lines_unread", "warning", "broker-1/server.log"),
         ("under_min_isr", "critical", "t"),
