@@ -9,6 +9,7 @@ from typing import Any
 
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.kinds import Kind
+from kafka_hindsight.catalog.quality import LOST_LINES
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.shared.durations import MS
 from kafka_hindsight.shared.windows import Window
@@ -178,6 +179,7 @@ def made_rows() -> dict[str, list[Any]]:
         "bronze.broker_snapshots": [{"snapshot_at": at, "broker": 1 + n % 3} for n, at in enumerate(HALF_MINUTES)],
         "quality.parsed_hours": hours,
         "quality.coverage": [{"source": str(n), "unparsed": n % 3} for n in range(9)],
+        "quality.quarantine": [{"quarantine_id": str(n), "row": LOST_LINES, "sentences": ["s"]} for n in range(2)],
         "bronze.metadata_files": [{"file": str(n)} for n in range(3)],
     }
     rows = {
