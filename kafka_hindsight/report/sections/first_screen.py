@@ -85,10 +85,10 @@ def _lead(page: PageRows) -> ui.Box:
             *_clocks(page),
             *_unknowns(page),
             *_withheld(page),
-            *_not_judged(page),
             *ui.note(unread_warning(page)),
             *calm,
             *((ui.List(tuple(items), "gravest"),) if items else ()),
+            *_not_judged(page),
             *ui.note(_certainty([_sureness(row, rows) for _, rows in grave for row in _examples(rows)])),
         ),
     )
