@@ -6,6 +6,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 from functools import partial
+from importlib.abc import MetaPathFinder
 from typing import Annotated, Any
 
 import typer
@@ -77,15 +78,22 @@ def _top(
     """Options before the verb."""
 
 
-def _hide_pandas() -> None:
-    """Hide pandas from DuckDB and pyarrow, which load it where it is: a sixth of a short answer, for nothing."""
-    sys.modules["pandas"] = None  # type: ignore[assignment]
+class _NoPandas(MetaPathFinder):
+    """Hides pandas from DuckDB and pyarrow, which load it where it is: a sixth of a short answer, for nothing.
+
+    An entry of None in sys.modules would not do: compiled modules of pyarrow take it for pandas.
+    """
+
+    def find_spec(self, name: str, path: object, target: object = None) -> None:
+        """Find nothing but an error where pandas is looked for."""
+        if name == "pandas":
+            raise ModuleNotFoundError("pandas is hidden", name=name)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb. Exit codes: 0 done; 42 publication refused; 2 bad input or settings; else a fault."""
     if arguments is None and READERS.intersection(sys.argv[1:2]):  # the process is the verb's own
-        _hide_pandas()
+        sys.meta_path.insert(0, _NoPandas())
     try:
         app(arguments, prog_name="hindsight")
     except SystemExit as end:
