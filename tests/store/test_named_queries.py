@@ -183,7 +183,7 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
         {"kind": "no_answer", "producers": 2, "retries": 3, "given_up_high": None},
     ],
     "unavailability_by_topic": [
-        {"kind": "no_leader", "partitions": 2, "times": 2, "partition_seconds": 60.0,
+        {"kind": "no_leader", "partitions": 2, "times": 2, "partition_seconds": 65.0,
          "partition_seconds_at_least": 55.0, "partition_seconds_at_most": None, "not_over": 1},
         {"kind": "acks_all_hung", "partitions": 1, "partition_seconds": 180.0, "longest_seconds": 180.0, "not_over": 0},
     ],
