@@ -117,7 +117,7 @@ def night_of(page: PageRows, run_id: str, at: datetime) -> NightSummary:
         lines_in=line_totals.lines_in,
         lines_unread=line_totals.unread,
         rebalances=len(page.of(Rebalance)),
-        partition_seconds=figures.partition_seconds(page.of(Rebalance)),
+        partition_seconds=figures.known_partition_seconds(page.of(Rebalance)),
         page=page_name(page.run.cluster, page.run.window_from, page.run.window_to),
         run_id=run_id,
         run_published_at=at,

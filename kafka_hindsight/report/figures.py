@@ -173,6 +173,12 @@ def partition_seconds(rebalances: Iterable[Rebalance]) -> float:
     return round(sum((row.partition_seconds or 0.0 for row in rebalances), 0.0), 3)
 
 
+def known_partition_seconds(rebalances: Sequence[Rebalance]) -> float | None:
+    """The same; None where the cost of no rebalance is known."""
+    is_known = not rebalances or any(row.partition_seconds is not None for row in rebalances)
+    return partition_seconds(rebalances) if is_known else None
+
+
 def unseen(findings: Iterable[Finding]) -> list[Finding]:
     """The findings about gaps in our own input."""
     return [f for f in findings if f.rule_id in UNSEEN]

@@ -286,7 +286,11 @@ class NightSummary(Row):
     lines_in: Annotated[Lines, "Physical lines; one that several files hold, as a copy does, counts once"]
     lines_unread: Annotated[Lines, "Physical lines that no pattern claims or that are broken"]
     rebalances: Annotated[int, "Rebalances"]
-    partition_seconds: Annotated[float, "Their cost at most, as far as it is known", Unit("partition-seconds")]
+    partition_seconds: Annotated[
+        float | None,
+        "Their cost at most, as far as it is known; null where the cost of none is",
+        Unit("partition-seconds"),
+    ] = None
     page: Annotated[str, "The name of its report in the lake's folder report"]
     run_id: Annotated[str, "The run that wrote the report"]
     run_published_at: Annotated[datetime, "When"]

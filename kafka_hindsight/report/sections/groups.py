@@ -34,10 +34,11 @@ def _row(page: PageRows, group: str, rebalances: Sequence[Rebalance]) -> tuple[s
     causes = Counter(row.cause for row in rebalances)
     gravest = next((cause for cause in WORST_FIRST if causes[cause]), None)
     stops = unused(page.rows_of(Unavailability, "group_id", group), NO_CONSUMER)
+    cost = figures.known_partition_seconds(rebalances)
     return gravest.noun.family if gravest else CauseFamily.UNKNOWN, (
         ui.Link(plain.shortened(group), plain.anchor("group", group)),
         words.number(len(rebalances)),
-        words.number(figures.partition_seconds(rebalances)),
+        "not known" if cost is None else words.number(cost),
         words.duration(stops.total_ms) if stops.subjects else "",
         f"{gravest.noun.label} ({words.number(causes[gravest])})" if gravest else "",
         words.number(len(page.rows_of(Incident, "group_ids", group))),

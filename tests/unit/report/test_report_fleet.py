@@ -65,6 +65,17 @@ def test_night_row_has_the_figures_of_the_first_screen():
     assert row.page == report_of(page).file_name
 
 
+def test_night_without_a_known_cost_has_none():
+    tables, about = night()
+    costs = {"every cost": {}, "no cost": {"partition_seconds": None}}
+    rows = {name: [r | columns for r in tables["gold.rebalances"]] for name, columns in costs.items()}
+    pages = {name: PageRows.from_tables({**tables, "gold.rebalances": own}, about) for name, own in rows.items()}
+    assert night_of(pages["every cost"], "run", AT).partition_seconds > 0
+    assert night_of(pages["no cost"], "run", AT).partition_seconds is None
+    empty = PageRows.from_tables({**tables, "gold.rebalances": []}, about)
+    assert night_of(empty, "run", AT).partition_seconds == 0
+
+
 def test_worst_cluster_is_listed_first_with_links_to_night_and_incident():
     nights = [calm(cluster="quiet"), a_night(cluster="loud"), a_night(cluster="loud-too", records_lost_low=7)]
     page = fleet_page(Fleet.of(nights, [], AT))
