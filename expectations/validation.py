@@ -41,7 +41,7 @@ from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.staging import Staged
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.shared.exits import BadInput
-from kafka_hindsight.shared.grouping import split_by
+from kafka_hindsight.shared.grouping import sized, split_by
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.sql.duck_types import one_sentence, quoted_name, quoted_text
 from kafka_hindsight.sql.predicates import ROW, tables_in_sql
@@ -50,8 +50,14 @@ Results = Mapping[str, ExpectationValidationResult]
 
 _OF_KEYS = (ExpectColumnValuesToBeUnique, ExpectCompoundColumnsToBeUnique)
 _OF_ONE_ROW = (ColumnMapExpectation, ColumnPairMapExpectation)
-_PART = 100_000
-"""Rows that GX judges at once: with the columns that a suite names, some tens of megabytes."""
+_LARGE = 20_000
+"""Rows from which on a table is judged part by part."""
+
+_PART = 16 * 1024 * 1024
+"""Bytes that GX judges at once: it makes Python's objects of nested columns, which take six times as much."""
+
+_BATCH = 5_000
+"""Rows by which a part grows."""
 
 _MEMORY = "400MB"
 """The memory of DuckDB. Sorts and joins of larger tables go through the disk."""
@@ -183,7 +189,7 @@ class _Checked:
     @property
     def is_large(self) -> bool:
         """Whether its rows are judged part by part."""
-        return self.row_count > _PART
+        return self.row_count > _LARGE
 
     def columns_of(self, expectations: Iterable[Expectation]) -> list[str]:
         """The columns that expectations need: those that they name, all for one about the columns themselves."""
@@ -202,8 +208,8 @@ class _Checked:
     def parts(self, columns: Sequence[str]) -> Iterator[pa.Table]:
         """All rows in any order, with some columns, a part of the table at a time."""
         query = f"SELECT {', '.join(map(quoted_name, columns))} {self._from}"
-        for batch in self._connection.execute(query).to_arrow_reader(_PART):
-            yield pa.Table.from_batches([batch])
+        batches = self._connection.execute(query).to_arrow_reader(_BATCH)
+        return map(pa.Table.from_batches, sized(batches, lambda batch: batch.nbytes, _PART))
 
     def that_share(self, columns: Sequence[str]) -> pa.Table:
         """The rows that share the hash of these columns with another row: no others can have the same values."""

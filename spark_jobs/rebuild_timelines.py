@@ -246,8 +246,8 @@ class FrameRunner:
         def stage_table(work: tuple[str, RowSource, dict[str, list[KeptFile]]]) -> Iterator[tuple[str, Any]]:
             name, source, files = work
 
-            def parts_of(output: RowSource) -> list[pa.Table]:
-                return list(rows_in(files[_place_of(output)]))
+            def parts_of(output: RowSource) -> Iterator[pa.Table]:
+                return rows_in(files[_place_of(output)])
 
             with under_umask(umask):
                 yield from stage_parts(lake, {name: source}, parts_of, scope).items()

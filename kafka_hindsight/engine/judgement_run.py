@@ -120,17 +120,19 @@ def published(table: Table, rows: pa.Table, scope: Scope) -> pa.Table:
 
 
 def stage_parts(
-    lake: str, sources: Mapping[str, RowSource], parts_of: Callable[[RowSource], list[pa.Table]], values: ValuesByName
+    lake: str,
+    sources: Mapping[str, RowSource],
+    parts_of: Callable[[RowSource], Iterator[pa.Table]],
+    values: ValuesByName,
 ) -> StagedFiles:
-    """Stage sources part by part. `parts_of` gives the parts of an output, which are used up."""
+    """Stage sources part by part. `parts_of` gives the parts of an output, once."""
     outputs = {source.sources[1] for source in sources.values() if source.joined}
     links = {o: pa.concat_tables([leaf_schema(o).empty_table(), *parts_of(o)], **_PROMOTED) for o in outputs}
 
     def rows_of(table: Table, source: RowSource) -> Iterator[pa.RecordBatch]:
         for leaf, functions in source.leaves():
-            parts = parts_of(leaf)
-            while parts:
-                rows = completed(narrow(functions, parts.pop(0), values), leaf_schema(leaf))
+            for part in parts_of(leaf):
+                rows = completed(narrow(functions, part, values), leaf_schema(leaf))
                 linked = link(rows, links[source.sources[1]], source.joined) if source.joined else rows
                 yield from published(table, linked, values[SCOPE]).to_batches()
 

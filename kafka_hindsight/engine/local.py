@@ -14,6 +14,7 @@ import pyarrow as pa
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.judgement_run import Narrowing, StagedFiles, part_read, stage_parts, within
+from kafka_hindsight.engine.packed_parts import PackedParts
 from kafka_hindsight.engine.reduce import (
     ValuesByName,
     evaluate,
@@ -54,13 +55,17 @@ BUCKET = 100_000
 """Rows of Arrow that are judged together: as rows of Python they take some hundred megabytes."""
 
 
+PartsByName = dict[str, PackedParts]
+"""The parts of each input or output of a judgement, by its name."""
+
+
 class LocalRunner:
     """A runner of rebuilds over a lake, in this process."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._parts = defaultdict[Judgement, dict[str, list[pa.Table]]](lambda: defaultdict(list))
-        self._outputs = defaultdict[Judgement, dict[str, list[pa.Table]]](lambda: defaultdict(list))
+        self._parts = defaultdict[Judgement, PartsByName](_no_parts)
+        self._outputs = defaultdict[Judgement, PartsByName](_no_parts)
 
     def has(self, table: Table) -> bool:
         """See Runner."""
@@ -86,28 +91,28 @@ class LocalRunner:
         """See Runner."""
         for judgement in judgements:
             parts = self._parts.pop(judgement, {})
-            count = 1 + sum(part.num_rows for tables in parts.values() for part in tables) // BUCKET
+            count = 1 + sum(of_input.row_count for of_input in parts.values()) // BUCKET
             with timed(STAGE, f"judge {judgement.name}"):
                 for bucket in _buckets(judgement, parts, count if key_of(judgement) else 1):
                     for name, rows in judged_tables(judgement, bucket, values).items():
-                        self._outputs[judgement][name].append(rows)
+                        self._outputs[judgement][name].add(rows)
 
     def evaluate(self, judgements: Sequence[Judgement], values: ValuesByName) -> dict[str, Any]:
         """See Runner."""
-        return {j.name: evaluate(j, self._parts.pop(j, {}), values) for j in judgements}
+        return {j.name: evaluate(j, _unpacked(self._parts.pop(j, {})), values) for j in judgements}
 
     @timed(STAGE, "stage gold")
     def stage(self, sources: Mapping[str, RowSource], values: ValuesByName) -> StagedFiles:
         """See Runner. A part is let go as soon as it is staged."""
         return stage_parts(self._store.lake, sources, self.parts_of, values)
 
-    def parts_of(self, output: RowSource) -> list[pa.Table]:
-        """The rows of an output, as they were judged."""
-        return self._outputs[output.judgement][output.output] if output.judgement else []
+    def parts_of(self, output: RowSource) -> Iterator[pa.Table]:
+        """The rows of an output, as they were judged. Each part is let go as soon as it is given."""
+        return self._outputs[output.judgement][output.output].pop_all() if output.judgement else iter(())
 
     def _keep(self, narrowing: Narrowing, part: pa.Table, values: ValuesByName) -> None:
         rows = narrow(narrowing.functions, part, values)
-        self._parts[narrowing.judgement][narrowing.parameter].append(rows)
+        self._parts[narrowing.judgement][narrowing.parameter].add(rows)
 
 
 @dataclass(frozen=True)
@@ -129,14 +134,22 @@ class LocalWorkers:
         return nullcontext(LocalRunner(store))
 
 
-def _buckets(judgement: Judgement, parts: dict[str, list[pa.Table]], count: int) -> Iterator[dict[str, list[pa.Table]]]:
+def _no_parts() -> PartsByName:
+    return defaultdict(PackedParts)
+
+
+def _unpacked(parts: PartsByName) -> dict[str, list[pa.Table]]:
+    return {name: [*of_input.pop_all()] for name, of_input in parts.items()}
+
+
+def _buckets(judgement: Judgement, parts: PartsByName, count: int) -> Iterator[dict[str, list[pa.Table]]]:
     if count == 1:
-        yield parts
+        yield _unpacked(parts)
         return
-    buckets = defaultdict[int, dict[str, list[pa.Table]]](lambda: defaultdict(list))
-    for name in [*parts]:
-        for part in parts.pop(name):
+    buckets = defaultdict[int, PartsByName](_no_parts)
+    for name, of_input in parts.items():
+        for part in of_input.pop_all():
             for bucket, rows in in_buckets(part, key_of(judgement), count):
-                buckets[bucket][name].append(rows)
+                buckets[bucket][name].add(rows)
     while buckets:
-        yield buckets.popitem()[1]
+        yield _unpacked(buckets.popitem()[1])

@@ -36,7 +36,7 @@ from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.grouping import sized
 from kafka_hindsight.shared.windows import Window
 
-_AT_ONCE = 200_000
+_AT_ONCE = 50_000
 """Rows that are read at once where all of them might not fit into memory."""
 
 TableContent: TypeAlias = "pa.Table | Sequence[DataFile]"

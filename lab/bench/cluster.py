@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 MASTER = "org.apache.spark.deploy.master.Master"
 WORKER = "org.apache.spark.deploy.worker.Worker"
 STEPS = ("ingest", "rebuild")
-READY = 60
+READY = 300
 """Seconds that a daemon may take to say where it listens."""
 
 SHORT_S = 2.0

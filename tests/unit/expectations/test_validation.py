@@ -229,7 +229,9 @@ def test_breach_in_last_part_of_large_table_is_found(
 ) -> None:
     from expectations import validation
 
-    monkeypatch.setattr(validation, "_PART", 2048)
+    monkeypatch.setattr(validation, "_LARGE", 2048)
+    monkeypatch.setattr(validation, "_BATCH", 2048)
+    monkeypatch.setattr(validation, "_PART", 1)
     many = 5_000
     valid = table_of([finding(0)], gold.FINDINGS).take([0] * (many - 1))
     place = valid.schema.get_field_index("finding_id")
@@ -270,7 +272,7 @@ def verdicts_of_nights(request: pytest.FixtureRequest) -> list[dict[str, dict[st
     nights = (BREACHES, OTHER_BREACHES)
     with pytest.MonkeyPatch.context() as patch:
         if request.param is not None:
-            patch.setattr("expectations.validation._PART", request.param)
+            patch.setattr("expectations.validation._LARGE", request.param)
         return [judged(good() | {t: rows for t, (rows, _) in night.items()}, *night) for night in nights]
 
 
