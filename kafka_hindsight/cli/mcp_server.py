@@ -40,6 +40,9 @@ INSTRUCTIONS = (
 MOST_ROWS = 200
 """The most rows of a query in one answer; the others are counted."""
 
+FEW_ROWS = 20
+"""The rows of a list of incidents where the caller asks for no number."""
+
 
 def mcp(
     lake: LakeOption = str(LAKE),
@@ -137,15 +140,20 @@ class LakeAnswers:
         )
         return self._rows(f"SELECT {columns} FROM quality.nights ORDER BY window_to DESC, cluster")
 
-    def incidents(self, cluster: str = "", since: str = "") -> dict[str, Any]:
-        """List incidents, the newest first, with harm, state, confidence and the first line that proves each.
+    def incidents(
+        self, cluster: str = "", since: str = "", harm: str = "", group_id: str = "", limit: int = FEW_ROWS
+    ) -> dict[str, Any]:
+        """List incidents, the newest first, with harm, state, confidence and the line that proves each best.
 
         Args:
             cluster: Only this cluster; all where empty.
             since: Only those that began at this instant or later, such as 2026-11-21T01:00Z; all where empty.
+            harm: Only of this harm, such as records_lost or routine; all but routine where empty.
+            group_id: Only of this consumer group; all where empty.
+            limit: So many at most; the others are counted.
 
         Raises:
-            BadInput: The lake has no such cluster, or that is not an instant.
+            BadInput: The lake has no such cluster or group, there is no such harm, or that is no instant or limit.
         """
         query = """
             SELECT incident_id, cluster, started_at, ended_at, is_over, harm, confidence, headline, cause, group_ids,
@@ -155,8 +163,12 @@ class LakeAnswers:
             FROM gold.incidents
             WHERE ($cluster = '' OR cluster = $cluster)
                 AND ($since = '' OR started_at >= try_cast($since AS TIMESTAMPTZ))
+                AND CASE $harm WHEN '' THEN coalesce(harm, '') <> 'routine' ELSE harm = $harm END
+                AND ($group_id = '' OR list_contains(group_ids, $group_id))
             ORDER BY started_at DESC, harm_rank"""
-        return self._rows(query, {"cluster": cluster, "since": since})
+        if not 0 < limit <= MOST_ROWS:
+            raise BadInput(f"limit is {limit}. Needed: 1 to {MOST_ROWS}.")
+        return self._rows(query, {"cluster": cluster, "since": since, "harm": harm, "group_id": group_id}, most=limit)
 
     def explain(self, subject: str, at: str = "") -> dict[str, Any]:
         """Answer for one subject: verdict, confidence, state, cost, advice, proof, and what was not observed.
@@ -189,7 +201,11 @@ class LakeAnswers:
         return self._rows(queries[name].sql, {}, variables or {})
 
     def _rows(
-        self, query: str, values: dict[str, str] | None = None, variables: dict[str, str] | None = None
+        self,
+        query: str,
+        values: dict[str, str] | None = None,
+        variables: dict[str, str] | None = None,
+        most: int = MOST_ROWS,
     ) -> dict[str, Any]:
         """The first rows of a query, and what the windows of the lake lack. An empty value stands for any."""
         gaps = "SELECT cluster, message FROM gold.findings WHERE list_contains($rules, rule_id) ORDER BY ALL LIMIT 20"
@@ -200,7 +216,7 @@ class LakeAnswers:
             unseen = dicts_of(connection.execute(gaps, {"rules": [*UNSEEN]}))
         return {
             "notice": NOTICE,
-            "rows": plain(harmless(rows[:MOST_ROWS])),
-            "rows_left_out": max(0, len(rows) - MOST_ROWS),
+            "rows": plain(harmless(rows[:most])),
+            "rows_left_out": max(0, len(rows) - most),
             "not_observed": plain(harmless(unseen)),
         }

@@ -86,6 +86,20 @@ def test_explanation_carries_confidence_evidence_and_gaps(answers: dict[str, str
     assert owner["not_observed"]
 
 
+def test_incidents_are_chosen_by_harm_group_and_number(lake: str) -> None:
+    calls = ["incidents {}", 'incidents {"limit": 2}', 'incidents {"harm": "routine"}']
+    calls += ['incidents {"group_id": "crm-storm-8"}', 'incidents {"harm": "records_lots"}']
+    calls += ['incidents {"limit": 0}']
+    *texts, refused, of_none = anyio.run(ask, lake, calls).values()
+    grave, two, routine, of_group = map(json.loads, texts)
+    assert {r["harm"] for r in grave["rows"]} & {"routine", "records_lost"} == {"records_lost"}
+    assert len(two["rows"]) == 2 and two["rows_left_out"] == len(grave["rows"]) - 2
+    assert {r["harm"] for r in routine["rows"]} == {"routine"} and routine["rows_left_out"]
+    assert of_group["rows"] and all("crm-storm-8" in r["group_ids"] for r in of_group["rows"])
+    assert "Did you mean records_lost" in refused
+    assert "limit is 0. Needed: 1 to 200." in of_none
+
+
 def test_unknown_subject_is_an_error_with_what_is_needed(lake: str) -> None:
     calls = [
         'explain {"subject": "\\u001b[2Jnobody"}',
