@@ -29,6 +29,7 @@ from kafka_hindsight.catalog.nouns.partitions import UnavailabilityKind as Unava
 from kafka_hindsight.catalog.nouns.producer_kinds import ProducerFailureKind as ProducerFailureKind
 from kafka_hindsight.catalog.nouns.protocols import Protocol as Protocol
 from kafka_hindsight.catalog.nouns.silences import Silence as Silence
+from kafka_hindsight.catalog.nouns.witnesses import InputKind as InputKind
 from kafka_hindsight.catalog.nouns.witnesses import WitnessGap as WitnessGap
 from kafka_hindsight.catalog.nouns.witnesses import WitnessKind as WitnessKind
 

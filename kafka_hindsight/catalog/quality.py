@@ -15,6 +15,7 @@ UNPARSED_LINES = rows.UnparsedLine.TABLE
 VALIDATION_RESULTS = rows.ValidationResult.TABLE
 VERDICT_CHANGES = rows.VerdictChange.TABLE
 WITNESSES = rows.Witness.TABLE
+INPUT_SPANS = rows.InputSpan.TABLE
 WITHHELD_ROWS = rows.WithheldRow.TABLE
 
 LOST_LINES = "lost lines"

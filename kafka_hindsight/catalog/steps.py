@@ -56,6 +56,7 @@ REBUILD = Step(
         "quality.leadership_gaps",
         "quality.unobserved_spans",
         "quality.witnesses",
+        "quality.input_spans",
         "quality.metadata_states",
     ),
 )

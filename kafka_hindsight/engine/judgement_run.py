@@ -27,6 +27,7 @@ OUTSIDE_GOLD = (
     "quality.leadership_gaps",
     "quality.unobserved_spans",
     "quality.witnesses",
+    "quality.input_spans",
     "quality.metadata_states",
 )
 """Tables that are written even when the publication is refused."""

@@ -52,10 +52,17 @@ GAPS: dict[type[GenerationGap | LeadershipGap], WitnessKind] = {
 
 
 def unknown_verdicts(rows: Iterable[Judged]) -> str:
-    """The sentence that counts the rows whose verdict is not known; empty where there is none."""
-    unknown = [row for row in rows if row.confidence is Confidence.UNKNOWN]
+    """The sentence that counts the rows whose verdict is not known; empty where there is none.
+
+    The controller that the first lines show is no change: another one may never have been.
+    """
+    unknown = [row for row in rows if row.confidence is Confidence.UNKNOWN and not _is_first_controller(row)]
     counts = [*_counts(unknown)]
     return f"Not known: the cause of {words.listed(counts)}, which the evidence does not show." if counts else ""
+
+
+def _is_first_controller(row: Judged) -> bool:
+    return isinstance(row, ControllerChange) and row.controller_from is None
 
 
 def _counts(rows: Sequence[Judged]) -> Iterator[str]:

@@ -6,13 +6,14 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from kafka_hindsight.catalog.codes import WitnessGap, WitnessKind
-from kafka_hindsight.catalog.rows import Witness
+from kafka_hindsight.catalog.codes import InputKind, WitnessGap, WitnessKind
+from kafka_hindsight.catalog.rows import InputSpan, Witness
 from kafka_hindsight.knowledge.witness_loggers import FILES
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.grouping import grouped
 
 BROKERS_NAMED = 6
+SPANS_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -108,3 +109,22 @@ def broker_names(brokers: Sequence[int | None]) -> str:
     if not ids:
         return "any broker"
     return f"{words.verb(len(ids), 'broker', 'brokers')} {words.listed(ids, BROKERS_NAMED)}"
+
+
+def unread_inputs(rows: Iterable[InputSpan], *kinds: InputKind, day: date | None = None) -> list[str]:
+    """The sentences about inputs that were read in a part of the window alone, with what to do; of all without `kinds`.
+
+    An input that was never read is a standing fact, which the coverage names.
+    """
+    of_inputs = grouped((row for row in rows if not kinds or row.input in kinds), lambda row: row.input)
+    sentences = []
+    for kind, own in of_inputs.items():
+        gaps = [
+            f"from {words.instant(row.first_at, day)} to {words.instant(row.last_at, day)}"
+            for row in own
+            if not row.is_read
+        ]
+        if 0 < len(gaps) < len(own):
+            noun, spans = kind.noun, words.listed(gaps, SPANS_NAMED)
+            sentences.append(f"Not known {spans}: {noun.events}, because {noun.missing}. {noun.advice}")
+    return sentences

@@ -64,6 +64,40 @@ class WitnessKind(NounCode):
 
 
 @dataclass(frozen=True, kw_only=True)
+class InputNoun(Noun):
+    """One input beside the brokers' logs. `events` are what rests on it, `missing` the clause that it was not read."""
+
+    events: str
+    missing: str
+    advice: str
+
+
+class InputKind(NounCode):
+    """An input beside the brokers' logs. What rests on it alone is not known where it was not read."""
+
+    noun: InputNoun
+
+    CLIENT_LOGS = InputNoun(
+        code="client_logs", events="why members left, and for how long they stopped",
+        missing="no line of a client's log was read",
+        meaning="The logs of consumers and producers.",
+        advice="Give Hindsight the clients' logs of that time (CLIENT_LOGS).",
+    )
+    READINGS = InputNoun(
+        code="readings", events="lag, stalls and which member owned what",
+        missing="no reading with committed offsets was read",
+        meaning="Readings of the cluster.",
+        advice="Let hindsight snapshot, or the snapshot DAG, read the cluster all the time.",
+    )
+    RECORDS = InputNoun(
+        code="records", events="which records groups skipped or read again",
+        missing="no record of __consumer_offsets was read",
+        meaning="Records of `__consumer_offsets`: of groups, and of commits.",
+        advice="Give Hindsight the records of __consumer_offsets of that time (RECORDS), before Kafka compacts them.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class WitnessGapNoun(Noun):
     """One reason why a witness is missing.
 

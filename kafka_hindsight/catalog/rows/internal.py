@@ -47,6 +47,14 @@ class IsrSpan(Row):
     evidence: Annotated[list[Quote], "The lines that prove it; empty for most, which nothing quotes"]
 
 
+@table("internal.input_instants", key=("cluster", "happened_at"))
+class InputInstant(Row):
+    """One instant at which an input beside the brokers' logs was read: a reading, or a record."""
+
+    cluster: ClusterName
+    happened_at: Annotated[datetime, "When"]
+
+
 @table("internal.leader_spans", key=("cluster", "topic", "partition", "since"))
 class LeaderSpan(Row):
     """One partition from one change of its leader, or of its replicas, to the next."""

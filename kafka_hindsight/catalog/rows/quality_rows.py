@@ -3,7 +3,15 @@
 from datetime import datetime
 from typing import Annotated
 
-from kafka_hindsight.catalog.codes import CheckSeverity, Harm, MetadataRecordType, RowChange, WitnessGap, WitnessKind
+from kafka_hindsight.catalog.codes import (
+    CheckSeverity,
+    Harm,
+    InputKind,
+    MetadataRecordType,
+    RowChange,
+    WitnessGap,
+    WitnessKind,
+)
 from kafka_hindsight.catalog.row import Lines, Long, Millis, Records, Row, Unit, table
 from kafka_hindsight.catalog.rows.columns import ClusterName, LineOrigin
 from kafka_hindsight.catalog.rows.structs import DayCount, OffsetSpan, Quote
@@ -182,6 +190,19 @@ class Witness(Row):
     loggers: Annotated[list[str] | None, "The loggers of which a line is missing; null where none is"] = None
     level: Annotated[str | None, "The least level of which the logs have a line; null where they have none"] = None
     was_there: Annotated[bool, "Whether the logs of the week before the window could show such events"]
+
+
+@table("quality.input_spans", key=("cluster", "input", "first_at"), time_column="first_at")
+class InputSpan(Row):
+    """Whether one input beside the brokers' logs was read, in one part of the window."""
+
+    cluster: ClusterName
+    input: Annotated[InputKind, "The input"]
+    first_at: Annotated[datetime, "From when on"]
+    last_at: Annotated[datetime, "Until when"]
+    is_read: Annotated[bool, "Whether it was read; elsewhere what rests on it alone is not known"]
+
+    CHECKS = (Check("ends_after_start", "last_at > first_at", "a part of the window is not empty"),)
 
 
 @table("quality.publications", key=("cluster", "window_from", "window_to", "table", "run_id"))

@@ -18,6 +18,7 @@ from kafka_hindsight.judgements.brokers.cluster_context import CONTEXT_KINDS, Cl
 from kafka_hindsight.judgements.brokers.controller_changes import WHY_CONTROLLERS_CHANGE, rebuild_controller_changes
 from kafka_hindsight.judgements.brokers.controllers import ACTS, CONTROLLER_KINDS
 from kafka_hindsight.judgements.brokers.echoes import hedge_echoes
+from kafka_hindsight.judgements.brokers.input_spans import find_input_spans
 from kafka_hindsight.judgements.brokers.liveness import (
     ACTIVE_KINDS,
     MEMBER_KINDS,
@@ -58,6 +59,9 @@ _IN_ORDER = ("happened_at", "source", "order")
 
 Instants = npt.NDArray[np.int64]
 """Microseconds since 1970, in order, each once."""
+
+_INPUT_INSTANT = ["cluster", "happened_at"]
+"""The columns of an instant at which an input was read."""
 
 _REFUSED = (Kind.AUTHENTICATION_FAILED, Kind.AUTHENTICATION_REFUSED, Kind.QUOTA_CHANGED)
 
@@ -197,20 +201,27 @@ def judge_brokers(
 
 @dataclass(frozen=True)
 class WitnessHistory:
-    """The witnesses of the window."""
+    """The witnesses of the window, and the inputs beside the brokers' logs."""
 
     witnesses: list[rows.Witness]
+    input_spans: list[rows.InputSpan]
 
 
 def judge_witnesses(
     hours: list[rows.ParsedHour],
     missing_logs: list[rows.MissingBrokerLog],
     outages: list[rows.BrokerOutage],
+    readings: list[rows.InputInstant],
+    records: list[rows.InputInstant],
     cluster: str,
     scope: Scope,
 ) -> WitnessHistory:
-    """Find what the logs of each broker could show in the window."""
-    return WitnessHistory(find_witnesses(cluster, hours, missing_logs, outages, scope.window))
+    """Find what the logs of each broker could show in the window, and which other inputs were read."""
+    read_at, written_at = ([row.happened_at for row in own] for own in (readings, records))
+    return WitnessHistory(
+        find_witnesses(cluster, hours, missing_logs, outages, scope.window),
+        find_input_spans(cluster, hours, read_at, written_at, scope.window),
+    )
 
 
 @dataclass(frozen=True)
@@ -337,6 +348,27 @@ def reading_times_together(times: pa.Table) -> pa.Table:
     return last.rename_columns(["snapshot_at", "last_offsets_partition"])
 
 
+def reading_instants(partitions: pa.Table) -> pa.Table:
+    """The instants of the readings of each cluster."""
+    return distinct(partitions.select(["cluster", "snapshot_at"]).rename_columns(_INPUT_INSTANT))
+
+
+def record_edges(records: pa.Table) -> pa.Table:
+    """The instants of the first and the last record of each cluster."""
+    return input_edges(records.select(["cluster", "written_at"]).rename_columns(_INPUT_INSTANT))
+
+
+def commit_edges(commits: pa.Table) -> pa.Table:
+    """The instants of the first and the last commit of each cluster."""
+    instants = [commits.select(["cluster", name]).rename_columns(_INPUT_INSTANT) for name in ("first_at", "last_at")]
+    return input_edges(pa.concat_tables(instants))
+
+
+def input_edges(instants: pa.Table) -> pa.Table:
+    """The first and the last of the instants of each cluster."""
+    return ends(instants, ("cluster",), ("happened_at",))
+
+
 BROKERS = Judgement(
     "brokers",
     (judge_brokers,),
@@ -361,6 +393,11 @@ WITNESSES = Judgement(
         "hours": lake_table("quality.parsed_hours", span="week"),
         "missing_logs": BROKERS.output("missing_logs"),
         "outages": BROKERS.output("outages"),
+        "readings": narrowed(reading_instants, lake_table("bronze.offset_snapshots"), again=distinct),
+        "records": union(
+            narrowed(record_edges, lake_table("bronze.group_records"), again=input_edges),
+            narrowed(commit_edges, lake_table("bronze.offset_commits"), again=input_edges),
+        ),
     },
 )
 

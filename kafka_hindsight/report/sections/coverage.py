@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 
-from kafka_hindsight.catalog.codes import Origin, WitnessKind
+from kafka_hindsight.catalog.codes import InputKind, Origin, WitnessKind
 from kafka_hindsight.catalog.rows import (
     Coverage,
     Failover,
     Finding,
     GenerationGap,
+    InputSpan,
     LeaderImbalance,
     LeadershipGap,
     Rebalance,
@@ -22,7 +23,7 @@ from kafka_hindsight.catalog.rows import (
 from kafka_hindsight.knowledge.layouts import CUTS
 from kafka_hindsight.knowledge.rules.coverage_rules import BROKER_LOG_MISSING
 from kafka_hindsight.report import blocks as ui
-from kafka_hindsight.report.not_known import missing_witnesses
+from kafka_hindsight.report.not_known import missing_witnesses, unread_inputs
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.report.phrases import change, partition_name
 from kafka_hindsight.report.withheld import withheld_sentences
@@ -319,8 +320,17 @@ def _witnesses(page: PageRows) -> Iterator[Statement]:
         yield "warn", f"{unknown.sentence(page.day)} {unknown.advice}"
 
 
+def _inputs(page: PageRows) -> Iterator[Statement]:
+    """The inputs beside the brokers' logs that were read in a part of the window alone; records that were not read."""
+    yield from (("warn", sentence) for sentence in unread_inputs(page.of(InputSpan), day=page.day))
+    spans = page.rows_of(InputSpan, "input", InputKind.RECORDS)
+    if spans and not any(span.is_read for span in spans):
+        noun = InputKind.RECORDS.noun
+        yield "plain", f"{words.sentence(noun.missing)}: clients' logs and readings alone may show {noun.events}."
+
+
 STATEMENTS = (
-    _witnesses, _lines, _replaced, _layouts, _generations, _leaders, _missing_input, _missing_logs, _silence,
+    _witnesses, _inputs, _lines, _replaced, _layouts, _generations, _leaders, _missing_input, _missing_logs, _silence,
     _expectations, _not_read,
 )  # fmt: skip
 SECTION = Section("coverage", 10, "coverage", "", coverage)

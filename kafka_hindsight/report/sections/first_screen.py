@@ -20,6 +20,7 @@ from kafka_hindsight.catalog.rows import (
     Failover,
     Finding,
     Incident,
+    InputSpan,
     OffsetJump,
     Rebalance,
     Truncation,
@@ -35,7 +36,7 @@ from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, 
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.not_judged import SUBJECTS, unknown_verdicts
-from kafka_hindsight.report.not_known import missing_witnesses
+from kafka_hindsight.report.not_known import missing_witnesses, unread_inputs
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.report.phrases import declared_label, incident_headline, unread_warning
 from kafka_hindsight.report.sections import coverage
@@ -136,9 +137,11 @@ def _withheld(page: PageRows) -> Iterator[ui.Block]:
 
 
 def _not_judged(page: PageRows) -> Iterator[ui.Block]:
-    """The events of which the evidence does not show the cause, by their number."""
-    if sentence := unknown_verdicts(row for subject in SUBJECTS for row in page.of(subject.rows)):
-        yield ui.List((ui.Item(sentence, "plain"),), "statements")
+    """The events of which the evidence does not show the cause, by their number, and inputs that were read in part."""
+    causes = unknown_verdicts(row for subject in SUBJECTS for row in page.of(subject.rows))
+    sentences = [*filter(None, [causes]), *unread_inputs(page.of(InputSpan), day=page.day)]
+    if sentences:
+        yield ui.List(tuple(ui.Item(sentence, "plain") for sentence in sentences), "statements")
 
 
 def _coverage(page: PageRows) -> str:

@@ -27,7 +27,7 @@ def groups(page: PageRows) -> Iterator[ui.Block]:
     worst = sorted(page.groups, key=lambda g: (-figures.partition_seconds(rebalances[g]), -len(rebalances[g]), g))
     yield from ui.paged_table("Groups", HEADINGS, [_row(page, group, rebalances[group]) for group in worst])
     if not worst:
-        yield ui.Paragraph(empty_sentence(page, "No group rebalanced or fell behind.", "No group", WitnessKind.GROUPS))
+        yield ui.Paragraph(empty_sentence(page, "No group rebalanced.", "No rebalance", WitnessKind.GROUPS))
 
 
 def _row(page: PageRows, group: str, rebalances: Sequence[Rebalance]) -> tuple[str, tuple[ui.Words, ...]]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafka_hindsight.catalog.codes import Origin, SettingsWitness
-from kafka_hindsight.catalog.rows import Coverage, MemberSetting, OffsetJump
+from kafka_hindsight.catalog.codes import InputKind, Origin
+from kafka_hindsight.catalog.rows import Coverage, InputSpan, OffsetJump
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report.jump_lines import jumps_block
+from kafka_hindsight.report.not_known import unread_inputs
 from kafka_hindsight.report.page_rows import LagReading, PageRows, Section
 from kafka_hindsight.shared import words
 
@@ -17,6 +18,7 @@ OPEN = 12
 def offset_jumps(page: PageRows) -> Iterator[ui.Block]:
     """The jumps of the window, or the sentence that no evidence shows any."""
     jumps = page.of(OffsetJump)
+    yield from map(ui.Paragraph, unread_inputs(page.of(InputSpan), day=page.day))
     if not jumps:
         yield ui.Paragraph(_none_shown(page))
         return
@@ -30,7 +32,7 @@ def _none_shown(page: PageRows) -> str:
         "members' logs": any(row.origin == Origin.CLIENT for row in page.of(Coverage)),
         "readings with committed offsets": bool(page.of(LagReading)),
         "records of __consumer_offsets": any(
-            SettingsWitness.GROUP_RECORD in row.witnesses for row in page.of(MemberSetting)
+            span.is_read for span in page.rows_of(InputSpan, "input", InputKind.RECORDS)
         ),
     }
     at_hand, missing = (

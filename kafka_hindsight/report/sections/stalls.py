@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafka_hindsight.catalog.rows import PartitionStall
+from kafka_hindsight.catalog.codes import InputKind
+from kafka_hindsight.catalog.rows import InputSpan, PartitionStall
 from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report.not_known import unread_inputs
 from kafka_hindsight.report.page_rows import LagReading, PageRows, Section
 from kafka_hindsight.report.stall_table import stall_table
 from kafka_hindsight.shared import words
@@ -14,6 +16,7 @@ from kafka_hindsight.shared import words
 def stalls(page: PageRows) -> Iterator[ui.Block]:
     """The input that shows stalls, and each of them."""
     yield ui.Paragraph(counts_of(page))
+    yield from map(ui.Paragraph, unread_inputs(page.of(InputSpan), InputKind.READINGS, day=page.day))
     yield from stall_table(page, page.of(PartitionStall))
 
 

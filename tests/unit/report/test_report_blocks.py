@@ -17,6 +17,7 @@ from tests.support.report_cluster import leadership_gap
 from tests.support.report_crowd import crowded_night
 from tests.support.report_night import night
 from tests.support.report_rows import (
+    DAY,
     END,
     at,
     coverage,
@@ -135,10 +136,33 @@ def test_causes_that_the_evidence_does_not_show_are_counted_on_the_first_screen(
             rebalance("orders", at("02:02:00"), "member_left", confidence="possible"),
         ],
         "gold.failovers": [failover("mail", 0, at("02:00:00"), "unknown", confidence="unknown")],
+        "gold.controller_changes": [
+            made("gold.controller_changes", epoch=n, cause="unknown", confidence="unknown", controller_from=before)
+            for n, before in enumerate((None, 2))
+        ],
     }
     page = build_report(empty() | rows, run())
     items = [seen.text(item) for item in seen.found(Item, seen.section(page, "verdict"))]
-    assert "Not known: the cause of 1 change of a leader and 2 rebalances, which the evidence does not show." in items
+    assert (
+        "Not known: the cause of 1 change of a leader, 1 change of the controller and 2 rebalances, which the evidence"
+        " does not show." in items
+    )
+
+
+def test_hours_without_readings_limit_what_is_said_and_not_the_badge():
+    parts = [(DAY, at("05:00:00"), True), (at("05:00:00"), END, False)]
+    spans = [
+        made("quality.input_spans", input="readings", first_at=first, last_at=last, is_read=is_read)
+        for first, last, is_read in parts
+    ]
+    rows = {"quality.coverage": [coverage()], "quality.witnesses": witnesses(), "quality.input_spans": spans}
+    page = build_report(empty() | rows, run())
+    led = [seen.text(p) for p in seen.found(Paragraph, seen.section(page, "verdict"))]
+    items = [seen.text(item) for item in seen.found(Item, seen.section(page, "verdict"))]
+    assert led[0].startswith("CALM. ")
+    assert any(item.startswith("Not known from 05:00:00 to ") and "lag, stalls" in item for item in items)
+    stalls = " ".join(seen.text(p) for p in seen.found(Paragraph, seen.section(page, "stalls")))
+    assert "because no reading with committed offsets was read" in stalls
 
 
 @pytest.mark.parametrize("explained_by", [None, "a leader epoch that no broker had to write"])
