@@ -25,6 +25,7 @@ TITLES = {
     "blocks": "cut topics into blocks of partitions",
     "brokers": "rebuild timelines of brokers and classify outages",
     "witnesses": "find what logs could show",
+    "lost_lines": "find where the lines of all brokers were lost",
     "facts": "gather facts of the window",
     "groups": "rebuild timelines of groups and classify causes of rebalances",
     "topic_partitions": "find the partitions of topics",

@@ -136,6 +136,9 @@ class GenerationGap(Row):
     after_generation: Annotated[int, "Last generation seen before the break"]
     next_generation: Annotated[int, "First generation seen after it"]
     seen_at: Annotated[datetime, "When the later one was seen"]
+    previous_seen_at: Annotated[
+        datetime | None, "When the earlier one was seen last before that; null where no line names it"
+    ] = None
     explained_by: Annotated[str | None, "Why it broke; null where the evidence is lost"] = None
     evidence: Annotated[list[Quote], "The line that shows the later one"]
 

@@ -10,8 +10,8 @@ has to have written again: else its file is missing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from itertools import pairwise
 
 from kafka_hindsight.catalog.codes import Origin, OutageKind, WitnessGap
@@ -38,6 +38,9 @@ offsets.retention.check.interval.ms (ZooKeeper)."""
 
 _PAUSE = timedelta(minutes=2)
 """For so long a whole cluster may be silent at the beginning or the end of a window. Our choice."""
+
+
+_MINUTE = timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
@@ -243,3 +246,38 @@ def _parts(silences: Sequence[Window], window: Window) -> Iterator[tuple[Window,
         reached = silence.end
     if reached < window.end:
         yield Window(reached, window.end), False
+
+
+def silences_of_cluster(minutes: Iterable[datetime]) -> list[Window]:
+    """The times between two lines of any broker that are longer than a pause.
+
+    Args:
+        minutes: The minutes in which any broker wrote a line.
+    """
+    ordered = sorted(minutes)
+    return [Window(a + _MINUTE, b) for a, b in pairwise(ordered) if b - a - _MINUTE >= _PAUSE]
+
+
+def with_lost_lines(
+    witnesses: Iterable[Witness], silences: Iterable[Window], breaks: Sequence[tuple[datetime, datetime]]
+) -> list[Witness]:
+    """The witnesses; in a silence of all brokers over which ids do not join, lines were lost, and none could show more.
+
+    A silence alone is no gap: a cluster without work writes nothing for as long.
+
+    Args:
+        witnesses: The witnesses of the window.
+        silences: The times in which no broker wrote a line.
+        breaks: The last line before each unexplained break of generations or leader epochs, and the first after it.
+    """
+    lost = [s for s in silences if any(before < s.start and s.end <= after for before, after in breaks)]
+    return [part for witness in witnesses for part in _split(witness, lost)]
+
+
+def _split(witness: Witness, lost: Sequence[Window]) -> Iterator[Witness]:
+    """The parts of a witness: in those without lines it is missing."""
+    window = Window(witness.first_at, witness.last_at)
+    inside = [Window(max(s.start, window.start), min(s.end, window.end)) for s in lost if window.meets(s.start, s.end)]
+    for part, is_silent in _parts([s for s in inside if s.start < s.end], window):
+        gap = witness.gap or (WitnessGap.NO_LINES if is_silent else None)
+        yield replace(witness, first_at=part.start, last_at=part.end, gap=gap)

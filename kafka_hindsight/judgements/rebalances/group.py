@@ -154,6 +154,8 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
         why = "the group's metadata were deleted, as their tombstone shows"
         restarts = [not g.explained_by and g.next_generation <= 1 and buried_at <= g.seen_at for g in gaps]
         gaps = [replace(g, explained_by=why) if is_restart else g for g, is_restart in zip(gaps, restarts, strict=True)]
+    sightings = timelines(ordered if gaps else (), attrgetter("generation"), attrgetter("happened_at"))
+    gaps = [replace(g, previous_seen_at=_last_seen(sightings, g)) for g in gaps]
     history = HistoryCoverage(episodes, gaps, registry, context.observed_from)
     rows = [_row(Case(e, e.trigger, identity, context, history)) for e in episodes]
     return GroupHistory(
@@ -162,6 +164,13 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
         registry,
         _roster(context.cluster, group_id, registry),
     )
+
+
+def _last_seen(sightings: Mapping[int | None, Timeline[Event]], gap: GenerationGap) -> datetime | None:
+    """The instant at which a line last named the generation before a break."""
+    own = sightings.get(gap.after_generation)
+    last = own.last_before(gap.seen_at) if own else None
+    return last.happened_at if last else None
 
 
 def _assigned_after_joins(events: Iterable[Event]) -> Iterator[Event]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
 from kafka_hindsight.catalog.codes import WitnessGap, WitnessKind
 from kafka_hindsight.catalog.quality import PARSED_HOURS
 from kafka_hindsight.catalog.rows import BrokerOutage, MissingBrokerLog, ParsedHour, Witness
-from kafka_hindsight.judgements.brokers.log_witnesses import find_witnesses
+from kafka_hindsight.judgements.brokers.log_witnesses import find_witnesses, silences_of_cluster, with_lost_lines
 from kafka_hindsight.knowledge.patterns import PATTERNS
 from kafka_hindsight.knowledge.witness_loggers import QUORUM_LOGGER, WITNESSES, ZOOKEEPER_LOGGER
 from kafka_hindsight.logs.reading import relevant_class
@@ -184,6 +184,45 @@ def test_logger_that_is_silent_since_a_start_is_missing(kind: str, gap: list[str
     rows = witnesses([before, *whole(loggers)], outages=[away])
     assert gaps(rows) == {kind: (WitnessGap.NO_LOGGER, gap) for kind in ("leaders", "in_sync") if gap}
     assert [w.was_there for w in rows if w.kind == WitnessKind.LEADERS] == [True]
+
+
+MINUTE = timedelta(minutes=1)
+BEFORE, SILENCE = at("02:10:40"), Window(at("02:11:00"), at("02:20:00"))
+
+
+def test_silences_of_a_cluster_are_longer_than_a_pause() -> None:
+    minutes = [at(f"02:{n:02}:00") for n in (8, 9, 10, 20, 21, 23, 24)]
+    assert silences_of_cluster(minutes) == [SILENCE]
+
+
+@pytest.mark.parametrize(
+    ("breaks", "is_lost"),
+    [
+        ([], False),
+        ([(BEFORE, SILENCE.end + MINUTE)], True),
+        ([(SILENCE.end, SILENCE.end + MINUTE)], False),
+        ([(BEFORE - MINUTE, BEFORE)], False),
+    ],
+)
+def test_silence_of_all_brokers_hides_events_where_ids_do_not_join_across_it(
+    breaks: list[tuple[datetime, datetime]], is_lost: bool
+) -> None:
+    """A cluster without work is silent too: a generation or an epoch that is missing shows that lines were lost."""
+    rows = with_lost_lines(witnesses(FULL), [SILENCE], breaks)
+    own = [(w.first_at, w.last_at, w.gap) for w in rows if w.kind == WitnessKind.CUTS]
+    if is_lost:
+        assert own == [
+            (WINDOW.start, SILENCE.start, None),
+            (SILENCE.start, SILENCE.end, WitnessGap.NO_LINES),
+            (SILENCE.end, WINDOW.end, None),
+        ]
+    else:
+        assert own == [(WINDOW.start, WINDOW.end, None)]
+
+
+def test_reason_that_stands_for_the_whole_window_stays_where_lines_were_lost() -> None:
+    rows = with_lost_lines(witnesses(whole(JAVA_LOGGERS)), [SILENCE], [(BEFORE, SILENCE.end)])
+    assert {w.gap for w in rows if w.kind == WitnessKind.LEADERS} == {WitnessGap.NO_LOGGER}
 
 
 def test_each_logger_of_a_witness_writes_events() -> None:
