@@ -34,7 +34,6 @@ class Subject:
 
 
 SUBJECTS: tuple[Subject, ...] = (
-    Subject(Truncation, "cut of a log", "cuts of logs"),
     Subject(Failover, "change of a leader", "changes of leaders"),
     Subject(BrokerOutage, "absence of a broker", "absences of brokers"),
     Subject(ControllerChange, "change of the controller", "changes of the controller"),
@@ -42,7 +41,10 @@ SUBJECTS: tuple[Subject, ...] = (
     Subject(Rebalance, "rebalance", "rebalances"),
     Subject(OffsetJump, "jump of an offset", "jumps of offsets"),
 )
-"""The rows with verdicts, in the order in which they are named."""
+"""The rows whose verdict is a cause, in the order in which they are named."""
+
+JUDGED: tuple[type[Judged], ...] = (Truncation, *(subject.rows for subject in SUBJECTS))
+"""All rows with verdicts."""
 
 GAPS: dict[type[GenerationGap | LeadershipGap], WitnessKind] = {
     GenerationGap: WitnessKind.GROUPS,
@@ -54,11 +56,16 @@ GAPS: dict[type[GenerationGap | LeadershipGap], WitnessKind] = {
 def unknown_verdicts(rows: Iterable[Judged]) -> str:
     """The sentence that counts the rows whose verdict is not known; empty where there is none.
 
-    The controller that the first lines show is no change: another one may never have been.
+    The first controller that lines show does not count: there may never have been another one.
     """
     unknown = [row for row in rows if row.confidence is Confidence.UNKNOWN and not _is_first_controller(row)]
+    cuts = sum(isinstance(row, Truncation) for row in unknown)
     counts = [*_counts(unknown)]
-    return f"Not known: the cause of {words.listed(counts)}, which the evidence does not show." if counts else ""
+    clauses = [
+        *([f"whether {words.counted(cuts, 'cut of a log', 'cuts of logs')} lost committed records"] if cuts else []),
+        *([f"the cause of {words.listed(counts)}"] if counts else []),
+    ]
+    return f"Not known, as the evidence does not show it: {', and '.join(clauses)}." if clauses else ""
 
 
 def _is_first_controller(row: Judged) -> bool:

@@ -13,6 +13,7 @@ from kafka_hindsight.catalog import rows as declared
 from kafka_hindsight.catalog.codes import NOBODY, Urgency, WitnessKind
 from kafka_hindsight.catalog.row import Row, struct
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Finding, Incident, Quote, Rebalance, Unavailability
+from kafka_hindsight.knowledge.rules.coverage_rules import CLOCKS_DIFFER
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, unused
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.blocks import At, Block, EvidenceLines, Link, Name, Quotation, Words
@@ -250,7 +251,12 @@ class PageRows:
 
     @cached_property
     def unknown_kinds(self) -> frozenset[WitnessKind]:
-        """The kinds of event that could have happened without a row of the window that shows them."""
+        """The kinds of event that could have happened without a row of the window that shows them.
+
+        Where the clocks of brokers differ, that is each kind: lines of one event may not be found together.
+        """
+        if self.rows_of(Finding, "rule_id", CLOCKS_DIFFER.rule_id):
+            return frozenset(WitnessKind)
         return unknown_kinds(self.of(declared.Witness)) | kinds_withheld(self.of(declared.WithheldRow))
 
     @cached_property

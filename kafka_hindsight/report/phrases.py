@@ -23,6 +23,8 @@ WORTH_A_SENTENCE = 10
 """One line of so many must be unread before most of a broker's lines can be."""
 
 FOLDERS_NAMED = 5
+HEADLINE = 220
+"""The most characters of a headline."""
 
 
 def outage_words(outage: BrokerOutage) -> str:
@@ -32,7 +34,13 @@ def outage_words(outage: BrokerOutage) -> str:
 
 def incident_headline(incident: Incident) -> str:
     """An incident in one line; rows of an earlier version have no headline."""
-    return plain.shortened(incident.headline or incident.explanation.rstrip("."), 220)
+    return plain.shortened(incident.headline or incident.explanation.rstrip("."), HEADLINE)
+
+
+def origin_of(incident: Incident) -> str:
+    """What began an incident, as its headline says it behind the harm, without how long it lasted; empty: nothing."""
+    origin = (incident.headline or "").partition(": ")[2]
+    return plain.shortened(origin.partition(", away for ")[0], HEADLINE)
 
 
 def declared_label(row: Incident) -> str:

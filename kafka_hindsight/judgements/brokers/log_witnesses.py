@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from kafka_hindsight.catalog.codes import Origin, OutageKind, WitnessGap
+from kafka_hindsight.catalog.codes import Confidence, Origin, OutageKind, WitnessGap
 from kafka_hindsight.catalog.rows import BrokerOutage, MissingBrokerLog, ParsedHour, Witness
 from kafka_hindsight.knowledge.witness_loggers import (
     AT_EACH_START,
@@ -205,8 +205,9 @@ def _loggers_now(hours: Sequence[ParsedHour], outages: Iterable[BrokerOutage]) -
 
 
 def _ended_by_start(outage: BrokerOutage) -> bool:
-    """Whether an outage ended with the start of a new process."""
-    return outage.up_at is not None and outage.kind is not OutageKind.UNRESPONSIVE
+    """Whether an outage ended with the start of a new process, and is more than possible."""
+    is_sure = outage.confidence in (Confidence.CERTAIN, Confidence.LIKELY)
+    return is_sure and outage.up_at is not None and outage.kind is not OutageKind.UNRESPONSIVE
 
 
 def _logged_span(hours: Sequence[ParsedHour], window: Window) -> Window:
@@ -263,7 +264,7 @@ def with_lost_lines(
 ) -> list[Witness]:
     """The witnesses; in a silence of all brokers over which ids do not join, lines were lost, and none could show more.
 
-    A silence alone is no gap: a cluster without work writes nothing for as long.
+    A silence alone is not a gap: a cluster without work writes nothing for as long.
 
     Args:
         witnesses: The witnesses of the window.

@@ -35,10 +35,10 @@ from kafka_hindsight.measures.records_moved import records_moved
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, Unused, unused
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures
-from kafka_hindsight.report.not_judged import SUBJECTS, unknown_verdicts
+from kafka_hindsight.report.not_judged import JUDGED, unknown_verdicts
 from kafka_hindsight.report.not_known import missing_witnesses, unread_inputs
 from kafka_hindsight.report.page_rows import PageRows, Section
-from kafka_hindsight.report.phrases import declared_label, incident_headline, unread_warning
+from kafka_hindsight.report.phrases import declared_label, incident_headline, origin_of, unread_warning
 from kafka_hindsight.report.sections import coverage
 from kafka_hindsight.report.withheld import ADVICE, withheld_sentences
 from kafka_hindsight.shared import plain, words
@@ -138,7 +138,7 @@ def _withheld(page: PageRows) -> Iterator[ui.Block]:
 
 def _not_judged(page: PageRows) -> Iterator[ui.Block]:
     """The events of which the evidence does not show the cause, by their number, and inputs that were read in part."""
-    causes = unknown_verdicts(row for subject in SUBJECTS for row in page.of(subject.rows))
+    causes = unknown_verdicts(row for kind in JUDGED for row in page.of(kind))
     sentences = [*filter(None, [causes]), *unread_inputs(page.of(InputSpan), day=page.day)]
     if sentences:
         yield ui.List(tuple(ui.Item(sentence, "plain") for sentence in sentences), "statements")
@@ -187,7 +187,7 @@ def _headlines(
         ids = {row.incident_id for row in rows}
         sums = _unused_in(page, (u for u in page.of(Unavailability) if u.incident_id in ids), harm)
         beginning = f"{sums.clause()}: "
-        headlines = [h.partition(": ")[2].partition(", away for ")[0] or h for h in headlines]
+        headlines = [origin_of(row) or h for row, h in zip(examples, headlines)]
     return beginning, [f"{h}{declared_label(row)}{_doubt(_sureness(row, rows))}" for h, row in zip(headlines, examples)]
 
 

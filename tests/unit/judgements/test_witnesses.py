@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from kafka_hindsight.catalog.codes import WitnessGap, WitnessKind
+from kafka_hindsight.catalog.codes import Confidence, WitnessGap, WitnessKind
 from kafka_hindsight.catalog.quality import PARSED_HOURS
 from kafka_hindsight.catalog.rows import BrokerOutage, MissingBrokerLog, ParsedHour, Witness
 from kafka_hindsight.judgements.brokers.log_witnesses import find_witnesses, silences_of_cluster, with_lost_lines
@@ -184,6 +184,13 @@ def test_logger_that_is_silent_since_a_start_is_missing(kind: str, gap: list[str
     rows = witnesses([before, *whole(loggers)], outages=[away])
     assert gaps(rows) == {kind: (WitnessGap.NO_LOGGER, gap) for kind in ("leaders", "in_sync") if gap}
     assert [w.was_there for w in rows if w.kind == WitnessKind.LEADERS] == [True]
+
+
+def test_absence_that_is_only_possible_is_no_evidence_of_a_start() -> None:
+    """A clock that differs shows absences at times at which the broker's own logs have no line."""
+    away = row(BrokerOutage.TABLE, broker=1, kind="crash", down_at=at("04:59:50"), up_at=at("04:59:58"))
+    assert {w.gap for w in witnesses(FULL, outages=[away])} == {None, WitnessGap.NO_LOGGER}
+    assert {w.gap for w in witnesses(FULL, outages=[replace(away, confidence=Confidence.POSSIBLE)])} == {None}
 
 
 MINUTE = timedelta(minutes=1)

@@ -136,6 +136,9 @@ def test_causes_that_the_evidence_does_not_show_are_counted_on_the_first_screen(
             rebalance("orders", at("02:02:00"), "member_left", confidence="possible"),
         ],
         "gold.failovers": [failover("mail", 0, at("02:00:00"), "unknown", confidence="unknown")],
+        "gold.truncations": [
+            made("gold.truncations", truncation_id=f"t{n}", verdict="unknown", confidence="unknown") for n in range(2)
+        ],
         "gold.controller_changes": [
             made("gold.controller_changes", epoch=n, cause="unknown", confidence="unknown", controller_from=before)
             for n, before in enumerate((None, 2))
@@ -144,9 +147,9 @@ def test_causes_that_the_evidence_does_not_show_are_counted_on_the_first_screen(
     page = build_report(empty() | rows, run())
     items = [seen.text(item) for item in seen.found(Item, seen.section(page, "verdict"))]
     assert (
-        "Not known: the cause of 1 change of a leader, 1 change of the controller and 2 rebalances, which the evidence"
-        " does not show." in items
-    )
+        "Not known, as the evidence does not show it: whether 2 cuts of logs lost committed records, and the cause of"
+        " 1 change of a leader, 1 change of the controller and 2 rebalances."
+    ) in items
 
 
 def test_hours_without_readings_limit_what_is_said_and_not_the_badge():
@@ -183,6 +186,31 @@ def test_gap_that_may_hide_an_event_leaves_no_zero(explained_by):
     assert (night.partitions_offline, night.not_known) == (
         (0, []) if explained_by else (None, [Harm.PARTITIONS_OFFLINE])
     )
+
+
+def test_clocks_that_differ_leave_no_zero_and_no_exact_figure():
+    rows = {
+        "quality.coverage": [coverage()],
+        "quality.witnesses": witnesses(),
+        "gold.findings": [made("gold.findings", rule_id="clocks_differ", severity="warning", message="clocks differ")],
+        "gold.broker_outages": [outage(1, at("02:00:00"), "crash")],
+    }
+    page = build_report(empty() | rows, run())
+    tiles = [seen.text(item) for item in seen.found(Item, seen.section(page, "verdict"))]
+    assert {"? groups stopped by a failure", "? partitions had no leader", "1+ absence of a broker"} <= {*tiles}
+
+
+def test_origin_of_a_long_headline_is_cut_behind_its_names():
+    """Several incidents of one harm share their beginning: each is named by what began it, whatever follows."""
+    tail = ", away for 20 s, and 31 partitions of 4 topics may have taken no writes with acks=all" + " again" * 40
+    incidents = [
+        made("gold.incidents", harm="partitions_offline", incident_id=f"i{n}", is_over=True, confidence="likely",
+             headline=f"2 partitions of mail had no leader, the longest for 3 s: broker {n} crashed{tail}")
+        for n in (1, 2)
+    ]  # fmt: skip
+    page = build_report(empty() | {"gold.incidents": incidents}, run())
+    said = " ".join(seen.text(item) for item in seen.found(Item, seen.section(page, "verdict")))
+    assert "broker 1 crashed (declared) (likely); broker 2 crashed (declared) (likely)" in said
 
 
 def test_times_of_what_could_not_all_be_shown_have_no_upper_bound():
