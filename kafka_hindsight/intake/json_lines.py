@@ -27,16 +27,28 @@ class LandedLine(NamedTuple):
 
 def landed_lines(content: Bytes) -> Iterator[str]:
     """The lines of a file that are not blank, as far as it can be unpacked."""
+    for block in landed_blocks(content):
+        yield from lines_of(block)
+
+
+def landed_blocks(content: Bytes) -> Iterator[bytes]:
+    """The whole lines of a file, many at once, as far as it can be unpacked."""
     at, tail = 0, b""
     while data := content.between(at, at + CHUNK):
         at += len(data)
-        *lines, tail = (tail + data).split(b"\n")
-        yield from _filled(lines)
-    yield from _filled([tail])
+        lines, end, rest = data.rpartition(b"\n")
+        if end:
+            yield tail + lines
+            tail = rest
+        else:
+            tail += data
+    if tail.strip():
+        yield tail
 
 
-def _filled(lines: Sequence[bytes]) -> Iterator[str]:
-    return (line.removesuffix(b"\r").decode(errors="replace") for line in lines if line.strip())
+def lines_of(block: bytes) -> Iterator[str]:
+    """The lines of a block that are not blank."""
+    return (line.removesuffix(b"\r").decode(errors="replace") for line in block.split(b"\n") if line.strip())
 
 
 def value_of(text: str) -> Any:

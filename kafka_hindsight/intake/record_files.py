@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
-from collections.abc import Collection, Iterator
+from binascii import a2b_base64
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from operator import ge, lt
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json as json_columns
 
 from kafka_hindsight.catalog.table_model import RowValues
 from kafka_hindsight.intake.checksums import fast_crc32c
 from kafka_hindsight.intake.group_record_rows import OffsetsTopicInput, columns_of_record
-from kafka_hindsight.intake.json_lines import landed_lines, value_of
+from kafka_hindsight.intake.json_lines import landed_blocks, lines_of, value_of
+from kafka_hindsight.intake.packed_batches import unpacked
 from kafka_hindsight.intake.reading_files import files_of_input
-from kafka_hindsight.kafka_records.batches import batches, uncommitted
+from kafka_hindsight.kafka_records.batches import Record, batches, uncommitted
 from kafka_hindsight.kafka_records.commit_runs import Run
 from kafka_hindsight.kafka_records.offsets_topic import TOPIC, OffsetsTopic, with_topics
 from kafka_hindsight.kafka_records.wire import Malformed
@@ -35,8 +41,13 @@ _NO_RECORD = (
 _BOUNDS = {"partition": 1 << 31, "offset": 1 << 63, "at": 253_402_300_800_000}
 """Above the largest number of each field. The calendar ends with the year 9999."""
 
-Record = tuple[int, int, int, bytes | None, bytes | None]
-"""Partition and offset, when it was written, in milliseconds, key and value."""
+_COLUMNS = pa.schema(
+    [("topic", pa.string()), *((n, pa.int64()) for n in _BOUNDS), ("key", pa.string()), ("value", pa.string())]
+)
+_AS_COLUMNS = json_columns.ParseOptions(explicit_schema=_COLUMNS, unexpected_field_behavior="ignore")
+
+_AT_ONCE = 2_000
+"""So many records of a segment, or some more, are folded at once."""
 
 Broken = tuple[str, str]
 """What could not be read, and a sentence that says why."""
@@ -61,14 +72,36 @@ def read_record_files(place: str | None) -> OffsetsTopicInput:
     for replica in grouped(sorted(segments, key=lambda f: f.uri), lambda f: f.uri.rpartition("/")[0]).values():
         left_out = uncommitted(_content(file) for file in replica)
         for file in replica:
-            reader.take_stream(reader.records_of(file, left_out))
+            reader.read_segment(file, left_out)
     for file in lines:
-        reader.take_stream(reader.lines_of(file))
+        reader.read_lines(file)
     return reader.result()
 
 
+class _Stream:
+    """Records one after another, as one file has them: those of a partition are in order."""
+
+    def __init__(self, topic_names: dict[str, str]) -> None:
+        self.topic = OffsetsTopic((), topic_names)
+        self._positions: dict[int, int] = {}
+
+    def take(self, partition: int, records: Sequence[Record]) -> list[RowValues]:
+        """Take the next records of a partition. Where it goes back, as it does if a file has it twice, runs end."""
+        offsets = [record[0] for record in records]
+        before, rows = [self._positions.get(partition, -1), *offsets], list[RowValues]()
+        self._positions[partition] = before[-1]
+        if all(map(lt, before, offsets)):
+            return self.topic.take(partition, records)
+        begin = 0
+        for place in [place for place, goes_back in enumerate(map(ge, before, offsets)) if goes_back]:
+            rows += self.topic.take(partition, records[begin:place])
+            self.topic.end_runs(partition)
+            begin = place
+        return rows + self.topic.take(partition, records[begin:])
+
+
 class _Reader:
-    """Reads streams of records one after another: in each, the records of a partition are in order."""
+    """Reads files one after another."""
 
     def __init__(self) -> None:
         self.groups: list[RowValues] = []
@@ -76,49 +109,60 @@ class _Reader:
         self.broken: list[Broken] = []
         self.topic_names: dict[str, str] = {}
 
-    def take_stream(self, records: Iterator[Record]) -> None:
-        """Read one stream. Where a partition goes back, as it does if a file has it twice, runs end."""
-        topic, positions = OffsetsTopic((), self.topic_names), dict[int, int]()
-        for partition, offset, at, key, value in records:
-            if offset <= positions.get(partition, -1):
-                topic.end_runs(partition)
-            positions[partition] = offset
-            row = topic.take(partition, offset, at, key, value)
-            if row is None:
-                continue
-            if "sentence" in row:
-                self.broken.append((json.dumps(row), row["sentence"]))
-            else:
-                self.groups.append(row)
-        self.runs += [*topic.take_finished(), *topic.open_runs]
-
-    def records_of(self, file: Found, left_out: Collection[int]) -> Iterator[Record]:
-        """The records of a segment, without batches at these offsets; up to where it breaks off."""
+    def read_segment(self, file: Found, left_out: Collection[int]) -> None:
+        """Read a segment, without batches at these offsets; up to where it breaks off."""
         match = _SEGMENT.fullmatch(file.uri)
-        partition = int(match[1]) if match else 0
+        partition, stream, records = int(match[1]) if match else 0, _Stream(self.topic_names), list[Record]()
         try:
-            for batch in batches(_content(file), checksum=fast_crc32c):
+            for batch in batches(_content(file), checksum=fast_crc32c, unpack=unpacked):
                 if not batch.is_control and batch.base_offset not in left_out:
-                    yield from ((partition, *record) for record in batch.records)
+                    records += batch.records
+                if len(records) >= _AT_ONCE:
+                    self._keep(stream.take(partition, records))
+                    records = []
         except Malformed as refusal:
             self.broken.append((file.name, f"{file.name}: {refusal} Nothing after it was read."))
+        self._keep(stream.take(partition, records))
+        self._end(stream)
 
-    def lines_of(self, file: Found) -> Iterator[Record]:
-        """The records of a file of JSON lines; those of other topics are left out."""
-        content = open_bytes(file.uri, file.size)
+    def read_lines(self, file: Found) -> None:
+        """Read a file of JSON lines; records of other topics are left out."""
+        content, stream = open_bytes(file.uri, file.size), _Stream(self.topic_names)
         try:
-            for text in landed_lines(content):
-                try:
-                    if (record := _record_in(text)) is not None:
-                        yield record
-                except ValueError:
-                    self.broken.append((text, _NO_RECORD))
+            for block in landed_blocks(content):
+                for partition, records in self._records_in(block).items():
+                    self._keep(stream.take(partition, records))
             if content.damage is not None:
                 self.broken.append(
                     (file.name, f"{file.name}: {content.damage}. The records before the break are kept.")
                 )
         finally:
             content.close()
+        self._end(stream)
+
+    def _records_in(self, block: bytes) -> Mapping[int, Sequence[Record]]:
+        """The records of whole lines, by partition: by columns, and line by line where one cannot be a record."""
+        try:
+            return _records_of_columns(block)
+        except (pa.ArrowException, ValueError):
+            records: dict[int, list[Record]] = {}
+            for text in lines_of(block):
+                try:
+                    if (record := _record_in(text)) is not None:
+                        records.setdefault(record[0], []).append(record[1])
+                except ValueError:
+                    self.broken.append((text, _NO_RECORD))
+            return records
+
+    def _keep(self, rows: Iterable[RowValues]) -> None:
+        for row in rows:
+            if "sentence" in row:
+                self.broken.append((json.dumps(row), row["sentence"]))
+            else:
+                self.groups.append(row)
+
+    def _end(self, stream: _Stream) -> None:
+        self.runs += [*stream.topic.take_finished(), *stream.topic.open_runs]
 
     def result(self) -> OffsetsTopicInput:
         """The records that were read. An assignment gets the names of its topics, wherever the records showed them."""
@@ -140,15 +184,37 @@ def _content(file: Found) -> bytes:
         content.close()
 
 
-def _record_in(text: str) -> Record | None:
-    """The record in a line; None for one of another topic. Raises: ValueError."""
+def _records_of_columns(block: bytes) -> Mapping[int, Sequence[Record]]:
+    """The records of lines by partition. Raises: ValueError, ArrowException if a line may be no record."""
+    reading = json_columns.ReadOptions(use_threads=False, block_size=len(block) + 1)
+    table = json_columns.read_json(pa.BufferReader(block), reading, _AS_COLUMNS)
+    if table.num_rows != block.count(b"\n") + 1 or table["topic"].null_count:
+        raise ValueError(_NO_RECORD)
+    table = table.filter(pc.equal(table["topic"], TOPIC))
+    for name, most in _BOUNDS.items():
+        bounds = pc.min_max(table[name]).as_py()
+        if table[name].null_count or (table.num_rows and not 0 <= bounds["min"] <= bounds["max"] < most):
+            raise ValueError(_NO_RECORD)
+    keys, values = ([_bytes_of(text) for text in table[name].to_pylist()] for name in ("key", "value"))
+    records = zip(table["offset"].to_pylist(), table["at"].to_pylist(), keys, values, strict=True)
+    partitions = pc.unique(table["partition"]).to_pylist()
+    if len(partitions) == 1:
+        return {partitions[0]: list(records)}
+    by_partition: dict[int, list[Record]] = {}
+    for partition, record in zip(table["partition"].to_pylist(), records, strict=True):
+        by_partition.setdefault(partition, []).append(record)
+    return by_partition
+
+
+def _record_in(text: str) -> tuple[int, Record] | None:
+    """The partition and the record in a line; None for one of another topic. Raises: ValueError."""
     line = value_of(text)
     if not isinstance(line, dict) or not isinstance(line.get("topic"), str):
         raise ValueError(_NO_RECORD)
     if line["topic"] != TOPIC:
         return None
     partition, offset, at = (_number_of(line.get(name), most) for name, most in _BOUNDS.items())
-    return (partition, offset, at, _bytes_of(line.get("key")), _bytes_of(line.get("value")))
+    return partition, (offset, at, _bytes_of(line.get("key")), _bytes_of(line.get("value")))
 
 
 def _number_of(value: object, most: int) -> int:
@@ -162,4 +228,4 @@ def _bytes_of(text: object) -> bytes | None:
         return None
     if not isinstance(text, str):
         raise ValueError(_NO_RECORD)
-    return base64.b64decode(text, validate=True)
+    return a2b_base64(text, strict_mode=True)

@@ -6,6 +6,7 @@ from, and each answer the next positions.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -21,9 +22,11 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
+from kafka_hindsight.catalog.table_model import RowValues
 from kafka_hindsight.kafka.cluster_reader import JsonLine, serve
 from kafka_hindsight.kafka.connection import Connection
 from kafka_hindsight.kafka.group_records import CALLS
+from kafka_hindsight.kafka_records.batches import Record
 from kafka_hindsight.kafka_records.commit_runs import Run
 from kafka_hindsight.kafka_records.offsets_topic import TOPIC, OffsetsTopic, lacks_names, with_topics
 
@@ -115,16 +118,20 @@ class RecordsReader:
         self.consumer.assign([TopicPartition(TOPIC, p, starts[p]) for p in sorted(waiting)])
         size = 0
         while waiting and size < MOST_BYTES and time.monotonic() < until:
+            records: dict[int, list[Record]] = {}
             for message in self.consumer.consume(_AT_ONCE, timeout=0.2):
                 if message.error() is not None:
                     yield from self._end_or_refusal(message, waiting)
                 elif (partition := message.partition()) in waiting:
-                    self.positions[partition] = message.offset() + 1
-                    if self.positions[partition] >= ends[partition]:
+                    offset, key, value = message.offset(), message.key(), message.value()
+                    self.positions[partition] = offset + 1
+                    if offset + 1 >= ends[partition]:
                         waiting.discard(partition)
-                    if (row := self._row(content, message)) is not None:
-                        size += len(message.key() or b"") + len(message.value() or b"")
-                        yield {"answer": row}
+                    records.setdefault(partition, []).append((offset, message.timestamp()[1], key, value))
+            for partition, those in records.items():
+                for row in content.take(partition, those):
+                    size += len(json.dumps(row))
+                    yield {"answer": self._named(row)}
         self.consumer.unassign()
 
     def _end_or_refusal(self, message: Message, waiting: set[int]) -> Iterator[JsonLine]:
@@ -137,11 +144,9 @@ class RecordsReader:
             yield {"answer": {"denied": str(refused)}}
             waiting.clear()
 
-    def _row(self, content: OffsetsTopic, message: Message) -> JsonLine | None:
-        """The row of a record, with the names of topics; None if it is not about a group or member."""
-        place = message.partition(), message.offset(), message.timestamp()[1]
-        row = content.take(*place, message.key(), message.value())
-        if row is None or "sentence" in row:
+    def _named(self, row: RowValues) -> JsonLine:
+        """The row of a record, with the names of topics."""
+        if "sentence" in row:
             return row
         if not self.has_asked_names and lacks_names(row, self.names):
             self._ask_names()

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kafka_hindsight.catalog.table_model import RowValues
-from kafka_hindsight.kafka_records.batches import Record, RecordBatch, batches, control_type
+from kafka_hindsight.kafka_records.batches import RecordBatch, batches, control_type
 from kafka_hindsight.kafka_records.metadata_record_layouts import (
     CONTROL_TYPES,
     LEADER_CHANGE,
@@ -159,7 +159,7 @@ def _follows(batch: RecordBatch, at: int, offset: int, epoch: int) -> None:
         raise Malformed(f"Byte {at}: found a batch at offset {batch.base_offset}. Needed: {offset}.")
     if epoch == -1 or batch.leader_epoch <= epoch:
         return
-    if not (batch.is_control and any(control_type(r) == LEADER_CHANGE for r in batch.records)):
+    if not (batch.is_control and any(control_type(key) == LEADER_CHANGE for _, _, key, _ in batch.records)):
         raise Malformed(
             f"Byte {at}: the batch at offset {offset} is of epoch {batch.leader_epoch}. Needed: {epoch}, or a "
             "later one that its leader begins."
@@ -167,27 +167,27 @@ def _follows(batch: RecordBatch, at: int, offset: int, epoch: int) -> None:
 
 
 def _take(batch: RecordBatch, rows: list[RowValues], skipped: Counter[str], problems: list[str]) -> None:
-    for record in batch.records:
-        place = {"record_offset": record.offset, "controller_epoch": batch.leader_epoch, "snapshot_place": 0}
+    for offset, at_ms, key, value in batch.records:
+        place = {"record_offset": offset, "controller_epoch": batch.leader_epoch, "snapshot_place": 0}
         try:
-            kind, fields = _control(record) if batch.is_control else decode_metadata_record(record.value or b"")
+            kind, fields = _control(key, value) if batch.is_control else decode_metadata_record(value or b"")
         except Malformed as refusal:
             kind, fields = UNDECODED, {}
-            problems.append(f"The record at offset {record.offset}: {refusal}")
+            problems.append(f"The record at offset {offset}: {refusal}")
         if fields is None:
             skipped[kind] += 1
         else:
-            at = fields.pop("at", record.at_ms)
+            at = fields.pop("at", at_ms)
             rows.append({**place, "written_at": at, "record_type": kind, "text": _text(kind, fields), **fields})
 
 
-def _control(record: Record) -> tuple[str, RowValues | None]:
-    kind = control_type(record)
+def _control(key: bytes | None, value: bytes | None) -> tuple[str, RowValues | None]:
+    kind = control_type(key)
     name = CONTROL_TYPES.get(kind, f"control_{kind}")
     if kind == LEADER_CHANGE:
-        return name, {"broker": read_versioned(LEADER_CHANGE_VALUE, record.value or b"")[1]["leader"]}
+        return name, {"broker": read_versioned(LEADER_CHANGE_VALUE, value or b"")[1]["leader"]}
     if kind == SNAPSHOT_HEADER:
-        return name, {"at": read_versioned(SNAPSHOT_HEADER_VALUE, record.value or b"")[1]["at"]}
+        return name, {"at": read_versioned(SNAPSHOT_HEADER_VALUE, value or b"")[1]["at"]}
     return name, {} if kind == SNAPSHOT_FOOTER else None
 
 

@@ -42,9 +42,12 @@ _MORE = 0x80
 _LENGTH, _NUMBER = struct.Struct(">h").pack, struct.Struct(">i").pack
 _OFFSET_AND_LENGTH = struct.Struct(">qh").unpack_from
 _WITH_EPOCH_AND_LENGTH = struct.Struct(">qih").unpack_from
-_OFFSET_AND_EPOCH = struct.Struct(">qi").unpack_from
+offset_and_epoch = struct.Struct(">qi").unpack_from
 _TOPIC_ID = b"\x01\x00\x10"
 """How the tagged fields of version 4 begin where the topic's id is the only one: it takes 16 bytes."""
+
+PLAIN_SIZE, PLAIN_VERSION = 42, _FLEXIBLE
+"""The size and version of a value without metadata whose one tagged field, of 16 bytes, is the topic's id."""
 
 _TAGS = frozenset((b"\x00", _TOPIC_ID))
 
@@ -95,7 +98,7 @@ def decode_commit(value: bytes) -> Commit:
                 length, at = length & 0x7F | value[15] << 7, 16
             end = at + length + 7
             if length and value[end : end + 3] in _TAGS and len(value) == end + 1 + 18 * value[end]:
-                return *_OFFSET_AND_EPOCH(value, 2), length > 1
+                return *offset_and_epoch(value, 2), length > 1
         elif version == _WITH_EPOCH:
             offset, epoch, length = _WITH_EPOCH_AND_LENGTH(value, 2)
             if length >= 0 and len(value) == 24 + length:

@@ -5,11 +5,12 @@ Standard library only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 
 from kafka_hindsight.catalog.table_model import RowValues
+from kafka_hindsight.kafka_records.batches import Record
 from kafka_hindsight.kafka_records.commit_runs import CommitFold, Run
 from kafka_hindsight.kafka_records.group_record_values import decode_group_record, type_of
 from kafka_hindsight.kafka_records.offset_commits import is_commit
@@ -39,37 +40,41 @@ class OffsetsTopic:
         """The runs that the next records may continue."""
         return list(chain.from_iterable(fold.open for fold in self._folds.values()))
 
-    def take(self, partition: int, offset: int, at: int, key: bytes | None, value: bytes | None) -> RowValues | None:
-        """Take one record: fold a commit, decode a record of a group.
-
-        Args:
-            partition: Its partition of the topic.
-            offset: Its offset there.
-            at: When it was written, in milliseconds.
-            key: Its key.
-            value: Its value; None for a tombstone.
+    def take(self, partition: int, records: Sequence[Record]) -> list[RowValues]:
+        """Take the next records of a partition: fold commits, decode records of groups.
 
         Returns:
-            Columns of bronze.group_records, instants as ISO 8601; of a record that cannot be decoded its place and a
-            `sentence`. None for a commit, and for a record that carries nothing we use.
+            For each record of a group its columns of bronze.group_records, instants as ISO 8601; for each record that
+            cannot be decoded its place and a `sentence`. None for commits, and for records that carry nothing we use.
         """
+        if not records:
+            return []
+        fold = self._fold(partition)
+        rows = (self._row_of(fold, *record) for record in fold.fold(records))
+        taken = [{**_place(partition, *place), **row} for place, row in rows if row is not None]
+        self._newest[partition] = records[-1][1]
+        return taken
+
+    def _row_of(
+        self, fold: CommitFold, offset: int, at: int, key: bytes | None, value: bytes | None
+    ) -> tuple[tuple[int, int], RowValues | None]:
+        """The place of a record that continues no run, and its columns; None where it has no row."""
+        place = offset, at
         try:
             if key is not None and is_commit(key):
-                self._fold(partition).take_commit(offset, at, key, value)
-                self._newest[partition] = at
-                return None
+                fold.begin(offset, at, key, value)
+                return place, None
             record = decode_group_record(key or b"", value) if type_of(key) else None
         except Malformed as wrong:
             quoted = {"key": (key or b"")[:_QUOTED_BYTES].hex(), "value": (value or b"")[:_QUOTED_BYTES].hex()}
-            return {**_place(partition, offset, at), "sentence": str(wrong), **quoted}
+            return place, {"sentence": str(wrong), **quoted}
         if record is None:
-            return None
-        self._newest[partition] = at
-        self._fold(partition).take_group_record(record["group_id"])
+            return place, None
+        fold.take_group_record(record["group_id"])
         self.topic_names |= {t["topic_id"]: t["topic"] for t in record.pop("topics", ())}
         if record.get("state_at") is not None:
             record["state_at"] = _iso(record["state_at"])
-        return {**_place(partition, offset, at), **record}
+        return place, record
 
     def take_finished(self) -> list[Run]:
         """Take out the runs that have ended: also those whose hour was over at the newest record of their partition."""

@@ -53,6 +53,11 @@ def filled(page: str, figures: BenchFigures) -> str:
     return _PART.sub(lambda part: part[1] + _part(part[2], figures) + part[3], page)
 
 
+def printed(name: str) -> list[str]:
+    """The lines of a part's table, for a terminal."""
+    return [*TABLES[name](json.loads(FIGURES.read_text()))]
+
+
 def _part(name: str, figures: BenchFigures) -> str:
     if missing := [n for n in NEEDS.get(name, (name,)) if n not in figures]:
         return f"Not measured yet: `python -m lab.bench.run --only {' '.join(missing)}`.\n"
@@ -179,6 +184,25 @@ def judgements_table(figures: BenchFigures) -> Iterator[str]:
     )
 
 
+def commits_table(figures: BenchFigures) -> Iterator[str]:
+    """The same commits in each form."""
+    forms = {way: min(rounds, key=lambda used: used["cpu_s"]) for way, rounds in figures["commits"]["figures"].items()}
+    yield from table(
+        ("", "commits", "wall s", "processor s", "processor s for a million", "MiB"),
+        (
+            (
+                way.replace("_", " "),
+                f"{used['commits']:,}",
+                f"{used['wall_s']:.1f}",
+                f"{used['cpu_s']:.1f}",
+                f"{used['cpu_s'] * 1e6 / used['commits']:.1f}",
+                f"{_largest_mib(used):,.0f}",
+            )
+            for way, used in forms.items()
+        ),
+    )
+
+
 def audit_table(figures: BenchFigures) -> Iterator[str]:
     """Whole audits of the recorded night."""
     head = ("", "wall s", "processor s", "largest process, MiB")
@@ -211,6 +235,7 @@ TABLES: Mapping[str, Callable[[BenchFigures], Iterator[str]]] = {
     "growth": growth_table,
     "groups": groups_table,
     "judgements": judgements_table,
+    "commits": commits_table,
     "audit": audit_table,
     "cluster": cluster_output,
     "sizing": sizing_table,

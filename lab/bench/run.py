@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from lab.bench import anchors, cluster, forms, judgements, nights, page
+from lab.bench import anchors, cluster, commits, forms, judgements, nights, page
 from lab.bench.figures import keep, ratios
 from lab.bench.works import BenchFigures, measured
 
@@ -29,6 +29,7 @@ NIGHTS = (1, 11, 111)
 FORMS_MB = 100
 CLUSTER_MB, WORKERS = 1000, 3
 ROUNDS = 5
+COMMITS_ROUNDS = 3
 SHORT_MB, SHORT_ROUNDS = 50, 2
 
 
@@ -69,6 +70,15 @@ class Bench:
             for what, sizes in judgements.SIZES.items()
         }
 
+    def commits(self, count: int = commits.COUNT) -> BenchFigures:
+        """The same commits live, in segments and in JSON lines, by turns."""
+        with tempfile.TemporaryDirectory() as folder:
+            self._do("lay_commits", folder=folder, count=count)
+            return {
+                way: [self._do("commits", way=way, folder=folder, count=count) for _ in range(COMMITS_ROUNDS)]
+                for way in commits.WAYS
+            }
+
     def audit(self) -> BenchFigures:
         """Whole audits of the recorded night: into a fresh lake, then into the same lake again."""
         with tempfile.TemporaryDirectory() as lake:
@@ -93,7 +103,16 @@ class Bench:
 
 PARTS: Mapping[str, Callable[[Bench], BenchFigures]] = {
     p.__name__: p
-    for p in (Bench.engines, Bench.forms, Bench.growth, Bench.groups, Bench.judgements, Bench.audit, Bench.cluster)
+    for p in (
+        Bench.engines,
+        Bench.forms,
+        Bench.growth,
+        Bench.groups,
+        Bench.judgements,
+        Bench.commits,
+        Bench.audit,
+        Bench.cluster,
+    )
 }
 
 
@@ -115,7 +134,7 @@ def main() -> None:
         for name in options.only:
             keep(name, PARTS[name](bench), options.cores)
             page.write()
-            print(f"{name}: done", flush=True)
+            print("\n".join((f"{name}: done", *page.printed(name))), flush=True)
 
 
 if __name__ == "__main__":

@@ -97,6 +97,21 @@ def judgement(what: str, size: int) -> BenchFigures:
     return judgements.measure(judgements.MAKERS[what](size))
 
 
+def lay_commits(folder: str, count: int) -> BenchFigures:
+    """Lay the same commits as segments and as JSON lines."""
+    from lab.bench import commits as forms_of_commits
+
+    forms_of_commits.lay(Path(folder), count)
+    return {}
+
+
+def commits(way: str, folder: str, count: int) -> BenchFigures:
+    """Commits in one form, decoded and folded."""
+    from lab.bench import commits as forms_of_commits
+
+    return forms_of_commits.measure(way, Path(folder), count)
+
+
 def audit(lake: str) -> BenchFigures:
     """A whole audit of the recorded night, as `make audit` runs it."""
     command = [str(launch.spark_python()), "-m", "kafka_hindsight.cli.nightly_dag"]
@@ -168,7 +183,7 @@ def settings_of(night: Path | None, lake: str, snapshots: Path | None = None) ->
 
 
 WORKS: dict[str, Callable[..., BenchFigures]] = {
-    w.__name__: w for w in (engine, warm, forms, cold, rebuild, judgement, audit)
+    w.__name__: w for w in (engine, warm, forms, cold, rebuild, judgement, lay_commits, commits, audit)
 }
 
 

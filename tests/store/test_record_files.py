@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from kafka_hindsight.catalog import bronze, quality
+from kafka_hindsight.intake.packed_batches import unpacked
+from kafka_hindsight.intake.record_files import read_record_files
 from kafka_hindsight.kafka_records.batches import RecordBatch, batches
+from kafka_hindsight.kafka_records.commit_runs import in_order
+from kafka_hindsight.kafka_records.wire import Malformed
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.shared.exits import BadInput
 from tests.support.logs import ingested, lay, resigned, rows
@@ -31,7 +37,7 @@ def read(night: Path, records: Path | None, lake: str = "lake") -> Store:
     return store
 
 
-def content_of(records: list[Row]) -> list[str]:
+def content_of(records: Iterable[Row]) -> list[str]:
     return sorted(str(record) for record in records)
 
 
@@ -141,6 +147,46 @@ def test_replicas_and_segments_of_one_partition_are_one_log(night: Path) -> None
     store = read(night, night / "r")
     assert commits(store) == whole
     assert rows(store, quality.QUARANTINE) == []
+
+
+@pytest.mark.parametrize("codec", ("gzip", "snappy", "lz4", "zstd"))
+def test_packed_segments_give_the_same_records(night: Path, codec: str) -> None:
+    """The batches of a broker's segment, packed by MemoryRecords of Kafka 4.3.1."""
+    packed = (RECORDS / "packed" / f"{codec}.log").read_bytes()
+    lay(night, {f"r/__consumer_offsets-26/{0:020}.log": packed, f"cut/__consumer_offsets-26/{0:020}.log": packed[:-9]})
+    plain, found = (read_record_files(str(place)) for place in (SEGMENTS / "__consumer_offsets-26", night / "r"))
+    assert found == plain
+    assert found.groups and found.runs
+    cut = read_record_files(str(night / "cut"))
+    assert 0 < len(cut.groups) + len(cut.runs) < len(plain.groups) + len(plain.runs)
+
+
+@pytest.mark.parametrize("codec", ("gzip", "snappy", "lz4", "zstd"))
+def test_batch_that_cannot_be_unpacked_is_refused(codec: str) -> None:
+    with pytest.raises(Malformed, match=f"packed with {codec}"):
+        unpacked(codec, b"\x82SNAPPY\0" + bytes(8) + b"\0\0\0\5\xff\xff\xff")
+
+
+def test_snappy_of_other_clients_is_one_block() -> None:
+    """Those of C, of Python and of Go write no head, where snappy-java parts what it packs into blocks of 32 KiB."""
+    content = bytes(range(256)) * 300
+    block = bytes(pa.compress(content, codec="snappy", asbytes=True))
+    assert unpacked("snappy", block) == content
+    head, size = b"\x82SNAPPY\0\0\0\0\1\0\0\0\1", len(block).to_bytes(4, "big")
+    assert unpacked("snappy", head + size + block + size + block) == content * 2
+
+
+def test_lines_that_are_no_records_are_quarantined_and_the_others_read(night: Path) -> None:
+    lines = LINES.read_text().splitlines()
+    other = json.dumps({**json.loads(lines[0]), "topic": "__transaction_state"})
+    broken = ("{", "[]", "7", json.dumps({**json.loads(lines[0]), "at": "now"}), '{"topic": "__consumer_offsets"}')
+    whole = read_record_files(str(LINES))
+    for some in broken:
+        lay(night, {"some.jsonl": "\n".join((*lines[:9], "", some, other, *lines[9:]))})
+        found = read_record_files(str(night / "some.jsonl"))
+        assert [text for text, _ in found.broken] == [some]
+        assert content_of(found.groups) == content_of(whole.groups)
+        assert in_order(found.runs) == in_order(whole.runs)
 
 
 def test_segment_that_differs_from_its_checksum_is_read_up_to_there(night: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections import defaultdict
+from itertools import groupby
 from typing import NamedTuple
 
 import pytest
@@ -36,12 +37,24 @@ def fold(writes: list[Write], open_runs: list[Run] | None = None) -> tuple[list[
     folded = CommitFold(PARTITION, {})
     for run in open_runs or ():
         folded.go_on(run)
-    for write in writes:
-        if write.is_of_group:
-            folded.take_group_record(write.group)
+    for is_of_group, some in groupby(writes, lambda write: write.is_of_group):
+        if is_of_group:
+            for write in some:
+                folded.take_group_record(write.group)
         else:
-            folded.take_commit(write.record, write.at, *bytes_of(write))
+            take(folded, *some)
     return folded.take_finished(), folded.open
+
+
+def take(folded: CommitFold, *writes: Write) -> None:
+    """Fold commits and tombstones, all at once."""
+    for record in folded.fold([(w.record, w.at, *bytes_of(w)) for w in writes]):
+        begin(folded, *record)
+
+
+def begin(folded: CommitFold, record: int, at: int, key: bytes | None, value: bytes | None) -> None:
+    assert key is not None
+    folded.begin(record, at, key, value)
 
 
 def bytes_of(write: Write) -> tuple[bytes, bytes | None]:
@@ -163,7 +176,7 @@ def test_run_has_its_commits_and_longest_stand() -> None:
 
 def test_open_runs_end_when_their_hour_is_over() -> None:
     folded = CommitFold(PARTITION, {})
-    folded.take_commit(1, NIGHT, *bytes_of(Write(1, NIGHT, "g", offset=3)))
+    take(folded, Write(1, NIGHT, "g", offset=3))
     folded.end_hours(NIGHT + HOUR_MS - 1)
     assert folded.take_finished() == []
     folded.end_hours(NIGHT + HOUR_MS)
@@ -173,10 +186,11 @@ def test_open_runs_end_when_their_hour_is_over() -> None:
 def test_commit_that_cannot_be_decoded_changes_nothing() -> None:
     folded = CommitFold(PARTITION, {})
     key, value = bytes_of(Write(1, NIGHT, "g", offset=3))
-    folded.take_commit(1, NIGHT, key, value)
+    folded.begin(1, NIGHT, key, value)
     for broken in ((key, b"\0\x09"), (b"\0\1\0\x09g", value), (b"\0\1\0\x09g", None)):
+        assert list(folded.fold([(2, NIGHT, *broken)])) == [(2, NIGHT, *broken)]
         with pytest.raises(Malformed):
-            folded.take_commit(2, NIGHT, *broken)
+            folded.begin(2, NIGHT, *broken)
     assert ([run.last_record for run in folded.open], folded.take_finished()) == ([1], [])
 
 
