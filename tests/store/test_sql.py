@@ -149,6 +149,12 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
         {"waited_for": "timeout_awaited", "backlog_at_least": None,
          "not_known": "not known: no readings of the lag before and after it"},
     ],
+    "commits_without_epoch": [
+        {"group_id": "pay", "partitions": 2, "commits_without_epoch": 70, "commits": 70,
+         "first_at": "2026-10-01T03:03:00.000Z", "last_at": "2026-10-01T03:05:00.000Z"},
+        {"group_id": "orders", "partitions": 1, "commits_without_epoch": 1, "commits": 121},
+    ],
+    "commits_without_epoch group_id=billing": [],
     "lag_in_seconds group_id=orders": [
         {"partition": 2, "lag": 4, "waits_s_at_least": 120.0, "waits_s_at_most": None, "worst_s_at_least": 120.0},
         {"partition": 1, "lag": 60, "waits_s_at_least": 60.0, "waits_s_at_most": 120.0, "worst_s_at_least": 60.0,

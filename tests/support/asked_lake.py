@@ -77,6 +77,17 @@ LAKE = {
         *({"group_id": "orders", "topic": "t", "partition": 2, "snapshot_at": at(n), "snapshot_id": f"r{n}",
            "committed_offset": 5, "end_offset": 9, "lag": 4} for n in range(3)),
     ),
+    "bronze.offset_commits": rows_of(
+        "bronze.offset_commits",
+        *({"group_id": group, "topic": "t", "partition": partition, "first_record": n, "first_at": at(n),
+           "last_at": at(n + 1), "first_offset": offset, "last_offset": offset, "commits": commits,
+           "leader_epoch": epoch}
+          for n, (group, partition, offset, commits, epoch) in enumerate((
+              ("orders", 0, 5, 100, 3), ("orders", 0, 9, 1, -1), ("orders", 1, 7, 20, 3),
+              ("pay", 0, 4, 30, -1), ("pay", 1, 4, 40, -1), ("pay", 1, None, 1, -1), ("billing", 0, 4, 30, 0),
+              ("billing", 0, None, 1, -1),
+          ))),
+    ),
     "gold.partition_stalls": rows_of(
         "gold.partition_stalls",
         {"stall_id": "s", "group_id": "orders", "topic": "t", "partition": 1, "kind": "stands_alone", "lag_max": 90,
