@@ -9,6 +9,7 @@ from kafka_hindsight.catalog.codes import (
     Confidence,
     FindingSeverity,
     Harm,
+    InputKind,
     JumpHarm,
     Origin,
     UnavailabilityKind,
@@ -238,12 +239,8 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
         yield _tile(loss.number, "committed records lost", "bad", loss_at)
     else:
         yield _harm(page, WitnessKind.CUTS, (0, 0), "committed records lost", "bad", loss_at)
-    for harm, label, tone_of_harm in (
-        (JumpHarm.RECORDS_SKIPPED, "records skipped by groups", "bad"),
-        (JumpHarm.RECORDS_READ_AGAIN, "records read again by groups", "warn"),
-    ):
-        if (moved := records_moved(page.of(OffsetJump), harm)).low:
-            yield _tile(moved.number, label, tone_of_harm, "groups/offset-jumps")
+    yield from _moved(page, JumpHarm.RECORDS_SKIPPED, "records skipped by groups", "bad")
+    yield from _moved(page, JumpHarm.RECORDS_READ_AGAIN, "records read again by groups", "warn")
     unusable = ((leaderless, offline_at, WitnessKind.LEADERS), (refusing, refusing_at, WitnessKind.IN_SYNC))
     for sums, anchor, witness in unusable:
         yield _harm(page, witness, (len(sums.subjects), sums.most), _unused(sums), "bad", anchor)
@@ -255,6 +252,15 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
     yield (_lower_bound if page.unknown_kinds else _figure)(critical, noun, "bad", "findings")
     gaps = len(unseen) + len(missing_witnesses(page.of(Witness))) + len(withheld_sentences(page.of(WithheldRow)))
     yield _figure(gaps, words.verb(gaps, "gap in coverage", "gaps in coverage"), "warn", "coverage")
+
+
+def _moved(page: PageRows, harm: JumpHarm, label: str, tone: str) -> Iterator[ui.Item]:
+    """The records that groups skipped, or read again: at least so many, unless all records of commits were read."""
+    moved, records = records_moved(page.of(OffsetJump), harm), page.rows_of(InputSpan, "input", InputKind.RECORDS)
+    if moved.low and records and all(span.is_read for span in records):
+        yield _tile(moved.number, label, tone, "groups/offset-jumps")
+    elif moved.low:
+        yield _lower_bound(moved.low, label, tone, "groups/offset-jumps")
 
 
 def _unused(sums: Unused) -> str:

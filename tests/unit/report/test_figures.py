@@ -58,7 +58,7 @@ def test_page_terminal_and_alerts_show_same_numbers() -> None:
     (tiles,) = [each for each in seen.section(page, "verdict") if getattr(each, "style", "") == "tiles"]
     assert [seen.text(tile) for tile in tiles.items] == [
         f"{lost.number} committed records lost",
-        f"{records_moved(jumps, JumpHarm.RECORDS_SKIPPED).number} records skipped by groups",
+        f"{records_moved(jumps, JumpHarm.RECORDS_SKIPPED).low}+ records skipped by groups",
         f"{len(offline.subjects)} partitions had no leader, the longest for {lasted(offline.longest)},"
         f" {offline.partition_seconds}",
         "0 partitions took no writes with acks=all",

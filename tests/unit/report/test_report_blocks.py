@@ -188,6 +188,16 @@ def test_gap_that_may_hide_an_event_leaves_no_zero(explained_by):
     )
 
 
+@pytest.mark.parametrize(("is_read", "number"), [(True, "70–90"), (False, "70+")])
+def test_skipped_records_are_a_lower_bound_unless_the_records_of_commits_were_read(is_read, number):
+    """Members whose logs are at hand, and readings between two commits, show the jumps of some groups alone."""
+    span = made("quality.input_spans", input="records", first_at=DAY, last_at=END, is_read=is_read)
+    jump = made("gold.offset_jumps", cause="retention", records_low=70, records_high=90, resumed_at=at("02:00:00"))
+    page = build_report(empty() | {"gold.offset_jumps": [jump], "quality.input_spans": [span]}, run())
+    tiles = [seen.text(item) for item in seen.found(Item, seen.section(page, "verdict"))]
+    assert f"{number} records skipped by groups" in tiles
+
+
 def test_clocks_that_differ_leave_no_zero_and_no_exact_figure():
     rows = {
         "quality.coverage": [coverage()],
