@@ -25,6 +25,7 @@ from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.landing import write_atomically
 from kafka_hindsight.lake.parts import DataFile, Part
 from kafka_hindsight.lake.store import Store
+from kafka_hindsight.lake.table_files import write_files
 from kafka_hindsight.logs.arrays import Ints
 from kafka_hindsight.logs.cutting import numbers
 from kafka_hindsight.logs.event_batches import PICKED, TALLIES, Packer, Rest, events_of, picked, read_batches
@@ -48,9 +49,13 @@ class _PackedFile(NamedTuple):
 
 @dataclass(frozen=True)
 class Parsed:
-    """Parsed records: those without an event, what all became in each hour, and the units and keys of packed events."""
+    """Parsed records: those without an event, what all became in each hour, and the units and keys of packed events.
 
-    unparsed: pa.Table
+    `unparsed` are files of quality.unparsed_lines that no commit names yet: an unknown program may write millions of
+    such lines.
+    """
+
+    unparsed: Sequence[DataFile]
     quarantined: pa.Table
     hours: Sequence[Hour]
     units: Sequence[FilePart]
@@ -62,15 +67,24 @@ def parse(engine: Engine, store: Store, part: Part, edges: Sequence[datetime], f
 
     `edges` cut an hour in two. Packed events wait in `folder` until `write_events`.
     """
-    rests, packed = list[Rest](), list[_PackedFile]()
-    work = partial(_read_in, part=part, edges=tuple(edges), folder=folder)
-    for value in engine.spread(units_of(store, LOG_RECORDS, part), work):
-        (rests if isinstance(value, Rest) else packed).append(value)
-    tallies = pa.Table.from_batches([rest.tallies for rest in rests], TALLIES)
+    quarantined, tallies, packed = list[pa.RecordBatch](), list[pa.RecordBatch](), list[_PackedFile]()
+
+    def unparsed() -> Iterator[pa.RecordBatch]:
+        work = partial(_read_in, part=part, edges=tuple(edges), folder=folder)
+        for value in engine.spread(units_of(store, LOG_RECORDS, part), work):
+            if isinstance(value, Rest):
+                quarantined.append(value.quarantined)
+                tallies.append(value.tallies)
+                yield value.unparsed
+            else:
+                packed.append(value)
+
+    store.create(UNPARSED_LINES)
+    unparsed_files = write_files(store.path(UNPARSED_LINES), UNPARSED_LINES, unparsed())
     return Parsed(
-        pa.Table.from_batches([rest.unparsed for rest in rests], arrow_schema(UNPARSED_LINES)),
-        pa.Table.from_batches([rest.quarantined for rest in rests], arrow_schema(QUARANTINE)),
-        count_hours(tallies, edges),
+        unparsed_files,
+        pa.Table.from_batches(quarantined, arrow_schema(QUARANTINE)),
+        count_hours(pa.Table.from_batches(tallies, TALLIES), edges),
         [FilePart(file.place, (0, file.size), {"unit": n}, is_raw=True) for n, file in enumerate(packed)],
         [file.keys for file in packed],
     )

@@ -24,8 +24,10 @@ from kafka_hindsight.logs.heads import FRAME, MARK, PLAIN
 from kafka_hindsight.logs.pieces import NO_TIMES, REACH, Piece, Way, beginnings, look
 from kafka_hindsight.logs.reading import fields_of, read_record
 from kafka_hindsight.logs.unwrapping import Unwrapped, wrapped_as
+from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.instants import of_micros
+from kafka_hindsight.shared.words import counted
 
 _NAMES_CLUSTER = tuple(p for p in PATTERNS if p.kind == Kind.CLUSTER_NAMED)
 _NAMING = tuple(p.contains.encode() for p in _NAMES_CLUSTER)
@@ -97,6 +99,11 @@ def _look_at(
     by_file: dict[int, list[Piece]] = {n: [] for n in files}
     for piece in engine.spread(units, pieces_in):
         by_file[piece.file].append(piece)
+        if piece.misfit and not piece.begin:
+            name, lines = files[piece.file].name, counted(piece.lines, "line")
+            progress.say(
+                f"None of the first {lines} of {name} begins like a log line of a known layout: {piece.misfit}"
+            )
     return {n: tuple(sorted(pieces, key=lambda p: p.begin)) for n, pieces in by_file.items()}
 
 

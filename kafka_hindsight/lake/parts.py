@@ -111,6 +111,9 @@ class Part:
             return False
         if not self.time:
             return True
-        instants, span, has_timeless = file.span(self.time), self.span, file.nulls(self.time) != 0
+        nulls, rows = file.nulls(self.time), file.stats.get("numRecords")
+        if self.timeless and nulls is not None and nulls == rows:
+            return True
+        instants, span, has_timeless = file.span(self.time), self.span, nulls != 0
         is_within = bool(instants and span and span[0] <= instants[0] and instants[1] <= span[1])
         return is_within and (self.timeless or not has_timeless)

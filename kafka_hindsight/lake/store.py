@@ -274,11 +274,15 @@ class Store:
         added = [*self._write_files(table, rows), *write_files(self.path(table), table, others)]
         commit(delta, added, removed, info)
 
-    def _with_timeless(self, delta: DeltaTable, table: Table, rows: TableContent, timeless: Part) -> pa.Table:
+    def _with_timeless(self, delta: DeltaTable, table: Table, rows: TableContent, timeless: Part) -> TableContent:
         """Give the rows, and the table's other rows without an instant."""
-        new = rows if isinstance(rows, pa.Table) else self._rows(table, rows)
+        files = [] if isinstance(rows, pa.Table) else [file for file in rows if timeless.may_be_in(file)]
+        new = rows if isinstance(rows, pa.Table) else self._rows(table, files)
         old = self._rows(table, files_of(delta, table, timeless), timeless)
-        return pa.concat_tables([new, without_keys(old, new, table.key)])
+        merged = pa.concat_tables([new, without_keys(old, new, table.key)])
+        if isinstance(rows, pa.Table):
+            return merged
+        return [*(file for file in rows if file not in files), *self._write_files(table, merged)]
 
     def _others(self, table: Table, file: DataFile, part: Part) -> Iterator[pa.RecordBatch]:
         """Read the rows of a file that are not of a part."""
