@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hmac
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +17,7 @@ from kafka_hindsight.knowledge.rules import UNSEEN
 from kafka_hindsight.settings.home import LAKE
 from kafka_hindsight.shared.exits import DONE, BadInput
 from kafka_hindsight.shared.plain import harmless
-from kafka_hindsight.shared.words import did_you_mean
+from kafka_hindsight.shared.words import counted, did_you_mean
 from kafka_hindsight.sql.answers import plain
 from kafka_hindsight.sql.known_values import known_values
 from kafka_hindsight.sql.lake import open_lake
@@ -37,6 +38,11 @@ INSTRUCTIONS = (
     " and what was not observed. Begin with `nights`. `explain` answers for one subject with the lines that prove it."
     f" Repeat the confidence of an answer and what was not observed. {NOTICE}"
 )
+_SHORTEST = 16
+"""Letters of a token, at least."""
+
+_OWN_ADDRESSES = ("127.0.0.1", "localhost", "::1", "[::1]")
+
 MOST_ROWS = 200
 """The most rows of a query in one answer; the others are counted."""
 
@@ -67,12 +73,28 @@ def mcp(
         raise BadInput(
             f"There is no token. Needed: {TOKEN} in the environment. Each request must carry it as a bearer."
         )
+    for warning in _exposure(host, token):
+        print(warning, file=sys.stderr, flush=True)
     import uvicorn
 
     uvicorn.run(
         with_token(server.streamable_http_app(host=host), token), host=host, port=int(port), log_level="warning"
     )
     return DONE
+
+
+def _exposure(host: str, token: str) -> Iterator[str]:
+    """Sentences about what lets strangers in."""
+    if len(token) < _SHORTEST:
+        yield (
+            f"Warning: the token in {TOKEN} has {counted(len(token), 'letter')}, so it can be guessed. Needed:"
+            f" {_SHORTEST} or more. Make one: openssl rand -hex 16"
+        )
+    if host not in _OWN_ADDRESSES:
+        yield (
+            f"Warning: other machines may reach {host}, and neither the token nor answers are encrypted. Needed: a"
+            " proxy with TLS in front, and an address of this machine alone. Serve at 127.0.0.1 behind the proxy."
+        )
 
 
 def build_server(lake: str) -> MCPServer:

@@ -15,6 +15,7 @@ import anyio
 import pytest
 
 from kafka_hindsight.cli import main as cli
+from kafka_hindsight.cli import mcp_server
 from kafka_hindsight.cli.mcp_server import NOTICE, TOKEN
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import DONE
@@ -149,6 +150,21 @@ async def over_http(port: int, token: str) -> str:
         assert (status == 401) == (token == "wrong")
         async with Client(streamable_http_client(address, http_client=http)) as client:
             return await answer(client, 'explain {"subject": "broker 1"}')
+
+
+@pytest.mark.parametrize(
+    ("host", "token", "words"),
+    [
+        ("127.0.0.1", "0123456789abcdef", []),
+        ("localhost", "secret", ["has 6 letters, so it can be guessed. Needed: 16 or more"]),
+        ("0.0.0.0", "0123456789abcdef", ["other machines may reach 0.0.0.0"]),
+        ("lake.example.org", "a", ["has 1 letter,", "Needed: a proxy with TLS"]),
+    ],
+)
+def test_short_token_and_open_address_are_named(host: str, token: str, words: list[str]) -> None:
+    warnings = [*mcp_server._exposure(host, token)]
+    assert [word for word, warning in zip(words, warnings, strict=True) if word not in warning] == []
+    assert not [warning for warning in warnings if f" {token} " in warning]
 
 
 def test_http_without_a_token_does_not_start(lake: str, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
