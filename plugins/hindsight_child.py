@@ -10,6 +10,7 @@ from contextlib import suppress
 from hindsight_airflow import AirflowFailException
 
 from kafka_hindsight.settings.home import HOME, PYTHON_PATH
+from kafka_hindsight.shared import parent
 from kafka_hindsight.start import launch
 
 CONTAINER = "HINDSIGHT_CONTAINER"
@@ -31,7 +32,7 @@ def child(*arguments: str, module: str = "main") -> subprocess.Popen[str]:
         stderr=subprocess.STDOUT,
         text=True,
         cwd=HOME,
-        env={**launch.without_airflows(), "PYTHONPATH": PYTHON_PATH},
+        env={**launch.without_airflows(), **parent.as_parent(), "PYTHONPATH": PYTHON_PATH},
         start_new_session=True,
     )
 

@@ -22,6 +22,7 @@ from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.results import forget_result
 from kafka_hindsight.settings.clusters import TIME_OF_DAY, Cluster
 from kafka_hindsight.settings.models import KEEP, MEANINGS, MOST_HOURS, Settings, param_name, variable
+from kafka_hindsight.shared import parent
 from kafka_hindsight.shared.exits import DONE, NEVER_RETRIED, BadInput
 from kafka_hindsight.start import launch
 from kafka_hindsight.start.first_use import prepare_spark
@@ -76,7 +77,8 @@ class StepOperator(StepTask):
             application_args=[str(launch.RUN), *self.command[2:]],
             spark_binary=str(launch.spark_submit()),
         )
-        self.hook.submit(launch.LOAD_DEFAULTS, env={**launch.without_airflows(), **launch.spark_variables()})
+        variables = {**launch.without_airflows(), **launch.spark_variables(), **parent.as_parent()}
+        self.hook.submit(launch.LOAD_DEFAULTS, env=variables)
 
     def _run(self) -> None:
         """Run the step in a process beside this one, which uses Spark where its input is large."""

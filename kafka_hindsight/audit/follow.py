@@ -18,6 +18,7 @@ from typing import IO, Any
 from kafka_hindsight.catalog.steps import BY_NAME, STEPS, Step
 from kafka_hindsight.settings.home import RUNS, WORK
 from kafka_hindsight.settings.models import Settings
+from kafka_hindsight.shared import parent
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT
 from kafka_hindsight.start import launch
 
@@ -111,7 +112,7 @@ def start_alone(
     """
     return subprocess.Popen(
         command_alone(program, settings),
-        env={**clean_environment(), **launch.spark_variables(), **variables},
+        env={**clean_environment(), **launch.spark_variables(), **parent.as_parent(), **variables},
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=subprocess.STDOUT,

@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 from kafka_hindsight import __version__
 from kafka_hindsight.cli.endings import exit_code_of
 from kafka_hindsight.cli.verbs import EPILOG, PURPOSE, VERBS
+from kafka_hindsight.shared import parent
 from kafka_hindsight.shared.exits import DONE
 
 READERS = frozenset({"explain", "fleet", "mcp", "metrics", "report", "sql", "tables"})
@@ -94,6 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb. Exit codes: 0 done; 42 publication refused; 2 bad input or settings; else a fault."""
     if arguments is None and READERS.intersection(sys.argv[1:2]):  # the process is the verb's own
         sys.meta_path.insert(0, _NoPandas())
+    parent.watch()
     try:
         app(arguments, prog_name="hindsight")
     except SystemExit as end:

@@ -121,6 +121,26 @@ def remove(place: str) -> None:
         system.delete_file(path)
 
 
+def remove_abandoned(place: str, before: datetime) -> int:
+    """Remove hidden files of writers that died, in a folder of this machine and below it, and count them.
+
+    A store shows a file when it is whole, so it has none.
+    """
+    system, folder = _resolve(place)
+    abandoned = [] if system is not None else [p for p in Path(folder).rglob(".*") if _is_abandoned(p, before)]
+    for file in abandoned:
+        file.unlink(missing_ok=True)
+    return len(abandoned)
+
+
+def _is_abandoned(file: Path, before: datetime) -> bool:
+    """Whether a file has the name of `_temporary_file` or of `packing`, and has rested."""
+    with suppress(FileNotFoundError):
+        is_ours = re.fullmatch(r"[.].+[.]\d+", file.name) and file.is_file()
+        return bool(is_ours) and file.stat().st_mtime < before.timestamp()
+    return False
+
+
 def landed_at(name: str) -> datetime | None:
     """The instant in a landed file's name; None if it has none."""
     match = re.search(r"-(\d{8}T\d{6}Z)(?:-[0-9a-f]{16})?\.jsonl$", name)

@@ -20,7 +20,7 @@ from kafka_hindsight.lake import delta_log
 from kafka_hindsight.lake.checksums import Damaged, checksum_in, checksum_of
 from kafka_hindsight.lake.landing import names_in, read_bytes, read_json, write_atomically, write_json
 from kafka_hindsight.settings.config import is_uri, masked
-from kafka_hindsight.shared import progress
+from kafka_hindsight.shared import parent, progress
 from kafka_hindsight.shared.at_once import at_once
 
 FILE = "published.json"
@@ -70,6 +70,7 @@ def list_versions(lake: str, versions: Versions) -> None:
         "snapshots": {name: checksum for name, checksum in zip(names, checksums, strict=True) if checksum},
         "views": {name: checksum_of(text) for name, text in texts.items()},
     }
+    parent.end_if_alone()
     write_json(f"{lake}/{FILE}", value)
     for name, text in texts.items():
         write_atomically(f"{lake}/{name}", text)

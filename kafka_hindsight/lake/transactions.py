@@ -30,6 +30,7 @@ from kafka_hindsight.lake.landing import read_bytes
 from kafka_hindsight.lake.parts import DataFile, Part
 from kafka_hindsight.lake.table_files import DESCRIBED, properties, window_columns
 from kafka_hindsight.settings.config import masked
+from kafka_hindsight.shared import parent
 
 _READER = 1
 _WRITER, _WRITER_WITH_CHECKS = 2, 3
@@ -199,6 +200,7 @@ def commit(
     """
     if not added and not removed:
         return
+    parent.end_if_alone()
     now = time.time_ns() // 1_000_000
     adds = [AddAction(f.path, f.size, {}, now, is_change, _stats_text(f)) for f in added]
     removes = [RemoveAction(f.path, is_change, now, f.size, {}) for f in removed]

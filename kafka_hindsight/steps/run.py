@@ -14,10 +14,21 @@ import time
 import traceback
 from collections.abc import Iterable
 from contextlib import nullcontext
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
-from kafka_hindsight.catalog.steps import BY_NAME, COLLECT, INGEST, NEWEST_RUN, PUBLISH, REBUILD, STEPS, VALIDATE, Step
+from kafka_hindsight.catalog.steps import (
+    BY_NAME,
+    COLLECT,
+    INGEST,
+    MAINTAIN,
+    NEWEST_RUN,
+    PUBLISH,
+    REBUILD,
+    STEPS,
+    VALIDATE,
+    Step,
+)
 from kafka_hindsight.engine.local import LocalWorkers
 from kafka_hindsight.engine.workers import Workers
 from kafka_hindsight.lake import landing, state
@@ -28,12 +39,15 @@ from kafka_hindsight.lake.staging import read_staged
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.config import is_uri
 from kafka_hindsight.settings.models import Settings, missing_inputs
-from kafka_hindsight.shared import progress, timings
+from kafka_hindsight.shared import parent, progress, timings
 from kafka_hindsight.shared.exits import DONE, FAULT, BadInput, exit_code, sentences_of
 from kafka_hindsight.start.launch import AUDIT
 from kafka_hindsight.steps import validator
 
 Summary = dict[str, Any]
+
+_REST = timedelta(hours=1)
+"""The age of a hidden file whose writer is dead: a file is written in seconds."""
 
 PATIENCE = timedelta(minutes=30)
 """The time that a step waits for another on its lake: the hourly collect and the nightly audit meet every night."""
@@ -98,6 +112,7 @@ def perform(step: Step, settings: Settings, workers: Workers) -> Summary:
 
     A setting may keep the work in this process, and so does a step of which little can be spread.
     """
+    parent.watch()
     progress.begins(step.name, step.sentence)
     if step in (COLLECT, INGEST) and (problems := missing_inputs(settings)):
         raise BadInput(*problems)
@@ -114,6 +129,8 @@ def perform(step: Step, settings: Settings, workers: Workers) -> Summary:
             doing = workers if is_spread else LocalWorkers()
             timings.pop_longest()
             began = time.monotonic()
+            if step in (INGEST, MAINTAIN):
+                landing.remove_abandoned(settings.lake, datetime.now(UTC) - _REST)
             _claim_staging(doing, step, settings, earlier)
             summary = _body(step).run_step(doing, settings, earlier)
             summary |= {"took_s": round(time.monotonic() - began, 3), "longest": timings.pop_longest()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.landing import (
     SNAPSHOTS,
     landed_name,
@@ -90,3 +92,16 @@ def test_atomic_write_shows_no_partial_file(tmp_path: Path) -> None:
     assert texts_read <= texts
     assert listed == {place.name}
     assert [p.name for p in place.parent.iterdir()] == [place.name]
+
+
+def test_hidden_files_of_dead_writers_are_removed_once_they_have_rested(tmp_path: Path) -> None:
+    now = datetime.now(UTC)
+    names = ("gold/findings/.part-1.parquet.4711", ".published.json.12", "gold/.hidden", "gold/findings/a.parquet.4711")
+    for name in (*names, "silver/.young.parquet.9"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"half")
+    for name in names:
+        os.utime(tmp_path / name, (now.timestamp() - 7200,) * 2)
+    assert landing.remove_abandoned(str(tmp_path), now - timedelta(hours=1)) == 2
+    left = {str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*") if p.is_file()}
+    assert left == {"gold/.hidden", "gold/findings/a.parquet.4711", "silver/.young.parquet.9"}
