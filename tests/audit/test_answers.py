@@ -158,7 +158,7 @@ async def over_http(port: int, token: str) -> str:
         ("127.0.0.1", "0123456789abcdef", []),
         ("localhost", "secret", ["has 6 letters, so it can be guessed. Needed: 16 or more"]),
         ("0.0.0.0", "0123456789abcdef", ["other machines may reach 0.0.0.0"]),
-        ("lake.example.org", "a", ["has 1 letter,", "Needed: a proxy with TLS"]),
+        ("lake.example.org", "Z", ["has 1 letter,", "Needed: a proxy with TLS"]),
     ],
 )
 def test_short_token_and_open_address_are_named(host: str, token: str, words: list[str]) -> None:
