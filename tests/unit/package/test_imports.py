@@ -34,6 +34,7 @@ PLAIN = {
     "kafka_hindsight.lake.landing",
     "kafka_hindsight.lake.publication",
     "kafka_hindsight.shared.page_names",
+    "kafka_hindsight.shared.parent",
 }
 """Modules of ours that need the standard library alone, so that Airflow's environment can load them."""
 BROUGHT = {
