@@ -152,7 +152,7 @@ def groups_stopped(
 ) -> StoppedGroups:
     """The groups none of whose members consumed since something failed, or may have failed."""
     is_sure: dict[str | None, bool] = {
-        i.incident_id: not (i.cause and i.cause.noun.is_silent_end) for i in incidents if needs(i) is not Urgency.CALM
+        i.incident_id: not (i.cause and i.cause.noun.is_silent_end) for i in incidents if _may_be_failure(i)
     }
     idle = [u for u in rows if u.incident_id in is_sure]
     after_failures = unused((u for u in idle if is_sure[u.incident_id]), NO_CONSUMER)
@@ -160,6 +160,15 @@ def groups_stopped(
     may_have_stopped = {(r.group_id, 0) for r in of_failures if may_stop_whole_group(r)}
     most = {*unused(idle, NO_CONSUMER).subjects, *may_have_stopped}
     return StoppedGroups(after_failures.subjects, sorted(most))
+
+
+_OF_RECORDS = (Harm.RECORDS_SKIPPED, Harm.RECORDS_READ_AGAIN)
+
+
+def _may_be_failure(incident: Incident) -> bool:
+    """Whether something failed, or may have. A deployment that skipped records or read some again did not fail."""
+    is_planned = incident.cause is not None and not incident.cause.noun.family.noun.is_failure
+    return needs(incident) is not Urgency.CALM and not (is_planned and harm_of(incident) in _OF_RECORDS)
 
 
 def may_stop_whole_group(rebalance: Rebalance) -> bool:

@@ -170,6 +170,13 @@ def test_groups_whose_last_member_may_only_have_closed_raise_the_upper_bound_alo
     assert figures.groups_stopped(incidents[:1], idle, ()).number == "1"
 
 
+@pytest.mark.parametrize(("cause", "number"), [("member_left", "0"), ("member_dead", "1")])
+def test_deployment_that_read_records_again_has_not_failed(cause: str, number: str) -> None:
+    again = incident(incident_id="i", cause=cause, harm=Harm.RECORDS_READ_AGAIN)
+    idle = without_consumer([row(REBALANCES, rebalance_id="r", group_id="g", incident_id="i", ended_at=None)])
+    assert figures.groups_stopped([again], idle, ()).number == number
+
+
 @pytest.mark.parametrize(
     ("of_rebalance", "number"),
     [
