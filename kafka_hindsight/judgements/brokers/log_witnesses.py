@@ -264,14 +264,17 @@ def with_lost_lines(
 ) -> list[Witness]:
     """The witnesses; in a silence of all brokers over which ids do not join, lines were lost, and none could show more.
 
-    A silence alone is not a gap: a cluster without work writes nothing for as long.
+    A silence alone is not a gap: a cluster without work writes nothing for as long. Of several within a break, one is
+    enough: the longest.
 
     Args:
         witnesses: The witnesses of the window.
         silences: The times in which no broker wrote a line.
         breaks: The last line before each unexplained break of generations or leader epochs, and the first after it.
     """
-    lost = [s for s in silences if any(before < s.start and s.end <= after for before, after in breaks)]
+    own = [*silences]
+    across = ([s for s in own if before < s.start and s.end <= after] for before, after in breaks)
+    lost = sorted({max(spans, key=lambda s: s.end - s.start) for spans in across if spans}, key=lambda s: s.start)
     return [part for witness in witnesses for part in _split(witness, lost)]
 
 

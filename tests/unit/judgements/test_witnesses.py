@@ -227,6 +227,12 @@ def test_silence_of_all_brokers_hides_events_where_ids_do_not_join_across_it(
         assert own == [(WINDOW.start, WINDOW.end, None)]
 
 
+def test_of_several_silences_within_a_break_the_longest_is_where_lines_were_lost() -> None:
+    quiet = Window(at("03:00:00"), at("03:03:00"))
+    rows = with_lost_lines(witnesses(FULL), [SILENCE, quiet], [(BEFORE, at("03:30:00"))])
+    assert {(w.first_at, w.last_at) for w in rows if w.gap} == {(SILENCE.start, SILENCE.end)}
+
+
 def test_reason_that_stands_for_the_whole_window_stays_where_lines_were_lost() -> None:
     rows = with_lost_lines(witnesses(whole(JAVA_LOGGERS)), [SILENCE], [(BEFORE, SILENCE.end)])
     assert {w.gap for w in rows if w.kind == WitnessKind.LEADERS} == {WitnessGap.NO_LOGGER}
