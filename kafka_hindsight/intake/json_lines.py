@@ -31,10 +31,10 @@ def landed_lines(content: Bytes) -> Iterator[str]:
         yield from lines_of(block)
 
 
-def landed_blocks(content: Bytes) -> Iterator[bytes]:
-    """The whole lines of a file, many at once, as far as it can be unpacked."""
+def landed_blocks(content: Bytes, size: int = CHUNK) -> Iterator[bytes]:
+    """The whole lines of a file, some `size` bytes at once, as far as it can be unpacked."""
     at, tail = 0, b""
-    while data := content.between(at, at + CHUNK):
+    while data := content.between(at, at + size):
         at += len(data)
         lines, end, rest = data.rpartition(b"\n")
         if end:

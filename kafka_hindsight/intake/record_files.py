@@ -46,6 +46,9 @@ _COLUMNS = pa.schema(
 )
 _AS_COLUMNS = json_columns.ParseOptions(explicit_schema=_COLUMNS, unexpected_field_behavior="ignore")
 
+_BLOCK = 1 << 20
+"""The bytes of JSON lines that are read together: few enough that their columns are made in memory that is at hand."""
+
 _AT_ONCE = 2_000
 """So many records of a segment, or some more, are folded at once."""
 
@@ -129,7 +132,7 @@ class _Reader:
         """Read a file of JSON lines; records of other topics are left out."""
         content, stream = open_bytes(file.uri, file.size), _Stream(self.topic_names)
         try:
-            for block in landed_blocks(content):
+            for block in landed_blocks(content, _BLOCK):
                 for partition, records in self._records_in(block).items():
                     self._keep(stream.take(partition, records))
             if content.damage is not None:
@@ -195,8 +198,12 @@ def _records_of_columns(block: bytes) -> Mapping[int, Sequence[Record]]:
         bounds = pc.min_max(table[name]).as_py()
         if table[name].null_count or (table.num_rows and not 0 <= bounds["min"] <= bounds["max"] < most):
             raise ValueError(_NO_RECORD)
-    keys, values = ([_bytes_of(text) for text in table[name].to_pylist()] for name in ("key", "value"))
-    records = zip(table["offset"].to_pylist(), table["at"].to_pylist(), keys, values, strict=True)
+    keys, values = (
+        [text if text is None else a2b_base64(text, strict_mode=True) for text in table[name].to_pylist()]
+        for name in ("key", "value")
+    )
+    offsets, instants = (table[name].to_numpy().tolist() for name in ("offset", "at"))
+    records = zip(offsets, instants, keys, values, strict=True)
     partitions = pc.unique(table["partition"]).to_pylist()
     if len(partitions) == 1:
         return {partitions[0]: list(records)}

@@ -159,6 +159,7 @@ def _plain_records(body: bytes, base: int, first_ms: int, count: int) -> tuple[R
     Numbers of one and two bytes, which almost all are, are read here: a call for each would take twice as long.
     """
     records, at = list[Record](), 0
+    keep = records.append
     try:
         for _ in range(count):
             size = body[at]
@@ -200,7 +201,7 @@ def _plain_records(body: bytes, base: int, first_ms: int, count: int) -> tuple[R
             if not has_sizes or body[at] or at + 1 != end:
                 return None
             instant = first_ms + (delta_ms >> 1 ^ -(delta_ms & 1))
-            records.append((base + (delta >> 1 ^ -(delta & 1)), instant, key, value))
+            keep((base + (delta >> 1 ^ -(delta & 1)), instant, key, value))
             at = end
     except IndexError:
         return None

@@ -124,7 +124,7 @@ class CommitFold:
         run_of, begin, end = self._open.get, 0, 0
         for record in records:
             place, at, key, value = record
-            run = run_of(key) if key is not None and value is not None else None
+            run = run_of(key)  # type: ignore[arg-type] # no run has the key None
             if run is None or value is None:
                 yield record
                 continue
