@@ -44,6 +44,9 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument(
         "--glob", default=os.environ.get("GLOB", ""), help="the names of their files, if chosen by name"
     )
+    options.add_argument(
+        doctor_checks.REPAIR, action="store_true", help="set damaged files of the lake aside; audits make them again"
+    )
     options.add_argument("--json", action="store_true", help="print the results as JSON")
     return options
 
@@ -54,7 +57,7 @@ def _checks(options: argparse.Namespace) -> Iterator[CheckResult]:
     if "://" not in lake:
         yield doctor_checks.of_lake(lake)
     if options.lake:
-        yield from doctor_checks.of_tables(lake)
+        yield from doctor_checks.of_tables(lake, options.repair)
     if options.bootstrap or options.config:
         yield from doctor_checks.of_cluster(options.bootstrap, options.config)
     yield from doctor_checks.of_logs("LOGS", options.logs, options.pattern, options.glob)

@@ -23,6 +23,9 @@ from kafka_hindsight.start import java, launch
 NEEDED_GIB = 4
 """Airflow's process, one Spark driver of 2 GiB and its Python workers."""
 
+REPAIR = "--repair"
+"""The option that sets damaged files aside."""
+
 CheckWords = tuple[str, str, str]
 """State, subject and text of a check, as a process of its own prints them."""
 
@@ -84,11 +87,11 @@ def of_lake(lake: str) -> CheckResult:
     return CheckResult("later", "lake", f"the first audit creates {lake}")
 
 
-def of_tables(lake: str) -> Iterator[CheckResult]:
-    """The problems of a lake's tables."""
+def of_tables(lake: str, is_repaired: bool = False) -> Iterator[CheckResult]:
+    """The problems of a lake's tables; if it is repaired, what was set aside first."""
     if "://" not in lake and not Path(lake).exists():
         return
-    yield from _checks_by("tables", _own_command("doctor.lake_check", lake))
+    yield from _checks_by("tables", _own_command("doctor.lake_check", lake, *([REPAIR] if is_repaired else ())))
 
 
 def of_cluster(bootstrap: str, config: str) -> Iterator[CheckResult]:

@@ -10,10 +10,12 @@ from uuid import uuid4
 
 from kafka_hindsight.catalog import Table
 from kafka_hindsight.catalog.steps import NEWEST_RUN, STEPS
+from kafka_hindsight.doctor.doctor_checks import REPAIR
 from kafka_hindsight.lake import publication, state
 from kafka_hindsight.lake.checksums import digest_in
 from kafka_hindsight.lake.landing import read_json, read_text, remove, write_atomically
 from kafka_hindsight.lake.lock import hold_lock
+from kafka_hindsight.lake.repair import set_aside
 from kafka_hindsight.lake.table_files import check_file, read_file
 from kafka_hindsight.lake.transactions import files_of, open_table
 from kafka_hindsight.settings.config import is_uri, masked
@@ -23,12 +25,19 @@ from kafka_hindsight.shared.words import counted
 from kafka_hindsight.start import launch
 
 
-def main(place: str) -> None:
-    """Check one lake, and print the results."""
+def main(place: str, *, is_repaired: bool = False) -> None:
+    """Check one lake, and print the results. If it is repaired, damaged files are set aside first."""
     launch.keep_private()
     lake = place.rstrip("/") if is_uri(place) else os.path.abspath(place)
     state.require_version(lake)
-    print(json.dumps(list(_checks(lake))))
+    repairs = _repaired(lake) if is_repaired else []
+    print(json.dumps([*repairs, *_checks(lake)]))
+
+
+def _repaired(lake: str) -> list[tuple[str, str, str]]:
+    """Set damaged files aside, alone on the lake."""
+    with hold_lock(lake, "step", "hindsight doctor"):
+        return [("later", "repair", sentence) for sentence in set_aside(lake)]
 
 
 def _checks(lake: str) -> Iterator[tuple[str, str, str]]:
@@ -122,6 +131,6 @@ def _without_checksum(lake: str, newest: publication.Versions) -> int:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], is_repaired=REPAIR in sys.argv[2:])
     sys.stdout.flush()
     os._exit(0)  # Threads of delta-rs may outlive the interpreter, and abort the process as it ends.

@@ -23,9 +23,10 @@ LAKE_VERSION = 9
 """The version of the tables that this code declares. There are no upgrades: another version is another lake."""
 
 TO_DO = (
-    "Needed: every commit and every file of the table. What to do: bring the files back from a copy of the lake. A"
-    " table of gold may be moved out of the lake instead, one of silver or quality together with quality.parsed_hours;"
-    " then run `hindsight audit` with FROM and TO for each window to keep."
+    "Needed: every commit and every file of the table. What to do: bring the files back from a copy of the lake. Or set"
+    " damaged files aside by `hindsight doctor --lake ... --repair`. A table of gold may be moved out of the lake"
+    " instead, one of silver or quality together with quality.parsed_hours, bronze.log_records together with"
+    " bronze.log_files; then run `hindsight audit` with FROM and TO for each window to keep."
 )
 """What to do about a table that is not whole."""
 

@@ -207,6 +207,11 @@ class Store:
         self._replace(delta, table, (), part, {"operationParameters": parameters})
         return count
 
+    def drop(self, table: Table, files: Sequence[DataFile]) -> None:
+        """Commit a table without some of its files, which may be damaged or missing."""
+        names = ", ".join(file.path for file in files)
+        commit(self._open(table), (), files, {"operationParameters": {delta_log.DELETES: names}})
+
     def put_in_order(self, table: Table) -> None:
         """Compact small files, and remove files that no version of the last week has (Delta's default).
 

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from kafka_hindsight.catalog import gold, quality
+from kafka_hindsight.catalog import gold, quality, silver
 from kafka_hindsight.doctor import lake_check as command
+from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.landing import write_json
 from kafka_hindsight.lake.publication import list_newest, list_versions, newest_versions, note, take_back
 from kafka_hindsight.lake.state import FILE, LAKE_VERSION, claim_version, require_version, require_whole
+from kafka_hindsight.lake.store import Store
 from kafka_hindsight.shared.exits import BadInput
 from tests.support.asked_lake import LAKE
 from tests.support.lake import rows, write_lake
-from tests.support.rows import values
+from tests.support.rows import AT, values
 
 HOME = Path(__file__).resolve().parents[2]
 TABLES = ("gold.findings", "gold.rebalances", "silver.events", "quality.publications")
@@ -197,3 +202,27 @@ def test_doctor_ends_with_2_while_a_table_is_damaged(lake: Path) -> None:
     done = asked()
     assert done.returncode == 2
     assert "silver.events cannot be read" in done.stdout
+
+
+def test_repair_sets_damaged_files_aside_and_names_their_rows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store, hour = Store(str(tmp_path)), timedelta(hours=1)
+    store.create(silver.EVENTS, quality.PARSED_HOURS)
+    (tmp_path / FILE).write_text(json.dumps({"version": LAKE_VERSION}))
+    for n in range(2):
+        row = values(silver.EVENTS, line_id=str(n), cluster="prod", happened_at=AT + n * hour)
+        store.append(silver.EVENTS, pyarrow.Table.from_pylist([row], arrow_schema(silver.EVENTS)))
+    parsed = values(quality.PARSED_HOURS, cluster="prod")
+    store.append(quality.PARSED_HOURS, pyarrow.Table.from_pylist([parsed], arrow_schema(quality.PARSED_HOURS)))
+    (damaged,) = (f for f in store.files(silver.EVENTS) if f.bounds("happened_at")[0].startswith(f"{AT + hour:%FT%H}"))
+    _flip(Path(store.path(silver.EVENTS), damaged.path))
+    command.main(str(tmp_path), is_repaired=True)
+    (_, _, sentence), *others = json.loads(capsys.readouterr().out)
+    assert re.match(rf"{damaged.path} of silver\.events is set aside in .*It held rows of prod from 20", sentence)
+    assert [state for state, _, _ in others] == ["good"]
+    assert store.read(silver.EVENTS, columns=["line_id"])["line_id"].to_pylist() == ["0"]
+    assert len(store.read(quality.PARSED_HOURS)) == 0, "the next audit parses again"
+    assert (tmp_path / "damaged" / "silver.events" / damaged.path).exists()
+    command.main(str(tmp_path), is_repaired=True)
+    assert [state for state, _, _ in json.loads(capsys.readouterr().out)] == ["good"]
