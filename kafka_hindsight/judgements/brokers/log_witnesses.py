@@ -40,7 +40,8 @@ _PAUSE = timedelta(minutes=2)
 """For so long a whole cluster may be silent at the beginning or the end of a window. Our choice."""
 
 
-_MINUTE = timedelta(minutes=1)
+LINES_WITHIN = timedelta(seconds=10)
+"""The spans of a day for which it is asked whether any broker wrote a line."""
 
 
 @dataclass(frozen=True)
@@ -249,14 +250,14 @@ def _parts(silences: Sequence[Window], window: Window) -> Iterator[tuple[Window,
         yield Window(reached, window.end), False
 
 
-def silences_of_cluster(minutes: Iterable[datetime]) -> list[Window]:
+def silences_of_cluster(spans: Iterable[datetime]) -> list[Window]:
     """The times between two lines of any broker that are longer than a pause.
 
     Args:
-        minutes: The minutes in which any broker wrote a line.
+        spans: The begins of the spans in which any broker wrote a line.
     """
-    ordered = sorted(minutes)
-    return [Window(a + _MINUTE, b) for a, b in pairwise(ordered) if b - a - _MINUTE >= _PAUSE]
+    ordered = sorted(spans)
+    return [Window(a + LINES_WITHIN, b) for a, b in pairwise(ordered) if b - a - LINES_WITHIN >= _PAUSE]
 
 
 def with_lost_lines(

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import rows
 from kafka_hindsight.catalog.codes import Origin
-from kafka_hindsight.judgements.brokers.log_witnesses import silences_of_cluster, with_lost_lines
+from kafka_hindsight.judgements.brokers.log_witnesses import LINES_WITHIN, silences_of_cluster, with_lost_lines
 from kafka_hindsight.judgements.rebuild.brokers import WITNESSES
 from kafka_hindsight.judgements.rebuild.events import EVENTS
 from kafka_hindsight.judgements.rebuild.groups import GROUPS
@@ -29,13 +29,13 @@ class WindowWitnesses:
 
 def judge_lost_lines(
     witnesses: list[rows.Witness],
-    minutes: list[rows.InputInstant],
+    spans: list[rows.InputInstant],
     leadership_gaps: list[rows.LeadershipGap],
     generation_gaps: list[rows.GenerationGap],
 ) -> WindowWitnesses:
     """Find the silences of all brokers across which leader epochs or generations do not join."""
     breaks = [*_breaks_of_leaders(leadership_gaps), *_breaks_of_groups(generation_gaps)]
-    silences = silences_of_cluster(row.happened_at for row in minutes)
+    silences = silences_of_cluster(row.happened_at for row in spans)
     return WindowWitnesses(with_lost_lines(witnesses, silences, breaks))
 
 
@@ -52,11 +52,11 @@ def _breaks_of_groups(gaps: Sequence[rows.GenerationGap]) -> Iterator[tuple[date
             yield gap.previous_seen_at, gap.seen_at
 
 
-def minutes_of_brokers(events: pa.Table) -> pa.Table:
-    """The minutes of each cluster in which a broker wrote a line."""
+def spans_with_lines(events: pa.Table) -> pa.Table:
+    """The spans of each cluster in which a broker wrote a line, by their begins."""
     own = events.filter(pc.equal(events["origin"], str(Origin.BROKER)))
-    minutes = pc.floor_temporal(own["happened_at"], unit="minute")
-    return distinct(pa.table({"cluster": own["cluster"], "happened_at": minutes}))
+    begins = pc.floor_temporal(own["happened_at"], multiple=LINES_WITHIN.seconds, unit="second")
+    return distinct(pa.table({"cluster": own["cluster"], "happened_at": begins}))
 
 
 LOST_LINES = Judgement(
@@ -65,7 +65,7 @@ LOST_LINES = Judgement(
     ("cluster",),
     {
         "witnesses": WITNESSES.output("witnesses"),
-        "minutes": narrowed(minutes_of_brokers, EVENTS, again=distinct),
+        "spans": narrowed(spans_with_lines, EVENTS, again=distinct),
         "leadership_gaps": PARTITIONS.output("leadership_gaps"),
         "generation_gaps": GROUPS.output("gaps"),
     },

@@ -198,8 +198,8 @@ BEFORE, SILENCE = at("02:10:40"), Window(at("02:11:00"), at("02:20:00"))
 
 
 def test_silences_of_a_cluster_are_longer_than_a_pause() -> None:
-    minutes = [at(f"02:{n:02}:00") for n in (8, 9, 10, 20, 21, 23, 24)]
-    assert silences_of_cluster(minutes) == [SILENCE]
+    spans = [at(f"02:{n}0") for n in ("09:0", "10:5", "20:0", "21:5", "24:0")]
+    assert silences_of_cluster(spans) == [SILENCE, Window(at("02:22:00"), at("02:24:00"))]
 
 
 @pytest.mark.parametrize(
