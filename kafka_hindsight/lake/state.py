@@ -12,7 +12,7 @@ from deltalake.exceptions import DeltaError
 from kafka_hindsight.catalog import TABLES, Table
 from kafka_hindsight.lake import delta_log, publication
 from kafka_hindsight.lake.checksums import Damaged
-from kafka_hindsight.lake.landing import names_in, read_bytes, read_text, write_atomically
+from kafka_hindsight.lake.landing import names_in, read_bytes, write_atomically
 from kafka_hindsight.lake.transactions import open_table
 from kafka_hindsight.settings.config import is_uri, masked
 from kafka_hindsight.shared.at_once import at_once
@@ -43,7 +43,7 @@ def require_version(lake: str) -> None:
         BadInput: The lake has another version than this code, or its file is damaged.
     """
     try:
-        text = read_text(f"{lake.rstrip('/')}/{FILE}")
+        text = read_bytes(f"{lake.rstrip('/')}/{FILE}").decode(errors="replace")
     except FileNotFoundError:
         return
     version = None
