@@ -175,7 +175,7 @@ class LakeAnswers:
             limit: So many at most; the others are counted.
 
         Raises:
-            BadInput: The lake has no such cluster or group, there is no such harm, or that is no instant or limit.
+            BadInput: The lake has no such cluster or group, there is no such harm, or an instant or the limit is not one.
         """
         query = """
             SELECT incident_id, cluster, started_at, ended_at, is_over, harm, confidence, headline, cause, group_ids,
