@@ -38,7 +38,7 @@ from kafka_hindsight.judgements.reasoning.scope import SCOPE
 from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource, condition_of, values_of
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.arrow_types import arrow_schema
-from kafka_hindsight.lake.checksums import Damaged
+from kafka_hindsight.lake.damage import Damaged
 from kafka_hindsight.lake.kept_files import FIELDS, Keeper, KeptFile, batch_of, rows_in, under_umask
 from kafka_hindsight.lake.parts import DataFile, Part
 from kafka_hindsight.lake.store import Store

@@ -175,7 +175,8 @@ class LakeAnswers:
             limit: So many at most; the others are counted.
 
         Raises:
-            BadInput: The lake has no such cluster or group, there is no such harm, or an instant or the limit is not one.
+            BadInput: The lake has no such cluster or group, there is no such harm, or the limit or the
+                instant is not one.
         """
         query = """
             SELECT incident_id, cluster, started_at, ended_at, is_over, harm, confidence, headline, cause, group_ids,

@@ -12,7 +12,7 @@ from kafka_hindsight.catalog import Table
 from kafka_hindsight.catalog.steps import NEWEST_RUN, STEPS
 from kafka_hindsight.doctor.doctor_checks import REPAIR
 from kafka_hindsight.lake import publication, state
-from kafka_hindsight.lake.checksums import digest_in
+from kafka_hindsight.lake.damage import digest_in
 from kafka_hindsight.lake.landing import read_json, read_text, remove, write_atomically
 from kafka_hindsight.lake.lock import hold_lock
 from kafka_hindsight.lake.repair import set_aside
@@ -42,7 +42,7 @@ def _repaired(lake: str) -> list[tuple[str, str, str]]:
 
 def _checks(lake: str) -> Iterator[tuple[str, str, str]]:
     if is_uri(lake):
-        yield _written(lake)
+        yield _access(lake)
     newest = publication.newest_versions(lake)
     if note := publication.note(lake, newest):
         yield "missing", "publication", note
@@ -72,7 +72,7 @@ def _newest_run(lake: str, run: str) -> Iterator[tuple[str, str, str]]:
         yield "good", "newest run", "\n".join([run, *lines])
 
 
-def _written(lake: str) -> tuple[str, str, str]:
+def _access(lake: str) -> tuple[str, str, str]:
     """Take and free a lock of our own, then write an object, read it again and remove it."""
     name = f"doctor-{uuid4()}"
     place, text = f"{lake}/locks/{name}", "hindsight doctor"
@@ -98,13 +98,13 @@ def _problems_of(lake: str, table: Table, version: int) -> Iterator[str]:
         yield f"was published in version {published}; its newest version is {version}."
     yield from dict.fromkeys(
         f"cannot be read: {sentences_of(problem)[0]}"
-        for seen in dict.fromkeys((version, min(version, version if published is None else published)))
-        for problem in _damage_of(f"{lake}/{table.layer}/{table.name}", table, seen)
+        for number in dict.fromkeys((version, min(version, version if published is None else published)))
+        for problem in _damage_of(f"{lake}/{table.layer}/{table.name}", table, number)
     )
 
 
 def _damage_of(folder: str, table: Table, version: int) -> Iterator[Exception]:
-    """What a reader of a version of a table meets: in its log, and in each of its files."""
+    """The errors that a reader of a version of a table meets: in its log, and in each of its files."""
     try:
         delta = open_table(folder, table, version)
         files = files_of(delta, table, None)

@@ -25,13 +25,13 @@ class PackedParts:
         self.row_count += rows.num_rows
 
     def __iter__(self) -> Iterator[pa.Table]:
-        return map(_read, self._parts)
+        return map(_unpacked, self._parts)
 
     def pop_all(self) -> Iterator[pa.Table]:
         """Give each part, and let go of it as soon as it is given."""
         while self._parts:
-            yield _read(self._parts.pop(0))
+            yield _unpacked(self._parts.pop(0))
 
 
-def _read(part: pa.Buffer) -> pa.Table:
+def _unpacked(part: pa.Buffer) -> pa.Table:
     return pa.ipc.open_stream(part).read_all()

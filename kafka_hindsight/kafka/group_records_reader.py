@@ -131,7 +131,7 @@ class RecordsReader:
             for partition, those in records.items():
                 for row in content.take(partition, those):
                     size += len(json.dumps(row))
-                    yield {"answer": self._named(row)}
+                    yield {"answer": self._with_names(row)}
         self.consumer.unassign()
 
     def _end_or_refusal(self, message: Message, waiting: set[int]) -> Iterator[JsonLine]:
@@ -144,7 +144,7 @@ class RecordsReader:
             yield {"answer": {"denied": str(refused)}}
             waiting.clear()
 
-    def _named(self, row: RowValues) -> JsonLine:
+    def _with_names(self, row: RowValues) -> JsonLine:
         """The row of a record, with the names of topics."""
         if "sentence" in row:
             return row

@@ -138,8 +138,8 @@ class Topic:
     def _loss(self, partition: int, at: int, low: int, high: int) -> Loss:
         reaches = f"{self.topic}-{partition} reaches from offset {low} to {high}, and was read to {at}."
         if at < low:
-            lost = f"{low - at:,} offsets"
-            why = f"Its retention removed {lost} before they were read. Read it more often, or keep it longer."
+            count = f"{low - at:,} offsets"
+            why = f"Its retention removed {count} before they were read. Read it more often, or keep it longer."
             return Loss(f"{self.topic}-{partition}", low - at, f"{reaches} {why}")
         why = "Its end was cut off, or the topic was created again. It is read from its beginning."
         return Loss(f"{self.topic}-{partition}", None, f"{reaches} {why}")

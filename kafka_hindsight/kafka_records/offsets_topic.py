@@ -51,9 +51,9 @@ class OffsetsTopic:
             return []
         fold = self._fold(partition)
         rows = (self._row_of(fold, *record) for record in fold.fold(records))
-        taken = [{**_place(partition, *place), **row} for place, row in rows if row is not None]
+        values = [{**_place(partition, *place), **row} for place, row in rows if row is not None]
         self._newest[partition] = records[-1][1]
-        return taken
+        return values
 
     def _row_of(
         self, fold: CommitFold, offset: int, at: int, key: bytes | None, value: bytes | None

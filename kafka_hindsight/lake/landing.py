@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from kafka_hindsight.lake.checksums import damaged, with_checksum, without_checksum
+from kafka_hindsight.lake.damage import damaged, with_checksum, without_checksum
 from kafka_hindsight.settings.config import is_uri, masked
 from kafka_hindsight.shared.exits import BadInput
 

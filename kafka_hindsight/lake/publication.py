@@ -17,7 +17,7 @@ from kafka_hindsight.catalog import TABLES, Table
 from kafka_hindsight.catalog.gold import TABLES as GOLD
 from kafka_hindsight.catalog.quality import PUBLICATIONS
 from kafka_hindsight.lake import delta_log
-from kafka_hindsight.lake.checksums import Damaged, checksum_in, checksum_of
+from kafka_hindsight.lake.damage import Damaged, checksum_in, checksum_of
 from kafka_hindsight.lake.landing import names_in, read_bytes, read_json, write_atomically, write_json
 from kafka_hindsight.settings.config import is_uri, masked
 from kafka_hindsight.shared import parent, progress

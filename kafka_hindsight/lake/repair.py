@@ -10,7 +10,7 @@ from kafka_hindsight.catalog.bronze import LOG_FILES, LOG_RECORDS
 from kafka_hindsight.catalog.quality import COVERAGE, PARSED_HOURS, QUARANTINE, UNPARSED_LINES
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.lake import landing
-from kafka_hindsight.lake.checksums import Damaged
+from kafka_hindsight.lake.damage import Damaged
 from kafka_hindsight.lake.parts import DataFile
 from kafka_hindsight.lake.publication import list_maintained
 from kafka_hindsight.lake.store import Store

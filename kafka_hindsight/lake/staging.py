@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.arrow_types import without_laws
-from kafka_hindsight.lake.checksums import digest, digest_in
+from kafka_hindsight.lake.damage import digest, digest_in
 from kafka_hindsight.lake.parts import DataFile
 from kafka_hindsight.lake.table_files import files_written, read_file
 

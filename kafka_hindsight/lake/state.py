@@ -11,7 +11,7 @@ from deltalake.exceptions import DeltaError
 
 from kafka_hindsight.catalog import TABLES, Table
 from kafka_hindsight.lake import delta_log, publication
-from kafka_hindsight.lake.checksums import Damaged
+from kafka_hindsight.lake.damage import Damaged
 from kafka_hindsight.lake.landing import names_in, read_bytes, write_atomically
 from kafka_hindsight.lake.transactions import open_table
 from kafka_hindsight.settings.config import is_uri, masked

@@ -18,7 +18,7 @@ from deltalake import CommitProperties, DeltaTable
 from kafka_hindsight.catalog.table_model import Scalar, Table
 from kafka_hindsight.lake import delta_log, landing
 from kafka_hindsight.lake.arrow_types import arrow_schema
-from kafka_hindsight.lake.checksums import KEY, digest_in
+from kafka_hindsight.lake.damage import KEY, digest_in
 from kafka_hindsight.lake.parts import DataFile, Part
 from kafka_hindsight.lake.staging import Staged, row_count, staged_batches, staged_content
 from kafka_hindsight.lake.table_files import SMALL, conform, read_file, write_files

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.lake.arrow_types import arrow_schema
-from kafka_hindsight.lake.checksums import Damaged, digest, digest_in
+from kafka_hindsight.lake.damage import Damaged, digest, digest_in
 from kafka_hindsight.lake.landing import open_file, read_bytes, write_atomically
 from kafka_hindsight.lake.parts import DataFile, Part
 from kafka_hindsight.shared.grouping import sized

@@ -25,12 +25,15 @@ from deltalake.transaction import AddAction, RemoveAction
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.lake import delta_log
 from kafka_hindsight.lake.arrow_types import arrow_schema
-from kafka_hindsight.lake.checksums import KEY, Damaged, checksum_in, checksum_of
+from kafka_hindsight.lake.damage import KEY, Damaged, checksum_in, checksum_of
 from kafka_hindsight.lake.landing import read_bytes
 from kafka_hindsight.lake.parts import DataFile, Part
 from kafka_hindsight.lake.table_files import DESCRIBED, properties, window_columns
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.shared import parent
+
+_CHECKED = set[tuple[str, int]]()
+"""Snapshots that were as their commits say."""
 
 _READER = 1
 _WRITER, _WRITER_WITH_CHECKS = 2, 3
@@ -104,10 +107,6 @@ def open_table(folder: str, table: Table, version: int | None = None, checksum: 
         _check(delta, table, folder, checksum)
         _CHECKED.add(snapshot)
     return delta
-
-
-_CHECKED = set[tuple[str, int]]()
-"""Snapshots that were as their commits say."""
 
 
 def _check(delta: DeltaTable, table: Table, folder: str, checksum: str | None) -> None:

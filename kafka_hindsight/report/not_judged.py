@@ -26,7 +26,7 @@ Judged: TypeAlias = BrokerOutage | ControllerChange | Failover | OffsetJump | Ou
 
 @dataclass(frozen=True)
 class Subject:
-    """What a class of rows is about, with the number one and with others."""
+    """The subject of a class of rows, with the number one and with others."""
 
     rows: type[Judged]
     one: str

@@ -41,7 +41,7 @@ class MissingWitnesses:
 
     @property
     def advice(self) -> str:
-        """What to do about it."""
+        """The advice about it."""
         files = sorted({FILES.get(logger, "server.log") for logger in self.loggers})
         return self.gap.noun.advice.format(files=words.listed(files))
 

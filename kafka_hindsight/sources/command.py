@@ -26,8 +26,12 @@ _AT_ONCE = 1_000
 """Lines of a batch."""
 _QUOTED = 200
 
+_MINUTE = len("2026-11-21T01:44")
+_DIGITS = 12
+"""Characters of a line's hash. Of a million lines in six hours, one in 280 million late ones is taken for another."""
 
-class Taken:
+
+class Progress:
     """The lines of the last hours that were read: a command that is asked for them again prints them again.
 
     Instants are text that sorts by time and begins with their minute, as `2026-11-21T01:44`.
@@ -69,11 +73,6 @@ class Taken:
     def forget(self, oldest: str) -> None:
         """Forget the lines of the minutes before an instant."""
         self._marks = {minute: marks for minute, marks in self._marks.items() if minute >= oldest[:_MINUTE]}
-
-
-_MINUTE = len("2026-11-21T01:44")
-_DIGITS = 12
-"""Characters of a line's hash. Of a million lines in six hours, one in 280 million late ones is taken for another."""
 
 
 def _mark(at: str, line: Line) -> str:
@@ -118,25 +117,27 @@ class Commands:
         """Run each command once, to its end. The position holds, for each log, the lines of its last hours."""
         reached = dict(position or {})
         for log, command in self.commands.items():
-            taken = Taken(reached.get(log))
-            for lines in self._output_lines(log, command, taken, period):
-                reached[log] = taken.position
+            progress = Progress(reached.get(log))
+            for lines in self._output_lines(log, command, progress, period):
+                reached[log] = progress.position
                 yield Batch(lines, dict(reached))
-            if taken.at:
-                taken.forget(_text(_instant(taken.at) - self._overlap))
-                reached[log] = taken.position
+            if progress.at:
+                progress.forget(_text(_instant(progress.at) - self._overlap))
+                reached[log] = progress.position
                 yield Batch([], dict(reached))
 
     @property
     def _overlap(self) -> timedelta:
         return timedelta(hours=self.late_hours)
 
-    def _output_lines(self, log: str, command: Sequence[str], taken: Taken, period: Period) -> Iterator[list[Line]]:
-        since = _instant(taken.at) - self._overlap if taken.at else period.since
+    def _output_lines(
+        self, log: str, command: Sequence[str], progress: Progress, period: Period
+    ) -> Iterator[list[Line]]:
+        since = _instant(progress.at) - self._overlap if progress.at else period.since
         arguments = [word.replace(SINCE, _text(since) + "Z") for word in command]
-        with _started(log, arguments, self.most_minutes) as process:
+        with _running(log, arguments, self.most_minutes) as process:
             entries = _with_instants(log, process.lines)
-            yield from batched(taken.new(entries, _text(since)), _AT_ONCE)
+            yield from batched(progress.new(entries, _text(since)), _AT_ONCE)
             process.require_end()
 
 
@@ -178,7 +179,7 @@ class _Running:
 
 
 @contextmanager
-def _started(log: str, arguments: Sequence[str], most_minutes: float) -> Iterator[_Running]:
+def _running(log: str, arguments: Sequence[str], most_minutes: float) -> Iterator[_Running]:
     """Run a command while the block runs. Nothing of it goes on afterwards."""
     try:
         process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, start_new_session=True)

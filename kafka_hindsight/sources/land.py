@@ -119,7 +119,7 @@ def _recent(losses: Sequence[Mapping[str, Any]], now: datetime) -> list[Mapping[
 
 
 def losses_in(lake: str, place: LogPlace) -> Sequence[Mapping[str, Any]]:
-    """What a source did not give any more in the last weeks. A folder loses nothing in this way."""
+    """The lines that a source did not give any more in the last weeks. A folder loses nothing in this way."""
     if not is_source(place.root):
         return ()
     return _read_position(f"{landed_folder(lake, place)}.json").losses

@@ -264,7 +264,7 @@ class NightInput:
 
     @property
     def losses(self) -> list[Mapping[str, Any]]:
-        """What the sources of the run did not give any more in the last weeks."""
+        """The lines that the sources of the run did not give any more in the last weeks."""
         return [loss for place in places_of(self.settings) for loss in losses_in(self.store.lake, place)]
 
 

@@ -275,14 +275,16 @@ def with_lost_lines(
     """
     own = [*silences]
     across = ([s for s in own if before < s.start and s.end <= after] for before, after in breaks)
-    lost = sorted({max(spans, key=lambda s: s.end - s.start) for spans in across if spans}, key=lambda s: s.start)
-    return [part for witness in witnesses for part in _split(witness, lost)]
+    silent = sorted({max(spans, key=lambda s: s.end - s.start) for spans in across if spans}, key=lambda s: s.start)
+    return [part for witness in witnesses for part in _split(witness, silent)]
 
 
-def _split(witness: Witness, lost: Sequence[Window]) -> Iterator[Witness]:
+def _split(witness: Witness, silent: Sequence[Window]) -> Iterator[Witness]:
     """The parts of a witness: in those without lines it is missing."""
     window = Window(witness.first_at, witness.last_at)
-    inside = [Window(max(s.start, window.start), min(s.end, window.end)) for s in lost if window.meets(s.start, s.end)]
+    inside = [
+        Window(max(s.start, window.start), min(s.end, window.end)) for s in silent if window.meets(s.start, s.end)
+    ]
     for part, is_silent in _parts([s for s in inside if s.start < s.end], window):
         gap = witness.gap or (WitnessGap.NO_LINES if is_silent else None)
         yield replace(witness, first_at=part.start, last_at=part.end, gap=gap)

@@ -104,12 +104,12 @@ def _unread(cluster: str, unread_logs: Annotated[Sequence[rows.Coverage], unread
                 yield finding_of(cluster, rule, c.source, [first, last], [proof], lines=counted(count, "line"))
 
 
-def lost(quarantine: pa.Table) -> pa.Table:
+def about_lost_lines(quarantine: pa.Table) -> pa.Table:
     """Keep the rows about lines that their source did not give any more."""
     return quarantine.filter(pc.equal(quarantine["row"], LOST_LINES))
 
 
-def _lost(scope: Scope, lost_lines: Annotated[Sequence[rows.Quarantine], lost]) -> Iterator[Finding]:
+def _lost_lines(scope: Scope, lost_lines: Annotated[Sequence[rows.Quarantine], about_lost_lines]) -> Iterator[Finding]:
     for r in sorted(lost_lines, key=lambda r: r.quarantine_id):
         at, text = r.happened_at or scope.window.start, r.sentences[0]
         proof = Quote(line_id=r.quarantine_id, source=r.source, happened_at=at, text=text)
@@ -202,4 +202,4 @@ def _quote_clock(scope: Scope, clock: ClockError) -> Quote:
     return Quote(line_id=line_id, source="silver.events", happened_at=scope.window.start, text=clock.proof)
 
 
-RULES = (_gaps, _leaderships, _missing_logs, _clocks, _unobserved, _unanswered, _partial, _unread, _lost)
+RULES = (_gaps, _leaderships, _missing_logs, _clocks, _unobserved, _unanswered, _partial, _unread, _lost_lines)

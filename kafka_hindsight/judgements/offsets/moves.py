@@ -162,15 +162,15 @@ class LogEnds:
         """Keep the readings that show the end."""
         rows = [o for o in offsets if o.end_offset is not None]
         over_at = reading_ends(o.snapshot_at for o in rows)
-        self._begun = Timeline(rows, lambda o: o.snapshot_at)
-        self._over = Timeline(rows, lambda o: over_at[o.snapshot_at])
+        self._by_start = Timeline(rows, lambda o: o.snapshot_at)
+        self._by_end = Timeline(rows, lambda o: over_at[o.snapshot_at])
 
     def at(self, at: datetime) -> Place:
         """The end at an instant: it only grows, as long as the log is not cut.
 
         A reading that was over before shows the least, one that began after it the most.
         """
-        before, after = self._over.last_until(at), self._begun.first_since(at)
+        before, after = self._by_end.last_until(at), self._by_start.first_since(at)
         return Place(before.end_offset if before else None, after.end_offset if after else None)
 
 

@@ -1,4 +1,4 @@
-"""When readings were over: one bears the instant at which it began, and asks for each part after another."""
+"""The ends of readings: one bears the instant at which it began, and asks for each part after another."""
 
 from __future__ import annotations
 

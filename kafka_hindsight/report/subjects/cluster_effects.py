@@ -1,4 +1,4 @@
-"""What the cluster did to a group: moves of its coordinator, and times in which what it reads had no leader."""
+"""The effects of the cluster on a group: moves of its coordinator, and times in which what it reads had no leader."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOMENTS = 40
 
 @dataclass(frozen=True)
 class ClusterEffects:
-    """What the cluster did to a group of the window."""
+    """The effects of the cluster on a group of the window."""
 
     page: PageRows
     group: str
@@ -54,7 +54,7 @@ class ClusterEffects:
             yield f"its coordinator, broker {outage.broker}, {hedged_verb(outage)}{again}"
         elif self.moves:
             yield f"its coordinator moved {words.times(len(self.moves))}"
-        if clause := unused(self.leaderless, LEADERLESS).clause(_named) if self.leaderless else "":
+        if clause := unused(self.leaderless, LEADERLESS).clause(_partitions) if self.leaderless else "":
             yield clause
 
     def _outage_behind(self, move: CoordinatorMove) -> BrokerOutage | None:
@@ -81,7 +81,7 @@ class ClusterEffects:
         return (f"{moved}: ", ui.Link(phrases.outage_words(outage), plain.anchor("outage", outage.outage_id)), ".")
 
 
-def _named(subjects: Sequence[Subject]) -> str:
+def _partitions(subjects: Sequence[Subject]) -> str:
     return f"{words.counted(len(subjects), 'partition')} that it reads"
 
 

@@ -133,6 +133,7 @@ def test_only_laws_independent_of_lost_evidence_are_critical() -> None:
         ("gold.incidents", "ranked_once"),
         ("gold.rebalances", "generation_reached_once"),
         ("gold.leader_imbalance", "counts_every_partition"),
+        ("quality.coverage", "counts_the_records"),
         ("quality.generation_gaps", "breaks_bounded"),
     }
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from kafka_hindsight.catalog import silver
 from kafka_hindsight.lake import table_files, transactions
 from kafka_hindsight.lake.arrow_types import arrow_schema
-from kafka_hindsight.lake.checksums import Damaged, checksum_in, with_checksum, without_checksum
+from kafka_hindsight.lake.damage import Damaged, checksum_in, with_checksum, without_checksum
 from kafka_hindsight.lake.datasets import dataset_of
 from kafka_hindsight.lake.landing import read_json, write_json
 from kafka_hindsight.lake.parts import Part

@@ -30,7 +30,7 @@ PLAIN = {
     "kafka_hindsight.start.embedded_airflow",
     "kafka_hindsight.start.first_use",
     "kafka_hindsight.lake.delta_log",
-    "kafka_hindsight.lake.checksums",
+    "kafka_hindsight.lake.damage",
     "kafka_hindsight.lake.landing",
     "kafka_hindsight.lake.publication",
     "kafka_hindsight.shared.page_names",

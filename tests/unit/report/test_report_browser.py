@@ -167,7 +167,8 @@ def test_first_screen_shows_losses_outages_and_actions(browser, places, width, h
 def test_calm_night_fits_one_screen_and_states_coverage(browser, tmp_path, width, height):
     tables, about = night()
     kept = {name: rows if name.startswith("quality.") else [] for name, rows in tables.items()}
-    kept["quality.unparsed_lines"] = kept["quality.quarantine"] = []
+    for name in ("unparsed_lines", "quarantine", "leadership_gaps", "generation_gaps"):
+        kept[f"quality.{name}"] = []
     for r in kept["quality.coverage"]:
         r.update(unparsed=0, quarantined=0, ignored=r["lines_in"] - r["events"])
     browser.open(_written(tmp_path / "calm.html", (kept, about)), width, height=height)

@@ -21,7 +21,7 @@ from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.settings.models import Settings, missing_inputs
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.sources import land as landing
-from kafka_hindsight.sources.command import Commands, Taken
+from kafka_hindsight.sources.command import Commands, Progress
 from kafka_hindsight.sources.declarations import KINDS, Batch, Line, Loss, Period, SourceFails, lines_in, source_at
 from kafka_hindsight.sources.land import dated, land, log_of, ready
 from tests.support.logs import RUN_AT, line, resigned, settings
@@ -110,7 +110,7 @@ def test_entries_that_arrive_late_or_are_read_again_are_taken_once(
     for count, delayed in [*readings, (len(instants) + 1, 0)]:
         waiting = [e for e in entries if e not in arrived][: count + delayed]
         arrived = sorted([*arrived, *waiting[delayed:]])
-        reading = Taken(json.loads(json.dumps(position)))
+        reading = Progress(json.loads(json.dumps(position)))
         new = list(reading.new(arrived, _at(0)))
         begin = position and position["at"]
         assert [line.is_late for line in new] == [bool(begin) and _at(int(line.log)) < begin for line in new]
