@@ -120,7 +120,7 @@ class TestMain:
 
     def test_sql_json_has_evidence_unchanged(self, lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert sql.main(str(lake), "SELECT evidence FROM gold.findings LIMIT 1", "json") == DONE
-        quote = QUOTE | {"happened_at": "2026-10-01T03:00:00.000Z"}
+        quote = QUOTE | {"happened_at": "2026-10-01T03:00:00.000Z", "kind": None}
         assert json.loads(capsys.readouterr().out) == [{"evidence": [quote]}]
 
     def test_sql_table_is_aligned_and_counts_rows(self, lake: Path, capsys: pytest.CaptureFixture[str]) -> None:

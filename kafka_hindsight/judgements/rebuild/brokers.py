@@ -353,15 +353,15 @@ def reading_instants(partitions: pa.Table) -> pa.Table:
     return distinct(partitions.select(["cluster", "snapshot_at"]).rename_columns(_INPUT_INSTANT))
 
 
-def record_edges(records: pa.Table) -> pa.Table:
-    """The instants of the first and the last record of each cluster."""
-    return input_edges(records.select(["cluster", "written_at"]).rename_columns(_INPUT_INSTANT))
+def record_instants(records: pa.Table) -> pa.Table:
+    """The instants of records of groups."""
+    return records.select(["cluster", "written_at"]).rename_columns(_INPUT_INSTANT)
 
 
-def commit_edges(commits: pa.Table) -> pa.Table:
-    """The instants of the first and the last commit of each cluster."""
+def commit_instants(commits: pa.Table) -> pa.Table:
+    """The instants of the first and the last commit of each run."""
     instants = [commits.select(["cluster", name]).rename_columns(_INPUT_INSTANT) for name in ("first_at", "last_at")]
-    return input_edges(pa.concat_tables(instants))
+    return pa.concat_tables(instants)
 
 
 def input_edges(instants: pa.Table) -> pa.Table:
@@ -394,9 +394,12 @@ WITNESSES = Judgement(
         "missing_logs": BROKERS.output("missing_logs"),
         "outages": BROKERS.output("outages"),
         "readings": narrowed(reading_instants, lake_table("bronze.offset_snapshots"), again=distinct),
-        "records": union(
-            narrowed(record_edges, lake_table("bronze.group_records"), again=input_edges),
-            narrowed(commit_edges, lake_table("bronze.offset_commits"), again=input_edges),
+        "records": narrowed(
+            input_edges,
+            union(
+                each(record_instants, lake_table("bronze.group_records")),
+                each(commit_instants, lake_table("bronze.offset_commits")),
+            ),
         ),
     },
 )
