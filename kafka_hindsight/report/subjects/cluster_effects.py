@@ -45,7 +45,8 @@ class ClusterEffects:
 
     def sentence(self) -> str:
         """The effects in one sentence; empty without any."""
-        return words.sentence("; ".join(self._clauses())) + "." if self.moves or self.leaderless else ""
+        clauses = "; ".join(self._clauses())
+        return f"{words.sentence(clauses)}." if clauses else ""
 
     def _clauses(self) -> Iterator[str]:
         outage = next(filter(None, map(self._outage_behind, self.moves)), None)
@@ -54,8 +55,8 @@ class ClusterEffects:
             yield f"its coordinator, broker {outage.broker}, {hedged_verb(outage)}{again}"
         elif self.moves:
             yield f"its coordinator moved {words.times(len(self.moves))}"
-        if clause := unused(self.leaderless, LEADERLESS).clause(_partitions) if self.leaderless else "":
-            yield clause
+        if (sums := unused(self.leaderless, LEADERLESS)).most:
+            yield sums.clause(_partitions)
 
     def _outage_behind(self, move: CoordinatorMove) -> BrokerOutage | None:
         """The outage of the coordinator itself behind a move."""

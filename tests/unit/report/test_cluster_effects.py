@@ -69,13 +69,19 @@ def leaderless(partition: int, clock: str, low: int, high: int) -> dict[str, Any
             ["clicks-0 had no leader for 7.6 s."],
         ),
         (
+            {"gold.ownership": [OWNED]}
+            | {"gold.unavailability": [leaderless(0, "02:00:07", 0, 50) | {"started_at": at("02:00:07", 0.95)}]},
+            "Nothing happened.",
+            ["clicks-0 had no leader for at most 50 ms."],
+        ),
+        (
             {"gold.ownership": [OWNED | {"valid_from": at("02:10:00")}]}
             | {"gold.unavailability": [leaderless(0, "02:00:00", 7600, 8000)]},
             "Nothing happened.",
             [],
         ),
     ],
-    ids=["none", "coordinator crashed", "another broker's outage", "what it reads", "before it read"],
+    ids=["none", "coordinator crashed", "another broker's outage", "what it reads", "unnoticed", "before it read"],
 )
 def test_effects_of_the_cluster_are_said_of_the_group(
     tables: dict[str, list[dict[str, Any]]], verdict: str, lines: list[str]
