@@ -110,10 +110,9 @@ def test_loss_and_truncation_of_unclean_election_are_bounded(judged: Judged) -> 
     assert (period["broker"], period["started_by"], period["ended_at"]) == (1, "unclean_election", None)
     assert (period["started_at"], period["started_at_is_exact"], period["readings"]) == (lost["happened_at"], True, 3)
 
-    (finding,) = [f for f in judged["gold.findings"] if f["rule_id"] == "leader_imbalance"]
-    assert (finding["subject"], finding["first_at"]) == ("1", lost["happened_at"])
-    assert "with an unclean election" in finding["message"]
-    assert "records_truncated" not in {f["rule_id"] for f in judged["gold.findings"]}, "the election shows it"
+    raised = {f["rule_id"] for f in judged["gold.findings"]}
+    assert "leader_imbalance" not in raised, "the broker was away, and says so itself"
+    assert "records_truncated" not in raised, "the election shows it"
 
 
 def test_night_has_partition_risks_and_standing_findings(judged: Judged) -> None:

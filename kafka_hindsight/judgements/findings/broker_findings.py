@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from itertools import pairwise
 from typing import Annotated, Any
 
@@ -31,13 +32,15 @@ from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.knowledge.model import Rule
 from kafka_hindsight.knowledge.rules import broker_rules as declared
 from kafka_hindsight.logs.cluster_of_files import without_damaged
-from kafka_hindsight.measures.time_away import is_away_until
+from kafka_hindsight.measures.time_away import is_away_until, shown_until
+from kafka_hindsight.shared.durations import CLOCK_SKEW
 from kafka_hindsight.shared.grouping import grouped
-from kafka_hindsight.shared.timelines import Interval
+from kafka_hindsight.shared.timelines import Interval, Intervals, intervals
 from kafka_hindsight.shared.windows import in_order
 from kafka_hindsight.shared.words import counted, duration, instant, listed, times
 
 _NAMED = 3
+_TO_REBALANCE = timedelta(seconds=declared.LEADER_IMBALANCE.thresholds["seconds_to_rebalance"])
 
 
 def _slow(cluster: str, out_of_sync_periods: Sequence[OutOfSyncPeriod]) -> Iterator[Finding]:
@@ -131,8 +134,13 @@ def missing_brokers(partitions: Iterable[PartitionSnapshot], isr_spans: Iterable
     return f": {'; '.join(details)}" if details else ""
 
 
-def _imbalance(cluster: str, imbalance_periods: Sequence[rows.ImbalancePeriod]) -> Iterator[Finding]:
-    lasting = (p for p in imbalance_periods if p.origin == Origin.SNAPSHOT or _is_lasting(p))
+def _imbalance(
+    cluster: str,
+    imbalance_periods: Sequence[rows.ImbalancePeriod],
+    outages_around: Around[rows.BrokerOutage],
+) -> Iterator[Finding]:
+    absences = intervals(outages_around, lambda o: o.broker, _until_rebalanced)
+    lasting = (p for p in imbalance_periods if _is_lasting(p, absences.get(p.broker, Intervals(()))))
     for broker, periods in sorted(grouped(lasting, lambda p: p.broker).items()):
         worst = max(periods, key=lambda p: (p.max_ratio, -p.worst_at.timestamp()))
         again = f" It happened {times(len(periods))}." if len(periods) > 1 else ""
@@ -142,10 +150,22 @@ def _imbalance(cluster: str, imbalance_periods: Sequence[rows.ImbalancePeriod]) 
         yield finding_of(cluster, declared.LEADER_IMBALANCE, str(broker), instants, by_weight(periods), details=details)
 
 
-def _is_lasting(period: rows.ImbalancePeriod) -> bool:
-    """Whether a period outlasts what Kafka's own task leaves between two looks. Logs show each shorter one too."""
-    length = (period.ended_at or period.last_reading_at) - period.started_at
-    return length.total_seconds() >= declared.LEADER_IMBALANCE.thresholds["seconds_in_logs"]
+def _until_rebalanced(outage: rows.BrokerOutage) -> Interval[None]:
+    """The time in which an absence explains that a broker leads too little: up to the next look of Kafka's own task."""
+    last = shown_until(outage)
+    return Interval(outage.down_at, last and last + _TO_REBALANCE, None)
+
+
+def _is_lasting(period: rows.ImbalancePeriod, absences: Intervals[None]) -> bool:
+    """Whether a period is more than what absences of the broker explain.
+
+    Where logs alone show it, it outlasts what Kafka's own task leaves between two looks: logs show each shorter one too.
+    """
+    start, end = period.started_at, period.ended_at or period.last_reading_at
+    if period.origin != Origin.SNAPSHOT and end - start < _TO_REBALANCE:
+        return False
+    explained = absences.between(start, end, CLOCK_SKEW)
+    return not explained or end - start - Intervals(explained).union().total(start, end) > CLOCK_SKEW
 
 
 def _replication(

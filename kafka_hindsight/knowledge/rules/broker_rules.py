@@ -15,10 +15,11 @@ LEADER_IMBALANCE = Rule(
     advice="Run a preferred leader election (kafka-leader-election.sh --election-type preferred), or find out why"
     " auto.leader.rebalance.enable did not cause one. KRaft controllers ignore the percentage and move every"
     " leader.",
-    source="leader.imbalance.per.broker.percentage, default 10, strictly above; KafkaController.scala. Where logs alone"
-    " show it: at least leader.imbalance.check.interval.seconds, default 300, in which each restart of a broker may"
-    " pass 10 %",
-    thresholds={"ratio": 0.10, "seconds_in_logs": 300},
+    source="leader.imbalance.per.broker.percentage, default 10, strictly above; KafkaController.scala. A broker that is"
+    " away leads nothing, and Kafka moves leaders back at most leader.imbalance.check.interval.seconds, default 300,"
+    " after its return: that time is no finding. Where logs alone show an imbalance, it lasts as long, for logs show"
+    " each shorter one too",
+    thresholds={"ratio": 0.10, "seconds_to_rebalance": 300},
 )
 
 RECORDS_TRUNCATED = Rule(

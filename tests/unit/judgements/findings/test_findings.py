@@ -110,6 +110,21 @@ def test_imbalance_in_logs_is_a_finding_where_it_outlasts_a_look_of_kafka() -> N
     assert finding.subject == "2"
 
 
+def test_imbalance_is_no_finding_while_its_broker_is_away_and_until_kafka_looks() -> None:
+    outage = row(BROKER_OUTAGES, broker=1, down_at=AT, up_at=AT + timedelta(seconds=30))
+
+    def is_raised(start_s: float, end_s: float, broker: int = 1) -> bool:
+        start, end = AT + timedelta(seconds=start_s), AT + timedelta(seconds=end_s)
+        period = row(IMBALANCE_PERIODS, broker=broker, origin="snapshot", started_at=start, ended_at=end)
+        return bool(raised(imbalance_periods=[period], outages_around=[outage]))
+
+    assert not is_raised(1, 330), "the broker was away for 30 s, and Kafka looks every 300 s"
+    assert not is_raised(40, 60), "it was back, and no balancer had looked"
+    assert is_raised(1, 335)
+    assert is_raised(-600, 60), "it led too little before it went"
+    assert is_raised(1, 330, broker=2)
+
+
 def test_truncations_with_loss_are_one_finding_per_broker() -> None:
     lost = [
         row(TRUNCATIONS, broker=1, topic="t", partition=n, verdict="committed_lost", records_cut=5, outage_id="o")
