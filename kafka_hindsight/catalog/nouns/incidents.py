@@ -240,6 +240,14 @@ class Harm(NounCode):
         commands=(_GROUP,),
         source="Burrow's rules on lag",
     )
+    BROKERS_RESTARTED = HarmNoun(
+        code="brokers_restarted", label="brokers restarted", tone=Tone.BROKER, urgency=Urgency.LOOK,
+        meaning="Brokers were shut down in order and came back: each was in sync again before the next one stopped.",
+        now="If it was planned, nothing is to be done; else find out who restarted them.",
+        prevention="Declare planned work as maintenance, so that it is told from a restart that nobody planned.",
+        commands=(_BROKERS,),
+        source="Controlled shutdown (Kafka operations guide, graceful shutdown)",
+    )
     POSTURE = HarmNoun(
         code="posture", label="weak settings", tone=Tone.UNKNOWN, urgency=Urgency.LOOK,
         meaning="Nothing happened; a setting or a placement would make a failure worse.",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property, partial
 from itertools import chain
+from operator import le
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -204,6 +205,18 @@ class Happening:
         """The instant at which all parts were over; None where a part was not."""
         ends = [end for end in self.ends if end is not None]
         return max(ends) if ends and len(ends) == len(self.ends) else None
+
+    @property
+    def back_in_sync_at(self) -> datetime | None:
+        """The instant at which the last of brokers restarted in turn was in sync again; None where one was not waited for.
+
+        Each had a controlled shutdown, and was back in every ISR before the next one stopped.
+        """
+        if not all(is_orderly(o) and o.up_at and o.isr_recovered_at for o in self.outages):
+            return None
+        recovered = [max(o.up_at, o.isr_recovered_at) for o in self.outages if o.up_at and o.isr_recovered_at]
+        stops = [o.down_at for o in self.outages[1:]]
+        return max(recovered) if recovered and all(map(le, recovered, stops)) else None
 
     @property
     def is_over(self) -> bool | None:
@@ -565,13 +578,14 @@ _LEVELS: tuple[tuple[Harm, Callable[[Happening], object]], ...] = (
     (Harm.WRITES_REFUSED, lambda i: i.refusing.subjects),
     (Harm.BROKER_LOST, lambda i: any(is_lost(o) for o in i.outages)),
     (Harm.NO_CONTROLLER, lambda i: i.controllers),
-    (Harm.DATA_AT_RISK, lambda i: i.outages or i.kind.noun.is_at_risk),
+    (Harm.DATA_AT_RISK, lambda i: (i.outages and i.back_in_sync_at is None) or i.kind.noun.is_at_risk),
     (Harm.RECORDS_READ_AGAIN, lambda i: i.read_again.low),
     (
         Harm.CONSUMERS_STOPPED,
         lambda i: any(g.kind.noun.is_trouble or (g.cause is not None and has_failed(g.cause)) for g in i.of_groups),
     ),
     (Harm.LAG_GREW, lambda i: i.stalls),
+    (Harm.BROKERS_RESTARTED, lambda i: i.outages),
     (Harm.ROUTINE, lambda i: True),
 )
 """The condition of each harm, the worst first: the first that holds is the incident's harm."""
@@ -661,7 +675,8 @@ def _outage_clause(happening: Happening) -> str:
     names = sorted({o.broker for o in rows})
     brokers = words.listed([str(b) for b in names], 8)
     if happening.kind == IncidentKind.CLUSTER_RESTART:
-        return f"brokers {brokers} were restarted one after another from {rows[0].down_at:%H:%M:%S} on"
+        in_sync = f", the last in sync again at {back:%H:%M:%S}" if (back := happening.back_in_sync_at) else ""
+        return f"brokers {brokers} were restarted one after another from {rows[0].down_at:%H:%M:%S} on{in_sync}"
     is_back = [o.up_at is not None for o in rows]
     absent = "" if all(is_back) else f", and {'not all' if any(is_back) else 'none'} came back"
     if not all(is_away_until(o, happening.logs_end) for o in happening.absent):

@@ -56,6 +56,7 @@ def outage(broker: int = 1, second: int = 0, up_after: int | None = 20, **column
         "intent": "unknown",
         "down_at": down,
         "up_at": None if up_after is None else down + timedelta(seconds=up_after),
+        "isr_recovered_at": None,
         "confidence": "certain",
     }
     return row(BROKER_OUTAGES, **defaults | columns)
@@ -317,6 +318,23 @@ def test_stops_within_a_minute_are_one_incident_and_crashes_are_not() -> None:
         ("cluster_restart", "data_at_risk", True, (1, 2, 3)),
     ]
     assert [i.ended_at for i in incidents if not i.is_over] == [None]
+
+
+def test_restart_in_turn_is_no_risk_where_each_broker_was_waited_for() -> None:
+    def restarted(*recovered: int | None) -> Incident:
+        stops = [
+            stop(n, n * 60, restart_id="r", isr_recovered_at=None if s is None else AT + timedelta(seconds=s))
+            for n, s in enumerate(recovered)
+        ]
+        (incident,) = incidents_of(outages=stops)
+        return incident
+
+    waited_for = restarted(30, 60, 150)
+    assert (waited_for.harm, waited_for.is_over) == ("brokers_restarted", True)
+    assert str(waited_for.headline).endswith("from 03:00:00 on, the last in sync again at 03:02:30")
+    assert restarted(30).harm == "brokers_restarted"
+    assert restarted(30, 121, 150).harm == "data_at_risk", "the third stopped before the second was in sync"
+    assert restarted(30, None, 150).harm == "data_at_risk", "no line shows that the second was in sync"
 
 
 def by_start(incidents: Iterable[Incident]) -> list[Incident]:
