@@ -63,10 +63,14 @@ def total_loss(failovers: Iterable[Failover], truncations: Iterable[Truncation])
 def _loss_of(elections: Sequence[Failover], cuts: Sequence[Truncation]) -> RecordLoss | None:
     """The loss of one partition in one incident; None without one."""
     lossy = [f for f in elections if can_lose(f)]
-    if lossy:
-        return RecordLoss(sum(f.records_lost_low or 0 for f in lossy), _sum([f.records_lost_high for f in lossy]))
-    is_judged = any(f.records_lost_low is not None for f in elections)
     harmful = [t for t in cuts if t.verdict == TruncationVerdict.COMMITTED_LOST]
+    least_cut = max(map(_least_lost, harmful), default=0)
+    if lossy:
+        # The records that a replica cut are part of what the elections before it lost.
+        least = max(sum(f.records_lost_low or 0 for f in lossy), least_cut)
+        most = _sum([f.records_lost_high for f in lossy])
+        return RecordLoss(least, None if most is None else max(least, most))
+    is_judged = any(f.records_lost_low is not None for f in elections)
     unknown = [t for t in cuts if t.verdict == TruncationVerdict.UNKNOWN and not is_judged]
     if not harmful and not unknown:
         return None
@@ -74,7 +78,14 @@ def _loss_of(elections: Sequence[Failover], cuts: Sequence[Truncation]) -> Recor
     if most is not None and len({t.truncated_to for t in (*harmful, *unknown)}) == 1:
         # Replicas that cut their logs to the same offset cut the same records.
         most = max(t.records_cut or 0 for t in (*harmful, *unknown))
-    return RecordLoss(max((t.records_cut or 1 for t in harmful), default=0), most)
+    return RecordLoss(least_cut, most)
+
+
+def _least_lost(cut: Truncation) -> int:
+    """How many of the records that a replica cut were committed, at least: those below the high watermark."""
+    if cut.high_watermark is None or cut.is_whole:
+        return 1
+    return max(1, cut.high_watermark - cut.truncated_to)
 
 
 def _sum(bounds: Sequence[int | None]) -> int | None:

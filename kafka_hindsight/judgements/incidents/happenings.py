@@ -46,7 +46,7 @@ from kafka_hindsight.measures.unavailability_sums import (
     unused,
 )
 from kafka_hindsight.shared import words
-from kafka_hindsight.shared.durations import LONG_AGO, MS, NEVER
+from kafka_hindsight.shared.durations import LONG_AGO, MS
 from kafka_hindsight.shared.grouping import grouped, runs, split_by
 from kafka_hindsight.shared.windows import Window
 
@@ -279,6 +279,7 @@ def gather(
     before the window is a happening of its own. `group_incident_of`: the group incident of each rebalance, by their
     ids. `logs_end`: the instant of the last line of any broker.
     """
+    incarnation_of = {f.failover_id: f.topic_incarnation for f in failovers}
     failovers, truncations = _losses_of_window(window, failovers, truncations)
     acts = [*_acts(outages)]
     act_of = {o.outage_id: n for n, act in enumerate(acts) for o in act}
@@ -290,7 +291,7 @@ def gather(
     origins = ((u.outage_id or outage_of.get(i or "") or of_failover.get(u.failover_id or ""), u) for i, u in incidents)
     judged = [f for f in failovers if f.records_lost_low is not None and window.holds(f.happened_at)]
     groups_by_act, failovers_by_act = _by_act(act_of, with_absences), _by_act(act_of, with_outages)
-    cuts_by_act = _by_act(act_of, ((_outage_of_cut(t, judged, of_failover), t) for t in truncations))
+    cuts_by_act = _by_act(act_of, ((_outage_of_cut(t, judged, of_failover, incarnation_of), t) for t in truncations))
     unused_by_act = _by_act(act_of, origins)
     absences = [
         Happening(
@@ -310,13 +311,15 @@ def gather(
         for i in groups_by_act.get(None, ())
     ]
     unled, unused = failovers_by_act.get(None, ()), idle.get(None, ())
-    leader_losses = [_with_cuts(h, cuts_by_act.get(None, ())) for h in _leaders_lost(window, unled, unused)]
+    leader_losses = [
+        _with_cuts(h, cuts_by_act.get(None, ()), incarnation_of) for h in _leaders_lost(window, unled, unused)
+    ]
     troubles = [p for p in periods if _is_trouble_alone(p, outages)]
     others = _without_outage(leader_losses, cuts_by_act.get(None, ()), unused, troubles, missing_broker(isr_spans))
     happenings = [*absences, *alone, *others]
     inside = [h for h in happenings if window.holds(min(h.begins))]
     lossy = [f for f in failovers if can_lose(f) and window.holds(f.happened_at)]
-    everything = [*happenings, *_losses_alone(lossy, truncations, inside)]
+    everything = [*happenings, *_losses_alone(lossy, truncations, inside, incarnation_of)]
     jumps_of = grouped(jumps, lambda j: _rebalance_incident_of(j, group_incident_of))
     of_rebalances = [
         replace(h, logs_end=logs_end, jumps=[j for i in h.of_groups for j in jumps_of.get(i.incident_id, ())])
@@ -376,7 +379,10 @@ def _losses_of_window(
 
 
 def _losses_alone(
-    lossy: Sequence[Failover], truncations: Sequence[Truncation], happenings: Sequence[Happening]
+    lossy: Sequence[Failover],
+    truncations: Sequence[Truncation],
+    happenings: Sequence[Happening],
+    incarnation_of: Mapping[str, int],
 ) -> Iterator[Happening]:
     """The losses of the window that no happening of the window has, by former leader or broker, and by time."""
     elections = {f.failover_id for h in happenings for f in h.failovers}
@@ -385,7 +391,7 @@ def _losses_alone(
     rest = [t for t in truncations if t.truncation_id not in cuts]
     for of_leader in grouped(alone, lambda f: f.leader_from).values():
         for changes in _within(of_leader, lambda f: f.happened_at):
-            happening = _with_cuts(Happening(IncidentKind.LEADERS_LOST, failovers=changes), rest)
+            happening = _with_cuts(Happening(IncidentKind.LEADERS_LOST, failovers=changes), rest, incarnation_of)
             rest = [t for t in rest if t not in happening.truncations]
             yield happening
     yield from _cuts_alone(rest)
@@ -399,13 +405,30 @@ def _cuts_alone(truncations: Iterable[Truncation]) -> Iterator[Happening]:
             yield Happening(IncidentKind.LOG_CUT, truncations=cuts)
 
 
-def _outage_of_cut(cut: Truncation, judged: Iterable[Failover], of_failover: Mapping[str, str | None]) -> str | None:
+def _outage_of_cut(
+    cut: Truncation,
+    judged: Iterable[Failover],
+    of_failover: Mapping[str, str | None],
+    incarnation_of: Mapping[str, int],
+) -> str | None:
     """The absence behind a cut: that of the last election before it for whose loss the partition was judged."""
     of_partition = [f for f in judged if (f.topic, f.partition) == (cut.topic, cut.partition)]
     if of_partition:
-        before = [f for f in of_partition if f.happened_at <= cut.happened_at] or of_partition[:1]
+        before = [f for f in of_partition if _precedes(f, cut, incarnation_of)] or of_partition[:1]
         return of_failover.get(max(before, key=lambda f: f.happened_at).failover_id)
     return cut.outage_id or of_failover.get(cut.failover_id or "")
+
+
+def _precedes(election: Failover, cut: Truncation, incarnation_of: Mapping[str, int]) -> bool:
+    """Whether a replica cut its log after an election of its partition.
+
+    The leader epoch that the replica followed decides, as epochs only rise within an incarnation of a topic. The clocks
+    of two brokers decide where it is not known.
+    """
+    is_same = incarnation_of.get(cut.failover_id or "") == election.topic_incarnation
+    if is_same and cut.leader_epoch is not None and election.epoch_to is not None:
+        return election.epoch_to <= cut.leader_epoch
+    return election.happened_at <= cut.happened_at
 
 
 def _by_act(act_of: Mapping[str, int], rows: Iterable[tuple[str | None, R]]) -> dict[int | None, list[R]]:
@@ -526,12 +549,13 @@ def _began_in(period: OutOfSyncPeriod, broker_missing: Callable[[Unavailability]
     return near and broker_missing(row) == period.broker
 
 
-def _with_cuts(happening: Happening, truncations: Iterable[Truncation]) -> Happening:
+def _with_cuts(happening: Happening, truncations: Iterable[Truncation], incarnation_of: Mapping[str, int]) -> Happening:
     """A loss of leaders with the logs that were cut afterwards, because the new leader had fewer records."""
-    since: dict[tuple[str, int], datetime] = {}
+    first: dict[tuple[str, int], Failover] = {}
     for f in happening.failovers:
-        since.setdefault((f.topic, f.partition), f.happened_at)
-    cuts = [t for t in truncations if t.happened_at >= since.get((t.topic, t.partition), NEVER)]
+        first.setdefault((f.topic, f.partition), f)
+    of_partitions = ((t, first.get((t.topic, t.partition))) for t in truncations)
+    cuts = [t for t, election in of_partitions if election and _precedes(election, t, incarnation_of)]
     return replace(happening, truncations=cuts)
 
 
