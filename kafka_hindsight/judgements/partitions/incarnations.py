@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right, insort
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property, partial
@@ -173,7 +173,7 @@ def incarnations_of(
     has one incarnation, without events. `events` are those of whole topics.
     """
     ordered = in_order(e for e in events if e.topic is not None)
-    deletions, begins = _deletions_of(topic_changes), incarnations_begun(epochs)
+    deletions, begins = _deletions_of(topic_changes, ordered), incarnations_begun(epochs)
     events_of = by_partition(e for e in ordered if e.kind in ABOUT_PARTITIONS and not was_reverted(epochs, e))
     incarnations = []
     for key in sorted({*events_of, *readings}):
@@ -203,13 +203,43 @@ def by_partition(rows: Iterable[_Row], time: str | None = None) -> defaultdict[P
     return rows_of
 
 
-def _deletions_of(topic_changes: Iterable[TopicChange]) -> defaultdict[str, list[datetime]]:
+_TOPIC_ID = re.compile(r" with (?:topic )?ID ([\w-]{22})(?![\w-])")
+
+
+def _deletions_of(topic_changes: Iterable[TopicChange], events: Iterable[Event]) -> defaultdict[str, list[datetime]]:
     """The instants at which each topic was deleted, in order."""
     deletions: defaultdict[str, list[datetime]] = defaultdict(list)
-    for change in topic_changes:
-        if change.kind == Kind.TOPIC_DELETED:
-            insort(deletions[change.topic], change.at)
+    changes = [c for c in topic_changes if c.kind == Kind.TOPIC_DELETED]
+    for change in changes:
+        insort(deletions[change.topic], change.at)
+    deleted_ids = {_topic_id(c.event.text) for c in changes}
+    for topic, at in _repeated_deletions(events, deleted_ids):
+        insort(deletions[topic], at)
     return deletions
+
+
+def _repeated_deletions(events: Iterable[Event], deleted_ids: Container[str | None]) -> Iterator[tuple[str, datetime]]:
+    """The topics whose last life was deleted when no line of an active controller shows it, each with an instant.
+
+    Each controller of KRaft prints the committed records again when it starts, and a topic has a new id in each life:
+    the first line about the deletion of an id shows that it was deleted by then.
+    Source: ReplicationControlManager.replay(RemoveTopicRecord); KIP-516.
+    """
+    lines = (e for e in events if e.kind in (Kind.PARTITION_CREATED, Kind.TOPIC_DELETED))
+    for topic, own in grouped(lines, attrgetter("topic")).items():
+        ids = [_topic_id(e.text) for e in own]
+        last = [*dict.fromkeys(ids)][-1]
+        deletions = [
+            e for e, topic_id in zip(own, ids, strict=True) if e.kind == Kind.TOPIC_DELETED and topic_id == last
+        ]
+        if deletions and last is not None and last not in deleted_ids:
+            yield topic, deletions[0].happened_at
+
+
+def _topic_id(text: str) -> str | None:
+    """The id of a topic that a controller's line of KRaft names."""
+    match = _TOPIC_ID.search(text)
+    return match[1] if match else None
 
 
 def _between_deletions(

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import rows
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.judgements.brokers.settings_at import SETTING_KINDS
 from kafka_hindsight.judgements.partitions.incarnations import ABOUT_PARTITIONS, incarnations_of
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
@@ -35,7 +36,7 @@ BLOCK = 25
 """The number of partitions that are judged together. Our choice: no topic has more lines than `__consumer_offsets`,
 which is two blocks."""
 
-LEADER_KINDS = frozenset({*ABOUT_PARTITIONS, *SETTING_KINDS})
+LEADER_KINDS = frozenset({*ABOUT_PARTITIONS, *SETTING_KINDS, Kind.TOPIC_DELETED})
 
 Blocks = Mapping[str, Sequence[int]]
 """The blocks of each topic that has more than the first."""
