@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from kafka_hindsight.catalog.codes import FindingSeverity
@@ -22,7 +22,8 @@ class Answer:
 
     `verdict` is one sentence, `explanation` more about it. `unobserved` are sentences about what no log and no reading
     showed. `cost` is what it cost, `advice` what to do or to change, the most helpful first; `commands` show how things
-    are now. `proof` are the lines that prove the verdict. `sections` have more.
+    are now. `proof` are the lines that prove the verdict; where it has several parts, `parts` names the one that each
+    line is about, by the id of the line. `sections` have more.
     """
 
     kind: str
@@ -37,6 +38,7 @@ class Answer:
     advice: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
     proof: Sequence[Quote] = ()
+    parts: Mapping[str, str] = field(default_factory=dict)
     sections: tuple[ui.ShownSection, ...] = ()
 
     @property
@@ -61,14 +63,17 @@ class Answer:
             "cost": {fact.label: ui.plain_text(fact.value) for fact in self.cost},
             "advice": list(self.advice),
             "commands": list(self.commands),
-            "evidence": [quote.as_dict() for quote in self.proof],
+            "evidence": [quote.as_dict() | self._part_of(quote) for quote in self.proof],
         }
+
+    def _part_of(self, quote: Quote) -> dict[str, str]:
+        return {"part": self.parts[quote.line_id]} if quote.line_id in self.parts else {}
 
     def _sections(self, page: PageRows) -> Iterator[ui.ShownSection]:
         yield ui.ShownSection("answer", "", tuple(self._blocks()))
         yield from (section for section in self.sections if section.blocks)
         if self.proof:
-            proof = page.evidence(self.proof)
+            proof = page.evidence(self.proof, parts=self.parts)
             yield ui.ShownSection(
                 "proof", "The lines that prove it", (ui.EvidenceLines(proof.quotes, proof.left_out, is_open=True),)
             )

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar, cast
 
 from kafka_hindsight.catalog import rows as declared
 from kafka_hindsight.catalog.codes import NOBODY, Urgency, WitnessKind
 from kafka_hindsight.catalog.row import Row, struct
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Finding, Incident, Quote, Rebalance, Unavailability
+from kafka_hindsight.knowledge.commit_errors import is_of_the_cluster
 from kafka_hindsight.knowledge.rules.coverage_rules import CLOCKS_DIFFER
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, unused
 from kafka_hindsight.report import figures
@@ -20,7 +22,7 @@ from kafka_hindsight.report.blocks import At, Block, EvidenceLines, Link, Name, 
 from kafka_hindsight.report.not_judged import GAPS, hidden_kinds
 from kafka_hindsight.report.not_known import unknown_kinds
 from kafka_hindsight.report.withheld import kinds_withheld
-from kafka_hindsight.settings.alerts import Owner
+from kafka_hindsight.settings.alerts import Owner, fits
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
 
@@ -117,6 +119,21 @@ class LineShape(Row):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FailedCommits(Row):
+    """The offset commits of one client that failed within a minute with one error, as its own log shows them."""
+
+    TABLE = declared.Event.TABLE
+
+    first_at: datetime
+    last_at: datetime
+    group_id: str
+    client_id: str | None = None
+    error: str | None = None
+    lines: int
+    commits: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LagReading(Row):
     """The lag of all groups in one reading of the cluster, as far as it was answered."""
 
@@ -154,7 +171,7 @@ class OneMoreLoss(Row):
 
 
 READS: tuple[type[Row], ...] = (
-    LagReading, LeaderReading, LineShape, OneMoreLoss,
+    FailedCommits, LagReading, LeaderReading, LineShape, OneMoreLoss,
     declared.AssignmentChange, declared.Backlog,
     declared.BrokerOutage, declared.ControllerChange, declared.CoordinatorMove, declared.Coverage, declared.Failover,
     declared.Finding, declared.GenerationGap, declared.ImbalancePeriod, declared.Incident, declared.InputSpan,
@@ -180,6 +197,7 @@ _SPANS: Mapping[type[Row], tuple[str, str]] = {
     BrokerOutage: ("down_at", "up_at"),
     declared.CoordinatorMove: ("moved_at", "moved_at"),
     Failover: ("happened_at", "happened_at"),
+    FailedCommits: ("first_at", "last_at"),
     Finding: ("first_at", "last_at"),
     Incident: ("started_at", "ended_at"),
     declared.OffsetJump: ("jumped_at", "resumed_at"),
@@ -206,9 +224,9 @@ class PageRows:
         A harmless text is printable, on one line but for quotations, and of bounded length.
 
         Args:
-            tables: Rows by full table name, those of this window and of one cluster; of quality.unparsed_lines and of
-                tables of bronze the columns that LineShape, LagReading, LeaderReading and OneMoreLoss have, of
-                validation results those of one run.
+            tables: Rows by full table name, those of this window and of one cluster; of quality.unparsed_lines, of
+                silver.events and of tables of bronze the columns that LineShape, FailedCommits, LagReading,
+                LeaderReading and OneMoreLoss have, of validation results those of one run.
             run: The columns of PageRun.
         """
         return cls(
@@ -302,11 +320,16 @@ class PageRows:
 
     @cached_property
     def groups(self) -> Sequence[str]:
-        """The groups that have a view of their own: they rebalanced, moved, had a stall, or were in an incident."""
+        """The groups that have a view of their own.
+
+        They rebalanced, moved, had a stall, were in an incident, or brokers refused their commits.
+        """
         of_stalls = {row.group_id for row in self.of(declared.PartitionStall)}
         of_incidents = {group for row in self.of(Incident) for group in row.group_ids}
         of_jumps = {row.group_id for row in self.of(declared.OffsetJump)}
-        return sorted({*(row.group_id for row in self.of(Rebalance)), *of_incidents, *of_jumps, *of_stalls})
+        of_refusals = {row.group_id for row in self.of(FailedCommits) if is_of_the_cluster(row.error)}
+        of_rebalances = {row.group_id for row in self.of(Rebalance)}
+        return sorted(of_rebalances.union(of_incidents, of_jumps, of_stalls, of_refusals))
 
     @cached_property
     def topics(self) -> Sequence[str]:
@@ -428,13 +451,20 @@ class PageRows:
         return Link(f"broker {broker}", plain.anchor("broker", str(broker)))
 
     @cached_property
-    def _owners(self) -> list[Owner]:
+    def owners(self) -> Sequence[Owner]:
+        """Those who own clusters, groups or topics."""
         return [Owner(**owner) for owner in self.run.owners or ()]
+
+    def owned_by(self, name: str) -> tuple[Sequence[str], Sequence[str]]:
+        """The groups and the topics with a view of their own that an owner owns by name."""
+        own = [owner for owner in self.owners if owner.name == name]
+        groups = [g for g in self.groups if any(fits(owner.groups, [g]) for owner in own)]
+        return groups, [t for t in self.topics if any(fits(owner.topics, [t]) for owner in own)]
 
     def whose(self, groups: Iterable[str], topics: Iterable[str]) -> tuple[str, str]:
         """The label `Owners` and the owners of the cluster, or of one of these groups and topics; empty without any."""
         subjects = [*groups], [*topics]
-        owners = [owner.name for owner in self._owners if owner.owns(self.run.cluster, *subjects)]
+        owners = [owner.name for owner in self.owners if owner.owns(self.run.cluster, *subjects)]
         return words.verb(len(owners), "Owner", "Owners"), words.listed(owners, OWNERS)
 
     def outage_link(self, outage_id: str | None) -> Link | None:
@@ -447,13 +477,19 @@ class PageRows:
         rows_with_evidence = sum(len(self.tables.get(kind, ())) for kind in (Rebalance, Incident, Failover, Finding))
         return max(2, min(QUOTES_PER_ROW, QUOTES_PER_PAGE // max(1, rows_with_evidence)))
 
-    def evidence(self, items: Sequence[Quote], label: str = "") -> EvidenceLines:
-        """The lines that a row quotes, in order of time: as many of those that weigh most as the page can hold."""
-        quotes = tuple(
-            Quotation(q.text, q.source, At(q.happened_at, precise=True), q.kind.meaning if q.kind else "")
-            for q in sorted(items[: self._quotes_per_row], key=lambda q: (q.happened_at, q.source, q.line_id))
-        )
-        return EvidenceLines(quotes, len(items) - len(quotes), label)
+    def evidence(
+        self, items: Sequence[Quote], label: str = "", parts: Mapping[str, str] = MappingProxyType({})
+    ) -> EvidenceLines:
+        """The lines that a row quotes, in order of time: as many of those that weigh most as the page can hold.
+
+        `parts` has the part of the row that a line is about, by the id of the line.
+        """
+        quotes = []
+        for quote in sorted(items[: self._quotes_per_row], key=lambda q: (q.happened_at, q.source, q.line_id)):
+            labels = parts.get(quote.line_id), quote.kind.meaning if quote.kind else ""
+            at, shows = At(quote.happened_at, precise=True), " · ".join(filter(None, labels))
+            quotes.append(Quotation(quote.text, quote.source, at, shows))
+        return EvidenceLines(tuple(quotes), len(items) - len(quotes), label)
 
 
 def _in_order(kind: type[Row], rows: Iterable[Mapping[str, Any]]) -> Sequence[Row]:

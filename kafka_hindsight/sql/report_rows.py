@@ -21,7 +21,9 @@ from kafka_hindsight.catalog.gold import (
     PARTITION_RISKS,
     REBALANCES,
 )
+from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.quality import NIGHTS, PUBLICATIONS, UNPARSED_LINES, VALIDATION_RESULTS, WITHHELD_ROWS
+from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.catalog.table_model import RowValues
 from kafka_hindsight.measures.unavailability_sums import NOTICED_MS
 from kafka_hindsight.report.page_rows import READS, PageRows
@@ -94,7 +96,15 @@ _ONE_MORE_LOSS = """
 gold.partition_risks has min.insync.replicas, and rows of the partitions that are at it or below. So `without_writes` is
 a least number: a rack with several replicas of a partition may cost the writes of more.
 """
+_FAILED_COMMITS = f"""
+    SELECT group_id, client_id, error, min(happened_at) AS first_at, max(happened_at) AS last_at,
+        count(*)::BIGINT AS lines, count(DISTINCT happened_at)::BIGINT AS commits
+    FROM {{rows}} WHERE kind = '{Kind.CLIENT_COMMIT_FAILED}' AND group_id IS NOT NULL
+    GROUP BY group_id, client_id, error, date_trunc('minute', happened_at)
+    ORDER BY first_at, group_id, client_id, error"""
+"""A commit that fails with one error is a line, or several of one instant."""
 _GROUPED = {
+    EVENTS: _FAILED_COMMITS,
     UNPARSED_LINES: _SHAPES,
     OFFSET_SNAPSHOTS: _LAG,
     PARTITION_SNAPSHOTS: _LEADERS,

@@ -1,7 +1,7 @@
 """The subjects of `hindsight explain`, read from a lake.
 
-An incident, a group, a topic, a partition, a broker or a client of a published window; the worst and the latest
-incident; or any row of gold by its id, with the rows that it names and those that name it.
+An incident, a group, a topic, a partition, a broker, a client or an owner of a published window; the worst and the
+latest incident; or any row of gold by its id, with the rows that it names and those that name it.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from kafka_hindsight.report.answer import Answer
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.subjects import SUBJECTS
 from kafka_hindsight.report.subjects.row_answer import Related, row_answer
+from kafka_hindsight.settings.alerts import owners
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.plain import harmless, visible
 from kafka_hindsight.shared.windows import Window
@@ -39,6 +40,7 @@ WITH_ID = tuple(t for t in TABLES if t.layer == "gold" and len(t.key) == 1)
 _ID = re.compile(r"(?:.*[#/])?(?:[a-z_-]+-)?([0-9a-f]{6,32})")
 """The id of a row, or its beginning: the text itself, or the end of an address."""
 _BROKER = re.compile(r"broker[ -]?(\d+)")
+_OWNER = re.compile(r"(?:owner|team)[ :](.+)")
 _ROWS = 10
 _AMBIGUOUS = 5
 
@@ -106,8 +108,8 @@ def explained(connection: duckdb.DuckDBPyConnection, subject: str, at: str = "")
 
     Args:
         connection: A lake that `open_views` opened.
-        subject: `worst`, `latest`, a group, a topic, a partition as topic-number, `broker 1`, a client id, or the id of
-            a row of gold or its beginning.
+        subject: `worst`, `latest`, a group, a topic, a partition as topic-number, `broker 1`, a client id, `owner crm`,
+            or the id of a row of gold or its beginning.
         at: An instant, as `01:43`, `01:43:40` or `2026-11-21T01:43`; empty for the whole window.
 
     Returns:
@@ -119,6 +121,8 @@ def explained(connection: duckdb.DuckDBPyConnection, subject: str, at: str = "")
     subject = subject.strip()
     if subject in _INCIDENT_OF_WORD:
         return _row_by_id(connection, _incident_of(connection, subject))
+    if owner := _OWNER.fullmatch(subject):
+        return _answer_of_owner(connection, owner[1], at)
     if broker := _BROKER.fullmatch(subject):
         subject = f"broker {broker[1]}"
     for kind in _SUBJECTS:
@@ -130,8 +134,8 @@ def explained(connection: duckdb.DuckDBPyConnection, subject: str, at: str = "")
     raise BadInput(
         f"{visible(subject)!r} is not an id, a group, a topic, a partition, a broker or a client of this lake.{hint}"
         " Needed: the id of a row of gold (32 characters of 0-9 and a-f) or its first six or more, an address in the"
-        " report that ends in one, a group id, a topic, topic-partition, `broker 1`, a client id, worst or latest."
-        " `hindsight sql` finds ids."
+        " report that ends in one, a group id, a topic, topic-partition, `broker 1`, a client id, `owner NAME`, worst"
+        " or latest. `hindsight sql` finds ids."
     )
 
 
@@ -172,6 +176,22 @@ def _answer(
     raise BadInput(f"No published window{moment} shows {visible(name)!r}. `hindsight report --list` lists the windows.")
 
 
+def _answer_of_owner(connection: duckdb.DuckDBPyConnection, name: str, at: str) -> Explained:
+    """The answer about an owner of groups and topics from the window that holds `at`, else from the newest."""
+    names = [owner["name"] for owner in owners()]
+    if name not in names:
+        hint = visible(did_you_mean(name, names))
+        raise BadInput(f"{visible(name)!r} is not the name of an owner in [[alerts.owners]] of hindsight.toml.{hint}")
+    with _where_readable(connection, _WINDOWS):
+        for cluster, start, end, run in connection.execute(_WINDOWS).fetchall():
+            instant = _instant(at, Window(start, end)) if at else start
+            if instant and start <= instant < end:
+                rows = _window_rows(connection, cluster, Window(start, end), run)
+                rows = rows.around(instant) if at else rows
+                return Explained(SUBJECTS["owner"].answer(rows, name), rows, instant if at else None)
+    raise BadInput(f"No published window{f' that holds {at}' if at else ''}. `hindsight report --list` lists them.")
+
+
 def _windows(connection: duckdb.DuckDBPyConnection, clusters: Collection[str]) -> list[tuple[Any, ...]]:
     """The published windows of clusters with their run, the newest first."""
     with _where_readable(connection, _WINDOWS):
@@ -182,7 +202,8 @@ def _windows(connection: duckdb.DuckDBPyConnection, clusters: Collection[str]) -
 def _window_rows(
     connection: duckdb.DuckDBPyConnection, cluster: str, window: Window, run_id: str, group: str | None = None
 ) -> PageRows:
-    run = {"cluster": cluster, "window_from": window.start, "window_to": window.end, "run_id": run_id}
+    run: dict[str, Any] = {"cluster": cluster, "window_from": window.start, "window_to": window.end, "run_id": run_id}
+    run["owners"] = owners()
     return page_rows(connection, run, group, lambda table: _where_readable(connection, f"FROM {table}"))[0]
 
 

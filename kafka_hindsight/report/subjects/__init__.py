@@ -12,6 +12,7 @@ from kafka_hindsight.report.subjects.broker_answer import broker_answer
 from kafka_hindsight.report.subjects.client_answer import client_answer
 from kafka_hindsight.report.subjects.group_answer import group_answer
 from kafka_hindsight.report.subjects.incident_answer import incident_answer
+from kafka_hindsight.report.subjects.owner_answer import owner_answer, owner_names
 from kafka_hindsight.report.subjects.topic_answer import partition_answer, topic_answer
 from kafka_hindsight.shared import plain
 
@@ -38,6 +39,7 @@ SUBJECTS: Mapping[str, SubjectKind] = {
     "partition": SubjectKind(lambda _: (), partition_answer),
     "broker": SubjectKind(lambda page: [str(broker) for broker in page.brokers], broker_answer),
     "client": SubjectKind(lambda page: page.clients, client_answer),
+    "owner": SubjectKind(owner_names, owner_answer),
 }
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 
-from kafka_hindsight.catalog.codes import Origin, StallKind, WitnessKind
+from kafka_hindsight.catalog.codes import Cause, Origin, StallKind, WitnessKind
 from kafka_hindsight.catalog.nouns.causes import CauseFamily
 from kafka_hindsight.catalog.rows import (
     Backlog,
@@ -23,19 +24,22 @@ from kafka_hindsight.catalog.rows import (
     Unavailability,
     Witness,
 )
+from kafka_hindsight.knowledge.commit_errors import is_of_the_cluster
 from kafka_hindsight.measures.unavailability_sums import NO_CONSUMER, lasted_ms, unused
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, phrases
 from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
 from kafka_hindsight.report.jump_lines import jumps_block
 from kafka_hindsight.report.not_known import sentences_about
-from kafka_hindsight.report.page_rows import NEAR, PageRows
+from kafka_hindsight.report.page_rows import NEAR, FailedCommits, PageRows
 from kafka_hindsight.report.paged_tables import rebalance_table
 from kafka_hindsight.report.stall_table import stall_table
 from kafka_hindsight.report.subjects.cluster_effects import ClusterEffects
 from kafka_hindsight.report.subjects.group_assignments import assignments
+from kafka_hindsight.report.subjects.incident_parts import parts_of
 from kafka_hindsight.report.trends import subject_trends
 from kafka_hindsight.shared import plain, words
+from kafka_hindsight.shared.durations import HEARTBEAT_INTERVAL
 from kafka_hindsight.shared.grouping import grouped
 
 STORIES = 60
@@ -57,14 +61,16 @@ def group_answer(page: PageRows, group: str) -> Answer:
     )
     settings = page.rows_of(MemberSetting, "group_id", group)
     jumps, effects = page.rows_of(OffsetJump, "group_id", group), ClusterEffects(page, group)
-    advice = [r.explanation for r in remedies[:2]] + ([worst.advice] if worst else [])
+    is_hit = worst is None and effects.is_hit
+    advice = [Cause.COORDINATOR_MOVED.noun.advice] if is_hit else []
+    advice += [r.explanation for r in remedies[:2]] + ([worst.advice] if worst else [])
     cost = figures.partition_seconds(rebalances)
     return Answer(
         "group",
         plain.shortened(group),
         plain.anchor("group", group),
         _verdict(page, group, worst, rebalances, effects),
-        worst.confidence if worst else _confidence(rebalances),
+        worst.confidence if worst else effects.confidence if is_hit else _confidence(rebalances),
         figures.end_state_of(worst) if worst else None,
         worst.explanation if worst else "",
         unobserved=tuple(_unobserved(page, group)),
@@ -72,6 +78,7 @@ def group_answer(page: PageRows, group: str) -> Answer:
         advice=tuple(dict.fromkeys(advice)),
         commands=tuple(worst.commands or ()) if worst else (),
         proof=worst.evidence if worst else rebalances[0].evidence if rebalances else (),
+        parts=parts_of(page, worst) if worst else {},
         sections=(
             ui.ShownSection("group-incidents", "Its incidents", incident_lines(page, [*incidents, *routine])),
             ui.ShownSection("group-jumps", "Records skipped and read again", tuple(jumps_block(page, jumps))),
@@ -98,24 +105,48 @@ def _verdict(
 ) -> str:
     """Whose doing it was, what happened, and whether the brokers were healthy meanwhile.
 
-    Without an incident that asks for something the rebalances are routine, and what the cluster did is said.
+    Without an incident that asks for something it is what the cluster did; the rebalances are routine.
     """
-    if worst is None and not rebalances:
-        stalled = len(page.rows_of(PartitionStall, "group_id", group))
-        lag = f"It did not rebalance; {words.counted(stalled, 'partition')} stood still or fell behind."
-        own = lag if stalled else "" if effects.sentence() else "Nothing happened."
-        return " ".join(filter(None, (own, effects.sentence())))
-    rows = [r for r in rebalances if r.incident_id == worst.incident_id] if worst else rebalances
+    jumps = page.rows_of(OffsetJump, "group_id", group)
+    if worst is not None:
+        rows = [r for r in rebalances if r.incident_id == worst.incident_id]
+        side = _side(worst, rows, [j for j in jumps if j.incident_id == worst.incident_id])
+        health = _health(page, group, rows) if side == CauseFamily.MEMBER.noun.side and rows else ""
+        beside = f"Beside that, {effects.clause()}." if effects.is_hit else ""
+        return _sentences(f"{side}: {phrases.incident_headline(worst)}.", health, _longest_wait(rows), beside)
+    if effects.is_hit:
+        side = CauseFamily.BROKER.noun.side
+        own = f"Its own {_routine(rebalances)} routine." if rebalances else ""
+        return _sentences(f"{side}: {effects.clause()}.", own, _longest_wait(rebalances))
+    if rebalances:
+        routine = f"Routine: {words.counted(len(rebalances), 'rebalance')}, {_causes(rebalances)}."
+        return _sentences(routine, _longest_wait(rebalances), effects.sentence())
+    stalled = len(page.rows_of(PartitionStall, "group_id", group))
+    lag = f"It did not rebalance; {words.counted(stalled, 'partition')} stood still or fell behind."
+    return _sentences(lag if stalled else "" if effects.sentence() else "Nothing happened.", effects.sentence())
+
+
+def _sentences(*sentences: str) -> str:
+    return " ".join(filter(None, sentences))
+
+
+def _causes(rows: Sequence[Rebalance]) -> str:
     tally = Counter(r.cause.noun.label for r in rows).most_common()
-    causes = words.listed([f"{label} ({words.number(count)})" for label, count in tally], at_most=3)
-    if worst is None:
-        routine = f"Routine: {words.counted(len(rows), 'rebalance')}, {causes}."
-        return " ".join(filter(None, (routine, effects.sentence())))
-    side = _side(
-        worst, rows, [j for j in page.rows_of(OffsetJump, "group_id", group) if j.incident_id == worst.incident_id]
-    )
-    health = _health(page, group, rows) if side == CauseFamily.MEMBER.noun.side and rows else ""
-    return " ".join(filter(None, [f"{side}: {phrases.incident_headline(worst)}.", health]))
+    return words.listed([f"{label} ({words.number(count)})" for label, count in tally], at_most=3)
+
+
+def _routine(rows: Sequence[Rebalance]) -> str:
+    """The rebalances with their causes, to be called routine: `3 rebalances (...) are`."""
+    return f"{words.counted(len(rows), 'rebalance')}, {_causes(rows)}, {words.verb(len(rows), 'is', 'are')}"
+
+
+def _longest_wait(rows: Sequence[Rebalance]) -> str:
+    """The longest time that the group waited for one member, from a heartbeat interval on; empty without one."""
+    waits = [delay for row in rows for delay in row.delayed_by if delay.waited_ms is not None]
+    longest = max(waits, key=lambda d: d.waited_ms or 0, default=None)
+    if longest is None or timedelta(milliseconds=longest.waited_ms or 0) <= HEARTBEAT_INTERVAL:
+        return ""
+    return f"The group waited {words.duration(longest.waited_ms)} for {phrases.member_name(longest)}."
 
 
 def _side(worst: Incident, rows: Sequence[Rebalance], jumps: Sequence[OffsetJump]) -> str:
@@ -183,9 +214,21 @@ def _cost(page: PageRows, group: str, rebalances: Sequence[Rebalance]) -> tuple[
         ("Largest backlog", phrases.backlog_words(largest) if largest else ""),
         ("Partitions stopped", f"at most {words.number(sum(costs))} partition-seconds" if costs else ""),
         ("No member consumed", f"for {words.duration(stops.total_ms)}{still}" if stops.longest is not None else ""),
+        ("Commits that failed", _failed_commits(page, group)),
         ("Partitions", words.listed(stalled)),
         page.whose([group], ()),
     )
+
+
+def _failed_commits(page: PageRows, group: str) -> str:
+    """The lines of its members about commits that failed; empty where their logs show none.
+
+    Several errors may be lines about one commit.
+    """
+    rows = page.rows_of(FailedCommits, "group_id", group)
+    refused = sum(row.commits for row in rows if is_of_the_cluster(row.error))
+    share = f"; brokers refused {words.number(refused)} because of their own state" if refused else ""
+    return f"{words.counted(sum(row.lines for row in rows), 'line')} of its members{share}" if rows else ""
 
 
 def _owners(page: PageRows, group: str) -> Iterator[ui.Block]:

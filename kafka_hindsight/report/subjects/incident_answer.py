@@ -24,6 +24,7 @@ from kafka_hindsight.report.jump_lines import jumps_block
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.paged_tables import failover_table, rebalance_table
 from kafka_hindsight.report.producer_lines import failures_block
+from kafka_hindsight.report.subjects.incident_parts import parts_of
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
 
@@ -52,6 +53,7 @@ def incident_answer(page: PageRows, incident_id: str) -> Answer:
         advice=(row.advice, *_prevention(page, row)),
         commands=tuple(row.commands or ()),
         proof=row.evidence,
+        parts=parts_of(page, row),
         sections=(
             ui.ShownSection("moments", "Minute by minute", tuple(_moments(page, row))),
             ui.ShownSection("jumps", "Records skipped and read again", tuple(jumps_block(page, jumps))),

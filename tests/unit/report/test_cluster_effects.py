@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from kafka_hindsight.catalog.codes import Cause
+from kafka_hindsight.knowledge.commit_errors import is_of_the_cluster
 from kafka_hindsight.report.blocks import Item
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.subjects.group_answer import group_answer
@@ -43,13 +45,18 @@ def leaderless(partition: int, clock: str, low: int, high: int) -> dict[str, Any
     return made("gold.unavailability", confidence="certain", evidence=PROOF, **facts, **times)
 
 
+def commits(error: str) -> dict[str, Any]:
+    times = {"first_at": at("02:00:00"), "last_at": at("02:00:09")}
+    return {"group_id": "quiet", "client_id": "quiet-a", "error": error, "lines": 2, "commits": 2, **times}
+
+
 @pytest.mark.parametrize(
     ("tables", "verdict", "lines"),
     [
         ({}, "Nothing happened.", []),
         (
             {"gold.broker_outages": [outage(1)], "gold.coordinator_moves": [move("02:00:09", 1, 2, "o")]},
-            "Its coordinator, broker 1, crashed.",
+            "Not yours: its coordinator, broker 1, crashed at 02:00:00.",
             ["Its coordinator moved from broker 1 to broker 2: broker 1 crashed."],
         ),
         (
@@ -65,8 +72,27 @@ def leaderless(partition: int, clock: str, low: int, high: int) -> dict[str, Any
                 "gold.ownership": [OWNED],
                 "gold.unavailability": [leaderless(0, "02:00:00", 7600, 8000), leaderless(1, "02:00:00", 9000, 9000)],
             },
-            "1 partition that it reads had no leader for 7.6 s.",
+            "Not yours: 1 partition that it reads had no leader for 7.6 s.",
             ["clicks-0 had no leader for 7.6 s."],
+        ),
+        (
+            {"gold.broker_outages": [outage(1) | {"kind": "controlled_shutdown"}]}
+            | {"gold.coordinator_moves": [move("02:00:09", 1, 2, "o")]},
+            "Its coordinator, broker 1, was shut down at 02:00:00.",
+            ["Its coordinator moved from broker 1 to broker 2: broker 1 was shut down."],
+        ),
+        (
+            {"gold.ownership": [OWNED | {"valid_to": at("01:59:59")}]}
+            | {"gold.broker_outages": [outage(1)], "gold.coordinator_moves": [move("02:00:09", 1, 2, "o")]},
+            "Nothing happened.",
+            [
+                "Its coordinator moved from broker 1 to broker 2, when no member owned a partition: broker 1 crashed.",
+            ],
+        ),
+        (
+            {"silver.events": [commits("This is not the correct coordinator."), commits("The request timed out.")]},
+            "Not yours: 2 of its commits failed.",
+            ["2 commits of quiet-a failed: This is not the correct coordinator."],
         ),
         (
             {"gold.ownership": [OWNED]}
@@ -81,7 +107,17 @@ def leaderless(partition: int, clock: str, low: int, high: int) -> dict[str, Any
             [],
         ),
     ],
-    ids=["none", "coordinator crashed", "another broker's outage", "what it reads", "unnoticed", "before it read"],
+    ids=[
+        "none",
+        "coordinator crashed",
+        "another broker's outage",
+        "what it reads",
+        "coordinator shut down",
+        "coordinator crashed later",
+        "commits",
+        "unnoticed",
+        "before it read",
+    ],
 )
 def test_effects_of_the_cluster_are_said_of_the_group(
     tables: dict[str, list[dict[str, Any]]], verdict: str, lines: list[str]
@@ -93,3 +129,41 @@ def test_effects_of_the_cluster_are_said_of_the_group(
     (section,) = [s for s in answer.sections if s.name == "group-cluster"]
     items = seen.found(Item, section.blocks)
     assert len(items) == len(lines) and all(seen.text(i).endswith(line) for i, line in zip(items, lines, strict=True))
+
+
+def test_routine_rebalances_of_a_group_that_the_cluster_hit_are_said_behind_that() -> None:
+    tables, run = night()
+    own = [r for r in tables["gold.rebalances"] if r["group_id"] == "checkout-worker"]
+    hit = [move("02:00:09", 1, 2, "o") | {"group_id": "checkout-worker"}]
+    page = PageRows.from_tables(
+        {"gold.rebalances": own, "gold.coordinator_moves": hit, "gold.broker_outages": [outage(1)]}, run
+    )
+    answer = group_answer(page, "checkout-worker")
+    assert answer.verdict.startswith("Not yours: its coordinator, broker 1, crashed at 02:00:00. Its own ")
+    assert answer.confidence == "certain"
+    assert answer.advice[0] == Cause.COORDINATOR_MOVED.noun.advice
+
+
+@pytest.mark.parametrize(
+    ("error", "is_clusters"),
+    [
+        ("This is not the correct coordinator.", True),
+        ("NOT_COORDINATOR: This is not the correct coordinator.", True),
+        ("Broker: Not coordinator", True),
+        ("[Error 16] NotCoordinatorError", True),
+        ("Broker: Coordinator load in progress", True),
+        ("The coordinator is loading and hence can't process requests.", True),
+        ("The coordinator is not available.", True),
+        ("Broker: Not enough in-sync replicas", True),
+        ("Messages are rejected since there are fewer in-sync replicas than required.", True),
+        ("The coordinator is not aware of this member.", False),
+        ("the consumer is not part of an active group", False),
+        ("This server does not host this topic-partition.", False),
+        ("The request timed out.", False),
+        (None, False),
+    ],
+)
+def test_the_cluster_answers_for_commits_that_a_coordinator_refused_for_its_own_state(
+    error: str | None, is_clusters: bool
+) -> None:
+    assert is_of_the_cluster(error) is is_clusters

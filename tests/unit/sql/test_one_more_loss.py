@@ -30,7 +30,7 @@ RACKS = {1: "a", 2: "b", 3: "b"}
 def lake() -> duckdb.DuckDBPyConnection:
     """The tables of a report without rows."""
     connection = duckdb.connect()
-    connection.execute("CREATE SCHEMA bronze; CREATE SCHEMA gold; CREATE SCHEMA quality")
+    connection.execute("CREATE SCHEMA bronze; CREATE SCHEMA silver; CREATE SCHEMA gold; CREATE SCHEMA quality")
     for table in READ:
         connection.register("no_rows", arrow_schema(table).empty_table())
         connection.execute(f"CREATE TABLE {table.full_name} AS SELECT * FROM no_rows")
