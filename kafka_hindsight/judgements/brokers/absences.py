@@ -126,6 +126,15 @@ class Absence:
     snapshots: Sequence[Quote] = ()
 
     @property
+    def is_session_alone(self) -> bool:
+        """Whether it began with the end of a ZooKeeper session that the broker reports, and no new process is known.
+
+        Only a registration, which a logger of its own writes, ends it. Source: KafkaZkClient.registerBroker.
+        """
+        is_alone = self.detected_at is None and self.restart is None and self.began_with is None
+        return is_alone and any(e.kind == Kind.ZOOKEEPER_SESSION_EXPIRED for e in self.lines)
+
+    @property
     def last_heard_at(self) -> datetime | None:
         """The broker's own last sign of life. A shutdown or a halt is one."""
         if self.last_line:

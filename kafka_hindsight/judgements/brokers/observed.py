@@ -76,7 +76,12 @@ class LogsAtHand:
         self._spoke_at = {
             node: Timeline((e.happened_at for e in events), lambda at: at) for node, events in controller_lines.items()
         }
+        self._registered = {e.broker for e in lines if e.kind == Kind.BROKER_REGISTERED}
         self._terms = terms
+
+    def shows_registrations(self, broker: int) -> bool:
+        """Whether a line of a registration of the broker was read, so that its logger writes into a log at hand."""
+        return broker in self._registered
 
     def is_own_whole(self, broker: int, start: datetime, end: datetime) -> bool:
         """Whether the broker's log is at hand from one instant to another, so that a start or an end would be in it."""

@@ -128,10 +128,8 @@ def was_shut_down(absence: Absence) -> Proof | None:
 
 
 def session_expired(absence: Absence) -> Proof | None:
-    """The broker reports that its ZooKeeper session expired, and its own log shows no start until it registered."""
-    kinds = {line.kind for line in absence.lines}
-    is_alone = absence.detected_at is None and absence.restart is None
-    return proof_if(is_alone and Kind.ZOOKEEPER_SESSION_EXPIRED in kinds)
+    """The broker reports that its ZooKeeper session expired, and no start is shown until it registered."""
+    return proof_if(absence.is_session_alone)
 
 
 def new_process(absence: Absence) -> Proof | None:
@@ -300,6 +298,14 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
         source="KafkaController.onBrokerStartup: ZooKeeper's controller reports the same of a new process and a new"
         " session",
         cases=("made: crash-2.8 without the broker's own log", "crash-2.8 broker 1"),
+    ),
+    Likely(
+        OutageKind.UNRESPONSIVE,
+        "The ZooKeeper session of broker {broker} expired, and its process lived: it was paused, or the network"
+        " failed.",
+        proof=(session_expired,),
+        source="ZooKeeperClient logs that its session expired when it has a connection again",
+        cases=("made: its session expired, and nothing follows", "made: silent for 15 minutes"),
     ),
     Likely(
         OutageKind.CRASH,

@@ -86,7 +86,8 @@ def _with_logs(absence: Absence, observed: Observed) -> Absence:
     # Where the logs of all brokers end only a little later than those that would show a return, up to these.
     end = up_at or (known_until if observed.until - known_until <= ROTATED_WITHIN else observed.until)
     by_controllers = observed.logs.is_controllers_whole(gone_by, end)
-    by_itself = observed.logs.is_own_whole(broker, gone_by, end)
+    is_return_logged = not absence.is_session_alone or observed.logs.shows_registrations(broker)
+    by_itself = is_return_logged and observed.logs.is_own_whole(broker, gone_by, end)
     # Whether a broker that was active meanwhile served is what only controllers know.
     is_own_start = absence.restart is not None and absence.restart.is_own and not absence.was_active
     is_own_return = is_own_start or absence.lines[-1].kind == Kind.BROKER_REGISTERED
@@ -178,6 +179,8 @@ def _quotes(absence: Absence) -> Iterator[Iterable[Quote]]:
 
 def _ending(absence: Absence, outage: BrokerOutage) -> str:
     if absence.up_at is None:
+        if not absence.shows_end and absence.is_session_alone:
+            return "It is not known whether it came back: no line of KafkaZkClient shows its registrations."
         if not absence.shows_end:
             return "It is not known whether it came back: the logs that would show it end before."
         if absence.known_until and absence.observed_until - absence.known_until > CLOCK_SKEW:

@@ -268,7 +268,7 @@ CASES = (
         OUTAGE_RULINGS,
         decided_outage,
         MADE_OUTAGES,
-        [("made: its session expired, and nothing follows", "crash", "likely")],
+        [],
         caches=[outages],
     ),
     RulingCases(

@@ -126,6 +126,24 @@ class TestSession:
         tables = judged_lines(tmp_path, {"server.log": SERVED + expired() + starts})
         assert [row[1] for row in absences(tables)] == ["crash"]
 
+    @pytest.mark.parametrize(
+        ("before", "words"),
+        [
+            ("", ", and the logs do not show whether it came back"),
+            (REGISTERED.replace("04:00:00", "00:59:59"), " and was not back when the logs end"),
+        ],
+    )
+    def test_broker_that_went_on_is_away_only_where_a_registration_would_be_logged(
+        self, tmp_path: Path, before: str, words: str
+    ) -> None:
+        goes_on = expired("04:30:00,000", client="ACL authorizer")
+        log = before + SERVED + expired("01:01:10,000") + goes_on
+        tables = judged_lines(tmp_path, {"server.log": log})
+        assert absences(tables) == [(6, "unresponsive", "likely", at("01:00:00"), None)]
+        (incident,) = tables["gold.incidents"]
+        assert incident.headline == f"Broker 6 probably stopped responding after 01:00:00{words}"
+        assert incident.is_over is (False if before else None)
+
     def test_session_of_the_authorizer_is_not_that_of_the_broker(self, tmp_path: Path) -> None:
         tables = judged_lines(tmp_path, {"server.log": SERVED + expired(client="ACL authorizer") + REGISTERED})
         assert absences(tables) == []
