@@ -18,7 +18,7 @@ SPANS_NAMED = 3
 
 @dataclass(frozen=True)
 class MissingWitnesses:
-    """Events that the logs of some brokers could not show in one span, for one reason.
+    """Events that the logs of some brokers could not show in one span, or in some of several, for one reason.
 
     `is_new`: the logs of the week before could show them.
     """
@@ -28,9 +28,18 @@ class MissingWitnesses:
     brokers: Sequence[int | None]
     loggers: Sequence[str]
     level: str | None
-    first_at: datetime
-    last_at: datetime
+    spans: Sequence[tuple[datetime, datetime]]
     is_new: bool
+
+    @property
+    def first_at(self) -> datetime:
+        """When the first span begins."""
+        return self.spans[0][0]
+
+    @property
+    def last_at(self) -> datetime:
+        """When the last span ends."""
+        return self.spans[-1][1]
 
     @property
     def reason(self) -> str:
@@ -55,9 +64,12 @@ class MissingWitnesses:
 
         Where the logs of the week before could show such events, they are `no longer known`.
         """
+        spans = [f"from {words.instant(first, day)} to {words.instant(last, day)}" for first, last in self.spans]
         span = ""
         if self.gap == WitnessGap.NO_LINES:
-            span = f" from {words.instant(self.first_at, day)} to {words.instant(self.last_at, day)}"
+            span = f" {spans[0]}"
+        elif self.gap == WitnessGap.SOME_LINES:
+            span = f" at one or more of these times, {words.listed(spans, SPANS_NAMED)}"
         return f"{'No longer' if self.is_new else 'Not'} known{span}: {self.events}, because {self.reason}."
 
 
@@ -66,17 +78,19 @@ def missing_witnesses(rows: Iterable[Witness]) -> list[MissingWitnesses]:
     missing = sorted(
         (row for row in rows if row.gap), key=lambda w: (w.first_at, [*WitnessKind].index(w.kind), _order(w.broker))
     )
-    of_brokers = grouped(missing, lambda w: (w.gap, w.broker, _loggers(w), w.level, w.first_at, w.last_at, w.was_there))
+    spans_of = grouped(missing, lambda w: (w.gap, w.broker, _loggers(w), w.level, w.was_there, w.kind, _own_span(w)))
+    kinds_of = grouped(
+        ((*key[:5], tuple((w.first_at, w.last_at) for w in own), key[5]) for key, own in spans_of.items()),
+        lambda row: row[:6],
+    )
     # Brokers whose logs lack the same share a sentence.
     together = grouped(
-        ((key, tuple(w.kind for w in own)) for key, own in of_brokers.items()),
+        ((key, tuple(row[6] for row in own)) for key, own in kinds_of.items()),
         lambda pair: (pair[0][0], *pair[0][2:], pair[1]),
     )
     unknowns = [
-        MissingWitnesses(
-            gap or WitnessGap.NO_LOG, kinds, [key[1] for key, _ in own], loggers, level, first_at, last_at, is_new
-        )
-        for (gap, loggers, level, first_at, last_at, is_new, kinds), own in together.items()
+        MissingWitnesses(gap or WitnessGap.NO_LOG, kinds, [key[1] for key, _ in own], loggers, level, spans, is_new)
+        for (gap, loggers, level, is_new, spans, kinds), own in together.items()
     ]
     gaps = [*WitnessGap]
     return sorted(unknowns, key=lambda u: (not u.is_new, -len(u.kinds) * len(u.brokers), gaps.index(u.gap), u.first_at))
@@ -85,6 +99,11 @@ def missing_witnesses(rows: Iterable[Witness]) -> list[MissingWitnesses]:
 def _loggers(row: Witness) -> tuple[str, ...]:
     """The loggers that a sentence names: none where a level was filtered or a whole log is missing."""
     return tuple(row.loggers or ()) if row.gap == WitnessGap.NO_LOGGER else ()
+
+
+def _own_span(row: Witness) -> datetime | None:
+    """The start of a span that has a sentence of its own: None where lines were lost in some of several."""
+    return None if row.gap == WitnessGap.SOME_LINES else row.first_at
 
 
 def _order(broker: int | None) -> int:

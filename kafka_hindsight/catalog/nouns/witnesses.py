@@ -123,6 +123,11 @@ class WitnessGap(NounCode):
         meaning="The broker's logs have no line of that time, and nothing shows that it was away.",
         advice="Give Hindsight the log files of that time, where there are any.",
     )
+    SOME_LINES = WitnessGapNoun(
+        code="some_lines", clause="no log of {brokers} has a line of them, and ids do not join over them",
+        meaning="The broker's logs have no line of that time, and lines were lost then or in another such time.",
+        advice="Give Hindsight the log files of those times, where there are any.",
+    )
     FILTERED = WitnessGapNoun(
         code="filtered", clause="no line below {level} by {brokers} was read",
         meaning="Its logs were read, and they have no line at level INFO.",

@@ -265,8 +265,8 @@ def with_lost_lines(
 ) -> list[Witness]:
     """The witnesses; in a silence of all brokers over which ids do not join, lines were lost, and none could show more.
 
-    A silence alone is not a gap: a cluster without work writes nothing for as long. Of several within a break, one is
-    enough: the longest.
+    A silence alone is not a gap: a cluster without work writes nothing for as long. Of several within a break, each may
+    be the one, unless another break shows one of them.
 
     Args:
         witnesses: The witnesses of the window.
@@ -274,17 +274,22 @@ def with_lost_lines(
         breaks: The last line before each unexplained break of generations or leader epochs, and the first after it.
     """
     own = [*silences]
-    across = ([s for s in own if before < s.start and s.end <= after] for before, after in breaks)
-    silent = sorted({max(spans, key=lambda s: s.end - s.start) for spans in across if spans}, key=lambda s: s.start)
-    return [part for witness in witnesses for part in _split(witness, silent)]
+    candidates = [[s for s in own if before < s.start and s.end <= after] for before, after in breaks]
+    gap_of = {spans[0].start: WitnessGap.NO_LINES for spans in candidates if len(spans) == 1}
+    unexplained = [spans for spans in candidates if not any(s.start in gap_of for s in spans)]
+    gap_of |= {s.start: WitnessGap.SOME_LINES for spans in unexplained for s in spans}
+    silent = sorted((s for s in own if s.start in gap_of), key=lambda s: s.start)
+    return [part for witness in witnesses for part in _split(witness, silent, gap_of)]
 
 
-def _split(witness: Witness, silent: Sequence[Window]) -> Iterator[Witness]:
-    """The parts of a witness: in those without lines it is missing."""
+def _split(witness: Witness, silent: Sequence[Window], gap_of: Mapping[datetime, WitnessGap]) -> Iterator[Witness]:
+    """The parts of a witness: in those without lines it is missing, as `gap_of` says by the start of each."""
     window = Window(witness.first_at, witness.last_at)
-    inside = [
-        Window(max(s.start, window.start), min(s.end, window.end)) for s in silent if window.meets(s.start, s.end)
-    ]
+    inside = {
+        Window(max(s.start, window.start), min(s.end, window.end)): gap_of[s.start]
+        for s in silent
+        if window.meets(s.start, s.end)
+    }
     for part, is_silent in _parts([s for s in inside if s.start < s.end], window):
-        gap = witness.gap or (WitnessGap.NO_LINES if is_silent else None)
+        gap = witness.gap or (inside[part] if is_silent else None)
         yield replace(witness, first_at=part.start, last_at=part.end, gap=gap)

@@ -14,6 +14,7 @@ from kafka_hindsight.judgements.brokers.log_witnesses import find_witnesses, sil
 from kafka_hindsight.knowledge.patterns import PATTERNS
 from kafka_hindsight.knowledge.witness_loggers import QUORUM_LOGGER, WITNESSES, ZOOKEEPER_LOGGER
 from kafka_hindsight.logs.reading import relevant_class
+from kafka_hindsight.report.not_known import missing_witnesses
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import at
 from tests.support.rows import row
@@ -227,10 +228,22 @@ def test_silence_of_all_brokers_hides_events_where_ids_do_not_join_across_it(
         assert own == [(WINDOW.start, WINDOW.end, None)]
 
 
-def test_of_several_silences_within_a_break_the_longest_is_where_lines_were_lost() -> None:
-    quiet = Window(at("03:00:00"), at("03:03:00"))
-    rows = with_lost_lines(witnesses(FULL), [SILENCE, quiet], [(BEFORE, at("03:30:00"))])
-    assert {(w.first_at, w.last_at) for w in rows if w.gap} == {(SILENCE.start, SILENCE.end)}
+QUIET = Window(at("03:00:00"), at("03:03:00"))
+ACROSS_BOTH = (BEFORE, at("03:30:00"))
+
+
+def test_of_several_silences_within_a_break_each_may_be_where_lines_were_lost() -> None:
+    rows = with_lost_lines(witnesses(FULL), [SILENCE, QUIET], [ACROSS_BOTH])
+    assert {(w.first_at, w.last_at, w.gap) for w in rows if w.gap} == {
+        (s.start, s.end, WitnessGap.SOME_LINES) for s in (SILENCE, QUIET)
+    }
+    assert [u.sentence(WINDOW.start.date()) for u in missing_witnesses(rows)] == [
+        "Not known at one or more of these times, from 02:11:00 to 02:20:00 and from 03:00:00 to 03:03:00: lost"
+        " records, partitions without a leader, refused writes, absences of brokers and rebalances, because no log of"
+        " broker 1 has a line of them, and ids do not join over them."
+    ]
+    one = with_lost_lines(witnesses(FULL), [SILENCE, QUIET], [ACROSS_BOTH, (QUIET.start - MINUTE, QUIET.end)])
+    assert {(w.first_at, w.last_at, w.gap) for w in one if w.gap} == {(QUIET.start, QUIET.end, WitnessGap.NO_LINES)}
 
 
 def test_reason_that_stands_for_the_whole_window_stays_where_lines_were_lost() -> None:
