@@ -19,13 +19,20 @@ class WitnessLoggers:
 
     Each logger of an alternative writes while a broker starts, or whenever such an event happens.
     `needs_controller`: what a broker does not know of itself while it stands still or is cut off, its controller says.
+    `idle_logger`: where it wrote, and none of the alternatives, nothing was there that such an event could happen to.
     """
 
     kind: WitnessKind
     alternatives: tuple[frozenset[str], ...]
     source: str
     needs_controller: bool = False
+    idle_logger: str | None = None
 
+
+SERVICE_LOGGER = "GroupCoordinatorService"
+"""The logger of the coordinator in Java that writes at each start, whether it will coordinate groups or not: the one of
+CoordinatorRuntime writes when it loads a partition of __consumer_offsets. Source: GroupCoordinatorService.startup;
+CoordinatorRuntime.CoordinatorContext.load, since 3.7."""
 
 ISR_LOGGER = "Partition"
 """The logger in which a leader writes how it changes the in-sync replicas itself. Source: Partition.maybeShrinkIsr."""
@@ -62,6 +69,7 @@ WITNESSES: tuple[WitnessLoggers, ...] = (
         (frozenset({"GroupCoordinator"}), frozenset({"CoordinatorRuntime", "GroupMetadataManager"})),
         "GroupCoordinator.startup and prepareRebalance (1.0 to 3.9); of the coordinator in Java (3.7 and later)"
         " CoordinatorRuntime, which loads partitions, and GroupMetadataManager, which writes at each rebalance",
+        idle_logger=SERVICE_LOGGER,
     ),
 )
 
@@ -84,6 +92,7 @@ AT_EACH_START = frozenset({
     "Log",
     "UnifiedLog",
     "GroupCoordinator",
+    SERVICE_LOGGER,
 })  # fmt: skip
 """The loggers of which a broker with replicas writes a line at each start. The others write at rebalances alone."""
 

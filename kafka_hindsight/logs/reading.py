@@ -29,6 +29,7 @@ from kafka_hindsight.knowledge.layouts import (
 from kafka_hindsight.knowledge.model import LoggerAndMessage, Noise, Pattern
 from kafka_hindsight.knowledge.noise import NOISE
 from kafka_hindsight.knowledge.patterns import PATTERNS, SAYS_LINES
+from kafka_hindsight.knowledge.witness_loggers import SERVICE_LOGGER
 from kafka_hindsight.logs.layout_names import is_without_logger, layout_pattern, without_envelopes
 
 QUOTED = 2_000
@@ -128,6 +129,8 @@ def knowledge_of_loggers(patterns: Iterable[Pattern], noise: Iterable[Noise]) ->
 LOGGER_KNOWLEDGE = knowledge_of_loggers(PATTERNS, NOISE)
 _NAMELESS = LoggerKnowledge((), ())
 _IGNORED = RecordReading(LineFate.IGNORED)
+_OF_SERVICE = RecordReading(LineFate.IGNORED, SERVICE_LOGGER)
+"""Lines of this logger are never events. That it writes shows that a broker coordinates no group."""
 
 _FAULTS = (
     "It holds NUL bytes, as a crash leaves them where a file was not yet written.",
@@ -167,7 +170,9 @@ def _read(layout: str | None, text: str, line_count: int, is_dated: bool) -> Rec
     is_endless = len(message) > MESSAGE_LIMIT and knowledge is not None and logger is not None
     if sentences := _faults(text, line_count, is_dated or layout is None, is_endless):
         return RecordReading(LineFate.QUARANTINED, logger, message, sentences=sentences)
-    return _IGNORED if knowledge is None else _claim(knowledge, logger, message, text)
+    if knowledge is None:
+        return _OF_SERVICE if logger and logger.endswith(SERVICE_LOGGER) else _IGNORED
+    return _claim(knowledge, logger, message, text)
 
 
 def logger_and_message(layout: str, text: str) -> LoggerAndMessage:
@@ -178,7 +183,7 @@ def logger_and_message(layout: str, text: str) -> LoggerAndMessage:
     if layout in CUTS:
         return CUTS[layout](text)
     logger, message = _cut_of(layout)(text)
-    if logger and not is_relevant(logger):
+    if logger and not is_relevant(logger) and not logger.endswith(SERVICE_LOGGER):
         logger = PROGRAM
     return logger, first_line(message) if logger in SAYS_LINES else message
 
@@ -283,13 +288,13 @@ def is_relevant(logger: str) -> bool:
 
 
 def relevant_class(logger: str | None) -> str:
-    """The class of a logger whose lines may be events; empty for any other logger.
+    """The class of a logger whose lines may be events, or are evidence of their own; empty for any other logger.
 
     Where several loggers end alike, as state.change.logger and kafka.authorizer.logger do, it is as much of the name as
     the layout shows.
     """
     if logger is None or (name := _class_of(logger)) not in LOGGER_KNOWLEDGE:
-        return ""
+        return SERVICE_LOGGER if logger == SERVICE_LOGGER else ""
     classes = {key for _, key in _SPELT_OUT.get(name, ())}
     return logger if len(classes) > 1 else name
 

@@ -84,9 +84,11 @@ class BrokerLoggers:
     def missing(self, witness: WitnessLoggers) -> frozenset[str]:
         """The loggers without a line at a level that is judged: of the alternative of which most were read.
 
-        Where none of any alternative was read, all of them.
+        Where none of any alternative was read, all of them, or none if that shows a broker without such work.
         """
         loggers = self.judged
+        if witness.idle_logger in loggers and all(loggers.isdisjoint(a) for a in witness.alternatives):
+            return frozenset()
         nearest = max(witness.alternatives, key=lambda a: (a <= loggers, len(a & loggers)))
         return nearest - loggers if nearest & loggers else frozenset[str]().union(*witness.alternatives)
 

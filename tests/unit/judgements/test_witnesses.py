@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+import pyarrow as pa
 import pytest
 
 from kafka_hindsight.catalog.codes import Confidence, WitnessGap, WitnessKind
@@ -13,11 +14,13 @@ from kafka_hindsight.catalog.rows import BrokerOutage, MissingBrokerLog, ParsedH
 from kafka_hindsight.judgements.brokers.log_witnesses import find_witnesses, silences_of_cluster, with_lost_lines
 from kafka_hindsight.knowledge.patterns import PATTERNS
 from kafka_hindsight.knowledge.witness_loggers import QUORUM_LOGGER, WITNESSES, ZOOKEEPER_LOGGER
+from kafka_hindsight.logs.event_batches import levels_and_loggers
 from kafka_hindsight.logs.reading import relevant_class
 from kafka_hindsight.report.not_known import missing_witnesses
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import at
 from tests.support.rows import row
+from tools.plain_reader import read_line
 
 WINDOW = Window(at("01:00:00"), at("05:00:00"))
 JAVA_LOGGERS = [
@@ -152,6 +155,31 @@ def test_broker_that_was_away_wrote_nothing() -> None:
     hours = [h for h in FULL if h.hour_from not in (at("02:00:00"), at("03:00:00"))]
     away = row(BrokerOutage.TABLE, broker=1, down_at=at("01:59:00"), up_at=at("04:01:00"))
     assert gaps(witnesses(hours, outages=[away])) == {}
+
+
+SERVICE = (
+    "[2026-11-21 01:40:53,895] INFO [GroupCoordinator id=1] Starting up."
+    " (org.apache.kafka.coordinator.group.GroupCoordinatorService)"
+)
+
+
+@pytest.mark.parametrize(
+    ("missing", "is_gap"),
+    [
+        (("CoordinatorRuntime", "GroupMetadataManager"), False),
+        (("GroupMetadataManager",), True),
+        (("CoordinatorRuntime", "GroupMetadataManager", "GroupCoordinatorService"), True),
+    ],
+)
+def test_broker_that_loaded_no_partition_of_groups_has_no_rebalance_to_show(
+    missing: tuple[str, ...], is_gap: bool
+) -> None:
+    record = read_line(SERVICE)
+    (service,) = levels_and_loggers(pa.array([SERVICE]), [record.reading]).to_pylist()
+    assert service == "INFO GroupCoordinatorService"
+    loggers = [name for name in (*JAVA_LOGGERS, service) if not name.endswith(missing)]
+    rows = witnesses([*whole(loggers), *whole(STATE_CHANGES, "broker-1/state-change.log")])
+    assert set(gaps(rows)) == ({"groups"} if is_gap else set())
 
 
 def test_quiet_hour_is_not_a_gap() -> None:
