@@ -53,7 +53,7 @@ test: setup-check ## every test but those on real brokers, of which it has a dri
 test-live: setup-check ## the tests on real brokers, which `make test` leaves out, and its drill: minutes; KAFKA=3.9.2 and others
 	@$(SPARK)/python -m pytest tests/live
 
-test-stack: setup-check ## the compose stack outside of containers, and airflow standalone: half an hour; needs PostgreSQL, Chromium
+test-stack: setup-check ## the compose stack outside of containers, and airflow standalone: half an hour; needs PostgreSQL, Chromium, Prometheus
 	@$(SPARK)/python -m pytest tests/stack
 
 test-containers: setup-check ## the compose stack in containers, built, hurt, audited: half an hour; needs Docker, or root and debootstrap
