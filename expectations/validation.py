@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -168,7 +168,7 @@ def _sql(tables: Tables, views: Tables, window: Mapping[str, Any]) -> Iterator[d
 
 
 def _answer(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Table:
-    return connection.execute(query).to_arrow_table()
+    return connection.sql(query).to_arrow_table()
 
 
 class _Checked:
@@ -205,11 +205,11 @@ class _Checked:
         names, number = ", ".join(map(quoted_name, columns)), quoted_name(ROW)
         return _answer(self._connection, f"SELECT {names} {self._from} WHERE {condition} ORDER BY {number}")
 
-    def parts(self, columns: Sequence[str]) -> Iterator[pa.Table]:
+    def parts(self, columns: Sequence[str]) -> Generator[pa.Table, None, None]:
         """All rows in any order, with some columns, a part of the table at a time."""
         query = f"SELECT {', '.join(map(quoted_name, columns))} {self._from}"
-        batches = self._connection.execute(query).to_arrow_reader(_BATCH)
-        return map(pa.Table.from_batches, sized(batches, lambda batch: batch.nbytes, _PART))
+        with self._connection.sql(query).to_arrow_reader(_BATCH) as batches:
+            yield from map(pa.Table.from_batches, sized(batches, lambda batch: batch.nbytes, _PART))
 
     def that_share(self, columns: Sequence[str]) -> pa.Table:
         """The rows that share the hash of these columns with another row: no others can have the same values."""
@@ -244,8 +244,9 @@ class _Check:
         the two checks GX makes only the second one asks that again.
         """
         with sql_answered(lambda query: self._answer(query.format(batch=BY_NAME[table.name].name))):
-            if all(self._holds(table.name, rows, judged) for rows, judged in _shares(table, expectations)):
-                return {}
+            with closing(_shares(table, expectations)) as shares:
+                if all(self._holds(table.name, rows, judged) for rows, judged in shares):
+                    return {}
             batch = _frame(table.rows(table.columns_of(expectations)))
             suite = gx.ExpectationSuite(name=table.name, expectations=[*expectations])
             run = self._checkpoint(suite).run(batch_parameters=batch, expectation_parameters=self._parameters)
@@ -278,15 +279,18 @@ def _frame(rows: pa.Table) -> dict[str, Any]:
     return {"dataframe": rows.to_pandas(types_mapper=pd.ArrowDtype)}
 
 
-def _shares(table: _Checked, expectations: Sequence[Expectation]) -> Iterator[tuple[pa.Table, Sequence[Expectation]]]:
+def _shares(
+    table: _Checked, expectations: Sequence[Expectation]
+) -> Generator[tuple[pa.Table, Sequence[Expectation]], None, None]:
     """Rows, and the expectations that are judged by them."""
     if not table.is_large:
         yield table.rows(table.columns_of(expectations)), expectations
         return
     of_keys, others = split_by(expectations, lambda e: isinstance(e, _OF_KEYS) and not is_own(e))
     of_one_row, of_all = split_by(others, lambda e: isinstance(e, _OF_ONE_ROW) and not isinstance(e, _OF_KEYS))
-    for rows in table.parts(table.columns_of(of_one_row)):
-        yield rows, of_one_row
+    with closing(table.parts(table.columns_of(of_one_row))) as parts:
+        for rows in parts:
+            yield rows, of_one_row
     for expectation in of_keys:
         rows = table.that_share(table.columns_of([expectation]))
         if len(rows):

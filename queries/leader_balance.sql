@@ -44,7 +44,7 @@ SELECT
     -- kafka-ui's skew of the worst broker.
     round(max(leads) / nullif(avg(leads), 0) - 1, 3) AS leader_excess,
     -- Cruise Control: leader.replica.count.balance.threshold 1.10 with its margin of 0.9.
-    len(list_filter(list(leads), n -> abs(n - list_avg(list(leads))) > 0.09 * list_avg(list(leads)))) AS brokers_off_band,
+    len(list_filter(list(leads), lambda n: abs(n - list_avg(list(leads))) > 0.09 * list_avg(list(leads)))) AS brokers_off_band,
     round((max(coordinates) - min(coordinates)) / nullif(avg(coordinates), 0), 3) AS coordinator_spread,
     round((max(groups) - min(groups)) / nullif(avg(groups), 0), 3) AS group_spread,
     arg_max(broker, (leads, -broker)) AS most_loaded_broker,

@@ -48,7 +48,7 @@ def answer(part: pa.Table | pa.RecordBatchReader, query: str, **values: Any) -> 
     with duckdb.connect(":memory:") as connection:
         connection.execute("SET TimeZone = 'UTC'")
         connection.register("part", part)
-        return connection.execute(query, values).to_arrow_table()
+        return connection.sql(query, params=values).to_arrow_table()
 
 
 def table_of(rows: Iterable[Mapping[str, Any]], table: Table) -> pa.Table:

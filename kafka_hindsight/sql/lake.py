@@ -174,7 +174,7 @@ class Lake:
                 return self._connection.sql(query)
             named_query, variables = named_call
             with variables_set(self._connection, variables):
-                answer = self._connection.execute(named_query.sql).to_arrow_table()
+                answer = self._connection.sql(named_query.sql).to_arrow_table()
             return self._connection.from_arrow(answer)
         except duckdb.Error as problem:
             raise BadInput(one_sentence(problem)) from problem

@@ -69,7 +69,7 @@ VIEWS = (
     NowView(
         "readings",
         bronze.SNAPSHOT_READINGS,
-        f"""(SELECT * EXCLUDE (missing), missing AS reasons, list_transform(missing, m -> m.part) AS missing
+        f"""(SELECT * EXCLUDE (missing), missing AS reasons, list_transform(missing, lambda m: m.part) AS missing
             FROM {LANDED})""",
     ),
     NowView(
@@ -100,7 +100,7 @@ VIEWS = (
         bronze.MEMBER_SNAPSHOTS,
         f"""(SELECT {_KEY}, group_id, m.member_id AS member_id, m.client_id AS client_id, m.host AS host,
                 nullif(m.instance_id, '') AS instance_id,
-                list_transform(m.assignment, p -> {{'topic': p[1], 'partition': p[2]::INTEGER}}) AS assignment
+                list_transform(m.assignment, lambda p: {{'topic': p[1], 'partition': p[2]::INTEGER}}) AS assignment
             FROM (SELECT {_KEY}, group_id, unnest(g.members) AS m FROM {_GROUPS}))""",
     ),
     NowView(

@@ -264,5 +264,5 @@ def _rows(
     connection: duckdb.DuckDBPyConnection, query: str, values: dict[str, Any], reading: AbstractContextManager[object]
 ) -> list[RowValues]:
     with reading:
-        return list(connection.execute(query, values).to_arrow_table().to_pylist())
+        return list(connection.sql(query, params=values).to_arrow_table().to_pylist())
     return []

@@ -94,7 +94,7 @@ def changed(before: pa.Table, after: pa.Table, judged: Judged) -> list[dict[str,
     """The verdicts that differ between a table's published and new rows: rows of VERDICT_CHANGES without the run."""
     query = _CHANGED.format(before=_verdicts("before", judged), after=_verdicts("after", judged))
     with tables_in_sql({"before": before, "after": after}) as connection:
-        return list(connection.execute(query, {"table": judged.table.full_name}).to_arrow_table().to_pylist())
+        return list(connection.sql(query, params={"table": judged.table.full_name}).to_arrow_table().to_pylist())
 
 
 def _verdicts(rows: str, judged: Judged) -> str:

@@ -60,7 +60,7 @@ def look_at(lake: Path) -> LakeLook:
         if newest_versions(str(lake)):
             with open_views(str(lake), GOLD) as connection:
                 for table in GOLD:
-                    rows_read = connection.execute(f"FROM {view_name(table)}").to_arrow_table().to_pylist()
+                    rows_read = connection.sql(f"FROM {view_name(table)}").to_arrow_table().to_pylist()
                     gold[table.full_name] = _hash(table, rows_read)
         rows = read_alert_rows(str(lake), _EVER, _EVER)
     gold["alerts"] = _digest({name: row} for name in _ALERTS for row in getattr(rows, name))

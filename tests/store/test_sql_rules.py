@@ -87,7 +87,7 @@ def test_query_log_is_not_written(folder: Path, tmp_path: Path) -> None:
 
 
 def test_python_variable_is_not_a_table(session: sql.Session) -> None:
-    secret = session.connection.execute("SELECT 1 AS a").arrow()
+    secret = session.connection.sql("SELECT 1 AS a").to_arrow_table()
     with pytest.raises(BadInput, match="secret does not exist"):
         session.tell("FROM secret")
     assert secret is not None

@@ -159,7 +159,7 @@ def _until_rebalanced(outage: rows.BrokerOutage) -> Interval[None]:
 def _is_lasting(period: rows.ImbalancePeriod, absences: Intervals[None]) -> bool:
     """Whether a period is more than what absences of the broker explain.
 
-    Where logs alone show it, it outlasts what Kafka's own task leaves between two looks: logs show each shorter one too.
+    Where logs alone show it, it outlasts what Kafka's own task leaves between two looks: logs show shorter ones too.
     """
     start, end = period.started_at, period.ended_at or period.last_reading_at
     if period.origin != Origin.SNAPSHOT and end - start < _TO_REBALANCE:

@@ -208,7 +208,7 @@ class Happening:
 
     @property
     def back_in_sync_at(self) -> datetime | None:
-        """The instant at which the last of brokers restarted in turn was in sync again; None where one was not waited for.
+        """The instant at which the last of brokers restarted in turn was in sync again; None: one was not waited for.
 
         Each had a controlled shutdown, and was back in every ISR before the next one stopped.
         """
