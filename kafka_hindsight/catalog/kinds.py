@@ -68,7 +68,7 @@ class Kind(StrEnum):
     # --- the partitions of __consumer_offsets ----------------------------------------------------------------
     COORDINATOR_ELECTED = auto(), _COORDINATOR, "A broker became the coordinator of an offsets partition", "offsets_partition, [leader_epoch]"
     COORDINATOR_RESIGNED = auto(), _COORDINATOR, "A broker stopped being the coordinator of an offsets partition", "offsets_partition, [leader_epoch]"
-    COORDINATOR_LOADED = auto(), _COORDINATOR, "Loading finished", "offsets_partition, [leader_epoch], [took_ms]"
+    COORDINATOR_LOADED = auto(), _COORDINATOR, "Loading finished", "offsets_partition, [leader_epoch], [took_ms], [event_count]"
     COORDINATOR_UNLOADED = auto(), _COORDINATOR, "Unloading finished", "offsets_partition, [leader_epoch]"
     OFFSETS_EXPIRED = auto(), _COORDINATOR, "Committed offsets expired", "[offsets_partition; missing before 4.0: any of the broker's], event_count (offsets; from 4.0 on tombstones, with those of groups)"
 

@@ -19,7 +19,8 @@ class WitnessLoggers:
 
     Each logger of an alternative writes while a broker starts, or whenever such an event happens.
     `needs_controller`: what a broker does not know of itself while it stands still or is cut off, its controller says.
-    `idle_logger`: where it wrote, and none of the alternatives, nothing was there that such an event could happen to.
+    `idle_logger` and `work_loggers`: where the first wrote, which is of the same package, and none of the others, there
+    may have been nothing to which such an event could happen.
     """
 
     kind: WitnessKind
@@ -27,6 +28,7 @@ class WitnessLoggers:
     source: str
     needs_controller: bool = False
     idle_logger: str | None = None
+    work_loggers: frozenset[str] = frozenset()
 
 
 SERVICE_LOGGER = "GroupCoordinatorService"
@@ -70,6 +72,7 @@ WITNESSES: tuple[WitnessLoggers, ...] = (
         "GroupCoordinator.startup and prepareRebalance (1.0 to 3.9); of the coordinator in Java (3.7 and later)"
         " CoordinatorRuntime, which loads partitions, and GroupMetadataManager, which writes at each rebalance",
         idle_logger=SERVICE_LOGGER,
+        work_loggers=frozenset({"GroupCoordinator", "GroupMetadataManager"}),
     ),
 )
 

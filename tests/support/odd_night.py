@@ -30,6 +30,7 @@ def made_rows() -> dict[str, list[Any]]:
     led = [e for e in crash if e.kind == "leader_started"][:4]
     more = [replace(e, partition=30, happened_at=e.happened_at + MS, line_id=f"{e.line_id}-30") for e in led]
     named = replace(crash[0], kind=Kind.CLUSTER_NAMED, detail="a cluster", line_id="named")
+    loaded = replace(crash[0], kind=Kind.COORDINATOR_LOADED, broker=1, event_count=7, line_id="loaded")
     refused = [
         replace(
             crash[0], kind=Kind.AUTHENTICATION_FAILED, host="10.0.0.7", line_id=f"refused-{n}", happened_at=at + n * MS
@@ -47,7 +48,7 @@ def made_rows() -> dict[str, list[Any]]:
     configured = replace(
         retried[0], kind=Kind.PRODUCER_CONFIGURED, detail="acks = 1", happened_at=START, line_id="configured"
     )
-    found = [*crash, *more, *refused, named, slept, *retried, configured, *events("settings-2.8")]
+    found = [*crash, *more, *refused, named, loaded, slept, *retried, configured, *events("settings-2.8")]
     found += lines("librdkafka-python-4.3", *BOTH)
     of_group = {"group_id": "g1", "client_id": "c1", "topic": "orders", "partition": 0, "log_offset": 5}
     started = {"kind": Kind.LOG_START_MOVED, "topic": "orders", "partition": 0, "log_offset": 9}

@@ -9,7 +9,7 @@ has to have written again: else its file is missing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -81,13 +81,15 @@ class BrokerLoggers:
         """Whether a broker wrote them, and not a controller alone."""
         return not BROKER_LOGGERS.isdisjoint(self.levels)
 
-    def missing(self, witness: WitnessLoggers) -> frozenset[str]:
+    def missing(self, witness: WitnessLoggers, *, is_busy: bool) -> frozenset[str]:
         """The loggers without a line at a level that is judged: of the alternative of which most were read.
 
-        Where none of any alternative was read, all of them, or none if that shows a broker without such work.
+        Where none of any alternative was read, all of them. None are missing where a broker has no such work: it is not
+        `is_busy`, or nothing of any alternative was read.
         """
         loggers = self.judged
-        if witness.idle_logger in loggers and all(loggers.isdisjoint(a) for a in witness.alternatives):
+        has_none = all(loggers.isdisjoint(a) for a in witness.alternatives)
+        if witness.idle_logger in loggers and loggers.isdisjoint(witness.work_loggers) and (has_none or not is_busy):
             return frozenset()
         nearest = max(witness.alternatives, key=lambda a: (a <= loggers, len(a & loggers)))
         return nearest - loggers if nearest & loggers else frozenset[str]().union(*witness.alternatives)
@@ -108,6 +110,7 @@ def find_witnesses(
     missing_logs: Iterable[MissingBrokerLog],
     outages: Iterable[BrokerOutage],
     window: Window,
+    busy_brokers: Container[int | None] | None = None,
 ) -> list[Witness]:
     """Find for each broker and kind of event in which parts of the window its logs could show such events.
 
@@ -117,6 +120,7 @@ def find_witnesses(
         missing_logs: Nodes that others name and that wrote no line.
         outages: The times in which brokers were away, and wrote nothing.
         window: The window that is judged.
+        busy_brokers: Those that loaded records of groups, or may have. None: not known, so that each may have.
     """
     away = grouped(outages, lambda o: o.broker)
     of_brokers = grouped((h for h in hours if h.origin == Origin.BROKER), writer_of)
@@ -128,7 +132,14 @@ def find_witnesses(
         row
         for broker, own in of_brokers.items()
         if BrokerLoggers.of(own).is_of_broker
-        for row in _of_broker(cluster, broker, ReadLoggers.of(broker, now, before), silences[broker], window)
+        for row in _of_broker(
+            cluster,
+            broker,
+            ReadLoggers.of(broker, now, before),
+            silences[broker],
+            window,
+            is_busy=busy_brokers is None or broker is None or broker in busy_brokers,
+        )
     ]
     unlogged_brokers: list[int | None] = [log.broker for log in missing_logs]
     if not logged and not unlogged_brokers:
@@ -173,12 +184,18 @@ def _has_quorum(nodes: Iterable[BrokerLoggers]) -> bool:
 
 
 def _of_broker(
-    cluster: str, broker: int | None, read: ReadLoggers, silences: Sequence[Window], window: Window
+    cluster: str,
+    broker: int | None,
+    read: ReadLoggers,
+    silences: Sequence[Window],
+    window: Window,
+    *,
+    is_busy: bool,
 ) -> Iterator[Witness]:
     loggers, before = read.now, read.before
     is_filtered = loggers.least_level not in NEEDED_LEVELS
     for witness in WITNESSES:
-        missing, gap = loggers.missing(witness), None
+        missing, gap = loggers.missing(witness, is_busy=is_busy), None
         if missing:
             gap = WitnessGap.FILTERED if is_filtered else WitnessGap.NO_LOGGER
         elif witness.needs_controller and not read.has_controller:
@@ -194,7 +211,7 @@ def _of_broker(
                 gap=gap or (WitnessGap.NO_LINES if is_silent else None),
                 loggers=sorted(missing) or None,
                 level=loggers.least_level,
-                was_there=bool(before.levels) and not before.missing(witness) and had_controller,
+                was_there=bool(before.levels) and not before.missing(witness, is_busy=is_busy) and had_controller,
             )
 
 

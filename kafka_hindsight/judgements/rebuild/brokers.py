@@ -213,13 +213,14 @@ def judge_witnesses(
     outages: list[rows.BrokerOutage],
     readings: list[rows.InputInstant],
     records: list[rows.InputInstant],
+    loads: list[rows.Event],
     cluster: str,
     scope: Scope,
 ) -> WitnessHistory:
     """Find what the logs of each broker could show in the window, and which other inputs were read."""
     read_at, written_at = ([row.happened_at for row in own] for own in (readings, records))
     return WitnessHistory(
-        find_witnesses(cluster, hours, missing_logs, outages, scope.window),
+        find_witnesses(cluster, hours, missing_logs, outages, scope.window, {e.broker for e in loads}),
         find_input_spans(cluster, hours, read_at, written_at, scope.window),
     )
 
@@ -369,6 +370,12 @@ def input_edges(instants: pa.Table) -> pa.Table:
     return ends(instants, ("cluster",), ("happened_at",))
 
 
+def loads_of_groups(events: pa.Table) -> pa.Table:
+    """Keep the lines of brokers that loaded records of groups, or may have, as the lines do not count them."""
+    loads = events.filter(pc.equal(events["kind"], str(Kind.COORDINATOR_LOADED)))
+    return loads.filter(pc.not_equal(pc.fill_null(loads["event_count"], 1), 0))
+
+
 BROKERS = Judgement(
     "brokers",
     (judge_brokers,),
@@ -401,6 +408,7 @@ WITNESSES = Judgement(
                 each(commit_instants, lake_table("bronze.offset_commits")),
             ),
         ),
+        "loads": each(loads_of_groups, EVENTS),
     },
 )
 

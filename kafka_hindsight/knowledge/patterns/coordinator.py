@@ -66,7 +66,8 @@ PATTERNS = (
     _line_of_runtime(
         pattern_id="java.coordinator_loaded",
         kind=Kind.COORDINATOR_LOADED,
-        regex=rf"Finished loading of metadata from {_PARTITION} with epoch {EPOCH} (?:in (?P<took_ms>\d+)ms where|and) .*$",
+        regex=rf"Finished loading of metadata from {_PARTITION} with epoch {EPOCH} (?:in (?P<took_ms>\d+)ms where|and) "
+        r".*?(?:(?: Loaded |numRecords=)(?P<event_count>\d+)\b.*)?$",
         source=f"{_RUNTIME_SOURCE} scheduleLoadOperation",
     ),
     _line_of_runtime(

@@ -155,7 +155,8 @@ def _coverage(page: PageRows) -> str:
             gaps.append(template.format(subjects))
     total = coverage.totals(page)
     lines = [f"{words.counted(total.unread, 'line')} of {words.number(total.lines_in)}"] if total.unread else []
-    is_blind = bool(page.of(Coverage)) and all(row.origin != Origin.BROKER for row in page.of(Coverage))
+    has_no_line = bool(page.of(Coverage)) and all(row.origin != Origin.BROKER for row in page.of(Coverage))
+    is_blind = has_no_line and page.unknown_kinds.issuperset(WitnessKind)
     all_gaps = [*(["the brokers' logs"] if is_blind else []), *lines, *gaps]
     left_out = coverage.left_out_sentence(page) if page.run.left_out else ""
     sentence = f"Not covered: {words.listed(all_gaps, MOST_NAMED)}." if all_gaps else coverage.unread_sentence(page)

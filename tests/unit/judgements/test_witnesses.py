@@ -11,7 +11,9 @@ import pytest
 from kafka_hindsight.catalog.codes import Confidence, WitnessGap, WitnessKind
 from kafka_hindsight.catalog.quality import PARSED_HOURS
 from kafka_hindsight.catalog.rows import BrokerOutage, MissingBrokerLog, ParsedHour, Witness
+from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.log_witnesses import find_witnesses, silences_of_cluster, with_lost_lines
+from kafka_hindsight.judgements.rebuild.brokers import loads_of_groups
 from kafka_hindsight.knowledge.patterns import PATTERNS
 from kafka_hindsight.knowledge.witness_loggers import QUORUM_LOGGER, WITNESSES, ZOOKEEPER_LOGGER
 from kafka_hindsight.logs.event_batches import levels_and_loggers
@@ -19,7 +21,7 @@ from kafka_hindsight.logs.reading import relevant_class
 from kafka_hindsight.report.not_known import missing_witnesses
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import at
-from tests.support.rows import row
+from tests.support.rows import as_table, row
 from tools.plain_reader import read_line
 
 WINDOW = Window(at("01:00:00"), at("05:00:00"))
@@ -51,9 +53,12 @@ def whole(loggers: list[str], log: str = "broker-1/server.log") -> list[ParsedHo
 
 
 def witnesses(
-    hours: list[ParsedHour], missing: list[MissingBrokerLog] | None = None, outages: list[BrokerOutage] | None = None
+    hours: list[ParsedHour],
+    missing: list[MissingBrokerLog] | None = None,
+    outages: list[BrokerOutage] | None = None,
+    busy: set[int | None] | None = None,
 ) -> list[Witness]:
-    return find_witnesses("c", hours, missing or [], outages or [], WINDOW)
+    return find_witnesses("c", hours, missing or [], outages or [], WINDOW, busy)
 
 
 def gaps(rows: list[Witness]) -> dict[str, tuple[str | None, list[str] | None]]:
@@ -164,22 +169,40 @@ SERVICE = (
 
 
 @pytest.mark.parametrize(
-    ("missing", "is_gap"),
+    ("missing", "busy", "is_gap"),
     [
-        (("CoordinatorRuntime", "GroupMetadataManager"), False),
-        (("GroupMetadataManager",), True),
-        (("CoordinatorRuntime", "GroupMetadataManager", "GroupCoordinatorService"), True),
+        (("CoordinatorRuntime", "GroupMetadataManager"), None, False),
+        (("GroupMetadataManager",), None, True),
+        (("GroupMetadataManager",), {1}, True),
+        (("GroupMetadataManager",), {2}, False),
+        (("GroupMetadataManager", "GroupCoordinatorService"), {2}, True),
+        (("CoordinatorRuntime",), {2}, True),
     ],
 )
-def test_broker_that_loaded_no_partition_of_groups_has_no_rebalance_to_show(
-    missing: tuple[str, ...], is_gap: bool
+def test_broker_that_loaded_no_record_of_groups_has_no_rebalance_to_show(
+    missing: tuple[str, ...], busy: set[int | None] | None, is_gap: bool
 ) -> None:
     record = read_line(SERVICE)
     (service,) = levels_and_loggers(pa.array([SERVICE]), [record.reading]).to_pylist()
     assert service == "INFO GroupCoordinatorService"
     loggers = [name for name in (*JAVA_LOGGERS, service) if not name.endswith(missing)]
-    rows = witnesses([*whole(loggers), *whole(STATE_CHANGES, "broker-1/state-change.log")])
+    rows = witnesses([*whole(loggers), *whole(STATE_CHANGES, "broker-1/state-change.log")], busy=busy)
     assert set(gaps(rows)) == ({"groups"} if is_gap else set())
+
+
+@pytest.mark.parametrize(("words", "is_busy"), [("Loaded 0 records", False), ("Loaded 7 records", True), ("", True)])
+def test_broker_is_busy_where_it_loads_records_or_does_not_count_them(words: str, is_busy: bool) -> None:
+    count = f" {words} which total to 70 bytes." if words else ""
+    record = read_line(
+        "[2026-11-29 18:43:52,006] INFO [GroupCoordinator id=1] Finished loading of metadata from __consumer_offsets-18"
+        f" with epoch 0 in 7ms where 7ms was spent in the scheduler.{count}"
+        " (org.apache.kafka.coordinator.common.runtime.CoordinatorRuntime)"
+    )
+    assert record.reading.pattern
+    match = record.reading.pattern.compiled.match(record.message)
+    records = match["event_count"] if match else None
+    event = row(EVENTS, kind=record.reading.pattern.kind, broker=1, event_count=records and int(records))
+    assert loads_of_groups(as_table([event], EVENTS)).num_rows == is_busy
 
 
 def test_quiet_hour_is_not_a_gap() -> None:
