@@ -10,7 +10,7 @@ from kafka_hindsight.alerts.alert_model import FIGURES, NightWindow, Sighting
 from kafka_hindsight.catalog.codes import FindingSeverity, Harm, Intent, Urgency
 from kafka_hindsight.catalog.rows import Incident
 from kafka_hindsight.catalog.table_model import RowValues
-from kafka_hindsight.knowledge.rules import ONGOING_RULES
+from kafka_hindsight.knowledge.rules import WENT_ON
 from kafka_hindsight.report.figures import harm_of, is_going_on, needs
 from kafka_hindsight.settings.alerts import concerned
 from kafka_hindsight.shared.exits import BadInput
@@ -134,7 +134,7 @@ def of_findings(
         for w in windows
         for f in findings
         if f["cluster"] == w["cluster"] and w["window_from"] <= f["first_at"] < w["window_to"]
-        if f["rule_id"] not in ONGOING_RULES
+        if f["rule_id"] not in WENT_ON
         for groups, topics in [concerned(f["subject_kind"], f["subject"])]
     ]
 

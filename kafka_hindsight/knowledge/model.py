@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from kafka_hindsight.catalog.codes import Harm
+from kafka_hindsight.catalog.codes import Harm, WitnessKind
 from kafka_hindsight.catalog.kinds import Kind
 
 LoggerAndMessage = tuple[str | None, str]
@@ -196,7 +196,8 @@ class Rule:
 
     `severity` decides whether it pages (FindingSeverity). `harm`: the harm that happened or could; None for missing
     input. `is_standing`: the rule is about settings, not about events. `is_ongoing`: it is about what an incident
-    of an earlier window began, and what is not over when the logs end.
+    of an earlier window began, and what is not over when the logs end. `went_on`: the kind of event that had begun
+    before the window and went on in it, so that the window has no zero of it.
     """
 
     rule_id: str
@@ -209,3 +210,4 @@ class Rule:
     thresholds: Mapping[str, float] = field(default_factory=dict)
     is_standing: bool = False
     is_ongoing: bool = False
+    went_on: WitnessKind | None = None

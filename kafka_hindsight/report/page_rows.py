@@ -15,8 +15,10 @@ from kafka_hindsight.catalog.codes import NOBODY, Urgency, WitnessKind
 from kafka_hindsight.catalog.row import Row, struct
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Finding, Incident, Quote, Rebalance, Unavailability
 from kafka_hindsight.knowledge.commit_errors import is_of_the_cluster
+from kafka_hindsight.knowledge.rules import WENT_ON
+from kafka_hindsight.knowledge.rules.broker_rules import UNDER_MIN_ISR
 from kafka_hindsight.knowledge.rules.coverage_rules import CLOCKS_DIFFER
-from kafka_hindsight.measures.unavailability_sums import LEADERLESS, unused
+from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, unused
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.blocks import At, Block, EvidenceLines, Link, Name, Quotation, Words
 from kafka_hindsight.report.not_judged import GAPS, hidden_kinds
@@ -281,6 +283,19 @@ class PageRows:
     def doubtful_zeros(self) -> frozenset[WitnessKind]:
         """The kinds of event of which a zero is not known: the logs could not show them, or a gap may hide one."""
         return self.unknown_kinds | hidden_kinds(gap for kind in GAPS for gap in self.of(kind))
+
+    @cached_property
+    def went_on(self) -> frozenset[WitnessKind]:
+        """The kinds of event that had begun before the window and went on in it.
+
+        Where a reading shows too few replicas in sync, and none of the window's intervals does, that had begun before.
+        """
+        rule_ids = {finding.rule_id for finding in self.of(declared.Finding)}
+        kinds = {kind for rule_id, kind in WENT_ON.items() if rule_id in rule_ids}
+        has_refused = any(row.kind in NO_WRITES for row in self.of(Unavailability))
+        return frozenset(
+            kinds | ({WitnessKind.IN_SYNC} if UNDER_MIN_ISR.rule_id in rule_ids and not has_refused else set())
+        )
 
     @cached_property
     def is_known(self) -> bool:

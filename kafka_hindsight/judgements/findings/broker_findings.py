@@ -33,6 +33,7 @@ from kafka_hindsight.knowledge.model import Rule
 from kafka_hindsight.knowledge.rules import broker_rules as declared
 from kafka_hindsight.logs.cluster_of_files import without_damaged
 from kafka_hindsight.measures.time_away import is_away_until, shown_until
+from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, is_shown
 from kafka_hindsight.shared.durations import CLOCK_SKEW
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.timelines import Interval, Intervals, intervals
@@ -193,12 +194,32 @@ def _replication(
 
 
 def _gone_brokers(scope: Scope, outages_around: Around[rows.BrokerOutage]) -> Iterator[Finding]:
-    """One finding for each broker that went away before the window and had not come back: no incident of it says so."""
+    """One finding for each broker that was away as the window began: no incident of the window says so."""
     start = scope.window.start
     for outage in outages_around:
-        if outage.down_at < start and is_away_until(outage, start):
+        is_gone = is_away_until(outage, start)
+        if outage.down_at < start and (is_gone or (outage.up_at and outage.up_at > start)):
+            rule = declared.BROKER_GONE if is_gone else declared.BROKER_STILL_AWAY
             subject, words = str(outage.broker), fate(outage)
-            yield finding_of(scope.cluster, declared.BROKER_GONE, subject, [start], outage.evidence, fate=words)
+            yield finding_of(scope.cluster, rule, subject, [start], outage.evidence, fate=words)
+
+
+def _unusable(scope: Scope, unavailability_around: Around[rows.Unavailability]) -> Iterator[Finding]:
+    """One finding for the partitions without a leader as the window began, and one for those that refused writes."""
+    start = scope.window.start
+    lasting = [
+        row
+        for row in unavailability_around
+        if row.started_at < start and (row.ended_at is None or row.ended_at > start) and is_shown(row)
+    ]
+    for rule, kinds in ((declared.STILL_LEADERLESS, LEADERLESS), (declared.STILL_REFUSING, NO_WRITES)):
+        own = sorted((row for row in lasting if row.kind in kinds), key=lambda r: (r.started_at, r.unavailability_id))
+        places = sorted({f"{row.topic}-{row.partition}" for row in own})
+        if places:
+            partitions = counted(len(places), "partition")
+            subject = places[0] if len(places) == 1 else partitions
+            since, quotes = instant(own[0].started_at), by_weight(own)
+            yield finding_of(scope.cluster, rule, subject, [start], quotes, partitions=partitions, since=since)
 
 
 def harmful(truncations: pa.Table) -> pa.Table:
@@ -292,6 +313,7 @@ RULES = (
     _imbalance,
     _replication,
     _gone_brokers,
+    _unusable,
     _truncated,
     _slow,
     _flapping,

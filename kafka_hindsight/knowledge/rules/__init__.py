@@ -25,5 +25,9 @@ ONGOING_RULES = frozenset(rule.rule_id for rule in RULES if rule.is_ongoing)
 """The rules about what began before the window and goes on: the window asks to act. No alert reads their findings: the
 incident of the window in which it began is one until it is over."""
 
+WENT_ON = {rule.rule_id: rule.went_on for rule in RULES if rule.went_on}
+"""The rules about what began before the window, each with the kind of event that went on in it. No alert reads their
+findings either."""
+
 UNSEEN, UNREAD = coverage_rules.UNSEEN, coverage_rules.UNREAD
 """The missing input that each rule about our own data names, in a few words; and those rules that count lines."""

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from kafka_hindsight.catalog.codes import Harm, OutOfSyncKind
+from kafka_hindsight.catalog.codes import Harm, OutOfSyncKind, WitnessKind
 from kafka_hindsight.knowledge.isr_advice import CYCLES_WITHIN, RESTART_ADVICE
 from kafka_hindsight.knowledge.model import Rule
 
@@ -76,6 +76,43 @@ BROKER_GONE = Rule(
     advice="Start the broker, or bring back its connection to the controllers. Stop no other broker until it is"
     " back in every ISR.",
     source="Orion alerts after 5 minutes, Cruise Control after 15; here the records end before it was back",
+    went_on=WitnessKind.LIFE,
+)
+
+_AUDIT_BEFORE = "Its incident is of the window in which it began: audit that one too."
+_BEGAN_BEFORE = "a row counts in the window in which it begins; a window that begins later shows what still lasted"
+
+BROKER_STILL_AWAY = Rule(
+    rule_id="broker_still_away",
+    severity="warning",
+    harm=Harm.BROKER_LOST,
+    subject_kind="broker",
+    says="{subject} {fate}: it was away as the window began",
+    advice=_AUDIT_BEFORE,
+    source=_BEGAN_BEFORE,
+    went_on=WitnessKind.LIFE,
+)
+
+STILL_LEADERLESS = Rule(
+    rule_id="still_leaderless",
+    severity="warning",
+    harm=Harm.PARTITIONS_OFFLINE,
+    subject_kind="partition",
+    says="{partitions} had no leader as the window began, the first since {since}",
+    advice=_AUDIT_BEFORE,
+    source=_BEGAN_BEFORE,
+    went_on=WitnessKind.LEADERS,
+)
+
+STILL_REFUSING = Rule(
+    rule_id="still_refusing",
+    severity="warning",
+    harm=Harm.WRITES_REFUSED,
+    subject_kind="partition",
+    says="{partitions} took no writes with acks=all as the window began, the first since {since}",
+    advice=_AUDIT_BEFORE,
+    source=_BEGAN_BEFORE,
+    went_on=WitnessKind.IN_SYNC,
 )
 
 BROKER_SLOW = Rule(
@@ -133,6 +170,9 @@ RULES: tuple[Rule, ...] = (
     UNDER_MIN_ISR,
     BROKER_STARTED_TWICE,
     BROKER_GONE,
+    BROKER_STILL_AWAY,
+    STILL_LEADERLESS,
+    STILL_REFUSING,
     BROKER_SLOW,
     ISR_FLAPPING,
     RESTART_TOO_EARLY,

@@ -101,7 +101,7 @@ def _calm(page: PageRows) -> Iterator[ui.Block]:
     if not coverage.totals(page).lines_in:
         yield ui.Paragraph(coverage.unread_sentence(page))
         return
-    zeros = [kind.noun.zero for kind in WitnessKind if kind not in page.doubtful_zeros]
+    zeros = [kind.noun.zero for kind in WitnessKind if kind not in page.doubtful_zeros | page.went_on]
     if zeros:
         scope = " in what could be read" if unread_warning(page) else ""
         yield ui.Paragraph(f"{words.sentence(words.listed(zeros))}{scope}.")
@@ -277,6 +277,9 @@ def _figure(count: int, label: str, tone: str, anchor: str) -> ui.Item:
 def _harm(page: PageRows, kind: WitnessKind, bounds: tuple[int, int], label: str, tone: str, anchor: str) -> ui.Item:
     """A figure of harm: events of a kind, at least and at most."""
     least, most = bounds
+    if kind in page.went_on:
+        label, tone = f"{label}, not counting what had begun before the window", tone if least else "warn"
+        return _tile(words.number_range(least, most), label, tone, anchor)
     if kind in page.unknown_kinds or (most == 0 and kind in page.doubtful_zeros):
         return _lower_bound(least, label, tone, anchor)
     if least < most:

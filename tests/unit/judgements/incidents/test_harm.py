@@ -415,6 +415,28 @@ def test_broker_down_since_before_window_is_finding_of_the_window() -> None:
     assert state_of([], [finding], is_known=True) == "act"
 
 
+@pytest.mark.parametrize(("up_after", "rule_ids"), [(2, []), (8, ["broker_still_away"])])
+def test_broker_away_as_the_window_began_is_a_finding_of_the_window(up_after: int, rule_ids: list[str]) -> None:
+    early = WINDOW.start - timedelta(seconds=5)
+    away = replace(outage(1), down_at=early, up_at=early + timedelta(seconds=up_after))
+    findings = raised(window=WINDOW, outages_around=[away])
+    assert [f.rule_id for f in findings] == rule_ids
+    assert state_of([], findings, is_known=True) == ("look" if rule_ids else "calm")
+
+
+@pytest.mark.parametrize(
+    ("kind", "rule_id"), [("no_leader", "still_leaderless"), ("acks_all_refused", "still_refusing")]
+)
+def test_partitions_unusable_as_the_window_began_are_one_finding(kind: str, rule_id: str) -> None:
+    def unusable(partition: int, since: int, until: int) -> Unavailability:
+        first, last = (WINDOW.start + timedelta(seconds=at) for at in (since, until))
+        return row(UNAVAILABILITY, kind=kind, topic="t", partition=partition, started_at=first, ended_at=last, low_ms=9)
+
+    around = [unusable(0, -60, -30), unusable(1, -30, 30), unusable(2, -20, 9), unusable(3, 5, 9)]
+    (finding,) = raised(window=WINDOW, unavailability_around=around)
+    assert (finding.rule_id, finding.subject, finding.first_at) == (rule_id, "2 partitions", WINDOW.start)
+
+
 def test_standing_rules_have_harm_posture() -> None:
     assert {rule.harm for rule in RULES if rule.is_standing} == {Harm.POSTURE}
 
