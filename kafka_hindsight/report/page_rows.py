@@ -292,9 +292,9 @@ class PageRows:
         """
         rule_ids = {finding.rule_id for finding in self.of(declared.Finding)}
         kinds = {kind for rule_id, kind in WENT_ON.items() if rule_id in rule_ids}
-        has_refused = any(row.kind in NO_WRITES for row in self.of(Unavailability))
+        has_begun = any(row.kind in (*LEADERLESS, *NO_WRITES) for row in self.of(Unavailability))
         return frozenset(
-            kinds | ({WitnessKind.IN_SYNC} if UNDER_MIN_ISR.rule_id in rule_ids and not has_refused else set())
+            kinds | ({WitnessKind.IN_SYNC} if UNDER_MIN_ISR.rule_id in rule_ids and not has_begun else set())
         )
 
     @cached_property
