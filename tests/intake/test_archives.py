@@ -109,6 +109,17 @@ def test_unchanged_archive_is_listed_once(tmp_path: Path, monkeypatch: pytest.Mo
     assert walked == ["a.tgz", "b.tgz", "b.tgz"]
 
 
+def test_entry_written_before_1970_counts_as_written_then(tmp_path: Path) -> None:
+    entry = tarfile.TarInfo("server.log")
+    entry.mtime = -5
+    late = tarfile.TarInfo("later.log")
+    late.mtime = 1_700_000_000
+    lay(tmp_path, {"night.tar": tar_of({}, (entry, late))})
+    places = [LogPlace(str(tmp_path), "broker", "UTC", "LOGS")]
+    files = log_files.list_places(LocalEngine(), places, None, {}).files
+    assert sorted(f.modified_at.timestamp() for f in files) == [0, 1_700_000_000]
+
+
 def test_archive_named_as_input_is_read(tmp_path: Path) -> None:
     lay(tmp_path, {"night.tgz": packed(tar_of(FILES), "tgz")})
     assert len(collected(tmp_path / "night.tgz")) == 903

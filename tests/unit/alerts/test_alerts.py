@@ -144,6 +144,15 @@ def test_unaudited_night_keeps_alert_open_but_a_week_ends_it() -> None:
     assert len(messages) == 2
 
 
+@pytest.mark.parametrize(("hours", "count"), [(35.9, 0), (36, 2)])
+def test_alert_that_no_night_showed_for_36_hours_begins_anew(hours: float, count: int) -> None:
+    state, _ = send(ledger.record({}, [sighting()], MORNING))
+    start = NIGHT + DAY + timedelta(hours=hours)
+    again = sighting(night_from=start, night_to=start + DAY, began_at=start)
+    _, messages = send(ledger.record(state, [again], MORNING + 3 * DAY), MORNING + 3 * DAY)
+    assert len(messages) == count
+
+
 def test_rereading_previous_night_repeats_no_message() -> None:
     state, _ = send(ledger.record({}, [sighting()], MORNING, NIGHTS[:1]))
     now = MORNING + DAY
@@ -387,6 +396,7 @@ def test_broker_that_went_before_the_night_alerts_by_the_incident_of_that_time_o
         ({"subject_kind": "broker"}, False),
         ({"from": NIGHT + timedelta(hours=4)}, False),
         ({"to": NIGHT + timedelta(hours=1)}, False),
+        ({"from": finding()["first_at"], "to": finding()["last_at"]}, True),
     ],
 )
 def test_finding_within_declared_work_is_declared(work: dict[str, Any], declared: bool) -> None:

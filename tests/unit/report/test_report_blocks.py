@@ -11,6 +11,8 @@ from kafka_hindsight.catalog.codes import Harm, WitnessKind
 from kafka_hindsight.report.blocks import DECLARED, Badge, Entry, EvidenceLines, Facts, Item, Link, List, Paragraph
 from kafka_hindsight.report.build import night_of
 from kafka_hindsight.report.page_rows import PageRows
+from kafka_hindsight.report.sections.groups import groups
+from kafka_hindsight.report.sections.incidents import incidents
 from tests.support import report_blocks as seen
 from tests.support.report_blocks import build_report
 from tests.support.report_cluster import leadership_gap
@@ -61,6 +63,18 @@ def test_quiet_night_states_that_every_line_was_read():
     led = [seen.text(p) for p in seen.found(Paragraph, seen.section(page, "verdict"))]
     assert led[0] == "CALM. Every one of 1,000 lines could be read."
     assert led[1].startswith("No record was lost, ")
+
+
+def test_lists_say_what_is_not_there_only_where_nothing_is(report):
+    quiet = PageRows.from_tables(empty() | {"quality.coverage": [coverage()], "quality.witnesses": witnesses()}, run())
+    assert [seen.text(block) for block in groups(quiet)][-1] == "No group rebalanced."
+    assert [seen.text(block) for block in incidents(quiet)] == ["No incident."]
+    calm = incident("single", [rebalance("orders", at("05:00:00"), "member_joined")], harm="routine")
+    routine = PageRows.from_tables(empty() | {"gold.incidents": [calm]}, run())
+    assert next(seen.text(block) for block in incidents(routine)) == "No incident asks for anything."
+    page = PageRows.from_tables(*night())
+    assert "No group rebalanced." not in [seen.text(block) for block in groups(page)]
+    assert "No incident asks for anything." not in [seen.text(block) for block in incidents(page)]
 
 
 def test_night_without_lines_claims_nothing():

@@ -9,6 +9,7 @@ import pytest
 
 from kafka_hindsight.catalog.gold import PRODUCER_FAILURES, PRODUCER_SETTINGS
 from kafka_hindsight.catalog.rows import ProducerFailure, ProducerSetting, Rebalance
+from kafka_hindsight.measures.failed_requests import place_of
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report.build import report_of
 from kafka_hindsight.report.page_rows import PageRows, PageRun
@@ -43,6 +44,19 @@ def test_the_sum_is_known_only_where_each_part_is(bounds: Any, says: str) -> Non
     assert ui.plain_text(sentence, AT.date()) == (
         f"2 producers were refused, since too few replicas were in sync: 03:00:00 to 03:00:16, 312 retries, {says}."
     )
+
+
+@pytest.mark.parametrize(
+    ("columns", "place"),
+    [
+        ({"topic": "orders", "partition": 3, "broker": 1}, "orders-3"),
+        ({"topic": "orders", "partition": None, "broker": 1}, "orders"),
+        ({"topic": None, "partition": None, "broker": 0}, "broker 0"),
+        ({"topic": None, "partition": None, "broker": None}, ""),
+    ],
+)
+def test_a_failure_names_what_its_requests_were_for(columns: dict[str, Any], place: str) -> None:
+    assert place_of(failure("shop", **columns)) == place
 
 
 def page(*failures: ProducerFailure, settings: tuple[ProducerSetting, ...] = ()) -> PageRows:
