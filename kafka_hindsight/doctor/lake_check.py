@@ -65,7 +65,7 @@ def _checks(lake: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _newest_run(lake: str, run: str) -> Iterator[tuple[str, str, str]]:
-    """What each step of a run took, the longest first. A run of an earlier version has no lengths."""
+    """The time that each step of a run took, the longest first. A run of an earlier version has no lengths."""
     summaries = {step.name: read_json(f"{lake}/runs/{run}/{step.name}.json") or {} for step in STEPS}
     measured = [(step, summary) for step, summary in summaries.items() if "took_s" in summary]
     if lines := [described(*pair) for pair in sorted(measured, key=lambda pair: -pair[1]["took_s"])]:

@@ -33,12 +33,12 @@ class MissingWitnesses:
 
     @property
     def first_at(self) -> datetime:
-        """When the first span begins."""
+        """The begin of the first span."""
         return self.spans[0][0]
 
     @property
     def last_at(self) -> datetime:
-        """When the last span ends."""
+        """The end of the last span."""
         return self.spans[-1][1]
 
     @property

@@ -1,4 +1,4 @@
-"""What took longest in a step: of its stages, and of the keys that are judged one by one."""
+"""The longest parts of a step: of its stages, and of the keys that are judged one by one."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def pop_longest() -> dict[str, Timing]:
 
 
 def described(step: str, summary: Mapping[str, Any]) -> str:
-    """What took how long in a step, by its summary. Clients choose the names of groups: they are made harmless."""
+    """The longest parts of a step in words, by its summary. Clients choose the names of groups: they are made harmless."""
     longest = (
         f"its longest {sort}, {plain.visible(what)}, {_length(s)}" for sort, (s, what) in summary["longest"].items()
     )

@@ -151,13 +151,13 @@ def _imbalance(
         yield finding_of(cluster, declared.LEADER_IMBALANCE, str(broker), instants, by_weight(periods), details=details)
 
 
-def _until_rebalanced(outage: rows.BrokerOutage) -> Interval[None]:
+def _until_rebalanced(outage: rows.BrokerOutage) -> Interval[rows.BrokerOutage]:
     """The time in which an absence explains that a broker leads too little: up to the next look of Kafka's own task."""
     last = shown_until(outage)
-    return Interval(outage.down_at, last and last + _TO_REBALANCE, None)
+    return Interval(outage.down_at, last and last + _TO_REBALANCE, outage)
 
 
-def _is_lasting(period: rows.ImbalancePeriod, absences: Intervals[None]) -> bool:
+def _is_lasting(period: rows.ImbalancePeriod, absences: Intervals[rows.BrokerOutage]) -> bool:
     """Whether a period is more than what absences of the broker explain.
 
     Where logs alone show it, it outlasts what Kafka's own task leaves between two looks: logs show shorter ones too.

@@ -17,7 +17,7 @@ LEADER_IMBALANCE = Rule(
     " leader.",
     source="leader.imbalance.per.broker.percentage, default 10, strictly above; KafkaController.scala. A broker that is"
     " away leads nothing, and Kafka moves leaders back at most leader.imbalance.check.interval.seconds, default 300,"
-    " after its return: that time is no finding. Where logs alone show an imbalance, it lasts as long, for logs show"
+    " after its return: that time does not count. Where logs alone show an imbalance, it lasts as long, for logs show"
     " each shorter one too",
     thresholds={"ratio": 0.10, "seconds_to_rebalance": 300},
 )

@@ -40,8 +40,8 @@ def test_line_about_a_topic_is_in_each_block_of_its_partitions() -> None:
     (_, of_lines), *_ = PARTITIONS.reads["events"].leaves()
     kept = narrow(of_lines, pa.concat_tables([events, settings]), {"blocks": blocks}).to_pylist()
     whole = {"orders": (0, 1, 3, 4), NAMES[1]: (0, 2), NAMES[2]: (0,)}
-    # Deletions come with the changes of all topics: no block has their lines.
-    of_topic = {(topic, "topic_configured", None, n) for topic, own in whole.items() for n in own}
+    kinds = ("topic_configured", "topic_deleted")
+    of_topic = {(topic, kind, None, n) for topic, own in whole.items() for n in own for kind in kinds}
     led = {
         ("orders", 0, 0),
         ("orders", BLOCK - 1, 0),
