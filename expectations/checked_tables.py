@@ -57,7 +57,7 @@ def tables_of(
     """
     words = json.dumps(own)
     with tempfile.TemporaryDirectory(prefix="hindsight-checked-") as copies:
-        files = _Files(store, copies)
+        files = _Files(store, cluster, copies)
         of_window = (COVERAGE, GENERATION_GAPS)
         tables = {
             **{t.full_name: files.staged(t, staged.of(t)) for t in GOLD},
@@ -82,14 +82,14 @@ def _needed_columns(table: Table, own: str) -> list[str]:
 class _Files:
     """Queries over the files of tables."""
 
-    def __init__(self, store: Store, copies: str) -> None:
-        self._store, self._copies, self._count = store, copies, 0
+    def __init__(self, store: Store, cluster: str, copies: str) -> None:
+        self._store, self._cluster, self._copies, self._count = store, cluster, copies, 0
 
     def staged(self, table: Table, files: Sequence[DataFile]) -> str:
         """The query of a staged table, with the columns that its files have."""
         if not files:
             return _empty(table, table.column_names)
-        folder, first, queries = staging_folder(self._store.lake, table), 0, list[str]()
+        folder, first, queries = staging_folder(self._store.lake, self._cluster, table), 0, list[str]()
         for file in files:
             number = f"file_row_number + {first} AS {_NUMBER}"
             source = f"read_parquet({self._place(folder, file, table)}, file_row_number = true)"

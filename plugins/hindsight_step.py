@@ -169,7 +169,8 @@ def settings_of(context: Any, jinja_env: Any = None) -> dict[str, Any]:
     if not params.get("whole_input") and not {"window_from", "window_to"} & settings.keys():
         settings |= _interval(context, int(settings.get("look_ahead_hours", LOOK_AHEAD_HOURS)))
         settings["may_widen"] = run.run_type == "manual"
-    name = (run.conf or {}).get("run_id") or launch.safe_run_id(run.run_id)
+    cluster = settings.get("cluster")  # DAGs of several clusters have runs of one id, and one lake
+    name = (run.conf or {}).get("run_id") or launch.safe_run_id(f"{run.run_id}-{cluster}" if cluster else run.run_id)
     return {
         "lake": str(LAKE),
         "read_to_end": bool(params.get("read_to_end")),

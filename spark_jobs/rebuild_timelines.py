@@ -69,7 +69,7 @@ class FrameRunner:
 
     def __init__(self, spark: SparkSession, store: Store, few: int = FEW) -> None:
         self._spark, self._store, self._few = spark, store, few
-        self._folder, self._until_end = f"{store.lake}/staging/_between", ExitStack()
+        self._folder, self._until_end = f"{landing.scratch(store.lake)}/between", ExitStack()
         self._inputs, self._outputs = defaultdict[str, list[KeptFile]](list), defaultdict[str, list[KeptFile]](list)
         self._later, self._checked = defaultdict[str, list[Narrowing]](list), set[str]()
 

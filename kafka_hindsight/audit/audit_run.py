@@ -17,12 +17,12 @@ from kafka_hindsight.catalog.steps import INGEST
 from kafka_hindsight.kafka import snapshots
 from kafka_hindsight.kafka.connection import Connection
 from kafka_hindsight.lake.landing import read_json
-from kafka_hindsight.lake.lock import LakeBusy, hold_lock
+from kafka_hindsight.lake.lock import is_held
 from kafka_hindsight.settings.config import is_dated, is_uri, masked
 from kafka_hindsight.settings.home import RUNS
 from kafka_hindsight.settings.models import INPUTS, Settings
 from kafka_hindsight.shared import progress
-from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
+from kafka_hindsight.shared.exits import BAD_INPUT, DONE, BadInput
 from kafka_hindsight.shared.page_names import NEWEST
 from kafka_hindsight.start import launch
 
@@ -106,18 +106,14 @@ def _audit(settings: Settings, start: Start, live: Connection | None = None) -> 
     log, progress_file = RUNS / f"{settings.run_id}.log", RUNS / f"{settings.run_id}.progress"
     progress_file.touch()
     is_new = not is_uri(settings.lake) and not Path(settings.lake).exists()
-    try:
-        with hold_lock(settings.lake, "audit", settings.run_id), log.open("wb") as output:
-            print(f"Auditing {masked(relative(settings.logs))} into {masked(relative(settings.lake))}", flush=True)
-            print(f"Log of this run: {relative(str(log))}", flush=True)
-            screen = Screen()
-            variables = {progress.FILE_VARIABLE: str(progress_file), progress.LOG_VARIABLE: str(log)}
-            follow(start(settings, variables, output), progress_file, screen)
-            if is_new and not Path(settings.lake, "bronze").exists():
-                shutil.rmtree(settings.lake)
-    except LakeBusy as busy:
-        print(busy, file=sys.stderr)
-        return FAULT
+    with log.open("wb") as output:
+        print(f"Auditing {masked(relative(settings.logs))} into {masked(relative(settings.lake))}", flush=True)
+        print(f"Log of this run: {relative(str(log))}", flush=True)
+        screen = Screen()
+        variables = {progress.FILE_VARIABLE: str(progress_file), progress.LOG_VARIABLE: str(log)}
+        follow(start(settings, variables, output), progress_file, screen)
+    if is_new and not Path(settings.lake, "bronze").exists() and not is_held(settings.lake):
+        shutil.rmtree(settings.lake, ignore_errors=True)
     return screen.verdict(log)
 
 

@@ -12,6 +12,7 @@ from kafka_hindsight.catalog import Table
 from kafka_hindsight.catalog.steps import NEWEST_RUN, STEPS
 from kafka_hindsight.doctor.doctor_checks import REPAIR
 from kafka_hindsight.lake import publication, state
+from kafka_hindsight.lake.claims import hold_publication
 from kafka_hindsight.lake.damage import digest_in
 from kafka_hindsight.lake.landing import read_json, read_text, remove, write_atomically
 from kafka_hindsight.lake.lock import hold_lock
@@ -35,8 +36,8 @@ def main(place: str, *, is_repaired: bool = False) -> None:
 
 
 def _repaired(lake: str) -> list[tuple[str, str, str]]:
-    """Set damaged files aside, alone on the lake."""
-    with hold_lock(lake, "step", "hindsight doctor"):
+    """Set damaged files aside, while nothing is published."""
+    with hold_publication(lake, "hindsight doctor"):
         return [("later", "repair", sentence) for sentence in set_aside(lake)]
 
 

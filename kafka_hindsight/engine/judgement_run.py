@@ -137,7 +137,8 @@ def stage_parts(
                 linked = link(rows, links[source.sources[1]], source.joined) if source.joined else rows
                 yield from published(table, linked, values[SCOPE]).to_batches()
 
-    return {name: stage_files(lake, BY_NAME[name], rows_of(BY_NAME[name], source)) for name, source in sources.items()}
+    cluster = values[SCOPE].cluster
+    return {n: stage_files(lake, cluster, BY_NAME[n], rows_of(BY_NAME[n], source)) for n, source in sources.items()}
 
 
 def run_judgements(runner: Runner, scope: Scope, order: Sequence[Judgement]) -> ValuesByName:

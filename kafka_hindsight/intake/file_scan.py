@@ -31,8 +31,8 @@ class Remainder:
 
 NOTHING = Remainder()
 
-COPIES = "landing/unwrapped"
-"""The folder of the lake that keeps the unwrapped lines of wrapped files, from one pass to the next."""
+_COPIES = "unwrapped"
+"""The folder that keeps the unwrapped lines of wrapped files, from one pass to the next."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Pass:
         new = [n for n in files if files[n] not in self.register.facts and self.survey.pieces[n]]
         ends = {n: tail.place for n, tail in waiting.tails.items()}
         pieces = {n: self.survey.pieces[n] for n in files}
-        reading = ReadPlan(files, pieces, turns, new, ends, f"{store.lake}/{COPIES}")
+        reading = ReadPlan(files, pieces, turns, new, ends, _copies_in(store))
         return write_records(engine, store, cluster, reading, run_at)
 
 
@@ -126,7 +126,7 @@ def scan_files(
     known_facts = {n: register.facts[f] for n, f in files.items() if f in register.facts}
     vanished = register.vanished(log_files)
     fresh = {n: f for n, f in files.items() if n not in known_facts and f.source not in vanished}
-    copies = f"{store.lake}/{COPIES}"
+    copies = _copies_in(store)
     landing.remove(copies)
     new_survey = survey(engine, fresh, copies)
     near = {n: files[n] for n in sorted(sharing(_spans(new_survey.facts), _spans(known_facts)))}
@@ -140,6 +140,10 @@ def scan_files(
     settled = {n: fact for n, fact in {**known_facts, **new_survey.facts}.items() if fact.file.source not in unsettled}
     still = frozenset(n for n, fact in settled.items() if _state(fact.file) == _state(relisted.get(fact.file.uri)))
     return Pass(settled, new_survey, register, marks, frozenset(unsettled), still)
+
+
+def _copies_in(store: Store) -> str:
+    return f"{landing.scratch(store.lake)}/{_COPIES}"
 
 
 def _spans(facts: Mapping[int, FileFacts]) -> dict[int, FileSpan]:

@@ -9,9 +9,11 @@ from typing import Any
 
 FOLDER = "_delta_log"
 
-DELETES, COMPACTS = "deletes", "compacts"
-"""The parameters of our commits that delete rows and add none, and that write the same rows into other files. Spark has
-operations for both."""
+DELETES, COMPACTS, FENCES = "deletes", "compacts", "fences"
+"""The parameters of our commits that delete rows and add none, that write the same rows into other files, and that
+change nothing. Spark has operations for the first two."""
+
+WITHOUT_NEW_ROWS = frozenset({DELETES, COMPACTS, FENCES})
 
 _COMMIT = re.compile(r"(\d{20})[.](?:json|checkpoint[.][^#]+)")
 

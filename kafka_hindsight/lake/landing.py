@@ -14,18 +14,24 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
+from uuid import uuid4
 
 from kafka_hindsight.lake.damage import damaged, with_checksum, without_checksum
 from kafka_hindsight.settings.config import is_uri, masked
 from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.shared.held_locks import end_if_lost
 
 SNAPSHOTS = "snapshots"
 GROUP_RECORDS = "group_records"
 OFFSET_COMMITS = "offset_commits"
 
+SCRATCH = "scratch"
+
 _LONGEST = 120
 _STAMP = "%Y%m%dT%H%M%SZ"
 """The format of an instant in a file's name."""
+
+_PROCESS = f"{datetime.now(UTC):{_STAMP}}-{uuid4()}"
 
 _LANDED = {
     SNAPSHOTS: re.compile(r"(?P<cluster>.+)-\d{8}T\d{6}Z\.jsonl"),
@@ -71,6 +77,18 @@ def positions_file(lake: str, cluster: str) -> str:
     return f"{landing_folder(lake, GROUP_RECORDS)}/{safe_name(cluster)}.positions.json"
 
 
+def scratch(lake: str) -> str:
+    """The folder of the lake for what this process keeps until the end of its step."""
+    return f"{lake.rstrip('/')}/{SCRATCH}/{_PROCESS}"
+
+
+def remove_old_scratch(lake: str, before: datetime) -> None:
+    """Remove the scratch folders of processes that began long ago, and died."""
+    for name in names_in(f"{lake}/{SCRATCH}"):
+        if name < f"{before.astimezone(UTC):{_STAMP}}":
+            remove(f"{lake}/{SCRATCH}/{name}")
+
+
 def newest_landed(lake: str) -> dict[str, str]:
     """The file of the newest reading of each cluster, by the cluster's safe name."""
     folder = landing_folder(lake, SNAPSHOTS)
@@ -111,7 +129,8 @@ def files_below(place: str) -> list[str]:
 
 
 def remove(place: str) -> None:
-    """Remove a file, or a folder with all that it holds, if it is there."""
+    """Remove a file, or a folder with all that it holds, if it is there. A run that has lost a lock ends first."""
+    end_if_lost()
     system, path = _resolve(place)
     if system is None:
         shutil.rmtree(path) if Path(path).is_dir() else Path(path).unlink(missing_ok=True)
@@ -213,8 +232,13 @@ def read_json(place: str) -> Any:
 
 def write_json(place: str, value: Mapping[str, Any] | Sequence[Any]) -> None:
     """Write a value as JSON, an object with its checksum, in place of what was there."""
+    write_atomically(place, json_text(value))
+
+
+def json_text(value: Mapping[str, Any] | Sequence[Any]) -> str:
+    """A value as JSON, an object with its checksum."""
     plain = json.loads(json.dumps(value, default=str))
-    write_atomically(place, json.dumps(with_checksum(plain) if isinstance(plain, dict) else plain, indent=1))
+    return json.dumps(with_checksum(plain) if isinstance(plain, dict) else plain, indent=1)
 
 
 def read_text(place: str) -> str:
@@ -232,7 +256,11 @@ def read_bytes(place: str) -> bytes:
 
 
 def write_atomically(place: str, content: str | bytes) -> None:
-    """Write a file, in place of what was there, so that a reader sees it whole or not at all."""
+    """Write a file, in place of what was there, so that a reader sees it whole or not at all.
+
+    A run that has lost a lock ends first.
+    """
+    end_if_lost()
     data = content.encode() if isinstance(content, str) else content
     system, path = _resolve(place)
     if system is None:
@@ -253,7 +281,7 @@ def write_atomically(place: str, content: str | bytes) -> None:
 def write_new(place: str, text: str) -> None:
     """Write a file as `write_atomically` does, if there is none yet.
 
-    If two write one file of a store at once, the last one wins. A lake there has one writer.
+    If two write one file of a store at once, the last one wins.
     """
     system, path = _resolve(place)
     if system is None:

@@ -1,8 +1,7 @@
-"""One run at a time on a lake: a second one waits a while.
+"""Locks of a lake: one holder of a name at a time, and none that is dead.
 
-In an object store the lock is an object that only a writer who knows its newest version may replace. A store compares
-an object's ETag when it writes (If-Match, If-None-Match), so only one of two takers gets the lock. The holder writes
-its object again and again. A holder that stops doing so is dead, and the next run takes its place.
+On this machine the lock is a file, which the system frees when its process dies. A process that stands still keeps it.
+In an object store it is the state machine of `lock_states`.
 """
 
 from __future__ import annotations
@@ -14,28 +13,48 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import IO, Any
+from uuid import uuid4
 
-import obstore
-from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
-from obstore.store import from_url
-
+from kafka_hindsight.lake.lock_states import FAILED, FREE, READS, Answer, Contender, Phase
+from kafka_hindsight.lake.objects import ObjectFolder, Replaced, compares
 from kafka_hindsight.settings.config import is_uri, masked
-from kafka_hindsight.shared import progress
+from kafka_hindsight.shared import progress, timings
 from kafka_hindsight.shared.exits import FAULT, BadInput
+from kafka_hindsight.shared.held_locks import CHECKS
 
-_LOOK_EVERY = 0.5
+FOLDER = "locks"
+"""The folder of a lake that has its locks."""
+
+RENEWED_EVERY = 15.0
+"""Seconds between two signs of life of a holder."""
+
+_LOOK_EVERY, _ASK_EVERY = 0.1, 1.0
+"""Seconds between two looks at a lock that another run holds: at a file, and at an object."""
 
 
 @contextmanager
-def hold_lock(lake: str, name: str, run_id: str, patience: timedelta = timedelta(0)) -> Iterator[None]:
-    """Hold a lock of a lake while the block runs; `patience` is how long to wait for another run to end.
+def hold_lock(
+    lake: str,
+    name: str,
+    run_id: str,
+    patience: timedelta = timedelta(0),
+    succeed: Callable[[], object] | None = None,
+) -> Iterator[None]:
+    """Hold a lock of a lake while the block runs.
 
     A process that dies frees the lock; behind a URI a minute later.
+
+    Args:
+        lake: The lake.
+        name: The name of the lock.
+        run_id: The run, which others name while they wait.
+        patience: How long to wait for another run to end.
+        succeed: Called before the block in the place of a holder that died; see `lock_states`.
 
     Raises:
         LakeBusy: Another run, which is named, has not ended in time.
@@ -47,21 +66,33 @@ def hold_lock(lake: str, name: str, run_id: str, patience: timedelta = timedelta
         "host": socket.gethostname(),
         "since": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-    if is_uri(lake):
-        with hold_object(lake, name, holder, LockWait(lake, patience)):
+    waiting = LockWait(lake, name, patience)
+    if compares(lake):
+        with _hold_object(lake, name, holder, waiting) as contender:
+            if contender.is_successor and succeed:
+                succeed()
             yield
-        return
-    folder = Path(lake) / "locks"
+    elif is_uri(lake):
+        yield
+    else:
+        with _hold_file(lake, name, holder, waiting):
+            yield
+
+
+@contextmanager
+def _hold_file(lake: str, name: str, holder: Mapping[str, Any], waiting: LockWait) -> Iterator[None]:
+    place = Path(lake) / FOLDER / name
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        file = open(folder / name, "a+", encoding="utf-8")  # noqa: SIM115 (closed by the with below)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        file = open(place, "a+", encoding="utf-8")  # noqa: SIM115 (closed by the with below)
     except OSError as refusal:
         raise BadInput(
             f"The lake {lake} cannot be written: {refusal.strerror}. "
             "Needed: a folder in which this user may create files. Give another LAKE."
         ) from refusal
     with file:
-        _take(file, folder / name, LockWait(lake, patience))
+        _take(file, place, waiting)
+        waiting.end()
         file.seek(0)
         file.truncate()
         file.write(json.dumps(holder))
@@ -69,19 +100,30 @@ def hold_lock(lake: str, name: str, run_id: str, patience: timedelta = timedelta
         yield
 
 
-def _take(file: IO[str], path: Path, waiting: LockWait) -> None:
+def _take(file: IO[str], place: Path, waiting: LockWait) -> None:
     while True:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
         except OSError:
-            waiting.go_on(_holder_in(path))
+            waiting.go_on(_holder_in(place))
         time.sleep(_LOOK_EVERY)
 
 
-def _holder_in(path: Path) -> Any:
+def is_held(lake: str) -> bool:
+    """Whether a run holds a lock of a lake on this machine."""
+    for place in Path(lake, FOLDER).glob("*"):
+        with place.open("a") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                return True
+    return False
+
+
+def _holder_in(place: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(place.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
 
@@ -91,65 +133,44 @@ class LakeBusy(RuntimeError):
 
 
 class LockWait:
-    """A wait for a lake that another run holds, as long as patience lasts."""
+    """A wait for a lock that another run holds, as long as patience lasts."""
 
-    def __init__(self, lake: str, patience: timedelta) -> None:
-        self.lake = lake
-        self.patience = patience
+    def __init__(self, lake: str, name: str, patience: timedelta) -> None:
+        self.lake, self.name, self.patience = lake, name, patience
         self.began = time.monotonic()
         self.is_reported = False
 
     def go_on(self, holder: Any) -> None:
         """Report the holder once. Raises: LakeBusy if patience is at its end."""
-        sentence = _who_holds(holder, self.lake)
+        sentence = _who_holds(holder, self.lake, self.name)
         if time.monotonic() - self.began >= self.patience.total_seconds():
             raise LakeBusy(f"{sentence} One run at a time: wait until it ends, or give another LAKE.")
         if not self.is_reported:
             progress.say(f"{sentence} Waiting until it ends")
             self.is_reported = True
 
+    def end(self) -> None:
+        """Keep how long it took, if there was anything to wait for."""
+        if self.is_reported:
+            waited_s = round(time.monotonic() - self.began, 3)
+            timings.keep_longest(timings.WAIT, timings.Timing(waited_s, f"the lock {self.name}"))
 
-def _who_holds(holder: Any, lake: str) -> str:
+
+def _who_holds(holder: Any, lake: str, name: str) -> str:
     try:
         who = f"run {holder['run_id']} (process {holder['pid']} on {holder['host']}, since {holder['since']})"
     except (KeyError, TypeError):
         who = "another run"
-    return f"The lake {masked(lake)} is in use by {who}."
-
-
-RENEWED_EVERY = 15.0
-"""Seconds between two signs of life of a holder."""
-
-DEAD_AFTER = 60.0
-"""Seconds without a sign of life after which a holder is dead, by the clock of the run that waits."""
-
-_SCHEMES = ("s3://", "s3a://", "gs://", "abfs://", "abfss://")
-"""Stores that compare when they write. HDFS has no ETags: there one Airflow with one active run guards a lake."""
-
-_FREE: Mapping[str, Any] = {}
-_ASK_EVERY = 2.0
-_RETRIES: Any = {"max_retries": 5, "retry_timeout": timedelta(seconds=20)}
-_TAKEN = (AlreadyExistsError, PreconditionError)
+    return f"The lake {masked(lake)} ({name}) is in use by {who}."
 
 
 @contextmanager
-def hold_object(lake: str, name: str, holder: Mapping[str, Any], waiting: LockWait) -> Iterator[None]:
-    """Hold a lock while the block runs.
-
-    A process that stood still may find that another one has the lock. Then it ends at once, as a kill would end it.
-
-    Raises:
-        LakeBusy: Another run has not ended in time.
-        BadInput: The store cannot be written.
-    """
-    if not lake.startswith(_SCHEMES):
-        yield
-        return
+def _hold_object(lake: str, name: str, holder: Mapping[str, Any], waiting: LockWait) -> Iterator[Contender]:
     try:
-        store = from_url(f"{lake.rstrip('/')}/locks", retry_config=_RETRIES)
-        lock = _Lock(store, name, holder)
-        lock.take(waiting)
-    except (BaseError, OSError) as refusal:
+        lock = _ObjectLock(ObjectFolder(f"{lake.rstrip('/')}/{FOLDER}"), name, holder)
+        contender = lock.take(waiting)
+        waiting.end()
+    except OSError as refusal:
         raise BadInput(
             f"The lake {masked(lake)} cannot be written: {masked(str(refusal)).splitlines()[0]}. Needed: a store that "
             "this machine reaches, and the right to write there. Check LAKE and the credentials in the environment."
@@ -157,87 +178,94 @@ def hold_object(lake: str, name: str, holder: Mapping[str, Any], waiting: LockWa
     stop = threading.Event()
     renewal = threading.Thread(target=lock.keep_alive, args=(stop,), daemon=True)
     renewal.start()
+    CHECKS[contender.token] = lock.check
+    end = FAILED
     try:
-        yield
+        yield contender
+        end = FREE
     finally:
+        del CHECKS[contender.token]
         stop.set()
         renewal.join()
-        lock.free()
+        lock.leave(end)
 
 
-class _Lock:
-    """An object that names the holder of the lock, and the newest version of it that was read."""
+class _ObjectLock:
+    """Asks the store what the state machine says."""
 
-    def __init__(self, store: Any, name: str, holder: Mapping[str, Any]) -> None:
-        self.store, self.name, self.holder = store, name, {**holder}
-        self.version: str | None = None
-        self.signs = 0
+    def __init__(self, objects: ObjectFolder, name: str, holder: Mapping[str, Any]) -> None:
+        self._objects, self._name, self._signs = objects, name, 0
+        self._state = Contender(uuid4().hex)
+        self._holder = {**holder, "token": self._state.token}
+        self._turn = threading.Lock()
 
-    def take(self, waiting: LockWait) -> None:
+    def take(self, waiting: LockWait) -> Contender:
         """Wait until the lock is ours. Raises: LakeBusy if a holder lives and patience is at its end."""
-        while True:
-            self._wait_until_free(waiting)
-            with suppress(*_TAKEN):
-                self._sign()
-                return
+        while self._state.phase is not Phase.HOLDING:
+            is_read = self._state.phase in READS
+            try:
+                self._ask()
+            except OSError:
+                if is_read:
+                    raise
+            if self._state.answer is Answer.ALIVE:
+                waiting.go_on(self._state.holder)
+            if self._state.answer in (Answer.ALIVE, Answer.QUIET):
+                time.sleep(_ASK_EVERY)
+        return self._state
 
     def keep_alive(self, stop: threading.Event) -> None:
         """Give signs of life until the block has ended."""
-        signed_at = time.monotonic()
         while not stop.wait(RENEWED_EVERY):
-            try:
-                self._sign()
-                signed_at = time.monotonic()
-            except _TAKEN:
-                if not self._is_ours():
-                    self._give_up()
-            except (BaseError, OSError):
-                if time.monotonic() - signed_at >= DEAD_AFTER - RENEWED_EVERY:
-                    self._give_up()
+            with suppress(OSError), self._turn:
+                self._ask_while_in_doubt()
+                self._ask()
+                self._ask_while_in_doubt()
 
-    def free(self) -> None:
-        """Free the lock. If the store does not answer, others wait until we count as dead."""
-        with suppress(BaseError, OSError):
-            self._write(_FREE)
+    def check(self) -> None:
+        """End this process if the lock is not ours. Raises: OSError if the store does not answer."""
+        with self._turn:
+            self._state = self._state.in_doubt()
+            self._ask_while_in_doubt()
 
-    def _wait_until_free(self, waiting: LockWait) -> None:
-        """Wait until the lock is free, or its holder counts as dead."""
-        holder, self.version = self._read_holder()
-        seen_at, lives = time.monotonic(), False
-        while holder != _FREE and time.monotonic() - seen_at < DEAD_AFTER:
-            if lives:
-                waiting.go_on(holder)
-            time.sleep(_ASK_EVERY)
-            holder, version = self._read_holder()
-            if version != self.version:
-                self.version, seen_at, lives = version, time.monotonic(), True
+    def leave(self, end: Mapping[str, Any]) -> None:
+        """Give the lock back. If the store does not answer, others wait until we count as dead."""
+        if self._state.phase is Phase.LOST:
+            return
+        with suppress(OSError, Replaced):
+            self._objects.replace(self._name, json.dumps(end).encode(), self._state.version)
 
-    def _sign(self) -> None:
-        self.signs += 1
-        self._write({**self.holder, "signs": self.signs})
+    def _ask_while_in_doubt(self) -> None:
+        while self._state.phase is Phase.DOUBTING:
+            self._ask()
+        if self._state.phase is Phase.LOST:
+            _give_up(self._name)
 
-    def _is_ours(self) -> bool:
-        """Whether the object is our own, as it is when the answer to our last write was lost."""
-        holder, version = self._read_holder()
-        if {**holder, "signs": None} != {**self.holder, "signs": None}:
-            return False
-        self.version = version
-        return True
-
-    def _give_up(self) -> None:
-        print(f"Another run has taken the lock {self.name}: this one ends.", file=sys.stderr, flush=True)
-        os._exit(FAULT)
-
-    def _read_holder(self) -> tuple[Mapping[str, Any], str | None]:
+    def _ask(self) -> None:
+        """Do what the state asks for: read the object, or write it. Raises: OSError, after the state."""
         try:
-            answer = obstore.get(self.store, self.name)
-        except FileNotFoundError:
-            return _FREE, None
-        try:
-            return json.loads(bytes(answer.bytes())), answer.meta["e_tag"]
-        except ValueError:
-            return {"run_id": None}, answer.meta["e_tag"]
+            if self._state.phase in READS:
+                asked_at = time.monotonic()
+                content, version = self._objects.read(self._name)
+                self._state = self._state.after_read(_holder_of(content), version, asked_at, time.monotonic())
+            else:
+                self._signs += 1
+                sign = json.dumps({**self._holder, "signs": self._signs}).encode()
+                self._state = self._state.after_write(self._objects.replace(self._name, sign, self._state.version))
+        except Replaced:
+            self._state = self._state.after_refusal()
+        except OSError:
+            self._state = self._state.after_silence()
+            raise
 
-    def _write(self, holder: Mapping[str, Any]) -> None:
-        mode: Any = {"e_tag": self.version} if self.version else "create"
-        self.version = obstore.put(self.store, self.name, json.dumps(holder).encode(), mode=mode)["e_tag"]
+
+def _holder_of(content: bytes | None) -> Mapping[str, Any]:
+    try:
+        return FREE if content is None else json.loads(content)
+    except ValueError:
+        return {"run_id": None}
+
+
+def _give_up(name: str) -> None:
+    print(f"Another run has taken the lock {name}: this one ends.", file=sys.stderr, flush=True)
+    os._exit(FAULT)

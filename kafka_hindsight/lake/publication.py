@@ -6,22 +6,20 @@ tables, and that is replaced at once. Every reader of ours reads it first; no en
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 from kafka_hindsight.catalog import TABLES, Table
 from kafka_hindsight.catalog.gold import TABLES as GOLD
 from kafka_hindsight.catalog.quality import PUBLICATIONS
 from kafka_hindsight.lake import delta_log
-from kafka_hindsight.lake.damage import Damaged, checksum_in, checksum_of
-from kafka_hindsight.lake.landing import names_in, read_bytes, read_json, write_atomically, write_json
+from kafka_hindsight.lake.damage import Damaged, checksum_of, without_checksum
+from kafka_hindsight.lake.landing import names_in, read_bytes
 from kafka_hindsight.settings.config import is_uri, masked
-from kafka_hindsight.shared import parent, progress
-from kafka_hindsight.shared.at_once import at_once
 
 FILE = "published.json"
 DUCKDB, SPARK = "published_duckdb.sql", "published_spark.sql"
@@ -58,27 +56,6 @@ def visible_versions(lake: str, newest: Versions) -> dict[Table, int]:
 def listed_version(lake: str, table: Table) -> int | None:
     """The version of a table in the list; None if the list does not have the table."""
     return (_read_list(lake) or {}).get(table.full_name)
-
-
-def list_versions(lake: str, versions: Versions) -> None:
-    """Make these the versions that readers see, all at once: those of ours first, then those of each engine's views."""
-    texts = views(lake, versions)
-    checksums = at_once(*(partial(_checksum_of_snapshot, lake, t, v) for t, v in versions.items()))
-    names = [t.full_name for t in versions]
-    value = {
-        "versions": dict(zip(names, versions.values(), strict=True)),
-        "snapshots": {name: checksum for name, checksum in zip(names, checksums, strict=True) if checksum},
-        "views": {name: checksum_of(text) for name, text in texts.items()},
-    }
-    parent.end_if_alone()
-    write_json(f"{lake}/{FILE}", value)
-    for name, text in texts.items():
-        write_atomically(f"{lake}/{name}", text)
-
-
-def _checksum_of_snapshot(lake: str, table: Table, version: int) -> str | None:
-    """The checksum that a version's commit carries; None for a commit of another program."""
-    return next((checksum_in(info) for info in _commits(lake, table, version, version)), None)
 
 
 def listed_checksum(lake: str, table: Table) -> str | None:
@@ -126,13 +103,13 @@ def lists(lake: str, newest: Versions) -> bool:
 def half_published(lake: str, newest: Versions) -> dict[Table, int]:
     """The tables with rows of a window that no whole publication has listed, and the version before those rows.
 
-    Commits that compact or prune a table have no rows of a window. A commit that cannot be read may have some.
+    Commits that compact, prune or fence a table have no rows of a window. A commit that cannot be read may have some.
     """
     visible = visible_versions(lake, newest)
     return {
         t: visible[t]
         for t in TOGETHER
-        if t in newest and any(_writes_a_window(c) for c in _commits(lake, t, visible[t] + 1, newest[t]))
+        if t in newest and any(_writes_a_window(c) for c in commits(lake, t, visible[t] + 1, newest[t]))
     }
 
 
@@ -148,40 +125,6 @@ def note(lake: str, newest: Versions) -> str | None:
     )
 
 
-def take_back(lake: str, restore: Callable[[Table, int], object]) -> dict[Table, int]:
-    """Restore the tables of a publication that ended half way to the versions that readers see.
-
-    Every row that a publication has listed stays; the run that died writes the others again. A first run on a lake
-    lists its tables as they are.
-
-    Args:
-        lake: The lake.
-        restore: Gives a table the rows back that it had in a version, as Delta's RESTORE does.
-
-    Returns:
-        Those tables and versions.
-    """
-    newest = newest_versions(lake, *TOGETHER)
-    half = half_published(lake, newest)
-    for table in half:
-        progress.say(f"A publication ended half way: restoring the rows that {table.full_name} had before it")
-    at_once(*(partial(restore, table, version) for table, version in half.items()))
-    if half or not lists(lake, newest):
-        list_newest(lake)
-    return half
-
-
-def list_newest(lake: str) -> None:
-    """Make the newest versions those that readers see."""
-    list_versions(lake, newest_versions(lake, *TOGETHER))
-
-
-def list_maintained(lake: str) -> None:
-    """Make the newest versions those that readers see, unless one has rows of an unfinished publication."""
-    if not half_published(lake, newest_versions(lake, *TOGETHER)):
-        list_newest(lake)
-
-
 def _read_list(lake: str) -> dict[str, int] | None:
     """The versions in the list; None if there is none. Raises: see `_read_file`."""
     value = _read_file(lake)
@@ -194,8 +137,15 @@ def _read_file(lake: str) -> Mapping[str, Any] | None:
     Raises:
         Damaged: It has other bytes than the last publication wrote.
     """
+    with suppress(FileNotFoundError):
+        return content_of(lake, read_bytes(f"{lake}/{FILE}"))
+    return None
+
+
+def content_of(lake: str, text: bytes | None) -> Mapping[str, Any] | None:
+    """The content of these bytes of the file. Raises: Damaged."""
     try:
-        value = read_json(f"{lake}/{FILE}")
+        value = None if text is None else without_checksum(json.loads(text), FILE)
         return None if value is None else {**value, "versions": {**value["versions"]}}
     except (ValueError, KeyError, TypeError):
         raise Damaged(
@@ -209,7 +159,7 @@ def _log(lake: str, table: Table) -> str:
     return f"{lake}/{table.layer}/{table.name}/{delta_log.FOLDER}"
 
 
-def _commits(lake: str, table: Table, first: int, last: int) -> Iterator[Mapping[str, Any]]:
+def commits(lake: str, table: Table, first: int, last: int) -> Iterator[Mapping[str, Any]]:
     """The commitInfo of the commits of a span. Delta removes old ones behind a checkpoint."""
     for number in range(first, last + 1):
         with suppress(FileNotFoundError):
@@ -219,6 +169,6 @@ def _commits(lake: str, table: Table, first: int, last: int) -> Iterator[Mapping
 
 
 def _writes_a_window(commit: Mapping[str, Any]) -> bool:
-    """Whether a commit has rows of a run: a WRITE, by whichever engine, that does not only delete or compact."""
+    """Whether a commit has rows of a run: a WRITE, by whichever engine, that has new rows."""
     parameters = {*(commit.get("operationParameters") or ())}
-    return commit.get("operation") == "WRITE" and not parameters & {delta_log.DELETES, delta_log.COMPACTS}
+    return commit.get("operation") == "WRITE" and parameters.isdisjoint(delta_log.WITHOUT_NEW_ROWS)

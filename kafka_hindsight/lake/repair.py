@@ -12,7 +12,7 @@ from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.damage import Damaged
 from kafka_hindsight.lake.parts import DataFile
-from kafka_hindsight.lake.publication import list_maintained
+from kafka_hindsight.lake.publishing import list_maintained
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.lake.table_files import check_file
 from kafka_hindsight.settings.config import masked

@@ -1,8 +1,8 @@
 """Staged tables: what a rebuild made of a window, before it is checked and published.
 
-They are plain files of Parquet below `<LAKE>/staging`, with names and types of columns only, so that a bad row can be
-named. A list names the run that filled staging, and its files. While staging is filled there is no list: what a kill
-leaves belongs to no run.
+They are plain files of Parquet below `<LAKE>/staging/<cluster>`, with names and types of columns only, so that a bad
+row can be named. A list names the run that filled a cluster's staging, and its files. While it is filled there is no
+list: what a kill leaves belongs to no run.
 """
 
 from __future__ import annotations
@@ -56,32 +56,37 @@ class Staged:
         return sum(map(row_count, self.of(table)))
 
 
-def staging_folder(lake: str, table: Table) -> str:
+def staging_of(lake: str, cluster: str) -> str:
+    """The folder of what is staged for a cluster."""
+    return f"{lake}/{_FOLDER}/{landing.safe_name(cluster)}"
+
+
+def staging_folder(lake: str, cluster: str, table: Table) -> str:
     """The folder of a staged table."""
-    return f"{lake}/{_FOLDER}/{table.name}"
+    return f"{staging_of(lake, cluster)}/{table.name}"
 
 
-def clear(lake: str) -> None:
+def clear(lake: str, cluster: str) -> None:
     """Remove what is staged: the list first."""
-    landing.remove(f"{lake}/{_FOLDER}/{_LIST}")
-    landing.remove(f"{lake}/{_FOLDER}")
+    landing.remove(f"{staging_of(lake, cluster)}/{_LIST}")
+    landing.remove(staging_of(lake, cluster))
 
 
-def stage_files(lake: str, table: Table, batches: Iterable[pa.RecordBatch]) -> list[DataFile]:
+def stage_files(lake: str, cluster: str, table: Table, batches: Iterable[pa.RecordBatch]) -> list[DataFile]:
     """Write rows of a table as staged files, which no list names yet."""
-    folder = staging_folder(lake, table)
+    folder = staging_folder(lake, cluster, table)
     return list(files_written(table, batches, folder, without_laws(table)))
 
 
-def list_staged(lake: str, staged: Staged) -> None:
+def list_staged(lake: str, cluster: str, staged: Staged) -> None:
     """Make staging whole, and its run's own."""
     files = {table: [asdict(file) for file in files] for table, files in staged.files.items()}
-    landing.write_json(f"{lake}/{_FOLDER}/{_LIST}", {"run_id": staged.run_id, "files": files})
+    landing.write_json(f"{staging_of(lake, cluster)}/{_LIST}", {"run_id": staged.run_id, "files": files})
 
 
-def read_staged(lake: str) -> Staged | None:
+def read_staged(lake: str, cluster: str) -> Staged | None:
     """Read the list of what is staged; None if staging is not whole."""
-    value = landing.read_json(f"{lake}/{_FOLDER}/{_LIST}")
+    value = landing.read_json(f"{staging_of(lake, cluster)}/{_LIST}")
     if value is None:
         return None
     return Staged(value["run_id"], {t: tuple(DataFile(**f) for f in files) for t, files in value["files"].items()})
@@ -99,14 +104,14 @@ class Approval:
         return self.withheld.get(table.full_name, ())
 
 
-def approve(lake: str, approval: Approval) -> None:
+def approve(lake: str, cluster: str, approval: Approval) -> None:
     """Let a version of staging through."""
-    landing.write_json(f"{lake}/{_FOLDER}/{_APPROVAL}", asdict(approval))
+    landing.write_json(f"{staging_of(lake, cluster)}/{_APPROVAL}", asdict(approval))
 
 
-def read_approval(lake: str) -> Approval | None:
+def read_approval(lake: str, cluster: str) -> Approval | None:
     """Read the last approval of staging; None if there is none."""
-    value = landing.read_json(f"{lake}/{_FOLDER}/{_APPROVAL}")
+    value = landing.read_json(f"{staging_of(lake, cluster)}/{_APPROVAL}")
     return None if value is None else Approval(**value)
 
 
@@ -116,18 +121,25 @@ def row_count(file: DataFile) -> int:
 
 
 def staged_batches(
-    lake: str, table: Table, files: Iterable[DataFile], withheld: Collection[int] = (), first: int = 0
+    lake: str,
+    cluster: str,
+    table: Table,
+    files: Iterable[DataFile],
+    withheld: Collection[int] = (),
+    first: int = 0,
 ) -> Iterator[pa.RecordBatch]:
     """Read rows of staged files, a batch at a time.
 
     Args:
         lake: The lake.
+        cluster: The cluster.
         table: The table.
         files: Files of it.
         withheld: The numbers of rows to leave out.
         first: The number of the first row in these files.
     """
-    folder, schema, left_out = staging_folder(lake, table), without_laws(table), pa.array(sorted(withheld), pa.int64())
+    folder, schema = staging_folder(lake, cluster, table), without_laws(table)
+    left_out = pa.array(sorted(withheld), pa.int64())
     for file in files:
         for batch in read_file(folder, file, None, table):
             numbers = pa.array(np.arange(first, first + len(batch)))
@@ -136,29 +148,30 @@ def staged_batches(
             yield rows.filter(pc.invert(pc.is_in(numbers, left_out))) if withheld else rows
 
 
-def read_staged_rows(lake: str, table: Table, staged: Staged) -> pa.Table:
+def read_staged_rows(lake: str, cluster: str, table: Table, staged: Staged) -> pa.Table:
     """Read all rows that are staged for a table."""
-    return pa.Table.from_batches(staged_batches(lake, table, staged.of(table)), without_laws(table))
+    return pa.Table.from_batches(staged_batches(lake, cluster, table, staged.of(table)), without_laws(table))
 
 
 def read_numbered(
-    lake: str, table: Table, staged: Staged, numbers: Collection[int]
+    lake: str, cluster: str, table: Table, staged: Staged, numbers: Collection[int]
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Read some rows of a staged table by their numbers, in their order."""
     selection, first = pa.array(sorted(numbers), pa.int64()), 0
-    for batch in staged_batches(lake, table, staged.of(table)):
+    for batch in staged_batches(lake, cluster, table, staged.of(table)):
         here = pc.is_in(pa.array(np.arange(first, first + len(batch))), selection)
         places = np.flatnonzero(here.to_numpy(zero_copy_only=False))
         yield from zip((places + first).tolist(), batch.take(pa.array(places)).to_pylist(), strict=True)
         first += len(batch)
 
 
-def staged_content(lake: str, table: Table, file: DataFile) -> bytes:
+def staged_content(lake: str, cluster: str, table: Table, file: DataFile) -> bytes:
     """The bytes of a staged file. Raises: StagingChanged if they are not those that its run wrote."""
-    content = landing.read_bytes(f"{staging_folder(lake, table)}/{file.path}")
+    folder = staging_folder(lake, cluster, table)
+    content = landing.read_bytes(f"{folder}/{file.path}")
     if digest_in(file.path) != digest(content):
         raise StagingChanged(
-            f"{file.path} of {table.full_name} in {lake}/{_FOLDER} is not the file that was staged. Needed: what was"
-            " checked. What to do: run the step rebuild again."
+            f"{file.path} of {table.full_name} in {folder} is not the file that was staged. Needed: what was checked."
+            " What to do: run the step rebuild again."
         )
     return content

@@ -12,7 +12,7 @@ from deltalake.exceptions import DeltaError
 from kafka_hindsight.catalog import TABLES, Table
 from kafka_hindsight.lake import delta_log, publication
 from kafka_hindsight.lake.damage import Damaged
-from kafka_hindsight.lake.landing import names_in, read_bytes, write_atomically
+from kafka_hindsight.lake.landing import is_there, names_in, read_bytes, write_new
 from kafka_hindsight.lake.transactions import open_table
 from kafka_hindsight.settings.config import is_uri, masked
 from kafka_hindsight.shared.at_once import at_once
@@ -66,12 +66,13 @@ def claim_version(lake: str) -> None:
     names = set(names_in(lake))
     if FILE in names:
         return
-    if layers := sorted(names & {table.layer for table in TABLES}):
+    layers = sorted(names & {table.layer for table in TABLES})
+    if layers and not is_there(f"{lake.rstrip('/')}/{FILE}"):  # another run may just have made both
         raise BadInput(
             f"The lake {masked(lake)} has tables in {', '.join(layers)} and no {FILE}. Needed: a lake of this"
             f" Hindsight, or an empty folder.{_OTHER_LAKE}"
         )
-    write_atomically(f"{lake.rstrip('/')}/{FILE}", json.dumps({"version": LAKE_VERSION}))
+    write_new(f"{lake.rstrip('/')}/{FILE}", json.dumps({"version": LAKE_VERSION}))
 
 
 def require_whole(lake: str, names: Collection[str] = ()) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from deltalake import CommitProperties, DeltaTable
+from deltalake import DeltaTable
 
 from kafka_hindsight.catalog.table_model import Scalar, Table
 from kafka_hindsight.lake import delta_log, landing
@@ -25,8 +25,10 @@ from kafka_hindsight.lake.table_files import SMALL, conform, read_file, write_fi
 from kafka_hindsight.lake.transactions import (
     TableChanged,
     commit,
+    fence,
     files_of,
     first_commit,
+    following,
     open_table,
     snapshot_checksum,
 )
@@ -45,14 +47,18 @@ TableContent: TypeAlias = "pa.Table | Sequence[DataFile]"
 _FIRST, _MICROSECOND = datetime.min.replace(tzinfo=UTC), timedelta(microseconds=1)
 
 _TRIES = 100
-"""How often rows are added again where others have changed the table meanwhile."""
+"""How often a change begins from a new version, where other clusters' runs have changed the table meanwhile."""
+
+Change: TypeAlias = "Callable[[Sequence[DataFile]], tuple[Sequence[DataFile], Sequence[DataFile]]]"
+"""Makes the files that a commit adds, and names those that it removes, from the files of a table that matter to it."""
 
 
 class Store:
     """The tables of one lake. Rows that are written are conformed to their table first.
 
-    Each method that reads or writes raises LookupError where the table has not been created, and each that replaces
-    rows raises TableChanged where another writer has changed the table meanwhile.
+    Each method that reads or writes raises LookupError where the table has not been created. Each that writes commits
+    the version that follows the one that it read. If another cluster's run was faster, it begins from the new version;
+    after a hundred times it raises TableChanged.
     """
 
     def __init__(self, lake: str) -> None:
@@ -101,24 +107,20 @@ class Store:
         return self.read(table, part_of(table, cluster, window))
 
     def append(self, table: Table, rows: TableContent) -> None:
-        """Add rows, of which the table has none yet, whatever other writers do meanwhile.
-
-        Each try begins from the newest version: delta-rs's own would commit the checksum of another snapshot.
-        """
+        """Add rows, of which the table has none yet."""
         added = self._write_files(table, _conformed(table, rows))
-        for tries_left in reversed(range(_TRIES)):
-            try:
-                return commit(self._open(table), added)
-            except TableChanged:
-                if not tries_left:
-                    raise
+        self._change(table, lambda file: False, lambda near: (added, ()))
 
     def append_new(self, table: Table, rows: pa.Table) -> None:
         """Add the rows, which have each key once, whose key the table does not have yet; remove nothing."""
-        delta, rows = self._open(table), _conformed(table, rows)
+        rows = _conformed(table, rows)
         part = _around(table, rows)
-        keys = self._rows(table, files_of(delta, table, part), part, table.key)
-        commit(delta, self._write_files(table, without_keys(rows, keys, table.key)))
+
+        def add(near: Sequence[DataFile]) -> tuple[Sequence[DataFile], Sequence[DataFile]]:
+            keys = self._rows(table, near, part, table.key)
+            return self._write_files(table, without_keys(rows, keys, table.key)), ()
+
+        self._change(table, _near(part), add)
 
     def replace_window(self, table: Table, rows: TableContent, cluster: str, window: Window) -> None:
         """Put rows in the place of a cluster's rows of a window, in one commit.
@@ -129,11 +131,11 @@ class Store:
         Raises:
             ValueError: A row lies outside of the window, or the table is not cut into windows.
         """
-        delta, rows, part = self._open(table), _conformed(table, rows), part_of(table, cluster, window)
+        rows, part = _conformed(table, rows), part_of(table, cluster, window)
         if _has_timeless(rows, part.time):
             part = replace(part, timeless=True)
-            rows = self._with_timeless(delta, table, rows, replace(part, span=None))
-        self._replace(delta, table, rows, part)
+            rows = self._with_timeless(table, rows, replace(part, span=None))
+        self._replace(table, rows, part)
 
     def renew_window(self, table: Table, rows: pa.Table, cluster: str, window: Window) -> None:
         """Put rows in the place of a cluster's rows of a window, if those differ.
@@ -143,10 +145,9 @@ class Store:
         Raises:
             ValueError: See `replace_window`.
         """
-        delta, rows, part = self._open(table), _conformed(table, rows), part_of(table, cluster, window)
-        old = self._rows(table, files_of(delta, table, part), part)
-        if not content_of(old, table).equals(content_of(rows, table)):
-            self._replace(delta, table, rows, part)
+        rows, part = _conformed(table, rows), part_of(table, cluster, window)
+        if not content_of(self.read(table, part), table).equals(content_of(rows, table)):
+            self._replace(table, rows, part)
 
     def replace_rows_of_run(self, table: Table, rows: pa.Table, cluster: str, window: Window, run_id: str) -> None:
         """Put rows in the place of the run's own earlier rows for the window, in one commit.
@@ -154,7 +155,7 @@ class Store:
         For the tables that keep an account of every run: they name their window in `window_from` and `window_to`.
         """
         values = (("run_id", run_id), ("window_from", window.start), ("window_to", window.end))
-        self._replace(self._open(table), table, _conformed(table, rows), Part(cluster, values=values))
+        self._replace(table, _conformed(table, rows), Part(cluster, values=values))
 
     def window_batches(self, table: Table, cluster: str, window: Window) -> Iterator[pa.RecordBatch]:
         """Read a cluster's rows of a window, a batch at a time."""
@@ -178,53 +179,70 @@ class Store:
             ValueError: See `replace_window`.
             StagingChanged: A staged file is not the one that its run wrote.
         """
-        part, files = part_of(table, cluster, window), list(self._taken_over(table, staged.of(table), withheld))
-        self._replace(self._open(table), table, files, part)
+        part = part_of(table, cluster, window)
+        files = list(self._taken_over(table, cluster, staged.of(table), withheld))
+        self._replace(table, files, part)
 
-    def _taken_over(self, table: Table, files: Iterable[DataFile], withheld: Collection[int]) -> Iterator[DataFile]:
+    def _taken_over(
+        self, table: Table, cluster: str, files: Iterable[DataFile], withheld: Collection[int]
+    ) -> Iterator[DataFile]:
         """Copy staged files into the folder of their table. Of one with withheld rows the others are written."""
         first = 0
         for file in files:
             end = first + row_count(file)
             if any(first <= number < end for number in withheld):
-                rows = staged_batches(self.lake, table, [file], withheld, first)
+                rows = staged_batches(self.lake, cluster, table, [file], withheld, first)
                 yield from write_files(self.path(table), table, rows)
             else:
-                landing.write_atomically(f"{self.path(table)}/{file.path}", staged_content(self.lake, table, file))
+                content = staged_content(self.lake, cluster, table, file)
+                landing.write_atomically(f"{self.path(table)}/{file.path}", content)
                 yield file
             first = end
 
     def restore(self, table: Table, version: int) -> None:
         """Give a table back the rows that it had in a version, in a commit of its own."""
-        delta = self._open(table)
-        delta.restore(version, commit_properties=_sealed(open_table(self.path(table), table, version)))
+        checksum = snapshot_checksum(open_table(self.path(table), table, version))
+
+        def restore(delta: DeltaTable) -> None:
+            with following(delta, {KEY: checksum}) as named:
+                delta.restore(version, commit_properties=named)
+
+        self._from_newest(table, restore)
+
+    def fence(self, table: Table, by: str) -> None:
+        """Commit a version that changes nothing: what names an older one is refused from now on."""
+        self._from_newest(table, partial(fence, by=by))
 
     def delete_before(self, table: Table, column: str, oldest: datetime) -> int:
         """Delete the rows whose instant is before `oldest`, and count them. Rows without an instant stay."""
-        delta, part = self._open(table), Part(None, column, (_FIRST, oldest))
-        count = len(self._rows(table, files_of(delta, table, part), part, [column]))
+        part = Part(None, column, (_FIRST, oldest))
+        count = len(self.read(table, part, [column]))
         parameters = {delta_log.DELETES: f"{column} < {oldest.isoformat()}"}
-        self._replace(delta, table, (), part, {"operationParameters": parameters})
+        self._replace(table, (), part, {"operationParameters": parameters})
         return count
 
     def drop(self, table: Table, files: Sequence[DataFile]) -> None:
         """Commit a table without some of its files, which may be damaged or missing."""
-        names = ", ".join(file.path for file in files)
-        commit(self._open(table), (), files, {"operationParameters": {delta_log.DELETES: names}})
+        names = {file.path for file in files}
+        info = {"operationParameters": {delta_log.DELETES: ", ".join(sorted(names))}}
+        self._change(table, lambda file: file.path in names, lambda near: ((), near), info)
 
     def put_in_order(self, table: Table) -> None:
         """Compact small files, and remove files that no version of the last week has (Delta's default).
 
         Files of another program are written again, so that all have a checksum.
         """
-        delta = self._open(table)
-        small = [f for f in files_of(delta, table, None) if f.size < SMALL or digest_in(f.path) is None]
+        small = [f for f in self.files(table) if f.size < SMALL or digest_in(f.path) is None]
         if len(small) > 1 or any(digest_in(f.path) is None for f in small):
-            rows = chain.from_iterable(read_file(self.path(table), file, None, table) for file in _in_order(small))
+            names = {file.path for file in small}
             info = {"operationParameters": {delta_log.COMPACTS: str(len(small))}}
-            commit(delta, write_files(self.path(table), table, rows), small, info, is_change=False)
-            delta = self._open(table)
-        delta.vacuum(dry_run=False, full=True, commit_properties=_sealed(delta))
+            compact = partial(self._compacted, table)
+            self._change(table, lambda file: file.path in names, compact, info, is_change=False)
+        self._from_newest(table, _vacuum)
+
+    def _compacted(self, table: Table, small: Sequence[DataFile]) -> tuple[Sequence[DataFile], Sequence[DataFile]]:
+        rows = chain.from_iterable(read_file(self.path(table), file, None, table) for file in _in_order(small))
+        return write_files(self.path(table), table, rows), small
 
     def path(self, table: Table) -> str:
         """Name the folder of a table."""
@@ -243,9 +261,9 @@ class Store:
     def _create(self, table: Table) -> None:
         """Write a table's first commit. A creation that was cut short leaves only temporary files behind."""
         path = self.path(table)
-        names = (name.rpartition("/")[2] for name in landing.files_below(path))
+        names = [name.rpartition("/")[2] for name in landing.files_below(path)]
         stray = next((name for name in names if not delta_log.is_temporary(name)), None)
-        if stray is not None:
+        if stray is not None and delta_log.newest_version(names) is None:
             raise BadInput(
                 f"{table.full_name} has no commit in {masked(path)}, and the file {stray}. Needed: the commits of its"
                 " rows, or no file. Bring its _delta_log back from a copy of the lake; or move the folder out of the"
@@ -267,23 +285,64 @@ class Store:
             return rows
         return write_files(self.path(table), table, rows.to_batches())
 
-    def _replace(
-        self, delta: DeltaTable, table: Table, rows: TableContent, part: Part, info: Mapping[str, Any] | None = None
-    ) -> None:
+    def _replace(self, table: Table, rows: TableContent, part: Part, info: Mapping[str, Any] | None = None) -> None:
         """Put rows of a part in the place of its old ones. Other rows of its files stay."""
         if not _is_within(rows, part):
             raise ValueError(f"A row for {table.full_name} lies outside of what is replaced: {part}.")
-        near = files_of(delta, table, part)
-        removed = [f for f in near if part.is_all_of(f) or len(self._rows(table, [f], part, part.columns))]
-        others = chain.from_iterable(self._others(table, file, part) for file in removed if not part.is_all_of(file))
-        added = [*self._write_files(table, rows), *write_files(self.path(table), table, others)]
-        commit(delta, added, removed, info)
+        new = self._write_files(table, rows)
 
-    def _with_timeless(self, delta: DeltaTable, table: Table, rows: TableContent, timeless: Part) -> TableContent:
+        def put(near: Sequence[DataFile]) -> tuple[Sequence[DataFile], Sequence[DataFile]]:
+            removed = [f for f in near if part.is_all_of(f) or len(self._rows(table, [f], part, part.columns))]
+            mixed = (file for file in removed if not part.is_all_of(file))
+            others = chain.from_iterable(self._others(table, file, part) for file in mixed)
+            return [*new, *write_files(self.path(table), table, others)], removed
+
+        self._change(table, _near(part), put, info)
+
+    def _change(
+        self,
+        table: Table,
+        is_near: Callable[[DataFile], bool],
+        change: Change,
+        info: Mapping[str, Any] | None = None,
+        is_change: bool = True,
+    ) -> None:
+        """Commit a change, made again where others have changed the files that it is made from.
+
+        Args:
+            table: The table.
+            is_near: Whether a file of the table matters to the change.
+            change: Makes it.
+            info: See `commit`.
+            is_change: See `commit`.
+        """
+        made: tuple[Sequence[DataFile], tuple[Sequence[DataFile], Sequence[DataFile]]] | None = None
+
+        def follow(delta: DeltaTable) -> None:
+            nonlocal made
+            near = [file for file in files_of(delta, table, None) if is_near(file)]
+            if made is None or made[0] != near:
+                made = near, change(near)
+            added, removed = made[1]
+            commit(delta, added, removed, info, is_change)
+
+        self._from_newest(table, follow)
+
+    def _from_newest(self, table: Table, act: Callable[[DeltaTable], object]) -> None:
+        """Do what commits one version, from the newest one."""
+        for tries_left in reversed(range(_TRIES)):
+            try:
+                act(self._open(table))
+                return
+            except TableChanged:
+                if not tries_left:
+                    raise
+
+    def _with_timeless(self, table: Table, rows: TableContent, timeless: Part) -> TableContent:
         """Give the rows, and the table's other rows without an instant."""
         files = [] if isinstance(rows, pa.Table) else [file for file in rows if timeless.may_be_in(file)]
         new = rows if isinstance(rows, pa.Table) else self._rows(table, files)
-        old = self._rows(table, files_of(delta, table, timeless), timeless)
+        old = self.read(table, timeless)
         merged = pa.concat_tables([new, without_keys(old, new, table.key)])
         if isinstance(rows, pa.Table):
             return merged
@@ -295,9 +354,14 @@ class Store:
             yield batch.filter(pc.invert(part.holds(batch)))
 
 
-def _sealed(delta: DeltaTable) -> CommitProperties:
-    """Give a commit that delta-rs writes the checksum of the snapshot that it leaves."""
-    return CommitProperties({KEY: snapshot_checksum(delta)})
+def _vacuum(delta: DeltaTable) -> None:
+    with following(delta, {KEY: snapshot_checksum(delta)}) as named:
+        delta.vacuum(dry_run=False, full=True, commit_properties=named)
+
+
+def _near(part: Part | None) -> Callable[[DataFile], bool]:
+    """Give the test of whether a file may have rows of a part."""
+    return part.may_be_in if part else lambda file: True
 
 
 def _in_order(files: Iterable[DataFile]) -> list[DataFile]:

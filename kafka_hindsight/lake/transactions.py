@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any
 from uuid import uuid4
@@ -31,6 +31,7 @@ from kafka_hindsight.lake.parts import DataFile, Part
 from kafka_hindsight.lake.table_files import DESCRIBED, properties, window_columns
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.shared import parent
+from kafka_hindsight.shared.held_locks import end_if_lost
 
 _CHECKED = set[tuple[str, int]]()
 """Snapshots that were as their commits say."""
@@ -185,7 +186,7 @@ def commit(
 ) -> None:
     """Add files and remove others, in one commit; in none where there is nothing to add or to remove.
 
-    It carries the checksum of the snapshot that it makes.
+    It carries the checksum of the snapshot that it makes, and follows the version that was opened, or fails.
 
     Args:
         delta: The table, as it was opened.
@@ -199,22 +200,37 @@ def commit(
     """
     if not added and not removed:
         return
-    parent.end_if_alone()
     now = time.time_ns() // 1_000_000
     adds = [AddAction(f.path, f.size, {}, now, is_change, _stats_text(f)) for f in added]
     removes = [RemoveAction(f.path, is_change, now, f.size, {}) for f in removed]
-    fields = {**(info or {}), KEY: snapshot_checksum(delta, added, removed)}
+    with following(delta, {**(info or {}), KEY: snapshot_checksum(delta, added, removed)}) as named:
+        delta.create_write_transaction([*adds, *removes], mode="append", schema=delta.schema(), commit_properties=named)
+
+
+def fence(delta: DeltaTable, by: str) -> None:
+    """Commit a version that changes nothing. Raises: see `commit`."""
+    info = {"operationParameters": {delta_log.FENCES: by}, KEY: snapshot_checksum(delta)}
+    with following(delta, info) as named:
+        delta.create_write_transaction([], mode="append", schema=delta.schema(), commit_properties=named)
+
+
+@contextmanager
+def following(delta: DeltaTable, info: Mapping[str, Any]) -> Iterator[CommitProperties]:
+    """Give the properties of one commit that follows the version that was opened, and of none later.
+
+    A process without its parent, or one that has lost a lock, ends first: the version was read before.
+
+    Raises:
+        TableChanged: Another writer has changed the table since it was opened.
+    """
+    parent.end_if_alone()
+    end_if_lost()
     try:
-        delta.create_write_transaction(
-            [*adds, *removes],
-            mode="append",
-            schema=delta.schema(),
-            commit_properties=CommitProperties(fields, max_commit_retries=0),
-        )
+        yield CommitProperties({**info}, max_commit_retries=0)
     except CommitFailedError as refusal:
         raise TableChanged(
-            f"{masked(delta.table_uri)} had version {delta.version()}, and another writer has changed it since. Needed:"
-            " one run at a time. What to do: run the step again."
+            f"{masked(delta.table_uri)} had version {delta.version()}, and another writer has changed it since. What to"
+            " do: run the step again."
         ) from refusal
 
 

@@ -1,4 +1,4 @@
-"""The longest parts of a step: of its stages, and of the keys that are judged one by one."""
+"""The longest parts of a step: of its stages, of the keys that are judged one by one, and of its waits for locks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from kafka_hindsight.shared import plain, words
 
-STAGE, KEY = "stage", "key"
+STAGE, KEY, WAIT = "stage", "key", "wait"
 
 
 class Timing(NamedTuple):

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from kafka_hindsight.knowledge.layouts import source_of
 from kafka_hindsight.lake import landing
+from kafka_hindsight.lake.claims import hold_source
 from kafka_hindsight.lake.landing import landing_folder
 from kafka_hindsight.logs.files import LogPlace
 from kafka_hindsight.logs.unwrapping import divisions
@@ -225,7 +226,8 @@ def _landed(place: LogPlace, settings: Settings) -> str:
     begin = settings.window_from or settings.run_at - timedelta(days=LATE_DAYS)
     period = Period(begin - timedelta(hours=settings.look_back_hours), settings.run_at)
     folder = landed_folder(settings.lake, place)
-    count, late = land(source_at(place.root), folder, period, settings.read_to_end, place.pattern)
+    with hold_source(settings.lake, f"{place.origin}-{name_of(place.root)}", settings.run_id):
+        count, late = land(source_at(place.root), folder, period, settings.read_to_end, place.pattern)
     progress.say(f"{count:,} lines are new in {place.root}; {late:,} of them came late")
     return folder
 

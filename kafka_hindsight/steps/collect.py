@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -22,6 +23,8 @@ from kafka_hindsight.intake.metadata_files import MetadataLog, keep_metadata
 from kafka_hindsight.intake.own_cluster import OwnCluster, name_cluster, of_one_cluster
 from kafka_hindsight.intake.reading_files import ReadingLines, read_landed, read_readings
 from kafka_hindsight.intake.record_files import read_record_files
+from kafka_hindsight.lake.claims import hold_cluster
+from kafka_hindsight.lake.parts import DataFile, Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.conversion_patterns import NotAPattern, compile_pattern
 from kafka_hindsight.logs.file_facts import FileFacts, are_of_clients, refuse_foreign, warnings_about
@@ -134,25 +137,49 @@ def run_step(workers: Workers, settings: Settings, earlier: Mapping[str, Summary
     Raises:
         BadInput: There is nothing to read, or the lake has another cluster under that name.
     """
-    engine = workers.engine()
+    engine, store = workers.engine(), Store(settings.lake)
     everything = settings.model_copy(update={"window_from": None, "window_to": None})
-    return collect(engine, Store(settings.lake), everything, list_input(engine, settings)).summary()
+    return collect(engine, store, everything, list_input(engine, settings)).summary()
 
 
-@timed(STAGE, "collect records")
 def collect(engine: Engine, store: Store, settings: Settings, files: InputFiles) -> Collected:
-    """Add to bronze what it does not have yet: scan the files, name their cluster, keep its records.
+    """Add to bronze what it does not have yet, and let go of the cluster. Raises: see `claimed_input`."""
+    with claimed_input(engine, store, settings, files) as own_input:
+        return keep_input(engine, store, settings, own_input)
 
-    A source is taken as it was at one moment, or not at all: if one of its files changes meanwhile, it is read again.
+
+@contextmanager
+def claimed_input(engine: Engine, store: Store, settings: Settings, files: InputFiles) -> Iterator[ClusterInput]:
+    """Scan the files, name their cluster, and hold the cluster while the block runs.
+
+    The files are scanned again where another run of it has changed the register before this one had the cluster.
 
     Raises:
         BadInput: There is nothing to read, or the lake has another cluster under that name.
         InputKeepsChanging: The logs change each time they are read.
+        LakeBusy: Another run of the cluster has not ended in time.
     """
+    before = _register(store)
+    own_input = find_input(engine, store, settings, files)
+    cluster = Part(own_input.cluster)
+    with hold_cluster(store.lake, own_input.cluster, settings.run_id):
+        if [*filter(cluster.may_be_in, before)] != [*filter(cluster.may_be_in, _register(store))]:
+            own_input = find_input(engine, store, settings, InputFiles(files.look(), files.look))
+        if own_input.cluster != cluster.cluster:
+            raise InputKeepsChanging(f"The input was that of {cluster.cluster}, and is that of {own_input.cluster}.")
+        yield own_input
+
+
+def _register(store: Store) -> list[DataFile]:
+    return store.files(bronze.LOG_FILES) if store.has(bronze.LOG_FILES) else []
+
+
+@timed(STAGE, "scan the input")
+def find_input(engine: Engine, store: Store, settings: Settings, files: InputFiles) -> ClusterInput:
+    """Scan the files and name their cluster. Raises: see `claimed_input`."""
     readings, records = read_readings(settings.snapshots), read_record_files(settings.records)
     scanned_files, scan = scan_input(engine, store, settings, files)
-    own_input = name_input(engine, store, settings, scanned_files, scan, readings, records)
-    return keep_input(engine, store, settings, own_input)
+    return name_input(engine, store, settings, scanned_files, scan, readings, records)
 
 
 @timed(STAGE, "list the input")
@@ -269,8 +296,12 @@ def no_record_in(window: Window, first_at: datetime, last_at: datetime) -> BadIn
     )
 
 
+@timed(STAGE, "collect records")
 def keep_input(engine: Engine, store: Store, settings: Settings, own_input: ClusterInput) -> Collected:
-    """Write into bronze what it does not have of the input."""
+    """Write into bronze what it does not have of the input.
+
+    A source is taken as it was at one moment, or not at all: if one of its files changes meanwhile, it is read again.
+    """
     metadata = _keep_metadata(engine, store, settings, own_input)
     facts, held_back, unsettled = _keep_records(engine, store, settings, own_input)
     _keep_readings(store, own_input)

@@ -34,7 +34,7 @@ from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.instants import past
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.sources.land import losses_in
-from kafka_hindsight.steps.collect import Collected, collect, list_input, no_record_in
+from kafka_hindsight.steps.collect import Collected, claimed_input, keep_input, list_input, no_record_in
 from kafka_hindsight.steps.late_windows import keep_late_windows
 from kafka_hindsight.steps.parsing import PARSED, parse_window
 
@@ -60,13 +60,12 @@ def run_step(workers: Workers, settings: Settings, earlier: Mapping[str, Mapping
     engine, store = workers.engine(), Store(settings.lake)
     settings, widened = _widened(settings)
     files = list_input(engine, settings)
-    collected = collect(engine, store, settings, files)
-    store.create(*PARSED, LATE_WINDOWS)
-    window, notes = _window(store, settings, collected)
-    return {
-        **_parse_and_summarize(NightInput(engine, store, settings, window, collected), [*widened, *notes]),
-        "input_bytes": files.listing.size,
-    }
+    with claimed_input(engine, store, settings, files) as own_input:
+        collected = keep_input(engine, store, settings, own_input)
+        store.create(*PARSED, LATE_WINDOWS)
+        window, notes = _window(store, settings, collected)
+        summary = _parse_and_summarize(NightInput(engine, store, settings, window, collected), [*widened, *notes])
+    return {**summary, "input_bytes": files.listing.size}
 
 
 def _widened(settings: Settings) -> tuple[Settings, list[str]]:

@@ -10,7 +10,8 @@ from kafka_hindsight.catalog import TABLES, Table
 from kafka_hindsight.catalog.bronze import GROUP_RECORDS, LOG_FILES, OFFSET_COMMITS, SNAPSHOT_READINGS
 from kafka_hindsight.catalog.table_model import ListOf
 from kafka_hindsight.lake import landing
-from kafka_hindsight.lake.publication import list_maintained
+from kafka_hindsight.lake.claims import hold_publication
+from kafka_hindsight.lake.publishing import list_maintained
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.settings.retention import Retention, retention_of
@@ -44,7 +45,8 @@ def run_step(workers: object, settings: Settings, earlier: Mapping[str, Mapping[
     files = _remove_landed(store, keep, settings.run_at) + _remove_landed_logs(store, keep, settings.run_at)
     progress.say(f"{files} old landed files removed, which are in bronze")
     counts = {t.full_name: _maintain(store, t, keep, settings.run_at) for t in TABLES if store.has(t)}
-    list_maintained(settings.lake)
+    with hold_publication(store.lake, settings.run_id):
+        list_maintained(store.lake)
     removed = {name: rows for name, rows in counts.items() if rows}
     progress.say(f"{sum(removed.values())} old rows of {len(removed)} tables removed; {len(counts)} tables compacted")
     return {"landed_files": files, "rows": removed}

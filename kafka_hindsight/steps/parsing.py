@@ -28,9 +28,6 @@ from kafka_hindsight.shared.windows import Window
 PARSED = (silver.EVENTS, quality.COVERAGE, quality.PARSED_HOURS, quality.UNPARSED_LINES, quality.QUARANTINE)
 """The tables that parsing fills."""
 
-_WAITING = "landing/parsed"
-"""The folder of the lake for events until their writers and their repeats are known."""
-
 
 @timed(STAGE, "parse records")
 def parse_window(
@@ -53,7 +50,7 @@ def parse_window(
         window has no record: then nothing is written.
     """
     lake, copies = _LakeAround(engine, store, cluster, around, hours.edges_of(window, around)), list[str]()
-    waiting = f"{store.lake}/{_WAITING}"
+    waiting = f"{landing.scratch(store.lake)}/parsed"
     landing.remove(waiting)
     try:
         parsed_span = lake.parsed(around if again else lake.changed(), waiting)

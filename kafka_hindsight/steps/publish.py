@@ -13,7 +13,8 @@ from kafka_hindsight.catalog.gold import TABLES as GOLD
 from kafka_hindsight.catalog.order import in_waves
 from kafka_hindsight.catalog.quality import PUBLICATIONS
 from kafka_hindsight.catalog.table_model import Table
-from kafka_hindsight.lake.publication import list_newest, take_back
+from kafka_hindsight.lake.claims import hold_publication
+from kafka_hindsight.lake.publishing import list_newest, take_back
 from kafka_hindsight.lake.staging import StagingChanged, read_approval, read_staged
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.models import Settings
@@ -49,19 +50,21 @@ def publish(store: Store, run: Run) -> dict[str, dict[str, int]]:
     Raises:
         StagingChanged: What is staged is not what was checked. Gold is as it was.
     """
-    staged, approval = read_staged(store.lake), read_approval(store.lake)
+    cluster = run["cluster"]
+    staged, approval = read_staged(store.lake, cluster), read_approval(store.lake, cluster)
     if staged is None or approval is None or (staged.run_id, staged.version) != (run["run_id"], approval.version):
         raise StagingChanged(
             f"What is staged in {store.lake} is not what was checked for run {run['run_id']}. Needed: the version that"
             " the step validate let through. Run the step validate again."
         )
     store.create(*GOLD, PUBLICATIONS)
-    take_back(store.lake, store.restore)
-    for wave in in_waves(GOLD):
-        renew = partial(renew_from_staging, store, staged=staged, cluster=run["cluster"], window=window_of(run))
-        at_once(*(partial(renew, table, withheld=approval.withheld_of(table)) for table in wave))
-    published = _account(store, run, {t: staged.row_count(t) - len(approval.withheld_of(t)) for t in GOLD})
-    list_newest(store.lake)
+    with hold_publication(store.lake, run["run_id"]):
+        take_back(store.lake, store.restore)
+        for wave in in_waves(GOLD):
+            renew = partial(renew_from_staging, store, staged=staged, cluster=cluster, window=window_of(run))
+            at_once(*(partial(renew, table, withheld=approval.withheld_of(table)) for table in wave))
+        published = _account(store, run, {t: staged.row_count(t) - len(approval.withheld_of(t)) for t in GOLD})
+        list_newest(store.lake)
     return published
 
 

@@ -42,12 +42,12 @@ def run_step(workers: Workers, settings: Settings, earlier: Mapping[str, Mapping
     clocks = tuple(map(ClockError.of, ingested.get("clocks", ())))
     scope = Scope(ingested["cluster"], window, around, clocks, maintenance_of(settings.maintenance))
     store = Store(settings.lake)
-    clear(store.lake)
+    clear(store.lake, scope.cluster)
     with workers.runner(store) as runner:
         staged = Staged(settings.run_id, rebuild(runner, scope))
     for name in OUTSIDE_GOLD:
         if name in staged.files:
             store.create(BY_NAME[name])
             renew_from_staging(store, BY_NAME[name], staged, scope.cluster, window)
-    list_staged(store.lake, staged)
+    list_staged(store.lake, scope.cluster, staged)
     return {name: ingested[name] for name in ("cluster", "window_from", "window_to")}

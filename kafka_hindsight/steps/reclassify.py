@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -15,6 +15,7 @@ from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.workers import Workers
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.arrow_types import arrow_schema
+from kafka_hindsight.lake.claims import hold_cluster
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.staging import Staged, read_staged, read_staged_rows
 from kafka_hindsight.lake.store import Store
@@ -74,6 +75,13 @@ def run_step(workers: Workers, settings: Settings, earlier: Mapping[str, Mapping
     """
     store, window = Store(settings.lake), _window(settings)
     cluster, runs = _published(store, settings, window)
+    with hold_cluster(store.lake, cluster, settings.run_id):
+        return _reclassify(workers, store, settings, cluster, window, runs)
+
+
+def _reclassify(
+    workers: Workers, store: Store, settings: Settings, cluster: str, window: Window, runs: Sequence[str]
+) -> dict[str, Any]:
     ingested = _summary_of_ingest(store, runs)
     subject = {"cluster": cluster, "window_from": window.start.isoformat(), "window_to": window.end.isoformat()}
     run = run_of(settings, {**ingested, **subject})
@@ -113,12 +121,12 @@ def _keep_changes(store: Store, settings: Settings, cluster: str, window: Window
         "run_id": settings.run_id,
         "run_reclassified_at": settings.run_at,
     }
-    staged = read_staged(store.lake) or Staged(settings.run_id, {})
+    staged = read_staged(store.lake, cluster) or Staged(settings.run_id, {})
     rows = [
         {**of_run, **row}
         for j in JUDGED
         for row in changed(
-            store.read_window(j.table, cluster, window), read_staged_rows(store.lake, j.table, staged), j
+            store.read_window(j.table, cluster, window), read_staged_rows(store.lake, cluster, j.table, staged), j
         )
     ]
     store.create(VERDICT_CHANGES)

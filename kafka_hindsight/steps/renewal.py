@@ -35,7 +35,8 @@ def renew_from_staging(
         StagingChanged: A staged file is not the one that its run wrote.
     """
     before = sum_rows(table, store.window_batches(table, cluster, window))
-    count, new = staged.row_count(table) - len(withheld), staged_batches(store.lake, table, staged.of(table), withheld)
+    count = staged.row_count(table) - len(withheld)
+    new = staged_batches(store.lake, cluster, table, staged.of(table), withheld)
     if before[0] != count or before != sum_rows(table, new):
         store.replace_from_staging(table, staged, cluster, window, withheld)
 

@@ -14,6 +14,7 @@ from kafka_hindsight.catalog.quality import NIGHTS
 from kafka_hindsight.catalog.rows import NightSummary
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.arrow_types import arrow_schema
+from kafka_hindsight.lake.claims import hold_publication
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.report.build import night_of, report_of
 from kafka_hindsight.report.fleet import fleet_page
@@ -64,14 +65,15 @@ def write_report(store: Store, run: Mapping[str, Any]) -> dict[str, str]:
     own, newest = (f"{store.lake}/report/{name}" for name in (page_name(cluster, window.start, window.end), NEWEST))
     report, place = report_of(rows), own
     page = render_html(report)
-    has_several, *_ = at_once(
-        partial(write_fleet, store, night_of(rows, run["run_id"], run["run_at"]), window),
+    at_once(
         partial(landing.write_atomically, own, page),
         partial(landing.write_atomically, own.removesuffix(".html") + ".md", document(report)),
     )
-    if is_newest and not has_several:
-        place = newest
-        landing.write_atomically(place, page)
+    with hold_publication(store.lake, run["run_id"]):
+        has_several = write_fleet(store, night_of(rows, run["run_id"], run["run_at"]), window)
+        if is_newest and not has_several:
+            place = newest
+            landing.write_atomically(place, page)
     return {"report": place, "terminal": render_terminal(replace(report, place=plain.visible(place)))}
 
 

@@ -1,4 +1,4 @@
-"""Run steps: lock, workers, body, summary.
+"""Run steps: claim, workers, body, summary.
 
 `python -m kafka_hindsight.steps.run STEP --settings JSON` runs one step in one process, `audit` in place of STEP all
 steps of a night. With Spark's workers, spark_jobs/spark_run.py does the same.
@@ -12,8 +12,8 @@ import json
 import sys
 import time
 import traceback
-from collections.abc import Iterable
-from contextlib import nullcontext
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
@@ -25,6 +25,7 @@ from kafka_hindsight.catalog.steps import (
     NEWEST_RUN,
     PUBLISH,
     REBUILD,
+    RECLASSIFY,
     STEPS,
     VALIDATE,
     Step,
@@ -32,12 +33,11 @@ from kafka_hindsight.catalog.steps import (
 from kafka_hindsight.engine.local import LocalWorkers
 from kafka_hindsight.engine.workers import Workers
 from kafka_hindsight.lake import landing, state
-from kafka_hindsight.lake.lock import hold_lock
-from kafka_hindsight.lake.publication import take_back
+from kafka_hindsight.lake.claims import hold_cluster, hold_maintenance, hold_publication
+from kafka_hindsight.lake.publishing import take_back
 from kafka_hindsight.lake.results import Result, leave_result
 from kafka_hindsight.lake.staging import read_staged
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.settings.config import is_uri
 from kafka_hindsight.settings.models import Settings, missing_inputs
 from kafka_hindsight.shared import parent, progress, timings
 from kafka_hindsight.shared.exits import DONE, FAULT, BadInput, exit_code, sentences_of
@@ -49,8 +49,8 @@ Summary = dict[str, Any]
 _REST = timedelta(hours=1)
 """The age of a hidden file whose writer is dead: a file is written in seconds."""
 
-PATIENCE = timedelta(minutes=30)
-"""The time that a step waits for another on its lake: the hourly collect and the nightly audit meet every night."""
+_LONGEST = timedelta(days=7)
+"""The age of scratch whose process is dead."""
 
 
 class Body(Protocol):
@@ -108,9 +108,10 @@ def _report_end(step: Step, raw_settings: dict[str, Any], result: Result, summar
 
 
 def perform(step: Step, settings: Settings, workers: Workers) -> Summary:
-    """Run the step's body, alone on its lake, and keep its summary beside those of its run.
+    """Run the step's body, and keep its summary beside those of its run.
 
-    A setting may keep the work in this process, and so does a step of which little can be spread.
+    A run of another cluster may work beside it. A setting may keep the work in this process, and so does a step of
+    which little can be spread.
     """
     parent.watch()
     progress.begins(step.name, step.sentence)
@@ -119,20 +120,25 @@ def perform(step: Step, settings: Settings, workers: Workers) -> Summary:
     if step is INGEST:
         _require_sound_suites(settings)
     is_spread = step.is_spread and settings.engine != "local"
-    with hold_lock(settings.lake, "step", settings.run_id, PATIENCE):
-        state.claim_version(settings.lake)
+    timings.pop_longest()
+    state.claim_version(settings.lake)
+    earlier = _earlier(step, settings)
+    with _claim(step, settings, earlier):
         state.require_whole(settings.lake, {*step.reads, *step.writes})
-        if _is_alone(step, settings.lake):
-            take_back(settings.lake, Store(settings.lake).restore)
-        earlier = _earlier(step, settings)
+        if step in (RECLASSIFY, MAINTAIN):
+            with hold_publication(settings.lake, settings.run_id):
+                take_back(settings.lake, Store(settings.lake).restore)
         with workers.at_work(settings.run_id) if is_spread else nullcontext():
             doing = workers if is_spread else LocalWorkers()
-            timings.pop_longest()
             began = time.monotonic()
             if step in (INGEST, MAINTAIN):
                 landing.remove_abandoned(settings.lake, datetime.now(UTC) - _REST)
+                landing.remove_old_scratch(settings.lake, datetime.now(UTC) - _LONGEST)
             _claim_staging(doing, step, settings, earlier)
-            summary = _body(step).run_step(doing, settings, earlier)
+            try:
+                summary = _body(step).run_step(doing, settings, earlier)
+            finally:
+                landing.remove(landing.scratch(settings.lake))
             summary |= {"took_s": round(time.monotonic() - began, 3), "longest": timings.pop_longest()}
         print(timings.described(step.name, summary), flush=True)
         landing.write_json(_summary_path(settings, step), summary)
@@ -141,18 +147,19 @@ def perform(step: Step, settings: Settings, workers: Workers) -> Summary:
         return summary
 
 
+def _claim(step: Step, settings: Settings, earlier: Mapping[str, Summary]) -> AbstractContextManager[None]:
+    """What a step holds. One that does not know its cluster yet claims it when it does."""
+    if step is MAINTAIN:
+        return hold_maintenance(settings.lake, settings.run_id)
+    if INGEST.name in earlier:
+        return hold_cluster(settings.lake, earlier[INGEST.name]["cluster"], settings.run_id)
+    return nullcontext()
+
+
 def _require_sound_suites(settings: Settings) -> None:
     """Check a user's own suites before the night is read. Raises: BadInput with a sentence for each problem."""
     if validator.may_have_suites(settings.expectations, settings.lake):
         validator.started().require_sound(settings.expectations, settings.lake)
-
-
-def _is_alone(step: Step, lake: str) -> bool:
-    """Whether no other step publishes meanwhile.
-
-    Not every lake behind a URI has a lock: there a step that fills neither staging nor gold may meet one that does.
-    """
-    return not is_uri(lake) or any(name.startswith(("staging.", "gold.")) for name in step.writes)
 
 
 def _summary_path(settings: Settings, step: Step) -> str:
@@ -173,12 +180,12 @@ def _earlier(step: Step, settings: Settings) -> dict[str, Summary]:
 def _claim_staging(workers: Workers, step: Step, settings: Settings, earlier: dict[str, Summary]) -> None:
     """Make sure that staging is ours: another run's tables are never checked or published under our name.
 
-    Staging belongs to the run that filled it last. If another run, such as one of a backfill, came in between, ours is
-    rebuilt first, and before a publication it is checked again.
+    A cluster's staging belongs to the run that filled it last. If another run, such as one of a backfill, came in
+    between, ours is rebuilt first, and before a publication it is checked again.
     """
     if not _touches_staging(step.reads):
         return
-    staged = read_staged(settings.lake)
+    staged = read_staged(settings.lake, earlier[INGEST.name]["cluster"])
     if staged is None or staged.run_id != settings.run_id:
         reason = f"Run {staged.run_id} has filled staging in between" if staged else "Staging is not whole"
         progress.say(f"{reason}: rebuilding this run's tables first")

@@ -23,7 +23,16 @@ from kafka_hindsight.catalog.quality import (
 )
 from kafka_hindsight.catalog.rows import WithheldRow
 from kafka_hindsight.lake import landing
-from kafka_hindsight.lake.staging import Approval, Staged, StagingChanged, approve, read_numbered, read_staged
+from kafka_hindsight.lake.claims import hold_publication
+from kafka_hindsight.lake.staging import (
+    Approval,
+    Staged,
+    StagingChanged,
+    approve,
+    read_numbered,
+    read_staged,
+    staging_of,
+)
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.report.checks import validation_page
 from kafka_hindsight.report.withheld import withheld_sentences
@@ -62,7 +71,7 @@ def validate(store: Store, run: Run) -> dict[str, Any]:
         PublicationRefused: Sentences that name rows.
         StagingChanged: The run has staged nothing.
     """
-    staged = read_staged(store.lake)
+    staged = read_staged(store.lake, run["cluster"])
     if staged is None or staged.run_id != run["run_id"]:
         raise StagingChanged(f"Run {run['run_id']} has staged nothing in {store.lake}. Run the step rebuild again.")
     store.create(*GOLD, COVERAGE, GENERATION_GAPS, LEADERSHIP_GAPS, VALIDATION_RESULTS, WITHHELD_ROWS)
@@ -70,11 +79,14 @@ def validate(store: Store, run: Run) -> dict[str, Any]:
     verdicts, withheld = withhold(checks)
     page = _record(store, run, verdicts, docs)
     if breaches := _sentences(verdicts, "critical"):
-        raise PublicationRefused(*_refusal(store.lake, page, verdicts), *breaches)
-    rows = [{**of_run(run), **row, "run_withheld_at": run["run_at"]} for row in _rows_of(store, staged, withheld)]
+        folder = staging_of(store.lake, run["cluster"])
+        raise PublicationRefused(*_refusal(folder, page, verdicts), *breaches)
+    of_rows = _rows_of(store, run["cluster"], staged, withheld)
+    rows = [{**of_run(run), **row, "run_withheld_at": run["run_at"]} for row in of_rows]
     if rows:
         keep_rows(store, WITHHELD_ROWS, rows, run)
-    approve(store.lake, Approval(staged.version, {name: [*broken] for name, broken in withheld.items()}))
+    approval = Approval(staged.version, {name: [*broken] for name, broken in withheld.items()})
+    approve(store.lake, run["cluster"], approval)
     warnings = [*withheld_sentences(map(WithheldRow.of, rows)), *_sentences(verdicts, "warning")]
     counts = {
         "evaluated": sum(not v["is_vacuous"] for v in verdicts),
@@ -93,11 +105,13 @@ def _record(store: Store, run: Run, verdicts: Sequence[Verdict], docs: Docs) -> 
     rows = [{**of_run(run), **verdict, "run_checked_at": run["run_at"]} for verdict in verdicts]
     keep_rows(store, VALIDATION_RESULTS, rows, run)
     page = f"{store.lake}/report/{VALIDATION_PAGE}"
-    landing.remove(f"{store.lake}/report/{DATA_DOCS}")
-    for path, content in docs.items():
-        landing.write_atomically(f"{store.lake}/report/{DATA_DOCS}/{path}", content)
     pages = sorted(f"{DATA_DOCS}/{path}" for path in docs if path.startswith("validations/"))
-    landing.write_atomically(page, validation_page(rows, run, pages))
+    text = validation_page(rows, run, pages)
+    with hold_publication(store.lake, run["run_id"]):
+        landing.remove(f"{store.lake}/report/{DATA_DOCS}")
+        for path, content in docs.items():
+            landing.write_atomically(f"{store.lake}/report/{DATA_DOCS}/{path}", content)
+        landing.write_atomically(page, text)
     return page
 
 
@@ -105,14 +119,14 @@ def _sentences(verdicts: Iterable[Verdict], severity: str) -> list[str]:
     return [s for v in verdicts if v["severity"] == severity for s in v["sentences"] or ()]
 
 
-def _refusal(lake: str, page: str, verdicts: Iterable[Verdict]) -> list[str]:
+def _refusal(folder: str, page: str, verdicts: Iterable[Verdict]) -> list[str]:
     broken = [v for v in verdicts if _is_broken(v)]
     breaches = (
         "1 critical expectation is broken" if len(broken) == 1 else f"{len(broken)} critical expectations are broken"
     )
     return [
         f"Nothing was published, and gold is as it was: {breaches}. "
-        f"The refused rows are in {lake}/staging; {page} lists all checks.",
+        f"The refused rows are in {folder}; {page} lists all checks.",
         *dict.fromkeys(_advice(v) for v in broken),
     ]
 
@@ -169,12 +183,12 @@ def _is_of_rows(verdict: Verdict) -> bool:
     return bool(verdict["row_numbers"]) and not (verdict["is_link"] and len(verdict["row_numbers"]) > most)
 
 
-def _rows_of(store: Store, staged: Staged, withheld: Withheld) -> list[dict[str, Any]]:
+def _rows_of(store: Store, cluster: str, staged: Staged, withheld: Withheld) -> list[dict[str, Any]]:
     """Rows of quality.withheld_rows without their run and their window."""
     return [
         row_withheld(row, name, broken[number])
         for name, broken in withheld.items()
-        for number, row in read_numbered(store.lake, BY_NAME[name], staged, broken.keys())
+        for number, row in read_numbered(store.lake, cluster, BY_NAME[name], staged, broken.keys())
     ]
 
 

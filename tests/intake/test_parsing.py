@@ -14,6 +14,7 @@ from kafka_hindsight.catalog import quality, silver
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.local import LocalEngine
 from kafka_hindsight.intake import parsed_events
+from kafka_hindsight.lake.landing import scratch
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.steps import parsing
@@ -166,7 +167,7 @@ def test_events_packed_in_many_files_give_same_tables(
     night(store, "new", "03:00", "05:30")
     night(store, "new", "01:00", "03:00")
     assert hashes(store, KEPT) == undisturbed
-    assert not Path(store.lake, "landing/parsed").exists()
+    assert not Path(scratch(store.lake), "parsed").exists()
 
 
 def test_window_may_split_an_hour(night: Night, store: Store, hour: Path) -> None:

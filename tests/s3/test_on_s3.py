@@ -39,7 +39,7 @@ from tests.support.duck_extensions import install_extensions
 from tests.support.lake import contents, rows
 from tests.support.receivers import webhook
 
-LAKE = "s3a://lakes/kafka"
+LAKE, CLUSTER = "s3a://lakes/kafka", "M3qSc9eLQMSD2A9RXcqTKA"
 PAGE = (HOME / "docs" / "sql.md").read_text(encoding="utf-8")
 INPUT = {"LOGS": "logs", "CLIENT_LOGS": "clients", "SNAPSHOTS": "snapshots.jsonl"}
 
@@ -90,7 +90,7 @@ def test_audit_on_s3_equals_audit_on_disk(audit_on_s3: subprocess.CompletedProce
 def test_killed_step_is_run_again_and_leaves_same_tables(
     audit_on_s3: subprocess.CompletedProcess[str], s3: Mapping[str, str]
 ) -> None:
-    """Its lock is not freed: the next run takes it a minute later."""
+    """Its lock is not given back: the next run of the cluster takes it a minute later, and fences all tables."""
     before = contents(LAKE)
     given = {**os.environ, **{name: f"s3a://logs/{at}" for name, at in INPUT.items()}, "LAKE": LAKE}
     command = [sys.executable, "-m", "kafka_hindsight.cli.main", "ingest", "--run-id", "killed"]
@@ -160,7 +160,7 @@ def test_bucket_files_are_listed_and_read_like_folder(s3: Mapping[str, str], tmp
 
 def _holder(locks: S3Store) -> Any:
     try:
-        return json.loads(bytes(obstore.get(locks, "step").bytes()))
+        return json.loads(bytes(obstore.get(locks, f"cluster-{CLUSTER}").bytes()))
     except FileNotFoundError:
         return {}
 

@@ -19,6 +19,7 @@ from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.published import PUBLISHED
 from kafka_hindsight.judgements.rebuild.sources import condition_of, judgements_in_order
 from kafka_hindsight.lake.kept_files import KeptFile
+from kafka_hindsight.lake.landing import scratch
 from kafka_hindsight.lake.staging import Staged, clear, read_staged_rows
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.shared.timings import KEY, STAGE, pop_longest
@@ -48,7 +49,7 @@ def filled(lake: Path, without: Iterable[str] = ()) -> Store:
 def contents(store: Store, files: StagedFiles) -> dict[str, list[str]]:
     """The staged rows of each table in no order."""
     staged = Staged("run", files)
-    tables = {name: read_staged_rows(store.lake, BY_NAME[name], staged) for name in files}
+    tables = {name: read_staged_rows(store.lake, SCOPE.cluster, BY_NAME[name], staged) for name in files}
     return {name: sorted(map(repr, rows.to_pylist())) for name, rows in tables.items()}
 
 
@@ -76,7 +77,7 @@ def test_rebuild_in_frames_equals_rebuild_of_one_process(
     monkeypatch.setattr(rebuild_timelines, "files_of", explained)
     whole = {"spark__sql__maxPlanStringLength": "200000", "spark__sql__debug__maxToStringFields": "1000"}
     with conf(spark, spark__sql__shuffle__partitions=tasks, **whole), FrameRunner(spark, store, few) as runner:
-        clear(store.lake)
+        clear(store.lake, scope.cluster)
         pop_longest()
         assert contents(store, rebuild(runner, scope)) == here
     longest = pop_longest()
@@ -86,7 +87,7 @@ def test_rebuild_in_frames_equals_rebuild_of_one_process(
     assert {"gold.broker_outages", "gold.rebalances", "gold.failovers", "gold.unavailability", "gold.findings"} <= {
         name for name, rows in here.items() if rows
     }
-    assert not (tmp_path / "staging" / "_between").exists()
+    assert not Path(scratch(store.lake), "between").exists()
     assert not [f for f in (tmp_path / "staging").rglob("*.parquet") if f.stat().st_mode & 0o077]
     keyed = [j for j in JUDGEMENTS if key_of(j)]
     for judgement in keyed:

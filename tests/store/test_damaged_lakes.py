@@ -15,7 +15,8 @@ from deltalake import DeltaTable, write_deltalake
 
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.cli import main as cli
-from kafka_hindsight.lake.publication import TOGETHER, list_versions, newest_versions
+from kafka_hindsight.lake.publication import TOGETHER, newest_versions
+from kafka_hindsight.lake.publishing import list_versions
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
 from kafka_hindsight.sql import prompt as sql
 from kafka_hindsight.sql.lake import Explanation

@@ -20,7 +20,8 @@ from kafka_hindsight.catalog import gold, quality, silver
 from kafka_hindsight.doctor import lake_check as command
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.landing import write_json
-from kafka_hindsight.lake.publication import list_newest, list_versions, newest_versions, note, take_back
+from kafka_hindsight.lake.publication import newest_versions, note
+from kafka_hindsight.lake.publishing import list_newest, list_versions, take_back
 from kafka_hindsight.lake.state import FILE, LAKE_VERSION, claim_version, require_version, require_whole
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.shared.exits import BadInput

@@ -18,7 +18,7 @@ from kafka_hindsight.catalog.order import in_waves
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.lake.parts import DataFile
-from kafka_hindsight.lake.publication import take_back
+from kafka_hindsight.lake.publishing import take_back
 from kafka_hindsight.lake.staging import Staged as AllStaged
 from kafka_hindsight.lake.staging import list_staged, read_staged, stage_files
 from kafka_hindsight.lake.store import Store
@@ -79,17 +79,19 @@ class Lake:
         return Lake(shutil.copytree(self.folder, to / "lake"))
 
     def stage(self, staged: Staged) -> Lake:
-        files = {t.full_name: stage_files(self.store.lake, t, table_of(r, t).to_batches()) for t, r in staged.items()}
-        before = read_staged(self.store.lake)
+        files = {
+            t.full_name: stage_files(self.store.lake, "prod", t, table_of(r, t).to_batches()) for t, r in staged.items()
+        }
+        before = read_staged(self.store.lake, "prod")
         self.list(RUN["run_id"], {**(before.files if before else {}), **files})
         return self
 
     def list(self, run_id: str, files: Mapping[str, Sequence[DataFile]]) -> None:
-        list_staged(self.store.lake, AllStaged(run_id, files))
+        list_staged(self.store.lake, "prod", AllStaged(run_id, files))
 
     def publish(self, run: dict[str, Any] = RUN) -> dict[str, Any]:
         """Checks what is staged, as this run's, and publishes it."""
-        staged = read_staged(self.store.lake)
+        staged = read_staged(self.store.lake, "prod")
         assert staged is not None
         self.list(run["run_id"], staged.files)
         return {**validating.validate(self.store, run), "published": publishing.publish(self.store, run)}

@@ -60,34 +60,34 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Night:
     lake = tmp_path_factory.mktemp("published") / "lake"
     given = settings(lake, LOGS, client_logs=clients)
     store, summary = ingested(lake, LOGS, client_logs=clients)
-    list_staged(store.lake, Staged("another", {}))
+    list_staged(store.lake, summary["cluster"], Staged("another", {}))
     write, claim = judgement_run.stage_files, partial(_claim_staging, LocalWorkers(), VALIDATE, given)
 
-    def dies(lake: str, table: Table, batches: Any) -> Any:
+    def dies(lake: str, cluster: str, table: Table, batches: Any) -> Any:
         if table is not gold.OWNERSHIP:
             raise MemoryError
-        return write(lake, table, batches)
+        return write(lake, cluster, table, batches)
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(judgement_run, "stage_files", dies)
         patched.setattr(rebuild, "rebuild", partial(rebuild.rebuild, names=("gold.ownership", "gold.partition_stalls")))
         with pytest.raises(MemoryError):
             claim({"ingest": summary})
-        assert read_staged(store.lake) is None, "what a kill leaves in staging belongs to no run"
+        assert read_staged(store.lake, summary["cluster"]) is None, "what a kill leaves in staging belongs to no run"
         patched.undo()
         claim({"ingest": summary})
-        assert owner(store) == given.run_id
+        assert owner(store, summary) == given.run_id
         patched.setattr(judgement_run, "stage_files", dies)
         claim({"ingest": summary})
-        assert owner(store) == given.run_id, "what is whole and ours is not rebuilt"
+        assert owner(store, summary) == given.run_id, "what is whole and ours is not rebuilt"
     earlier = {"ingest": summary}
     for step in (validate, publish, report):
         earlier[step.__name__.rpartition(".")[2]] = step.run_step(LocalWorkers(), given, earlier)
     return Night(given, summary, earlier["report"])
 
 
-def owner(store: Store) -> Any:
-    staged = read_staged(store.lake)
+def owner(store: Store, summary: dict[str, Any]) -> Any:
+    staged = read_staged(store.lake, summary["cluster"])
     return staged and staged.run_id
 
 

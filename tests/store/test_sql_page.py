@@ -10,7 +10,7 @@ import duckdb
 import pytest
 from pyspark.sql import SparkSession
 
-from kafka_hindsight.lake.publication import list_newest
+from kafka_hindsight.lake.publishing import list_newest
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.sql.named_queries import named_queries, named_question
 from tests.store.test_named_queries import LAKE

@@ -125,7 +125,7 @@ def rebuilt(
     seen = Window(window.start - around, window.end + around)
     scope = Scope(said["cluster"], window, seen, tuple(map(ClockError.of, said["clocks"])))
     staged = Staged("run", rebuild(LocalRunner(Store(store.lake)), scope, names))
-    return {name: naive(read_staged_rows(store.lake, BY_NAME[name], staged)) for name in staged.files}
+    return {name: naive(read_staged_rows(store.lake, scope.cluster, BY_NAME[name], staged)) for name in staged.files}
 
 
 def published(of_run: Settings, summary: Row) -> Row:

@@ -11,7 +11,7 @@ import pyarrow
 
 from kafka_hindsight.catalog import Table, gold
 from kafka_hindsight.catalog.quality import PUBLICATIONS
-from kafka_hindsight.lake.publication import list_newest, take_back
+from kafka_hindsight.lake.publishing import list_newest, take_back
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.shared.windows import Window
 from tests.support.lake import schema

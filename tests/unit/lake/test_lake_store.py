@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from kafka_hindsight.catalog import TABLES, bronze, gold, quality, silver
 from kafka_hindsight.catalog.table_model import Table
-from kafka_hindsight.lake import publication
+from kafka_hindsight.lake import publication, publishing, transactions
 from kafka_hindsight.lake import store as store_module
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.parts import Part
@@ -31,17 +31,20 @@ from kafka_hindsight.lake.staging import (
     read_staged,
     read_staged_rows,
     stage_files,
+    staging_folder,
 )
 from kafka_hindsight.lake.store import Store, content_of
 from kafka_hindsight.lake.table_files import write_files
-from kafka_hindsight.lake.transactions import TableChanged
+from kafka_hindsight.lake.transactions import TableChanged, commit, open_table
 from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.shared.held_locks import end_if_lost
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.steps.renewal import renew_from_staging
 from tests.support.draws import drawn
 from tests.support.logs import lay
 from tests.support.rows import AT, values
 
+CLUSTER = "cluster"
 HOUR = timedelta(hours=1)
 WINDOW = Window(AT, AT + HOUR)
 LATER = Window(AT + HOUR, AT + 2 * HOUR)
@@ -287,8 +290,8 @@ def test_row_with_null_in_required_column_is_refused_except_in_staging(store: St
     table = gold.REBALANCES
     nameless = rows_of(table, values(table, group_id=None))
     store.create(table)
-    staged = Staged("run", {table.full_name: stage_files(store.lake, table, nameless.to_batches())})
-    assert read_staged_rows(store.lake, table, staged)["group_id"].to_pylist() == [None]
+    staged = Staged("run", {table.full_name: stage_files(store.lake, CLUSTER, table, nameless.to_batches())})
+    assert read_staged_rows(store.lake, CLUSTER, table, staged)["group_id"].to_pylist() == [None]
     with pytest.raises(ValueError, match=r"Rows for gold\.rebalances have no value in group_id"):
         store.replace_window(table, nameless, "cluster", WINDOW)
     with pytest.raises(ValueError, match="group_id"):
@@ -299,23 +302,25 @@ def test_row_with_null_in_required_column_is_refused_except_in_staging(store: St
 @pytest.mark.parametrize("count", [0, 3])
 def test_staging_holds_only_the_rows_staged_last(store: Store, count: int) -> None:
     table = gold.REBALANCES
-    lay(Path(store.lake, "staging", table.name), {"_columns.json": "", "part-0.parquet": "what another staged"})
+    lay(
+        Path(staging_folder(store.lake, CLUSTER, table)), {"_columns.json": "", "part-0.parquet": "what another staged"}
+    )
     for names in ([f"former-{n}" for n in range(5)], [f"now-{n}" for n in range(count)]):
         rows = rows_of(table, *(values(table, rebalance_id=name) for name in names))
-        clear(store.lake)
-        assert read_staged(store.lake) is None, "what a kill leaves belongs to no run"
-        staged = Staged("run", {table.full_name: stage_files(store.lake, table, rows.to_batches())})
-        list_staged(store.lake, staged)
-    assert read_staged(store.lake).version == staged.version
-    assert read_staged_rows(store.lake, table, read_staged(store.lake)).cast(rows.schema).equals(rows)
-    assert len([*Path(store.lake, "staging", table.name).glob("*")]) == (1 if count else 0)
+        clear(store.lake, CLUSTER)
+        assert read_staged(store.lake, CLUSTER) is None, "what a kill leaves belongs to no run"
+        staged = Staged("run", {table.full_name: stage_files(store.lake, CLUSTER, table, rows.to_batches())})
+        list_staged(store.lake, CLUSTER, staged)
+    assert read_staged(store.lake, CLUSTER).version == staged.version
+    assert read_staged_rows(store.lake, CLUSTER, table, read_staged(store.lake, CLUSTER)).cast(rows.schema).equals(rows)
+    assert len([*Path(staging_folder(store.lake, CLUSTER, table)).glob("*")]) == (1 if count else 0)
 
 
 def staged_rebalances(store: Store, *parts: list[str]) -> Staged:
     """Rebalances of these ids, staged in a file for each part."""
     table = gold.REBALANCES
     rows = [rows_of(table, *(values(table, rebalance_id=name) for name in names)) for names in parts]
-    files = [file for part in rows for file in stage_files(store.lake, table, part.to_batches())]
+    files = [file for part in rows for file in stage_files(store.lake, CLUSTER, table, part.to_batches())]
     return Staged("run", {table.full_name: files})
 
 
@@ -323,12 +328,12 @@ def test_staged_files_replace_the_window_but_for_withheld_rows(store: Store) -> 
     table, window = gold.REBALANCES, Window(AT, AT + timedelta(hours=1))
     store.create(table)
     staged = staged_rebalances(store, ["a", "b"], ["c", "d"], ["e"])
-    renew_from_staging(store, table, staged, "cluster", window, withheld=(1, 2))
+    renew_from_staging(store, table, staged, CLUSTER, window, withheld=(1, 2))
     assert sorted(store.read(table)["rebalance_id"].to_pylist()) == ["a", "d", "e"]
     version = store.version(table)
-    renew_from_staging(store, table, staged_rebalances(store, ["e", "d"], ["a"]), "cluster", window)
+    renew_from_staging(store, table, staged_rebalances(store, ["e", "d"], ["a"]), CLUSTER, window)
     assert store.version(table) == version, "the same rows in other files make no commit"
-    renew_from_staging(store, table, staged_rebalances(store, ["e", "d"], ["f"]), "cluster", window)
+    renew_from_staging(store, table, staged_rebalances(store, ["e", "d"], ["f"]), CLUSTER, window)
     assert sorted(store.read(table)["rebalance_id"].to_pylist()) == ["d", "e", "f"]
 
 
@@ -337,11 +342,11 @@ def test_staged_file_that_changed_after_its_check_is_not_taken_over(store: Store
     store.create(table)
     staged, other = staged_rebalances(store, ["a"]), staged_rebalances(store, ["b"])
     assert staged.version != other.version
-    folder = Path(store.lake, "staging", table.name)
+    folder = Path(staging_folder(store.lake, CLUSTER, table))
     (of_staged,), (of_other,) = staged.of(table), other.of(table)
     (folder / of_staged.path).write_bytes((folder / of_other.path).read_bytes())
     with pytest.raises(StagingChanged, match=of_staged.path):
-        renew_from_staging(store, table, staged, "cluster", window)
+        renew_from_staging(store, table, staged, CLUSTER, window)
     assert len(store.read(table)) == 0
 
 
@@ -413,18 +418,18 @@ def test_publication_is_half_done_after_row_writes_and_not_after_maintenance(
         lambda: store.append_new(table, rebalances("d")),
     ]
     for write in writes:
-        publication.list_newest(store.lake)
+        publishing.list_newest(store.lake)
         assert not half()
         write()
         assert half()
     store.append(table, rebalances("e"))
-    publication.list_newest(store.lake)
+    publishing.list_newest(store.lake)
     store.put_in_order(table)
     store.delete_before(table, "started_at", AT + HOUR)
     assert store.version(table) == publication.newest_versions(store.lake, table)[table] > 6
     assert not half()
     store.append(table, rebalances("f"))
-    assert set(publication.take_back(store.lake, store.restore)) == {table}
+    assert set(publishing.take_back(store.lake, store.restore)) == {table}
     assert not half()
     protocol = DeltaTable(folder(store, table)).protocol()
     assert (protocol.min_reader_version, protocol.min_writer_version) == (1, 3), "any writer leaves it portable"
@@ -446,14 +451,13 @@ def test_missing_or_truncated_data_file_is_named(store: Store, harm: Callable[[P
 def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
     """What another writer does once, between the opening of a table and the next commit to it."""
     acts = [act]
-    commit = store_module.commit
 
-    def commit_behind(*args: Any, **kwargs: Any) -> None:
+    def end_behind() -> None:
         if acts:
             acts.pop()()
-        commit(*args, **kwargs)
+        end_if_lost()
 
-    monkeypatch.setattr(store_module, "commit", commit_behind)
+    monkeypatch.setattr(transactions, "end_if_lost", end_behind)
 
 
 def test_append_succeeds_beside_concurrent_writers(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -469,10 +473,12 @@ def test_append_succeeds_beside_concurrent_writers(store: Store, monkeypatch: py
     "act",
     [
         lambda store: store.append(EVENTS, events(event("theirs"))),
-        lambda store: store.replace_window(EVENTS, events(event("theirs")), "prod", WINDOW),
+        lambda store: store.replace_window(EVENTS, events(event("theirs", cluster="other")), "other", WINDOW),
         lambda store: store.delete_before(EVENTS, "happened_at", AT + HOUR),
+        lambda store: store.put_in_order(EVENTS),
+        lambda store: store.fence(EVENTS, "another"),
     ],
-    ids=["appended", "replaced", "deleted"],
+    ids=["appended", "replaced", "deleted", "compacted", "fenced"],
 )
 @pytest.mark.parametrize(
     "write",
@@ -481,19 +487,35 @@ def test_append_succeeds_beside_concurrent_writers(store: Store, monkeypatch: py
         lambda store: store.replace_window(EVENTS, events(event("ours")), "prod", WINDOW),
         lambda store: store.renew_window(EVENTS, events(event("ours")), "prod", WINDOW),
         lambda store: store.delete_before(EVENTS, "happened_at", AT + HOUR / 2),
+        lambda store: store.put_in_order(EVENTS),
+        lambda store: store.restore(EVENTS, 1),
     ],
-    ids=["append_new", "replace", "renew", "delete"],
+    ids=["append_new", "replace", "renew", "delete", "compact", "restore"],
 )
-def test_write_that_depends_on_read_rows_is_refused_after_concurrent_change(
-    store: Store, monkeypatch: pytest.MonkeyPatch, act: Callable[[Store], object], write: Callable[[Store], object]
+def test_write_beside_another_one_is_as_if_it_came_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, act: Callable[[Store], object], write: Callable[[Store], object]
 ) -> None:
+    one, other = Store(str(tmp_path / "one")), Store(str(tmp_path / "other"))
+    for store in (one, other):
+        store.create(EVENTS)
+        store.append(EVENTS, events(event("a"), event("theirs before", cluster="other")))
+        store.append(EVENTS, events(event("b", HOUR)))
+    act(one)
+    write(one)
+    meanwhile(monkeypatch, lambda: act(other))
+    write(other)
+    assert ids(other) == ids(one)
+    Store(other.lake).read(EVENTS)
+
+
+def test_commit_over_an_older_version_is_refused(store: Store) -> None:
+    """So is what a run that lost its lock still has on the way, once its successor has fenced the table."""
     store.append(EVENTS, events(event("a")))
-    meanwhile(monkeypatch, lambda: act(store))
-    with pytest.raises(TableChanged, match=r"had version 1, and another writer has changed it since\. Needed: one run"):
-        write(store)
-    assert ids(store) in (["a", "theirs"], ["theirs"], [])
-    write(store)
-    assert store.version(EVENTS) in (2, 3)
+    (file,), late = store.files(EVENTS), open_table(folder(store, EVENTS), EVENTS)
+    store.fence(EVENTS, "another")
+    with pytest.raises(TableChanged, match=r"had version 1, and another writer has changed it since"):
+        commit(late, (), [file])
+    assert ids(store) == ["a"]
 
 
 PIECES = st.tuples(st.sampled_from(["a", "b"]), st.integers(-2, 2))

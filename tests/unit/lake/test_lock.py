@@ -1,4 +1,4 @@
-"""One run at a time on a lake."""
+"""One holder of a lock at a time."""
 
 from __future__ import annotations
 
@@ -11,12 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from kafka_hindsight.catalog.steps import INGEST
-from kafka_hindsight.engine.local import LocalWorkers
-from kafka_hindsight.lake.lock import LakeBusy, hold_lock
+from kafka_hindsight.lake.claims import hold_cluster
+from kafka_hindsight.lake.lock import LakeBusy, hold_lock, is_held
 from kafka_hindsight.shared.exits import BadInput
-from kafka_hindsight.steps.run import perform
-from tests.support.logs import settings
 
 HOLDER = """
 import sys, time
@@ -77,6 +74,13 @@ def test_unwritable_lake_is_bad_input(tmp_path: Path) -> None:
         pass
 
 
-def test_missing_logs_are_found_before_a_step_waits_for_the_lake(tmp_path: Path) -> None:
-    with hold_lock(str(tmp_path), "step", "another"), pytest.raises(BadInput, match=r"LOGS names .* nothing is there"):
-        perform(INGEST, settings(tmp_path, tmp_path / "absent"), LocalWorkers())
+def test_lake_is_held_while_a_run_holds_one_of_its_locks(tmp_path: Path) -> None:
+    assert not is_held(str(tmp_path))
+    with hold_lock(str(tmp_path), "step", "one"):
+        assert is_held(str(tmp_path))
+    assert not is_held(str(tmp_path))
+
+
+def test_runs_of_two_clusters_hold_theirs_at_once(tmp_path: Path) -> None:
+    with hold_cluster(str(tmp_path), "prod", "one"), hold_cluster(str(tmp_path), "test", "two"):
+        assert {p.name for p in (tmp_path / "locks").iterdir()} == {"cluster-prod", "cluster-test"}

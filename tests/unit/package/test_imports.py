@@ -21,6 +21,7 @@ PLAIN = {
     "kafka_hindsight.settings.models",
     "kafka_hindsight.settings.maintenance",
     "kafka_hindsight.shared.exits",
+    "kafka_hindsight.shared.held_locks",
     "kafka_hindsight.start.java",
     "kafka_hindsight.start.launch",
     "kafka_hindsight.lake.results",
