@@ -6,11 +6,14 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
 from uuid import uuid4
 
 from kafka_hindsight.catalog import Table
 from kafka_hindsight.catalog.steps import NEWEST_RUN, STEPS
 from kafka_hindsight.doctor.doctor_checks import REPAIR
+from kafka_hindsight.doctor.lake_growth import growth
 from kafka_hindsight.lake import publication, state
 from kafka_hindsight.lake.claims import hold_publication
 from kafka_hindsight.lake.damage import digest_in
@@ -20,6 +23,8 @@ from kafka_hindsight.lake.repair import set_aside
 from kafka_hindsight.lake.table_files import check_file, read_file
 from kafka_hindsight.lake.transactions import files_of, open_table
 from kafka_hindsight.settings.config import is_uri, masked
+from kafka_hindsight.settings.models import LOOK_AHEAD_HOURS, LOOK_BACK_HOURS
+from kafka_hindsight.settings.retention import retention_of
 from kafka_hindsight.shared.exits import BadInput, sentences_of
 from kafka_hindsight.shared.timings import described
 from kafka_hindsight.shared.words import counted
@@ -55,9 +60,13 @@ def _checks(lake: str) -> Iterator[tuple[str, str, str]]:
         yield "later", "tables", "none is there yet"
     elif not problems:
         yield "good", "tables", f"{len(newest)} tables: all rows can be read, and every published version is there"
-        if count := _without_checksum(lake, newest):
-            files = counted(count, "file")
-            yield "later", "checksums", f"{files} of other programs have none; the step maintain writes them again"
+        files = {t: files_of(open_table(f"{lake}/{t.layer}/{t.name}", t, v), t, None) for t, v in newest.items()}
+        if count := sum(digest_in(file.path) is None for own in files.values() for file in own):
+            says = f"{counted(count, 'file')} of other programs have none; the step maintain writes them again"
+            yield "later", "checksums", says
+        with suppress(BadInput):  # the check of settings says it
+            keep = retention_of(os.environ.get("KEEP"), LOOK_BACK_HOURS, LOOK_AHEAD_HOURS)
+            yield "good", "growth", "\n".join(growth(files, keep, datetime.now(UTC)))
     for name in publication.damaged_views(lake):
         says = f"{name} is not the one that the last publication wrote; the next publication writes it again"
         yield "later", "publication", says
@@ -120,15 +129,6 @@ def _damage_of(folder: str, table: Table, version: int) -> Iterator[Exception]:
                     pass
         except Exception as problem:  # pyarrow has none either
             yield problem
-
-
-def _without_checksum(lake: str, newest: publication.Versions) -> int:
-    """The number of files of other programs: their content cannot be checked."""
-    return sum(
-        digest_in(file.path) is None
-        for table, version in newest.items()
-        for file in files_of(open_table(f"{lake}/{table.layer}/{table.name}", table, version), table, None)
-    )
 
 
 if __name__ == "__main__":
