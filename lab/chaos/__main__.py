@@ -25,14 +25,14 @@ from typing import Any, NamedTuple
 
 from kafka_hindsight.audit.inputs import SAMPLE
 from kafka_hindsight.settings.home import HOME
-from lab.chaos import disks, executors, flips, inputs, stores
+from lab.chaos import disks, executors, flips, inputs, locks, stores
 from lab.chaos.kills import KillCount, kills
 from lab.chaos.lakes import contents
 from lab.chaos.night import HALF, LAST, LATE, cut_night
 from lab.chaos.worker import Worker
 
 _RECORDS = HOME / "tests" / "excerpts" / "group_records.jsonl"
-_PARTS = ("kills", "disks", "inputs", "stores", "executors", "flips")
+_PARTS = ("kills", "disks", "inputs", "stores", "executors", "flips", "locks")
 _NIGHT = ("ingest", "rebuild", "validate", "publish", "report")
 _FIRST, _SECOND, _THIRD = "first night", "more logs", "late logs"
 _STEPS = (
@@ -66,6 +66,8 @@ def main() -> int:
     parser.add_argument("--real", type=int, default=1, help="how many of them are a kill -9 of all its processes")
     parser.add_argument("--lines", type=int, default=100_000, help="how many lines are mutated")
     parser.add_argument("--flips", type=int, default=60, help="how many bits of a lake are flipped")
+    schedules = "how often two runs meet on an object store with faults at the lock: small ones, and whole nights"
+    parser.add_argument("--schedules", type=int, nargs=2, default=(25, 5), metavar=("SMALL", "WHOLE"), help=schedules)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000))
     parser.add_argument("--parts", nargs="+", default=_PARTS, choices=_PARTS)
     parser.add_argument("--disks", type=int, default=3, help="how often a step's disk is full, and how often away")
@@ -110,6 +112,9 @@ def _outcomes(options: argparse.Namespace, folder: Path) -> Iterator[KillCount]:
             )
         if "executors" in options.parts:
             yield executors.killed(drawn(options.seed, "executors"), folder, _settings(half, _FIRST, "spark"), _NIGHT)
+        if "locks" in options.parts:
+            rng, settings = drawn(options.seed, "locks"), _settings(half, _FIRST, options.engine)
+            yield from locks.locks(rng, folder, settings, *options.schedules)
         if "flips" in options.parts:
             yield from _flips(options, worker, folder, [_settings(n, _FIRST, options.engine) for n in (half, whole)])
         if {"kills", "disks"} & {*options.parts}:

@@ -9,7 +9,7 @@ import subprocess
 import threading
 import time
 import urllib.request
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,12 @@ from lab.chaos.worker import Worker
 from lab.drill.cluster import free_ports
 from setup.build import build_environment
 
-_BUCKET = "lakes"
+BUCKET, ENDPOINT = "lakes", "AWS_ENDPOINT_URL"
 _MEAN_SECONDS = 0.1
 _STALLS, _STALL_SECONDS = 0.005, (5, 15)
 """One answer of two hundred waits so long: longer than a retry of S3's clients, shorter than their patience."""
 
-_CHUNK = 65_536
+CHUNK = 65_536
 _STARTS_WITHIN = 60
 
 
@@ -36,8 +36,13 @@ def slow(
 
     The store answers late to `slow_steps`.
     """
-    beside, far, is_late = folder / "beside", f"s3a://{_BUCKET}/slow", threading.Event()
-    with _store(folder, _delays(rng, is_late)) as waited, closing(Worker(folder / "far")) as worker:
+    beside, far, is_late = folder / "beside", f"s3a://{BUCKET}/slow", threading.Event()
+    waited = list[float]()
+    with (
+        store(folder) as port,
+        proxy(port, lambda reader, writer: _late(reader, writer, port, _delays(rng, is_late), waited)) as late,
+        closing(Worker(folder / "far", also={ENDPOINT: late})) as worker,
+    ):
         outcome = KillCount(f"{', '.join(slow_steps)} on an object store that answers late")
         for step in steps:
             worker.do(step, {**settings, "lake": str(beside)})
@@ -70,28 +75,40 @@ def _delays(rng: random.Random, is_late: threading.Event) -> Callable[[], float]
 
 
 @contextmanager
-def _store(folder: Path, delay: Callable[[], float]) -> Iterator[list[float]]:
-    """Run the store with an empty bucket, and set the environment for S3. Yields how long answers waited."""
+def store(folder: Path) -> Iterator[int]:
+    """Run the store with an empty bucket, and set the environment for S3. Yields the store's port."""
     build_environment(folder / "moto", "s3.txt")
-    port, late = free_ports(2)
+    (port,) = free_ports(1)
     command = [str(folder / "moto" / "bin" / "moto_server"), "-H", "127.0.0.1", "-p", str(port)]
-    before, waited = {**os.environ}, list[float]()
+    before = {**os.environ}
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
-            _make_bucket(f"http://127.0.0.1:{port}/{_BUCKET}")
-            threading.Thread(target=asyncio.run, args=(_serve(late, port, delay, waited),), daemon=True).start()
+            _make_bucket(f"http://127.0.0.1:{port}/{BUCKET}")
             os.environ |= {
-                "AWS_ENDPOINT_URL": f"http://127.0.0.1:{late}",
+                ENDPOINT: f"http://127.0.0.1:{port}",
                 "AWS_ALLOW_HTTP": "true",
                 "AWS_ACCESS_KEY_ID": "key",
                 "AWS_SECRET_ACCESS_KEY": "verysecret",
                 "AWS_REGION": "us-east-1",
             }
-            yield waited
+            yield port
         finally:
             os.environ.clear()
             os.environ |= before
             server.terminate()
+
+
+@contextmanager
+def proxy(port: int, joined: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]) -> Iterator[str]:
+    """Serve a port before the store's, each connection by `joined`. Yields its address."""
+    (before,) = free_ports(1)
+
+    async def serve() -> None:
+        async with await asyncio.start_server(joined, "127.0.0.1", before) as server:
+            await server.serve_forever()
+
+    threading.Thread(target=asyncio.run, args=(serve(),), daemon=True).start()
+    yield f"http://127.0.0.1:{before}"
 
 
 def _make_bucket(bucket: str) -> None:
@@ -106,26 +123,26 @@ def _make_bucket(bucket: str) -> None:
             time.sleep(0.5)
 
 
-async def _serve(late: int, port: int, delay: Callable[[], float], waited: list[float]) -> None:
-    """A proxy on one port before another: what is asked goes on at once, what is answered waits."""
+async def _late(
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    port: int,
+    delay: Callable[[], float],
+    waited: list[float],
+) -> None:
+    """A connection through the proxy: what is asked goes on at once, what is answered waits."""
 
     def answer() -> float:
         waited.append(delay())
         return waited[-1]
 
-    async def joined(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        answers, asks = await asyncio.open_connection("127.0.0.1", port)
-        await asyncio.gather(
-            _pass_on(reader, asks, lambda: 0), _pass_on(answers, writer, answer), return_exceptions=True
-        )
-
-    async with await asyncio.start_server(joined, "127.0.0.1", late) as server:
-        await server.serve_forever()
+    answers, asks = await asyncio.open_connection("127.0.0.1", port)
+    await asyncio.gather(_pass_on(reader, asks, lambda: 0), _pass_on(answers, writer, answer), return_exceptions=True)
 
 
 async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, delay: Callable[[], float]) -> None:
     with closing(writer):
-        while data := await reader.read(_CHUNK):
+        while data := await reader.read(CHUNK):
             await asyncio.sleep(delay())
             writer.write(data)
             await writer.drain()

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 _SPARK = {"spark.sql.shuffle.partitions": "2"}
 
+DEAD_AFTER = "CHAOS_DEAD_AFTER"
+"""The variable that names the seconds after which a holder of a lock in a store counts as dead."""
+
 KILLED = -signal.SIGKILL
 """The exit code of a process that was killed."""
 
@@ -117,6 +120,8 @@ def main(answer: Path) -> None:
     from kafka_hindsight.steps.run import perform
 
     time.tzset()
+    if dead_after := os.environ.get(DEAD_AFTER):
+        hasten_locks(float(dead_after))
     for line in sys.stdin:
         request = json.loads(line)
         try:
@@ -130,6 +135,16 @@ def main(answer: Path) -> None:
         being_written = answer.with_suffix(".tmp")
         being_written.write_text(json.dumps(result._asdict()))
         being_written.rename(answer)
+
+
+def hasten_locks(dead_after: float) -> None:
+    """Make holders of locks die sooner in this process, in the proportions of a night."""
+    from kafka_hindsight.lake import lock, lock_states
+
+    share = dead_after / lock_states.DEAD_AFTER
+    lock_states.DEAD_AFTER = dead_after
+    lock.RENEWED_EVERY *= share
+    lock._ASK_EVERY *= share
 
 
 def _spark_workers() -> Workers:
