@@ -39,11 +39,11 @@ from lab.chaos.stores import BUCKET, CHUNK, ENDPOINT, proxy, store
 from lab.chaos.worker import DEAD_AFTER, Worker, hasten_locks
 
 _DEAD_AFTER_S, _STANDS_STILL_S = 4.0, 5.0
-_AT_LOCK, _ELSEWHERE = 0.15, 0.01
+_AT_LOCK, _ELSEWHERE = 0.1, 0.01
 """The share of requests that meet a fault, at a lock and elsewhere."""
-_LATE_S = (0.5, 4.0)
+_LATE_S = (0.5, 3.0)
 
-_WRITES = 6
+_WRITES = 4
 """Commits of a small run, by turns to two tables."""
 _TABLES = (PUBLICATIONS, LATE_WINDOWS)
 _FILLED: Mapping[Table, Mapping[str, Any]] = {PUBLICATIONS: {"row_count": 0}, LATE_WINDOWS: {"sources": []}}
@@ -51,10 +51,10 @@ _STEPS = ("ingest", "rebuild", "validate", "publish", "report")
 _NUMBERS = ("version", "records")
 _AT = datetime(2026, 11, 21, tzinfo=UTC)
 _TRIES = 40
-_AT_ONCE = 5
+_AT_ONCE = 8
 """Small schedules that are played at once: they wait most of the time."""
 
-_DISTURBED_S = 30
+_DISTURBED_S = 20
 """Seconds in which runs are cut off and stand still. Requests and answers are lost to the end."""
 _RUNS = ("one", "two")
 
