@@ -316,9 +316,27 @@ class TimelinePicture:
     note: str = ""
 
 
+@dataclass(frozen=True)
+class StripLane:
+    """One lane of a strip. `marks` are (start, length and height in percent, tone). `says` is the same in words."""
+
+    label: str
+    anchor: str
+    says: str
+    marks: tuple[tuple[float, float, float, str], ...]
+
+
+@dataclass(frozen=True)
+class TimelineStrip:
+    """The window in a few lanes, drawn without a script. `instants` are as far apart as the marks of its axis."""
+
+    lanes: tuple[StripLane, ...]
+    instants: tuple[At, ...]
+
+
 Block = (
     Paragraph | Heading | List | Facts | PlainTable | PagedTable | Expandable | EvidenceLines | Quotation | Entry | Box
-    | Trends | Bars | TimelinePicture
+    | Trends | Bars | TimelinePicture | TimelineStrip
 )  # fmt: skip
 
 Content = Words | Block | Cell | tuple["Content", ...]

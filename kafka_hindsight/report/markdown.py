@@ -92,6 +92,8 @@ class Markdown:
             case ui.TimelinePicture():
                 lanes: list[ui.CurveLane | ui.Lane] = [*block.curves, *block.lanes]
                 yield from (f"- {escaped(lane.label)}: {escaped(lane.says)}" for lane in lanes)
+            case ui.TimelineStrip(strip_lanes):
+                yield from (f"- {escaped(lane.label)}: {escaped(lane.says)}" for lane in strip_lanes)
             case _:
                 yield self.words(block)
 

@@ -38,7 +38,7 @@ def incident_headline(incident: Incident) -> str:
 
 
 def origin_of(incident: Incident) -> str:
-    """The origin of an incident, as its headline says it behind the harm, without how long it lasted; empty: nothing."""
+    """The origin of an incident, as its headline says it behind the harm, without its length; empty: none."""
     origin = (incident.headline or "").partition(": ")[2]
     return plain.shortened(origin.partition(", away for ")[0], HEADLINE)
 

@@ -15,6 +15,12 @@ FINDINGS = 5
 ROWS = 12
 """The most rows of a table that a terminal shows."""
 
+_HEIGHTS = "·▁▂▃▄▅▆▇█"
+"""The heights of a strip, none first."""
+
+_LEAST_COLUMNS = 30
+"""The least columns of a strip beside notes."""
+
 _MARKS = {"good": "✓ ", "plain": "· ", "warn": "! ", "act": "! ", "look": "· "}
 
 
@@ -73,6 +79,8 @@ class Terminal:
                 case ui.TimelinePicture(lanes=lanes):
                     for lane in lanes[:ROWS]:
                         yield from self.text(f"{lane.label}: {lane.says}", indent, hang=2)
+                case ui.TimelineStrip():
+                    yield from ("", *self.strip(block, indent))
                 case ui.Entry():
                     yield from self.entry(block)
                 case ui.Box("advice", inner):
@@ -85,6 +93,24 @@ class Terminal:
                         shows = f": {quote.shows}" if quote.shows else ""
                         yield f"{' ' * indent}{self.plain(quote.at or '')}  {quote.source}{shows}"
                         yield from (f"{' ' * indent}  {line}" for line in quote.text.split("\n"))
+
+    def strip(self, block: ui.TimelineStrip, indent: int) -> Iterator[str]:
+        """A strip: a line for each lane, as high in each column as its highest mark there, and one for the axis."""
+        labels = max(len(lane.label) for lane in block.lanes)
+        notes = max(len(lane.says) for lane in block.lanes) + 2
+        columns = self.width - indent - labels - 2
+        is_wide = columns - notes >= _LEAST_COLUMNS
+        columns -= notes if is_wide else 0
+        for lane in block.lanes:
+            heights = [0.0] * columns
+            for left, length, height, _ in lane.marks:
+                first = min(columns - 1, int(left * columns / 100))
+                last = min(columns - 1, int((left + length) * columns / 100))
+                heights[first : last + 1] = [max(height, own) for own in heights[first : last + 1]]
+            bars = "".join(_HEIGHTS[-(-int(height) * (len(_HEIGHTS) - 1) // 100)] for height in heights)
+            yield f"{' ' * indent}{lane.label:{labels}}  {bars}{f'  {lane.says}' if is_wide else ''}"
+        first_at, last_at = (self.plain(block.instants[n]) for n in (0, -1))
+        yield f"{' ' * (indent + labels + 2)}{first_at}{last_at:>{columns - len(first_at)}}"
 
     def rows(self, headings: Sequence[str], rows: Sequence[Sequence[ui.Content]], indent: int) -> Iterator[str]:
         """The first rows of a table: the first two cells, then the others with their headings."""
@@ -142,7 +168,7 @@ def _summary(terminal: Terminal, page: ui.Page) -> Iterator[str]:
     blocks = {section.name: section.blocks for view in page.views for section in view.sections}
     yield from terminal.text(f"{page.heading}, {terminal.plain(page.subtitle)}")
     yield ""
-    yield from terminal.blocks([block for block in blocks["verdict"] if isinstance(block, ui.Box)])
+    yield from terminal.blocks([block for block in blocks["verdict"] if isinstance(block, ui.Box | ui.TimelineStrip)])
     yield from ("", "Incidents, the most urgent first")
     yield from terminal.blocks(blocks["incident-list"], 2)
     findings = [block for block in blocks["findings"] if isinstance(block, ui.Entry)]

@@ -43,7 +43,7 @@ def pop_longest() -> dict[str, Timing]:
 
 
 def described(step: str, summary: Mapping[str, Any]) -> str:
-    """The longest parts of a step in words, by its summary. Clients choose the names of groups: they are made harmless."""
+    """The longest parts of a step in words, by its summary. Names of groups are made harmless: clients choose them."""
     longest = (
         f"its longest {sort}, {plain.visible(what)}, {_length(s)}" for sort, (s, what) in summary["longest"].items()
     )

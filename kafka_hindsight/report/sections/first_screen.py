@@ -41,6 +41,7 @@ from kafka_hindsight.report.not_known import missing_witnesses, unread_inputs
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.report.phrases import declared_label, incident_headline, origin_of, unread_warning
 from kafka_hindsight.report.sections import coverage
+from kafka_hindsight.report.sections.strip import strip
 from kafka_hindsight.report.withheld import ADVICE, withheld_sentences
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
@@ -61,6 +62,7 @@ def first_screen(page: PageRows) -> Iterator[ui.Block]:
     """The first screen."""
     yield _lead(page)
     yield ui.List(tuple(tiles(page)), "tiles")
+    yield from strip(page)
 
 
 def _lead(page: PageRows) -> ui.Box:

@@ -1,0 +1,104 @@
+"""The window in a strip: when brokers were away, when partitions could not be used, when groups rebalanced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+from kafka_hindsight.catalog.nouns.tones import Tone
+from kafka_hindsight.catalog.rows import BrokerOutage, Unavailability, Witness
+from kafka_hindsight.knowledge.outage_words import noun_of
+from kafka_hindsight.measures.unavailability_sums import NO_WRITES
+from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report.curves import count_curve, leaderless_partitions, rebalancing, thin
+from kafka_hindsight.report.not_known import missing_witnesses
+from kafka_hindsight.report.page_rows import PageRows
+from kafka_hindsight.shared import plain, words
+from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.timelines import Interval, Intervals
+
+BROKERS = 5
+"""The brokers that have a lane: those that were away most often."""
+
+MARKS = 100
+"""About the most marks of a lane, so that a crowded night keeps a small first view."""
+
+PARTS = 4
+"""The parts into which the axis is divided."""
+
+
+def strip(page: PageRows) -> Iterator[ui.TimelineStrip]:
+    """The strip; nothing where no broker was away and nothing could not be used.
+
+    What the logs could not show has a lane of its own, for an empty lane claims that nothing happened.
+    """
+    troubles = [*_broker_lanes(page), *_count_lanes(page)]
+    if troubles:
+        first, end = page.window
+        instants = tuple(ui.At(first + (end - first) * n / PARTS) for n in range(PARTS + 1))
+        yield ui.TimelineStrip((*troubles, *_not_known(page)), instants)
+
+
+def _broker_lanes(page: PageRows) -> Iterator[ui.StripLane]:
+    outages = grouped(page.of(BrokerOutage), lambda o: o.broker)
+    worst = sorted(outages, key=lambda b: (-len(outages[b]), b))
+    for broker in sorted(worst[:BROKERS]):
+        own = outages[broker]
+        marks = tuple((*_place(page, o.down_at, o.up_at), 100.0, str(noun_of(o).tone)) for o in own)
+        yield ui.StripLane(
+            f"Broker {broker}", plain.anchor("broker", str(broker)), f"away {words.times(len(own))}", marks
+        )
+    if hidden := [o for broker in worst[BROKERS:] for o in outages[broker]]:
+        marks = tuple((*_place(page, o.down_at, o.up_at), 100.0, str(noun_of(o).tone)) for o in hidden)
+        label = words.counted(len(worst) - BROKERS, "more broker")
+        yield ui.StripLane(label, "cluster", f"away {words.times(len(hidden))}", marks)
+
+
+def _count_lanes(page: PageRows) -> Iterator[ui.StripLane]:
+    lanes: Sequence[tuple[str, str, Tone, Callable[[PageRows], Mapping[object, Intervals[None]]]]] = (
+        ("No leader", "partition", Tone.LOST, leaderless_partitions),
+        ("Writes refused", "partition", Tone.LOST, _refusing),
+        ("Rebalancing", "group", Tone.MEMBER, rebalancing),
+    )
+    for label, noun, tone, intervals_of in lanes:
+        points = count_curve(page, intervals_of(page).values())
+        if top := max((value for _, value in points), default=0):
+            yield ui.StripLane(
+                label, "timeline", f"up to {words.counted(top, noun)} at once", _steps(page, points, top, tone)
+            )
+
+
+def _refusing(page: PageRows) -> Mapping[object, Intervals[None]]:
+    rows = (row for row in page.of(Unavailability) if row.kind in NO_WRITES)
+    return {
+        key: Intervals(Interval(row.started_at, row.ended_at or page.window[1], None) for row in own)
+        for key, own in grouped(rows, lambda r: (r.topic, r.partition)).items()
+    }
+
+
+def _not_known(page: PageRows) -> Iterator[ui.StripLane]:
+    spans = [span for unknown in missing_witnesses(page.of(Witness)) for span in unknown.spans]
+    if spans:
+        united = Intervals(Interval(first, last, None) for first, last in spans).union()
+        marks = tuple((*_place(page, i.start, i.end), 100.0, str(Tone.UNKNOWN)) for i in united)
+        yield ui.StripLane("Not known", "coverage", "some logs are missing", marks)
+
+
+def _place(page: PageRows, start: datetime, end: datetime | None) -> tuple[float, float]:
+    """The start and the length of a time in percent of the window; without an end it lasts to the window's."""
+    left = page.place(start)
+    return round(left, 2), round(page.place(end or page.window[1]) - left, 2)
+
+
+def _steps(
+    page: PageRows, points: Iterable[tuple[int, int]], top: int, tone: Tone
+) -> tuple[tuple[float, float, float, str], ...]:
+    first, end = page.window
+    span = round((end - first) / timedelta(milliseconds=1))
+    steps = pairwise([*thin([*points], span, MARKS), (span, 0)])
+    return tuple(
+        (round(100 * at / span, 2), round(100 * (later - at) / span, 2), round(100 * value / top, 1), str(tone))
+        for (at, value), (later, _) in steps
+        if value
+    )
