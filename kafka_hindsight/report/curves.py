@@ -88,11 +88,11 @@ def count_curve(page: PageRows, subjects: Iterable[Intervals[None]]) -> list[Poi
     return [(0, 0), *((at, total) for (at, _), total in zip(by_instant, totals, strict=True))] if changes else []
 
 
-def thin(points: Sequence[Point], span_ms: int, most: int = MOST_POINTS) -> list[Point]:
-    """Thin points out to about `most`: the highest of points near each other stays, so that no peak is lost."""
-    if len(points) <= most:
+def thin(points: Sequence[Point], span_ms: int) -> list[Point]:
+    """Thin points out to about MOST_POINTS: the highest of points near each other stays, so that no peak is lost."""
+    if len(points) <= MOST_POINTS:
         return list(points)
-    size, peaks, last = -(-span_ms // most), [], points[0][1]
+    size, peaks, last = -(-span_ms // MOST_POINTS), [], points[0][1]
     for place, neighbours in groupby(points, key=lambda p: p[0] // size):
         values = [value for _, value in neighbours]
         peaks.append((place * size, max(last, *values)))

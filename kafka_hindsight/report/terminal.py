@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
+from math import ceil
 
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.shared import words
@@ -105,8 +106,8 @@ class Terminal:
             heights = [0.0] * columns
             for left, length, height, _ in lane.marks:
                 first = min(columns - 1, int(left * columns / 100))
-                last = min(columns - 1, int((left + length) * columns / 100))
-                heights[first : last + 1] = [max(height, own) for own in heights[first : last + 1]]
+                last = max(first + 1, ceil((left + length) * columns / 100))
+                heights[first:last] = [max(height, own) for own in heights[first:last]]
             bars = "".join(_HEIGHTS[-(-int(height) * (len(_HEIGHTS) - 1) // 100)] for height in heights)
             yield f"{' ' * indent}{lane.label:{labels}}  {bars}{f'  {lane.says}' if is_wide else ''}"
         first_at, last_at = (self.plain(block.instants[n]) for n in (0, -1))

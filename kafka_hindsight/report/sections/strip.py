@@ -11,18 +11,18 @@ from kafka_hindsight.catalog.rows import BrokerOutage, Unavailability, Witness
 from kafka_hindsight.knowledge.outage_words import noun_of
 from kafka_hindsight.measures.unavailability_sums import NO_WRITES
 from kafka_hindsight.report import blocks as ui
-from kafka_hindsight.report.curves import count_curve, leaderless_partitions, rebalancing, thin
+from kafka_hindsight.report.curves import count_curve, leaderless_partitions, rebalancing
 from kafka_hindsight.report.not_known import missing_witnesses
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.shared import plain, words
-from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.grouping import grouped, runs
 from kafka_hindsight.shared.timelines import Interval, Intervals
 
 BROKERS = 5
 """The brokers that have a lane: those that were away most often."""
 
-MARKS = 100
-"""About the most marks of a lane, so that a crowded night keeps a small first view."""
+MARKS = 240
+"""The most marks of a curve, so that a crowded night keeps a small first view."""
 
 PARTS = 4
 """The parts into which the axis is divided."""
@@ -94,11 +94,20 @@ def _place(page: PageRows, start: datetime, end: datetime | None) -> tuple[float
 def _steps(
     page: PageRows, points: Iterable[tuple[int, int]], top: int, tone: Tone
 ) -> tuple[tuple[float, float, float, str], ...]:
+    """A curve as marks: in each part of the window the highest value that it has there."""
     first, end = page.window
-    span = round((end - first) / timedelta(milliseconds=1))
-    steps = pairwise([*thin([*points], span, MARKS), (span, 0)])
+    part = (end - first) / timedelta(milliseconds=1) / MARKS
+    highest = [0] * MARKS
+    for (at, value), (later, _) in pairwise([*points, (round(part * MARKS), 0)]):
+        for n in range(min(MARKS - 1, int(at / part)), min(MARKS, int(later / part) + 1)) if value else ():
+            highest[n] = max(highest[n], value)
     return tuple(
-        (round(100 * at / span, 2), round(100 * (later - at) / span, 2), round(100 * value / top, 1), str(tone))
-        for (at, value), (later, _) in steps
-        if value
+        (
+            round(100 * own[0] / MARKS, 2),
+            round(100 * len(own) / MARKS, 2),
+            round(100 * highest[own[0]] / top, 1),
+            str(tone),
+        )
+        for own in runs(range(MARKS), lambda run, n: highest[run[-1]] == highest[n])
+        if highest[own[0]]
     )
