@@ -17,6 +17,7 @@ from kafka_hindsight.catalog.nouns.incidents import FindingSeverity as FindingSe
 from kafka_hindsight.catalog.nouns.incidents import Harm as Harm
 from kafka_hindsight.catalog.nouns.incidents import IncidentKind as IncidentKind
 from kafka_hindsight.catalog.nouns.incidents import Urgency as Urgency
+from kafka_hindsight.catalog.nouns.libraries import ClientLibrary as ClientLibrary
 from kafka_hindsight.catalog.nouns.offsets import JumpActor as JumpActor
 from kafka_hindsight.catalog.nouns.offsets import JumpCause as JumpCause
 from kafka_hindsight.catalog.nouns.offsets import JumpHarm as JumpHarm

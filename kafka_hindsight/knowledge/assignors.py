@@ -30,3 +30,17 @@ def is_eager(assignor: str | None) -> bool:
 def is_cooperative(assignor: str | None) -> bool:
     """Whether a member keeps what does not move under this assignor."""
     return assignor is not None and _INCREMENTAL.search(assignor) is not None
+
+
+_CLASSES = {
+    "RangeAssignor": "range",
+    "RoundRobinAssignor": "roundrobin",
+    "StickyAssignor": "sticky",
+    "CooperativeStickyAssignor": "cooperative-sticky",
+}
+
+
+def assignor_names(text: str) -> list[str]:
+    """Assignors, separated by commas, by the names that the protocol has for them; a Java client prints classes."""
+    parts = (part.removeprefix("class ").rpartition(".")[2] for part in re.split(r",\s*", text) if part)
+    return [_CLASSES.get(part, part) for part in parts]

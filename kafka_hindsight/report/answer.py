@@ -8,6 +8,8 @@ from typing import Any
 
 from kafka_hindsight.catalog.codes import FindingSeverity
 from kafka_hindsight.catalog.rows import Finding, Incident, Quote
+from kafka_hindsight.catalog.rows.structs import SettingChange
+from kafka_hindsight.knowledge.advice import change_words
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, phrases
 from kafka_hindsight.report.page_rows import PageRows
@@ -18,12 +20,12 @@ TIMES = 12
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer about one incident, group, topic, broker or client of a window.
+    """The answer about one incident, group, topic, broker, client or owner of a window.
 
     `verdict` is one sentence, `explanation` more about it. `unobserved` are sentences about what no log and no reading
-    showed. `cost` is what it cost, `advice` what to do or to change, the most helpful first; `commands` show how things
-    are now. `proof` are the lines that prove the verdict; where it has several parts, `parts` names the one that each
-    line is about, by the id of the line. `sections` have more.
+    showed. `cost` is what it cost, `advice` what to do or to change, the most helpful first, `changes` the settings to
+    change; `commands` show how things are now. `proof` are the lines that prove the verdict; where it has several
+    parts, `parts` names the one that each line is about, by the id of the line. `sections` have more.
     """
 
     kind: str
@@ -36,6 +38,7 @@ class Answer:
     unobserved: tuple[str, ...] = ()
     cost: tuple[ui.Fact, ...] = ()
     advice: tuple[str, ...] = ()
+    changes: tuple[SettingChange, ...] = ()
     commands: tuple[str, ...] = ()
     proof: Sequence[Quote] = ()
     parts: Mapping[str, str] = field(default_factory=dict)
@@ -62,6 +65,7 @@ class Answer:
             "not_observed": list(self.unobserved),
             "cost": {fact.label: ui.plain_text(fact.value) for fact in self.cost},
             "advice": list(self.advice),
+            "changes": [change.as_dict() for change in self.changes],
             "commands": list(self.commands),
             "evidence": [quote.as_dict() | self._part_of(quote) for quote in self.proof],
         }
@@ -89,9 +93,20 @@ class Answer:
             yield ui.Facts(self.cost)
         if self.advice:
             yield ui.Box("advice", (ui.Heading("What to do"), *(ui.Paragraph(sentence) for sentence in self.advice)))
+        if self.changes:
+            yield ui.Paragraph("Settings to change:", "quiet ask")
+            yield ui.List(tuple(map(_change_item, self.changes)), "commands")
         if self.commands:
             yield ui.Paragraph("See how it is now:", "quiet ask")
             yield ui.List(tuple(ui.Item(ui.Badge(command, "code")) for command in self.commands), "commands")
+
+
+def _change_item(change: SettingChange) -> ui.Item:
+    """A setting with its value now and its new one, where it stands, how it is rolled out, and the command if any."""
+    more = "; ".join(filter(None, (change.place, change.gain, change.how)))
+    written = change.command or change.paste
+    pasted = (" ", ui.Badge(written, "code")) if written else ()
+    return ui.Item((ui.Strong(plain.shortened(change_words(change), 240)), " ", ui.Quiet(more), *pasted))
 
 
 def end_state_badge(state: figures.EndState) -> ui.Badge:

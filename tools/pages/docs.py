@@ -29,6 +29,7 @@ from kafka_hindsight.catalog.steps import RECLASSIFY, STEPS
 from kafka_hindsight.cli import clusters_file
 from kafka_hindsight.judgements.rebuild.published import PUBLISHED
 from kafka_hindsight.judgements.rebuild.sources import judgements_in_order
+from kafka_hindsight.knowledge.advice import advise
 from kafka_hindsight.knowledge.isr_advice import RESTART_ADVICE
 from kafka_hindsight.knowledge.model import Noise, Pattern, Rule
 from kafka_hindsight.knowledge.noise import NOISE
@@ -40,6 +41,7 @@ from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.settings.models import MEANINGS, param_name, variable
 from kafka_hindsight.sql.named_queries import NamedQuery, named_queries
 from tools.pages import boards
+from tools.pages.advice_page import JAVA_MEMBER, advice_page
 from tools.pages.codes_page import codes_page
 from tools.pages.markdown import as_codes, as_table, code, fenced, link, page, prose
 from tools.pages.pipeline_page import pipeline_parts
@@ -84,6 +86,7 @@ def pages() -> dict[str, str]:
         "rulings.md": rulings_page(RULING_TABLES, declared),
         "rules.md": rules_page(RULES),
         "runbook.md": runbook_page(RULES, tuple(Cause)),
+        "advice.md": advice_page(tuple(Cause)),
         "queries.md": queries_page(tuple(named_queries().values())),
         "settings.md": settings_page(),
         "pipeline.md": page(
@@ -203,7 +206,7 @@ def runbook_page(rules: Sequence[Rule], causes: Sequence[Cause]) -> str:
         ]
         for is_standing in (False, True)
     )
-    why = [(link(c, "causes.md"), prose(c.noun.label), prose(c.noun.advice)) for c in causes]
+    why = [(link(c, "causes.md"), prose(c.noun.label), prose(advise(c, JAVA_MEMBER).text)) for c in causes]
     of_restarts = {"yes" if early else "no": do for early, do in RESTART_ADVICE.items()}
     settings = [(code(r.option), prose(r.avoids), prose(r.costs)) for r in (setting.noun for setting in RemedySetting)]
     in_words = ("Kind", "In words", "What to do")

@@ -9,9 +9,11 @@ from pkgutil import walk_packages
 from typing import Any
 
 from kafka_hindsight import judgements
-from kafka_hindsight.catalog.codes import Cause, Protocol
+from kafka_hindsight.catalog.codes import Cause
 from kafka_hindsight.judgements.reasoning.proofs import Predicate
 from kafka_hindsight.judgements.reasoning.rulings import Ruling
+from kafka_hindsight.knowledge.advice import advise
+from tools.pages.advice_page import JAVA_MEMBER
 from tools.pages.markdown import as_table, code, link, page, prose
 
 CAUSES_OF = "gold.rebalances.cause"
@@ -136,20 +138,13 @@ def causes_page(
     for cause in causes:
         noun = (
             ("Symptom", prose(cause.noun.symptom)),
-            ("What to do", prose(cause.noun.advice)),
-            *_advice_with_epochs(cause),
+            ("What to do", f"{prose(advise(cause, JAVA_MEMBER).text)} {link(cause, 'advice.md')} has other clients."),
             ("Source", prose(cause.noun.source)),
         )
         parts += [f"## {cause}", f"**{prose(cause.meaning)}**", _points(noun)]
         for when, table in tables.items():
             parts += [_ruling(when, n, table, declared) for n, ruling in enumerate(table) if cause in ruling.codes]
     return page("Causes", "kafka_hindsight/catalog/nouns/causes.py and kafka_hindsight/judgements/rebalances", parts)
-
-
-def _advice_with_epochs(cause: Cause) -> Iterator[tuple[str, str]]:
-    """The advice to a group that has no join phase, where it is another."""
-    if cause.noun.epochs_advice:
-        yield "What to do in a KIP-848 group", prose(cause.noun.advice_for(Protocol.CONSUMER))
 
 
 def rulings_page(columns: Mapping[str, Mapping[str, Sequence[Ruling[Any]]]], declared: Mapping[int, str]) -> str:

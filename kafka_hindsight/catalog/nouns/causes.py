@@ -8,7 +8,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kafka_hindsight.catalog.code import Noun, NounCode
+from kafka_hindsight.catalog.nouns.groups import RemedySetting
 from kafka_hindsight.catalog.nouns.protocols import AdvisedNoun
+
+_MEMBERS = "{tool} --bootstrap-server $BOOTSTRAP --describe --group {group} --members --verbose"
+_STATE = "{tool} --bootstrap-server $BOOTSTRAP --describe --group {group} --state"
+_QUOTA = "kafka-configs.sh --bootstrap-server $BOOTSTRAP --describe --entity-type clients --entity-name {client}"
+_RIGHTS = "kafka-acls.sh --bootstrap-server $BOOTSTRAP --list --group {group}"
+_ALLOW = (
+    "kafka-acls.sh --bootstrap-server $BOOTSTRAP --add --allow-principal User:$PRINCIPAL --consumer --topic $TOPIC"
+    " --group {group}"
+)
+_BROKER_SETTINGS = (
+    "kafka-configs.sh --bootstrap-server $BOOTSTRAP --describe --all --entity-type brokers --entity-name $BROKER"
+)
+_OFFSETS_TOPIC = "kafka-topics.sh --bootstrap-server $BOOTSTRAP --describe --topic __consumer_offsets"
+_OFFSETS_SETTINGS = (
+    "kafka-configs.sh --bootstrap-server $BOOTSTRAP --describe --all --entity-type topics"
+    " --entity-name __consumer_offsets"
+)
+_CONNECTORS = 'curl -s "$CONNECT/connectors?expand=status"'
+_CONNECTOR = "curl -s $CONNECT/connectors/{connector}/status"
+_RESTART_TASKS = 'curl -s -X POST "$CONNECT/connectors/{connector}/restart?includeTasks=true&onlyFailed=true"'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +66,8 @@ class CauseNoun(AdvisedNoun):
     `is_follow_up`: the second half of a cooperative rebalance. `is_command`: an administrator asked for it.
     `is_broker_induced`: an outage of a broker can cause it. `is_move`: the coordinator moved. `is_unstored`: the
     coordinator could not store an assignment.
+    `helped_by`: the setting whose longer time would have bridged it. `commands` show how things are now: braces stand
+    for the group, a client, the connector of a sink, and the script that shows such a group.
     """
 
     label: str
@@ -67,6 +90,8 @@ class CauseNoun(AdvisedNoun):
     is_broker_induced: bool = False
     is_move: bool = False
     is_unstored: bool = False
+    helped_by: RemedySetting | None = None
+    commands: tuple[str, ...] = (_MEMBERS,)
 
 
 # fmt: off
@@ -80,9 +105,10 @@ class Cause(NounCode):
         meaning="A member joined that was not in the group during the look-back (24 h by default).",
         symptom="a join phase starts with 'Adding new member'",
         advice="Nothing to do when you scaled out. When members come and go by themselves, look at what starts them:"
-        " an autoscaler, a crash loop, a job scheduler. Cooperative assignment (CooperativeStickyAssignor) or"
-        " group.protocol=consumer keeps the others working meanwhile. Where members that start together each begin a"
-        " rebalance, raise group.initial.rebalance.delay.ms above the time between two of them.",
+        " an autoscaler, a crash loop, a job scheduler. Cooperative assignment ({cooperative}) keeps the"
+        " others working meanwhile. With brokers from 4.0 on {upgrade} does so too. Where the first members"
+        " of a group each begin a rebalance, raise the brokers' group.initial.rebalance.delay.ms above the"
+        " time between two of them.",
         epochs_advice="Nothing to do when you scaled out. When members come and go by themselves, look at what starts"
         " them: an autoscaler, a crash loop, a job scheduler. The others keep working meanwhile.",
         source="GroupCoordinator.scala, GroupMetadataManager.java; KIP-134, KIP-394",
@@ -96,10 +122,9 @@ class Cause(NounCode):
         " only where the group was empty, and the last one that had gone has its host, or its client id and no other"
         " host. Else the cause is `member_joined`: `possible` where a member that may be the same had gone.",
         symptom="a join phase starts with 'Adding new member'",
-        advice="The rebalance before this one shows why it left. For planned restarts give each member a"
-        " group.instance.id and a session timeout longer than a restart takes: then neither the going nor the coming"
+        advice="The rebalance before this one shows why it left. For planned restarts give each member a {instance}"
+        " of its own, and a {session} longer than a restart takes: then neither the going nor the coming"
         " starts a rebalance.",
-        epochs_advice="The rebalance before this one shows why it left.",
         source="GroupCoordinator.scala, GroupMetadataManager.java; KIP-345",
         is_arrival=True, is_return=True,
     )
@@ -107,12 +132,13 @@ class Cause(NounCode):
         code="member_left", label="a member left", family=CauseFamily.MEMBER,
         meaning="A member closed its consumer, unsubscribed, or was shut down.",
         symptom="a member leaves by LeaveGroup, or by a heartbeat with epoch -1 under KIP-848",
-        advice="Nothing to do for a planned stop. For deployments use static membership (group.instance.id, session"
-        " timeout longer than a restart) or cooperative assignment, and restart one member at a time. Commit what was"
-        " done before the consumer closes, and in onPartitionsRevoked of a ConsumerRebalanceListener: else other"
-        " members read it again.",
-        epochs_advice="Nothing to do for a planned stop. In a deployment restart one member at a time. Commit or"
-        " acknowledge what was done before the member closes: else other members read it again.",
+        advice="Nothing to do for a planned stop. For deployments use static membership ({instance}, and a {session}"
+        " longer than a restart). Cooperative assignment ({cooperative}) keeps the others working meanwhile."
+        " Restart one member at a time. Commit what was done before the member closes: else other members"
+        " read it again. The place for it is {revoked}.",
+        epochs_advice="Nothing to do for a planned stop. For deployments give each member a {instance} of its own, and"
+        " let a restart be shorter than {session}. Restart one member at a time. Commit or acknowledge what was"
+        " done before the member closes: else other members read it again.",
         source="KIP-800; AbstractCoordinator.java maybeLeaveGroup",
         is_departure=True, is_leave=True,
     )
@@ -121,13 +147,11 @@ class Cause(NounCode):
         meaning="A member's session expired while its process was alive: a pause (GC, suspend), the network, or a"
         " session timeout that is too short. A later line of the same process proves it.",
         symptom="'Heartbeat session expired': the coordinator removes a member on heartbeat expiration",
-        advice="Raise session.timeout.ms (45 s is the default since Kafka 3.0, KIP-735, and 10 s of a Connect worker)"
-        " and keep heartbeat.interval.ms at most a third of it; look for long GC pauses, CPU throttling, suspended"
-        " hosts, at the network between the member and its coordinator, and at its quotas.",
-        epochs_advice="Look for long GC pauses, CPU throttling, suspended hosts, at the network between the member and"
-        " its coordinator, and at its quotas. The session is a setting of the group, not of its members: to raise it,"
-        " set {session} (45 s by default) by kafka-configs.sh --alter --entity-type groups, and keep {heartbeat} at"
-        " most a third of it.",
+        advice="Look for long GC pauses, CPU throttling, suspended hosts, at the network between the member and its"
+        " coordinator, and at its quotas. {beats_between_messages}Its library sends heartbeats between"
+        " messages: call heartbeat() in a handler that takes long. Keep {heartbeat} at most a third of"
+        " {session}.",
+        helped_by=RemedySetting.SESSION_TIMEOUT,
         source="GroupCoordinator.scala onExpireHeartbeat; KIP-735; CommonClientConfigs",
         is_departure=True, is_removal=True, is_silence=True, is_broker_induced=True, is_late_heartbeat=True,
     )
@@ -148,13 +172,11 @@ class Cause(NounCode):
         " fit: `possible`, and the explanation names both. Of a member whose close sends no LeaveGroup its own log has"
         " to show it: without that it is `session_ended`.",
         symptom="'Member is dead': the coordinator removes a member on heartbeat expiration",
-        advice="Find out why the consumer crashed: exit code, out-of-memory kills, the last lines of its own log, the"
-        " host. Close it on shutdown signals, so that the group need not wait for its session to run out; of a static"
-        " member or of Kafka Streams the close sends no LeaveGroup, and spares the group nothing. Do not raise"
-        " session.timeout.ms: it saves no dead member, and its partitions then stand still for longer.",
-        epochs_advice="Find out why the member crashed: exit code, out-of-memory kills, the last lines of its own log,"
-        " the host. Close it on shutdown signals, so that the group need not wait for its session to run out. Do not"
-        " raise the group's {session}: it saves no dead member, and its partitions then stand still for longer.",
+        advice="Find out why the member crashed: exit code, out-of-memory kills, the last lines of its own log, the"
+        " host. {leaves_by_close}Close it on shutdown signals, so that the group need not wait for its"
+        " session to run out. {stays_by_close}A close of it sends no LeaveGroup, and spares the group"
+        " nothing. Do not raise {session}: it saves no dead member, and its partitions then stand still for"
+        " longer.",
         source="GroupCoordinator.scala onExpireHeartbeat; GroupMetadataManager.java; KIP-848",
         is_departure=True, is_removal=True, is_silence=True, is_death=True,
     )
@@ -165,14 +187,10 @@ class Cause(NounCode):
         " that this is `possible` at most. Where that log shows the close it is `member_left`.",
         symptom="the coordinator removes a static member or a consumer of Kafka Streams on heartbeat expiration",
         advice="Nothing to do where it was stopped on purpose, as for a deployment. Else find out why it died: exit"
-        " code, out-of-memory kills, the last lines of its own log, the host. Give Hindsight its own log (CLIENT_LOGS):"
-        " it shows which. A restart within session.timeout.ms needs no rebalance of a static member. Where it stops for"
-        " good, close it with the CloseOptions that leave the group: else its partitions wait until its session ends.",
-        epochs_advice="Nothing to do where it was stopped on purpose, as for a deployment. Else find out why it died:"
-        " exit code, out-of-memory kills, the last lines of its own log, the host. Give Hindsight its own log"
-        " (CLIENT_LOGS): it shows which. A static member that is back within the group's {session} needs no rebalance."
-        " Where it stops for good, close it with the CloseOptions that leave the group: else its partitions wait until"
-        " its session ends.",
+        " code, out-of-memory kills, the last lines of its own log, the host. Give Hindsight its own log"
+        " (CLIENT_LOGS): it shows which. A static member that is back within {session} needs no rebalance."
+        " Where it stops for good, close it with the CloseOptions that leave the group: else its partitions"
+        " wait until its session ends.",
         source="KIP-345, KIP-812, KIP-1092; AbstractCoordinator.java close, maybeLeaveGroup; StreamsConfig.java"
         " internal.leave.group.on.close, which is false in all versions",
         is_departure=True, is_removal=True, is_silence=True, is_silent_end=True,
@@ -181,15 +199,14 @@ class Cause(NounCode):
         code="max_poll_exceeded", label="max poll interval exceeded", family=CauseFamily.LOST,
         meaning="Processing took longer than max.poll.interval.ms.",
         symptom="'Max poll interval exceeded': a member leaves because it did not poll in time",
-        advice="Lower max.poll.records, speed up the processing of a batch or move it off the poll loop, or raise"
-        " max.poll.interval.ms (of a Connect worker: rebalance.timeout.ms) above the longest batch. Another member"
-        " reads again what this one had read and not committed: commit after each part of a batch. In onPartitionsLost"
-        " of a ConsumerRebalanceListener it is too late to commit; let it undo what was begun. Do not raise"
-        " session.timeout.ms: heartbeats go on while a batch is processed.",
-        epochs_advice="Lower max.poll.records, speed up the processing of a batch or move it off the poll loop, or"
-        " raise max.poll.interval.ms above the longest batch. Another member reads again what this one had read and not"
-        " committed or acknowledged: do so after each part of a batch. Do not raise the group's {session}: heartbeats"
-        " go on while a batch is processed.",
+        advice="Speed up the processing of a batch, or move it off the poll loop. Lower {records}, so that a batch"
+        " is smaller. Another member reads again what this one had read and not committed: commit after each"
+        " part of a batch. In {lost} it is too late to commit; let it undo what was begun. Do not raise"
+        " {session}: heartbeats go on while a batch is processed.",
+        epochs_advice="Speed up the processing of a batch, or move it off the poll loop. Lower {records}, so that a"
+        " batch is smaller. Another member reads again what this one had read and not committed or acknowledged: do"
+        " so after each part of a batch. Do not raise {session}: heartbeats go on while a batch is processed.",
+        helped_by=RemedySetting.MAX_POLL_INTERVAL,
         source="KIP-62, KIP-800; AbstractCoordinator.java; rdkafka_cgrp.c",
         is_departure=True, is_removal=True, is_late_poll=True,
     )
@@ -201,6 +218,7 @@ class Cause(NounCode):
         advice="Read the exception below that line, mend what it is about, and restart the task: POST"
         " /connectors/NAME/tasks/NUMBER/restart. A record that it cannot read or write fails it again: see"
         " errors.tolerance and the dead letter queue.",
+        commands=(_CONNECTOR, _RESTART_TASKS),
         source="WorkerTask.java doRun; WorkerSinkTask.java close",
         is_departure=True, is_removal=True,
     )
@@ -218,8 +236,9 @@ class Cause(NounCode):
         code="access_denied", label="access was denied", family=CauseFamily.LOST,
         meaning="A member was lost because the brokers' authorizer denied it its group or its topic.",
         symptom="'GroupAuthorizationException' or 'TopicAuthorizationException', and then the member is gone",
-        advice="Give its principal the right to read the group and the topic (kafka-acls.sh --add --consumer), or find"
-        " out who took it away. A longer session timeout does not help.",
+        advice="Give its principal the right to read the group and the topic (kafka-acls.sh --add --consumer), or"
+        " find out who took it away. A longer session timeout does not help.",
+        commands=(_RIGHTS, _ALLOW),
         source="StandardAuthorizerData.logAuditMessage; AclAuthorizer.logAuditMessage; AbstractCoordinator.java",
         is_departure=True, is_removal=True, is_silence=True,
     )
@@ -229,6 +248,7 @@ class Cause(NounCode):
         symptom="'Connection to node 1 is throttled for 60000 ms', and then the member's session expires",
         advice="Raise the client's quota (kafka-configs.sh --alter --entity-type users or clients), or let it send"
         " fewer requests. A longer session timeout only hides it.",
+        commands=(_QUOTA,),
         source="KIP-124, KIP-219; NetworkClient.maybeThrottle",
         is_departure=True, is_removal=True, is_silence=True,
     )
@@ -236,8 +256,8 @@ class Cause(NounCode):
         code="sync_timeout", label="a member did not sync in time", family=CauseFamily.LOST,
         meaning="A member was removed because it sent no SyncGroup in time.",
         symptom="the coordinator removes members 'on pending sync request expiration'",
-        advice="The member hung between joining and syncing: look at its log and at the network; upgrade clients older"
-        " than 2.x.",
+        advice="The member hung between joining and syncing: look at its log and at the network. Upgrade clients"
+        " older than 2.x.",
         source="GroupCoordinator.scala onExpirePendingSync (3.0+); KAFKA-12890",
         is_departure=True, is_removal=True,
     )
@@ -245,10 +265,10 @@ class Cause(NounCode):
         code="join_timeout", label="a member did not rejoin in time", family=CauseFamily.LOST,
         meaning="A member was removed because it did not rejoin in time.",
         symptom="'removed dynamic members who haven't joined', or a KIP-848 member fenced for not leaving its epoch",
-        advice="Its poll loop was stuck while the group rebalanced, for as long as max.poll.interval.ms: shorten what"
-        " it does between two polls, or raise that limit (in Connect rebalance.timeout.ms): the coordinator waits for"
-        " as long as the longest limit of the group's members. Keep onPartitionsRevoked of a ConsumerRebalanceListener"
-        " short: it may commit what was done, and has to end within that limit.",
+        advice="Its poll loop was stuck while the group rebalanced, for as long as {rejoin}: shorten what it does"
+        " between two polls. The coordinator waits for as long as the longest limit of the group's members."
+        " Keep {revoked} short: it may commit what was done, and has to end within that limit.",
+        helped_by=RemedySetting.MAX_POLL_INTERVAL,
         source="GroupCoordinator.scala onCompleteJoin (2.7+); GroupMetadataManager.java",
         is_departure=True, is_removal=True, is_late_join=True,
     )
@@ -310,7 +330,7 @@ class Cause(NounCode):
         meaning="The second half of a cooperative rebalance.",
         symptom="a member of the group rejoins at once after a rebalance",
         advice="Nothing to do: cooperative members give partitions back first and take them in a second, short"
-        " rebalance, without stopping the rest. group.protocol=consumer (KIP-848) needs none.",
+        " rebalance, without stopping the rest. With brokers from 4.0 on {upgrade} needs none.",
         source="KIP-429; ConsumerCoordinator.java onJoinComplete",
         is_follow_up=True,
     )
@@ -318,8 +338,8 @@ class Cause(NounCode):
         code="static_member_changed", label="a static member changed", family=CauseFamily.PROTOCOL,
         meaning="A static member came back with other protocols or metadata, or was replaced.",
         symptom="a static member comes back and the group rebalances all the same",
-        advice="Keep subscription and assignors of static members the same over a restart, and let no two processes"
-        " share one group.instance.id.",
+        advice="Keep subscription and assignors of static members the same over a restart. Let no two processes share"
+        " one {instance_id}.",
         source="GroupCoordinator.scala updateStaticMemberAndRebalance; KIP-345, KIP-814",
     )
     ASSIGNOR_CHANGED = CauseNoun(
@@ -333,7 +353,8 @@ class Cause(NounCode):
         code="group_over_capacity", label="the group was full", family=CauseFamily.LOST,
         meaning="The group had more members than group.max.size.",
         symptom="a coordinator that loads a group rebalances it",
-        advice="Raise group.max.size on the brokers or run fewer members.",
+        advice="Raise {size} on the brokers, or run fewer members.",
+        commands=(_BROKER_SETTINGS, _MEMBERS),
         source="KIP-389; GroupCoordinator.scala onGroupLoaded",
     )
     COORDINATOR_MOVED = CauseNoun(
@@ -342,6 +363,7 @@ class Cause(NounCode):
         " the group. A move alone starts no rebalance.",
         symptom="a group rebalances while its coordinator moves to another broker",
         advice="See the broker outage or the election behind it. Nothing is wrong with the group.",
+        commands=(_STATE,),
         source="GroupCoordinator.scala onElection, onResignation; GroupMetadataManager.java",
         is_broker_induced=True, is_move=True,
     )
@@ -351,6 +373,7 @@ class Cause(NounCode):
         symptom="the coordinator begins a rebalance because it could not store the assignment",
         advice="Look at the ISR of the group's partition of __consumer_offsets against its min.insync.replicas, and at"
         " the size of the group's metadata against max.message.bytes.",
+        commands=(_OFFSETS_TOPIC, _OFFSETS_SETTINGS),
         source="GroupCoordinator.scala propagateAssignment; GroupMetadataManager.java",
         is_broker_induced=True, is_unstored=True,
     )
@@ -361,6 +384,7 @@ class Cause(NounCode):
         " was updated or removed",
         advice="Nothing to do for a planned change. Change connectors in one go: each change of one moves tasks of"
         " others.",
+        commands=(_CONNECTORS,),
         source="DistributedHerder.java ConfigUpdateListener, rebalanceSuccess; KIP-415",
     )
     SCHEDULED_DELAY_OVER = CauseNoun(
@@ -369,6 +393,7 @@ class Cause(NounCode):
         symptom="a Connect worker rejoins when the rebalance delay of its last assignment has passed",
         advice="See why the worker was lost. Set scheduled.rebalance.max.delay.ms (5 min is the default) to a little"
         " more than a restart of a worker takes: until then its connectors stand still.",
+        commands=(_CONNECTORS,),
         source="IncrementalCooperativeAssignor.java handleLostAssignments; KIP-415",
     )
     SHARE_PARTITIONS_INITIALIZED = CauseNoun(

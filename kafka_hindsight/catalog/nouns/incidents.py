@@ -54,8 +54,9 @@ class IncidentNoun(Noun):
 class HarmNoun(Noun):
     """One harm in words.
 
-    `now` is the advice in one sentence; `commands` show the present state: braces stand for a topic, a group, or the
-    script that shows such a group.
+    `now` is the advice in one sentence. `prevention` has conditions in braces, which knowledge/durability_advice.py
+    knows: a sentence that the settings of the topics refute is left out. `commands` show the present state: braces
+    stand for a topic, a group, or the script that shows such a group.
     `is_over_once_back`: nothing is left to do at night once the broker, or the majority of controllers, is back.
     """
 
@@ -78,7 +79,6 @@ _MISSING = "kafka-topics.sh --bootstrap-server $BOOTSTRAP --describe --under-rep
 _OFFLINE = "kafka-topics.sh --bootstrap-server $BOOTSTRAP --describe --unavailable-partitions"
 _BROKERS = "kafka-broker-api-versions.sh --bootstrap-server $BOOTSTRAP"
 _QUORUM = "kafka-metadata-quorum.sh --bootstrap-server $BOOTSTRAP describe --status"
-_MEMBERS = "{tool} --bootstrap-server $BOOTSTRAP --describe --group {group} --members --verbose"
 _GROUP = "{tool} --bootstrap-server $BOOTSTRAP --describe --group {group}"
 
 
@@ -149,8 +149,8 @@ class Harm(NounCode):
         now="Find out who wrote those records, and send them again.",
         advice="Find out which producers wrote those records, and send them again: compare the topic with what"
         " consumers and other systems hold.",
-        prevention="Set unclean.leader.election.enable=false, keep three replicas of each partition with"
-        " min.insync.replicas=2, and let producers use acks=all.",
+        prevention="{may_be_unclean}Keep unclean.leader.election.enable=false. {has_few_replicas}Keep three replicas of"
+        " each partition. {min_isr_is_low}Set min.insync.replicas=2. Let producers use acks=all.",
         commands=(_TOPIC, _TOPIC_SETTINGS),
         source="UncleanLeaderElectionsPerSec, normal 0 (Kafka operations guide); KIP-101",
     )
@@ -171,7 +171,7 @@ class Harm(NounCode):
         now="Check that each partition has a leader, and find out why its broker was away.",
         advice="Check that each of these partitions has a leader again, and bring a replica of its last ISR back"
         " where it has none.",
-        prevention="Keep three replicas on three brokers, and stop a broker only when no partition is"
+        prevention="{has_few_replicas}Keep three replicas on three brokers. Stop a broker only when no partition is"
         " under-replicated. What a dead broker led has no leader until its session ends: broker.session.timeout.ms, or"
         " with ZooKeeper zookeeper.session.timeout.ms.",
         commands=(_OFFLINE, _TOPIC),
@@ -183,7 +183,7 @@ class Harm(NounCode):
         now="Check that the missing replicas are back, and find out why they went.",
         advice="Check that the missing replicas are back. A lower min.insync.replicas gives up durability. Where writes"
         " waited, the dead broker stayed in the ISR until its session, or replica.lag.time.max.ms, ran out.",
-        prevention="Keep one replica more than min.insync.replicas, so that one broker may be away.",
+        prevention="{has_no_margin}Keep one replica more than min.insync.replicas, so that one broker may be away.",
         commands=(_MISSING, _TOPIC),
         source="UnderMinIsrPartitionCount, normal 0 (Kafka operations guide)",
     )
@@ -228,7 +228,6 @@ class Harm(NounCode):
         code="consumers_stopped", label="consumers stopped", tone=Tone.UNKNOWN, urgency=Urgency.LOOK,
         meaning="Consumers stopped because something failed, or may have failed.",
         now="Look at the logs of these consumers: whether they died or were closed, or were too slow.",
-        commands=(_MEMBERS,),
         source="Zero rebalances outside of deployments (netdata)",
     )
     LAG_GREW = HarmNoun(
@@ -256,7 +255,6 @@ class Harm(NounCode):
     ROUTINE = HarmNoun(
         code="routine", label="routine", tone=Tone.MEMBER, urgency=Urgency.CALM,
         meaning="Members came and went, or topics changed: consumers paused, and nothing failed.",
-        commands=(_MEMBERS,),
         source="Our choice: nothing failed",
     )
 # fmt: on

@@ -12,11 +12,16 @@ class ProtocolNoun(Noun):
     """One protocol in words.
 
     `session`, `heartbeat`: the settings that rule how soon a silent member is removed. Members set those of the classic
-    protocol, an administrator those of a group with epochs. `tool`: the script of Kafka that shows such a group.
+    protocol, an administrator those of a group with epochs. By default brokers take sessions from `shortest_session_ms`
+    to `longest_session_ms`. `size`: the brokers' setting for the most members. `tool`: the script of Kafka that shows
+    such a group.
     """
 
     session: str
     heartbeat: str
+    size: str
+    shortest_session_ms: int = 45_000
+    longest_session_ms: int = 60_000
     tool: str = "kafka-consumer-groups.sh"
 
 
@@ -28,20 +33,24 @@ class Protocol(NounCode):
 
     CLASSIC = ProtocolNoun(
         code="classic", meaning="Join phases led by one member.",
-        session="session.timeout.ms", heartbeat="heartbeat.interval.ms",
+        session="session.timeout.ms", heartbeat="heartbeat.interval.ms", size="group.max.size",
+        shortest_session_ms=6_000, longest_session_ms=1_800_000,
     )
     CONSUMER = ProtocolNoun(
         code="consumer", meaning="KIP-848: the coordinator assigns.",
         session="consumer.session.timeout.ms", heartbeat="consumer.heartbeat.interval.ms",
+        size="group.consumer.max.size",
     )
     STREAMS = ProtocolNoun(
         code="streams", meaning="KIP-1071: the coordinator assigns the tasks of Kafka Streams.",
         session="streams.session.timeout.ms", heartbeat="streams.heartbeat.interval.ms",
+        size="group.streams.max.size",
         tool="kafka-streams-groups.sh",
     )
     SHARE = ProtocolNoun(
         code="share", meaning="KIP-932: the members of a share group read the same partitions.",
         session="share.session.timeout.ms", heartbeat="share.heartbeat.interval.ms",
+        size="group.share.max.size",
         tool="kafka-share-groups.sh",
     )
 
@@ -61,15 +70,10 @@ class Protocol(NounCode):
 class AdvisedNoun(Noun):
     """A code with advice to a group.
 
-    `epochs_advice` takes the place of `advice` for groups with epochs, whose members refuse settings of the classic
-    protocol; empty where `advice` is right for both. It has `{session}` and `{heartbeat}` for the group's settings.
+    `advice` names settings in braces, as in `{session}`: knowledge/advice.py fills in the names that the library of a
+    member, or its group, has for them, and leaves out a sentence about a setting that it has not. `epochs_advice` takes
+    the place of `advice` for groups with epochs; empty where `advice` is right for both.
     """
 
     advice: str = ""
     epochs_advice: str = ""
-
-    def advice_for(self, protocol: Protocol) -> str:
-        """The advice to a group of a protocol."""
-        if protocol.has_epochs and self.epochs_advice:
-            return self.epochs_advice.format(session=protocol.noun.session, heartbeat=protocol.noun.heartbeat)
-        return self.advice

@@ -25,25 +25,18 @@ class Silence(NounCode):
     NETWORK = SilenceNoun(
         code="network", label="cut off",
         meaning="Its process ran and could not reach its coordinator.",
-        advice="Look at the network between the member's host and its coordinator: links, firewalls and load balancers"
-        " that drop connections, name servers, a node of Kubernetes that lost its network. Look too at other members"
-        " on its host. A session.timeout.ms of 45 s, Kafka's default, bridges a short cut; a longer one delays the"
-        " removal of members that died.",
-        epochs_advice="Look at the network between the member's host and its coordinator: links, firewalls and load"
-        " balancers that drop connections, name servers, a node of Kubernetes that lost its network. Look too at other"
-        " members on its host. The group's {session}, 45 s by default, bridges a short cut; a longer one delays the"
-        " removal of members that died.",
+        advice="Look at the network between the member's host and its coordinator: links, firewalls and load"
+        " balancers that drop connections, name servers, a node of Kubernetes that lost its network. Look too"
+        " at other members on its host. A longer {session} bridges a short cut, and delays the removal of"
+        " members that died.",
         source="NetworkClient.java; rdkafka_broker.c",
     )
     PAUSE = SilenceNoun(
         code="pause", label="stood still",
         meaning="Its process, or its part that sends heartbeats, stood still.",
-        advice="Look for long GC pauses in its GC log, CPU limits of its container, a host that slept, was suspended or"
-        " swapped at that time. Do not look at the network. A session.timeout.ms of 45 s, Kafka's default, bridges"
-        " short pauses; a longer one delays the removal of members that died.",
-        epochs_advice="Look for long GC pauses in its GC log, CPU limits of its container, a host that slept, was"
-        " suspended or swapped at that time. Do not look at the network. The group's {session}, 45 s by default,"
-        " bridges short pauses; a longer one delays the removal of members that died.",
+        advice="Look for long GC pauses in its GC log, CPU limits of its container, a host that slept, was suspended"
+        " or swapped at that time. Do not look at the network. A longer {session} bridges short pauses, and"
+        " delays the removal of members that died.",
         source="AbstractCoordinator.java HeartbeatThread; rdkafka_cgrp.c",
     )
     SLOW = SilenceNoun(

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from kafka_hindsight.catalog.codes import (
     Cause,
+    ClientLibrary,
     Confidence,
     Outcome,
     Protocol,
@@ -17,7 +18,7 @@ from kafka_hindsight.catalog.codes import (
 )
 from kafka_hindsight.catalog.row import Millis, OneOf, Partitions, PartitionSeconds, Records, Row, Unit, table
 from kafka_hindsight.catalog.rows.columns import HAS_EVIDENCE, ClusterName, Evidence, HowSure, JudgedBy
-from kafka_hindsight.catalog.rows.structs import Contributor, Delay, TopicPartition
+from kafka_hindsight.catalog.rows.structs import Contributor, Delay, SettingChange, TopicPartition
 from kafka_hindsight.catalog.table_model import Check
 
 
@@ -65,6 +66,10 @@ class Rebalance(Row):
     reason: Annotated[str | None, "The broker's raw words"] = None
     explanation: Annotated[str, "What happened, in one sentence"]
     advice: Annotated[str, "What to do about it"]
+    changes: Annotated[
+        list[SettingChange] | None,
+        "Settings that would have helped, each with its value now and a new one; null where the evidence shows none",
+    ] = None
     delayed_by: Annotated[list[Delay], "Members the whole group waited for"]
     waited_for: Annotated[
         RebalanceWait | None,
@@ -282,6 +287,11 @@ class Remedy(Row):
         Confidence, "How sure the replay is: it is never certain", OneOf((Confidence.LIKELY, Confidence.POSSIBLE))
     ]
     explanation: Annotated[str, "What would have been, in one sentence"]
+    changes: Annotated[
+        list[SettingChange] | None,
+        "Settings to change, each with its value now and a new one, as the library of its members writes it; null where"
+        " the library has no such setting",
+    ] = None
     knowledge_version: JudgedBy = None
     evidence: Evidence
 
@@ -435,6 +445,9 @@ class MemberSetting(Row):
     group_id: Annotated[str, "Consumer group"]
     client_id: Annotated[str | None, "Client id; null where not known"] = None
     instance_id: Annotated[str | None, "group.instance.id of a static member; null for others"] = None
+    library: Annotated[ClientLibrary, "Library of the client; unknown where no evidence shows it"] = (
+        ClientLibrary.UNKNOWN
+    )
     member_count: Annotated[int, "Member ids seen with them: one for each start of the client", Unit("members")]
     session_timeout_ms: Annotated[Millis | None, "session.timeout.ms; null where not known"] = None
     rebalance_timeout_ms: Annotated[

@@ -73,6 +73,24 @@ class Delay(Row):
 
 
 @struct
+class SettingChange(Row):
+    """A setting that would help a group: its value now, and the new one.
+
+    `paste`: the setting as it is written, in `place`; null where each member has another value. `command` sets one of a
+    group. `gain`: what it would have gained, `how`: how it is rolled out.
+    """
+
+    key: str
+    value_now: str | None = None
+    value_new: str
+    paste: str | None = None
+    place: str
+    gain: str | None = None
+    how: str | None = None
+    command: str | None = None
+
+
+@struct
 class RestartStep(Row):
     """One broker's stop in a rolling restart."""
 

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kafka_hindsight.catalog.codes import Protocol, RebalanceKind
+from kafka_hindsight.catalog.codes import ClientLibrary, Protocol, RebalanceKind, RemedySetting
 from kafka_hindsight.catalog.rows import Finding, Incident, IncidentLink, MemberSetting, PartitionStall, Rebalance
 from kafka_hindsight.judgements.findings.finding_rows import finding_of
 from kafka_hindsight.judgements.groups.member_settings import KAFKA_NAMES
 from kafka_hindsight.judgements.groups.storms import advice_on, busiest_hours, causes_of
 from kafka_hindsight.judgements.reasoning.evidence import by_weight
+from kafka_hindsight.knowledge.advice import MemberFacts, change_sentence, changes_of
 from kafka_hindsight.knowledge.assignors import EAGER
 from kafka_hindsight.knowledge.model import Rule
 from kafka_hindsight.knowledge.rules import group_rules as declared
@@ -68,13 +69,17 @@ def _lag(cluster: str, partition_stalls: Sequence[PartitionStall]) -> Iterator[F
 
 @dataclass(frozen=True)
 class Fault:
-    """One rule broken by clients of one group. `weight` ranks the groups with the same fault, the worst highest."""
+    """One rule broken by clients of one group. `weight` ranks the groups with the same fault, the worst highest.
+
+    `advice` takes the place of the rule's, where it is about this group alone.
+    """
 
     rule: Rule
     group_id: str
     message: str
     clients: Sequence[MemberSetting]
     weight: Sequence[float]
+    advice: str = ""
 
 
 def _faults(
@@ -97,7 +102,8 @@ def _faults(
             clients = [client for fault in share for client in fault.clients]
             instants = [at for c in clients for at in (c.first_seen_at, c.last_seen_at)]
             groups = [fault.group_id for fault in share]
-            yield finding_of(cluster, rule, groups, instants, by_weight(clients), details=details)
+            finding = finding_of(cluster, rule, groups, instants, by_weight(clients), details=details)
+            yield replace(finding, advice=(share[0].advice if not share[1:] else "") or finding.advice)
 
 
 def faults_of(
@@ -190,7 +196,18 @@ def _eager(
         if costs := [r.partition_seconds for r in rebalances if r.partition_seconds is not None]:
             eager_count = counted(len(costs), "eager rebalance")
             message += f"; {eager_count} in all cost at most {number(sum(costs))} partition-seconds"
-        yield Fault(declared.EAGER_OFTEN, group_id, message, eager, [count])
+        yield Fault(declared.EAGER_OFTEN, group_id, message, eager, [count], _advice_to_eager(group_id, eager[0]))
+
+
+def _advice_to_eager(group_id: str, row: MemberSetting) -> str:
+    """The change to a cooperative assignor, as the library of a member writes it, and how many restarts it takes."""
+    library, assignors = row.library or ClientLibrary.UNKNOWN, row.assignors or [row.assignor or ""]
+    facts = MemberFacts(protocol=Protocol.CLASSIC, library=library, group=group_id, assignors=assignors)
+    changes = changes_of(RemedySetting.COOPERATIVE_ASSIGNMENT, facts)
+    if library is ClientLibrary.UNKNOWN:
+        return ""
+    first = " ".join(map(change_sentence, changes)) or f"No assignor of {library.noun.label} is cooperative."
+    return f"{first} Find out why the group rebalances so often."
 
 
 def _eager_assignors(row: MemberSetting) -> Collection[str]:

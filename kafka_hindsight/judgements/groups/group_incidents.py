@@ -37,6 +37,8 @@ from kafka_hindsight.judgements.reasoning.evidence import evidence_of, ranks_of,
 from kafka_hindsight.judgements.reasoning.proofs import CERTAIN, LIKELY, Proof, always, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling, Verdict, decide, verdict_of
 from kafka_hindsight.judgements.rebalances.group_history import turn_of
+from kafka_hindsight.knowledge.advice import MemberFacts, advise
+from kafka_hindsight.knowledge.client_libraries import library_of
 from kafka_hindsight.knowledge.remedy_settings import SESSION_TIMEOUT_MS
 from kafka_hindsight.measures.time_away import shown_until
 from kafka_hindsight.shared.durations import (
@@ -51,6 +53,9 @@ from kafka_hindsight.shared.durations import (
 from kafka_hindsight.shared.grouping import grouped, runs, split_by
 from kafka_hindsight.shared.timelines import Interval, Intervals, Timeline, intervals
 from kafka_hindsight.shared.words import counted, duration
+
+GROUPS_WITH_COMMANDS = 3
+"""So many groups of an incident get commands of their own."""
 
 SILENT_MEMBERS = 3
 """Fewer whose sessions expire together may do so by chance. The number is our choice."""
@@ -568,8 +573,10 @@ def _row(case: IncidentCase, chains: Chains) -> Incident:
     verdict = verdict_of(INCIDENTS, case)
     is_leading = case.cause == case.leading.cause
     first, leading = case.rebalances[0], case.leading
-    advice = leading.advice if is_leading else case.cause.noun.advice_for(leading.protocol)
+    advised = advise(case.cause, _facts_of(leading))
+    advice = leading.advice if is_leading else advised.text
     protocols = {r.protocol for r in case.rebalances}
+    by_group = [rows[0] for rows in grouped(case.rebalances, lambda r: r.group_id).values()][:GROUPS_WITH_COMMANDS]
     ends = [r.ended_at for r in case.rebalances if r.ended_at is not None]
     costs = [r.partition_seconds for r in case.rebalances if r.partition_seconds is not None]
     is_of_members = is_leading and not case.leading.cause.noun.is_unstored
@@ -592,11 +599,19 @@ def _row(case: IncidentCase, chains: Chains) -> Incident:
         partition_seconds=round(sum(costs), 3) if costs else None,
         explanation=verdict.sentence + _in_chain(case.rebalances, chains),
         advice=advice,
+        commands=[*dict.fromkeys(c for r in by_group for c in advise(case.cause, _facts_of(r)).commands)],
         evidence=evidence_of(
             (r.evidence[0] for r in case.rebalances if r.cause == case.cause),
             *ranks_of(r.evidence for r in case.rebalances),
         ),
     )
+
+
+def _facts_of(rebalance: Rebalance) -> MemberFacts:
+    """The facts that a rebalance shows of its group: the library where only that one has the assignor."""
+    library = library_of(rebalance.client_id, (), [rebalance.assignor] if rebalance.assignor else ())
+    client, group = rebalance.client_id or "", rebalance.group_id
+    return MemberFacts(protocol=rebalance.protocol, library=library, group=group, client=client)
 
 
 def _in_chain(rebalances: Sequence[Rebalance], chains: Chains) -> str:

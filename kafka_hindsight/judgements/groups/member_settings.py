@@ -14,6 +14,8 @@ from kafka_hindsight.catalog.rows import Event, GroupRecord, GroupSnapshot, Memb
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, row_id
 from kafka_hindsight.judgements.rebalances.members import MemberRegistry, sighting_of
 from kafka_hindsight.judgements.rebalances.records import events_of_records, in_turn
+from kafka_hindsight.knowledge.assignors import assignor_names
+from kafka_hindsight.knowledge.client_libraries import library_of
 from kafka_hindsight.knowledge.reasons import option_value
 from kafka_hindsight.shared.durations import LONG_AGO
 from kafka_hindsight.shared.grouping import grouped
@@ -65,14 +67,6 @@ _SHOWS_MEMBER = frozenset(
 worker of Connect has three. Source: KafkaConsumer.assign, KafkaBasedLog.java."""
 
 _NAMES_ASSIGNOR_IN_USE = (Kind.MEMBER_LOADED, Kind.MEMBER_RECORDED)
-
-_ASSIGNORS = {
-    "RangeAssignor": "range",
-    "RoundRobinAssignor": "roundrobin",
-    "StickyAssignor": "sticky",
-    "CooperativeStickyAssignor": "cooperative-sticky",
-}
-"""Classes as a Java client prints them, and the names by which the protocol knows them."""
 
 
 @dataclass
@@ -168,8 +162,7 @@ def _values_of(event: Event) -> SettingValues:
         "protocol": protocol if protocol in _PROTOCOLS else None,
     }
     if kind == Kind.CLIENT_CONFIGURED:
-        classes = [name.removeprefix("class ").rpartition(".")[2] for name in _split_list(event.assignor)]
-        assignors = tuple(_ASSIGNORS.get(name, name) for name in classes)
+        assignors = tuple(assignor_names(event.assignor or ""))
         values |= {"assignors": assignors or None, "protocol": protocol or Protocol.CLASSIC}
         if protocol == Protocol.CONSUMER:
             values |= dict.fromkeys(_IGNORED_BY_CONSUMER_PROTOCOL)
@@ -229,6 +222,8 @@ def _row(
         for name in settings:
             first.setdefault((event.origin, name), (event, settings))
     values = {name: client.values.get(name) for name in SETTINGS}
+    client_id = next((n for e, _ in reversed(client.shown) if (n := _client_of(e, registry))), None)
+    patterns = registry.patterns_of(client_id)
     assignors, is_auto_commit = values["assignors"], values["is_auto_commit"]
     return MemberSetting.of(
         values
@@ -236,7 +231,8 @@ def _row(
             "cluster": cluster,
             "settings_id": row_id("settings", cluster, group_id, *who, *values.values(), first_at),
             "group_id": group_id,
-            "client_id": next((n for e, _ in reversed(client.shown) if (n := _client_of(e, registry))), None),
+            "client_id": client_id,
+            "library": library_of(client_id, patterns, [assignor] if assignor else ()),
             "instance_id": who[1] if who[0] == "instance" else None,
             "member_count": len({e.member_id for e, _ in client.shown} - {None}),
             "is_auto_commit": None if is_auto_commit is None else is_auto_commit == "true",

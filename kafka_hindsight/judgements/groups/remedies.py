@@ -16,7 +16,9 @@ from kafka_hindsight.judgements.reasoning.evidence import evidence_of, ranks_of
 from kafka_hindsight.judgements.reasoning.proofs import CERTAIN, LIKELY, POSSIBLE, Proof
 from kafka_hindsight.judgements.reasoning.rulings import Likely, Ruling, Verdict, decide, verdict_of
 from kafka_hindsight.judgements.rebalances.group_history import turn_of
+from kafka_hindsight.judgements.rebalances.member_facts import facts_of
 from kafka_hindsight.judgements.rebalances.members import Member, MemberRegistry
+from kafka_hindsight.knowledge.advice import MemberFacts, changes_of
 from kafka_hindsight.knowledge.remedy_settings import SESSION_TIMEOUT_MS
 from kafka_hindsight.shared.durations import MS, RETURN_WITHIN
 from kafka_hindsight.shared.timelines import timelines
@@ -32,7 +34,8 @@ class ReplayCase:
     """The replay of one group's window under one setting.
 
     `now`, `smallest`: the value in use, in ms, and the smallest that avoids whatever any value avoids. `avoided`: the
-    rebalances that it avoids, of `in_window`. `bridged_count`: how many absences it bridges.
+    rebalances that it avoids, of `in_window`. `bridged_count`: how many absences it bridges, `worst`: the one of the
+    member with the shortest value in use.
     """
 
     in_window: Sequence[Rebalance]
@@ -41,6 +44,7 @@ class ReplayCase:
     now: int | None = None
     smallest: int = 0
     bridged_count: int = 0
+    worst: MemberAct | None = None
 
     @property
     def savings(self) -> list[tuple[Rebalance, Stop, float]]:
@@ -195,6 +199,14 @@ class GroupReplay:
     def _is_static(self, act: MemberAct) -> bool:
         return bool(act.row.instance_id or self._member_of(act).instance_id)
 
+    def facts_of(self, act: MemberAct | None) -> MemberFacts:
+        """The facts about the act's member; without an act, about the one that began the first rebalance."""
+        row = act.row if act else self.rebalances[0]
+        first = self.rebalances[0]
+        member = self._members.get(row.member_id, row.instance_id)
+        facts = facts_of(member, self._members, first.group_id, Protocol(first.protocol))
+        return replace(facts, poll_ms=self.poll_limit_of(act) if act else facts.poll_ms)
+
     def session_timeout_of(self, act: MemberAct) -> int | None:
         """The session.timeout.ms of the act's member, where a witness shows it."""
         return self._member_of(act).session_timeout_ms
@@ -280,9 +292,9 @@ def judge_remedies(
     for timeout in TIMEOUTS:
         case = _replayed(whole, timeout, replay)
         if case.avoided:
-            rows.append(_row(verdict_of(timeout.rulings, case), case, window))
+            rows.append(_row(verdict_of(timeout.rulings, case), case, window, replay.facts_of(case.worst)))
     cooperative = decide(COOPERATIVE_ASSIGNMENT, whole)
-    return [*rows, _row(cooperative, whole, window)] if cooperative else rows
+    return [*rows, _row(cooperative, whole, window, replay.facts_of(None))] if cooperative else rows
 
 
 def avoided_by(needs: Mapping[str, int | None], value: int) -> list[str]:
@@ -297,11 +309,12 @@ def _replayed(whole: ReplayCase, timeout: Timeout, replay: GroupReplay) -> Repla
     value = max((n for i, n in needs.items() if n is not None and i in by_id), default=-1) + 1
     avoided = {i: by_id[i] for i in avoided_by(needs, value) if i in by_id}
     bridged = [a for a, length in bridges if length < value and a.rebalance.rebalance_id in avoided]
-    now = min((n for a in bridged if (n := timeout.now(replay, a)) is not None), default=None)
-    return replace(whole, avoided=[*avoided.values()], now=now, smallest=value, bridged_count=len(bridged))
+    worst = min(bridged, key=lambda a: timeout.now(replay, a) or math.inf, default=None)
+    now = timeout.now(replay, worst) if worst else None
+    return replace(whole, avoided=[*avoided.values()], now=now, smallest=value, bridged_count=len(bridged), worst=worst)
 
 
-def _row(verdict: Verdict, case: ReplayCase, window: Window) -> Remedy:
+def _row(verdict: Verdict, case: ReplayCase, window: Window, facts: MemberFacts) -> Remedy:
     costs = [r.partition_seconds for r in case.avoided if r.partition_seconds is not None]
     savings = verdict.facts.get("partition_seconds_avoided")
     return Remedy(
@@ -318,5 +331,6 @@ def _row(verdict: Verdict, case: ReplayCase, window: Window) -> Remedy:
         rebalance_ids=[r.rebalance_id for r in case.avoided],
         confidence=verdict.confidence,
         explanation=verdict.sentence,
+        changes=[*changes_of(RemedySetting(verdict.code), facts, case.smallest or None)],
         evidence=evidence_of(verdict.evidence, *ranks_of(r.evidence for r in case.avoided)),
     )

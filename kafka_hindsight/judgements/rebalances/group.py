@@ -22,10 +22,12 @@ from kafka_hindsight.judgements.rebalances.group_history import Change, Episode,
 from kafka_hindsight.judgements.rebalances.identity import Identity
 from kafka_hindsight.judgements.rebalances.judge import judge_change, judge_episode, judge_move
 from kafka_hindsight.judgements.rebalances.lone_removals import with_lone_removals
+from kafka_hindsight.judgements.rebalances.member_facts import facts_of
 from kafka_hindsight.judgements.rebalances.members import Member, MemberRegistry
 from kafka_hindsight.judgements.rebalances.members_words import as_coordinator
 from kafka_hindsight.judgements.rebalances.silence_rulings import judge_silence
 from kafka_hindsight.judgements.rebalances.timeline import build_episodes, drop_superseded_coordinators, with_changes
+from kafka_hindsight.knowledge.advice import advise
 from kafka_hindsight.knowledge.reasons import POLL_EXPIRED, read_client_reason
 from kafka_hindsight.shared.durations import CLOCK_SKEW, HEARTBEAT_INTERVAL, LONG_AGO, MS, SAME_ACT
 from kafka_hindsight.shared.grouping import grouped
@@ -276,7 +278,7 @@ def _row(case: Case) -> Rebalance:
     verdict = judge_move(case, start_verdict)
     others: list[_Act] = [(case, start_verdict)] if case.change is not None and verdict is not start_verdict else []
     others += [(other, judge_change(other)) for other in (replace(case, change=c) for c in episode.others)]
-    cause, protocol = cast("Cause", verdict.code), Protocol(episode.protocol)
+    cause = cast("Cause", verdict.code)
     silence = judge_silence(case, verdict)
     waits = waits_of(episode, case.registry)
     leader = leader_of(episode, case.registry)
@@ -284,6 +286,9 @@ def _row(case: Case) -> Rebalance:
     heard_at, silent_ms = verdict.facts.get("heard_at"), None
     if heard_at is not None and member.session_timeout_ms is not None:
         silent_ms = member.session_timeout_ms + int((heard_at - episode.started_at) / MS)
+    facts = facts_of(member, case.registry, episode.group_id, Protocol(episode.protocol))
+    facts = replace(facts, silent_ms=silent_ms)
+    advice = advise(cause, facts, cast("Silence", silence.code) if silence else None)
     more = f" {len(others)} more member{'s' if len(others) > 1 else ''} took part in it." if others else ""
     return Rebalance(
         cluster=case.context.cluster,
@@ -320,7 +325,8 @@ def _row(case: Case) -> Rebalance:
         ],
         reason=_raw_reason(episode),
         explanation=verdict.sentence + _silence_sentence(silence) + more + delay_sentence(waits),
-        advice=(silence and cast("Silence", silence.code).noun.advice_for(protocol)) or cause.noun.advice_for(protocol),
+        advice=advice.text,
+        changes=[*advice.changes],
         delayed_by=[Delay(client_id=w.client_id, member_id=w.member_id, waited_ms=w.waited // MS) for w in waits],
         silent_ms=silent_ms,
         session_timeout_ms=member.session_timeout_ms,

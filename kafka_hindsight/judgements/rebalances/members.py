@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -17,6 +17,7 @@ from kafka_hindsight.judgements.reasoning.reading_events import event_of_reading
 from kafka_hindsight.judgements.rebalances.client_logs import NO_LINES, ClientLogs
 from kafka_hindsight.judgements.rebalances.group_history import Change
 from kafka_hindsight.knowledge import reasons
+from kafka_hindsight.knowledge.assignors import assignor_names
 from kafka_hindsight.shared.durations import LONG_AGO, MS, SAME_ACT
 from kafka_hindsight.shared.instants import earliest
 from kafka_hindsight.shared.timelines import Timeline, by_instant, instants, timelines
@@ -111,6 +112,9 @@ class MemberRegistry:
         self.logs = ClientLogs()
         self.by_generation: dict[int, set[str]] = defaultdict(set)
         self.topics: set[str] = set()
+        self.assignors: set[str] = set()
+        """The assignors that its members offer or use, by the names that the protocol has for them."""
+        self._patterns: dict[str, set[str]] = defaultdict(set)
         self.names_rejoins = False
         """Whether the coordinator names the members that join with the id which it assigned."""
         self._settings: dict[str, Event] = {}
@@ -146,8 +150,11 @@ class MemberRegistry:
     def _feed(self, event: Event) -> None:
         if event.origin == Origin.CLIENT and event.client_id:
             self.logs.add(event.client_id, event)
+            self._patterns[event.client_id].add(event.pattern_id)
             if event.kind == Kind.CLIENT_CONFIGURED:
                 self._settings[event.client_id] = event
+        if event.assignor:
+            self.assignors.update(assignor_names(event.assignor))
         for member_id, instance_id in namings(event):
             self._see(self._member(member_id), instance_id, event)
             if event.kind in _JOINS:
@@ -174,6 +181,15 @@ class MemberRegistry:
                     self._remove(member, Change.FORGOTTEN, event, self._last_reached_at + MS)
         if event.origin == Origin.BROKER and event.generation:
             self._last_reached_at = event.happened_at
+
+    def patterns_of(self, client_id: str | None) -> Collection[str]:
+        """The patterns that read lines of a client's own log."""
+        return self._patterns.get(client_id or "", ())
+
+    def heartbeat_of(self, client_id: str | None) -> int | None:
+        """The heartbeat.interval.ms that a client's own log shows."""
+        settings = self._settings.get(client_id or "")
+        return settings.heartbeat_interval_ms if settings else None
 
     def _member(self, member_id: str) -> Member:
         if member_id not in self.members:

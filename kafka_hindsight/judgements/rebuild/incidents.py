@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import rows
-from kafka_hindsight.catalog.codes import JumpHarm, TruncationVerdict
+from kafka_hindsight.catalog.codes import Harm, JumpHarm, TruncationVerdict
+from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings
 from kafka_hindsight.judgements.incidents import judge_incidents
 from kafka_hindsight.judgements.incidents.happenings import gather, lost_quorums, stalled_groups
 from kafka_hindsight.judgements.reasoning.scope import Scope
@@ -19,6 +21,8 @@ from kafka_hindsight.judgements.rebuild.groups import GROUPS
 from kafka_hindsight.judgements.rebuild.offsets import OFFSETS
 from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS
 from kafka_hindsight.judgements.rebuild.sources import Judgement, quoted_where, union, where
+from kafka_hindsight.knowledge.broker_settings import UNCLEAN
+from kafka_hindsight.knowledge.durability_advice import Replication, prevention_of
 from kafka_hindsight.measures.records_moved import records_moved
 from kafka_hindsight.shared.grouping import grouped
 
@@ -132,3 +136,51 @@ INCIDENTS = Judgement(
 
 LINKS = INCIDENTS.output("links")
 """The incident of each rebalance, failover, truncation, jump and row of gold.unavailability: rows of IncidentLink."""
+
+
+@dataclass(frozen=True)
+class AdvisedIncidents:
+    """The incidents of a window, with what would have prevented them as their topics are replicated."""
+
+    incidents: list[rows.Incident]
+
+
+def advise_incidents(
+    judged_incidents: list[rows.Incident], risks: list[rows.PartitionRisk], scope: Scope, facts: WindowFacts
+) -> AdvisedIncidents:
+    """Leave out of the prevention what the topics of an incident have already."""
+    topics = _replication(risks, facts.settings, scope.window.end)
+    advised = []
+    for row in judged_incidents:
+        weakest = Replication.weakest(topics.get(topic, Replication()) for topic in row.topics or ())
+        advised.append(replace(row, prevention=prevention_of(row.harm or Harm.ROUTINE, weakest) or None))
+    return AdvisedIncidents(advised)
+
+
+def _replication(risks: Iterable[rows.PartitionRisk], settings: BrokerSettings, at: datetime) -> dict[str, Replication]:
+    """How each topic is replicated, as far as its partitions and its settings show."""
+    replication = {}
+    for topic, own in grouped(risks, lambda r: r.topic).items():
+        unclean = settings.of_topic(topic, UNCLEAN, at)
+        is_allowed = unclean.is_on if unclean else None
+        partitions = (Replication(r.replication_factor, r.min_insync_replicas, is_allowed) for r in own)
+        replication[topic] = Replication.weakest(partitions)
+    return replication
+
+
+def _is_unquoted(risks: pa.Table) -> pa.ChunkedArray:
+    """No row: incidents quote none of these."""
+    return pc.is_null(risks["evidence"])
+
+
+ADVISED = Judgement(
+    "advised_incidents",
+    (advise_incidents,),
+    ("cluster",),
+    {
+        "judged_incidents": INCIDENTS.output("incidents"),
+        "risks": quoted_where(_is_unquoted, PARTITIONS.output("risks")),
+    },
+    needs=(FACTS,),
+)
+"""The incidents as they are published."""

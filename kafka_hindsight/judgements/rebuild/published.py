@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kafka_hindsight.judgements.findings import RULES
 from kafka_hindsight.judgements.rebuild.groups import GROUPS
-from kafka_hindsight.judgements.rebuild.incidents import INCIDENTS, LINKS, UNAVAILABILITY
+from kafka_hindsight.judgements.rebuild.incidents import ADVISED, LINKS, UNAVAILABILITY
 from kafka_hindsight.judgements.rebuild.leader_balance import BALANCE
 from kafka_hindsight.judgements.rebuild.lost_lines import LOST_LINES
 from kafka_hindsight.judgements.rebuild.offsets import OFFSETS
@@ -13,7 +13,7 @@ from kafka_hindsight.judgements.rebuild.producer_logs import PRODUCER_LOGS, PROD
 from kafka_hindsight.judgements.rebuild.rules import judgement_of
 from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource, joined, judgements_in_order
 
-JUDGEMENTS = (INCIDENTS, GROUPS, PARTITIONS, READINGS, BALANCE, OFFSETS, PRODUCER_LOGS, PRODUCERS, LOST_LINES)
+JUDGEMENTS = (ADVISED, GROUPS, PARTITIONS, READINGS, BALANCE, OFFSETS, PRODUCER_LOGS, PRODUCERS, LOST_LINES)
 """The judgements that fill tables. The judgements that these read are found by what they read."""
 
 

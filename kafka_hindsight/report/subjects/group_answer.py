@@ -24,6 +24,7 @@ from kafka_hindsight.catalog.rows import (
     Unavailability,
     Witness,
 )
+from kafka_hindsight.catalog.rows.structs import SettingChange
 from kafka_hindsight.knowledge.commit_errors import is_of_the_cluster
 from kafka_hindsight.measures.unavailability_sums import NO_CONSUMER, lasted_ms, unused
 from kafka_hindsight.report import blocks as ui
@@ -76,6 +77,7 @@ def group_answer(page: PageRows, group: str) -> Answer:
         unobserved=tuple(_unobserved(page, group)),
         cost=_cost(page, group, rebalances),
         advice=tuple(dict.fromkeys(advice)),
+        changes=_changes(remedies, rebalances),
         commands=tuple(worst.commands or ()) if worst else (),
         proof=worst.evidence if worst else rebalances[0].evidence if rebalances else (),
         parts=parts_of(page, worst) if worst else {},
@@ -98,6 +100,13 @@ def group_answer(page: PageRows, group: str) -> Answer:
             subject_trends(page, "group", group, ("Rebalances", len(rebalances)), ("Partition-seconds stopped", cost)),
         ),
     )
+
+
+def _changes(remedies: Sequence[Remedy], rebalances: Sequence[Rebalance]) -> tuple[SettingChange, ...]:
+    """The settings to change: those that a replay of the window shows to help, then those of its rebalances."""
+    rows: Sequence[Remedy | Rebalance] = (*remedies, *rebalances)
+    everything = [change for row in rows for change in row.changes or ()]
+    return tuple({change.key: change for change in reversed(everything)}.values())[::-1]
 
 
 def _verdict(

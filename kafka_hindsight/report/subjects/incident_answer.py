@@ -51,6 +51,7 @@ def incident_answer(page: PageRows, incident_id: str) -> Answer:
         figures.end_state_of(row),
         cost=_facts(page, row),
         advice=(row.advice, *_prevention(page, row)),
+        changes=tuple({c.key: c for r in rebalances for c in r.changes or ()}.values()),
         commands=tuple(row.commands or ()),
         proof=row.evidence,
         parts=parts_of(page, row),

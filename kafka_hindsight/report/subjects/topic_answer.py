@@ -17,6 +17,8 @@ from kafka_hindsight.catalog.rows import (
     Unavailability,
     Witness,
 )
+from kafka_hindsight.knowledge.advice import sentences_of
+from kafka_hindsight.knowledge.durability_advice import Replication, prevention_of
 from kafka_hindsight.measures.record_losses import can_lose
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, unused
 from kafka_hindsight.report import blocks as ui
@@ -98,7 +100,7 @@ def _answer(
         figures.end_state_of(worst) if worst else None,
         unobserved=tuple(sentences_about(page.of(Witness), _WITNESSES)),
         cost=_cost(page, rows),
-        advice=tuple(dict.fromkeys(filter(None, (i.prevention for i in incidents)))),
+        advice=tuple(_prevention(rows, incidents)),
         commands=tuple(command for command in (worst.commands or () if worst else ()) if rows.topic in command),
         proof=proof,
         sections=(
@@ -119,6 +121,17 @@ def _answer(
             *trends,
         ),
     )
+
+
+def _prevention(rows: _Rows, incidents: Sequence[Incident]) -> Iterator[str]:
+    """The measures against the harms of its incidents, each once, without those that the topic has already."""
+    factors = [risk.replication_factor for risk in rows.risks]
+    minima = [risk.min_insync_replicas for risk in rows.risks]
+    weakest = Replication.weakest(map(Replication, factors, minima))
+    harms = dict.fromkeys(figures.harm_of(incident) for incident in incidents)
+    sentences = (s for harm in harms for s in sentences_of(prevention_of(harm, weakest)))
+    if text := " ".join(dict.fromkeys(sentences)):
+        yield text
 
 
 def _verdict(failovers: Sequence[Failover], intervals: Sequence[Unavailability], cause: Incident | None) -> str:

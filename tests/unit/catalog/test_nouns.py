@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import fields
 
 import pytest
 
 from kafka_hindsight.catalog import codes
 from kafka_hindsight.catalog.code import NounCode
-from kafka_hindsight.catalog.codes import Cause, Protocol, Silence, StallKind, TruncationVerdict
+from kafka_hindsight.catalog.codes import StallKind, TruncationVerdict
 from kafka_hindsight.catalog.nouns.tones import Grade, GradedCode
 from kafka_hindsight.settings.home import HOME
 
@@ -34,18 +33,6 @@ def test_every_code_has_a_meaning_and_a_label_of_its_own(vocabulary: type[NounCo
 def test_labels_and_clauses_go_into_sentences(vocabulary: type[NounCode]) -> None:
     for text in texts_of(vocabulary, "label", "verb", "clause", "predicate", "avoids", "costs"):
         assert not text.endswith("."), text
-
-
-@pytest.mark.parametrize("protocol", [p for p in Protocol if p.has_epochs])
-def test_groups_with_epochs_are_advised_to_set_nothing_that_their_members_refuse(protocol: Protocol) -> None:
-    """Source: ConsumerConfig.checkUnsupportedConfigsPostProcess, ShareConsumerConfig.checkUnsupportedConfigs."""
-    refused = (
-        r"(?<![a-z.])(session\.timeout\.ms|heartbeat\.interval\.ms|partition\.assignment\.strategy|Cooperative\w+)"
-    )
-    texts = [code.noun.advice_for(protocol) for code in (*Cause, *Silence)]
-    assert not [text for text in texts if re.search(refused, text) or "{" in text]
-    assert any(protocol.noun.session in text for text in texts)
-    assert any(re.search(refused, code.noun.advice_for(Protocol.CLASSIC)) for code in Cause)
 
 
 @pytest.mark.parametrize("vocabulary", [StallKind, TruncationVerdict])

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_hindsight.catalog.codes import FailoverKind, Harm, OutOfSyncKind, Urgency
+from kafka_hindsight.catalog.codes import Cause, FailoverKind, Harm, OutOfSyncKind, Protocol, Urgency
 from kafka_hindsight.catalog.gold import (
     BROKER_OUTAGES,
     CONTROLLER_CHANGES,
@@ -35,6 +35,7 @@ from kafka_hindsight.judgements.incidents import IncidentList
 from kafka_hindsight.judgements.incidents.happenings import fate
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.incidents import judge_all_incidents
+from kafka_hindsight.knowledge.advice import MemberFacts, advise
 from kafka_hindsight.knowledge.rules import RULES
 from kafka_hindsight.report.figures import state_of
 from kafka_hindsight.settings.maintenance import maintenance_of
@@ -388,7 +389,9 @@ def test_same_outage_at_another_time_has_same_recurrence_id() -> None:
 
 
 def test_hostile_group_name_is_quoted_in_shell_command() -> None:
-    (incident,) = incidents_of(of_groups=[of_groups(group_ids=["g; rm -rf /"])])
+    hostile = MemberFacts(protocol=Protocol.CLASSIC, group="g; rm -rf /")
+    commands = [*advise(Cause.MEMBER_DEAD, hostile).commands]
+    (incident,) = incidents_of(of_groups=[of_groups(group_ids=[hostile.group], commands=commands)])
     assert incident.commands == [
         "kafka-consumer-groups.sh --bootstrap-server $BOOTSTRAP --describe --group 'g; rm -rf /' --members --verbose"
     ]
