@@ -116,6 +116,11 @@ class ConnectMember(OfFramework):
         self._command = ["java", *FLAGS, _MEMORY, *logging, "-cp", jars, main, str(properties)]
         self._process: subprocess.Popen[bytes] | None = None
 
+    @property
+    def address(self) -> str:
+        """Where its REST interface answers."""
+        return self._rest
+
     def join(self) -> None:
         quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         self._process = processes.start(self._command, cwd=self._log.parent, **quiet)
