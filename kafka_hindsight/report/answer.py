@@ -104,8 +104,8 @@ class Answer:
 def _change_item(change: SettingChange) -> ui.Item:
     """A setting with its value now and its new one, where it stands, how it is rolled out, and the command if any."""
     more = "; ".join(filter(None, (change.place, change.gain, change.how)))
-    written = change.command or change.paste
-    pasted = (" ", ui.Badge(written, "code")) if written else ()
+    text = change.command or change.paste
+    pasted = (" ", ui.Badge(text, "code")) if text else ()
     return ui.Item((ui.Strong(plain.shortened(change_words(change), 240)), " ", ui.Quiet(more), *pasted))
 
 

@@ -135,7 +135,7 @@ class Cause(NounCode):
         advice="Nothing to do for a planned stop. For deployments use static membership ({instance}, and a {session}"
         " longer than a restart). Cooperative assignment ({cooperative}) keeps the others working meanwhile."
         " Restart one member at a time. Commit what was done before the member closes: else other members"
-        " read it again. The place for it is {revoked}.",
+        " read it again. The place for it is {revocation_hook}.",
         epochs_advice="Nothing to do for a planned stop. For deployments give each member a {instance} of its own, and"
         " let a restart be shorter than {session}. Restart one member at a time. Commit or acknowledge what was"
         " done before the member closes: else other members read it again.",
@@ -201,7 +201,7 @@ class Cause(NounCode):
         symptom="'Max poll interval exceeded': a member leaves because it did not poll in time",
         advice="Speed up the processing of a batch, or move it off the poll loop. Lower {records}, so that a batch"
         " is smaller. Another member reads again what this one had read and not committed: commit after each"
-        " part of a batch. In {lost} it is too late to commit; let it undo what was begun. Do not raise"
+        " part of a batch. In {loss_hook} it is too late to commit; let it undo what was begun. Do not raise"
         " {session}: heartbeats go on while a batch is processed.",
         epochs_advice="Speed up the processing of a batch, or move it off the poll loop. Lower {records}, so that a"
         " batch is smaller. Another member reads again what this one had read and not committed or acknowledged: do"
@@ -267,7 +267,7 @@ class Cause(NounCode):
         symptom="'removed dynamic members who haven't joined', or a KIP-848 member fenced for not leaving its epoch",
         advice="Its poll loop was stuck while the group rebalanced, for as long as {rejoin}: shorten what it does"
         " between two polls. The coordinator waits for as long as the longest limit of the group's members."
-        " Keep {revoked} short: it may commit what was done, and has to end within that limit.",
+        " Keep {revocation_hook} short: it may commit what was done, and has to end within that limit.",
         helped_by=RemedySetting.MAX_POLL_INTERVAL,
         source="GroupCoordinator.scala onCompleteJoin (2.7+); GroupMetadataManager.java",
         is_departure=True, is_removal=True, is_late_join=True,

@@ -14,12 +14,12 @@ class LibraryNoun(Noun):
 
     `session`, `heartbeat`, `poll`, `rejoin`, `records`, `instance`, `assignors`: its names of session.timeout.ms,
     heartbeat.interval.ms, max.poll.interval.ms, the time within which a member has to rejoin, max.poll.records,
-    group.instance.id and partition.assignment.strategy; empty where it has no such setting. `revoked`, `lost`: where an
-    application learns that its partitions are taken, or are gone. `upgrade`: the setting that makes its members use
-    KIP-848. `leaves_by_close`: a dynamic member sends LeaveGroup when it closes. `beats_between_messages`: it sends
-    heartbeats between messages, and none while a handler works. `cooperative` is the value
-    that makes its members rebalance cooperatively; empty where it has none, or always does. `mixes_assignors`: a member
-    may offer a cooperative assignor beside an eager one, so that a rolling restart leads from one to the other.
+    group.instance.id and partition.assignment.strategy; empty where it has no such setting. `revocation_hook`,
+    `loss_hook`: where an application learns that its partitions are taken, or are gone. `upgrade`: the setting that
+    makes its members use KIP-848. `leaves_by_close`: a dynamic member sends LeaveGroup when it closes.
+    `beats_between_messages`: it sends heartbeats between messages, and none while a handler works. `cooperative` is the
+    value that makes its members rebalance cooperatively; empty where it has none, or always does. `mixes_assignors`: a
+    member may offer a cooperative assignor beside an eager one, so that a rolling restart leads from one to the other.
     `session_ms` is the session that its authors, or Kafka's, recommend. `form` writes a time so that it can be pasted,
     from `{key}` and `{value}` in milliseconds, or `{seconds}`; `text_form` writes any other value. `place` says where a
     setting stands.
@@ -34,8 +34,8 @@ class LibraryNoun(Noun):
     records: str = ""
     instance: str = ""
     assignors: str = ""
-    revoked: str = ""
-    lost: str = ""
+    revocation_hook: str = ""
+    loss_hook: str = ""
     upgrade: str = ""
     leaves_by_close: bool = True
     beats_between_messages: bool = False
@@ -61,7 +61,7 @@ class ClientLibrary(NounCode):
     JAVA = LibraryNoun(
         code="java", label="the Java consumer", meaning="Kafka's own Java consumer.",
         protocols=(Protocol.CLASSIC, Protocol.CONSUMER, Protocol.SHARE),
-        revoked=f"onPartitionsRevoked{_LISTENER}", lost=f"onPartitionsLost{_LISTENER}",
+        revocation_hook=f"onPartitionsRevoked{_LISTENER}", loss_hook=f"onPartitionsLost{_LISTENER}",
         upgrade="group.protocol=consumer",
         session="session.timeout.ms", heartbeat="heartbeat.interval.ms", poll="max.poll.interval.ms",
         rejoin="max.poll.interval.ms", records="max.poll.records", instance="group.instance.id",
@@ -96,7 +96,7 @@ class ClientLibrary(NounCode):
     LIBRDKAFKA = LibraryNoun(
         code="librdkafka", label="librdkafka", meaning="librdkafka, and confluent-kafka for Python, Go and .NET.",
         protocols=(Protocol.CLASSIC, Protocol.CONSUMER),
-        revoked="the rebalance callback", upgrade="group.protocol=consumer",
+        revocation_hook="the rebalance callback", upgrade="group.protocol=consumer",
         session="session.timeout.ms", heartbeat="heartbeat.interval.ms", poll="max.poll.interval.ms",
         rejoin="max.poll.interval.ms", instance="group.instance.id",
         assignors="partition.assignment.strategy", cooperative="cooperative-sticky", mixes_assignors=False,
@@ -105,7 +105,7 @@ class ClientLibrary(NounCode):
     )
     KAFKA_PYTHON = LibraryNoun(
         code="kafka_python", label="kafka-python", meaning="kafka-python.",
-        revoked=f"on_partitions_revoked{_LISTENER}", lost=f"on_partitions_lost{_LISTENER}",
+        revocation_hook=f"on_partitions_revoked{_LISTENER}", loss_hook=f"on_partitions_lost{_LISTENER}",
         session="session_timeout_ms", heartbeat="heartbeat_interval_ms", poll="max_poll_interval_ms",
         rejoin="max_poll_interval_ms", records="max_poll_records", instance="group_instance_id",
         assignors="partition_assignment_strategy", cooperative="[CooperativeStickyAssignor]", mixes_assignors=False,
@@ -113,7 +113,7 @@ class ClientLibrary(NounCode):
     )
     AIOKAFKA = LibraryNoun(
         code="aiokafka", label="aiokafka", meaning="aiokafka.",
-        revoked=f"on_partitions_revoked{_LISTENER}",
+        revocation_hook=f"on_partitions_revoked{_LISTENER}",
         session="session_timeout_ms", heartbeat="heartbeat_interval_ms", poll="max_poll_interval_ms",
         rejoin="rebalance_timeout_ms", records="max_poll_records", instance="group_instance_id",
         place="each AIOKafkaConsumer", source="aiokafka 0.14.0 consumer/consumer.py: 10 s by default",
@@ -128,7 +128,7 @@ class ClientLibrary(NounCode):
     FRANZ_GO = LibraryNoun(
         code="franz_go", label="franz-go", meaning="franz-go.",
         protocols=(Protocol.CLASSIC, Protocol.CONSUMER),
-        revoked="kgo.OnPartitionsRevoked", lost="kgo.OnPartitionsLost",
+        revocation_hook="kgo.OnPartitionsRevoked", loss_hook="kgo.OnPartitionsLost",
         session="kgo.SessionTimeout", heartbeat="kgo.HeartbeatInterval", rejoin="kgo.RebalanceTimeout",
         instance="kgo.InstanceID", assignors="kgo.Balancers", cooperative="kgo.CooperativeStickyBalancer()",
         form="{key}({seconds} * time.Second)", text_form="{key}({value})", place="kgo.NewClient(...)",
@@ -136,7 +136,7 @@ class ClientLibrary(NounCode):
     )
     SARAMA = LibraryNoun(
         code="sarama", label="sarama", meaning="sarama.",
-        revoked="Cleanup of the ConsumerGroupHandler",
+        revocation_hook="Cleanup of the ConsumerGroupHandler",
         session="config.Consumer.Group.Session.Timeout", heartbeat="config.Consumer.Group.Heartbeat.Interval",
         rejoin="config.Consumer.Group.Rebalance.Timeout", instance="config.Consumer.Group.InstanceId",
         form="{key} = {seconds} * time.Second", place="the sarama.Config",
@@ -151,7 +151,7 @@ class ClientLibrary(NounCode):
     UNKNOWN = LibraryNoun(
         code="unknown", label="its library", meaning="No evidence shows which library it is.",
         protocols=tuple(Protocol),
-        revoked=f"onPartitionsRevoked{_LISTENER}", lost=f"onPartitionsLost{_LISTENER}",
+        revocation_hook=f"onPartitionsRevoked{_LISTENER}", loss_hook=f"onPartitionsLost{_LISTENER}",
         session="session.timeout.ms", heartbeat="heartbeat.interval.ms", poll="max.poll.interval.ms",
         rejoin="max.poll.interval.ms", records="max.poll.records", instance="group.instance.id",
         assignors="partition.assignment.strategy", place="each member's configuration",

@@ -59,11 +59,11 @@ def owner_answer(page: PageRows, name: str) -> Answer:
 
 def _verdict(page: PageRows, groups: Sequence[str], topics: Sequence[str]) -> str:
     """How many of its groups stopped or were hit by the cluster, and how many of its topics had no leader."""
-    stopped = [g for g in groups if figures.by_need(page.rows_of(Incident, "group_ids", g))[0]]
-    hit = [g for g in groups if g not in stopped and ClusterEffects(page, g).is_hit]
+    with_incidents = [g for g in groups if figures.by_need(page.rows_of(Incident, "group_ids", g))[0]]
+    hit = [g for g in groups if g not in with_incidents and ClusterEffects(page, g).is_hit]
     dark = [t for t in topics if unused(page.rows_of(Unavailability, "topic", t), LEADERLESS).most]
     clauses = (
-        f"{_share(stopped, groups, 'group')} had an incident of its own" if stopped else "",
+        f"{_share(with_incidents, groups, 'group')} had an incident of its own" if with_incidents else "",
         f"the cluster hit {_share(hit, groups, 'group')}" if hit else "",
         f"partitions of {_share(dark, topics, 'topic')} had no leader" if dark else "",
     )

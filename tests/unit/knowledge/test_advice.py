@@ -39,7 +39,15 @@ SETTING = re.compile(
 @pytest.mark.parametrize("cause", Cause)
 def test_advice_names_the_settings_of_its_library_and_no_others(cause: Cause, member: MemberFacts) -> None:
     noun, group = member.library.noun, member.protocol.noun
-    of_library = {noun.poll, noun.rejoin, noun.records, noun.instance, noun.assignors, noun.revoked, noun.lost}
+    of_library = {
+        noun.poll,
+        noun.rejoin,
+        noun.records,
+        noun.instance,
+        noun.assignors,
+        noun.revocation_hook,
+        noun.loss_hook,
+    }
     of_library |= {"kgo.CooperativeStickyBalancer"} if member.library is ClientLibrary.FRANZ_GO else set()
     timeouts = {group.session, group.heartbeat} if member.protocol.has_epochs else {noun.session, noun.heartbeat}
     for silence in (None, *Silence):
