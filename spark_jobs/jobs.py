@@ -36,6 +36,7 @@ TITLES = {
     "offset_facts": "find changes of logs and deletions of offsets",
     "offsets": "find where groups went on elsewhere and classify causes",
     "incidents": "list incidents and classify their causes",
+    "advised_incidents": "say what would have prevented each incident",
     "producer_logs": "find failures and settings in the logs of producers",
     "failure_topics": "find the topics whose producers failed",
     "producers": "link failures of producers to what caused them",
