@@ -39,8 +39,8 @@ from lab.chaos.stores import BUCKET, CHUNK, ENDPOINT, proxy, store
 from lab.chaos.worker import DEAD_AFTER, Worker, hasten_locks
 
 _DEAD_AFTER_S, _STANDS_STILL_S = 4.0, 5.0
-_AT_LOCK, _ELSEWHERE = 0.1, 0.01
-"""The share of requests that meet a fault, at a lock and elsewhere."""
+_AT_LOCK, _ELSEWHERE, _IN_WHOLE = 0.1, 0.01, 0.001
+"""The share of requests that meet a fault: at a lock, elsewhere, and elsewhere in a whole night of thousands of them."""
 _LATE_S = (0.5, 3.0)
 
 _WRITES = 4
@@ -64,6 +64,7 @@ class Way:
     """The way of one run to the store."""
 
     rng: random.Random
+    elsewhere: float
     is_cut: bool = False
     faults: dict[str, int] = field(default_factory=dict)
 
@@ -78,10 +79,10 @@ class Way:
         with closing(writer), suppress(OSError):
             answers, asks = await asyncio.open_connection("127.0.0.1", port)
             with closing(asks):
-                share = [_ELSEWHERE]
+                share = [self.elsewhere]
                 back = asyncio.create_task(self._answer(answers, writer, share))
                 while data := await reader.read(CHUNK):
-                    share[0] = _AT_LOCK if b"/locks/" in data[:300] else _ELSEWHERE
+                    share[0] = _AT_LOCK if b"/locks/" in data[:300] else self.elsewhere
                     if self.meets("lost requests", share[0] / 2):
                         break
                     asks.write(data)
@@ -98,9 +99,9 @@ class Way:
 
 
 @contextmanager
-def _ways(rng: random.Random, port: int) -> Iterator[list[tuple[Way, str]]]:
+def _ways(rng: random.Random, port: int, elsewhere: float) -> Iterator[list[tuple[Way, str]]]:
     """A way with faults for each run, and its address."""
-    ways = [Way(random.Random(rng.random())) for _ in _RUNS]
+    ways = [Way(random.Random(rng.random()), elsewhere) for _ in _RUNS]
     with ExitStack() as proxies:
         yield [(w, proxies.enter_context(proxy(port, partial(w.join, port)))) for w in ways]
 
@@ -131,7 +132,7 @@ def _small(rng: random.Random, port: int, lake: str, outcome: KillCount) -> bool
     """
     clusters = rng.choice([("prod", "prod"), ("prod", "prod"), ("prod", "test")])
     began = time.monotonic()
-    with _ways(rng, port) as ways:
+    with _ways(rng, port, _ELSEWHERE) as ways:
         runs = [_SmallRun(lake, c, n, address) for c, n, (_, address) in zip(clusters, _RUNS, ways, strict=True)]
         disturber = _Disturber(rng, [way for way, _ in ways])
         while sum(run.is_done() for run in runs) < len(runs):
@@ -252,7 +253,7 @@ def _whole(
 ) -> None:
     """Two whole nights at once: each step is tried again until it ends well."""
     began, tries = time.monotonic(), dict.fromkeys(_RUNS, 0)
-    with _ways(rng, port) as ways, ExitStack() as open_workers:
+    with _ways(rng, port, _IN_WHOLE) as ways, ExitStack() as open_workers:
         workers = [
             open_workers.enter_context(
                 closing(Worker(folder / name, also={ENDPOINT: a, DEAD_AFTER: str(_DEAD_AFTER_S)}))
