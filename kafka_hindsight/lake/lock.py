@@ -37,6 +37,10 @@ _LOOK_EVERY, _ASK_EVERY = 0.1, 1.0
 """Seconds between two looks at a lock that another run holds: at a file, and at an object."""
 
 
+_TRIES = 3
+"""Requests in a row without an answer after which a store that is asked for a lock counts as out of reach."""
+
+
 @contextmanager
 def hold_lock(
     lake: str,
@@ -201,16 +205,18 @@ class _ObjectLock:
 
     def take(self, waiting: LockWait) -> Contender:
         """Wait until the lock is ours. Raises: LakeBusy if a holder lives and patience is at its end."""
+        failures = 0
         while self._state.phase is not Phase.HOLDING:
-            is_read = self._state.phase in READS
             try:
                 self._ask()
+                failures = 0
             except OSError:
-                if is_read:
+                failures += 1
+                if failures == _TRIES:
                     raise
             if self._state.answer is Answer.ALIVE:
                 waiting.go_on(self._state.holder)
-            if self._state.answer in (Answer.ALIVE, Answer.QUIET):
+            if self._state.answer in (Answer.ALIVE, Answer.QUIET, Answer.NONE):
                 time.sleep(_ASK_EVERY)
         return self._state
 
