@@ -29,7 +29,7 @@ from kafka_hindsight.catalog.rows import (
     WithheldRow,
     Witness,
 )
-from kafka_hindsight.knowledge.rules import ONGOING_RULES, RULES, UNREAD, UNSEEN
+from kafka_hindsight.knowledge.rules import ONGOING_RULES, RULES, UNREAD, UNSEEN, WENT_ON
 from kafka_hindsight.knowledge.rules.coverage_rules import CLOCKS_DIFFER
 from kafka_hindsight.measures.record_losses import total_loss
 from kafka_hindsight.measures.records_moved import records_moved
@@ -88,6 +88,7 @@ def _lead(page: PageRows) -> ui.Box:
             ui.Paragraph((badge, not_over, " ", _coverage(page)), "state-line"),
             *_clocks(page),
             *_unknowns(page),
+            *_went_on(page),
             *_withheld(page),
             *ui.note(unread_warning(page)),
             *calm,
@@ -129,6 +130,14 @@ def _unknowns(page: PageRows) -> Iterator[ui.Block]:
     if items:
         yield ui.List(tuple(items), "statements")
         yield ui.Paragraph(f"{unknowns[0].advice} Until then their figures are lower bounds.", "quiet")
+
+
+def _went_on(page: PageRows) -> Iterator[ui.Block]:
+    """What had begun before the window, went on in it and was over when the logs end."""
+    rule_ids = WENT_ON.keys() - ONGOING_RULES
+    items = [ui.Item(ui.Strong(f"{f.message}."), "warn") for f in page.of(Finding) if f.rule_id in rule_ids]
+    if items:
+        yield ui.List(tuple(items), "statements")
 
 
 def _withheld(page: PageRows) -> Iterator[ui.Block]:

@@ -95,6 +95,24 @@ def test_verdict_says_that_outage_began_before_the_window():
     assert any("by the end. That was before this window." in seen.text(item) for item in seen.found(Item, page))
 
 
+def test_what_went_on_as_the_window_began_is_no_zero():
+    away = made(
+        "gold.findings",
+        rule_id="broker_still_away",
+        severity="warning",
+        subject_kind="broker",
+        message="Broker 2 crashed at 10:34:36, away for 1 min 31 s: it was away as the window began",
+    )
+    tables = {"quality.coverage": [coverage()], "quality.witnesses": witnesses()}
+    before, page = (build_report({**tables, "gold.findings": own}, run()) for own in ([], [away]))
+    zero = "no broker was away"
+    assert any(zero in seen.text(p) for p in seen.found(Paragraph, before))
+    assert not any(zero in seen.text(p) for p in seen.found(Paragraph, page))
+    items = [seen.text(item) for item in seen.found(Item, page)]
+    assert any("it was away as the window began." in text for text in items)
+    assert any("absences of brokers, not counting what had begun before the window" in text for text in items)
+
+
 def test_two_ids_of_a_cluster_stand_beside_the_badge():
     tables = {"quality.coverage": [coverage()]}
     badge, *_ = seen.found(Paragraph, build_report(tables, run(cluster_ids=["old", "new"])))
