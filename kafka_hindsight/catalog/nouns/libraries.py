@@ -149,7 +149,7 @@ class ClientLibrary(NounCode):
         source="kafka-go 0.4.51 consumergroup.go: 30 s by default; neither static nor cooperative",
     )
     UNKNOWN = LibraryNoun(
-        code="unknown", label="its library", meaning="No evidence shows which library it is.",
+        code="unknown", label="a library that is not known", meaning="No evidence shows which library it is.",
         protocols=tuple(Protocol),
         revocation_hook=f"onPartitionsRevoked{_LISTENER}", loss_hook=f"onPartitionsLost{_LISTENER}",
         session="session.timeout.ms", heartbeat="heartbeat.interval.ms", poll="max.poll.interval.ms",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from kafka_hindsight.catalog.codes import WitnessKind
+from kafka_hindsight.catalog.codes import Cause, WitnessKind
 from kafka_hindsight.catalog.nouns.causes import WORST_FIRST, CauseFamily
 from kafka_hindsight.catalog.rows import Incident, Rebalance, Unavailability
 from kafka_hindsight.measures.unavailability_sums import NO_CONSUMER, unused
@@ -14,6 +14,7 @@ from kafka_hindsight.report import figures
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.report.paged_tables import rebalance_table
 from kafka_hindsight.report.phrases import empty_sentence
+from kafka_hindsight.report.subjects.cluster_effects import ClusterEffects
 from kafka_hindsight.shared import plain, words
 
 HEADINGS = (
@@ -40,10 +41,16 @@ def _row(page: PageRows, group: str, rebalances: Sequence[Rebalance]) -> tuple[s
         words.number(len(rebalances)),
         "not known" if cost is None else words.number(cost),
         words.duration(stops.total_ms) if stops.subjects else "",
-        f"{gravest.noun.label} ({words.number(causes[gravest])})" if gravest else "",
+        _causes(gravest, causes, ClusterEffects(page, group)),
         words.number(len(page.rows_of(Incident, "group_ids", group))),
         page.whose([group], ())[1],
     )
+
+
+def _causes(gravest: Cause | None, causes: Counter[Cause], effects: ClusterEffects) -> str:
+    """The gravest cause with its count, and whether the cluster hit the group."""
+    own = f"{gravest.noun.label} ({words.number(causes[gravest])})" if gravest else ""
+    return "; ".join(filter(None, (own, "hit by the cluster" if effects.is_hit else "")))
 
 
 def every_rebalance(page: PageRows) -> Iterator[ui.Block]:

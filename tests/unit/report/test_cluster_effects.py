@@ -8,10 +8,11 @@ import pytest
 
 from kafka_hindsight.catalog.codes import Cause
 from kafka_hindsight.knowledge.commit_errors import is_of_the_cluster
-from kafka_hindsight.report.blocks import Item
+from kafka_hindsight.report.blocks import Item, PagedTable
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.subjects.group_answer import group_answer
 from tests.support import report_blocks as seen
+from tests.support.report_blocks import build_report
 from tests.support.report_night import night
 from tests.support.report_rows import at, made, quote
 
@@ -167,3 +168,12 @@ def test_the_cluster_answers_for_commits_that_a_coordinator_refused_for_its_own_
     error: str | None, is_clusters: bool
 ) -> None:
     assert is_of_the_cluster(error) is is_clusters
+
+
+def test_list_of_groups_marks_those_that_the_cluster_hit() -> None:
+    tables, run = night()
+    hit = [move("02:00:09", 1, 2, "o") | {"group_id": "checkout-worker"}]
+    rows = tables | {"gold.coordinator_moves": hit, "gold.broker_outages": [outage(1)]}
+    (table,) = seen.found(PagedTable, seen.section(build_report(rows, run), "group-list"))
+    causes = {seen.text(cells[0]): seen.text(cells[4]) for _, cells in table.rows}
+    assert [group for group, cause in causes.items() if "hit by the cluster" in cause] == ["checkout-worker"]
