@@ -83,8 +83,8 @@ def _names(facts: MemberFacts) -> Mapping[str, str]:
     noun, protocol = facts.library.noun, facts.protocol
     timeouts = protocol.noun if protocol.has_epochs else noun
     may_be_static = not facts.is_static and protocol.is_of_consumers
-    leaves = noun.leaves_by_close and not facts.is_static if protocol is Protocol.CLASSIC else True
     of_classic = protocol is Protocol.CLASSIC
+    leaves = not facts.is_static and (noun.leaves_by_close or not of_classic)
     is_cooperative_value = f"{noun.assignors}={noun.cooperative}" if noun.cooperative else ""
     words: dict[str, str | bool] = {
         "session": timeouts.session,

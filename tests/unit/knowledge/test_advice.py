@@ -138,6 +138,24 @@ def test_a_cooperative_assignor_takes_no_more_restarts_than_it_needs(
     assert (change.how or "").startswith(how)
 
 
+@pytest.mark.parametrize(
+    ("facts", "leaves"),
+    [
+        ({}, True),
+        ({"is_static": True}, False),
+        ({"protocol": Protocol.CONSUMER}, True),
+        ({"protocol": Protocol.CONSUMER, "is_static": True}, False),
+        ({"library": ClientLibrary.STREAMS}, False),
+        ({"library": ClientLibrary.STREAMS, "protocol": Protocol.STREAMS}, True),
+    ],
+)
+def test_a_close_is_advised_where_it_leaves_the_group(facts: dict[str, Any], leaves: bool) -> None:
+    """Source: KIP-345, KIP-848 (a static member leaves with epoch -2 and keeps its place), StreamsConfig."""
+    text = advise(Cause.MEMBER_DEAD, member(**facts)).text
+    assert ("Close it on shutdown signals" in text) is leaves
+    assert ("A close of it sends no LeaveGroup" in text) is not leaves
+
+
 MILLIS = st.none() | st.integers(1, 3_600_000)
 
 
