@@ -30,7 +30,9 @@ def made_rows() -> dict[str, list[Any]]:
     led = [e for e in crash if e.kind == "leader_started"][:4]
     more = [replace(e, partition=30, happened_at=e.happened_at + MS, line_id=f"{e.line_id}-30") for e in led]
     named = replace(crash[0], kind=Kind.CLUSTER_NAMED, detail="a cluster", line_id="named")
-    loaded = replace(crash[0], kind=Kind.COORDINATOR_LOADED, broker=1, event_count=7, line_id="loaded")
+    loaded = replace(
+        led[0], kind=Kind.COORDINATOR_LOADED, event_count=7, happened_at=led[0].happened_at - 500 * MS, line_id="loaded"
+    )
     refused = [
         replace(
             crash[0], kind=Kind.AUTHENTICATION_FAILED, host="10.0.0.7", line_id=f"refused-{n}", happened_at=at + n * MS
