@@ -27,7 +27,7 @@ FAILED: Mapping[str, Any] = {"failed": True}
 
 
 class Phase(Enum):
-    """What a run knows of its lock."""
+    """The knowledge of a run about its lock."""
 
     WAITING = auto()
     """Another one holds it, or has to be asked for."""
@@ -42,7 +42,7 @@ class Phase(Enum):
 
 
 class Answer(Enum):
-    """What a store has answered, seen from one run."""
+    """The answer of a store, seen from one run."""
 
     WRITTEN = auto()
     REFUSED = auto()

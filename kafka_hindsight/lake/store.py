@@ -204,8 +204,8 @@ class Store:
         checksum = snapshot_checksum(open_table(self.path(table), table, version))
 
         def restore(delta: DeltaTable) -> None:
-            with following(delta, {KEY: checksum}) as named:
-                delta.restore(version, commit_properties=named)
+            with following(delta, {KEY: checksum}) as properties:
+                delta.restore(version, commit_properties=properties)
 
         self._from_newest(table, restore)
 
@@ -291,13 +291,13 @@ class Store:
             raise ValueError(f"A row for {table.full_name} lies outside of what is replaced: {part}.")
         new = self._write_files(table, rows)
 
-        def put(near: Sequence[DataFile]) -> tuple[Sequence[DataFile], Sequence[DataFile]]:
+        def replacement(near: Sequence[DataFile]) -> tuple[Sequence[DataFile], Sequence[DataFile]]:
             removed = [f for f in near if part.is_all_of(f) or len(self._rows(table, [f], part, part.columns))]
             mixed = (file for file in removed if not part.is_all_of(file))
             others = chain.from_iterable(self._others(table, file, part) for file in mixed)
             return [*new, *write_files(self.path(table), table, others)], removed
 
-        self._change(table, _near(part), put, info)
+        self._change(table, _near(part), replacement, info)
 
     def _change(
         self,
@@ -316,14 +316,14 @@ class Store:
             info: See `commit`.
             is_change: See `commit`.
         """
-        made: tuple[Sequence[DataFile], tuple[Sequence[DataFile], Sequence[DataFile]]] | None = None
+        result: tuple[Sequence[DataFile], tuple[Sequence[DataFile], Sequence[DataFile]]] | None = None
 
         def follow(delta: DeltaTable) -> None:
-            nonlocal made
+            nonlocal result
             near = [file for file in files_of(delta, table, None) if is_near(file)]
-            if made is None or made[0] != near:
-                made = near, change(near)
-            added, removed = made[1]
+            if result is None or result[0] != near:
+                result = near, change(near)
+            added, removed = result[1]
             commit(delta, added, removed, info, is_change)
 
         self._from_newest(table, follow)
@@ -355,8 +355,8 @@ class Store:
 
 
 def _vacuum(delta: DeltaTable) -> None:
-    with following(delta, {KEY: snapshot_checksum(delta)}) as named:
-        delta.vacuum(dry_run=False, full=True, commit_properties=named)
+    with following(delta, {KEY: snapshot_checksum(delta)}) as properties:
+        delta.vacuum(dry_run=False, full=True, commit_properties=properties)
 
 
 def _near(part: Part | None) -> Callable[[DataFile], bool]:

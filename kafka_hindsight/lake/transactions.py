@@ -203,15 +203,15 @@ def commit(
     now = time.time_ns() // 1_000_000
     adds = [AddAction(f.path, f.size, {}, now, is_change, _stats_text(f)) for f in added]
     removes = [RemoveAction(f.path, is_change, now, f.size, {}) for f in removed]
-    with following(delta, {**(info or {}), KEY: snapshot_checksum(delta, added, removed)}) as named:
-        delta.create_write_transaction([*adds, *removes], mode="append", schema=delta.schema(), commit_properties=named)
+    with following(delta, {**(info or {}), KEY: snapshot_checksum(delta, added, removed)}) as properties:
+        delta.create_write_transaction([*adds, *removes], mode="append", schema=delta.schema(), commit_properties=properties)
 
 
 def fence(delta: DeltaTable, by: str) -> None:
     """Commit a version that changes nothing. Raises: see `commit`."""
     info = {"operationParameters": {delta_log.FENCES: by}, KEY: snapshot_checksum(delta)}
-    with following(delta, info) as named:
-        delta.create_write_transaction([], mode="append", schema=delta.schema(), commit_properties=named)
+    with following(delta, info) as properties:
+        delta.create_write_transaction([], mode="append", schema=delta.schema(), commit_properties=properties)
 
 
 @contextmanager

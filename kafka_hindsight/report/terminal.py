@@ -104,9 +104,9 @@ class Terminal:
         columns -= notes if is_wide else 0
         for lane in block.lanes:
             heights = [0.0] * columns
-            for left, length, height, _ in lane.marks:
-                first = min(columns - 1, int(left * columns / 100))
-                last = max(first + 1, ceil((left + length) * columns / 100))
+            for start, length, height, _ in lane.marks:
+                first = min(columns - 1, int(start * columns / 100))
+                last = max(first + 1, ceil((start + length) * columns / 100))
                 heights[first:last] = [max(height, own) for own in heights[first:last]]
             bars = "".join(_HEIGHTS[-(-int(height) * (len(_HEIGHTS) - 1) // 100)] for height in heights)
             yield f"{' ' * indent}{lane.label:{labels}}  {bars}{f'  {lane.says}' if is_wide else ''}"

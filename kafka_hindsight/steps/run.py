@@ -148,7 +148,7 @@ def perform(step: Step, settings: Settings, workers: Workers) -> Summary:
 
 
 def _claim(step: Step, settings: Settings, earlier: Mapping[str, Summary]) -> AbstractContextManager[None]:
-    """What a step holds. One that does not know its cluster yet claims it when it does."""
+    """The claim that a step holds. One that does not know its cluster yet claims it when it does."""
     if step is MAINTAIN:
         return hold_maintenance(settings.lake, settings.run_id)
     if INGEST.name in earlier:

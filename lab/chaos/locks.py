@@ -40,7 +40,7 @@ from lab.chaos.worker import DEAD_AFTER, Worker, hasten_locks
 
 _DEAD_AFTER_S, _STANDS_STILL_S = 4.0, 5.0
 _AT_LOCK, _ELSEWHERE, _IN_WHOLE = 0.1, 0.01, 0.001
-"""The share of requests that meet a fault: at a lock, elsewhere, and elsewhere in a whole night of thousands of them."""
+"""The share of requests that meet a fault: at a lock, elsewhere, and elsewhere in a whole night of thousands."""
 _LATE_S = (0.5, 3.0)
 
 _WRITES = 4

@@ -133,7 +133,7 @@ def _unknowns(page: PageRows) -> Iterator[ui.Block]:
 
 
 def _went_on(page: PageRows) -> Iterator[ui.Block]:
-    """What had begun before the window, went on in it and was over when the logs end."""
+    """The troubles that began before the window, went on in it and were over when the logs end."""
     rule_ids = WENT_ON.keys() - ONGOING_RULES
     items = [ui.Item(ui.Strong(f"{f.message}."), "warn") for f in page.of(Finding) if f.rule_id in rule_ids]
     if items:

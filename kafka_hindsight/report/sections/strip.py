@@ -87,8 +87,8 @@ def _not_known(page: PageRows) -> Iterator[ui.StripLane]:
 
 def _place(page: PageRows, start: datetime, end: datetime | None) -> tuple[float, float]:
     """The start and the length of a time in percent of the window; without an end it lasts to the window's."""
-    left = page.place(start)
-    return round(left, 2), round(page.place(end or page.window[1]) - left, 2)
+    begin = page.place(start)
+    return round(begin, 2), round(page.place(end or page.window[1]) - begin, 2)
 
 
 def _steps(
