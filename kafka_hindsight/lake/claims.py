@@ -1,4 +1,4 @@
-"""The claims of runs on what they write: the rows of its cluster, and for a moment what all clusters of a lake publish together.
+"""Claims of runs: the rows of their cluster, and for a moment what all clusters of a lake publish together.
 
 Runs of different clusters work side by side. Each commits rows of its own cluster, and names the version of the table
 that it saw; a commit of another one in between makes it begin from the new version. They meet at the publication.

@@ -204,7 +204,9 @@ def commit(
     adds = [AddAction(f.path, f.size, {}, now, is_change, _stats_text(f)) for f in added]
     removes = [RemoveAction(f.path, is_change, now, f.size, {}) for f in removed]
     with following(delta, {**(info or {}), KEY: snapshot_checksum(delta, added, removed)}) as properties:
-        delta.create_write_transaction([*adds, *removes], mode="append", schema=delta.schema(), commit_properties=properties)
+        delta.create_write_transaction(
+            [*adds, *removes], mode="append", schema=delta.schema(), commit_properties=properties
+        )
 
 
 def fence(delta: DeltaTable, by: str) -> None:
