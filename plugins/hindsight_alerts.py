@@ -6,10 +6,12 @@ import json
 import logging
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import quote
 
+from airflow.configuration import conf
 from airflow.exceptions import AirflowException
 from airflow.executors.executor_loader import ExecutorLoader
 from airflow.sdk import BaseNotifier
@@ -37,31 +39,37 @@ class Look(BaseNotifier):
             log.error("%s", failure)
             settings = {}
         try:
-            send_alerts(settings.get("lake") or str(LAKE), self.event(context, settings.get("cluster", "")))
+            send_alerts(settings.get("lake") or str(LAKE), self.event(context, settings))
         except AirflowException as failure:
             log.error("%s", failure)
 
-    def event(self, context: Any, cluster: str) -> dict[str, str] | None:
-        """The alert that Airflow adds to those of the lake; None without one."""
+    def event(self, context: Any, settings: Mapping[str, Any]) -> dict[str, str] | None:
+        """The alert that Airflow adds to those of the lake; None without one. `settings` are those of the step."""
         return None
 
 
 class Failure(Look):
     """The notifier of a task that failed for good. The lake itself reports a refused publication, with its reason."""
 
-    def event(self, context: Any, cluster: str) -> dict[str, str] | None:
+    def event(self, context: Any, settings: Mapping[str, Any]) -> dict[str, str] | None:
         """The alert about the night that did not finish."""
         failure, run, task = context.get("exception"), context["dag_run"], context["task_instance"]
         if isinstance(failure, Refused):
             return None
         why = (str(failure).strip() or type(failure).__name__).splitlines()[0] if failure else "it was killed"
+        # Where the conf cannot be used, the task knows its cluster, but for one that a connection describes.
+        own: Cluster | None = getattr(context.get("task"), "cluster", None)
+        cluster = settings.get("cluster") or (own and own.name) or task.dag_id
+        night = str(settings.get("window_from") or "").replace("T", " ")[:16]
+        work = f"{cluster} was not audited" + (f" for the night from {night} UTC" if night else "")
         return event(
             "night_failed",
             cluster,
             f"{task.dag_id}.{task.task_id} of {run.run_id}",
-            f"The step {task.task_id} of {task.dag_id} failed and is not tried again: {why}",
+            f"{work}: {why}",
             run.data_interval_start,
             run.data_interval_end,
+            getattr(task, "log_url", ""),
         )
 
 
@@ -76,6 +84,7 @@ def deadline_missed(*, cluster: str | None, lake: str | None, context: dict[str,
     ends = (run["data_interval_start"], run["data_interval_end"])
     start, end = (datetime.fromisoformat(at) if at else None for at in ends)
     inputs = {} if cluster else HindsightHook().get_conn()
+    base = conf.get("api", "base_url", fallback="").rstrip("/")
     send_alerts(
         lake or inputs.get("lake"),
         event(
@@ -85,6 +94,7 @@ def deadline_missed(*, cluster: str | None, lake: str | None, context: dict[str,
             f"{run['dag_id']} is not done, and should have been by {until:%Y-%m-%d %H:%M} UTC",
             start,
             end,
+            f"{base}/dags/{run['dag_id']}/runs/{quote(run['dag_run_id'])}" if base else "",
         ),
     )
 
@@ -120,7 +130,7 @@ def _hours(text: str) -> float:
     return float(text)
 
 
-def event(rule: str, cluster: str, subject: str, reason: str, start: Any, end: Any) -> dict[str, str]:
+def event(rule: str, cluster: str, subject: str, reason: str, start: Any, end: Any, link: str = "") -> dict[str, str]:
     """An event as `hindsight alert` reads it. A run without a data interval has the present time as its window."""
     now = datetime.now(UTC)
     return {
@@ -132,6 +142,7 @@ def event(rule: str, cluster: str, subject: str, reason: str, start: Any, end: A
         "at": now.isoformat(),
         "from": (start or now).isoformat(),
         "to": (end or now).isoformat(),
+        "link": link,
     }
 
 

@@ -116,7 +116,7 @@ def _failed(step: str, result: Result | None, is_final: bool) -> AirflowExceptio
         return AirflowException(f"{step} left no result: it was killed, or could not start. {_RETRY_NOTE}")
     code, why = result.exit_code, " ".join(" ".join(result.sentences).split())[:_MAX_REASON]
     kind = Refused if code == REFUSED else AirflowFailException if code in NEVER_RETRIED else AirflowException
-    return kind(" ".join(filter(None, (f"{step} ended with exit code {code}.", why, _MEANING.get(code, _RETRY_NOTE)))))
+    return kind(" ".join(filter(None, (why, f"{step} ended with exit code {code}.", _MEANING.get(code, _RETRY_NOTE)))))
 
 
 def task_arguments(step: Step, cluster: Cluster) -> dict[str, Any]:

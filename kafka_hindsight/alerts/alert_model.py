@@ -50,8 +50,11 @@ class Sighting:
     `rule` is the rule that fired, or a trouble of our own (sightings.OWN_TROUBLES); `night_from` and `night_to` are the
     window that shows it; `began_at` and `ended_at` are when it began and was over; one that `is_ongoing` was not over
     when the logs end; `page` and `anchor` are its place in the report; one that is `declared` is not sent; `groups` and
-    `topics` are those that it concerns, for receivers that own some. `incident_id` and `recurrence_id` are those of an
-    incident, and `figures` its columns of gold.incidents that say what it cost.
+    `topics` are those that it concerns, for receivers that own some; `brokers` are those of an incident.
+    `incident_id` and `recurrence_id` are those of an incident, and `figures` its columns of gold.incidents that say
+    what it cost.
+    `is_lasting`: what it did stays when it is over, as lost records do. `calm_reason` says why it calls no one; empty
+    where it may. `link` is its own address, in place of one in the report.
     """
 
     cluster: str
@@ -76,6 +79,10 @@ class Sighting:
     recurrence_id: str = ""
     figures: Mapping[str, float | None] = field(default_factory=dict)
     commands: tuple[str, ...] = ()
+    brokers: tuple[int, ...] = ()
+    is_lasting: bool = False
+    calm_reason: str = ""
+    link: str = ""
 
     @property
     def is_incident(self) -> bool:
@@ -94,8 +101,8 @@ class LedgerEntry:
 
     `sighting` is the one that is sent; `seen_to` is the end of the last night that showed it; `sent` is when each
     receiver got it; `ended_at` is when it was over, or the end of the first night that no longer showed it; `recovered`
-    are the receivers that were notified of that; `failures` is why the last try to send it to a receiver failed. The
-    names are those of the ledger's file.
+    are the receivers that were notified of that; `failures` is why the last try to send it to a receiver failed;
+    `pages` has the title of the page that each pager got. The names are those of the ledger's file.
     """
 
     sighting: Sighting
@@ -104,6 +111,7 @@ class LedgerEntry:
     ended_at: datetime | None = None
     recovered: tuple[str, ...] = ()
     failures: Mapping[str, str] = field(default_factory=dict)
+    pages: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def state(self) -> State:

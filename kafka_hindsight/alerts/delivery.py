@@ -23,11 +23,13 @@ from kafka_hindsight.alerts.alert_model import (
     write_ledger,
 )
 from kafka_hindsight.alerts.messages import message_of
+from kafka_hindsight.alerts.pages import ended_pages, new_pages
 from kafka_hindsight.alerts.receivers import Send, sender
 from kafka_hindsight.lake import landing
 from kafka_hindsight.settings.alerts import AlertSettings, Receiver
 from kafka_hindsight.settings.config import is_uri, masked
 from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.shared.words import counted
 
 Write = Callable[[Ledger], None]
 
@@ -65,7 +67,7 @@ def record_event(order: DeliveryOrder) -> Ledger:
         name = f"ledger-damaged-{order.at.astimezone(UTC):%Y%m%dT%H%M%SZ}.jsonl"
         aside = f"{alerts_folder(order.lake)}/{name}"
         landing.write_atomically(aside, landing.read_bytes(ledger_path(order.lake)))
-        reason = f"Damaged lines in the ledger: {damaged}. It was moved to {masked(aside)}"
+        reason = f"The ledger of alerts has {counted(damaged, 'damaged line')}. It was moved to {masked(aside)}"
         events.append(sightings.of_look("ledger_damaged", name, reason, order.at))
     state = ledger.record(before, events, order.at)
     write_ledger(order.lake, state)
@@ -100,7 +102,7 @@ def sightings_in(rows: AlertRows, order: DeliveryOrder) -> tuple[list[Sighting],
     """
     current = [
         *sightings.of_incidents(rows.incidents, rows.windows),
-        *sightings.of_findings(rows.findings, rows.windows, rows.declared),
+        *sightings.of_findings(rows.findings, rows.windows, rows.declared, rows.incidents),
         *sightings.of_validations(rows.broken),
         *sightings.of_coverage(rows.coverage, order.at - ledger.OLDEST),
     ]
@@ -132,9 +134,11 @@ def _send(order: DeliveryOrder, state: Ledger, settings: AlertSettings, write: W
     for receiver in settings.receivers:
         due = ledger.due_entries(state, receiver, settings, order.at)
         for batch in _batches(due, state, receiver, order.at) if receiver.name in senders else ():
-            reason = senders[receiver.name](message_of(batch, receiver, settings, order.at))
+            message = message_of(batch, receiver, settings, order.at)
+            title = message.title if receiver.kind == "page" else ""
+            reason = senders[receiver.name](message)
             for entry in (e for e in batch if e in due):
-                state[entry.sighting.key] = ledger.mark_tried(entry, receiver, order.at, reason)
+                state[entry.sighting.key] = ledger.mark_tried(entry, receiver, order.at, reason, title)
                 count, waiting = count + (not reason), waiting + bool(reason)
             write(state)
     return Delivery(state, count, waiting, list(unusable.values()))
@@ -142,8 +146,11 @@ def _send(order: DeliveryOrder, state: Ledger, settings: AlertSettings, write: W
 
 def _batches(due: list[LedgerEntry], state: Ledger, receiver: Receiver, at: datetime) -> list[list[LedgerEntry]]:
     """The entries of each message. Alertmanager gets those that go on again: it forgets them when it is restarted."""
-    if receiver.kind in ("page", "webhook"):
+    if receiver.kind == "webhook":
         return [[entry] for entry in due]
+    if receiver.kind == "page":
+        ended = [entry for entry in due if receiver.name in entry.sent]
+        return [*new_pages([e for e in due if e not in ended]), *ended_pages(state, ended, receiver.name)]
     again = ledger.open_entries(state, receiver, at) if receiver.kind == "alertmanager" else []
     return [[*due, *again]] if due or again else []
 

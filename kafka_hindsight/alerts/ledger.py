@@ -102,14 +102,26 @@ def why_not(entry: LedgerEntry, receiver: Receiver, settings: AlertSettings, now
         return f"it is not {' or '.join(receiver.severities)}"
     if receiver.owner and receiver.owner not in settings.owners_of(s.cluster, s.groups, s.topics):
         return f"{receiver.owner} does not own it"
+    if receiver.kind == "page" and (calm := _calm_reason(entry)):
+        return calm
     return "its night ended more than seven days ago" if now - entry.seen_to > RETRIED_FOR else ""
 
 
-def mark_tried(entry: LedgerEntry, receiver: Receiver, now: datetime, failure: str = "") -> LedgerEntry:
+def _calm_reason(entry: LedgerEntry) -> str:
+    """Why a pager calls no one for an entry; empty where it does."""
+    is_past = entry.ended_at is not None and not entry.sighting.is_lasting
+    return "it was over before it was sent" if is_past else entry.sighting.calm_reason
+
+
+def mark_tried(
+    entry: LedgerEntry, receiver: Receiver, now: datetime, failure: str = "", title: str = ""
+) -> LedgerEntry:
     """Mark that an entry was sent to a receiver, or why it did not get there.
 
-    What is over by then needs no second message, but for a pager: it has to open a page, so that someone is called, and
-    gets the message that closes it at the next evaluation.
+    `title` is that of its page.
+
+    What is over by then needs no second message, but for a pager: lost records open a page, so that someone is called,
+    and the message that closes it goes out with the next evaluation.
     """
     name = receiver.name
     failures = {n: reason for n, reason in {**entry.failures, name: failure}.items() if reason}
@@ -117,4 +129,5 @@ def mark_tried(entry: LedgerEntry, receiver: Receiver, now: datetime, failure: s
         return replace(entry, failures=failures)
     is_last = entry.ended_at and (name in entry.sent or receiver.kind != "page")
     recovered = (*entry.recovered, name) if is_last else entry.recovered
-    return replace(entry, sent={name: now, **entry.sent}, recovered=recovered, failures=failures)
+    pages = {**({name: title} if title else {}), **entry.pages}
+    return replace(entry, sent={name: now, **entry.sent}, recovered=recovered, failures=failures, pages=pages)

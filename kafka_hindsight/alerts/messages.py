@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
@@ -24,10 +26,15 @@ MAX_HEADLINE = 180
 
 MAX_REASON = 1_000
 MAX_LINES = 10
-"""Lines of a digest, with its link."""
+"""Lines of a digest."""
 
 MAX_SUBJECTS = 3
-"""Subjects that one line of a digest names."""
+"""Subjects that one line of a digest names, and headlines that the title of a page has."""
+
+_FIRST_SENTENCE = re.compile(r"\.\s")
+
+_CLUSTER_ID = re.compile("[A-Za-z0-9_-]{22}")
+"""The id that Kafka gives a cluster: the name of a cluster that the settings do not name."""
 
 NOTICE = timedelta(hours=1)
 """How long an alert that is over when it is sent fires in Alertmanager. What ends before group_wait and group_interval
@@ -88,7 +95,7 @@ def message_of(entries: Sequence[LedgerEntry], receiver: Receiver, settings: Ale
             return [_of_alertmanager(alert_of(e, settings), _ends_at(e, receiver, now)) for e in entries]
         case "digest":
             return _digest_of(entries, receiver, settings)
-    return _page_of(entries[0], receiver, settings)
+    return _page_of(entries, receiver, settings)
 
 
 def alert_of(entry: LedgerEntry, settings: AlertSettings) -> Alert:
@@ -156,12 +163,26 @@ def _ends_at(entry: LedgerEntry, receiver: Receiver, now: datetime) -> datetime:
     return end if receiver.name in entry.sent else max(end, now + NOTICE)
 
 
-def _page_of(entry: LedgerEntry, receiver: Receiver, settings: AlertSettings) -> AppriseMessage:
-    """One alert for a pager. The title is the same when it is over: a pager identifies its incident by it."""
+def _page_of(entries: Sequence[LedgerEntry], receiver: Receiver, settings: AlertSettings) -> AppriseMessage:
+    """One page for alerts that belong together, the gravest first.
+
+    The title is the same when all are over: a pager identifies its incident by it.
+    """
+    worst = entries[0].sighting
+    events = [*dict.fromkeys(event_line(e.sighting) for e in entries)]
+    clauses = [event.partition(": ")[0] for event in events] if events[1:] else events
+    more = f"; and {len(clauses) - MAX_SUBJECTS} more" if clauses[MAX_SUBJECTS:] else ""
+    title = _titled(worst.severity, worst, "; ".join(clauses[:MAX_SUBJECTS]) + more)
+    if receiver.name in entries[0].sent:
+        recoveries = dict.fromkeys(map(recovery_of, entries))
+        return AppriseMessage(RECOVERED, entries[0].pages.get(receiver.name, title), "\n".join(recoveries))
+    others = [f"Also: {event_line(e.sighting)}\n{_section_of(e, settings)}" for e in entries[1:]]
+    return AppriseMessage(worst.severity, title, "\n\n".join([_section_of(entries[0], settings), *others]))
+
+
+def _section_of(entry: LedgerEntry, settings: AlertSettings) -> str:
+    """What a page says of one of its alerts: when, how, how sure, for how long, the link, and what to do."""
     s = entry.sighting
-    title = _titled(s.severity, s, event_line(s))
-    if receiver.name in entry.sent:
-        return AppriseMessage(RECOVERED, title, recovery_of(entry))
     owners = _owners(s, settings)
     facts = {
         "Confidence": s.confidence,
@@ -172,9 +193,9 @@ def _page_of(entry: LedgerEntry, receiver: Receiver, settings: AlertSettings) ->
         f"{words.minute(s.began_at)} UTC  {visible(shortened(s.reason, MAX_REASON))}",
         " ".join(f"{label}: {visible(fact)}." for label, fact in facts.items() if fact),
         link_to(s, settings.link),
-        f"\nWhat to do: {visible(s.advice)}" if s.advice else "",
+        f"What to do: {visible(s.advice)}" if s.advice else "",
     ]
-    return AppriseMessage(s.severity, title, "\n".join(filter(None, body)))
+    return "\n".join(filter(None, body))
 
 
 def _digest_of(entries: Sequence[LedgerEntry], receiver: Receiver, settings: AlertSettings) -> AppriseMessage:
@@ -183,15 +204,14 @@ def _digest_of(entries: Sequence[LedgerEntry], receiver: Receiver, settings: Ale
     severity = RECOVERED if receiver.name in entries[0].sent else worst.severity
     alike = grouped(entries, lambda e: (receiver.name in e.sent, *_kin(e.sighting)))
     lines = [_line(same, receiver, settings, worst.cluster) for same in alike.values()]
-    link = [link_to(worst, settings.link)] if settings.link else []
-    room = MAX_LINES - len(link)
-    if len(lines) > room:
-        lines[room - 1 :] = [f"and {len(lines) - room + 1} more"]
+    if len(lines) > MAX_LINES:
+        page = link_to(replace(worst, anchor=""), settings.link)
+        lines[MAX_LINES - 1 :] = [" ".join(filter(None, (f"and {len(lines) - MAX_LINES + 1} more", page)))]
     more = f", and {len(entries) - 1} more" if entries[1:] else ""
     headline = event_line(worst)
     # An incident's headline goes on with its cause.
     subject = headline.partition(": ")[0] if worst.is_incident else headline
-    return AppriseMessage(severity, _titled(severity, worst, subject) + more, "\n".join([*lines, *link]))
+    return AppriseMessage(severity, _titled(severity, worst, subject) + more, "\n".join(lines))
 
 
 def _kin(s: Sighting) -> tuple[str, ...]:
@@ -207,14 +227,15 @@ def _line(entries: Sequence[LedgerEntry], receiver: Receiver, settings: AlertSet
         s.severity if is_new else RECOVERED,
         s.confidence if is_new else "",
         _state(first, s.began_at) if is_new and (s.is_incident or first.ended_at) else "",
-        words.times(len(entries)) if entries[1:] else "",
+        words.times(len(entries)) if entries[1:] and s.is_incident else "",
         visible(s.cluster) if s.cluster != cluster else "",
     ]
-    subjects = [visible(shortened(e.sighting.subject)) for e in entries]
-    headline = event_line(s) if s.is_incident else f"{_rule(s)}: {words.listed(subjects, MAX_SUBJECTS)}"
+    others = [visible(shortened(e.sighting.subject)) for e in entries[1:]] if not s.is_incident else []
+    alike = f" (and {words.counted(len(others), 'other')}: {words.listed(others, MAX_SUBJECTS)})" if others else ""
     owners = [*dict.fromkeys(owner for e in entries for owner in _owners(e.sighting, settings))]
     ownership = f" ({visible(words.listed(owners, MAX_SUBJECTS))})" if owners else ""
-    return f"{', '.join(filter(None, facts))}: {headline}{ownership}"
+    link = f" {place}" if (place := link_to(s, settings.link)) else ""
+    return f"{', '.join(filter(None, facts))}: {event_line(s)}{alike}{ownership}{link}"
 
 
 def _state(entry: LedgerEntry, began_at: datetime | None = None) -> str:
@@ -224,19 +245,17 @@ def _state(entry: LedgerEntry, began_at: datetime | None = None) -> str:
 
 
 def _titled(severity: str, sighting: Sighting, headline: str) -> str:
-    """One line: severity, cluster, and headline."""
-    return f"[{severity}] {visible(shortened(sighting.cluster))}: {headline}"
+    """One line: severity, cluster, and headline. Of an id of Kafka the first letters are enough."""
+    cluster = visible(shortened(sighting.cluster))
+    name = f"{cluster[:6]}…" if _CLUSTER_ID.fullmatch(cluster) else cluster
+    return f"[{severity}] {name}: {headline}"
 
 
 def event_line(sighting: Sighting) -> str:
-    """The event in one line."""
+    """The event in one line: the headline of an incident, or the first sentence of a reason."""
     if sighting.is_incident:
         return visible(shortened(sighting.subject, MAX_HEADLINE))
-    return f"{_rule(sighting)}: {visible(shortened(sighting.subject))}"
-
-
-def _rule(sighting: Sighting) -> str:
-    return sighting.rule.replace("_", " ")
+    return visible(shortened(_FIRST_SENTENCE.split(sighting.reason, maxsplit=1)[0].rstrip("."), MAX_HEADLINE))
 
 
 def recovery_of(entry: LedgerEntry) -> str:
@@ -250,9 +269,9 @@ def recovery_of(entry: LedgerEntry) -> str:
 
 
 def link_to(sighting: Sighting, template: str) -> str:
-    """The link to the place in the report; empty without a template of links in the settings."""
-    if not template or not sighting.page:
-        return ""
+    """The link of a sighting: its own, or to its place in the report; empty where the settings have no template."""
+    if sighting.link or not template or not sighting.page:
+        return visible(sighting.link)
     place = page_address(template, sighting.cluster, sighting.page)
     return f"{place}#{sighting.anchor}" if sighting.anchor else place
 

@@ -10,14 +10,14 @@ from kafka_hindsight.alerts.alert_model import FIGURES, NightWindow, Sighting
 from kafka_hindsight.catalog.codes import FindingSeverity, Harm, Intent, Urgency
 from kafka_hindsight.catalog.rows import Incident
 from kafka_hindsight.catalog.table_model import RowValues
-from kafka_hindsight.knowledge.rules import WENT_ON
+from kafka_hindsight.knowledge.rules import RULE_BY_ID, WENT_ON
 from kafka_hindsight.report.figures import harm_of, is_going_on, needs
 from kafka_hindsight.settings.alerts import concerned
+from kafka_hindsight.shared import words
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.page_names import VALIDATION_PAGE, page_name
 from kafka_hindsight.shared.plain import anchor
-from kafka_hindsight.shared.words import duration
 
 EVERY_CLUSTER = "every cluster"
 """The cluster of a trouble of the evaluation itself: it may hide the trouble of any cluster."""
@@ -29,6 +29,9 @@ ENOUGH_NIGHTS = 2
 SILENT_FOR = timedelta(hours=1)
 OVER_USUAL = 3
 """A log is silent when it has no line for an hour, and for three times its usual longest silence."""
+
+QUIET_FOR = timedelta(minutes=5)
+"""How long before the end of its night a finding about a group was seen last, for it to be over."""
 
 OWN_TROUBLES = {
     "publication_refused": "Read the validation page, fix what it names, and run the night again: until then the "
@@ -94,6 +97,8 @@ def _of_incident(incident: Incident, window: RowValues) -> Sighting:
         recurrence_id=incident.recurrence_id or "",
         figures={name: getattr(incident, name) for name in FIGURES},
         commands=tuple(incident.commands or ()),
+        brokers=tuple(incident.brokers or ()),
+        is_lasting=harm.noun.is_lasting,
     )
 
 
@@ -105,11 +110,15 @@ def _is_muted(incident: Incident) -> bool:
 
 
 def of_findings(
-    findings: Iterable[RowValues], windows: Sequence[RowValues], declared: Iterable[RowValues]
+    findings: Iterable[RowValues],
+    windows: Sequence[RowValues],
+    declared: Iterable[RowValues],
+    incidents: Sequence[Incident] = (),
 ) -> list[Sighting]:
     """One sighting for each finding of the published windows, without those of what an earlier incident began.
 
-    `declared` are rows of declared work, with the columns cluster, subject_kind, subject, from and to.
+    `declared` are rows of declared work, with the columns cluster, subject_kind, subject, from and to. `incidents` show
+    whether what a finding is about was over.
     """
     work = list(declared)
     return [
@@ -130,6 +139,8 @@ def of_findings(
             groups=groups,
             topics=topics,
             is_ongoing=False,
+            is_lasting=_is_lasting(f["rule_id"]),
+            calm_reason=_calm_reason(f, w, [i for i in incidents if set(groups) & set(i.group_ids)]),
         )
         for w in windows
         for f in findings
@@ -137,6 +148,32 @@ def of_findings(
         if f["rule_id"] not in WENT_ON
         for groups, topics in [concerned(f["subject_kind"], f["subject"])]
     ]
+
+
+def _is_lasting(rule_id: str) -> bool:
+    rule = RULE_BY_ID.get(rule_id)
+    return bool(rule and rule.harm and rule.harm.noun.is_lasting)
+
+
+def _calm_reason(finding: RowValues, window: RowValues, incidents: Sequence[Incident]) -> str:
+    """Why a finding calls no one: it is about settings, or about a group whose incidents of the night were over.
+
+    Args:
+        finding: The finding.
+        window: The night that shows it.
+        incidents: Those of the finding's group.
+    """
+    rule = RULE_BY_ID.get(finding["rule_id"])
+    if rule and rule.is_standing:
+        return "it is about settings"
+    of_night = [
+        i
+        for i in incidents
+        if i.cluster == window["cluster"] and window["window_from"] <= i.started_at < window["window_to"]
+    ]
+    is_over = bool(of_night) and all(i.is_over for i in of_night)
+    is_quiet = finding["last_at"] + QUIET_FOR <= window["window_to"]
+    return "it was over before it was sent" if is_over and is_quiet else ""
 
 
 def of_validations(failed: Iterable[RowValues]) -> list[Sighting]:
@@ -177,12 +214,12 @@ def _of_logs(
     """The logs that every former night had: first those that are missing now, then those that fell silent."""
     usual = set.intersection(*(set(logs) for logs in former))
     for s in sorted(usual - sources.keys()):
-        reason = f"The log {s} was there on every former night and is missing now."
+        reason = f"The log {s} has been there every night, and is missing tonight."
         yield _of_log("log_missing", night, s, night[1], reason)
     for s in sorted(usual & sources.keys()):
         if _is_silent(sources[s], [logs[s] for logs in former]):
             last = sources[s]["last_at"]
-            reason = f"The log {s} has no line in the last {duration(night[2] - last)} of the night."
+            reason = f"The log {s} has no line in the last {words.duration(night[2] - last)} of the night."
             yield _of_log("log_silent", night, s, last, reason)
 
 
@@ -209,6 +246,7 @@ def of_event(event: Mapping[str, Any]) -> Sighting:
             began_at=datetime.fromisoformat(event["at"]),
             reason=str(event["reason"]),
             advice=OWN_TROUBLES[event["rule"]],
+            link=str(event.get("link") or ""),
         )
     except (KeyError, TypeError, ValueError) as problem:
         raise BadInput(
@@ -230,7 +268,7 @@ def _of_check(broken: Sequence[RowValues]) -> Sighting:
     rule, summary = "expectation_failed", ""
     if first["severity"] == "critical":
         rule = "publication_refused"
-        summary = f"{len(names)} critical expectations are broken, nothing was published. "
+        summary = f"Nothing was published: {words.counted(len(names), 'critical expectation')} failed. "
     return Sighting(
         cluster=first["cluster"],
         rule=rule,

@@ -22,6 +22,7 @@ from kafka_hindsight.settings.home import LAKE
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput, exit_code, sentences_of
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.plain import visible
+from kafka_hindsight.shared.words import counted
 from kafka_hindsight.sql.alert_rows import read_alert_rows
 
 PATIENCE = timedelta(minutes=2)
@@ -104,7 +105,7 @@ def ledger_text(lake: str, at: datetime, as_json: bool = False) -> str:
         for e in newest
         for s in [e.sighting]
     ]
-    aside = [f"Damaged lines in the ledger: {damaged}. The next look moves it aside."] if damaged else []
+    aside = [f"The ledger has {counted(damaged, 'damaged line')}. The next look moves it aside."] if damaged else []
     return "\n".join([*sentences, *aside, *problems])
 
 
@@ -127,7 +128,8 @@ def _deliver(order: DeliveryOrder, state: Ledger) -> list[Exception]:
     since = order.at - ledger.OLDEST
     rows = read_alert_rows(order.lake, since, since - sightings.FORMER_NIGHTS)
     second = delivery.deliver(order, first.state, settings, rows)
-    print(f"{first.count + second.count} alerts sent, {second.waiting} waiting for their receiver", flush=True)
+    sent = counted(first.count + second.count, "alert")
+    print(f"{sent} sent, {second.waiting or 'none'} waiting for their receiver", flush=True)
     return second.problems
 
 
@@ -138,5 +140,6 @@ def _deliver_unrecorded(order: DeliveryOrder, event: Sighting) -> list[Exception
     except BadInput as problem:
         return [problem]
     only = delivery.deliver_unrecorded(order, event, settings)
-    print(f"{only.count} alerts sent, {only.waiting} lost: the ledger cannot be written", flush=True)
+    sent = counted(only.count, "alert")
+    print(f"{sent} sent, {only.waiting or 'none'} lost: the ledger cannot be written", flush=True)
     return only.problems

@@ -53,8 +53,8 @@ class Receiver(UserValues):
         description="names its connection hindsight_alerts_<name>: small letters, digits and underscores",
     )
     kind: Literal["page", "digest", "webhook", "alertmanager"] = Field(
-        description="page (a message for each alert) or digest (one for all new ones), by a URL of Apprise; webhook (a"
-        " JSON document for each alert) or alertmanager (its API), by a URL of HTTP"
+        description="page (a message for alerts that belong together) or digest (one for all new ones), by a URL of"
+        " Apprise; webhook (a JSON document for each alert) or alertmanager (its API), by a URL of HTTP"
     )
     severities: list[FindingSeverity] = Field(min_length=1, description="the severities of the alerts that it gets")
     owner: Text | None = Field(default=None, description="it gets only what this owner owns; default: everything")

@@ -73,13 +73,13 @@ def test_page_prints_each_message_as_it_is_sent(lake: str) -> None:
         }
         for at in (EVENING, MORNING):
             assert alert.run(alert.order_of(lake, environment, None, at)) == DONE
-    page, recovery = (message for message in pager.got if LOST in message["title"])
+    assert len(pager.got) == 2, "one page for the brokers and their partitions, and one for a group"
+    (page,) = (message for message in pager.got if LOST in message["title"])
     (digest,) = chat.got
     (document,) = (d for d in tickets.got if LOST in d["headline"])
     (posted,) = (a for a in manager.got[0] if LOST in a["annotations"]["summary"])
     assert [block for _, block in FENCES[1:]] == [
         text(page),
-        text(recovery),
         text(digest),
         written(document),
         written([posted]),

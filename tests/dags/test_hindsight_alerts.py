@@ -28,6 +28,7 @@ cat > "$0.stdin"
 echo 'last words'
 exit {code}
 """
+LOG = "https://airflow.example.org/dags/kafka_night_audit/runs/scheduled__1/tasks/ingest"
 URL = "slack://s3cret/token"
 PROD = Cluster("prod", None, {"lake": "/lake"})
 NIGHT = datetime(2026, 11, 20, 2, tzinfo=UTC)
@@ -71,7 +72,7 @@ def context(failure: BaseException | None = None) -> dict[str, Any]:
             data_interval_start=NIGHT,
             data_interval_end=NIGHT + timedelta(days=1),
         ),
-        "task_instance": SimpleNamespace(dag_id="kafka_night_audit", task_id="ingest"),
+        "task_instance": SimpleNamespace(dag_id="kafka_night_audit", task_id="ingest", log_url=LOG),
     }
 
 
@@ -90,11 +91,13 @@ def test_look_passes_receivers_on_stdin_only(python: Path) -> None:
 
 
 def test_failed_audit_is_event_with_reason_and_interval(python: Path) -> None:
-    Failure()(context(ValueError("disk full\nand more")))
+    ends = {"data_interval_start": NIGHT, "data_interval_end": NIGHT + timedelta(days=1)}
+    Failure()({**context(ValueError("disk full\nand more")), **ends})
     event = json.loads(recorded(python, "stdin"))["event"]
     assert (event["rule"], event["cluster"], event["from"]) == ("night_failed", "prod", NIGHT.isoformat())
     assert event["subject"] == "kafka_night_audit.ingest of scheduled__1"
-    assert event["reason"] == "The step ingest of kafka_night_audit failed and is not tried again: disk full"
+    assert event["reason"] == "prod was not audited for the night from 2026-11-20 00:00 UTC: disk full"
+    assert event["link"] == LOG
 
 
 def test_refused_publication_sends_no_event_because_lake_has_it(python: Path) -> None:
@@ -111,6 +114,7 @@ def test_missed_deadline_is_event_with_run_and_interval(python: Path, monkeypatc
     monkeypatch.setenv("HINDSIGHT_DEADLINE_HOURS", "0")
     assert deadline(PROD) == {}
     monkeypatch.delenv("HINDSIGHT_DEADLINE_HOURS")
+    monkeypatch.setenv("AIRFLOW__API__BASE_URL", "https://airflow.example.org/")
     alert = deadline(PROD)["deadline"]
     assert alert.interval == timedelta(hours=4)
     night = {"data_interval_start": "2026-11-20T02:00:00Z", "data_interval_end": "2026-11-21T02:00:00Z"}
@@ -119,6 +123,7 @@ def test_missed_deadline_is_event_with_run_and_interval(python: Path, monkeypatc
     event = json.loads(recorded(python, "stdin"))["event"]
     assert (event["rule"], event["subject"]) == ("deadline_missed", "kafka_night_audit of scheduled__1")
     assert event["reason"] == "kafka_night_audit is not done, and should have been by 2026-11-21 06:00 UTC"
+    assert event["link"] == "https://airflow.example.org/dags/kafka_night_audit/runs/scheduled__1"
     assert event["from"] == NIGHT.isoformat(), "a night of a backfill is as old as it is, and wakes no one"
 
 
@@ -198,4 +203,8 @@ def test_failure_with_unusable_settings_is_reported(python: Path) -> None:
     given = context(ValueError("The conf of this run has 'lgos'."))
     given["dag_run"].conf = {"lgos": "/x"}
     Failure()(given)
-    assert json.loads(recorded(python, "stdin"))["event"]["rule"] == "night_failed"
+    event = json.loads(recorded(python, "stdin"))["event"]
+    assert (event["rule"], event["cluster"]) == ("night_failed", "kafka_night_audit")
+    assert event["reason"] == "kafka_night_audit was not audited: The conf of this run has 'lgos'."
+    Failure()({**given, "task": SimpleNamespace(cluster=PROD)})
+    assert json.loads(recorded(python, "stdin"))["event"]["cluster"] == "prod"

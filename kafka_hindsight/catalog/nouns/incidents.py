@@ -58,6 +58,7 @@ class HarmNoun(Noun):
     knows: a sentence that the settings of the topics refute is left out. `commands` show the present state: braces
     stand for a topic, a group, or the script that shows such a group.
     `is_over_once_back`: nothing is left to do at night once the broker, or the majority of controllers, is back.
+    `is_lasting`: what it did stays when it is over.
     """
 
     label: str
@@ -69,6 +70,7 @@ class HarmNoun(Noun):
     prevention: str = ""
     commands: tuple[str, ...] = ()
     is_over_once_back: bool = False
+    is_lasting: bool = False
 
 
 _TOPIC = "kafka-topics.sh --bootstrap-server $BOOTSTRAP --describe --topic {topic}"
@@ -144,7 +146,7 @@ class Harm(NounCode):
     noun: HarmNoun
 
     RECORDS_LOST = HarmNoun(
-        code="records_lost", label="records lost", tone=Tone.LOST, urgency=Urgency.ACT,
+        code="records_lost", label="records lost", tone=Tone.LOST, urgency=Urgency.ACT, is_lasting=True,
         meaning="Committed records were lost, or may have been.",
         now="Find out who wrote those records, and send them again.",
         advice="Find out which producers wrote those records, and send them again: compare the topic with what"
@@ -155,7 +157,7 @@ class Harm(NounCode):
         source="UncleanLeaderElectionsPerSec, normal 0 (Kafka operations guide); KIP-101",
     )
     RECORDS_SKIPPED = HarmNoun(
-        code="records_skipped", label="records skipped", tone=Tone.LOST, urgency=Urgency.ACT,
+        code="records_skipped", label="records skipped", tone=Tone.LOST, urgency=Urgency.ACT, is_lasting=True,
         meaning="A group went on behind records that it had not read, for another reason than a cut of the log.",
         now="Find out whether the group has to read those records, and reset its offsets if it has.",
         advice="Find out whether the group has to read those records. Where they are still in the log, stop it and"

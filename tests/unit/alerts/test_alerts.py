@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_hindsight.alerts import ledger, sightings
-from kafka_hindsight.alerts.alert_model import FIGURES, Ledger, LedgerEntry, Sighting, of_text, to_text
+from kafka_hindsight.alerts import delivery, ledger, sightings
+from kafka_hindsight.alerts.alert_model import FIGURES, AlertRows, Ledger, LedgerEntry, Sighting, of_text, to_text
 from kafka_hindsight.alerts.messages import LASTS, NOTICE, AppriseMessage, alert_of, message_of
 from kafka_hindsight.catalog.gold import INCIDENTS
 from kafka_hindsight.catalog.rows import Incident
@@ -61,7 +61,7 @@ def of_incident(headline: str, **given: Any) -> Sighting:
 
 
 def crash(ended_at: datetime | None = NIGHT + timedelta(hours=3)) -> Sighting:
-    return of_incident("40 records were lost", rule="records_lost", ended_at=ended_at)
+    return of_incident("40 records were lost", rule="records_lost", ended_at=ended_at, is_lasting=True)
 
 
 Message = tuple[str, str, str]
@@ -269,9 +269,9 @@ def test_page_has_reason_confidence_state_owner_link_and_advice() -> None:
     owned = AlertSettings.model_validate(LINKED.model_dump() | {"owners": [{"name": "ops", "clusters": ["a/*"]}]})
     assert message(PAGER, seen, settings=owned) == (
         "critical",
-        "[critical] a/b: rebalances excessive: orders",
+        "[critical] a/b: Group 'orders' rebalanced 14 times",
         "2026-11-20 02:00 UTC  Group 'orders' rebalanced 14 times.\nState: ongoing. Owner: ops.\n"
-        "https://airflow.example.org/hindsight/a%2Fb/prod.html#finding-1\n\nWhat to do: Use static membership.",
+        "https://airflow.example.org/hindsight/a%2Fb/prod.html#finding-1\nWhat to do: Use static membership.",
     )
     over = message(PAGER, crash())
     assert over.title == "[critical] prod: 40 records were lost"
@@ -286,7 +286,7 @@ def test_recovery_has_title_of_its_page_and_names_its_proof() -> None:
     assert [message_of([e], PAGER, BOTH, MORNING) for e in (found, lost)] == [
         (
             "recovered",
-            "[critical] prod: rebalances excessive: orders",
+            "[critical] prod: Group 'orders' rebalanced 14 times",
             "Recovered. The night that ended at 2026-11-22 00:00 UTC no longer shows it.",
         ),
         ("recovered", "[critical] prod: 40 records were lost", "Recovered. It was over at 2026-11-20 03:00 UTC."),
@@ -304,18 +304,19 @@ def test_digest_names_worst_alert_and_counts_equal_ones() -> None:
     assert message(CHAT, *equal, *rest, settings=settings) == (
         "critical",
         "[critical] prod: 4 partitions had no leader, and 14 more",
-        f"critical, certain, ongoing, 12 times: {headline}\n"
-        "critical, twice: rebalances excessive: orders and pay (ops)\n"
-        f"critical, test: rebalances excessive: elsewhere\n{PLACE}",
+        f"critical, certain, ongoing, 12 times: {headline} {PLACE}\n"
+        f"critical: Group 'orders' rebalanced 14 times (and 1 other: pay) (ops) {PLACE}\n"
+        f"critical, test: Group 'elsewhere' rebalanced 14 times {PLACE.replace('/prod/', '/test/')}",
     )
 
 
-@pytest.mark.parametrize(("rules", "lines"), [(8, 9), (9, 10), (10, 10), (40, 10)])
-def test_digest_has_ten_lines_at_most(rules: int, lines: int) -> None:
+@pytest.mark.parametrize(("rules", "lines"), [(8, 8), (10, 10), (11, 10), (40, 10)])
+def test_digest_has_ten_lines_at_most_each_with_a_link(rules: int, lines: int) -> None:
     body = message(CHAT, *[sighting(rule=f"rule_{n}") for n in range(rules)], settings=LINKED).body.split("\n")
     assert len(body) == lines
-    assert body[-1] == PLACE
-    assert (body[-2] == f"and {rules - 8} more") == (rules > 9)
+    page = PLACE.partition("#")[0]
+    assert all(page in line for line in body)
+    assert (body[-1] == f"and {rules - 9} more {page}") == (rules > 10)
 
 
 def test_digest_of_ended_alerts_is_a_recovery() -> None:
@@ -323,8 +324,8 @@ def test_digest_of_ended_alerts_is_a_recovery() -> None:
     (over,) = ledger.record(state, [], MORNING + DAY, NIGHTS[:2]).values()
     assert message_of([over], CHAT, BOTH, MORNING) == (
         "recovered",
-        "[recovered] prod: rebalances excessive: orders",
-        "recovered: rebalances excessive: orders",
+        "[recovered] prod: Group 'orders' rebalanced 14 times",
+        "recovered: Group 'orders' rebalanced 14 times",
     )
 
 
@@ -423,7 +424,7 @@ def test_refused_publication_is_one_alert() -> None:
         ("publication_refused", "critical", "gold.rebalances.a, gold.rebalances.b"),
         ("expectation_failed", "warning", "gold.rebalances.w"),
     ]
-    assert alerts[0].reason == "2 critical expectations are broken, nothing was published. b is broken. a is broken."
+    assert alerts[0].reason == "Nothing was published: 2 critical expectations failed. b is broken. a is broken."
 
 
 def coverage_row(source: str, night: int, **given: Any) -> dict[str, Any]:
@@ -472,6 +473,10 @@ EVENT = {
 def test_scheduler_event_becomes_sighting_with_advice() -> None:
     alert = sightings.of_event(EVENT)
     assert (alert.rule, alert.advice) == ("night_failed", sightings.OWN_TROUBLES["night_failed"])
+    linked = sightings.of_event({**EVENT, "link": "https://airflow.example.org/log"})
+    page = message(PAGER, linked)
+    assert page.title == "[critical] prod: The task failed"
+    assert "https://airflow.example.org/log" in page.body.split("\n")
 
 
 @pytest.mark.parametrize(
@@ -480,6 +485,76 @@ def test_scheduler_event_becomes_sighting_with_advice() -> None:
 def test_incomplete_event_is_refused(broken: dict[str, Any]) -> None:
     with pytest.raises(BadInput, match="is incomplete"):
         sightings.of_event({**EVENT, **broken})
+
+
+def test_unnamed_cluster_is_short_in_titles() -> None:
+    seen = of_incident("Broker 1 crashed", cluster="M3qSc9eLQMSD2A9RXcqTKA", rule="broker_lost")
+    assert message(PAGER, seen).title == "[critical] M3qSc9…: Broker 1 crashed"
+
+
+def story(name: str, **given: Any) -> Sighting:
+    return of_incident(f"{name}: broker 1 crashed", incident_id=name, **{"rule": "partitions_offline", **given})
+
+
+OFFLINE, LOST, GROUP = (
+    story("76 partitions had no leader", brokers=(1, 2)),
+    story("40 records were lost", rule="records_lost", brokers=(2,), is_lasting=True, ended_at=MORNING),
+    story("A group has no member", rule="consumers_stopped", groups=("pay",)),
+)
+
+
+def test_one_page_for_alerts_that_share_a_broker_which_is_over_with_all_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[AppriseMessage] = []
+    monkeypatch.setattr(delivery, "sender", lambda *_: lambda message: sent.append(message) or "")
+    settings = AlertSettings(receivers=[PAGER])
+
+    def deliver(state: Ledger, now: datetime) -> Ledger:
+        order = delivery.DeliveryOrder(str(tmp_path), now, {}, {PAGER.name: "json://pager"})
+        return delivery.deliver(order, of_text(to_text(state))[0], settings, AlertRows()).state
+
+    state = deliver(ledger.record({}, [OFFLINE, LOST, GROUP], MORNING), MORNING)
+    story_title = "[critical] prod: 76 partitions had no leader; 40 records were lost"
+    assert [m.title for m in sent] == [story_title, "[critical] prod: A group has no member: broker 1 crashed"]
+    assert "\n\nAlso: 40 records were lost: broker 1 crashed\n" in sent[0].body
+    state = deliver(state, LATER)
+    assert len(sent) == 2, "what goes on keeps its page open"
+    deliver(ledger.record(state, [replace(OFFLINE, ended_at=MORNING)], LATER), LATER + DAY)
+    assert sent[2] == ("recovered", story_title, "Recovered. It was over at 2026-11-21 02:30 UTC.")
+
+
+@pytest.mark.parametrize(
+    ("seen", "reason"),
+    [
+        (replace(OFFLINE, ended_at=MORNING), "it was over before it was sent"),
+        (sighting(calm_reason="it is about settings"), "it is about settings"),
+        (LOST, ""),
+        (OFFLINE, ""),
+    ],
+)
+def test_no_page_for_what_is_over_or_about_settings(seen: Sighting, reason: str) -> None:
+    (entry,) = ledger.record({}, [seen], MORNING).values()
+    assert ledger.why_not(entry, PAGER, BOTH, MORNING) == reason
+    assert ledger.why_not(entry, CHAT, BOTH, MORNING) == ""
+
+
+@pytest.mark.parametrize(
+    ("found", "is_over", "reason"),
+    [
+        ({"rule_id": "replication_factor_one", "subject_kind": "topic"}, True, "it is about settings"),
+        ({"rule_id": "rebalances_excessive"}, True, "it was over before it was sent"),
+        ({"rule_id": "rebalances_excessive"}, None, ""),
+        ({"rule_id": "rebalances_excessive", "last_at": NIGHT + DAY - timedelta(minutes=1)}, True, ""),
+        ({"rule_id": "rebalances_excessive", "subject": "of no incident"}, True, ""),
+    ],
+)
+def test_finding_calls_no_one_for_settings_and_groups_that_are_well(
+    found: dict[str, Any], is_over: bool | None, reason: str
+) -> None:
+    incidents = [incident("consumers_stopped", is_over=is_over)]
+    (alert,) = sightings.of_findings([finding(**found)], [WINDOW], [], incidents)
+    assert alert.calm_reason == reason
 
 
 def incident(harm: str, **given: Any) -> Incident:
@@ -548,9 +623,9 @@ def test_every_problem_of_alert_settings_is_named_at_once() -> None:
         alerts_of({"alerts": section}, Path("/h.toml"))
     assert sorted(problem.value.sentences) == [
         "/h.toml: owners.a.groups is 'x'. Needed: a valid list. Correct it.",
-        "/h.toml: receivers.2.kind is not set. Needed: page (a message for each alert) or digest (one for all new"
-        " ones), by a URL of Apprise; webhook (a JSON document for each alert) or alertmanager (its API), by a URL of"
-        " HTTP. Add it.",
+        "/h.toml: receivers.2.kind is not set. Needed: page (a message for alerts that belong together) or digest"
+        " (one for all new ones), by a URL of Apprise; webhook (a JSON document for each alert) or alertmanager (its"
+        " API), by a URL of HTTP. Add it.",
         "/h.toml: receivers.2.name is not set. Needed: names its connection hindsight_alerts_<name>: small letters,"
         " digits and underscores. Add it.",
         "/h.toml: receivers.2.severities is []. Needed: at least 1 item after validation, not 0. Correct it.",
