@@ -16,6 +16,8 @@ from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.shared import plain
 
 TIMES = 12
+TICKET_FACTS = 3
+"""The facts about its cost that a ticket has."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,8 @@ class Answer:
 
     def view(self, page: PageRows) -> ui.View:
         """The answer as a view of the report."""
-        return ui.View(self.anchor, plain.shortened(self.title, 240), tuple(self._sections(page)))
+        title = plain.shortened(self.title, 240)
+        return ui.View(self.anchor, title, tuple(self._sections(page)), ticket=tuple(self._ticket()))
 
     def data(self) -> dict[str, Any]:
         """The answer for programs."""
@@ -72,6 +75,20 @@ class Answer:
 
     def _part_of(self, quote: Quote) -> dict[str, str]:
         return {"part": self.parts[quote.line_id]} if quote.line_id in self.parts else {}
+
+    def _ticket(self) -> Iterator[ui.Words]:
+        """What a ticket needs: the verdict, how sure it is, what it cost, what to do, and the line that decides it."""
+        tags: list[ui.Words] = [end_state_badge(self.state)] if self.state else []
+        tags += [ui.confidence_badge(self.confidence)] if self.confidence else []
+        yield ((ui.join(tags, ", "), ": ") if tags else "", self.verdict)
+        yield from (f"{fact.label}: {ui.plain_text(fact.value)}" for fact in self.cost[:TICKET_FACTS])
+        if self.advice:
+            yield f"To do: {self.advice[0]}"
+        if self.commands:
+            yield "See how it is now: ", ui.Badge(self.commands[0], "code")
+        if self.proof:
+            proof = self.proof[0]
+            yield "Proof: ", ui.Name(proof.source), ": ", ui.Badge(plain.visible(proof.text), "code")
 
     def _sections(self, page: PageRows) -> Iterator[ui.ShownSection]:
         yield ui.ShownSection("answer", "", tuple(self._blocks()))

@@ -357,7 +357,8 @@ class View:
     """One view of a page. The first one is drawn at once, each other one when an address leads to it.
 
     `name` is its address. `nav` is its label in the navigation, empty for a view that is only linked. `holds` are the
-    kinds of anchors that lie in it: `#finding-1a2b` leads to the view that holds `finding`.
+    kinds of anchors that lie in it: `#finding-1a2b` leads to the view that holds `finding`. `ticket` is what a ticket
+    needs of it, in a few lines; empty for a view that is a list.
     """
 
     name: str
@@ -365,6 +366,7 @@ class View:
     sections: tuple[ShownSection, ...]
     nav: str = ""
     holds: tuple[str, ...] = ()
+    ticket: tuple[Words, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from kafka_hindsight.report.blocks import At, Page, Quiet, ShownSection, View
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.phrases import incident_headline
 from kafka_hindsight.report.sections import SECTIONS, coverage
+from kafka_hindsight.report.sections.first_screen import ticket
 from kafka_hindsight.report.subjects import answers
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
@@ -49,7 +50,8 @@ def report_of(page: PageRows, place: str = "") -> Page:
     """Make the report of rows, for the path `place`. The order of the rows does not matter."""
     blocks_of_views = [(s.view, ShownSection(s.name, s.title, tuple(s.blocks(page)))) for s in SECTIONS]
     sections = grouped(((view, section) for view, section in blocks_of_views if section.blocks), lambda pair: pair[0])
-    views = (replace(v, sections=tuple(section for _, section in sections.get(v.name, ()))) for v in VIEWS)
+    night, *others = (replace(v, sections=tuple(section for _, section in sections.get(v.name, ()))) for v in VIEWS)
+    views = (replace(night, ticket=ticket(page)), *others)
     return page_of(
         page, (*(view for view in views if view.sections), *(answer.view(page) for answer in answers(page))), place
     )

@@ -75,6 +75,8 @@ def _packed_views(page: Page, renderer: _Renderer) -> str:
         is_first = view is page.views[0]
         html = "" if is_first else renderer.view(view)
         waiting[view.name] = {"title": view.title, "html": html, "markdown": Markdown(page).view(view)}
+        if ticket := Markdown(page).ticket(view):
+            waiting[view.name]["ticket"] = ticket
         places[view.name] = len(chunks)
         holders |= dict.fromkeys(_OF_SUBJECTS.findall(html), view.name)
         size += len(html)

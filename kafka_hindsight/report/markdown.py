@@ -6,7 +6,13 @@ import re
 from collections.abc import Iterable, Iterator
 
 from kafka_hindsight.report import blocks as ui
-from kafka_hindsight.shared import words
+from kafka_hindsight.shared import plain, words
+
+TICKET_LINES = 9
+"""The most lines of a ticket; its link is one more."""
+
+MAX_LINE = 280
+"""Characters of a line of a ticket."""
 
 PAGED_ROWS = 100
 """The most rows of a paged table in Markdown; the lake has all of them."""
@@ -35,6 +41,15 @@ class Markdown:
             lines += [f"## {escaped(section.title)}", ""] if section.title else []
             lines += self.blocks(section.blocks)
         return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
+
+    def ticket(self, view: ui.View) -> str:
+        """What a ticket needs of a view, in TICKET_LINES. Empty where the view has no ticket."""
+        if not view.ticket:
+            return ""
+        window = ui.plain_text(self.page.subtitle).strip()
+        lines = [f"- {plain.shortened(self.words(line), MAX_LINE)}" for line in view.ticket]
+        title = [f"**{escaped(view.title)}**  ", f"Cluster {_code(self.page.heading)}, {window}"]
+        return "\n".join([*title, *lines[: TICKET_LINES - len(title)]]) + "\n"
 
     def blocks(self, blocks: Iterable[ui.Content]) -> Iterator[str]:
         """The lines of blocks, each block followed by an empty line."""

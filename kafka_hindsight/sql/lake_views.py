@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
+import weakref
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -34,6 +36,17 @@ _LOCKED = (
 """No file is read or written, nothing is connected to or loaded, no variable of Python is a table; and that cannot be
 undone. Source: DuckDB's manual, "Securing DuckDB"; tests/store/test_sql_rules.py tries it.
 """
+
+
+_OPEN: weakref.WeakSet[duckdb.DuckDBPyConnection] = weakref.WeakSet()
+"""The connections that may be open. DuckDB's threads hold objects of Python, which they may not free while Python ends:
+that aborts the process. So each is closed before."""
+
+
+@atexit.register
+def _close_all() -> None:
+    for connection in list(_OPEN):
+        connection.close()
 
 
 _SMALL = 64 * 1024 * 1024
@@ -85,6 +98,7 @@ def open_views(lake: str, tables: Collection[Table] = TABLES) -> duckdb.DuckDBPy
             " audit, or a landed reading. Run `hindsight audit` or `hindsight snapshot` first, or name another --lake."
         )
     connection = duckdb.connect(":memory:")
+    _OPEN.add(connection)
     for layer in dict.fromkeys(table.layer for table in TABLES):
         connection.execute(f"CREATE SCHEMA {quoted_name(layer)}")
     for table in tables:

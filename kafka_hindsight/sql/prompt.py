@@ -60,7 +60,12 @@ def main(lake: str, query: str | None = None, format: str = "table") -> int:  # 
     """
     if format not in FORMATS:
         raise BadInput(f"The format {format!r} is not known. Needed: one of {', '.join(FORMATS)}.")
-    session = Session(open_views(lake), named_queries(), format)
+    with open_views(lake) as connection:
+        return _answer(Session(connection, named_queries(), format), lake, query)
+
+
+def _answer(session: Session, lake: str, query: str | None) -> int:
+    """The exit code of one query, of a prompt, or of the queries in a pipe."""
     if query is not None:
         return DONE if _is_answered(session, query) else BAD_INPUT
     if sys.stdin.isatty():

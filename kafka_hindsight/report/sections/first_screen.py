@@ -65,6 +65,19 @@ def first_screen(page: PageRows) -> Iterator[ui.Block]:
     yield from strip(page)
 
 
+def ticket(page: PageRows) -> tuple[ui.Words, ...]:
+    """What a ticket about the window needs: its state, what is not covered, and the gravest things that happened."""
+    return tuple(_sentences(_lead(page).blocks))
+
+
+def _sentences(blocks: Iterable[ui.Content]) -> Iterator[ui.Words]:
+    for block in blocks:
+        if isinstance(block, ui.Paragraph) and block.style != "quiet":
+            yield block.words
+        elif isinstance(block, ui.List):
+            yield from (item.words for item in block.items)
+
+
 def _lead(page: PageRows) -> ui.Box:
     """The badge, the gaps in coverage, then at most three sentences: what happened, for how long, what to do."""
     findings, urgent = page.of(Finding), figures.urgent_first(page.of(Incident))

@@ -36,7 +36,7 @@ const zone = (() => {
   button.textContent = `Show ${own}`;
   button.hidden = own === "UTC";
   const start = () => { try { if (localStorage.getItem("hindsight-zone") === "local" && own !== "UTC") choose(true); } catch { /* a sandbox keeps nothing */ } };
-  return { apply: (root) => isLocal && apply(root), shown, offset, start, name: () => isLocal ? own : "UTC" };
+  return { apply, shown, offset, start, name: () => isLocal ? own : "UTC" };
 })();
 // The first view stands in the page. Each other one is packed, and is drawn when an address leads to it.
 const router = () => {
@@ -85,15 +85,16 @@ const router = () => {
       }
       current = main.dataset.view = name;
       heading.textContent = view.title;
-      document.title = name === home ? title : `${view.title}, ${title}`;
       enhance(place);
-      zone.apply(place);
+      zone.apply(main);
+      document.title = name === home ? title : `${heading.textContent}, ${title}`;
       for (const link of document.querySelectorAll("nav a")) link.toggleAttribute("aria-current", link.hash === `#${name}`);
       document.querySelector("nav [aria-current]")?.setAttribute("aria-current", "page");
       place.querySelectorAll(".paged-table").forEach((table, i) => drawPagedTable(table, state, keep(name), i ? i + 1 : ""));
       const lanes = place.querySelector(".lanes");
       if (lanes) drawTimeline(lanes, state, keep(name));
-      byId("announced").textContent = view.title;
+      byId("announced").textContent = heading.textContent;
+      offerTicket();
     }
     const target = anchor && byId(anchor);
     if (target) {
@@ -120,14 +121,16 @@ const router = () => {
   };
   // index.html is another night's tomorrow: what is copied leads to the page of this night.
   const lasting = (href) => document.body.dataset.own ? href.replace(/\bindex\.html(?=#|$)/, document.body.dataset.own) : href;
-  const button = main.querySelector(".copy");
-  button.hidden = !packed.chunks.length;
+  const [whole, ticket] = main.querySelectorAll(".copy");
+  whole.hidden = !packed.chunks.length;
+  const offerTicket = async () => { ticket.hidden = whole.hidden || !(await read(current)).ticket; };
   document.addEventListener("click", async (event) => {
     const here = event.target.closest("a.here"), from = here ?? event.target.closest(".copy");
     if (!from) return;
-    const text = here ? lasting(here.href) : `${(await read(current)).markdown}\n${lasting(`${location.href.split("#")[0]}#${current}`)}\n`;
+    const form = from === ticket ? "ticket" : "markdown";
+    const text = here ? lasting(here.href) : `${(await read(current))[form]}${from === ticket ? "" : "\n"}${lasting(`${location.href.split("#")[0]}#${current}`)}\n`;
     copied(text).then(() => {
-      byId("announced").textContent = here ? "The address is copied." : "The view is copied.";
+      byId("announced").textContent = here ? "The address is copied." : from === ticket ? "The ticket is copied." : "The view is copied.";
       from.classList.add("copied");
       setTimeout(() => from.classList.remove("copied"), 1500);
     }, () => { byId("announced").textContent = "The browser does not allow this page to copy."; });
@@ -181,5 +184,6 @@ const router = () => {
   zone.start();
   addEventListener("hashchange", show);
   show();
+  offerTicket();
 };
 addEventListener("DOMContentLoaded", router);

@@ -274,6 +274,56 @@ def test_times_switch_to_the_local_zone_and_quoted_lines_stay(browser, places):
         browser.call("Emulation.setTimezoneOverride", timezoneId="UTC")
 
 
+def test_headings_and_titles_of_views_are_in_the_zone_of_the_page(browser, places):
+    def headings() -> list[str]:
+        views = [view for view in views_of(browser) if view.startswith("incident-")]
+        texts = []
+        for view in views:
+            browser.show(view)
+            texts += browser.tell("[document.querySelector('h1').textContent, document.title]")
+        return texts
+
+    def hours(text: str) -> list[int]:
+        return [int(hour) for hour in re.findall(r"(\d\d):\d\d:\d\d", text)]
+
+    browser.call("Emulation.setTimezoneOverride", timezoneId="Europe/Berlin")
+    try:
+        browser.open(places["usual"])
+        universal = headings()
+        browser.tell("document.getElementById('zone').click()")
+        at_switch = browser.tell("document.querySelector('h1').textContent")
+        local = headings()
+        assert at_switch == local[-2]
+        assert any(map(hours, universal))
+        assert [hours(text) for text in local] == [[(h + 2) % 24 for h in hours(text)] for text in universal]
+        browser.show("night")
+        browser.show("groups")
+        browser.tell("document.getElementById('zone').click(); localStorage.clear()")
+        browser.show("night")
+        assert "02:13:04" in browser.tell("document.querySelector('.gravest').innerText")
+    finally:
+        browser.call("Emulation.setTimezoneOverride", timezoneId="UTC")
+
+
+def test_ticket_of_an_incident_has_ten_lines_and_its_link(browser, places):
+    browser.open(places["usual"])
+    offered = "getComputedStyle(document.querySelector('.ticket')).display !== 'none'"
+    (incident, *_) = [view for view in views_of(browser) if view.startswith("incident-")]
+    for view in ("night", incident):
+        browser.show(view)
+        assert browser.becomes(offered)
+        browser.tell(
+            "document.execCommand = () => { window.held = document.activeElement.value; return true; };"
+            "document.querySelector('.ticket').click()"
+        )
+        assert browser.becomes(f"window.held?.trim().endsWith('#{view}')")
+        lines = browser.tell("window.held").strip().split("\n")
+        assert lines[0].startswith("**") and lines[1].startswith("Cluster ") and len(lines) <= 10
+        assert browser.tell("document.getElementById('announced').textContent") == "The ticket is copied."
+    browser.show("groups")
+    assert browser.becomes(f"!({offered})")
+
+
 def test_printed_timeline_shows_every_lane_whole(browser, places):
     browser.open(f"{places['usual']}#timeline")
     browser.show("timeline")
@@ -305,7 +355,7 @@ def test_view_of_the_timeline_is_in_the_address(browser, places):
 
 def test_copied_link_of_newest_night_leads_to_the_page_of_that_night(browser, tmp_path):
     browser.open(_written(tmp_path / "index.html", night()))
-    for link, anchor in ((".copy", "night"), ("section .here", "incident-list")):
+    for link, anchor in ((".copy", "night"), (".ticket", "night"), ("section .here", "incident-list")):
         browser.tell(
             "document.execCommand = () => { window.held = document.activeElement.value; return true; };"
             "Object.defineProperty(navigator, 'clipboard', {value: undefined, configurable: true});"
