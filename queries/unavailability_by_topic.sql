@@ -5,11 +5,12 @@ WITH intervals AS (
         *,
         CASE
             WHEN ended_at IS NOT NULL AND (low_ms > 0 OR confidence IN ('certain', 'likely'))
-                THEN date_diff('ms', started_at, ended_at)
+                THEN date_sub('ms', started_at, ended_at)
             ELSE low_ms
         END AS lasted_ms
     FROM gold.unavailability
     WHERE topic IS NOT NULL
+        AND (ended_at IS NULL OR date_sub('ms', started_at, ended_at) >= 1000)
         AND topic = coalesce(getvariable('topic')::VARCHAR, topic)
 )
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from kafka_hindsight.catalog import TABLES, Table
+from kafka_hindsight.catalog import TABLES, Table, derived_views
 from kafka_hindsight.catalog.gold import TABLES as GOLD
 from kafka_hindsight.catalog.quality import PUBLICATIONS
 from kafka_hindsight.lake import delta_log
@@ -92,6 +92,9 @@ def views(lake: str, versions: Versions) -> dict[str, str]:
         duckdb += f"CREATE OR REPLACE VIEW {table.full_name} AS FROM {for_duckdb};\n"
         for_spark = f"delta.`{folder.replace('`', '``')}` VERSION AS OF {version}"
         spark += f"CREATE OR REPLACE TEMPORARY VIEW {table.name} AS SELECT * FROM {for_spark};\n"
+    for view in derived_views.VIEWS:
+        if versions.keys() >= {*view.reads}:
+            duckdb += f"CREATE OR REPLACE VIEW {view.full_name} AS {view.query};\n"
     return {DUCKDB: f"BEGIN TRANSACTION;\n{duckdb}COMMIT;\n", SPARK: spark}
 
 

@@ -90,6 +90,9 @@ def night_of(page: PageRows, run_id: str, at: datetime) -> NightSummary:
     figure_of = {WitnessKind.LEADERS: leaderless.count, WitnessKind.GROUPS: len(groups)}
     unknown |= {kind for kind in page.doubtful_zeros if figure_of.get(kind) == 0}
 
+    offline = bounded(leaderless.count, WitnessKind.LEADERS)
+    is_cost_known = page.of(Rebalance) or WitnessKind.GROUPS not in unknown
+    cost = figures.known_partition_seconds(page.of(Rebalance)) if is_cost_known else None
     return NightSummary(
         cluster=page.run.cluster,
         window_from=page.run.window_from,
@@ -104,10 +107,10 @@ def night_of(page: PageRows, run_id: str, at: datetime) -> NightSummary:
         records_lost_high=None if WitnessKind.CUTS in unknown else loss.high,
         records_skipped_low=records_moved(page.of(OffsetJump), JumpHarm.RECORDS_SKIPPED).low or None,
         records_read_again_low=records_moved(page.of(OffsetJump), JumpHarm.RECORDS_READ_AGAIN).low or None,
-        partitions_offline=bounded(leaderless.count, WitnessKind.LEADERS),
+        partitions_offline=offline,
         partitions_still_offline=bounded(len(leaderless.still), WitnessKind.LEADERS),
         offline_ms=leaderless.longest_ms,
-        offline_partition_seconds=leaderless.total_ms / 1000,
+        offline_partition_seconds=None if offline is None else leaderless.total_ms / 1000,
         partitions_refusing=bounded(refusing.count, WitnessKind.IN_SYNC),
         sudden_absences=bounded(absences.sudden, WitnessKind.LIFE),
         orderly_absences=bounded(absences.orderly, WitnessKind.LIFE),
@@ -119,7 +122,7 @@ def night_of(page: PageRows, run_id: str, at: datetime) -> NightSummary:
         lines_in=line_totals.lines_in,
         lines_unread=line_totals.unread,
         rebalances=len(page.of(Rebalance)),
-        partition_seconds=figures.known_partition_seconds(page.of(Rebalance)),
+        partition_seconds=cost,
         page=page_name(page.run.cluster, page.run.window_from, page.run.window_to),
         run_id=run_id,
         run_published_at=at,

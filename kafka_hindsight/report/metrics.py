@@ -25,6 +25,11 @@ class Metric:
     value: Callable[[NightSummary], float | tuple[str, Mapping[str, float]] | None]
 
 
+def _known(**counts: int | None) -> dict[str, float]:
+    """Those counts that are known."""
+    return {name: count for name, count in counts.items() if count is not None}
+
+
 METRICS = (
     Metric("night_end_timestamp_seconds", "The end of the newest night that was audited. Its age is time() minus this.",
            lambda n: n.window_to.timestamp()),
@@ -52,8 +57,7 @@ METRICS = (
     Metric("partitions_refusing", "Partitions that took no writes with acks=all for a second or longer.",
            lambda n: n.partitions_refusing),
     Metric("broker_absences", "Absences of brokers: orderly ones began with a controlled shutdown.",
-           lambda n: None if n.sudden_absences is None and n.orderly_absences is None else
-           ("manner", {"sudden": n.sudden_absences or 0, "orderly": n.orderly_absences or 0})),
+           lambda n: ("manner", _known(sudden=n.sudden_absences, orderly=n.orderly_absences))),
     Metric("groups_stopped", "Groups none of whose members consumed for a second or longer, because something failed.",
            lambda n: n.groups_stopped),
     Metric("gaps", "Findings about what could not be seen.", lambda n: n.gaps),

@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from kafka_hindsight.catalog import TABLES, Table
+from kafka_hindsight.catalog import TABLES, Table, derived_views
 from kafka_hindsight.lake import publication, state
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.datasets import dataset_of
@@ -107,6 +107,9 @@ def open_views(lake: str, tables: Collection[Table] = TABLES) -> duckdb.DuckDBPy
         else:
             source = f"SELECT {_columns(table, 'NULL')} WHERE false"
         connection.execute(f"CREATE VIEW {view_name(table)} AS {source}")
+    for view in derived_views.VIEWS:
+        if set(view.reads) <= set(tables):
+            connection.execute(f"CREATE VIEW {view.full_name} AS {view.query}")
     for left_out in create_now_views(connection, place, landed):
         print(left_out, file=sys.stderr)
     for setting in _LOCKED:

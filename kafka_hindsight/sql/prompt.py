@@ -11,17 +11,20 @@ from itertools import chain
 
 import duckdb
 
-from kafka_hindsight.catalog import BY_NAME, TABLES
+from kafka_hindsight.catalog import BY_NAME, TABLES, derived_views
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.settings.home import KEPT
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, BadInput
 from kafka_hindsight.shared.plain import visible
 from kafka_hindsight.shared.words import did_you_mean
+from kafka_hindsight.sql import now_views
 from kafka_hindsight.sql.answers import FORMATS, answer_rows, write_rows
 from kafka_hindsight.sql.duck_types import duck_type, one_sentence, view_name
 from kafka_hindsight.sql.lake_views import open_views
 from kafka_hindsight.sql.named_queries import NamedQuery, named_queries, named_question, variables_set
-from kafka_hindsight.sql.now_views import VIEW_BY_NAME, VIEWS
+
+VIEWS = (*derived_views.VIEWS, *now_views.VIEWS)
+VIEW_BY_NAME = {view.full_name: view for view in VIEWS}
 
 HISTORY = KEPT / "sql_history"
 

@@ -83,6 +83,12 @@ def test_named_queries_add_up_to_night_figures(published_night: Any, capsys: Any
     incidents = answers(session, "incidents_by_harm", capsys)
     assert sum(i["records_lost_low"] for i in incidents if i["harm"] == "records_lost") == row.records_lost_low
     assert sum(r["records_lost_low"] for r in answers(session, "records_lost", capsys)) == row.records_lost_low
+    unused = answers(session, "unavailability_by_topic", capsys)
+    leaderless = [u for u in unused if u["kind"] == "no_leader"]
+    assert round(sum(u["partition_seconds"] for u in leaderless), 1) == pytest.approx(
+        row.offline_partition_seconds, abs=0.1 * len(leaderless)
+    )
+    assert all(u["partition_seconds_at_least"] <= u["partition_seconds"] for u in unused)
     absences = answers(session, "outage_effects", capsys)
     assert [sum((o["kind"] == "controlled_shutdown") is orderly for o in absences) for orderly in (False, True)] == [
         row.sudden_absences,

@@ -97,7 +97,10 @@ LAKE = {
         failover(2, 3, 50, 2, 1, kind="broker_crash", **led_again(20_000, 20_000, 20_000)),
     ),
     "gold.broker_outages": rows_of(
-        "gold.broker_outages", {"outage_id": "o", "broker": 1, "down_at": at(9)}, {"outage_id": "p", "broker": 2}
+        "gold.broker_outages",
+        {"outage_id": "o", "broker": 1, "down_at": at(9), "up_at": at(11), "away_low_ms": 60_000,
+         "away_high_ms": 150_000},
+        {"outage_id": "p", "broker": 2},
     ),
     "gold.incidents": rows_of(
         "gold.incidents",
@@ -226,15 +229,24 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
     ],
     "deaths_by_host from=2026-10-01": [{"host": "h2", "fell_silent": 0}, {"host": "h1"}],
     "outage_effects broker=2": [{"broker": 2}],
+    "mttr_by_broker from='2026-10-01 03:05'": [
+        {"broker": 1, "week_from": "2026-09-28", "absences": 1, "not_back": 0, "mean_seconds_at_least": 60.0,
+         "mean_seconds": 120.0, "mean_seconds_at_most": 150.0, "longest_seconds": 120.0},
+    ],
+    "mttr_by_broker": [{"broker": 1}, {"broker": 2}],
+    "rebalances_during_outages broker=1": [],
+    "without_writes": [
+        {"topic": "t", "partitions": 2, "partition_seconds": 245.0, "of_no_leader": 65.0, "not_over": 1},
+    ],
     "incidents_by_harm": [
         {"harm": "consumers_stopped", "rebalances": 1},
         {"harm": "routine", "headline": "Group orders restarted its members"},
     ],
     "incidents_by_harm harm=routine": [{"rebalances": 2}],
     "cost_by_owner": [
-        {"owner": "data", "rebalances": 3, "times_unavailable": 3, "unavailable_partition_seconds": 240.0,
-         "not_over": 1},
-        {"owner": "shop", "rebalances": 2, "times_unavailable": 0, "unavailable_partition_seconds": None},
+        {"owner": "data", "rebalances": 3, "times_without_leader": 2, "leaderless_partition_seconds": 65.0,
+         "times_without_writes": 1, "writeless_partition_seconds": 180.0, "not_over": 1},
+        {"owner": "shop", "rebalances": 2, "times_without_leader": 0, "leaderless_partition_seconds": None},
     ],
     "bill_by_owner": [
         {"owner": "data", "month": "2026-10-01", "harm": "records_skipped", "groups": 1, "jumps": 2, "records_low": 72,
@@ -242,7 +254,7 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
         {"owner": "unowned", "harm": "records_read_again", "records_low": 4, "records_high": 9},
     ],
     "bill_by_owner from='2026-10-01 03:03'": [{"owner": "unowned"}],
-    "cost_by_owner from='2026-10-01 03:25'": [{"owner": "data", "rebalances": 0, "times_unavailable": 1}],
+    "cost_by_owner from='2026-10-01 03:25'": [{"owner": "data", "rebalances": 0, "times_without_leader": 1}],
     "alerts_sent": [
         {"receiver": "bot", "sent_at": None, "not_sent_because": "HTTP 503", "subject": "pay", "state": "ongoing"},
         {"receiver": None, "sent_at": None, "not_sent_because": "declared", "subject": "orders"},

@@ -16,7 +16,7 @@ from kafka_hindsight.sql import prompt as sql
 from kafka_hindsight.sql.duck_types import duck_type
 from kafka_hindsight.sql.lake_views import open_views
 from kafka_hindsight.sql.named_queries import named_queries, named_question, read_query
-from kafka_hindsight.sql.now_views import VIEW_BY_NAME
+from kafka_hindsight.sql.prompt import VIEW_BY_NAME
 from tests.support.asked_lake import LAKE, answers
 from tests.support.lake import write_lake
 

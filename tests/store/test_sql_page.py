@@ -10,6 +10,7 @@ import duckdb
 import pytest
 from pyspark.sql import SparkSession
 
+from kafka_hindsight.catalog import derived_views
 from kafka_hindsight.lake.publishing import list_newest
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.sql.named_queries import named_queries, named_question
@@ -88,7 +89,8 @@ def test_superset_example_gives_read_only_view_per_table(folder: Path) -> None:
     views = duckdb.connect("hindsight.duckdb", read_only=True)
     views.execute("LOAD delta")
     named = views.execute("SELECT schema_name || '.' || view_name FROM duckdb_views() WHERE NOT internal").fetchall()
-    assert {name for (name,) in named} == set(LAKE)
+    derived = {view.full_name for view in derived_views.VIEWS if {t.full_name for t in view.reads} <= LAKE.keys()}
+    assert {name for (name,) in named} == {*LAKE, *derived}
     assert views.execute("SELECT count(*) FROM gold.rebalances").fetchone() == (5,)
     with pytest.raises(duckdb.Error, match="read-only"):
         views.execute("CREATE TABLE gold.x AS SELECT 1")

@@ -291,7 +291,11 @@ class NightSummary(Row):
     ] = None
     partitions_still_offline: Annotated[int | None, "Of these, those without one when the logs end"] = None
     offline_ms: Annotated[Millis | None, "The longest of these times; where it was not over, at least"] = None
-    offline_partition_seconds: Annotated[float | None, "What these times add up to", Unit("partition-seconds")] = None
+    offline_partition_seconds: Annotated[
+        float | None,
+        "What these times add up to; null where there is none, and logs could not show each",
+        Unit("partition-seconds"),
+    ] = None
     partitions_refusing: Annotated[
         int | None,
         "Partitions that took no writes with acks=all for a second or longer",
@@ -309,7 +313,7 @@ class NightSummary(Row):
     gaps: Annotated[int, "Findings about what could not be seen"]
     lines_in: Annotated[Lines, "Physical lines; one that several files hold, as a copy does, counts once"]
     lines_unread: Annotated[Lines, "Physical lines that no pattern claims or that are broken"]
-    rebalances: Annotated[int, "Rebalances"]
+    rebalances: Annotated[int, "Rebalances; at least, where `not_known` has consumers_stopped"]
     partition_seconds: Annotated[
         float | None,
         "Their cost at most, as far as it is known; null where the cost of none is",

@@ -45,6 +45,7 @@ BLOCKS: Mapping[str, Mapping[str, tuple[int, str]]] = {
         "text": (2, "tests/audit/test_messages.py"),
         "json": (2, "tests/audit/test_messages.py"),
     },
+    "numbers.md": {"mermaid": (1, "tests/audit/test_numbers.py")},
     "operations.md": {
         "toml": (4, "tests/unit/docs/test_operations_page.py"),
         "python": (1, "tests/dags/test_hindsight_dags.py"),
