@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import hmac
+import json
 import os
 import sys
 from collections.abc import Callable, Iterator
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import duckdb
 import typer
 
 from kafka_hindsight.cli.options import LakeOption
 from kafka_hindsight.knowledge.rules import UNSEEN
+from kafka_hindsight.report.figures import EndState
 from kafka_hindsight.settings.home import LAKE
 from kafka_hindsight.shared.exits import DONE, BadInput
 from kafka_hindsight.shared.plain import harmless
@@ -36,7 +38,8 @@ NOTICE = (
 INSTRUCTIONS = (
     "Kafka Hindsight keeps the history of Kafka clusters: rebalances and failovers with their causes, what they cost,"
     " and what was not observed. Begin with `nights`. `explain` answers for one subject with the lines that prove it."
-    f" Repeat the confidence of an answer and what was not observed. {NOTICE}"
+    " A column that a row lacks is not known. Repeat the confidence of an answer and what was not observed."
+    f" {NOTICE}"
 )
 _SHORTEST = 16
 """Letters of a token, at least."""
@@ -45,6 +48,9 @@ _OWN_ADDRESSES = ("127.0.0.1", "localhost", "::1", "[::1]")
 
 MOST_ROWS = 200
 """The most rows of a query in one answer; the others are counted."""
+
+FEW_LINES = 3
+"""The quoted lines of an answer where the caller asks for no number."""
 
 FEW_ROWS = 20
 """The rows of a list of incidents where the caller asks for no number."""
@@ -113,13 +119,13 @@ def build_server(lake: str) -> MCPServer:
     from mcp.server.mcpserver.exceptions import ToolError
     from mcp.types import ToolAnnotations
 
-    def answering(tool: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
-        """The tool, with bad input as a sentence for the caller."""
+    def answering(tool: Callable[..., dict[str, Any]]) -> Callable[..., str]:
+        """The tool, whose answer is JSON in as few letters as it takes, and bad input a sentence for the caller."""
 
         @wraps(tool)
-        def answer(*args: Any, **arguments: Any) -> dict[str, Any]:
+        def answer(*args: Any, **arguments: Any) -> str:
             try:
-                return tool(*args, **arguments)
+                return json.dumps(tool(*args, **arguments), ensure_ascii=False, separators=(",", ":"))
             except (BadInput, duckdb.Error) as problem:
                 raise ToolError(str(problem)) from problem
 
@@ -129,7 +135,8 @@ def build_server(lake: str) -> MCPServer:
     read_only = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     answers = LakeAnswers(lake)
     for tool in (answers.nights, answers.incidents, answers.explain, answers.queries, answers.query):
-        server.tool(annotations=read_only, structured_output=True)(answering(tool))
+        # A structured answer holds the text a second time.
+        server.tool(annotations=read_only, structured_output=False)(answering(tool))
     return server
 
 
@@ -145,6 +152,14 @@ def with_token(app: ASGIApp, token: str) -> ASGIApp:
         await app(scope, receive, send)
 
     return guarded
+
+
+STATES = get_args(EndState)
+
+
+def _check_limit(limit: int) -> None:
+    if not 0 < limit <= MOST_ROWS:
+        raise BadInput(f"limit is {limit}. Needed: 1 to {MOST_ROWS}.")
 
 
 class LakeAnswers:
@@ -163,7 +178,13 @@ class LakeAnswers:
         return self._rows(f"SELECT {columns} FROM quality.nights ORDER BY window_to DESC, cluster")
 
     def incidents(
-        self, cluster: str = "", since: str = "", harm: str = "", group_id: str = "", limit: int = FEW_ROWS
+        self,
+        cluster: str = "",
+        since: str = "",
+        harm: str = "",
+        group_id: str = "",
+        state: str = "",
+        limit: int = FEW_ROWS,
     ) -> dict[str, Any]:
         """List incidents, the newest first, with harm, state, confidence and the line that proves each best.
 
@@ -172,6 +193,7 @@ class LakeAnswers:
             since: Only those that began at this instant or later, such as 2026-11-21T01:00Z; all where empty.
             harm: Only of this harm, such as records_lost or routine; all but routine where empty.
             group_id: Only of this consumer group; all where empty.
+            state: Only those that are over, ongoing or unknown when the logs end; all where empty.
             limit: So many at most; the others are counted.
 
         Raises:
@@ -188,40 +210,57 @@ class LakeAnswers:
                 AND ($since = '' OR started_at >= try_cast($since AS TIMESTAMPTZ))
                 AND CASE $harm WHEN '' THEN coalesce(harm, '') <> 'routine' ELSE harm = $harm END
                 AND ($group_id = '' OR list_contains(group_ids, $group_id))
+                AND ($state = '' OR $state =
+                    CASE is_over WHEN true THEN 'over' WHEN false THEN 'ongoing' ELSE 'unknown' END)
             ORDER BY started_at DESC, harm_rank"""
-        if not 0 < limit <= MOST_ROWS:
-            raise BadInput(f"limit is {limit}. Needed: 1 to {MOST_ROWS}.")
-        return self._rows(query, {"cluster": cluster, "since": since, "harm": harm, "group_id": group_id}, most=limit)
+        _check_limit(limit)
+        if state and state not in STATES:
+            raise BadInput(f"state is {state!r}. Needed: one of {', '.join(STATES)}.")
+        values = {"cluster": cluster, "since": since, "harm": harm, "group_id": group_id}
+        return self._rows(query, values, most=limit, plain_values={"state": state})
 
-    def explain(self, subject: str, at: str = "") -> dict[str, Any]:
+    def explain(self, subject: str, at: str = "", lines: int = FEW_LINES) -> dict[str, Any]:
         """Answer for one subject: verdict, confidence, state, cost, advice, proof, and what was not observed.
+
+        Of a group also its settings, what other settings would have avoided, findings, and its rebalances.
 
         Args:
             subject: A group, a topic, a partition such as orders-17, `broker 1`, a client id, the id of an incident or
                 of any row, `worst` or `latest`.
             at: An instant, such as 01:43 or 2026-11-21T01:43 in UTC; the whole window where empty.
+            lines: So many quoted lines at most, those first that decide the verdict; the others are counted.
+
+        Raises:
+            BadInput: The lake holds nothing of that name, or the number of lines is not one.
         """
+        if not 0 <= lines <= MOST_ROWS:
+            raise BadInput(f"lines is {lines}. Needed: 0 to {MOST_ROWS}.")
         with open_lake(self.lake) as lake:
-            return {"notice": NOTICE, **plain(harmless(lake.explain(subject, at).data()))}
+            data = lake.explain(subject, at).data()
+        proof = [{n: v for n, v in line.items() if n != "line_id"} for line in data["evidence"][:lines]]
+        data |= {"evidence": proof, "evidence_left_out": len(data["evidence"]) - len(proof)}
+        return {"notice": NOTICE, **plain(harmless(data))}
 
     def queries(self) -> dict[str, Any]:
         """List the named queries: what each answers, and its variables."""
         return {name: {"answers": q.says, "variables": dict(q.variables)} for name, q in named_queries().items()}
 
-    def query(self, name: str, variables: dict[str, str] | None = None) -> dict[str, Any]:
+    def query(self, name: str, variables: dict[str, str] | None = None, limit: int = FEW_ROWS) -> dict[str, Any]:
         """Answer a named query.
 
         Args:
             name: A name that `queries` lists.
             variables: Its variables, by name; defaults hold where one is missing.
+            limit: So many rows at most; the others are counted.
         """
+        _check_limit(limit)
         queries = named_queries()
         if name not in queries:
             raise BadInput(f"There is no query {name!r}.{did_you_mean(name, queries)} `queries` lists all.")
         if strange := [variable for variable in variables or {} if variable not in queries[name].variables]:
             hint = did_you_mean(strange[0], queries[name].variables)
             raise BadInput(f"The query {name} has no variable {strange[0]!r}.{hint} `queries` lists all of each query.")
-        return self._rows(queries[name].sql, {}, variables or {})
+        return self._rows(queries[name].sql, {}, variables or {}, most=limit)
 
     def _rows(
         self,
@@ -229,17 +268,21 @@ class LakeAnswers:
         values: dict[str, str] | None = None,
         variables: dict[str, str] | None = None,
         most: int = MOST_ROWS,
+        plain_values: dict[str, str] | None = None,
     ) -> dict[str, Any]:
-        """The first rows of a query, and what the windows of the lake lack. An empty value stands for any."""
+        """The first rows of a query, and what the windows of the lake lack. An empty value stands for any.
+
+        `values` are names that the lake has to know; `plain_values` are others. Columns that are null are left out.
+        """
         gaps = "SELECT cluster, message FROM gold.findings WHERE list_contains($rules, rule_id) ORDER BY ALL LIMIT 20"
 
         with open_views(self.lake) as connection, variables_set(connection, variables or {}):
             lake_values = known_values(connection, {name: value for name, value in (values or {}).items() if value})
-            rows = dicts_of(connection.execute(query, {**(values or {}), **lake_values}))
+            rows = dicts_of(connection.execute(query, {**(values or {}), **lake_values, **(plain_values or {})}))
             unseen = dicts_of(connection.execute(gaps, {"rules": [*UNSEEN]}))
         return {
             "notice": NOTICE,
-            "rows": plain(harmless(rows[:most])),
+            "rows": plain(harmless([{n: v for n, v in row.items() if v is not None} for row in rows[:most]])),
             "rows_left_out": max(0, len(rows) - most),
             "not_observed": plain(harmless(unseen)),
         }

@@ -27,7 +27,8 @@ class Answer:
     `verdict` is one sentence, `explanation` more about it. `unobserved` are sentences about what no log and no reading
     showed. `cost` is what it cost, `advice` what to do or to change, the most helpful first, `changes` the settings to
     change; `commands` show how things are now. `proof` are the lines that prove the verdict; where it has several
-    parts, `parts` names the one that each line is about, by the id of the line. `sections` have more.
+    parts, `parts` names the one that each line is about, by the id of the line. `sections` have more, and
+    `tables` what programs ask next.
     """
 
     kind: str
@@ -45,6 +46,7 @@ class Answer:
     proof: Sequence[Quote] = ()
     parts: Mapping[str, str] = field(default_factory=dict)
     sections: tuple[ui.ShownSection, ...] = ()
+    tables: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -70,6 +72,7 @@ class Answer:
             "advice": list(self.advice),
             "changes": [change.as_dict() for change in self.changes],
             "commands": list(self.commands),
+            **self.tables,
             "evidence": [quote.as_dict() | self._part_of(quote) for quote in self.proof],
         }
 

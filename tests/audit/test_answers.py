@@ -59,7 +59,9 @@ async def ask(lake: str, calls: list[str]) -> dict[str, str]:
 async def answer(client: Any, call: str) -> str:
     name, _, arguments = call.partition(" ")
     result = await client.call_tool(name, json.loads(arguments))
-    return json.dumps(result.structured_content) if not result.is_error else result.content[0].text
+    assert result.structured_content is None, "one payload, not the same text twice"
+    text: str = result.content[0].text
+    return text
 
 
 def test_page_asks_thirteen_questions() -> None:
@@ -83,22 +85,42 @@ def test_explanation_carries_confidence_evidence_and_gaps(answers: dict[str, str
     assert any("GroupCoordinator" in quote["text"] for quote in group["evidence"])
     assert any("did not answer" in sentence for sentence in group["not_observed"])
     owner = json.loads(answers[next(call for call in answers if "partition_owner" in call)])
-    assert [(row["client_id"], row["generation"]) for row in owner["rows"]] == [("crm-storm-8-a", None)]
+    assert [(row["client_id"], row.get("generation")) for row in owner["rows"]] == [("crm-storm-8-a", None)]
     assert owner["not_observed"]
 
 
 def test_incidents_are_chosen_by_harm_group_and_number(lake: str) -> None:
     calls = ["incidents {}", 'incidents {"limit": 2}', 'incidents {"harm": "routine"}']
     calls += ['incidents {"group_id": "crm-storm-8"}', 'incidents {"harm": "records_lots"}']
-    calls += ['incidents {"limit": 0}']
-    *texts, refused, of_none = anyio.run(ask, lake, calls).values()
-    grave, two, routine, of_group = map(json.loads, texts)
+    calls += ['incidents {"limit": 0}', 'incidents {"state": "open"}']
+    calls[4:4] = ['incidents {"state": "ongoing"}']
+    *texts, refused, of_none, of_state = anyio.run(ask, lake, calls).values()
+    grave, two, routine, of_group, ongoing = map(json.loads, texts)
+    assert ongoing["rows"] and {r["is_over"] for r in ongoing["rows"]} == {False}
+    assert "state is 'open'. Needed: one of over, ongoing, unknown." in of_state
     assert {r["harm"] for r in grave["rows"]} & {"routine", "records_lost"} == {"records_lost"}
     assert len(two["rows"]) == 2 and two["rows_left_out"] == len(grave["rows"]) - 2
     assert {r["harm"] for r in routine["rows"]} == {"routine"} and routine["rows_left_out"]
     assert of_group["rows"] and all("crm-storm-8" in r["group_ids"] for r in of_group["rows"])
     assert "Did you mean records_lost" in refused
     assert "limit is 0. Needed: 1 to 200." in of_none
+
+
+SMALL = 9_000
+"""Letters of two answers: 3,000 tokens, of three letters each."""
+
+
+def test_why_and_what_to_change_take_two_small_answers(lake: str) -> None:
+    calls = ['incidents {"group_id": "crm-storm-8"}', 'explain {"subject": "crm-storm-8"}']
+    texts = anyio.run(ask, lake, calls)
+    assert sum(map(len, texts.values())) < SMALL
+    group = json.loads(texts[calls[1]])
+    (settings,) = group["settings"]
+    assert (settings["assignor"], settings["session_timeout_ms"]) == ("range", 7000)
+    assert [replay["setting"] for replay in group["replays"]] == ["cooperative_assignment"]
+    assert [row["cause"] for row in group["rebalances"]].count("member_dead") == 5
+    assert len(group["evidence"]) == 3 and group["evidence_left_out"]
+    assert all("has failed, removing it" in line["text"] for line in group["evidence"])
 
 
 def test_unknown_subject_is_an_error_with_what_is_needed(lake: str) -> None:

@@ -37,6 +37,7 @@ from kafka_hindsight.report.paged_tables import rebalance_table
 from kafka_hindsight.report.stall_table import stall_table
 from kafka_hindsight.report.subjects.cluster_effects import ClusterEffects
 from kafka_hindsight.report.subjects.group_assignments import assignments
+from kafka_hindsight.report.subjects.group_tables import group_tables
 from kafka_hindsight.report.subjects.incident_parts import parts_of
 from kafka_hindsight.report.trends import subject_trends
 from kafka_hindsight.shared import plain, words
@@ -81,6 +82,7 @@ def group_answer(page: PageRows, group: str) -> Answer:
         commands=tuple(worst.commands or ()) if worst else (),
         proof=worst.evidence if worst else rebalances[0].evidence if rebalances else (),
         parts=parts_of(page, worst) if worst else {},
+        tables=group_tables(page, group),
         sections=(
             ui.ShownSection("group-incidents", "Its incidents", incident_lines(page, [*incidents, *routine])),
             ui.ShownSection("group-jumps", "Records skipped and read again", tuple(jumps_block(page, jumps))),
