@@ -1,4 +1,4 @@
--- What did each cause of rebalances cost, in partitions that stood times the seconds, and which group paid most for it?
+-- What did each cause of rebalances cost, in partition-seconds, and which group paid most for it?
 -- group_id: the group; every group where not set
 WITH by_group AS (
     SELECT

@@ -1,4 +1,4 @@
--- What did rebalances cost each group, in partitions that stood times the seconds, and which cause cost it most?
+-- What did rebalances cost each group, in partition-seconds, and which cause cost it most?
 -- from: the first instant in UTC, such as 2026-11-01; from the beginning where not set
 WITH by_cause AS (
     SELECT

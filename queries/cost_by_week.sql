@@ -1,4 +1,4 @@
--- What did rebalances cost week by week, in partitions that stood times the seconds, and how much of it was declared?
+-- What did rebalances cost week by week, in partition-seconds, and how much of it was declared?
 -- group_id: the group; every group where not set
 SELECT
     r.cluster,

@@ -89,7 +89,7 @@ class Intent(Code):
     """Whether the event had been declared. How something stopped does not show whether someone meant it."""
 
     DECLARED = "declared", "A maintenance window covers its beginning, or a line shows an operator's command."
-    UNDECLARED = "undeclared", "Nothing declared it."
+    UNDECLARED = "undeclared", "Not declared as maintenance."
     UNKNOWN = "unknown", "It may have begun within a maintenance window or outside, or nothing was compared."
 
 

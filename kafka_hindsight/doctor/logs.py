@@ -95,7 +95,7 @@ class Sample:
             "good" if is_good else "missing",
             variable,
             f"{words.counted(self.files, 'file')}: {form.removesuffix('.')}. {size}: {events:,} are events,"
-            f" {self.fates[LineFate.IGNORED]:,} are of no use, {unread:,} could not be read,"
+            f" {self.fates[LineFate.IGNORED]:,} are irrelevant, {unread:,} could not be read,"
             f" {self.fates[LineFate.QUARANTINED]:,} are broken.{shapes}{self.advice}",
         )
 

@@ -35,7 +35,7 @@ from kafka_hindsight.shared.page_names import page_name
 
 VIEWS = (
     View("night", "What happened", (), "Night"),
-    View("timeline", "The window in a picture", (), "Timeline"),
+    View("timeline", "Timeline", (), "Timeline"),
     View("groups", "Groups", (), "Groups"),
     View("cluster", "Brokers and topics", (), "Cluster", ("controller", "restart")),
     View("findings", "Findings", (), "Findings", ("finding",)),

@@ -154,19 +154,19 @@ def fleet_page(fleet: Fleet) -> ui.Page:
         heading="All clusters",
         subtitle=("as of ", words.instant(fleet.at), " ", ui.Quiet("· all times in UTC")),
         day=None,
-        views=(ui.View("clusters", "Clusters, the worst first", sections),),
+        views=(ui.View("clusters", "Clusters, worst first", sections),),
     )
 
 
 def summary(fleet: Fleet) -> str:
-    """Clusters counted by state: `2 clusters: 1 to act on and 1 calm; 1 without an audit of the last night`."""
+    """Clusters counted by state: `2 clusters: 1 to act on and 1 calm. 1 was not audited last night`."""
     if not fleet.newest:
         return "No night has been published yet."
     states = Counter(n.state for n in fleet.newest)
     counts = words.listed([f"{states[u]} {u.noun.asked}" for u in Urgency if states[u]])
     late = len(late_clusters(fleet))
-    missing = f"; {late} without an audit of the last night" if late else ""
-    return f"{words.counted(len(fleet.newest), 'cluster')}: {counts}{missing}."
+    missing = f" {late} {words.verb(late, 'was', 'were')} not audited last night." if late else ""
+    return f"{words.counted(len(fleet.newest), 'cluster')}: {counts}.{missing}"
 
 
 def nothing(night: NightSummary) -> str:
@@ -196,7 +196,7 @@ def _clusters(fleet: Fleet) -> Iterator[ui.Block]:
 def _cluster(fleet: Fleet, night: NightSummary) -> ui.TableRow:
     gravest = plain.shortened(night.headline or "", 160)
     anchor = plain.anchor("incident", night.incident_id) if night.incident_id else ""
-    orderly = f", {night.orderly_absences} in order" if night.orderly_absences else ""
+    orderly = f", {night.orderly_absences} shut down" if night.orderly_absences else ""
     is_loss_known = night.records_lost_low is not None
     loss = RecordLoss(night.records_lost_low or 0, night.records_lost_high).number if is_loss_known else NOT_KNOWN
     longest = "not over" if night.partitions_still_offline else words.duration(night.offline_ms)

@@ -94,7 +94,7 @@ def _parse_and_summarize(night: NightInput, notes: Sequence[str]) -> Summary:
     lines, copies = night.parse()
     late = keep_late_windows(night.store, night.settings, night.cluster, night.window)
     progress.say(
-        f"{lines['lines_in']:,} lines: {lines['events']:,} are events, {lines['ignored']:,} are of no use, "
+        f"{lines['lines_in']:,} lines: {lines['events']:,} are events, {lines['ignored']:,} are irrelevant, "
         f"{lines['unparsed']:,} could not be read, {lines['quarantined']:,} are broken"
     )
     for sentence in (*notes, *copies, *late):

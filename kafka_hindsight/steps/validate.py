@@ -41,6 +41,7 @@ from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import PublicationRefused
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.page_names import DATA_DOCS, VALIDATION_PAGE
+from kafka_hindsight.shared.words import counted
 from kafka_hindsight.steps.run_account import Run, keep_rows, of_run, run_of, window_of
 from kafka_hindsight.steps.validator import Docs, Verdict, started
 
@@ -121,9 +122,7 @@ def _sentences(verdicts: Iterable[Verdict], severity: str) -> list[str]:
 
 def _refusal(folder: str, page: str, verdicts: Iterable[Verdict]) -> list[str]:
     broken = [v for v in verdicts if _is_broken(v)]
-    breaches = (
-        "1 critical expectation is broken" if len(broken) == 1 else f"{len(broken)} critical expectations are broken"
-    )
+    breaches = f"{counted(len(broken), 'critical expectation')} failed"
     return [
         f"Nothing was published, and gold is as it was: {breaches}. "
         f"The refused rows are in {folder}; {page} lists all checks.",

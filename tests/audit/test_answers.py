@@ -83,7 +83,7 @@ def test_explanation_carries_confidence_evidence_and_gaps(answers: dict[str, str
     group = json.loads(answers['explain {"subject": "crm-storm-8"}'])
     assert (group["confidence"], group["state"]) == ("likely", "over")
     assert any("GroupCoordinator" in quote["text"] for quote in group["evidence"])
-    assert any("did not answer" in sentence for sentence in group["not_observed"])
+    assert any("gave no answer" in sentence for sentence in group["not_observed"])
     owner = json.loads(answers[next(call for call in answers if "partition_owner" in call)])
     assert [(row["client_id"], row.get("generation")) for row in owner["rows"]] == [("crm-storm-8-a", None)]
     assert owner["not_observed"]

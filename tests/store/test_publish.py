@@ -222,7 +222,7 @@ def test_lines_that_do_not_add_up_refuse_publication_until_mended(lake_of_few_ta
 
     assert exit_code(refusal.value) == REFUSED
     headline, advice, breach = refusal.value.sentences
-    assert "Nothing was published, and gold is as it was: 1 critical expectation is broken" in headline
+    assert "Nothing was published, and gold is as it was: 1 critical expectation failed" in headline
     assert advice.startswith("Audit into a new lake (--lake)")
     assert "quality.coverage: 1 row breaks lines_balance" in breach
     assert lake.versions() == before

@@ -239,7 +239,7 @@ def runbook_page(rules: Sequence[Rule], causes: Sequence[Cause]) -> str:
     for title, query, header, rows in tables:
         parts += [f"## {title}", f"`hindsight sql {query}` ({link(query, 'queries.md')})", as_table(header, rows)]
     parts += [
-        "## Troubles of our own",
+        "## Hindsight's own alerts",
         "What the schedule reports about itself; [day by day](operations.md) has the rest.",
         as_table(("Alert", "What to do"), [(code(rule), prose(do)) for rule, do in OWN_TROUBLES.items()]),
     ]

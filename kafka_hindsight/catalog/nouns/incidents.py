@@ -148,8 +148,8 @@ class Harm(NounCode):
     RECORDS_LOST = HarmNoun(
         code="records_lost", label="records lost", tone=Tone.LOST, urgency=Urgency.ACT, is_lasting=True,
         meaning="Committed records were lost, or may have been.",
-        now="Find out who wrote those records, and send them again.",
-        advice="Find out which producers wrote those records, and send them again: compare the topic with what"
+        now="Find the producers of those records and replay them.",
+        advice="Find the producers of those records and replay them: compare the topic with what"
         " consumers and other systems hold.",
         prevention="{may_be_unclean}Keep unclean.leader.election.enable=false. {has_few_replicas}Keep three replicas of"
         " each partition. {min_isr_is_low}Set min.insync.replicas=2. Let producers use acks=all.",

@@ -101,14 +101,15 @@ def explain_outages(outages: Iterable[rows.BrokerOutage], restarts: Mapping[str,
 
 def _recovery(outage: rows.BrokerOutage) -> str:
     is_released = is_orderly(outage) and outage.detected_at and outage.detected_at - outage.down_at <= SHUTDOWN_LASTS
+    detection = "the controller released it after {}" if is_released else "the controller noticed after {}"
     steps = (
-        (outage.detected_at, "the controller released it after {}" if is_released else "it was detected after {}"),
-        (outage.isr_recovered_at, "it was in every ISR again after {}"),
+        (outage.detected_at, detection),
+        (outage.isr_recovered_at, "its replicas were back in sync after {}"),
         (outage.leadership_restored_at, "it led all its former partitions again after {}"),
     )
     parts = [text.format(duration(at - outage.down_at)) for at, text in steps if at is not None]
     if outage.up_at and outage.isr_shrinks and not outage.isr_recovered_at:
-        parts.append("no line shows it in every ISR again before its next outage or the end of the logs")
+        parts.append("no line shows its replicas back in sync before its next outage or the end of the logs")
     return f"{sentence(listed(parts))}." if parts else ""
 
 

@@ -268,7 +268,7 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
     ),
     Certain(
         OutageKind.CRASH,
-        "Broker {broker} ended without a shutdown, and a new process took its place.",
+        "Broker {broker} died without shutting down, and was restarted.",
         proof=(new_process, ends_shown),
         source="KafkaServer.startup, BrokerServer.startup: a start without a shutdown before it follows a crash",
         cases=("crash-2.8 broker 1", "pause-2.8 broker 1"),

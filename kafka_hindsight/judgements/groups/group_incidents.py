@@ -219,8 +219,8 @@ FINGERPRINTS: tuple[Ruling[Storm], ...] = (
     ),
     Likely(
         Fingerprint.STEADY,
-        "The rebalances that drive it come {interval} apart (median; half of the intervals within {spread} of it), like"
-        " a loop of restarts.",
+        "The rebalances that drive it come every {interval} (median; half of the intervals within {spread} of it), as"
+        " in a crash loop.",
         proof=(shows_a_rhythm, repeats_steadily),
         source="docs/adr/0014-harm-first.md",
         cases=("groups/storm-2.8 billing-storm-8", "made: three removals, too few for a rhythm"),
@@ -620,7 +620,9 @@ def _in_chain(rebalances: Sequence[Rebalance], chains: Chains) -> str:
     if not here:
         return ""
     chain, place = max((chains[i] for i in here), key=lambda link: len(link[0]))
-    whole = f"a chain of {len(chain)} rebalances: each started before the last one had finished"
+    whole = f"{len(chain)} rebalances that overlapped"
     if len(rebalances) == 1:
-        return f" It is number {place + 1} in {whole}."
-    return f" It {'holds' if {*chain} <= {*here} else 'is part of'} {whole}."
+        return f" It is number {place + 1} of {whole}."
+    if {*chain} <= {*here}:
+        return f" {len(chain)} of the rebalances overlapped: each began before the last one had finished."
+    return f" It is part of {whole}."

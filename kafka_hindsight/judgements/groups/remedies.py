@@ -134,7 +134,7 @@ MAX_POLL_INTERVAL: tuple[Ruling[ReplayCase], ...] = (
 COOPERATIVE_ASSIGNMENT: tuple[Ruling[ReplayCase], ...] = (
     Likely(
         RemedySetting.COOPERATIVE_ASSIGNMENT,
-        "A cooperative assignor would have avoided no rebalance, but {seconds} of {cost} partition-seconds: in"
+        "A cooperative assignor would have saved {seconds} of {cost} partition-seconds, and no rebalance: in"
         " {rebalances} partitions stopped that stayed with their member.",
         proof=(partitions_stopped_in_vain,),
         source="KIP-429",

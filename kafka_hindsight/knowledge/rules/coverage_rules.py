@@ -51,7 +51,7 @@ BROKER_UNOBSERVED = Rule(
     severity="warning",
     harm=None,
     subject_kind="broker",
-    says="whether {subject} served is not known {times}, {longest} at most: neither its own log nor a"
+    says="nothing shows whether {subject} was up, {times}, for up to {longest}: neither its own log nor a"
     " controller's has a line of that time",
     advice="Give Hindsight the files of these hours, where there are any: while its machine is off, a broker writes"
     " none. Until then no absence of that time is known, and what is known just before and after is less certain.",
@@ -63,7 +63,7 @@ GROUP_UNANSWERED = Rule(
     severity="info",
     harm=None,
     subject_kind="group",
-    says="{subject} did not answer {times} when the cluster was read: those readings show nothing of it",
+    says="{subject} gave no answer {times} when the cluster was read",
     advice="The coordinator was down or slow at these times: see the outages.",
     source="docs/design.md section 7: what did not answer concludes nothing",
 )
@@ -126,10 +126,10 @@ RULES: tuple[Rule, ...] = (
 
 UNSEEN = {
     GENERATIONS_MISSING.rule_id: "some generations of {}",
-    LEADERSHIPS_UNSEEN.rule_id: "some leader epochs of {}",
-    BROKER_LOG_MISSING.rule_id: "the log of {}",
+    LEADERSHIPS_UNSEEN.rule_id: "who led {} for a while",
+    BROKER_LOG_MISSING.rule_id: "all logs of {}",
     CLOCKS_DIFFER.rule_id: "the true times of {}",
-    GROUP_UNANSWERED.rule_id: "{} in some readings",
+    GROUP_UNANSWERED.rule_id: "{} that did not answer in some readings",
     READING_PARTIAL.rule_id: "parts of some readings",
     LINES_UNREAD.rule_id: "lines that match no pattern",
     LINES_QUARANTINED.rule_id: "damaged lines",

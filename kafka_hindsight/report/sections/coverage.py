@@ -92,7 +92,7 @@ def unread_sentence(page: PageRows) -> str:
         return "No line was read, so nothing is known about what happened."
     if not total.unread:
         scope = " of this cluster" if page.run.left_out else ""
-        return f"Every one of {words.counted(total.lines_in, 'line')}{scope} could be read."
+        return f"All {words.counted(total.lines_in, 'line')}{scope} could be read."
     return f"{words.counted(total.unread, 'line')} of {words.number(total.lines_in)} could not be read."
 
 

@@ -14,6 +14,7 @@ from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
 
 SHOWN_OPEN = 6
+MOST_NAMED = 3
 
 
 def findings(page: PageRows) -> Iterator[ui.Block]:
@@ -40,7 +41,8 @@ def _order(rows: Sequence[Finding]) -> tuple[object, ...]:
 def _rule(page: PageRows, rows: Sequence[Finding]) -> ui.Entry:
     first, items = rows[0], tuple(_item(page, row) for row in rows)
     others = items[SHOWN_OPEN:]
-    more = f" (and {words.number(len(rows) - 1)} more like it)" if rows[1:] else ""
+    subjects = [plain.shortened(row.subject) for row in rows[1:]]
+    more = f" (also {words.listed(subjects, MOST_NAMED)})" if subjects else ""
     return ui.Entry(
         words.sentence(first.rule_id.replace("_", " ")),
         (

@@ -175,15 +175,16 @@ def _coverage(page: PageRows) -> str:
     gaps = []
     for rule, template in UNSEEN.items():
         if (rows := unseen.get(rule)) and rule not in UNREAD:
-            subjects = words.counted(sum(words.stands_for(row.subject) for row in rows), rows[0].subject_kind)
-            gaps.append(template.format(subjects))
+            count = sum(words.stands_for(row.subject) for row in rows)
+            names = f"{rows[0].subject_kind} {rows[0].subject}"
+            gaps.append(template.format(names if count == 1 else words.counted(count, rows[0].subject_kind)))
     total = coverage.totals(page)
     lines = [f"{words.counted(total.unread, 'line')} of {words.number(total.lines_in)}"] if total.unread else []
     has_no_line = bool(page.of(Coverage)) and all(row.origin != Origin.BROKER for row in page.of(Coverage))
     is_blind = has_no_line and page.unknown_kinds.issuperset(WitnessKind)
     all_gaps = [*(["the brokers' logs"] if is_blind else []), *lines, *gaps]
     left_out = coverage.left_out_sentence(page) if page.run.left_out else ""
-    sentence = f"Not covered: {words.listed(all_gaps, MOST_NAMED)}." if all_gaps else coverage.unread_sentence(page)
+    sentence = f"Not seen: {words.listed(all_gaps, MOST_NAMED)}." if all_gaps else coverage.unread_sentence(page)
     return " ".join(filter(None, (coverage.ids_sentence(page), sentence, left_out)))
 
 
@@ -241,8 +242,9 @@ def _doubt(confidence: Confidence) -> str:
 def _certainty(confidences: Sequence[Confidence]) -> str:
     """How sure the causes of these incidents are, in one sentence."""
     doubts = sorted({*confidences} - {Confidence.CERTAIN}, key=[*Confidence].index)
-    marked = f", except where it says {' or '.join(doubts)}" if doubts else ""
-    return f"Each of these causes is certain{marked}." if confidences else ""
+    if not confidences:
+        return ""
+    return "Causes are certain unless marked." if doubts else "Each of these causes is certain."
 
 
 def tiles(page: PageRows) -> Iterator[ui.Item]:
@@ -256,9 +258,13 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
     anchors = {harm: plain.anchor("incident", rows[0].incident_id) for harm, rows in figures.by_harm(incidents).items()}
     harms = (Harm.RECORDS_LOST, Harm.PARTITIONS_OFFLINE, Harm.WRITES_REFUSED, Harm.CONSUMERS_STOPPED)
     loss_at, offline_at, refusing_at, stopped_at = (anchors.get(harm, "incident-list") for harm in harms)
-    manners = ((absences.orderly, "by a controlled shutdown"), (absences.not_back, "not seen back"))
-    details = "".join(f", {words.number(n)} {manner}" for n, manner in manners if n)
-    noun = f"{words.verb(absences.most, 'absence of a broker', 'absences of brokers')}{details}"
+    manners = (
+        (absences.sudden, "crashed or hung"),
+        (absences.orderly, "shut down"),
+        (absences.not_back, "not seen back"),
+    )
+    details = ", ".join(f"{words.number(n)} {manner}" for n, manner in manners if n)
+    noun = f"{words.verb(absences.most, 'time', 'times')} a broker went down{f': {details}' if details else ''}"
     tone = "bad" if absences.sudden + absences.not_back else "warn"
     if loss.low or loss.high != 0:
         yield _tile(loss.number, "committed records lost", "bad", loss_at)

@@ -22,11 +22,11 @@ def incidents(page: PageRows) -> Iterator[ui.Block]:
         yield ui.Paragraph(phrases.empty_sentence(page, "No incident.", "No incident"))
         return
     if not urgent:
-        yield ui.Paragraph("No incident asks for anything.")
+        yield ui.Paragraph("Nothing needs your attention.")
     lines = figures.equal_incidents(urgent)
     yield from incident_lines(page, [row for rows in lines[:SHOWN] for row in rows])
     hidden = [row for rows in lines[SHOWN:] for row in rows]
-    counts = [words.counted(len(hidden), "lesser incident")] if hidden else []
+    counts = [words.counted(len(hidden), "minor incident")] if hidden else []
     counts += [words.counted(len(rows), f"{harm.noun.label} incident") for harm, rows in figures.by_harm(calm).items()]
     if counts:
         yield ui.Paragraph((ui.Link(f"And {words.listed(counts)}", "incidents"), "."))

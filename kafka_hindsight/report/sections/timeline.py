@@ -1,4 +1,4 @@
-"""The window in a picture: lanes on one axis of time, so that a cause is seen above its effects."""
+"""Timeline: lanes on one axis of time, so that a cause is seen above its effects."""
 
 from __future__ import annotations
 

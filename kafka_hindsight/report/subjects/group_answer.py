@@ -215,8 +215,10 @@ def _cost(page: PageRows, group: str, rebalances: Sequence[Rebalance]) -> tuple[
     costs = [row.partition_seconds for row in rebalances if row.partition_seconds is not None]
     intervals = page.rows_of(Unavailability, "group_id", group)
     stops = unused(intervals, NO_CONSUMER)
-    at_end = sum(lasted_ms(row) for row in intervals if row.ended_at is None)
-    still = f", the last {words.duration(at_end)} of it to the end of the logs" if stops.still else ""
+    open_rows = [row for row in intervals if row.ended_at is None]
+    before = stops.total_ms - sum(map(lasted_ms, open_rows))
+    silence = [f"for {words.duration(before)}"] if before else []
+    silence += [f"and none since {words.instant(open_rows[0].started_at, page.day)}"] if open_rows else []
     largest = max(page.rows_of(Backlog, "group_id", group), key=lambda b: b.backlog, default=None)
     stalls = Counter(row.kind for row in page.rows_of(PartitionStall, "group_id", group))
     stalled = [f"{words.number(stalls[k])} {k.noun.label}" for k in StallKind.worst_first() if stalls[k]]
@@ -224,7 +226,7 @@ def _cost(page: PageRows, group: str, rebalances: Sequence[Rebalance]) -> tuple[
         ("Rebalances", words.number(len(rebalances))),
         ("Largest backlog", phrases.backlog_words(largest) if largest else ""),
         ("Partitions stopped", f"at most {words.number(sum(costs))} partition-seconds" if costs else ""),
-        ("No member consumed", f"for {words.duration(stops.total_ms)}{still}" if stops.longest is not None else ""),
+        ("No member consumed", ", ".join(silence).removeprefix("and ") if stops.longest is not None else ""),
         ("Commits that failed", _failed_commits(page, group)),
         ("Partitions", words.listed(stalled)),
         page.whose([group], ()),

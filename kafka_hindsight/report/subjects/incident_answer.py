@@ -71,9 +71,9 @@ def _facts(page: PageRows, row: Incident) -> tuple[ui.Fact, ...]:
     until: ui.Words = (" to ", ui.At(row.ended_at), length) if row.ended_at else ", not over when the logs end"
     recurrence, noun = page.recurrence(row), row.cause.noun if row.cause else None
     return ui.facts(
-        ("Kind of harm", ui.Strong(figures.harm_of(row).meaning)),
+        ("Harm", ui.Strong(_harm(row))),
         ("From, to", (ui.At(row.started_at), until)),
-        ("Intent", row.intent.meaning),
+        ("Planned?", row.intent.meaning),
         page.whose(row.group_ids, row.topics or ()),
         ("Nights before", recurrence and recurrence[1]),
         *_figures(page, row),
@@ -82,6 +82,14 @@ def _facts(page: PageRows, row: Incident) -> tuple[ui.Fact, ...]:
         _names(page, "topic", row.topics or ()),
         _names(page, "group", row.group_ids),
     )
+
+
+def _harm(row: Incident) -> str:
+    """The harm of an incident, with the number of lost records."""
+    harm = figures.harm_of(row)
+    lost = phrases.lost_records(row.records_lost_low, row.records_lost_high)
+    is_counted = harm is Harm.RECORDS_LOST and row.records_lost_low
+    return f"{lost.replace('record', 'committed record')} lost" if is_counted else harm.meaning
 
 
 def _names(page: PageRows, kind: str, names: Sequence[str]) -> tuple[str, ui.Words]:

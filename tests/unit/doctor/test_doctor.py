@@ -101,7 +101,7 @@ def test_log_sample_shows_layouts_and_events(tmp_path: Path) -> None:
         ("missing", "1 file: unknown layout"),
     ]
     assert "then '%p' was needed" in results[3][1]
-    assert "10 lines: 10 are events, 0 are of no use, 0 could not be read, 0 are broken." in results[1][1]
+    assert "10 lines: 10 are events, 0 are irrelevant, 0 could not be read, 0 are broken." in results[1][1]
 
 
 def test_folder_without_logs_is_reported_by_content(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_folder_without_logs_is_reported_by_content(tmp_path: Path) -> None:
     assert (state, says) == ("missing", f"{tmp_path}/absent: nothing is there. What to do: check the path.")
 
 
-COUNTS = r"([\d,]+) (?:are events|are of no use|could not be read|are broken)"
+COUNTS = r"([\d,]+) (?:are events|are irrelevant|could not be read|are broken)"
 
 
 def counts(checks: list[Any]) -> list[int]:

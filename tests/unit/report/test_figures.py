@@ -62,7 +62,7 @@ def test_page_terminal_and_alerts_show_same_numbers() -> None:
         f"{len(offline.subjects)} partitions had no leader, the longest for {lasted(offline.longest)},"
         f" {offline.partition_seconds}",
         "0 partitions took no writes with acks=all",
-        f"{away.sudden + away.orderly} absences of brokers, {away.orderly} by a controlled shutdown",
+        f"{away.least} times a broker went down: {away.sudden} crashed or hung, {away.orderly} shut down",
         f"{figures.groups_stopped(incidents, rows, rebalances).number} groups stopped by a failure",
         f"{len(critical)} critical findings",
         f"{len(figures.unseen(findings))} gap in coverage",

@@ -52,7 +52,7 @@ def test_page_names_owners_of_each_incident_and_finding() -> None:
     assert facts["Broker 3 was out of sync in 12"] == ["ops"]
     assert facts["Group ads-etl rebalanced 14 ti"] == ["ops and ads"]
     gravest = [seen.text(item) for item in seen.found(Item, seen.section(page, "verdict"))]
-    assert gravest[0].endswith("send them again. Owners: ops and data.")
+    assert gravest[0].endswith("replay them. Owners: ops and data.")
     findings = [seen.text(item.words) for item in seen.found(Item, seen.section(page, "findings"))]
     assert [text.rpartition(": ")[2] for text in findings] == [
         "ops and data" if "risky.raw" in text else "ops and ads" if "ads-etl" in text else "ops" for text in findings

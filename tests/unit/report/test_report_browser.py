@@ -152,7 +152,7 @@ def test_first_screen_shows_losses_outages_and_actions(browser, places, width, h
     assert browser.tell("document.querySelector('.state').innerText") == "Act"
     lost, gone, slow = browser.tell("[...document.querySelectorAll('.gravest li')].map(e => e.innerText)")
     assert lost.startswith("40 to 52 committed records were lost in risky.raw-0: ")
-    assert lost.endswith("Find out who wrote those records, and send them again.")
+    assert lost.endswith("Find the producers of those records and replay them.")
     assert (
         "had no leader, the longest for at least 1.8 s: broker 2 stopped responding between 02:13:04 and 02:13:13, away"
         " for 4 min 27 s." in gone

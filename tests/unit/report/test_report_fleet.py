@@ -105,7 +105,7 @@ def test_cluster_without_audit_of_the_last_night_is_named():
     assert list(late) == ["never", "late"]
     assert late["never"] == "no night was ever audited"
     assert "2 d" in late["late"]
-    assert summary(fleet).endswith("2 without an audit of the last night.")
+    assert summary(fleet).endswith("2 were not audited last night.")
     assert "not audited  never" in "\n".join(fleet_lines(fleet))
 
 

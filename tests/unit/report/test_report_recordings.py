@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(found() is None, reason="no Chromium on the PATH
 
 STOPPED = "Check that the missing replicas are back, and find out why they went."
 OFFLINE = "Check that each partition has a leader, and find out why its broker was away."
-LOST = "Find out who wrote those records, and send them again."
+LOST = "Find the producers of those records and replay them."
 HEADLINES = {
     "unclean-2.8": [
         "40 committed records were lost in ads-risky-18-0 (unclean election at 01:54:32): broker 1 crashed between"

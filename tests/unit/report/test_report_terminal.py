@@ -16,12 +16,12 @@ def test_terminal_shows_verdict_findings_advice_and_file_places(report):
     text = " ".join(render_terminal(report).split())
     for phrase in (
         "prod-eu, 2026-10-03 00:00:00 to 2026-10-04 00:00:00 · all times in UTC",
-        "ACT. Not covered: 3 lines of 1.9 million and 1 group in some readings.",
+        "ACT. Not seen: 3 lines of 1.9 million and group mail-audit that did not answer in some readings.",
         "! 40 to 52 committed records were lost in risky.raw-0: ",
-        "Find out who wrote those records, and send them again.",
+        "Find the producers of those records and replay them.",
         "broker 2 stopped responding between 02:13:04 and 02:13:13, away for 4 min 27 s. Check that each partition has",
         "critical group ads-etl rebalanced 14 times within 60 minutes → What to do about rebalances excessive.",
-        "(and 1 more like it)",
+        "(also ",
         "Report lake/report/index.html",
         "Log lake/run.log",
     ):

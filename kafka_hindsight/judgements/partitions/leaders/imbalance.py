@@ -251,9 +251,10 @@ def _least_ratio(row: LeaderImbalance) -> float:
 def _beginning(worst: LeaderImbalance, start: _Crossing) -> str:
     why = f", {start.change.kind.noun.clause}" if start.change else ""
     since = f"{'' if start.is_exact else 'at least '}since {start.at:%H:%M:%S}"
-    partitions = f"{worst.led_elsewhere} of the {worst.preferred_partitions} partitions"
-    drift = f"{partitions} that prefer broker {worst.broker} had another leader or none at worst"
-    return f"{drift} ({percent(_least_ratio(worst))}), {since}{why}."
+    own = worst.preferred_partitions - worst.led_elsewhere
+    partitions = f"{own} of the {worst.preferred_partitions} partitions"
+    drift = f"{partitions} that prefer broker {worst.broker} were led by it at worst"
+    return f"{drift} ({percent(_least_ratio(worst))} elsewhere), {since}{why}."
 
 
 def _ending(last: LeaderImbalance, start: _Crossing, end: _Crossing | None, how: str) -> str:

@@ -307,7 +307,7 @@ TRUNCATION_RULINGS: tuple[Ruling[TruncationCase], ...] = (
     ),
     Certain(
         TruncationVerdict.COMMITTED_LOST,
-        "It knew that records up to offset {offset} were committed: committed records were lost.",
+        "Those records were committed (high watermark {offset}), so they are lost.",
         proof=(cut_below_its_high_watermark,),
         source="A replica's high watermark is never above what is committed, since KAFKA-14704; UnifiedLog.truncateTo."
         " One that follows its new leader's back (maybeUpdateHighWatermark) cuts nothing: KIP-101, KIP-207",

@@ -277,7 +277,7 @@ def test_unobserved_broker_is_one_finding() -> None:
         ("broker_unobserved", "2", AT, timedelta(hours=2)),
     ]
     assert findings[0].message == (
-        "Whether broker 1 served is not known twice, 3 h at most: neither its own log nor a controller's has a line"
+        "Nothing shows whether broker 1 was up, twice, for up to 3 h: neither its own log nor a controller's has a line"
         " of that time"
     )
 

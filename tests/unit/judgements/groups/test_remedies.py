@@ -190,7 +190,7 @@ def test_cooperative_assignor_avoids_cost_and_no_rebalance() -> None:
     assert columns_of([cooperative], *WHAT) == [("cooperative_assignment", None, None, 0, 3, "likely")]
     assert (cooperative.partition_seconds_avoided, cooperative.evidence) == (5.0, [proof])
     assert cooperative.explanation == (
-        "A cooperative assignor would have avoided no rebalance, but 5.0 of 27.0 partition-seconds: in 1 rebalance"
+        "A cooperative assignor would have saved 5.0 of 27.0 partition-seconds, and no rebalance: in 1 rebalance"
         " partitions stopped that stayed with their member."
     )
 

@@ -57,7 +57,7 @@ def test_period_names_changes_that_cross_the_threshold() -> None:
         "automatic_election",
     )
     assert (period.readings, period.max_ratio, period.worst_at) == (1, 0.3, minute(5))
-    assert period.explanation.startswith("3 of the 10 partitions that prefer broker 1 had another leader or none")
+    assert period.explanation.startswith("7 of the 10 partitions that prefer broker 1 were led by it at worst")
     assert "since 03:01:06, when it crashed. It ended after 6 min. A preferred election of Kafka's own" in (
         period.explanation
     )
