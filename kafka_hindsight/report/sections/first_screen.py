@@ -296,7 +296,15 @@ def _moved(page: PageRows, harm: JumpHarm, label: str, tone: str) -> Iterator[ui
 
 def _unused(sums: Unused) -> str:
     """The partitions that could not be used, without their number, the longest time, and the sum."""
-    clause = sums.clause(lambda subjects: words.verb(len(subjects), "partition", "partitions"))
+    def noun(subjects: Sequence[object]) -> str:
+        return words.verb(len(subjects), "partition", "partitions")
+
+    are_all_open = len(sums.still) == sums.most > 0 and not sums.is_least
+    if are_all_open and sums.longest and sums.longest.ended_at:
+        claim = f"{noun(sums.still)} {sums.noun.predicate} at the end of the logs"
+        before = f"times that were over lasted up to {words.duration(sums.longest_ms)}"
+        return f"{claim}; {before}; {sums.partition_seconds} in all"
+    clause = sums.clause(noun)
     return f"{clause}, {sums.partition_seconds}" if sums.most else clause
 
 

@@ -73,7 +73,7 @@ def _facts(page: PageRows, row: Incident) -> tuple[ui.Fact, ...]:
     return ui.facts(
         ("Harm", ui.Strong(_harm(row))),
         ("From, to", (ui.At(row.started_at), until)),
-        ("Planned?", row.intent.meaning),
+        ("Planned", row.intent.meaning),
         page.whose(row.group_ids, row.topics or ()),
         ("Nights before", recurrence and recurrence[1]),
         *_figures(page, row),
@@ -100,7 +100,7 @@ def _names(page: PageRows, kind: str, names: Sequence[str]) -> tuple[str, ui.Wor
 
 
 def _figures(page: PageRows, row: Incident) -> Iterator[tuple[str, str]]:
-    if figures.harm_of(row) == Harm.RECORDS_LOST:
+    if figures.harm_of(row) == Harm.RECORDS_LOST and not row.records_lost_low:
         yield "Records lost", phrases.lost_records(row.records_lost_low, row.records_lost_high)
     intervals = page.rows_of(Unavailability, "incident_id", row.incident_id)
     for label, kinds in (("Without a leader", LEADERLESS), ("Without writes (acks=all)", NO_WRITES)):
