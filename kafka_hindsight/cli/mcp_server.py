@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import duckdb
 import typer
 
+from kafka_hindsight import __version__
 from kafka_hindsight.cli.options import LakeOption
 from kafka_hindsight.knowledge.rules import UNSEEN
 from kafka_hindsight.report.figures import EndState
@@ -131,7 +132,7 @@ def build_server(lake: str) -> MCPServer:
 
         return answer
 
-    server = MCPServer("kafka-hindsight", instructions=INSTRUCTIONS, log_level="CRITICAL")
+    server = MCPServer("kafka-hindsight", instructions=INSTRUCTIONS, version=__version__, log_level="CRITICAL")
     read_only = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     answers = LakeAnswers(lake)
     for tool in (answers.nights, answers.incidents, answers.explain, answers.queries, answers.query):
