@@ -125,10 +125,10 @@ class Inputs(UserValues):
     logs_tz: Zone = Field(default="UTC", description="time zone of the clocks that wrote LOGS; default UTC")
     client_tz: Zone = Field(default="UTC", description="time zone of the clocks that wrote CLIENT_LOGS; default UTC")
     pattern: Text | None = Field(
-        default=None, description="layout of LOGS, if none is found, as log4j has it: '%d %-5p [%t] %c - %m%n'"
+        default=None, description="layout of LOGS, where none is recognised, as log4j has it: '%d %-5p [%t] %c - %m%n'"
     )
     client_pattern: Text | None = Field(
-        default=None, description="layout of CLIENT_LOGS, if none is found, as log4j or logback have it"
+        default=None, description="layout of CLIENT_LOGS, where none is recognised, as log4j or logback have it"
     )
     look_ahead_hours: Hours = Field(
         default=LOOK_AHEAD_HOURS,

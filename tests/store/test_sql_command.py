@@ -68,6 +68,26 @@ class TestMain:
         done = subprocess.run([sys.executable, "-c", program, *words], cwd=HOME, capture_output=True, text=True)
         assert done.stdout.split()[2:] == ["4", "(1", "row)", "False"], done.stderr
 
+    def test_connections_are_closed_before_python_ends(self, lake: Path) -> None:
+        """Threads of DuckDB that hold objects of Python abort a process that ends before them.
+
+        What is registered first runs last at the end of a process.
+        """
+        program = """
+import atexit, sys
+def state():
+    try:
+        connection.execute("SELECT 1")
+    except Exception as problem:
+        print(type(problem).__name__)
+atexit.register(state)
+from kafka_hindsight.sql.lake_views import open_views
+connection = open_views(sys.argv[1])
+connection.execute("FROM gold.findings").fetchone()
+"""
+        done = subprocess.run([sys.executable, "-c", program, str(lake)], cwd=HOME, capture_output=True, text=True)
+        assert (done.returncode, done.stdout.strip()) == (0, "ConnectionException"), done.stderr
+
     def test_bad_query_is_one_sentence_with_hint_and_exit_code_2(
         self, lake: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
