@@ -105,7 +105,7 @@ class Unused:
         if not length or self.longest is None:
             return claim
         if self.longest.ended_at and self.still:
-            return f"{claim}, the longest that ended for {length}"
+            return f"{claim}; of those that were over, the longest for {length}"
         if self.subjects[1:]:
             return f"{claim}, the longest for {length}"
         return f"{claim}{',' if self.still else ''} for {length}"

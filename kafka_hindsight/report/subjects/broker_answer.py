@@ -70,8 +70,8 @@ def _cost(page: PageRows, broker: int, outages: Sequence[BrokerOutage]) -> tuple
     out_of_sync = page.rows_of(OutOfSyncPeriod, "broker", broker)
     return ui.facts(
         ("Absences", words.number(len(outages))),
-        ("Changes of leaders by them", words.number(elections) if outages else ""),
-        ("Rebalances by them", words.number(rebalances) if outages else ""),
+        ("Leader changes that they caused", words.number(elections) if outages else ""),
+        ("Rebalances that they caused", words.number(rebalances) if outages else ""),
         ("Out of sync", words.times(len(out_of_sync)) if out_of_sync else ""),
         ("Leader imbalance", imbalance_words(page, broker)),
     )
