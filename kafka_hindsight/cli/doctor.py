@@ -40,7 +40,9 @@ def parser() -> argparse.ArgumentParser:
     for variable, option, pattern in _LOGS:
         layout = f"--{pattern.lower().replace('_', '-')}"
         options.add_argument(option, default=os.environ.get(variable, ""), help=f"a sample of {variable} is read")
-        options.add_argument(layout, default=os.environ.get(pattern, ""), help="the layout of their lines, where none is recognised")
+        options.add_argument(
+            layout, default=os.environ.get(pattern, ""), help="the layout of their lines, where none is recognised"
+        )
     options.add_argument(
         "--glob", default=os.environ.get("GLOB", ""), help="the names of their files, if chosen by name"
     )

@@ -62,6 +62,7 @@ class BrokerOutage(Row):
     CHECKS = (
         Check("up_after_down", "up_at >= down_at", "a broker comes back no earlier than it went"),
         Check("detected_after_down", "detected_at >= down_at", "an absence is noticed no earlier than it begins"),
+        Check("away_bounded", "away_low_ms <= away_high_ms", "a lower bound is not above the upper"),
         HAS_EVIDENCE,
     )
 
@@ -187,4 +188,11 @@ class ControllerChange(Row):
     knowledge_version: JudgedBy = None
     evidence: Evidence
 
-    CHECKS = (HAS_EVIDENCE,)
+    CHECKS = (
+        Check(
+            "uncontrolled_bounded",
+            "uncontrolled_low_ms <= uncontrolled_high_ms",
+            "a lower bound is not above the upper",
+        ),
+        HAS_EVIDENCE,
+    )

@@ -75,8 +75,9 @@ class Failover(Row):
         Check("leaderless_not_negative", "leaderless_ms >= 0", "a duration is not negative"),
         Check(
             "leaderless_bounded",
-            "leaderless_low_ms >= 0 AND leaderless_low_ms <= coalesce(leaderless_ms, leaderless_high_ms)"
-            " AND leaderless_high_ms >= leaderless_ms",
+            "coalesce(leaderless_low_ms >= 0, true) AND coalesce(leaderless_low_ms <= leaderless_ms, true)"
+            " AND coalesce(leaderless_low_ms <= leaderless_high_ms, true)"
+            " AND coalesce(leaderless_high_ms >= leaderless_ms, true)",
             "the time without a leader lies within its bounds",
         ),
         Check(

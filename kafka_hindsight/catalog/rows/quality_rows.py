@@ -324,6 +324,7 @@ class NightSummary(Row):
     run_published_at: Annotated[datetime, "When"]
 
     CHECKS = (
+        Check("loss_bounded", "records_lost_low <= records_lost_high", "a lower bound is not above the upper"),
         Check("state_is_known", "state IN ('act', 'look', 'calm')", "the states of a report"),
         Check(
             "worst_is_whole", "(harm IS NULL) = (headline IS NULL)", "the gravest incident has a harm and a headline"

@@ -296,6 +296,7 @@ def _moved(page: PageRows, harm: JumpHarm, label: str, tone: str) -> Iterator[ui
 
 def _unused(sums: Unused) -> str:
     """The partitions that could not be used, without their number, the longest time, and the sum."""
+
     def noun(subjects: Sequence[object]) -> str:
         return words.verb(len(subjects), "partition", "partitions")
 

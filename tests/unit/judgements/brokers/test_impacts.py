@@ -138,8 +138,8 @@ class TestExplanation:
     def test_explanation_names_recovery_time_and_rebalances(self) -> None:
         story = self.explained(moves=2, explanation="Broker 1 had a controlled shutdown.", kind="controlled_shutdown")
         assert story.explanation == (
-            "Broker 1 had a controlled shutdown. The controller released it after 2 s and its replicas were back in sync"
-            " after 15 s."
+            "Broker 1 had a controlled shutdown. The controller released it after 2 s and its replicas were back in"
+            " sync after 15 s."
             " Group coordinators moved twice; the outage caused 3 rebalances (at most 12.5 partition-seconds)."
         )
         assert (story.rebalances, story.partition_seconds, story.restart_id) == (3, 12.5, "r")
