@@ -71,10 +71,10 @@ def test_lists_say_what_is_not_there_only_where_nothing_is(report):
     assert [seen.text(block) for block in incidents(quiet)] == ["No incident."]
     calm = incident("single", [rebalance("orders", at("05:00:00"), "member_joined")], harm="routine")
     routine = PageRows.from_tables(empty() | {"gold.incidents": [calm]}, run())
-    assert next(seen.text(block) for block in incidents(routine)) == "No incident asks for anything."
+    assert next(seen.text(block) for block in incidents(routine)) == "Nothing needs your attention."
     page = PageRows.from_tables(*night())
     assert "No group rebalanced." not in [seen.text(block) for block in groups(page)]
-    assert "No incident asks for anything." not in [seen.text(block) for block in incidents(page)]
+    assert "Nothing needs your attention." not in [seen.text(block) for block in incidents(page)]
 
 
 def test_night_without_lines_claims_nothing():
