@@ -1,4 +1,4 @@
-"""What a program asks next about a group, as data: its settings, its rebalances, what others would have avoided, and findings."""
+"""What a program asks next about a group, as data: settings, rebalances, what others would have saved, findings."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def test_what_went_on_as_the_window_began_is_no_zero():
     assert not any(zero in seen.text(p) for p in seen.found(Paragraph, page))
     items = [seen.text(item) for item in seen.found(Item, page)]
     assert any("it was away as the window began." in text for text in items)
-    assert any("absences of brokers, not counting what had begun before the window" in text for text in items)
+    assert any("times a broker went down, not counting what had begun before the window" in text for text in items)
 
 
 def test_two_ids_of_a_cluster_stand_beside_the_badge():
